@@ -1,0 +1,24 @@
+/** Own TypeScript and the ESM packages of Nest are compiled to CommonJS by SWC; no experimental flags. */
+const swc = [
+  '@swc/jest',
+  {
+    jsc: {
+      target: 'es2022',
+      parser: { syntax: 'typescript', decorators: true, dynamicImport: true },
+      transform: { legacyDecorator: true, decoratorMetadata: true, useDefineForClassFields: false },
+      keepClassNames: true,
+    },
+    module: { type: 'commonjs' },
+  },
+];
+
+export default {
+  testEnvironment: 'node',
+  roots: ['<rootDir>/src', '<rootDir>/test'],
+  testMatch: ['**/*.spec.ts'],
+  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  transform: { '^.+\\.(ts|m?js)$': swc },
+  transformIgnorePatterns: [
+    '/node_modules/(?!(@nestjs|typeorm|file-type|load-esm|strtok3|token-types|uint8array-extras|@tokenizer|@borewit|es-toolkit|fast-check|pure-rand))',
+  ],
+};

@@ -1,0 +1,41 @@
+export * from './config/history.js';
+export * from './config/limits.js';
+export * from './config/ttl.js';
+export { StatePrefix, type Scope, type StoredScope } from './state/scopes.js';
+export { State } from './state/state.js';
+export type { StateChanges } from './state/state-changes.js';
+export { type Clock, type IdGenerator, systemClock } from './sessions/domain/clock.js';
+export type * from './sessions/domain/commit.js';
+export { recordAfter, refusalOf } from './sessions/domain/commit-rules.js';
+export type { Content, FunctionCall, FunctionResponse, Part } from './sessions/domain/content.js';
+export type { Counters } from './sessions/domain/counters.js';
+export * from './sessions/domain/errors.js';
+export {
+  type Compaction,
+  Event,
+  EventActions,
+  type EventActionsInput,
+  type EventInput,
+  type LoggedEvent,
+  type Rewind,
+} from './sessions/domain/event.js';
+export { getFunctionCalls, getFunctionResponses, isFinalResponse } from './sessions/domain/event-inspection.js';
+export { type Lifetime, type Lifetimes, NEVER, expiresAt, isExpired, isRenewalDue } from './sessions/domain/expiry.js';
+export type { SessionKey, StateOwner } from './sessions/domain/ids.js';
+export type { Marks } from './sessions/domain/marks.js';
+export type { GetSessionConfig } from './sessions/domain/narrowing.js';
+export type { SeqRange } from './sessions/domain/seq-ranges.js';
+export { Session, type SessionReference } from './sessions/domain/session.js';
+export { type SessionRecord, newRecord } from './sessions/domain/session-record.js';
+export type { AppendEventRequest, AppendResult } from './sessions/operations/append-event.js';
+export type { CreateSessionRequest } from './sessions/operations/create-session.js';
+export type { GetSessionRequest } from './sessions/operations/get-session.js';
+export type { EventPage, ListEventsRequest } from './sessions/operations/list-events.js';
+export type { ListSessionsRequest, SessionPage } from './sessions/operations/list-sessions.js';
+export type { SharedStateChanges } from './sessions/operations/shared-state.js';
+export type { UpdateSessionOptions } from './sessions/operations/update-session.js';
+export * from './sessions/session-hooks.js';
+export { SessionService, type SessionServiceOptions } from './sessions/session.service.js';
+export { InMemorySessionService } from './sessions/in-memory-session.service.js';
+export { InMemorySessionStorage } from './sessions/storage/in-memory/in-memory-session-storage.js';
+export type * from './sessions/storage/session-storage.js';

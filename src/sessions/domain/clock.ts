@@ -1,0 +1,13 @@
+import { randomUUID } from 'node:crypto';
+
+/** Where the time comes from, in epoch milliseconds. Tests pass their own. */
+export interface Clock {
+  now(): number;
+}
+
+export const systemClock: Clock = { now: () => Date.now() };
+
+/** Where ids of sessions and events come from when the caller gives none. */
+export type IdGenerator = () => string;
+
+export const randomId: IdGenerator = () => randomUUID();

@@ -1,0 +1,30 @@
+/** What was said: the shapes of Google's ADK for TypeScript. Fields not named here are kept as they came. */
+export interface Content {
+  role?: string;
+  parts?: Part[];
+  [field: string]: unknown;
+}
+
+export interface Part {
+  text?: string;
+  functionCall?: FunctionCall;
+  functionResponse?: FunctionResponse;
+  inlineData?: { mimeType?: string; data?: string; [field: string]: unknown };
+  executableCode?: { code?: string; language?: string; [field: string]: unknown };
+  codeExecutionResult?: { outcome?: string; output?: string; [field: string]: unknown };
+  [field: string]: unknown;
+}
+
+export interface FunctionCall {
+  id?: string;
+  name?: string;
+  args?: Record<string, unknown>;
+  [field: string]: unknown;
+}
+
+export interface FunctionResponse {
+  id?: string;
+  name?: string;
+  response?: unknown;
+  [field: string]: unknown;
+}

@@ -1,0 +1,46 @@
+import { isByUser, isRewind, isSummary, textsOf } from './event-inspection.js';
+import type { EventInput } from './event.js';
+
+/** What a session counts as it grows. The store only adds, so that writers never overwrite each other. */
+export interface Counters {
+  /** Events by the user with text: `conversationCount`. */
+  readonly turns: number;
+  readonly events: number;
+  /** Characters of text. */
+  readonly contentLength: number;
+  /** Tokens that `usageMetadata` reports. */
+  readonly tokens: number;
+}
+
+export const NO_COUNTS: Counters = { turns: 0, events: 0, contentLength: 0, tokens: 0 };
+
+/** What one event adds. Summaries and rewinds are housekeeping and count nothing. */
+export function countsOf(event: EventInput): Counters {
+  if (isSummary(event) || isRewind(event)) return NO_COUNTS;
+  const texts = textsOf(event);
+  const tokens = event.usageMetadata?.totalTokenCount;
+  return {
+    turns: isByUser(event) && texts.length > 0 ? 1 : 0,
+    events: 1,
+    contentLength: texts.reduce((sum, text) => sum + text.length, 0),
+    tokens: Number.isSafeInteger(tokens) && tokens !== undefined && tokens > 0 ? tokens : 0,
+  };
+}
+
+export function addCounters(a: Counters, b: Counters): Counters {
+  return {
+    turns: a.turns + b.turns,
+    events: a.events + b.events,
+    contentLength: a.contentLength + b.contentLength,
+    tokens: a.tokens + b.tokens,
+  };
+}
+
+export function subtractCounters(a: Counters, b: Counters): Counters {
+  return {
+    turns: a.turns - b.turns,
+    events: a.events - b.events,
+    contentLength: a.contentLength - b.contentLength,
+    tokens: a.tokens - b.tokens,
+  };
+}

@@ -1,0 +1,132 @@
+/** The codes are part of the contract: programs may compare them, and they never change. */
+export type SessionsErrorCode =
+  | 'INVALID_INPUT'
+  | 'SESSION_NOT_FOUND'
+  | 'SESSION_EXISTS'
+  | 'EVENT_CONFLICT'
+  | 'STALE_SESSION'
+  | 'LIMIT_EXCEEDED'
+  | 'STORE_UNAVAILABLE';
+
+/**
+ * What every error of this package is. Messages say what to do; they hold ids and limits, never event
+ * content, passwords or connection strings.
+ *
+ * @example
+ * try {
+ *   await sessions.appendEvent({ session, event });
+ * } catch (error) {
+ *   if (error instanceof SessionsError && error.code === 'STALE_SESSION') await reload();
+ *   else throw error;
+ * }
+ */
+export abstract class SessionsError extends Error {
+  abstract readonly code: SessionsErrorCode;
+  /** The HTTP status that fits this error. */
+  abstract readonly status: number;
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = new.target.name;
+  }
+}
+
+/** The input breaks a rule; `path` says where (`$.actions.stateDelta.count`). */
+export class InvalidInputError extends SessionsError {
+  readonly code = 'INVALID_INPUT';
+  readonly status = 400;
+
+  constructor(
+    message: string,
+    readonly path?: string,
+  ) {
+    super(path === undefined ? message : `${path}: ${message}`);
+  }
+}
+
+/** There is no such session: it never was, was deleted, expired, or was replaced by a new one of the same id. */
+export class SessionNotFoundError extends SessionsError {
+  readonly code = 'SESSION_NOT_FOUND';
+  readonly status = 404;
+
+  constructor(readonly sessionId: string) {
+    super(`Session ${JSON.stringify(sessionId)} was not found; it may have expired or been deleted. Create it first.`);
+  }
+}
+
+/** A live session has this id already. */
+export class SessionExistsError extends SessionsError {
+  readonly code = 'SESSION_EXISTS';
+  readonly status = 409;
+
+  constructor(readonly sessionId: string) {
+    super(
+      `Session ${JSON.stringify(sessionId)} exists already. Use getOrCreateSession, or leave sessionId out to get a new one.`,
+    );
+  }
+}
+
+/** The session holds another event under the same id. */
+export class EventConflictError extends SessionsError {
+  readonly code = 'EVENT_CONFLICT';
+  readonly status = 409;
+
+  constructor(
+    readonly eventId: string,
+    readonly seq: number,
+  ) {
+    super(
+      `Event ${JSON.stringify(eventId)} was appended before with other content (seq ${seq}). Use a new id for a new event.`,
+    );
+  }
+}
+
+/** Somebody else appended after the version that the caller expected. */
+export class StaleSessionError extends SessionsError {
+  readonly code = 'STALE_SESSION';
+  readonly status = 409;
+
+  constructor(
+    readonly expectedVersion: number,
+    readonly currentVersion: number,
+  ) {
+    super(
+      `The session is at version ${currentVersion}, not at ${expectedVersion}. Reload it with getSession and decide again.`,
+    );
+  }
+}
+
+/** More than the configured limit allows. */
+export class LimitExceededError extends SessionsError {
+  readonly code = 'LIMIT_EXCEEDED';
+  readonly status = 413;
+
+  constructor(
+    message: string,
+    readonly path?: string,
+  ) {
+    super(path === undefined ? message : `${path}: ${message}`);
+  }
+}
+
+/**
+ * The store did not answer as it should. With `outcomeUnknown` the write may have happened: send it again
+ * with the same event id, which applies it at most once.
+ */
+export class StoreUnavailableError extends SessionsError {
+  readonly code = 'STORE_UNAVAILABLE';
+  readonly status = 503;
+
+  constructor(
+    message: string,
+    readonly outcomeUnknown: boolean,
+    options?: ErrorOptions,
+  ) {
+    super(
+      outcomeUnknown
+        ? `${message} The outcome is unknown: retry with the same event id.`
+        : `${message} Nothing was written: retry later.`,
+      options,
+    );
+  }
+}

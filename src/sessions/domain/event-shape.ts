@@ -1,0 +1,71 @@
+import { InvalidInputError } from './errors.js';
+import type { EventInput } from './event.js';
+import { Event, EventActions } from './event.js';
+import { isPlainObject } from './json-value.js';
+
+type Kind = 'string' | 'boolean' | 'array' | 'object';
+
+/** The fields that the rules read; every other field may be any JSON value. */
+const EVENT_FIELDS: Record<string, Kind> = {
+  invocationId: 'string',
+  author: 'string',
+  branch: 'string',
+  partial: 'boolean',
+  content: 'object',
+  longRunningToolIds: 'array',
+  usageMetadata: 'object',
+};
+
+/** Refuses an event whose known fields are of the wrong kind; the rest is for the JSON check. */
+export function assertEventShape(event: EventInput): void {
+  if (!(event instanceof Event) && !isPlainObject(event))
+    throw new InvalidInputError('an event must be an object', '$');
+  const actions: unknown = event.actions;
+  if (isSet(actions) && !(actions instanceof EventActions) && !isPlainObject(actions)) {
+    throw new InvalidInputError('must be an object', '$.actions');
+  }
+  for (const [field, kind] of Object.entries(EVENT_FIELDS)) assertKind(event[field], kind, `$.${field}`);
+  assertParts(event.content?.parts);
+  assertControl(event.actions?.compaction, ['fromSeq', 'toSeq'], '$.actions.compaction');
+  assertControl(event.actions?.rewind, ['toSeq'], '$.actions.rewind');
+  if (isSet(event.actions?.compaction) && isSet(event.actions?.rewind)) {
+    throw new InvalidInputError('an event is a summary or a rewind, not both', '$.actions');
+  }
+}
+
+function assertParts(parts: unknown): void {
+  assertKind(parts, 'array', '$.content.parts');
+  for (const [index, part] of ((parts ?? []) as unknown[]).entries()) {
+    if (!isPlainObject(part)) throw new InvalidInputError('must be an object', `$.content.parts[${index}]`);
+  }
+}
+
+/** Summaries and rewinds point at places of the log: `seq` numbers, in order. */
+function assertControl(control: unknown, seqFields: readonly string[], path: string): void {
+  if (!isSet(control)) return;
+  if (!isPlainObject(control)) throw new InvalidInputError('must be an object', path);
+  let lowest = seqFields.length > 1 ? 1 : 0;
+  for (const field of seqFields) {
+    const seq = control[field];
+    if (typeof seq !== 'number' || !Number.isSafeInteger(seq) || seq < lowest) {
+      throw new InvalidInputError(`must be a whole number from ${lowest} on`, `${path}.${field}`);
+    }
+    lowest = seq;
+  }
+}
+
+function assertKind(value: unknown, kind: Kind, path: string): void {
+  if (isSet(value) && kindOf(value) !== kind) throw new InvalidInputError(`must be ${article(kind)} ${kind}`, path);
+}
+
+function kindOf(value: unknown): string {
+  return Array.isArray(value) ? 'array' : typeof value;
+}
+
+function article(kind: Kind): string {
+  return /^[ao]/.test(kind) ? 'an' : 'a';
+}
+
+function isSet(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}

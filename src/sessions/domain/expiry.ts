@@ -1,0 +1,50 @@
+import type { TtlSettings } from '../../config/ttl.js';
+
+/** An `expiresAt` that no clock reaches: the last moment that a Date can hold. */
+export const NEVER = 8.64e15;
+
+/** A read or an untouched scope prolongs life only when a tenth of it has passed, so that reads do not write. */
+const RENEWAL_FRACTION = 0.9;
+
+/** How long something lives from now on. */
+export interface Lifetime {
+  readonly ttlMs: number;
+  /** Worth renewing when less than this is left. */
+  readonly renewBelowMs: number;
+}
+
+/** The lifetimes that a write gives to what it touches. */
+export interface Lifetimes {
+  readonly session: Lifetime;
+  readonly user: Lifetime;
+  readonly app: Lifetime;
+}
+
+const FOREVER: Lifetime = { ttlMs: NEVER, renewBelowMs: 0 };
+
+export function lifetimesOf(ttl: TtlSettings): Lifetimes {
+  const lifetime = (seconds: number): Lifetime => {
+    if (!ttl.enabled || seconds <= 0) return FOREVER;
+    const ttlMs = seconds * 1000;
+    return { ttlMs, renewBelowMs: ttlMs * RENEWAL_FRACTION };
+  };
+  return {
+    session: lifetime(ttl.sessionSeconds),
+    user: lifetime(ttl.userStateSeconds),
+    app: lifetime(ttl.appStateSeconds),
+  };
+}
+
+export function expiresAt(now: number, { ttlMs }: Lifetime): number {
+  return Math.min(Math.floor(now + ttlMs), NEVER);
+}
+
+/** At `expiresAt` itself it is over. */
+export function isExpired(expiry: number, now: number): boolean {
+  return expiry <= now;
+}
+
+/** Whether something that is alive has used up enough of its life to be renewed. */
+export function isRenewalDue(expiry: number, now: number, { renewBelowMs }: Lifetime): boolean {
+  return !isExpired(expiry, now) && expiry - now < renewBelowMs;
+}

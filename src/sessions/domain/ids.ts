@@ -1,0 +1,51 @@
+import { InvalidInputError } from './errors.js';
+
+/** Every provider's id columns and keys are made for this length. */
+export const MAX_ID_BYTES = 191;
+export const MAX_STATE_KEY_BYTES = 512;
+
+/** What names one session: ids are unique within a user, users within an app. */
+export interface SessionKey {
+  readonly appName: string;
+  readonly userId: string;
+  readonly sessionId: string;
+}
+
+/** Whose shared state: of a user in an app, or, without `userId`, of the whole app. */
+export interface StateOwner {
+  readonly appName: string;
+  readonly userId?: string | undefined;
+}
+
+/** Refuses what is no id. Every character that is not refused here is legal, and encoded by whoever builds a key. */
+export function assertId(value: unknown, name: string): asserts value is string {
+  const problem = idProblem(value);
+  if (problem) throw new InvalidInputError(problem, name);
+}
+
+export function assertSessionKey(key: SessionKey): void {
+  assertId(key.appName, 'appName');
+  assertId(key.userId, 'userId');
+  assertId(key.sessionId, 'sessionId');
+}
+
+/** Whether an id was left out, so that one is to be generated. */
+export function isBlank(id: unknown): boolean {
+  return id === undefined || id === null || (typeof id === 'string' && id.trim() === '');
+}
+
+/** The session key as one path; parts are encoded, so that no two keys share it. */
+export function saveKeyOf(appName: string, userId: string): string {
+  return `${encodeURIComponent(appName)}/${encodeURIComponent(userId)}`;
+}
+
+function idProblem(value: unknown): string | undefined {
+  if (typeof value !== 'string') return `must be a string, not ${value === null ? 'null' : typeof value}`;
+  if (value === '') return 'must not be empty';
+  if (!value.isWellFormed()) return 'must not hold a lone surrogate';
+  if (Buffer.byteLength(value) > MAX_ID_BYTES) return `must be at most ${MAX_ID_BYTES} UTF-8 bytes long`;
+  if (/\p{Cc}/u.test(value)) return 'must not hold control characters';
+  if (value.trim() !== value) return 'must not begin or end with white space';
+  if (value === '.' || value === '..') return 'must not be "." or ".."';
+  return undefined;
+}

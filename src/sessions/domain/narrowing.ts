@@ -1,0 +1,41 @@
+import { InvalidInputError } from './errors.js';
+import { isPlainObject } from './json-value.js';
+import { epochMilliseconds } from './timestamps.js';
+import type { ViewItem } from './view-item.js';
+
+/** What one reader wants of a view: the newest N of the events after a place or a time. */
+export interface GetSessionConfig {
+  /** Newest events of the view; 0 = none. */
+  numRecentEvents?: number | undefined;
+  /** Only events of this time or later, in epoch milliseconds. */
+  afterTimestamp?: number | undefined;
+  /** Only events after this `seq`. */
+  afterSeq?: number | undefined;
+}
+
+export function checkedNarrowing(config: GetSessionConfig | undefined): GetSessionConfig {
+  if (config === undefined || config === null) return {};
+  if (!isPlainObject(config)) throw new InvalidInputError('must be an object', 'config');
+  return {
+    numRecentEvents: optionalCount(config.numRecentEvents, 'config.numRecentEvents'),
+    afterSeq: optionalCount(config.afterSeq, 'config.afterSeq'),
+    afterTimestamp:
+      config.afterTimestamp === undefined
+        ? undefined
+        : epochMilliseconds(config.afterTimestamp, 'config.afterTimestamp'),
+  };
+}
+
+/** The part of a view that was asked for, exactly: no anchor is added. */
+export function narrowView(view: readonly ViewItem[], narrowing: GetSessionConfig): readonly ViewItem[] {
+  const { numRecentEvents, afterTimestamp = 0, afterSeq = 0 } = narrowing;
+  const after = view.filter(({ event }) => event.seq > afterSeq && event.timestamp >= afterTimestamp);
+  return numRecentEvents === undefined ? after : after.slice(after.length - Math.min(numRecentEvents, after.length));
+}
+
+/** A whole number from 0 on, or nothing. */
+export function optionalCount(value: unknown, path: string): number | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
+  throw new InvalidInputError('must be a whole number from 0 on', path);
+}

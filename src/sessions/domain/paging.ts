@@ -1,0 +1,32 @@
+import { InvalidInputError } from './errors.js';
+import { optionalCount } from './narrowing.js';
+
+const DEFAULT_LIMIT = 100;
+const MAX_LIMIT = 1_000;
+/** Skipping costs as much as reading, so far pages are reached by cursor. */
+const MAX_OFFSET = 10_000;
+
+export function checkedLimit(limit: unknown): number {
+  const count = optionalCount(limit, 'limit') ?? DEFAULT_LIMIT;
+  if (count > MAX_LIMIT) throw new InvalidInputError(`must be at most ${MAX_LIMIT}`, 'limit');
+  return count;
+}
+
+export function checkedOffset(offset: number): number {
+  if (offset > MAX_OFFSET) {
+    throw new InvalidInputError(`must be at most ${MAX_OFFSET}; go on with nextCursor instead`, 'offset');
+  }
+  return offset;
+}
+
+export function checkedOrder(order: unknown, otherwise: 'asc' | 'desc'): 'asc' | 'desc' {
+  if (order === undefined || order === null) return otherwise;
+  if (order === 'asc' || order === 'desc') return order;
+  throw new InvalidInputError('must be "asc" or "desc"', 'order');
+}
+
+export function checkedOrderBy(orderBy: unknown): 'lastUpdateTime' | 'createTime' {
+  if (orderBy === undefined || orderBy === null) return 'lastUpdateTime';
+  if (orderBy === 'lastUpdateTime' || orderBy === 'createTime') return orderBy;
+  throw new InvalidInputError('must be "lastUpdateTime" or "createTime"', 'orderBy');
+}

@@ -1,0 +1,121 @@
+import { type StateChanges, filterChanges } from '../../state/state-changes.js';
+import { trackedValuesOf } from '../../state/state.js';
+import { isSummary } from './event-inspection.js';
+import type { LoggedEvent } from './event.js';
+import type { Session } from './session.js';
+import type { SessionRecord } from './session-record.js';
+import { MAX_PULL_BACK } from './tool-pairs.js';
+import { type ViewItem, isAnchorItem } from './view-item.js';
+import { type ViewFilter, cutView, isFiltering, withAnchor } from './view.js';
+
+/** The part of a conversation that a view was made of: without gaps, and the last anchor before it. */
+export interface ViewSource {
+  readonly items: readonly ViewItem[];
+  readonly anchorBefore?: ViewItem | undefined;
+}
+
+/** A commit, as the object through which it was made learns of it. */
+export interface LearnedCommit {
+  readonly seq: number;
+  readonly changes: StateChanges;
+  readonly record: SessionRecord;
+  /** The last event before it that was no summary, where that is known. */
+  readonly previousTipSeq?: number | undefined;
+}
+
+/** What a session object knows beyond what it shows. */
+interface Knowledge {
+  readonly incarnation: string;
+  source: ViewSource;
+  /** The newest event that set a key, for keys set beyond `version`. */
+  readonly keySeqs: Map<string, number>;
+  /** Commits beyond `version` that are known, each with the last event before it that makes a writer stale. */
+  readonly ahead: Map<number, number>;
+  recordSeq: number;
+}
+
+const knowledgeOf = new WeakMap<Session, Knowledge>();
+
+export function rememberLoading(session: Session, record: SessionRecord, source: ViewSource): void {
+  knowledgeOf.set(session, {
+    incarnation: record.incarnation,
+    source,
+    keySeqs: new Map(),
+    ahead: new Map(),
+    recordSeq: record.lastSeq,
+  });
+}
+
+/** Which session of this id the object was loaded from; unknown for an object that was not. */
+export function incarnationOf(session: object): string | undefined {
+  return knowledgeOf.get(session as Session)?.incarnation;
+}
+
+export function learnTemp(session: Session, temp: StateChanges): void {
+  trackedValuesOf(session.state).learn(temp);
+}
+
+/** Brings the object up to date with a commit made through it, in whatever order commits come back. */
+export function learnCommit(session: Session, commit: LearnedCommit): void {
+  const known = knowledgeOf.get(session);
+  if (!known || !isNews(session, commit.seq)) return;
+  learnState(session, known, commit);
+  learnNumbers(session, known, commit.record);
+  known.ahead.set(commit.seq, commit.previousTipSeq ?? commit.seq - 1);
+  advanceVersion(session, known);
+}
+
+/** Whether the object has not heard of the event yet. */
+export function isNews(session: Session, seq: number): boolean {
+  return seq > session.version && !knowledgeOf.get(session)?.ahead.has(seq);
+}
+
+/** Adds a new event to what the object shows, at its place in the log, and filters again. */
+export function learnEvent(session: Session, item: ViewItem, filter: ViewFilter, now: number): void {
+  const known = knowledgeOf.get(session);
+  if (!known) return;
+  const isBefore = (event: LoggedEvent): boolean => event.seq < item.event.seq || isSummary(event);
+  if (!isFiltering(filter)) {
+    // In place, so that an append costs the same however long the conversation is.
+    session.events.splice(session.events.findLastIndex(isBefore) + 1, 0, item.event);
+    return;
+  }
+  const { items, anchorBefore } = known.source;
+  const position = items.findLastIndex(({ event }) => isBefore(event)) + 1;
+  const cut = cutView(items.toSpliced(position, 0, item), filter, now);
+  session.events = withAnchor(cut, anchorBefore).map(({ event }) => event);
+  // A later cut may be pulled back to a tool call, so a little more is kept than is shown.
+  const spare = cut.before.slice(-MAX_PULL_BACK);
+  const gone = cut.before.slice(0, cut.before.length - spare.length);
+  known.source = { items: [...spare, ...cut.kept], anchorBefore: gone.findLast(isAnchorItem) ?? anchorBefore };
+}
+
+/** Shows a view that was read anew, after a summary or a rewind changed what there is to see. */
+export function showView(session: Session, view: readonly ViewItem[], source: ViewSource): void {
+  const known = knowledgeOf.get(session);
+  if (known) known.source = source;
+  session.events = view.map(({ event }) => event);
+}
+
+function learnState(session: Session, { keySeqs }: Knowledge, { changes, seq }: LearnedCommit): void {
+  const newest = filterChanges(changes, (key) => (keySeqs.get(key) ?? 0) < seq);
+  trackedValuesOf(session.state).learn(newest);
+  for (const key of [...Object.keys(newest.stateDelta), ...newest.stateRemovals]) keySeqs.set(key, seq);
+}
+
+function learnNumbers(session: Session, known: Knowledge, record: SessionRecord): void {
+  if (record.lastSeq <= known.recordSeq) return;
+  known.recordSeq = record.lastSeq;
+  session.conversationCount = record.counters.turns;
+  session.lastUpdateTime = record.lastUpdateTime;
+}
+
+/** A gap of nothing but summaries hides nothing from a writer, so the version moves across it. */
+function advanceVersion(session: Session, { ahead, keySeqs }: Knowledge): void {
+  for (const [seq, previousTip] of [...ahead].toSorted(([a], [b]) => a - b)) {
+    if (previousTip > session.version) break;
+    session.version = Math.max(session.version, seq);
+    ahead.delete(seq);
+  }
+  for (const [key, seq] of keySeqs) if (seq <= session.version) keySeqs.delete(key);
+}

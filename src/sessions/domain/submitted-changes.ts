@@ -1,0 +1,69 @@
+import type { SessionLimits } from '../../config/limits.js';
+import { State } from '../../state/state.js';
+import type { StateChanges } from '../../state/state-changes.js';
+import { InvalidInputError, LimitExceededError } from './errors.js';
+import { assertJson, childPath, isPlainObject } from './json-value.js';
+import { assertStateKey } from './state-keys.js';
+
+/**
+ * Checks what a caller wants changed and gives it back normalised: as if it had been stored and read, so
+ * that it shares no object with the caller.
+ */
+export function submittedChanges(delta: unknown, removals: unknown, path: string, limits: SessionLimits): StateChanges {
+  const stateDelta = deltaRecord(delta, childPath(path, 'stateDelta'));
+  const stateRemovals = removalList(removals, childPath(path, 'stateRemovals'));
+  assertDeltaSize(stateDelta, stateRemovals, path, limits);
+  assertDisjoint(stateDelta, stateRemovals, path);
+  return { stateDelta: normalisedState(stateDelta, childPath(path, 'stateDelta'), limits), stateRemovals };
+}
+
+/** The same for a state that is given whole, when a session is created. */
+export function submittedState(state: unknown, path: string, limits: SessionLimits): Record<string, unknown> {
+  const record = deltaRecord(state, path);
+  assertDeltaSize(record, [], path, limits);
+  return normalisedState(record, path, limits);
+}
+
+function deltaRecord(delta: unknown, path: string): Record<string, unknown> {
+  if (delta === undefined || delta === null) return {};
+  if (delta instanceof State) return delta.getAll();
+  if (!isPlainObject(delta)) throw new InvalidInputError('must be a plain object', path);
+  return delta;
+}
+
+function removalList(removals: unknown, path: string): string[] {
+  if (removals === undefined || removals === null) return [];
+  if (!Array.isArray(removals)) throw new InvalidInputError('must be an array of state keys', path);
+  for (const key of removals) assertStateKey(key, path);
+  return [...new Set(removals as string[])];
+}
+
+function assertDeltaSize(
+  delta: Record<string, unknown>,
+  removals: readonly string[],
+  path: string,
+  { maxDeltaKeys }: SessionLimits,
+): void {
+  const keys = Object.keys(delta).length + removals.length;
+  if (keys > maxDeltaKeys) throw new LimitExceededError(`must change at most ${maxDeltaKeys} keys, not ${keys}`, path);
+}
+
+/** Refuses a key that is to be set and removed at once. */
+export function assertDisjoint(delta: Record<string, unknown>, removals: readonly string[], path: string): void {
+  const both = removals.find((key) => Object.hasOwn(delta, key) && delta[key] !== undefined);
+  if (both !== undefined) throw new InvalidInputError('is both set and removed', childPath(path, both));
+}
+
+function normalisedState(delta: Record<string, unknown>, path: string, limits: SessionLimits): Record<string, unknown> {
+  for (const key of Object.keys(delta)) {
+    if (delta[key] === undefined) continue;
+    assertStateKey(key, path);
+    // Depth counts from the value, so that a value fits everywhere or nowhere.
+    assertJson(delta[key], childPath(path, key), { maxDepth: limits.maxDepth, maxBytes: limits.maxEventBytes });
+  }
+  const text = JSON.stringify(delta);
+  if (Buffer.byteLength(text) > limits.maxEventBytes) {
+    throw new LimitExceededError(`must not be larger than ${limits.maxEventBytes} bytes`, path);
+  }
+  return JSON.parse(text) as Record<string, unknown>;
+}

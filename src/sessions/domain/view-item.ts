@@ -1,0 +1,27 @@
+import type { StoredEvent } from './commit.js';
+import { isAnchor } from './event-inspection.js';
+import type { LoggedEvent } from './event.js';
+
+/** An event of a view, with the time that counts for its age. */
+export interface ViewItem {
+  readonly event: LoggedEvent;
+  /** The lesser of the event's own timestamp and the time of its append. */
+  readonly time: number;
+}
+
+export function viewItem(stored: StoredEvent): ViewItem {
+  return viewItemOf(loggedEvent(stored), stored.appendedAt);
+}
+
+export function viewItemOf(event: LoggedEvent, appendedAt: number): ViewItem {
+  return { event, time: Math.min(event.timestamp, appendedAt) };
+}
+
+export function loggedEvent({ payload, seq }: StoredEvent): LoggedEvent {
+  if (payload === null) throw new Error(`Event ${seq} was trimmed from the log`);
+  return { ...(JSON.parse(payload) as LoggedEvent), seq };
+}
+
+export function isAnchorItem({ event }: ViewItem): boolean {
+  return isAnchor(event);
+}

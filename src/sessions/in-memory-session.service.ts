@@ -1,0 +1,14 @@
+import { SessionService, type SessionServiceOptions } from './session.service.js';
+import { InMemorySessionStorage } from './storage/in-memory/in-memory-session-storage.js';
+
+/**
+ * Sessions in the memory of this process, under the name that users of ADK look for.
+ *
+ * @example
+ * const sessions = new InMemorySessionService();
+ */
+export class InMemorySessionService extends SessionService {
+  constructor(options: Omit<SessionServiceOptions, 'storage'> = {}) {
+    super({ ...options, storage: new InMemorySessionStorage({ clock: options.clock }) });
+  }
+}

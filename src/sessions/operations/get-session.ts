@@ -1,0 +1,68 @@
+import { SessionExistsError, SessionNotFoundError } from '../domain/errors.js';
+import { isRenewalDue } from '../domain/expiry.js';
+import { type SessionKey, assertSessionKey, isBlank } from '../domain/ids.js';
+import { type GetSessionConfig, checkedNarrowing } from '../domain/narrowing.js';
+import type { Session } from '../domain/session.js';
+import { type SessionEnvironment, lifetimes, readFilter } from '../session-environment.js';
+import type { StoredSession, TouchRequest } from '../storage/session-storage.js';
+import { type CreateSessionRequest, createSession } from './create-session.js';
+import { openSession } from './open-session.js';
+import { type ReadView, readView } from './view-reading.js';
+
+export interface GetSessionRequest extends SessionKey {
+  readonly config?: GetSessionConfig | undefined;
+}
+
+export async function getSession(env: SessionEnvironment, request: GetSessionRequest): Promise<Session | undefined> {
+  const { appName, userId, sessionId } = request;
+  const key = { appName, userId, sessionId };
+  assertSessionKey(key);
+  const narrowing = checkedNarrowing(request.config);
+  const read = await readViewIfThere(env, key, narrowing);
+  if (!read) return undefined;
+  await renewWhatWasRead(env, read.stored);
+  return openSession(read.stored, read.view, read.source);
+}
+
+/** Gets the session, or creates it; of several that try at once, all get the same one. */
+export async function getOrCreateSession(env: SessionEnvironment, request: CreateSessionRequest): Promise<Session> {
+  const { appName, userId, sessionId } = request;
+  if (sessionId === undefined || isBlank(sessionId)) return createSession(env, request);
+  for (;;) {
+    const found = await getSession(env, { appName, userId, sessionId });
+    if (found) return found;
+    const created = await createSession(env, request).catch((error: unknown) => {
+      if (error instanceof SessionExistsError) return undefined;
+      throw error;
+    });
+    if (created) return created;
+  }
+}
+
+/** A session that goes while its view is read was not there. */
+async function readViewIfThere(
+  env: SessionEnvironment,
+  key: SessionKey,
+  narrowing: GetSessionConfig,
+): Promise<ReadView | undefined> {
+  try {
+    return await readView(env.storage, key, readFilter(env), narrowing);
+  } catch (error) {
+    if (error instanceof SessionNotFoundError) return undefined;
+    throw error;
+  }
+}
+
+/** Reading keeps alive what is read, but writes only when a tenth of the life has passed. */
+async function renewWhatWasRead(env: SessionEnvironment, { record, scopeExpiry, now }: StoredSession): Promise<void> {
+  if (!env.ttl.refreshOnRead) return;
+  const life = lifetimes(env);
+  const renew: TouchRequest['renew'] = {
+    ...(isRenewalDue(record.expiresAt, now, life.session) && { session: life.session }),
+    ...(isRenewalDue(scopeExpiry?.user ?? now, now, life.user) && { user: life.user }),
+    ...(isRenewalDue(scopeExpiry?.app ?? now, now, life.app) && { app: life.app }),
+  };
+  if (Object.keys(renew).length === 0) return;
+  const { appName, userId, sessionId, incarnation } = record;
+  await env.storage.touch({ key: { appName, userId, sessionId }, incarnation, renew });
+}

@@ -1,0 +1,21 @@
+import type { StoredEvent } from '../domain/commit.js';
+import { SessionNotFoundError } from '../domain/errors.js';
+import type { SeqRange } from '../domain/seq-ranges.js';
+import type { SessionRecord } from '../domain/session-record.js';
+import type { SessionStorage } from '../storage/session-storage.js';
+
+const PAGE = 1_000;
+
+/** Reads a stretch of the log, page by page, so that a long one does not fill the memory. */
+export async function* readLog(
+  storage: SessionStorage,
+  { incarnation, appName, userId, sessionId }: SessionRecord,
+  { from, to }: SeqRange,
+): AsyncGenerator<StoredEvent> {
+  for (let next = from; next <= to; next += PAGE) {
+    const ranges = [{ from: next, to: Math.min(to, next + PAGE - 1) }];
+    const page = await storage.read({ key: { appName, userId, sessionId }, window: { ranges } });
+    if (page?.record.incarnation !== incarnation) throw new SessionNotFoundError(sessionId);
+    yield* page.events;
+  }
+}

@@ -1,0 +1,63 @@
+import type { StateChanges } from '../../state/state-changes.js';
+import { type StoredScope, joinStateKey, splitStateKey } from '../../state/scopes.js';
+import { InvalidInputError } from '../domain/errors.js';
+import { type StateOwner, assertId } from '../domain/ids.js';
+import { childPath } from '../domain/json-value.js';
+import { stateRecord, stateWrites } from '../domain/stored-text.js';
+import { assertDisjoint, submittedChanges } from '../domain/submitted-changes.js';
+import { type SessionEnvironment, lifetimes } from '../session-environment.js';
+import type { StateEntries } from '../storage/session-storage.js';
+
+/** What to change in shared state; keys may carry the prefix of their scope or leave it out. */
+export interface SharedStateChanges {
+  readonly stateDelta?: Record<string, unknown> | undefined;
+  readonly stateRemovals?: readonly string[] | undefined;
+}
+
+/** The state of a user, or, without `userId`, of an app; keys without prefix. */
+export async function getSharedState(env: SessionEnvironment, owner: StateOwner): Promise<Record<string, unknown>> {
+  assertOwner(owner);
+  const lifetime = env.ttl.refreshOnRead ? lifetimes(env)[scopeOfOwner(owner)] : undefined;
+  return withoutPrefix(await env.storage.readState(owner, lifetime));
+}
+
+export async function updateSharedState(
+  env: SessionEnvironment,
+  owner: StateOwner,
+  { stateDelta, stateRemovals }: SharedStateChanges,
+): Promise<Record<string, unknown>> {
+  assertOwner(owner);
+  const scope = scopeOfOwner(owner);
+  const given = submittedChanges(stateDelta, stateRemovals, '$', env.limits);
+  const changes = inScope(given, scope);
+  assertDisjoint(changes.stateDelta, changes.stateRemovals, '$');
+  const lifetime = lifetimes(env)[scope];
+  return withoutPrefix(await env.storage.writeState({ owner, ...stateWrites(changes), lifetime }));
+}
+
+function assertOwner({ appName, userId }: StateOwner): void {
+  assertId(appName, 'appName');
+  if (userId !== undefined) assertId(userId, 'userId');
+}
+
+function scopeOfOwner({ userId }: StateOwner): 'user' | 'app' {
+  return userId === undefined ? 'app' : 'user';
+}
+
+function inScope({ stateDelta, stateRemovals }: StateChanges, scope: StoredScope): StateChanges {
+  const prefixed = (key: string): string => {
+    const name = splitStateKey(key);
+    if (name.scope === scope) return key;
+    if (name.scope === 'session') return joinStateKey(scope, key);
+    const remedy = `write ${JSON.stringify(joinStateKey(scope, key))} if that is the key's name`;
+    throw new InvalidInputError(`belongs to the scope ${name.scope}; ${remedy}`, childPath('$', key));
+  };
+  return {
+    stateDelta: Object.fromEntries(Object.entries(stateDelta).map(([key, value]) => [prefixed(key), value])),
+    stateRemovals: stateRemovals.map(prefixed),
+  };
+}
+
+function withoutPrefix(entries: StateEntries): Record<string, unknown> {
+  return stateRecord(entries, 'session');
+}

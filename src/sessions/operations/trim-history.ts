@@ -1,0 +1,66 @@
+import { type StateChanges, filterChanges } from '../../state/state-changes.js';
+import { splitStateKey } from '../../state/scopes.js';
+import type { LoggedEvent } from '../domain/event.js';
+import type { SessionRecord } from '../domain/session-record.js';
+import { loggedEvent } from '../domain/view-item.js';
+import { isFiltering } from '../domain/view.js';
+import { type SessionEnvironment, appendFilter } from '../session-environment.js';
+import { readLog } from './log-reading.js';
+import { readView } from './view-reading.js';
+
+/** History is trimmed once in so many events, so that an append hardly ever pays for it. */
+const TRIM_EVERY = 64;
+/** And never more than this at once. */
+const TRIM_AT_MOST = 1_000;
+
+/**
+ * Where history is not kept: removes what left the view, oldest first, folding its state changes into the
+ * session's base state. Nothing that a summary in force stands for is removed.
+ */
+export function trimHistory(env: SessionEnvironment, record: SessionRecord): Promise<void> | undefined {
+  const isDue = !env.history.keepHistory && isFiltering(appendFilter(env)) && record.lastSeq % TRIM_EVERY === 0;
+  return isDue ? trim(env, record) : undefined;
+}
+
+async function trim(
+  env: SessionEnvironment,
+  { appName, userId, sessionId, incarnation }: SessionRecord,
+): Promise<void> {
+  const key = { appName, userId, sessionId };
+  const read = await readView(env.storage, key, appendFilter(env));
+  if (!read || read.stored.record.incarnation !== incarnation) return;
+  const { record } = read.stored;
+  const summary = read.stored.summary && loggedEvent(read.stored.summary);
+  const needed = [...read.view.map(({ event }) => event), ...(summary ? [summary] : [])].map(firstSeqNeededFor);
+  const newFirstSeq = Math.min(...needed, record.lastSeq + 1, record.firstSeq + TRIM_AT_MOST);
+  if (newFirstSeq <= record.firstSeq) return;
+  await env.storage.trim({
+    key,
+    incarnation,
+    firstSeq: record.firstSeq,
+    newFirstSeq,
+    baseState: await baseStateUpTo(env, record, newFirstSeq),
+  });
+}
+
+/** A summary needs the events that it stands for, so that a rewind can bring them back. */
+function firstSeqNeededFor({ seq, actions }: LoggedEvent): number {
+  return actions.compaction ? Math.min(seq, actions.compaction.fromSeq) : seq;
+}
+
+async function baseStateUpTo(env: SessionEnvironment, record: SessionRecord, newFirstSeq: number): Promise<string> {
+  const { appName, userId, sessionId, firstSeq } = record;
+  const read = await env.storage.read({ key: { appName, userId, sessionId }, withBase: true });
+  const state = new Map(Object.entries(JSON.parse(read?.baseState ?? '{}') as Record<string, unknown>));
+  for await (const stored of readLog(env.storage, record, { from: firstSeq, to: newFirstSeq - 1 })) {
+    const { stateDelta, stateRemovals } = sessionChanges(loggedEvent(stored));
+    for (const [name, value] of Object.entries(stateDelta)) state.set(name, value);
+    for (const name of stateRemovals) state.delete(name);
+  }
+  return JSON.stringify(Object.fromEntries(state));
+}
+
+function sessionChanges({ actions }: LoggedEvent): StateChanges {
+  const changes = { stateDelta: actions.stateDelta, stateRemovals: actions.stateRemovals ?? [] };
+  return filterChanges(changes, (key) => splitStateKey(key).scope === 'session');
+}

@@ -1,0 +1,161 @@
+import type { AppendOutcome, Commit } from '../../domain/commit.js';
+import { type Clock, systemClock } from '../../domain/clock.js';
+import { refusalOf, recordAfter } from '../../domain/commit-rules.js';
+import { type Lifetime, expiresAt, isExpired } from '../../domain/expiry.js';
+import type { SessionKey, StateOwner } from '../../domain/ids.js';
+import { newRecord } from '../../domain/session-record.js';
+import type {
+  CreateRequest,
+  ListRequest,
+  ListResult,
+  PurgeCounts,
+  ReadRequest,
+  SessionStorage,
+  StateEntries,
+  StoredSession,
+  TouchRequest,
+  TrimRequest,
+  WriteStateRequest,
+} from '../session-storage.js';
+import { EventLog } from './event-log.js';
+import { listOf } from './session-list.js';
+import { ScopeStates } from './scope-states.js';
+import { type StoredEntry, SessionShelf } from './session-shelf.js';
+
+/**
+ * Keeps sessions in the memory of this process, for development, tests and short-lived agents. Everything
+ * is kept as the JSON text it arrived as, so nothing handed out is shared with what is stored.
+ *
+ * @example
+ * const sessions = new SessionService({ storage: new InMemorySessionStorage() });
+ */
+export class InMemorySessionStorage implements SessionStorage {
+  readonly #clock: Clock;
+  readonly #sessions = new SessionShelf();
+  readonly #scopes = new ScopeStates();
+  #incarnations = 0;
+
+  constructor({ clock = systemClock }: { clock?: Clock | undefined } = {}) {
+    this.#clock = clock;
+  }
+
+  async create({ key, baseState, upserts, expiry }: CreateRequest): Promise<StoredSession | undefined> {
+    const now = this.#clock.now();
+    if (this.#live(key, now)) return undefined;
+    const record = newRecord(key, String(++this.#incarnations), now, expiresAt(now, expiry.session));
+    const entry: StoredEntry = { record, baseState, state: new Map(), log: new EventLog() };
+    this.#sessions.put(entry);
+    this.#scopes.write({ key, ownState: entry.state, upserts, removals: [], lifetimes: expiry, now });
+    return { record, now, events: [], state: this.#scopes.stateOf(entry, now) };
+  }
+
+  async append(commit: Commit): Promise<AppendOutcome> {
+    const now = this.#clock.now();
+    const entry = this.#live(commit.key, now);
+    const refusal = refusalOf(commit, entry?.record, entry?.log.find(commit.event.id), now);
+    if (refusal) return refusal;
+    if (!entry) return { kind: 'missing' };
+
+    const { tipSeq: previousTipSeq } = entry.record;
+    entry.record = recordAfter(commit, entry.record, now);
+    const { lastSeq: seq, highWater } = entry.record;
+    entry.log.add({ ...commit.event, seq, appendedAt: now, highWater });
+    const { upserts, removals, expiry: lifetimes } = commit;
+    this.#scopes.write({ key: commit.key, ownState: entry.state, upserts, removals, lifetimes, now });
+    return { kind: 'appended', record: entry.record, now, previousTipSeq };
+  }
+
+  async read(request: ReadRequest): Promise<StoredSession | undefined> {
+    const now = this.#clock.now();
+    const entry = this.#live(request.key, now);
+    if (!entry) return undefined;
+    const { record, log, baseState } = entry;
+    const summary = request.withSummary ? log.at(record.marks.summarySeq) : undefined;
+    return {
+      record,
+      now,
+      events: request.window ? log.window(request.window, record, now) : [],
+      ...(request.withState && {
+        state: this.#scopes.stateOf(entry, now),
+        scopeExpiry: this.#scopes.expiryOf(request.key, now),
+      }),
+      ...(summary && { summary }),
+      ...(request.withBase && { baseState }),
+    };
+  }
+
+  async list(request: ListRequest): Promise<ListResult> {
+    const now = this.#clock.now();
+    const entries = this.#sessions.of(request).filter(({ record }) => !isExpired(record.expiresAt, now));
+    return {
+      sessions: listOf(entries, request).map((entry) => ({
+        record: entry.record,
+        state: this.#scopes.stateOf(entry, now),
+      })),
+      ...(request.withTotal && { total: entries.length }),
+    };
+  }
+
+  async touch({ key, incarnation, renew }: TouchRequest): Promise<void> {
+    const now = this.#clock.now();
+    const entry = this.#live(key, now);
+    if (entry?.record.incarnation === incarnation && renew.session) {
+      entry.record = { ...entry.record, expiresAt: expiresAt(now, renew.session) };
+    }
+    const { appName, userId } = key;
+    if (renew.user) this.#scopes.renew({ appName, userId }, renew.user, now);
+    if (renew.app) this.#scopes.renew({ appName }, renew.app, now);
+  }
+
+  async trim({ key, incarnation, firstSeq, newFirstSeq, baseState }: TrimRequest): Promise<void> {
+    const entry = this.#live(key, this.#clock.now());
+    if (entry?.record.incarnation !== incarnation || entry.record.firstSeq !== firstSeq) return;
+    entry.log.forgetPayloadsBelow(newFirstSeq, firstSeq);
+    entry.baseState = baseState;
+    entry.record = { ...entry.record, firstSeq: newFirstSeq };
+  }
+
+  async delete(key: SessionKey): Promise<void> {
+    this.#sessions.remove(key);
+  }
+
+  async readState(owner: StateOwner, lifetime?: Lifetime): Promise<StateEntries> {
+    const now = this.#clock.now();
+    if (lifetime) this.#scopes.renewIfDue(owner, lifetime, now);
+    return this.#scopes.entriesOf(owner, now);
+  }
+
+  async writeState({ owner, upserts, removals, lifetime }: WriteStateRequest): Promise<StateEntries> {
+    const now = this.#clock.now();
+    this.#scopes.writeTo(owner, { upserts, removals, lifetime, now });
+    return this.#scopes.entriesOf(owner, now);
+  }
+
+  async purgeExpired(limit: number): Promise<PurgeCounts> {
+    const now = this.#clock.now();
+    return { sessions: this.#sessions.purge(limit, now), ...this.#scopes.purge(limit, now) };
+  }
+
+  async close(): Promise<void> {
+    this.#sessions.clear();
+    this.#scopes.clear();
+  }
+
+  /** What is held right now, expired or not; for tests and for looking into a running process. */
+  snapshot(): { sessions: number; events: number; stateEntries: number; text: string } {
+    const entries = [...this.#sessions.all()];
+    const events = entries.flatMap(({ log }) => log.entries());
+    const states = [...entries.map(({ state }) => state), ...this.#scopes.all()].flatMap((state) => [...state]);
+    return {
+      sessions: entries.length,
+      events: events.length,
+      stateEntries: states.length,
+      text: JSON.stringify([entries.map(({ record, baseState }) => ({ record, baseState })), events, states]),
+    };
+  }
+
+  #live(key: SessionKey, now: number): StoredEntry | undefined {
+    const entry = this.#sessions.get(key);
+    return entry && !isExpired(entry.record.expiresAt, now) ? entry : undefined;
+  }
+}

@@ -1,0 +1,150 @@
+import type { AppendOutcome, Commit, StoredEvent, Upsert, Removal } from '../domain/commit.js';
+import type { Lifetime, Lifetimes } from '../domain/expiry.js';
+import type { SessionKey, StateOwner } from '../domain/ids.js';
+import type { SeqRange } from '../domain/seq-ranges.js';
+import type { SessionRecord } from '../domain/session-record.js';
+
+/** State keys of one scope, without their prefix, and their values as JSON text. */
+export type StateEntries = readonly (readonly [name: string, value: string])[];
+
+/** The state that a session shows, scope by scope. */
+export interface StoredState {
+  readonly session: StateEntries;
+  readonly user: StateEntries;
+  readonly app: StateEntries;
+}
+
+export interface CreateRequest {
+  readonly key: SessionKey;
+  /** The initial state of the session's own scope as one JSON object, for whoever folds the log later. */
+  readonly baseState: string;
+  readonly upserts: readonly Upsert[];
+  readonly expiry: Lifetimes;
+}
+
+/** Which events of a log to read. Without any limit: all of them. */
+export interface EventWindow {
+  /** Only what a view may need: nothing that the summary in force stands for. */
+  readonly inView?: boolean;
+  /** Only events after this one. */
+  readonly afterSeq?: number | undefined;
+  /** Only these stretches, which are in order and do not touch. */
+  readonly ranges?: readonly SeqRange[] | undefined;
+  /** Leaves out the beginning of the log up to where its high water first reaches this time. */
+  readonly since?: number | undefined;
+  /** The same, with the time given as an age by the store's own clock. */
+  readonly maxAgeMs?: number | undefined;
+  readonly anchorsOnly?: boolean;
+  readonly limit?: number | undefined;
+  /** Which end the limit keeps, the newest unless said otherwise; the answer is in ascending order either way. */
+  readonly keep?: 'newest' | 'oldest' | undefined;
+}
+
+export interface ReadRequest {
+  readonly key: SessionKey;
+  /** Events to read; without it none are. */
+  readonly window?: EventWindow | undefined;
+  /** Whether to read the state of all scopes as well. */
+  readonly withState?: boolean;
+  /** Whether to read the summary in force as well. */
+  readonly withSummary?: boolean;
+  /** Whether to read the base state as well. */
+  readonly withBase?: boolean;
+}
+
+export interface StoredSession {
+  readonly record: SessionRecord;
+  /** The store's time of this read. */
+  readonly now: number;
+  /** In ascending order. A store may return more than the window asks for, never less. */
+  readonly events: readonly StoredEvent[];
+  readonly state?: StoredState;
+  /** When the shared scopes expire, where they exist. */
+  readonly scopeExpiry?: { readonly user?: number; readonly app?: number };
+  readonly summary?: StoredEvent;
+  readonly baseState?: string;
+}
+
+export type ListOrderBy = 'lastUpdateTime' | 'createTime';
+export type ListOrder = 'asc' | 'desc';
+
+/** A place between two sessions of a list. Ties in time are broken by user id, then session id, byte for byte. */
+export interface ListPosition {
+  readonly time: number;
+  readonly userId: string;
+  readonly sessionId: string;
+}
+
+export interface ListRequest extends StateOwner {
+  readonly orderBy: ListOrderBy;
+  readonly order: ListOrder;
+  readonly limit: number;
+  readonly after?: ListPosition | undefined;
+  readonly offset?: number | undefined;
+  /** Whether to count all sessions of the list. */
+  readonly withTotal?: boolean;
+}
+
+export interface ListedSession {
+  readonly record: SessionRecord;
+  readonly state: StoredState;
+}
+
+export interface ListResult {
+  readonly sessions: readonly ListedSession[];
+  readonly total?: number;
+}
+
+export interface TouchRequest {
+  readonly key: SessionKey;
+  readonly incarnation: string;
+  /** What to renew; scopes left out stay as they are. Nothing that expired comes back. */
+  readonly renew: { readonly session?: Lifetime; readonly user?: Lifetime; readonly app?: Lifetime };
+}
+
+export interface TrimRequest {
+  readonly key: SessionKey;
+  readonly incarnation: string;
+  /** What `firstSeq` is now: of two that trim, one does. */
+  readonly firstSeq: number;
+  /** What it becomes: payloads below it go, ids and digests stay. */
+  readonly newFirstSeq: number;
+  /** The session's own state folded up to there. */
+  readonly baseState: string;
+}
+
+export interface WriteStateRequest {
+  readonly owner: StateOwner;
+  readonly upserts: readonly Upsert[];
+  readonly removals: readonly Removal[];
+  readonly lifetime: Lifetime;
+}
+
+export interface PurgeCounts {
+  readonly sessions: number;
+  readonly userStates: number;
+  readonly appStates: number;
+}
+
+/**
+ * What a provider implements: it stores and fetches, and decides nothing. Text is opaque, times are the
+ * store's own, whatever expired is missing from every answer at once, and each method is atomic.
+ *
+ * The contract suite of `nestjs-agent-sessions/testing` proves an implementation.
+ */
+export interface SessionStorage {
+  /** Makes a new session, in place of an expired one of the same id; `undefined` where a live one exists. */
+  create(request: CreateRequest): Promise<StoredSession | undefined>;
+  append(commit: Commit): Promise<AppendOutcome>;
+  read(request: ReadRequest): Promise<StoredSession | undefined>;
+  list(request: ListRequest): Promise<ListResult>;
+  touch(request: TouchRequest): Promise<void>;
+  trim(request: TrimRequest): Promise<void>;
+  /** Deletes the session with all its events and its own state; shared state stays. */
+  delete(key: SessionKey): Promise<void>;
+  readState(owner: StateOwner, renew?: Lifetime): Promise<StateEntries>;
+  writeState(request: WriteStateRequest): Promise<StateEntries>;
+  /** Removes at most `limit` of each kind that expired. */
+  purgeExpired(limit: number): Promise<PurgeCounts>;
+  close(): Promise<void>;
+}

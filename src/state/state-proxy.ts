@@ -1,0 +1,39 @@
+import type { TrackedValues } from './tracked-values.js';
+
+/**
+ * Lets a `State` be used like a plain object. Names of methods stay methods, whatever keys are stored, so
+ * no stored data can break `state.get(…)`; `__proto__` is an ordinary key.
+ */
+export function stateProxyHandler(values: TrackedValues, methodNames: ReadonlySet<string>): ProxyHandler<object> {
+  return {
+    get(target, key) {
+      if (typeof key === 'symbol' || methodNames.has(key)) return Reflect.get(target, key) as unknown;
+      if (values.has(key)) return values.get(key);
+      // What every object can do (`toString` …) works as on a plain object; `__proto__` gives nothing away.
+      return key === '__proto__' ? undefined : (Reflect.get(Object.prototype, key) as unknown);
+    },
+    set(_target, key, value: unknown) {
+      if (typeof key === 'symbol') return false;
+      values.set(key, value);
+      return true;
+    },
+    has: (target, key) => (typeof key === 'symbol' ? Reflect.has(target, key) : values.has(key)),
+    deleteProperty(_target, key) {
+      if (typeof key === 'string') values.delete(key);
+      return true;
+    },
+    ownKeys: () => values.keys(),
+    getOwnPropertyDescriptor(_target, key) {
+      if (typeof key === 'symbol' || !values.has(key)) return undefined;
+      return { value: values.get(key), writable: true, enumerable: true, configurable: true };
+    },
+    defineProperty(_target, key, descriptor) {
+      if (typeof key === 'symbol' || !('value' in descriptor)) return false;
+      values.set(key, descriptor.value);
+      return true;
+    },
+    // A frozen or re-parented State could not keep its promises.
+    preventExtensions: () => false,
+    setPrototypeOf: () => false,
+  };
+}

@@ -1,0 +1,97 @@
+import { StatePrefix } from './scopes.js';
+import { stateProxyHandler } from './state-proxy.js';
+import { TrackedValues } from './tracked-values.js';
+
+// Kept beside the objects, not in them: every property name of a State belongs to its user.
+const valuesOfState = new WeakMap<object, TrackedValues>();
+
+/** The values behind `state`; for the session service, which saves and refreshes them. */
+export function trackedValuesOf(state: State): TrackedValues {
+  const values = valuesOfState.get(state);
+  if (!values) throw new TypeError('A method of State was called on something that is not a State');
+  return values;
+}
+
+/**
+ * The state of a session: reads like a plain object, and remembers what was changed since it was loaded.
+ *
+ * Method names win over keys of the same name (`state.get` is always the method); such keys are reached
+ * through `get`, `getAll` and `toRecord`. Only assignments are tracked: after changing something *inside*
+ * a value, set the key again.
+ *
+ * @example
+ * const state = new State({ topic: 'billing' });
+ * state['user:theme'] = 'dark';
+ * state.get('topic');          // 'billing'
+ * state.get('missing', 'n/a'); // 'n/a'
+ * delete state.topic;
+ * state.hasDelta();            // true
+ */
+export class State {
+  static readonly APP_PREFIX = StatePrefix.APP_PREFIX;
+  static readonly USER_PREFIX = StatePrefix.USER_PREFIX;
+  static readonly TEMP_PREFIX = StatePrefix.TEMP_PREFIX;
+
+  [key: string]: unknown;
+
+  constructor(initial: Record<string, unknown> = {}) {
+    const values = new TrackedValues(initial);
+    const proxy = new Proxy<object>(this, stateProxyHandler(values, METHOD_NAMES)) as State;
+    valuesOfState.set(proxy, values);
+    return proxy;
+  }
+
+  /** The value of `key`, or `fallback` where the key is not set. A stored `null` is a value. */
+  get<T = unknown>(key: string): T | undefined;
+  get<T = unknown>(key: string, fallback: T): T;
+  get<T = unknown>(key: string, fallback?: T): T | undefined {
+    const values = trackedValuesOf(this);
+    return values.has(key) ? (values.get(key) as T) : fallback;
+  }
+
+  /** Sets `key`. Setting `undefined` deletes it, since JSON has no `undefined`. */
+  set(key: string, value: unknown): void {
+    trackedValuesOf(this).set(key, value);
+  }
+
+  has(key: string): boolean {
+    return trackedValuesOf(this).has(key);
+  }
+
+  /** Removes `key`; says whether it was there. */
+  delete(key: string): boolean {
+    return trackedValuesOf(this).delete(key);
+  }
+
+  /** Sets every key of `delta`. */
+  update(delta: Record<string, unknown>): void {
+    const values = trackedValuesOf(this);
+    for (const [key, value] of Object.entries(delta)) values.set(key, value);
+  }
+
+  /** All keys and values, as a plain object of its own. */
+  getAll(): Record<string, unknown> {
+    const values = trackedValuesOf(this);
+    return Object.fromEntries(values.keys().map((key) => [key, values.get(key)]));
+  }
+
+  /** The same as {@link getAll}, under the name that ADK for TypeScript uses. */
+  toRecord(): Record<string, unknown> {
+    return this.getAll();
+  }
+
+  /** Whether anything was set or removed since the state was loaded or last saved. */
+  hasDelta(): boolean {
+    return trackedValuesOf(this).isChanged();
+  }
+
+  toJSON(): Record<string, unknown> {
+    return this.getAll();
+  }
+
+  [Symbol.for('nodejs.util.inspect.custom')](): Record<string, unknown> {
+    return this.getAll();
+  }
+}
+
+const METHOD_NAMES: ReadonlySet<string> = new Set(Object.getOwnPropertyNames(State.prototype));

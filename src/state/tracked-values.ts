@@ -1,0 +1,68 @@
+import type { StateChanges } from './state-changes.js';
+
+/** Values as they were loaded, and on top of them what was changed since. */
+export class TrackedValues {
+  readonly #loaded: Map<string, unknown>;
+  readonly #changed = new Map<string, unknown>();
+  readonly #removed = new Set<string>();
+
+  constructor(initial: Record<string, unknown>) {
+    this.#loaded = new Map(Object.entries(initial));
+  }
+
+  has(key: string): boolean {
+    return this.#changed.has(key) || (this.#loaded.has(key) && !this.#removed.has(key));
+  }
+
+  get(key: string): unknown {
+    if (this.#changed.has(key)) return this.#changed.get(key);
+    return this.#removed.has(key) ? undefined : this.#loaded.get(key);
+  }
+
+  /** Setting `undefined` deletes, since JSON has no `undefined`. */
+  set(key: string, value: unknown): void {
+    if (value === undefined) {
+      this.delete(key);
+      return;
+    }
+    this.#removed.delete(key);
+    this.#changed.set(key, value);
+  }
+
+  delete(key: string): boolean {
+    const existed = this.has(key);
+    this.#changed.delete(key);
+    if (this.#loaded.has(key)) this.#removed.add(key);
+    return existed;
+  }
+
+  keys(): string[] {
+    const kept = [...this.#loaded.keys()].filter((key) => !this.#removed.has(key));
+    return [...new Set([...kept, ...this.#changed.keys()])];
+  }
+
+  isChanged(): boolean {
+    return this.#changed.size > 0 || this.#removed.size > 0;
+  }
+
+  pending(): StateChanges {
+    return { stateDelta: Object.fromEntries(this.#changed), stateRemovals: [...this.#removed] };
+  }
+
+  /** Takes over what is stored by now, below whatever was changed here and is not saved. */
+  learn(stored: StateChanges): void {
+    for (const [key, value] of Object.entries(stored.stateDelta)) this.#loaded.set(key, value);
+    for (const key of stored.stateRemovals) {
+      this.#loaded.delete(key);
+      this.#removed.delete(key);
+    }
+  }
+
+  /** Forgets the pending changes that are saved now; what was changed again meanwhile stays pending. */
+  settle(saved: StateChanges): void {
+    for (const [key, value] of Object.entries(saved.stateDelta)) {
+      if (this.#changed.get(key) === value) this.#changed.delete(key);
+    }
+    for (const key of saved.stateRemovals) this.#removed.delete(key);
+  }
+}
