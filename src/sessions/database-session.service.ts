@@ -1,0 +1,14 @@
+import { SessionService, type SessionServiceOptions } from './session.service.js';
+import { TypeOrmSessionStorage, type TypeOrmSessionStorageOptions } from './storage/typeorm/index.js';
+
+/**
+ * Sessions in a database, under the name that users of ADK look for.
+ *
+ * @example
+ * const sessions = new DatabaseSessionService({ database: './data/sessions.db' });
+ */
+export class DatabaseSessionService extends SessionService {
+  constructor(options: TypeOrmSessionStorageOptions & Omit<SessionServiceOptions, 'storage'>) {
+    super({ ...options, storage: new TypeOrmSessionStorage(options) });
+  }
+}

@@ -1,0 +1,77 @@
+import type { StoredEvent } from '../../domain/commit.js';
+import type { SeqRange } from '../../domain/seq-ranges.js';
+import type { EventWindow } from '../session-storage.js';
+import type { FoundSession } from './session-lookup.js';
+import { EVENT_COLUMNS, type EventRow, storedEventOf } from './session-rows.js';
+import { NO_SQL, type Sql, joinSql, sql } from './sql.js';
+import type { SqlConnection } from './sql-connection.js';
+import type { Tables } from './tables.js';
+
+/** Stretches asked for in one statement; a session that was rewound more often than this takes another one. */
+const RANGES_A_STATEMENT = 100;
+
+/** The events of a window, in ascending order. */
+export async function readEvents(
+  connection: SqlConnection,
+  tables: Tables,
+  session: FoundSession,
+  window: EventWindow,
+  now: number,
+): Promise<StoredEvent[]> {
+  const isNewestFirst = window.keep !== 'oldest';
+  const ranges = rangesOf(window, session);
+  if (isNewestFirst) ranges.reverse();
+  const limit = window.limit ?? Infinity;
+  const found: StoredEvent[] = [];
+  for (let start = 0; start < ranges.length && found.length < limit; start += RANGES_A_STATEMENT) {
+    const some = ranges.slice(start, start + RANGES_A_STATEMENT);
+    const rows = await connection.rows<EventRow>(
+      eventsIn(tables, session.pk, some, { window, now, limit: limit - found.length }),
+    );
+    found.push(...rows.map(storedEventOf));
+  }
+  return isNewestFirst ? found.toReversed() : found;
+}
+
+/** The stretches that a window wants, as far as the session has them. */
+function rangesOf(window: EventWindow, { record }: FoundSession): SeqRange[] {
+  const first = Math.max(record.firstSeq, (window.afterSeq ?? 0) + 1, window.inView ? record.marks.viewFromSeq + 1 : 1);
+  const wanted = window.ranges ?? [{ from: first, to: record.lastSeq }];
+  return wanted
+    .map(({ from, to }) => ({ from: Math.max(from, first), to: Math.min(to, record.lastSeq) }))
+    .filter(({ from, to }) => from <= to);
+}
+
+interface Selection {
+  readonly window: EventWindow;
+  readonly now: number;
+  readonly limit: number;
+}
+
+/** One branch for each stretch, so that what lies between them is not even looked at. */
+function eventsIn(tables: Tables, pk: number, ranges: readonly SeqRange[], selection: Selection): Sql {
+  const direction = selection.window.keep === 'oldest' ? sql`ASC` : sql`DESC`;
+  const limit = Number.isFinite(selection.limit) ? sql`LIMIT ${selection.limit}` : NO_SQL;
+  const branches = ranges.map(
+    ({ from, to }) => sql`
+    SELECT * FROM (
+      SELECT ${EVENT_COLUMNS} FROM ${tables.events}
+      WHERE session_pk = ${pk} AND seq BETWEEN ${from} AND ${to}
+      ${selection.window.anchorsOnly ? sql`AND anchor = 1` : NO_SQL}
+      ${startOfTime(tables, pk, selection)}
+      ORDER BY seq ${direction} ${limit}
+    ) AS stretch`,
+  );
+  return sql`${joinSql(branches, '\n    UNION ALL')}\n    ORDER BY seq ${direction} ${limit}`;
+}
+
+/** High water never falls along the log, so the first event that reaches the time begins the window. */
+function startOfTime({ events }: Tables, pk: number, { window, now }: Selection): Sql {
+  const { since = 0, maxAgeMs } = window;
+  const start = Math.max(since, maxAgeMs === undefined ? 0 : now - maxAgeMs);
+  if (start <= 0) return NO_SQL;
+  return sql`AND seq >= (
+        SELECT seq FROM ${events} WHERE session_pk = ${pk} AND high_water >= ${start}
+        ORDER BY high_water, seq LIMIT 1
+      )`;
+}

@@ -1,0 +1,50 @@
+import type { StateOwner } from '../../domain/ids.js';
+import type { StateEntries, StoredSession, StoredState } from '../session-storage.js';
+import type { FoundSession } from './session-lookup.js';
+import { sql } from './sql.js';
+import type { SqlConnection } from './sql-connection.js';
+import type { Tables } from './tables.js';
+import { isOwner } from './write-state.js';
+
+interface StateRow {
+  readonly scope: keyof StoredState;
+  readonly name: string | null;
+  readonly value: string | null;
+  readonly expires_at: number | null;
+}
+
+/** The state that a session shows, of all scopes, in one statement. */
+export async function readState(
+  connection: SqlConnection,
+  { sessionState, sharedScopes, sharedState }: Tables,
+  { pk, record: { appName, userId } }: FoundSession,
+  now: number,
+): Promise<Pick<StoredSession, 'state' | 'scopeExpiry'>> {
+  const rows = await connection.rows<StateRow>(sql`
+    SELECT 'session' AS scope, name, value, NULL AS expires_at FROM ${sessionState} WHERE session_pk = ${pk}
+    UNION ALL
+    SELECT CASE c.user_id WHEN '' THEN 'app' ELSE 'user' END, v.name, v.value, c.expires_at
+    FROM ${sharedScopes} c JOIN ${sharedState} v ON v.scope_pk = c.pk
+    WHERE c.app_name = ${appName} AND c.user_id IN ('', ${userId}) AND c.expires_at > ${now}`);
+  const entries = (scope: keyof StoredState): StateEntries =>
+    rows.flatMap((row) => (row.scope === scope ? [[row.name ?? '', row.value ?? ''] as const] : []));
+  const user = rows.find(({ scope }) => scope === 'user')?.expires_at;
+  const app = rows.find(({ scope }) => scope === 'app')?.expires_at;
+  return {
+    state: { session: entries('session'), user: entries('user'), app: entries('app') },
+    scopeExpiry: { ...(user && { user }), ...(app && { app }) },
+  };
+}
+
+/** The state of one shared scope. */
+export async function readScope(
+  connection: SqlConnection,
+  { sharedScopes, sharedState }: Tables,
+  owner: StateOwner,
+  now: number,
+): Promise<StateEntries> {
+  const rows = await connection.rows<{ name: string; value: string }>(sql`
+    SELECT name, value FROM ${sharedState}
+    WHERE scope_pk = (SELECT pk FROM ${sharedScopes} WHERE ${isOwner(owner)} AND expires_at > ${now})`);
+  return rows.map(({ name, value }) => [name, value] as const);
+}

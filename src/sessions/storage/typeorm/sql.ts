@@ -1,0 +1,51 @@
+/** What can be bound to a statement. */
+export type SqlValue = string | number | null;
+
+/** A piece of SQL with its values, which are never part of the text. */
+export class Sql {
+  constructor(
+    readonly text: string,
+    readonly values: readonly SqlValue[] = [],
+  ) {}
+}
+
+/**
+ * Writes a statement with its values in place. A value becomes a placeholder; a piece of SQL becomes part
+ * of the text.
+ *
+ * @example
+ * sql`SELECT pk FROM ${tables.sessions} WHERE app_name = ${appName}`;
+ */
+export function sql(strings: TemplateStringsArray, ...parts: readonly (SqlValue | Sql)[]): Sql {
+  let text = strings[0] ?? '';
+  const values: SqlValue[] = [];
+  for (const [index, part] of parts.entries()) {
+    if (part instanceof Sql) {
+      text += part.text;
+      values.push(...part.values);
+    } else {
+      text += '?';
+      values.push(part);
+    }
+    text += strings[index + 1] ?? '';
+  }
+  return new Sql(text, values);
+}
+
+/** Pieces of SQL with something between them, or nothing where there are none. */
+export function joinSql(pieces: readonly Sql[], separator: string): Sql {
+  return new Sql(
+    pieces.map(({ text }) => text).join(separator),
+    pieces.flatMap(({ values }) => values),
+  );
+}
+
+/** A list of values for `IN`. */
+export function sqlList(values: readonly SqlValue[]): Sql {
+  return joinSql(
+    values.map((value) => sql`${value}`),
+    ', ',
+  );
+}
+
+export const NO_SQL = new Sql('');

@@ -1,0 +1,52 @@
+import type { Clock } from '../sessions/domain/clock.js';
+import { type Skip, describeContract } from './contract-runner.js';
+import { ManualClock } from './manual-clock.js';
+import type { OpenStorage } from './open-storage.js';
+import { append } from './storage-contract/append.js';
+import { create } from './storage-contract/create.js';
+import { deletion } from './storage-contract/delete.js';
+import { expiry } from './storage-contract/expiry.js';
+import { list } from './storage-contract/list.js';
+import { preconditions } from './storage-contract/preconditions.js';
+import { purge } from './storage-contract/purge.js';
+import { readWindow } from './storage-contract/read-window.js';
+import { scopes } from './storage-contract/scopes.js';
+import type { StorageFixture } from './storage-contract/support.js';
+import { trim } from './storage-contract/trim.js';
+
+/** Opens an empty store that takes its time from `clock`. */
+export type CreateStorage = (options: { clock: Clock }) => Promise<OpenStorage>;
+
+export interface StorageContractOptions {
+  readonly name: string;
+  readonly create: CreateStorage;
+  readonly skip?: readonly Skip[] | undefined;
+}
+
+const TOPICS = [create, append, preconditions, readWindow, list, scopes, expiry, deletion, trim, purge];
+
+/**
+ * Proves that a storage does what `SessionStorage` asks of it. Call it in a spec of any runner with Jest's
+ * globals.
+ *
+ * @example
+ * describeSessionStorage({
+ *   name: 'my store',
+ *   create: async ({ clock }) => {
+ *     const storage = await MyStorage.open({ clock });
+ *     return { storage, raw: () => myRawData(), destroy: () => storage.close() };
+ *   },
+ * });
+ */
+export function describeSessionStorage({ name, create: createStorage, skip }: StorageContractOptions): void {
+  describeContract<StorageFixture>({
+    name: `${name} keeps the contract of a session storage`,
+    topics: TOPICS,
+    skip,
+    async open() {
+      const clock = new ManualClock();
+      const { storage, raw, destroy } = await createStorage({ clock });
+      return { fixture: { storage, raw, clock }, close: destroy };
+    },
+  });
+}

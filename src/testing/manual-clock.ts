@@ -1,0 +1,20 @@
+import type { Clock } from '../sessions/domain/clock.js';
+
+/** A clock that stands still until a test moves it, in either direction. */
+export class ManualClock implements Clock {
+  /** @param time where it starts, in epoch milliseconds */
+  constructor(private time: number = Date.UTC(2026, 0, 1)) {}
+
+  now(): number {
+    return this.time;
+  }
+
+  /** Moves on by so many milliseconds; back, if they are negative. */
+  advance(milliseconds: number): void {
+    this.time += milliseconds;
+  }
+
+  advanceSeconds(seconds: number): void {
+    this.advance(seconds * 1000);
+  }
+}

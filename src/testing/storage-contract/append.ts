@@ -1,0 +1,175 @@
+import { topic } from '../contract-runner.js';
+import {
+  APP,
+  KEY,
+  type StorageFixture,
+  USER,
+  commitOf,
+  creation,
+  lives,
+  parsed,
+  readSession,
+  sessionWithEvents,
+  together,
+  upsert,
+} from './support.js';
+
+export const append = topic<StorageFixture>('append', (test) => {
+  test('events are numbered 1, 2, 3 without gaps', async ({ storage }) => {
+    await sessionWithEvents(storage, 3);
+    const { events, record } = await readSession(storage);
+    expect(events.map(({ seq, id }) => [seq, id])).toEqual([
+      [1, 'e1'],
+      [2, 'e2'],
+      [3, 'e3'],
+    ]);
+    expect(record).toMatchObject({ firstSeq: 1, lastSeq: 3, tipSeq: 3 });
+  });
+
+  test('racing appends all succeed, without gaps or doubles', async ({ storage }) => {
+    await storage.create(creation());
+    const outcomes = await together(20, async (index) => storage.append(commitOf(`e${index}`)));
+    expect(outcomes.map(({ kind }) => kind)).toEqual(Array.from({ length: 20 }, () => 'appended'));
+    const { events } = await readSession(storage);
+    expect(events.map(({ seq }) => seq)).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
+    expect(new Set(events.map(({ id }) => id)).size).toBe(20);
+  });
+
+  test('the answer tells how the session stands after the commit', async ({ storage, clock }) => {
+    await sessionWithEvents(storage, 2);
+    clock.advance(5);
+    const outcome = await storage.append(commitOf('e3'));
+    expect(outcome).toMatchObject({ kind: 'appended', now: clock.now(), previousTipSeq: 2 });
+    expect(outcome).toMatchObject({ record: (await readSession(storage)).record });
+  });
+
+  test('a payload comes back as the very text it was', async ({ storage }) => {
+    const payload = '{"z":1.0,"a":[],"n":"\\u0000\\ud83d\\ude00 é e\u0301","big":12345678901234567890,"__proto__":{}}';
+    await storage.create(creation());
+    await storage.append(commitOf('e1', { event: { payload, digest: 'd', timestamp: 7 } }));
+    const [event] = (await readSession(storage)).events;
+    expect(event).toMatchObject({ payload, digest: 'd', id: 'e1', seq: 1 });
+  });
+
+  test('an event carries the time of its append', async ({ storage, clock }) => {
+    await storage.create(creation());
+    clock.advance(1234);
+    await storage.append(commitOf('e1', { event: { timestamp: 1 } }));
+    expect((await readSession(storage)).events[0]?.appendedAt).toBe(clock.now());
+  });
+
+  test('a payload of a megabyte is kept whole', async ({ storage }) => {
+    const payload = JSON.stringify({ text: 'é'.repeat(500_000) });
+    await storage.create(creation());
+    await storage.append(commitOf('e1', { event: { payload } }));
+    expect((await readSession(storage)).events[0]?.payload === payload).toBe(true);
+  });
+
+  test('keys are set and removed in the scopes that they name, each on its own', async ({ storage }) => {
+    await storage.create(
+      creation({ upserts: [upsert('session', 'a', 1), upsert('session', 'b', 1), upsert('user', 'a', 1)] }),
+    );
+    await storage.append(
+      commitOf('e1', {
+        upserts: [upsert('session', 'a', 2), upsert('user', 'n', null), upsert('app', 'a', [])],
+        removals: [
+          { scope: 'session', name: 'b' },
+          { scope: 'user', name: 'a' },
+          { scope: 'app', name: 'never there' },
+        ],
+      }),
+    );
+    const { state } = await readSession(storage);
+    expect(parsed(state.session)).toEqual({ a: 2 });
+    expect(parsed(state.user)).toEqual({ n: null });
+    expect(parsed(state.app)).toEqual({ a: [] });
+    expect(await storage.readState(USER)).toEqual([['n', 'null']]);
+    expect(await storage.readState(APP)).toEqual([['a', '[]']]);
+  });
+
+  test('a value comes back as the very text it was, under a key told apart byte for byte', async ({ storage }) => {
+    const value = '{"b":1.50,"a":"\\u0000","c":[]}';
+    const names = ['K', 'k', 'é', 'e\u0301', '__proto__', 'constructor', ' k', 'k ', 'a:b', '%', '_', '\t'];
+    await storage.create(creation());
+    await storage.append(
+      commitOf('e1', {
+        upserts: names.flatMap((name) =>
+          (['session', 'user', 'app'] as const).map((scope) => ({ scope, name, value })),
+        ),
+      }),
+    );
+    const { state } = await readSession(storage);
+    for (const entries of [state.session, state.user, state.app]) {
+      expect(new Map(entries)).toEqual(new Map(names.map((name) => [name, value])));
+    }
+  });
+
+  test('a state key of the greatest length is kept whole', async ({ storage }) => {
+    const long = 'é'.repeat(255);
+    await storage.create(creation());
+    await storage.append(
+      commitOf('e1', { upserts: [upsert('session', `${long}a`, 1), upsert('session', `${long}b`, 2)] }),
+    );
+    expect(parsed((await readSession(storage)).state.session)).toEqual({ [`${long}a`]: 1, [`${long}b`]: 2 });
+  });
+
+  test('counters add up, also of racing appends', async ({ storage }) => {
+    await storage.create(creation());
+    const counterIncrements = { turns: 1, events: 2, contentLength: 30, tokens: 400 };
+    await together(5, async (index) => storage.append(commitOf(`e${index}`, { counterIncrements })));
+    await storage.append(
+      commitOf('less', { counterIncrements: { turns: -2, events: 0, contentLength: -30, tokens: 0 } }),
+    );
+    expect((await readSession(storage)).record.counters).toEqual({
+      turns: 3,
+      events: 10,
+      contentLength: 120,
+      tokens: 2000,
+    });
+  });
+
+  test('a time that was reached is not left again', async ({ storage, clock }) => {
+    await storage.create(creation());
+    clock.advance(1000);
+    const reached = clock.now();
+    await storage.append(commitOf('e1'));
+    clock.advance(-5000);
+    await storage.append(commitOf('e2'));
+    expect((await readSession(storage)).record).toMatchObject({ lastUpdateTime: reached, highWater: reached });
+    await storage.append(commitOf('e3', { event: { timestamp: reached + 99 } }));
+    await storage.append(commitOf('e4'));
+    expect((await readSession(storage)).record).toMatchObject({ lastUpdateTime: reached, highWater: reached + 99 });
+  });
+
+  test('a commit without lifetimes leaves tip, update time and expiry as they were', async ({ storage, clock }) => {
+    await storage.create(creation({ expiry: lives({ session: 100, user: 100 }), upserts: [upsert('user', 'k', 1)] }));
+    await storage.append(commitOf('e1', { expiry: lives({ session: 100, user: 100 }) }));
+    const { record, scopeExpiry } = await readSession(storage);
+    clock.advanceSeconds(50);
+    const outcome = await storage.append(commitOf('e2', { expiry: undefined }));
+    const { tipSeq, lastUpdateTime, expiresAt } = record;
+    expect(outcome).toMatchObject({ kind: 'appended', previousTipSeq: 1 });
+    const after = await readSession(storage);
+    expect(after.record).toMatchObject({ lastSeq: 2, tipSeq, lastUpdateTime, expiresAt });
+    expect(after.scopeExpiry).toEqual(scopeExpiry);
+  });
+
+  test('a commit to a session that is missing, expired or deleted writes nothing', async ({ storage, clock, raw }) => {
+    const empty = await raw();
+    const upserts = [upsert('session', 'k', 1), upsert('user', 'k', 1), upsert('app', 'k', 1)];
+    expect(await storage.append(commitOf('e1', { upserts }))).toEqual({ kind: 'missing' });
+    expect(await raw()).toEqual(empty);
+
+    await storage.create(creation());
+    await storage.delete(KEY);
+    const deleted = await raw();
+    expect(await storage.append(commitOf('e1', { upserts }))).toEqual({ kind: 'missing' });
+    expect(await raw()).toEqual(deleted);
+
+    await storage.create(creation({ expiry: lives({ session: 10 }) }));
+    clock.advanceSeconds(10);
+    const expired = await raw();
+    expect(await storage.append(commitOf('e1', { upserts }))).toEqual({ kind: 'missing' });
+    expect(await raw()).toEqual(expired);
+  });
+});

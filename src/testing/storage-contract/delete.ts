@@ -1,0 +1,48 @@
+import { topic } from '../contract-runner.js';
+import { APP, KEY, type StorageFixture, USER, commitOf, creation, readSession, upsert } from './support.js';
+
+export const deletion = topic<StorageFixture>('delete', (test) => {
+  test('a deleted session leaves no event and no state of its own', async ({ storage, raw }) => {
+    await storage.create(creation({ baseState: '{"k":"base-canary"}', upserts: [upsert('session', 'k', 'canary')] }));
+    await storage.append(commitOf('e1', { event: { payload: '"event-canary"' } }));
+    await storage.delete(KEY);
+    expect(await storage.read({ key: KEY, window: {} })).toBeUndefined();
+    const { sessions, events, stateEntries, text } = await raw();
+    expect({ sessions, events, stateEntries }).toEqual({ sessions: 0, events: 0, stateEntries: 0 });
+    expect(text).not.toContain('canary');
+  });
+
+  test('user and app state outlive the session that wrote them', async ({ storage }) => {
+    await storage.create(creation({ upserts: [upsert('user', 'k', 1), upsert('app', 'k', 2)] }));
+    await storage.delete(KEY);
+    expect(await storage.readState(USER)).toEqual([['k', '1']]);
+    expect(await storage.readState(APP)).toEqual([['k', '2']]);
+  });
+
+  test('deleting what is not there does nothing', async ({ storage, raw }) => {
+    await storage.create(creation());
+    const before = await raw();
+    await storage.delete({ ...KEY, sessionId: 'S-1' });
+    await storage.delete({ ...KEY, userId: 'nobody' });
+    expect(await raw()).toEqual(before);
+  });
+
+  test('a delete leaves the events of other sessions alone', async ({ storage }) => {
+    const others = [
+      { ...KEY, sessionId: 's-2' },
+      { ...KEY, userId: 'bob' },
+      { ...KEY, appName: 'other' },
+    ];
+    for (const key of [KEY, ...others]) {
+      await storage.create(creation({ key, upserts: [upsert('session', 'k', 1)] }));
+      await storage.append(commitOf('e1', { key }));
+    }
+    await storage.delete(KEY);
+    for (const key of others) {
+      expect(await readSession(storage, key)).toMatchObject({
+        events: [{ id: 'e1' }],
+        state: { session: [['k', '1']] },
+      });
+    }
+  });
+});

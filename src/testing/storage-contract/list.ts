@@ -1,0 +1,104 @@
+import type { ListRequest, SessionStorage } from '../../sessions/storage/session-storage.js';
+import { topic } from '../contract-runner.js';
+import { KEY, type StorageFixture, commitOf, creation, lives, parsed, upsert } from './support.js';
+
+const BY_UPDATE: ListRequest = { appName: 'shop', orderBy: 'lastUpdateTime', order: 'desc', limit: 100 };
+
+async function createdInTurn({ storage, clock }: StorageFixture, ids: readonly string[]): Promise<void> {
+  for (const sessionId of ids) {
+    clock.advance(1);
+    await storage.create(creation({ key: { ...KEY, sessionId } }));
+  }
+}
+
+async function idsOf(storage: SessionStorage, request: Partial<ListRequest>): Promise<string[]> {
+  const { sessions } = await storage.list({ ...BY_UPDATE, ...request });
+  return sessions.map(({ record }) => record.sessionId);
+}
+
+export const list = topic<StorageFixture>('list', (test) => {
+  test('sessions are listed by update or creation, in either order', async (fixture) => {
+    const { storage, clock } = fixture;
+    await createdInTurn(fixture, ['a', 'b', 'c']);
+    clock.advance(1);
+    await storage.append(commitOf('e1', { key: { ...KEY, sessionId: 'a' } }));
+    expect(await idsOf(storage, {})).toEqual(['a', 'c', 'b']);
+    expect(await idsOf(storage, { order: 'asc' })).toEqual(['b', 'c', 'a']);
+    expect(await idsOf(storage, { orderBy: 'createTime' })).toEqual(['c', 'b', 'a']);
+    expect(await idsOf(storage, { orderBy: 'createTime', order: 'asc' })).toEqual(['a', 'b', 'c']);
+  });
+
+  test('ties are broken by user id, then session id, byte for byte', async ({ storage }) => {
+    // Beyond U+FFFF the order of UTF-8 bytes and that of UTF-16 units differ.
+    const ids = ['B', 'a', 'é', '\uFF5E', '😀'];
+    for (const sessionId of ids.toReversed()) {
+      for (const userId of ['u2', 'u1']) {
+        await storage.create(creation({ key: { ...KEY, userId, sessionId } }));
+      }
+    }
+    expect(await idsOf(storage, { order: 'asc' })).toEqual([...ids, ...ids]);
+    expect(await idsOf(storage, { order: 'desc', userId: 'u1' })).toEqual(ids.toReversed());
+    const { sessions } = await storage.list({ ...BY_UPDATE, order: 'asc', limit: 6 });
+    expect(sessions.map(({ record }) => record.userId)).toEqual(['u1', 'u1', 'u1', 'u1', 'u1', 'u2']);
+  });
+
+  test('a list is of one app, and of one user where it is asked for', async ({ storage }) => {
+    await storage.create(creation({ key: { appName: 'shop', userId: 'ann', sessionId: 's' } }));
+    await storage.create(creation({ key: { appName: 'shop', userId: 'Ann', sessionId: 's' } }));
+    await storage.create(creation({ key: { appName: 'Shop', userId: 'ann', sessionId: 's' } }));
+    expect((await storage.list({ ...BY_UPDATE })).sessions).toHaveLength(2);
+    expect((await storage.list({ ...BY_UPDATE, userId: 'ann' })).sessions).toHaveLength(1);
+    expect((await storage.list({ ...BY_UPDATE, userId: 'a%' })).sessions).toEqual([]);
+    expect((await storage.list({ ...BY_UPDATE, appName: '*' })).sessions).toEqual([]);
+  });
+
+  test('a listed session carries its record and the state of all scopes', async ({ storage }) => {
+    const upserts = [upsert('session', 'k', 1), upsert('user', 'k', 2), upsert('app', 'k', 3)];
+    const created = await storage.create(creation({ upserts }));
+    await storage.create(creation({ key: { ...KEY, userId: 'bob' } }));
+    const { sessions } = await storage.list({ ...BY_UPDATE, order: 'asc' });
+    expect(sessions[0]?.record).toEqual(created?.record);
+    expect(sessions.map(({ state }) => [parsed(state.session), parsed(state.user), parsed(state.app)])).toEqual([
+      [{ k: 1 }, { k: 2 }, { k: 3 }],
+      [{}, {}, { k: 3 }],
+    ]);
+  });
+
+  test('a list goes on after a place, whether the session there still exists or not', async (fixture) => {
+    const { storage, clock } = fixture;
+    await createdInTurn(fixture, ['a', 'b', 'c', 'd']);
+    const after = { time: clock.now() - 1, userId: 'ann', sessionId: 'c' };
+    expect(await idsOf(storage, { after })).toEqual(['b', 'a']);
+    expect(await idsOf(storage, { after, order: 'asc' })).toEqual(['d']);
+    await storage.delete({ ...KEY, sessionId: 'c' });
+    expect(await idsOf(storage, { after, limit: 1 })).toEqual(['b']);
+    expect(await idsOf(storage, { after: { ...after, sessionId: 'cc' } })).toEqual(['b', 'a']);
+  });
+
+  test('a list can skip sessions and count them all', async (fixture) => {
+    const { storage } = fixture;
+    await createdInTurn(fixture, ['a', 'b', 'c']);
+    const page = await storage.list({ ...BY_UPDATE, offset: 1, limit: 1, withTotal: true });
+    expect(page.sessions.map(({ record }) => record.sessionId)).toEqual(['b']);
+    expect(page.total).toBe(3);
+    expect(await storage.list({ ...BY_UPDATE, offset: 9, withTotal: true })).toMatchObject({ sessions: [], total: 3 });
+    expect(await storage.list({ ...BY_UPDATE, userId: 'nobody', withTotal: true })).toMatchObject({ total: 0 });
+  });
+
+  test('an expired session is neither listed nor counted', async ({ storage, clock }) => {
+    await storage.create(creation({ expiry: lives({ session: 5 }) }));
+    await storage.create(creation({ key: { ...KEY, sessionId: 's-2' } }));
+    clock.advanceSeconds(5);
+    const { sessions, total } = await storage.list({ ...BY_UPDATE, withTotal: true });
+    expect(sessions.map(({ record }) => record.sessionId)).toEqual(['s-2']);
+    expect(total).toBe(1);
+  });
+
+  test('a list shows no shared state that expired', async ({ storage, clock }) => {
+    const upserts = [upsert('user', 'k', 1), upsert('app', 'k', 1)];
+    await storage.create(creation({ upserts, expiry: lives({ user: 5, app: 5 }) }));
+    clock.advanceSeconds(5);
+    const [listed] = (await storage.list(BY_UPDATE)).sessions;
+    expect(listed?.state).toEqual({ session: [], user: [], app: [] });
+  });
+});

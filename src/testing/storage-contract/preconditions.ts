@@ -1,0 +1,144 @@
+import { OWN_SEQ } from '../../sessions/domain/marks.js';
+import { topic } from '../contract-runner.js';
+import {
+  KEY,
+  type StorageFixture,
+  commitOf,
+  creation,
+  readSession,
+  sessionWithEvents,
+  together,
+  upsert,
+} from './support.js';
+
+export const preconditions = topic<StorageFixture>('preconditions of a commit', (test) => {
+  test('an id that the log holds is answered with its event, and nothing is written', async ({ storage, raw }) => {
+    await sessionWithEvents(storage, 3);
+    const before = await raw();
+    const { record, events } = await readSession(storage);
+    const again = commitOf('e2', { event: { payload: '{"other":1}' }, upserts: [upsert('session', 'k', 1)] });
+    expect(await storage.append(again)).toEqual({
+      kind: 'seen',
+      record,
+      event: expect.objectContaining(events[1]) as unknown,
+    });
+    expect(await raw()).toEqual(before);
+  });
+
+  test('of racing commits of one id one is appended, the others see it', async ({ storage, raw }) => {
+    await storage.create(creation());
+    const outcomes = await together(8, async () => storage.append(commitOf('same')));
+    expect(outcomes.map(({ kind }) => kind).sort()).toEqual(['appended', ...Array.from({ length: 7 }, () => 'seen')]);
+    expect((await raw()).events).toBe(1);
+  });
+
+  test('event ids are told apart byte for byte, and belong to one session', async ({ storage }) => {
+    await storage.create(creation());
+    await storage.create(creation({ key: { ...KEY, sessionId: 's-2' } }));
+    for (const id of ['E', 'e', 'é', 'e\u0301', 'e ', '*']) {
+      expect(await storage.append(commitOf(id))).toMatchObject({ kind: 'appended' });
+      expect(await storage.append(commitOf(id, { key: { ...KEY, sessionId: 's-2' } }))).toMatchObject({
+        kind: 'appended',
+      });
+    }
+  });
+
+  test('a seen id counts before every other precondition but the incarnation', async ({ storage }) => {
+    await sessionWithEvents(storage, 3);
+    const unmet = { expectedVersion: 1, lastSeq: 1, marksSeq: 7 };
+    expect(await storage.append(commitOf('e1', { preconditions: unmet }))).toMatchObject({ kind: 'seen' });
+    expect(await storage.append(commitOf('e1', { preconditions: { incarnation: 'another' } }))).toEqual({
+      kind: 'missing',
+    });
+  });
+
+  test('a commit for another incarnation finds no session', async ({ storage, raw }) => {
+    await storage.create(creation());
+    const { incarnation } = (await readSession(storage)).record;
+    await storage.delete(KEY);
+    await storage.create(creation());
+    const before = await raw();
+    expect(await storage.append(commitOf('e1', { preconditions: { incarnation } }))).toEqual({ kind: 'missing' });
+    expect(await raw()).toEqual(before);
+    const current = (await readSession(storage)).record.incarnation;
+    expect(await storage.append(commitOf('e1', { preconditions: { incarnation: current } }))).toMatchObject({
+      kind: 'appended',
+    });
+  });
+
+  test('an expected version lies between the tip and the last event', async ({ storage, raw }) => {
+    await sessionWithEvents(storage, 2);
+    await storage.append(commitOf('summary', { expiry: undefined }));
+    const before = await raw();
+    for (const expectedVersion of [0, 1, 4]) {
+      expect(await storage.append(commitOf('new', { preconditions: { expectedVersion } }))).toEqual({
+        kind: 'stale',
+        lastSeq: 3,
+      });
+    }
+    expect(await raw()).toEqual(before);
+    expect(await storage.append(commitOf('e4', { preconditions: { expectedVersion: 2 } }))).toMatchObject({
+      kind: 'appended',
+      previousTipSeq: 2,
+    });
+    expect(await storage.append(commitOf('e5', { preconditions: { expectedVersion: 4 } }))).toMatchObject({
+      kind: 'appended',
+    });
+  });
+
+  test('of racing commits with one expected version one is appended', async ({ storage, raw }) => {
+    await sessionWithEvents(storage, 1);
+    const outcomes = await together(8, async (index) =>
+      storage.append(commitOf(`r${index}`, { preconditions: { expectedVersion: 1 } })),
+    );
+    expect(outcomes.map(({ kind }) => kind).sort()).toEqual(['appended', ...Array.from({ length: 7 }, () => 'stale')]);
+    expect((await raw()).events).toBe(2);
+  });
+
+  test('a commit that relies on the last event is overtaken by any other', async ({ storage, raw }) => {
+    await sessionWithEvents(storage, 2);
+    await storage.append(commitOf('summary', { expiry: undefined }));
+    const before = await raw();
+    expect(await storage.append(commitOf('new', { preconditions: { lastSeq: 2 } }))).toEqual({ kind: 'overtaken' });
+    expect(await raw()).toEqual(before);
+    expect(await storage.append(commitOf('new', { preconditions: { lastSeq: 3 } }))).toMatchObject({
+      kind: 'appended',
+    });
+  });
+
+  test('a commit that relies on the marks is overtaken by new marks only', async ({ storage, raw }) => {
+    await sessionWithEvents(storage, 2);
+    const marks = { hidden: [], viewFromSeq: 1, summarySeq: OWN_SEQ };
+    await storage.append(commitOf('e3', { marks, preconditions: { marksSeq: 0 } }));
+    const before = await raw();
+    expect(await storage.append(commitOf('new', { marks, preconditions: { marksSeq: 0 } }))).toEqual({
+      kind: 'overtaken',
+    });
+    expect(await raw()).toEqual(before);
+    await storage.append(commitOf('e4'));
+    expect(await storage.append(commitOf('new', { marks, preconditions: { marksSeq: 3 } }))).toMatchObject({
+      kind: 'appended',
+    });
+  });
+
+  test('marks are kept, with the number of their own event in place', async ({ storage }) => {
+    await sessionWithEvents(storage, 2);
+    const hidden = [
+      { from: 2, to: 2 },
+      { from: OWN_SEQ, to: OWN_SEQ },
+    ];
+    await storage.append(commitOf('e3', { marks: { hidden, viewFromSeq: 1, summarySeq: OWN_SEQ } }));
+    await storage.append(commitOf('e4'));
+    expect((await readSession(storage)).record).toMatchObject({
+      marksSeq: 3,
+      marks: {
+        hidden: [
+          { from: 2, to: 2 },
+          { from: 3, to: 3 },
+        ],
+        viewFromSeq: 1,
+        summarySeq: 3,
+      },
+    });
+  });
+});

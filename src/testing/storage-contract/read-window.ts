@@ -1,0 +1,141 @@
+import { OWN_SEQ } from '../../sessions/domain/marks.js';
+import type { EventWindow, SessionStorage } from '../../sessions/storage/session-storage.js';
+import { topic } from '../contract-runner.js';
+import { KEY, type StorageFixture, commitOf, creation, readSession, upsert } from './support.js';
+
+/** Twelve events, a second apart; anchors are 1, 5 and 9. */
+async function twelveEvents({ storage, clock }: StorageFixture): Promise<number> {
+  const start = clock.now();
+  await storage.create(creation());
+  for (let seq = 1; seq <= 12; seq++) {
+    clock.advanceSeconds(1);
+    await storage.append(commitOf(`e${seq}`, { event: { anchor: seq % 4 === 1, timestamp: clock.now() } }));
+  }
+  return start;
+}
+
+/** A store may answer with more than a window asks for, so this looks for what is asked for. */
+async function expectAtLeast(storage: SessionStorage, window: EventWindow, wanted: readonly number[]): Promise<void> {
+  const seqs = (await storage.read({ key: KEY, window }))?.events.map(({ seq }) => seq);
+  expect(seqs).toEqual([...new Set(seqs)].sort((a, b) => a - b));
+  expect(seqs).toEqual(expect.arrayContaining([...wanted]));
+}
+
+export const readWindow = topic<StorageFixture>('windows of a read', (test) => {
+  test('without a window no events are read, without a limit all of them', async (fixture) => {
+    await twelveEvents(fixture);
+    expect(await fixture.storage.read({ key: KEY })).toMatchObject({ events: [] });
+    await expectAtLeast(fixture.storage, {}, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
+  });
+
+  test('a read of a session that is not there answers nothing', async ({ storage }) => {
+    expect(await storage.read({ key: KEY, window: {}, withState: true })).toBeUndefined();
+  });
+
+  test('a window after an event holds all that follow', async (fixture) => {
+    await twelveEvents(fixture);
+    await expectAtLeast(fixture.storage, { afterSeq: 9 }, [10, 11, 12]);
+    await expectAtLeast(fixture.storage, { afterSeq: 12 }, []);
+  });
+
+  test('a limit keeps the newest events, or the oldest', async (fixture) => {
+    await twelveEvents(fixture);
+    await expectAtLeast(fixture.storage, { limit: 3 }, [10, 11, 12]);
+    await expectAtLeast(fixture.storage, { limit: 3, keep: 'oldest' }, [1, 2, 3]);
+    await expectAtLeast(fixture.storage, { limit: 2, keep: 'oldest', afterSeq: 4 }, [5, 6]);
+    await expectAtLeast(fixture.storage, { limit: 99 }, [1, 12]);
+  });
+
+  test('a window of stretches holds each of them', async (fixture) => {
+    await twelveEvents(fixture);
+    const ranges = [
+      { from: 2, to: 3 },
+      { from: 7, to: 9 },
+      { from: 12, to: 40 },
+    ];
+    await expectAtLeast(fixture.storage, { ranges }, [2, 3, 7, 8, 9, 12]);
+    await expectAtLeast(fixture.storage, { ranges, limit: 3 }, [8, 9, 12]);
+    await expectAtLeast(fixture.storage, { ranges, limit: 3, keep: 'oldest' }, [2, 3, 7]);
+    await expectAtLeast(fixture.storage, { ranges, afterSeq: 8 }, [9, 12]);
+    await expectAtLeast(fixture.storage, { ranges: [] }, []);
+  });
+
+  test('a window of anchors ends with the newest of them', async (fixture) => {
+    await twelveEvents(fixture);
+    await expectAtLeast(fixture.storage, { anchorsOnly: true }, [1, 5, 9]);
+    await expectAtLeast(fixture.storage, { anchorsOnly: true, limit: 1, ranges: [{ from: 1, to: 8 }] }, [5]);
+    const ranges = [
+      { from: 1, to: 2 },
+      { from: 6, to: 8 },
+    ];
+    await expectAtLeast(fixture.storage, { anchorsOnly: true, limit: 1, ranges }, [1]);
+  });
+
+  test('a window since a time holds every event of that time or later', async (fixture) => {
+    const start = await twelveEvents(fixture);
+    await expectAtLeast(fixture.storage, { since: start + 10_000 }, [10, 11, 12]);
+    await expectAtLeast(fixture.storage, { since: start + 10_001 }, [11, 12]);
+    await expectAtLeast(fixture.storage, { since: start + 99_000 }, []);
+    fixture.clock.advanceSeconds(5);
+    await expectAtLeast(fixture.storage, { maxAgeMs: 7_000 }, [10, 11, 12]);
+    await expectAtLeast(fixture.storage, { maxAgeMs: 7_000, limit: 2 }, [11, 12]);
+  });
+
+  test('a window since a time holds also an event whose time lies before that of its neighbours', async (fixture) => {
+    const start = await twelveEvents(fixture);
+    const { storage } = fixture;
+    await storage.append(commitOf('future', { event: { timestamp: start + 60_000 } }));
+    await storage.append(commitOf('past', { event: { timestamp: start } }));
+    await storage.append(commitOf('later', { event: { timestamp: start + 61_000 } }));
+    await expectAtLeast(storage, { since: start + 60_000 }, [13, 15]);
+  });
+
+  test('a window of the view holds what the summary in force does not stand for', async (fixture) => {
+    await twelveEvents(fixture);
+    const { storage } = fixture;
+    await storage.append(commitOf('summary', { marks: { hidden: [], viewFromSeq: 8, summarySeq: OWN_SEQ } }));
+    await storage.append(commitOf('e14'));
+    await expectAtLeast(storage, { inView: true }, [9, 10, 11, 12, 14]);
+    await expectAtLeast(storage, { inView: true, limit: 2 }, [14]);
+    await expectAtLeast(storage, {}, [1, 8, 14]);
+  });
+
+  test('the summary in force is read where it is asked for', async (fixture) => {
+    await twelveEvents(fixture);
+    const { storage } = fixture;
+    expect(await storage.read({ key: KEY, withSummary: true })).not.toHaveProperty('summary');
+    await storage.append(
+      commitOf('summary', {
+        event: { payload: '"sum"' },
+        marks: { hidden: [], viewFromSeq: 8, summarySeq: OWN_SEQ },
+      }),
+    );
+    expect((await storage.read({ key: KEY, withSummary: true }))?.summary).toMatchObject({ seq: 13, payload: '"sum"' });
+    expect(await storage.read({ key: KEY })).not.toHaveProperty('summary');
+  });
+
+  test('state and base state are read where they are asked for', async ({ storage }) => {
+    await storage.create(creation({ baseState: '{"k":1}', upserts: [upsert('session', 'k', 1)] }));
+    expect(await storage.read({ key: KEY, withBase: true })).toMatchObject({ baseState: '{"k":1}' });
+    expect((await storage.read({ key: KEY, withState: true }))?.state).toEqual({
+      session: [['k', '1']],
+      user: [],
+      app: [],
+    });
+  });
+
+  test('the log of one session is not in the window of another', async ({ storage }) => {
+    const others = [
+      { ...KEY, sessionId: 's-2' },
+      { ...KEY, userId: 'bob' },
+      { ...KEY, appName: 'other' },
+    ];
+    for (const key of [KEY, ...others]) {
+      await storage.create(creation({ key }));
+      await storage.append(commitOf(JSON.stringify(key).slice(0, 80), { key }));
+    }
+    for (const key of [KEY, ...others]) {
+      expect((await readSession(storage, key)).events.map(({ id }) => id)).toEqual([JSON.stringify(key).slice(0, 80)]);
+    }
+  });
+});

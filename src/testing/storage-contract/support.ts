@@ -1,0 +1,80 @@
+import { DEFAULT_TTL } from '../../config/ttl.js';
+import type { Commit, CommitEvent, Upsert } from '../../sessions/domain/commit.js';
+import { NO_COUNTS } from '../../sessions/domain/counters.js';
+import { type Lifetimes, lifetimesOf } from '../../sessions/domain/expiry.js';
+import type { SessionKey } from '../../sessions/domain/ids.js';
+import type { CreateRequest, SessionStorage, StoredSession } from '../../sessions/storage/session-storage.js';
+import type { ManualClock } from '../manual-clock.js';
+import type { OpenStorage } from '../open-storage.js';
+
+/** What a test of the port works with. */
+export interface StorageFixture extends Pick<OpenStorage, 'storage' | 'raw'> {
+  readonly clock: ManualClock;
+}
+
+export const KEY: SessionKey = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
+export const USER = { appName: 'shop', userId: 'ann' };
+export const APP = { appName: 'shop' };
+
+export const FOREVER: Lifetimes = lifetimesOf(DEFAULT_TTL);
+
+/** Lifetimes in seconds; 0 = for ever. */
+export function lives({ session = 0, user = 0, app = 0 }): Lifetimes {
+  return lifetimesOf({
+    ...DEFAULT_TTL,
+    enabled: true,
+    sessionSeconds: session,
+    userStateSeconds: user,
+    appStateSeconds: app,
+  });
+}
+
+export function creation(changes: Partial<CreateRequest> = {}): CreateRequest {
+  return { key: KEY, baseState: '{}', upserts: [], expiry: FOREVER, ...changes };
+}
+
+/** A commit of one event, plain but for what is given. */
+export function commitOf(
+  id: string,
+  { event, ...changes }: Partial<Omit<Commit, 'event'>> & { event?: Partial<CommitEvent> } = {},
+): Commit {
+  return {
+    key: KEY,
+    event: { id, digest: `digest of ${id}`, timestamp: 0, anchor: false, payload: JSON.stringify({ id }), ...event },
+    upserts: [],
+    removals: [],
+    counterIncrements: NO_COUNTS,
+    expiry: FOREVER,
+    preconditions: {},
+    ...changes,
+  };
+}
+
+export function upsert(scope: Upsert['scope'], name: string, value: unknown): Upsert {
+  return { scope, name, value: JSON.stringify(value) };
+}
+
+/** Creates the session of {@link KEY} with so many plain events: `e1`, `e2` … */
+export async function sessionWithEvents(storage: SessionStorage, count: number): Promise<void> {
+  await storage.create(creation());
+  for (let seq = 1; seq <= count; seq++) await storage.append(commitOf(`e${seq}`));
+}
+
+/** The session, which has to be there. */
+export async function readSession(storage: SessionStorage, key: SessionKey = KEY): Promise<Required<StoredSession>> {
+  const read = await storage.read({ key, window: {}, withState: true, withSummary: true, withBase: true });
+  if (!read) throw new Error(`There is no session ${key.sessionId}`);
+  return read as Required<StoredSession>;
+}
+
+/** State entries as an object with parsed values. */
+export function parsed(entries: StoredEntries | undefined): Record<string, unknown> {
+  return Object.fromEntries((entries ?? []).map(([name, value]) => [name, JSON.parse(value) as unknown]));
+}
+
+type StoredEntries = readonly (readonly [name: string, value: string])[];
+
+/** Lets every promise of the list settle together. */
+export async function together<T>(count: number, start: (index: number) => Promise<T>): Promise<T[]> {
+  return Promise.all(Array.from({ length: count }, async (_, index) => start(index)));
+}

@@ -1,0 +1,64 @@
+import { topic } from '../contract-runner.js';
+import { KEY, type StorageFixture, commitOf, readSession, sessionWithEvents } from './support.js';
+
+async function trimmed({ storage }: StorageFixture, newFirstSeq: number): Promise<void> {
+  const { incarnation, firstSeq } = (await readSession(storage)).record;
+  await storage.trim({ key: KEY, incarnation, firstSeq, newFirstSeq, baseState: `{"upTo":${newFirstSeq}}` });
+}
+
+export const trim = topic<StorageFixture>('trim', (test) => {
+  test('trimmed events are gone from every read, and the base state is the new one', async (fixture) => {
+    const { storage, raw } = fixture;
+    await sessionWithEvents(storage, 2);
+    await storage.append(commitOf('e3', { event: { payload: '"canary"' } }));
+    await storage.append(commitOf('e4'));
+    await trimmed(fixture, 4);
+    const { record, events, baseState } = await readSession(storage);
+    expect(record).toMatchObject({ firstSeq: 4, lastSeq: 4 });
+    expect(events.filter(({ payload }) => payload !== null).map(({ seq }) => seq)).toEqual([4]);
+    expect(events.map(({ seq }) => seq)).toEqual([4]);
+    expect(baseState).toBe('{"upTo":4}');
+    expect((await raw()).text).not.toContain('canary');
+  });
+
+  test('ids and digests of trimmed events are remembered', async (fixture) => {
+    const { storage } = fixture;
+    await sessionWithEvents(storage, 3);
+    await trimmed(fixture, 3);
+    expect(await storage.append(commitOf('e1'))).toMatchObject({
+      kind: 'seen',
+      event: { seq: 1, id: 'e1', digest: 'digest of e1', payload: null },
+    });
+    expect(await storage.append(commitOf('e4'))).toMatchObject({ kind: 'appended', record: { lastSeq: 4 } });
+  });
+
+  test('a log that was trimmed whole goes on with the next number', async (fixture) => {
+    const { storage } = fixture;
+    await sessionWithEvents(storage, 3);
+    await trimmed(fixture, 4);
+    expect((await readSession(storage)).events).toEqual([]);
+    await storage.append(commitOf('e4'));
+    expect((await readSession(storage)).events.map(({ seq }) => seq)).toEqual([4]);
+  });
+
+  test('a trim planned on another beginning or incarnation does nothing', async (fixture) => {
+    const { storage, raw } = fixture;
+    await sessionWithEvents(storage, 6);
+    const { incarnation } = (await readSession(storage)).record;
+    await trimmed(fixture, 3);
+    const before = await raw();
+    await storage.trim({ key: KEY, incarnation, firstSeq: 1, newFirstSeq: 5, baseState: '{}' });
+    await storage.trim({ key: KEY, incarnation: 'another', firstSeq: 3, newFirstSeq: 5, baseState: '{}' });
+    await storage.trim({ key: { ...KEY, userId: 'bob' }, incarnation, firstSeq: 3, newFirstSeq: 5, baseState: '{}' });
+    expect(await raw()).toEqual(before);
+  });
+
+  test('a trim keeps nothing alive and changes no update time', async (fixture) => {
+    const { storage, clock } = fixture;
+    await sessionWithEvents(storage, 3);
+    const { record } = await readSession(storage);
+    clock.advance(10);
+    await trimmed(fixture, 2);
+    expect((await readSession(storage)).record).toEqual({ ...record, firstSeq: 2 });
+  });
+});

@@ -1,0 +1,42 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Libsql from 'libsql';
+import type { Clock } from '../../src/index.js';
+import type { OpenStorage, RawData } from '../../src/testing/open-storage.js';
+import { TypeOrmSessionStorage } from '../../src/typeorm.js';
+
+/** A SQLite store in a file of its own, which goes with it. */
+export async function openSqlite({ clock }: { clock?: Clock | undefined }): Promise<OpenStorage> {
+  const folder = await mkdtemp(join(tmpdir(), 'agent-sessions-'));
+  const database = join(folder, 'sessions.db');
+  const storage = new TypeOrmSessionStorage({ database, clock });
+  await storage.open();
+  return {
+    storage,
+    raw: async () => readRaw(database),
+    async destroy() {
+      await storage.close();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+/** What the file holds, over a connection of its own. */
+export function readRaw(database: string): RawData {
+  const connection = new Libsql(database, { readonly: true });
+  try {
+    const rows = (table: string): unknown[] => connection.prepare(`SELECT * FROM ${table}`).all();
+    const sessions = rows('agent_sessions');
+    const events = rows('agent_session_events');
+    const state = [...rows('agent_session_state'), ...rows('agent_shared_state')];
+    return {
+      sessions: sessions.length,
+      events: events.length,
+      stateEntries: state.length,
+      text: JSON.stringify([sessions, events, state, rows('agent_shared_scopes')]),
+    };
+  } finally {
+    connection.close();
+  }
+}
