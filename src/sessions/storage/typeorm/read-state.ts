@@ -4,7 +4,7 @@ import type { FoundSession } from './session-lookup.js';
 import { sql } from './sql.js';
 import type { SqlConnection } from './sql-connection.js';
 import type { Tables } from './tables.js';
-import { isOwner } from './write-state.js';
+import { userIdOf } from './write-state.js';
 
 interface StateRow {
   readonly scope: keyof StoredState;
@@ -36,15 +36,19 @@ export async function readState(
   };
 }
 
-/** The state of one shared scope. */
+/** The state of one shared scope, and when it expires if it exists. */
 export async function readScope(
   connection: SqlConnection,
   { sharedScopes, sharedState }: Tables,
   owner: StateOwner,
   now: number,
-): Promise<StateEntries> {
-  const rows = await connection.rows<{ name: string; value: string }>(sql`
-    SELECT name, value FROM ${sharedState}
-    WHERE scope_pk = (SELECT pk FROM ${sharedScopes} WHERE ${isOwner(owner)} AND expires_at > ${now})`);
-  return rows.map(({ name, value }) => [name, value] as const);
+): Promise<{ entries: StateEntries; expiresAt?: number }> {
+  const rows = await connection.rows<{ name: string; value: string; expires_at: number }>(sql`
+    SELECT v.name, v.value, c.expires_at
+    FROM ${sharedScopes} c JOIN ${sharedState} v ON v.scope_pk = c.pk
+    WHERE c.app_name = ${owner.appName} AND c.user_id = ${userIdOf(owner)} AND c.expires_at > ${now}`);
+  return {
+    entries: rows.map(({ name, value }) => [name, value] as const),
+    ...(rows[0] && { expiresAt: rows[0].expires_at }),
+  };
 }

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../../domain/clock.js';
 import type { AppendOutcome, Commit } from '../../domain/commit.js';
-import { type Lifetime, expiresAt } from '../../domain/expiry.js';
+import { type Lifetime, expiresAt, isRenewalDue } from '../../domain/expiry.js';
 import type { SessionKey, StateOwner } from '../../domain/ids.js';
 import type {
   CreateRequest,
@@ -27,7 +27,7 @@ import type { SqlConnection } from './sql-connection.js';
 import { type SqliteOptions, SqliteDatabase } from './sqlite-database.js';
 import type { Tables } from './tables.js';
 import { trimLog } from './trim-log.js';
-import { renewScope, renewScopeIfDue, writeScope } from './write-state.js';
+import { renewScope, writeScope } from './write-state.js';
 
 export interface TypeOrmSessionStorageOptions extends SqliteOptions {
   /** Where the time comes from; the machine's clock unless given. */
@@ -97,16 +97,20 @@ export class TypeOrmSessionStorage implements SessionStorage {
   }
 
   async readState(owner: StateOwner, renew?: Lifetime): Promise<StateEntries> {
-    return this.#write(async (connection, tables, now) => {
-      if (renew) await renewScopeIfDue(connection, tables, owner, renew, now);
-      return readScope(connection, tables, owner, now);
+    const { entries, isDue } = await this.#read(async (connection, tables, now) => {
+      const scope = await readScope(connection, tables, owner, now);
+      return { ...scope, isDue: renew && scope.expiresAt && isRenewalDue(scope.expiresAt, now, renew) };
     });
+    if (renew && isDue) {
+      await this.#write((connection, tables, now) => renewScope(connection, tables, owner, renew, now));
+    }
+    return entries;
   }
 
   writeState({ owner, ...writes }: WriteStateRequest): Promise<StateEntries> {
     return this.#write(async (connection, tables, now) => {
       await writeScope(connection, tables, owner, { ...writes, now });
-      return readScope(connection, tables, owner, now);
+      return (await readScope(connection, tables, owner, now)).entries;
     });
   }
 

@@ -52,7 +52,7 @@ export async function writeScope(
 }
 
 /** Prolongs a scope that is alive and has used up enough of its life; one statement, without reading first. */
-export async function renewScopeIfDue(
+async function renewScopeIfDue(
   connection: SqlConnection,
   { sharedScopes }: Tables,
   owner: StateOwner,
@@ -78,8 +78,12 @@ export async function renewScope(
 }
 
 /** App scopes have an empty user id, which no user has. */
-export function isOwner({ appName, userId }: StateOwner): Sql {
-  return sql`app_name = ${appName} AND user_id = ${userId ?? ''}`;
+export function userIdOf({ userId }: StateOwner): string {
+  return userId ?? '';
+}
+
+function isOwner(owner: StateOwner): Sql {
+  return sql`app_name = ${owner.appName} AND user_id = ${userIdOf(owner)}`;
 }
 
 /** The scope to write to, with its new expiry; an expired one is replaced, so that nothing of it shines through. */
@@ -103,7 +107,7 @@ async function liveScope(
   if (!create) return undefined;
   const { insertedPk } = await connection.change(sql`
     INSERT INTO ${sharedScopes} (app_name, user_id, expires_at)
-    VALUES (${owner.appName}, ${owner.userId ?? ''}, ${expiry})`);
+    VALUES (${owner.appName}, ${userIdOf(owner)}, ${expiry})`);
   return insertedPk;
 }
 
