@@ -16,6 +16,8 @@ export default {
   testEnvironment: 'node',
   roots: ['<rootDir>/src', '<rootDir>/test'],
   testMatch: ['**/*.spec.ts'],
+  testTimeout: 30_000,
+  maxWorkers: '100%',
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   transform: { '^.+\\.(ts|m?js)$': swc },
   transformIgnorePatterns: [

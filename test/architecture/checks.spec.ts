@@ -1,0 +1,174 @@
+import {
+  findCycles,
+  findForbiddenImports,
+  findLongFiles,
+  findPeersReached,
+  findStrayPeers,
+  findVagueNames,
+} from './checks.js';
+import type { Layer } from './rules.js';
+import { type SourceFile, parseSourceFile } from './source-files.js';
+
+const layers: Layer[] = [
+  { name: 'app', files: /^main\.ts$/, mayImport: 'everything' },
+  { name: 'core', files: /^core\/.+$/, mayImport: [], packages: /^node:/ },
+  { name: 'stores/$1', files: /^stores\/([^/]+)\/.+$/, mayImport: ['core'] },
+];
+
+function filesOf(texts: Record<string, string>): SourceFile[] {
+  return Object.entries(texts).map(([path, text]) => parseSourceFile(path, text));
+}
+
+describe('parseSourceFile', () => {
+  it.each([
+    ["import a from './a.js';"],
+    ["import './a.js';"],
+    ["import type { A } from './a.js';"],
+    ["import { type A } from './a.js';"],
+    ["export * from './a.js';"],
+    ["export type { A } from './a.js';"],
+    ["const a = await import('./a.js');"],
+    ["type A = import('./a.js').A;"],
+    ["import a = require('./a.js');"],
+    ["const a = require('./a.js');"],
+  ])('sees %s', (text) => {
+    expect(parseSourceFile('b.ts', text).imports).toEqual([{ specifier: './a.js', line: 1 }]);
+  });
+
+  it('takes no comment and no string for an import', () => {
+    const text = "// import './a.js';\nconst text = \"import './b.js'\";\nimport './c.js';\n";
+
+    expect(parseSourceFile('d.ts', text)).toMatchObject({ lines: 3, imports: [{ specifier: './c.js', line: 3 }] });
+  });
+});
+
+describe('findForbiddenImports', () => {
+  it('accepts what the layers allow', () => {
+    const files = filesOf({
+      'main.ts': "import './core/a.js'; import './stores/x/s.js'; import '@nestjs/core';",
+      'core/a.ts': "import './deep/b.js'; import 'node:crypto';",
+      'core/deep/b.ts': '',
+      'stores/x/s.ts': "import './t.js'; import '../../core/a.js'; import 'typeorm';",
+      'stores/x/t.ts': '',
+    });
+
+    expect(findForbiddenImports(files, layers)).toEqual([]);
+  });
+
+  it('names the file, the line and the import', () => {
+    const files = filesOf({ 'core/a.ts': "\nimport type { S } from '../stores/x/s.js';", 'stores/x/s.ts': '' });
+
+    expect(findForbiddenImports(files, layers)).toEqual([
+      "core/a.ts:2 imports '../stores/x/s.js': core may import no other layer, not stores/x",
+    ]);
+  });
+
+  it('keeps the folders that one rule stands for apart', () => {
+    const files = filesOf({ 'stores/x/s.ts': "export * from '../y/s.js';", 'stores/y/s.ts': '' });
+
+    expect(findForbiddenImports(files, layers)).toEqual([
+      "stores/x/s.ts:1 imports '../y/s.js': stores/x may import only core, not stores/y",
+    ]);
+  });
+
+  it('lets nobody import a layer that no other one names', () => {
+    const files = filesOf({ 'main.ts': '', 'stores/x/s.ts': "await import('../../main.js');" });
+
+    expect(findForbiddenImports(files, layers)).toEqual([
+      "stores/x/s.ts:1 imports '../../main.js': stores/x may import only core, not app",
+    ]);
+  });
+
+  it('refuses packages where a layer does without', () => {
+    expect(findForbiddenImports(filesOf({ 'core/a.ts': "import 'rxjs';" }), layers)).toEqual([
+      "core/a.ts:1 imports 'rxjs': core is kept free of packages",
+    ]);
+  });
+
+  it('refuses files outside of all layers', () => {
+    const files = filesOf({ 'new/a.ts': '', 'core/a.ts': "import '../../test/b.js';" });
+
+    expect(findForbiddenImports(files, layers)).toEqual([
+      'new/a.ts belongs to no layer: give it one in test/architecture/rules.ts',
+      "core/a.ts:1 imports '../../test/b.js': that file belongs to no layer of src",
+    ]);
+  });
+});
+
+describe('findStrayPeers', () => {
+  const folders = { orm: 'stores/x/', '@scope/driver': 'stores/x/' };
+
+  it('accepts a peer in its folder', () => {
+    expect(findStrayPeers(filesOf({ 'stores/x/s.ts': "import 'orm'; import '@scope/driver/deep';" }), folders)).toEqual(
+      [],
+    );
+  });
+
+  it('finds a peer elsewhere, by whatever path into the package', () => {
+    const files = filesOf({ 'main.ts': "import 'orm/deep.js';\nimport type { D } from '@scope/driver';" });
+
+    expect(findStrayPeers(files, folders)).toEqual([
+      "main.ts:1 imports 'orm/deep.js': only stores/x/ may import this optional peer",
+      "main.ts:2 imports '@scope/driver': only stores/x/ may import this optional peer",
+    ]);
+  });
+});
+
+describe('findPeersReached', () => {
+  const files = filesOf({
+    'index.ts': "export * from './a.js';",
+    'a.ts': "import type { B } from './b.js';",
+    'b.ts': "import type { Orm } from 'orm';",
+    'other.ts': '',
+  });
+
+  it('shows the way to the peer', () => {
+    expect(findPeersReached(files, ['index.ts'], ['orm'])).toEqual([
+      'index.ts must not need the optional peer orm: index.ts -> a.ts -> b.ts -> orm',
+    ]);
+  });
+
+  it('accepts an entry that does without', () => {
+    expect(findPeersReached(files, ['other.ts'], ['orm'])).toEqual([]);
+  });
+});
+
+describe('findCycles', () => {
+  it('finds a cycle once, whether of values or of types', () => {
+    const files = filesOf({
+      'a.ts': "import './b.js';",
+      'b.ts': "import type { C } from './c.js';",
+      'c.ts': "export * from './a.js';",
+      'd.ts': "import './a.js';",
+    });
+
+    expect(findCycles(files)).toEqual(['cycle: a.ts -> b.ts -> c.ts -> a.ts']);
+  });
+
+  it('finds a file that imports itself', () => {
+    expect(findCycles(filesOf({ 'a.ts': "import './a.js';" }))).toEqual(['cycle: a.ts -> a.ts']);
+  });
+
+  it('accepts two ways to the same file', () => {
+    const files = filesOf({ 'a.ts': "import './b.js'; import './c.js';", 'b.ts': "import './c.js';", 'c.ts': '' });
+
+    expect(findCycles(files)).toEqual([]);
+  });
+});
+
+describe('The rules about files', () => {
+  it('find vague names of files and folders', () => {
+    const files = filesOf({ 'core/utils.ts': '', 'common/a.ts': '', 'core/common-sense.ts': '' });
+
+    expect(findVagueNames(files, ['utils', 'common'])).toEqual([
+      "core/utils.ts is named 'utils', which says nothing: name what it does",
+      "common/a.ts is named 'common', which says nothing: name what it does",
+    ]);
+  });
+
+  it('find files that are too long', () => {
+    const files = filesOf({ 'a.ts': '\n\n\nend\n', 'b.ts': '\n\nend\n' });
+
+    expect(findLongFiles(files, 3)).toEqual(['a.ts has 4 lines, 3 are allowed: split it']);
+  });
+});

@@ -1,0 +1,121 @@
+import { basename } from 'node:path';
+import type { Layer } from './rules.js';
+import { type Import, type SourceFile, isPackage, targetOf } from './source-files.js';
+
+/** Each check answers with one readable line per violation. */
+export type Violations = string[];
+
+export function findForbiddenImports(files: readonly SourceFile[], layers: readonly Layer[]): Violations {
+  return files.flatMap((file) => {
+    const layer = layerOf(file.path, layers);
+    if (!layer) return [`${file.path} belongs to no layer: give it one in test/architecture/rules.ts`];
+    return file.imports.flatMap((each) => {
+      const reason = isPackage(each.specifier)
+        ? reasonAgainstPackage(layer, each.specifier)
+        : reasonAgainstFile(layer, layerOf(targetOf(file.path, each.specifier), layers));
+      return reason ? [`${at(file, each)} imports '${each.specifier}': ${reason}`] : [];
+    });
+  });
+}
+
+/** An optional peer may be imported in its own folder only. */
+export function findStrayPeers(files: readonly SourceFile[], folders: Readonly<Record<string, string>>): Violations {
+  return files.flatMap((file) =>
+    file.imports.flatMap((each) => {
+      const folder = isPackage(each.specifier) ? folders[targetOf(file.path, each.specifier)] : undefined;
+      if (folder === undefined || file.path.startsWith(folder)) return [];
+      return [`${at(file, each)} imports '${each.specifier}': only ${folder} may import this optional peer`];
+    }),
+  );
+}
+
+export function findPeersReached(
+  files: readonly SourceFile[],
+  entries: readonly string[],
+  peers: readonly string[],
+): Violations {
+  const graph = graphOf(files);
+  return entries.flatMap((entry) =>
+    peers.flatMap((peer) => {
+      const path = shortestPath(graph, entry, peer);
+      return path ? [`${entry} must not need the optional peer ${peer}: ${path.join(' -> ')}`] : [];
+    }),
+  );
+}
+
+/** Type-only imports count too: a cycle of types is still two files that cannot be read apart. */
+export function findCycles(files: readonly SourceFile[]): Violations {
+  const graph = graphOf(files);
+  return files.flatMap(({ path }) => {
+    const cycle = shortestPath(graph, path, path);
+    const isFirstOfCycle = cycle?.every((other) => path <= other);
+    return cycle && isFirstOfCycle ? [`cycle: ${cycle.join(' -> ')}`] : [];
+  });
+}
+
+export function findVagueNames(files: readonly SourceFile[], vagueNames: readonly string[]): Violations {
+  return files.flatMap(({ path }) => {
+    const words = path.split('/').map((part) => basename(part, '.ts'));
+    const vague = words.find((word) => vagueNames.includes(word));
+    return vague === undefined ? [] : [`${path} is named '${vague}', which says nothing: name what it does`];
+  });
+}
+
+export function findLongFiles(files: readonly SourceFile[], maxLines: number): Violations {
+  return files
+    .filter(({ lines }) => lines > maxLines)
+    .map(({ path, lines }) => `${path} has ${lines} lines, ${maxLines} are allowed: split it`);
+}
+
+interface OwnLayer {
+  readonly name: string;
+  readonly rule: Layer;
+}
+
+function layerOf(path: string, layers: readonly Layer[]): OwnLayer | undefined {
+  const rule = layers.find(({ files }) => files.test(path));
+  return rule && { name: path.replace(rule.files, rule.name), rule };
+}
+
+function reasonAgainstFile(from: OwnLayer, to: OwnLayer | undefined): string | undefined {
+  if (!to) return 'that file belongs to no layer of src';
+  const { mayImport } = from.rule;
+  if (to.name === from.name || mayImport === 'everything' || mayImport.includes(to.name)) return undefined;
+  return `${from.name} may import ${listOf(mayImport)}, not ${to.name}`;
+}
+
+function reasonAgainstPackage({ name, rule }: OwnLayer, specifier: string): string | undefined {
+  if (!rule.packages || rule.packages.test(specifier)) return undefined;
+  return `${name} is kept free of packages`;
+}
+
+function listOf(names: readonly string[]): string {
+  return names.length > 0 ? `only ${names.join(', ')}` : 'no other layer';
+}
+
+function at(file: SourceFile, { line }: Import): string {
+  return `${file.path}:${line}`;
+}
+
+type Graph = ReadonlyMap<string, readonly string[]>;
+
+function graphOf(files: readonly SourceFile[]): Graph {
+  return new Map(
+    files.map(({ path, imports }) => [path, imports.map(({ specifier }) => targetOf(path, specifier))] as const),
+  );
+}
+
+/** The shortest chain of imports that leaves `from` and arrives at `to`, both named. */
+function shortestPath(graph: Graph, from: string, to: string): string[] | undefined {
+  const chains = [[from]];
+  const seen = new Set<string>();
+  for (const chain of chains) {
+    for (const next of graph.get(chain.at(-1) ?? from) ?? []) {
+      if (next === to) return [...chain, next];
+      if (seen.has(next)) continue;
+      seen.add(next);
+      chains.push([...chain, next]);
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,7 @@
+const checkPackage = require('./check-package.cjs');
+
+void checkPackage({
+  root: require('nestjs-agent-sessions'),
+  typeorm: require('nestjs-agent-sessions/typeorm'),
+  testing: require('nestjs-agent-sessions/testing'),
+}).then(() => console.log('smoke test passed: CommonJS'));
