@@ -5,6 +5,8 @@ export class TrackedValues {
   readonly #loaded: Map<string, unknown>;
   readonly #changed = new Map<string, unknown>();
   readonly #removed = new Set<string>();
+  /** New values that were deleted again; a save that is under way may store them yet. */
+  readonly #dropped = new Map<string, unknown>();
 
   constructor(initial: Record<string, unknown>) {
     this.#loaded = new Map(Object.entries(initial));
@@ -26,13 +28,15 @@ export class TrackedValues {
       return;
     }
     this.#removed.delete(key);
+    this.#dropped.delete(key);
     this.#changed.set(key, value);
   }
 
   delete(key: string): boolean {
     const existed = this.has(key);
-    this.#changed.delete(key);
     if (this.#loaded.has(key)) this.#removed.add(key);
+    else if (existed) this.#dropped.set(key, this.#changed.get(key));
+    this.#changed.delete(key);
     return existed;
   }
 
@@ -62,6 +66,7 @@ export class TrackedValues {
   settle(saved: StateChanges): void {
     for (const [key, value] of Object.entries(saved.stateDelta)) {
       if (this.#changed.get(key) === value) this.#changed.delete(key);
+      if (this.#dropped.get(key) === value && this.#dropped.delete(key)) this.#removed.add(key);
     }
     for (const key of saved.stateRemovals) this.#removed.delete(key);
   }

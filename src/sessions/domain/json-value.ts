@@ -66,6 +66,8 @@ class JsonWalk {
     }
     if (this.#ancestors.has(value)) this.#refuse('must not contain itself');
     if (depth > this.limits.maxDepth) this.#exceed(`must not be nested deeper than ${this.limits.maxDepth} levels`);
+    // JSON.stringify would ask such an object and write what was never checked.
+    if (typeof (value as { toJSON?: unknown }).toJSON === 'function') this.#refuse('must not have a method toJSON');
     this.#ancestors.add(value);
     if (Array.isArray(value)) this.#visitItems(value, depth);
     else if (isPlainObject(value)) this.#visitProperties(value, depth);

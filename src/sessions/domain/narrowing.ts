@@ -20,7 +20,7 @@ export function checkedNarrowing(config: GetSessionConfig | undefined): GetSessi
     numRecentEvents: optionalCount(config.numRecentEvents, 'config.numRecentEvents'),
     afterSeq: optionalCount(config.afterSeq, 'config.afterSeq'),
     afterTimestamp:
-      config.afterTimestamp === undefined
+      config.afterTimestamp === undefined || config.afterTimestamp === null
         ? undefined
         : epochMilliseconds(config.afterTimestamp, 'config.afterTimestamp'),
   };

@@ -82,12 +82,12 @@ export function learnEvent(session: Session, item: ViewItem, filter: ViewFilter,
   }
   const { items, anchorBefore } = known.source;
   const position = items.findLastIndex(({ event }) => isBefore(event)) + 1;
-  const cut = cutView(items.toSpliced(position, 0, item), filter, now);
+  const heard = items.toSpliced(position, 0, item);
+  const cut = cutView(heard, filter, now);
   session.events = withAnchor(cut, anchorBefore).map(({ event }) => event);
-  // A later cut may be pulled back to a tool call, so a little more is kept than is shown.
-  const spare = cut.before.slice(-MAX_PULL_BACK);
-  const gone = cut.before.slice(0, cut.before.length - spare.length);
-  known.source = { items: [...spare, ...cut.kept], anchorBefore: gone.findLast(isAnchorItem) ?? anchorBefore };
+  // A later cut may be pulled back to a tool call, with all that lies between, so more is kept than is shown.
+  const gone = cut.before.slice(0, -MAX_PULL_BACK);
+  known.source = { items: heard.slice(gone.length), anchorBefore: gone.findLast(isAnchorItem) ?? anchorBefore };
 }
 
 /** Shows a view that was read anew, after a summary or a rewind changed what there is to see. */

@@ -38,6 +38,7 @@ interface Surroundings {
 /** Checks an event and makes of it what is stored. All checks of an event are here, before any write. */
 export function submitEvent(input: EventInput, { limits, clock, newId }: Surroundings): SubmittedEvent {
   assertEventShape(input);
+  if (input.partial) throw new InvalidInputError('a partial event is never stored', '$.partial');
   const { stateDelta, stateRemovals, ...actions } = input.actions ?? {};
   const changes = submittedChanges(stateDelta, stateRemovals, '$.actions', limits);
   const stored = filterChanges(changes, (key) => !isTempKey(key));

@@ -9,5 +9,6 @@ export function epochMilliseconds(value: unknown, path: string): number {
   if (typeof value !== 'number' || !(value >= 0 && value <= LAST_TIMESTAMP)) {
     throw new InvalidInputError('must be a time in epoch milliseconds', path);
   }
-  return Math.round(value < FIRST_MILLISECOND_TIMESTAMP ? value * 1000 : value);
+  // Adding 0 makes -0 what JSON makes of it.
+  return Math.round(value < FIRST_MILLISECOND_TIMESTAMP ? value * 1000 : value) + 0;
 }

@@ -20,13 +20,9 @@ export function withCallsOfFirstResponses(tail: readonly ViewItem[], items: read
   return withCallsOfFirstResponses(rest, withoutHead);
 }
 
-/** Which calls the answers in the first event of `tail` lack. */
-export function callsMissingInFront(tail: readonly ViewItem[]): string[] {
-  const [head] = tail;
-  const answered = head ? getFunctionResponses(head.event).map(callKey) : [];
-  if (answered.length === 0) return [];
-  const made = new Set(tail.flatMap(callsOf));
-  return answered.filter((key) => !made.has(key));
+/** Which calls the first event of `tail` answers. Calls come before their answers, so it has none of them. */
+export function callsMissingInFront([head]: readonly ViewItem[]): string[] {
+  return head ? getFunctionResponses(head.event).map(callKey) : [];
 }
 
 /** The end of `before` from the oldest of the wanted calls on, if all of them are near enough. */

@@ -13,6 +13,8 @@ import { readLog } from './log-reading.js';
 type ControlPart = Pick<Commit, 'marks' | 'counterIncrements' | 'preconditions'>;
 
 const MAX_TRIES = 50;
+/** No log ends here: a commit that relies on it is refused, for whatever stands before that in the order of refusals. */
+const NO_SEQ = -1;
 
 /**
  * Appends a summary or a rewind: it changes what readers see, which depends on how the session stands. So
@@ -27,12 +29,16 @@ export async function appendControlEvent(
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const read = await env.storage.read({ key: commit.key });
     if (!read) return { kind: 'missing' };
-    const { marks, counterIncrements, preconditions } = await controlPart(env, read.record, event);
+    // An object of an older session of this id must not reach into this one.
+    const incarnation = commit.preconditions.incarnation ?? read.record.incarnation;
+    const bound = { ...commit, preconditions: { ...commit.preconditions, incarnation } };
+    const problem = placeProblem(read.record, event);
+    if (problem) return refusalInsteadOf(problem, env, bound);
+    const { preconditions, ...effects } = await controlPart(env, read.record, event);
     outcome = await env.storage.append({
-      ...commit,
-      marks,
-      counterIncrements,
-      preconditions: { ...commit.preconditions, ...preconditions },
+      ...bound,
+      ...effects,
+      preconditions: { ...bound.preconditions, ...preconditions },
     });
     if (outcome.kind !== 'overtaken') return outcome;
   }
@@ -40,26 +46,41 @@ export async function appendControlEvent(
   return read ? { kind: 'stale', lastSeq: read.record.lastSeq } : { kind: 'missing' };
 }
 
+/** Summaries and rewinds must point at places of the log that are kept. */
+function placeProblem({ firstSeq, lastSeq }: SessionRecord, { actions }: Event): InvalidInputError | undefined {
+  const { rewind, compaction } = actions;
+  if (rewind && (rewind.toSeq < firstSeq - 1 || rewind.toSeq > lastSeq)) {
+    const problem = `must lie between ${firstSeq - 1} and ${lastSeq}, the events that are kept`;
+    return new InvalidInputError(problem, '$.actions.rewind.toSeq');
+  }
+  if (compaction && compaction.toSeq > lastSeq) {
+    return new InvalidInputError(`must be at most ${lastSeq}, the last event`, '$.actions.compaction.toSeq');
+  }
+  return undefined;
+}
+
+/** A retry of an event that is stored gets it back, even if its place is no longer kept; so the store is asked first. */
+async function refusalInsteadOf(
+  problem: InvalidInputError,
+  { storage }: SessionEnvironment,
+  commit: Commit,
+): Promise<AppendOutcome> {
+  const outcome = await storage.append({ ...commit, preconditions: { ...commit.preconditions, lastSeq: NO_SEQ } });
+  if (outcome.kind === 'overtaken') throw problem;
+  return outcome;
+}
+
 async function controlPart(env: SessionEnvironment, record: SessionRecord, { actions }: Event): Promise<ControlPart> {
   if (actions.rewind) return rewindPart(env, record, actions.rewind);
   const { toSeq } = actions.compaction ?? { toSeq: 0 };
-  if (toSeq > record.lastSeq) {
-    throw new InvalidInputError(`must be at most ${record.lastSeq}, the last event`, '$.actions.compaction.toSeq');
-  }
   return {
     marks: marksAfterSummary(record.marks, toSeq),
     counterIncrements: NO_COUNTS,
-    preconditions: { incarnation: record.incarnation, marksSeq: record.marksSeq },
+    preconditions: { marksSeq: record.marksSeq },
   };
 }
 
 async function rewindPart(env: SessionEnvironment, record: SessionRecord, { toSeq }: Rewind): Promise<ControlPart> {
-  if (toSeq < record.firstSeq - 1 || toSeq > record.lastSeq) {
-    throw new InvalidInputError(
-      `must lie between ${record.firstSeq - 1} and ${record.lastSeq}, the events that are kept`,
-      '$.actions.rewind.toSeq',
-    );
-  }
   const replay = new LogReplay();
   for await (const stored of readLog(env.storage, record, { from: record.firstSeq, to: record.lastSeq })) {
     replay.add(loggedEvent(stored));
@@ -67,6 +88,6 @@ async function rewindPart(env: SessionEnvironment, record: SessionRecord, { toSe
   return {
     marks: marksAfterRewind(replay.marksAt(toSeq), toSeq, record.lastSeq + 1),
     counterIncrements: replay.countsFromNowTo(toSeq),
-    preconditions: { incarnation: record.incarnation, lastSeq: record.lastSeq },
+    preconditions: { lastSeq: record.lastSeq },
   };
 }

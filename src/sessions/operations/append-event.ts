@@ -1,5 +1,5 @@
 import type { AppendOutcome, Commit } from '../domain/commit.js';
-import { EventConflictError, SessionNotFoundError, StaleSessionError } from '../domain/errors.js';
+import { EventConflictError, InvalidInputError, SessionNotFoundError, StaleSessionError } from '../domain/errors.js';
 import { isRewind, isSummary } from '../domain/event-inspection.js';
 import type { EventInput, LoggedEvent } from '../domain/event.js';
 import { type SessionKey, assertSessionKey } from '../domain/ids.js';
@@ -34,6 +34,9 @@ type Stored = Extract<AppendOutcome, { kind: 'appended' | 'seen' }>;
 
 export async function appendEvent(env: SessionEnvironment, request: AppendEventRequest): Promise<AppendResult> {
   const { session } = request;
+  if (typeof session !== 'object' || session === null) {
+    throw new InvalidInputError('must be a session, or { id, appName, userId }', 'session');
+  }
   const key = { appName: session.appName, userId: session.userId, sessionId: session.id };
   assertSessionKey(key);
   const expectedVersion = optionalCount(request.expectedVersion, 'expectedVersion');
@@ -83,10 +86,14 @@ function acceptedOutcome(outcome: AppendOutcome, { key, event, preconditions }: 
   }
 }
 
+function eventOf(stored: Stored, submitted: SubmittedEvent): LoggedEvent {
+  if (stored.kind === 'appended') return { ...submitted.event, seq: stored.record.lastSeq };
+  return { ...(JSON.parse(payloadOf(stored, submitted)) as LoggedEvent), seq: stored.event.seq };
+}
+
 /** The event as stored; where history was trimmed, what was submitted is the same. */
-function eventOf(stored: Stored, { event, payload }: SubmittedEvent): LoggedEvent {
-  if (stored.kind === 'appended') return { ...event, seq: stored.record.lastSeq };
-  return { ...(JSON.parse(stored.event.payload ?? payload) as LoggedEvent), seq: stored.event.seq };
+function payloadOf(stored: Stored, { payload }: SubmittedEvent): string {
+  return stored.kind === 'seen' ? (stored.event.payload ?? payload) : payload;
 }
 
 /** The caller's object learns what was stored through it, and nothing else that was stored meanwhile. */
@@ -113,7 +120,8 @@ async function bringUpToDate(
   }
   const now = stored.kind === 'appended' ? stored.now : stored.event.appendedAt;
   // Each holder of the event gets one of its own.
-  learnEvent(session, viewItemOf(structuredClone(event), now), filter, now);
+  const own = { ...(JSON.parse(payloadOf(stored, submitted)) as LoggedEvent), seq: event.seq };
+  learnEvent(session, viewItemOf(own, now), filter, now);
 }
 
 function startWhatFollows(

@@ -1,6 +1,6 @@
 import type { StoredEvent } from '../domain/commit.js';
 import { SessionNotFoundError } from '../domain/errors.js';
-import type { SeqRange } from '../domain/seq-ranges.js';
+import { type SeqRange, isInRanges } from '../domain/seq-ranges.js';
 import type { SessionRecord } from '../domain/session-record.js';
 import type { SessionStorage } from '../storage/session-storage.js';
 
@@ -16,6 +16,6 @@ export async function* readLog(
     const ranges = [{ from: next, to: Math.min(to, next + PAGE - 1) }];
     const page = await storage.read({ key: { appName, userId, sessionId }, window: { ranges } });
     if (page?.record.incarnation !== incarnation) throw new SessionNotFoundError(sessionId);
-    yield* page.events;
+    yield* page.events.filter(({ seq }) => isInRanges(seq, ranges));
   }
 }

@@ -3,6 +3,7 @@ import { type StoredScope, joinStateKey, splitStateKey } from '../../state/scope
 import { InvalidInputError } from '../domain/errors.js';
 import { type StateOwner, assertId } from '../domain/ids.js';
 import { childPath } from '../domain/json-value.js';
+import { assertStateKey } from '../domain/state-keys.js';
 import { stateRecord, stateWrites } from '../domain/stored-text.js';
 import { assertDisjoint, submittedChanges } from '../domain/submitted-changes.js';
 import { type SessionEnvironment, lifetimes } from '../session-environment.js';
@@ -48,7 +49,11 @@ function inScope({ stateDelta, stateRemovals }: StateChanges, scope: StoredScope
   const prefixed = (key: string): string => {
     const name = splitStateKey(key);
     if (name.scope === scope) return key;
-    if (name.scope === 'session') return joinStateKey(scope, key);
+    if (name.scope === 'session') {
+      const joined = joinStateKey(scope, key);
+      assertStateKey(joined, '$');
+      return joined;
+    }
     const remedy = `write ${JSON.stringify(joinStateKey(scope, key))} if that is the key's name`;
     throw new InvalidInputError(`belongs to the scope ${name.scope}; ${remedy}`, childPath('$', key));
   };

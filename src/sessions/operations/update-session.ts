@@ -1,4 +1,5 @@
-import { hasChanges } from '../../state/state-changes.js';
+import { isTempKey } from '../../state/scopes.js';
+import { filterChanges, hasChanges } from '../../state/state-changes.js';
 import { trackedValuesOf } from '../../state/state.js';
 import { InvalidInputError } from '../domain/errors.js';
 import type { LoggedEvent } from '../domain/event.js';
@@ -21,7 +22,7 @@ export async function updateSession(
     throw new InvalidInputError('must be a session that getSession or createSession returned', 'session');
   }
   const values = trackedValuesOf(session.state);
-  const changes = values.pending();
+  const changes = filterChanges(values.pending(), (key) => !isTempKey(key));
   if (!hasChanges(changes)) return undefined;
   const { stateDelta, stateRemovals } = changes;
   const event = { author: 'system', actions: { stateDelta, stateRemovals: [...stateRemovals] } };

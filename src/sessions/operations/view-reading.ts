@@ -127,8 +127,7 @@ class ViewReading {
 
   async #lastUnreadAnchor(): Promise<ViewItem | undefined> {
     if (this.#unread.length === 0) return undefined;
-    const [anchor] = (await this.#read({ ranges: this.#unread, anchorsOnly: true, limit: 1 })).slice(-1);
-    return anchor;
+    return (await this.#read({ ranges: this.#unread, anchorsOnly: true, limit: 1 })).findLast(isAnchorItem);
   }
 
   async #readMore(window: EventWindow): Promise<void> {
@@ -141,7 +140,8 @@ class ViewReading {
   async #read(window: EventWindow): Promise<ViewItem[]> {
     const more = await this.storage.read({ key: this.key, window });
     if (more?.record.incarnation !== this.stored.record.incarnation) throw new SessionNotFoundError(this.key.sessionId);
-    return this.#visibleItems(more);
+    // A store may answer with more than it was asked for.
+    return this.#visibleItems(more).filter(({ event }) => isInRanges(event.seq, window.ranges ?? this.#visible));
   }
 
   #visibleItems({ events }: StoredSession): ViewItem[] {

@@ -8,7 +8,6 @@ export const purge = topic<StorageFixture>('purge', (test) => {
     await storage.create(creation({ upserts, expiry: life }));
     await storage.append(commitOf('e1', { expiry: life, event: { payload: '"canary"' } }));
     clock.advanceSeconds(10);
-    expect((await raw()).sessions).toBeLessThanOrEqual(1);
     expect(await storage.purgeExpired(10)).toEqual({ sessions: 1, userStates: 1, appStates: 1 });
     const { text, ...counts } = await raw();
     expect(counts).toEqual({ sessions: 0, events: 0, stateEntries: 0 });

@@ -53,7 +53,7 @@ export class EventLog {
         found.push(this.at(seq) as LogEntry);
       }
     }
-    return newest ? found.reverse() : found;
+    return newest ? found.toReversed() : found;
   }
 
   forgetPayloadsBelow(seq: number, from: number): void {

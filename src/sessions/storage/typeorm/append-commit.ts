@@ -1,8 +1,15 @@
-import type { AppendOutcome, Commit } from '../../domain/commit.js';
+import type { AppendOutcome, Commit, StoredEvent } from '../../domain/commit.js';
 import { recordAfter, refusalOf } from '../../domain/commit-rules.js';
 import type { SessionRecord } from '../../domain/session-record.js';
 import { hasKey } from './session-lookup.js';
-import { RECORD_COLUMNS, type RecordRow, recordOf, storedEventOf } from './session-rows.js';
+import {
+  EVENT_COLUMNS,
+  type EventRow,
+  RECORD_COLUMNS,
+  type RecordRow,
+  recordOf,
+  storedEventOf,
+} from './session-rows.js';
 import { NO_SQL, type Sql, sql } from './sql.js';
 import type { SqlConnection } from './sql-connection.js';
 import type { Tables } from './tables.js';
@@ -10,9 +17,6 @@ import { writeAllScopes } from './write-state.js';
 
 interface SeenRow {
   readonly seen_seq: number | null;
-  readonly seen_digest: string;
-  readonly seen_appended_at: number;
-  readonly seen_payload: string | null;
 }
 
 export async function appendCommit(
@@ -23,7 +27,8 @@ export async function appendCommit(
 ): Promise<AppendOutcome> {
   const [row] = await connection.rows<RecordRow & SeenRow>(sessionAndSeenEvent(tables, commit));
   const record = row && recordOf(row);
-  const refusal = refusalOf(commit, record, row && seenEvent(row, commit), now);
+  const seen = row?.seen_seq ? await seenEvent(connection, tables, row.pk, commit) : undefined;
+  const refusal = refusalOf(commit, record, seen, now);
   if (refusal) return refusal;
   if (!record) return { kind: 'missing' };
 
@@ -37,21 +42,21 @@ export async function appendCommit(
 
 function sessionAndSeenEvent({ sessions, events }: Tables, { key, event }: Commit): Sql {
   return sql`
-    SELECT ${RECORD_COLUMNS},
-      e.seq AS seen_seq, e.digest AS seen_digest, e.appended_at AS seen_appended_at, e.payload AS seen_payload
+    SELECT ${RECORD_COLUMNS}, e.seq AS seen_seq
     FROM ${sessions} s LEFT JOIN ${events} e ON e.session_pk = s.pk AND e.event_id = ${event.id}
     WHERE ${hasKey(key)}`;
 }
 
-function seenEvent(row: SeenRow, { event }: Commit): ReturnType<typeof storedEventOf> | undefined {
-  if (row.seen_seq === null) return undefined;
-  return storedEventOf({
-    seq: row.seen_seq,
-    event_id: event.id,
-    digest: row.seen_digest,
-    appended_at: row.seen_appended_at,
-    payload: row.seen_payload,
-  });
+async function seenEvent(
+  connection: SqlConnection,
+  { events }: Tables,
+  pk: number,
+  { event }: Commit,
+): Promise<StoredEvent | undefined> {
+  const [row] = await connection.rows<EventRow>(
+    sql`SELECT ${EVENT_COLUMNS} FROM ${events} WHERE session_pk = ${pk} AND event_id = ${event.id}`,
+  );
+  return row && storedEventOf(row);
 }
 
 function updateOfRecord({ sessions }: Tables, pk: number, record: SessionRecord, { marks }: Commit): Sql {

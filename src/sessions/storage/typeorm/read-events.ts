@@ -50,19 +50,25 @@ interface Selection {
 
 /** One branch for each stretch, so that what lies between them is not even looked at. */
 function eventsIn(tables: Tables, pk: number, ranges: readonly SeqRange[], selection: Selection): Sql {
-  const direction = selection.window.keep === 'oldest' ? sql`ASC` : sql`DESC`;
-  const limit = Number.isFinite(selection.limit) ? sql`LIMIT ${selection.limit}` : NO_SQL;
-  const branches = ranges.map(
+  const order = orderOf(selection);
+  const stretches = ranges.map(
     ({ from, to }) => sql`
-    SELECT * FROM (
       SELECT ${EVENT_COLUMNS} FROM ${tables.events}
       WHERE session_pk = ${pk} AND seq BETWEEN ${from} AND ${to}
       ${selection.window.anchorsOnly ? sql`AND anchor = 1` : NO_SQL}
       ${startOfTime(tables, pk, selection)}
-      ORDER BY seq ${direction} ${limit}
-    ) AS stretch`,
+      ${order}`,
   );
-  return sql`${joinSql(branches, '\n    UNION ALL')}\n    ORDER BY seq ${direction} ${limit}`;
+  const [only, ...others] = stretches;
+  // A single one comes out of the index in order; wrapped up, it would be sorted once more.
+  if (only && others.length === 0) return only;
+  const branches = stretches.map((stretch) => sql`SELECT * FROM (${stretch}) AS stretch`);
+  return sql`${joinSql(branches, ' UNION ALL ')} ${order}`;
+}
+
+function orderOf({ window, limit }: Selection): Sql {
+  const direction = window.keep === 'oldest' ? sql`ASC` : sql`DESC`;
+  return sql`ORDER BY seq ${direction} ${Number.isFinite(limit) ? sql`LIMIT ${limit}` : NO_SQL}`;
 }
 
 /** High water never falls along the log, so the first event that reaches the time begins the window. */

@@ -3,6 +3,7 @@ import { DataSource, type DataSourceOptions } from 'typeorm';
 import { StoreUnavailableError } from '../../domain/errors.js';
 import { isBusy, storeUnavailable } from './driver-errors.js';
 import { CreateSessionTables1763700000000 } from './migrations/1763700000000-create-session-tables.js';
+import { SharedCommits } from './shared-commits.js';
 import { SqliteTransactions } from './sqlite-transactions.js';
 import { SESSION_ENTITIES, type Tables, tablesOf } from './tables.js';
 
@@ -21,6 +22,7 @@ export interface SqliteOptions {
 interface OpenDatabase {
   readonly dataSource: DataSource;
   readonly transactions: SqliteTransactions;
+  readonly commits: SharedCommits;
   readonly tables: Tables;
 }
 
@@ -54,8 +56,12 @@ export class SqliteDatabase {
     this.#isClosed = true;
     this.#opening = undefined;
     const database = await opening?.catch(() => undefined);
-    await database?.transactions.finished();
-    await database?.dataSource.destroy();
+    if (!database) return;
+    await database.commits.finished();
+    await database.transactions.finished();
+    // So that the file is whole by itself, without the log beside it; another process at work may prevent it.
+    await database.dataSource.query('PRAGMA wal_checkpoint(TRUNCATE)').catch(() => undefined);
+    await database.dataSource.destroy();
   }
 
   async #open(): Promise<OpenDatabase> {
@@ -66,11 +72,8 @@ export class SqliteDatabase {
       await dataSource.destroy();
       throw error;
     });
-    return {
-      dataSource,
-      transactions: new SqliteTransactions(dataSource, this.#timeLimitMs),
-      tables: tablesOf(dataSource),
-    };
+    const transactions = new SqliteTransactions(dataSource, this.#timeLimitMs);
+    return { dataSource, transactions, commits: new SharedCommits(transactions), tables: tablesOf(dataSource) };
   }
 
   /** Several processes may open one new file at the same time; whoever is late waits. */
@@ -98,13 +101,20 @@ function dataSourceOptions({ database, driver, tablePrefix }: SqliteOptions): Da
     migrations: [CreateSessionTables1763700000000],
     migrationsTableName: `${tablePrefix ?? ''}agent_session_migrations`,
     logging: false,
-    prepareDatabase: (connection: { pragma(text: string): unknown }) => {
-      connection.pragma(`busy_timeout = ${DRIVER_WAIT_MS}`);
-      connection.pragma('journal_mode = WAL');
-      // An append is acknowledged when it is on the disk, not when it is on its way there.
-      connection.pragma('synchronous = FULL');
-    },
+    prepareDatabase,
   };
+}
+
+function prepareDatabase(connection: { exec(text: string): unknown; close(): unknown }): void {
+  try {
+    connection.exec(`PRAGMA busy_timeout = ${DRIVER_WAIT_MS}`);
+    connection.exec('PRAGMA journal_mode = WAL');
+    // An append is acknowledged when it is on the disk, not when it is on its way there.
+    connection.exec('PRAGMA synchronous = FULL');
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
 }
 
 async function loadLibsql(): Promise<unknown> {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { DataSource, QueryResult, QueryRunner } from 'typeorm';
+import { type DataSource, QueryFailedError, type QueryResult, type QueryRunner } from 'typeorm';
 import { isBusy, storeUnavailable } from './driver-errors.js';
 import type { Sql } from './sql.js';
 import type { Changed, SqlConnection } from './sql-connection.js';
@@ -7,12 +7,22 @@ import type { Changed, SqlConnection } from './sql-connection.js';
 /** Another process may hold the file's write lock; waiting for it must neither block this one nor last for ever. */
 const LONGEST_BACKOFF_MS = 20;
 
+type Work<Result> = (connection: SqlConnection) => Promise<Result>;
+
+/** What is used of the driver's own connection. */
+interface DriverConnection {
+  readonly inTransaction: boolean;
+  exec(text: string): unknown;
+}
+
 /**
  * Runs transactions on the one connection that SQLite has, one after the other: on a shared connection the
  * statements of two transactions would mix, and a read would see what is not committed.
  */
 export class SqliteTransactions {
   #last: Promise<unknown> = Promise.resolve();
+  /** Since when every try has found the file locked. */
+  #busySince: number | undefined;
 
   constructor(
     private readonly dataSource: DataSource,
@@ -20,56 +30,85 @@ export class SqliteTransactions {
   ) {}
 
   /** A transaction that sees one moment of the database. */
-  read<Result>(work: (connection: SqlConnection) => Promise<Result>): Promise<Result> {
-    return this.#queued(() => this.#transaction('BEGIN', work));
+  read<Result>(work: Work<Result>): Promise<Result> {
+    return this.#queued('BEGIN', work, performance.now());
   }
 
-  /** A transaction that no other writer runs beside. */
-  write<Result>(work: (connection: SqlConnection) => Promise<Result>): Promise<Result> {
+  /**
+   * A transaction that no other writer runs beside.
+   *
+   * @param calledAt since when the caller has waited, for whom a limit of time counts from earlier
+   */
+  write<Result>(work: Work<Result>, calledAt = performance.now()): Promise<Result> {
     // Taking the write lock at once, since a lock that is upgraded later may fail half way.
-    return this.#queued(() => this.#transaction('BEGIN IMMEDIATE', work));
+    return this.#queued('BEGIN IMMEDIATE', work, calledAt);
   }
 
   async finished(): Promise<void> {
     await this.#last;
   }
 
-  #queued<Result>(work: () => Promise<Result>): Promise<Result> {
-    const result = this.#last.then(work);
+  #queued<Result>(begin: string, work: Work<Result>, calledAt: number): Promise<Result> {
+    const result = this.#last.then(() => this.#unlessBusy(begin, work, calledAt));
     this.#last = result.catch(() => undefined);
     return result;
   }
 
-  async #transaction<Result>(begin: string, work: (connection: SqlConnection) => Promise<Result>): Promise<Result> {
+  /** Tries until nobody else is in the way. Whoever queued up behind a lock has waited for it as well. */
+  async #unlessBusy<Result>(begin: string, work: Work<Result>, calledAt: number): Promise<Result> {
+    for (;;) {
+      try {
+        const result = await this.#transaction(begin, work);
+        this.#busySince = undefined;
+        return result;
+      } catch (error) {
+        this.#busySince = isBusy(error) ? (this.#busySince ?? performance.now()) : undefined;
+        const waitedSince = Math.max(this.#busySince ?? 0, calledAt);
+        if (this.#busySince === undefined || performance.now() > waitedSince + this.timeLimitMs) {
+          throw storeUnavailable(error, false);
+        }
+        await delay(Math.random() * LONGEST_BACKOFF_MS);
+      }
+    }
+  }
+
+  async #transaction<Result>(begin: string, work: Work<Result>): Promise<Result> {
     const runner = this.dataSource.createQueryRunner();
-    await this.#begin(runner, begin);
+    const driver = (await runner.connect()) as DriverConnection;
+    rollBack(driver);
     let result: Result;
     try {
+      execute(driver, begin);
       result = await work(new RunnerConnection(runner));
     } catch (error) {
-      await runner.query('ROLLBACK').catch(() => undefined);
-      throw storeUnavailable(error, false);
+      rollBack(driver);
+      throw error;
     }
     try {
-      await runner.query('COMMIT');
+      execute(driver, 'COMMIT');
     } catch (error) {
-      await runner.query('ROLLBACK').catch(() => undefined);
+      rollBack(driver);
       throw storeUnavailable(error, true);
     }
     return result;
   }
+}
 
-  async #begin(runner: QueryRunner, begin: string): Promise<void> {
-    const deadline = performance.now() + this.timeLimitMs;
-    for (;;) {
-      try {
-        await runner.query(begin);
-        return;
-      } catch (error) {
-        if (!isBusy(error) || performance.now() > deadline) throw storeUnavailable(error, false);
-        await delay(Math.random() * LONGEST_BACKOFF_MS);
-      }
-    }
+/** Not prepared: a prepared statement that fails on a lock stays open, and no later transaction could commit. */
+function execute(driver: DriverConnection, text: string): void {
+  try {
+    driver.exec(text);
+  } catch (error) {
+    throw new QueryFailedError(text, undefined, error as Error);
+  }
+}
+
+/** Where it fails, it is made up for before the next transaction. */
+function rollBack(driver: DriverConnection): void {
+  try {
+    if (driver.inTransaction) execute(driver, 'ROLLBACK');
+  } catch {
+    // What led here is more telling.
   }
 }
 

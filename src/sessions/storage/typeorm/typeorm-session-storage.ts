@@ -129,7 +129,7 @@ export class TypeOrmSessionStorage implements SessionStorage {
   }
 
   async #write<Result>(work: Work<Result>): Promise<Result> {
-    const { transactions, tables } = await this.#database.open();
-    return transactions.write((connection) => work(connection, tables, this.#clock.now()));
+    const { commits, tables } = await this.#database.open();
+    return commits.write((connection) => work(connection, tables, this.#clock.now()));
   }
 }

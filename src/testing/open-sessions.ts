@@ -1,0 +1,69 @@
+import type { HistorySettings } from '../config/history.js';
+import type { SessionLimits } from '../config/limits.js';
+import type { TtlSettings } from '../config/ttl.js';
+import type { Clock } from '../sessions/domain/clock.js';
+import { SessionService } from '../sessions/session.service.js';
+import type { CreateStorage } from './describe-session-storage.js';
+import type { RawData } from './open-storage.js';
+
+/** What the contract of the service calls: `SessionService` itself, or a client that reaches one. */
+export type SessionClient = Pick<
+  SessionService,
+  | 'createSession'
+  | 'getSession'
+  | 'getOrCreateSession'
+  | 'listSessions'
+  | 'deleteSession'
+  | 'listEvents'
+  | 'appendEvent'
+  | 'append'
+  | 'updateSession'
+  | 'getUserState'
+  | 'updateUserState'
+  | 'getAppState'
+  | 'updateAppState'
+  | 'purgeExpired'
+  | 'whenIdle'
+>;
+
+export interface SessionSettings {
+  readonly limits?: Partial<SessionLimits> | undefined;
+  readonly history?: Partial<HistorySettings> | undefined;
+  readonly ttl?: Partial<TtlSettings> | undefined;
+}
+
+/** Sessions under test; there are none when they are opened. */
+export interface OpenSessions {
+  readonly sessions: SessionClient;
+  /** Reads the stored data without going through `sessions`. */
+  raw(): Promise<RawData>;
+  /** Closes everything and removes what was left behind. */
+  destroy(): Promise<void>;
+}
+
+/** Opens sessions that take their time from `clock`. */
+export type CreateSessions = (options: SessionSettings & { clock: Clock }) => Promise<OpenSessions>;
+
+/**
+ * A session service over a storage, for `describeSessionService`.
+ *
+ * @example
+ * describeSessionService({ name: 'my store', create: sessionsOver(openMyStorage) });
+ */
+export function sessionsOver(createStorage: CreateStorage): CreateSessions {
+  return async ({ clock, ...settings }) => {
+    const { storage, raw, destroy } = await createStorage({ clock });
+    const failures: unknown[] = [];
+    const onBackgroundError = (error: unknown): unknown => failures.push(error);
+    const sessions = new SessionService({ ...settings, storage, clock, onBackgroundError });
+    return {
+      sessions,
+      raw,
+      async destroy() {
+        await sessions.whenIdle();
+        await destroy();
+        if (failures.length > 0) throw new AggregateError(failures, 'Work after an append failed');
+      },
+    };
+  };
+}

@@ -1,0 +1,145 @@
+import type { Session } from '../../sessions/domain/session.js';
+import type { SessionClient } from '../open-sessions.js';
+import { topic } from '../contract-runner.js';
+import {
+  KEY,
+  REFERENCE,
+  type ServiceFixture,
+  agentSays,
+  appendAll,
+  expectRefusal,
+  load,
+  rewindTo,
+  sessionWith,
+  shown,
+  summaryOf,
+  times,
+  turns,
+  userSays,
+  view,
+  wholeLog,
+} from './support.js';
+
+const KEEP_FIVE = { history: { maxEvents: 5, keepHistory: false } };
+
+/** More events than are ever kept until the next trim. */
+const MANY = 130;
+
+async function append(sessions: SessionClient, session: Session, count: number): Promise<void> {
+  for (let index = 0; index < count; index++) {
+    const text = `x${session.version + 1}`;
+    await sessions.appendEvent({ session, event: index % 2 ? agentSays(text) : userSays(text) });
+  }
+  await sessions.whenIdle();
+}
+
+export const history = topic<ServiceFixture>('history that is not kept', (test) => {
+  test('history is kept unless it is said otherwise', async ({ open }) => {
+    const { sessions } = await open({ history: { maxEvents: 5 } });
+    await append(sessions, await sessionWith(sessions), MANY);
+    expect(await sessions.listEvents({ ...KEY, limit: 1000 })).toMatchObject({ firstSeq: 1, lastSeq: MANY });
+    expect(await wholeLog(sessions)).toHaveLength(MANY);
+  });
+
+  test('what left the view is removed in time, and firstSeq rises', async ({ open }) => {
+    const { sessions, raw } = await open(KEEP_FIVE);
+    const session = await sessionWith(sessions, [userSays('canary')]);
+    await append(sessions, session, MANY);
+    const { firstSeq, lastSeq, events } = await sessions.listEvents({ ...KEY, limit: 1000 });
+    expect(lastSeq).toBe(MANY + 1);
+    expect(firstSeq).toBeGreaterThan(MANY - 64 - 5);
+    expect(events.map(({ seq }) => seq)).toEqual(times(lastSeq - firstSeq + 1, (index) => firstSeq + index));
+    expect((await raw()).text).not.toContain('canary');
+    expect(await sessions.listEvents({ ...KEY, limit: 1 })).toMatchObject({ events: [{ seq: firstSeq }] });
+  });
+
+  test('a view is the same whether history is kept or not', async ({ open }) => {
+    const kept = await open({ history: { maxEvents: 5, keepHistory: true } });
+    const trimmed = await open(KEEP_FIVE);
+    const [a, b] = [await sessionWith(kept.sessions), await sessionWith(trimmed.sessions)];
+    for (const count of [63, 1, 1, 62, 2, 7]) {
+      await append(kept.sessions, a, count);
+      await append(trimmed.sessions, b, count);
+      expect(await view(trimmed.sessions)).toEqual(await view(kept.sessions));
+      expect(shown(b)).toEqual(shown(a));
+      expect((await load(trimmed.sessions)).conversationCount).toBe(a.conversationCount);
+    }
+  });
+
+  test('the anchor in front of a view is kept with all that follows it', async ({ open }) => {
+    const { sessions } = await open(KEEP_FIVE);
+    const session = await sessionWith(sessions, turns('u', 'a', 'u'));
+    for (let index = 0; index < MANY; index++) {
+      await sessions.appendEvent({ session, event: agentSays(`x${index}`) });
+    }
+    await sessions.whenIdle();
+    expect((await view(sessions))[0]).toBe('u3');
+    expect((await sessions.listEvents(KEY)).firstSeq).toBe(3);
+  });
+
+  test('state outlives the events that made it', async ({ open }) => {
+    const { sessions } = await open(KEEP_FIVE);
+    const session = await sessions.createSession({ ...KEY, state: { initial: 1, gone: 1 } });
+    const actions = { stateDelta: { k: 1, 'user:k': 2, 'app:k': 3 }, stateRemovals: ['gone'] };
+    await sessions.appendEvent({ session, event: userSays('one', { actions }) });
+    await append(sessions, session, MANY);
+    const expected = { initial: 1, k: 1, 'user:k': 2, 'app:k': 3 };
+    expect((await load(sessions)).state.toRecord()).toEqual(expected);
+  });
+
+  test('ids of removed events are remembered', async ({ open }) => {
+    const { sessions } = await open(KEEP_FIVE);
+    const event = userSays('one', { id: 'e1', timestamp: 1_700_000_000_000 });
+    const session = await sessionWith(sessions, [event]);
+    const [original] = await wholeLog(sessions);
+    await append(sessions, session, MANY);
+    expect((await sessions.listEvents(KEY)).firstSeq).toBeGreaterThan(1);
+    expect(await sessions.append({ session, event })).toEqual({ event: original, duplicate: true });
+    const other = { ...event, author: 'agent' };
+    await expectRefusal(sessions.appendEvent({ session, event: other }), 'EVENT_CONFLICT', { eventId: 'e1', seq: 1 });
+  });
+
+  test('a rewind that was stored is recognised also when its place is gone', async ({ open }) => {
+    const { sessions } = await open(KEEP_FIVE);
+    const rewind = { ...rewindTo(2), id: 'rewind' };
+    const session = await sessionWith(sessions, [...turns('u', 'a', 'u'), rewind]);
+    await append(sessions, session, MANY);
+    expect(await sessions.append({ session: REFERENCE, event: rewind })).toMatchObject({
+      duplicate: true,
+      event: { seq: 4, actions: { rewind: { toSeq: 2 } } },
+    });
+  });
+
+  test('a rewind below the first event that is kept is refused', async ({ open }) => {
+    const { sessions } = await open(KEEP_FIVE);
+    await append(sessions, await sessionWith(sessions), MANY);
+    const { firstSeq } = await sessions.listEvents(KEY);
+    const append1 = sessions.appendEvent({ session: REFERENCE, event: rewindTo(firstSeq - 2) });
+    await expectRefusal(append1, 'INVALID_INPUT', { path: '$.actions.rewind.toSeq' });
+    await appendAll(sessions, [rewindTo(firstSeq)]);
+    expect(await view(sessions)).toEqual([`x${firstSeq}`]);
+  });
+
+  test('events that a summary in force stands for are kept', async ({ open }) => {
+    const { sessions } = await open(KEEP_FIVE);
+    const session = await sessionWith(sessions, [...turns('u', 'a', 'u'), summaryOf(1, 3)]);
+    await append(sessions, session, MANY);
+    expect((await sessions.listEvents(KEY)).firstSeq).toBe(1);
+    await appendAll(sessions, [rewindTo(3)]);
+    expect(await view(sessions)).toEqual(['u1', 'a2', 'u3']);
+  });
+
+  test('without any limit on the view nothing is removed', async ({ open }) => {
+    const { sessions } = await open({ history: { keepHistory: false, numRecentEvents: 3 } });
+    await append(sessions, await sessionWith(sessions), MANY);
+    expect((await sessions.listEvents(KEY)).firstSeq).toBe(1);
+  });
+
+  test('events that are too old for the view are removed as well', async ({ open, clock }) => {
+    const { sessions } = await open({ history: { eventTtlSeconds: 10, keepHistory: false } });
+    const session = await sessionWith(sessions, turns('a', 'a', 'a'));
+    clock.advanceSeconds(11);
+    await append(sessions, session, 61);
+    expect((await sessions.listEvents(KEY)).firstSeq).toBe(4);
+  });
+});

@@ -1,0 +1,97 @@
+import type { LoggedEvent } from '../../sessions/domain/event.js';
+import { topic } from '../contract-runner.js';
+import { KEY, type ServiceFixture, load, sessionWith, userSays, wholeLog } from './support.js';
+
+/** Spoils everything that can be reached from an event. */
+function spoil(event: LoggedEvent): void {
+  const [part] = event.content?.parts ?? [];
+  if (part) part.text = 'spoiled';
+  event.author = 'spoiled';
+  event.actions.stateDelta.list = 'spoiled';
+  const { deep } = event.customMetadata as { deep: string[] };
+  deep.push('spoiled');
+}
+
+const EVENT = { customMetadata: { deep: ['kept'] }, actions: { stateDelta: { list: ['kept'] } } };
+
+export const ownership = topic<ServiceFixture>('objects handed out', (test) => {
+  test('the initial state may be changed by its giver without harm', async ({ open }) => {
+    const { sessions } = await open();
+    const state = { list: ['kept'], 'user:list': ['kept'] };
+    const created = await sessions.createSession({ ...KEY, state });
+    state.list.push('spoiled');
+    state['user:list'].push('spoiled');
+    for (const session of [created, await load(sessions)]) {
+      expect(session.state.toRecord()).toEqual({ list: ['kept'], 'user:list': ['kept'] });
+    }
+  });
+
+  test('a value of a loaded state may be changed without harm to what is stored', async ({ open }) => {
+    const { sessions } = await open();
+    const created = await sessions.createSession({ ...KEY, state: { list: ['kept'] } });
+    const first = await load(sessions);
+    created.state.get<string[]>('list')?.push('spoiled');
+    first.state.get<string[]>('list')?.push('spoiled');
+    expect((await load(sessions)).state.get('list')).toEqual(['kept']);
+  });
+
+  test('an appended event may be changed by its giver without harm', async ({ open }) => {
+    const { sessions } = await open();
+    const session = await sessionWith(sessions);
+    const event = structuredClone(userSays('kept', EVENT));
+    await sessions.appendEvent({ session, event });
+    spoil(event as LoggedEvent);
+    expect(session.events[0]).toMatchObject(userSays('kept', EVENT));
+    expect(session.state.get('list')).toEqual(['kept']);
+    expect((await load(sessions)).events[0]).toMatchObject(userSays('kept', EVENT));
+  });
+
+  test('the event that an append answers is not that of the session object', async ({ open }) => {
+    const { sessions } = await open();
+    const session = await sessionWith(sessions);
+    const stored = await sessions.appendEvent({ session, event: userSays('kept', EVENT) });
+    spoil(stored);
+    expect(session.events[0]).toMatchObject(userSays('kept', EVENT));
+    expect(session.state.get('list')).toEqual(['kept']);
+    expect(await wholeLog(sessions)).toEqual([expect.objectContaining(userSays('kept', EVENT))]);
+  });
+
+  test('the event of a session object may be changed without harm to its state or to what is stored', async (fixture) => {
+    const { sessions } = await fixture.open();
+    const session = await sessionWith(sessions, [userSays('kept', EVENT)]);
+    for (const event of session.events) spoil(event);
+    expect(session.state.get('list')).toEqual(['kept']);
+    expect((await load(sessions)).events[0]).toMatchObject(userSays('kept', EVENT));
+  });
+
+  test('two loaded objects share nothing', async ({ open }) => {
+    const { sessions } = await open();
+    await sessionWith(sessions, [userSays('kept', EVENT)]);
+    const [first, second] = [await load(sessions), await load(sessions)];
+    for (const event of first.events) spoil(event);
+    first.events.pop();
+    first.state.set('list', 'spoiled');
+    expect(second.events[0]).toMatchObject(userSays('kept', EVENT));
+    expect(second.state.get('list')).toEqual(['kept']);
+  });
+
+  test('a page of events or sessions may be changed without harm', async ({ open }) => {
+    const { sessions } = await open();
+    await sessionWith(sessions, [userSays('kept', EVENT)]);
+    for (const event of await wholeLog(sessions)) spoil(event);
+    const [listed] = (await sessions.listSessions(KEY)).sessions;
+    listed?.state.get<string[]>('list')?.push('spoiled');
+    expect((await wholeLog(sessions))[0]).toMatchObject(userSays('kept', EVENT));
+    expect((await load(sessions)).state.get('list')).toEqual(['kept']);
+  });
+
+  test('shared state may be changed by its giver and its reader without harm', async ({ open }) => {
+    const { sessions } = await open();
+    const stateDelta = { list: ['kept'] };
+    const answer = await sessions.updateUserState({ ...KEY, stateDelta });
+    stateDelta.list.push('spoiled');
+    (answer.list as string[]).push('spoiled');
+    ((await sessions.getUserState(KEY)).list as string[]).push('spoiled');
+    expect(await sessions.getUserState(KEY)).toEqual({ list: ['kept'] });
+  });
+});

@@ -1,0 +1,52 @@
+import { appending } from './appending.js';
+import { creating, getting } from './creating.js';
+import { deleting } from './deleting.js';
+import { errors } from './errors.js';
+import { events } from './events.js';
+import { sessionExpiry } from './expiry.js';
+import { history } from './history.js';
+import { idempotency } from './idempotency.js';
+import { limits } from './limits.js';
+import { lists } from './lists.js';
+import { narrowing } from './narrowing.js';
+import { ownership } from './ownership.js';
+import { parallel } from './parallel.js';
+import { roundTrips } from './round-trips.js';
+import { sharedExpiry } from './shared-expiry.js';
+import { sharedState } from './shared-state.js';
+import { saving } from './saving.js';
+import { scopes } from './state.js';
+import { versions } from './versions.js';
+import { ages } from './view-ages.js';
+import { anchors } from './view-anchors.js';
+import { rewinds } from './view-rewinds.js';
+import { summaries } from './view-summaries.js';
+import { tools } from './view-tools.js';
+
+export const TOPICS = [
+  creating,
+  getting,
+  deleting,
+  ownership,
+  appending,
+  roundTrips,
+  idempotency,
+  versions,
+  parallel,
+  scopes,
+  saving,
+  sharedState,
+  anchors,
+  tools,
+  ages,
+  summaries,
+  rewinds,
+  narrowing,
+  history,
+  lists,
+  events,
+  sessionExpiry,
+  sharedExpiry,
+  errors,
+  limits,
+];

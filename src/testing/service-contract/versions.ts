@@ -1,0 +1,133 @@
+import { topic } from '../contract-runner.js';
+import {
+  REFERENCE,
+  type ServiceFixture,
+  agentSays,
+  appendAll,
+  expectRefusal,
+  load,
+  rewindTo,
+  sessionWith,
+  shown,
+  summaryOf,
+  times,
+  turns,
+  userSays,
+  view,
+} from './support.js';
+
+export const versions = topic<ServiceFixture>('versions', (test) => {
+  test('an append with the current version is accepted', async ({ open }) => {
+    const { sessions } = await open();
+    const session = await sessionWith(sessions);
+    await sessions.appendEvent({ session, event: userSays('one'), expectedVersion: 0 });
+    await sessions.appendEvent({ session, event: userSays('two'), expectedVersion: session.version });
+    expect(session.version).toBe(2);
+  });
+
+  test('an append with an old version is refused with the current one, and nothing is written', async ({ open }) => {
+    const { sessions, raw } = await open();
+    const session = await sessionWith(sessions, turns('u'));
+    await appendAll(sessions, turns('u', 'a'));
+    const before = await raw();
+    const stale = { expectedVersion: 1, currentVersion: 3 };
+    const event = agentSays('late', { actions: { stateDelta: { k: 1, 'user:k': 1, 'app:k': 1 } } });
+    await expectRefusal(sessions.appendEvent({ session, event, expectedVersion: 1 }), 'STALE_SESSION', stale);
+    expect(await raw()).toEqual(before);
+    expect(shown(session)).toEqual(['u1']);
+    expect(session.state.toRecord()).toEqual({});
+  });
+
+  test('a version that was not reached yet is refused', async ({ open }) => {
+    const { sessions } = await open();
+    const session = await sessionWith(sessions, turns('u'));
+    await expectRefusal(
+      sessions.appendEvent({ session, event: agentSays('early'), expectedVersion: 2 }),
+      'STALE_SESSION',
+      { currentVersion: 1 },
+    );
+  });
+
+  test('of racing appends with the same expected version one is accepted', async ({ open }) => {
+    const { sessions } = await open();
+    await sessionWith(sessions, turns('u'));
+    const answers = await Promise.allSettled(
+      times(8, async (index) =>
+        sessions.appendEvent({ session: REFERENCE, event: agentSays(`a${index}`), expectedVersion: 1 }),
+      ),
+    );
+    expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    for (const answer of answers) {
+      if (answer.status === 'rejected') expect(answer.reason).toMatchObject({ code: 'STALE_SESSION' });
+    }
+    expect((await load(sessions)).version).toBe(2);
+  });
+
+  test('without an expected version every append is accepted', async ({ open }) => {
+    const { sessions } = await open();
+    const session = await sessionWith(sessions, turns('u'));
+    await appendAll(sessions, [agentSays('a2')]);
+    await sessions.appendEvent({ session, event: userSays('u3') });
+    expect(await view(sessions)).toEqual(['u1', 'a2', 'u3']);
+  });
+
+  test('a summary makes nobody stale', async ({ open }) => {
+    const { sessions } = await open();
+    const session = await sessionWith(sessions, turns('u', 'a'));
+    await appendAll(sessions, [summaryOf(1, 1), summaryOf(1, 2)]);
+    await sessions.appendEvent({ session, event: userSays('u5'), expectedVersion: 2 });
+    expect(await view(sessions)).toEqual(['summary to 2', 'u5']);
+  });
+
+  test('an event between summaries does make a writer stale', async ({ open }) => {
+    const { sessions } = await open();
+    const session = await sessionWith(sessions, turns('u', 'a'));
+    await appendAll(sessions, [summaryOf(1, 1), userSays('u4'), summaryOf(1, 2)]);
+    const late = { session, event: agentSays('late') };
+    await expectRefusal(sessions.appendEvent({ ...late, expectedVersion: 2 }), 'STALE_SESSION', { currentVersion: 5 });
+    await expectRefusal(sessions.appendEvent({ ...late, expectedVersion: 3 }), 'STALE_SESSION');
+    await sessions.appendEvent({ ...late, expectedVersion: 4 });
+  });
+
+  test('a rewind makes a writer stale', async ({ open }) => {
+    const { sessions } = await open();
+    const session = await sessionWith(sessions, turns('u', 'a'));
+    await appendAll(sessions, [rewindTo(1)]);
+    await expectRefusal(
+      sessions.appendEvent({ session, event: userSays('late'), expectedVersion: 2 }),
+      'STALE_SESSION',
+    );
+  });
+
+  test('summaries and rewinds, too, may expect a version', async ({ open }) => {
+    const { sessions, raw } = await open();
+    await sessionWith(sessions, turns('u', 'a'));
+    const before = await raw();
+    for (const event of [summaryOf(1, 1), rewindTo(1)]) {
+      await expectRefusal(sessions.appendEvent({ session: REFERENCE, event, expectedVersion: 1 }), 'STALE_SESSION', {
+        currentVersion: 2,
+      });
+    }
+    expect(await raw()).toEqual(before);
+    await sessions.appendEvent({ session: REFERENCE, event: rewindTo(1), expectedVersion: 2 });
+  });
+
+  test('the version of an object stays below what it does not know', async ({ open }) => {
+    const { sessions } = await open();
+    const session = await sessionWith(sessions, turns('u'));
+    await appendAll(sessions, [agentSays('unknown')]);
+    await sessions.appendEvent({ session, event: userSays('u3') });
+    await sessions.appendEvent({ session, event: userSays('u4') });
+    expect(shown(session)).toEqual(['u1', 'u3', 'u4']);
+    expect(session.version).toBe(1);
+    expect((await load(sessions)).version).toBe(4);
+  });
+
+  test('the version of an object moves across summaries', async ({ open }) => {
+    const { sessions } = await open();
+    const session = await sessionWith(sessions, turns('u', 'a'));
+    await appendAll(sessions, [summaryOf(1, 1)]);
+    await sessions.appendEvent({ session, event: userSays('u4') });
+    expect(session.version).toBe(4);
+  });
+});

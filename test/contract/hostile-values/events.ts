@@ -1,0 +1,29 @@
+import type { TestStore } from '../../support/stores.js';
+import { SESSION, expectRefusals, load, sharedSession, withSession } from './harness.js';
+import { ILLEGAL_EVENTS, LEGAL_EVENTS } from './tables/events.js';
+
+export function hostileEvents(store: TestStore): void {
+  describe('events', () => {
+    it.each(LEGAL_EVENTS)('%s is stored', async (_name, event, stored) => {
+      await withSession(store, async ({ sessions }) => {
+        const session = await load(sessions);
+        const answer = await sessions.appendEvent({ session, event });
+        expect(answer).toMatchObject({ ...stored, seq: 2 });
+        expect((await load(sessions)).events[1]).toEqual(answer);
+        expect(session.events[1]).toEqual(answer);
+      });
+    });
+
+    const opened = sharedSession(store);
+
+    it.each(ILLEGAL_EVENTS)('%s is refused', async (_name, event, path) => {
+      await expectRefusals(await opened(), [
+        {
+          code: 'INVALID_INPUT',
+          path,
+          request: async (sessions) => sessions.appendEvent({ session: SESSION, event: event as never }),
+        },
+      ]);
+    });
+  });
+}

@@ -1,0 +1,43 @@
+import type { TestStore } from '../../support/stores.js';
+import { USER, expectRefusals, load, sharedSession, waysIn } from './harness.js';
+import { EXCESSIVE_VALUES, ILLEGAL_VALUES, LEGAL_VALUES } from './tables/values.js';
+
+export function hostileValues(store: TestStore): void {
+  describe('values', () => {
+    const opened = sharedSession(store);
+
+    it.each(LEGAL_VALUES)('%s comes back', async (_name, ...[value, normalised]) => {
+      const expected = normalised === undefined ? value : normalised;
+      const { sessions } = await opened();
+      const state = { v: value, 'user:v': value, 'app:v': value };
+      const session = await sessions.createSession({ ...USER, state });
+      await sessions.appendEvent({
+        session,
+        event: { customMetadata: { v: value }, actions: { stateDelta: { w: value } } },
+      });
+      const read = await load(sessions, { ...USER, sessionId: session.id });
+      for (const { state: seen } of [session, read]) {
+        for (const key of ['v', 'w', 'user:v', 'app:v']) {
+          expect(JSON.stringify(seen.get(key))).toBe(JSON.stringify(expected));
+          expect(seen.get(key)).toEqual(expected);
+        }
+      }
+      expect(read.events[0]?.customMetadata?.v).toEqual(expected);
+      expect(JSON.stringify(read.events[0]?.actions.stateDelta.w)).toBe(JSON.stringify(expected));
+    });
+
+    it.each(ILLEGAL_VALUES)('%s is refused', async (_name, value, path) => {
+      const refusals = waysIn(value).map(([where, request]) => ({
+        code: 'INVALID_INPUT' as const,
+        path: `${where}${path}`,
+        request,
+      }));
+      await expectRefusals(await opened(), refusals);
+    });
+
+    it.each(EXCESSIVE_VALUES)('%s are too much', async (_name, value) => {
+      const refusals = waysIn(value).map(([, request]) => ({ code: 'LIMIT_EXCEEDED' as const, request }));
+      await expectRefusals(await opened(), refusals);
+    });
+  });
+}

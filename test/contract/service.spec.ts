@@ -1,0 +1,13 @@
+import { describeSessionService, sessionsOver } from '../../src/testing/index.js';
+import { GenerousStorage } from '../support/generous-storage.js';
+import { testStores } from '../support/stores.js';
+
+for (const { name, open } of testStores) describeSessionService({ name, create: sessionsOver(open) });
+
+describeSessionService({
+  name: 'a store that answers with more than was asked for',
+  create: sessionsOver(async ({ clock }) => {
+    const storage = new GenerousStorage({ clock });
+    return { storage, raw: async () => storage.snapshot(), destroy: async () => storage.close() };
+  }),
+});

@@ -1,0 +1,13 @@
+/** A seed for this run, or the one that `SEED` gives, to repeat a run. */
+export const seed: number = process.env.SEED ? Number(process.env.SEED) : Date.now() % 1_000_000_000;
+
+/** Numbers from 0 up to 1 that look random and depend on nothing but `from`: mulberry32. */
+export function randomNumbers(from: number): () => number {
+  let state = from;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

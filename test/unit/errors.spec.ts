@@ -1,0 +1,70 @@
+import {
+  EventConflictError,
+  InvalidInputError,
+  LimitExceededError,
+  SessionExistsError,
+  SessionNotFoundError,
+  SessionsError,
+  StaleSessionError,
+  StoreUnavailableError,
+} from '../../src/index.js';
+
+const ALL = [
+  [new InvalidInputError('must be text', '$.id'), 'InvalidInputError', 'INVALID_INPUT', 400],
+  [new SessionNotFoundError('s-1'), 'SessionNotFoundError', 'SESSION_NOT_FOUND', 404],
+  [new SessionExistsError('s-1'), 'SessionExistsError', 'SESSION_EXISTS', 409],
+  [new EventConflictError('e1', 3), 'EventConflictError', 'EVENT_CONFLICT', 409],
+  [new StaleSessionError(1, 2), 'StaleSessionError', 'STALE_SESSION', 409],
+  [new LimitExceededError('too large', '$'), 'LimitExceededError', 'LIMIT_EXCEEDED', 413],
+  [new StoreUnavailableError('No answer.', true), 'StoreUnavailableError', 'STORE_UNAVAILABLE', 503],
+] as const;
+
+describe('errors', () => {
+  it.each(ALL)('%s has its name, code and status', (error, name, code, status) => {
+    expect(error).toBeInstanceOf(SessionsError);
+    expect(error).toBeInstanceOf(Error);
+    expect(error).toMatchObject({ name, code, status });
+    expect(error.stack).toContain(name);
+  });
+
+  it('have codes of their own', () => {
+    expect(new Set(ALL.map(([{ code }]) => code)).size).toBe(ALL.length);
+  });
+
+  it('say where the input breaks a rule, if that is known', () => {
+    expect(new InvalidInputError('must be text', '$.id')).toMatchObject({
+      path: '$.id',
+      message: '$.id: must be text',
+    });
+    expect(new InvalidInputError('must be text').message).toBe('must be text');
+    expect(new LimitExceededError('too large', '$.a').message).toBe('$.a: too large');
+    expect(new LimitExceededError('too large').path).toBeUndefined();
+  });
+
+  it('carry what a program needs to go on', () => {
+    expect(new SessionNotFoundError('s-1').sessionId).toBe('s-1');
+    expect(new SessionExistsError('s-1').sessionId).toBe('s-1');
+    expect(new EventConflictError('e1', 3)).toMatchObject({ eventId: 'e1', seq: 3 });
+    expect(new StaleSessionError(1, 2)).toMatchObject({ expectedVersion: 1, currentVersion: 2 });
+  });
+
+  it('quote ids, so that none can forge a line of a log', () => {
+    for (const message of [
+      new SessionNotFoundError('a\nERROR forged').message,
+      new SessionExistsError('a\nERROR forged').message,
+      new EventConflictError('a\nERROR forged', 1).message,
+    ]) {
+      expect(message).not.toContain('\n');
+    }
+  });
+
+  it('say whether a write may have happened, and what to do', () => {
+    const unknown = new StoreUnavailableError('No answer.', true);
+    const nothing = new StoreUnavailableError('No connection.', false, { cause: new Error('refused') });
+    expect(unknown.outcomeUnknown).toBe(true);
+    expect(unknown.message).toMatch(/^No answer\. .*same event id/);
+    expect(nothing.outcomeUnknown).toBe(false);
+    expect(nothing.message).toMatch(/^No connection\. Nothing was written/);
+    expect(nothing.cause).toBeInstanceOf(Error);
+  });
+});

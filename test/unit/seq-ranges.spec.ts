@@ -1,0 +1,95 @@
+import fc from 'fast-check';
+import { type SeqRange, isInRanges, newestOf, rangesOutside } from '../../src/sessions/domain/seq-ranges.js';
+import { rangesAbove, rangesBelow } from '../../src/sessions/domain/visible-log.js';
+
+function range(from: number, to: number): SeqRange {
+  return { from, to };
+}
+
+/** Every number of the ranges, in their order. */
+function numbersOf(ranges: readonly SeqRange[]): number[] {
+  return ranges.flatMap(({ from, to }) => Array.from({ length: to - from + 1 }, (_, index) => from + index));
+}
+
+const anyRange = fc.tuple(fc.nat(30), fc.nat(10)).map(([from, length]) => range(from, from + length));
+const anyRanges = fc.array(anyRange, { maxLength: 6 });
+/** In order, without overlap. */
+const tidyRanges = anyRanges.map((holes) => rangesOutside(range(0, 50), holes));
+
+describe('isInRanges', () => {
+  it('counts both ends in', () => {
+    const ranges = [range(2, 3), range(6, 6)];
+    expect([1, 2, 3, 4, 5, 6, 7].filter((seq) => isInRanges(seq, ranges))).toEqual([2, 3, 6]);
+    expect(isInRanges(1, [])).toBe(false);
+  });
+});
+
+describe('rangesOutside', () => {
+  it.each([
+    ['without holes everything is left', [], [range(1, 9)]],
+    ['a hole in the middle leaves two ends', [range(4, 5)], [range(1, 3), range(6, 9)]],
+    ['holes at both ends leave the middle', [range(1, 2), range(8, 9)], [range(3, 7)]],
+    ['one hole over everything leaves nothing', [range(0, 99)], []],
+    ['holes beside each other leave nothing between', [range(3, 4), range(5, 6)], [range(1, 2), range(7, 9)]],
+    ['holes in any order, over each other', [range(5, 8), range(2, 3), range(2, 6)], [range(1, 1), range(9, 9)]],
+    ['holes outside change nothing', [range(0, 0), range(10, 12)], [range(1, 9)]],
+  ])('%s', (_name, holes, left) => {
+    expect(rangesOutside(range(1, 9), holes)).toEqual(left);
+  });
+
+  it('leaves nothing of an empty whole', () => {
+    expect(rangesOutside(range(5, 4), [])).toEqual([]);
+    expect(rangesOutside(range(5, 4), [range(1, 2)])).toEqual([]);
+  });
+
+  it('leaves exactly the numbers that are in no hole, and no empty range', () => {
+    fc.assert(
+      fc.property(anyRange, anyRanges, (whole, holes) => {
+        const left = rangesOutside(whole, holes);
+        expect(numbersOf(left)).toEqual(numbersOf([whole]).filter((seq) => !isInRanges(seq, holes)));
+        expect(left.every(({ from, to }) => from <= to)).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('newestOf', () => {
+  it('takes numbers from the end, and cuts the last range that it needs', () => {
+    const ranges = [range(1, 3), range(6, 7), range(9, 9)];
+    expect(newestOf(ranges, 2)).toEqual([range(7, 7), range(9, 9)]);
+    expect(newestOf(ranges, 3)).toEqual([range(6, 7), range(9, 9)]);
+    expect(newestOf(ranges, 99)).toEqual(ranges);
+    expect(newestOf(ranges, 0)).toEqual([]);
+    expect(newestOf([], 5)).toEqual([]);
+  });
+
+  it('takes exactly the newest numbers', () => {
+    fc.assert(
+      fc.property(tidyRanges, fc.nat(60), (ranges, count) => {
+        const numbers = numbersOf(ranges);
+        const newest = numbers.slice(numbers.length - Math.min(count, numbers.length));
+        expect(numbersOf(newestOf(ranges, count))).toEqual(newest);
+      }),
+    );
+  });
+});
+
+describe('rangesBelow and rangesAbove', () => {
+  it('split ranges at a number that belongs to neither', () => {
+    const ranges = [range(1, 3), range(5, 8)];
+    expect(rangesBelow(ranges, 6)).toEqual([range(1, 3), range(5, 5)]);
+    expect(rangesAbove(ranges, 6)).toEqual([range(7, 8)]);
+    expect(rangesBelow(ranges, 1)).toEqual([]);
+    expect(rangesAbove(ranges, 8)).toEqual([]);
+    expect(rangesAbove(ranges, 0)).toEqual(ranges);
+  });
+
+  it('hold exactly the numbers on their side', () => {
+    fc.assert(
+      fc.property(tidyRanges, fc.nat(55), (ranges, seq) => {
+        expect(numbersOf(rangesBelow(ranges, seq))).toEqual(numbersOf(ranges).filter((number) => number < seq));
+        expect(numbersOf(rangesAbove(ranges, seq))).toEqual(numbersOf(ranges).filter((number) => number > seq));
+      }),
+    );
+  });
+});

@@ -1,0 +1,25 @@
+import { InMemorySessionStorage, SessionService } from '../../src/index.js';
+
+const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
+
+describe('history that is trimmed', () => {
+  it('leaves a base state that is the fold of what went, in the scope of the session', async () => {
+    const storage = new InMemorySessionStorage();
+    const sessions = new SessionService({ storage, history: { maxEvents: 1, keepHistory: false } });
+    const session = await sessions.createSession({ ...KEY, state: { initial: 1, gone: 1, 'user:u': 1 } });
+    const deltas = [
+      { stateDelta: { first: 1, last: 1, 'user:u': 2, 'app:a': 2 }, stateRemovals: ['gone', 'user:x'] },
+      { stateDelta: { last: 2, dropped: 1, __proto: null } },
+      { stateRemovals: ['dropped'] },
+    ];
+    for (const actions of deltas) await sessions.appendEvent({ session, event: { author: 'user', actions } });
+    for (let seq = 4; seq <= 64; seq++) {
+      await sessions.appendEvent({ session, event: { author: 'user', actions: { stateDelta: { step: seq } } } });
+    }
+    await sessions.whenIdle();
+    const read = await storage.read({ key: KEY, withBase: true });
+    expect(read?.record.firstSeq).toBe(64);
+    expect(JSON.parse(read?.baseState ?? '')).toEqual({ initial: 1, first: 1, last: 2, __proto: null, step: 63 });
+    expect((await sessions.getSession(KEY))?.state.get('step')).toBe(64);
+  });
+});
