@@ -4,6 +4,7 @@ import { statSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { DatabaseSessionService } from '../../src/typeorm.js';
 
@@ -28,6 +29,8 @@ describe('npm start', () => {
 
   const start = (port: string): ChildProcess =>
     spawn(process.execPath, [main], { cwd: folder, env: { ...process.env, PORT: port, NO_COLOR: '1' } });
+
+  const complaint = (process: ChildProcess): Promise<string> => text(process.stderr ?? Readable.from([]));
 
   const sizeOf = (file: string): number => statSync(join(folder, 'data', file), { throwIfNoEntry: false })?.size ?? 0;
 
@@ -79,7 +82,7 @@ describe('npm start', () => {
 
   it('says by name what is wrong with its configuration', async () => {
     app = start('high');
-    const [stderr] = await Promise.all([text(app.stderr ?? []), once(app, 'exit')]);
+    const [stderr] = await Promise.all([complaint(app), once(app, 'exit')]);
     expect(stderr).toBe('The app could not start. PORT is "high"; it must be a whole number from 0 to 65535.\n');
     expect(app.exitCode).toBe(1);
   });
@@ -88,7 +91,7 @@ describe('npm start', () => {
     app = start('0');
     const [, port = ''] = /:(\d+)\/health/.exec(await greeting()) ?? [];
     const second = start(port);
-    const [stderr] = await Promise.all([text(second.stderr ?? []), once(second, 'exit')]);
+    const [stderr] = await Promise.all([complaint(second), once(second, 'exit')]);
     expect(stderr).toContain('Set PORT to a free port.');
     expect(second.exitCode).toBe(1);
   });
