@@ -33,3 +33,8 @@ export function newestOf(ranges: readonly SeqRange[], count: number): SeqRange[]
   }
   return kept;
 }
+
+/** How many numbers there are in `ranges`. */
+export function countOf(ranges: readonly SeqRange[]): number {
+  return ranges.reduce((sum, { from, to }) => sum + to - from + 1, 0);
+}

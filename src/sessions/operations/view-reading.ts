@@ -1,7 +1,7 @@
 import { SessionNotFoundError } from '../domain/errors.js';
 import type { SessionKey } from '../domain/ids.js';
 import { type GetSessionConfig, narrowView } from '../domain/narrowing.js';
-import { type SeqRange, isInRanges, newestOf } from '../domain/seq-ranges.js';
+import { type SeqRange, countOf, isInRanges, newestOf } from '../domain/seq-ranges.js';
 import type { ViewSource } from '../domain/session-knowledge.js';
 import { MAX_PULL_BACK, callsMissingInFront } from '../domain/tool-pairs.js';
 import { type ViewItem, isAnchorItem, viewItem } from '../domain/view-item.js';
@@ -74,13 +74,9 @@ class ViewReading {
   /** As much of the conversation as `filter` looks at. */
   async filtered(filter: ViewFilter): Promise<ViewSource> {
     const { now } = this.stored;
-    const missing = filter.newest - tailOf(this.#items, filter, now).length;
-    if (this.#endedBy(filter.newest) && missing > 0) {
-      await this.#readMore(
-        filter.maxAgeMs > 0
-          ? { ranges: this.#unread, maxAgeMs: filter.maxAgeMs }
-          : { ranges: newestOf(this.#unread, missing + MAX_PULL_BACK) },
-      );
+    if (this.#endedBy(filter.newest)) {
+      const missing = (): number => filter.newest - tailOf(this.#items, filter, now).length;
+      await this.#readWhileMissing(missing, { maxAgeMs: filter.maxAgeMs || undefined }, MAX_PULL_BACK);
     }
     await this.#readAsFarAsCallsMayBe(filter);
 
@@ -92,14 +88,10 @@ class ViewReading {
   /** As much of the conversation as a narrowing without any filter looks at. */
   async narrowed(narrowing: GetSessionConfig): Promise<readonly ViewItem[]> {
     const { numRecentEvents = 0, afterSeq = 0, afterTimestamp } = narrowing;
-    const missing = numRecentEvents - narrowView(this.#items, narrowing).length;
-    if (this.#endedBy(numRecentEvents) && missing > 0) {
-      const unread = rangesAbove(this.#unread, afterSeq);
-      await this.#readMore(
-        afterTimestamp === undefined
-          ? { ranges: newestOf(unread, missing) }
-          : { ranges: unread, since: afterTimestamp },
-      );
+    if (this.#endedBy(numRecentEvents)) {
+      this.#unread = rangesAbove(this.#unread, afterSeq);
+      const missing = (): number => numRecentEvents - narrowView(this.#items, narrowing).length;
+      await this.#readWhileMissing(missing, { since: afterTimestamp });
     }
     return this.#summary ? [this.#summary, ...this.#items] : this.#items;
   }
@@ -107,6 +99,19 @@ class ViewReading {
   /** Whether the limit, not the beginning of the conversation or of a time window, ended the first read. */
   #endedBy(limit: number): boolean {
     return limit > 0 && this.stored.events.length >= limit;
+  }
+
+  /**
+   * Reads on towards the beginning until nothing is missing or the time window ends. Once is enough, unless
+   * events are older than their place in the log; then it takes longer strides each time.
+   */
+  async #readWhileMissing(missing: () => number, window: EventWindow, spare = 0): Promise<void> {
+    for (let stride = missing() + spare; missing() > 0 && this.#unread.length > 0; stride *= 4) {
+      const ranges = newestOf(this.#unread, stride);
+      const before = this.#items.length;
+      await this.#readMore({ ...window, ranges });
+      if (this.#items.length - before < countOf(ranges)) return;
+    }
   }
 
   /** Where the newest events begin with the answer of a tool, its call may lie a little before them. */

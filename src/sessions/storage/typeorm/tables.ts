@@ -29,3 +29,8 @@ export function tablesOf(dataSource: DataSource): Tables {
     sharedState: nameOf(SharedStateRow),
   };
 }
+
+/** A name that is unique in the whole database, such as that of an index, with the same prefix. */
+export function prefixedName({ driver, options }: DataSource, name: string): Sql {
+  return new Sql(driver.escape(`${options.entityPrefix ?? ''}${name}`));
+}

@@ -1,0 +1,64 @@
+import { InMemorySessionStorage, SessionService, type EventInput, type SessionStorage } from '../../src/index.js';
+import { DEFAULT_TTL } from '../../src/config/ttl.js';
+import { lifetimesOf } from '../../src/sessions/domain/expiry.js';
+import { fillLog } from '../support/filled-sqlite.js';
+import { eventMaker } from '../support/made-up-events.js';
+import { observedDriver } from '../support/observed-driver.js';
+import { SqliteFile } from '../support/sqlite-file.js';
+import { StatementLog } from '../support/statement-log.js';
+import { KEY } from './operations.js';
+
+/** A store whose only session has a long log. */
+export interface LongLog {
+  readonly storage: SessionStorage;
+  /** Rows that statements brought since this was last asked; of a store without statements, none. */
+  rowsTaken(): number;
+  destroy(): Promise<void>;
+}
+
+export interface LongLogStore {
+  readonly name: string;
+  open(length: number, eventAt: (seq: number) => EventInput): Promise<LongLog>;
+}
+
+export const longLogStores: readonly LongLogStore[] = [
+  {
+    name: 'memory',
+    async open(length, eventAt) {
+      const storage = new InMemorySessionStorage();
+      await new SessionService({ storage }).createSession(KEY);
+      const makeEvent = eventMaker();
+      for (let seq = 1; seq <= length; seq++) {
+        await storage.append({
+          key: KEY,
+          event: makeEvent(eventAt(seq), `e-${seq}`),
+          upserts: [],
+          removals: [],
+          counterIncrements: { turns: 0, events: 1, contentLength: 0, tokens: 0 },
+          expiry: lifetimesOf(DEFAULT_TTL),
+          preconditions: {},
+        });
+      }
+      return { storage, rowsTaken: () => 0, destroy: () => storage.close() };
+    },
+  },
+  {
+    name: 'sqlite',
+    async open(length, eventAt) {
+      const file = new SqliteFile();
+      const log = new StatementLog();
+      const storage = await file.storage({ driver: observedDriver(log) });
+      await new SessionService({ storage }).createSession(KEY);
+      fillLog(file.connection(), length, eventAt);
+      return {
+        storage,
+        rowsTaken() {
+          const { rows } = log.counts();
+          log.clear();
+          return rows;
+        },
+        destroy: () => file.remove(),
+      };
+    },
+  },
+];

@@ -1,0 +1,107 @@
+import type { Session, SessionService } from '../../src/index.js';
+
+export const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
+export const SESSION = { id: KEY.sessionId, appName: KEY.appName, userId: KEY.userId };
+const STATE = { step: 1, 'user:step': 1, 'app:step': 1 };
+const PLAIN = { id: 'e-plain', author: 'agent', content: { role: 'model', parts: [{ text: 'Hello' }] } };
+
+/** What an operation sends to the database. */
+export interface Cost {
+  readonly transactions: number;
+  readonly reads: number;
+  readonly writes: number;
+  /** Rows that the reads brought. */
+  readonly rows: number;
+}
+
+interface Situation {
+  readonly sessions: SessionService;
+  /** The session of {@link KEY}, as it was loaded before. */
+  readonly session: Session;
+}
+
+export interface Operation {
+  readonly name: string;
+  readonly cost: Cost;
+  readonly run: (situation: Situation) => Promise<unknown>;
+}
+
+function operation(
+  name: string,
+  [transactions, reads, writes, rows]: readonly [number, number, number, number],
+  run: Operation['run'],
+): Operation {
+  return { name, cost: { transactions, reads, writes, rows }, run };
+}
+
+/**
+ * All operations, to be run in this order on a session whose view is its 20 newest events. In brackets:
+ * transactions, statements that read, statements that write, rows that came back.
+ */
+export const OPERATIONS: readonly Operation[] = [
+  operation('create, without state', [1, 2, 1, 2], ({ sessions }) =>
+    sessions.createSession({ ...KEY, sessionId: 'n-1' }),
+  ),
+  operation('create, 3 scopes', [1, 4, 4, 5], ({ sessions }) =>
+    sessions.createSession({ ...KEY, sessionId: 'n-2', state: STATE }),
+  ),
+  operation('create, the id is taken', [1, 1, 0, 1], ({ sessions }) =>
+    sessions.createSession(KEY).catch(() => undefined),
+  ),
+  operation('append, plain', [1, 1, 2, 1], ({ sessions, session }) => sessions.appendEvent({ session, event: PLAIN })),
+  operation('append, the same again', [1, 2, 0, 2], ({ sessions, session }) =>
+    sessions.appendEvent({ session, event: PLAIN }),
+  ),
+  operation('append, 3 scopes', [1, 3, 5, 3], ({ sessions, session }) =>
+    sessions.appendEvent({ session, event: { author: 'user', actions: { stateDelta: STATE } } }),
+  ),
+  operation('append, removals in 3 scopes', [1, 3, 7, 3], ({ sessions, session }) =>
+    sessions.appendEvent({ session, event: { actions: { stateRemovals: ['x', 'user:x', 'app:x'] } } }),
+  ),
+  operation('append, on a condition', [1, 1, 2, 1], ({ sessions, session }) =>
+    sessions.appendEvent({ session, event: { author: 'agent' }, expectedVersion: session.version }),
+  ),
+  operation('append, refused', [1, 1, 0, 1], ({ sessions, session }) =>
+    sessions.appendEvent({ session, event: {}, expectedVersion: 1 }).catch(() => undefined),
+  ),
+  operation('update of the session', [1, 1, 3, 1], ({ sessions, session }) => {
+    session.state.step = 2;
+    return sessions.updateSession(session);
+  }),
+  operation('get', [1, 3, 0, 24], ({ sessions }) => sessions.getSession(KEY)),
+  operation('get, the newest 5', [1, 3, 0, 24], ({ sessions }) =>
+    sessions.getSession({ ...KEY, config: { numRecentEvents: 5 } }),
+  ),
+  operation('get, after a time', [1, 3, 0, 24], ({ sessions }) =>
+    sessions.getSession({ ...KEY, config: { afterTimestamp: Date.now() - 1 } }),
+  ),
+  operation('get, without events', [1, 2, 0, 4], ({ sessions }) =>
+    sessions.getSession({ ...KEY, config: { numRecentEvents: 0 } }),
+  ),
+  operation('list of a user', [1, 2, 0, 10], ({ sessions }) =>
+    sessions.listSessions({ appName: 'shop', userId: 'ann', limit: 5 }),
+  ),
+  operation('list of an app', [1, 2, 0, 10], ({ sessions }) => sessions.listSessions({ appName: 'shop', limit: 5 })),
+  operation('list of a user, oldest first', [1, 2, 0, 9], ({ sessions }) =>
+    sessions.listSessions({ appName: 'shop', userId: 'ann', limit: 5, orderBy: 'createTime', order: 'asc' }),
+  ),
+  operation('list of an app, next page', [2, 4, 0, 12], async ({ sessions }) => {
+    const { nextCursor: cursor } = await sessions.listSessions({ appName: 'shop', limit: 2 });
+    return sessions.listSessions({ appName: 'shop', limit: 2, cursor });
+  }),
+  operation('list of a user, page 2', [1, 3, 0, 6], ({ sessions }) =>
+    sessions.listSessions({ appName: 'shop', userId: 'ann', limit: 2, page: 2 }),
+  ),
+  operation('events, first page', [1, 2, 0, 21], ({ sessions }) => sessions.listEvents({ ...KEY, limit: 20 })),
+  operation('events, page before the newest', [1, 2, 0, 21], ({ sessions, session }) =>
+    sessions.listEvents({ ...KEY, limit: 20, order: 'desc', beforeSeq: session.version - 10 }),
+  ),
+  operation('user state', [1, 1, 0, 1], ({ sessions }) => sessions.getUserState(KEY)),
+  operation('user state, update', [1, 2, 1, 2], ({ sessions }) =>
+    sessions.updateUserState({ ...KEY, stateDelta: { step: 3 } }),
+  ),
+  operation('app state, removal', [1, 2, 2, 1], ({ sessions }) =>
+    sessions.updateAppState({ ...KEY, stateRemovals: ['step'] }),
+  ),
+  operation('delete', [1, 0, 1, 0], ({ sessions }) => sessions.deleteSession(KEY)),
+];

@@ -1,0 +1,125 @@
+import type Libsql from 'libsql';
+import type { SessionServiceOptions } from '../../src/index.js';
+import { ManualClock } from '../../src/testing/manual-clock.js';
+import { fillLog, fillSessions } from '../support/filled-sqlite.js';
+import { type SentStatement, observedDriver } from '../support/observed-driver.js';
+import { SqliteFile } from '../support/sqlite-file.js';
+import { StatementLog } from '../support/statement-log.js';
+import { KEY, OPERATIONS, SESSION } from './operations.js';
+
+const WITH_TTL = { enabled: true, sessionSeconds: 1_000, userStateSeconds: 1_000, appStateSeconds: 1_000 };
+
+/** Settings that lead to different statements. */
+const SETTINGS: readonly Omit<SessionServiceOptions, 'storage' | 'clock'>[] = [
+  {},
+  { history: { maxEvents: 20 } },
+  { history: { eventTtlSeconds: 60 }, ttl: WITH_TTL },
+  { history: { maxEvents: 5, eventTtlSeconds: 60, keepHistory: false }, ttl: WITH_TTL },
+];
+
+describe('the statements for SQLite', () => {
+  let file: SqliteFile;
+  let connection: Libsql.Database;
+  let statements: readonly SentStatement[];
+
+  beforeAll(async () => {
+    statements = await allStatements();
+    file = new SqliteFile();
+    await file.storage();
+    connection = file.connection();
+  });
+
+  afterAll(async () => {
+    await file.remove();
+  });
+
+  it('are all seen here', () => {
+    const texts = statements.map(({ text }) => text);
+    for (const table of ['sessions', 'session_events', 'session_state', 'shared_scopes', 'shared_state']) {
+      for (const verb of ['SELECT', 'INSERT', 'UPDATE', 'DELETE']) {
+        const isThere = texts.some((text) => text.trim().startsWith(verb) && text.includes(`"agent_${table}"`));
+        expect([table, verb, isThere]).toEqual([table, verb, !NEVER_SENT.has(`${verb} ${table}`)]);
+      }
+    }
+  });
+
+  it('find every row by an index', () => {
+    const scans = statements.filter((statement) => planOf(statement).some((step) => isScanOfTable(step)));
+    expect(scans.map((statement) => [statement.text, ...planOf(statement)])).toEqual([]);
+  });
+
+  it('look for events by more than their session, unless all of them go', () => {
+    const walks = statements.filter(({ text, ...rest }) => {
+      const isOverLog = planOf({ text, ...rest }).some((step) => /^SEARCH .*\(session_pk=\?\)/.test(step));
+      return isOverLog && /\bagent_session_events\b/.test(text) && !/^\s*DELETE/.test(text);
+    });
+    expect(walks.map((statement) => [statement.text, ...planOf(statement)])).toEqual([]);
+  });
+
+  it('find the last anchor in an index of anchors', () => {
+    const steps = statements.filter(({ text }) => /\banchor = 1\b/.test(text)).flatMap(planOf);
+    const searches = steps.filter(
+      (step) => step.startsWith('SEARCH') && !step.includes('agent_session_events_by_time'),
+    );
+    expect(searches.length).toBeGreaterThan(0);
+    expect(searches.filter((step) => !step.includes('agent_session_events_anchors'))).toEqual([]);
+  });
+
+  it('sort nothing, except what comes from several stretches of a log', () => {
+    const sorts = statements.filter(
+      ({ text, ...rest }) =>
+        !text.includes('UNION ALL') && planOf({ text, ...rest }).some((step) => /TEMP B-TREE/.test(step)),
+    );
+    expect(sorts.map((statement) => [statement.text, ...planOf(statement)])).toEqual([]);
+  });
+
+  function planOf({ text, values }: SentStatement): string[] {
+    const steps = connection.prepare(`EXPLAIN QUERY PLAN ${text}`).all(...values) as { detail: string }[];
+    return steps.map(({ detail }) => detail);
+  }
+});
+
+/** What the store has no need for. */
+const NEVER_SENT = new Set(['UPDATE session_state', 'UPDATE shared_state']);
+
+/** Walking over a table, or over the whole of an index; not over rows that another step has found. */
+function isScanOfTable(step: string): boolean {
+  return /^SCAN (?!stretch\b|CONSTANT ROW)/.test(step);
+}
+
+/** One of each that a store sends, whatever it is asked to do. */
+async function allStatements(): Promise<SentStatement[]> {
+  const statements = new Map<string, SentStatement>();
+  for (const settings of SETTINGS) {
+    const file = new SqliteFile();
+    for (const statement of await doEverything(file, settings)) statements.set(statement.text, statement);
+    await file.remove();
+  }
+  return [...statements.values()];
+}
+
+async function doEverything(file: SqliteFile, settings: (typeof SETTINGS)[number]): Promise<readonly SentStatement[]> {
+  const clock = new ManualClock(Date.now());
+  const log = new StatementLog();
+  const sessions = await file.sessions({ driver: observedDriver(log), clock, service: { clock, ...settings } });
+  log.clear();
+  await sessions.createSession({ ...KEY, state: { step: 0, 'user:step': 0, 'app:step': 0 } });
+  const connection = file.connection();
+  fillSessions(connection, 50);
+  fillLog(connection, 620, (seq) => ({ author: seq < 10 ? 'user' : 'agent' }));
+  // Deep enough for a trim of history, which takes place every 64 events.
+  for (let number = 1; number <= 40; number++) await sessions.appendEvent({ session: SESSION, event: {} });
+  await sessions.whenIdle();
+  await sessions.appendEvent({ session: SESSION, event: { actions: { rewind: { toSeq: 640 } } } });
+  await sessions.getSession(KEY);
+  await sessions.appendEvent({ session: SESSION, event: { actions: { compaction: { fromSeq: 630, toSeq: 635 } } } });
+  clock.advanceSeconds(500);
+  await sessions.getUserState(KEY);
+  const session = await sessions.getSession(KEY);
+  if (!session) throw new Error('The session expired too early');
+  for (const { run } of OPERATIONS) await run({ sessions, session });
+  clock.advanceSeconds(2_000);
+  await sessions.updateUserState({ ...KEY, stateDelta: { step: 4 } });
+  await sessions.purgeExpired();
+  return log.statements();
+}

@@ -1,0 +1,123 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type LoggedEvent, type SessionReference, SessionService } from '../../src/index.js';
+import { ExpectedSession, prefixed } from '../support/processes/expected-session.js';
+import { numberedEvent } from '../support/processes/numbered-event.js';
+import { type SharedStore, describeSharedStores } from '../support/processes/shared-stores.js';
+import { openDescribed } from '../support/processes/store-description.js';
+import { WorkerProcess } from '../support/processes/worker-process.js';
+import { randomNumbers, seed } from '../support/random.js';
+
+const USER = { appName: 'shop', userId: 'ann' };
+const KILLS = Array.from({ length: 20 }, (_, index) => index + 1);
+
+describeSharedStores(`a process that is killed while it writes to a $name store (SEED=${seed})`, ({ create }) => {
+  const random = randomNumbers(seed);
+  let store: SharedStore;
+  /** Started early, so that it can go on at once where another was killed. */
+  let spare: Promise<WorkerProcess>;
+  /** Of all sessions until now. */
+  let sharedState: Record<string, unknown> = {};
+
+  beforeAll(async () => {
+    store = await create();
+    spare = WorkerProcess.start();
+  });
+
+  afterAll(async () => {
+    await (await spare).stop();
+    await store.destroy();
+  });
+
+  it.each(KILLS)('leaves all that was acknowledged and nothing half done (%i)', async (kill) => {
+    const writer = `w${kill}`;
+    const state = { base: kill, 'user:base': kill, 'app:base': kill };
+    const initialState = { ...sharedState, ...state };
+    const session = { ...USER, id: `s-${kill}` };
+    await inStore(store, (sessions) => sessions.createSession({ ...USER, sessionId: session.id, state }));
+    const worker = await spare;
+    spare = WorkerProcess.start();
+    const acknowledged = await acknowledgedUntilKilled(worker, store, {
+      session,
+      writer,
+      afterMs: 20 + random() * 280,
+    });
+    expect(acknowledged).toBeGreaterThan(0);
+    store.checkIntegrity();
+
+    await inStore(store, async (sessions) => {
+      const log = await wholeLog(sessions, session);
+      // The one that was under way may have been stored and not acknowledged.
+      expect([acknowledged, acknowledged + 1]).toContain(log.length);
+      expect(log.map(({ id }) => id)).toEqual(log.map((_, index) => `${writer}-${index + 1}`));
+      await expectToAgree(sessions, session, initialState, log);
+
+      const again = await sessions.append({ session, event: numberedEvent(writer, acknowledged + 1) });
+      expect(again).toMatchObject({ event: { seq: acknowledged + 1 }, duplicate: log.length > acknowledged });
+      const logAfter = await wholeLog(sessions, session);
+      expect(logAfter).toHaveLength(acknowledged + 1);
+      const expected = await expectToAgree(sessions, session, initialState, logAfter);
+      sharedState = { ...expected.stateOf('user:'), ...expected.stateOf('app:') };
+    });
+  });
+});
+
+/** How many events the worker could report before its end. */
+async function acknowledgedUntilKilled(
+  worker: WorkerProcess,
+  store: SharedStore,
+  { session, writer, afterMs }: { session: SessionReference; writer: string; afterMs: number },
+): Promise<number> {
+  await worker.run('open', { store: store.description });
+  let acknowledged = 0;
+  let killed: Promise<void> | undefined;
+  const onProgress = (number: number): void => {
+    acknowledged = number;
+    killed ??= delay(afterMs).then(() => worker.kill());
+  };
+  const writing = worker.run('appendNumbered', { session, writer }, { onProgress });
+  await expect(writing).rejects.toThrow('The worker process ended');
+  await killed;
+  return acknowledged;
+}
+
+/** Log, state and counters tell the same story. */
+async function expectToAgree(
+  sessions: SessionService,
+  { id: sessionId }: SessionReference,
+  initialState: Record<string, unknown>,
+  log: readonly LoggedEvent[],
+): Promise<ExpectedSession> {
+  expect(log.map(({ seq }) => seq)).toEqual(log.map((_, index) => index + 1));
+  const expected = new ExpectedSession(initialState);
+  for (const event of log) expected.add(event);
+
+  const session = await sessions.getSession({ ...USER, sessionId, config: { numRecentEvents: 0 } });
+  expect(session).toMatchObject({ version: expected.events, conversationCount: expected.turns });
+  expect(session?.state.toRecord()).toEqual(Object.fromEntries(expected.state));
+  expect(prefixed('user:', await sessions.getUserState(USER))).toEqual(expected.stateOf('user:'));
+  expect(prefixed('app:', await sessions.getAppState(USER))).toEqual(expected.stateOf('app:'));
+  return expected;
+}
+
+async function wholeLog(sessions: SessionService, { id: sessionId }: SessionReference): Promise<LoggedEvent[]> {
+  const log: LoggedEvent[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await sessions.listEvents({ ...USER, sessionId, limit: 1_000, cursor });
+    log.push(...page.events);
+    cursor = page.nextCursor;
+  } while (cursor);
+  return log;
+}
+
+async function inStore<Result>(
+  { description }: SharedStore,
+  work: (sessions: SessionService) => Promise<Result>,
+): Promise<Result> {
+  const sessions = new SessionService({ storage: await openDescribed(description) });
+  try {
+    return await work(sessions);
+  } finally {
+    await sessions.close();
+  }
+}

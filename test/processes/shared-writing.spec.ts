@@ -1,0 +1,59 @@
+import { SessionService } from '../../src/index.js';
+import { type SharedStore, describeSharedStores } from '../support/processes/shared-stores.js';
+import { openDescribed } from '../support/processes/store-description.js';
+import { WorkerProcesses } from '../support/processes/worker-process.js';
+
+const PROCESSES = 4;
+const EVENTS_EACH = 250;
+const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
+const SESSION = { id: KEY.sessionId, appName: KEY.appName, userId: KEY.userId };
+
+describeSharedStores('several processes and one $name store', ({ create }) => {
+  let workers: WorkerProcesses;
+  let store: SharedStore;
+  let sessions: SessionService;
+
+  beforeAll(async () => {
+    workers = await WorkerProcesses.start(PROCESSES);
+  });
+
+  beforeEach(async () => {
+    store = await create();
+    sessions = new SessionService({ storage: await openDescribed(store.description) });
+    await sessions.createSession({ ...KEY, state: { base: 0 } });
+    await workers.run('open', () => ({ store: store.description }));
+  });
+
+  afterEach(async () => {
+    await workers.run('close', () => undefined);
+    await sessions.close();
+    await store.destroy();
+  });
+
+  afterAll(async () => {
+    await workers.stop();
+  });
+
+  it('lose no event and no key when they write to one session', async () => {
+    await workers.run('appendNumbered', (index) => ({ session: SESSION, writer: `w${index}`, count: EVENTS_EACH }));
+
+    const session = await sessions.getSession(KEY);
+    const total = PROCESSES * EVENTS_EACH;
+    expect(session?.events.map(({ seq }) => seq)).toEqual(Array.from({ length: total }, (_, index) => index + 1));
+    expect(session?.version).toBe(total);
+    expect(session?.conversationCount).toBe(total / 2);
+    const state = session?.state.toRecord() ?? {};
+    for (let index = 0; index < PROCESSES; index++) {
+      const numbers = Array.from({ length: EVENTS_EACH }, (_, place) => `w${index}-${place + 1}`);
+      const ofWriter = session?.events.filter(({ id }) => id.startsWith(`w${index}-`)) ?? [];
+      expect(ofWriter.map(({ id }) => id)).toEqual(numbers);
+      // They really wrote at the same time.
+      expect(ofWriter[0]?.seq).toBeLessThan(total - EVENTS_EACH);
+      for (const prefix of ['', 'user:', 'app:']) {
+        expect(numbers.filter((name) => !Object.hasOwn(state, prefix + name))).toEqual([]);
+        expect(state[`${prefix}last-w${index}`]).toBe(EVENTS_EACH);
+      }
+    }
+    store.checkIntegrity();
+  });
+});

@@ -1,0 +1,157 @@
+import { StoreUnavailableError } from '../../src/index.js';
+import type { SessionService } from '../../src/index.js';
+import { type DriverObserver, type SentStatement, observedDriver } from '../support/observed-driver.js';
+import { everythingSaidBy } from '../support/said-by-error.js';
+import { SqliteFile } from '../support/sqlite-file.js';
+
+const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
+const SESSION = { id: KEY.sessionId, appName: KEY.appName, userId: KEY.userId };
+const EVENT = {
+  id: 'e-2',
+  author: 'user',
+  content: { role: 'user', parts: [{ text: 'canary-b04e' }] },
+  actions: {
+    stateDelta: { step: 2, 'user:step': 2, 'app:step': 2 },
+    stateRemovals: ['old', 'user:old', 'app:old'],
+  },
+};
+const BEFORE = { step: 1, old: 1, 'user:step': 1, 'user:old': 1, 'app:step': 1, 'app:old': 1 };
+const AFTER = { step: 2, 'user:step': 2, 'app:step': 2 };
+
+/** What an append sends to the driver, statement by statement. */
+const STATEMENTS = [
+  'BEGIN IMMEDIATE',
+  'SELECT s.pk',
+  'UPDATE "agent_sessions"',
+  'INSERT INTO "agent_session_events"',
+  'INSERT INTO "agent_session_state"',
+  'DELETE FROM "agent_session_state"',
+  'SELECT pk',
+  'INSERT INTO "agent_shared_state"',
+  'DELETE FROM "agent_shared_state"',
+  'DELETE FROM "agent_shared_scopes"',
+  'SELECT pk',
+  'INSERT INTO "agent_shared_state"',
+  'DELETE FROM "agent_shared_state"',
+  'DELETE FROM "agent_shared_scopes"',
+  'COMMIT',
+];
+
+/** Lets a driver fail at statements of its choice. */
+class Saboteur implements DriverObserver {
+  readonly seen: string[] = [];
+  /** Which statements fail, counted from 0, and whether they do so after they were carried out. */
+  fails: (index: number, text: string, isCarriedOut: boolean) => boolean = () => false;
+
+  beforeStatement({ text }: SentStatement): void {
+    this.seen.push(text.trim());
+    this.#check(text, false);
+  }
+
+  afterStatement({ text }: SentStatement): void {
+    this.#check(text, true);
+  }
+
+  #check(text: string, isCarriedOut: boolean): void {
+    if (this.fails(this.seen.length - 1, text, isCarriedOut)) {
+      throw Object.assign(new Error(`disk I/O error in ${text}`), { code: 'SQLITE_IOERR' });
+    }
+  }
+}
+
+describe('an append whose driver fails', () => {
+  let file: SqliteFile;
+  let saboteur: Saboteur;
+  let sessions: SessionService;
+
+  beforeEach(async () => {
+    file = new SqliteFile();
+    saboteur = new Saboteur();
+    sessions = await file.sessions({ driver: observedDriver(saboteur) });
+    await sessions.createSession(KEY);
+    await sessions.appendEvent({ session: SESSION, event: { id: 'e-1', actions: { stateDelta: BEFORE } } });
+    saboteur.seen.length = 0;
+  });
+
+  afterEach(async () => {
+    await file.remove();
+  });
+
+  it('sends the statements that the tests below let fail', async () => {
+    await sessions.appendEvent({ session: SESSION, event: EVENT });
+    expect(saboteur.seen).toHaveLength(STATEMENTS.length);
+    for (const [index, beginning] of STATEMENTS.entries()) expect(saboteur.seen[index]).toContain(beginning);
+  });
+
+  const faults = STATEMENTS.flatMap((text, index) => [
+    { text, index, isCarriedOut: false, when: 'before' },
+    { text, index, isCarriedOut: true, when: 'after' },
+  ]);
+
+  it.each(faults)('$when statement $index ($text) stores all or nothing', async ({ text, index, isCarriedOut }) => {
+    saboteur.fails = (sent, _text, done) => sent === index && done === isCarriedOut;
+    const error: unknown = await sessions.appendEvent({ session: SESSION, event: EVENT }).catch((thrown) => thrown);
+    saboteur.fails = () => false;
+
+    expect(error).toBeInstanceOf(StoreUnavailableError);
+    expect(error).toMatchObject({ outcomeUnknown: text === 'COMMIT' });
+    expect(everythingSaidBy(error)).not.toContain('canary');
+    const isStored = text === 'COMMIT' && isCarriedOut;
+    await expectToHold(isStored);
+    await expectAnotherToSee(isStored);
+
+    const repeated = await sessions.append({ session: SESSION, event: EVENT });
+    expect(repeated).toMatchObject({ event: { seq: 2 }, duplicate: isStored });
+    await expectToHold(true);
+    await expectAnotherToSee(true);
+  });
+
+  it('of several at once, whatever fails, acknowledges what is stored and nothing else', async () => {
+    const events = ['a', 'b', 'c'].map((name) => ({ id: name, actions: { stateDelta: { [name]: 1 } } }));
+    for (let failing = 0; ; failing++) {
+      const session = await sessions.createSession({ ...KEY, sessionId: `several-${failing}` });
+      saboteur.seen.length = 0;
+      let hasFailed = false;
+      saboteur.fails = (sent) => !hasFailed && sent === failing && (hasFailed = true);
+      const outcomes = await Promise.allSettled(events.map((event) => sessions.append({ session, event })));
+      saboteur.fails = () => false;
+
+      const acknowledged = outcomes.flatMap((outcome) =>
+        outcome.status === 'fulfilled' ? [outcome.value.event.id] : [],
+      );
+      const stored = await sessions.listEvents({ ...KEY, sessionId: session.id });
+      expect(stored.events.map(({ id }) => id)).toEqual(acknowledged);
+      expect(stored.events.map(({ seq }) => seq)).toEqual(acknowledged.map((_, index) => index + 1));
+      for (const event of events) await sessions.append({ session, event });
+      const read = await sessions.getSession({ ...KEY, sessionId: session.id });
+      expect(read?.version).toBe(3);
+      expect(read?.state.toRecord()).toMatchObject({ a: 1, b: 1, c: 1 });
+      if (!hasFailed) break;
+    }
+  });
+
+  it('recovers where not even the rollback worked', async () => {
+    saboteur.fails = (_index, text, done) => !done && /COMMIT|ROLLBACK/.test(text);
+    await expect(sessions.appendEvent({ session: SESSION, event: EVENT })).rejects.toMatchObject({
+      outcomeUnknown: true,
+    });
+    saboteur.fails = () => false;
+    await expectToHold(false);
+    expect(await sessions.append({ session: SESSION, event: EVENT })).toMatchObject({ duplicate: false });
+    await expectAnotherToSee(true);
+  });
+
+  async function expectToHold(isStored: boolean, seenBy: SessionService = sessions): Promise<void> {
+    const read = await seenBy.getSession(KEY);
+    expect(read?.events.map(({ id, seq }) => [id, seq])).toEqual([['e-1', 1], ...(isStored ? [['e-2', 2]] : [])]);
+    expect(read).toMatchObject({ version: isStored ? 2 : 1, conversationCount: isStored ? 1 : 0 });
+    expect(read?.state.toRecord()).toEqual(isStored ? AFTER : BEFORE);
+  }
+
+  /** What is committed, not only what the failed connection sees. */
+  async function expectAnotherToSee(isStored: boolean): Promise<void> {
+    const another = await file.sessions();
+    await expectToHold(isStored, another);
+    await another.close();
+  }
+});

@@ -1,0 +1,39 @@
+import type Libsql from 'libsql';
+import type { EventInput } from '../../src/sessions/domain/event.js';
+import { eventMaker } from './made-up-events.js';
+
+/** Writes so many events behind the last one of the only session, in one transaction, past the store. */
+export function fillLog(connection: Libsql.Database, count: number, eventAt: (seq: number) => EventInput): void {
+  const makeEvent = eventMaker();
+  const now = Date.now();
+  const session = connection.prepare('SELECT pk, last_seq FROM agent_sessions').get() as {
+    pk: number;
+    last_seq: number;
+  };
+  const last = session.last_seq + count;
+  const insert = connection.prepare(`
+    INSERT INTO agent_session_events (session_pk, seq, event_id, digest, appended_at, high_water, anchor, payload)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
+  connection.exec('BEGIN IMMEDIATE');
+  for (let seq = session.last_seq + 1; seq <= last; seq++) {
+    const { id, digest, anchor, payload } = makeEvent(eventAt(seq), `e-${seq}`);
+    insert.run(session.pk, seq, id, digest, now, now, anchor ? 1 : 0, payload);
+  }
+  connection
+    .prepare('UPDATE agent_sessions SET last_seq = ?, tip_seq = ?, events = ?, high_water = ? WHERE pk = ?')
+    .run(last, last, last, now, session.pk);
+  connection.exec('COMMIT');
+}
+
+/** Puts so many copies of the only session beside it, a little younger and without events, half of them of the same user. */
+export function fillSessions(connection: Libsql.Database, count: number): void {
+  const columns = connection.prepare('PRAGMA table_info(agent_sessions)').all() as { name: string }[];
+  const copied = columns
+    .map(({ name }) => name)
+    .filter((name) => !['pk', 'user_id', 'session_id', 'create_time'].includes(name));
+  connection.exec(`
+    WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${count})
+    INSERT INTO agent_sessions (user_id, session_id, create_time, ${copied.join()})
+    SELECT CASE n % 2 WHEN 0 THEN user_id ELSE 'u-' || n END, 'other-' || n, create_time + 1, ${copied.join()}
+    FROM numbers CROSS JOIN (SELECT * FROM agent_sessions LIMIT 1)`);
+}

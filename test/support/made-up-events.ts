@@ -1,0 +1,17 @@
+import { DEFAULT_LIMITS } from '../../src/config/limits.js';
+import { randomId, systemClock } from '../../src/sessions/domain/clock.js';
+import type { CommitEvent } from '../../src/sessions/domain/commit.js';
+import type { EventInput } from '../../src/sessions/domain/event.js';
+import { type SubmittedEvent, submitEvent } from '../../src/sessions/domain/submitted-event.js';
+
+/** Makes many events of few: an input that was given before is only given another id. */
+export function eventMaker(): (input: EventInput, id: string) => CommitEvent {
+  const surroundings = { limits: DEFAULT_LIMITS, clock: systemClock, newId: randomId };
+  const known = new Map<EventInput, SubmittedEvent>();
+  return (input, id) => {
+    const submitted = known.get(input) ?? submitEvent(input, surroundings);
+    known.set(input, submitted);
+    const { event, digest, anchor } = submitted;
+    return { id, digest, anchor, timestamp: event.timestamp, payload: JSON.stringify({ ...event, id }) };
+  };
+}

@@ -1,0 +1,97 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { Assignment, WorkerMessage } from './worker.js';
+import type { WorkerTasks } from './worker-tasks.js';
+
+type Input<Name extends keyof WorkerTasks> = Parameters<WorkerTasks[Name]>[0];
+type Result<Name extends keyof WorkerTasks> = Awaited<ReturnType<WorkerTasks[Name]>>;
+
+/** A real process that carries out one task after the other. */
+export class WorkerProcess {
+  readonly #exited: Promise<unknown>;
+
+  private constructor(private readonly child: ChildProcess) {
+    // The channel closes after everything that the process said was heard.
+    this.#exited = Promise.all([once(child, 'exit'), once(child, 'disconnect')]);
+  }
+
+  /** Starts a process and waits until it has loaded all it needs. */
+  static async start(): Promise<WorkerProcess> {
+    const child = fork(join(__dirname, 'bootstrap.cjs'), [join(__dirname, 'worker.ts')], { execArgv: [] });
+    const worker = new WorkerProcess(child);
+    await worker.#answer(() => undefined);
+    return worker;
+  }
+
+  /** @param at when to start, in epoch milliseconds; at once unless given */
+  async run<Name extends keyof WorkerTasks>(
+    task: Name,
+    input: Input<Name>,
+    { at, onProgress = () => undefined }: { at?: number; onProgress?: (progress: number) => void } = {},
+  ): Promise<Result<Name>> {
+    const answer = this.#answer(onProgress);
+    this.child.send({ task, input, at } satisfies Assignment);
+    return (await answer) as Result<Name>;
+  }
+
+  /** Ends the process as a power cut would. */
+  async kill(): Promise<void> {
+    this.child.kill('SIGKILL');
+    await this.#exited;
+  }
+
+  async stop(): Promise<void> {
+    if (this.child.connected) this.child.disconnect();
+    await this.#exited;
+  }
+
+  #answer(onProgress: (progress: number) => void): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const stopListening = (): void => {
+        this.child.off('message', onMessage);
+        this.child.off('disconnect', onEnd);
+      };
+      const onEnd = (): void => {
+        stopListening();
+        reject(new Error('The worker process ended'));
+      };
+      const onMessage = (message: WorkerMessage): void => {
+        if (message.kind === 'progress') {
+          onProgress(message.progress);
+          return;
+        }
+        stopListening();
+        if (message.kind === 'failed') reject(new Error(`In the worker process: ${message.message}`));
+        else resolve(message.kind === 'done' ? message.result : undefined);
+      };
+      this.child.on('message', onMessage);
+      this.child.on('disconnect', onEnd);
+    });
+  }
+}
+
+/** So many processes that start each task together. */
+export class WorkerProcesses {
+  private constructor(readonly all: readonly WorkerProcess[]) {}
+
+  static async start(count: number): Promise<WorkerProcesses> {
+    return new WorkerProcesses(await Promise.all(Array.from({ length: count }, () => WorkerProcess.start())));
+  }
+
+  /** The results, worker by worker. */
+  async run<Name extends keyof WorkerTasks>(
+    task: Name,
+    inputOf: (index: number) => Input<Name>,
+  ): Promise<Result<Name>[]> {
+    const at = Date.now() + START_TOGETHER_MS;
+    return Promise.all(this.all.map((worker, index) => worker.run(task, inputOf(index), { at })));
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.all.map((worker) => worker.stop()));
+  }
+}
+
+/** Long enough for a message to arrive everywhere. */
+const START_TOGETHER_MS = 15;

@@ -1,0 +1,43 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Libsql from 'libsql';
+import { SessionService, type SessionServiceOptions } from '../../src/index.js';
+import { TypeOrmSessionStorage, type TypeOrmSessionStorageOptions } from '../../src/typeorm.js';
+
+/** A SQLite file of its own for one test: services and raw connections on it, all of which go with it. */
+export class SqliteFile {
+  readonly #folder = mkdtempSync(join(tmpdir(), 'agent-sessions-'));
+  readonly #closers: (() => unknown)[] = [];
+  readonly path = join(this.#folder, 'sessions.db');
+
+  /** The store, opened. */
+  async storage(options: Omit<TypeOrmSessionStorageOptions, 'database'> = {}): Promise<TypeOrmSessionStorage> {
+    const storage = new TypeOrmSessionStorage({ ...options, database: this.path });
+    this.#closers.push(() => storage.close());
+    await storage.open();
+    return storage;
+  }
+
+  /** A service on a store of its own. */
+  async sessions({
+    service,
+    ...options
+  }: Omit<TypeOrmSessionStorageOptions, 'database'> & {
+    service?: Omit<SessionServiceOptions, 'storage'>;
+  } = {}): Promise<SessionService> {
+    return new SessionService({ ...service, storage: await this.storage(options) });
+  }
+
+  /** A connection that knows nothing of the store. */
+  connection(): Libsql.Database {
+    const connection = new Libsql(this.path);
+    this.#closers.push(() => connection.close());
+    return connection;
+  }
+
+  async remove(): Promise<void> {
+    for (const close of this.#closers.splice(0).toReversed()) await close();
+    rmSync(this.#folder, { recursive: true });
+  }
+}
