@@ -1,6 +1,6 @@
 import type { StoredEvent } from './commit.js';
 import { isAnchor } from './event-inspection.js';
-import type { LoggedEvent } from './event.js';
+import type { Event, LoggedEvent } from './event.js';
 
 /** An event of a view, with the time that counts for its age. */
 export interface ViewItem {
@@ -19,7 +19,7 @@ export function viewItemOf(event: LoggedEvent, appendedAt: number): ViewItem {
 
 export function loggedEvent({ payload, seq }: StoredEvent): LoggedEvent {
   if (payload === null) throw new Error(`Event ${seq} was trimmed from the log`);
-  return { ...(JSON.parse(payload) as LoggedEvent), seq };
+  return Object.assign(JSON.parse(payload) as Event, { seq });
 }
 
 export function isAnchorItem({ event }: ViewItem): boolean {

@@ -8,15 +8,16 @@ export function listOf<Entry extends { readonly record: SessionRecord }>(
   { orderBy, order, limit, after, offset = 0 }: ListRequest,
 ): Entry[] {
   const direction = order === 'asc' ? 1 : -1;
-  const position = ({ record }: Entry): ListPosition => ({ ...pick(record), time: record[orderBy] });
   return entries
-    .filter((entry) => !after || direction * comparePositions(position(entry), after) > 0)
-    .toSorted((a, b) => direction * comparePositions(position(a), position(b)))
-    .slice(offset, offset + limit);
+    .map((entry) => ({ entry, position: positionOf(entry.record, orderBy) }))
+    .filter(({ position }) => !after || direction * comparePositions(position, after) > 0)
+    .toSorted((a, b) => direction * comparePositions(a.position, b.position))
+    .slice(offset, offset + limit)
+    .map(({ entry }) => entry);
 }
 
-function pick({ userId, sessionId }: SessionRecord): Omit<ListPosition, 'time'> {
-  return { userId, sessionId };
+function positionOf(record: SessionRecord, orderBy: ListRequest['orderBy']): ListPosition {
+  return { time: record[orderBy], userId: record.userId, sessionId: record.sessionId };
 }
 
 function comparePositions(a: ListPosition, b: ListPosition): number {

@@ -1,0 +1,31 @@
+import { describeMachine } from './support/machine.mjs';
+import { printMachine, printTable } from './support/report.mjs';
+
+const BENCHMARKS = ['growth', 'parallel', 'reads', 'create', 'footprint'];
+
+const { names, isJson } = wanted(process.argv.slice(2));
+const machine = describeMachine();
+if (!isJson) printMachine(machine);
+
+const results = {};
+for (const name of names) {
+  const { title, run } = await import(`./${name}.mjs`);
+  const rows = await run();
+  results[name] = { title, rows };
+  if (!isJson) printTable(title, rows);
+}
+if (isJson) console.log(JSON.stringify({ machine, results }, null, 2));
+
+/** All benchmarks unless some are named; `--json` prints one object in the end instead of tables. */
+function wanted(args) {
+  const named = args.filter((arg) => !arg.startsWith('--'));
+  const unknown = [
+    ...named.filter((name) => !BENCHMARKS.includes(name)),
+    ...args.filter((arg) => arg.startsWith('--') && arg !== '--json'),
+  ];
+  if (unknown.length > 0) {
+    console.error(`Unknown: ${unknown.join(', ')}. Give any of ${BENCHMARKS.join(', ')}, and --json.`);
+    process.exit(2);
+  }
+  return { names: named.length > 0 ? named : BENCHMARKS, isJson: args.includes('--json') };
+}

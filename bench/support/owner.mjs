@@ -1,0 +1,2 @@
+/** What all sessions of the benchmarks belong to. */
+export const OWNER = { appName: 'bench', userId: 'ann' };

@@ -1,0 +1,106 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { InMemorySessionStorage, SessionService } from '../../dist/index.js';
+import { TypeOrmSessionStorage } from '../../dist/typeorm.js';
+import { OWNER } from './owner.mjs';
+import { RawMap } from './raw-map.mjs';
+import { RawSqlite } from './raw-sqlite.mjs';
+
+/** Appends that are under way at once where a session is only filled. */
+const TOGETHER = 64;
+
+/**
+ * One side of a comparison. Sessions are whatever the side wants handed back.
+ *
+ * @typedef {object} Side
+ * @property {(sessionId: string) => unknown} create with the state `{ step: 0 }`
+ * @property {(session: any, event: object) => unknown} append the event, and set the state key `step`
+ * @property {(session: any, events: object[]) => unknown} fill the session the fastest way there is
+ * @property {(session: any) => unknown} readAll the session with all its events, parsed
+ * @property {(session: any, count: number) => unknown} readNewest the same with the newest events only
+ * @property {(count: number) => unknown} list the first page of sessions, newest update first
+ * @property {() => unknown} close
+ */
+
+/** The package, used as an application uses it. @implements {Side} */
+class Ours {
+  /**
+   * @param {import('../../dist/index.js').SessionStorage} storage
+   * @param {Partial<import('../../dist/index.js').HistorySettings>} [history]
+   */
+  constructor(storage, history) {
+    this.storage = storage;
+    this.service = new SessionService({ storage, history });
+  }
+
+  /** The same sessions, seen by a service with other settings. */
+  withHistory(history) {
+    return new Ours(this.storage, history);
+  }
+
+  create(sessionId) {
+    return this.service.createSession({ ...OWNER, sessionId, state: { step: 0 } });
+  }
+
+  append(session, event) {
+    return this.service.appendEvent({ session, event });
+  }
+
+  async fill(session, events) {
+    for (let from = 0; from < events.length; from += TOGETHER) {
+      await Promise.all(events.slice(from, from + TOGETHER).map((event) => this.append(session, event)));
+    }
+  }
+
+  readAll({ id: sessionId }) {
+    return this.service.getSession({ ...OWNER, sessionId });
+  }
+
+  readNewest({ id: sessionId }, numRecentEvents) {
+    return this.service.getSession({ ...OWNER, sessionId, config: { numRecentEvents } });
+  }
+
+  list(limit) {
+    return this.service.listSessions({ ...OWNER, limit });
+  }
+
+  close() {
+    return this.service.close();
+  }
+}
+
+/** The stores, each with what it is measured against. */
+const STORES = {
+  memory: {
+    ours: () => new InMemorySessionStorage(),
+    raw: () => new RawMap(),
+  },
+  sqlite: {
+    ours: (directory) => new TypeOrmSessionStorage({ database: join(directory, 'ours.db') }),
+    raw: (directory) => RawSqlite.open(directory),
+  },
+};
+
+export const STORE_NAMES = Object.keys(STORES);
+
+/**
+ * Gives `work` both sides of a store, fresh and empty, and removes every trace of them afterwards.
+ *
+ * @template Result
+ * @param {string} store
+ * @param {(sides: { ours: Ours, raw: RawMap | RawSqlite }, directory: string) => Promise<Result>} work
+ * @returns {Promise<Result>}
+ */
+export async function withSides(store, work) {
+  const directory = await mkdtemp(join(tmpdir(), 'sessions-bench-'));
+  const ours = new Ours(STORES[store].ours(directory));
+  const raw = await STORES[store].raw(directory);
+  try {
+    return await work({ ours, raw }, directory);
+  } finally {
+    await ours.close();
+    await raw.close();
+    await rm(directory, { recursive: true });
+  }
+}
