@@ -1,0 +1,106 @@
+import type { AppendResult, EventInput, Session } from '../../src/index.js';
+import { type LockStep, type ResolvedTarget, same } from './lock-step.js';
+import type { Entry, GivenEvent } from './model/entries.js';
+import { type Outcome, seen, seenEntry, seenEvent } from './observations.js';
+import type { Append, Operation, Repeat } from './operations.js';
+
+export async function append(step: LockStep, operation: Append): Promise<void> {
+  const target = step.resolve(operation.target);
+  const lastSeq = step.model.store.live(target.key)?.lastSeq ?? 0;
+  const given = withControl(step.draftOf(operation.event), operation.control, lastSeq);
+  await submit(step, target, given, step.versionOf(operation.expected, target));
+}
+
+/** Submits an event of the log once more, as it was or changed. */
+export async function repeat(step: LockStep, operation: Repeat): Promise<void> {
+  const target = step.resolve(operation.target);
+  const log = step.model.store.live(target.key)?.log ?? [];
+  const entry = log[operation.place % log.length];
+  const original = entry && step.given.get(entry.event);
+  if (!entry || !original) return;
+  const given = { ...variationOf(original, operation.variation), id: entry.event.id };
+  await submit(step, target, given, step.versionOf(operation.expected, target));
+}
+
+export async function updateSession(
+  step: LockStep,
+  { object, expected }: Extract<Operation, { kind: 'update session' }>,
+): Promise<void> {
+  const pair = step.pairAt(object);
+  if (!pair) return;
+  const expectedVersion = step.versionOf(expected, { key: pair.model.session.key, pair });
+  await step.both(
+    () => step.service.updateSession(pair.real, { expectedVersion }),
+    (event) => step.model.update(pair.model, event?.id ?? 'none', expectedVersion),
+    (real, model) => {
+      const entrySeen = seen(model, (entry) => entry && seenEntry(entry));
+      same(
+        seen(real, (event) => event && seenEvent(event)),
+        entrySeen,
+        'update',
+      );
+    },
+  );
+  step.checkPair(pair);
+}
+
+async function submit(
+  step: LockStep,
+  { key, pair, session }: ResolvedTarget,
+  given: GivenEvent,
+  expectedVersion: number | undefined,
+): Promise<void> {
+  if (given.partial) {
+    same((await step.service.appendEvent({ session, event: given as EventInput })) === given, true, 'partial event');
+    if (pair) step.checkPair(pair);
+    return;
+  }
+  const kept = structuredClone(given);
+  const { real, model } = await step.both(
+    () => step.service.append({ session, event: given as EventInput, expectedVersion }),
+    (result) => {
+      const assignedId = result?.event.id ?? 'none';
+      return step.model.append({ target: pair?.model ?? key, given: kept, expectedVersion, assignedId });
+    },
+    compareAppends,
+  );
+  if (model && !model.duplicate) step.given.set(model.event, kept);
+  scribbleOn(given);
+  if (real) scribbleOn(real.event);
+  if (pair) step.checkPair(pair);
+}
+
+function compareAppends(real: Outcome<AppendResult>, model: Outcome<Entry & { duplicate: boolean }>): void {
+  same(
+    seen(real, ({ event, duplicate }) => [seenEvent(event), duplicate]),
+    seen(model, (entry) => [seenEntry(entry), entry.duplicate]),
+    'append',
+  );
+}
+
+/** Nothing that was given or handed out may be the stored thing itself. */
+export function scribbleOn(event: Session['events'][number] | GivenEvent): void {
+  event.author = 'scribble';
+  event.content?.parts?.push({ text: 'scribble' });
+  if (event.actions?.stateDelta) event.actions.stateDelta['scribble'] = true;
+}
+
+/** Places reach one beyond either end of the log, so that some are refused. */
+function withControl(given: GivenEvent, control: Append['control'], lastSeq: number): GivenEvent {
+  if (!control) return given;
+  if ('rewind' in control) {
+    const rewind = { toSeq: control.rewind % (lastSeq + 2) };
+    return { ...given, actions: { ...given.actions, rewind } };
+  }
+  const [toSeq, fromSeq] = [control.summary[0] % (lastSeq + 2), control.summary[1] % (lastSeq + 2)];
+  const compaction = { fromSeq, toSeq };
+  const content = { role: 'user', parts: [{ text: 'In short' }] };
+  return { ...given, content, actions: { ...given.actions, compaction } };
+}
+
+function variationOf(given: GivenEvent, variation: Repeat['variation']): GivenEvent {
+  const copy = structuredClone(given);
+  if (variation === 'with other content') return { ...copy, author: `${copy.author}, again` };
+  if (variation === 'same' || copy.actions?.compaction) return copy;
+  return { ...copy, actions: { ...copy.actions, stateDelta: { ...copy.actions?.stateDelta, 'temp:again': 1 } } };
+}

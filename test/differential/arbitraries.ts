@@ -1,0 +1,142 @@
+import fc from 'fast-check';
+import { eventDrafts } from './event-arbitraries.js';
+import type { ModelSettings } from './model/settings.js';
+import type { Append, Expectation, Operation, Target } from './operations.js';
+import { changes, delta, rarely, sessionKey, someChanges } from './value-arbitraries.js';
+
+const object = fc.nat({ max: 30 });
+const place = fc.nat({ max: 999 });
+const limit = fc.integer({ min: 1, max: 4 });
+const order = fc.constantFrom('asc', 'desc');
+
+const target: fc.Arbitrary<Target> = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ object }) },
+  { weight: 1, arbitrary: fc.record({ key: sessionKey }) },
+);
+const expected: fc.Arbitrary<Expectation> = fc.oneof(
+  { weight: 4, arbitrary: fc.constant('anything' as const) },
+  { weight: 1, arbitrary: fc.constant('as loaded' as const) },
+  { weight: 1, arbitrary: fc.integer({ min: -2, max: 1 }) },
+);
+
+const append = fc.record({ kind: fc.constant('append' as const), target, event: eventDrafts(40_000), expected });
+const controls = {
+  summary: fc.record({ summary: fc.tuple(place, place) }),
+  rewind: fc.record({ rewind: place }),
+};
+/** Summaries are by nobody who is counted, so that they are no turns. */
+const summary: fc.Arbitrary<Append> = fc
+  .tuple(append, controls.summary, fc.nat({ max: 9 }))
+  .map(([base, control, rarity]) => ({
+    ...base,
+    control,
+    event: { ...base.event, author: 'system', ...(rarity > 0 && { delta: [], removals: [] }) },
+  }));
+const rewind: fc.Arbitrary<Append> = fc
+  .tuple(append, controls.rewind)
+  .map(([base, control]) => ({ ...base, control, event: { ...base.event, author: 'system' } }));
+
+const create = fc.record({
+  kind: fc.constantFrom('create' as const, 'get or create' as const),
+  key: sessionKey,
+  isBlank: fc.nat({ max: 9 }).map((rarity) => rarity === 0),
+  state: delta,
+});
+
+const config = fc.record(
+  { numRecentEvents: fc.nat({ max: 6 }), afterSeq: place, maxAge: fc.nat({ max: 40_000 }) },
+  { requiredKeys: [] },
+);
+
+const time = fc.oneof(
+  { weight: 8, arbitrary: fc.integer({ min: 1, max: 900 }) },
+  { weight: 3, arbitrary: fc.integer({ min: 1, max: 5 }).map((seconds) => seconds * 1_000) },
+  { weight: 1, arbitrary: fc.integer({ min: 10, max: 40 }).map((seconds) => seconds * 1_000) },
+  { weight: 2, arbitrary: fc.integer({ min: -500, max: -1 }) },
+);
+
+const operation: fc.Arbitrary<Operation> = fc.oneof(
+  { weight: 6, arbitrary: create },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      kind: fc.constant('get' as const),
+      key: sessionKey,
+      config: rarely(config, 2),
+    }),
+  },
+  { weight: 30, arbitrary: append },
+  { weight: 3, arbitrary: summary },
+  { weight: 3, arbitrary: rewind },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      kind: fc.constant('repeat' as const),
+      target,
+      place,
+      variation: fc.constantFrom('same', 'with other temp keys', 'with other content'),
+      expected,
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.tuple(object, changes).map(([at, what]) => ({ kind: 'change state' as const, object: at, ...what })),
+  },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('update session' as const), object, expected }) },
+  {
+    weight: 3,
+    arbitrary: fc
+      .tuple(fc.constantFrom(['shop'], ['a'], ['shop', 'ann'], ['shop', '__proto__'], ['a', 'b:c']), someChanges)
+      .map(([owner, what]) => ({ kind: 'shared state' as const, owner, ...what })),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('list sessions' as const),
+      appName: fc.constantFrom('shop', 'shop', 'a', 'a:b'),
+      userId: fc.constantFrom(undefined, 'ann', 'b:c'),
+      limit,
+      order,
+      orderBy: fc.constantFrom('lastUpdateTime', 'createTime'),
+      byPage: fc.boolean(),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('list events' as const),
+      key: sessionKey,
+      afterSeq: rarely(place, 3),
+      beforeSeq: rarely(place, 3),
+      limit,
+      order,
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('delete' as const), key: sessionKey }) },
+  { weight: 5, arbitrary: fc.record({ kind: fc.constant('pass time' as const), ms: time }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('purge' as const), batchSize: fc.integer({ min: 1, max: 3 }) }),
+  },
+);
+
+/** A session to begin with, and then anything; of this length on average, since short ones shrink best. */
+export function operationsOf(length: number): fc.Arbitrary<Operation[]> {
+  const rest = fc.array(operation, { maxLength: 2 * length, size: 'max' });
+  return fc.tuple(create, rest).map((operations) => operations.flat());
+}
+
+const offOr = (...choices: number[]) => fc.constantFrom(0, ...choices);
+
+export const settings: fc.Arbitrary<ModelSettings> = fc.record({
+  maxEvents: offOr(1, 2, 3, 5, 8),
+  numRecentEvents: offOr(0, 1, 2, 4),
+  eventTtlSeconds: offOr(0, 5, 30),
+  ttl: fc.record({
+    enabled: fc.boolean(),
+    sessionSeconds: offOr(10, 40),
+    userStateSeconds: offOr(7, 30),
+    appStateSeconds: offOr(9, 50),
+    refreshOnRead: fc.boolean(),
+  }),
+});

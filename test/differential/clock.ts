@@ -1,0 +1,15 @@
+import type { Clock } from '../../src/index.js';
+
+/** A clock that stands still until it is set. */
+export interface ManualClock extends Clock {
+  time: number;
+}
+
+export function manualClock(): ManualClock {
+  return {
+    time: 1_700_000_000_000,
+    now() {
+      return this.time;
+    },
+  };
+}

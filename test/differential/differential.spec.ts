@@ -1,0 +1,38 @@
+import fc from 'fast-check';
+import { SessionService } from '../../src/index.js';
+import { testStores } from '../support/stores.js';
+import { operationsOf, settings } from './arbitraries.js';
+import { manualClock } from './clock.js';
+import { LockStep } from './lock-step.js';
+import { Model } from './model/model.js';
+import { compareAll, perform } from './perform.js';
+import { TIMEOUT_MS, searching, seed, sequencesOf } from './runs.js';
+
+describe.each(testStores)('A model of the contract beside $name', (store) => {
+  const { numRuns, length } = sequencesOf(store.name);
+
+  it(
+    `answers alike, ${numRuns} × ${length} operations, seed ${seed}`,
+    async () => {
+      const alike = fc.asyncProperty(settings, operationsOf(length), async (configured, sequence) => {
+        const clock = manualClock();
+        const opened = await store.open({ clock });
+        try {
+          const service = new SessionService({
+            storage: opened.storage,
+            history: configured,
+            ttl: configured.ttl,
+            clock,
+          });
+          const step = new LockStep(service, new Model(configured, clock), clock);
+          for (const next of sequence) await perform(step, next);
+          await compareAll(step, opened.raw);
+        } finally {
+          await opened.destroy();
+        }
+      });
+      await fc.assert(alike, { ...searching, numRuns });
+    },
+    TIMEOUT_MS,
+  );
+});

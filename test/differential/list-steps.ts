@@ -1,0 +1,51 @@
+import { scribbleOn } from './append-steps.js';
+import { type LockStep, same } from './lock-step.js';
+import { listedEvents, listedSessions } from './model/lists.js';
+import { outcomeOf, seen, seenEntry, seenEvent, seenListed, seenSession } from './observations.js';
+import type { ListEvents, ListSessions } from './operations.js';
+
+/** Walks through all pages. */
+export async function listSessions(step: LockStep, operation: ListSessions): Promise<void> {
+  const { appName, userId, limit, order, orderBy, byPage } = operation;
+  const expected = listedSessions(step.model.store, operation);
+  let cursor: string | undefined;
+  for (let page = 1; page === 1 || (page - 1) * limit < expected.length; page++) {
+    const place = byPage ? { page } : { cursor };
+    const found = await step.service.listSessions({ appName, userId, limit, order, orderBy, ...place });
+    const sessionsSeen = found.sessions.map((session) => seenSession(session, true));
+    same(sessionsSeen, seenListed(step.model, expected.slice((page - 1) * limit, page * limit)), `page ${page}`);
+    same(found.nextCursor !== undefined, page * limit < expected.length, 'more sessions');
+    if (byPage) same(found.totalItems, expected.length, 'total');
+    cursor = found.nextCursor;
+  }
+}
+
+export async function listEvents(step: LockStep, operation: ListEvents): Promise<void> {
+  const session = step.model.store.live(operation.key);
+  const lastSeq = session?.lastSeq ?? 0;
+  const { limit, order } = operation;
+  const afterSeq = operation.afterSeq === undefined ? undefined : operation.afterSeq % (lastSeq + 2);
+  const beforeSeq = operation.beforeSeq === undefined ? undefined : operation.beforeSeq % (lastSeq + 2);
+  const expected = session && listedEvents(session, { afterSeq, beforeSeq, order });
+  let cursor: string | undefined;
+  for (let start = 0; start === 0 || start < (expected?.length ?? 0); start += limit) {
+    const request = { ...operation.key, afterSeq, beforeSeq, limit, order, cursor };
+    const page = await outcomeOf(() => step.service.listEvents(request));
+    const eventsSeen = expected
+      ? [expected.slice(start, start + limit).map(seenEntry), 1, lastSeq, start + limit < expected.length]
+      : { code: 'SESSION_NOT_FOUND' };
+    same(
+      seen(page, (found) => [
+        found.events.map(seenEvent),
+        found.firstSeq,
+        found.lastSeq,
+        found.nextCursor !== undefined,
+      ]),
+      eventsSeen,
+      'events',
+    );
+    if (!('value' in page)) return;
+    cursor = page.value.nextCursor;
+    for (const event of page.value.events) scribbleOn(event);
+  }
+}

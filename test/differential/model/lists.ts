@@ -1,0 +1,42 @@
+import type { Entry } from './entries.js';
+import type { ModelSession } from './model-session.js';
+import type { ModelStore } from './model-store.js';
+
+export interface ModelList {
+  readonly appName: string;
+  readonly userId?: string | undefined;
+  readonly order: 'asc' | 'desc';
+  readonly orderBy: 'lastUpdateTime' | 'createTime';
+}
+
+/** All sessions of a list, in its order. */
+export function listedSessions(store: ModelStore, { appName, userId, order, orderBy }: ModelList): ModelSession[] {
+  const direction = order === 'asc' ? 1 : -1;
+  return store
+    .all()
+    .filter(({ key }) => store.live(key) && key.appName === appName && (userId ?? key.userId) === key.userId)
+    .sort((a, b) => direction * (a[orderBy] - b[orderBy] || compareKeys(a, b)));
+}
+
+export interface LogStretch {
+  readonly afterSeq?: number | undefined;
+  readonly beforeSeq?: number | undefined;
+  readonly order: 'asc' | 'desc';
+}
+
+/** All events of a stretch of a log, in its order. */
+export function listedEvents(
+  { log }: ModelSession,
+  { afterSeq = 0, beforeSeq = Infinity, order }: LogStretch,
+): Entry[] {
+  const found = log.filter(({ seq }) => seq > afterSeq && seq < beforeSeq);
+  return order === 'asc' ? found : found.toReversed();
+}
+
+function compareKeys(a: ModelSession, b: ModelSession): number {
+  return compareBytes(a.key.userId, b.key.userId) || compareBytes(a.key.sessionId, b.key.sessionId);
+}
+
+function compareBytes(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}

@@ -1,0 +1,120 @@
+import { type Entry, isRewind, isSummary } from './entries.js';
+import { type Filter, filterView, isWithin } from './filter.js';
+import type { ModelSession } from './model-session.js';
+import { type Changes, type StateMap, changesOf, only, scopeOf } from './state.js';
+
+const REMOVED = Symbol('removed');
+
+/** The session object that a caller holds: what it was loaded with, and what it learned since. */
+export class ModelObject {
+  version: number;
+  conversationCount: number;
+  lastUpdateTime: number;
+  /** Commits beyond `version` that it learned of, each with the last event before it that counts for versions. */
+  readonly #ahead = new Map<number, number>();
+  /** All that its view is made of, hidden by a filter or not. */
+  #known: Entry[];
+  /**
+   * Whether it is certain what it shows. An object that was loaded with a part of a conversation goes on
+   * with what it knows, and how much that is beyond what it shows is its own affair.
+   */
+  isCertain = true;
+  readonly #seqOfKey = new Map<string, number>();
+  readonly #pending = new Map<string, unknown>();
+
+  constructor(
+    readonly session: ModelSession,
+    private readonly loaded: StateMap,
+    public shown: Entry[],
+    /** Whether it was loaded with a whole conversation. */
+    private knowsAll: boolean,
+  ) {
+    this.version = session.lastSeq;
+    this.#known = session.view();
+    this.conversationCount = session.conversationCount;
+    this.lastUpdateTime = session.lastUpdateTime;
+  }
+
+  get state(): StateMap {
+    const state = new Map(this.loaded);
+    for (const [key, value] of this.#pending) {
+      if (value === REMOVED) state.delete(key);
+      else state.set(key, value);
+    }
+    return state;
+  }
+
+  set(key: string, value: unknown): void {
+    if (this.#pending.get(key) === REMOVED) this.#pending.delete(key);
+    this.#pending.set(key, value);
+  }
+
+  remove(key: string): void {
+    this.#pending.delete(key);
+    if (this.loaded.has(key)) this.#pending.set(key, REMOVED);
+  }
+
+  /** What is to be saved. */
+  pending(): Changes {
+    const entries = [...this.#pending].filter(([key]) => scopeOf(key) !== 'temp');
+    return {
+      set: entries.filter(([, value]) => value !== REMOVED),
+      removed: entries.filter(([, value]) => value === REMOVED).map(([key]) => key),
+    };
+  }
+
+  /** Forgets what is pending and now saved: all but what is only for the caller. */
+  settle(): void {
+    for (const key of this.#pending.keys()) if (scopeOf(key) !== 'temp') this.#pending.delete(key);
+  }
+
+  isNews({ seq }: Entry): boolean {
+    return seq > this.version && !this.#ahead.has(seq);
+  }
+
+  /** What an append through this object teaches it; `tipBefore` is what came before it, where that is known. */
+  learn(entry: Entry, temp: Changes, tipBefore: number | undefined): void {
+    this.#learnState(temp);
+    if (!this.isNews(entry)) return;
+    const { set, removed } = only(changesOf(entry.event.actions), 'session', 'user', 'app');
+    const isNews = (key: string) => entry.seq > (this.#seqOfKey.get(key) ?? 0);
+    const news = { set: set.filter(([key]) => isNews(key)), removed: removed.filter(isNews) };
+    this.#learnState(news);
+    for (const key of [...news.set.map(([name]) => name), ...news.removed]) this.#seqOfKey.set(key, entry.seq);
+
+    this.conversationCount = this.session.conversationCount;
+    this.lastUpdateTime = this.session.lastUpdateTime;
+    this.#ahead.set(entry.seq, tipBefore ?? entry.seq - 1);
+    for (const [seq, tip] of [...this.#ahead].sort(([a], [b]) => a - b)) {
+      if (tip <= this.version) this.version = Math.max(this.version, seq);
+    }
+  }
+
+  /** What it shows after an append that was news to it. */
+  show(entry: Entry, filter: Filter, now: number): void {
+    const isControl = isSummary(entry) || isRewind(entry);
+    if (isControl) {
+      this.#known = this.session.view();
+      this.isCertain = true;
+    } else {
+      this.isCertain &&= this.knowsAll;
+      const place = this.#known.findLastIndex((known) => known.seq < entry.seq || isSummary(known)) + 1;
+      this.#known = this.#known.toSpliced(place, 0, entry);
+    }
+    this.shown = filterView(this.#known, filter, now);
+    if (isControl) this.knowsAll = this.shown.length === this.#known.length && isWithin(filter, this.shown.length);
+  }
+
+  forgetCertainty(): void {
+    this.knowsAll = false;
+    this.isCertain = false;
+  }
+
+  #learnState({ set, removed }: Changes): void {
+    for (const [key, value] of set) this.loaded.set(key, value);
+    for (const key of removed) {
+      this.loaded.delete(key);
+      if (this.#pending.get(key) === REMOVED) this.#pending.delete(key);
+    }
+  }
+}

@@ -1,0 +1,51 @@
+import { type Entry, isSummary } from './entries.js';
+import { momentAfter, wholeView } from './moments.js';
+import { type Changes, type StateMap, apply, only, storedChangesOf } from './state.js';
+
+export interface ModelKey {
+  readonly appName: string;
+  readonly userId: string;
+  readonly sessionId: string;
+}
+
+/** A session: its whole log, and little else. Being another object makes it another incarnation. */
+export class ModelSession {
+  readonly log: Entry[] = [];
+  readonly createTime: number;
+  lastUpdateTime: number;
+
+  constructor(
+    readonly key: ModelKey,
+    private readonly initial: Changes,
+    now: number,
+    public expiresAt: number,
+  ) {
+    this.createTime = now;
+    this.lastUpdateTime = now;
+  }
+
+  get lastSeq(): number {
+    return this.log.length;
+  }
+
+  /** The last event that is no summary. */
+  get tipSeq(): number {
+    return this.log.findLast((entry) => !isSummary(entry))?.seq ?? 0;
+  }
+
+  get conversationCount(): number {
+    return momentAfter(this.log).conversationCount;
+  }
+
+  view(): Entry[] {
+    return wholeView(this.log);
+  }
+
+  /** The session's own state: what it began with, and what its events changed. */
+  state(): StateMap {
+    const state: StateMap = new Map();
+    apply(state, only(this.initial, 'session'));
+    for (const { event } of this.log) apply(state, only(storedChangesOf(event.actions), 'session'));
+    return state;
+  }
+}

@@ -1,0 +1,132 @@
+import type { Entry, GivenEvent } from './entries.js';
+import { type Filter, filterView, isWithin } from './filter.js';
+import { ModelObject } from './model-object.js';
+import type { ModelKey, ModelSession } from './model-session.js';
+import { ModelStore, textOf } from './model-store.js';
+import { Refusal } from './refusal.js';
+import type { ModelSettings } from './settings.js';
+import { type Changes, type StateMap, changesOf, inScope, isEmpty, only, withoutPrefix } from './state.js';
+import { assertChanges, submissionOf } from './submission.js';
+
+export interface Narrowing {
+  readonly numRecentEvents?: number | undefined;
+  readonly afterSeq?: number | undefined;
+  readonly afterTimestamp?: number | undefined;
+}
+
+export interface ModelAppend {
+  readonly target: ModelObject | ModelKey;
+  readonly given: GivenEvent;
+  readonly expectedVersion?: number | undefined;
+  /** The id that an event without one gets. */
+  readonly assignedId: string;
+}
+
+/** The contract, worked out the slow way: whole logs, walked from the beginning for every answer. */
+export class Model {
+  constructor(
+    readonly settings: ModelSettings,
+    private readonly clock: { now(): number },
+    readonly store: ModelStore = new ModelStore(settings.ttl, clock),
+  ) {}
+
+  create(key: ModelKey, state: Record<string, unknown> = {}): ModelObject {
+    assertChanges(state);
+    if (this.store.live(key)) throw new Refusal('SESSION_EXISTS');
+    return this.open(this.store.create(key, changesOf({ stateDelta: state })));
+  }
+
+  get(key: ModelKey, narrowing: Narrowing = {}): ModelObject | undefined {
+    const session = this.store.live(key);
+    if (!session) return undefined;
+    const { afterSeq = 0, afterTimestamp = 0, numRecentEvents = Infinity } = narrowing;
+    const view = filterView(session.view(), this.readFilter(), this.clock.now());
+    const after = view.filter(({ seq, event }) => seq > afterSeq && event.timestamp >= afterTimestamp);
+    const shown = numRecentEvents === 0 ? [] : after.slice(-numRecentEvents);
+    const isWhole = shown.length === session.view().length && isWithin(this.readFilter(), shown.length);
+    const object = this.open(session, shown, isWhole);
+    if (this.settings.ttl.refreshOnRead) this.store.renew(session);
+    return object;
+  }
+
+  append({ target, given, expectedVersion, assignedId }: ModelAppend): Entry & { duplicate: boolean } {
+    const { event, submitted } = submissionOf(given, assignedId);
+    const session = this.#targetOf(target);
+    const now = this.clock.now();
+    const original = session.log.find((entry) => entry.event.id === event.id);
+    if (original && original.submitted !== submitted) throw new Refusal('EVENT_CONFLICT');
+    if (!original) {
+      const { tipSeq, lastSeq } = session;
+      const isStale = expectedVersion !== undefined && (expectedVersion < tipSeq || expectedVersion > lastSeq);
+      if (isStale) throw new Refusal('STALE_SESSION');
+      assertPlaces(event, lastSeq);
+    }
+    const tipBefore = original ? undefined : session.tipSeq;
+    const entry = original ?? {
+      seq: session.lastSeq + 1,
+      event: { ...event, timestamp: event.timestamp ?? now },
+      submitted,
+      appendedAt: now,
+    };
+    if (!original) this.store.commit(session, entry);
+    const temp = only(changesOf(given.actions), 'temp');
+    if (target instanceof ModelObject) {
+      const isNews = target.isNews(entry);
+      target.learn(entry, temp, tipBefore);
+      if (isNews) target.show(entry, this.appendFilter(), now);
+      // After a retry, what is too old is found by the time of the first try.
+      if (isNews && original && this.settings.eventTtlSeconds > 0) target.forgetCertainty();
+    }
+    return { ...entry, duplicate: original !== undefined };
+  }
+
+  /** Saves what is pending on an object; nothing where nothing is. */
+  update(object: ModelObject, assignedId: string, expectedVersion?: number): Entry | undefined {
+    const { set, removed } = object.pending();
+    if (isEmpty({ set, removed })) return undefined;
+    const actions = { stateDelta: Object.fromEntries(set), stateRemovals: [...removed] };
+    const entry = this.append({ target: object, given: { author: 'system', actions }, expectedVersion, assignedId });
+    object.settle();
+    return entry;
+  }
+
+  /** Reads the state of a user or an app, after changing it if there is anything to change. */
+  sharedState([appName = '', userId]: readonly string[], given: Changes): StateMap {
+    const scope = userId === undefined ? 'app' : 'user';
+    const [states, owner] = userId === undefined ? [this.store.apps, [appName]] : [this.store.users, [appName, userId]];
+    const changes = inScope(given, scope);
+    assertChanges(Object.fromEntries(changes.set), changes.removed);
+    const now = this.clock.now();
+    if (!isEmpty(changes)) states.write(textOf(owner), withoutPrefix(changes), now);
+    else if (this.settings.ttl.refreshOnRead) states.renew(textOf(owner), now);
+    return states.read(textOf(owner), now);
+  }
+
+  open(session: ModelSession, shown: Entry[] = [], isWhole = true): ModelObject {
+    return new ModelObject(session, this.store.stateOf(session), shown, isWhole);
+  }
+
+  appendFilter(): Filter {
+    return { newest: this.settings.maxEvents, maxAgeMs: this.settings.eventTtlSeconds * 1000 };
+  }
+
+  readFilter(): Filter {
+    const limits = [this.settings.maxEvents, this.settings.numRecentEvents].filter((limit) => limit > 0);
+    return { ...this.appendFilter(), newest: limits.length > 0 ? Math.min(...limits) : 0 };
+  }
+
+  #targetOf(target: ModelObject | ModelKey): ModelSession {
+    const session = this.store.live(target instanceof ModelObject ? target.session.key : target);
+    if (!session || (target instanceof ModelObject && target.session !== session)) {
+      throw new Refusal('SESSION_NOT_FOUND');
+    }
+    return session;
+  }
+}
+
+/** Summaries and rewinds must point into the log. */
+function assertPlaces(event: GivenEvent, lastSeq: number): void {
+  const { compaction, rewind } = event.actions ?? {};
+  const end = (compaction ?? rewind)?.toSeq ?? 0;
+  if (end > lastSeq) throw new Refusal('INVALID_INPUT');
+}

@@ -1,0 +1,70 @@
+import { Refusal } from './refusal.js';
+
+/** State by key. The keys of a session carry their prefixes, those of a shared bucket do not. */
+export type StateMap = Map<string, unknown>;
+
+export interface Changes {
+  readonly set: readonly (readonly [key: string, value: unknown])[];
+  readonly removed: readonly string[];
+}
+
+export type ModelScope = 'session' | 'user' | 'app' | 'temp';
+
+export const NOTHING: Changes = { set: [], removed: [] };
+
+type GivenChanges = { readonly stateDelta?: Record<string, unknown>; readonly stateRemovals?: readonly string[] };
+
+/** Changes as they are given, normalised. */
+export function changesOf({ stateDelta = {}, stateRemovals = [] }: GivenChanges = {}): Changes {
+  return storedChangesOf({ stateDelta: asJson(stateDelta) as Record<string, unknown>, stateRemovals });
+}
+
+/** Changes of an event that was stored, and so is normalised already. */
+export function storedChangesOf({ stateDelta = {}, stateRemovals = [] }: GivenChanges = {}): Changes {
+  return { set: Object.entries(stateDelta), removed: [...new Set(stateRemovals)] };
+}
+
+export function isEmpty({ set, removed }: Changes): boolean {
+  return set.length === 0 && removed.length === 0;
+}
+
+export function apply(state: StateMap, { set, removed }: Changes): void {
+  for (const [key, value] of set) state.set(key, value);
+  for (const key of removed) state.delete(key);
+}
+
+export function scopeOf(key: string): ModelScope {
+  if (key.startsWith('user:')) return 'user';
+  if (key.startsWith('app:')) return 'app';
+  return key.startsWith('temp:') ? 'temp' : 'session';
+}
+
+export function only({ set, removed }: Changes, ...scopes: ModelScope[]): Changes {
+  return {
+    set: set.filter(([key]) => scopes.includes(scopeOf(key))),
+    removed: removed.filter((key) => scopes.includes(scopeOf(key))),
+  };
+}
+
+/** Keys as they are given for a shared bucket: with the prefix of its scope, or without any. */
+export function inScope({ set, removed }: Changes, scope: 'user' | 'app'): Changes {
+  const prefixed = (key: string) => {
+    if (scopeOf(key) === scope) return key;
+    if (scopeOf(key) !== 'session') throw new Refusal('INVALID_INPUT');
+    return `${scope}:${key}`;
+  };
+  return { set: set.map(([key, value]) => [prefixed(key), value]), removed: removed.map(prefixed) };
+}
+
+export function withoutPrefix({ set, removed }: Changes): Changes {
+  return { set: set.map(([key, value]) => [bare(key), value]), removed: removed.map(bare) };
+}
+
+function bare(key: string): string {
+  return key.slice(key.indexOf(':') + 1);
+}
+
+/** A value as it comes back from a store. */
+export function asJson(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value));
+}

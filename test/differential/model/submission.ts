@@ -1,0 +1,43 @@
+import type { GivenEvent } from './entries.js';
+import { Refusal } from './refusal.js';
+import { asJson, changesOf, isEmpty, only } from './state.js';
+
+const NAMELESS = new Set(['', 'user:', 'app:', 'temp:']);
+
+export interface Submission {
+  /** Without `seq`, and without the time if none was given. */
+  readonly event: GivenEvent & { id: string };
+  readonly submitted: string;
+}
+
+/** What of a given event is stored, and a text that tells whether two are the same. */
+export function submissionOf(given: GivenEvent, assignedId: string): Submission {
+  assertChanges(given.actions?.stateDelta, given.actions?.stateRemovals);
+  assertStretch(given.actions?.compaction);
+  const { seq: _seq, ...fields } = asJson(given) as GivenEvent;
+  const { set, removed } = only(changesOf(given.actions), 'session', 'user', 'app');
+  if (given.actions?.compaction && !isEmpty(changesOf(given.actions))) throw new Refusal('INVALID_INPUT');
+  const actions: GivenEvent['actions'] = { ...fields.actions, stateDelta: Object.fromEntries(set) };
+  delete actions.stateRemovals;
+  if (removed.length > 0) actions.stateRemovals = [...removed];
+  const event = { invocationId: '', ...fields, id: given.id ?? assignedId, actions };
+  if (event.timestamp !== undefined && event.timestamp < 1e11) event.timestamp *= 1000;
+  return { event, submitted: sortedText({ timestamp: null, ...event }) };
+}
+
+export function assertChanges(delta: Record<string, unknown> = {}, removals: readonly string[] = []): void {
+  if ([...Object.keys(delta), ...removals].some((key) => NAMELESS.has(key))) throw new Refusal('INVALID_INPUT');
+  if (removals.some((key) => Object.hasOwn(delta, key))) throw new Refusal('INVALID_INPUT');
+}
+
+function assertStretch(stretch?: { fromSeq: number; toSeq: number }): void {
+  if (stretch && !(stretch.fromSeq >= 1 && stretch.fromSeq <= stretch.toSeq)) throw new Refusal('INVALID_INPUT');
+}
+
+/** JSON text with the keys of every object in order. */
+function sortedText(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(sortedText).join()}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const members = Object.entries(value).map(([key, item]) => `${JSON.stringify(key)}:${sortedText(item)}`);
+  return `{${members.sort().join()}}`;
+}

@@ -1,0 +1,102 @@
+import type { GivenPart } from './model/entries.js';
+import type { ModelKey } from './model/model-session.js';
+
+/** State keys and values; a list, since a key may be named `__proto__`. */
+export type Pairs = readonly (readonly [key: string, value: unknown])[];
+
+/** Through which of the session objects at hand, or by which key, an operation goes. */
+export type Target = { readonly object: number } | { readonly key: ModelKey };
+
+/** What a caller expects the version to be; numbers are distances from the last `seq`. */
+export type Expectation = 'anything' | 'as loaded' | number;
+
+export interface EventDraft {
+  readonly id?: string | undefined;
+  readonly author?: string | undefined;
+  readonly parts?: readonly GivenPart[] | undefined;
+  readonly partial?: true | undefined;
+  readonly delta: Pairs;
+  readonly removals: readonly string[];
+  readonly customMetadata?: unknown;
+  /** Age of its timestamp in milliseconds; none is given without it. */
+  readonly age?: number | undefined;
+  /** Whether the timestamp is given in seconds. */
+  readonly inSeconds: boolean;
+}
+
+/** A place in a log, as a number that is scaled to the log when its turn comes. */
+type Place = number;
+
+export interface Create {
+  readonly kind: 'create' | 'get or create';
+  readonly key: ModelKey;
+  readonly isBlank: boolean;
+  readonly state: Pairs;
+}
+
+export interface Append {
+  readonly kind: 'append';
+  readonly target: Target;
+  readonly event: EventDraft;
+  readonly control?: { readonly summary: readonly [Place, Place] } | { readonly rewind: Place } | undefined;
+  readonly expected: Expectation;
+}
+
+export interface Repeat {
+  readonly kind: 'repeat';
+  readonly target: Target;
+  readonly place: Place;
+  readonly variation: 'same' | 'with other temp keys' | 'with other content';
+  readonly expected: Expectation;
+}
+
+export interface Get {
+  readonly kind: 'get';
+  readonly key: ModelKey;
+  readonly config?:
+    { readonly numRecentEvents?: number; readonly afterSeq?: Place; readonly maxAge?: number } | undefined;
+}
+
+export interface ListSessions {
+  readonly kind: 'list sessions';
+  readonly appName: string;
+  readonly userId?: string | undefined;
+  readonly limit: number;
+  readonly order: 'asc' | 'desc';
+  readonly orderBy: 'lastUpdateTime' | 'createTime';
+  /** Whether to go by page numbers and totals. */
+  readonly byPage: boolean;
+}
+
+export interface ListEvents {
+  readonly kind: 'list events';
+  readonly key: ModelKey;
+  readonly afterSeq?: Place | undefined;
+  readonly beforeSeq?: Place | undefined;
+  readonly limit: number;
+  readonly order: 'asc' | 'desc';
+}
+
+export type Operation =
+  | Create
+  | Get
+  | Append
+  | Repeat
+  | {
+      readonly kind: 'change state';
+      readonly object: number;
+      readonly delta: Pairs;
+      readonly removals: readonly string[];
+    }
+  | { readonly kind: 'update session'; readonly object: number; readonly expected: Expectation }
+  | {
+      readonly kind: 'shared state';
+      readonly owner: readonly string[];
+      readonly delta: Pairs;
+      readonly removals: readonly string[];
+    }
+  | ListSessions
+  | ListEvents
+  | { readonly kind: 'delete'; readonly key: ModelKey }
+  | { readonly kind: 'pass time'; readonly ms: number }
+  | { readonly kind: 'purge'; readonly batchSize: number };

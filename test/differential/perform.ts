@@ -1,0 +1,55 @@
+import type { OpenStorage } from '../../src/testing/open-storage.js';
+import { append, repeat, updateSession } from './append-steps.js';
+import { listEvents, listSessions } from './list-steps.js';
+import { type LockStep, same } from './lock-step.js';
+import type { Operation } from './operations.js';
+import { changeState, create, get, passTime, purge, sharedState } from './session-steps.js';
+
+/** Does one operation on both sides and compares what comes of it. */
+export async function perform(step: LockStep, operation: Operation): Promise<void> {
+  switch (operation.kind) {
+    case 'create':
+    case 'get or create':
+      return create(step, operation);
+    case 'get':
+      return get(step, operation);
+    case 'append':
+      return append(step, operation);
+    case 'repeat':
+      return repeat(step, operation);
+    case 'change state':
+      return changeState(step, operation);
+    case 'update session':
+      return updateSession(step, operation);
+    case 'shared state':
+      return sharedState(step, operation);
+    case 'list sessions':
+      return listSessions(step, operation);
+    case 'list events':
+      return listEvents(step, operation);
+    case 'delete':
+      await step.service.deleteSession(operation.key);
+      return step.model.store.delete(operation.key);
+    case 'pass time':
+      return passTime(step, operation.ms);
+    case 'purge':
+      return purge(step, operation.batchSize);
+  }
+}
+
+/** Compares everything there is: each session with its log, all lists, and that nothing else is stored. */
+export async function compareAll(step: LockStep, raw: OpenStorage['raw']): Promise<void> {
+  for (const pair of step.pairs) step.checkPair(pair);
+  const keys = step.model.store.all().map(({ key }) => key);
+  for (const key of keys) {
+    await listEvents(step, { kind: 'list events', key, limit: 100, order: 'asc' });
+    await get(step, { kind: 'get', key });
+  }
+  for (const appName of new Set(keys.map((key) => key.appName))) {
+    const list = { kind: 'list sessions', appName, limit: 3, order: 'desc', orderBy: 'lastUpdateTime' } as const;
+    await listSessions(step, { ...list, byPage: false });
+  }
+  await purge(step, 500);
+  const { sessions, events, stateEntries } = await raw();
+  same({ sessions, events, stateEntries }, step.model.store.sizes(), 'stored');
+}

@@ -1,0 +1,40 @@
+import { env } from 'node:process';
+
+/** FC_SEED repeats what a failed run did. */
+export const seed = Number(env['FC_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+
+/** FC_RUNS tries more, and may take its time. */
+export const TIMEOUT_MS = env['FC_RUNS'] === undefined ? 60_000 : 3_600_000;
+
+/** For fast-check: also ends the search for a smaller counterexample in time to report the one that is there. */
+export const searching = { seed, interruptAfterTimeLimit: TIMEOUT_MS * 0.75 };
+
+interface Scale {
+  /** Sequences of operations, and how long they are on average. */
+  readonly sequences: { readonly numRuns: number; readonly length: number };
+  readonly longLogs: { readonly numRuns: number; readonly minLength: number; readonly maxLength: number };
+}
+
+/** How much to try: a store that is fast can be tried more. */
+const SCALES: Record<string, Scale> = {
+  memory: {
+    sequences: { numRuns: 300, length: 60 },
+    longLogs: { numRuns: 12, minLength: 200, maxLength: 600 },
+  },
+};
+const OTHERS: Scale = {
+  sequences: { numRuns: 50, length: 40 },
+  longLogs: { numRuns: 2, minLength: 200, maxLength: 300 },
+};
+
+export function sequencesOf(store: string): Scale['sequences'] {
+  return scaled((SCALES[store] ?? OTHERS).sequences);
+}
+
+export function longLogsOf(store: string): Scale['longLogs'] {
+  return scaled((SCALES[store] ?? OTHERS).longLogs);
+}
+
+function scaled<T extends { readonly numRuns: number }>(scale: T): T {
+  return env['FC_RUNS'] === undefined ? scale : { ...scale, numRuns: Number(env['FC_RUNS']) };
+}

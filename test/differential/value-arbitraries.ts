@@ -1,0 +1,47 @@
+import fc from 'fast-check';
+import type { ModelKey } from './model/model-session.js';
+import type { Pairs } from './operations.js';
+
+/** Mostly nothing: something once in so many times. */
+export function rarely<T>(arbitrary: fc.Arbitrary<T>, times: number): fc.Arbitrary<T | undefined> {
+  return fc.oneof({ weight: times - 1, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary });
+}
+
+const KEYS: readonly ModelKey[] = [
+  ...Array.from({ length: 15 }, () => ({ appName: 'shop', userId: 'ann', sessionId: 's' })),
+  { appName: 'shop', userId: 'ann', sessionId: '__proto__' },
+  // In UTF-16 the order of these two is another than in bytes.
+  { appName: 'shop', userId: 'ann', sessionId: '😀' },
+  { appName: 'shop', userId: 'ann', sessionId: '～' },
+  { appName: 'shop', userId: '{x}', sessionId: 's' },
+  { appName: 'shop', userId: '__proto__', sessionId: 'a:b' },
+  { appName: 'a', userId: 'b:c', sessionId: 'd' },
+  { appName: 'a:b', userId: 'c', sessionId: 'd' },
+];
+
+export const sessionKey = fc.constantFrom(...KEYS);
+
+const stateKey = fc.constantFrom('a', 'b', 'user:a', 'app:a', 'temp:a', '__proto__', 'user:__proto__', 'app:user:');
+export const value = fc.constantFrom<unknown[]>(
+  null,
+  0,
+  -0,
+  1.5,
+  '',
+  'text',
+  'nul \u0000',
+  [],
+  {},
+  { list: [], nested: { z: 1, a: 2 } },
+  new Date(1e12),
+  JSON.parse('{"__proto__":{"polluted":true},"constructor":1}'),
+);
+export const delta: fc.Arbitrary<Pairs> = fc.array(fc.tuple(stateKey, value), { maxLength: 3 });
+const removals = fc.array(stateKey, { maxLength: 2 });
+/** Mostly legal: now and then a key is set and removed at once, or has no name after its prefix. */
+export const changes = fc.tuple(delta, removals, fc.nat({ max: 19 })).map(([set, removed, rarity]) => ({
+  delta: rarity === 0 ? [...set, ['user:', 1] as const] : set,
+  removals: rarity === 1 ? removed : removed.filter((name) => !set.some(([other]) => other === name)),
+}));
+const noChanges = fc.constant({ delta: [], removals: [] });
+export const someChanges = fc.oneof({ weight: 2, arbitrary: noChanges }, { weight: 1, arbitrary: changes });
