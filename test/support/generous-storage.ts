@@ -1,8 +1,20 @@
-import { InMemorySessionStorage, type ReadRequest, type StoredSession } from '../../src/index.js';
+import { type EventWindow, InMemorySessionStorage, type ReadRequest, type StoredSession } from '../../src/index.js';
 
-/** Answers every read with the whole log, whatever was asked for: a store may return more, never less. */
+/** Answers reads with more of the log than was asked for, as a store may; never with less. */
 export class GenerousStorage extends InMemorySessionStorage {
   override async read(request: ReadRequest): Promise<StoredSession | undefined> {
-    return super.read({ ...request, window: {}, withState: true, withBase: true });
+    const window = request.window && widened(request.window);
+    return super.read({ ...request, window, withState: true, withBase: true });
   }
+}
+
+function widened({ ranges, afterSeq = 0, limit, anchorsOnly, ...window }: EventWindow): EventWindow {
+  const [first, last] = [ranges?.at(0), ranges?.at(-1)];
+  return {
+    ...window,
+    afterSeq: Math.max(0, afterSeq - 3),
+    // Whatever lies in between and around could take up the limit.
+    ranges: first && last ? [{ from: first.from - 5, to: last.to + 5 }] : ranges,
+    limit: ranges || anchorsOnly || limit === undefined ? undefined : limit + 2,
+  };
 }

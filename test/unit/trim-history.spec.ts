@@ -1,10 +1,13 @@
 import { InMemorySessionStorage, SessionService } from '../../src/index.js';
+import { GenerousStorage } from '../support/generous-storage.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
 
 describe('history that is trimmed', () => {
-  it('leaves a base state that is the fold of what went, in the scope of the session', async () => {
-    const storage = new InMemorySessionStorage();
+  it.each([
+    ['just what is asked for', new InMemorySessionStorage()],
+    ['more than is asked for', new GenerousStorage()],
+  ])('leaves a base state that is the fold of what went, where the store reads %s', async (_name, storage) => {
     const sessions = new SessionService({ storage, history: { maxEvents: 1, keepHistory: false } });
     const session = await sessions.createSession({ ...KEY, state: { initial: 1, gone: 1, 'user:u': 1 } });
     const deltas = [

@@ -46,21 +46,27 @@ function scopeOfOwner({ userId }: StateOwner): 'user' | 'app' {
 }
 
 function inScope({ stateDelta, stateRemovals }: StateChanges, scope: StoredScope): StateChanges {
-  const prefixed = (key: string): string => {
-    const name = splitStateKey(key);
-    if (name.scope === scope) return key;
-    if (name.scope === 'session') {
-      const joined = joinStateKey(scope, key);
-      assertStateKey(joined, '$');
-      return joined;
-    }
-    const remedy = `write ${JSON.stringify(joinStateKey(scope, key))} if that is the key's name`;
-    throw new InvalidInputError(`belongs to the scope ${name.scope}; ${remedy}`, childPath('$', key));
-  };
+  const entries = Object.entries(stateDelta).map(([key, value]) => [prefixed(key, scope), value] as const);
+  const places = new Map(entries.map(([key], index) => [key, index]));
+  const twice = entries.find(([key], index) => places.get(key) !== index);
+  if (twice)
+    throw new InvalidInputError('is set twice, with its prefix and without', childPath('$.stateDelta', twice[0]));
   return {
-    stateDelta: Object.fromEntries(Object.entries(stateDelta).map(([key, value]) => [prefixed(key), value])),
-    stateRemovals: stateRemovals.map(prefixed),
+    stateDelta: Object.fromEntries(entries),
+    stateRemovals: [...new Set(stateRemovals.map((key) => prefixed(key, scope)))],
   };
+}
+
+function prefixed(key: string, scope: StoredScope): string {
+  const name = splitStateKey(key);
+  if (name.scope === scope) return key;
+  const joined = joinStateKey(scope, key);
+  if (name.scope !== 'session') {
+    const remedy = `write ${JSON.stringify(joined)} if that is the key's name`;
+    throw new InvalidInputError(`belongs to the scope ${name.scope}; ${remedy}`, childPath('$', key));
+  }
+  assertStateKey(joined, '$');
+  return joined;
 }
 
 function withoutPrefix(entries: StateEntries): Record<string, unknown> {

@@ -51,6 +51,14 @@ export const sharedState = topic<ServiceFixture>('state without a session', (tes
     expect(await raw()).toEqual(before);
   });
 
+  test('a key that is set twice, with its prefix and without, is refused', async ({ open }) => {
+    const { sessions, raw } = await open();
+    const before = await raw();
+    const change = { ...USER, stateDelta: { k: 1, 'user:k': 2 } };
+    await expectRefusal(sessions.updateUserState(change), 'INVALID_INPUT');
+    expect(await raw()).toEqual(before);
+  });
+
   test('a key that is set and removed at once is refused, with its prefix or without', async ({ open }) => {
     const { sessions, raw } = await open();
     const before = await raw();
