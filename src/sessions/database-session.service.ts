@@ -1,4 +1,5 @@
-import { SessionService, type SessionServiceOptions } from './session.service.js';
+import type { SessionServiceOptions } from './session-environment.js';
+import { SessionService } from './session.service.js';
 import { TypeOrmSessionStorage, type TypeOrmSessionStorageOptions } from './storage/typeorm/index.js';
 
 /**

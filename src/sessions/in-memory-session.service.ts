@@ -1,4 +1,5 @@
-import { SessionService, type SessionServiceOptions } from './session.service.js';
+import type { SessionServiceOptions } from './session-environment.js';
+import { SessionService } from './session.service.js';
 import { InMemorySessionStorage } from './storage/in-memory/in-memory-session-storage.js';
 
 /**

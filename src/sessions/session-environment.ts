@@ -1,8 +1,8 @@
-import type { HistorySettings } from '../config/history.js';
-import type { SessionLimits } from '../config/limits.js';
-import type { TtlSettings } from '../config/ttl.js';
-import type { BackgroundWork } from './background-work.js';
-import type { Clock, IdGenerator } from './domain/clock.js';
+import { DEFAULT_HISTORY, type HistorySettings } from '../config/history.js';
+import { DEFAULT_LIMITS, type SessionLimits } from '../config/limits.js';
+import { DEFAULT_TTL, type TtlSettings } from '../config/ttl.js';
+import { BackgroundWork } from './background-work.js';
+import { type Clock, type IdGenerator, randomId, systemClock } from './domain/clock.js';
 import { type Lifetimes, lifetimesOf } from './domain/expiry.js';
 import type { ViewFilter } from './domain/view.js';
 import type { SessionHooks } from './session-hooks.js';
@@ -20,6 +20,31 @@ export interface SessionEnvironment {
   readonly background: BackgroundWork;
 }
 
+export interface SessionServiceOptions {
+  /** Where sessions are kept. The service closes it when it is closed. */
+  readonly storage: SessionStorage;
+  readonly limits?: Partial<SessionLimits> | undefined;
+  readonly history?: Partial<HistorySettings> | undefined;
+  readonly ttl?: Partial<TtlSettings> | undefined;
+  readonly clock?: Clock | undefined;
+  readonly newId?: IdGenerator | undefined;
+  /** Told what goes wrong after an append was acknowledged; warns on the console unless given. */
+  readonly onBackgroundError?: ((error: unknown) => void) | undefined;
+}
+
+export function environmentOf(options: SessionServiceOptions, hooks: SessionHooks): SessionEnvironment {
+  return {
+    storage: options.storage,
+    clock: options.clock ?? systemClock,
+    newId: options.newId ?? randomId,
+    limits: { ...DEFAULT_LIMITS, ...options.limits },
+    history: { ...DEFAULT_HISTORY, ...options.history },
+    ttl: { ...DEFAULT_TTL, ...options.ttl },
+    hooks,
+    background: new BackgroundWork(options.onBackgroundError ?? warnOfBackgroundError),
+  };
+}
+
 export function lifetimes({ ttl }: SessionEnvironment): Lifetimes {
   return lifetimesOf(ttl);
 }
@@ -33,4 +58,8 @@ export function appendFilter({ history }: SessionEnvironment): ViewFilter {
 export function readFilter({ history }: SessionEnvironment): ViewFilter {
   const limits = [history.maxEvents, history.numRecentEvents].filter((limit) => limit > 0);
   return { newest: limits.length > 0 ? Math.min(...limits) : 0, maxAgeMs: history.eventTtlSeconds * 1000 };
+}
+
+function warnOfBackgroundError(error: unknown): void {
+  console.warn('nestjs-agent-sessions: work after an append failed', error);
 }

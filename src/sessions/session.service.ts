@@ -1,34 +1,19 @@
-import { DEFAULT_HISTORY, type HistorySettings } from '../config/history.js';
-import { DEFAULT_LIMITS, type SessionLimits } from '../config/limits.js';
-import { DEFAULT_TTL, type TtlSettings } from '../config/ttl.js';
-import { BackgroundWork } from './background-work.js';
-import { type Clock, type IdGenerator, randomId, systemClock } from './domain/clock.js';
 import type { EventInput, LoggedEvent } from './domain/event.js';
 import { type SessionKey, assertId, assertSessionKey } from './domain/ids.js';
 import type { Session } from './domain/session.js';
-import { type AppendEventRequest, type AppendResult, appendEvent } from './operations/append-event.js';
+import { type AppendEventRequest, appendEvent } from './operations/append-event.js';
+import type { AppendResult } from './operations/appending.js';
 import { type CreateSessionRequest, createSession } from './operations/create-session.js';
 import { type GetSessionRequest, getOrCreateSession, getSession } from './operations/get-session.js';
 import { type EventPage, type ListEventsRequest, listEvents } from './operations/list-events.js';
 import { type ListSessionsRequest, type SessionPage, listSessions } from './operations/list-sessions.js';
 import { purgeExpired } from './operations/purge-expired.js';
+import { type RewindSessionRequest, rewindSession } from './operations/rewind-session.js';
 import { type SharedStateChanges, getSharedState, updateSharedState } from './operations/shared-state.js';
 import { type UpdateSessionOptions, updateSession } from './operations/update-session.js';
-import type { SessionEnvironment } from './session-environment.js';
+import { type SessionEnvironment, type SessionServiceOptions, environmentOf } from './session-environment.js';
 import { SessionHooks } from './session-hooks.js';
-import type { PurgeCounts, SessionStorage } from './storage/session-storage.js';
-
-export interface SessionServiceOptions {
-  /** Where sessions are kept. The service closes it when it is closed. */
-  readonly storage: SessionStorage;
-  readonly limits?: Partial<SessionLimits> | undefined;
-  readonly history?: Partial<HistorySettings> | undefined;
-  readonly ttl?: Partial<TtlSettings> | undefined;
-  readonly clock?: Clock | undefined;
-  readonly newId?: IdGenerator | undefined;
-  /** Told what goes wrong after an append was acknowledged; warns on the console unless given. */
-  readonly onBackgroundError?: ((error: unknown) => void) | undefined;
-}
+import type { PurgeCounts } from './storage/session-storage.js';
 
 /**
  * Keeps the conversations of agents: an append-only log of events for each session, and state in four
@@ -47,16 +32,7 @@ export class SessionService {
   readonly #env: SessionEnvironment;
 
   constructor(options: SessionServiceOptions) {
-    this.#env = {
-      storage: options.storage,
-      clock: options.clock ?? systemClock,
-      newId: options.newId ?? randomId,
-      limits: { ...DEFAULT_LIMITS, ...options.limits },
-      history: { ...DEFAULT_HISTORY, ...options.history },
-      ttl: { ...DEFAULT_TTL, ...options.ttl },
-      hooks: this.hooks,
-      background: new BackgroundWork(options.onBackgroundError ?? warnOfBackgroundError),
-    };
+    this.#env = environmentOf(options, this.hooks);
   }
 
   /**
@@ -145,6 +121,18 @@ export class SessionService {
     return updateSession(this.#env, session, options);
   }
 
+  /**
+   * Takes the session back to a moment, with its own state; shared state stays. The log keeps everything, so
+   * a rewind can be taken back by another one.
+   *
+   * @example
+   * await sessions.rewindSession({ appName: 'shop', userId: 'ann', sessionId, toSeq: 4 });
+   * await sessions.rewindSession({ appName: 'shop', userId: 'ann', sessionId, invocationId: 'inv-7' });
+   */
+  async rewindSession(request: RewindSessionRequest): Promise<Session> {
+    return rewindSession(this.#env, request);
+  }
+
   /** What all sessions of a user share; keys without the prefix `user:`. */
   async getUserState({ appName, userId }: { appName: string; userId: string }): Promise<Record<string, unknown>> {
     assertId(userId, 'userId');
@@ -191,8 +179,4 @@ export class SessionService {
     await this.whenIdle();
     await this.#env.storage.close();
   }
-}
-
-function warnOfBackgroundError(error: unknown): void {
-  console.warn('nestjs-agent-sessions: work after an append failed', error);
 }

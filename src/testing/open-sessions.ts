@@ -18,6 +18,7 @@ export type SessionClient = Pick<
   | 'appendEvent'
   | 'append'
   | 'updateSession'
+  | 'rewindSession'
   | 'getUserState'
   | 'updateUserState'
   | 'getAppState'

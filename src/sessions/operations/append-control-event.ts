@@ -8,6 +8,7 @@ import type { SessionRecord } from '../domain/session-record.js';
 import { loggedEvent } from '../domain/view-item.js';
 import type { SessionEnvironment } from '../session-environment.js';
 import { readLog } from './log-reading.js';
+import { rewindPlaceProblem } from './rewind-place.js';
 
 /** What a summary or a rewind adds to the commit of its event. */
 type ControlPart = Pick<Commit, 'marks' | 'counterIncrements' | 'preconditions'>;
@@ -47,16 +48,11 @@ export async function appendControlEvent(
 }
 
 /** Summaries and rewinds must point at places of the log that are kept. */
-function placeProblem({ firstSeq, lastSeq }: SessionRecord, { actions }: Event): InvalidInputError | undefined {
+function placeProblem(record: SessionRecord, { actions }: Event): InvalidInputError | undefined {
   const { rewind, compaction } = actions;
-  if (rewind && (rewind.toSeq < firstSeq - 1 || rewind.toSeq > lastSeq)) {
-    const problem = `must lie between ${firstSeq - 1} and ${lastSeq}, the events that are kept`;
-    return new InvalidInputError(problem, '$.actions.rewind.toSeq');
-  }
-  if (compaction && compaction.toSeq > lastSeq) {
-    return new InvalidInputError(`must be at most ${lastSeq}, the last event`, '$.actions.compaction.toSeq');
-  }
-  return undefined;
+  if (rewind) return rewindPlaceProblem(record, rewind.toSeq, '$.actions.rewind.toSeq');
+  if (!compaction || compaction.toSeq <= record.lastSeq) return undefined;
+  return new InvalidInputError(`must be at most ${record.lastSeq}, the last event`, '$.actions.compaction.toSeq');
 }
 
 /** A retry of an event that is stored gets it back, even if its place is no longer kept; so the store is asked first. */

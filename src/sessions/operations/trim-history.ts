@@ -1,7 +1,6 @@
-import { type StateChanges, filterChanges } from '../../state/state-changes.js';
-import { splitStateKey } from '../../state/scopes.js';
 import type { LoggedEvent } from '../domain/event.js';
 import type { SessionRecord } from '../domain/session-record.js';
+import { StateFold } from '../domain/state-fold.js';
 import { loggedEvent } from '../domain/view-item.js';
 import { isFiltering } from '../domain/view.js';
 import { type SessionEnvironment, appendFilter } from '../session-environment.js';
@@ -51,16 +50,9 @@ function firstSeqNeededFor({ seq, actions }: LoggedEvent): number {
 async function baseStateUpTo(env: SessionEnvironment, record: SessionRecord, newFirstSeq: number): Promise<string> {
   const { appName, userId, sessionId, firstSeq } = record;
   const read = await env.storage.read({ key: { appName, userId, sessionId }, withBase: true });
-  const state = new Map(Object.entries(JSON.parse(read?.baseState ?? '{}') as Record<string, unknown>));
+  const fold = new StateFold(read?.baseState ?? '{}');
   for await (const stored of readLog(env.storage, record, { from: firstSeq, to: newFirstSeq - 1 })) {
-    const { stateDelta, stateRemovals } = sessionChanges(loggedEvent(stored));
-    for (const [name, value] of Object.entries(stateDelta)) state.set(name, value);
-    for (const name of stateRemovals) state.delete(name);
+    fold.add(loggedEvent(stored));
   }
-  return JSON.stringify(Object.fromEntries(state));
-}
-
-function sessionChanges({ actions }: LoggedEvent): StateChanges {
-  const changes = { stateDelta: actions.stateDelta, stateRemovals: actions.stateRemovals ?? [] };
-  return filterChanges(changes, (key) => splitStateKey(key).scope === 'session');
+  return JSON.stringify(fold.toRecord());
 }

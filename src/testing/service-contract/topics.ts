@@ -12,6 +12,7 @@ import { narrowing } from './narrowing.js';
 import { ownership } from './ownership.js';
 import { parallel } from './parallel.js';
 import { roundTrips } from './round-trips.js';
+import { rewinding } from './rewinding.js';
 import { sharedExpiry } from './shared-expiry.js';
 import { sharedState } from './shared-state.js';
 import { saving } from './saving.js';
@@ -41,6 +42,7 @@ export const TOPICS = [
   ages,
   summaries,
   rewinds,
+  rewinding,
   narrowing,
   history,
   lists,

@@ -1,0 +1,128 @@
+import { topic } from '../contract-runner.js';
+import {
+  KEY,
+  REFERENCE,
+  type ServiceFixture,
+  agentSays,
+  appendAll,
+  expectRefusal,
+  load,
+  sessionWith,
+  shown,
+  summaryOf,
+  times,
+  turns,
+  userSays,
+  view,
+  wholeLog,
+} from './support.js';
+
+export const rewinding = topic<ServiceFixture>('rewindSession', (test) => {
+  test('a rewind brings back the view, the state and the count of that moment', async ({ open }) => {
+    const { sessions } = await open();
+    const session = await sessions.createSession({ ...KEY, state: { initial: 'kept', step: 0 } });
+    await sessions.appendEvent({ session, event: userSays('u1', { actions: { stateDelta: { step: 1 } } }) });
+    await sessions.appendEvent({
+      session,
+      event: userSays('u2', { actions: { stateDelta: { step: 2, late: true }, stateRemovals: ['initial'] } }),
+    });
+    const rewound = await sessions.rewindSession({ ...KEY, toSeq: 1 });
+    expect(shown(rewound)).toEqual(['u1']);
+    expect(rewound.state.toRecord()).toEqual({ initial: 'kept', step: 1 });
+    expect(rewound).toMatchObject({ version: 3, conversationCount: 1 });
+    expect(shown(await load(sessions))).toEqual(['u1']);
+  });
+
+  test('the log keeps everything, and the rewind is an event with what it changed', async ({ open }) => {
+    const { sessions } = await open();
+    const session = await sessionWith(sessions, [userSays('u1', { actions: { stateDelta: { a: 1, b: 1 } } })]);
+    await sessions.appendEvent({ session, event: agentSays('a2', { actions: { stateDelta: { a: 2, c: [] } } }) });
+    await sessions.rewindSession({ ...KEY, toSeq: 1 });
+    const log = await wholeLog(sessions);
+    expect(log).toHaveLength(3);
+    expect(log[2]).toMatchObject({
+      author: 'system',
+      actions: { rewind: { toSeq: 1 }, stateDelta: { a: 1 }, stateRemovals: ['c'] },
+    });
+  });
+
+  test('shared state stays as it is', async ({ open }) => {
+    const { sessions } = await open();
+    const delta = { own: 1, 'user:u': 1, 'app:a': 1 };
+    await sessionWith(sessions, [userSays('u1', { actions: { stateDelta: delta } })]);
+    const rewound = await sessions.rewindSession({ ...KEY, toSeq: 0 });
+    expect(rewound.state.toRecord()).toEqual({ 'user:u': 1, 'app:a': 1 });
+    expect(rewound.events).toEqual([]);
+  });
+
+  test('an invocation is cut before its first event', async ({ open }) => {
+    const { sessions } = await open();
+    await sessionWith(sessions, [
+      userSays('u1', { invocationId: 'one' }),
+      agentSays('a2', { invocationId: 'one' }),
+      userSays('u3', { invocationId: 'two' }),
+      agentSays('a4', { invocationId: 'two' }),
+    ]);
+    expect(shown(await sessions.rewindSession({ ...KEY, invocationId: 'two' }))).toEqual(['u1', 'a2']);
+    await expectRefusal(sessions.rewindSession({ ...KEY, invocationId: 'three' }), 'INVALID_INPUT');
+  });
+
+  test('a rewind is taken back by going to a moment before it', async ({ open }) => {
+    const { sessions } = await open();
+    await sessionWith(sessions, turns('u', 'a', 'u', 'a'));
+    await sessions.rewindSession({ ...KEY, toSeq: 2 });
+    await appendAll(sessions, [userSays('other')]);
+    expect(await view(sessions)).toEqual(['u1', 'a2', 'other']);
+    const back = await sessions.rewindSession({ ...KEY, toSeq: 4 });
+    expect(shown(back)).toEqual(['u1', 'a2', 'u3', 'a4']);
+    expect(back.conversationCount).toBe(2);
+  });
+
+  test('going to before a summary brings back what it stood for', async ({ open }) => {
+    const { sessions } = await open();
+    await sessionWith(sessions, [...turns('u', 'a', 'u', 'a'), summaryOf(1, 2)]);
+    expect(await view(sessions)).toEqual(['summary to 2', 'u3', 'a4']);
+    expect(shown(await sessions.rewindSession({ ...KEY, toSeq: 3 }))).toEqual(['u1', 'a2', 'u3']);
+  });
+
+  test('a rewind loses no event that is appended at the same time', async ({ open }) => {
+    const { sessions } = await open();
+    await sessionWith(sessions, turns('u', 'a'));
+    const appends = times(20, (index) => appendAll(sessions, [userSays(`late ${index}`)]));
+    await Promise.all([sessions.rewindSession({ ...KEY, toSeq: 1 }), ...appends]);
+    const log = await wholeLog(sessions);
+    expect(log.map(({ seq }) => seq)).toEqual(times(23, (index) => index + 1));
+    const rewind = log.findIndex(({ actions }) => actions.rewind);
+    const texts = log.slice(rewind + 1).map(({ content }) => content?.parts?.[0]?.text);
+    expect(await view(sessions)).toEqual(['u1', ...texts]);
+  });
+
+  test('a state of more keys than one event may change is brought back whole', async ({ open }) => {
+    const { sessions } = await open({ limits: { maxDeltaKeys: 2 } });
+    await sessionWith(sessions, [userSays('u1', { actions: { stateDelta: { a: 1, b: 1 } } })]);
+    await appendAll(sessions, [agentSays('a2', { actions: { stateDelta: { c: 1 }, stateRemovals: ['a'] } })]);
+    await appendAll(sessions, [agentSays('a3', { actions: { stateDelta: { b: 2 } } })]);
+    const rewound = await sessions.rewindSession({ ...KEY, toSeq: 1 });
+    expect(rewound.state.toRecord()).toEqual({ a: 1, b: 1 });
+  });
+
+  test('places outside the log and unclear wishes are refused', async ({ open }) => {
+    const { sessions, raw } = await open();
+    await sessionWith(sessions, turns('u', 'a'));
+    const before = await raw();
+    const wishes = [{ toSeq: 3 }, { toSeq: -1 }, { toSeq: 1.5 }, {}, { toSeq: 1, invocationId: 'one' }];
+    for (const wish of wishes) await expectRefusal(sessions.rewindSession({ ...KEY, ...wish }), 'INVALID_INPUT');
+    await expectRefusal(sessions.rewindSession({ ...KEY, sessionId: 'none', toSeq: 0 }), 'SESSION_NOT_FOUND');
+    expect(await raw()).toEqual(before);
+  });
+
+  test('an object that was loaded before is stale, and appends after the rewind', async ({ open }) => {
+    const { sessions } = await open();
+    const session = await sessionWith(sessions, turns('u', 'a', 'u'));
+    await sessions.rewindSession({ ...KEY, toSeq: 1 });
+    const late = { session, event: agentSays('late'), expectedVersion: session.version };
+    await expectRefusal(sessions.appendEvent(late), 'STALE_SESSION', { currentVersion: 4 });
+    await sessions.appendEvent({ session: REFERENCE, event: agentSays('new') });
+    expect(await view(sessions)).toEqual(['u1', 'new']);
+  });
+});
