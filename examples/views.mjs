@@ -22,8 +22,8 @@ await say('system', 'Ann asked three things.', { compaction: { fromSeq: 1, toSeq
 show('with a summary', await sessions.getSession(key));
 
 // A rewind takes the conversation back to a moment, here to before the summary.
-await sessions.appendEvent({ session, event: { author: 'system', actions: { rewind: { toSeq: 4 } } } });
-show('rewound to event 4', await sessions.getSession(key));
+show('rewound to event 4', await sessions.rewindSession({ ...key, toSeq: 4 }));
+show('and that undone', await sessions.rewindSession({ ...key, toSeq: 9 }));
 
 const { events } = await sessions.listEvents(key);
 console.log('the log still has'.padEnd(24), `${events.length} events`);

@@ -1,9 +1,10 @@
 import { DEFAULT_HISTORY, type HistorySettings } from '../config/history.js';
 import { DEFAULT_LIMITS, type SessionLimits } from '../config/limits.js';
 import { DEFAULT_TTL, type TtlSettings } from '../config/ttl.js';
-import { BackgroundWork } from './background-work.js';
+import { RunningWork } from './running-work.js';
 import { type Clock, type IdGenerator, randomId, systemClock } from './domain/clock.js';
 import { type Lifetimes, lifetimesOf } from './domain/expiry.js';
+import { checkedSettings } from './domain/settings.js';
 import type { ViewFilter } from './domain/view.js';
 import type { SessionHooks } from './session-hooks.js';
 import type { SessionStorage } from './storage/session-storage.js';
@@ -17,7 +18,7 @@ export interface SessionEnvironment {
   readonly history: HistorySettings;
   readonly ttl: TtlSettings;
   readonly hooks: SessionHooks;
-  readonly background: BackgroundWork;
+  readonly running: RunningWork;
 }
 
 export interface SessionServiceOptions {
@@ -37,11 +38,11 @@ export function environmentOf(options: SessionServiceOptions, hooks: SessionHook
     storage: options.storage,
     clock: options.clock ?? systemClock,
     newId: options.newId ?? randomId,
-    limits: { ...DEFAULT_LIMITS, ...options.limits },
-    history: { ...DEFAULT_HISTORY, ...options.history },
-    ttl: { ...DEFAULT_TTL, ...options.ttl },
+    limits: checkedSettings(DEFAULT_LIMITS, options.limits, 'limits'),
+    history: checkedSettings(DEFAULT_HISTORY, options.history, 'history'),
+    ttl: checkedSettings(DEFAULT_TTL, options.ttl, 'ttl'),
     hooks,
-    background: new BackgroundWork(options.onBackgroundError ?? warnOfBackgroundError),
+    running: new RunningWork(options.onBackgroundError ?? warnOfBackgroundError),
   };
 }
 

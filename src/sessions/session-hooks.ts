@@ -46,12 +46,12 @@ export class SessionHooks {
   /** Passes an event through every hook, in the order of their registration. */
   async runBeforeAppend({ key, event }: BeforeAppend): Promise<EventInput> {
     let current = event;
-    for (const hook of this.#before) current = (await hook({ key, event: current })) ?? current;
+    for (const hook of this.#before) current = (await hook({ key: { ...key }, event: current })) ?? current;
     return current;
   }
 
-  /** Starts every hook; the promises are for whoever waits for them to end. */
-  startAfterAppend(append: AfterAppend): Promise<void>[] {
-    return [...this.#after].map(async (hook) => hook(append));
+  /** Starts every hook, each with an append of its own; the promises are for whoever waits for them to end. */
+  startAfterAppend(append: () => AfterAppend): Promise<void>[] {
+    return [...this.#after].map(async (hook) => hook(append()));
   }
 }

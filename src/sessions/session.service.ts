@@ -15,6 +15,8 @@ import { type SessionEnvironment, type SessionServiceOptions, environmentOf } fr
 import { SessionHooks } from './session-hooks.js';
 import type { PurgeCounts } from './storage/session-storage.js';
 
+type UserStateRequest = Pick<SessionKey, 'appName' | 'userId'>;
+
 /**
  * Keeps the conversations of agents: an append-only log of events for each session, and state in four
  * scopes. One service for every store.
@@ -22,10 +24,8 @@ import type { PurgeCounts } from './storage/session-storage.js';
  * @example
  * const sessions = new SessionService({ storage: new InMemorySessionStorage() });
  * const session = await sessions.createSession({ appName: 'shop', userId: 'ann' });
- * await sessions.appendEvent({
- *   session,
- *   event: { author: 'user', content: { role: 'user', parts: [{ text: 'Hello' }] } },
- * });
+ * const event = { author: 'user', content: { role: 'user', parts: [{ text: 'Hello' }] } };
+ * await sessions.appendEvent({ session, event });
  */
 export class SessionService {
   readonly hooks = new SessionHooks();
@@ -37,54 +37,52 @@ export class SessionService {
 
   /**
    * Creates a session. A live session of the same id is left alone: `SessionExistsError`.
-   *
-   * @example
-   * await sessions.createSession({ appName: 'shop', userId: 'ann', state: { step: 1, 'user:theme': 'dark' } });
+   * @example await sessions.createSession({ appName: 'shop', userId: 'ann', state: { step: 1, 'user:theme': 'dark' } });
    */
   async createSession(request: CreateSessionRequest): Promise<Session> {
-    return createSession(this.#env, request);
+    return this.#run(createSession(this.#env, request));
   }
 
   /**
    * The session with its view of the conversation, or `undefined` if there is none.
-   *
-   * @example
-   * await sessions.getSession({ appName: 'shop', userId: 'ann', sessionId, config: { numRecentEvents: 20 } });
+   * @example await sessions.getSession({ appName: 'shop', userId: 'ann', sessionId, config: { numRecentEvents: 20 } });
    */
   async getSession(request: GetSessionRequest): Promise<Session | undefined> {
-    return getSession(this.#env, request);
+    return this.#run(getSession(this.#env, request));
   }
 
-  /** The session of this id, created if there is none yet; safe for many callers at once. */
+  /**
+   * The session of this id, created if there is none yet; safe for many callers at once.
+   * @example const session = await sessions.getOrCreateSession({ appName: 'shop', userId: 'ann', sessionId: 'cart' });
+   */
   async getOrCreateSession(request: CreateSessionRequest): Promise<Session> {
-    return getOrCreateSession(this.#env, request);
+    return this.#run(getOrCreateSession(this.#env, request));
   }
 
   /**
    * A page of a user's sessions, or of all sessions of an app: newest update first, without events.
-   *
-   * @example
-   * const { sessions: page, nextCursor } = await sessions.listSessions({ appName: 'shop', userId: 'ann', limit: 20 });
+   * @example const { sessions: page, nextCursor } = await sessions.listSessions({ appName: 'shop', userId: 'ann', limit: 20 });
    */
   async listSessions(request: ListSessionsRequest): Promise<SessionPage> {
-    return listSessions(this.#env, request);
+    return this.#run(listSessions(this.#env, request));
   }
 
-  /** Deletes the session with its events; shared state stays. A missing session is no error. */
+  /**
+   * Deletes the session with its events; shared state stays. A missing session is no error.
+   * @example await sessions.deleteSession({ appName: 'shop', userId: 'ann', sessionId });
+   */
   async deleteSession({ appName, userId, sessionId }: SessionKey): Promise<void> {
     const key = { appName, userId, sessionId };
     assertSessionKey(key);
-    await this.#env.storage.delete(key);
+    await this.#run(this.#env.storage.delete(key));
   }
 
   /**
    * A page of the whole log, rewound and summarised events included.
-   *
-   * @example
-   * const { events, nextCursor } = await sessions.listEvents({ appName: 'shop', userId: 'ann', sessionId });
+   * @example const { events, nextCursor } = await sessions.listEvents({ appName: 'shop', userId: 'ann', sessionId });
    */
   async listEvents(request: ListEventsRequest): Promise<EventPage> {
-    return listEvents(this.#env, request);
+    return this.#run(listEvents(this.#env, request));
   }
 
   /**
@@ -92,22 +90,22 @@ export class SessionService {
    * repeat: the same event id with the same content is stored once.
    *
    * @example
-   * const stored = await sessions.appendEvent({
-   *   session,
-   *   event: { author: 'agent', actions: { stateDelta: { step: 2 } } },
-   *   expectedVersion: session.version,
-   * });
+   * const event = { author: 'agent', actions: { stateDelta: { step: 2 } } };
+   * const stored = await sessions.appendEvent({ session, event, expectedVersion: session.version });
    */
-  async appendEvent(request: AppendEventRequest): Promise<LoggedEvent>;
   async appendEvent(request: AppendEventRequest & { event: { partial: true } }): Promise<EventInput>;
+  async appendEvent(request: AppendEventRequest): Promise<LoggedEvent>;
   async appendEvent(request: AppendEventRequest): Promise<EventInput> {
     if (request.event?.partial === true) return request.event;
-    return (await appendEvent(this.#env, request)).event;
+    return (await this.append(request)).event;
   }
 
-  /** Like {@link appendEvent}, for whoever wants to know whether the event had been stored before. */
+  /**
+   * Like {@link appendEvent}, for whoever wants to know whether the event had been stored before.
+   * @example const { event, duplicate } = await sessions.append({ session, event: { id: 'order-7', author: 'agent' } });
+   */
   async append(request: AppendEventRequest): Promise<AppendResult> {
-    return appendEvent(this.#env, request);
+    return this.#run(appendEvent(this.#env, request));
   }
 
   /**
@@ -118,7 +116,7 @@ export class SessionService {
    * await sessions.updateSession(session);
    */
   async updateSession(session: Session, options?: UpdateSessionOptions): Promise<LoggedEvent | undefined> {
-    return updateSession(this.#env, session, options);
+    return this.#run(updateSession(this.#env, session, options));
   }
 
   /**
@@ -130,53 +128,71 @@ export class SessionService {
    * await sessions.rewindSession({ appName: 'shop', userId: 'ann', sessionId, invocationId: 'inv-7' });
    */
   async rewindSession(request: RewindSessionRequest): Promise<Session> {
-    return rewindSession(this.#env, request);
+    return this.#run(rewindSession(this.#env, request));
   }
 
-  /** What all sessions of a user share; keys without the prefix `user:`. */
-  async getUserState({ appName, userId }: { appName: string; userId: string }): Promise<Record<string, unknown>> {
+  /**
+   * What all sessions of a user share; keys without the prefix `user:`.
+   * @example const { theme } = await sessions.getUserState({ appName: 'shop', userId: 'ann' });
+   */
+  async getUserState({ appName, userId }: UserStateRequest): Promise<Record<string, unknown>> {
     assertId(userId, 'userId');
-    return getSharedState(this.#env, { appName, userId });
+    return this.#run(getSharedState(this.#env, { appName, userId }));
   }
 
   /**
    * Changes what all sessions of a user share, without a session.
-   *
-   * @example
-   * await sessions.updateUserState({ appName: 'shop', userId: 'ann', stateDelta: { theme: 'dark' } });
+   * @example await sessions.updateUserState({ appName: 'shop', userId: 'ann', stateDelta: { theme: 'dark' } });
    */
-  async updateUserState(
-    request: { appName: string; userId: string } & SharedStateChanges,
-  ): Promise<Record<string, unknown>> {
+  async updateUserState(request: UserStateRequest & SharedStateChanges): Promise<Record<string, unknown>> {
     const { appName, userId, ...changes } = request;
     assertId(userId, 'userId');
-    return updateSharedState(this.#env, { appName, userId }, changes);
+    return this.#run(updateSharedState(this.#env, { appName, userId }, changes));
   }
 
-  /** What all sessions of an app share; keys without the prefix `app:`. */
+  /**
+   * What all sessions of an app share; keys without the prefix `app:`.
+   * @example const { currency } = await sessions.getAppState({ appName: 'shop' });
+   */
   async getAppState({ appName }: { appName: string }): Promise<Record<string, unknown>> {
-    return getSharedState(this.#env, { appName });
+    return this.#run(getSharedState(this.#env, { appName }));
   }
 
-  /** Changes what all sessions of an app share, without a session. */
+  /**
+   * Changes what all sessions of an app share, without a session.
+   * @example await sessions.updateAppState({ appName: 'shop', stateDelta: { currency: 'EUR' } });
+   */
   async updateAppState(request: { appName: string } & SharedStateChanges): Promise<Record<string, unknown>> {
     const { appName, ...changes } = request;
-    return updateSharedState(this.#env, { appName }, changes);
+    return this.#run(updateSharedState(this.#env, { appName }, changes));
   }
 
-  /** Removes what expired, in batches; says how much it was. */
+  /**
+   * Removes what expired, in batches; says how much it was.
+   * @example const { sessions: removed } = await sessions.purgeExpired();
+   */
   async purgeExpired(options?: { batchSize?: number }): Promise<PurgeCounts> {
-    return purgeExpired(this.#env, options);
+    return this.#run(purgeExpired(this.#env, options));
   }
 
-  /** Waits until everything that follows appends already acknowledged is done. */
+  /**
+   * Waits until nothing is under way: operations, and what follows appends.
+   * @example await sessions.whenIdle(); // all hooks after appends have run
+   */
   async whenIdle(): Promise<void> {
-    await this.#env.background.finished();
+    await this.#env.running.finished();
   }
 
-  /** Finishes what is under way, then closes the storage. */
+  /**
+   * Finishes what is under way, then closes the storage. A second close does nothing.
+   * @example process.once('SIGTERM', () => sessions.close());
+   */
   async close(): Promise<void> {
     await this.whenIdle();
     await this.#env.storage.close();
+  }
+
+  #run<Result>(operation: Promise<Result>): Promise<Result> {
+    return this.#env.running.track(operation);
   }
 }

@@ -10,7 +10,7 @@ export function stateProxyHandler(values: TrackedValues, methodNames: ReadonlySe
       if (typeof key === 'symbol' || methodNames.has(key)) return Reflect.get(target, key) as unknown;
       if (values.has(key)) return values.get(key);
       // What every object can do (`toString` …) works as on a plain object; `__proto__` gives nothing away.
-      return key === '__proto__' ? undefined : (Reflect.get(Object.prototype, key) as unknown);
+      return key === '__proto__' ? undefined : (Reflect.get(target, key) as unknown);
     },
     set(_target, key, value: unknown) {
       if (typeof key === 'symbol') return false;

@@ -66,7 +66,8 @@ export class State {
   /** Sets every key of `delta`. */
   update(delta: Record<string, unknown>): void {
     const values = trackedValuesOf(this);
-    for (const [key, value] of Object.entries(delta)) values.set(key, value);
+    const entries = Object.entries(delta instanceof State ? delta.getAll() : delta);
+    for (const [key, value] of entries) values.set(key, value);
   }
 
   /** All keys and values, as a plain object of its own. */
@@ -94,4 +95,6 @@ export class State {
   }
 }
 
-const METHOD_NAMES: ReadonlySet<string> = new Set(Object.getOwnPropertyNames(State.prototype));
+const METHOD_NAMES: ReadonlySet<string> = new Set(
+  Object.getOwnPropertyNames(State.prototype).filter((name) => name !== 'constructor'),
+);

@@ -1,3 +1,4 @@
+import { isTempKey } from './scopes.js';
 import type { StateChanges } from './state-changes.js';
 
 /** Values as they were loaded, and on top of them what was changed since. */
@@ -23,6 +24,11 @@ export class TrackedValues {
 
   /** Setting `undefined` deletes, since JSON has no `undefined`. */
   set(key: string, value: unknown): void {
+    if (isTempKey(key) && value !== undefined) {
+      // Never saved, so there is nothing to track.
+      this.#loaded.set(key, value);
+      return;
+    }
     if (value === undefined) {
       this.delete(key);
       return;
@@ -34,7 +40,8 @@ export class TrackedValues {
 
   delete(key: string): boolean {
     const existed = this.has(key);
-    if (this.#loaded.has(key)) this.#removed.add(key);
+    if (isTempKey(key)) this.#loaded.delete(key);
+    else if (this.#loaded.has(key)) this.#removed.add(key);
     else if (existed) this.#dropped.set(key, this.#changed.get(key));
     this.#changed.delete(key);
     return existed;

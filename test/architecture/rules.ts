@@ -55,7 +55,7 @@ export const layers: readonly Layer[] = [
   },
   {
     name: 'sessions/environment',
-    files: /^sessions\/(session-environment|session-hooks|background-work)\.ts$/,
+    files: /^sessions\/(session-environment|session-hooks|running-work)\.ts$/,
     mayImport: [...pureLayers, 'sessions/storage'],
   },
   {

@@ -43,10 +43,7 @@ const create = fc.record({
   state: delta,
 });
 
-const config = fc.record(
-  { numRecentEvents: fc.nat({ max: 6 }), afterSeq: place, maxAge: fc.nat({ max: 40_000 }) },
-  { requiredKeys: [] },
-);
+const config = fc.record({ numRecentEvents: fc.nat({ max: 6 }), afterSeq: place, since: place }, { requiredKeys: [] });
 
 const time = fc.oneof(
   { weight: 8, arbitrary: fc.integer({ min: 1, max: 900 }) },
@@ -133,10 +130,10 @@ export const settings: fc.Arbitrary<ModelSettings> = fc.record({
   numRecentEvents: offOr(0, 1, 2, 4),
   eventTtlSeconds: offOr(0, 5, 30),
   ttl: fc.record({
-    enabled: fc.boolean(),
-    sessionSeconds: offOr(10, 40),
-    userStateSeconds: offOr(7, 30),
-    appStateSeconds: offOr(9, 50),
-    refreshOnRead: fc.boolean(),
+    enabled: fc.constantFrom(true, true, true, false),
+    sessionSeconds: offOr(10, 10, 40),
+    userStateSeconds: offOr(7, 7, 30),
+    appStateSeconds: offOr(9, 9, 50),
+    refreshOnRead: fc.constantFrom(true, true, false),
   }),
 });

@@ -33,7 +33,7 @@ export function eventDrafts(longestAge: number): fc.Arbitrary<EventDraft> {
         id: rarely(fc.constantFrom('e1', 'e2', '__proto__', 'e:{4}'), 5),
         partial: rarely(fc.constant(true as const), 20),
         customMetadata: rarely(value, 8),
-        age: rarely(fc.integer({ min: -2_000, max: longestAge }), 4),
+        age: rarely(fc.integer({ min: -longestAge, max: longestAge }), 4),
         inSeconds: fc.nat({ max: 3 }).map((rarity) => rarity === 0),
       }),
     )

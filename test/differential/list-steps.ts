@@ -20,6 +20,12 @@ export async function listSessions(step: LockStep, operation: ListSessions): Pro
   }
 }
 
+export async function listAllSessions(step: LockStep): Promise<void> {
+  const appNames = new Set(step.model.store.all().map(({ key }) => key.appName));
+  const list = { kind: 'list sessions', limit: 3, order: 'desc', orderBy: 'lastUpdateTime', byPage: false } as const;
+  for (const appName of appNames) await listSessions(step, { ...list, appName });
+}
+
 export async function listEvents(step: LockStep, operation: ListEvents): Promise<void> {
   const session = step.model.store.live(operation.key);
   const lastSeq = session?.lastSeq ?? 0;

@@ -4,6 +4,7 @@ import { type TestStore, testStores } from '../support/stores.js';
 import { manualClock } from './clock.js';
 import { same } from './lock-step.js';
 import { type LongLog, eventOf, longLogs } from './long-logs.js';
+import type { GivenEvent } from './model/entries.js';
 import { Model, type Narrowing } from './model/model.js';
 import { seenObject, seenSession } from './observations.js';
 import { TIMEOUT_MS, longLogsOf, searching, seed } from './runs.js';
@@ -17,7 +18,7 @@ const FILTERS = [
   { maxEvents: 6, numRecentEvents: 3, eventTtlSeconds: 10 },
 ];
 const NARROWINGS: readonly Narrowing[] = [{}, { numRecentEvents: 1 }, { numRecentEvents: 9 }, { afterSeq: 100 }];
-const CHECK_EVERY = 100;
+const CHECK_EVERY = 50;
 /** A trimmed log is looked at while the events that were just cut off would still be near. */
 const TRIMMED_EVERY = 64;
 const LOOKS_AFTER_TRIMMING = 5;
@@ -67,17 +68,19 @@ async function compare(
   }));
   const [writer] = readers;
   const model = new Model({ ...OFF, ttl: NO_TTL }, clock);
+  const log: GivenEvent[] = [];
   try {
     await writer?.service.createSession(KEY);
     model.create(KEY);
     for (const [index, number] of numbers.entries()) {
       clock.time += 100;
-      const event = eventOf(number, { talk, lastSeq: index, now: clock.time, isTrimmed: !keepHistory });
+      const event = eventOf(number, { talk, log, now: clock.time, isTrimmed: !keepHistory });
       const state = { n: number % 7, [`k${number % 5}`]: number };
       const changed = event.actions?.compaction
         ? event
         : { ...event, actions: { ...event.actions, stateDelta: state } };
       const id = `e${index}`;
+      log.push(changed);
       await writer?.service.append({ session: { ...KEY, id: KEY.sessionId }, event: { ...changed, id } as EventInput });
       model.append({ target: KEY, given: { ...changed, id }, assignedId: id });
       if (!keepHistory) await writer?.service.whenIdle();

@@ -11,30 +11,42 @@ export interface LongLog {
 export function longLogs(minLength: number, maxLength: number): fc.Arbitrary<LongLog> {
   return fc.record({
     numbers: fc.array(fc.nat({ max: 99_999 }), { minLength, maxLength, size: 'max' }),
-    talk: fc.constantFrom(1, 4, 20),
+    talk: fc.constantFrom(0, 1, 4, 20),
   });
 }
 
 interface Surroundings {
   readonly talk: number;
-  readonly lastSeq: number;
+  /** What came before. */
+  readonly log: readonly GivenEvent[];
   readonly now: number;
-  /** Whether the log is trimmed: what its view lost does not come back, so nothing may reach for it. */
+  /** Whether the log is trimmed: what its view lost does not come back, so nothing may reach far back. */
   readonly isTrimmed: boolean;
 }
 
-export function eventOf(number: number, { talk, lastSeq, now, isTrimmed }: Surroundings): GivenEvent {
+/** Distances between a call and its answer; a view is pulled back by 20 events at most. */
+const NEAR = [1];
+const NEAR_AND_FAR = [1, 2, 3, 19, 20, 21];
+
+export function eventOf(number: number, { talk, log, now, isTrimmed }: Surroundings): GivenEvent {
   const kind = number % 100;
   const detail = Math.floor(number / 100);
-  // Nothing comes out of the user's mouth that is not due to `talk`, so that anchors may be far apart.
+  const reach = isTrimmed ? 2 : 60;
+  // The user says nothing that is not due to `talk`, so that anchors may be far apart.
   if (kind >= 100 - talk) return said('user', { text: 'hello' });
-  if (kind < 2 && lastSeq > 0) return summary(Math.max(1, lastSeq - (detail % (isTrimmed ? 2 : 60))));
-  if (kind < 5 && !isTrimmed)
-    return { author: 'system', actions: { rewind: { toSeq: Math.max(0, lastSeq - (detail % 70)) } } };
-  if (kind < 25) return said('agent', { functionCall: toolOf(detail) });
-  if (kind < 50) return said('agent', { functionResponse: toolOf(detail) });
-  if (kind < 55) return { ...said('agent', { text: 'late' }), timestamp: now - detail * 100 };
+  if (kind < 2 && log.length > 0) return summary(Math.max(1, log.length - (detail % reach)));
+  if (kind < 5 && !isTrimmed) return rewind(Math.max(0, log.length - (detail % reach)));
+  if (kind < 30) return said('agent', { functionCall: detail % 4 > 0 ? { id: `c${log.length}` } : { name: 'g' } });
+  if (kind < 55) return answer(log, detail, isTrimmed ? NEAR : NEAR_AND_FAR);
+  if (kind < 60) return { ...said('agent', { text: 'at another time' }), timestamp: now + (detail - 700) * 100 };
   return said('agent', { text: 'well' });
+}
+
+/** Answers a call that is so far back, one of these distances; without any there, it is an answer that lost its call. */
+function answer(log: readonly GivenEvent[], detail: number, distances: readonly number[]): GivenEvent {
+  const turned = [...distances.slice(detail % distances.length), ...distances];
+  const calls = turned.flatMap((distance) => log[log.length - distance]?.content?.parts?.[0]?.functionCall ?? []);
+  return said('agent', { functionResponse: calls[0] ?? { id: 'lost' } });
 }
 
 function summary(toSeq: number): GivenEvent {
@@ -42,11 +54,10 @@ function summary(toSeq: number): GivenEvent {
   return { author: 'system', content, actions: { compaction: { fromSeq: Math.max(1, toSeq - 9), toSeq } } };
 }
 
-function said(author: string, part: GivenPart): GivenEvent {
-  return { author, content: { role: author, parts: [part] } };
+function rewind(toSeq: number): GivenEvent {
+  return { author: 'system', actions: { rewind: { toSeq } } };
 }
 
-function toolOf(detail: number): { id?: string; name: string } {
-  const tool = detail % 12;
-  return tool < 9 ? { id: `c${tool}`, name: 'f' } : { name: `g${tool}` };
+function said(author: string, part: GivenPart): GivenEvent {
+  return { author, content: { role: author, parts: [part] } };
 }

@@ -54,7 +54,7 @@ export interface Get {
   readonly kind: 'get';
   readonly key: ModelKey;
   readonly config?:
-    { readonly numRecentEvents?: number; readonly afterSeq?: Place; readonly maxAge?: number } | undefined;
+    { readonly numRecentEvents?: number; readonly afterSeq?: Place; readonly since?: Place } | undefined;
 }
 
 export interface ListSessions {
@@ -99,4 +99,6 @@ export type Operation =
   | ListEvents
   | { readonly kind: 'delete'; readonly key: ModelKey }
   | { readonly kind: 'pass time'; readonly ms: number }
+  /** Until something comes to its end, or a moment before. */
+  | { readonly kind: 'wait for an end'; readonly which: number; readonly early: number }
   | { readonly kind: 'purge'; readonly batchSize: number };

@@ -1,9 +1,9 @@
 import type { OpenStorage } from '../../src/testing/open-storage.js';
 import { append, repeat, updateSession } from './append-steps.js';
-import { listEvents, listSessions } from './list-steps.js';
+import { listAllSessions, listEvents, listSessions } from './list-steps.js';
 import { type LockStep, same } from './lock-step.js';
 import type { Operation } from './operations.js';
-import { changeState, create, get, passTime, purge, sharedState } from './session-steps.js';
+import { changeState, create, get, passTime, purge, sharedState, waitForAnEnd } from './session-steps.js';
 
 /** Does one operation on both sides and compares what comes of it. */
 export async function perform(step: LockStep, operation: Operation): Promise<void> {
@@ -32,6 +32,8 @@ export async function perform(step: LockStep, operation: Operation): Promise<voi
       return step.model.store.delete(operation.key);
     case 'pass time':
       return passTime(step, operation.ms);
+    case 'wait for an end':
+      return waitForAnEnd(step, operation);
     case 'purge':
       return purge(step, operation.batchSize);
   }
@@ -45,10 +47,7 @@ export async function compareAll(step: LockStep, raw: OpenStorage['raw']): Promi
     await listEvents(step, { kind: 'list events', key, limit: 100, order: 'asc' });
     await get(step, { kind: 'get', key });
   }
-  for (const appName of new Set(keys.map((key) => key.appName))) {
-    const list = { kind: 'list sessions', appName, limit: 3, order: 'desc', orderBy: 'lastUpdateTime' } as const;
-    await listSessions(step, { ...list, byPage: false });
-  }
+  await listAllSessions(step);
   await purge(step, 500);
   const { sessions, events, stateEntries } = await raw();
   same({ sessions, events, stateEntries }, step.model.store.sizes(), 'stored');

@@ -1,3 +1,4 @@
+import { listAllSessions } from './list-steps.js';
 import { type LockStep, same } from './lock-step.js';
 import { changesOf } from './model/state.js';
 import { seen, seenObject, seenSession, sortedEntries } from './observations.js';
@@ -28,11 +29,12 @@ export async function create(step: LockStep, { kind, key, isBlank, state }: Crea
 }
 
 export async function get(step: LockStep, { key, config }: Get): Promise<void> {
-  const lastSeq = step.model.store.live(key)?.lastSeq ?? 0;
+  const log = step.model.store.live(key)?.log ?? [];
+  const since = config?.since === undefined ? undefined : log[config.since % log.length]?.event.timestamp;
   const narrowing = config && {
     ...(config.numRecentEvents !== undefined && { numRecentEvents: config.numRecentEvents }),
-    ...(config.afterSeq !== undefined && { afterSeq: config.afterSeq % (lastSeq + 2) }),
-    ...(config.maxAge !== undefined && { afterTimestamp: step.clock.now() - config.maxAge }),
+    ...(config.afterSeq !== undefined && { afterSeq: config.afterSeq % (log.length + 2) }),
+    ...(since !== undefined && { afterTimestamp: since }),
   };
   const { real, model } = await step.both(
     () => step.service.getSession({ ...key, config: narrowing }),
@@ -92,6 +94,16 @@ export function passTime(step: LockStep, ms: number): void {
   const now = step.clock.time;
   const over = step.model.store.expiries().filter((expiry) => expiry <= now);
   step.clock.time = Math.max(now + ms, ...over);
+}
+
+/** Then looks at what is there, in a way that keeps nothing alive. */
+export async function waitForAnEnd(step: LockStep, { which, early }: OperationOf<'wait for an end'>): Promise<void> {
+  const now = step.clock.time;
+  const ends = step.model.store.expiries().filter((expiry) => expiry > now && Number.isFinite(expiry));
+  const end = ends.sort((a, b) => a - b)[which % ends.length];
+  if (end === undefined) return;
+  passTime(step, end - early - now);
+  await listAllSessions(step);
 }
 
 export async function purge(step: LockStep, batchSize: number): Promise<void> {

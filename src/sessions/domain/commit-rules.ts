@@ -17,16 +17,24 @@ export function refusalOf(
   seen: StoredEvent | undefined,
   now: number,
 ): AppendOutcome | undefined {
-  const { incarnation, expectedVersion, lastSeq, marksSeq } = commit.preconditions;
+  const { incarnation, expectedVersion, ...expected } = commit.preconditions;
   if (!record || isExpired(record.expiresAt, now)) return { kind: 'missing' };
   if (incarnation !== undefined && incarnation !== record.incarnation) return { kind: 'missing' };
   if (seen) return { kind: 'seen', event: seen, record };
   if (expectedVersion !== undefined && (expectedVersion < record.tipSeq || expectedVersion > record.lastSeq)) {
     return { kind: 'stale', lastSeq: record.lastSeq };
   }
-  if (lastSeq !== undefined && lastSeq !== record.lastSeq) return { kind: 'overtaken' };
-  if (marksSeq !== undefined && marksSeq !== record.marksSeq) return { kind: 'overtaken' };
-  return undefined;
+  return isAsExpected(record, expected) ? undefined : { kind: 'overtaken' };
+}
+
+/** Whether the session still stands as it stood when something was planned. */
+export function isAsExpected(
+  record: SessionRecord,
+  expected: Partial<Pick<SessionRecord, 'incarnation' | 'firstSeq' | 'lastSeq' | 'marksSeq'>>,
+): boolean {
+  const fits = (field: 'incarnation' | 'firstSeq' | 'lastSeq' | 'marksSeq'): boolean =>
+    expected[field] === undefined || expected[field] === record[field];
+  return fits('incarnation') && fits('firstSeq') && fits('lastSeq') && fits('marksSeq');
 }
 
 /** The session after a commit that was not refused. */

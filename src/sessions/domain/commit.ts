@@ -35,6 +35,8 @@ export interface Preconditions {
   readonly expectedVersion?: number | undefined;
   /** This is the last event: what a rewind relies on. */
   readonly lastSeq?: number | undefined;
+  /** This is the first event that is kept: what a rewind relies on. */
+  readonly firstSeq?: number | undefined;
   /** Neither a summary nor a rewind came after this one: what a summary relies on. */
   readonly marksSeq?: number | undefined;
 }

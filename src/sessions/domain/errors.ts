@@ -116,6 +116,8 @@ export class LimitExceededError extends SessionsError {
 export class StoreUnavailableError extends SessionsError {
   readonly code = 'STORE_UNAVAILABLE';
   readonly status = 503;
+  /** The id of the event that was being appended, also where it was generated: retry with it. */
+  eventId?: string;
 
   constructor(
     message: string,

@@ -85,6 +85,7 @@ export class Event {
   seq?: number;
 
   constructor(init: EventInput = {}) {
+    if (init.timestamp === undefined) filledInTimestamps.set(this, this.timestamp);
     this.actions = new EventActions(init.actions);
     defineFields(this, { ...init, actions: undefined });
   }
@@ -92,6 +93,15 @@ export class Event {
 
 /** An event as it came out of the store. */
 export type LoggedEvent = Event & { seq: number };
+
+/** Timestamps that a constructor filled in; they differ from try to try and are no part of what was said. */
+const filledInTimestamps = new WeakMap<object, number>();
+
+/** Whether the timestamp is the caller's own. */
+export function isTimestampGiven(event: EventInput): boolean {
+  const { timestamp } = event;
+  return timestamp !== undefined && timestamp !== null && filledInTimestamps.get(event) !== timestamp;
+}
 
 /** Like Object.assign, but what is undefined is left out, and a field named `__proto__` stays a field. */
 function defineFields(target: object, fields: object): void {

@@ -34,7 +34,7 @@ export function isBlank(id: unknown): boolean {
   return id === undefined || id === null || (typeof id === 'string' && id.trim() === '');
 }
 
-/** The session key as one path; parts are encoded, so that no two keys share it. */
+/** App and user as one path; the parts are encoded, so that no two users share it. */
 export function saveKeyOf(appName: string, userId: string): string {
   return `${encodeURIComponent(appName)}/${encodeURIComponent(userId)}`;
 }

@@ -13,7 +13,7 @@ export interface Marks {
   readonly summarySeq: number;
 }
 
-export const NO_MARKS: Marks = { hidden: [], viewFromSeq: 0, summarySeq: 0 };
+export const NO_MARKS: Marks = Object.freeze({ hidden: Object.freeze([]), viewFromSeq: 0, summarySeq: 0 });
 
 /** Stands for the `seq` of the event being appended, which only the store knows. */
 export const OWN_SEQ = -1;

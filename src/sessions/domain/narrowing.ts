@@ -1,5 +1,6 @@
 import { InvalidInputError } from './errors.js';
 import { isPlainObject } from './json-value.js';
+import { optionalCount } from './optional-count.js';
 import { epochMilliseconds } from './timestamps.js';
 import type { ViewItem } from './view-item.js';
 
@@ -31,11 +32,4 @@ export function narrowView(view: readonly ViewItem[], narrowing: GetSessionConfi
   const { numRecentEvents, afterTimestamp = 0, afterSeq = 0 } = narrowing;
   const after = view.filter(({ event }) => event.seq > afterSeq && event.timestamp >= afterTimestamp);
   return numRecentEvents === undefined ? after : after.slice(after.length - Math.min(numRecentEvents, after.length));
-}
-
-/** A whole number from 0 on, or nothing. */
-export function optionalCount(value: unknown, path: string): number | undefined {
-  if (value === undefined || value === null) return undefined;
-  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
-  throw new InvalidInputError('must be a whole number from 0 on', path);
 }

@@ -1,5 +1,5 @@
 import { InvalidInputError } from './errors.js';
-import { optionalCount } from './narrowing.js';
+import { optionalCount } from './optional-count.js';
 
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1_000;

@@ -1,6 +1,7 @@
 import { type StateChanges, filterChanges } from '../../state/state-changes.js';
 import { trackedValuesOf } from '../../state/state.js';
 import { isSummary } from './event-inspection.js';
+import { KnownStretches } from './known-stretches.js';
 import type { LoggedEvent } from './event.js';
 import type { Session } from './session.js';
 import type { SessionRecord } from './session-record.js';
@@ -29,8 +30,10 @@ interface Knowledge {
   source: ViewSource;
   /** The newest event that set a key, for keys set beyond `version`. */
   readonly keySeqs: Map<string, number>;
-  /** Commits beyond `version` that are known, each with the last event before it that makes a writer stale. */
-  readonly ahead: Map<number, number>;
+  /** What is known beyond `version`. */
+  readonly ahead: KnownStretches;
+  /** How far the log had come when the view was read; nothing up to there is new to it. */
+  viewSeq: number;
   recordSeq: number;
 }
 
@@ -41,7 +44,8 @@ export function rememberLoading(session: Session, record: SessionRecord, source:
     incarnation: record.incarnation,
     source,
     keySeqs: new Map(),
-    ahead: new Map(),
+    ahead: new KnownStretches(),
+    viewSeq: record.lastSeq,
     recordSeq: record.lastSeq,
   });
 }
@@ -61,7 +65,7 @@ export function learnCommit(session: Session, commit: LearnedCommit): void {
   if (!known || !isNews(session, commit.seq)) return;
   learnState(session, known, commit);
   learnNumbers(session, known, commit.record);
-  known.ahead.set(commit.seq, commit.previousTipSeq ?? commit.seq - 1);
+  known.ahead.add(commit.previousTipSeq ?? commit.seq - 1, commit.seq);
   advanceVersion(session, known);
 }
 
@@ -73,7 +77,7 @@ export function isNews(session: Session, seq: number): boolean {
 /** Adds a new event to what the object shows, at its place in the log, and filters again. */
 export function learnEvent(session: Session, item: ViewItem, filter: ViewFilter, now: number): void {
   const known = knowledgeOf.get(session);
-  if (!known) return;
+  if (!known || item.event.seq <= known.viewSeq) return;
   const isBefore = (event: LoggedEvent): boolean => event.seq < item.event.seq || isSummary(event);
   if (!isFiltering(filter)) {
     // In place, so that an append costs the same however long the conversation is.
@@ -91,9 +95,16 @@ export function learnEvent(session: Session, item: ViewItem, filter: ViewFilter,
 }
 
 /** Shows a view that was read anew, after a summary or a rewind changed what there is to see. */
-export function showView(session: Session, view: readonly ViewItem[], source: ViewSource): void {
+export function showView(
+  session: Session,
+  view: readonly ViewItem[],
+  source: ViewSource,
+  { incarnation, lastSeq }: SessionRecord,
+): void {
   const known = knowledgeOf.get(session);
-  if (known) known.source = source;
+  if (known?.incarnation !== incarnation || lastSeq < known.viewSeq) return;
+  known.source = source;
+  known.viewSeq = lastSeq;
   session.events = view.map(({ event }) => event);
 }
 
@@ -112,10 +123,6 @@ function learnNumbers(session: Session, known: Knowledge, record: SessionRecord)
 
 /** A gap of nothing but summaries hides nothing from a writer, so the version moves across it. */
 function advanceVersion(session: Session, { ahead, keySeqs }: Knowledge): void {
-  for (const [seq, previousTip] of [...ahead].toSorted(([a], [b]) => a - b)) {
-    if (previousTip > session.version) break;
-    session.version = Math.max(session.version, seq);
-    ahead.delete(seq);
-  }
+  session.version = ahead.reachFrom(session.version);
   for (const [key, seq] of keySeqs) if (seq <= session.version) keySeqs.delete(key);
 }

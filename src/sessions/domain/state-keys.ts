@@ -6,7 +6,7 @@ import { childPath } from './json-value.js';
 /** Refuses what is no state key; `path` is the object that holds it. */
 export function assertStateKey(key: unknown, path: string): asserts key is string {
   const problem = stateKeyProblem(key);
-  if (problem) throw new InvalidInputError(problem, typeof key === 'string' ? childPath(path, key.slice(0, 80)) : path);
+  if (problem) throw new InvalidInputError(problem, typeof key === 'string' ? childPath(path, key) : path);
 }
 
 function stateKeyProblem(key: unknown): string | undefined {

@@ -6,7 +6,7 @@ import { type Counters, countsOf } from './counters.js';
 import { digestOf } from './digest.js';
 import { InvalidInputError, LimitExceededError } from './errors.js';
 import { isAnchor } from './event-inspection.js';
-import type { Event, EventInput } from './event.js';
+import { type Event, type EventInput, isTimestampGiven } from './event.js';
 import { assertEventShape } from './event-shape.js';
 import { assertId } from './ids.js';
 import { assertJson } from './json-value.js';
@@ -63,8 +63,11 @@ export function submitEvent(input: EventInput, { limits, clock, newId }: Surroun
   return {
     event,
     payload,
-    // A filled-in timestamp differs from try to try, so it is no part of what was said.
-    digest: digestOf({ ...content, timestamp: timestamp ?? null }),
+    digest: digestOf({
+      ...content,
+      timestamp: isTimestampGiven(input) ? timestamp : null,
+      actions: { ...content.actions, stateRemovals: [...stored.stateRemovals].sort() },
+    }),
     anchor: isAnchor(event),
     counts: countsOf(event),
     changes: stored,

@@ -17,7 +17,7 @@ export function viewItemOf(event: LoggedEvent, appendedAt: number): ViewItem {
   return { event, time: Math.min(event.timestamp, appendedAt) };
 }
 
-export function loggedEvent({ payload, seq }: StoredEvent): LoggedEvent {
+export function loggedEvent({ payload, seq }: Pick<StoredEvent, 'payload' | 'seq'>): LoggedEvent {
   if (payload === null) throw new Error(`Event ${seq} was trimmed from the log`);
   return Object.assign(JSON.parse(payload) as Event, { seq });
 }

@@ -84,6 +84,6 @@ async function rewindPart(env: SessionEnvironment, record: SessionRecord, { toSe
   return {
     marks: marksAfterRewind(replay.marksAt(toSeq), toSeq, record.lastSeq + 1),
     counterIncrements: replay.countsFromNowTo(toSeq),
-    preconditions: { lastSeq: record.lastSeq },
+    preconditions: { lastSeq: record.lastSeq, firstSeq: record.firstSeq },
   };
 }

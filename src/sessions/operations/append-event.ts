@@ -1,8 +1,9 @@
 import { isRewind, isSummary } from '../domain/event-inspection.js';
-import { InvalidInputError } from '../domain/errors.js';
+import type { AppendOutcome } from '../domain/commit.js';
+import { InvalidInputError, StoreUnavailableError } from '../domain/errors.js';
 import type { EventInput } from '../domain/event.js';
 import { assertSessionKey } from '../domain/ids.js';
-import { optionalCount } from '../domain/narrowing.js';
+import { optionalCount } from '../domain/optional-count.js';
 import { incarnationOf } from '../domain/session-knowledge.js';
 import { Session, type SessionReference } from '../domain/session.js';
 import type { SessionEnvironment } from '../session-environment.js';
@@ -30,8 +31,17 @@ export async function appendEvent(env: SessionEnvironment, request: AppendEventR
 
   const { event } = append.submitted;
   const isControl = isSummary(event) || isRewind(event);
-  const outcome = isControl
-    ? await appendControlEvent(env, append.commit, event)
-    : await env.storage.append(append.commit);
+  const appending = isControl ? appendControlEvent(env, append.commit, event) : env.storage.append(append.commit);
+  const outcome = await withEventId(event.id, appending);
   return completeAppend(env, append, outcome, session instanceof Session ? session : undefined);
+}
+
+/** Whoever has to repeat an append must know the id, also where it was generated. */
+async function withEventId(eventId: string, appending: Promise<AppendOutcome>): Promise<AppendOutcome> {
+  try {
+    return await appending;
+  } catch (error) {
+    if (error instanceof StoreUnavailableError) error.eventId = eventId;
+    throw error;
+  }
 }

@@ -1,5 +1,6 @@
 import type { AppendOutcome, Commit } from '../domain/commit.js';
 import { EventConflictError, SessionNotFoundError, StaleSessionError } from '../domain/errors.js';
+import { assertEventShape } from '../domain/event-shape.js';
 import { isRewind, isSummary } from '../domain/event-inspection.js';
 import type { EventInput, LoggedEvent } from '../domain/event.js';
 import type { SessionKey } from '../domain/ids.js';
@@ -7,8 +8,10 @@ import { isNews, learnCommit, learnEvent, learnTemp, showView } from '../domain/
 import type { Session } from '../domain/session.js';
 import { stateWrites } from '../domain/stored-text.js';
 import { type SubmittedEvent, submitEvent } from '../domain/submitted-event.js';
-import { viewItemOf } from '../domain/view-item.js';
+import type { SessionRecord } from '../domain/session-record.js';
+import { loggedEvent, viewItemOf } from '../domain/view-item.js';
 import { type SessionEnvironment, appendFilter, lifetimes } from '../session-environment.js';
+import type { AfterAppend } from '../session-hooks.js';
 import { trimHistory } from './trim-history.js';
 import { readView } from './view-reading.js';
 
@@ -36,6 +39,7 @@ export async function prepareAppend(
   event: EventInput,
   preconditions: Commit['preconditions'],
 ): Promise<PreparedAppend> {
+  assertEventShape(event);
   const submitted = submitEvent(await env.hooks.runBeforeAppend({ key, event }), env);
   return { key, submitted, commit: commitOf(env, key, submitted, preconditions) };
 }
@@ -49,8 +53,8 @@ export async function completeAppend(
 ): Promise<AppendResult> {
   const stored = acceptedOutcome(outcome, commit);
   const event = eventOf(stored, submitted);
-  if (session) await bringUpToDate(env, session, { key, submitted, stored, event });
-  if (stored.kind === 'appended') startWhatFollows(env, { key, event, record: stored.record });
+  if (stored.kind === 'appended') startWhatFollows(env, { key, submitted, record: stored.record });
+  if (session) await bringUpToDate(env, session, { key, submitted, stored });
   return { event, duplicate: stored.kind === 'seen' };
 }
 
@@ -87,49 +91,58 @@ function acceptedOutcome(outcome: AppendOutcome, { key, event, preconditions }: 
   }
 }
 
-function eventOf(stored: Stored, submitted: SubmittedEvent): LoggedEvent {
-  if (stored.kind === 'appended') return { ...submitted.event, seq: stored.record.lastSeq };
-  return { ...(JSON.parse(payloadOf(stored, submitted)) as LoggedEvent), seq: stored.event.seq };
-}
-
-/** The event as stored; where history was trimmed, what was submitted is the same. */
-function payloadOf(stored: Stored, { payload }: SubmittedEvent): string {
-  return stored.kind === 'seen' ? (stored.event.payload ?? payload) : payload;
+/** The event as stored, anew for each who holds it; where history was trimmed, what was submitted is the same. */
+function eventOf(stored: Stored, { payload }: SubmittedEvent): LoggedEvent {
+  return stored.kind === 'appended'
+    ? loggedEvent({ payload, seq: stored.record.lastSeq })
+    : loggedEvent({ payload: stored.event.payload ?? payload, seq: stored.event.seq });
 }
 
 /** The caller's object learns what was stored through it, and nothing else that was stored meanwhile. */
 async function bringUpToDate(
   env: SessionEnvironment,
   session: Session,
-  { key, submitted, stored, event }: { key: SessionKey; submitted: SubmittedEvent; stored: Stored; event: LoggedEvent },
+  { key, submitted, stored }: { key: SessionKey; submitted: SubmittedEvent; stored: Stored },
 ): Promise<void> {
-  const filter = appendFilter(env);
-  const news = isNews(session, event.seq);
-  const appended = stored.kind === 'appended' ? stored : undefined;
+  const event = eventOf(stored, submitted);
+  const isNew = isNews(session, event.seq);
   learnTemp(session, submitted.temp);
   learnCommit(session, {
     seq: event.seq,
-    changes: submitted.changes,
+    changes: { stateDelta: event.actions.stateDelta, stateRemovals: event.actions.stateRemovals ?? [] },
     record: stored.record,
-    previousTipSeq: appended?.previousTipSeq,
+    previousTipSeq: stored.kind === 'appended' ? stored.previousTipSeq : undefined,
   });
-  if (!news) return;
-  if (isSummary(event) || isRewind(event)) {
-    const read = await readView(env.storage, key, filter);
-    if (read) showView(session, read.view, read.source);
+  if (!isNew) return;
+  const filter = appendFilter(env);
+  if (isSummary(event) || isRewind(event) || stored.record.marksSeq > event.seq) {
+    await showViewAnew(env, session, key);
     return;
   }
   const now = stored.kind === 'appended' ? stored.now : stored.event.appendedAt;
-  // Each holder of the event gets one of its own.
-  const own = { ...(JSON.parse(payloadOf(stored, submitted)) as LoggedEvent), seq: event.seq };
-  learnEvent(session, viewItemOf(own, now), filter, now);
+  learnEvent(session, viewItemOf(eventOf(stored, submitted), now), filter, now);
+}
+
+/** A summary or a rewind changes what there is to see. The append is done by now, whatever becomes of this. */
+async function showViewAnew(env: SessionEnvironment, session: Session, key: SessionKey): Promise<void> {
+  try {
+    const read = await readView(env.storage, key, appendFilter(env));
+    if (read) showView(session, read.view, read.source, read.stored.record);
+  } catch (error) {
+    env.running.addInBackground(Promise.reject(error));
+  }
 }
 
 function startWhatFollows(
   env: SessionEnvironment,
-  append: Parameters<SessionEnvironment['hooks']['startAfterAppend']>[0],
+  { key, submitted, record }: { key: SessionKey; submitted: SubmittedEvent; record: SessionRecord },
 ): void {
-  for (const work of env.hooks.startAfterAppend(append)) env.background.add(work);
-  const trimming = trimHistory(env, append.record);
-  if (trimming) env.background.add(trimming);
+  const append = (): AfterAppend => ({
+    key: { ...key },
+    event: loggedEvent({ payload: submitted.payload, seq: record.lastSeq }),
+    record: structuredClone(record),
+  });
+  for (const work of env.hooks.startAfterAppend(append)) env.running.addInBackground(work);
+  const trimming = trimHistory(env, record);
+  if (trimming) env.running.addInBackground(trimming);
 }

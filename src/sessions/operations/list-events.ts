@@ -2,7 +2,7 @@ import { LogCursor } from '../domain/cursors.js';
 import { InvalidInputError, SessionNotFoundError } from '../domain/errors.js';
 import type { LoggedEvent } from '../domain/event.js';
 import { type SessionKey, assertSessionKey } from '../domain/ids.js';
-import { optionalCount } from '../domain/narrowing.js';
+import { optionalCount } from '../domain/optional-count.js';
 import { checkedLimit, checkedOrder } from '../domain/paging.js';
 import type { SeqRange } from '../domain/seq-ranges.js';
 import { loggedEvent } from '../domain/view-item.js';

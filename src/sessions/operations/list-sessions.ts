@@ -1,7 +1,7 @@
 import { ListCursor } from '../domain/cursors.js';
 import { InvalidInputError } from '../domain/errors.js';
 import { type StateOwner, assertId } from '../domain/ids.js';
-import { optionalCount } from '../domain/narrowing.js';
+import { optionalCount } from '../domain/optional-count.js';
 import { checkedLimit, checkedOffset, checkedOrder, checkedOrderBy } from '../domain/paging.js';
 import type { Session } from '../domain/session.js';
 import type { SessionEnvironment } from '../session-environment.js';

@@ -4,14 +4,16 @@ import type { SessionEnvironment } from '../session-environment.js';
 import type { PurgeCounts } from '../storage/session-storage.js';
 
 const DEFAULT_BATCH_SIZE = 500;
+/** Larger ones would keep appends waiting, which batches are there to avoid. */
+const LARGEST_BATCH = 10_000;
 
 /** Removes what expired, batch by batch, with room for other work in between. */
 export async function purgeExpired(
   { storage }: SessionEnvironment,
   { batchSize = DEFAULT_BATCH_SIZE }: { batchSize?: number } = {},
 ): Promise<PurgeCounts> {
-  if (!Number.isSafeInteger(batchSize) || batchSize < 1) {
-    throw new InvalidInputError('must be a whole number from 1 on', 'batchSize');
+  if (!Number.isSafeInteger(batchSize) || batchSize < 1 || batchSize > LARGEST_BATCH) {
+    throw new InvalidInputError(`must be a whole number from 1 to ${LARGEST_BATCH}`, 'batchSize');
   }
   let total: PurgeCounts = { sessions: 0, userStates: 0, appStates: 0 };
   for (;;) {

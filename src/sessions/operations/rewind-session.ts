@@ -5,7 +5,7 @@ import { InvalidInputError, SessionNotFoundError, StaleSessionError } from '../d
 import { type SessionKey, assertSessionKey } from '../domain/ids.js';
 import { LogReplay } from '../domain/log-replay.js';
 import { marksAfterRewind } from '../domain/marks.js';
-import { optionalCount } from '../domain/narrowing.js';
+import { optionalCount } from '../domain/optional-count.js';
 import type { Session } from '../domain/session.js';
 import { StateFold } from '../domain/state-fold.js';
 import { stateRecord } from '../domain/stored-text.js';
@@ -41,10 +41,10 @@ export async function rewindSession(env: SessionEnvironment, request: RewindSess
     const read = await env.storage.read({ key, withState: true, withBase: true });
     if (!read) throw new SessionNotFoundError(sessionId);
     const { toSeq, replay, changes } = await wayBack(env, read, wanted);
-    const { incarnation, lastSeq } = read.record;
+    const { incarnation, firstSeq, lastSeq } = read.record;
     const actions = { rewind: { toSeq }, ...changes, stateRemovals: [...changes.stateRemovals] };
     const event = { id, author: 'system', actions };
-    const append = await prepareAppend({ ...env, limits: NO_LIMITS }, key, event, { incarnation, lastSeq });
+    const append = await prepareAppend({ ...env, limits: NO_LIMITS }, key, event, { incarnation, firstSeq, lastSeq });
     const outcome = await env.storage.append({
       ...append.commit,
       marks: marksAfterRewind(replay.marksAt(toSeq), toSeq, lastSeq + 1),

@@ -37,6 +37,7 @@ async function trim(
     key,
     incarnation,
     firstSeq: record.firstSeq,
+    marksSeq: record.marksSeq,
     newFirstSeq,
     baseState: await baseStateUpTo(env, record, newFirstSeq),
   });

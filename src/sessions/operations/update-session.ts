@@ -1,6 +1,6 @@
-import { isTempKey } from '../../state/scopes.js';
-import { filterChanges, hasChanges } from '../../state/state-changes.js';
+import { type StateChanges, hasChanges } from '../../state/state-changes.js';
 import { trackedValuesOf } from '../../state/state.js';
+import { digestOf } from '../domain/digest.js';
 import { InvalidInputError } from '../domain/errors.js';
 import type { LoggedEvent } from '../domain/event.js';
 import { Session } from '../domain/session.js';
@@ -12,6 +12,14 @@ export interface UpdateSessionOptions {
   expectedVersion?: number | undefined;
 }
 
+interface Saving {
+  readonly eventId: string;
+  readonly digest: string;
+}
+
+/** Saves that are under way, or failed: the same changes are saved under the same id, and so at most once. */
+const savings = new WeakMap<Session, Saving>();
+
 /** Saves what was changed in `session.state` as one event; nothing where nothing was changed. */
 export async function updateSession(
   env: SessionEnvironment,
@@ -22,11 +30,26 @@ export async function updateSession(
     throw new InvalidInputError('must be a session that getSession or createSession returned', 'session');
   }
   const values = trackedValuesOf(session.state);
-  const changes = filterChanges(values.pending(), (key) => !isTempKey(key));
+  const changes = values.pending();
   if (!hasChanges(changes)) return undefined;
   const { stateDelta, stateRemovals } = changes;
-  const event = { author: 'system', actions: { stateDelta, stateRemovals: [...stateRemovals] } };
+  const saving = savingOf(env, session, changes);
+  const event = {
+    id: saving.eventId,
+    author: 'system',
+    actions: { stateDelta, stateRemovals: [...stateRemovals] },
+  };
   const result = await appendEvent(env, { session, event, expectedVersion });
   values.settle(changes);
+  if (savings.get(session) === saving) savings.delete(session);
   return result.event;
+}
+
+function savingOf({ newId }: SessionEnvironment, session: Session, changes: StateChanges): Saving {
+  const digest = digestOf(changes);
+  const before = savings.get(session);
+  if (before?.digest === digest) return before;
+  const saving = { eventId: newId(), digest };
+  savings.set(session, saving);
+  return saving;
 }

@@ -107,6 +107,8 @@ export interface TrimRequest {
   readonly incarnation: string;
   /** What `firstSeq` is now: of two that trim, one does. */
   readonly firstSeq: number;
+  /** What `marksSeq` is now: nothing is trimmed that a rewind made visible again meanwhile. */
+  readonly marksSeq: number;
   /** What it becomes: payloads below it go, ids and digests stay. */
   readonly newFirstSeq: number;
   /** The session's own state folded up to there. */

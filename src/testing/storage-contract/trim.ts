@@ -2,8 +2,8 @@ import { topic } from '../contract-runner.js';
 import { KEY, type StorageFixture, commitOf, readSession, sessionWithEvents } from './support.js';
 
 async function trimmed({ storage }: StorageFixture, newFirstSeq: number): Promise<void> {
-  const { incarnation, firstSeq } = (await readSession(storage)).record;
-  await storage.trim({ key: KEY, incarnation, firstSeq, newFirstSeq, baseState: `{"upTo":${newFirstSeq}}` });
+  const { incarnation, firstSeq, marksSeq } = (await readSession(storage)).record;
+  await storage.trim({ key: KEY, incarnation, firstSeq, marksSeq, newFirstSeq, baseState: `{"upTo":${newFirstSeq}}` });
 }
 
 export const trim = topic<StorageFixture>('trim', (test) => {
@@ -41,15 +41,17 @@ export const trim = topic<StorageFixture>('trim', (test) => {
     expect((await readSession(storage)).events.map(({ seq }) => seq)).toEqual([4]);
   });
 
-  test('a trim planned on another beginning or incarnation does nothing', async (fixture) => {
+  test('a trim planned on another beginning, other marks or another incarnation does nothing', async (fixture) => {
     const { storage, raw } = fixture;
     await sessionWithEvents(storage, 6);
     const { incarnation } = (await readSession(storage)).record;
     await trimmed(fixture, 3);
     const before = await raw();
-    await storage.trim({ key: KEY, incarnation, firstSeq: 1, newFirstSeq: 5, baseState: '{}' });
-    await storage.trim({ key: KEY, incarnation: 'another', firstSeq: 3, newFirstSeq: 5, baseState: '{}' });
-    await storage.trim({ key: { ...KEY, userId: 'bob' }, incarnation, firstSeq: 3, newFirstSeq: 5, baseState: '{}' });
+    const plan = { key: KEY, incarnation, firstSeq: 3, marksSeq: 0, newFirstSeq: 5, baseState: '{}' };
+    await storage.trim({ ...plan, firstSeq: 1 });
+    await storage.trim({ ...plan, marksSeq: 2 });
+    await storage.trim({ ...plan, incarnation: 'another' });
+    await storage.trim({ ...plan, key: { ...KEY, userId: 'bob' } });
     expect(await raw()).toEqual(before);
   });
 

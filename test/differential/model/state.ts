@@ -53,6 +53,8 @@ export function inScope({ set, removed }: Changes, scope: 'user' | 'app'): Chang
     if (scopeOf(key) !== 'session') throw new Refusal('INVALID_INPUT');
     return `${scope}:${key}`;
   };
+  const keys = set.map(([key]) => prefixed(key));
+  if (new Set(keys).size < keys.length) throw new Refusal('INVALID_INPUT');
   return { set: set.map(([key, value]) => [prefixed(key), value]), removed: removed.map(prefixed) };
 }
 

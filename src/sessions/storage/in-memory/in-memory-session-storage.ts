@@ -1,6 +1,7 @@
 import type { AppendOutcome, Commit } from '../../domain/commit.js';
 import { type Clock, systemClock } from '../../domain/clock.js';
-import { refusalOf, recordAfter } from '../../domain/commit-rules.js';
+import { isAsExpected, recordAfter, refusalOf } from '../../domain/commit-rules.js';
+import { StoreUnavailableError } from '../../domain/errors.js';
 import { type Lifetime, expiresAt, isExpired } from '../../domain/expiry.js';
 import type { SessionKey, StateOwner } from '../../domain/ids.js';
 import { newRecord } from '../../domain/session-record.js';
@@ -34,13 +35,14 @@ export class InMemorySessionStorage implements SessionStorage {
   readonly #sessions = new SessionShelf();
   readonly #scopes = new ScopeStates();
   #incarnations = 0;
+  #isClosed = false;
 
   constructor({ clock = systemClock }: { clock?: Clock | undefined } = {}) {
     this.#clock = clock;
   }
 
   async create({ key, baseState, upserts, expiry }: CreateRequest): Promise<StoredSession | undefined> {
-    const now = this.#clock.now();
+    const now = this.#now();
     if (this.#live(key, now)) return undefined;
     const record = newRecord(key, String(++this.#incarnations), now, expiresAt(now, expiry.session));
     const entry: StoredEntry = { record, baseState, state: new Map(), log: new EventLog() };
@@ -50,7 +52,7 @@ export class InMemorySessionStorage implements SessionStorage {
   }
 
   async append(commit: Commit): Promise<AppendOutcome> {
-    const now = this.#clock.now();
+    const now = this.#now();
     const entry = this.#live(commit.key, now);
     const refusal = refusalOf(commit, entry?.record, entry?.log.find(commit.event.id), now);
     if (refusal) return refusal;
@@ -66,7 +68,7 @@ export class InMemorySessionStorage implements SessionStorage {
   }
 
   async read(request: ReadRequest): Promise<StoredSession | undefined> {
-    const now = this.#clock.now();
+    const now = this.#now();
     const entry = this.#live(request.key, now);
     if (!entry) return undefined;
     const { record, log, baseState } = entry;
@@ -85,7 +87,7 @@ export class InMemorySessionStorage implements SessionStorage {
   }
 
   async list(request: ListRequest): Promise<ListResult> {
-    const now = this.#clock.now();
+    const now = this.#now();
     const entries = this.#sessions.of(request).filter(({ record }) => !isExpired(record.expiresAt, now));
     return {
       sessions: listOf(entries, request).map((entry) => ({
@@ -97,7 +99,7 @@ export class InMemorySessionStorage implements SessionStorage {
   }
 
   async touch({ key, incarnation, renew }: TouchRequest): Promise<void> {
-    const now = this.#clock.now();
+    const now = this.#now();
     const entry = this.#live(key, now);
     if (entry?.record.incarnation === incarnation && renew.session) {
       entry.record = { ...entry.record, expiresAt: expiresAt(now, renew.session) };
@@ -107,36 +109,38 @@ export class InMemorySessionStorage implements SessionStorage {
     if (renew.app) this.#scopes.renew({ appName }, renew.app, now);
   }
 
-  async trim({ key, incarnation, firstSeq, newFirstSeq, baseState }: TrimRequest): Promise<void> {
-    const entry = this.#live(key, this.#clock.now());
-    if (entry?.record.incarnation !== incarnation || entry.record.firstSeq !== firstSeq) return;
-    entry.log.forgetPayloadsBelow(newFirstSeq, firstSeq);
+  async trim({ key, newFirstSeq, baseState, ...expected }: TrimRequest): Promise<void> {
+    const entry = this.#live(key, this.#now());
+    if (!entry || !isAsExpected(entry.record, expected)) return;
+    entry.log.forgetPayloadsBelow(newFirstSeq, expected.firstSeq);
     entry.baseState = baseState;
     entry.record = { ...entry.record, firstSeq: newFirstSeq };
   }
 
   async delete(key: SessionKey): Promise<void> {
+    this.#now();
     this.#sessions.remove(key);
   }
 
   async readState(owner: StateOwner, lifetime?: Lifetime): Promise<StateEntries> {
-    const now = this.#clock.now();
+    const now = this.#now();
     if (lifetime) this.#scopes.renewIfDue(owner, lifetime, now);
     return this.#scopes.entriesOf(owner, now);
   }
 
   async writeState({ owner, upserts, removals, lifetime }: WriteStateRequest): Promise<StateEntries> {
-    const now = this.#clock.now();
+    const now = this.#now();
     this.#scopes.writeTo(owner, { upserts, removals, lifetime, now });
     return this.#scopes.entriesOf(owner, now);
   }
 
   async purgeExpired(limit: number): Promise<PurgeCounts> {
-    const now = this.#clock.now();
+    const now = this.#now();
     return { sessions: this.#sessions.purge(limit, now), ...this.#scopes.purge(limit, now) };
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     this.#sessions.clear();
     this.#scopes.clear();
   }
@@ -157,5 +161,11 @@ export class InMemorySessionStorage implements SessionStorage {
   #live(key: SessionKey, now: number): StoredEntry | undefined {
     const entry = this.#sessions.get(key);
     return entry && !isExpired(entry.record.expiresAt, now) ? entry : undefined;
+  }
+
+  /** The time of an operation; there is none after the end. */
+  #now(): number {
+    if (this.#isClosed) throw new StoreUnavailableError('The session store is closed.', false);
+    return this.#clock.now();
   }
 }

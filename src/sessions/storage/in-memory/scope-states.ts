@@ -1,6 +1,6 @@
-import type { Removal, Upsert } from '../../domain/commit.js';
 import { type Lifetime, type Lifetimes, expiresAt, isExpired, isRenewalDue } from '../../domain/expiry.js';
 import type { SessionKey, StateOwner } from '../../domain/ids.js';
+import { type StateWrites, isEmpty, writesOf } from '../../domain/scope-writes.js';
 import type { StateEntries, StoredState } from '../session-storage.js';
 import type { StoredEntry } from './session-shelf.js';
 
@@ -10,9 +10,8 @@ interface Bucket {
   expiresAt: number;
 }
 
-interface StateWrites {
-  readonly upserts: readonly Upsert[];
-  readonly removals: readonly Removal[];
+interface ScopeWrites extends StateWrites {
+  readonly lifetime: Lifetime;
   readonly now: number;
 }
 
@@ -24,31 +23,30 @@ export class ScopeStates {
   write({
     key: { appName, userId },
     ownState,
-    upserts,
-    removals,
     lifetimes,
     now,
-  }: StateWrites & { key: SessionKey; ownState: Map<string, string>; lifetimes: Lifetimes | undefined }): void {
-    const of = (scope: Upsert['scope']): StateWrites => ({
-      upserts: upserts.filter((upsert) => upsert.scope === scope),
-      removals: removals.filter((removal) => removal.scope === scope),
-      now,
-    });
-    applyWrites(ownState, of('session'));
+    ...writes
+  }: StateWrites & {
+    key: SessionKey;
+    ownState: Map<string, string>;
+    lifetimes: Lifetimes | undefined;
+    now: number;
+  }): void {
+    applyWrites(ownState, writesOf('session', writes));
     if (!lifetimes) return;
-    this.writeTo({ appName, userId }, { ...of('user'), lifetime: lifetimes.user });
-    this.writeTo({ appName }, { ...of('app'), lifetime: lifetimes.app });
+    this.writeTo({ appName, userId }, { ...writesOf('user', writes), lifetime: lifetimes.user, now });
+    this.writeTo({ appName }, { ...writesOf('app', writes), lifetime: lifetimes.app, now });
   }
 
   /** Writes into one bucket; without anything to write, the bucket is only kept alive. */
-  writeTo(owner: StateOwner, { lifetime, ...writes }: StateWrites & { lifetime: Lifetime }): void {
-    if (writes.upserts.length + writes.removals.length === 0) {
-      this.renewIfDue(owner, lifetime, writes.now);
+  writeTo(owner: StateOwner, { lifetime, now, ...writes }: ScopeWrites): void {
+    if (isEmpty(writes)) {
+      this.renewIfDue(owner, lifetime, now);
       return;
     }
-    const bucket = this.#live(owner, writes.now) ?? { owner, values: new Map<string, string>(), expiresAt: 0 };
+    const bucket = this.#live(owner, now) ?? { owner, values: new Map<string, string>(), expiresAt: 0 };
     applyWrites(bucket.values, writes);
-    bucket.expiresAt = expiresAt(writes.now, lifetime);
+    bucket.expiresAt = expiresAt(now, lifetime);
     if (bucket.values.size > 0) this.#buckets.set(bucketKey(owner), bucket);
     else this.#buckets.delete(bucketKey(owner));
   }

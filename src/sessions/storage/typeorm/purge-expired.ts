@@ -18,7 +18,7 @@ export async function purgeExpired(write: InTransaction, tables: Tables, limit: 
   if (expired.length > 0) {
     let removed: number;
     do {
-      removed = await write((connection) => removeSomeEvents(connection, tables, expired));
+      removed = await write((connection, now) => removeSomeEvents(connection, tables, expired, now));
     } while (removed === EVENTS_A_BATCH);
   }
   return write(async (connection, now) => ({
@@ -42,12 +42,15 @@ async function expiredSessions(
 
 async function removeSomeEvents(
   connection: SqlConnection,
-  { events }: Tables,
+  { events, sessions }: Tables,
   sessionPks: readonly number[],
+  now: number,
 ): Promise<number> {
   const { rows } = await connection.change(sql`
     DELETE FROM ${events} WHERE (session_pk, seq) IN (
-      SELECT session_pk, seq FROM ${events} WHERE session_pk IN (${sqlList(sessionPks)}) LIMIT ${EVENTS_A_BATCH}
+      SELECT session_pk, seq FROM ${events} WHERE session_pk IN (
+        SELECT pk FROM ${sessions} WHERE pk IN (${sqlList(sessionPks)}) AND expires_at <= ${now}
+      ) LIMIT ${EVENTS_A_BATCH}
     )`);
   return rows;
 }

@@ -1,3 +1,4 @@
+import { isAsExpected } from '../../domain/commit-rules.js';
 import type { TrimRequest } from '../session-storage.js';
 import { findLiveSession } from './session-lookup.js';
 import { sql } from './sql.js';
@@ -8,14 +9,14 @@ import type { Tables } from './tables.js';
 export async function trimLog(
   connection: SqlConnection,
   tables: Tables,
-  { key, incarnation, firstSeq, newFirstSeq, baseState }: TrimRequest,
+  { key, newFirstSeq, baseState, ...expected }: TrimRequest,
   now: number,
 ): Promise<void> {
   const session = await findLiveSession(connection, tables, key, now);
-  if (session?.record.incarnation !== incarnation || session.record.firstSeq !== firstSeq) return;
+  if (!session || !isAsExpected(session.record, expected)) return;
   await connection.change(sql`
     UPDATE ${tables.sessions} SET first_seq = ${newFirstSeq}, base_state = ${baseState} WHERE pk = ${session.pk}`);
   await connection.change(sql`
     UPDATE ${tables.events} SET payload = NULL
-    WHERE session_pk = ${session.pk} AND seq BETWEEN ${firstSeq} AND ${newFirstSeq - 1}`);
+    WHERE session_pk = ${session.pk} AND seq BETWEEN ${expected.firstSeq} AND ${newFirstSeq - 1}`);
 }

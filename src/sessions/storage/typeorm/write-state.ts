@@ -1,18 +1,12 @@
-import type { StoredScope } from '../../../state/scopes.js';
-import type { Removal, Upsert } from '../../domain/commit.js';
 import { type Lifetime, type Lifetimes, NEVER, expiresAt, isExpired } from '../../domain/expiry.js';
 import type { StateOwner } from '../../domain/ids.js';
-import { type Sql, joinSql, sql, sqlList } from './sql.js';
+import { type StateWrites, isEmpty, writesOf } from '../../domain/scope-writes.js';
+import { type Sql, inPortions, joinSql, sql, sqlList } from './sql.js';
 import type { FoundSession } from './session-lookup.js';
 import type { SqlConnection } from './sql-connection.js';
 import type { Tables } from './tables.js';
 
-interface Writes {
-  readonly upserts: readonly Upsert[];
-  readonly removals: readonly Removal[];
-}
-
-interface ScopeWrites extends Writes {
+interface ScopeWrites extends StateWrites {
   readonly lifetime: Lifetime;
   readonly now: number;
 }
@@ -22,16 +16,15 @@ export async function writeAllScopes(
   connection: SqlConnection,
   tables: Tables,
   { pk, record: { appName, userId } }: FoundSession,
-  { upserts, removals, lifetimes, now }: Writes & { lifetimes: Lifetimes | undefined; now: number },
+  { lifetimes, now, ...writes }: StateWrites & { lifetimes: Lifetimes | undefined; now: number },
 ): Promise<void> {
-  const of = (scope: StoredScope): Writes => ({
-    upserts: upserts.filter((upsert) => upsert.scope === scope),
-    removals: removals.filter((removal) => removal.scope === scope),
-  });
-  await writeEntries(connection, { table: tables.sessionState, owner: sql`session_pk`, pk }, of('session'));
+  const own = { table: tables.sessionState, owner: sql`session_pk`, pk };
+  await writeEntries(connection, own, writesOf('session', writes));
   if (!lifetimes) return;
-  await writeScope(connection, tables, { appName, userId }, { ...of('user'), lifetime: lifetimes.user, now });
-  await writeScope(connection, tables, { appName }, { ...of('app'), lifetime: lifetimes.app, now });
+  const user = { ...writesOf('user', writes), lifetime: lifetimes.user, now };
+  await writeScope(connection, tables, { appName, userId }, user);
+  const app = { ...writesOf('app', writes), lifetime: lifetimes.app, now };
+  await writeScope(connection, tables, { appName }, app);
 }
 
 /** Writes into one shared scope; without anything to write, the scope is only kept alive. */
@@ -39,16 +32,16 @@ export async function writeScope(
   connection: SqlConnection,
   tables: Tables,
   owner: StateOwner,
-  { upserts, removals, lifetime, now }: ScopeWrites,
+  { lifetime, now, ...writes }: ScopeWrites,
 ): Promise<void> {
-  if (upserts.length + removals.length === 0) {
+  if (isEmpty(writes)) {
     await renewScopeIfDue(connection, tables, owner, lifetime, now);
     return;
   }
-  const pk = await liveScope(connection, tables, owner, { lifetime, now, create: upserts.length > 0 });
+  const pk = await liveScope(connection, tables, owner, { lifetime, now, create: writes.upserts.length > 0 });
   if (pk === undefined) return;
-  await writeEntries(connection, { table: tables.sharedState, owner: sql`scope_pk`, pk }, { upserts, removals });
-  if (removals.length > 0) await deleteScopeIfEmpty(connection, tables, pk);
+  await writeEntries(connection, { table: tables.sharedState, owner: sql`scope_pk`, pk }, writes);
+  if (writes.removals.length > 0) await deleteScopeIfEmpty(connection, tables, pk);
 }
 
 /** Prolongs a scope that is alive and has used up enough of its life; one statement, without reading first. */
@@ -114,16 +107,16 @@ async function liveScope(
 async function writeEntries(
   connection: SqlConnection,
   { table, owner, pk }: { table: Sql; owner: Sql; pk: number },
-  { upserts, removals }: Writes,
+  { upserts, removals }: StateWrites,
 ): Promise<void> {
-  if (upserts.length > 0) {
-    const rows = upserts.map(({ name, value }) => sql`(${pk}, ${name}, ${value})`);
+  for (const some of inPortions(upserts)) {
+    const rows = some.map(({ name, value }) => sql`(${pk}, ${name}, ${value})`);
     await connection.change(sql`
       INSERT INTO ${table} (${owner}, name, value) VALUES ${joinSql(rows, ', ')}
       ON CONFLICT (${owner}, name) DO UPDATE SET value = excluded.value`);
   }
-  if (removals.length > 0) {
-    const names = sqlList(removals.map(({ name }) => name));
+  for (const some of inPortions(removals)) {
+    const names = sqlList(some.map(({ name }) => name));
     await connection.change(sql`DELETE FROM ${table} WHERE ${owner} = ${pk} AND name IN (${names})`);
   }
 }

@@ -1,0 +1,20 @@
+import type { StoredScope } from '../../state/scopes.js';
+import type { Removal, Upsert } from './commit.js';
+
+/** Keys of state to set and to remove. */
+export interface StateWrites {
+  readonly upserts: readonly Upsert[];
+  readonly removals: readonly Removal[];
+}
+
+/** The part of the writes that one scope is about. */
+export function writesOf(scope: StoredScope, { upserts, removals }: StateWrites): StateWrites {
+  return {
+    upserts: upserts.filter((upsert) => upsert.scope === scope),
+    removals: removals.filter((removal) => removal.scope === scope),
+  };
+}
+
+export function isEmpty({ upserts, removals }: StateWrites): boolean {
+  return upserts.length === 0 && removals.length === 0;
+}

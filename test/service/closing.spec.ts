@@ -1,0 +1,35 @@
+import { SessionService } from '../../src/index.js';
+import { testStores } from '../support/stores.js';
+
+const KEY = { appName: 'shop', userId: 'ann', sessionId: 'one' };
+
+describe.each(testStores)('closing sessions on $name', ({ open }) => {
+  it('finishes what is under way, hooks included', async () => {
+    const { storage, destroy } = await open({});
+    const sessions = new SessionService({ storage });
+    const session = await sessions.createSession(KEY);
+    const heard: number[] = [];
+    sessions.hooks.onAfterAppend(({ event }) => void heard.push(event.seq));
+    const appends = [1, 2, 3].map(() => sessions.appendEvent({ session, event: { author: 'user' } }));
+    await sessions.close();
+    expect(heard.toSorted()).toEqual([1, 2, 3]);
+    expect(await Promise.all(appends)).toHaveLength(3);
+    await destroy();
+  });
+
+  it('leaves nothing that answers, and can be done twice', async () => {
+    const { storage, destroy } = await open({});
+    const sessions = new SessionService({ storage });
+    const session = await sessions.createSession(KEY);
+    await sessions.close();
+    await sessions.close();
+    const refused = { code: 'STORE_UNAVAILABLE', outcomeUnknown: false };
+    await expect(sessions.getSession(KEY)).rejects.toMatchObject(refused);
+    await expect(sessions.createSession({ ...KEY, sessionId: 'two' })).rejects.toMatchObject(refused);
+    await expect(sessions.appendEvent({ session, event: {} })).rejects.toMatchObject(refused);
+    await expect(sessions.deleteSession(KEY)).rejects.toMatchObject(refused);
+    await expect(sessions.listSessions(KEY)).rejects.toMatchObject(refused);
+    await expect(sessions.purgeExpired()).rejects.toMatchObject(refused);
+    await destroy();
+  });
+});

@@ -1,0 +1,98 @@
+import {
+  type AppendOutcome,
+  type Commit,
+  InMemorySessionStorage,
+  type ReadRequest,
+  SessionService,
+  StoreUnavailableError,
+  type StoredSession,
+} from '../../src/index.js';
+
+const KEY = { appName: 'shop', userId: 'ann', sessionId: 'one' };
+
+/** A store that carries out an append, but loses its answer; or that fails to read. */
+class FailingStorage extends InMemorySessionStorage {
+  losesAnswers = false;
+  failsToRead = false;
+
+  override async append(commit: Commit): Promise<AppendOutcome> {
+    const outcome = await super.append(commit);
+    if (this.losesAnswers) throw new StoreUnavailableError('The answer was lost.', true);
+    return outcome;
+  }
+
+  override async read(request: ReadRequest): Promise<StoredSession | undefined> {
+    if (this.failsToRead && request.withState) throw new StoreUnavailableError('The net is down.', false);
+    return super.read(request);
+  }
+}
+
+describe('a store that fails', () => {
+  it('names the event to repeat, also where its id was generated', async () => {
+    const storage = new FailingStorage();
+    const sessions = new SessionService({ storage });
+    const session = await sessions.createSession(KEY);
+    const event = { author: 'user', actions: { stateDelta: { count: 1 } } };
+    storage.losesAnswers = true;
+    const lost: unknown = await sessions.appendEvent({ session, event }).catch((error: unknown) => error);
+    if (!(lost instanceof StoreUnavailableError)) throw new Error('It did not fail');
+    storage.losesAnswers = false;
+    const again = await sessions.append({ session, event: { ...event, id: lost.eventId } });
+    expect(again).toMatchObject({ duplicate: true, event: { seq: 1 } });
+    expect(session.state.count).toBe(1);
+  });
+
+  it('saves the same changes of state once, when the save is repeated', async () => {
+    const storage = new FailingStorage();
+    const sessions = new SessionService({ storage });
+    const session = await sessions.createSession(KEY);
+    session.state.count = 1;
+    storage.losesAnswers = true;
+    await expect(sessions.updateSession(session)).rejects.toMatchObject({ outcomeUnknown: true });
+    storage.losesAnswers = false;
+    await Promise.all([sessions.updateSession(session), sessions.updateSession(session)]);
+    expect((await sessions.listEvents(KEY)).lastSeq).toBe(1);
+    expect(session.state.hasDelta()).toBe(false);
+    session.state.count = 2;
+    await sessions.updateSession(session);
+    session.state.count = 1;
+    await sessions.updateSession(session);
+    expect((await sessions.listEvents(KEY)).lastSeq).toBe(3);
+  });
+
+  it('does not undo a rewind that is stored, and its hook runs', async () => {
+    const storage = new FailingStorage();
+    const failures: unknown[] = [];
+    const sessions = new SessionService({ storage, onBackgroundError: (error) => failures.push(error) });
+    const session = await sessions.createSession(KEY);
+    await sessions.appendEvent({ session, event: { author: 'user' } });
+    const heard: number[] = [];
+    sessions.hooks.onAfterAppend(({ event }) => void heard.push(event.seq));
+    storage.failsToRead = true;
+    const stored = await sessions.appendEvent({ session, event: { actions: { rewind: { toSeq: 0 } } } });
+    await sessions.whenIdle();
+    expect(stored.seq).toBe(2);
+    expect(heard).toEqual([2]);
+    expect(failures).toEqual([expect.objectContaining({ code: 'STORE_UNAVAILABLE' })]);
+  });
+});
+
+describe('settings', () => {
+  it('that are undefined leave the default in force', async () => {
+    const limits = { maxEventBytes: undefined, maxDeltaKeys: undefined } as unknown as { maxEventBytes: number };
+    const sessions = new SessionService({ storage: new InMemorySessionStorage(), limits });
+    const state = { text: 'x'.repeat(1_100_000) };
+    await expect(sessions.createSession({ ...KEY, state })).rejects.toMatchObject({ code: 'LIMIT_EXCEEDED' });
+  });
+
+  it.each([
+    [{ history: { maxEvents: 1.5 } }, 'history.maxEvents'],
+    [{ history: { maxEvents: -1 } }, 'history.maxEvents'],
+    [{ ttl: { sessionSeconds: Number.NaN } }, 'ttl.sessionSeconds'],
+    [{ ttl: { enabled: 'yes' as unknown as boolean } }, 'ttl.enabled'],
+    [{ limits: { maxKeys: 1 } as object }, 'limits.maxKeys'],
+  ])('%j are refused by name', (settings, path) => {
+    const start = (): SessionService => new SessionService({ storage: new InMemorySessionStorage(), ...settings });
+    expect(start).toThrow(expect.objectContaining({ code: 'INVALID_INPUT', path }));
+  });
+});

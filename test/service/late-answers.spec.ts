@@ -1,0 +1,78 @@
+import { type AppendOutcome, type Commit, InMemorySessionStorage, SessionService } from '../../src/index.js';
+
+const KEY = { appName: 'shop', userId: 'ann', sessionId: 'one' };
+
+/** A store whose answer to chosen appends comes only when it is let go. */
+class LateStorage extends InMemorySessionStorage {
+  readonly #held = new Map<string, Promise<void>>();
+
+  /** Holds back the answer for the event of this id; call what it returns to let it go. */
+  holdBack(eventId: string): () => void {
+    const { promise, resolve } = withResolvers();
+    this.#held.set(eventId, promise);
+    return resolve;
+  }
+
+  override async append(commit: Commit): Promise<AppendOutcome> {
+    const outcome = await super.append(commit);
+    await this.#held.get(commit.event.id);
+    return outcome;
+  }
+}
+
+function withResolvers(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = (): void => undefined;
+  const promise = new Promise<void>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
+}
+
+const says = (id: string): { id: string; author: string } => ({ id, author: 'user' });
+
+describe('an object through which appends come back late', () => {
+  it.each([
+    ['a summary before the late event', { compaction: { fromSeq: 1, toSeq: 2 } }],
+    ['a summary of the late event', { compaction: { fromSeq: 1, toSeq: 3 } }],
+    ['a rewind of the late event', { rewind: { toSeq: 2 } }],
+  ])('shows what a new reader sees after %s', async (_title, actions) => {
+    const storage = new LateStorage();
+    const sessions = new SessionService({ storage });
+    const session = await sessions.createSession(KEY);
+    for (const id of ['1', '2']) await sessions.appendEvent({ session, event: says(id) });
+
+    const letGo = storage.holdBack('late');
+    const late = sessions.appendEvent({ session, event: says('late') });
+    await sessions.appendEvent({ session, event: { id: 'control', author: 'system', actions } });
+    letGo();
+    await late;
+    expect(session.events).toEqual((await sessions.getSession(KEY))?.events);
+    expect(session.version).toBe(4);
+  });
+
+  it('does not show again what it sees already, or what was rewound', async () => {
+    const sessions = new SessionService({ storage: new InMemorySessionStorage() });
+    const stale = await sessions.createSession(KEY);
+    const other = await sessions.getSession(KEY);
+    if (!other) throw new Error('The session is not there');
+    for (const id of ['1', '2']) await sessions.appendEvent({ session: other, event: says(id) });
+    const summary = { id: 's', author: 'system', actions: { compaction: { fromSeq: 1, toSeq: 1 } } };
+    await sessions.appendEvent({ session: stale, event: summary });
+    await sessions.appendEvent({ session: stale, event: says('2') });
+    expect(stale.events.map(({ id }) => id)).toEqual(['s', '2']);
+
+    await sessions.rewindSession({ ...KEY, toSeq: 0 });
+    await sessions.appendEvent({ session: stale, event: says('1') });
+    expect(stale.events).toEqual([]);
+  });
+
+  it('costs the same however long a gap stays open', async () => {
+    const sessions = new SessionService({ storage: new InMemorySessionStorage() });
+    const session = await sessions.createSession(KEY);
+    await sessions.appendEvent({ session: { ...KEY, id: KEY.sessionId }, event: says('unknown') });
+    for (let count = 0; count < 500; count++) await sessions.appendEvent({ session, event: { author: 'agent' } });
+    expect(session.version).toBe(0);
+    await sessions.appendEvent({ session, event: says('unknown') });
+    expect(session.version).toBe(501);
+  });
+});

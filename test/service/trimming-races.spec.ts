@@ -1,0 +1,27 @@
+import { InMemorySessionStorage, SessionService, type TrimRequest } from '../../src/index.js';
+
+const KEY = { appName: 'shop', userId: 'ann', sessionId: 'one' };
+
+/** A store in which something happens right before each trim is written. */
+class HurriedStorage extends InMemorySessionStorage {
+  beforeTrim: () => Promise<unknown> = async () => undefined;
+
+  override async trim(request: TrimRequest): Promise<void> {
+    await this.beforeTrim();
+    await super.trim(request);
+  }
+}
+
+describe('trimming while the session is taken back', () => {
+  it('leaves what became visible again', async () => {
+    const storage = new HurriedStorage();
+    const sessions = new SessionService({ storage, history: { maxEvents: 10, keepHistory: false } });
+    const session = await sessions.createSession(KEY);
+    storage.beforeTrim = () => sessions.rewindSession({ ...KEY, toSeq: 20 });
+    for (let count = 0; count < 64; count++) await sessions.appendEvent({ session, event: { author: 'user' } });
+    await sessions.whenIdle();
+    const seqs = (await sessions.getSession(KEY))?.events.map(({ seq }) => seq);
+    expect(seqs).toEqual([11, 12, 13, 14, 15, 16, 17, 18, 19, 20]);
+    expect((await sessions.listEvents(KEY)).firstSeq).toBe(1);
+  });
+});
