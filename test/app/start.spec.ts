@@ -10,6 +10,10 @@ import { DatabaseSessionService } from '../../src/typeorm.js';
 
 const main = join(__dirname, '../../dist/main.js');
 
+function complaint(process: ChildProcess): Promise<string> {
+  return text(process.stderr ?? Readable.from([]));
+}
+
 /** The built app, started as `npm start` starts it. */
 describe('npm start', () => {
   let folder: string;
@@ -29,8 +33,6 @@ describe('npm start', () => {
 
   const start = (port: string): ChildProcess =>
     spawn(process.execPath, [main], { cwd: folder, env: { ...process.env, PORT: port, NO_COLOR: '1' } });
-
-  const complaint = (process: ChildProcess): Promise<string> => text(process.stderr ?? Readable.from([]));
 
   const sizeOf = (file: string): number => statSync(join(folder, 'data', file), { throwIfNoEntry: false })?.size ?? 0;
 

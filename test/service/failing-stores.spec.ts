@@ -90,7 +90,7 @@ describe('settings', () => {
     [{ history: { maxEvents: -1 } }, 'history.maxEvents'],
     [{ ttl: { sessionSeconds: Number.NaN } }, 'ttl.sessionSeconds'],
     [{ ttl: { enabled: 'yes' as unknown as boolean } }, 'ttl.enabled'],
-    [{ limits: { maxKeys: 1 } as object }, 'limits.maxKeys'],
+    [{ limits: Object.fromEntries([['maxKeys', 1]]) }, 'limits.maxKeys'],
   ])('%j are refused by name', (settings, path) => {
     const start = (): SessionService => new SessionService({ storage: new InMemorySessionStorage(), ...settings });
     expect(start).toThrow(expect.objectContaining({ code: 'INVALID_INPUT', path }));

@@ -1,16 +1,17 @@
+import { EventEmitter, once } from 'node:events';
 import { type AppendOutcome, type Commit, InMemorySessionStorage, SessionService } from '../../src/index.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 'one' };
 
 /** A store whose answer to chosen appends comes only when it is let go. */
 class LateStorage extends InMemorySessionStorage {
-  readonly #held = new Map<string, Promise<void>>();
+  readonly #letGo = new EventEmitter();
+  readonly #held = new Map<string, Promise<unknown>>();
 
   /** Holds back the answer for the event of this id; call what it returns to let it go. */
   holdBack(eventId: string): () => void {
-    const { promise, resolve } = withResolvers();
-    this.#held.set(eventId, promise);
-    return resolve;
+    this.#held.set(eventId, once(this.#letGo, eventId));
+    return () => this.#letGo.emit(eventId);
   }
 
   override async append(commit: Commit): Promise<AppendOutcome> {
@@ -18,14 +19,6 @@ class LateStorage extends InMemorySessionStorage {
     await this.#held.get(commit.event.id);
     return outcome;
   }
-}
-
-function withResolvers(): { promise: Promise<void>; resolve: () => void } {
-  let resolve = (): void => undefined;
-  const promise = new Promise<void>((settle) => {
-    resolve = settle;
-  });
-  return { promise, resolve };
 }
 
 const says = (id: string): { id: string; author: string } => ({ id, author: 'user' });
