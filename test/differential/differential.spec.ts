@@ -16,12 +16,13 @@ describe.each(testStores)('A model of the contract beside $name', (store) => {
     async () => {
       const alike = fc.asyncProperty(settings, operationsOf(length), async (configured, sequence) => {
         const clock = manualClock();
+        const { ttl, ...history } = configured;
         const opened = await store.open({ clock });
         try {
           const service = new SessionService({
             storage: opened.storage,
-            history: configured,
-            ttl: configured.ttl,
+            history,
+            ttl,
             clock,
           });
           const step = new LockStep(service, new Model(configured, clock), clock);

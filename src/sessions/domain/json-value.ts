@@ -30,7 +30,7 @@ const LONGEST_NAME = 80;
 /** The path of `key` below `path`, in JSONPath notation. */
 export function childPath(path: string, key: string | number): string {
   if (typeof key === 'number') return `${path}[${key}]`;
-  const name = key.length > LONGEST_NAME ? `${key.slice(0, LONGEST_NAME)}…` : key;
+  const name = key.slice(0, LONGEST_NAME);
   return /^[A-Za-z_$][\w$]*$/.test(name) ? `${path}.${name}` : `${path}[${JSON.stringify(name)}]`;
 }
 

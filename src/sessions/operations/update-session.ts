@@ -4,6 +4,7 @@ import { digestOf } from '../domain/digest.js';
 import { InvalidInputError } from '../domain/errors.js';
 import type { LoggedEvent } from '../domain/event.js';
 import { Session } from '../domain/session.js';
+import { submittedChanges } from '../domain/submitted-changes.js';
 import type { SessionEnvironment } from '../session-environment.js';
 import { appendEvent } from './append-event.js';
 
@@ -45,8 +46,8 @@ export async function updateSession(
   return result.event;
 }
 
-function savingOf({ newId }: SessionEnvironment, session: Session, changes: StateChanges): Saving {
-  const digest = digestOf(changes);
+function savingOf({ newId, limits }: SessionEnvironment, session: Session, changes: StateChanges): Saving {
+  const digest = digestOf(submittedChanges(changes.stateDelta, changes.stateRemovals, '$.actions', limits));
   const before = savings.get(session);
   if (before?.digest === digest) return before;
   const saving = { eventId: newId(), digest };

@@ -21,6 +21,8 @@ export class ModelObject {
   isCertain = true;
   readonly #seqOfKey = new Map<string, number>();
   readonly #pending = new Map<string, unknown>();
+  /** How long the log was when its view was read. */
+  #viewSeq: number;
 
   constructor(
     readonly session: ModelSession,
@@ -30,6 +32,7 @@ export class ModelObject {
     private knowsAll: boolean,
   ) {
     this.version = session.lastSeq;
+    this.#viewSeq = session.lastSeq;
     this.#known = session.view();
     this.conversationCount = session.conversationCount;
     this.lastUpdateTime = session.lastUpdateTime;
@@ -45,27 +48,32 @@ export class ModelObject {
   }
 
   set(key: string, value: unknown): void {
+    if (scopeOf(key) === 'temp') {
+      this.loaded.set(key, value);
+      return;
+    }
     if (this.#pending.get(key) === REMOVED) this.#pending.delete(key);
     this.#pending.set(key, value);
   }
 
   remove(key: string): void {
     this.#pending.delete(key);
-    if (this.loaded.has(key)) this.#pending.set(key, REMOVED);
+    if (scopeOf(key) === 'temp') this.loaded.delete(key);
+    else if (this.loaded.has(key)) this.#pending.set(key, REMOVED);
   }
 
   /** What is to be saved. */
   pending(): Changes {
-    const entries = [...this.#pending].filter(([key]) => scopeOf(key) !== 'temp');
+    const entries = [...this.#pending];
     return {
       set: entries.filter(([, value]) => value !== REMOVED),
       removed: entries.filter(([, value]) => value === REMOVED).map(([key]) => key),
     };
   }
 
-  /** Forgets what is pending and now saved: all but what is only for the caller. */
+  /** Forgets what is pending and now saved. */
   settle(): void {
-    for (const key of this.#pending.keys()) if (scopeOf(key) !== 'temp') this.#pending.delete(key);
+    this.#pending.clear();
   }
 
   isNews({ seq }: Entry): boolean {
@@ -92,10 +100,13 @@ export class ModelObject {
 
   /** What it shows after an append that was news to it. */
   show(entry: Entry, filter: Filter, now: number): void {
-    const isControl = isSummary(entry) || isRewind(entry);
+    const isControl = this.session.log.some((other) => other.seq >= entry.seq && (isSummary(other) || isRewind(other)));
     if (isControl) {
       this.#known = this.session.view();
+      this.#viewSeq = this.session.lastSeq;
       this.isCertain = true;
+    } else if (entry.seq <= this.#viewSeq) {
+      return;
     } else {
       this.isCertain &&= this.knowsAll;
       const place = this.#known.findLastIndex((known) => known.seq < entry.seq || isSummary(known)) + 1;
