@@ -14,14 +14,14 @@ const noPackage = /^$/;
 
 const pureLayers = ['config', 'state', 'sessions/domain'];
 const sessionLayers = [...pureLayers, 'sessions/storage', 'sessions/environment', 'sessions/operations', 'sessions'];
-const readyMadeServices = ['in-memory service', 'database service'];
-const providers = ['sessions/storage/in-memory', 'sessions/storage/typeorm'];
+const readyMadeServices = ['in-memory service', 'database service', 'redis service'];
+const providers = ['sessions/storage/in-memory', 'sessions/storage/typeorm', 'sessions/storage/redis'];
 
 export const layers: readonly Layer[] = [
   { name: 'app', files: /^(main|app\.module|health\.controller)\.ts$/, mayImport: 'everything' },
   {
     name: 'entry points',
-    files: /^(index|typeorm)\.ts$/,
+    files: /^(index|typeorm|redis)\.ts$/,
     mayImport: [...sessionLayers, ...providers, ...readyMadeServices],
   },
   {
@@ -69,6 +69,11 @@ export const layers: readonly Layer[] = [
     mayImport: [...sessionLayers, 'sessions/storage/typeorm'],
   },
   {
+    name: 'redis service',
+    files: /^sessions\/redis-session\.service\.ts$/,
+    mayImport: [...sessionLayers, 'sessions/storage/redis'],
+  },
+  {
     name: 'sessions',
     files: /^sessions\/[^/]+$/,
     mayImport: [...pureLayers, 'sessions/storage', 'sessions/environment', 'sessions/operations'],
@@ -78,6 +83,7 @@ export const layers: readonly Layer[] = [
 /** The one folder that may import each optional peer dependency. */
 export const peerFolders: Readonly<Record<string, string>> = {
   typeorm: 'sessions/storage/typeorm/',
+  ioredis: 'sessions/storage/redis/',
   libsql: 'sessions/storage/typeorm/',
   'better-sqlite3': 'sessions/storage/typeorm/',
 };

@@ -7,9 +7,11 @@ const manifest = require('nestjs-agent-sessions/package.json');
 const key = { appName: 'smoke', userId: 'ada', sessionId: 's1' };
 
 /** Uses the built package the way an application does, by whatever means its modules were loaded. */
-module.exports = async function checkPackage({ root, typeorm, testing }) {
+module.exports = async function checkPackage({ root, typeorm, redis, testing }) {
   assert.equal(typeof testing.describeSessionStorage, 'function');
   assert.equal(typeof testing.describeSessionService, 'function');
+  // No server is asked for: the client connects when it is first needed.
+  await new redis.RedisSessionService().close();
   for (const { types } of Object.values(manifest.exports)) assert.ok(!types || existsSync(resolve(types)), types);
 
   await checkRoundTrip(root, new root.InMemorySessionService());

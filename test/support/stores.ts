@@ -1,6 +1,8 @@
 import type { Clock } from '../../src/index.js';
 import { InMemorySessionStorage } from '../../src/index.js';
 import type { OpenStorage } from '../../src/testing/open-storage.js';
+import { openRedisCluster } from './redis-cluster-store.js';
+import { openRedis } from './redis-store.js';
 import { openSqlite } from './sqlite-store.js';
 import { chosenStoreNames, type StoreName } from './store-names.js';
 
@@ -16,6 +18,8 @@ const openers: Readonly<Record<StoreName, TestStore['open']>> = {
     return { storage, raw: async () => storage.snapshot(), destroy: () => storage.close() };
   },
   sqlite: openSqlite,
+  redis: openRedis,
+  'redis-cluster': openRedisCluster,
 };
 
 /** All stores, or those that `STORES` names. */

@@ -1,0 +1,15 @@
+import type { SessionServiceOptions } from './session-environment.js';
+import { SessionService } from './session.service.js';
+import { RedisSessionStorage, type RedisSessionStorageOptions } from './storage/redis/index.js';
+
+/**
+ * Sessions in Redis, under the name that users of ADK look for.
+ *
+ * @example
+ * const sessions = new RedisSessionService({ url: 'redis://127.0.0.1:6379' });
+ */
+export class RedisSessionService extends SessionService {
+  constructor(options: RedisSessionStorageOptions & Omit<SessionServiceOptions, 'storage'> = {}) {
+    super({ ...options, storage: new RedisSessionStorage(options) });
+  }
+}

@@ -1,0 +1,85 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { SessionService } from '../../src/index.js';
+import { randomNumbers, seed } from '../support/random.js';
+import { describeRedis } from '../support/redis-servers.js';
+
+const OPERATIONS = 1_000;
+const HOUR = 3_600;
+
+describeRedis(`Expiry of keys of a $name store (SEED=${seed})`, ['redis', 'redis-cluster'], (bench) => {
+  it(`is set on every key after ${OPERATIONS} operations, and alike on all keys of a session`, async () => {
+    const ttl = { enabled: true, sessionSeconds: HOUR, userStateSeconds: 2 * HOUR, appStateSeconds: 3 * HOUR };
+    const sessions = new SessionService({ storage: bench().storage(), ttl });
+    const random = randomNumbers(seed);
+    const oneOf = (count: number): number => Math.floor(random() * count);
+    for (let operation = 0; operation < OPERATIONS; operation++) {
+      const key = { appName: `a${oneOf(2)}`, userId: `u${oneOf(3)}`, sessionId: `s${oneOf(4)}` };
+      const state = { own: operation, 'user:k': operation, 'app:k': operation };
+      const session = await sessions.getOrCreateSession({ ...key, state });
+      const prefix = ['', 'user:', 'app:'][oneOf(3)] ?? '';
+      const actions = {
+        stateDelta: { [`${prefix}${oneOf(5)}`]: operation },
+        stateRemovals: [`user:k`, `own`].slice(oneOf(3)),
+      };
+      const summary = { fromSeq: 1, toSeq: session.version, model: 'm', promptVersion: '1' };
+      const kind = oneOf(12);
+      if (kind === 0) await sessions.deleteSession(key);
+      else if (kind === 1) await sessions.updateUserState({ ...key, stateDelta: { k: operation } });
+      else if (kind === 2) await sessions.updateAppState({ ...key, stateDelta: { k: operation } });
+      else if (kind === 3) await sessions.listSessions(key);
+      else if (kind === 4 && session.version > 0) {
+        const compaction = { ...summary, originalEventCount: 1, compressedEventCount: 1 };
+        const content = { role: 'user', parts: [{ text: 'summary' }] };
+        await sessions.appendEvent({ session, event: { author: 'system', content, actions: { compaction } } });
+      } else await sessions.appendEvent({ session, event: { author: kind % 2 === 0 ? 'user' : 'agent', actions } });
+    }
+
+    const keys = await bench().keys();
+    const expiries = await Promise.all(
+      keys.map(async ([key, node]) => [key, Number(await node.call('PEXPIRETIME', key))] as const),
+    );
+    expect(expiries.length).toBeGreaterThan(24);
+    expect(expiries.filter(([, expiry]) => expiry < 0)).toEqual([]);
+    const ofSessions = new Map<string, Set<number>>();
+    for (const [key, expiry] of expiries) {
+      const owner = /^(.*):(?:session|events|ids|anchors|state|pending):([^:]*)$/.exec(key)?.slice(1).join(' ');
+      if (owner) ofSessions.set(owner, (ofSessions.get(owner) ?? new Set()).add(expiry));
+    }
+    expect(ofSessions.size).toBeGreaterThan(10);
+    for (const times of ofSessions.values()) expect(times.size).toBe(1);
+  });
+
+  it('takes everything away by itself', async () => {
+    const ttl = { enabled: true, sessionSeconds: 1, userStateSeconds: 1, appStateSeconds: 1 };
+    const sessions = new SessionService({ storage: bench().storage(), ttl });
+    for (const userId of ['ann', 'bob']) {
+      const key = { appName: 'shop', userId, sessionId: 's-1' };
+      const session = await sessions.createSession({ ...key, state: { k: 1, 'user:k': 1, 'app:k': 1 } });
+      await sessions.appendEvent({ session, event: { author: 'user', actions: { stateDelta: { 'app:k': 2 } } } });
+    }
+    const lasting = /:applied:|:users$|:apps$/;
+    const left = async () => (await bench().keys()).filter(([key]) => !lasting.test(key));
+    while ((await left()).length > 0) await delay(50);
+    expect((await sessions.listSessions({ appName: 'shop' })).sessions).toEqual([]);
+    expect(await sessions.getAppState({ appName: 'shop' })).toEqual({});
+  });
+
+  it('leaves indexes that are put right by the next session, and by a purge', async () => {
+    const storage = bench().storage();
+    const brief = new SessionService({ storage, ttl: { enabled: true, sessionSeconds: 1 } });
+    const lasting = new SessionService({ storage });
+    const user = { appName: 'shop', userId: 'ann' };
+    await lasting.createSession({ ...user, sessionId: 'lasting' });
+    for (const sessionId of ['a', 'b', 'c']) await brief.createSession({ ...user, sessionId });
+    const count = async (): Promise<number> =>
+      (await bench().keys()).filter(([key]) => key.includes(':session:')).length;
+    while ((await count()) > 1) await delay(50);
+    const page = await lasting.listSessions({ ...user, page: 1 });
+    expect(page.sessions.map(({ id }) => id)).toEqual(['lasting']);
+    expect(page.totalItems).toBe(1);
+    expect(await lasting.purgeExpired()).toEqual({ sessions: 3, userStates: 0, appStates: 0 });
+    for (const [key, node] of await bench().keys()) {
+      if (key.endsWith('by-update')) expect(await node.zcard(key)).toBe(1);
+    }
+  });
+});

@@ -1,0 +1,70 @@
+import fc from 'fast-check';
+import { RedisKeys, encodeId } from '../../src/sessions/storage/redis/redis-keys.js';
+import { KEY_NAMES } from '../../src/sessions/storage/redis/scripts/key-names.lua.js';
+import { seed } from '../support/random.js';
+import { describeRedis } from '../support/redis-servers.js';
+
+const keys = new RedisKeys('test:');
+const anyId = fc.string({ unit: 'binary', minLength: 1, maxLength: 20 }).filter((id) => id.isWellFormed());
+/** Made of what separates parts of keys, and of what encoding makes of it. */
+const trickyId = fc
+  .array(fc.constantFrom('a', ':', '|', '{', '}', '%', '7C', '%7C', '*', '?', 'é', '😀'), {
+    minLength: 1,
+    maxLength: 6,
+  })
+  .map((parts) => parts.join(''));
+const id = fc.oneof(anyId, trickyId);
+const sessionKey = fc.record({ appName: id, userId: id, sessionId: id });
+
+function slotTagOf(key: string): string | undefined {
+  return /\{([^}]+)\}/.exec(key)?.[1];
+}
+
+describe(`Keys (SEED=${seed})`, () => {
+  it('are different for different sessions', () => {
+    fc.assert(
+      fc.property(sessionKey, sessionKey, (a, b) => {
+        const isSame = a.appName === b.appName && a.userId === b.userId && a.sessionId === b.sessionId;
+        const ofB = new Set(keys.ofSession(b).slice(0, 6));
+        const shared = keys
+          .ofSession(a)
+          .slice(0, 6)
+          .filter((key) => ofB.has(key));
+        expect(shared).toHaveLength(isSame ? 6 : 0);
+      }),
+      { seed, numRuns: 5_000 },
+    );
+  });
+
+  it('can be read back', () => {
+    fc.assert(
+      fc.property(id, (given) => {
+        const encoded = encodeId(given);
+        expect(encoded).toMatch(/^[A-Za-z0-9\-_.!~'()%]+$/);
+        expect(decodeURIComponent(encoded)).toBe(given);
+      }),
+      { seed, numRuns: 5_000 },
+    );
+  });
+
+  it('of a user lie in one slot, those of the app in another, whatever the ids are', () => {
+    fc.assert(
+      fc.property(sessionKey, (key) => {
+        const tags = new Set(keys.ofSession(key).map(slotTagOf));
+        expect(tags.size).toBe(1);
+        expect(tags).not.toContain(slotTagOf(keys.usersOf(key.appName)));
+        expect(slotTagOf(keys.usersOf(key.appName))).toBe(encodeId(key.appName));
+      }),
+      { seed, numRuns: 2_000 },
+    );
+  });
+});
+
+describeRedis('Keys that a script of a $name store builds', ['redis'], (bench) => {
+  it('are those that the store builds', async () => {
+    const client = bench().client();
+    const given = fc.sample(id, { seed, numRuns: 2_000 });
+    const encode = `${KEY_NAMES}\nlocal all = {}\nfor index, id in ipairs(ARGV) do all[index] = encode(id) end\nreturn all`;
+    expect(await client.eval(encode, 0, ...given)).toEqual(given.map(encodeId));
+  });
+});

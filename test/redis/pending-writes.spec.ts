@@ -1,0 +1,123 @@
+import { SessionService } from '../../src/index.js';
+import type { RedisSessionStorage } from '../../src/redis.js';
+import { type RedisBench, describeRedis } from '../support/redis-servers.js';
+import { APPLY_APP_WRITES, CLEAR_PENDING, watchedRedis } from '../support/watched-redis.js';
+
+const USER = { appName: 'shop', userId: 'ann' };
+const DEATHS = Array.from({ length: 20 }, (_, index) => index + 1);
+
+/** When a writer may die after its session's script did its work. */
+const MOMENTS = {
+  'before the app was written': { before: APPLY_APP_WRITES.sha },
+  'when the app was written': { after: APPLY_APP_WRITES.sha },
+  'when pending was cleared': { after: CLEAR_PENDING.sha },
+};
+
+/** Who comes next. */
+const MEETINGS: Record<string, (sessions: SessionService, id: string) => Promise<unknown>> = {
+  'a read': (sessions, sessionId) => sessions.getSession({ ...USER, sessionId }),
+  'an append': (sessions, id) => sessions.appendEvent({ session: { ...USER, id }, event: { author: 'agent' } }),
+  'a list of the user': (sessions) => sessions.listSessions(USER),
+  'a list of the app': (sessions) => sessions.listSessions({ appName: 'shop' }),
+  'a delete': (sessions, sessionId) => sessions.deleteSession({ ...USER, sessionId }),
+};
+
+/** A store that dies at a moment, once it is told to. */
+function mortal(bench: RedisBench, { before, after }: { before?: string; after?: string }) {
+  let isDoomed = false;
+  const dieAt = (moment: string | undefined) => (sha: string) => {
+    if (isDoomed && sha === moment) throw new Error('The process died');
+  };
+  const client = watchedRedis(bench.client(), { beforeScript: dieAt(before), afterScript: dieAt(after) });
+  const storage: RedisSessionStorage = bench.storage({ client });
+  return { sessions: new SessionService({ storage }), doom: () => (isDoomed = true), save: () => (isDoomed = false) };
+}
+
+async function isPending(bench: RedisBench): Promise<boolean> {
+  return (await bench.keys()).some(([key]) => key.includes(':pending:'));
+}
+
+describeRedis('Writes to an app of a $name store', ['redis-cluster'], (bench) => {
+  describe.each(Object.entries(MOMENTS))('by a writer that dies %s', (_moment, script) => {
+    it.each(Object.entries(MEETINGS))('are finished by %s', async (_meeting, meet) => {
+      const writer = mortal(bench(), script);
+      const others = new SessionService({ storage: bench().storage() });
+      for (const death of DEATHS) {
+        const id = `s-${death}`;
+        writer.save();
+        await writer.sessions.createSession({ ...USER, sessionId: id, state: { 'app:gone': 1 } });
+        writer.doom();
+        const event = {
+          id: 'e',
+          author: 'user',
+          actions: { stateDelta: { 'app:k': death }, stateRemovals: ['app:gone'] },
+        };
+        await expect(writer.sessions.appendEvent({ session: { ...USER, id }, event })).rejects.toMatchObject({
+          code: 'STORE_UNAVAILABLE',
+          outcomeUnknown: true,
+        });
+        await meet(others, id);
+        expect(await others.getAppState({ appName: 'shop' })).toEqual({ k: death });
+        expect(await isPending(bench())).toBe(false);
+      }
+    });
+  });
+
+  it('are finished by the same event sent again, and are not repeated', async () => {
+    const writer = mortal(bench(), { after: APPLY_APP_WRITES.sha });
+    const others = new SessionService({ storage: bench().storage() });
+    const session = { ...USER, id: 's-1' };
+    await others.createSession({ ...USER, sessionId: 's-1' });
+    await others.createSession({ ...USER, sessionId: 's-2' });
+    writer.doom();
+    const event = { id: 'e', author: 'user', actions: { stateDelta: { 'app:k': 'first' } } };
+    await expect(writer.sessions.appendEvent({ session, event })).rejects.toMatchObject({ outcomeUnknown: true });
+    // What was applied is still pending; meanwhile another session writes the same key.
+    const second = { author: 'user', actions: { stateDelta: { 'app:k': 'second' } } };
+    await others.appendEvent({ session: { ...USER, id: 's-2' }, event: second });
+    expect(await others.append({ session, event })).toMatchObject({ duplicate: true });
+    expect(await others.getAppState({ appName: 'shop' })).toEqual({ k: 'second' });
+    expect(await isPending(bench())).toBe(false);
+  });
+
+  it('make a new session known to its app where its creator died', async () => {
+    const writer = mortal(bench(), { before: APPLY_APP_WRITES.sha });
+    const others = new SessionService({ storage: bench().storage() });
+    writer.doom();
+    const created = writer.sessions.createSession({ ...USER, sessionId: 's-1', state: { 'app:k': 1 } });
+    await expect(created).rejects.toMatchObject({ outcomeUnknown: true });
+    expect((await others.getSession({ ...USER, sessionId: 's-1' }))?.state.get('app:k')).toBe(1);
+    expect((await others.listSessions({ appName: 'shop' })).sessions).toHaveLength(1);
+  });
+
+  it('lose nothing where many sessions write at once', async () => {
+    const sessions = new SessionService({ storage: bench().storage() });
+    const ids = Array.from({ length: 10 }, (_, index) => `s-${index}`);
+    for (const sessionId of ids) await sessions.createSession({ ...USER, userId: `of ${sessionId}`, sessionId });
+    await Promise.all(
+      ids.flatMap((id) =>
+        Array.from({ length: 20 }, (_, index) =>
+          sessions.appendEvent({
+            session: { ...USER, userId: `of ${id}`, id },
+            event: {
+              author: 'user',
+              actions: { stateDelta: { [`app:${id}-${index}`]: index, [`user:${index}`]: index } },
+            },
+          }),
+        ),
+      ),
+    );
+    expect(Object.keys(await sessions.getAppState({ appName: 'shop' }))).toHaveLength(200);
+    expect(await isPending(bench())).toBe(false);
+  });
+
+  it('forget users of whom nothing is left', async () => {
+    const sessions = new SessionService({ storage: bench().storage() });
+    for (const userId of ['ann', 'bob']) await sessions.createSession({ appName: 'shop', userId, sessionId: 's' });
+    await sessions.createSession({ appName: 'shop', userId: 'bob', sessionId: 's-2' });
+    for (const userId of ['ann', 'bob']) await sessions.deleteSession({ appName: 'shop', userId, sessionId: 's' });
+    const users = (await bench().keys()).find(([key]) => key.endsWith(':users'));
+    expect(await users?.[1].zrange(users[0], 0, -1)).toEqual(['bob']);
+    expect((await sessions.listSessions({ appName: 'shop' })).sessions.map(({ userId }) => userId)).toEqual(['bob']);
+  });
+});

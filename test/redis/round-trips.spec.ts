@@ -1,0 +1,99 @@
+import { SessionService } from '../../src/index.js';
+import { DEFAULT_TTL } from '../../src/config/ttl.js';
+import { lifetimesOf } from '../../src/sessions/domain/expiry.js';
+import { describeRedis } from '../support/redis-servers.js';
+import { watchedRedis } from '../support/watched-redis.js';
+
+const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
+const SESSION = { appName: 'shop', userId: 'ann', id: 's-1' };
+const LENGTHS = [100, 10_000];
+const BATCH = 500;
+
+/** What an operation takes on one node and on a cluster, where an app lies elsewhere; each is a script. */
+const EXPECTED: Record<string, readonly [node: number, cluster: number]> = {
+  'create a session': [1, 4],
+  'append an event': [1, 1],
+  'append with session and user state': [1, 1],
+  'append with app state': [1, 3],
+  'append the same event again': [1, 1],
+  'read the session with its last 20 events': [1, 2],
+  'read the session since a time': [1, 2],
+  'read a page of the log': [1, 1],
+  'list the sessions of the user': [1, 2],
+  'list the sessions of the app': [1, 3],
+  'read user state': [1, 1],
+  'write app state': [1, 1],
+  'delete a session beside others': [1, 1],
+};
+
+describeRedis('Round trips to a $name store', ['redis', 'redis-cluster'], (bench) => {
+  it(`are as many after ${LENGTHS.join(' events as after ')}`, async () => {
+    let trips = 0;
+    const client = watchedRedis(bench().client(), { beforeScript: () => trips++ });
+    const storage = bench().storage({ client });
+    const sessions = new SessionService({ storage });
+    await sessions.createSession(KEY);
+    const counts = [];
+    for (const length of LENGTHS) {
+      const { record } = (await storage.read({ key: KEY })) ?? {};
+      for (let seq = record?.lastSeq ?? 0; seq < length; seq += BATCH) {
+        await Promise.all(
+          Array.from({ length: Math.min(BATCH, length - seq) }, (_, index) => storage.append(plainCommit(seq + index))),
+        );
+      }
+      await sessions.createSession({ ...KEY, sessionId: `other-${length}` });
+      const counted: Record<string, number> = {};
+      for (const [name, run] of Object.entries(operations(sessions, length))) {
+        trips = 0;
+        await run();
+        counted[name] = trips;
+      }
+      counts.push(counted);
+    }
+    const place = bench().name === 'redis' ? 0 : 1;
+    const expected = Object.fromEntries(Object.entries(EXPECTED).map(([name, trip]) => [name, trip[place]]));
+    expect(counts).toEqual([expected, expected]);
+  });
+});
+
+function plainCommit(number: number) {
+  return {
+    key: KEY,
+    event: { id: `filler-${number}`, digest: 'd', timestamp: Date.now(), anchor: number % 10 === 0, payload: PAYLOAD },
+    upserts: [],
+    removals: [],
+    counterIncrements: { turns: 0, events: 1, contentLength: 5, tokens: 0 },
+    expiry: lifetimesOf(DEFAULT_TTL),
+    preconditions: {},
+  };
+}
+
+const PAYLOAD = JSON.stringify({
+  author: 'user',
+  timestamp: Date.now(),
+  content: { role: 'user', parts: [{ text: 'hello' }] },
+  actions: { stateDelta: {} },
+});
+
+function operations(sessions: SessionService, length: number): Record<string, () => Promise<unknown>> {
+  const append = (id: string, stateDelta: Record<string, unknown>) => () =>
+    sessions.appendEvent({
+      session: SESSION,
+      event: { id: `${id}-${length}`, author: 'user', actions: { stateDelta } },
+    });
+  return {
+    'create a session': () => sessions.createSession({ ...KEY, sessionId: `new-${length}` }),
+    'append an event': append('plain', {}),
+    'append with session and user state': append('own', { k: length, 'user:k': length }),
+    'append with app state': append('app', { 'app:k': length }),
+    'append the same event again': append('plain', {}),
+    'read the session with its last 20 events': () => sessions.getSession({ ...KEY, config: { numRecentEvents: 20 } }),
+    'read the session since a time': () => sessions.getSession({ ...KEY, config: { afterTimestamp: Date.now() } }),
+    'read a page of the log': () => sessions.listEvents({ ...KEY, afterSeq: 50, limit: 20 }),
+    'list the sessions of the user': () => sessions.listSessions({ appName: 'shop', userId: 'ann', limit: 10 }),
+    'list the sessions of the app': () => sessions.listSessions({ appName: 'shop', limit: 10 }),
+    'read user state': () => sessions.getUserState(KEY),
+    'write app state': () => sessions.updateAppState({ ...KEY, stateDelta: { k: 1 } }),
+    'delete a session beside others': () => sessions.deleteSession({ ...KEY, sessionId: `other-${length}` }),
+  };
+}

@@ -1,0 +1,52 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import type { Owner } from './keeper.js';
+import { checkPostgres } from './postgres-login.js';
+import { PrivateServer } from './private-server.js';
+
+export interface PostgresBinaries {
+  /** The path of `postgres`. */
+  readonly command: string;
+  readonly initdb: string;
+}
+
+const FAST = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off'];
+
+/** Starts a PostgreSQL of its own that trusts everybody. */
+export function startPostgres(
+  { command, initdb }: PostgresBinaries,
+  { durable = false, settings = [] }: { durable?: boolean; settings?: readonly string[] } = {},
+): Promise<PrivateServer> {
+  // No socket beside the port: a path may be longer than a socket's may be.
+  const all = ['unix_socket_directories=', ...(durable ? [] : FAST), ...settings];
+  return PrivateServer.start({
+    owner: ownerOfPostgres(),
+    addressAt: (port) => `postgres://postgres@127.0.0.1:${port}/postgres`,
+    check: checkPostgres,
+    preparation: (folder) => ({
+      command: initdb,
+      args: ['-D', join(folder, 'data'), '-U', 'postgres', '--auth=trust', '--no-sync', '-E', 'UTF8', '--no-locale'],
+      stopSignal: 'SIGTERM',
+    }),
+    program: (folder, port) => ({
+      command,
+      args: ['-D', join(folder, 'data'), '-p', `${port}`, '-h', '127.0.0.1', ...all.flatMap((one) => ['-c', one])],
+      stopSignal: 'SIGINT',
+    }),
+  });
+}
+
+/** PostgreSQL refuses to run as root. */
+function ownerOfPostgres(): Owner {
+  if (process.getuid?.() !== 0) return {};
+  return userNamed('postgres') ?? userNamed('nobody') ?? {};
+}
+
+function userNamed(name: string): Owner | undefined {
+  try {
+    const id = (which: string): number => Number(execFileSync('id', [which, name], { stdio: 'pipe' }));
+    return { uid: id('-u'), gid: id('-g') };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+import { Redis } from 'ioredis';
+import type { Clock } from '../../src/index.js';
+import { RedisSessionStorage } from '../../src/redis.js';
+import type { OpenStorage, RawData } from '../../src/testing/open-storage.js';
+
+export const redisUrl = process.env.TEST_REDIS_URL ?? process.env.REDIS_URL ?? 'redis://127.0.0.1:6379';
+
+export interface NodeAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Nodes of the cluster that the tests were given. */
+export function clusterNodes(): NodeAddress[] {
+  const addresses = process.env.TEST_REDIS_CLUSTER;
+  if (!addresses) throw new Error('TEST_REDIS_CLUSTER has to name nodes of a cluster: host:port,host:port,host:port');
+  return addresses.split(',').map((address) => {
+    const [host = '', port] = address.trim().split(':');
+    return { host, port: Number(port) };
+  });
+}
+
+/** A Redis store under a prefix of its own, whose keys go with it. */
+export async function openRedis({ clock }: { clock?: Clock | undefined }): Promise<OpenStorage> {
+  const prefix = newPrefix();
+  const storage = new RedisSessionStorage({ url: redisUrl, prefix, clock });
+  await storage.open();
+  const admin = new Redis(redisUrl);
+  return {
+    storage,
+    raw: () => readRawRedis([admin], prefix),
+    async destroy() {
+      await storage.close();
+      await removeKeys([admin], prefix);
+      await admin.quit();
+    },
+  };
+}
+
+export function newPrefix(): string {
+  return `test-${randomUUID()}:`;
+}
+
+/** The keys under a prefix; the suites look at them from outside, which the store never does. */
+export async function keysUnder(node: Redis, prefix: string): Promise<string[]> {
+  const keys: string[] = [];
+  for await (const found of node.scanStream({ match: `${prefix}*`, count: 1_000 })) keys.push(...(found as string[]));
+  return [...new Set(keys)].sort();
+}
+
+export async function removeKeys(nodes: readonly Redis[], prefix: string): Promise<void> {
+  for (const node of nodes) {
+    const keys = await keysUnder(node, prefix);
+    await Promise.all(keys.map((key) => node.unlink(key)));
+  }
+}
+
+/** What lies under a prefix, on all nodes together. */
+export async function readRawRedis(nodes: readonly Redis[], prefix: string): Promise<RawData> {
+  const values = new Map<string, readonly string[]>();
+  for (const node of nodes) {
+    const keys = await keysUnder(node, prefix);
+    const read = await Promise.all(keys.map((key) => readValue(node, key)));
+    keys.forEach((key, index) => values.set(key, read[index] ?? []));
+  }
+  const ofKind = (kind: RegExp) => [...values].filter(([key]) => kind.test(key)).map(([, value]) => value);
+  const fields = (kind: RegExp) => ofKind(kind).flatMap((value) => value.filter((_, index) => index % 2 === 0));
+  return {
+    sessions: ofKind(/:session:[^:]*$/).length,
+    events: fields(/:events:[^:]*$/).length,
+    stateEntries: fields(/:(state:[^:]*|user-state|app-state)$/).filter((name) => name !== '').length,
+    text: JSON.stringify([...values].toSorted(([a], [b]) => (a < b ? -1 : 1))),
+  };
+}
+
+/** A value as names and contents in turn, in an order that does not depend on Redis. */
+async function readValue(node: Redis, key: string): Promise<string[]> {
+  const type = await node.type(key);
+  if (type === 'hash') {
+    const entries = Object.entries(await node.hgetall(key));
+    return entries.toSorted(([a], [b]) => (a < b ? -1 : 1)).flat();
+  }
+  if (type === 'zset') return node.zrange(key, 0, -1, 'WITHSCORES');
+  if (type === 'string') return [(await node.get(key)) ?? ''];
+  return [];
+}

@@ -1,0 +1,30 @@
+import type { RedisClient } from '../../src/redis.js';
+import * as appWrites from '../../src/sessions/storage/redis/scripts/app-writes.js';
+import type { Script } from '../../src/sessions/storage/redis/scripts/script.js';
+
+/** Watches each script that goes to Redis, and may stand in its way by throwing. */
+export interface RedisObserver {
+  beforeScript?(sha: string): void;
+  afterScript?(sha: string): void;
+}
+
+/** A client with somebody watching its round trips; a pipeline would go unseen. */
+export function watchedRedis(client: RedisClient, observer: RedisObserver): RedisClient {
+  return new Proxy(client, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name, target);
+      if (typeof value !== 'function') return value;
+      const method = value.bind(target) as (...args: unknown[]) => unknown;
+      if (name !== 'evalsha') return method;
+      return async (sha: string, ...args: unknown[]) => {
+        observer.beforeScript?.(sha);
+        const reply = await method(sha, ...args);
+        observer.afterScript?.(sha);
+        return reply;
+      };
+    },
+  });
+}
+
+/** The scripts that a cluster needs besides those of a session. */
+export const { APPLY_APP_WRITES, CLEAR_PENDING }: Record<'APPLY_APP_WRITES' | 'CLEAR_PENDING', Script> = appWrites;
