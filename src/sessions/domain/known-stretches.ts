@@ -29,6 +29,10 @@ export class KnownStretches {
     }
     return reach;
   }
+
+  forgetUpTo(seq: number): void {
+    while (this.#stretches[0] && this.#stretches[0].to <= seq) this.#stretches.shift();
+  }
 }
 
 function merged(stretches: readonly Stretch[]): Stretch[] {

@@ -30,7 +30,9 @@ interface Knowledge {
   source: ViewSource;
   /** The newest event that set a key, for keys set beyond `version`. */
   readonly keySeqs: Map<string, number>;
-  /** What is known beyond `version`. */
+  /** The commits beyond `version` that were learned. */
+  readonly heard: KnownStretches;
+  /** The same, together with the summaries directly before them, which make nobody stale. */
   readonly ahead: KnownStretches;
   /** How far the log had come when the view was read; nothing up to there is new to it. */
   viewSeq: number;
@@ -44,6 +46,7 @@ export function rememberLoading(session: Session, record: SessionRecord, source:
     incarnation: record.incarnation,
     source,
     keySeqs: new Map(),
+    heard: new KnownStretches(),
     ahead: new KnownStretches(),
     viewSeq: record.lastSeq,
     recordSeq: record.lastSeq,
@@ -65,13 +68,14 @@ export function learnCommit(session: Session, commit: LearnedCommit): void {
   if (!known || !isNews(session, commit.seq)) return;
   learnState(session, known, commit);
   learnNumbers(session, known, commit.record);
+  known.heard.add(commit.seq - 1, commit.seq);
   known.ahead.add(commit.previousTipSeq ?? commit.seq - 1, commit.seq);
   advanceVersion(session, known);
 }
 
 /** Whether the object has not heard of the event yet. */
 export function isNews(session: Session, seq: number): boolean {
-  return seq > session.version && !knowledgeOf.get(session)?.ahead.has(seq);
+  return seq > session.version && !knowledgeOf.get(session)?.heard.has(seq);
 }
 
 /** Adds a new event to what the object shows, at its place in the log, and filters again. */
@@ -122,7 +126,8 @@ function learnNumbers(session: Session, known: Knowledge, record: SessionRecord)
 }
 
 /** A gap of nothing but summaries hides nothing from a writer, so the version moves across it. */
-function advanceVersion(session: Session, { ahead, keySeqs }: Knowledge): void {
+function advanceVersion(session: Session, { ahead, heard, keySeqs }: Knowledge): void {
   session.version = ahead.reachFrom(session.version);
+  heard.forgetUpTo(session.version);
   for (const [key, seq] of keySeqs) if (seq <= session.version) keySeqs.delete(key);
 }
