@@ -57,6 +57,7 @@ export class ModelObject {
   }
 
   remove(key: string): void {
+    if (this.#pending.get(key) === REMOVED) return;
     this.#pending.delete(key);
     if (scopeOf(key) === 'temp') this.loaded.delete(key);
     else if (this.loaded.has(key)) this.#pending.set(key, REMOVED);
