@@ -110,4 +110,14 @@ export const sharedExpiry = topic<ServiceFixture>('expiry of shared state, and c
     expect(purged.sessions).toBe(20);
     expect(session.version).toBe(4);
   });
+
+  test('expired state of a user whose last session was deleted is purged', async ({ open, clock }) => {
+    const { sessions, raw } = await open({ ttl: { enabled: true, userStateSeconds: 7 } });
+    await sessions.createSession(KEY);
+    await sessions.updateUserState({ ...USER, stateDelta: { a: 1 } });
+    clock.advance(10_000);
+    await sessions.deleteSession(KEY);
+    expect(await sessions.purgeExpired()).toEqual({ sessions: 0, userStates: 1, appStates: 0 });
+    expect(await raw()).toMatchObject({ sessions: 0, events: 0, stateEntries: 0 });
+  });
 });

@@ -26,7 +26,9 @@ if #pending > 0 and not isForced then return { 0, 0, pending, text(wall), incarn
 
 removeSession()
 local wasLast = redis.call('ZCARD', INDEXES[1].by[1]) == 0
-if wasLast and USERS and (expiryOfState(USER_STATE) or NEVER) >= NEVER then redis.call('ZREM', USERS, USER_ID) end
+-- Also state that expired is something that a purge has to find.
+local stateExpiry = tonumber(redis.call('HGET', USER_STATE, '')) or NEVER
+if wasLast and USERS and stateExpiry >= NEVER then redis.call('ZREM', USERS, USER_ID) end
 return { 1, wasLast and 1 or 0, pending, text(wall), incarnation }
 `,
 );
