@@ -4,8 +4,6 @@ export interface StateChanges {
   readonly stateRemovals: readonly string[];
 }
 
-export const NO_CHANGES: StateChanges = { stateDelta: {}, stateRemovals: [] };
-
 export function hasChanges(changes: StateChanges): boolean {
   return changes.stateRemovals.length > 0 || Object.keys(changes.stateDelta).length > 0;
 }
