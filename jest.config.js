@@ -16,7 +16,8 @@ export default {
   testEnvironment: 'node',
   roots: ['<rootDir>/src', '<rootDir>/test'],
   testMatch: ['**/*.spec.ts'],
-  testTimeout: 30_000,
+  // So long that only what hangs is stopped by it, however busy the machine is.
+  testTimeout: 120_000,
   globalSetup: '<rootDir>/test/servers/global-setup.ts',
   globalTeardown: '<rootDir>/test/servers/global-teardown.ts',
   maxWorkers: '100%',
