@@ -1,13 +1,21 @@
 import { DEFAULT_HISTORY, type HistorySettings } from '../config/history.js';
 import { DEFAULT_LIMITS, type SessionLimits } from '../config/limits.js';
+import { LONGEST_TIMER_MS } from '../config/store-rules.js';
 import { DEFAULT_TTL, type TtlSettings } from '../config/ttl.js';
+import { Closing } from './closing.js';
 import { RunningWork } from './running-work.js';
 import { type Clock, type IdGenerator, randomId, systemClock } from './domain/clock.js';
+import { InvalidInputError } from './domain/errors.js';
 import { type Lifetimes, lifetimesOf } from './domain/expiry.js';
+import type { SessionKey } from './domain/ids.js';
 import { checkedSettings } from './domain/settings.js';
 import type { ViewFilter } from './domain/view.js';
 import type { SessionHooks } from './session-hooks.js';
+import { type SessionSignals, signalsOf } from './session-signals.js';
 import type { SessionStorage } from './storage/session-storage.js';
+import { type WatchedLogs, watchedLogsOf } from './watched-logs.js';
+
+const DEFAULT_WATCH_POLL_MS = 1_000;
 
 /** Everything that the operations of the session service work with. */
 export interface SessionEnvironment {
@@ -19,6 +27,9 @@ export interface SessionEnvironment {
   readonly ttl: TtlSettings;
   readonly hooks: SessionHooks;
   readonly running: RunningWork;
+  readonly signals: SessionSignals;
+  readonly watchedLogs: WatchedLogs;
+  readonly closing: Closing;
 }
 
 export interface SessionServiceOptions {
@@ -29,6 +40,10 @@ export interface SessionServiceOptions {
   readonly ttl?: Partial<TtlSettings> | undefined;
   readonly clock?: Clock | undefined;
   readonly newId?: IdGenerator | undefined;
+  /** How often watches look, all together, for what was not heard of, and whether sessions are still there; 1,000 ms. */
+  readonly watchPollMs?: number | undefined;
+  /** Wakes watches; within the process, among all services over the same storage, unless given. */
+  readonly signals?: SessionSignals | undefined;
   /** Told what goes wrong after an append was acknowledged; warns on the console unless given. */
   readonly onBackgroundError?: ((error: unknown) => void) | undefined;
 }
@@ -43,7 +58,15 @@ export function environmentOf(options: SessionServiceOptions, hooks: SessionHook
     ttl: checkedSettings(DEFAULT_TTL, options.ttl, 'ttl'),
     hooks,
     running: new RunningWork(options.onBackgroundError ?? warnOfBackgroundError),
+    signals: options.signals ?? signalsOf(options.storage),
+    watchedLogs: watchedLogsOf(options.storage, checkedPollMs(options.watchPollMs ?? DEFAULT_WATCH_POLL_MS)),
+    closing: new Closing(),
   };
+}
+
+function checkedPollMs(milliseconds: number): number {
+  if (Number.isSafeInteger(milliseconds) && milliseconds >= 1 && milliseconds <= LONGEST_TIMER_MS) return milliseconds;
+  throw new InvalidInputError(`must be a whole number from 1 to ${LONGEST_TIMER_MS}`, 'watchPollMs');
 }
 
 export function lifetimes({ ttl }: SessionEnvironment): Lifetimes {
@@ -59,6 +82,15 @@ export function appendFilter({ history }: SessionEnvironment): ViewFilter {
 export function readFilter({ history }: SessionEnvironment): ViewFilter {
   const limits = [history.maxEvents, history.numRecentEvents].filter((limit) => limit > 0);
   return { newest: limits.length > 0 ? Math.min(...limits) : 0, maxAgeMs: history.eventTtlSeconds * 1000 };
+}
+
+/** Wakes whoever watches the session. What was done is done, whatever becomes of this. */
+export function announce({ signals, running }: SessionEnvironment, key: SessionKey): void {
+  try {
+    signals.announce(key);
+  } catch (error) {
+    running.addInBackground(Promise.reject(error));
+  }
 }
 
 function warnOfBackgroundError(error: unknown): void {

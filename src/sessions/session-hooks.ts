@@ -15,7 +15,7 @@ export interface AfterAppend {
   readonly record: SessionRecord;
 }
 
-/** May give another event to append in its place, or refuse it by throwing. */
+/** May give another event to append in its place, or refuse it by throwing. Where a rewind goes it must leave as it is. */
 export type BeforeAppendHook = (append: BeforeAppend) => EventInput | void | Promise<EventInput | void>;
 
 /** Runs once the append is acknowledged: it neither delays it nor makes it fail. */
@@ -41,6 +41,11 @@ export class SessionHooks {
   onAfterAppend(hook: AfterAppendHook): () => void {
     this.#after.add(hook);
     return () => this.#after.delete(hook);
+  }
+
+  /** Whether anybody wants to see events before they are appended. */
+  get hasBeforeAppend(): boolean {
+    return this.#before.size > 0;
   }
 
   /** Passes an event through every hook, in the order of their registration. */

@@ -1,21 +1,22 @@
+import { asked } from './domain/asked.js';
 import type { EventInput, LoggedEvent } from './domain/event.js';
-import { type SessionKey, assertId, assertSessionKey } from './domain/ids.js';
+import { type SessionKey, assertSessionKey } from './domain/ids.js';
 import type { Session } from './domain/session.js';
 import { type AppendEventRequest, appendEvent } from './operations/append-event.js';
 import type { AppendResult } from './operations/appending.js';
 import { type CreateSessionRequest, createSession } from './operations/create-session.js';
+import { type ForkSessionRequest, forkSession } from './operations/fork-session.js';
 import { type GetSessionRequest, getOrCreateSession, getSession } from './operations/get-session.js';
 import { type EventPage, type ListEventsRequest, listEvents } from './operations/list-events.js';
 import { type ListSessionsRequest, type SessionPage, listSessions } from './operations/list-sessions.js';
-import { purgeExpired } from './operations/purge-expired.js';
+import { type PurgeOptions, purgeExpired } from './operations/purge-expired.js';
 import { type RewindSessionRequest, rewindSession } from './operations/rewind-session.js';
-import { type SharedStateChanges, getSharedState, updateSharedState } from './operations/shared-state.js';
 import { type UpdateSessionOptions, updateSession } from './operations/update-session.js';
-import { type SessionEnvironment, type SessionServiceOptions, environmentOf } from './session-environment.js';
+import { SessionWatch, type WatchSessionRequest } from './operations/watch-session.js';
+import { type SessionEnvironment, type SessionServiceOptions, announce, environmentOf } from './session-environment.js';
 import { SessionHooks } from './session-hooks.js';
+import { SharedStateService } from './shared-state.service.js';
 import type { PurgeCounts } from './storage/session-storage.js';
-
-type UserStateRequest = Pick<SessionKey, 'appName' | 'userId'>;
 
 /**
  * Keeps the conversations of agents: an append-only log of events for each session, and state in four
@@ -27,12 +28,16 @@ type UserStateRequest = Pick<SessionKey, 'appName' | 'userId'>;
  * const event = { author: 'user', content: { role: 'user', parts: [{ text: 'Hello' }] } };
  * await sessions.appendEvent({ session, event });
  */
-export class SessionService {
-  readonly hooks = new SessionHooks();
+export class SessionService extends SharedStateService {
+  readonly hooks: SessionHooks;
   readonly #env: SessionEnvironment;
 
   constructor(options: SessionServiceOptions) {
-    this.#env = environmentOf(options, this.hooks);
+    const hooks = new SessionHooks();
+    const env = environmentOf(options, hooks);
+    super(env);
+    this.hooks = hooks;
+    this.#env = env;
   }
 
   /**
@@ -40,7 +45,7 @@ export class SessionService {
    * @example await sessions.createSession({ appName: 'shop', userId: 'ann', state: { step: 1, 'user:theme': 'dark' } });
    */
   async createSession(request: CreateSessionRequest): Promise<Session> {
-    return this.#run(createSession(this.#env, request));
+    return this.#run(createSession(this.#env, asked(request)));
   }
 
   /**
@@ -48,7 +53,7 @@ export class SessionService {
    * @example await sessions.getSession({ appName: 'shop', userId: 'ann', sessionId, config: { numRecentEvents: 20 } });
    */
   async getSession(request: GetSessionRequest): Promise<Session | undefined> {
-    return this.#run(getSession(this.#env, request));
+    return this.#run(getSession(this.#env, asked(request)));
   }
 
   /**
@@ -56,7 +61,7 @@ export class SessionService {
    * @example const session = await sessions.getOrCreateSession({ appName: 'shop', userId: 'ann', sessionId: 'cart' });
    */
   async getOrCreateSession(request: CreateSessionRequest): Promise<Session> {
-    return this.#run(getOrCreateSession(this.#env, request));
+    return this.#run(getOrCreateSession(this.#env, asked(request)));
   }
 
   /**
@@ -64,17 +69,19 @@ export class SessionService {
    * @example const { sessions: page, nextCursor } = await sessions.listSessions({ appName: 'shop', userId: 'ann', limit: 20 });
    */
   async listSessions(request: ListSessionsRequest): Promise<SessionPage> {
-    return this.#run(listSessions(this.#env, request));
+    return this.#run(listSessions(this.#env, asked(request)));
   }
 
   /**
    * Deletes the session with its events; shared state stays. A missing session is no error.
    * @example await sessions.deleteSession({ appName: 'shop', userId: 'ann', sessionId });
    */
-  async deleteSession({ appName, userId, sessionId }: SessionKey): Promise<void> {
+  async deleteSession(request: SessionKey): Promise<void> {
+    const { appName, userId, sessionId } = asked(request);
     const key = { appName, userId, sessionId };
     assertSessionKey(key);
     await this.#run(this.#env.storage.delete(key));
+    announce(this.#env, key);
   }
 
   /**
@@ -82,7 +89,21 @@ export class SessionService {
    * @example const { events, nextCursor } = await sessions.listEvents({ appName: 'shop', userId: 'ann', sessionId });
    */
   async listEvents(request: ListEventsRequest): Promise<EventPage> {
-    return this.#run(listEvents(this.#env, request));
+    return this.#run(listEvents(this.#env, asked(request)));
+  }
+
+  /**
+   * The events of the log as they come, from now on or after one that is known, summaries and rewinds included: none
+   * is left out, none comes twice. Ends by `SessionNotFoundError` when the session is gone, and quietly when the caller
+   * stops, `signal` is aborted or the service is closed.
+   *
+   * @example
+   * for await (const event of sessions.watch({ appName: 'shop', userId: 'ann', sessionId, afterSeq: session.version })) {
+   *   console.log(event.seq, event.author);
+   * }
+   */
+  watch(request: WatchSessionRequest): AsyncIterableIterator<LoggedEvent> {
+    return new SessionWatch(this.#env, asked(request));
   }
 
   /**
@@ -96,7 +117,7 @@ export class SessionService {
   async appendEvent(request: AppendEventRequest & { event: { partial: true } }): Promise<EventInput>;
   async appendEvent(request: AppendEventRequest): Promise<LoggedEvent>;
   async appendEvent(request: AppendEventRequest): Promise<EventInput> {
-    if (request.event?.partial === true) return request.event;
+    if (asked(request).event?.partial === true) return request.event;
     return (await this.append(request)).event;
   }
 
@@ -105,7 +126,7 @@ export class SessionService {
    * @example const { event, duplicate } = await sessions.append({ session, event: { id: 'order-7', author: 'agent' } });
    */
   async append(request: AppendEventRequest): Promise<AppendResult> {
-    return this.#run(appendEvent(this.#env, request));
+    return this.#run(appendEvent(this.#env, asked(request)));
   }
 
   /**
@@ -128,50 +149,25 @@ export class SessionService {
    * await sessions.rewindSession({ appName: 'shop', userId: 'ann', sessionId, invocationId: 'inv-7' });
    */
   async rewindSession(request: RewindSessionRequest): Promise<Session> {
-    return this.#run(rewindSession(this.#env, request));
+    return this.#run(rewindSession(this.#env, asked(request)));
   }
 
   /**
-   * What all sessions of a user share; keys without the prefix `user:`.
-   * @example const { theme } = await sessions.getUserState({ appName: 'shop', userId: 'ann' });
+   * Makes a new session of what this one shows, or showed at a moment, with the state of its own that it had then; shared
+   * state stays shared. The two go their own ways from there.
+   *
+   * @example
+   * const earlier = await sessions.forkSession({ appName: 'shop', userId: 'ann', sessionId, atSeq: 4, newSessionId: 'b' });
    */
-  async getUserState({ appName, userId }: UserStateRequest): Promise<Record<string, unknown>> {
-    assertId(userId, 'userId');
-    return this.#run(getSharedState(this.#env, { appName, userId }));
-  }
-
-  /**
-   * Changes what all sessions of a user share, without a session.
-   * @example await sessions.updateUserState({ appName: 'shop', userId: 'ann', stateDelta: { theme: 'dark' } });
-   */
-  async updateUserState(request: UserStateRequest & SharedStateChanges): Promise<Record<string, unknown>> {
-    const { appName, userId, ...changes } = request;
-    assertId(userId, 'userId');
-    return this.#run(updateSharedState(this.#env, { appName, userId }, changes));
-  }
-
-  /**
-   * What all sessions of an app share; keys without the prefix `app:`.
-   * @example const { currency } = await sessions.getAppState({ appName: 'shop' });
-   */
-  async getAppState({ appName }: { appName: string }): Promise<Record<string, unknown>> {
-    return this.#run(getSharedState(this.#env, { appName }));
-  }
-
-  /**
-   * Changes what all sessions of an app share, without a session.
-   * @example await sessions.updateAppState({ appName: 'shop', stateDelta: { currency: 'EUR' } });
-   */
-  async updateAppState(request: { appName: string } & SharedStateChanges): Promise<Record<string, unknown>> {
-    const { appName, ...changes } = request;
-    return this.#run(updateSharedState(this.#env, { appName }, changes));
+  async forkSession(request: ForkSessionRequest): Promise<Session> {
+    return this.#run(forkSession(this.#env, asked(request)));
   }
 
   /**
    * Removes what expired, in batches; says how much it was.
    * @example const { sessions: removed } = await sessions.purgeExpired();
    */
-  async purgeExpired(options?: { batchSize?: number }): Promise<PurgeCounts> {
+  async purgeExpired(options?: PurgeOptions): Promise<PurgeCounts> {
     return this.#run(purgeExpired(this.#env, options));
   }
 
@@ -183,12 +179,18 @@ export class SessionService {
     await this.#env.running.finished();
   }
 
+  /** Ends every watch and finishes what is under way, for whoever closes the storage elsewhere. */
+  async finish(): Promise<void> {
+    this.#env.closing.begin();
+    await this.whenIdle();
+  }
+
   /**
-   * Finishes what is under way, then closes the storage. A second close does nothing.
+   * Finishes, then closes the storage. A second close does nothing.
    * @example process.once('SIGTERM', () => sessions.close());
    */
   async close(): Promise<void> {
-    await this.whenIdle();
+    await this.finish();
     await this.#env.storage.close();
   }
 

@@ -12,6 +12,11 @@ export function trackedValuesOf(state: State): TrackedValues {
   return values;
 }
 
+/** Whether it is a `State`, and not a plain object that was put in its place. */
+export function isState(value: unknown): value is State {
+  return typeof value === 'object' && value !== null && valuesOfState.has(value);
+}
+
 /**
  * The state of a session: reads like a plain object, and remembers what was changed since it was loaded.
  *

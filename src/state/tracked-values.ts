@@ -1,13 +1,23 @@
 import { isTempKey } from './scopes.js';
 import type { StateChanges } from './state-changes.js';
 
+interface Change {
+  readonly value: unknown;
+  readonly at: number;
+}
+
 /** Values as they were loaded, and on top of them what was changed since. */
 export class TrackedValues {
   readonly #loaded: Map<string, unknown>;
-  readonly #changed = new Map<string, unknown>();
-  readonly #removed = new Set<string>();
-  /** New values that were deleted again; a save that is under way may store them yet. */
-  readonly #dropped = new Map<string, unknown>();
+  readonly #changed = new Map<string, Change>();
+  /** When keys were removed. */
+  readonly #removed = new Map<string, number>();
+  /** Keys that are not stored and were deleted again; a save that is under way may store them yet. */
+  readonly #dropped = new Set<string>();
+  /** Counts changes. */
+  #now = 0;
+  /** How far changes had come when they were taken to be saved. */
+  readonly #takenAt = new WeakMap<StateChanges, number>();
 
   constructor(initial: Record<string, unknown>) {
     this.#loaded = new Map(Object.entries(initial));
@@ -18,7 +28,8 @@ export class TrackedValues {
   }
 
   get(key: string): unknown {
-    if (this.#changed.has(key)) return this.#changed.get(key);
+    const change = this.#changed.get(key);
+    if (change) return change.value;
     return this.#removed.has(key) ? undefined : this.#loaded.get(key);
   }
 
@@ -35,14 +46,14 @@ export class TrackedValues {
     }
     this.#removed.delete(key);
     this.#dropped.delete(key);
-    this.#changed.set(key, value);
+    this.#changed.set(key, { value, at: ++this.#now });
   }
 
   delete(key: string): boolean {
     const existed = this.has(key);
     if (isTempKey(key)) this.#loaded.delete(key);
-    else if (this.#loaded.has(key)) this.#removed.add(key);
-    else if (existed) this.#dropped.set(key, this.#changed.get(key));
+    else if (this.#loaded.has(key)) this.#removed.set(key, ++this.#now);
+    else if (existed) this.#dropped.add(key);
     this.#changed.delete(key);
     return existed;
   }
@@ -57,7 +68,10 @@ export class TrackedValues {
   }
 
   pending(): StateChanges {
-    return { stateDelta: Object.fromEntries(this.#changed), stateRemovals: [...this.#removed] };
+    const values = [...this.#changed].map(([key, { value }]) => [key, value] as const);
+    const changes = { stateDelta: Object.fromEntries(values), stateRemovals: [...this.#removed.keys()] };
+    this.#takenAt.set(changes, this.#now);
+    return changes;
   }
 
   /** Takes over what is stored by now, below whatever was changed here and is not saved. */
@@ -65,16 +79,19 @@ export class TrackedValues {
     for (const [key, value] of Object.entries(stored.stateDelta)) this.#loaded.set(key, value);
     for (const key of stored.stateRemovals) {
       this.#loaded.delete(key);
-      this.#removed.delete(key);
+      if (this.#removed.delete(key)) this.#dropped.add(key);
     }
   }
 
-  /** Forgets the pending changes that are saved now; what was changed again meanwhile stays pending. */
+  /** Forgets the {@link pending} changes that are saved now; what was changed again meanwhile stays pending. */
   settle(saved: StateChanges): void {
-    for (const [key, value] of Object.entries(saved.stateDelta)) {
-      if (this.#changed.get(key) === value) this.#changed.delete(key);
-      if (this.#dropped.get(key) === value && this.#dropped.delete(key)) this.#removed.add(key);
+    const takenAt = this.#takenAt.get(saved) ?? this.#now;
+    // By when and not by what: a value may have been changed inside and set again.
+    const isSaved = (at: number | undefined): boolean => at !== undefined && at <= takenAt;
+    for (const key of Object.keys(saved.stateDelta)) {
+      if (isSaved(this.#changed.get(key)?.at)) this.#changed.delete(key);
+      if (this.#dropped.delete(key)) this.#removed.set(key, ++this.#now);
     }
-    for (const key of saved.stateRemovals) this.#removed.delete(key);
+    for (const key of saved.stateRemovals) if (isSaved(this.#removed.get(key))) this.#removed.delete(key);
   }
 }

@@ -2,10 +2,17 @@ import type { Clock } from '../sessions/domain/clock.js';
 import { type Skip, describeContract } from './contract-runner.js';
 import { ManualClock } from './manual-clock.js';
 import type { OpenStorage } from './open-storage.js';
+import { agendaInput } from './storage-contract/agenda-input.js';
+import { agenda } from './storage-contract/agenda.js';
 import { append } from './storage-contract/append.js';
 import { create } from './storage-contract/create.js';
+import { createWithLog } from './storage-contract/create-with-log.js';
 import { deletion } from './storage-contract/delete.js';
 import { expiry } from './storage-contract/expiry.js';
+import { leaseHolders } from './storage-contract/lease-holders.js';
+import { leaseNames } from './storage-contract/lease-names.js';
+import { leaseTokens } from './storage-contract/lease-tokens.js';
+import { leases } from './storage-contract/leases.js';
 import { list } from './storage-contract/list.js';
 import { preconditions } from './storage-contract/preconditions.js';
 import { purge } from './storage-contract/purge.js';
@@ -23,7 +30,25 @@ export interface StorageContractOptions {
   readonly skip?: readonly Skip[] | undefined;
 }
 
-const TOPICS = [create, append, preconditions, readWindow, list, scopes, expiry, deletion, trim, purge];
+const TOPICS = [
+  create,
+  createWithLog,
+  append,
+  preconditions,
+  readWindow,
+  list,
+  scopes,
+  expiry,
+  deletion,
+  trim,
+  purge,
+  leases,
+  leaseHolders,
+  leaseTokens,
+  leaseNames,
+  agenda,
+  agendaInput,
+];
 
 /**
  * Proves that a storage does what `SessionStorage` asks of it. Call it in a spec of any runner with Jest's

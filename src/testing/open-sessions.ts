@@ -15,10 +15,12 @@ export type SessionClient = Pick<
   | 'listSessions'
   | 'deleteSession'
   | 'listEvents'
+  | 'watch'
   | 'appendEvent'
   | 'append'
   | 'updateSession'
   | 'rewindSession'
+  | 'forkSession'
   | 'getUserState'
   | 'updateUserState'
   | 'getAppState'
@@ -31,6 +33,7 @@ export interface SessionSettings {
   readonly limits?: Partial<SessionLimits> | undefined;
   readonly history?: Partial<HistorySettings> | undefined;
   readonly ttl?: Partial<TtlSettings> | undefined;
+  readonly watchPollMs?: number | undefined;
 }
 
 /** Sessions under test; there are none when they are opened. */

@@ -1,4 +1,9 @@
-/** Compares as every store does, by UTF-8 bytes; JavaScript's own order differs beyond U+FFFF. */
+/**
+ * Compares as every store does, by UTF-8 bytes; JavaScript's own order differs beyond U+FFFF.
+ *
+ * @example
+ * names.sort(compareBytes);
+ */
 export function compareBytes(a: string, b: string): number {
   return a === b ? 0 : Buffer.compare(Buffer.from(a), Buffer.from(b));
 }

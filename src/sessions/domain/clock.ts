@@ -1,6 +1,4 @@
-import { randomUUID } from 'node:crypto';
-
-/** Where the time comes from, in epoch milliseconds. Tests pass their own. */
+/** Where the time comes from, in whole epoch milliseconds. Tests pass their own. */
 export interface Clock {
   now(): number;
 }
@@ -10,4 +8,4 @@ export const systemClock: Clock = { now: () => Date.now() };
 /** Where ids of sessions and events come from when the caller gives none. */
 export type IdGenerator = () => string;
 
-export const randomId: IdGenerator = () => randomUUID();
+export const randomId: IdGenerator = () => crypto.randomUUID();

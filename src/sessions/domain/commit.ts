@@ -1,19 +1,10 @@
 import type { StoredScope } from '../../state/scopes.js';
+import type { CommitEvent } from './commit-event.js';
 import type { Counters } from './counters.js';
 import type { Lifetimes } from './expiry.js';
 import type { SessionKey } from './ids.js';
 import type { Marks } from './marks.js';
 import type { SessionRecord } from './session-record.js';
-
-/** The event of a commit: what a store needs to know of it, and the event itself as opaque JSON text. */
-export interface CommitEvent {
-  readonly id: string;
-  readonly digest: string;
-  readonly timestamp: number;
-  /** Whether a shortened view may begin here. */
-  readonly anchor: boolean;
-  readonly payload: string;
-}
 
 /** A state key with its new value, as opaque JSON text. */
 export interface Upsert {

@@ -7,9 +7,12 @@ export interface Content {
 
 export interface Part {
   text?: string;
+  /** Whether a model says it to itself. */
+  thought?: boolean;
   functionCall?: FunctionCall;
   functionResponse?: FunctionResponse;
   inlineData?: { mimeType?: string; data?: string; [field: string]: unknown };
+  fileData?: { mimeType?: string; fileUri?: string; [field: string]: unknown };
   executableCode?: { code?: string; language?: string; [field: string]: unknown };
   codeExecutionResult?: { outcome?: string; output?: string; [field: string]: unknown };
   [field: string]: unknown;

@@ -1,4 +1,5 @@
 import { InvalidInputError } from './errors.js';
+import { idProblem } from './ids.js';
 
 /** The end of a page of events: it belongs to one session, not to whatever comes after it under the same id. */
 export class LogCursor {
@@ -39,8 +40,8 @@ export class ListCursor {
       (orderBy === 'lastUpdateTime' || orderBy === 'createTime') &&
       isOrder(order) &&
       Number.isSafeInteger(time) &&
-      typeof userId === 'string' &&
-      typeof sessionId === 'string' &&
+      isId(userId) &&
+      isId(sessionId) &&
       rest.length === 0;
     return fits ? new ListCursor(orderBy, order, time as number, userId, sessionId) : refuse();
   }
@@ -67,6 +68,11 @@ function parseFields(text: unknown): unknown[] | undefined {
 
 function isOrder(value: unknown): value is 'asc' | 'desc' {
   return value === 'asc' || value === 'desc';
+}
+
+/** Cursors can be made up, and not every store takes every text. */
+function isId(value: unknown): value is string {
+  return idProblem(value) === undefined;
 }
 
 function refuse(): never {

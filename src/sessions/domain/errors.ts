@@ -6,10 +6,13 @@ export type SessionsErrorCode =
   | 'EVENT_CONFLICT'
   | 'STALE_SESSION'
   | 'LIMIT_EXCEEDED'
+  | 'LEASE_LOST'
+  | 'SUMMARY_NOT_FOUND'
+  | 'SUMMARY_FAILED'
   | 'STORE_UNAVAILABLE';
 
 /**
- * What every error of this package is. Messages say what to do; they hold ids and limits, never event
+ * What every error of an operation is. Messages say what to do; they hold ids and limits, never event
  * content, passwords or connection strings.
  *
  * @example
@@ -28,6 +31,11 @@ export abstract class SessionsError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = new.target.name;
+  }
+
+  /** What callers from outside are told. */
+  get publicMessage(): string {
+    return this.message;
   }
 }
 
@@ -60,9 +68,7 @@ export class SessionExistsError extends SessionsError {
   readonly status = 409;
 
   constructor(readonly sessionId: string) {
-    super(
-      `Session ${JSON.stringify(sessionId)} exists already. Use getOrCreateSession, or leave sessionId out to get a new one.`,
-    );
+    super(`Session ${JSON.stringify(sessionId)} exists already. Read that one, or leave the id out to get a new one.`);
   }
 }
 
@@ -90,9 +96,7 @@ export class StaleSessionError extends SessionsError {
     readonly expectedVersion: number,
     readonly currentVersion: number,
   ) {
-    super(
-      `The session is at version ${currentVersion}, not at ${expectedVersion}. Reload it with getSession and decide again.`,
-    );
+    super(`The session is at version ${currentVersion}, not at ${expectedVersion}. Read it again, and decide again.`);
   }
 }
 
@@ -106,6 +110,16 @@ export class LimitExceededError extends SessionsError {
     readonly path?: string,
   ) {
     super(path === undefined ? message : `${path}: ${message}`);
+  }
+}
+
+/** A lease is over before its work is: it could not be renewed in time, so somebody else may hold it now. */
+export class LeaseLostError extends SessionsError {
+  readonly code = 'LEASE_LOST';
+  readonly status = 409;
+
+  constructor(readonly leaseName: string) {
+    super(`The lease ${JSON.stringify(leaseName)} was lost. Stop what needs it, and begin again with a new one.`);
   }
 }
 

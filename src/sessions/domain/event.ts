@@ -1,5 +1,6 @@
 import type { Content } from './content.js';
 import { randomId } from './clock.js';
+import { setField } from './json-value.js';
 
 /** A summary in place of the events `fromSeq` to `toSeq`; the event that carries it holds the text. */
 export interface Compaction {
@@ -103,10 +104,15 @@ export function isTimestampGiven(event: EventInput): boolean {
   return timestamp !== undefined && timestamp !== null && filledInTimestamps.get(event) !== timestamp;
 }
 
+/** A copy of an event, as hooks make them, has the timestamp that was filled in, not one of its caller. */
+export function keepFilledInTimestamp(from: EventInput, to: EventInput): void {
+  const timestamp = filledInTimestamps.get(from);
+  if (timestamp !== undefined && typeof to === 'object') filledInTimestamps.set(to, timestamp);
+}
+
 /** Like Object.assign, but what is undefined is left out, and a field named `__proto__` stays a field. */
 function defineFields(target: object, fields: object): void {
   for (const [name, value] of Object.entries(fields)) {
-    if (value === undefined) continue;
-    Object.defineProperty(target, name, { value, writable: true, enumerable: true, configurable: true });
+    if (value !== undefined) setField(target, name, value);
   }
 }

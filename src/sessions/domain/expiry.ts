@@ -35,7 +35,7 @@ export function lifetimesOf(ttl: TtlSettings): Lifetimes {
   };
 }
 
-export function expiresAt(now: number, { ttlMs }: Lifetime): number {
+export function expiresAt(now: number, { ttlMs }: Pick<Lifetime, 'ttlMs'>): number {
   return Math.min(Math.floor(now + ttlMs), NEVER);
 }
 

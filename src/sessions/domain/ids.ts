@@ -39,11 +39,18 @@ export function saveKeyOf(appName: string, userId: string): string {
   return `${encodeURIComponent(appName)}/${encodeURIComponent(userId)}`;
 }
 
-function idProblem(value: unknown): string | undefined {
+/** The client checks ids as well, and browsers have no `Buffer`. */
+function isTooLong(id: string): boolean {
+  // A letter has three bytes at most, so that hardly any id has to be looked at.
+  return id.length * 3 > MAX_ID_BYTES && new TextEncoder().encode(id).length > MAX_ID_BYTES;
+}
+
+/** What keeps a value from being an id, or `undefined`. */
+export function idProblem(value: unknown): string | undefined {
   if (typeof value !== 'string') return `must be a string, not ${value === null ? 'null' : typeof value}`;
   if (value === '') return 'must not be empty';
   if (!value.isWellFormed()) return 'must not hold a lone surrogate';
-  if (Buffer.byteLength(value) > MAX_ID_BYTES) return `must be at most ${MAX_ID_BYTES} UTF-8 bytes long`;
+  if (isTooLong(value)) return `must be at most ${MAX_ID_BYTES} UTF-8 bytes long`;
   if (/\p{Cc}/u.test(value)) return 'must not hold control characters';
   if (value.trim() !== value) return 'must not begin or end with white space';
   if (value === '.' || value === '..') return 'must not be "." or ".."';

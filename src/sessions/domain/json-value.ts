@@ -1,4 +1,3 @@
-import { types } from 'node:util';
 import { InvalidInputError, LimitExceededError } from './errors.js';
 
 export interface JsonLimits {
@@ -8,12 +7,12 @@ export interface JsonLimits {
 }
 
 /**
- * Refuses every value that JSON cannot carry unharmed, saying where it is. What passes can be given to
- * `JSON.stringify` without loss, but for what is normalised on purpose: dates become ISO strings, -0
- * becomes 0, properties that are `undefined` or keyed by a symbol are dropped.
+ * A copy of the value as JSON carries it. Refuses what JSON cannot carry unharmed, saying where it is, but for what is
+ * normalised on purpose: dates become ISO strings, -0 becomes 0, properties that are `undefined` or keyed by a symbol
+ * are dropped. Everything is read once, so that what was checked is what is kept, whatever a getter answers next.
  */
-export function assertJson(value: unknown, path: string, limits: JsonLimits): void {
-  new JsonWalk(path, limits).visit(value, 1);
+export function jsonCopyOf(value: unknown, path: string, limits: JsonLimits): unknown {
+  return new JsonWalk(path, limits).copyOf(value, 1);
 }
 
 /** A plain object in the sense of JSON, of this realm or another: no class instance, no Map, no Date. */
@@ -22,6 +21,17 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype === null) return true;
   return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype as object, 'isPrototypeOf');
+}
+
+/** A real date, of this realm or another: nothing that only calls itself one. */
+function isDate(value: object): value is Date {
+  if (Object.prototype.toString.call(value) !== '[object Date]') return false;
+  try {
+    Date.prototype.getTime.call(value);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Longer names are cut in messages, which must not repeat what was sent. */
@@ -44,60 +54,68 @@ class JsonWalk {
     private readonly limits: JsonLimits,
   ) {}
 
-  visit(value: unknown, depth: number): void {
+  copyOf(value: unknown, depth: number): unknown {
     this.#count(typeof value === 'string' ? value.length + 2 : 1);
     switch (typeof value) {
       case 'boolean':
-        return;
+        return value;
       case 'string':
         if (!value.isWellFormed()) this.#refuse('must not hold a lone surrogate');
-        return;
+        return value;
       case 'number':
         if (!Number.isFinite(value)) this.#refuse(`must be a finite number, not ${value}`);
-        return;
+        // Adding 0 makes -0 what JSON makes of it.
+        return value + 0;
       case 'object':
-        if (value !== null) this.#visitObject(value, depth);
-        return;
+        return value === null ? null : this.#copyOfObject(value, depth);
       default:
-        this.#refuse(`must be a JSON value, not ${typeof value}`);
+        return this.#refuse(`must be a JSON value, not ${typeof value}`);
     }
   }
 
-  #visitObject(value: object, depth: number): void {
-    if (types.isDate(value)) {
-      if (Number.isNaN(value.getTime())) this.#refuse('must be a valid date');
-      return;
-    }
+  #copyOfObject(value: object, depth: number): unknown {
+    if (isDate(value)) return this.#dateText(value);
     if (this.#ancestors.has(value)) this.#refuse('must not contain itself');
     if (depth > this.limits.maxDepth) this.#exceed(`must not be nested deeper than ${this.limits.maxDepth} levels`);
-    // JSON.stringify would ask such an object and write what was never checked.
+    // It asks to be written as something else, and its properties are not what it stands for.
     if (typeof (value as { toJSON?: unknown }).toJSON === 'function') this.#refuse('must not have a method toJSON');
     this.#ancestors.add(value);
-    if (Array.isArray(value)) this.#visitItems(value, depth);
-    else if (isPlainObject(value)) this.#visitProperties(value, depth);
-    else this.#refuse(`must be a plain object, not ${kindOf(value)}`);
+    const copy = Array.isArray(value) ? this.#copyOfItems(value, depth) : this.#copyOfProperties(value, depth);
     this.#ancestors.delete(value);
+    return copy;
   }
 
-  #visitItems(items: readonly unknown[], depth: number): void {
+  /** Of the date itself, whatever methods it was given. */
+  #dateText(date: Date): string {
+    if (Number.isNaN(Date.prototype.getTime.call(date))) this.#refuse('must be a valid date');
+    return Date.prototype.toISOString.call(date);
+  }
+
+  #copyOfItems(items: readonly unknown[], depth: number): unknown[] {
+    const copy: unknown[] = [];
     // By index, since holes count: JSON would write null for them.
-    for (let index = 0; index < items.length; index++) this.#descend(index, items[index], depth);
+    for (let index = 0; index < items.length; index++) copy.push(this.#copyOfItem(index, items[index], depth));
+    return copy;
   }
 
-  #visitProperties(value: Record<string, unknown>, depth: number): void {
+  #copyOfProperties(value: object, depth: number): Record<string, unknown> {
+    if (!isPlainObject(value)) return this.#refuse(`must be a plain object, not ${kindOf(value)}`);
+    const copy: Record<string, unknown> = {};
     for (const key of Object.keys(value)) {
       const item = value[key];
       if (item === undefined) continue;
       this.#count(key.length + 3);
       if (!key.isWellFormed()) this.#refuse('has a key with a lone surrogate');
-      this.#descend(key, item, depth);
+      setField(copy, key, this.#copyOfItem(key, item, depth));
     }
+    return copy;
   }
 
-  #descend(key: string | number, item: unknown, depth: number): void {
+  #copyOfItem(key: string | number, item: unknown, depth: number): unknown {
     this.#keys.push(key);
-    this.visit(item, depth + 1);
+    const copy = this.copyOf(item, depth + 1);
     this.#keys.pop();
+    return copy;
   }
 
   /** Counting stops what a check of the finished text could not: shared references multiply without end. */
@@ -117,6 +135,12 @@ class JsonWalk {
   #path(): string {
     return this.#keys.reduce<string>(childPath, this.root);
   }
+}
+
+/** Like an assignment, but a field named `__proto__` is a field. */
+export function setField(target: object, key: string, value: unknown): void {
+  if (key !== '__proto__') (target as Record<string, unknown>)[key] = value;
+  else Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
 }
 
 function kindOf(value: object): string {

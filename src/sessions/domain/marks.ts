@@ -1,3 +1,4 @@
+import { type Counters, NO_COUNTS } from './counters.js';
 import type { SeqRange } from './seq-ranges.js';
 
 /**
@@ -11,9 +12,16 @@ export interface Marks {
   readonly viewFromSeq: number;
   /** The event that holds the current summary; 0 where there is none. */
   readonly summarySeq: number;
+  /** What the events count that it stands for: the rest of the session's counters came since. */
+  readonly covered: Counters;
 }
 
-export const NO_MARKS: Marks = Object.freeze({ hidden: Object.freeze([]), viewFromSeq: 0, summarySeq: 0 });
+export const NO_MARKS: Marks = Object.freeze({
+  hidden: Object.freeze([]),
+  viewFromSeq: 0,
+  summarySeq: 0,
+  covered: NO_COUNTS,
+});
 
 /** Stands for the `seq` of the event being appended, which only the store knows. */
 export const OWN_SEQ = -1;
@@ -25,19 +33,23 @@ export function resolveMarks(marks: Marks, ownSeq: number): Marks {
     hidden: marks.hidden.map(({ from, to }) => ({ from: resolved(from), to: resolved(to) })),
     viewFromSeq: marks.viewFromSeq,
     summarySeq: resolved(marks.summarySeq),
+    covered: marks.covered,
   };
 }
 
 /**
  * The marks after a summary up to `toSeq`. The summary that covers most is in force; the other is hidden.
+ *
+ * @param covered what the visible events count up to `toSeq`
  */
-export function marksAfterSummary(marks: Marks, toSeq: number, ownSeq: number = OWN_SEQ): Marks {
+export function marksAfterSummary(marks: Marks, toSeq: number, covered: Counters, ownSeq: number = OWN_SEQ): Marks {
   if (toSeq < marks.viewFromSeq) return { ...marks, hidden: [...marks.hidden, { from: ownSeq, to: ownSeq }] };
   const outOfForce = marks.summarySeq === 0 ? [] : [{ from: marks.summarySeq, to: marks.summarySeq }];
   return {
     hidden: [...marks.hidden, ...outOfForce].filter(({ to }) => to === OWN_SEQ || to > toSeq),
     viewFromSeq: toSeq,
     summarySeq: ownSeq,
+    covered,
   };
 }
 

@@ -1,5 +1,4 @@
 import { InvalidInputError } from './errors.js';
-import { isPlainObject } from './json-value.js';
 import { optionalCount } from './optional-count.js';
 import { epochMilliseconds } from './timestamps.js';
 import type { ViewItem } from './view-item.js';
@@ -16,7 +15,8 @@ export interface GetSessionConfig {
 
 export function checkedNarrowing(config: GetSessionConfig | undefined): GetSessionConfig {
   if (config === undefined || config === null) return {};
-  if (!isPlainObject(config)) throw new InvalidInputError('must be an object', 'config');
+  // Instances of a class as well, as pipes of Nest make them.
+  if (typeof config !== 'object' || Array.isArray(config)) throw new InvalidInputError('must be an object', 'config');
   return {
     numRecentEvents: optionalCount(config.numRecentEvents, 'config.numRecentEvents'),
     afterSeq: optionalCount(config.afterSeq, 'config.afterSeq'),

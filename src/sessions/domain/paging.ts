@@ -1,20 +1,20 @@
 import { InvalidInputError } from './errors.js';
 import { optionalCount } from './optional-count.js';
 
-const DEFAULT_LIMIT = 100;
-const MAX_LIMIT = 1_000;
+export const DEFAULT_LIMIT = 100;
+export const MAX_LIMIT = 1_000;
 /** Skipping costs as much as reading, so far pages are reached by cursor. */
-const MAX_OFFSET = 10_000;
+export const MAX_OFFSET = 10_000;
 
-export function checkedLimit(limit: unknown): number {
-  const count = optionalCount(limit, 'limit') ?? DEFAULT_LIMIT;
-  if (count > MAX_LIMIT) throw new InvalidInputError(`must be at most ${MAX_LIMIT}`, 'limit');
+export function checkedLimit(limit: unknown, path = 'limit'): number {
+  const count = optionalCount(limit, path) ?? DEFAULT_LIMIT;
+  if (count > MAX_LIMIT) throw new InvalidInputError(`must be at most ${MAX_LIMIT}`, path);
   return count;
 }
 
 export function checkedOffset(offset: number): number {
   if (offset > MAX_OFFSET) {
-    throw new InvalidInputError(`must be at most ${MAX_OFFSET}; go on with nextCursor instead`, 'offset');
+    throw new InvalidInputError(`must be at most ${MAX_OFFSET}; a list this long is walked by cursor`, 'offset');
   }
   return offset;
 }

@@ -7,7 +7,13 @@ export interface StateWrites {
   readonly removals: readonly Removal[];
 }
 
-/** The part of the writes that one scope is about. */
+/**
+ * The part of the writes that one scope is about.
+ *
+ * @example
+ * const toUser = writesOf('user', commit);
+ * if (changesNothing(toUser)) renewWhereDue(); else write(toUser);
+ */
 export function writesOf(scope: StoredScope, { upserts, removals }: StateWrites): StateWrites {
   return {
     upserts: upserts.filter((upsert) => upsert.scope === scope),
@@ -15,6 +21,7 @@ export function writesOf(scope: StoredScope, { upserts, removals }: StateWrites)
   };
 }
 
-export function isEmpty({ upserts, removals }: StateWrites): boolean {
+/** Whether there is nothing to set and nothing to remove. */
+export function changesNothing({ upserts, removals }: StateWrites): boolean {
   return upserts.length === 0 && removals.length === 0;
 }

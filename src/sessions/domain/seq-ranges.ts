@@ -34,6 +34,19 @@ export function newestOf(ranges: readonly SeqRange[], count: number): SeqRange[]
   return kept;
 }
 
+/** The oldest `count` numbers of `ranges`. */
+export function oldestOf(ranges: readonly SeqRange[], count: number): SeqRange[] {
+  const kept: SeqRange[] = [];
+  let missing = count;
+  for (const { from, to } of ranges) {
+    if (missing <= 0) break;
+    const end = Math.min(to, from + missing - 1);
+    kept.push({ from, to: end });
+    missing -= end - from + 1;
+  }
+  return kept;
+}
+
 /** How many numbers there are in `ranges`. */
 export function countOf(ranges: readonly SeqRange[]): number {
   return ranges.reduce((sum, { from, to }) => sum + to - from + 1, 0);

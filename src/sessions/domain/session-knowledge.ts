@@ -1,5 +1,6 @@
 import { type StateChanges, filterChanges } from '../../state/state-changes.js';
-import { trackedValuesOf } from '../../state/state.js';
+import { isState, trackedValuesOf } from '../../state/state.js';
+import { InvalidInputError } from './errors.js';
 import { isSummary } from './event-inspection.js';
 import { KnownStretches } from './known-stretches.js';
 import type { LoggedEvent } from './event.js';
@@ -56,6 +57,17 @@ export function rememberLoading(session: Session, record: SessionRecord, source:
 /** Which session of this id the object was loaded from; unknown for an object that was not. */
 export function incarnationOf(session: object): string | undefined {
   return knowledgeOf.get(session as Session)?.incarnation;
+}
+
+/** Refuses an object that could not be brought up to date once the append is done. */
+export function assertTeachable(session: Session): void {
+  if (!isState(session.state)) {
+    throw new InvalidInputError('must be the one that the session came with; change its keys instead', 'session.state');
+  }
+  if (!Array.isArray(session.events)) throw new InvalidInputError('must be an array', 'session.events');
+  if (Object.isFrozen(session) || Object.isFrozen(session.events)) {
+    throw new InvalidInputError('must not be frozen; give { id, appName, userId } instead', 'session');
+  }
 }
 
 export function learnTemp(session: Session, temp: StateChanges): void {

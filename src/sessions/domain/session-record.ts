@@ -1,6 +1,7 @@
-import { type Counters, NO_COUNTS } from './counters.js';
+import type { Counters } from './counters.js';
 import type { SessionKey } from './ids.js';
-import { type Marks, NO_MARKS } from './marks.js';
+import { EMPTY_LOG, type InitialLog } from './initial-log.js';
+import type { Marks } from './marks.js';
 
 /** What a store keeps of a session besides its events and its state: a fixed handful of numbers and marks. */
 export interface SessionRecord extends SessionKey {
@@ -23,8 +24,14 @@ export interface SessionRecord extends SessionKey {
   readonly marksSeq: number;
 }
 
-/** A session that was just created. */
-export function newRecord(key: SessionKey, incarnation: string, now: number, expiry: number): SessionRecord {
+/** A session that was just created: empty, or with a log to begin with. */
+export function newRecord(
+  key: SessionKey,
+  incarnation: string,
+  now: number,
+  expiry: number,
+  { events, ...log }: InitialLog = EMPTY_LOG,
+): SessionRecord {
   return {
     appName: key.appName,
     userId: key.userId,
@@ -34,11 +41,11 @@ export function newRecord(key: SessionKey, incarnation: string, now: number, exp
     lastUpdateTime: now,
     expiresAt: expiry,
     firstSeq: 1,
-    lastSeq: 0,
-    tipSeq: 0,
-    highWater: 0,
-    counters: NO_COUNTS,
-    marks: NO_MARKS,
-    marksSeq: 0,
+    lastSeq: events.length,
+    tipSeq: log.tipSeq,
+    highWater: events.at(-1)?.highWater ?? 0,
+    counters: log.counters,
+    marks: log.marks,
+    marksSeq: log.marksSeq,
   };
 }

@@ -1,5 +1,6 @@
 import { splitStateKey } from '../../state/scopes.js';
 import type { LoggedEvent } from './event.js';
+import { storedJson } from './stored-json.js';
 
 /** A session's own state, rebuilt event by event from what it was before the first one. */
 export class StateFold {
@@ -7,7 +8,7 @@ export class StateFold {
 
   /** @param baseState the state before the first event, as JSON text */
   constructor(baseState: string) {
-    this.#values = new Map(Object.entries(JSON.parse(baseState) as Record<string, unknown>));
+    this.#values = new Map(Object.entries(storedJson(baseState, 'state') as Record<string, unknown>));
   }
 
   add({ actions }: LoggedEvent): void {

@@ -1,6 +1,7 @@
 import { type StoredScope, joinStateKey, splitStateKey } from '../../state/scopes.js';
 import type { StateChanges } from '../../state/state-changes.js';
 import type { Removal, Upsert } from './commit.js';
+import { storedJson } from './stored-json.js';
 
 /** The writes, key by key, that make changes of state in the scopes that are stored. */
 export function stateWrites({ stateDelta, stateRemovals }: StateChanges): { upserts: Upsert[]; removals: Removal[] } {
@@ -16,7 +17,7 @@ export function stateRecord(
   scope: StoredScope,
 ): Record<string, unknown> {
   const members = [...entries].map(([name, value]) => `${JSON.stringify(joinStateKey(scope, name))}:${value}`);
-  return JSON.parse(`{${members.join(',')}}`) as Record<string, unknown>;
+  return storedJson(`{${members.join(',')}}`, 'state') as Record<string, unknown>;
 }
 
 function storedName(key: string): { scope: StoredScope; name: string } {

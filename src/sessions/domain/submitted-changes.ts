@@ -2,7 +2,7 @@ import type { SessionLimits } from '../../config/limits.js';
 import { State } from '../../state/state.js';
 import type { StateChanges } from '../../state/state-changes.js';
 import { InvalidInputError, LimitExceededError } from './errors.js';
-import { assertJson, childPath, isPlainObject } from './json-value.js';
+import { childPath, isPlainObject, jsonCopyOf } from './json-value.js';
 import { assertStateKey } from './state-keys.js';
 
 /**
@@ -13,8 +13,9 @@ export function submittedChanges(delta: unknown, removals: unknown, path: string
   const stateDelta = deltaRecord(delta, childPath(path, 'stateDelta'));
   const stateRemovals = removalList(removals, childPath(path, 'stateRemovals'));
   assertDeltaSize(stateDelta, stateRemovals, path, limits);
-  assertDisjoint(stateDelta, stateRemovals, path);
-  return { stateDelta: normalisedState(stateDelta, childPath(path, 'stateDelta'), limits), stateRemovals };
+  const normalised = normalisedState(stateDelta, childPath(path, 'stateDelta'), limits);
+  assertDisjoint(normalised, stateRemovals, path);
+  return { stateDelta: normalised, stateRemovals };
 }
 
 /** The same for a state that is given whole, when a session is created. */
@@ -50,20 +51,22 @@ function assertDeltaSize(
 
 /** Refuses a key that is to be set and removed at once. */
 export function assertDisjoint(delta: Record<string, unknown>, removals: readonly string[], path: string): void {
-  const both = removals.find((key) => Object.hasOwn(delta, key) && delta[key] !== undefined);
+  const both = removals.find((key) => Object.hasOwn(delta, key));
   if (both !== undefined) throw new InvalidInputError('is both set and removed', childPath(path, both));
 }
 
 function normalisedState(delta: Record<string, unknown>, path: string, limits: SessionLimits): Record<string, unknown> {
-  for (const key of Object.keys(delta)) {
-    if (delta[key] === undefined) continue;
+  const { maxDepth, maxEventBytes: maxBytes } = limits;
+  const entries: [string, unknown][] = [];
+  for (const [key, value] of Object.entries(delta)) {
+    if (value === undefined) continue;
     assertStateKey(key, path);
     // Depth counts from the value, so that a value fits everywhere or nowhere.
-    assertJson(delta[key], childPath(path, key), { maxDepth: limits.maxDepth, maxBytes: limits.maxEventBytes });
+    entries.push([key, jsonCopyOf(value, childPath(path, key), { maxDepth, maxBytes })]);
   }
-  const text = JSON.stringify(delta);
-  if (Buffer.byteLength(text) > limits.maxEventBytes) {
-    throw new LimitExceededError(`must not be larger than ${limits.maxEventBytes} bytes`, path);
+  const normalised = Object.fromEntries(entries);
+  if (Buffer.byteLength(JSON.stringify(normalised)) > maxBytes) {
+    throw new LimitExceededError(`must not be larger than ${maxBytes} bytes`, path);
   }
-  return JSON.parse(text) as Record<string, unknown>;
+  return normalised;
 }

@@ -9,7 +9,7 @@ import { isAnchor } from './event-inspection.js';
 import { type Event, type EventInput, isTimestampGiven } from './event.js';
 import { assertEventShape } from './event-shape.js';
 import { assertId } from './ids.js';
-import { assertJson } from './json-value.js';
+import { jsonCopyOf } from './json-value.js';
 import { submittedChanges } from './submitted-changes.js';
 import { epochMilliseconds } from './timestamps.js';
 
@@ -76,8 +76,7 @@ export function submitEvent(input: EventInput, { limits, clock, newId }: Surroun
 }
 
 function normalised(event: EventInput, limits: SessionLimits): EventInput {
-  assertJson(event, '$', { maxDepth: limits.maxDepth, maxBytes: limits.maxEventBytes });
-  return JSON.parse(JSON.stringify(event)) as EventInput;
+  return jsonCopyOf(event, '$', { maxDepth: limits.maxDepth, maxBytes: limits.maxEventBytes }) as EventInput;
 }
 
 function storedFields({ stateDelta, stateRemovals }: StateChanges): Partial<StateChanges> {

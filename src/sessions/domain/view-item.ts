@@ -1,6 +1,7 @@
 import type { StoredEvent } from './commit.js';
 import { isAnchor } from './event-inspection.js';
 import type { Event, LoggedEvent } from './event.js';
+import { storedJson } from './stored-json.js';
 
 /** An event of a view, with the time that counts for its age. */
 export interface ViewItem {
@@ -19,7 +20,7 @@ export function viewItemOf(event: LoggedEvent, appendedAt: number): ViewItem {
 
 export function loggedEvent({ payload, seq }: Pick<StoredEvent, 'payload' | 'seq'>): LoggedEvent {
   if (payload === null) throw new Error(`Event ${seq} was trimmed from the log`);
-  return Object.assign(JSON.parse(payload) as Event, { seq });
+  return Object.assign(storedJson(payload, `an event (${seq})`) as Event, { seq });
 }
 
 export function isAnchorItem({ event }: ViewItem): boolean {

@@ -1,9 +1,10 @@
 import type { AppendOutcome, Commit } from '../domain/commit.js';
-import { NO_COUNTS } from '../domain/counters.js';
-import { InvalidInputError } from '../domain/errors.js';
+import { type Counters, NO_COUNTS, addCounters, countsOf, subtractCounters } from '../domain/counters.js';
+import { InvalidInputError, StaleSessionError } from '../domain/errors.js';
 import type { Event, Rewind } from '../domain/event.js';
 import { LogReplay } from '../domain/log-replay.js';
 import { marksAfterRewind, marksAfterSummary } from '../domain/marks.js';
+import { isInRanges } from '../domain/seq-ranges.js';
 import type { SessionRecord } from '../domain/session-record.js';
 import { loggedEvent } from '../domain/view-item.js';
 import type { SessionEnvironment } from '../session-environment.js';
@@ -33,7 +34,7 @@ export async function appendControlEvent(
     // An object of an older session of this id must not reach into this one.
     const incarnation = commit.preconditions.incarnation ?? read.record.incarnation;
     const bound = { ...commit, preconditions: { ...commit.preconditions, incarnation } };
-    const problem = placeProblem(read.record, event);
+    const problem = placeProblem(read.record, event) ?? staleProblem(read.record, commit);
     if (problem) return refusalInsteadOf(problem, env, bound);
     const { preconditions, ...effects } = await controlPart(env, read.record, event);
     outcome = await env.storage.append({
@@ -55,9 +56,15 @@ function placeProblem(record: SessionRecord, { actions }: Event): InvalidInputEr
   return new InvalidInputError(`must be at most ${record.lastSeq}, the last event`, '$.actions.compaction.toSeq');
 }
 
+/** What the summary was made of is not what readers see any more. */
+function staleProblem({ marksSeq, lastSeq }: SessionRecord, { preconditions }: Commit): StaleSessionError | undefined {
+  if (preconditions.marksSeq === undefined || preconditions.marksSeq === marksSeq) return undefined;
+  return new StaleSessionError(preconditions.marksSeq, lastSeq);
+}
+
 /** A retry of an event that is stored gets it back, even if its place is no longer kept; so the store is asked first. */
 async function refusalInsteadOf(
-  problem: InvalidInputError,
+  problem: InvalidInputError | StaleSessionError,
   { storage }: SessionEnvironment,
   commit: Commit,
 ): Promise<AppendOutcome> {
@@ -70,10 +77,19 @@ async function controlPart(env: SessionEnvironment, record: SessionRecord, { act
   if (actions.rewind) return rewindPart(env, record, actions.rewind);
   const { toSeq } = actions.compaction ?? { toSeq: 0 };
   return {
-    marks: marksAfterSummary(record.marks, toSeq),
+    marks: marksAfterSummary(record.marks, toSeq, await coveredBy(toSeq, env, record)),
     counterIncrements: NO_COUNTS,
     preconditions: { marksSeq: record.marksSeq },
   };
+}
+
+/** Counts what the summary leaves over, which is little, instead of what it stands for. */
+async function coveredBy(toSeq: number, { storage }: SessionEnvironment, record: SessionRecord): Promise<Counters> {
+  let left = NO_COUNTS;
+  for await (const stored of readLog(storage, record, { from: toSeq + 1, to: record.lastSeq })) {
+    if (!isInRanges(stored.seq, record.marks.hidden)) left = addCounters(left, countsOf(loggedEvent(stored)));
+  }
+  return subtractCounters(record.counters, left);
 }
 
 async function rewindPart(env: SessionEnvironment, record: SessionRecord, { toSeq }: Rewind): Promise<ControlPart> {
@@ -82,7 +98,7 @@ async function rewindPart(env: SessionEnvironment, record: SessionRecord, { toSe
     replay.add(loggedEvent(stored));
   }
   return {
-    marks: marksAfterRewind(replay.marksAt(toSeq), toSeq, record.lastSeq + 1),
+    marks: marksAfterRewind(replay.marksAt(toSeq, record.counters), toSeq, record.lastSeq + 1),
     counterIncrements: replay.countsFromNowTo(toSeq),
     preconditions: { lastSeq: record.lastSeq, firstSeq: record.firstSeq },
   };

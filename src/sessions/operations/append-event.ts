@@ -4,7 +4,7 @@ import { InvalidInputError, StoreUnavailableError } from '../domain/errors.js';
 import type { EventInput } from '../domain/event.js';
 import { assertSessionKey } from '../domain/ids.js';
 import { optionalCount } from '../domain/optional-count.js';
-import { incarnationOf } from '../domain/session-knowledge.js';
+import { assertTeachable, incarnationOf } from '../domain/session-knowledge.js';
 import { Session, type SessionReference } from '../domain/session.js';
 import type { SessionEnvironment } from '../session-environment.js';
 import { appendControlEvent } from './append-control-event.js';
@@ -16,6 +16,11 @@ export interface AppendEventRequest {
   event: EventInput;
   /** Refuse with `StaleSessionError` if anything but summaries was appended after this version. */
   expectedVersion?: number | undefined;
+  /**
+   * Of a summary: refuse it with `StaleSessionError` unless this is still the last summary or rewind, 0 for none. So
+   * what somebody rewound meanwhile does not come back by a summary of it.
+   */
+  expectedMarksSeq?: number | undefined;
 }
 
 export async function appendEvent(env: SessionEnvironment, request: AppendEventRequest): Promise<AppendResult> {
@@ -25,15 +30,21 @@ export async function appendEvent(env: SessionEnvironment, request: AppendEventR
   }
   const key = { appName: session.appName, userId: session.userId, sessionId: session.id };
   assertSessionKey(key);
+  const learner = session instanceof Session ? session : undefined;
+  if (learner) assertTeachable(learner);
   const expectedVersion = optionalCount(request.expectedVersion, 'expectedVersion');
-  const preconditions = { incarnation: incarnationOf(session), expectedVersion };
+  const marksSeq = optionalCount(request.expectedMarksSeq, 'expectedMarksSeq');
+  const preconditions = { incarnation: incarnationOf(session), expectedVersion, marksSeq };
   const append = await prepareAppend(env, key, request.event, preconditions);
 
   const { event } = append.submitted;
+  if (marksSeq !== undefined && !isSummary(event)) {
+    throw new InvalidInputError('is for summaries', 'expectedMarksSeq');
+  }
   const isControl = isSummary(event) || isRewind(event);
   const appending = isControl ? appendControlEvent(env, append.commit, event) : env.storage.append(append.commit);
   const outcome = await withEventId(event.id, appending);
-  return completeAppend(env, append, outcome, session instanceof Session ? session : undefined);
+  return completeAppend(env, append, outcome, learner);
 }
 
 /** Whoever has to repeat an append must know the id, also where it was generated. */

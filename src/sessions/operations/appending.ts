@@ -2,7 +2,7 @@ import type { AppendOutcome, Commit } from '../domain/commit.js';
 import { EventConflictError, SessionNotFoundError, StaleSessionError } from '../domain/errors.js';
 import { assertEventShape } from '../domain/event-shape.js';
 import { isRewind, isSummary } from '../domain/event-inspection.js';
-import type { EventInput, LoggedEvent } from '../domain/event.js';
+import { type EventInput, type LoggedEvent, keepFilledInTimestamp } from '../domain/event.js';
 import type { SessionKey } from '../domain/ids.js';
 import { isNews, learnCommit, learnEvent, learnTemp, showView } from '../domain/session-knowledge.js';
 import type { Session } from '../domain/session.js';
@@ -10,7 +10,7 @@ import { stateWrites } from '../domain/stored-text.js';
 import { type SubmittedEvent, submitEvent } from '../domain/submitted-event.js';
 import type { SessionRecord } from '../domain/session-record.js';
 import { loggedEvent, viewItemOf } from '../domain/view-item.js';
-import { type SessionEnvironment, appendFilter, lifetimes } from '../session-environment.js';
+import { type SessionEnvironment, announce, appendFilter, lifetimes } from '../session-environment.js';
 import type { AfterAppend } from '../session-hooks.js';
 import { trimHistory } from './trim-history.js';
 import { readView } from './view-reading.js';
@@ -40,8 +40,15 @@ export async function prepareAppend(
   preconditions: Commit['preconditions'],
 ): Promise<PreparedAppend> {
   assertEventShape(event);
-  const submitted = submitEvent(await env.hooks.runBeforeAppend({ key, event }), env);
+  // Where nobody has to be waited for, what the caller does with the event next changes nothing.
+  const submitted = submitEvent(env.hooks.hasBeforeAppend ? await passedThroughHooks(env, key, event) : event, env);
   return { key, submitted, commit: commitOf(env, key, submitted, preconditions) };
+}
+
+async function passedThroughHooks({ hooks }: SessionEnvironment, key: SessionKey, event: EventInput) {
+  const passed = await hooks.runBeforeAppend({ key, event });
+  keepFilledInTimestamp(event, passed);
+  return passed;
 }
 
 /** Everything that comes after it; `session` is the caller's object, if the append was made through one. */
@@ -98,8 +105,17 @@ function eventOf(stored: Stored, { payload }: SubmittedEvent): LoggedEvent {
     : loggedEvent({ payload: stored.event.payload ?? payload, seq: stored.event.seq });
 }
 
+/** The append is done by now, whatever its caller made of the object. */
+async function bringUpToDate(...[env, session, stored]: Parameters<typeof learnAppend>): Promise<void> {
+  try {
+    await learnAppend(env, session, stored);
+  } catch (error) {
+    env.running.addInBackground(Promise.reject(error));
+  }
+}
+
 /** The caller's object learns what was stored through it, and nothing else that was stored meanwhile. */
-async function bringUpToDate(
+async function learnAppend(
   env: SessionEnvironment,
   session: Session,
   { key, submitted, stored }: { key: SessionKey; submitted: SubmittedEvent; stored: Stored },
@@ -115,28 +131,21 @@ async function bringUpToDate(
   });
   if (!isNew) return;
   const filter = appendFilter(env);
+  // These change what there is to see.
   if (isSummary(event) || isRewind(event) || stored.record.marksSeq > event.seq) {
-    await showViewAnew(env, session, key);
+    const read = await readView(env.storage, key, filter);
+    if (read) showView(session, read.view, read.source, read.stored.record);
     return;
   }
   const now = stored.kind === 'appended' ? stored.now : stored.event.appendedAt;
   learnEvent(session, viewItemOf(eventOf(stored, submitted), now), filter, now);
 }
 
-/** A summary or a rewind changes what there is to see. The append is done by now, whatever becomes of this. */
-async function showViewAnew(env: SessionEnvironment, session: Session, key: SessionKey): Promise<void> {
-  try {
-    const read = await readView(env.storage, key, appendFilter(env));
-    if (read) showView(session, read.view, read.source, read.stored.record);
-  } catch (error) {
-    env.running.addInBackground(Promise.reject(error));
-  }
-}
-
 function startWhatFollows(
   env: SessionEnvironment,
   { key, submitted, record }: { key: SessionKey; submitted: SubmittedEvent; record: SessionRecord },
 ): void {
+  announce(env, key);
   const append = (): AfterAppend => ({
     key: { ...key },
     event: loggedEvent({ payload: submitted.payload, seq: record.lastSeq }),

@@ -5,7 +5,8 @@ import { type SessionKey, assertSessionKey, isBlank } from '../domain/ids.js';
 import type { Session } from '../domain/session.js';
 import { stateWrites } from '../domain/stored-text.js';
 import { submittedState } from '../domain/submitted-changes.js';
-import { type SessionEnvironment, lifetimes } from '../session-environment.js';
+import { type SessionEnvironment, announce, lifetimes } from '../session-environment.js';
+import type { CreateRequest } from '../storage/session-storage.js';
 import { openSession } from './open-session.js';
 
 export interface CreateSessionRequest {
@@ -17,7 +18,17 @@ export interface CreateSessionRequest {
   state?: Record<string, unknown> | undefined;
 }
 
+/** A session that passed every check, and shares nothing with who asked for it. */
+export type PreparedSession = Omit<CreateRequest, 'expiry'>;
+
 export async function createSession(env: SessionEnvironment, request: CreateSessionRequest): Promise<Session> {
+  const prepared = prepareSession(env, request);
+  const created = await createPrepared(env, prepared);
+  if (!created) throw new SessionExistsError(prepared.key.sessionId);
+  return created;
+}
+
+export function prepareSession(env: SessionEnvironment, request: CreateSessionRequest): PreparedSession {
   const key: SessionKey = {
     appName: request.appName,
     userId: request.userId,
@@ -27,12 +38,18 @@ export async function createSession(env: SessionEnvironment, request: CreateSess
   const state = submittedState(request.state, '$.state', env.limits);
   const changes = { stateDelta: state, stateRemovals: [] };
   const inScope = (...scopes: string[]) => filterChanges(changes, (name) => scopes.includes(splitStateKey(name).scope));
-  const stored = await env.storage.create({
+  return {
     key,
     baseState: JSON.stringify(inScope('session').stateDelta),
     upserts: stateWrites(inScope('session', 'user', 'app')).upserts,
-    expiry: lifetimes(env),
-  });
-  if (!stored) throw new SessionExistsError(key.sessionId);
+  };
+}
+
+/** The new session; none where a live one has the id. */
+export async function createPrepared(env: SessionEnvironment, prepared: PreparedSession): Promise<Session | undefined> {
+  const stored = await env.storage.create({ ...prepared, expiry: lifetimes(env) });
+  if (!stored) return undefined;
+  // Whoever watches one that expired under this id learns of its end.
+  announce(env, prepared.key);
   return openSession(stored, [], { items: [] });
 }

@@ -1,11 +1,11 @@
-import { SessionExistsError, SessionNotFoundError } from '../domain/errors.js';
+import { SessionNotFoundError } from '../domain/errors.js';
 import { isRenewalDue } from '../domain/expiry.js';
 import { type SessionKey, assertSessionKey, isBlank } from '../domain/ids.js';
 import { type GetSessionConfig, checkedNarrowing } from '../domain/narrowing.js';
 import type { Session } from '../domain/session.js';
 import { type SessionEnvironment, lifetimes, readFilter } from '../session-environment.js';
 import type { StoredSession, TouchRequest } from '../storage/session-storage.js';
-import { type CreateSessionRequest, createSession } from './create-session.js';
+import { type CreateSessionRequest, createPrepared, createSession, prepareSession } from './create-session.js';
 import { openSession } from './open-session.js';
 import { type ReadView, readView } from './view-reading.js';
 
@@ -26,16 +26,12 @@ export async function getSession(env: SessionEnvironment, request: GetSessionReq
 
 /** Gets the session, or creates it; of several that try at once, all get the same one. */
 export async function getOrCreateSession(env: SessionEnvironment, request: CreateSessionRequest): Promise<Session> {
-  const { appName, userId, sessionId } = request;
-  if (sessionId === undefined || isBlank(sessionId)) return createSession(env, request);
+  if (isBlank(request.sessionId)) return createSession(env, request);
+  // Before anything is waited for: the request is its giver's, who may use it to ask for something else.
+  const prepared = prepareSession(env, request);
   for (;;) {
-    const found = await getSession(env, { appName, userId, sessionId });
-    if (found) return found;
-    const created = await createSession(env, request).catch((error: unknown) => {
-      if (error instanceof SessionExistsError) return undefined;
-      throw error;
-    });
-    if (created) return created;
+    const session = (await getSession(env, prepared.key)) ?? (await createPrepared(env, prepared));
+    if (session) return session;
   }
 }
 

@@ -7,11 +7,19 @@ const DEFAULT_BATCH_SIZE = 500;
 /** Larger ones would keep appends waiting, which batches are there to avoid. */
 const LARGEST_BATCH = 10_000;
 
+export interface PurgeOptions {
+  /** Sessions and states removed at a time; 500 unless given. */
+  readonly batchSize?: number | undefined;
+  /** Ends it early, between two batches. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** Removes what expired, batch by batch, with room for other work in between. */
 export async function purgeExpired(
   { storage }: SessionEnvironment,
-  { batchSize = DEFAULT_BATCH_SIZE }: { batchSize?: number } = {},
+  options?: PurgeOptions | null,
 ): Promise<PurgeCounts> {
+  const { batchSize = DEFAULT_BATCH_SIZE, signal } = options ?? {};
   if (!Number.isSafeInteger(batchSize) || batchSize < 1 || batchSize > LARGEST_BATCH) {
     throw new InvalidInputError(`must be a whole number from 1 to ${LARGEST_BATCH}`, 'batchSize');
   }
@@ -23,7 +31,7 @@ export async function purgeExpired(
       userStates: total.userStates + batch.userStates,
       appStates: total.appStates + batch.appStates,
     };
-    if (Math.max(batch.sessions, batch.userStates, batch.appStates) < batchSize) return total;
+    if (signal?.aborted || Math.max(batch.sessions, batch.userStates, batch.appStates) < batchSize) return total;
     await setImmediate();
   }
 }

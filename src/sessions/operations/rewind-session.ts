@@ -1,12 +1,12 @@
 import type { SessionLimits } from '../../config/limits.js';
 import type { StateChanges } from '../../state/state-changes.js';
-import { canonicalJson } from '../domain/digest.js';
 import { InvalidInputError, SessionNotFoundError, StaleSessionError } from '../domain/errors.js';
 import { type SessionKey, assertSessionKey } from '../domain/ids.js';
 import { LogReplay } from '../domain/log-replay.js';
 import { marksAfterRewind } from '../domain/marks.js';
 import { optionalCount } from '../domain/optional-count.js';
 import type { Session } from '../domain/session.js';
+import { stateDifference } from '../domain/state-difference.js';
 import { StateFold } from '../domain/state-fold.js';
 import { stateRecord } from '../domain/stored-text.js';
 import { loggedEvent } from '../domain/view-item.js';
@@ -22,6 +22,8 @@ export interface RewindSessionRequest extends SessionKey {
   readonly toSeq?: number | undefined;
   /** Instead of `toSeq`: keep everything before the first event of this invocation. */
   readonly invocationId?: string | undefined;
+  /** Refuse with `StaleSessionError` if anything but summaries was appended after this version. */
+  readonly expectedVersion?: number | undefined;
 }
 
 /** How often a rewind is planned anew because somebody appended meanwhile. */
@@ -36,6 +38,7 @@ export async function rewindSession(env: SessionEnvironment, request: RewindSess
   const key = { appName, userId, sessionId };
   assertSessionKey(key);
   const wanted = wantedPlace(request);
+  const expectedVersion = optionalCount(request.expectedVersion, 'expectedVersion');
   const id = env.newId();
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const read = await env.storage.read({ key, withState: true, withBase: true });
@@ -44,7 +47,11 @@ export async function rewindSession(env: SessionEnvironment, request: RewindSess
     const { incarnation, firstSeq, lastSeq } = read.record;
     const actions = { rewind: { toSeq }, ...changes, stateRemovals: [...changes.stateRemovals] };
     const event = { id, author: 'system', actions };
-    const append = await prepareAppend({ ...env, limits: NO_LIMITS }, key, event, { incarnation, firstSeq, lastSeq });
+    const preconditions = { incarnation, firstSeq, lastSeq, expectedVersion };
+    const append = await prepareAppend({ ...env, limits: NO_LIMITS }, key, event, preconditions);
+    if (append.submitted.event.actions.rewind?.toSeq !== toSeq) {
+      throw new InvalidInputError('a hook must not change what is rewound', '$.actions.rewind');
+    }
     const outcome = await env.storage.append({
       ...append.commit,
       marks: marksAfterRewind(replay.marksAt(toSeq), toSeq, lastSeq + 1),
@@ -68,7 +75,12 @@ function wantedPlace({ toSeq, invocationId }: RewindSessionRequest): WantedPlace
   if ((seq === undefined) === (invocationId === undefined)) {
     throw new InvalidInputError('give either toSeq or invocationId', 'toSeq');
   }
-  return seq === undefined ? { invocationId: String(invocationId) } : { toSeq: seq };
+  if (seq !== undefined) return { toSeq: seq };
+  // Events have an empty one unless they were given one, which makes them no invocation.
+  if (typeof invocationId !== 'string' || invocationId === '') {
+    throw new InvalidInputError('must be the id of an invocation, as text', 'invocationId');
+  }
+  return { invocationId };
 }
 
 interface WayBack {
@@ -95,15 +107,5 @@ async function wayBack(env: SessionEnvironment, read: StoredSession, wanted: Wan
   const problem = rewindPlaceProblem(record, toSeq, 'toSeq');
   if (problem) throw problem;
   const present = stateRecord(read.state?.session ?? [], 'session');
-  return { toSeq, replay, changes: differenceBetween(present, fold.toRecord()) };
-}
-
-/** What makes of the one state the other. */
-function differenceBetween(present: Record<string, unknown>, past: Record<string, unknown>): StateChanges {
-  const isDifferent = ([key, value]: [string, unknown]): boolean =>
-    !Object.hasOwn(present, key) || canonicalJson(present[key]) !== canonicalJson(value);
-  return {
-    stateDelta: Object.fromEntries(Object.entries(past).filter(isDifferent)),
-    stateRemovals: Object.keys(present).filter((key) => !Object.hasOwn(past, key)),
-  };
+  return { toSeq, replay, changes: stateDifference(present, fold.toRecord()) };
 }

@@ -1,6 +1,7 @@
 import type { LoggedEvent } from '../domain/event.js';
 import type { SessionRecord } from '../domain/session-record.js';
 import { StateFold } from '../domain/state-fold.js';
+import { CallSearch, callsMissingIn } from '../domain/tool-pairs.js';
 import { loggedEvent } from '../domain/view-item.js';
 import { isFiltering } from '../domain/view.js';
 import { type SessionEnvironment, appendFilter } from '../session-environment.js';
@@ -14,7 +15,8 @@ const TRIM_AT_MOST = 1_000;
 
 /**
  * Where history is not kept: removes what left the view, oldest first, folding its state changes into the
- * session's base state. Nothing that a summary in force stands for is removed.
+ * session's base state. Nothing that a summary in force stands for is removed, and no call of a tool whose
+ * answer is in the view.
  */
 export function trimHistory(env: SessionEnvironment, record: SessionRecord): Promise<void> | undefined {
   const isDue = !env.history.keepHistory && isFiltering(appendFilter(env)) && record.lastSeq % TRIM_EVERY === 0;
@@ -30,8 +32,11 @@ async function trim(
   if (!read || read.stored.record.incarnation !== incarnation) return;
   const { record } = read.stored;
   const summary = read.stored.summary && loggedEvent(read.stored.summary);
-  const needed = [...read.view.map(({ event }) => event), ...(summary ? [summary] : [])].map(firstSeqNeededFor);
-  const newFirstSeq = Math.min(...needed, record.lastSeq + 1, record.firstSeq + TRIM_AT_MOST);
+  const view = read.view.map(({ event }) => event);
+  const needed = [...view, ...(summary ? [summary] : [])].map(firstSeqNeededFor);
+  const viewFrom = Math.min(...needed, record.lastSeq + 1);
+  const call = await firstCallFor(env, view, record, viewFrom);
+  const newFirstSeq = Math.min(call ?? viewFrom, record.firstSeq + TRIM_AT_MOST);
   if (newFirstSeq <= record.firstSeq) return;
   await env.storage.trim({
     key,
@@ -46,6 +51,22 @@ async function trim(
 /** A summary needs the events that it stands for, so that a rewind can bring them back. */
 function firstSeqNeededFor({ seq, actions }: LoggedEvent): number {
   return actions.compaction ? Math.min(seq, actions.compaction.fromSeq) : seq;
+}
+
+/** Where the oldest call is that answers in the view belong to, if it lies before the view. */
+async function firstCallFor(
+  env: SessionEnvironment,
+  view: readonly LoggedEvent[],
+  record: SessionRecord,
+  viewFrom: number,
+): Promise<number | undefined> {
+  const missing = callsMissingIn(view);
+  if (missing.size === 0) return undefined;
+  const search = new CallSearch(missing);
+  for await (const stored of readLog(env.storage, record, { from: record.firstSeq, to: viewFrom - 1 })) {
+    search.add(loggedEvent(stored));
+  }
+  return search.firstSeq;
 }
 
 async function baseStateUpTo(env: SessionEnvironment, record: SessionRecord, newFirstSeq: number): Promise<string> {

@@ -1,8 +1,12 @@
 import type { AppendOutcome, Commit, StoredEvent, Upsert, Removal } from '../domain/commit.js';
 import type { Lifetime, Lifetimes } from '../domain/expiry.js';
 import type { SessionKey, StateOwner } from '../domain/ids.js';
+import type { InitialLog } from '../domain/initial-log.js';
 import type { SeqRange } from '../domain/seq-ranges.js';
 import type { SessionRecord } from '../domain/session-record.js';
+import type { Agenda } from './agenda.js';
+import type { LeaseStore } from './lease-store.js';
+import type { SessionChanges } from './session-changes.js';
 
 /** State keys of one scope, without their prefix, and their values as JSON text. */
 export type StateEntries = readonly (readonly [name: string, value: string])[];
@@ -20,6 +24,8 @@ export interface CreateRequest {
   readonly baseState: string;
   readonly upserts: readonly Upsert[];
   readonly expiry: Lifetimes;
+  /** The log to begin with, which is stored together with the session; an empty one unless given. */
+  readonly log?: InitialLog | undefined;
 }
 
 /** Which events of a log to read. Without any limit: all of them. */
@@ -132,21 +138,45 @@ export interface PurgeCounts {
  * What a provider implements: it stores and fetches, and decides nothing. Text is opaque, times are the
  * store's own, whatever expired is missing from every answer at once, and each method is atomic.
  *
+ * A user's state and an app's are there while they hold a key: the removal of the last one takes their expiry along.
+ *
  * The contract suite of `nestjs-agent-sessions/testing` proves an implementation.
+ *
+ * @example
+ * // The heart of an append; all of it under one lock, or in one transaction.
+ * const refusal = refusalOf(commit, record, eventOfTheSameId, now);
+ * if (refusal) return refusal;
+ * const after = recordAfter(commit, record, now);
  */
 export interface SessionStorage {
-  /** Makes a new session, in place of an expired one of the same id; `undefined` where a live one exists. */
+  /** What one instance at a time may do: a cleanup, a summary, a turn. Its names have nothing to do with ids. */
+  readonly leases: LeaseStore;
+  /** What has to be looked at later. Its names have nothing to do with ids either. */
+  readonly agenda: Agenda;
+  /** Whether nobody has to call {@link purgeExpired} for what expired to go. */
+  readonly cleansUpByItself?: boolean;
+  /** How watches hear of what others do; without it each of them reads its log every now and then. */
+  readonly changes?: SessionChanges;
+  /**
+   * Makes a new session, in place of an expired one of the same id; `undefined` where a live one exists. The answer
+   * holds no events.
+   */
   create(request: CreateRequest): Promise<StoredSession | undefined>;
+  /** Writes the event, the state and the record of a commit, unless `refusalOf` refuses it. */
   append(commit: Commit): Promise<AppendOutcome>;
   read(request: ReadRequest): Promise<StoredSession | undefined>;
   list(request: ListRequest): Promise<ListResult>;
   touch(request: TouchRequest): Promise<void>;
+  /** Forgets payloads, unless the session no longer is as the request expects (`isAsExpected`). */
   trim(request: TrimRequest): Promise<void>;
   /** Deletes the session with all its events and its own state; shared state stays. */
   delete(key: SessionKey): Promise<void>;
+  /** Shared state; with `renew` its life is prolonged where that is due (`isRenewalDue`). */
   readState(owner: StateOwner, renew?: Lifetime): Promise<StateEntries>;
+  /** Changes shared state, and answers with all of it. */
   writeState(request: WriteStateRequest): Promise<StateEntries>;
-  /** Removes at most `limit` of each kind that expired. */
+  /** Removes at most `limit` of each kind that expired; leases too, uncounted, where they do not go by themselves. */
   purgeExpired(limit: number): Promise<PurgeCounts>;
+  /** Ends what is under way. Every call after it is refused with a `StoreUnavailableError`. */
   close(): Promise<void>;
 }

@@ -94,4 +94,40 @@ export const ownership = topic<ServiceFixture>('objects handed out', (test) => {
     ((await sessions.getUserState(KEY)).list as string[]).push('spoiled');
     expect(await sessions.getUserState(KEY)).toEqual({ list: ['kept'] });
   });
+
+  test('an event may be changed by its giver as soon as it was given', async ({ open }) => {
+    const { sessions } = await open();
+    const session = await sessionWith(sessions);
+    const event = structuredClone(userSays('kept', EVENT));
+    const appending = sessions.appendEvent({ session, event });
+    spoil(event as LoggedEvent);
+    expect(await appending).toMatchObject(userSays('kept', EVENT));
+    expect((await load(sessions)).events[0]).toMatchObject(userSays('kept', EVENT));
+  });
+
+  test('a request may be used again for another session as soon as it was given', async ({ open }) => {
+    const { sessions } = await open();
+    const request = { ...KEY, state: { list: ['kept'] } };
+    const asking = ['a', 'b'].map((sessionId) => {
+      request.sessionId = sessionId;
+      return sessions.getOrCreateSession(request);
+    });
+    request.state.list.push('spoiled');
+    const created = await Promise.all(asking);
+    expect(created.map(({ id }) => id)).toEqual(['a', 'b']);
+    expect(created.map(({ state }) => state.get('list'))).toEqual([['kept'], ['kept']]);
+  });
+
+  test('a watch stays with its session, whatever becomes of the request', async ({ open }) => {
+    const { sessions } = await open();
+    await sessionWith(sessions, [userSays('kept')]);
+    const other = await sessions.createSession({ ...KEY, sessionId: 'other' });
+    await sessions.appendEvent({ session: other, event: userSays('spoiled') });
+    const request = { ...KEY, afterSeq: 0 };
+    const watch = sessions.watch(request);
+    request.sessionId = other.id;
+    request.afterSeq = 1;
+    expect((await watch.next()).value).toMatchObject(userSays('kept'));
+    await watch.return?.();
+  });
 });

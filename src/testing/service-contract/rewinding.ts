@@ -67,6 +67,22 @@ export const rewinding = topic<ServiceFixture>('rewindSession', (test) => {
     await expectRefusal(sessions.rewindSession({ ...KEY, invocationId: 'three' }), 'INVALID_INPUT');
   });
 
+  test('an empty invocation is none, though events without one have it', async ({ open }) => {
+    const { sessions } = await open();
+    await sessionWith(sessions, turns('u', 'a'));
+    await expectRefusal(sessions.rewindSession({ ...KEY, invocationId: '' }), 'INVALID_INPUT');
+    expect(await view(sessions)).toEqual(['u1', 'a2']);
+  });
+
+  test('a rewind is refused where events came after the version that it expects, summaries aside', async ({ open }) => {
+    const { sessions } = await open();
+    await sessionWith(sessions, [...turns('u', 'a', 'u'), summaryOf(1, 1)]);
+    await expectRefusal(sessions.rewindSession({ ...KEY, toSeq: 1, expectedVersion: 2 }), 'STALE_SESSION');
+    expect((await sessions.listEvents(KEY)).lastSeq).toBe(4);
+    await sessions.rewindSession({ ...KEY, toSeq: 2, expectedVersion: 3 });
+    expect((await sessions.listEvents(KEY)).lastSeq).toBe(5);
+  });
+
   test('a rewind is taken back by going to a moment before it', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions, turns('u', 'a', 'u', 'a'));

@@ -104,4 +104,18 @@ export const saving = topic<ServiceFixture>('updateSession', (test) => {
     await sessions.updateSession(session);
     expect((await load(sessions)).state.toRecord()).toEqual({});
   });
+
+  test('a value that is changed inside and set again while it is saved is saved by the next', async ({ open }) => {
+    const { sessions } = await open();
+    const session = await sessionWith(sessions);
+    const cart = { items: 1 };
+    session.state.set('cart', cart);
+    const save = sessions.updateSession(session);
+    cart.items = 2;
+    session.state.set('cart', cart);
+    expect((await save)?.actions.stateDelta).toEqual({ cart: { items: 1 } });
+    expect(session.state.hasDelta()).toBe(true);
+    await sessions.updateSession(session);
+    expect((await load(sessions)).state.toRecord()).toEqual({ cart: { items: 2 } });
+  });
 });

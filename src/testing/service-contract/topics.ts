@@ -4,6 +4,8 @@ import { deleting } from './deleting.js';
 import { errors } from './errors.js';
 import { events } from './events.js';
 import { sessionExpiry } from './expiry.js';
+import { forking } from './forking.js';
+import { forkViews } from './fork-views.js';
 import { history } from './history.js';
 import { idempotency } from './idempotency.js';
 import { limits } from './limits.js';
@@ -23,6 +25,7 @@ import { anchors } from './view-anchors.js';
 import { rewinds } from './view-rewinds.js';
 import { summaries } from './view-summaries.js';
 import { tools } from './view-tools.js';
+import { watching } from './watching.js';
 
 export const TOPICS = [
   creating,
@@ -43,10 +46,13 @@ export const TOPICS = [
   summaries,
   rewinds,
   rewinding,
+  forking,
+  forkViews,
   narrowing,
   history,
   lists,
   events,
+  watching,
   sessionExpiry,
   sharedExpiry,
   errors,

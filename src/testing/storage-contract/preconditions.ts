@@ -11,6 +11,8 @@ import {
   upsert,
 } from './support.js';
 
+const COVERED = { turns: 1, events: 20, contentLength: 300, tokens: 4_000 };
+
 export const preconditions = topic<StorageFixture>('preconditions of a commit', (test) => {
   test('an id that the log holds is answered with its event, and nothing is written', async ({ storage, raw }) => {
     await sessionWithEvents(storage, 3);
@@ -108,7 +110,7 @@ export const preconditions = topic<StorageFixture>('preconditions of a commit', 
 
   test('a commit that relies on the marks is overtaken by new marks only', async ({ storage, raw }) => {
     await sessionWithEvents(storage, 2);
-    const marks = { hidden: [], viewFromSeq: 1, summarySeq: OWN_SEQ };
+    const marks = { hidden: [], viewFromSeq: 1, summarySeq: OWN_SEQ, covered: COVERED };
     await storage.append(commitOf('e3', { marks, preconditions: { marksSeq: 0 } }));
     const before = await raw();
     expect(await storage.append(commitOf('new', { marks, preconditions: { marksSeq: 0 } }))).toEqual({
@@ -127,7 +129,7 @@ export const preconditions = topic<StorageFixture>('preconditions of a commit', 
       { from: 2, to: 2 },
       { from: OWN_SEQ, to: OWN_SEQ },
     ];
-    await storage.append(commitOf('e3', { marks: { hidden, viewFromSeq: 1, summarySeq: OWN_SEQ } }));
+    await storage.append(commitOf('e3', { marks: { hidden, viewFromSeq: 1, summarySeq: OWN_SEQ, covered: COVERED } }));
     await storage.append(commitOf('e4'));
     expect((await readSession(storage)).record).toMatchObject({
       marksSeq: 3,
@@ -138,6 +140,7 @@ export const preconditions = topic<StorageFixture>('preconditions of a commit', 
         ],
         viewFromSeq: 1,
         summarySeq: 3,
+        covered: COVERED,
       },
     });
   });

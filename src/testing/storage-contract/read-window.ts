@@ -1,3 +1,4 @@
+import { NO_COUNTS } from '../../sessions/domain/counters.js';
 import { OWN_SEQ } from '../../sessions/domain/marks.js';
 import type { EventWindow, SessionStorage } from '../../sessions/storage/session-storage.js';
 import { topic } from '../contract-runner.js';
@@ -93,7 +94,9 @@ export const readWindow = topic<StorageFixture>('windows of a read', (test) => {
   test('a window of the view holds what the summary in force does not stand for', async (fixture) => {
     await twelveEvents(fixture);
     const { storage } = fixture;
-    await storage.append(commitOf('summary', { marks: { hidden: [], viewFromSeq: 8, summarySeq: OWN_SEQ } }));
+    await storage.append(
+      commitOf('summary', { marks: { hidden: [], viewFromSeq: 8, summarySeq: OWN_SEQ, covered: NO_COUNTS } }),
+    );
     await storage.append(commitOf('e14'));
     await expectAtLeast(storage, { inView: true }, [9, 10, 11, 12, 14]);
     await expectAtLeast(storage, { inView: true, limit: 2 }, [14]);
@@ -107,7 +110,7 @@ export const readWindow = topic<StorageFixture>('windows of a read', (test) => {
     await storage.append(
       commitOf('summary', {
         event: { payload: '"sum"' },
-        marks: { hidden: [], viewFromSeq: 8, summarySeq: OWN_SEQ },
+        marks: { hidden: [], viewFromSeq: 8, summarySeq: OWN_SEQ, covered: NO_COUNTS },
       }),
     );
     expect((await storage.read({ key: KEY, withSummary: true }))?.summary).toMatchObject({ seq: 13, payload: '"sum"' });

@@ -1,8 +1,10 @@
 import { DEFAULT_TTL } from '../../config/ttl.js';
-import type { Commit, CommitEvent, Upsert } from '../../sessions/domain/commit.js';
+import type { Commit, Upsert } from '../../sessions/domain/commit.js';
+import type { CommitEvent } from '../../sessions/domain/commit-event.js';
 import { NO_COUNTS } from '../../sessions/domain/counters.js';
 import { type Lifetimes, lifetimesOf } from '../../sessions/domain/expiry.js';
 import type { SessionKey } from '../../sessions/domain/ids.js';
+import type { Lease, LeaseRequest } from '../../sessions/storage/lease-store.js';
 import type { CreateRequest, SessionStorage, StoredSession } from '../../sessions/storage/session-storage.js';
 import type { ManualClock } from '../manual-clock.js';
 import type { OpenStorage } from '../open-storage.js';
@@ -65,6 +67,17 @@ export async function readSession(storage: SessionStorage, key: SessionKey = KEY
   const read = await storage.read({ key, window: {}, withState: true, withSummary: true, withBase: true });
   if (!read) throw new Error(`There is no session ${key.sessionId}`);
   return read as Required<StoredSession>;
+}
+
+export function leaseOf(changes: Partial<LeaseRequest> = {}): LeaseRequest {
+  return { name: 'job', holder: 'somebody', ttlMs: 10_000, ...changes };
+}
+
+/** The lease, which has to be free. */
+export async function acquired(storage: SessionStorage, request: LeaseRequest): Promise<Lease> {
+  const lease = await storage.leases.acquire(request);
+  if (!lease) throw new Error(`The lease ${JSON.stringify(request.name)} is not free`);
+  return lease;
 }
 
 /** State entries as an object with parsed values. */

@@ -1,4 +1,5 @@
 import type { StoredEvent } from '../../domain/commit.js';
+import type { InitialEvent } from '../../domain/initial-log.js';
 import type { SessionRecord } from '../../domain/session-record.js';
 import { firstIndex } from './binary-search.js';
 import type { EventWindow } from '../session-storage.js';
@@ -15,6 +16,10 @@ export class EventLog {
   readonly #entries: LogEntry[] = [];
   readonly #seqOfId = new Map<string, number>();
   readonly #anchorSeqs: number[] = [];
+
+  constructor(events: readonly InitialEvent[] = []) {
+    for (const [index, event] of events.entries()) this.add({ ...event, seq: index + 1 });
+  }
 
   add(entry: LogEntry): void {
     this.#entries.push(entry);

@@ -5,6 +5,9 @@ import { StoreUnavailableError } from '../../domain/errors.js';
 import { type Lifetime, expiresAt, isExpired } from '../../domain/expiry.js';
 import type { SessionKey, StateOwner } from '../../domain/ids.js';
 import { newRecord } from '../../domain/session-record.js';
+import type { Agenda } from '../agenda.js';
+import type { LeaseStore } from '../lease-store.js';
+import type { LogPosition, LogReference, SessionChanges } from '../session-changes.js';
 import type {
   CreateRequest,
   ListRequest,
@@ -19,9 +22,11 @@ import type {
   WriteStateRequest,
 } from '../session-storage.js';
 import { EventLog } from './event-log.js';
+import { HeldLeases } from './held-leases.js';
 import { listOf } from './session-list.js';
 import { ScopeStates } from './scope-states.js';
 import { type StoredEntry, SessionShelf } from './session-shelf.js';
+import { SortedAgenda } from './sorted-agenda.js';
 
 /**
  * Keeps sessions in the memory of this process, for development, tests and short-lived agents. Everything
@@ -34,6 +39,11 @@ export class InMemorySessionStorage implements SessionStorage {
   readonly #clock: Clock;
   readonly #sessions = new SessionShelf();
   readonly #scopes = new ScopeStates();
+  readonly #leases = new HeldLeases(() => this.#now());
+  readonly #agenda = new SortedAgenda(() => this.#now());
+  readonly leases: LeaseStore = this.#leases;
+  readonly agenda: Agenda = this.#agenda;
+  readonly changes: SessionChanges = { positions: async (logs) => this.#positions(logs) };
   #incarnations = 0;
   #isClosed = false;
 
@@ -41,11 +51,11 @@ export class InMemorySessionStorage implements SessionStorage {
     this.#clock = clock;
   }
 
-  async create({ key, baseState, upserts, expiry }: CreateRequest): Promise<StoredSession | undefined> {
+  async create({ key, baseState, upserts, expiry, log }: CreateRequest): Promise<StoredSession | undefined> {
     const now = this.#now();
     if (this.#live(key, now)) return undefined;
-    const record = newRecord(key, String(++this.#incarnations), now, expiresAt(now, expiry.session));
-    const entry: StoredEntry = { record, baseState, state: new Map(), log: new EventLog() };
+    const record = newRecord(key, String(++this.#incarnations), now, expiresAt(now, expiry.session), log);
+    const entry: StoredEntry = { record, baseState, state: new Map(), log: new EventLog(log?.events) };
     this.#sessions.put(entry);
     this.#scopes.write({ key, ownState: entry.state, upserts, removals: [], lifetimes: expiry, now });
     return { record, now, events: [], state: this.#scopes.stateOf(entry, now) };
@@ -136,6 +146,7 @@ export class InMemorySessionStorage implements SessionStorage {
 
   async purgeExpired(limit: number): Promise<PurgeCounts> {
     const now = this.#now();
+    this.#leases.purge(limit, now);
     return { sessions: this.#sessions.purge(limit, now), ...this.#scopes.purge(limit, now) };
   }
 
@@ -143,6 +154,8 @@ export class InMemorySessionStorage implements SessionStorage {
     this.#isClosed = true;
     this.#sessions.clear();
     this.#scopes.clear();
+    this.#leases.clear();
+    this.#agenda.clear();
   }
 
   /** What is held right now, expired or not; for tests and for looking into a running process. */
@@ -154,8 +167,23 @@ export class InMemorySessionStorage implements SessionStorage {
       sessions: entries.length,
       events: events.length,
       stateEntries: states.length,
-      text: JSON.stringify([entries.map(({ record, baseState }) => ({ record, baseState })), events, states]),
+      text: JSON.stringify([
+        entries.map(({ record, baseState }) => ({ record, baseState })),
+        events,
+        states,
+        this.#leases.all(),
+        this.#agenda.all(),
+      ]),
     };
+  }
+
+  #positions(logs: readonly LogReference[]): (LogPosition | undefined)[] {
+    const now = this.#now();
+    return logs.map(({ key, incarnation }) => {
+      const { record } = this.#live(key, now) ?? {};
+      if (record?.incarnation !== incarnation) return undefined;
+      return { lastSeq: record.lastSeq, livesForMs: record.expiresAt - now };
+    });
   }
 
   #live(key: SessionKey, now: number): StoredEntry | undefined {

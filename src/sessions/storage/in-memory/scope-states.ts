@@ -1,6 +1,6 @@
 import { type Lifetime, type Lifetimes, expiresAt, isExpired, isRenewalDue } from '../../domain/expiry.js';
 import type { SessionKey, StateOwner } from '../../domain/ids.js';
-import { type StateWrites, isEmpty, writesOf } from '../../domain/scope-writes.js';
+import { type StateWrites, changesNothing, writesOf } from '../../domain/scope-writes.js';
 import type { StateEntries, StoredState } from '../session-storage.js';
 import type { StoredEntry } from './session-shelf.js';
 
@@ -40,7 +40,7 @@ export class ScopeStates {
 
   /** Writes into one bucket; without anything to write, the bucket is only kept alive. */
   writeTo(owner: StateOwner, { lifetime, now, ...writes }: ScopeWrites): void {
-    if (isEmpty(writes)) {
+    if (changesNothing(writes)) {
       this.renewIfDue(owner, lifetime, now);
       return;
     }

@@ -2,7 +2,6 @@ import type { AppendOutcome, Commit } from '../../domain/commit.js';
 import { type Marks, OWN_SEQ } from '../../domain/marks.js';
 import type { AppScope } from './app-scope.js';
 import { afterWrite } from './driver-errors.js';
-import type { RedisConnection } from './redis-connection.js';
 import {
   type ScriptArguments,
   flag,
@@ -12,8 +11,16 @@ import {
   writeArguments,
   writesIn,
 } from './script-arguments.js';
+import type { ScriptRunner } from './script-runner.js';
 import { APPEND_COMMIT } from './scripts/append-commit.js';
-import { type FlatHash, type RecordReply, rangesText, recordOf, storedEventOf } from './session-replies.js';
+import {
+  type FlatHash,
+  type RecordReply,
+  countersText,
+  rangesText,
+  recordOf,
+  storedEventOf,
+} from './session-replies.js';
 
 type AppendReply =
   | readonly [kind: 'missing']
@@ -30,7 +37,7 @@ type AppendReply =
 
 type Answered = Exclude<AppendReply, readonly [kind: 'missing']>;
 
-export async function appendCommit(connection: RedisConnection, app: AppScope, commit: Commit): Promise<AppendOutcome> {
+export async function appendCommit(connection: ScriptRunner, app: AppScope, commit: Commit): Promise<AppendOutcome> {
   const { key, expiry } = commit;
   const reply = await connection.write<AppendReply>(APPEND_COMMIT, {
     keys: app.sessionKeys(key),
@@ -86,9 +93,9 @@ function commitArguments(commit: Commit, app: AppScope): ScriptArguments {
 
 /** The number of the event itself is put in by the script. */
 function markArguments(marks: Marks | undefined): ScriptArguments {
-  if (!marks) return ['-', '', ''];
+  if (!marks) return ['-', '', '', ''];
   const hidden = marks.hidden.map(({ from, to }) => ({ from: seqOrOwn(from), to: seqOrOwn(to) }));
-  return [rangesText(hidden), marks.viewFromSeq, seqOrOwn(marks.summarySeq)];
+  return [rangesText(hidden), marks.viewFromSeq, seqOrOwn(marks.summarySeq), countersText(marks.covered)];
 }
 
 function seqOrOwn(seq: number): number | string {

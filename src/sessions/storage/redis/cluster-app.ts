@@ -6,14 +6,21 @@ import type { AppScope, LeftWork, ListPage } from './app-scope.js';
 import { listOfApp } from './list-of-app.js';
 import { type PendingWork, pendingArguments, pendingText, pendingWork } from './pending-work.js';
 import { forgetUser } from './purge-expired.js';
-import type { RedisConnection } from './redis-connection.js';
 import type { RedisKeys } from './redis-keys.js';
 import { RenewalTimes } from './renewal-times.js';
 import { type ScriptArguments, type Writes, optional } from './script-arguments.js';
+import type { NumberReply, ScriptRunner } from './script-runner.js';
 import { APPLY_APP_WRITES, CLEAR_PENDING, REGISTER } from './scripts/app-writes.js';
 import { TOUCH_STATE } from './scripts/shared-state-scripts.js';
 import type { SharedState } from './session-replies.js';
 import { readSharedState } from './shared-state.js';
+
+/** What a process knows of apps from one call to the next. */
+export class AppMemory {
+  readonly renewals = new RenewalTimes();
+  /** Until when this process has made each app known. */
+  readonly knownApps = new Map<string, number>();
+}
 
 /**
  * On a cluster an app lies in another slot than its users. The script of a session leaves as pending what is
@@ -21,13 +28,10 @@ import { readSharedState } from './shared-state.js';
  * acknowledges its own work.
  */
 export class ClusterApp implements AppScope {
-  readonly #renewals = new RenewalTimes();
-  /** Until when this process has made each app known. */
-  readonly #knownApps = new Map<string, number>();
-
   constructor(
-    private readonly connection: RedisConnection,
+    private readonly connection: ScriptRunner,
     private readonly keys: RedisKeys,
+    private readonly memory: AppMemory,
   ) {}
 
   sessionKeys(key: SessionKey): string[] {
@@ -50,10 +54,10 @@ export class ClusterApp implements AppScope {
   }
 
   async renewIfDue(appName: string, renew: Lifetime, now: number): Promise<void> {
-    if (renew.ttlMs >= NEVER || !this.#renewals.mayBeDue(appName, now)) return;
+    if (renew.ttlMs >= NEVER || !this.memory.renewals.mayBeDue(appName, now)) return;
     const stateKey = this.keys.stateOf({ appName });
     const state = await readSharedState(this.connection, stateKey, { renew, withEntries: false });
-    this.#renewals.note(appName, renew, state);
+    this.memory.renewals.note(appName, renew, state);
   }
 
   async touch(appName: string, { ttlMs }: Lifetime): Promise<void> {
@@ -97,19 +101,19 @@ export class ClusterApp implements AppScope {
 
   async #apply({ appName, userId }: SessionKey, incarnation: string, work: PendingWork, seenAt: string): Promise<void> {
     const { registration } = work;
-    const [isDone, due] = await this.connection.write<[isDone: number, due: string | null]>(APPLY_APP_WRITES, {
+    const [isDone, due] = await this.connection.write<[isDone: NumberReply, due: string | null]>(APPLY_APP_WRITES, {
       keys: [this.keys.stateOf({ appName }), this.keys.usersOf(appName), this.keys.applied(appName, incarnation)],
       args: [userId, optional(registration?.due), optional(registration?.until), seenAt, ...pendingArguments(work)],
     });
-    if (!isDone) throw new StoreUnavailableError('Work on the state of the app was held up too long.', true);
+    if (!Number(isDone)) throw new StoreUnavailableError('Work on the state of the app was held up too long.', true);
     const until = Math.max(registration?.until ?? 0, due === null ? 0 : Number(due));
     if (until > 0) await this.#registerApp(appName, until);
   }
 
   /** Apps are few and there for long, so each process does this once in a while. */
   async #registerApp(appName: string, until: number): Promise<void> {
-    if ((this.#knownApps.get(appName) ?? 0) >= until) return;
+    if ((this.memory.knownApps.get(appName) ?? 0) >= until) return;
     await this.connection.write(REGISTER, { keys: [this.keys.apps], args: [appName, until] });
-    this.#knownApps.set(appName, until);
+    this.memory.knownApps.set(appName, until);
   }
 }

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { CreateRequest, StoredSession } from '../session-storage.js';
 import type { AppScope } from './app-scope.js';
 import { afterWrite } from './driver-errors.js';
-import type { RedisConnection } from './redis-connection.js';
+import { logArguments } from './log-arguments.js';
 import { keyArguments, lifetimeArguments, writeArguments, writesIn } from './script-arguments.js';
+import type { ScriptRunner } from './script-runner.js';
 import { CREATE_SESSION } from './scripts/create-session.js';
 import { type FlatHash, type RecordReply, recordOf } from './session-replies.js';
 import { stateOfReply } from './state-replies.js';
@@ -21,9 +22,9 @@ type CreateReply =
   | null;
 
 export async function createSession(
-  connection: RedisConnection,
+  connection: ScriptRunner,
   app: AppScope,
-  { key, baseState, upserts, expiry }: CreateRequest,
+  { key, baseState, upserts, expiry, log }: CreateRequest,
 ): Promise<StoredSession | undefined> {
   const writes = { upserts, removals: [] };
   const reply = await connection.write<CreateReply>(CREATE_SESSION, {
@@ -38,6 +39,7 @@ export async function createSession(
       ...writeArguments(writesIn('session', writes)),
       ...writeArguments(writesIn('user', writes)),
       ...app.writeArguments(writesIn('app', writes), expiry.app),
+      ...logArguments(log),
     ],
   });
   if (!reply) return undefined;

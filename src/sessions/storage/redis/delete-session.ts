@@ -1,8 +1,8 @@
 import type { SessionKey } from '../../domain/ids.js';
 import type { AppScope } from './app-scope.js';
 import { afterWrite } from './driver-errors.js';
-import type { RedisConnection } from './redis-connection.js';
 import { flag, keyArguments } from './script-arguments.js';
+import type { NumberReply, ScriptRunner } from './script-runner.js';
 import { DELETE_SESSION } from './scripts/delete-session.js';
 import type { FlatHash } from './session-replies.js';
 
@@ -10,18 +10,18 @@ import type { FlatHash } from './session-replies.js';
 const PATIENCE = 5;
 
 /** Deletes a session; what is pending is finished before, so that nothing of it is lost with the session. */
-export async function deleteSession(connection: RedisConnection, app: AppScope, key: SessionKey): Promise<void> {
+export async function deleteSession(connection: ScriptRunner, app: AppScope, key: SessionKey): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     const [deleted, wasLast, pending, seenAt, incarnation] = await connection.write<
-      [deleted: number, wasLast: number, pending: FlatHash, seenAt: string, incarnation: string]
+      [deleted: NumberReply, wasLast: NumberReply, pending: FlatHash, seenAt: string, incarnation: string]
     >(DELETE_SESSION, {
       keys: app.sessionKeys(key),
       args: [...keyArguments(key), flag(attempt > PATIENCE)],
     });
     await afterWrite(async () => {
       await app.finish({ key, incarnation, pending, seenAt });
-      if (wasLast) await app.forget(key);
+      if (Number(wasLast)) await app.forget(key);
     });
-    if (deleted) return;
+    if (Number(deleted)) return;
   }
 }

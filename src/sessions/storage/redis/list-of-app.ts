@@ -2,8 +2,8 @@ import { compareBytes } from '../../domain/byte-order.js';
 import type { ListRequest } from '../session-storage.js';
 import type { ListPage } from './app-scope.js';
 import { readUserPage } from './list-of-user.js';
-import type { RedisConnection } from './redis-connection.js';
 import type { RedisKeys } from './redis-keys.js';
+import type { ScriptRunner } from './script-runner.js';
 import { LIST_USERS } from './scripts/app-writes.js';
 
 /** Users whose lists are read together. */
@@ -13,7 +13,7 @@ const USERS_AT_ONCE = 100;
  * On a cluster: the sessions of an app, out of the lists of all its users. Each list is read as far as the
  * whole page could come from it.
  */
-export async function listOfApp(connection: RedisConnection, keys: RedisKeys, request: ListRequest): Promise<ListPage> {
+export async function listOfApp(connection: ScriptRunner, keys: RedisKeys, request: ListRequest): Promise<ListPage> {
   const { appName, limit, offset = 0, withTotal } = request;
   const whole = { ...request, limit: offset + limit, offset: 0 };
   let best: ListPage = { result: { sessions: [], total: 0 }, left: [] };

@@ -1,8 +1,8 @@
 import type { ListRequest, ListResult } from '../session-storage.js';
 import type { AppScope, ListPage } from './app-scope.js';
 import { readListPage } from './list-page.js';
-import type { RedisConnection } from './redis-connection.js';
 import type { RedisKeys } from './redis-keys.js';
+import type { ScriptRunner } from './script-runner.js';
 
 export interface UserListRequest extends ListRequest {
   readonly userId: string;
@@ -10,7 +10,7 @@ export interface UserListRequest extends ListRequest {
 
 /** A page of the sessions of a user, without the state of their app where that lies in another slot. */
 export function readUserPage(
-  connection: RedisConnection,
+  connection: ScriptRunner,
   keys: RedisKeys,
   app: Pick<AppScope, 'listKeys'>,
   request: UserListRequest,
@@ -24,7 +24,7 @@ export function readUserPage(
 }
 
 export async function listOfUser(
-  connection: RedisConnection,
+  connection: ScriptRunner,
   keys: RedisKeys,
   app: AppScope,
   request: UserListRequest,

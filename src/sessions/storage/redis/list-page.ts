@@ -2,8 +2,8 @@ import { compareBytes } from '../../domain/byte-order.js';
 import { MAX_ID_BYTES, type StateOwner } from '../../domain/ids.js';
 import type { ListPosition, ListRequest } from '../session-storage.js';
 import type { ListPage } from './app-scope.js';
-import type { RedisConnection } from './redis-connection.js';
 import { flag, optional } from './script-arguments.js';
+import type { ScriptRunner } from './script-runner.js';
 import { LIST_SESSIONS } from './scripts/list-sessions.js';
 import { type FlatHash, type RecordReply, recordOf, sharedStateOf, pairsOf } from './session-replies.js';
 
@@ -24,7 +24,7 @@ type ListReply = readonly [
 
 /** Runs the one script for lists; the state of the app is missing from it where that lies in another slot. */
 export async function readListPage(
-  connection: RedisConnection,
+  connection: ScriptRunner,
   request: ListRequest,
   [byUpdate = '', byCreation = '', expiring = '', ...others]: readonly string[],
 ): Promise<ListPage> {

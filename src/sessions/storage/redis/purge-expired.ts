@@ -1,8 +1,8 @@
 import type { PurgeCounts } from '../session-storage.js';
 import type { AppScope } from './app-scope.js';
-import type { RedisConnection } from './redis-connection.js';
 import type { RedisKeys } from './redis-keys.js';
 import { flag } from './script-arguments.js';
+import type { NumberReply, ScriptRunner } from './script-runner.js';
 import { CLAIM_USERS, LIST_APPS, PURGE_USER, RELEASE_USERS } from './scripts/purge-scripts.js';
 
 /** Users looked after between two looks at their app. */
@@ -18,7 +18,7 @@ export class ExpiryPurge {
   readonly #counts: Counts = { sessions: 0, userStates: 0, appStates: 0 };
 
   constructor(
-    private readonly connection: RedisConnection,
+    private readonly connection: ScriptRunner,
     private readonly keys: RedisKeys,
     private readonly app: Pick<AppScope, 'indexKeys'>,
     private readonly limit: number,
@@ -44,11 +44,11 @@ export class ExpiryPurge {
   }
 
   async #purgeSomeUsers(appName: string): Promise<number> {
-    const [appStates, claim, users] = await this.connection.write<[number, string, string[]]>(CLAIM_USERS, {
+    const [appStates, claim, users] = await this.connection.write<[NumberReply, string, string[]]>(CLAIM_USERS, {
       keys: [this.keys.stateOf({ appName }), this.keys.usersOf(appName)],
       args: [flag(this.#counts.appStates < this.limit), USERS_AT_ONCE, ''],
     });
-    this.#counts.appStates += appStates;
+    this.#counts.appStates += Number(appStates);
     const next: string[] = [];
     for (let index = 0; index < users.length; index += 2) {
       const [userId = '', due = ''] = users.slice(index, index + 2);
@@ -64,22 +64,22 @@ export class ExpiryPurge {
       appIndexKeys: this.app.indexKeys(appName),
       maxSessions: this.limit - this.#counts.sessions,
     });
-    this.#counts.sessions += sessions;
-    this.#counts.userStates += userStates;
+    this.#counts.sessions += Number(sessions);
+    this.#counts.userStates += Number(userStates);
     return due;
   }
 }
 
 /** Removes what expired of a user, and says when something may expire next; '' if the user is to be forgotten. */
 function purgeUser(
-  connection: RedisConnection,
+  connection: ScriptRunner,
   keys: RedisKeys,
   {
     owner,
     appIndexKeys,
     maxSessions,
   }: { owner: { appName: string; userId: string }; appIndexKeys: readonly string[]; maxSessions: number },
-): Promise<[sessions: number, userStates: number, due: string]> {
+): Promise<[sessions: NumberReply, userStates: NumberReply, due: string]> {
   const { appName, userId } = owner;
   return connection.write(PURGE_USER, {
     keys: [keys.baseOfUser(appName, userId), ...keys.indexesOf(owner), keys.stateOf(owner), ...appIndexKeys],
@@ -89,12 +89,12 @@ function purgeUser(
 
 /** Forgets a user, unless something is there or comes meanwhile. */
 export async function forgetUser(
-  connection: RedisConnection,
+  connection: ScriptRunner,
   keys: RedisKeys,
   owner: { appName: string; userId: string },
 ): Promise<void> {
   const { appName, userId } = owner;
-  const [, claim, users] = await connection.write<[number, string, string[]]>(CLAIM_USERS, {
+  const [, claim, users] = await connection.write<[NumberReply, string, string[]]>(CLAIM_USERS, {
     keys: [keys.stateOf({ appName }), keys.usersOf(appName)],
     args: [flag(false), 1, userId],
   });
@@ -104,7 +104,7 @@ export async function forgetUser(
 }
 
 async function releaseUsers(
-  connection: RedisConnection,
+  connection: ScriptRunner,
   keys: RedisKeys,
   appName: string,
   claim: string,

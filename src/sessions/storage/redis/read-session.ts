@@ -1,7 +1,7 @@
 import type { EventWindow, ReadRequest, StoredSession } from '../session-storage.js';
 import type { AppScope } from './app-scope.js';
-import type { RedisConnection } from './redis-connection.js';
 import { type ScriptArguments, flag, keyArguments, optional } from './script-arguments.js';
+import type { ScriptRunner } from './script-runner.js';
 import { READ_SESSION } from './scripts/read-session.js';
 import { type FlatHash, type RecordReply, recordOf, storedEventOf, storedEventsOf } from './session-replies.js';
 import { stateOfReply } from './state-replies.js';
@@ -22,7 +22,7 @@ type ReadReply =
   | null;
 
 export async function readSession(
-  connection: RedisConnection,
+  connection: ScriptRunner,
   app: AppScope,
   request: ReadRequest,
 ): Promise<StoredSession | undefined> {

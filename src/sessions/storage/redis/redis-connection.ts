@@ -1,30 +1,36 @@
+import { Cluster } from 'ioredis';
 import { StoreUnavailableError } from '../../domain/errors.js';
-import { notConnected, storeUnavailable, timedOut } from './driver-errors.js';
+import { notConnected, openingFailure, storeUnavailable, timedOut } from './driver-errors.js';
 import {
   DEFAULT_COMMAND_TIMEOUT_MS,
+  DEFAULT_PREFIX,
   type RedisClient,
   type RedisSessionStorageOptions,
   type WaitReplicas,
   createClient,
 } from './redis-options.js';
+import { RightsCheck } from './rights-check.js';
 import { within } from './time-limit.js';
 import { runAndReplicate, runScript } from './run-script.js';
+import type { ScriptCall, ScriptRunner } from './script-runner.js';
 import type { Script } from './scripts/script.js';
 
-/** What a script is run with. */
-export interface ScriptCall {
-  readonly keys: readonly string[];
-  /** The arguments after the time, which is always the first one. */
-  readonly args: readonly (string | number)[];
+interface RunOptions {
+  readonly isWrite: boolean;
+  /** By when the call has to end that the script belongs to. */
+  readonly deadline: number;
 }
 
-/** Runs scripts over a client, each within a time limit. */
-export class RedisConnection {
+/** Runs scripts over a client, each within a time limit unless they belong to one call. */
+export class RedisConnection implements ScriptRunner {
   readonly #client: RedisClient;
   readonly #isOwn: boolean;
   readonly #timeoutMs: number;
+  /** For an answer: with replicas, these may take their time as well. */
+  readonly #limitMs: number;
   readonly #waitReplicas: WaitReplicas | undefined;
   readonly #now: () => string;
+  readonly #rights: RightsCheck;
   #connecting: Promise<boolean> | undefined;
   #lastError: unknown;
   #answeredAt = performance.now();
@@ -35,10 +41,23 @@ export class RedisConnection {
     this.#isOwn = options.client === undefined;
     this.#timeoutMs = options.commandTimeoutMs ?? DEFAULT_COMMAND_TIMEOUT_MS;
     this.#waitReplicas = options.waitReplicas;
+    this.#limitMs = this.#timeoutMs + (options.waitReplicas?.timeoutMs ?? 0);
+    this.#rights = new RightsCheck(this.#client, options.prefix ?? DEFAULT_PREFIX);
     const { clock } = options;
     this.#now = clock ? () => String(clock.now()) : () => '';
     // Whoever runs into an error gets it; without a listener the client would print it as well.
     if (this.#isOwn) this.#client.on('error', (error: unknown) => (this.#lastError = error));
+    // A connection that was just made has not been silent yet.
+    if (this.#isOwn) this.#client.on('ready', () => (this.#answeredAt = performance.now()));
+  }
+
+  /** For whoever needs connections of its own to the same servers. */
+  get client(): RedisClient {
+    return this.#client;
+  }
+
+  get timeoutMs(): number {
+    return this.#timeoutMs;
   }
 
   get isCluster(): boolean {
@@ -47,17 +66,28 @@ export class RedisConnection {
 
   /** Connects, so that a wrong setting shows at once. */
   async open(): Promise<void> {
-    await this.#ready();
+    try {
+      await this.#ready(this.#newDeadline());
+    } catch (error) {
+      throw openingFailure(error, this.#lastError);
+    }
   }
 
-  /** Runs a script that changes nothing. */
+  /** Begins a call: all its scripts, and the wait for a connection, share one time limit. */
+  call(): ScriptRunner {
+    const deadline = this.#newDeadline();
+    return {
+      read: (script, call) => this.#run(script, call, { isWrite: false, deadline }),
+      write: (script, call) => this.#run(script, call, { isWrite: true, deadline }),
+    };
+  }
+
   read<Reply>(script: Script, call: ScriptCall): Promise<Reply> {
-    return this.#run(script, call, false);
+    return this.#run(script, call, { isWrite: false, deadline: this.#newDeadline() });
   }
 
-  /** Runs a script that may write. */
   write<Reply>(script: Script, call: ScriptCall): Promise<Reply> {
-    return this.#run(script, call, true);
+    return this.#run(script, call, { isWrite: true, deadline: this.#newDeadline() });
   }
 
   /** Waits for what was sent. A second close does nothing. */
@@ -71,22 +101,28 @@ export class RedisConnection {
     this.#client.disconnect();
   }
 
-  async #run<Reply>(script: Script, { keys, args }: ScriptCall, isWrite: boolean): Promise<Reply> {
-    await this.#ready();
+  #newDeadline(): number {
+    return performance.now() + this.#limitMs;
+  }
+
+  async #run<Reply>(script: Script, { keys, args }: ScriptCall, { isWrite, deadline }: RunOptions): Promise<Reply> {
+    await this.#ready(deadline);
+    const left = deadline - performance.now();
+    // What is sent now would be given up before it can be answered.
+    if (left <= 0) throw timedOut(this.#limitMs, false);
     const all = [...keys, this.#now(), ...args];
     const replicas = isWrite ? this.#waitReplicas : undefined;
-    const limit = this.#timeoutMs + (replicas?.timeoutMs ?? 0);
     const answer = replicas
       ? runAndReplicate(this.#client, script, keys.length, all, replicas)
       : runScript(this.#client, script, keys.length, all);
     const noteAnswer = (): unknown => (this.#answeredAt = performance.now());
     void answer.then(noteAnswer, noteAnswer);
     const onTimeout = (): Error => {
-      this.#giveUpSilence(limit);
-      return timedOut(limit, isWrite);
+      this.#giveUpSilence();
+      return timedOut(this.#limitMs, isWrite);
     };
     try {
-      return (await within(limit, answer, onTimeout)) as Reply;
+      return (await within(left, answer, onTimeout)) as Reply;
     } catch (error) {
       throw storeUnavailable(error, isWrite);
     }
@@ -96,17 +132,36 @@ export class RedisConnection {
    * Where nothing at all came back for so long, a new connection may be better. The client's own `socketTimeout`
    * would at times hit the connection after the one that it is meant for.
    */
-  #giveUpSilence(limit: number): void {
-    if (!this.#isOwn || performance.now() - this.#answeredAt < limit || this.#connecting) return;
+  #giveUpSilence(): void {
+    if (!this.#isOwn || performance.now() - this.#answeredAt < this.#limitMs || this.#connecting) return;
     this.#client.disconnect(true);
     void this.#connect();
   }
 
   /** Nothing is sent before there is a connection, so that nothing is sent after its caller gave up. */
-  async #ready(): Promise<void> {
+  async #ready(deadline: number): Promise<void> {
     if (this.#isClosed) throw new StoreUnavailableError('The session store is closed.', false);
-    if (this.#client.status === 'ready' && !this.#connecting) return;
-    if (!(await this.#connect())) throw notConnected(this.#timeoutMs, this.#lastError);
+    const late = (): Error => notConnected(this.#timeoutMs, this.#lastError);
+    if (this.#client.status !== 'ready' || this.#connecting) {
+      // Others may have begun to connect long ago, or have just begun.
+      if (!(await within(deadline - performance.now(), this.#connect(), late))) throw late();
+    }
+    if (!this.#rights.isPassed) await within(deadline - performance.now(), this.#rights.pass(), late);
+  }
+
+  /** Where the server has no database of the wanted number, the client would go on in the first one. */
+  async #isInItsDatabase(): Promise<boolean> {
+    const client = this.#client;
+    if (!this.#isOwn || client instanceof Cluster || !client.options.db) return true;
+    try {
+      await client.select(client.options.db);
+      return true;
+    } catch (error) {
+      this.#lastError = error;
+      // Refused, not cut off: it would be refused again.
+      if (client.status === 'ready') client.disconnect();
+      return false;
+    }
   }
 
   #connect(): Promise<boolean> {
@@ -124,7 +179,7 @@ export class RedisConnection {
         client.off('ready', onReady).off('end', onEnd);
         resolve(isReady);
       };
-      const onReady = (): void => settle(true);
+      const onReady = (): void => void this.#isInItsDatabase().then(settle);
       const onEnd = (): void => settle(false);
       const timer = setTimeout(onEnd, this.#timeoutMs);
       client.once('ready', onReady).once('end', onEnd);

@@ -1,3 +1,4 @@
+import { REDIS_PREFIX } from '../../../config/store-rules.js';
 import { InvalidInputError } from '../../domain/errors.js';
 import type { SessionKey, StateOwner } from '../../domain/ids.js';
 
@@ -6,19 +7,37 @@ export function encodeId(id: string): string {
   return encodeURIComponent(id).replaceAll('*', '%2A');
 }
 
+/** No encoded id holds `@`, so no app is in its way. */
+const SLOT_OF_LEASES = '{@leases}';
+const SLOT_OF_AGENDA = '{@agenda}';
+
 /**
  * The names of all keys. What a user has lies in one slot of a cluster, `{app|user}`; what an app has, in
- * another one, `{app}`.
+ * another one, `{app}`; all leases, in one of their own, and so the agenda.
  */
 export class RedisKeys {
   constructor(private readonly prefix: string) {
-    if (/[{}]/.test(prefix))
+    if (!REDIS_PREFIX.pattern.test(prefix))
       throw new InvalidInputError('must not hold braces, which choose the slot of a key', 'prefix');
   }
 
   /** All names of apps. */
   get apps(): string {
     return `${this.prefix}apps`;
+  }
+
+  /** The highest token that any lease ever had. */
+  get lastLeaseToken(): string {
+    return `${this.prefix}${SLOT_OF_LEASES}:last-token`;
+  }
+
+  lease(name: string): string {
+    return `${this.prefix}${SLOT_OF_LEASES}:lease:${encodeId(name)}`;
+  }
+
+  /** What has to be looked at later. */
+  get agenda(): string {
+    return `${this.prefix}${SLOT_OF_AGENDA}:due`;
   }
 
   /** What the keys of a user begin with. */
@@ -35,6 +54,11 @@ export class RedisKeys {
     return `${this.prefix}{${encodeId(appName)}}:`;
   }
 
+  /** The record of a session; also the channel that tells what happens to it. */
+  recordOf({ appName, userId, sessionId }: SessionKey): string {
+    return `${this.baseOfUser(appName, userId)}session:${encodeId(sessionId)}`;
+  }
+
   /** What a session left to be done in another slot. */
   pendingOf({ appName, userId, sessionId }: SessionKey): string {
     return `${this.baseOfUser(appName, userId)}pending:${encodeId(sessionId)}`;
@@ -46,7 +70,7 @@ export class RedisKeys {
     const base = this.baseOfUser(appName, userId);
     const id = encodeId(sessionId);
     return [
-      `${base}session:${id}`,
+      this.recordOf(key),
       `${base}events:${id}`,
       `${base}ids:${id}`,
       `${base}anchors:${id}`,

@@ -16,7 +16,7 @@ export interface RedisSessionStorageOptions {
   readonly prefix?: string | undefined;
   /** Where the time comes from; the server's clock unless given. */
   readonly clock?: Clock | undefined;
-  /** How long a command may take, and a connection that it waits for. */
+  /** How long a call may take, a connection that it waits for included; 2,000 unless given. */
   readonly commandTimeoutMs?: number | undefined;
   /** Acknowledges a write only when so many replicas have it. */
   readonly waitReplicas?: WaitReplicas | undefined;
@@ -67,12 +67,30 @@ export function createClient({
     // A master that became a replica is left for the new master, which Sentinel knows.
     reconnectOnError: ({ message }) => message.startsWith('READONLY'),
     retryStrategy: reconnectDelay,
+    // A master that Sentinel replaced takes writes for some seconds more, which are lost when it follows the new one.
+    ...(connection?.sentinels && { failoverDetector: true }),
     ...connection,
     ...careful,
     lazyConnect: true,
     enableOfflineQueue: false,
   };
   return url === undefined ? new Redis(options) : new Redis(url, options);
+}
+
+/** A client to the same server that only listens. Whoever made the other one decided all else, such as how to log in. */
+export function subscriberOf(client: Redis, timeoutMs: number): Redis {
+  return client.duplicate({
+    keyPrefix: '',
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    autoResubscribe: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    retryStrategy: reconnectDelay,
+    connectTimeout: timeoutMs,
+    disconnectTimeout: 100,
+    readOnly: false,
+  });
 }
 
 function reconnectDelay(attempt: number): number {

@@ -1,5 +1,6 @@
+import type { Cluster } from 'ioredis';
 import { StoreUnavailableError } from '../../domain/errors.js';
-import { isUnknownScript } from './driver-errors.js';
+import { isMoved, isUnknownScript } from './driver-errors.js';
 import type { RedisClient, WaitReplicas } from './redis-options.js';
 import type { Script } from './scripts/script.js';
 
@@ -13,38 +14,60 @@ export async function runScript(
   args: AllArguments,
 ): Promise<unknown> {
   try {
-    return await client.evalsha(sha, keyCount, ...args);
+    return await client.call('evalsha', [sha, keyCount, ...args]);
   } catch (error) {
     if (!isUnknownScript(error)) throw error;
-    return client.eval(text, keyCount, ...args);
+    return client.call('eval', [text, keyCount, ...args]);
   }
 }
 
-/** The same, and waits for replicas; in one pipeline, since WAIT is about what the same connection wrote before it. */
+/** The same, and waits for replicas. */
 export async function runAndReplicate(
   client: RedisClient,
   { sha, text }: Script,
   keyCount: number,
   args: AllArguments,
-  { count, timeoutMs }: WaitReplicas,
+  replicas: WaitReplicas,
 ): Promise<unknown> {
-  let results = await client
-    .pipeline()
-    .evalsha(sha, keyCount, ...args)
-    .wait(count, timeoutMs)
-    .exec();
-  if (isUnknownScript(results?.[0]?.[0])) {
-    results = await client
-      .pipeline()
-      .eval(text, keyCount, ...args)
-      .wait(count, timeoutMs)
-      .exec();
+  let attempt = await replicated(client, ['evalsha', sha, keyCount, ...args], replicas);
+  if (isMoved(attempt.error) && client.isCluster) {
+    // The client follows by itself only where every command of a pipeline was refused, and WAIT never is.
+    await refreshSlots(client as Cluster);
+    attempt = await replicated(client, ['evalsha', sha, keyCount, ...args], replicas);
   }
-  const [[error, reply] = [], [waitError, reached] = []] = results ?? [];
+  if (isUnknownScript(attempt.error)) {
+    attempt = await replicated(client, ['eval', text, keyCount, ...args], replicas);
+  }
+  const { error, reply, waitError, reached } = attempt;
   if (error) throw error;
   if (waitError) throw waitError;
-  if (Number(reached) < count) {
-    throw new StoreUnavailableError(`The write reached ${Number(reached)} of ${count} replicas in time.`, true);
+  if (reached < replicas.count) {
+    throw new StoreUnavailableError(`The write reached ${reached} of ${replicas.count} replicas in time.`, true);
   }
   return reply;
+}
+
+interface Replicated {
+  readonly error: Error | null | undefined;
+  readonly reply: unknown;
+  readonly waitError: Error | null | undefined;
+  readonly reached: number;
+}
+
+/** In one pipeline, since WAIT is about what the same connection wrote before it. */
+async function replicated(
+  client: RedisClient,
+  [command, ...args]: readonly [string, ...(string | number)[]],
+  { count, timeoutMs }: WaitReplicas,
+): Promise<Replicated> {
+  const results = await client.pipeline().call(command, args).wait(count, timeoutMs).exec();
+  const [[error, reply] = [], [waitError, reached] = []] = results ?? [];
+  return { error, reply, waitError, reached: Number(reached) };
+}
+
+/** Where nobody tells, the next attempt is refused as the first one was. */
+function refreshSlots(cluster: Cluster): Promise<void> {
+  return new Promise((resolve) => {
+    cluster.refreshSlotsCache(() => resolve());
+  });
 }

@@ -1,4 +1,5 @@
 import type { StoredEvent } from '../../domain/commit.js';
+import type { Counters } from '../../domain/counters.js';
 import type { SessionKey } from '../../domain/ids.js';
 import type { SeqRange } from '../../domain/seq-ranges.js';
 import type { SessionRecord } from '../../domain/session-record.js';
@@ -31,7 +32,12 @@ export function recordOf({ appName, userId, sessionId }: SessionKey, reply: Reco
     tipSeq: number(6),
     highWater: number(7),
     counters: { turns: number(8), events: number(9), contentLength: number(10), tokens: number(11) },
-    marks: { hidden: rangesOf(reply[12] ?? ''), viewFromSeq: number(13), summarySeq: number(14) },
+    marks: {
+      hidden: rangesOf(reply[12] ?? ''),
+      viewFromSeq: number(13),
+      summarySeq: number(14),
+      covered: countersOf(reply[16] ?? ''),
+    },
     marksSeq: number(15),
   };
 }
@@ -47,6 +53,16 @@ function rangesOf(text: string): SeqRange[] {
     const [from, to] = range.split('-');
     return { from: Number(from), to: Number(to) };
   });
+}
+
+/** Counters as text: turns, events, length, tokens. */
+export function countersText({ turns, events, contentLength, tokens }: Counters): string {
+  return [turns, events, contentLength, tokens].join(' ');
+}
+
+function countersOf(text: string): Counters {
+  const [turns = 0, events = 0, contentLength = 0, tokens = 0] = text.split(' ').map(Number);
+  return { turns, events, contentLength, tokens };
 }
 
 /** An event as a script packed it: a line for each part, and the payload at last, unless it was trimmed away. */

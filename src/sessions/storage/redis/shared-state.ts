@@ -2,15 +2,15 @@ import type { Lifetime } from '../../domain/expiry.js';
 import type { StateEntries, WriteStateRequest } from '../session-storage.js';
 import type { AppScope } from './app-scope.js';
 import { afterWrite } from './driver-errors.js';
-import type { RedisConnection } from './redis-connection.js';
 import type { RedisKeys } from './redis-keys.js';
 import { flag, lifetimeArguments, optional, writeArguments } from './script-arguments.js';
+import type { ScriptRunner } from './script-runner.js';
 import { READ_STATE, WRITE_STATE } from './scripts/shared-state-scripts.js';
 import { type FlatHash, type SharedState, sharedStateOf } from './session-replies.js';
 
 /** Reads shared state and, given a lifetime, keeps it alive where that is due. */
 export async function readSharedState(
-  connection: RedisConnection,
+  connection: ScriptRunner,
   stateKey: string,
   { renew, withEntries = true }: { renew?: Lifetime | undefined; withEntries?: boolean } = {},
 ): Promise<SharedState & { now: number }> {
@@ -21,7 +21,7 @@ export async function readSharedState(
 }
 
 export async function writeSharedState(
-  connection: RedisConnection,
+  connection: ScriptRunner,
   keys: RedisKeys,
   app: AppScope,
   { owner, upserts, removals, lifetime }: WriteStateRequest,

@@ -2,15 +2,15 @@ import type { SessionKey } from '../../domain/ids.js';
 import type { ListRequest, ListResult } from '../session-storage.js';
 import type { AppScope, ListPage } from './app-scope.js';
 import { readListPage } from './list-page.js';
-import type { RedisConnection } from './redis-connection.js';
 import type { RedisKeys } from './redis-keys.js';
 import { type ScriptArguments, type Writes, writeArguments } from './script-arguments.js';
+import type { ScriptRunner } from './script-runner.js';
 import { type FlatHash, type SharedState, sharedStateOf } from './session-replies.js';
 
 /** On one node the script of a session does everything itself. */
 export class SingleNodeApp implements AppScope {
   constructor(
-    private readonly connection: RedisConnection,
+    private readonly connection: ScriptRunner,
     private readonly keys: RedisKeys,
   ) {}
 

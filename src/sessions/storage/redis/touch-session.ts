@@ -1,13 +1,13 @@
 import type { TouchRequest } from '../session-storage.js';
 import type { AppScope } from './app-scope.js';
 import { afterWrite } from './driver-errors.js';
-import type { RedisConnection } from './redis-connection.js';
 import { keyArguments, optional } from './script-arguments.js';
+import type { ScriptRunner } from './script-runner.js';
 import { TOUCH_SESSION } from './scripts/touch-session.js';
 import type { FlatHash } from './session-replies.js';
 
 export async function touchSession(
-  connection: RedisConnection,
+  connection: ScriptRunner,
   app: AppScope,
   { key, incarnation, renew }: TouchRequest,
 ): Promise<void> {

@@ -1,12 +1,12 @@
 import type { TrimRequest } from '../session-storage.js';
 import type { AppScope } from './app-scope.js';
-import type { RedisConnection } from './redis-connection.js';
 import { keyArguments } from './script-arguments.js';
+import type { ScriptRunner } from './script-runner.js';
 import { TRIM_LOG } from './scripts/trim-log.js';
 
 /** Forgets what events said; their ids stay, so that a late repetition is still recognised. */
 export async function trimLog(
-  connection: RedisConnection,
+  connection: ScriptRunner,
   app: AppScope,
   { key, incarnation, firstSeq, marksSeq, newFirstSeq, baseState }: TrimRequest,
 ): Promise<void> {

@@ -1,37 +1,46 @@
 import { expiresAt, isExpired } from '../../domain/expiry.js';
-import { newRecord } from '../../domain/session-record.js';
+import { EMPTY_LOG } from '../../domain/initial-log.js';
+import { type SessionRecord, newRecord } from '../../domain/session-record.js';
 import type { CreateRequest, StoredSession } from '../session-storage.js';
-import { findSession } from './session-lookup.js';
-import { sql } from './sql.js';
-import type { SqlConnection } from './sql-connection.js';
+import { insertsOfEvents } from './commit-statements.js';
 import { readState } from './read-state.js';
-import type { Tables } from './tables.js';
-import { writeAllScopes } from './write-state.js';
+import { lockSession } from './session-lookup.js';
+import { type Sql, sql } from './sql.js';
+import type { SqlTransaction } from './sql-transaction.js';
+import { CollectedStateWrites } from './state-writes.js';
 
 export async function createSession(
-  connection: SqlConnection,
-  tables: Tables,
-  { key, baseState, upserts, expiry }: CreateRequest,
-  now: number,
+  transaction: SqlTransaction,
+  { key, baseState, upserts, expiry, log = EMPTY_LOG }: CreateRequest,
 ): Promise<StoredSession | undefined> {
-  const found = await findSession(connection, tables, key);
+  const found = await lockSession(transaction, key);
+  const { tables, now } = transaction;
   if (found && !isExpired(found.record.expiresAt, now)) return undefined;
-  if (found) await connection.change(sql`DELETE FROM ${tables.sessions} WHERE pk = ${found.pk}`);
+  if (found) await transaction.change(sql`DELETE FROM ${tables.sessions} WHERE pk = ${found.pk}`);
 
-  const blank = newRecord(key, '', now, expiresAt(now, expiry.session));
-  const { counters, marks } = blank;
-  const { insertedPk: pk } = await connection.change(sql`
+  const blank = newRecord(key, '', now, expiresAt(now, expiry.session), log);
+  const pk = await transaction.insert(insertOfSession(transaction, blank, baseState), 'pk');
+  const record = { ...blank, incarnation: String(pk) };
+  const events = log.events.map((event, index) => ({ ...event, pk, seq: index + 1 }));
+  for (const statement of insertsOfEvents(tables, events)) await transaction.change(statement);
+  const state = new CollectedStateWrites(transaction);
+  state.addCommit(pk, key, { upserts, removals: [] }, expiry);
+  await transaction.changeAll(await state.statements());
+  return { record, now, events: [], ...(await readState(transaction, { pk, record })) };
+}
+
+function insertOfSession({ tables, now }: SqlTransaction, record: SessionRecord, baseState: string): Sql {
+  const { counters, marks } = record;
+  return sql`
     INSERT INTO ${tables.sessions} (
       app_name, user_id, session_id, create_time, last_update_time, expires_at,
       first_seq, last_seq, tip_seq, high_water, turns, events, content_length, tokens,
-      hidden, view_from_seq, summary_seq, marks_seq, base_state
+      hidden, view_from_seq, summary_seq, marks_seq, covered, base_state
     ) VALUES (
-      ${blank.appName}, ${blank.userId}, ${blank.sessionId}, ${now}, ${now}, ${blank.expiresAt},
-      ${blank.firstSeq}, ${blank.lastSeq}, ${blank.tipSeq}, ${blank.highWater},
+      ${record.appName}, ${record.userId}, ${record.sessionId}, ${now}, ${now}, ${record.expiresAt},
+      ${record.firstSeq}, ${record.lastSeq}, ${record.tipSeq}, ${record.highWater},
       ${counters.turns}, ${counters.events}, ${counters.contentLength}, ${counters.tokens},
-      ${JSON.stringify(marks.hidden)}, ${marks.viewFromSeq}, ${marks.summarySeq}, ${blank.marksSeq}, ${baseState}
-    )`);
-  const record = { ...blank, incarnation: String(pk) };
-  await writeAllScopes(connection, tables, { pk, record }, { upserts, removals: [], lifetimes: expiry, now });
-  return { record, now, events: [], ...(await readState(connection, tables, { pk, record }, now)) };
+      ${JSON.stringify(marks.hidden)}, ${marks.viewFromSeq}, ${marks.summarySeq}, ${record.marksSeq},
+      ${JSON.stringify(marks.covered)}, ${baseState}
+    )`;
 }

@@ -1,4 +1,10 @@
-export { SESSION_ENTITIES } from './tables.js';
-export { CreateSessionTables1763700000000 } from './migrations/1763700000000-create-session-tables.js';
-export { TypeOrmSessionStorage, type TypeOrmSessionStorageOptions } from './typeorm-session-storage.js';
-export type { SqliteOptions } from './sqlite-database.js';
+export type { SupportedType } from './dialects.js';
+export { sessionEntities } from './entities.js';
+export { SESSION_MIGRATIONS } from './migrations/index.js';
+export { TypeOrmSessionStorage } from './typeorm-session-storage.js';
+export type {
+  HostDataSourceOptions,
+  ServerOptions,
+  SqliteOptions,
+  TypeOrmSessionStorageOptions,
+} from './typeorm-options.js';

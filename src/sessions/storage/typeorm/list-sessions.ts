@@ -1,22 +1,16 @@
 import type { ListRequest, ListResult, ListedSession, StateEntries } from '../session-storage.js';
 import { RECORD_COLUMNS, type RecordRow, recordOf } from './session-rows.js';
 import { NO_SQL, Sql, sql, sqlList } from './sql.js';
-import type { SqlConnection } from './sql-connection.js';
-import type { Tables } from './tables.js';
+import type { SqlTransaction } from './sql-transaction.js';
 
 const TIME_COLUMN = { lastUpdateTime: new Sql('s.last_update_time'), createTime: new Sql('s.create_time') };
 
 /** A page of sessions, and their state in one statement for all of them. */
-export async function listSessions(
-  connection: SqlConnection,
-  tables: Tables,
-  request: ListRequest,
-  now: number,
-): Promise<ListResult> {
-  const rows = await connection.rows<RecordRow>(pageOfSessions(tables, request, now));
+export async function listSessions(transaction: SqlTransaction, request: ListRequest): Promise<ListResult> {
+  const rows = await transaction.rows<RecordRow>(pageOfSessions(transaction, request));
   return {
-    sessions: rows.length > 0 ? await withState(connection, tables, rows, now) : [],
-    ...(request.withTotal && { total: await countOf(connection, tables, request, now) }),
+    sessions: rows.length > 0 ? await withState(transaction, rows) : [],
+    ...(request.withTotal && { total: await countOf(transaction, request) }),
   };
 }
 
@@ -25,28 +19,31 @@ function isListed({ appName, userId }: ListRequest, now: number): Sql {
   return sql`s.app_name = ${appName} ${ofUser} AND s.expires_at > ${now}`;
 }
 
-function pageOfSessions({ sessions }: Tables, request: ListRequest, now: number): Sql {
-  const { after, limit, offset } = request;
+function pageOfSessions({ tables: { sessions }, now }: SqlTransaction, request: ListRequest): Sql {
+  const { limit, offset } = request;
   const time = TIME_COLUMN[request.orderBy];
-  const [direction, isBeyond] = request.order === 'asc' ? [sql`ASC`, sql`>`] : [sql`DESC`, sql`<`];
-  const rest = after
-    ? sql`AND (${time}, s.user_id, s.session_id) ${isBeyond} (${after.time}, ${after.userId}, ${after.sessionId})`
-    : NO_SQL;
+  const direction = request.order === 'asc' ? sql`ASC` : sql`DESC`;
   return sql`
     SELECT ${RECORD_COLUMNS} FROM ${sessions} s
-    WHERE ${isListed(request, now)} ${rest}
+    WHERE ${isListed(request, now)} ${isBeyond(request, time)}
     ORDER BY ${time} ${direction}, s.user_id ${direction}, s.session_id ${direction}
     LIMIT ${limit} ${offset ? sql`OFFSET ${offset}` : NO_SQL}`;
 }
 
-async function countOf(
-  connection: SqlConnection,
-  { sessions }: Tables,
-  request: ListRequest,
-  now: number,
-): Promise<number> {
-  const [count] = await connection.rows<{ total: number }>(
-    sql`SELECT COUNT(*) AS total FROM ${sessions} s WHERE ${isListed(request, now)}`,
+/** Not as a comparison of tuples, for which MySQL would use no index. */
+function isBeyond({ after, order }: ListRequest, time: Sql): Sql {
+  if (!after) return NO_SQL;
+  const beyond = order === 'asc' ? sql`>` : sql`<`;
+  return sql`
+    AND ${time} ${beyond}= ${after.time} AND (
+      ${time} ${beyond} ${after.time} OR s.user_id ${beyond} ${after.userId}
+      OR (s.user_id = ${after.userId} AND s.session_id ${beyond} ${after.sessionId})
+    )`;
+}
+
+async function countOf(transaction: SqlTransaction, request: ListRequest): Promise<number> {
+  const [count] = await transaction.rows<{ total: number }>(
+    sql`SELECT COUNT(*) AS total FROM ${transaction.tables.sessions} s WHERE ${isListed(request, transaction.now)}`,
   );
   return count?.total ?? 0;
 }
@@ -58,21 +55,17 @@ interface StateRow {
   readonly value: string;
 }
 
-async function withState(
-  connection: SqlConnection,
-  { sessionState, sharedScopes, sharedState }: Tables,
-  rows: readonly RecordRow[],
-  now: number,
-): Promise<ListedSession[]> {
+async function withState(transaction: SqlTransaction, rows: readonly RecordRow[]): Promise<ListedSession[]> {
   const appName = rows[0]?.app_name ?? '';
   const users = [...new Set(rows.map(({ user_id }) => user_id))];
-  const states = await connection.rows<StateRow>(sql`
+  const { sessionState, sharedScopes, sharedState } = transaction.tables;
+  const states = await transaction.rows<StateRow>(sql`
     SELECT session_pk, NULL AS user_id, name, value FROM ${sessionState}
     WHERE session_pk IN (${sqlList(rows.map(({ pk }) => pk))})
     UNION ALL
     SELECT NULL, c.user_id, v.name, v.value
     FROM ${sharedScopes} c JOIN ${sharedState} v ON v.scope_pk = c.pk
-    WHERE c.app_name = ${appName} AND c.user_id IN (${sqlList(['', ...users])}) AND c.expires_at > ${now}`);
+    WHERE c.app_name = ${appName} AND c.user_id IN (${sqlList(['', ...users])}) AND c.expires_at > ${transaction.now}`);
   const entries = groupByOwner(states);
   return rows.map((row) => ({
     record: recordOf(row),

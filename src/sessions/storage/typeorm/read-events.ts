@@ -1,32 +1,29 @@
 import type { StoredEvent } from '../../domain/commit.js';
-import type { SeqRange } from '../../domain/seq-ranges.js';
+import { type SeqRange, newestOf, oldestOf } from '../../domain/seq-ranges.js';
 import type { EventWindow } from '../session-storage.js';
 import type { FoundSession } from './session-lookup.js';
 import { EVENT_COLUMNS, type EventRow, storedEventOf } from './session-rows.js';
 import { NO_SQL, type Sql, joinSql, sql } from './sql.js';
-import type { SqlConnection } from './sql-connection.js';
-import type { Tables } from './tables.js';
+import type { SqlTransaction } from './sql-transaction.js';
 
 /** Stretches asked for in one statement; a session that was rewound more often than this takes another one. */
 const RANGES_A_STATEMENT = 100;
 
 /** The events of a window, in ascending order. */
 export async function readEvents(
-  connection: SqlConnection,
-  tables: Tables,
+  transaction: SqlTransaction,
   session: FoundSession,
   window: EventWindow,
-  now: number,
 ): Promise<StoredEvent[]> {
   const isNewestFirst = window.keep !== 'oldest';
-  const ranges = rangesOf(window, session);
-  if (isNewestFirst) ranges.reverse();
   const limit = window.limit ?? Infinity;
+  const ranges = withinLimit(rangesOf(window, session), window, limit);
+  if (isNewestFirst) ranges.reverse();
   const found: StoredEvent[] = [];
   for (let start = 0; start < ranges.length && found.length < limit; start += RANGES_A_STATEMENT) {
     const some = ranges.slice(start, start + RANGES_A_STATEMENT);
-    const rows = await connection.rows<EventRow>(
-      eventsIn(tables, session.pk, some, { window, now, limit: limit - found.length }),
+    const rows = await transaction.rows<EventRow>(
+      eventsIn(transaction, session.pk, some, { window, limit: limit - found.length }),
     );
     found.push(...rows.map(storedEventOf));
   }
@@ -42,21 +39,30 @@ function rangesOf(window: EventWindow, { record }: FoundSession): SeqRange[] {
     .filter(({ from, to }) => from <= to);
 }
 
+/** The log has no gaps, so where no event is left out, the numbers say how far it is to the limit. */
+function withinLimit(
+  ranges: SeqRange[],
+  { anchorsOnly, since, maxAgeMs, keep }: EventWindow,
+  limit: number,
+): SeqRange[] {
+  if (anchorsOnly || since !== undefined || maxAgeMs !== undefined || limit === Infinity) return ranges;
+  return keep === 'oldest' ? oldestOf(ranges, limit) : newestOf(ranges, limit);
+}
+
 interface Selection {
   readonly window: EventWindow;
-  readonly now: number;
   readonly limit: number;
 }
 
 /** One branch for each stretch, so that what lies between them is not even looked at. */
-function eventsIn(tables: Tables, pk: number, ranges: readonly SeqRange[], selection: Selection): Sql {
+function eventsIn(transaction: SqlTransaction, pk: number, ranges: readonly SeqRange[], selection: Selection): Sql {
   const order = orderOf(selection);
   const stretches = ranges.map(
     ({ from, to }) => sql`
-      SELECT ${EVENT_COLUMNS} FROM ${tables.events}
+      SELECT ${EVENT_COLUMNS} FROM ${transaction.tables.events}
       WHERE session_pk = ${pk} AND seq BETWEEN ${from} AND ${to}
       ${selection.window.anchorsOnly ? sql`AND anchor = 1` : NO_SQL}
-      ${startOfTime(tables, pk, selection)}
+      ${startOfTime(transaction, pk, selection)}
       ${order}`,
   );
   const [only, ...others] = stretches;
@@ -72,12 +78,12 @@ function orderOf({ window, limit }: Selection): Sql {
 }
 
 /** High water never falls along the log, so the first event that reaches the time begins the window. */
-function startOfTime({ events }: Tables, pk: number, { window, now }: Selection): Sql {
+function startOfTime({ tables, now }: SqlTransaction, pk: number, { window }: Selection): Sql {
   const { since = 0, maxAgeMs } = window;
-  const start = Math.max(since, maxAgeMs === undefined ? 0 : now - maxAgeMs);
+  const start = Math.ceil(Math.max(since, maxAgeMs === undefined ? 0 : now - maxAgeMs));
   if (start <= 0) return NO_SQL;
   return sql`AND seq >= (
-        SELECT seq FROM ${events} WHERE session_pk = ${pk} AND high_water >= ${start}
+        SELECT seq FROM ${tables.events} WHERE session_pk = ${pk} AND high_water >= ${start}
         ORDER BY high_water, seq LIMIT 1
       )`;
 }

@@ -3,33 +3,32 @@ import { readEvents } from './read-events.js';
 import { readState } from './read-state.js';
 import { type FoundSession, findLiveSession } from './session-lookup.js';
 import { sql } from './sql.js';
-import type { SqlConnection } from './sql-connection.js';
-import type { Tables } from './tables.js';
+import type { SqlTransaction } from './sql-transaction.js';
 
 export async function readSession(
-  connection: SqlConnection,
-  tables: Tables,
+  transaction: SqlTransaction,
   request: ReadRequest,
-  now: number,
 ): Promise<StoredSession | undefined> {
-  const session = await findLiveSession(connection, tables, request.key, now);
+  const session = await findLiveSession(transaction, request.key);
   if (!session) return undefined;
   const { summarySeq } = session.record.marks;
   const [summary] =
     request.withSummary && summarySeq > 0
-      ? await readEvents(connection, tables, session, { ranges: [{ from: summarySeq, to: summarySeq }] }, now)
+      ? await readEvents(transaction, session, { ranges: [{ from: summarySeq, to: summarySeq }] })
       : [];
   return {
     record: session.record,
-    now,
-    events: request.window ? await readEvents(connection, tables, session, request.window, now) : [],
-    ...(request.withState && (await readState(connection, tables, session, now))),
+    now: transaction.now,
+    events: request.window ? await readEvents(transaction, session, request.window) : [],
+    ...(request.withState && (await readState(transaction, session))),
     ...(summary && { summary }),
-    ...(request.withBase && { baseState: await readBaseState(connection, tables, session) }),
+    ...(request.withBase && { baseState: await readBaseState(transaction, session) }),
   };
 }
 
-async function readBaseState(connection: SqlConnection, { sessions }: Tables, { pk }: FoundSession): Promise<string> {
-  const rows = await connection.rows<{ base_state: string }>(sql`SELECT base_state FROM ${sessions} WHERE pk = ${pk}`);
+async function readBaseState(transaction: SqlTransaction, { pk }: FoundSession): Promise<string> {
+  const rows = await transaction.rows<{ base_state: string }>(
+    sql`SELECT base_state FROM ${transaction.tables.sessions} WHERE pk = ${pk}`,
+  );
   return rows[0]?.base_state ?? '{}';
 }

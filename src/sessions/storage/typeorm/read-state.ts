@@ -2,9 +2,8 @@ import type { StateOwner } from '../../domain/ids.js';
 import type { StateEntries, StoredSession, StoredState } from '../session-storage.js';
 import type { FoundSession } from './session-lookup.js';
 import { sql } from './sql.js';
-import type { SqlConnection } from './sql-connection.js';
-import type { Tables } from './tables.js';
-import { userIdOf } from './write-state.js';
+import type { SqlTransaction } from './sql-transaction.js';
+import { userIdOf } from './shared-scopes.js';
 
 interface StateRow {
   readonly scope: keyof StoredState;
@@ -15,17 +14,16 @@ interface StateRow {
 
 /** The state that a session shows, of all scopes, in one statement. */
 export async function readState(
-  connection: SqlConnection,
-  { sessionState, sharedScopes, sharedState }: Tables,
+  transaction: SqlTransaction,
   { pk, record: { appName, userId } }: FoundSession,
-  now: number,
 ): Promise<Pick<StoredSession, 'state' | 'scopeExpiry'>> {
-  const rows = await connection.rows<StateRow>(sql`
+  const { sessionState, sharedScopes, sharedState } = transaction.tables;
+  const rows = await transaction.rows<StateRow>(sql`
     SELECT 'session' AS scope, name, value, NULL AS expires_at FROM ${sessionState} WHERE session_pk = ${pk}
     UNION ALL
     SELECT CASE c.user_id WHEN '' THEN 'app' ELSE 'user' END, v.name, v.value, c.expires_at
     FROM ${sharedScopes} c JOIN ${sharedState} v ON v.scope_pk = c.pk
-    WHERE c.app_name = ${appName} AND c.user_id IN ('', ${userId}) AND c.expires_at > ${now}`);
+    WHERE c.app_name = ${appName} AND c.user_id IN ('', ${userId}) AND c.expires_at > ${transaction.now}`);
   const entries = (scope: keyof StoredState): StateEntries =>
     rows.flatMap((row) => (row.scope === scope ? [[row.name ?? '', row.value ?? ''] as const] : []));
   const user = rows.find(({ scope }) => scope === 'user')?.expires_at;
@@ -38,15 +36,14 @@ export async function readState(
 
 /** The state of one shared scope, and when it expires if it exists. */
 export async function readScope(
-  connection: SqlConnection,
-  { sharedScopes, sharedState }: Tables,
+  transaction: SqlTransaction,
   owner: StateOwner,
-  now: number,
 ): Promise<{ entries: StateEntries; expiresAt?: number }> {
-  const rows = await connection.rows<{ name: string; value: string; expires_at: number }>(sql`
+  const { sharedScopes, sharedState } = transaction.tables;
+  const rows = await transaction.rows<{ name: string; value: string; expires_at: number }>(sql`
     SELECT v.name, v.value, c.expires_at
     FROM ${sharedScopes} c JOIN ${sharedState} v ON v.scope_pk = c.pk
-    WHERE c.app_name = ${owner.appName} AND c.user_id = ${userIdOf(owner)} AND c.expires_at > ${now}`);
+    WHERE c.app_name = ${owner.appName} AND c.user_id = ${userIdOf(owner)} AND c.expires_at > ${transaction.now}`);
   return {
     entries: rows.map(({ name, value }) => [name, value] as const),
     ...(rows[0] && { expiresAt: rows[0].expires_at }),

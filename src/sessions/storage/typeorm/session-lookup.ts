@@ -2,9 +2,8 @@ import { isExpired } from '../../domain/expiry.js';
 import type { SessionKey } from '../../domain/ids.js';
 import type { SessionRecord } from '../../domain/session-record.js';
 import { RECORD_COLUMNS, type RecordRow, recordOf } from './session-rows.js';
-import { type Sql, sql } from './sql.js';
-import type { SqlConnection } from './sql-connection.js';
-import type { Tables } from './tables.js';
+import { NO_SQL, type Sql, sql } from './sql.js';
+import type { SqlTransaction } from './sql-transaction.js';
 
 export interface FoundSession {
   readonly pk: number;
@@ -13,25 +12,33 @@ export interface FoundSession {
 
 /** Matches the one row of a session key. */
 export function hasKey({ appName, userId, sessionId }: SessionKey): Sql {
-  return sql`s.app_name = ${appName} AND s.user_id = ${userId} AND s.session_id = ${sessionId}`;
+  return sql`app_name = ${appName} AND user_id = ${userId} AND session_id = ${sessionId}`;
 }
 
-/** The session of this key, expired or not. */
-export async function findSession(
-  connection: SqlConnection,
-  { sessions }: Tables,
-  key: SessionKey,
-): Promise<FoundSession | undefined> {
-  const [row] = await connection.rows<RecordRow>(sql`SELECT ${RECORD_COLUMNS} FROM ${sessions} s WHERE ${hasKey(key)}`);
+/** The session of this key, expired or not, for a transaction that goes on to change it. */
+export async function lockSession(transaction: SqlTransaction, key: SessionKey): Promise<FoundSession | undefined> {
+  const { dialect } = transaction;
+  return foundIn(await transaction.lockedRows<RecordRow>(statementFor(transaction, key, dialect.lock('s'))));
+}
+
+/** The same, unless it is expired. */
+export async function lockLiveSession(transaction: SqlTransaction, key: SessionKey): Promise<FoundSession | undefined> {
+  return unlessExpired(await lockSession(transaction, key), transaction);
+}
+
+export async function findLiveSession(transaction: SqlTransaction, key: SessionKey): Promise<FoundSession | undefined> {
+  const found = foundIn(await transaction.rows<RecordRow>(statementFor(transaction, key, NO_SQL)));
+  return unlessExpired(found, transaction);
+}
+
+function statementFor({ tables }: SqlTransaction, key: SessionKey, lock: Sql): Sql {
+  return sql`SELECT ${RECORD_COLUMNS} FROM ${tables.sessions} s WHERE ${hasKey(key)} ${lock}`;
+}
+
+function foundIn([row]: readonly RecordRow[]): FoundSession | undefined {
   return row && { pk: row.pk, record: recordOf(row) };
 }
 
-export async function findLiveSession(
-  connection: SqlConnection,
-  tables: Tables,
-  key: SessionKey,
-  now: number,
-): Promise<FoundSession | undefined> {
-  const found = await findSession(connection, tables, key);
+function unlessExpired(found: FoundSession | undefined, { now }: SqlTransaction): FoundSession | undefined {
   return found && !isExpired(found.record.expiresAt, now) ? found : undefined;
 }

@@ -1,6 +1,8 @@
 import type { StoredEvent } from '../../domain/commit.js';
+import type { Counters } from '../../domain/counters.js';
 import type { SeqRange } from '../../domain/seq-ranges.js';
 import type { SessionRecord } from '../../domain/session-record.js';
+import { storedJson } from '../../domain/stored-json.js';
 import { Sql } from './sql.js';
 
 /** A row of the table of sessions, as the statements here read it. */
@@ -24,13 +26,14 @@ export interface RecordRow {
   readonly view_from_seq: number;
   readonly summary_seq: number;
   readonly marks_seq: number;
+  readonly covered: string;
 }
 
 export const RECORD_COLUMNS = new Sql(
   [
     's.pk, s.app_name, s.user_id, s.session_id, s.create_time, s.last_update_time, s.expires_at',
     's.first_seq, s.last_seq, s.tip_seq, s.high_water, s.turns, s.events, s.content_length, s.tokens',
-    's.hidden, s.view_from_seq, s.summary_seq, s.marks_seq',
+    's.hidden, s.view_from_seq, s.summary_seq, s.marks_seq, s.covered',
   ].join(', '),
 );
 
@@ -54,9 +57,10 @@ export function recordOf(row: RecordRow): SessionRecord {
       tokens: row.tokens,
     },
     marks: {
-      hidden: JSON.parse(row.hidden) as SeqRange[],
+      hidden: storedJson(row.hidden, 'a session') as SeqRange[],
       viewFromSeq: row.view_from_seq,
       summarySeq: row.summary_seq,
+      covered: JSON.parse(row.covered) as Counters,
     },
     marksSeq: row.marks_seq,
   };

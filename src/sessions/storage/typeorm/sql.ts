@@ -50,11 +50,6 @@ export function sqlList(values: readonly SqlValue[]): Sql {
 
 export const NO_SQL = new Sql('');
 
-/** A statement can bind only so many values. */
-const PORTION = 1_000;
-
-/** `items` in portions that fit into one statement each. */
-export function inPortions<Item>(items: readonly Item[]): (readonly Item[])[] {
-  const count = Math.ceil(items.length / PORTION);
-  return Array.from({ length: count }, (_, index) => items.slice(index * PORTION, (index + 1) * PORTION));
+export function inOrder(columns: Sql | undefined): Sql {
+  return columns ? sql`ORDER BY ${columns}` : NO_SQL;
 }

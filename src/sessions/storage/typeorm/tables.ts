@@ -1,36 +1,41 @@
 import type { DataSource } from 'typeorm';
-import { SessionEventRow } from './entities/session-event.entity.js';
-import { SessionStateRow } from './entities/session-state.entity.js';
-import { SessionRow } from './entities/session.entity.js';
-import { SharedScopeRow } from './entities/shared-scope.entity.js';
-import { SharedStateRow } from './entities/shared-state.entity.js';
 import { Sql } from './sql.js';
 
-/** All entities of the session store, for a DataSource of your own. */
-export const SESSION_ENTITIES = [SessionRow, SessionEventRow, SessionStateRow, SharedScopeRow, SharedStateRow] as const;
+const TABLE_NAMES = {
+  sessions: 'agent_sessions',
+  events: 'agent_session_events',
+  sessionState: 'agent_session_state',
+  sharedScopes: 'agent_shared_scopes',
+  sharedState: 'agent_shared_state',
+  leases: 'agent_leases',
+  agenda: 'agent_agenda',
+} as const;
 
-/** The names of the tables, quoted, with whatever prefix the DataSource gives them. */
-export interface Tables {
-  readonly sessions: Sql;
-  readonly events: Sql;
-  readonly sessionState: Sql;
-  readonly sharedScopes: Sql;
-  readonly sharedState: Sql;
-}
+type TableKey = keyof typeof TABLE_NAMES;
+
+/** The names of the tables, quoted, with the schema and the prefix that the DataSource gives them. */
+export type Tables = Readonly<Record<TableKey, Sql>>;
 
 export function tablesOf(dataSource: DataSource): Tables {
-  const nameOf = (entity: (typeof SESSION_ENTITIES)[number]): Sql =>
-    new Sql(dataSource.driver.escape(dataSource.getMetadata(entity).tableName));
-  return {
-    sessions: nameOf(SessionRow),
-    events: nameOf(SessionEventRow),
-    sessionState: nameOf(SessionStateRow),
-    sharedScopes: nameOf(SharedScopeRow),
-    sharedState: nameOf(SharedStateRow),
-  };
+  const entries = Object.entries(tableNamesOf(dataSource)).map(([key, name]) => {
+    const path = [schemaOf(dataSource), name].flatMap((part) => (part ? [dataSource.driver.escape(part)] : []));
+    return [key, new Sql(path.join('.'))] as const;
+  });
+  return Object.fromEntries(entries) as unknown as Tables;
 }
 
-/** A name that is unique in the whole database, such as that of an index, with the same prefix. */
-export function prefixedName({ driver, options }: DataSource, name: string): Sql {
-  return new Sql(driver.escape(`${options.entityPrefix ?? ''}${name}`));
+/** The same names as they are, for TypeORM to quote. */
+export function tableNamesOf(dataSource: DataSource): Readonly<Record<TableKey, string>> {
+  const entries = Object.entries(TABLE_NAMES).map(([key, name]) => [key, prefixedName(dataSource, name)] as const);
+  return Object.fromEntries(entries) as Record<TableKey, string>;
+}
+
+/** A name that is unique in a whole database, such as that of an index, with the same prefix. */
+export function prefixedName({ options }: DataSource, name: string): string {
+  return `${options.entityPrefix ?? ''}${name}`;
+}
+
+/** The schema that a DataSource was told to use, where there are such. */
+export function schemaOf({ options }: DataSource): string | undefined {
+  return options.type === 'postgres' ? options.schema : undefined;
 }

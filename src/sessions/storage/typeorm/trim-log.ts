@@ -1,22 +1,21 @@
 import { isAsExpected } from '../../domain/commit-rules.js';
 import type { TrimRequest } from '../session-storage.js';
-import { findLiveSession } from './session-lookup.js';
+import { lockLiveSession } from './session-lookup.js';
 import { sql } from './sql.js';
-import type { SqlConnection } from './sql-connection.js';
-import type { Tables } from './tables.js';
+import type { SqlTransaction } from './sql-transaction.js';
 
 /** Forgets what events said; their ids stay, so that a late repetition is still recognised. */
 export async function trimLog(
-  connection: SqlConnection,
-  tables: Tables,
+  transaction: SqlTransaction,
   { key, newFirstSeq, baseState, ...expected }: TrimRequest,
-  now: number,
 ): Promise<void> {
-  const session = await findLiveSession(connection, tables, key, now);
+  const session = await lockLiveSession(transaction, key);
   if (!session || !isAsExpected(session.record, expected)) return;
-  await connection.change(sql`
-    UPDATE ${tables.sessions} SET first_seq = ${newFirstSeq}, base_state = ${baseState} WHERE pk = ${session.pk}`);
-  await connection.change(sql`
-    UPDATE ${tables.events} SET payload = NULL
-    WHERE session_pk = ${session.pk} AND seq BETWEEN ${expected.firstSeq} AND ${newFirstSeq - 1}`);
+  const { sessions, events } = transaction.tables;
+  transaction.finishWith([
+    sql`UPDATE ${sessions} SET first_seq = ${newFirstSeq}, base_state = ${baseState} WHERE pk = ${session.pk}`,
+    sql`
+      UPDATE ${events} SET payload = NULL
+      WHERE session_pk = ${session.pk} AND seq BETWEEN ${expected.firstSeq} AND ${newFirstSeq - 1}`,
+  ]);
 }

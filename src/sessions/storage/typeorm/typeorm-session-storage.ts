@@ -1,7 +1,9 @@
-import { type Clock, systemClock } from '../../domain/clock.js';
 import type { AppendOutcome, Commit } from '../../domain/commit.js';
-import { type Lifetime, expiresAt, isRenewalDue } from '../../domain/expiry.js';
+import { type Lifetime, isRenewalDue } from '../../domain/expiry.js';
 import type { SessionKey, StateOwner } from '../../domain/ids.js';
+import type { Agenda } from '../agenda.js';
+import type { LeaseStore } from '../lease-store.js';
+import type { SessionChanges } from '../session-changes.js';
 import type {
   CreateRequest,
   ListRequest,
@@ -15,41 +17,53 @@ import type {
   TrimRequest,
   WriteStateRequest,
 } from '../session-storage.js';
-import { appendCommit } from './append-commit.js';
 import { createSession } from './create-session.js';
+import { LazyDatabase } from './lazy-database.js';
 import { listSessions } from './list-sessions.js';
+import { logPositions } from './log-positions.js';
+import { openDatabase } from './open-database.js';
 import { purgeExpired } from './purge-expired.js';
 import { readSession } from './read-session.js';
 import { readScope } from './read-state.js';
-import { findLiveSession, hasKey } from './session-lookup.js';
+import { hasKey } from './session-lookup.js';
+import { renewal } from './shared-scopes.js';
 import { sql } from './sql.js';
-import type { SqlConnection } from './sql-connection.js';
-import { type SqliteOptions, SqliteDatabase } from './sqlite-database.js';
-import type { Tables } from './tables.js';
+import { SqlAgenda } from './sql-agenda.js';
+import { SqlLeases } from './sql-leases.js';
+import type { TransactionOptions, Work } from './sql-transaction.js';
+import { CollectedStateWrites } from './state-writes.js';
+import { touchSession } from './touch-session.js';
 import { trimLog } from './trim-log.js';
-import { renewScope, writeScope } from './write-state.js';
+import type { TypeOrmSessionStorageOptions } from './typeorm-options.js';
 
-export interface TypeOrmSessionStorageOptions extends SqliteOptions {
-  /** Where the time comes from; the machine's clock unless given. */
-  readonly clock?: Clock | undefined;
-}
-
-type Work<Result> = (connection: SqlConnection, tables: Tables, now: number) => Promise<Result>;
+/** Work that finds a session before it compares times. */
+const LOOKS_FIRST: TransactionOptions = { isTimeNeededLater: true };
 
 /**
- * Keeps sessions in a SQLite file through TypeORM. The file and its tables are made when they are first
- * needed; several processes may use one file.
+ * Keeps sessions in SQLite, MySQL, MariaDB or PostgreSQL through TypeORM. The database is opened and its
+ * tables are made when they are first needed; any number of processes may share one.
  *
  * @example
- * const sessions = new SessionService({ storage: new TypeOrmSessionStorage({ database: './data/sessions.db' }) });
+ * new TypeOrmSessionStorage({ database: './data/sessions.db' });
+ * new TypeOrmSessionStorage({ url: 'postgres://app@localhost/agents' });
+ * new TypeOrmSessionStorage({ dataSource });
  */
 export class TypeOrmSessionStorage implements SessionStorage {
-  readonly #database: SqliteDatabase;
-  readonly #clock: Clock;
+  readonly #database: LazyDatabase;
+  readonly leases: LeaseStore = new SqlLeases((work) => this.#write(work));
+  readonly agenda: Agenda = new SqlAgenda({ read: (work) => this.#read(work), write: (work) => this.#write(work) });
 
-  constructor({ clock = systemClock, ...options }: TypeOrmSessionStorageOptions) {
-    this.#database = new SqliteDatabase(options);
-    this.#clock = clock;
+  readonly changes: SessionChanges;
+
+  constructor(options: TypeOrmSessionStorageOptions) {
+    const database = new LazyDatabase(() => openDatabase(options));
+    this.#database = database;
+    this.changes = {
+      positions: (logs) => this.#read((transaction) => logPositions(transaction, logs), LOOKS_FIRST),
+      get feed() {
+        return database.feed;
+      },
+    };
   }
 
   /** Opens the database and brings its tables up to date, so that a wrong setting shows at once. */
@@ -58,78 +72,74 @@ export class TypeOrmSessionStorage implements SessionStorage {
   }
 
   create(request: CreateRequest): Promise<StoredSession | undefined> {
-    return this.#write((connection, tables, now) => createSession(connection, tables, request, now));
+    return this.#write((transaction) => createSession(transaction, request), LOOKS_FIRST);
   }
 
-  append(commit: Commit): Promise<AppendOutcome> {
-    return this.#write((connection, tables, now) => appendCommit(connection, tables, commit, now));
+  async append(commit: Commit): Promise<AppendOutcome> {
+    const { appends } = await this.#database.open();
+    return appends.append(commit);
   }
 
   read(request: ReadRequest): Promise<StoredSession | undefined> {
-    return this.#read((connection, tables, now) => readSession(connection, tables, request, now));
+    return this.#read((transaction) => readSession(transaction, request), LOOKS_FIRST);
   }
 
   list(request: ListRequest): Promise<ListResult> {
-    return this.#read((connection, tables, now) => listSessions(connection, tables, request, now));
+    return this.#read((transaction) => listSessions(transaction, request));
   }
 
-  touch({ key, incarnation, renew }: TouchRequest): Promise<void> {
-    const { appName, userId } = key;
-    return this.#write(async (connection, tables, now) => {
-      const session = renew.session && (await findLiveSession(connection, tables, key, now));
-      if (renew.session && session?.record.incarnation === incarnation) {
-        const expiry = expiresAt(now, renew.session);
-        await connection.change(sql`UPDATE ${tables.sessions} SET expires_at = ${expiry} WHERE pk = ${session.pk}`);
-      }
-      if (renew.user) await renewScope(connection, tables, { appName, userId }, renew.user, now);
-      if (renew.app) await renewScope(connection, tables, { appName }, renew.app, now);
-    });
+  touch(request: TouchRequest): Promise<void> {
+    return this.#write((transaction) => touchSession(transaction, request));
   }
 
   trim(request: TrimRequest): Promise<void> {
-    return this.#write((connection, tables, now) => trimLog(connection, tables, request, now));
+    return this.#write((transaction) => trimLog(transaction, request), LOOKS_FIRST);
   }
 
   async delete(key: SessionKey): Promise<void> {
-    await this.#write((connection, { sessions }) =>
-      connection.change(sql`DELETE FROM ${sessions} AS s WHERE ${hasKey(key)}`),
-    );
+    await this.#write(async (transaction) => {
+      const { tables } = transaction;
+      const announcements = transaction.announcementsOfDeletion(hasKey(key));
+      transaction.finishWith([...announcements, sql`DELETE FROM ${tables.sessions} WHERE ${hasKey(key)}`]);
+    });
   }
 
   async readState(owner: StateOwner, renew?: Lifetime): Promise<StateEntries> {
-    const { entries, isDue } = await this.#read(async (connection, tables, now) => {
-      const scope = await readScope(connection, tables, owner, now);
-      return { ...scope, isDue: renew && scope.expiresAt && isRenewalDue(scope.expiresAt, now, renew) };
+    const { entries, isDue } = await this.#read(async (transaction) => {
+      const scope = await readScope(transaction, owner);
+      return { ...scope, isDue: renew && scope.expiresAt && isRenewalDue(scope.expiresAt, transaction.now, renew) };
     });
     if (renew && isDue) {
-      await this.#write((connection, tables, now) => renewScope(connection, tables, owner, renew, now));
+      await this.#write(async (transaction) => transaction.finishWith([renewal(transaction, owner, renew)]));
     }
     return entries;
   }
 
-  writeState({ owner, ...writes }: WriteStateRequest): Promise<StateEntries> {
-    return this.#write(async (connection, tables, now) => {
-      await writeScope(connection, tables, owner, { ...writes, now });
-      return (await readScope(connection, tables, owner, now)).entries;
+  writeState({ owner, lifetime, ...writes }: WriteStateRequest): Promise<StateEntries> {
+    return this.#write(async (transaction) => {
+      const collected = new CollectedStateWrites(transaction);
+      collected.addToScope(owner, writes, lifetime);
+      await transaction.changeAll(await collected.statements());
+      return (await readScope(transaction, owner)).entries;
     });
   }
 
   async purgeExpired(limit: number): Promise<PurgeCounts> {
-    const { tables } = await this.#database.open();
-    return purgeExpired((work) => this.#write((connection, _tables, now) => work(connection, now)), tables, limit);
+    const { transactions } = await this.#database.open();
+    return purgeExpired(transactions, limit);
   }
 
   async close(): Promise<void> {
     await this.#database.close();
   }
 
-  async #read<Result>(work: Work<Result>): Promise<Result> {
-    const { transactions, tables } = await this.#database.open();
-    return transactions.read((connection) => work(connection, tables, this.#clock.now()));
+  async #read<Result>(work: Work<Result>, options?: TransactionOptions): Promise<Result> {
+    const { transactions } = await this.#database.open();
+    return transactions.read(work, options);
   }
 
-  async #write<Result>(work: Work<Result>): Promise<Result> {
-    const { commits, tables } = await this.#database.open();
-    return commits.write((connection) => work(connection, tables, this.#clock.now()));
+  async #write<Result>(work: Work<Result>, options?: TransactionOptions): Promise<Result> {
+    const { transactions } = await this.#database.open();
+    return transactions.write(work, options);
   }
 }

@@ -11,7 +11,7 @@ import { TIME } from './time.lua.js';
  * KEYS and ARGV 1–4: see SESSION.
  * ARGV then: event id, digest, timestamp, anchor (1 or 0), payload; incarnation, expectedVersion, lastSeq, firstSeq and
  *      marksSeq that are asked for ('' = any); increments of turns, events, length and tokens; hidden ranges (@ stands
- *      for the event's own number, '-' for marks that stay as they are), viewFrom, summary; ttl of the session ('' = the
+ *      for the event's own number, '-' for marks that stay as they are), viewFrom, summary, what it covers; ttl of the session ('' = the
  *      commit keeps nothing alive); of user and app state, each with what is worth renewing; writes to session and user
  *      state, writes to the app state (on a cluster: as one text, '' for none).
  * Result: { kind, now, record, pending, real time, then
@@ -30,7 +30,7 @@ local eventId, digest, timestamp, isAnchor, payload = take(), take(), take(), ta
 local incarnation, expectedVersion = take(), takeNumber()
 local expected = { last = takeNumber(), first = takeNumber(), marks = takeNumber() }
 local increments = { turns = takeNumber(), events = takeNumber(), length = takeNumber(), tokens = takeNumber() }
-local hidden, viewFrom, summary = take(), take(), take()
+local hidden, viewFrom, summary, covered = take(), take(), take(), take()
 local ttl, userTtl, userRenewBelow = takeNumber(), takeNumber(), takeNumber()
 local appTtl, appRenewBelow = takeNumber(), takeNumber()
 local ownWrites, userWrites = takeWrites(), takeWrites()
@@ -43,7 +43,8 @@ end
 local record = liveRecord()
 if not record or (incarnation ~= '' and incarnation ~= record.incarnation) then return { 'missing' } end
 local seen = redis.call('HGET', IDS, eventId)
-if seen then return answer('seen', seen, redis.call('HGET', EVENTS, seen)) end
+-- Not what a script left that was stopped in the middle, as by a right that it lacked.
+if seen and tonumber(seen) <= record.last then return answer('seen', seen, redis.call('HGET', EVENTS, seen)) end
 if expectedVersion and (expectedVersion < record.tip or expectedVersion > record.last) then return answer('stale') end
 for field, seq in pairs(expected) do
   if record[field] ~= seq then return answer('overtaken') end
@@ -64,7 +65,7 @@ for counter, increment in pairs(increments) do
 end
 if hidden ~= '-' then
   if summary == '@' then summary = seq end
-  change('hidden', (string.gsub(hidden, '@', seq)), 'viewFrom', viewFrom, 'summary', summary, 'marks', seq)
+  change('hidden', (string.gsub(hidden, '@', seq)), 'viewFrom', viewFrom, 'summary', summary, 'marks', seq, 'covered', covered)
 end
 local expiry, updated = record.expires, record.updated
 if ttl then
@@ -86,6 +87,7 @@ if ttl then
   register(expiry, record.expires, userDue, appDue)
 end
 expireSession(expiry, record.expires)
+announce(record.incarnation .. ' ' .. seq)
 return answer('appended', text(record.tip))
 `,
 );

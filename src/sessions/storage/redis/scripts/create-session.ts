@@ -11,7 +11,10 @@ import { TIME } from './time.lua.js';
  *
  * KEYS and ARGV 1–4: see SESSION.
  * ARGV then: incarnation, base state, ttl of session, user and app state with what is worth renewing of the
- *      latter two, writes to session and user state, writes to the app state (on a cluster: as one text, '' for none).
+ *      latter two, writes to session and user state, writes to the app state (on a cluster: as one text, '' for none);
+ *      of the log to begin with: tip, high water, turns, events, length, tokens, hidden ranges, viewFrom, summary, marks,
+ *      what the summary covers,
+ *      numbers of its anchors in one text, how many events, and each of them, packed.
  * Result: nothing, or { now, record, session state, user state, app state, pending, real time }.
  */
 export const CREATE_SESSION = script(
@@ -29,6 +32,10 @@ local ttl, userTtl, userRenewBelow = takeNumber(), takeNumber(), takeNumber()
 local appTtl, appRenewBelow = takeNumber(), takeNumber()
 local ownWrites, userWrites = takeWrites(), takeWrites()
 local appWrites = APP_STATE and takeWrites() or take()
+local tip, water = take(), take()
+local turns, counted, length, tokens = take(), take(), take(), take()
+local hidden, viewFrom, summary, marks, covered = take(), take(), take(), take(), take()
+local anchors, last = take(), takeNumber()
 
 local function answer()
   local appState = APP_STATE and readState(APP_STATE) or {}
@@ -52,12 +59,27 @@ local function sweepIndexes()
   end
 end
 
-redis.call('UNLINK', unpack(OWN_KEYS))
+clearAway(unpack(OWN_KEYS))
 sweepIndexes()
 local expiry, time = expiresAt(ttl), text(now)
 redis.call('HSET', RECORD, 'incarnation', incarnation, 'created', time, 'updated', time, 'expires', text(expiry),
-  'first', 1, 'last', 0, 'tip', 0, 'water', 0, 'turns', 0, 'events', 0, 'length', 0, 'tokens', 0,
-  'hidden', '', 'viewFrom', 0, 'summary', 0, 'marks', 0, 'base', base)
+  'first', 1, 'last', text(last), 'tip', tip, 'water', water,
+  'turns', turns, 'events', counted, 'length', length, 'tokens', tokens,
+  'hidden', hidden, 'viewFrom', viewFrom, 'summary', summary, 'marks', marks, 'covered', covered,
+  'base', base)
+-- Many fields at a time take half as long; Lua unpacks only so many.
+for first = 1, last, 1000 do
+  local events, ids = {}, {}
+  for number = first, math.min(first + 999, last) do
+    local event, seq = take(), text(number)
+    local place = 2 * (number - first) + 1
+    events[place], events[place + 1] = seq, event
+    ids[place], ids[place + 1] = string.match(event, '^[^\n]*\n[^\n]*\n[^\n]*\n([^\n]*)'), seq
+  end
+  redis.call('HSET', EVENTS, unpack(events))
+  redis.call('HSET', IDS, unpack(ids))
+end
+for seq in string.gmatch(anchors, '%d+') do redis.call('ZADD', ANCHORS, seq, seq) end
 writeEntries(STATE, ownWrites)
 local userDue = writeState(USER_STATE, userWrites, userTtl, userRenewBelow)
 local appDue

@@ -25,6 +25,7 @@ local pending = pendingWrites()
 if #pending > 0 and not isForced then return { 0, 0, pending, text(wall), incarnation } end
 
 removeSession()
+announce(incarnation)
 local wasLast = redis.call('ZCARD', INDEXES[1].by[1]) == 0
 -- Also state that expired is something that a purge has to find.
 local stateExpiry = tonumber(redis.call('HGET', USER_STATE, '')) or NEVER

@@ -22,7 +22,7 @@ export const LIST_SESSIONS = script(
 local USER_ID, isBackwards, limit, offset = ARGV[2], ARGV[3] == 'desc', tonumber(ARGV[4]), tonumber(ARGV[5])
 local FIELDS = {
   'incarnation', 'created', 'updated', 'expires', 'first', 'last', 'tip', 'water',
-  'turns', 'events', 'length', 'tokens', 'hidden', 'viewFrom', 'summary', 'marks',
+  'turns', 'events', 'length', 'tokens', 'hidden', 'viewFrom', 'summary', 'marks', 'covered',
 }
 
 -- Lua's own comparison follows the server's locale.

@@ -25,7 +25,7 @@ end
 
 local FIELDS = {
   'incarnation', 'created', 'updated', 'expires', 'first', 'last', 'tip', 'water',
-  'turns', 'events', 'length', 'tokens', 'hidden', 'viewFrom', 'summary', 'marks',
+  'turns', 'events', 'length', 'tokens', 'hidden', 'viewFrom', 'summary', 'marks', 'covered',
 }
 
 local function readRecord()
@@ -79,6 +79,12 @@ end
 -- All keys of a session go together.
 local function expireSession(expiry, previousExpiry)
   if expiry < NEVER or (previousExpiry or NEVER) < NEVER then expireKeys(OWN_KEYS, expiry) end
+end
+
+-- Tells who watches: the incarnation, and the number that the log has reached, if it is still there. What is written is
+-- written, so no refusal matters. On a cluster the channel lies in the session's slot, and no other node hears of it.
+local function announce(message)
+  redis.pcall(APP_STATE and 'PUBLISH' or 'SPUBLISH', RECORD, message)
 end
 
 local function pendingWrites()

@@ -3,6 +3,12 @@
  * key's name. Needs TIME.
  */
 export const SHARED_STATE = String.raw`
+-- A removal counts as a write even where nothing is there, and after its first write a script is not stopped any more
+-- for lack of memory.
+local function clearAway(...)
+  if redis.call('EXISTS', ...) > 0 then redis.call('UNLINK', ...) end
+end
+
 -- When the state expires, if it is there.
 local function expiryOfState(key)
   local expiry = tonumber(redis.call('HGET', key, ''))
@@ -38,7 +44,7 @@ local function writeState(key, writes, ttl, renewBelow)
     if expiry and expiry - now < renewBelow then renewState(key, expiresAt(ttl)) end
     return nil
   end
-  if not expiry then redis.call('UNLINK', key) end
+  if not expiry then clearAway(key) end
   if not expiry and #writes.sets == 0 then return nil end
   writeEntries(key, writes)
   local fields = redis.call('HLEN', key)

@@ -1,88 +1,166 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { prefixedName, tablesOf } from '../tables.js';
+import {
+  type MigrationInterface,
+  type QueryRunner,
+  Table,
+  type TableColumnOptions,
+  type TableIndexOptions,
+  type TableOptions,
+} from 'typeorm';
+import type { Dialect } from '../dialect.js';
+import { dialectOf } from '../dialects.js';
+import { prefixedName, schemaOf, tableNamesOf } from '../tables.js';
 
-/** The tables of the session store, as SQLite has them. Text compares byte for byte there. */
+/** The tables of the session store, as every kind of database has them. */
 export class CreateSessionTables1763700000000 implements MigrationInterface {
   name = 'CreateSessionTables1763700000000';
 
   async up(queryRunner: QueryRunner): Promise<void> {
-    const { sessions, events, sessionState, sharedScopes, sharedState } = tablesOf(queryRunner.dataSource);
-    const named = (name: string): string => prefixedName(queryRunner.dataSource, name).text;
-    for (const statement of [
-      `CREATE TABLE ${sessions.text} (
-        "pk" integer PRIMARY KEY AUTOINCREMENT NOT NULL,
-        "app_name" text NOT NULL,
-        "user_id" text NOT NULL,
-        "session_id" text NOT NULL,
-        "create_time" integer NOT NULL,
-        "last_update_time" integer NOT NULL,
-        "expires_at" integer NOT NULL,
-        "first_seq" integer NOT NULL,
-        "last_seq" integer NOT NULL,
-        "tip_seq" integer NOT NULL,
-        "high_water" integer NOT NULL,
-        "turns" integer NOT NULL,
-        "events" integer NOT NULL,
-        "content_length" integer NOT NULL,
-        "tokens" integer NOT NULL,
-        "hidden" text NOT NULL,
-        "view_from_seq" integer NOT NULL,
-        "summary_seq" integer NOT NULL,
-        "marks_seq" integer NOT NULL,
-        "base_state" text NOT NULL
-      )`,
-      `CREATE UNIQUE INDEX ${named('agent_sessions_key')} ON ${sessions.text} ("app_name", "user_id", "session_id")`,
-      `CREATE INDEX ${named('agent_sessions_by_update')} ON ${sessions.text} ("app_name", "user_id", "last_update_time", "session_id")`,
-      `CREATE INDEX ${named('agent_sessions_by_creation')} ON ${sessions.text} ("app_name", "user_id", "create_time", "session_id")`,
-      `CREATE INDEX ${named('agent_sessions_of_app_by_update')} ON ${sessions.text} ("app_name", "last_update_time", "user_id", "session_id")`,
-      `CREATE INDEX ${named('agent_sessions_of_app_by_creation')} ON ${sessions.text} ("app_name", "create_time", "user_id", "session_id")`,
-      `CREATE INDEX ${named('agent_sessions_by_expiry')} ON ${sessions.text} ("expires_at")`,
-      `CREATE TABLE ${events.text} (
-        "session_pk" integer NOT NULL,
-        "seq" integer NOT NULL,
-        "event_id" text NOT NULL,
-        "digest" text NOT NULL,
-        "appended_at" integer NOT NULL,
-        "high_water" integer NOT NULL,
-        "anchor" integer NOT NULL,
-        "payload" text,
-        PRIMARY KEY ("session_pk", "seq"),
-        CONSTRAINT ${named('agent_session_events_session')} FOREIGN KEY ("session_pk") REFERENCES ${sessions.text} ("pk") ON DELETE CASCADE
-      )`,
-      `CREATE UNIQUE INDEX ${named('agent_session_events_by_id')} ON ${events.text} ("session_pk", "event_id")`,
-      `CREATE INDEX ${named('agent_session_events_by_time')} ON ${events.text} ("session_pk", "high_water", "seq")`,
-      `CREATE INDEX ${named('agent_session_events_anchors')} ON ${events.text} ("session_pk", "seq") WHERE "anchor" = 1`,
-      `CREATE TABLE ${sessionState.text} (
-        "session_pk" integer NOT NULL,
-        "name" text NOT NULL,
-        "value" text NOT NULL,
-        PRIMARY KEY ("session_pk", "name"),
-        CONSTRAINT ${named('agent_session_state_session')} FOREIGN KEY ("session_pk") REFERENCES ${sessions.text} ("pk") ON DELETE CASCADE
-      )`,
-      `CREATE TABLE ${sharedScopes.text} (
-        "pk" integer PRIMARY KEY AUTOINCREMENT NOT NULL,
-        "app_name" text NOT NULL,
-        "user_id" text NOT NULL,
-        "expires_at" integer NOT NULL
-      )`,
-      `CREATE UNIQUE INDEX ${named('agent_shared_scopes_key')} ON ${sharedScopes.text} ("app_name", "user_id")`,
-      `CREATE INDEX ${named('agent_shared_scopes_by_expiry')} ON ${sharedScopes.text} ("expires_at")`,
-      `CREATE TABLE ${sharedState.text} (
-        "scope_pk" integer NOT NULL,
-        "name" text NOT NULL,
-        "value" text NOT NULL,
-        PRIMARY KEY ("scope_pk", "name"),
-        CONSTRAINT ${named('agent_shared_state_scope')} FOREIGN KEY ("scope_pk") REFERENCES ${sharedScopes.text} ("pk") ON DELETE CASCADE
-      )`,
-    ]) {
-      await queryRunner.query(statement);
-    }
+    // MySQL makes tables outside of transactions: whoever died half way has left some of them, each of them whole.
+    const mayExist = dialectOf(queryRunner.dataSource.options.type).name === 'mysql';
+    for (const table of tablesFor(queryRunner)) await queryRunner.createTable(table, mayExist);
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
-    const { sessions, events, sessionState, sharedScopes, sharedState } = tablesOf(queryRunner.dataSource);
-    for (const table of [sharedState, sharedScopes, sessionState, events, sessions]) {
-      await queryRunner.query(`DROP TABLE ${table.text}`);
-    }
+    for (const table of tablesFor(queryRunner).toReversed()) await queryRunner.dropTable(table, true);
   }
+}
+
+function tablesFor({ dataSource }: QueryRunner): Table[] {
+  const dialect = dialectOf(dataSource.options.type);
+  const names = tableNamesOf(dataSource);
+  const column = columnsOf(dialect);
+  const index = (name: string, columnNames: string[], options: TableIndexOptions = { columnNames }) => ({
+    ...options,
+    name: prefixedName(dataSource, name),
+    columnNames,
+  });
+  const belongsTo = (referenced: string, name: string, owner: string) => ({
+    name: prefixedName(dataSource, name),
+    columnNames: [owner],
+    referencedTableName: schemaOf(dataSource) ? `${schemaOf(dataSource)}.${referenced}` : referenced,
+    referencedColumnNames: ['pk'],
+    onDelete: 'CASCADE',
+    onUpdate: 'NO ACTION',
+  });
+  const onlyAnchors = dialect.hasPartialIndexes
+    ? index('agent_session_events_anchors', ['session_pk', 'seq'], { columnNames: [], where: '"anchor" = 1' })
+    : index('agent_session_events_anchors', ['session_pk', 'anchor', 'seq']);
+  const table = (options: TableOptions): Table =>
+    new Table({ ...options, schema: schemaOf(dataSource), ...(dialect.name === 'mysql' && { engine: 'InnoDB' }) });
+
+  return [
+    table({
+      name: names.sessions,
+      columns: [
+        column.generatedKey('pk'),
+        column.exact('app_name', ID_BYTES),
+        column.exact('user_id', ID_BYTES),
+        column.exact('session_id', ID_BYTES),
+        ...['create_time', 'last_update_time', 'expires_at'].map(column.number),
+        ...['first_seq', 'last_seq', 'tip_seq'].map(column.count),
+        column.number('high_water'),
+        ...['turns', 'events'].map(column.count),
+        ...['content_length', 'tokens'].map(column.number),
+        column.text('hidden'),
+        ...['view_from_seq', 'summary_seq', 'marks_seq'].map(column.count),
+        ...['covered', 'base_state'].map(column.text),
+      ],
+      indices: [
+        index('agent_sessions_key', ['app_name', 'user_id', 'session_id'], { columnNames: [], isUnique: true }),
+        index('agent_sessions_by_update', ['app_name', 'user_id', 'last_update_time', 'session_id']),
+        index('agent_sessions_by_creation', ['app_name', 'user_id', 'create_time', 'session_id']),
+        index('agent_sessions_of_app_by_update', ['app_name', 'last_update_time', 'user_id', 'session_id']),
+        index('agent_sessions_of_app_by_creation', ['app_name', 'create_time', 'user_id', 'session_id']),
+        index('agent_sessions_by_expiry', ['expires_at']),
+      ],
+    }),
+    table({
+      name: names.events,
+      columns: [
+        { ...column.key('session_pk'), isPrimary: true },
+        { ...column.count('seq'), isPrimary: true },
+        column.exact('event_id', ID_BYTES),
+        column.exact('digest', DIGEST_BYTES),
+        ...['appended_at', 'high_water'].map(column.number),
+        column.count('anchor'),
+        { ...column.text('payload'), isNullable: true },
+      ],
+      indices: [
+        index('agent_session_events_by_id', ['session_pk', 'event_id'], { columnNames: [], isUnique: true }),
+        index('agent_session_events_by_time', ['session_pk', 'high_water', 'seq']),
+        onlyAnchors,
+      ],
+      foreignKeys: [belongsTo(names.sessions, 'agent_session_events_session', 'session_pk')],
+    }),
+    table({
+      name: names.sessionState,
+      columns: [
+        { ...column.key('session_pk'), isPrimary: true },
+        { ...column.exact('name', STATE_KEY_BYTES), isPrimary: true },
+        column.text('value'),
+      ],
+      foreignKeys: [belongsTo(names.sessions, 'agent_session_state_session', 'session_pk')],
+    }),
+    table({
+      name: names.sharedScopes,
+      columns: [
+        column.generatedKey('pk'),
+        column.exact('app_name', ID_BYTES),
+        column.exact('user_id', ID_BYTES),
+        column.number('expires_at'),
+      ],
+      indices: [
+        index('agent_shared_scopes_key', ['app_name', 'user_id'], { columnNames: [], isUnique: true }),
+        index('agent_shared_scopes_by_expiry', ['expires_at']),
+      ],
+    }),
+    table({
+      name: names.sharedState,
+      columns: [
+        { ...column.key('scope_pk'), isPrimary: true },
+        { ...column.exact('name', STATE_KEY_BYTES), isPrimary: true },
+        column.text('value'),
+      ],
+      foreignKeys: [belongsTo(names.sharedScopes, 'agent_shared_state_scope', 'scope_pk')],
+    }),
+    table({
+      name: names.leases,
+      columns: [
+        column.generatedKey('token'),
+        column.exact('name', LEASE_NAME_BYTES),
+        column.exact('holder', ID_BYTES),
+        column.number('expires_at'),
+      ],
+      indices: [
+        index('agent_leases_name', ['name'], { columnNames: [], isUnique: true }),
+        index('agent_leases_by_expiry', ['expires_at']),
+      ],
+    }),
+  ];
+}
+
+const ID_BYTES = 191;
+const STATE_KEY_BYTES = 512;
+const DIGEST_BYTES = 255;
+const LEASE_NAME_BYTES = 400;
+
+function columnsOf({ columnTypes: types }: Dialect) {
+  return {
+    generatedKey: (name: string): TableColumnOptions => ({
+      name,
+      type: types.key,
+      isPrimary: true,
+      isGenerated: true,
+      generationStrategy: 'increment',
+    }),
+    key: (name: string): TableColumnOptions => ({ name, type: types.key }),
+    count: (name: string): TableColumnOptions => ({ name, type: types.count }),
+    number: (name: string): TableColumnOptions => ({ name, type: types.number }),
+    exact: (name: string, bytes: number): TableColumnOptions => ({
+      name,
+      ...types.exact(bytes),
+      ...types.exactCollation,
+    }),
+    text: (name: string): TableColumnOptions => ({ name, type: types.text, ...types.textCollation }),
+  };
 }

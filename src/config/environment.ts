@@ -1,0 +1,51 @@
+import { validateSync } from 'class-validator';
+import { ConfigurationError } from './configuration-error.js';
+import type { Variable } from './variables.js';
+
+/** What an environment says: each value read and checked, and what is wrong with the others. */
+export interface CheckedEnvironment {
+  readonly values: CheckedVariables;
+  /** By the names of the variables. */
+  readonly problems: ReadonlyMap<string, string>;
+}
+
+export type CheckedVariables = ReadonlyMap<string, unknown>;
+
+/** Reads the variables that are set; blank ones are not. */
+export function readEnvironment(env: NodeJS.ProcessEnv, variables: readonly Variable[]): CheckedEnvironment {
+  const given = variables.flatMap((variable) => {
+    const text = env[variable.name]?.trim();
+    return text ? [{ variable, text }] : [];
+  });
+  const Environment = classFor(given.map(({ variable }) => variable));
+  const environment = new Environment();
+  for (const { variable, text } of given) environment[variable.name] = variable.kind.read(text);
+  const errors = validateSync(environment, { stopAtFirstError: true, forbidUnknownValues: false });
+  const problems = new Map(
+    errors.map(({ property, constraints = {} }) => [property, Object.values(constraints)[0] ?? property] as const),
+  );
+  return { values: new Map(Object.entries(environment).filter(([name]) => !problems.has(name))), problems };
+}
+
+/** A class as one would write it for class-validator, with the checks of each variable in place. */
+function classFor(variables: readonly Variable[]): new () => Record<string, unknown> {
+  class Environment {
+    [name: string]: unknown;
+  }
+  for (const variable of variables) {
+    const { name, kind } = variable;
+    const message = ({ value }: { value: unknown }): string => problemOf(variable, value);
+    for (const check of kind.checks({ message })) check(Environment.prototype, name);
+  }
+  return Environment;
+}
+
+function problemOf({ name, kind, isSecret }: Variable, value: unknown): string {
+  const found = isSecret ? 'cannot be read (its value is not shown)' : `is ${JSON.stringify(value)}`;
+  return `${name} ${found}; it must be ${kind.allowed}.`;
+}
+
+/** Text of the right kind that turns out to be of no use. */
+export function unreadable({ name, kind }: Variable): ConfigurationError {
+  return new ConfigurationError([`${name} cannot be read (its value is not shown); it must be ${kind.allowed}.`]);
+}

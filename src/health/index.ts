@@ -1,0 +1,1 @@
+export { SessionsHealth, type SessionsHealthOptions } from './sessions-health.js';

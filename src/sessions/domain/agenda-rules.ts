@@ -1,0 +1,49 @@
+import { InvalidInputError } from './errors.js';
+import { textProblem } from './text-problem.js';
+
+/** Long enough for a word of what is to be done, and the three ids of a session. */
+export const MAX_AGENDA_NAME_BYTES = 800;
+/** More than a year, so that whatever is done once a year fits. */
+export const LONGEST_DELAY_MS = 400 * 24 * 60 * 60 * 1000;
+/** Whoever has more to look at asks again. */
+export const MAX_DUE_ENTRIES = 1_000;
+
+/**
+ * Refuses what cannot be put on an agenda.
+ *
+ * @example
+ * async put(name: string, inMs: number): Promise<void> {
+ *   assertAgendaPut(name, inMs);
+ *   await this.keepTheLater(name, dueTime(this.now(), inMs));
+ * }
+ */
+export function assertAgendaPut(name: unknown, inMs: unknown): void {
+  assertName(name);
+  assertWholeNumber(inMs, { path: 'inMs', from: 0, to: LONGEST_DELAY_MS });
+}
+
+/** Refuses what no agenda ever answered. */
+export function assertAgendaEntry({ name, dueAt }: Record<'name' | 'dueAt', unknown>): void {
+  assertName(name);
+  assertWholeNumber(dueAt, { path: 'dueAt', from: Number.MIN_SAFE_INTEGER, to: Number.MAX_SAFE_INTEGER });
+}
+
+/** Refuses to look at nothing, or at too much at once. */
+export function assertDueLimit(limit: unknown): void {
+  assertWholeNumber(limit, { path: 'limit', from: 1, to: MAX_DUE_ENTRIES });
+}
+
+/** When something is due that is put on an agenda now. */
+export function dueTime(now: number, inMs: number): number {
+  return Math.floor(now + inMs);
+}
+
+function assertName(name: unknown): void {
+  const problem = textProblem(name, MAX_AGENDA_NAME_BYTES);
+  if (problem) throw new InvalidInputError(problem, 'name');
+}
+
+function assertWholeNumber(value: unknown, { path, from, to }: { path: string; from: number; to: number }): void {
+  if (Number.isSafeInteger(value) && Number(value) >= from && Number(value) <= to) return;
+  throw new InvalidInputError(`must be a whole number from ${from} to ${to}`, path);
+}

@@ -1,0 +1,26 @@
+import { InvalidInputError } from './errors.js';
+import { MAX_ID_BYTES } from './ids.js';
+import { textProblem } from './text-problem.js';
+
+/** Long enough for a word of what the lease is for, and two ids. */
+export const MAX_LEASE_NAME_BYTES = 400;
+/** Shorter ones would be over before a store under load has renewed them. */
+export const SHORTEST_LEASE_MS = 100;
+/** Longer work renews its lease; a longer lease would only keep others waiting after a crash. */
+export const LONGEST_LEASE_MS = 24 * 60 * 60 * 1000;
+
+/** Refuses what no lease can be asked for with. */
+export function assertLeaseRequest({ name, holder, ttlMs }: Record<'name' | 'holder' | 'ttlMs', unknown>): void {
+  refuse(textProblem(name, MAX_LEASE_NAME_BYTES), 'name');
+  refuse(textProblem(holder, MAX_ID_BYTES), 'holder');
+  refuse(ttlProblem(ttlMs), 'ttlMs');
+}
+
+function refuse(problem: string | undefined, path: string): void {
+  if (problem) throw new InvalidInputError(problem, path);
+}
+
+function ttlProblem(value: unknown): string | undefined {
+  const fits = Number.isSafeInteger(value) && Number(value) >= SHORTEST_LEASE_MS && Number(value) <= LONGEST_LEASE_MS;
+  return fits ? undefined : `must be a whole number from ${SHORTEST_LEASE_MS} to ${LONGEST_LEASE_MS}`;
+}

@@ -1,0 +1,11 @@
+import type { ListEventsRequest } from '../operations/list-events.js';
+import type { ListSessionsRequest } from '../operations/list-sessions.js';
+
+/** How GraphQL names the size and the place of a page. */
+interface Page {
+  readonly first?: number | undefined;
+  readonly after?: string | undefined;
+}
+
+export type SessionPageRequest = Pick<ListSessionsRequest, 'appName' | 'userId' | 'order' | 'orderBy'> & Page;
+export type EventPageRequest = Omit<ListEventsRequest, 'limit' | 'cursor'> & Page;

@@ -1,0 +1,21 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { EventStreamController } from './event-stream.controller.js';
+import { EventsController } from './events.controller.js';
+import { type RoutesOptions, routesModule } from './routes-module.js';
+import { SessionsController } from './sessions.controller.js';
+import { StateController } from './state.controller.js';
+
+export type SessionsRestOptions = RoutesOptions;
+
+/**
+ * The routes of sessions, for any Nest app on Express or Fastify.
+ *
+ * @example
+ * imports: [SessionsModule.forRoot({ provider: 'memory', isGlobal: true }), SessionsRestModule.forRoot({ access: OwnSessions })];
+ */
+@Module({ controllers: [SessionsController, EventsController, EventStreamController, StateController] })
+export class SessionsRestModule {
+  static forRoot(options: SessionsRestOptions): DynamicModule {
+    return routesModule(SessionsRestModule, options);
+  }
+}

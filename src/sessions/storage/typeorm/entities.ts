@@ -1,0 +1,130 @@
+import { EntitySchema, type EntitySchemaColumnOptions, type EntitySchemaOptions } from 'typeorm';
+import { type SupportedType, dialectOf } from './dialects.js';
+
+/**
+ * The tables of the session store as entities, so that the DataSource of an app knows them and its generated
+ * migrations leave them alone. The store itself does not need them.
+ *
+ * @example
+ * new DataSource({
+ *   type: 'postgres',
+ *   entities: [User, ...sessionEntities('postgres')],
+ *   migrations: [...SESSION_MIGRATIONS, 'dist/migrations/*.js'],
+ * });
+ *
+ * @param type of the DataSource
+ * @param entityPrefix of the DataSource, if it has one
+ */
+export function sessionEntities(type: SupportedType, entityPrefix = ''): EntitySchema[] {
+  const { columnTypes: types, hasPartialIndexes } = dialectOf(type);
+  const key: EntitySchemaColumnOptions = { type: types.key as 'bigint' };
+  const generatedKey: EntitySchemaColumnOptions = { ...key, primary: true, generated: 'increment' };
+  const count: EntitySchemaColumnOptions = { type: types.count as 'int' };
+  const number: EntitySchemaColumnOptions = { type: types.number as 'bigint' };
+  const text: EntitySchemaColumnOptions = { type: types.text as 'text', ...types.textCollation };
+  const exact = (bytes: number): EntitySchemaColumnOptions => {
+    const { type: name, length } = types.exact(bytes);
+    return { type: name as 'text', ...(length && { length }), ...types.exactCollation };
+  };
+  const named = (name: string): { name: string } => ({ name: `${entityPrefix}${name}` });
+  const belongsTo = (target: string, name: string, owner: string): EntitySchemaOptions<unknown>['foreignKeys'] => [
+    { ...named(name), target, columnNames: [owner], referencedColumnNames: ['pk'], onDelete: 'CASCADE' },
+  ];
+  const id = exact(191);
+  const stateKey: EntitySchemaColumnOptions = { ...exact(512), primary: true };
+
+  return [
+    new EntitySchema({
+      name: 'agent_sessions',
+      columns: {
+        pk: generatedKey,
+        app_name: id,
+        user_id: id,
+        session_id: id,
+        create_time: number,
+        last_update_time: number,
+        expires_at: number,
+        first_seq: count,
+        last_seq: count,
+        tip_seq: count,
+        high_water: number,
+        turns: count,
+        events: count,
+        content_length: number,
+        tokens: number,
+        hidden: text,
+        view_from_seq: count,
+        summary_seq: count,
+        marks_seq: count,
+        covered: text,
+        base_state: text,
+      },
+      indices: [
+        { ...named('agent_sessions_key'), columns: ['app_name', 'user_id', 'session_id'], unique: true },
+        { ...named('agent_sessions_by_update'), columns: ['app_name', 'user_id', 'last_update_time', 'session_id'] },
+        { ...named('agent_sessions_by_creation'), columns: ['app_name', 'user_id', 'create_time', 'session_id'] },
+        {
+          ...named('agent_sessions_of_app_by_update'),
+          columns: ['app_name', 'last_update_time', 'user_id', 'session_id'],
+        },
+        {
+          ...named('agent_sessions_of_app_by_creation'),
+          columns: ['app_name', 'create_time', 'user_id', 'session_id'],
+        },
+        { ...named('agent_sessions_by_expiry'), columns: ['expires_at'] },
+      ],
+    }),
+    new EntitySchema({
+      name: 'agent_session_events',
+      columns: {
+        session_pk: { ...key, primary: true },
+        seq: { ...count, primary: true },
+        event_id: id,
+        digest: exact(255),
+        appended_at: number,
+        high_water: number,
+        anchor: count,
+        payload: { ...text, nullable: true },
+      },
+      indices: [
+        { ...named('agent_session_events_by_id'), columns: ['session_pk', 'event_id'], unique: true },
+        { ...named('agent_session_events_by_time'), columns: ['session_pk', 'high_water', 'seq'] },
+        hasPartialIndexes
+          ? { ...named('agent_session_events_anchors'), columns: ['session_pk', 'seq'], where: '"anchor" = 1' }
+          : { ...named('agent_session_events_anchors'), columns: ['session_pk', 'anchor', 'seq'] },
+      ],
+      foreignKeys: belongsTo('agent_sessions', 'agent_session_events_session', 'session_pk'),
+    }),
+    new EntitySchema({
+      name: 'agent_session_state',
+      columns: { session_pk: { ...key, primary: true }, name: stateKey, value: text },
+      foreignKeys: belongsTo('agent_sessions', 'agent_session_state_session', 'session_pk'),
+    }),
+    new EntitySchema({
+      name: 'agent_shared_scopes',
+      columns: { pk: generatedKey, app_name: id, user_id: id, expires_at: number },
+      indices: [
+        { ...named('agent_shared_scopes_key'), columns: ['app_name', 'user_id'], unique: true },
+        { ...named('agent_shared_scopes_by_expiry'), columns: ['expires_at'] },
+      ],
+    }),
+    new EntitySchema({
+      name: 'agent_shared_state',
+      columns: { scope_pk: { ...key, primary: true }, name: stateKey, value: text },
+      foreignKeys: belongsTo('agent_shared_scopes', 'agent_shared_state_scope', 'scope_pk'),
+    }),
+    new EntitySchema({
+      name: 'agent_leases',
+      columns: { token: generatedKey, name: exact(400), holder: id, expires_at: number },
+      indices: [
+        { ...named('agent_leases_name'), columns: ['name'], unique: true },
+        { ...named('agent_leases_by_expiry'), columns: ['expires_at'] },
+      ],
+    }),
+    new EntitySchema({
+      name: 'agent_agenda',
+      columns: { name: { ...exact(800), primary: true }, due_time: number },
+      indices: [{ ...named('agent_agenda_by_due_time'), columns: ['due_time', 'name'] }],
+    }),
+  ];
+}

@@ -1,0 +1,34 @@
+import { type MigrationInterface, type QueryRunner, Table } from 'typeorm';
+import { dialectOf } from '../dialects.js';
+import { prefixedName, schemaOf, tableNamesOf } from '../tables.js';
+
+/** The table of what has to be looked at later. */
+export class CreateAgendaTable1763800000000 implements MigrationInterface {
+  name = 'CreateAgendaTable1763800000000';
+
+  async up(queryRunner: QueryRunner): Promise<void> {
+    // MySQL makes tables outside of transactions: whoever died half way may have left this one, whole.
+    const mayExist = dialectOf(queryRunner.dataSource.options.type).name === 'mysql';
+    await queryRunner.createTable(agendaTable(queryRunner), mayExist);
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.dropTable(agendaTable(queryRunner), true);
+  }
+}
+
+function agendaTable({ dataSource }: QueryRunner): Table {
+  const { name: dialect, columnTypes: types } = dialectOf(dataSource.options.type);
+  return new Table({
+    name: tableNamesOf(dataSource).agenda,
+    schema: schemaOf(dataSource),
+    ...(dialect === 'mysql' && { engine: 'InnoDB' }),
+    columns: [
+      { name: 'name', ...types.exact(AGENDA_NAME_BYTES), ...types.exactCollation, isPrimary: true },
+      { name: 'due_time', type: types.number },
+    ],
+    indices: [{ name: prefixedName(dataSource, 'agent_agenda_by_due_time'), columnNames: ['due_time', 'name'] }],
+  });
+}
+
+const AGENDA_NAME_BYTES = 800;

@@ -1,0 +1,21 @@
+import type { MigrationInterface } from 'typeorm';
+import { CreateSessionTables1763700000000 } from './1763700000000-create-session-tables.js';
+import { CreateAgendaTable1763800000000 } from './1763800000000-create-agenda-table.js';
+
+/**
+ * All migrations of the session store, in order, for a DataSource of your own. Not read-only, since TypeORM asks for a
+ * list that it may change; frozen all the same.
+ *
+ * @example
+ * new DataSource({ type: 'postgres', url, migrations: SESSION_MIGRATIONS, entities: sessionEntities('postgres') });
+ */
+export const SESSION_MIGRATIONS: (new () => MigrationInterface)[] = [
+  CreateSessionTables1763700000000,
+  CreateAgendaTable1763800000000,
+];
+Object.freeze(SESSION_MIGRATIONS);
+
+/** Where the store notes which of its migrations have run, apart from those of the app. */
+export function migrationsTableName(tablePrefix = ''): string {
+  return `${tablePrefix}agent_session_migrations`;
+}

@@ -1,0 +1,18 @@
+import type { DataSource } from 'typeorm';
+import type { DatabaseSettings } from '../../../config/store-settings.js';
+import type { Clock } from '../../domain/clock.js';
+import type { TypeOrmSessionStorageOptions } from './typeorm-options.js';
+import { TypeOrmSessionStorage } from './typeorm-session-storage.js';
+
+/** The store that a configuration describes without words of TypeORM; nothing is opened yet. */
+export function typeOrmStorageOf(settings: DatabaseSettings, clock: Clock | undefined): TypeOrmSessionStorage {
+  return new TypeOrmSessionStorage({ ...optionsOf(settings), clock });
+}
+
+function optionsOf({ dataSource, database, url, ...settings }: DatabaseSettings): TypeOrmSessionStorageOptions {
+  const { timeLimitMs, coalesceAppends, ...ofServer } = settings;
+  const common = { timeLimitMs, coalesceAppends };
+  if (dataSource) return { ...common, dataSource: dataSource as DataSource };
+  if (url !== undefined) return { ...common, ...ofServer, url };
+  return { ...common, database: database ?? '', tablePrefix: settings.tablePrefix };
+}

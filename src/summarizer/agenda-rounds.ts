@@ -1,0 +1,89 @@
+import { withLease } from '../sessions/leases/with-lease.js';
+import { LONGEST_DELAY_MS } from '../sessions/domain/agenda-rules.js';
+import type { AgendaEntry } from '../sessions/storage/agenda.js';
+import type { SessionStorage } from '../sessions/storage/session-storage.js';
+import { sessionOfAgendaName } from './session-names.js';
+import type { SummaryAgenda } from './summary-agenda.js';
+import type { SummaryWork } from './summary-work.js';
+import { type SummaryFacts, type Threshold, recheckTimesOf } from './thresholds.js';
+
+export interface AgendaRoundsOptions {
+  readonly storage: SessionStorage;
+  readonly work: SummaryWork;
+  readonly threshold: Threshold;
+  readonly agenda: SummaryAgenda;
+  readonly warn: (what: string, error: unknown) => void;
+  /** Whether a session was found due here, by an event that may not be its newest any more. */
+  readonly isKnown: (name: string) => boolean;
+  /** Sees to a session that is due. */
+  readonly see: (name: string) => void;
+}
+
+const SWEEP = { name: 'nestjs-agent-sessions:summaries', ttlMs: 30_000 };
+const ENTRIES_AT_ONCE = 100;
+/** A store gives no more. */
+const MOST_AT_ONCE = 1_000;
+
+/** Looks at the sessions on the agenda whose time has come, in one process at a time. */
+export class AgendaRounds {
+  constructor(private readonly options: AgendaRoundsOptions) {}
+
+  /** Says how many they were. */
+  async go(signal?: AbortSignal): Promise<number> {
+    const { storage, warn } = this.options;
+    const onError = (error: unknown): void => warn('The lease for looking at what is due failed', error);
+    const outcome = await withLease({ leases: storage.leases, ...SWEEP, onError }, async (held) => {
+      let seen = 0;
+      for (let others = 0; ;) {
+        const limit = Math.min(MOST_AT_ONCE, ENTRIES_AT_ONCE + others);
+        const entries = await storage.agenda.due(limit);
+        const own = entries.filter(({ name }) => sessionOfAgendaName(name));
+        for (const entry of own) {
+          held.signal.throwIfAborted();
+          if (signal?.aborted) return seen;
+          await this.#visit(entry, signal);
+          seen++;
+        }
+        // What others put there stays where it is, in front of what comes next.
+        others = entries.length - own.length;
+        if (entries.length < limit || others === MOST_AT_ONCE) return seen;
+      }
+    });
+    return outcome.ran ? outcome.result : 0;
+  }
+
+  /** One that fails is put off, so that it does not stand in front of the others for ever. */
+  async #visit(entry: AgendaEntry, signal: AbortSignal | undefined): Promise<void> {
+    const { agenda, warn } = this.options;
+    try {
+      await this.#look(entry, signal);
+    } catch (error) {
+      warn('Whether a session needs a summary could not be found out', error);
+      await agenda.postpone(entry.name);
+    }
+  }
+
+  /** What it finds stays on the agenda until there is nothing left to do. */
+  async #look(entry: AgendaEntry, signal: AbortSignal | undefined): Promise<void> {
+    const { storage, work, agenda, isKnown, see } = this.options;
+    const key = sessionOfAgendaName(entry.name);
+    const facts = key && (await work.factsOf(key));
+    if (!facts) return storage.agenda.remove(entry);
+    if (isKnown(entry.name) || (await work.isDue(facts, signal))) {
+      await agenda.postpone(entry.name);
+      see(entry.name);
+      return;
+    }
+    const nextMs = this.#nextLookIn(facts);
+    if (nextMs === undefined) await storage.agenda.remove(entry);
+    else await storage.agenda.put(entry.name, nextMs);
+  }
+
+  /** When idleness alone may make it due, if ever. */
+  #nextLookIn(facts: SummaryFacts): number | undefined {
+    const { work, threshold } = this.options;
+    const times = recheckTimesOf(threshold).filter((time) => time >= facts.idleMs);
+    if (times.length === 0 || !work.hasEnough(facts)) return undefined;
+    return Math.min(LONGEST_DELAY_MS, Math.floor(Math.min(...times) - facts.idleMs) + 1);
+  }
+}

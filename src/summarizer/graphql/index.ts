@@ -1,0 +1,1 @@
+export { SummarizerGraphqlModule, type SummarizerGraphqlOptions } from './summarizer-graphql.module.js';

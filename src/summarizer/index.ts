@@ -1,0 +1,35 @@
+export { DEFAULT_SUMMARIZER, type ModelAddress, type SummarizerSettings } from '../config/summarizer.js';
+export * from './models/index.js';
+export { type SessionSummary, textOfSummary, withSummaryAsInstruction } from './session-summary.js';
+export { SummaryFailedError, SummaryNotFoundError } from './summary-errors.js';
+export type {
+  AfterSummary,
+  AfterSummaryHook,
+  BeforeSummary,
+  BeforeSummaryHook,
+  StoredListener,
+  SummaryHooks,
+} from './summary-hooks.js';
+export { DEFAULT_PROMPT } from './summary-prompt.js';
+export type { ListSummariesRequest } from './list-summaries.js';
+export type { SummarizerDependencies, SummarizerOptions } from './summarizer-options.js';
+export {
+  type CreateSummaryRequest,
+  type SummaryCounts,
+  SummarizerSessionManager,
+} from './summarizer-session.manager.js';
+export { SummarizerModule } from './summarizer.module.js';
+export { SUMMARIZER_OPTIONS } from './summarizer.tokens.js';
+export { SWEEP_NAME, SummarizerSweep } from './summarizer.sweep.js';
+export {
+  type SummaryFacts,
+  type Threshold,
+  allOf,
+  anyOf,
+  contentOver,
+  eventsOver,
+  idleOver,
+  importantOver,
+  tokensOver,
+  turnsOver,
+} from './thresholds.js';

@@ -1,0 +1,1 @@
+export { describeSummaryRoutes, withSummaryRoutes } from './summaries-document.js';

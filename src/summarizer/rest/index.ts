@@ -1,0 +1,1 @@
+export { SummarizerRestModule, type SummarizerRestOptions } from './summarizer-rest.module.js';

@@ -1,0 +1,24 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { type RoutesOptions, routesModule } from '../../sessions/rest/routes-module.js';
+import { SummariesController } from './summaries.controller.js';
+
+/** `access` is mostly the class that `SessionsRestModule` has. */
+export type SummarizerRestOptions = RoutesOptions;
+
+/**
+ * The routes of summaries, for an app that has `SummarizerModule`.
+ *
+ * @example
+ * imports: [
+ *   SessionsModule.forRoot({ provider: 'memory', isGlobal: true }),
+ *   SummarizerModule.forRoot({ events: 40, isGlobal: true }),
+ *   SessionsRestModule.forRoot({ access: OwnSessions }),
+ *   SummarizerRestModule.forRoot({ access: OwnSessions }),
+ * ];
+ */
+@Module({ controllers: [SummariesController] })
+export class SummarizerRestModule {
+  static forRoot(options: SummarizerRestOptions): DynamicModule {
+    return routesModule(SummarizerRestModule, options);
+  }
+}

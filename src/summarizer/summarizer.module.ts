@@ -1,0 +1,53 @@
+import { ConfigurableModuleBuilder, Module, type ModuleMetadata } from '@nestjs/common';
+import { SESSION_STORAGE } from '../sessions/module/sessions.tokens.js';
+import { SessionService } from '../sessions/session.service.js';
+import type { SessionStorage } from '../sessions/storage/session-storage.js';
+import type { SummarizerOptions } from './summarizer-options.js';
+import { SummarizerSessionManager } from './summarizer-session.manager.js';
+import { SUMMARIZER_OPTIONS } from './summarizer.tokens.js';
+import { SummarizerSweep } from './summarizer.sweep.js';
+
+interface Extras {
+  readonly isGlobal?: boolean;
+  /** What provides sessions, where that is not global. */
+  readonly imports?: NonNullable<ModuleMetadata['imports']>;
+}
+
+const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<SummarizerOptions>({
+  moduleName: 'Summarizer',
+  optionsInjectionToken: SUMMARIZER_OPTIONS,
+})
+  .setClassMethodName('forRoot')
+  .setFactoryMethodName('createSummarizerOptions')
+  .setExtras<Extras>({ isGlobal: false, imports: [] }, (definition, { isGlobal, imports = [] }) => ({
+    ...definition,
+    global: isGlobal ?? false,
+    imports: [...new Set([...(definition.imports ?? []), ...imports])],
+  }))
+  .build();
+
+/**
+ * Keeps the conversations of `SessionsModule` short: {@link SummarizerSessionManager} hooks into its appends.
+ *
+ * @example
+ * imports: [
+ *   SessionsModule.forRoot({ provider: 'redis', redis: { url }, isGlobal: true }),
+ *   SummarizerModule.forRoot({ events: 40, keepRecentEvents: 10, model: new AiSdkSummaryModel(openai('gpt-5-mini')) }),
+ * ];
+ *
+ * @example
+ * SummarizerModule.forRootAsync(summarizerConfig.asProvider()); // by environment variables
+ */
+@Module({
+  providers: [
+    {
+      provide: SummarizerSessionManager,
+      useFactory: (sessions: SessionService, storage: SessionStorage, options: SummarizerOptions) =>
+        new SummarizerSessionManager({ sessions, storage }, options),
+      inject: [SessionService, SESSION_STORAGE, SUMMARIZER_OPTIONS],
+    },
+    SummarizerSweep,
+  ],
+  exports: [SummarizerSessionManager],
+})
+export class SummarizerModule extends ConfigurableModuleClass {}

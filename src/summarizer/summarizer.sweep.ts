@@ -1,0 +1,67 @@
+import {
+  type BeforeApplicationShutdown,
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnModuleDestroy,
+  type OnModuleInit,
+} from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
+import { ScheduledInterval } from '../sessions/module/scheduled-interval.js';
+import { SummarizerSessionManager } from './summarizer-session.manager.js';
+
+/** Of the interval in SchedulerRegistry. */
+export const SWEEP_NAME = 'nestjs-agent-sessions:summaries';
+
+/** The scheduled job that looks for summaries that are due and nobody saw to, and the end of all of them. */
+@Injectable()
+export class SummarizerSweep
+  implements OnModuleInit, OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown
+{
+  readonly #logger = new Logger(SummarizerSweep.name);
+  readonly #stopping = new AbortController();
+  #running: Promise<void> | undefined;
+  #interval: ScheduledInterval | undefined;
+
+  constructor(
+    private readonly summaries: SummarizerSessionManager,
+    private readonly moduleRef: ModuleRef,
+  ) {}
+
+  /** A package that is missing shows at once. */
+  async onModuleInit(): Promise<void> {
+    if (this.summaries.sweepIntervalMs === 0) return;
+    this.#interval = await ScheduledInterval.find(
+      this.moduleRef,
+      'Looking for summaries that are due (sweepIntervalSeconds: 0 does without)',
+    );
+  }
+
+  onApplicationBootstrap(): void {
+    this.#interval?.start(SWEEP_NAME, this.summaries.sweepIntervalMs, () => this.run());
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    this.#interval?.stop();
+    this.#stopping.abort();
+    await this.#running;
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.summaries.close();
+  }
+
+  /** Looks once, unless it is at it or the app is closing. Where the store fails, the next look finds the same. */
+  async run(): Promise<void> {
+    if (this.#running || this.#stopping.signal.aborted) return;
+    this.#running = this.summaries.sweep(this.#stopping.signal).then(
+      () => undefined,
+      (error: unknown) => {
+        const reason = error instanceof Error ? error.message : String(error);
+        this.#logger.warn(`Looking for summaries that are due did not finish: ${reason}`);
+      },
+    );
+    await this.#running;
+    this.#running = undefined;
+  }
+}

@@ -1,0 +1,73 @@
+import { topic } from '../contract-runner.js';
+import { type StorageFixture, acquired, leaseOf, together } from './support.js';
+
+export const leaseHolders = topic<StorageFixture>('holders of leases', (test) => {
+  test('a renewed lease lives so long from then on, with the token that it had', async ({ storage, clock }) => {
+    const held = await acquired(storage, leaseOf({ ttlMs: 10_000 }));
+    clock.advance(9_999);
+    const renewed = await storage.leases.renew(held, 20_000);
+    expect(renewed).toEqual({ ...held, expiresAt: clock.now() + 20_000 });
+    clock.advance(19_999);
+    expect(await storage.leases.acquire(leaseOf())).toBeUndefined();
+    clock.advance(1);
+    expect(await storage.leases.acquire(leaseOf())).toBeDefined();
+  });
+
+  test('a renewal may shorten the life of a lease', async ({ storage, clock }) => {
+    const held = await acquired(storage, leaseOf({ ttlMs: 10_000 }));
+    expect(await storage.leases.renew(held, 1_000)).toMatchObject({ expiresAt: clock.now() + 1_000 });
+    clock.advance(1_000);
+    expect(await storage.leases.acquire(leaseOf())).toBeDefined();
+  });
+
+  test('a lease is renewed with what it was when it was acquired, however often it was renewed', async (fixture) => {
+    const { storage, clock } = fixture;
+    const held = await acquired(storage, leaseOf({ ttlMs: 10_000 }));
+    for (let round = 0; round < 5; round++) {
+      clock.advance(9_000);
+      expect(await storage.leases.renew(held, 10_000)).toMatchObject({ expiresAt: clock.now() + 10_000 });
+    }
+  });
+
+  test('what expired is not renewed, even if nobody took it since', async ({ storage, clock }) => {
+    const held = await acquired(storage, leaseOf({ ttlMs: 10_000 }));
+    clock.advance(10_000);
+    expect(await storage.leases.renew(held, 10_000)).toBeUndefined();
+    expect(await storage.leases.acquire(leaseOf())).toBeDefined();
+  });
+
+  test('what was released is not renewed, and can be released again', async ({ storage }) => {
+    const held = await acquired(storage, leaseOf());
+    await storage.leases.release(held);
+    expect(await storage.leases.renew(held, 10_000)).toBeUndefined();
+    await storage.leases.release(held);
+    expect(await storage.leases.acquire(leaseOf())).toBeDefined();
+  });
+
+  test('a lease that never was is neither renewed nor released', async ({ storage, clock }) => {
+    const never = { name: 'never', holder: 'nobody', token: 1, expiresAt: clock.now() + 10_000 };
+    expect(await storage.leases.renew(never, 10_000)).toBeUndefined();
+    await storage.leases.release(never);
+    expect(await storage.leases.acquire(leaseOf({ name: 'never' }))).toBeDefined();
+  });
+
+  test('one who comes late neither renews nor releases the lease of the next', async ({ storage, clock }) => {
+    const late = await acquired(storage, leaseOf({ holder: 'one', ttlMs: 10_000 }));
+    clock.advance(10_000);
+    const next = await acquired(storage, leaseOf({ holder: 'one', ttlMs: 10_000 }));
+    expect(await storage.leases.renew(late, 60_000)).toBeUndefined();
+    await storage.leases.release(late);
+    expect(await storage.leases.acquire(leaseOf())).toBeUndefined();
+    clock.advance(9_999);
+    expect(await storage.leases.renew(next, 10_000)).toMatchObject({ token: next.token });
+  });
+
+  test('of renewals and a release at once, none brings the lease back', async ({ storage }) => {
+    const held = await acquired(storage, leaseOf());
+    await together(20, async (index) =>
+      index === 10 ? storage.leases.release(held) : storage.leases.renew(held, 10_000),
+    );
+    expect(await storage.leases.renew(held, 10_000)).toBeUndefined();
+    expect(await storage.leases.acquire(leaseOf())).toBeDefined();
+  });
+});
