@@ -8,8 +8,16 @@ import {
   findStrayPeers,
   findVagueNames,
 } from './architecture/checks.js';
-import { entriesWithoutPeers, layers, maxLines, peerFolders, vagueNames } from './architecture/rules.js';
-import { readSourceFiles } from './architecture/source-files.js';
+import {
+  appFiles,
+  browserEntries,
+  entriesWithoutPeers,
+  layers,
+  maxLines,
+  peerFolders,
+  vagueNames,
+} from './architecture/rules.js';
+import { isPackage, readRunningFiles, readSourceFiles, targetOf } from './architecture/source-files.js';
 
 interface Manifest {
   readonly exports: Record<string, string | { readonly types: string; readonly default: string }>;
@@ -18,6 +26,7 @@ interface Manifest {
 
 const manifest = JSON.parse(readFileSync(resolve('package.json'), 'utf8')) as Manifest;
 const files = readSourceFiles(resolve('src'));
+const packageFiles = files.filter(({ path }) => !appFiles.test(path));
 const peers = Object.keys(peerFolders);
 
 describe('The source code', () => {
@@ -44,11 +53,22 @@ describe('Optional peer dependencies', () => {
   });
 
   it('are imported in their folder only', () => {
-    expect(findStrayPeers(files, peerFolders)).toEqual([]);
+    expect(findStrayPeers(packageFiles, peerFolders)).toEqual([]);
   });
 
   it('are not reached from the entry points that work without them', () => {
     expect(findPeersReached(files, entriesWithoutPeers, peers)).toEqual([]);
+  });
+});
+
+describe('Code for browsers', () => {
+  it('reaches nothing of Node, and no package', () => {
+    const running = readRunningFiles(resolve('src'));
+    const packages = running.flatMap(({ path, imports }) =>
+      imports.filter(({ specifier }) => isPackage(specifier)).map(({ specifier }) => targetOf(path, specifier)),
+    );
+    expect(packages).toContain('node:crypto');
+    expect(findPeersReached(running, browserEntries, [...new Set(packages)])).toEqual([]);
   });
 });
 

@@ -12,31 +12,39 @@ describe('the app', () => {
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'agent-sessions-app-'));
-    const config = { port: 0, databaseFile: join(folder, 'data', 'sessions.db') };
-    const module = await Test.createTestingModule({ imports: [AppModule.register(config)] }).compile();
-    app = module.createNestApplication({ logger: false });
-    await app.listen(0, '127.0.0.1');
+    process.env.SESSIONS_PRESET = 'development';
+    process.env.SESSIONS_DATABASE_URL = `sqlite:${join(folder, 'data', 'sessions.db')}`;
+    app = await startApp();
   });
 
   afterEach(async () => {
     await app.close();
+    delete process.env.SESSIONS_PRESET;
+    delete process.env.SESSIONS_DATABASE_URL;
     await rm(folder, { recursive: true });
   });
 
-  const health = async (): Promise<{ status: number; body: unknown }> => {
-    const response = await fetch(`${await app.getUrl()}/health`);
+  const health = async (path: string): Promise<{ status: number; body: unknown }> => {
+    const response = await fetch(`${await app.getUrl()}${path}`);
     return { status: response.status, body: await response.json() };
   };
 
-  it('says that it is well while its store answers', async () => {
-    expect(await health()).toEqual({ status: 200, body: { status: 'ok' } });
+  it.each(['/health', '/health/ready'])('says on %s that it is well while its store answers', async (path) => {
+    const sessions = { status: 'up', read: 'up', write: 'up' };
+    expect(await health(path)).toMatchObject({ status: 200, body: { status: 'ok', info: { sessions } } });
   });
 
-  it('says what is wrong when its store does not answer', async () => {
+  it.each(['/health', '/health/ready'])('says on %s what is wrong when its store does not answer', async (path) => {
     await app.get(SessionService).close();
-    const { status, body } = await health();
+    const { status, body } = await health(path);
     expect(status).toBe(503);
-    expect(body).toEqual({ status: 'error', store: expect.stringContaining('closed') });
+    const sessions = { status: 'down', code: 'STORE_UNAVAILABLE', message: expect.stringContaining('closed') };
+    expect(body).toMatchObject({ status: 'error', error: { sessions } });
+  });
+
+  it('lives whatever becomes of its store, which it does not ask', async () => {
+    await app.get(SessionService).close();
+    expect(await health('/health/live')).toEqual({ status: 200, body: { status: 'ok' } });
   });
 
   it('keeps sessions in the file, over a restart', async () => {
@@ -44,11 +52,15 @@ describe('the app', () => {
     const session = await first.createSession({ appName: 'shop', userId: 'ann', state: { step: 1 } });
     await app.close();
 
-    const config = { port: 0, databaseFile: join(folder, 'data', 'sessions.db') };
-    const module = await Test.createTestingModule({ imports: [AppModule.register(config)] }).compile();
-    app = module.createNestApplication({ logger: false });
-    await app.listen(0, '127.0.0.1');
+    app = await startApp();
     const again = await app.get(SessionService).getSession({ appName: 'shop', userId: 'ann', sessionId: session.id });
     expect(again?.state.toRecord()).toEqual({ step: 1 });
   });
 });
+
+async function startApp(): Promise<INestApplication> {
+  const module = await Test.createTestingModule({ imports: [AppModule] }).compile();
+  const started = module.createNestApplication({ logger: false });
+  await started.listen(0, '127.0.0.1');
+  return started;
+}

@@ -6,7 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import type { Parameter, SessionsDocument } from '../../src/sessions/openapi/document-types.js';
 import { DatabaseSessionService } from '../../src/typeorm.js';
+import { Described } from '../rest/openapi/described.js';
+import { redisUrl } from '../support/redis-store.js';
+import { chosenStoreNames } from '../support/store-names.js';
 
 const main = join(__dirname, '../../dist/main.js');
 
@@ -31,8 +35,10 @@ describe('npm start', () => {
     await rm(folder, { recursive: true });
   });
 
-  const start = (port: string): ChildProcess =>
-    spawn(process.execPath, [main], { cwd: folder, env: { ...process.env, PORT: port, NO_COLOR: '1' } });
+  const start = (port: string, settings: Record<string, string> = {}): ChildProcess => {
+    const { NODE_ENV: _test, ...env } = process.env;
+    return spawn(process.execPath, [main], { cwd: folder, env: { ...env, ...settings, PORT: port, NO_COLOR: '1' } });
+  };
 
   const sizeOf = (file: string): number => statSync(join(folder, 'data', file), { throwIfNoEntry: false })?.size ?? 0;
 
@@ -41,7 +47,7 @@ describe('npm start', () => {
     let printed = '';
     for await (const chunk of app.stdout ?? []) {
       printed += String(chunk);
-      if (printed.includes('sessions in')) break;
+      if (/curl .+\n/.test(printed)) break;
     }
     return printed;
   };
@@ -53,14 +59,48 @@ describe('npm start', () => {
     const [url] = /http:\/\/\S+\/health/.exec(printed) ?? [''];
     const response = await fetch(url);
     expect(response.status).toBe(200);
-    expect(await response.json()).toEqual({ status: 'ok' });
+    expect(await response.json()).toMatchObject({ status: 'ok' });
+  });
+
+  it('goes on when nobody reads its log any more', async () => {
+    app = start('0');
+    // What has read this much has closed the pipe.
+    const [url] = /http:\/\/\S+\/health/.exec(await greeting()) ?? [''];
+    const unknown = new URL('/nowhere', url);
+    for (let time = 1; time <= 3; time++) expect((await fetch(unknown)).status).toBe(404);
+  });
+
+  it('documents all its routes', async () => {
+    app = start('0');
+    const [, docs = ''] = /(http:\/\/\S+\/docs)/.exec(await greeting()) ?? [];
+    expect((await fetch(docs)).status).toBe(200);
+    const document = (await (await fetch(new URL('/openapi.json', docs))).json()) as SessionsDocument;
+    const paths = Object.keys(document.paths);
+    const session = '/apps/{appName}/users/{userId}/sessions/{sessionId}';
+    expect(paths).toEqual(
+      expect.arrayContaining(['/health', '/health/live', '/health/ready', session, `${session}/summary`]),
+    );
+    const described = new Described(document);
+    for (const { route, operation } of described.operations) {
+      expect(`${route}: ${operation.operationId}`).toMatch(/: \w+$/);
+      expect(`${route}: ${operation.summary}`).toMatch(/: \w.+/);
+      for (const answer of Object.values(operation.responses)) {
+        expect(described.resolved<{ description: string }>(answer).description).not.toBe('');
+      }
+    }
+    const ids = described.operations.map(({ operation }) => operation.operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const [path, { parameters = [] }] of Object.entries(document.paths)) {
+      const named = parameters.map((each) => described.resolved<Parameter>(each).name);
+      expect(named).toEqual([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name));
+    }
   });
 
   it('ends on SIGTERM with its file closed', async () => {
     app = start('0');
     await greeting();
     app.kill('SIGTERM');
-    await once(app, 'exit');
+    expect(await once(app, 'exit')).toEqual([0, null]);
     expect(sizeOf('sessions.db')).toBeGreaterThan(0);
     expect(sizeOf('sessions.db-wal')).toBe(0);
   });
@@ -83,9 +123,29 @@ describe('npm start', () => {
   });
 
   it('says by name what is wrong with its configuration', async () => {
-    app = start('high');
+    app = start('high', { SESSIONS_REDIS_URI: 'redis://127.0.0.1' });
     const [stderr] = await Promise.all([complaint(app), once(app, 'exit')]);
-    expect(stderr).toBe('The app could not start. PORT is "high"; it must be a whole number from 0 to 65535.\n');
+    expect(stderr).toBe(
+      'The app could not start. The configuration of sessions is wrong:\n' +
+        '  PORT is "high"; it must be a whole number from 0 to 65535.\n' +
+        '  SESSIONS_REDIS_URI is not known; did you mean SESSIONS_REDIS_URL?\n',
+    );
+    expect(app.exitCode).toBe(1);
+  });
+
+  it('says which file it cannot open', async () => {
+    app = start('0', { SESSIONS_DATABASE_URL: 'sqlite:.' });
+    const [stderr] = await Promise.all([complaint(app), once(app, 'exit')]);
+    expect(stderr).toMatch(/^ {2}SQLite cannot open \/.+: it must be a file that this process may write/m);
+    expect(stderr).not.toContain('retry');
+    expect(app.exitCode).toBe(1);
+  });
+
+  it('ends where its store does not answer, and says so once', async () => {
+    const nobody = { SESSIONS_PROVIDER: 'redis', SESSIONS_REDIS_URL: 'redis://127.0.0.1:1' };
+    app = start('0', { ...nobody, SESSIONS_REDIS_COMMAND_TIMEOUT_MS: '200' });
+    const [stderr] = await Promise.all([complaint(app), once(app, 'exit')]);
+    expect(stderr).toMatch(/^The app could not start\. There was no connection to Redis .+\n$/);
     expect(app.exitCode).toBe(1);
   });
 
@@ -97,4 +157,15 @@ describe('npm start', () => {
     expect(stderr).toContain('Set PORT to a free port.');
     expect(second.exitCode).toBe(1);
   });
+
+  if (chosenStoreNames().includes('redis')) {
+    it('ends when its port is taken, also with a connection that is open by then', async () => {
+      app = start('0');
+      const [, port = ''] = /:(\d+)\/health/.exec(await greeting()) ?? [];
+      const second = start(port, { SESSIONS_PROVIDER: 'redis', SESSIONS_REDIS_URL: redisUrl });
+      const [stderr] = await Promise.all([complaint(second), once(second, 'exit')]);
+      expect(stderr).toContain('Set PORT to a free port.');
+      expect(second.exitCode).toBe(1);
+    });
+  }
 });

@@ -27,13 +27,19 @@ describe('parseSourceFile', () => {
     ["import { type A } from './a.js';"],
     ["export * from './a.js';"],
     ["export type { A } from './a.js';"],
-    ["const a = await import('./a.js');"],
     ["type A = import('./a.js').A;"],
     ["import a = require('./a.js');"],
     ["const a = require('./a.js');"],
   ])('sees %s', (text) => {
-    expect(parseSourceFile('b.ts', text).imports).toEqual([{ specifier: './a.js', line: 1 }]);
+    expect(parseSourceFile('b.ts', text).imports).toEqual([{ specifier: './a.js', line: 1, isDynamic: false }]);
   });
+
+  it.each([["const a = await import('./a.js');"], ["const a = () => import('./a.js');"]])(
+    'sees %s as dynamic',
+    (text) => {
+      expect(parseSourceFile('b.ts', text).imports).toEqual([{ specifier: './a.js', line: 1, isDynamic: true }]);
+    },
+  );
 
   it('takes no comment and no string for an import', () => {
     const text = "// import './a.js';\nconst text = \"import './b.js'\";\nimport './c.js';\n";

@@ -19,22 +19,31 @@ export function findForbiddenImports(files: readonly SourceFile[], layers: reado
 }
 
 /** An optional peer may be imported in its own folder only. */
-export function findStrayPeers(files: readonly SourceFile[], folders: Readonly<Record<string, string>>): Violations {
+export function findStrayPeers(
+  files: readonly SourceFile[],
+  folders: Readonly<Record<string, string | readonly string[]>>,
+): Violations {
   return files.flatMap((file) =>
     file.imports.flatMap((each) => {
       const folder = isPackage(each.specifier) ? folders[targetOf(file.path, each.specifier)] : undefined;
-      if (folder === undefined || file.path.startsWith(folder)) return [];
-      return [`${at(file, each)} imports '${each.specifier}': only ${folder} may import this optional peer`];
+      if (folder === undefined) return [];
+      const allowed = typeof folder === 'string' ? [folder] : folder;
+      if (allowed.some((place) => file.path.startsWith(place))) return [];
+      const places = allowed.join(' and ');
+      return [`${at(file, each)} imports '${each.specifier}': only ${places} may import this optional peer`];
     }),
   );
 }
 
+/** What is imported only when the code gets there, nobody needs who does not get there. */
 export function findPeersReached(
   files: readonly SourceFile[],
   entries: readonly string[],
   peers: readonly string[],
 ): Violations {
-  const graph = graphOf(files);
+  const graph = graphOf(
+    files.map((file) => ({ ...file, imports: file.imports.filter(({ isDynamic }) => !isDynamic) })),
+  );
   return entries.flatMap((entry) =>
     peers.flatMap((peer) => {
       const path = shortestPath(graph, entry, peer);

@@ -13,21 +13,79 @@ const nodeBuiltins = /^node:/;
 const noPackage = /^$/;
 
 const pureLayers = ['config', 'state', 'sessions/domain'];
-const sessionLayers = [...pureLayers, 'sessions/storage', 'sessions/environment', 'sessions/operations', 'sessions'];
+const sessionLayers = [
+  ...pureLayers,
+  'sessions/storage',
+  'sessions/environment',
+  'sessions/leases',
+  'sessions/operations',
+  'sessions',
+];
 const readyMadeServices = ['in-memory service', 'database service', 'redis service'];
 const providers = ['sessions/storage/in-memory', 'sessions/storage/typeorm', 'sessions/storage/redis'];
 
+/** What `npm start` runs: not part of the package, and free to use what it has installed. */
+export const appFiles = /^((main|app\.module)|app\/.+)\.ts$/;
+
 export const layers: readonly Layer[] = [
-  { name: 'app', files: /^(main|app\.module|health\.controller)\.ts$/, mayImport: 'everything' },
+  { name: 'app', files: appFiles, mayImport: 'everything' },
   {
     name: 'entry points',
     files: /^(index|typeorm|redis)\.ts$/,
-    mayImport: [...sessionLayers, ...providers, ...readyMadeServices],
+    mayImport: [...sessionLayers, ...providers, ...readyMadeServices, 'sessions/module'],
   },
   {
     name: 'testing',
     files: /^testing\/.+$/,
     mayImport: [...sessionLayers, ...providers, ...readyMadeServices],
+  },
+  // Runs in browsers, and so does all that it reaches.
+  {
+    name: 'client',
+    files: /^client\/.+$/,
+    mayImport: ['sessions/domain', 'sessions/operations', 'summarizer/summary'],
+    packages: noPackage,
+  },
+  {
+    name: 'summarizer/models',
+    files: /^summarizer\/models\/.+$/,
+    mayImport: ['sessions/domain'],
+    packages: nodeBuiltins,
+  },
+  // What a summary is, for all who show one.
+  {
+    name: 'summarizer/summary',
+    files: /^summarizer\/session-summary\.ts$/,
+    mayImport: ['sessions/domain'],
+    packages: noPackage,
+  },
+  {
+    name: 'summarizer/rest',
+    files: /^summarizer\/rest\/.+$/,
+    mayImport: ['summarizer', 'summarizer/summary', 'sessions/domain', 'sessions/faces', 'sessions/rest'],
+  },
+  {
+    name: 'summarizer/graphql',
+    files: /^summarizer\/graphql\/.+$/,
+    mayImport: ['summarizer', 'summarizer/summary', 'sessions/domain', 'sessions/faces', 'sessions/graphql'],
+  },
+  {
+    name: 'summarizer/openapi',
+    files: /^summarizer\/openapi\/.+$/,
+    mayImport: ['sessions/openapi'],
+  },
+  {
+    name: 'summarizer',
+    files: /^summarizer\/.+$/,
+    mayImport: [...sessionLayers, 'sessions/module', 'summarizer/models', 'summarizer/summary'],
+  },
+  // Tells whether sessions can be read and written, for any app.
+  { name: 'health', files: /^health\/.+$/, mayImport: [...sessionLayers, 'sessions/module'] },
+  // One page for all routes that an app has mounted.
+  {
+    name: 'openapi',
+    files: /^openapi\/.+$/,
+    mayImport: ['sessions/openapi', 'summarizer/openapi'],
   },
   { name: 'config', files: /^config\/.+$/, mayImport: [] },
   { name: 'state', files: /^state\/.+$/, mayImport: [], packages: noPackage },
@@ -40,7 +98,35 @@ export const layers: readonly Layer[] = [
   {
     name: 'sessions/storage/$1',
     files: /^sessions\/storage\/([^/]+)\/.+$/,
-    mayImport: ['sessions/storage', 'sessions/domain', 'state'],
+    mayImport: ['sessions/storage', 'sessions/domain', 'state', 'config'],
+  },
+  {
+    name: 'sessions/module',
+    files: /^sessions\/module\/.+$/,
+    mayImport: [...sessionLayers, ...providers, 'sessions/leases'],
+  },
+  // What REST and GraphQL have in common.
+  {
+    name: 'sessions/faces',
+    files: /^sessions\/faces\/.+$/,
+    mayImport: sessionLayers,
+    packages: /^(@nestjs\/common$|node:)/,
+  },
+  {
+    name: 'sessions/rest',
+    files: /^sessions\/rest\/.+$/,
+    mayImport: [...sessionLayers, 'sessions/faces'],
+  },
+  // Documents the routes for whoever asks for it; the routes themselves know nothing of it.
+  {
+    name: 'sessions/openapi',
+    files: /^sessions\/openapi\/.+$/,
+    mayImport: ['sessions/faces'],
+  },
+  {
+    name: 'sessions/graphql',
+    files: /^sessions\/graphql\/.+$/,
+    mayImport: [...sessionLayers, 'sessions/faces', 'sessions/module'],
   },
   {
     name: 'sessions/storage',
@@ -49,13 +135,19 @@ export const layers: readonly Layer[] = [
     packages: nodeBuiltins,
   },
   {
+    name: 'sessions/leases',
+    files: /^sessions\/leases\/.+$/,
+    mayImport: ['sessions/domain', 'sessions/storage'],
+    packages: nodeBuiltins,
+  },
+  {
     name: 'sessions/operations',
     files: /^sessions\/operations\/.+$/,
-    mayImport: [...pureLayers, 'sessions/storage', 'sessions/environment'],
+    mayImport: [...pureLayers, 'sessions/storage', 'sessions/environment', 'sessions/leases'],
   },
   {
     name: 'sessions/environment',
-    files: /^sessions\/(session-environment|session-hooks|running-work)\.ts$/,
+    files: /^sessions\/(session-environment|session-hooks|session-signals|watched-logs|running-work|closing)\.ts$/,
     mayImport: [...pureLayers, 'sessions/storage'],
   },
   {
@@ -76,20 +168,34 @@ export const layers: readonly Layer[] = [
   {
     name: 'sessions',
     files: /^sessions\/[^/]+$/,
-    mayImport: [...pureLayers, 'sessions/storage', 'sessions/environment', 'sessions/operations'],
+    mayImport: [...pureLayers, 'sessions/storage', 'sessions/environment', 'sessions/leases', 'sessions/operations'],
   },
 ];
 
-/** The one folder that may import each optional peer dependency. */
-export const peerFolders: Readonly<Record<string, string>> = {
+/** The folders that may import each optional peer dependency. */
+export const peerFolders: Readonly<Record<string, string | readonly string[]>> = {
   typeorm: 'sessions/storage/typeorm/',
   ioredis: 'sessions/storage/redis/',
   libsql: 'sessions/storage/typeorm/',
   'better-sqlite3': 'sessions/storage/typeorm/',
+  mysql2: 'sessions/storage/typeorm/',
+  pg: 'sessions/storage/typeorm/',
+  '@nestjs/schedule': 'sessions/module/',
+  '@nestjs/config': 'config/',
+  '@nestjs/terminus': 'health/',
+  '@nestjs/swagger': ['openapi/', 'sessions/openapi/', 'summarizer/openapi/'],
+  'swagger-ui-dist': 'openapi/',
+  '@nestjs/graphql': ['sessions/graphql/', 'summarizer/graphql/'],
+  graphql: 'sessions/graphql/',
+  'altair-static': 'sessions/graphql/explorer/',
+  'class-validator': ['config/', 'sessions/rest/', 'summarizer/rest/'],
 };
 
+/** Entry points that must work in browsers, where Node has no say. */
+export const browserEntries = ['client/index.ts'];
+
 /** Entry points that must work with no optional peer installed, types included. */
-export const entriesWithoutPeers = ['index.ts', 'testing/index.ts'];
+export const entriesWithoutPeers = ['index.ts', 'testing/index.ts', 'summarizer/index.ts'];
 
 export const vagueNames = ['utils', 'util', 'helpers', 'helper', 'common', 'misc'];
 export const maxLines = 200;

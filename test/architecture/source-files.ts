@@ -5,6 +5,8 @@ import ts from 'typescript';
 export interface Import {
   readonly specifier: string;
   readonly line: number;
+  /** Loaded only when the code gets there; types that are imported by `import()` are not. */
+  readonly isDynamic: boolean;
 }
 
 export interface SourceFile {
@@ -22,6 +24,17 @@ export function readSourceFiles(folder: string): SourceFile[] {
     .toSorted((a, b) => (a.path < b.path ? -1 : 1));
 }
 
+/** The same as they run: without what is there for types only. */
+export function readRunningFiles(folder: string): SourceFile[] {
+  return readSourceFiles(folder).map(({ path }) => {
+    const text = readFileSync(resolve(folder, path), 'utf8');
+    return parseSourceFile(
+      path,
+      ts.transpileModule(text, { compilerOptions: { module: ts.ModuleKind.ESNext } }).outputText,
+    );
+  });
+}
+
 export function parseSourceFile(path: string, text: string): SourceFile {
   const { importedFiles } = ts.preProcessFile(text, true, true);
   return {
@@ -30,6 +43,7 @@ export function parseSourceFile(path: string, text: string): SourceFile {
     imports: importedFiles.map(({ fileName, pos }) => ({
       specifier: fileName,
       line: text.slice(0, pos).split('\n').length,
+      isDynamic: /(\bawait|=>)\s+import\($/.test(text.slice(0, pos).trimEnd()),
     })),
   };
 }

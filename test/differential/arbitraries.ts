@@ -43,6 +43,15 @@ const create = fc.record({
   state: delta,
 });
 
+/** Mostly to another id than its own. */
+const fork = fc.record({
+  kind: fc.constant('fork' as const),
+  key: sessionKey,
+  newKey: sessionKey,
+  isBlank: fc.nat({ max: 2 }).map((rarity) => rarity === 0),
+  atSeq: rarely(place, 2),
+});
+
 const config = fc.record({ numRecentEvents: fc.nat({ max: 6 }), afterSeq: place, since: place }, { requiredKeys: [] });
 
 const time = fc.oneof(
@@ -54,6 +63,7 @@ const time = fc.oneof(
 
 const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 6, arbitrary: create },
+  { weight: 4, arbitrary: fork },
   {
     weight: 5,
     arbitrary: fc.record({

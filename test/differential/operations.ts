@@ -57,6 +57,14 @@ export interface Get {
     { readonly numRecentEvents?: number; readonly afterSeq?: Place; readonly since?: Place } | undefined;
 }
 
+export interface Fork {
+  readonly kind: 'fork';
+  readonly key: ModelKey;
+  readonly newKey: ModelKey;
+  readonly isBlank: boolean;
+  readonly atSeq?: Place | undefined;
+}
+
 export interface ListSessions {
   readonly kind: 'list sessions';
   readonly appName: string;
@@ -79,6 +87,7 @@ export interface ListEvents {
 
 export type Operation =
   | Create
+  | Fork
   | Get
   | Append
   | Repeat

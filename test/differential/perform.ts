@@ -3,6 +3,7 @@ import { append, repeat, updateSession } from './append-steps.js';
 import { listAllSessions, listEvents, listSessions } from './list-steps.js';
 import { type LockStep, same } from './lock-step.js';
 import type { Operation } from './operations.js';
+import { fork } from './fork-step.js';
 import { changeState, create, get, passTime, purge, sharedState, waitForAnEnd } from './session-steps.js';
 
 /** Does one operation on both sides and compares what comes of it. */
@@ -11,6 +12,8 @@ export async function perform(step: LockStep, operation: Operation): Promise<voi
     case 'create':
     case 'get or create':
       return create(step, operation);
+    case 'fork':
+      return fork(step, operation);
     case 'get':
       return get(step, operation);
     case 'append':

@@ -4,10 +4,10 @@ import { env } from 'node:process';
 export const seed = Number(env['FC_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 
 /** FC_RUNS tries more, and may take its time. */
-export const TIMEOUT_MS = env['FC_RUNS'] === undefined ? 60_000 : 900_000;
+export const TIMEOUT_MS = env['FC_RUNS'] === undefined ? 120_000 : 900_000;
 
 /** For fast-check: also ends the search for a smaller counterexample in time to report the one that is there. */
-export const searching = { seed, interruptAfterTimeLimit: TIMEOUT_MS * 0.75 };
+export const searching = { seed, interruptAfterTimeLimit: TIMEOUT_MS / 3 };
 
 interface Scale {
   /** Sequences of operations, and how long they are on average. */
@@ -19,12 +19,12 @@ interface Scale {
 const SCALES: Record<string, Scale> = {
   memory: {
     sequences: { numRuns: 500, length: 60 },
-    longLogs: { numRuns: 20, minLength: 200, maxLength: 600 },
+    longLogs: { numRuns: 12, minLength: 200, maxLength: 600 },
   },
 };
 const OTHERS: Scale = {
   sequences: { numRuns: 50, length: 40 },
-  longLogs: { numRuns: 2, minLength: 200, maxLength: 300 },
+  longLogs: { numRuns: 1, minLength: 200, maxLength: 300 },
 };
 
 export function sequencesOf(store: string): Scale['sequences'] {
@@ -37,4 +37,9 @@ export function longLogsOf(store: string): Scale['longLogs'] {
 
 function scaled<T extends { readonly numRuns: number }>(scale: T): T {
   return env['FC_RUNS'] === undefined ? scale : { ...scale, numRuns: Number(env['FC_RUNS']) };
+}
+
+/** As many runs as FC_RUNS says, or else so many. */
+export function runsOr(numRuns: number): number {
+  return scaled({ numRuns }).numRuns;
 }

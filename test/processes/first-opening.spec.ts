@@ -32,7 +32,7 @@ describeSharedStores('processes that open a new $name store at the same moment',
       const page = await sessions.listSessions({ appName: 'shop' });
       expect(page.sessions.map(({ id }) => id).sort()).toEqual(['s-0', 's-1', 's-2', 's-3']);
       await sessions.close();
-      store.checkIntegrity();
+      await store.checkIntegrity();
     } finally {
       await store.destroy();
     }

@@ -1,9 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type LoggedEvent, type SessionReference, SessionService } from '../../src/index.js';
-import { ExpectedSession, prefixed } from '../support/processes/expected-session.js';
+import type { SessionReference } from '../../src/index.js';
 import { numberedEvent } from '../support/processes/numbered-event.js';
 import { type SharedStore, describeSharedStores } from '../support/processes/shared-stores.js';
-import { openDescribed } from '../support/processes/store-description.js';
+import { expectToAgree, inStore, wholeLog } from '../support/processes/session-story.js';
 import { WorkerProcess } from '../support/processes/worker-process.js';
 import { randomNumbers, seed } from '../support/random.js';
 
@@ -42,7 +41,6 @@ describeSharedStores(`a process that is killed while it writes to a $name store 
       afterMs: 20 + random() * 280,
     });
     expect(acknowledged).toBeGreaterThan(0);
-    store.checkIntegrity();
 
     await inStore(store, async (sessions) => {
       const log = await wholeLog(sessions, session);
@@ -50,6 +48,7 @@ describeSharedStores(`a process that is killed while it writes to a $name store 
       expect([acknowledged, acknowledged + 1]).toContain(log.length);
       expect(log.map(({ id }) => id)).toEqual(log.map((_, index) => `${writer}-${index + 1}`));
       await expectToAgree(sessions, session, initialState, log);
+      await store.checkIntegrity();
 
       const again = await sessions.append({ session, event: numberedEvent(writer, acknowledged + 1) });
       expect(again).toMatchObject({ event: { seq: acknowledged + 1 }, duplicate: log.length > acknowledged });
@@ -78,46 +77,4 @@ async function acknowledgedUntilKilled(
   await expect(writing).rejects.toThrow('The worker process ended');
   await killed;
   return acknowledged;
-}
-
-/** Log, state and counters tell the same story. */
-async function expectToAgree(
-  sessions: SessionService,
-  { id: sessionId }: SessionReference,
-  initialState: Record<string, unknown>,
-  log: readonly LoggedEvent[],
-): Promise<ExpectedSession> {
-  expect(log.map(({ seq }) => seq)).toEqual(log.map((_, index) => index + 1));
-  const expected = new ExpectedSession(initialState);
-  for (const event of log) expected.add(event);
-
-  const session = await sessions.getSession({ ...USER, sessionId, config: { numRecentEvents: 0 } });
-  expect(session).toMatchObject({ version: expected.events, conversationCount: expected.turns });
-  expect(session?.state.toRecord()).toEqual(Object.fromEntries(expected.state));
-  expect(prefixed('user:', await sessions.getUserState(USER))).toEqual(expected.stateOf('user:'));
-  expect(prefixed('app:', await sessions.getAppState(USER))).toEqual(expected.stateOf('app:'));
-  return expected;
-}
-
-async function wholeLog(sessions: SessionService, { id: sessionId }: SessionReference): Promise<LoggedEvent[]> {
-  const log: LoggedEvent[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await sessions.listEvents({ ...USER, sessionId, limit: 1_000, cursor });
-    log.push(...page.events);
-    cursor = page.nextCursor;
-  } while (cursor);
-  return log;
-}
-
-async function inStore<Result>(
-  { description }: SharedStore,
-  work: (sessions: SessionService) => Promise<Result>,
-): Promise<Result> {
-  const sessions = new SessionService({ storage: await openDescribed(description) });
-  try {
-    return await work(sessions);
-  } finally {
-    await sessions.close();
-  }
 }

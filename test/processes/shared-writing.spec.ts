@@ -1,11 +1,13 @@
 import { SessionService } from '../../src/index.js';
 import { type SharedStore, describeSharedStores } from '../support/processes/shared-stores.js';
+import { wholeLog } from '../support/processes/session-story.js';
 import { openDescribed } from '../support/processes/store-description.js';
 import { WorkerProcesses } from '../support/processes/worker-process.js';
 
 const PROCESSES = 4;
 const EVENTS_EACH = 250;
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
+const idOf = (index: number): string => `own-${index}`;
 const SESSION = { id: KEY.sessionId, appName: KEY.appName, userId: KEY.userId };
 
 describeSharedStores('several processes and one $name store', ({ create }) => {
@@ -54,6 +56,31 @@ describeSharedStores('several processes and one $name store', ({ create }) => {
         expect(state[`${prefix}last-w${index}`]).toBe(EVENTS_EACH);
       }
     }
-    store.checkIntegrity();
+    await store.checkIntegrity();
+  });
+
+  it('lose no shared key when each writes to a session of its own', async () => {
+    for (let index = 0; index < PROCESSES; index++) {
+      await sessions.createSession({ ...KEY, sessionId: idOf(index) });
+    }
+    await workers.run('appendNumbered', (index) => ({
+      session: { ...SESSION, id: idOf(index) },
+      writer: `w${index}`,
+      count: EVENTS_EACH,
+    }));
+
+    const shared = { user: await sessions.getUserState(KEY), app: await sessions.getAppState(KEY) };
+    for (const state of [shared.user, shared.app]) {
+      expect(Object.keys(state).filter((name) => /^w\d-\d+$/.test(name))).toHaveLength(PROCESSES * EVENTS_EACH);
+    }
+    for (let index = 0; index < PROCESSES; index++) {
+      const numbers = Array.from({ length: EVENTS_EACH }, (_, place) => place + 1);
+      const expected = Object.fromEntries(numbers.map((number) => [`w${index}-${number}`, number]));
+      expect(shared.user).toMatchObject(expected);
+      expect(shared.app).toMatchObject(expected);
+      const log = await wholeLog(sessions, { ...SESSION, id: idOf(index) });
+      expect(log.map(({ id, seq }) => [id, seq])).toEqual(numbers.map((number) => [`w${index}-${number}`, number]));
+    }
+    await store.checkIntegrity();
   });
 });

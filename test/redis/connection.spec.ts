@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { inspect } from 'node:util';
-import { InvalidInputError, SessionService } from '../../src/index.js';
+import { ConfigurationError, InvalidInputError, SessionService } from '../../src/index.js';
 import { RedisSessionService, RedisSessionStorage } from '../../src/redis.js';
 import { describeRedis } from '../support/redis-servers.js';
 import { redisUrl } from '../support/redis-store.js';
@@ -75,7 +75,8 @@ describeRedis('What a $name store says about errors', ['redis'], (bench) => {
       .storage({ url: url.href, commandTimeoutMs: 300 })
       .open()
       .catch((error: unknown) => error);
-    expect(refused).toMatchObject({ outcomeUnknown: false, message: expect.stringContaining('WRONGPASS') as string });
+    expect(refused).toBeInstanceOf(ConfigurationError);
+    expect(refused).toMatchObject({ problems: ['Redis refused the login (WRONGPASS): check user and password.'] });
     expect(inspect(refused, { depth: 10, showHidden: true })).not.toMatch(/canary/);
     const sessions = new SessionService({ storage: bench().storage() });
     await sessions.createSession(KEY);
@@ -87,6 +88,31 @@ describeRedis('What a $name store says about errors', ['redis'], (bench) => {
     const failure = await sessions.appendEvent({ session: SESSION, event }).catch((error: unknown) => error);
     expect(failure).toMatchObject({ code: 'STORE_UNAVAILABLE' });
     expect(inspect(failure, { depth: 10, showHidden: true })).not.toMatch(/canary/);
+  });
+
+  it('names a database that the server does not have, and writes to no other', async () => {
+    const url = new URL(redisUrl);
+    url.pathname = '/1000000';
+    const storage = bench().storage({ url: url.href });
+    await expect(storage.open()).rejects.toMatchObject({
+      code: 'CONFIGURATION_INVALID',
+      problems: ['Redis has no database of this number: take a smaller one.'],
+    });
+    const created = new SessionService({ storage }).createSession(KEY);
+    await expect(created).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', outcomeUnknown: false });
+    expect(await bench().keys()).toHaveLength(0);
+  });
+
+  it('keeps to the database that it was given', async () => {
+    const url = new URL(redisUrl);
+    url.pathname = '/1';
+    const storage = bench().storage({ url: url.href });
+    await new SessionService({ storage }).createSession(KEY);
+    expect(await bench().keys()).toHaveLength(0);
+    const client = bench().client();
+    await client.call('SELECT', '1');
+    expect(await client.exists(`${bench().prefix}apps`)).toBe(1);
+    for (const key of await client.keys(`${bench().prefix}*`)) await client.unlink(key);
   });
 
   it('refuses a prefix that would choose the slot of keys', () => {

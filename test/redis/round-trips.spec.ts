@@ -1,4 +1,4 @@
-import { SessionService } from '../../src/index.js';
+import { type Agenda, type Lease, type LeaseStore, SessionService } from '../../src/index.js';
 import { DEFAULT_TTL } from '../../src/config/ttl.js';
 import { lifetimesOf } from '../../src/sessions/domain/expiry.js';
 import { describeRedis } from '../support/redis-servers.js';
@@ -24,6 +24,13 @@ const EXPECTED: Record<string, readonly [node: number, cluster: number]> = {
   'read user state': [1, 1],
   'write app state': [1, 1],
   'delete a session beside others': [1, 1],
+  'take a lease': [1, 1],
+  'be refused a lease': [1, 1],
+  'renew a lease': [1, 1],
+  'give a lease back': [1, 1],
+  'put something on the agenda': [1, 1],
+  'look what is due': [1, 1],
+  'take something off the agenda': [1, 1],
 };
 
 describeRedis('Round trips to a $name store', ['redis', 'redis-cluster'], (bench) => {
@@ -43,7 +50,11 @@ describeRedis('Round trips to a $name store', ['redis', 'redis-cluster'], (bench
       }
       await sessions.createSession({ ...KEY, sessionId: `other-${length}` });
       const counted: Record<string, number> = {};
-      for (const [name, run] of Object.entries(operations(sessions, length))) {
+      for (const [name, run] of Object.entries({
+        ...operations(sessions, length),
+        ...leaseOperations(storage.leases),
+        ...agendaOperations(storage.agenda),
+      })) {
         trips = 0;
         await run();
         counted[name] = trips;
@@ -95,5 +106,26 @@ function operations(sessions: SessionService, length: number): Record<string, ()
     'read user state': () => sessions.getUserState(KEY),
     'write app state': () => sessions.updateAppState({ ...KEY, stateDelta: { k: 1 } }),
     'delete a session beside others': () => sessions.deleteSession({ ...KEY, sessionId: `other-${length}` }),
+  };
+}
+
+function leaseOperations(leases: LeaseStore): Record<string, () => Promise<unknown>> {
+  const request = { name: 'job', holder: 'one', ttlMs: 60_000 };
+  let held: Lease = { ...request, token: 0, expiresAt: 0 };
+  return {
+    'take a lease': async () => {
+      held = (await leases.acquire(request)) ?? held;
+    },
+    'be refused a lease': () => leases.acquire(request),
+    'renew a lease': () => leases.renew(held, request.ttlMs),
+    'give a lease back': () => leases.release(held),
+  };
+}
+
+function agendaOperations(agenda: Agenda): Record<string, () => Promise<unknown>> {
+  return {
+    'put something on the agenda': () => agenda.put('job', 0),
+    'look what is due': () => agenda.due(1_000),
+    'take something off the agenda': () => agenda.remove({ name: 'job', dueAt: 0 }),
   };
 }

@@ -30,6 +30,13 @@ describe.each(testStores)('closing sessions on $name', ({ open }) => {
     await expect(sessions.deleteSession(KEY)).rejects.toMatchObject(refused);
     await expect(sessions.listSessions(KEY)).rejects.toMatchObject(refused);
     await expect(sessions.purgeExpired()).rejects.toMatchObject(refused);
+    const lease = { name: 'job', holder: 'one', token: 1, ttlMs: 1_000, expiresAt: Date.now() + 1_000 };
+    await expect(storage.leases.acquire(lease)).rejects.toMatchObject(refused);
+    await expect(storage.leases.renew(lease, 1_000)).rejects.toMatchObject(refused);
+    await expect(storage.leases.release(lease)).rejects.toMatchObject(refused);
+    await expect(storage.agenda.put('job', 0)).rejects.toMatchObject(refused);
+    await expect(storage.agenda.due(1)).rejects.toMatchObject(refused);
+    await expect(storage.agenda.remove({ name: 'job', dueAt: 1 })).rejects.toMatchObject(refused);
     await destroy();
   });
 });

@@ -1,16 +1,23 @@
-import { type AfterAppend, Event, type EventInput, InMemorySessionStorage, SessionService } from '../../src/index.js';
+import {
+  type AfterAppend,
+  Event,
+  type EventInput,
+  InMemorySessionStorage,
+  type Session,
+  SessionService,
+} from '../../src/index.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 'one' };
 
-describe('what hooks and callers hold', () => {
-  const event: EventInput = { author: 'user', actions: { stateDelta: { cart: { items: 1 } } } };
+const EVENT: EventInput = { author: 'user', actions: { stateDelta: { cart: { items: 1 } } } };
 
+describe('what hooks and callers hold', () => {
   it('is shared neither with the session nor with the store', async () => {
     const sessions = new SessionService({ storage: new InMemorySessionStorage() });
     const heard: AfterAppend[] = [];
     sessions.hooks.onAfterAppend((append) => void heard.push(append));
     const session = await sessions.createSession(KEY);
-    const returned = await sessions.appendEvent({ session, event });
+    const returned = await sessions.appendEvent({ session, event: EVENT });
     await sessions.whenIdle();
 
     Object.assign(returned.actions.stateDelta.cart as object, { items: 99 });
@@ -26,7 +33,7 @@ describe('what hooks and callers hold', () => {
     const session = await sessions.createSession(KEY);
     const victim = await sessions.createSession({ ...KEY, userId: 'victim' });
     sessions.hooks.onBeforeAppend(({ key }) => void Object.assign(key, { userId: 'victim' }));
-    await sessions.appendEvent({ session, event });
+    await sessions.appendEvent({ session, event: EVENT });
     expect((await sessions.getSession({ ...KEY, userId: victim.userId }))?.version).toBe(0);
     expect((await sessions.getSession(KEY))?.version).toBe(1);
   });
@@ -44,13 +51,38 @@ describe('what hooks and callers hold', () => {
   });
 });
 
+/** Fine when it is looked at first, and not a value of JSON from then on. */
+function counting(): object {
+  let reads = 0;
+  return {
+    get reads() {
+      return ++reads > 1 ? NaN : reads;
+    },
+  };
+}
+
+describe('values that a getter gives', () => {
+  it('are read once, so that what was checked is what is stored', async () => {
+    const sessions = new SessionService({ storage: new InMemorySessionStorage() });
+    const session = await sessions.createSession(KEY);
+    const stored = await sessions.appendEvent({
+      session,
+      event: { customMetadata: { value: counting() }, actions: { stateDelta: { value: counting() } } },
+    });
+    expect(stored).toMatchObject({
+      customMetadata: { value: { reads: 1 } },
+      actions: { stateDelta: { value: { reads: 1 } } },
+    });
+  });
+});
+
 describe('an event made twice', () => {
   it('is the same one, though each has a timestamp of its own', async () => {
     const sessions = new SessionService({ storage: new InMemorySessionStorage() });
     const session = await sessions.createSession(KEY);
     const first = new Event({ id: 'order', author: 'user' });
     const second = new Event({ id: 'order', author: 'user' });
-    second.timestamp = first.timestamp + 1;
+    second.timestamp += 1;
     await sessions.appendEvent({ session, event: first });
     const again = new Event({ id: 'order', author: 'user' });
     expect((await sessions.append({ session, event: again })).duplicate).toBe(true);
@@ -64,5 +96,64 @@ describe('an event made twice', () => {
     await sessions.append({ session, event: { id: 'e', actions: { stateRemovals: ['a', 'b'] } } });
     const again = { id: 'e', actions: { stateRemovals: ['b', 'a'] } };
     expect((await sessions.append({ session, event: again })).duplicate).toBe(true);
+  });
+
+  it('is the same one, though a hook made copies of both', async () => {
+    const sessions = new SessionService({ storage: new InMemorySessionStorage() });
+    const session = await sessions.createSession(KEY);
+    sessions.hooks.onBeforeAppend(({ event }) => ({ ...event, branch: 'copied' }));
+    for (const now of [1e12, 2e12]) {
+      const clock = jest.spyOn(Date, 'now').mockReturnValue(now);
+      const made = new Event({ id: 'order', author: 'user' });
+      clock.mockRestore();
+      expect(await sessions.append({ session, event: made })).toMatchObject({ duplicate: now === 2e12 });
+    }
+  });
+});
+
+describe('a hook that changes a rewind', () => {
+  it.each([
+    ['takes it away', {}],
+    ['sends it elsewhere', { rewind: { toSeq: 0 } }],
+  ])('is refused where it %s, and nothing is written', async (_title, actions) => {
+    const sessions = new SessionService({ storage: new InMemorySessionStorage() });
+    const session = await sessions.createSession(KEY);
+    for (const k of [1, 2])
+      await sessions.appendEvent({ session, event: { author: 'user', actions: { stateDelta: { k } } } });
+    sessions.hooks.onBeforeAppend(({ event }) => ({ ...event, actions }));
+    const refused = { code: 'INVALID_INPUT', path: '$.actions.rewind' };
+    await expect(sessions.rewindSession({ ...KEY, toSeq: 1 })).rejects.toMatchObject(refused);
+    expect(await sessions.getSession(KEY)).toMatchObject({ version: 2, events: [{ seq: 1 }, { seq: 2 }] });
+  });
+});
+
+describe('a session object that its caller spoiled', () => {
+  const spoilers: [string, string, (session: Session) => unknown][] = [
+    ['is frozen', 'session', (session) => Object.freeze(session)],
+    ['has frozen events', 'session', ({ events }) => Object.freeze(events)],
+    ['has no events', 'session.events', (session) => Object.assign(session, { events: null })],
+    ['has another state', 'session.state', (session) => Object.assign(session, { state: { step: 2 } })],
+  ];
+
+  it.each(spoilers)('is refused before anything is written where it %s', async (_title, path, spoil) => {
+    const sessions = new SessionService({ storage: new InMemorySessionStorage() });
+    const session = await sessions.createSession(KEY);
+    session.state.step = 1;
+    spoil(session);
+    const refused = { code: 'INVALID_INPUT', path };
+    await expect(sessions.appendEvent({ session, event: EVENT })).rejects.toMatchObject(refused);
+    await expect(sessions.updateSession(session)).rejects.toMatchObject(refused);
+    expect((await sessions.getSession(KEY))?.version).toBe(0);
+  });
+
+  it('makes no append fail that was stored', async () => {
+    const failures: unknown[] = [];
+    const onBackgroundError = (error: unknown): unknown => failures.push(error);
+    const sessions = new SessionService({ storage: new InMemorySessionStorage(), onBackgroundError });
+    const session = await sessions.createSession(KEY);
+    (session.events as unknown[]).push(undefined);
+    expect(await sessions.appendEvent({ session, event: EVENT })).toMatchObject({ seq: 1 });
+    await sessions.whenIdle();
+    expect(failures).toHaveLength(1);
   });
 });

@@ -7,11 +7,15 @@ const manifest = require('nestjs-agent-sessions/package.json');
 const key = { appName: 'smoke', userId: 'ada', sessionId: 's1' };
 
 /** Uses the built package the way an application does, by whatever means its modules were loaded. */
-module.exports = async function checkPackage({ root, typeorm, redis, testing }) {
+module.exports = async function checkPackage({ root, config, health, typeorm, redis, testing, ...others }) {
   assert.equal(typeof testing.describeSessionStorage, 'function');
   assert.equal(typeof testing.describeSessionService, 'function');
+  assert.deepEqual(config.sessionsFromEnvironment({ NODE_ENV: 'test' }).provider, 'memory');
+  assert.equal(typeof health.SessionsHealth, 'function');
+  assert.equal(config.ConfigurationError, root.ConfigurationError);
   // No server is asked for: the client connects when it is first needed.
   await new redis.RedisSessionService().close();
+  await checkSummaries(root, others);
   for (const { types } of Object.values(manifest.exports)) assert.ok(!types || existsSync(resolve(types)), types);
 
   await checkRoundTrip(root, new root.InMemorySessionService());
@@ -35,4 +39,16 @@ async function checkRoundTrip(root, sessions) {
   assert.equal(read.events.length, 1);
   assert.equal(read.state.get('user:name'), 'Ada');
   await sessions.close();
+}
+
+async function checkSummaries(root, { openapi, summarizer, summarizerRest, summarizerGraphql }) {
+  assert.equal(typeof summarizerRest.SummarizerRestModule.forRoot, 'function');
+  assert.equal(typeof summarizerGraphql.SummarizerGraphqlModule.forRoot, 'function');
+  assert.equal(Object.keys(openapi.describeSummaryRoutes().paths).length, 2);
+  const summaries = await new summarizer.ExtractiveSummaryModel().summarize(
+    { conversation: [{ author: 'user', text: 'Where is order 4711?' }], maxSummaryLength: 500, prompt: '' },
+    { signal: new AbortController().signal },
+  );
+  assert.ok(summaries.text.includes('4711'));
+  assert.ok(new summarizer.SummaryNotFoundError('s1') instanceof root.SessionsError);
 }

@@ -2,7 +2,13 @@ const checkPackage = require('./check-package.cjs');
 
 void checkPackage({
   root: require('nestjs-agent-sessions'),
+  config: require('nestjs-agent-sessions/config'),
+  health: require('nestjs-agent-sessions/health'),
   typeorm: require('nestjs-agent-sessions/typeorm'),
   redis: require('nestjs-agent-sessions/redis'),
+  openapi: require('nestjs-agent-sessions/openapi'),
+  summarizer: require('nestjs-agent-sessions/summarizer'),
+  summarizerRest: require('nestjs-agent-sessions/summarizer/rest'),
+  summarizerGraphql: require('nestjs-agent-sessions/summarizer/graphql'),
   testing: require('nestjs-agent-sessions/testing'),
 }).then(() => console.log('smoke test passed: CommonJS'));

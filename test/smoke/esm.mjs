@@ -1,8 +1,25 @@
 import * as root from 'nestjs-agent-sessions';
+import * as config from 'nestjs-agent-sessions/config';
+import * as health from 'nestjs-agent-sessions/health';
+import * as openapi from 'nestjs-agent-sessions/openapi';
 import * as redis from 'nestjs-agent-sessions/redis';
+import * as summarizer from 'nestjs-agent-sessions/summarizer';
+import * as summarizerGraphql from 'nestjs-agent-sessions/summarizer/graphql';
+import * as summarizerRest from 'nestjs-agent-sessions/summarizer/rest';
 import * as testing from 'nestjs-agent-sessions/testing';
 import * as typeorm from 'nestjs-agent-sessions/typeorm';
 import checkPackage from './check-package.cjs';
 
-await checkPackage({ root, typeorm, redis, testing });
+await checkPackage({
+  root,
+  config,
+  health,
+  typeorm,
+  redis,
+  openapi,
+  summarizer,
+  summarizerRest,
+  summarizerGraphql,
+  testing,
+});
 console.log('smoke test passed: ES modules');

@@ -26,7 +26,7 @@ describe('while another process holds the write lock', () => {
     const appending = sessions.appendEvent({ session, event: { author: 'user' } });
 
     let longestPause = 0;
-    for (let last = startedAt; last < startedAt + 300;) {
+    for (let last = startedAt; last < startedAt + 1_500;) {
       await delay(1);
       const now = performance.now();
       longestPause = Math.max(longestPause, now - last);
@@ -36,8 +36,8 @@ describe('while another process holds the write lock', () => {
     other.exec('COMMIT');
 
     await expect(appending).resolves.toMatchObject({ seq: 1 });
-    // The driver itself waits for a few milliseconds at a time; far from the 300 that the lock was held.
-    expect(longestPause).toBeLessThan(200);
+    // The driver itself waits for a few milliseconds at a time; far from the 1,500 that the lock was held.
+    expect(longestPause).toBeLessThan(1_000);
   });
 
   it('an append gives up after the time limit, says nothing of its content, and the next one works', async () => {
@@ -84,7 +84,7 @@ describe('while another process holds the write lock', () => {
     const outcomes = await Promise.allSettled(
       Array.from({ length: 20 }, () => sessions.appendEvent({ session, event: {} })),
     );
-    expect(performance.now() - startedAt).toBeLessThan(2_000);
+    expect(performance.now() - startedAt).toBeLessThan(20 * 200 - 200);
     expect(outcomes.map(({ status }) => status)).toEqual(outcomes.map(() => 'rejected'));
 
     // Whoever comes later has the whole limit again.

@@ -1,9 +1,10 @@
 import type Libsql from 'libsql';
 import { DataSource } from 'typeorm';
-import { CreateSessionTables1763700000000, SESSION_ENTITIES } from '../../src/typeorm.js';
+import { SESSION_MIGRATIONS, sessionEntities } from '../../src/typeorm.js';
 import { observedDriver } from '../support/observed-driver.js';
 import { SqliteFile } from '../support/sqlite-file.js';
 
+const TABLES = sessionEntities('better-sqlite3').length;
 const MIGRATIONS_TABLE = 'agent_session_migrations';
 
 describe('the tables in SQLite', () => {
@@ -16,8 +17,8 @@ describe('the tables in SQLite', () => {
       type: 'better-sqlite3',
       driver: observedDriver({}),
       database: file.path,
-      entities: [...SESSION_ENTITIES],
-      migrations: [CreateSessionTables1763700000000],
+      entities: sessionEntities('better-sqlite3'),
+      migrations: [...SESSION_MIGRATIONS],
       migrationsTableName: MIGRATIONS_TABLE,
     });
   });
@@ -43,22 +44,22 @@ describe('the tables in SQLite', () => {
       await synchronised.initialize();
       await synchronised.synchronize();
       await synchronised.destroy();
-      expect(migrated.map(({ table }) => table)).toHaveLength(SESSION_ENTITIES.length);
+      expect(migrated.map(({ table }) => table)).toHaveLength(TABLES);
       expect(migrated).toEqual(schemaOf(other.connection()));
     } finally {
       await other.remove();
     }
   });
 
-  it('are all gone after the migration was undone, and can be made again', async () => {
+  it('are all gone after the migrations were undone, and can be made again', async () => {
     await dataSource.initialize();
     await dataSource.runMigrations();
     expect(schemaOf(file.connection())).not.toEqual([]);
-    await dataSource.undoLastMigration();
+    for (const _ of SESSION_MIGRATIONS) await dataSource.undoLastMigration();
     const left = file.connection().prepare("SELECT name FROM sqlite_master WHERE name LIKE '%agent%'").all();
     expect(left).toEqual([{ name: MIGRATIONS_TABLE }]);
     await dataSource.runMigrations();
-    expect(schemaOf(file.connection())).toHaveLength(SESSION_ENTITIES.length);
+    expect(schemaOf(file.connection())).toHaveLength(TABLES);
   });
 
   it('find the rows that go with a deleted one by an index', async () => {

@@ -15,6 +15,11 @@ export interface NodeAddress {
 export function clusterNodes(): NodeAddress[] {
   const addresses = process.env.TEST_REDIS_CLUSTER;
   if (!addresses) throw new Error('TEST_REDIS_CLUSTER has to name nodes of a cluster: host:port,host:port,host:port');
+  return nodeAddresses(addresses);
+}
+
+/** `host:port,host:port` taken apart. */
+export function nodeAddresses(addresses: string): NodeAddress[] {
   return addresses.split(',').map((address) => {
     const [host = '', port] = address.trim().split(':');
     return { host, port: Number(port) };

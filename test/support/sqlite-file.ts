@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Libsql from 'libsql';
 import { SessionService, type SessionServiceOptions } from '../../src/index.js';
-import { TypeOrmSessionStorage, type TypeOrmSessionStorageOptions } from '../../src/typeorm.js';
+import { type SqliteOptions, TypeOrmSessionStorage } from '../../src/typeorm.js';
 
 /** A SQLite file of its own for one test: services and raw connections on it, all of which go with it. */
 export class SqliteFile {
@@ -12,7 +12,7 @@ export class SqliteFile {
   readonly path = join(this.#folder, 'sessions.db');
 
   /** The store, opened. */
-  async storage(options: Omit<TypeOrmSessionStorageOptions, 'database'> = {}): Promise<TypeOrmSessionStorage> {
+  async storage(options: Omit<SqliteOptions, 'database'> = {}): Promise<TypeOrmSessionStorage> {
     const storage = new TypeOrmSessionStorage({ ...options, database: this.path });
     this.#closers.push(() => storage.close());
     await storage.open();
@@ -23,7 +23,7 @@ export class SqliteFile {
   async sessions({
     service,
     ...options
-  }: Omit<TypeOrmSessionStorageOptions, 'database'> & {
+  }: Omit<SqliteOptions, 'database'> & {
     service?: Omit<SessionServiceOptions, 'storage'>;
   } = {}): Promise<SessionService> {
     return new SessionService({ ...service, storage: await this.storage(options) });

@@ -1,5 +1,5 @@
 /** The stores that the suites run against, in this order. */
-export const storeNames = ['memory', 'sqlite', 'redis', 'redis-cluster'] as const;
+export const storeNames = ['memory', 'sqlite', 'redis', 'redis-cluster', 'mariadb', 'postgres'] as const;
 
 export type StoreName = (typeof storeNames)[number];
 

@@ -1,6 +1,8 @@
 import type { Clock } from '../../src/index.js';
 import { InMemorySessionStorage } from '../../src/index.js';
 import type { OpenStorage } from '../../src/testing/open-storage.js';
+import { openMariaDb } from './mariadb-store.js';
+import { openPostgres } from './postgres-store.js';
 import { openRedisCluster } from './redis-cluster-store.js';
 import { openRedis } from './redis-store.js';
 import { openSqlite } from './sqlite-store.js';
@@ -20,6 +22,8 @@ const openers: Readonly<Record<StoreName, TestStore['open']>> = {
   sqlite: openSqlite,
   redis: openRedis,
   'redis-cluster': openRedisCluster,
+  mariadb: openMariaDb,
+  postgres: openPostgres,
 };
 
 /** All stores, or those that `STORES` names. */

@@ -5,7 +5,7 @@ import type { Script } from '../../src/sessions/storage/redis/scripts/script.js'
 /** Watches each script that goes to Redis, and may stand in its way by throwing. */
 export interface RedisObserver {
   beforeScript?(sha: string): void;
-  afterScript?(sha: string): void;
+  afterScript?(sha: string): unknown;
 }
 
 /** A client with somebody watching its round trips; a pipeline would go unseen. */
@@ -15,11 +15,13 @@ export function watchedRedis(client: RedisClient, observer: RedisObserver): Redi
       const value: unknown = Reflect.get(target, name, target);
       if (typeof value !== 'function') return value;
       const method = value.bind(target) as (...args: unknown[]) => unknown;
-      if (name !== 'evalsha') return method;
-      return async (sha: string, ...args: unknown[]) => {
+      if (name !== 'call') return method;
+      return async (command: string, args: readonly unknown[]) => {
+        const [sha] = args;
+        if (command !== 'evalsha' || typeof sha !== 'string') return method(command, args);
         observer.beforeScript?.(sha);
-        const reply = await method(sha, ...args);
-        observer.afterScript?.(sha);
+        const reply = await method(command, args);
+        await observer.afterScript?.(sha);
         return reply;
       };
     },

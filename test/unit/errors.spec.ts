@@ -1,6 +1,7 @@
 import {
   EventConflictError,
   InvalidInputError,
+  LeaseLostError,
   LimitExceededError,
   SessionExistsError,
   SessionNotFoundError,
@@ -16,6 +17,7 @@ const ALL = [
   [new EventConflictError('e1', 3), 'EventConflictError', 'EVENT_CONFLICT', 409],
   [new StaleSessionError(1, 2), 'StaleSessionError', 'STALE_SESSION', 409],
   [new LimitExceededError('too large', '$'), 'LimitExceededError', 'LIMIT_EXCEEDED', 413],
+  [new LeaseLostError('cleanup'), 'LeaseLostError', 'LEASE_LOST', 409],
   [new StoreUnavailableError('No answer.', true), 'StoreUnavailableError', 'STORE_UNAVAILABLE', 503],
 ] as const;
 
@@ -45,6 +47,7 @@ describe('errors', () => {
     expect(new SessionNotFoundError('s-1').sessionId).toBe('s-1');
     expect(new SessionExistsError('s-1').sessionId).toBe('s-1');
     expect(new EventConflictError('e1', 3)).toMatchObject({ eventId: 'e1', seq: 3 });
+    expect(new LeaseLostError('cleanup').leaseName).toBe('cleanup');
     expect(new StaleSessionError(1, 2)).toMatchObject({ expectedVersion: 1, currentVersion: 2 });
   });
 
@@ -53,6 +56,7 @@ describe('errors', () => {
       new SessionNotFoundError('a\nERROR forged').message,
       new SessionExistsError('a\nERROR forged').message,
       new EventConflictError('a\nERROR forged', 1).message,
+      new LeaseLostError('a\nERROR forged').message,
     ]) {
       expect(message).not.toContain('\n');
     }

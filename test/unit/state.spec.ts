@@ -266,4 +266,52 @@ describe('State and what is not saved', () => {
     expect(state.toRecord()).toEqual({ a: 1 });
     expect(state.hasDelta()).toBe(false);
   });
+
+  it('keeps the same value, set again while it was saved', () => {
+    const state = new State();
+    const values = trackedValuesOf(state);
+    const cart = { items: 1 };
+    state.cart = cart;
+    const saved = values.pending();
+    cart.items = 2;
+    state.cart = cart;
+    values.learn({ stateDelta: { cart: { items: 1 } }, stateRemovals: [] });
+    values.settle(saved);
+    expect(values.pending()).toEqual({ stateDelta: { cart: { items: 2 } }, stateRemovals: [] });
+  });
+
+  it('removes a new key that was saved, deleted, set and deleted again meanwhile', () => {
+    const state = new State();
+    const values = trackedValuesOf(state);
+    state.draft = 1;
+    const saved = values.pending();
+    delete state.draft;
+    state.draft = 2;
+    delete state.draft;
+    values.learn(saved);
+    values.settle(saved);
+    expect(state.has('draft')).toBe(false);
+    expect(values.pending()).toEqual({ stateDelta: {}, stateRemovals: ['draft'] });
+  });
+
+  it.each(['in their order', 'the later one first'])(
+    'a key that two saves remove and set stays removed: %s',
+    (order) => {
+      const state = new State({ k: 0 });
+      const values = trackedValuesOf(state);
+      delete state.k;
+      const removal = values.pending();
+      state.k = 1;
+      const setting = values.pending();
+      delete state.k;
+      const inOrder = order === 'in their order';
+      for (const saved of inOrder ? [removal, setting] : [setting, removal]) {
+        // Of two answers that come in the wrong order, the older one is not learned.
+        if (inOrder || saved === setting) values.learn(saved);
+        values.settle(saved);
+      }
+      expect(state.has('k')).toBe(false);
+      expect(values.pending()).toEqual({ stateDelta: {}, stateRemovals: ['k'] });
+    },
+  );
 });

@@ -25,4 +25,36 @@ describe('history that is trimmed', () => {
     expect(JSON.parse(read?.baseState ?? '')).toEqual({ initial: 1, first: 1, last: 2, __proto: null, step: 63 });
     expect((await sessions.getSession(KEY))?.state.get('step')).toBe(64);
   });
+
+  it.each([
+    ['by its id', { id: 'c-1' }],
+    ['by the name of its tool', {}],
+  ])('keeps a call, known %s, as long as an answer to it is in the view', async (_name, ids) => {
+    const storage = new InMemorySessionStorage();
+    const sessions = new SessionService({ storage, history: { maxEvents: 10, keepHistory: false } });
+    const session = await sessions.createSession(KEY);
+    const call = { author: 'agent', content: { parts: [{ functionCall: { ...ids, name: 'look', args: {} } }] } };
+    const answer = {
+      author: 'user',
+      content: { parts: [{ functionResponse: { ...ids, name: 'look', response: {} } }] },
+    };
+    const fill = async (upTo: number): Promise<void> => {
+      while (session.version < upTo) await sessions.appendEvent({ session, event: { author: 'user' } });
+      await sessions.whenIdle();
+    };
+    const firstSeq = async (): Promise<number | undefined> => (await storage.read({ key: KEY }))?.record.firstSeq;
+
+    await fill(9);
+    // An older call of the same name is not the one that is answered.
+    await sessions.appendEvent({ session, event: { ...call, id: 'older' } });
+    await fill(39);
+    await sessions.appendEvent({ session, event: call });
+    await fill(59);
+    await sessions.appendEvent({ session, event: answer });
+    await fill(64);
+    expect(await firstSeq()).toBe(40);
+    expect((await sessions.listEvents(KEY)).events[0]).toMatchObject({ seq: 40, content: call.content });
+    await fill(128);
+    expect(await firstSeq()).toBe(119);
+  });
 });

@@ -16,7 +16,7 @@ export class ModelSession {
 
   constructor(
     readonly key: ModelKey,
-    private readonly initial: Changes,
+    readonly initial: Changes,
     now: number,
     public expiresAt: number,
   ) {

@@ -18,9 +18,10 @@ export class ModelStore {
     this.apps = new SharedStates(ttl, ttl.appStateSeconds);
   }
 
-  create(key: ModelKey, initial: Changes): ModelSession {
+  create(key: ModelKey, initial: Changes, log: readonly Entry[] = []): ModelSession {
     const now = this.clock.now();
     const session = new ModelSession(key, initial, now, expiryFrom(now, this.ttl, this.ttl.sessionSeconds));
+    session.log.push(...log);
     this.#sessions.set(textOf(key), session);
     this.#renewShared(session);
     this.#writeShared(key, initial);

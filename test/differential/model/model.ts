@@ -1,4 +1,5 @@
 import type { Entry, GivenEvent } from './entries.js';
+import { forkOf } from './forks.js';
 import { type Filter, filterView, isWithin } from './filter.js';
 import { ModelObject } from './model-object.js';
 import type { ModelKey, ModelSession } from './model-session.js';
@@ -47,6 +48,18 @@ export class Model {
     const object = this.open(session, shown, isWhole);
     if (this.settings.ttl.refreshOnRead) this.store.renew(session);
     return object;
+  }
+
+  fork(key: ModelKey, newKey: ModelKey, atSeq?: number): ModelObject {
+    const source = this.store.live(key);
+    if (!source) throw new Refusal('SESSION_NOT_FOUND');
+    const moment = atSeq ?? source.lastSeq;
+    if (moment > source.lastSeq) throw new Refusal('INVALID_INPUT');
+    if (this.store.live(newKey)) throw new Refusal('SESSION_EXISTS');
+    const { initial, log } = forkOf(source.initial, source.log.slice(0, moment));
+    const fork = this.store.create(newKey, initial, log);
+    const shown = filterView(fork.view(), this.readFilter(), this.clock.now());
+    return this.open(fork, shown, shown.length === fork.view().length && isWithin(this.readFilter(), shown.length));
   }
 
   append({ target, given, expectedVersion, assignedId }: ModelAppend): Entry & { duplicate: boolean } {

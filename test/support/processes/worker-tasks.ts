@@ -2,27 +2,68 @@ import type { EventInput } from '../../../src/sessions/domain/event.js';
 import { SessionsError } from '../../../src/sessions/domain/errors.js';
 import type { SessionKey } from '../../../src/sessions/domain/ids.js';
 import type { SessionReference } from '../../../src/sessions/domain/session.js';
+import type { SessionStorage } from '../../../src/sessions/storage/session-storage.js';
 import { SessionService } from '../../../src/sessions/session.service.js';
 import { type StoreDescription, openDescribed } from './store-description.js';
+import { type SummarizedOpening, SummarizedStore, type Turns } from './summarized-store.js';
 import { numberedEvent } from './numbered-event.js';
 
 /** How one of several racing calls ended. */
 export type Outcome = { readonly seq: number; readonly duplicate: boolean } | { readonly code: string };
 
+export interface Opening {
+  readonly store: StoreDescription;
+  readonly connections?: number;
+  /** The time that this process believes in; the real one unless given. */
+  readonly now?: number;
+  /** How long sessions live; for ever unless given. */
+  readonly sessionSeconds?: number;
+}
+
 /** What a worker process can be asked to do. */
 export class WorkerTasks {
   #services: SessionService[] = [];
+  #storages: SessionStorage[] = [];
+  #summarized: SummarizedStore | undefined;
 
   /** @param report tells the parent of progress; done when it is on its way, so that it survives this process */
   constructor(private readonly report: (progress: number) => Promise<void>) {}
 
   /** Opens the store so many times, at once; each has a connection of its own. */
-  async open({ store, connections = 1 }: { store: StoreDescription; connections?: number }): Promise<void> {
-    const storages = await Promise.all(Array.from({ length: connections }, () => openDescribed(store)));
-    this.#services = storages.map((storage) => new SessionService({ storage }));
+  async open({ store, connections = 1, now, sessionSeconds }: Opening): Promise<void> {
+    const clock = now === undefined ? undefined : { now: () => now };
+    const ttl = sessionSeconds === undefined ? undefined : { enabled: true, sessionSeconds };
+    this.#storages = await Promise.all(Array.from({ length: connections }, () => openDescribed(store, { clock })));
+    this.#services = this.#storages.map((storage) => new SessionService({ storage, clock, ttl }));
+  }
+
+  /** Opens the store with summaries, by a model behind a URL. */
+  async openSummarized(opening: SummarizedOpening): Promise<void> {
+    this.#summarized = await SummarizedStore.open(opening);
+  }
+
+  async appendTurns(turns: Turns): Promise<void> {
+    await this.#opened.appendTurns(turns);
+  }
+
+  /** Waits until no summary is under way in this process, and says how many it wrote. */
+  async settleSummaries(): Promise<{ stored: number; failed: number }> {
+    return this.#opened.settle();
+  }
+
+  /** Looks for summaries that are due, and writes them. */
+  async sweepSummaries(): Promise<number> {
+    return this.#opened.sweep();
+  }
+
+  get #opened(): SummarizedStore {
+    if (!this.#summarized) throw new Error('Open the store first');
+    return this.#summarized;
   }
 
   async close(): Promise<void> {
+    await this.#summarized?.close();
+    this.#summarized = undefined;
     await Promise.all(this.#services.splice(0).map((service) => service.close()));
   }
 
@@ -42,6 +83,37 @@ export class WorkerTasks {
     });
   }
 
+  /** Appends an event to each of the sessions, all at once. */
+  async appendEach({
+    sessions,
+    event,
+  }: {
+    sessions: readonly SessionReference[];
+    event: EventInput;
+  }): Promise<Outcome[]> {
+    return this.#race(sessions.length, async (service, index) => {
+      const { event: stored, duplicate } = await service.append({
+        session: sessions[index] as SessionReference,
+        event,
+      });
+      return { seq: stored.seq, duplicate };
+    });
+  }
+
+  /** Deletes each of the sessions, all at once. */
+  async deleteEach({ keys }: { keys: readonly SessionKey[] }): Promise<Outcome[]> {
+    return this.#race(keys.length, async (service, index) => {
+      await service.deleteSession(keys[index] as SessionKey);
+      return { seq: 0, duplicate: false };
+    });
+  }
+
+  /** How many sessions were cleared away, on all connections at once. */
+  async purge(): Promise<number> {
+    const counts = await Promise.all(this.#services.map((service) => service.purgeExpired()));
+    return counts.reduce((sum, { sessions }) => sum + sessions, 0);
+  }
+
   /** Appends numbered events, each after the one before was acknowledged and reported; without `count`, for ever. */
   async appendNumbered({
     session,
@@ -58,6 +130,12 @@ export class WorkerTasks {
       await service.appendEvent({ session, event: numberedEvent(writer, number) });
       await this.report(number);
     }
+  }
+
+  /** Puts each name on the agenda, all at once. */
+  async putOnAgenda({ names, inMs }: { names: readonly string[]; inMs: number }): Promise<void> {
+    const { length } = this.#storages;
+    await Promise.all(names.map(async (name, index) => this.#storages[index % length]?.agenda.put(name, inMs)));
   }
 
   /** The calls take turns on the connections. */

@@ -57,6 +57,8 @@ const NO_CURSORS: readonly unknown[] = [
   encoded('[1,2,3]'),
   encoded('["lastUpdateTime","desc","0","ann","s-1"]'),
   encoded('["lastUpdateTime; DROP TABLE sessions","desc",0,"ann","s-1"]'),
+  encoded('["lastUpdateTime","desc",0,"\\u0000","s-1"]'),
+  encoded('["lastUpdateTime","desc",0,"ann","\\ud800"]'),
   encoded('["a","1","asc"]'),
   encoded('["a",1,"asc",1]'),
 ];

@@ -41,6 +41,7 @@ export const LEGAL_VALUES: readonly (readonly [name: string, value: unknown, sto
   ['minus zero inside', { a: [-0] }, { a: [0] }],
   ['a date', new Date(0), '1970-01-01T00:00:00.000Z'],
   ['a date inside', [new Date(1.7e12)], ['2023-11-14T22:13:20.000Z']],
+  ['a date that would be written otherwise', withToJson(new Date(0)), '1970-01-01T00:00:00.000Z'],
   ['undefined properties', { a: undefined, b: { c: undefined } }, { b: {} }],
   ['a property keyed by a symbol', { [Symbol('s')]: 1, a: 1 }, { a: 1 }],
   ['an object without prototype', Object.assign(Object.create(null) as object, { a: 1 }), { a: 1 }],

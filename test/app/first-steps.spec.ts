@@ -1,0 +1,62 @@
+import { exec } from 'node:child_process';
+import { promisify } from 'node:util';
+import { LiveWatch } from '../graphql/live-watch.js';
+import { RunningApp } from './running-app.js';
+
+/** What somebody finds who starts the built app for the first time. */
+describe('the running app', () => {
+  let app: RunningApp;
+  afterEach(() => app.remove());
+
+  it('prints where everything is, and a first command that works as it stands', async () => {
+    app = await RunningApp.start();
+    const { printed } = app;
+    for (const name of ['docs', 'explorer', 'health']) {
+      const [, url = ''] = new RegExp(`^ {2}${name} +(http://\\S+)$`, 'm').exec(printed) ?? [];
+      expect((await fetch(url)).status).toBe(200);
+    }
+    const [, graphql = ''] = /^ {2}GraphQL +(http:\S+)$/m.exec(printed) ?? [];
+    const asked = await fetch(`${graphql}?query={__typename}`, { headers: { 'apollo-require-preflight': 'yes' } });
+    expect(await asked.json()).toEqual({ data: { __typename: 'Query' } });
+    const [, rest = ''] = /^ {2}REST +(http:\S+)$/m.exec(printed) ?? [];
+    const sessions = rest.replace('{app}', 'shop').replace('{user}', 'ann');
+    const [command = ''] = /^ {2}curl .+$/m.exec(printed)?.map((line) => line.trim()) ?? [];
+    expect(command).toContain(sessions);
+    for (let time = 1; time <= 2; time++) {
+      const { stdout } = await promisify(exec)(command);
+      expect(JSON.parse(stdout)).toMatchObject({ appName: 'shop', userId: 'ann', state: { step: 1 } });
+      const list = (await (await fetch(sessions)).json()) as { sessions: unknown[] };
+      expect(list.sessions).toHaveLength(time);
+    }
+  });
+
+  it('logs requests, also over GraphQL and WebSockets', async () => {
+    app = await RunningApp.start({ SESSIONS_PROVIDER: 'memory' });
+    const ask = (query: string): Promise<Response> =>
+      fetch(`${app.url}/graphql`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ query }),
+      });
+    await ask('mutation Open { createSession(appName: "shop", userId: "ann", sessionId: "s") { id } }');
+    await fetch(`${app.url}/health`);
+    const variables = { appName: 'shop', userId: 'ann', sessionId: 's', afterSeq: 0 };
+    const live = new LiveWatch({ url: `${app.url.replace('http', 'ws')}/graphql`, variables });
+    await ask('mutation Say { appendEvent(appName: "shop", userId: "ann", sessionId: "s", event: {}) { duplicate } }');
+    await live.next();
+    await live.return();
+    await app.prints(/GET \/graphql 101 \d+ ms .+\n/);
+    expect(app.printed).toMatch(/LOG \[Requests\] POST \/graphql Open 200 \d+ ms /);
+    expect(app.printed).toMatch(/LOG \[Requests\] POST \/graphql Say 200 \d+ ms /);
+    expect(app.printed).not.toMatch(/Requests\] GET \/health|Requests\] .*(shop|ann)/);
+  });
+
+  it('logs no request where it is told not to', async () => {
+    app = await RunningApp.start({ SESSIONS_PROVIDER: 'memory', REQUEST_LOG: 'false' });
+    await fetch(`${app.url}/nowhere`);
+    app.process.kill('SIGTERM');
+    expect(await app.ended()).toBe(0);
+    expect(app.printed).toContain('[Shutdown] SIGTERM');
+    expect(app.printed).not.toContain('[Requests]');
+  });
+});

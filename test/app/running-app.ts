@@ -1,0 +1,64 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+const main = join(__dirname, '../../dist/main.js');
+
+/** The built app in a process of its own, with a folder of its own. */
+export class RunningApp {
+  #printed = '';
+
+  private constructor(
+    readonly process: ChildProcess,
+    private readonly folder: string,
+  ) {
+    process.stdout?.on('data', (chunk) => (this.#printed += String(chunk)));
+    process.stderr?.on('data', (chunk) => (this.#printed += String(chunk)));
+  }
+
+  static async start(settings: Record<string, string> = {}): Promise<RunningApp> {
+    const folder = await mkdtemp(join(tmpdir(), 'agent-sessions-running-'));
+    const { NODE_ENV: _test, ...env } = process.env;
+    const child = spawn(process.execPath, [main], {
+      cwd: folder,
+      env: { ...env, PORT: '0', NO_COLOR: '1', ...settings },
+    });
+    const app = new RunningApp(child, folder);
+    await app.prints(/curl .+\n/);
+    return app;
+  }
+
+  get printed(): string {
+    return this.#printed;
+  }
+
+  get url(): string {
+    return /listening on\s+(\S+)/.exec(this.#printed)?.[1] ?? '';
+  }
+
+  get database(): string {
+    return join(this.folder, 'data', 'sessions.db');
+  }
+
+  /** Waits until it has printed that. */
+  async prints(pattern: RegExp): Promise<void> {
+    while (!pattern.test(this.#printed)) {
+      if (this.process.exitCode !== null) throw new Error(`The app ended: ${this.#printed}`);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+
+  /** Waits for its end; answers the exit code, or the signal. */
+  async ended(): Promise<number | string | null> {
+    if (this.process.exitCode === null && this.process.signalCode === null) await once(this.process, 'exit');
+    return this.process.exitCode ?? this.process.signalCode;
+  }
+
+  async remove(): Promise<void> {
+    if (this.process.exitCode === null) this.process.kill('SIGKILL');
+    await this.ended();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}

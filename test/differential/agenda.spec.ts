@@ -1,0 +1,91 @@
+import fc from 'fast-check';
+import type { Agenda, AgendaEntry } from '../../src/index.js';
+import { ManualClock } from '../../src/testing/index.js';
+import { testStores } from '../support/stores.js';
+import { TIMEOUT_MS, searching, sequencesOf, seed } from './runs.js';
+
+type Step =
+  | { readonly kind: 'put'; readonly name: string; readonly inMs: number }
+  | { readonly kind: 'due'; readonly limit: number }
+  | { readonly kind: 'remove'; readonly place: number }
+  | { readonly kind: 'wait'; readonly ms: number };
+
+const steps = (length: number) =>
+  fc.array(
+    fc.oneof<fc.Arbitrary<Step>[]>(
+      fc.record({ kind: fc.constant('put'), name: fc.constantFrom('a', 'A', 'é', '～', '😀'), inMs: fc.nat(20) }),
+      fc.record({ kind: fc.constant('due'), limit: fc.integer({ min: 1, max: 6 }) }),
+      fc.record({ kind: fc.constant('remove'), place: fc.nat(5) }),
+      fc.record({ kind: fc.constant('wait'), ms: fc.nat(10) }),
+    ),
+    { minLength: length, maxLength: length },
+  );
+
+/** An agenda as it is described, without any thought of how to keep it. */
+class PlainAgenda implements Agenda {
+  #entries: AgendaEntry[] = [];
+
+  constructor(private readonly clock: ManualClock) {}
+
+  async put(name: string, inMs: number): Promise<void> {
+    const before = this.#entries.find((entry) => entry.name === name);
+    const dueAt = Math.max(before?.dueAt ?? -Infinity, this.clock.now() + inMs);
+    this.#entries = [...this.#entries.filter((entry) => entry !== before), { name, dueAt }];
+  }
+
+  async due(limit: number): Promise<AgendaEntry[]> {
+    return this.#entries
+      .filter(({ dueAt }) => dueAt <= this.clock.now())
+      .toSorted((a, b) => a.dueAt - b.dueAt || Buffer.compare(Buffer.from(a.name), Buffer.from(b.name)))
+      .slice(0, limit);
+  }
+
+  async remove({ name, dueAt }: AgendaEntry): Promise<void> {
+    this.#entries = this.#entries.filter((entry) => entry.name !== name || entry.dueAt !== dueAt);
+  }
+}
+
+describe.each(testStores)('the agenda of $name', ({ name, open }) => {
+  it(
+    `does what a plain one does (FC_SEED=${seed})`,
+    async () => {
+      const { numRuns, length } = sequencesOf(name);
+      await fc.assert(
+        fc.asyncProperty(steps(length), async (sequence) => {
+          const clock = new ManualClock();
+          const { storage, destroy } = await open({ clock });
+          try {
+            expect(await answersOf(storage.agenda, clock, sequence)).toEqual(await plainAnswersOf(sequence));
+          } finally {
+            await destroy();
+          }
+        }),
+        { ...searching, numRuns },
+      );
+    },
+    TIMEOUT_MS,
+  );
+});
+
+function plainAnswersOf(sequence: readonly Step[]): Promise<unknown[]> {
+  const clock = new ManualClock();
+  return answersOf(new PlainAgenda(clock), clock, sequence);
+}
+
+/** All that was due whenever it was asked for; what is taken off is something that was read at any time before. */
+async function answersOf(agenda: Agenda, clock: ManualClock, sequence: readonly Step[]): Promise<unknown[]> {
+  const read: AgendaEntry[] = [];
+  const answers: AgendaEntry[][] = [];
+  for (const step of sequence) {
+    if (step.kind === 'put') await agenda.put(step.name, step.inMs);
+    if (step.kind === 'wait') clock.advance(step.ms);
+    if (step.kind === 'due') {
+      const answer = await agenda.due(step.limit);
+      answers.push(answer);
+      read.unshift(...answer);
+    }
+    const entry = step.kind === 'remove' ? read[step.place] : undefined;
+    if (entry) await agenda.remove(entry);
+  }
+  return answers;
+}

@@ -1,0 +1,76 @@
+import { type Entry, isRewind, isSummary } from './entries.js';
+import { wholeView } from './moments.js';
+import { type Changes, type StateMap, apply, only, storedChangesOf } from './state.js';
+
+/** The log and the beginning that a fork of a log has. */
+export interface ModelFork {
+  readonly initial: Changes;
+  readonly log: Entry[];
+}
+
+/** What was seen of a log at its end, as a log of its own. */
+export function forkOf(initial: Changes, source: readonly Entry[]): ModelFork {
+  const view = wholeView(source);
+  const said = view.filter((entry) => !isSummary(entry));
+  const summary = view.find(isSummary);
+  const log: Entry[] = summary ? [standingForNothing(summary, said)] : [];
+  const base = stateBefore(initial, source, said[0]);
+  const state = new Map(base);
+  for (const [index, entry] of [...said, undefined].entries()) {
+    if (index > 0) bridge(log, state, stateBefore(initial, source, entry), lastRewindBefore(source, entry));
+    if (!entry) break;
+    log.push({ ...entry, seq: log.length + 1 });
+    apply(state, only(storedChangesOf(entry.event.actions), 'session'));
+  }
+  return { initial: { set: [...base], removed: [] }, log };
+}
+
+/** The session's own state directly before an entry, or at the end. */
+function stateBefore(initial: Changes, log: readonly Entry[], end: Entry | undefined): StateMap {
+  const state: StateMap = new Map();
+  apply(state, only(initial, 'session'));
+  for (const entry of log) {
+    if (entry === end) break;
+    apply(state, only(storedChangesOf(entry.event.actions), 'session'));
+  }
+  return state;
+}
+
+function lastRewindBefore(log: readonly Entry[], end: Entry | undefined): Entry | undefined {
+  return log.slice(0, end ? log.indexOf(end) : log.length).findLast(isRewind);
+}
+
+/** Where the way from one event to the next changed the state, the rewind on that way does so in the fork. */
+function bridge(log: Entry[], state: StateMap, wanted: StateMap, rewind: Entry | undefined): void {
+  const isOther = ([key, value]: [string, unknown]): boolean => !state.has(key) || !isSame(state.get(key), value);
+  const set = [...wanted].filter(isOther).sort(([a], [b]) => (a < b ? -1 : 1));
+  const removed = [...state.keys()].filter((key) => !wanted.has(key)).sort();
+  if (!rewind || set.length + removed.length === 0) return;
+  const seq = log.length + 1;
+  const stateDelta = Object.fromEntries(set);
+  const actions = { stateDelta, ...(removed.length > 0 && { stateRemovals: removed }), rewind: { toSeq: seq - 1 } };
+  log.push({ ...rewind, seq, event: { ...rewind.event, actions } });
+  apply(state, { set, removed });
+}
+
+function standingForNothing(summary: Entry, said: readonly Entry[]): Entry {
+  const { event } = summary;
+  const { toSeq } = event.actions?.compaction ?? { toSeq: 0 };
+  const isTaken = said.some((entry) => entry.event.id === 'summary:0');
+  const id = event.id === `summary:${toSeq}` && !isTaken ? 'summary:0' : event.id;
+  const actions = { ...event.actions, compaction: { ...event.actions?.compaction, fromSeq: 0, toSeq: 0 } };
+  return { ...summary, seq: 1, event: { ...event, id, actions } };
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return sortedText(one) === sortedText(other);
+}
+
+/** Key order says nothing. */
+function sortedText(value: unknown): string {
+  return JSON.stringify(value, (_, item: unknown) =>
+    typeof item === 'object' && item !== null && !Array.isArray(item)
+      ? Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1))
+      : item,
+  );
+}

@@ -1,0 +1,201 @@
+import { HEADERS, OwnSessions, STRANGERS, everybody, type Who } from '../support/people.js';
+import { type Answer, GraphqlApp } from './graphql-app.js';
+import { LiveWatch } from './live-watch.js';
+
+interface Field {
+  readonly field: string;
+  readonly target: 'session' | 'user' | 'app read' | 'app write';
+  /** Asks for the field, with this session. */
+  readonly ask?: string;
+}
+
+const USER = 'appName: "shop", userId: "ann"';
+const KEY = `${USER}, sessionId: $id`;
+
+/** All that the schema has: a new field is missing here, and closed until somebody has thought about it. */
+const fields: readonly Field[] = [
+  { field: 'Query.session', target: 'session', ask: `session(${KEY}) { id state events { body } }` },
+  { field: 'Query.sessions', target: 'user', ask: `sessions(${USER}) { nodes { id } }` },
+  { field: 'Query.events', target: 'session', ask: `events(${KEY}) { lastSeq }` },
+  { field: 'Query.sessionSummary', target: 'session', ask: `sessionSummary(${KEY}) { text }` },
+  { field: 'Query.sessionSummaries', target: 'session', ask: `sessionSummaries(${KEY}) { text }` },
+  { field: 'Query.userState', target: 'user', ask: `userState(${USER})` },
+  { field: 'Query.appState', target: 'app read', ask: 'appState(appName: "shop")' },
+  { field: 'Mutation.createSession', target: 'user', ask: `createSession(${USER}) { id }` },
+  { field: 'Mutation.getOrCreateSession', target: 'user', ask: `getOrCreateSession(${USER}, sessionId: "s") { id }` },
+  { field: 'Mutation.deleteSession', target: 'session', ask: `deleteSession(${KEY})` },
+  { field: 'Mutation.rewindSession', target: 'session', ask: `rewindSession(${KEY}, toSeq: 0) { id }` },
+  { field: 'Mutation.forkSession', target: 'session', ask: `forkSession(${KEY}) { appName }` },
+  {
+    field: 'Mutation.appendEvent',
+    target: 'session',
+    ask: `appendEvent(${KEY}, event: {author: "agent"}) { duplicate }`,
+  },
+  {
+    field: 'Mutation.updateSessionState',
+    target: 'session',
+    ask: `updateSessionState(${KEY}, stateDelta: {a: 1}) { seq }`,
+  },
+  {
+    field: 'Mutation.createSessionSummary',
+    target: 'session',
+    ask: `createSessionSummary(${KEY}, force: true) { toSeq }`,
+  },
+  { field: 'Mutation.updateUserState', target: 'user', ask: `updateUserState(${USER}, stateDelta: {a: 1})` },
+  { field: 'Mutation.updateAppState', target: 'app write', ask: 'updateAppState(appName: "shop", stateDelta: {a: 1})' },
+  { field: 'Subscription.eventAppended', target: 'session' },
+];
+
+const asked = fields.filter(({ ask }) => ask !== undefined);
+const ofSession = asked.filter(({ target }) => target === 'session');
+const ofOthers = asked.filter(({ target }) => target !== 'session');
+
+describe('access to the schema of sessions', () => {
+  let app: GraphqlApp;
+
+  beforeEach(async () => {
+    app = await GraphqlApp.start({ access: OwnSessions, summarizer: { keepRecentEvents: 0 } });
+    await app.sessions.createSession({ appName: 'shop', userId: 'ann', sessionId: 's', state: { secret: 1 } });
+  });
+
+  afterEach(async () => {
+    jest.restoreAllMocks();
+    await app.close();
+  });
+
+  it('is tested for every field that there is to ask for', () => {
+    const { schema } = app;
+    const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
+    const all = roots.flatMap((type) => Object.keys(type?.getFields() ?? {}).map((name) => `${type?.name}.${name}`));
+    expect(fields.map(({ field }) => field).toSorted()).toEqual(all.toSorted());
+  });
+
+  it.each(ofSession.flatMap((each) => STRANGERS.map((who) => ({ ...each, who }))))(
+    '$field tells $who of a session what it tells of one that is not there',
+    async ({ field, ask = '', who }) => {
+      const foreign = await askFor(field, ask, who, 's');
+      const missing = await askFor(field, ask, 'the admin', 'none');
+      expect(foreign.text.replaceAll('\\"s\\"', '\\"none\\"')).toBe(missing.text);
+      expect(foreign.status).toBe(missing.status);
+      const untouched = await app.sessions.getSession({ appName: 'shop', userId: 'ann', sessionId: 's' });
+      expect(untouched).toMatchObject({ version: 0 });
+    },
+  );
+
+  it.each(ofOthers.flatMap((each) => everybody.map((who) => ({ ...each, who }))))(
+    '$field is answered to $who as the access says',
+    async ({ field, target, ask = '', who }) => {
+      const isAllowed =
+        who === 'the admin' ||
+        (target === 'app read'
+          ? who === 'the owner' || who === 'another user'
+          : target === 'user' && who === 'the owner');
+      const { errors } = await askFor(field, ask, who, 's');
+      expect(errors.map(({ extensions }) => extensions)).toEqual(isAllowed ? [] : [{ code: 'FORBIDDEN', status: 403 }]);
+    },
+  );
+
+  it.each(ofSession)('$field works for the owner', async ({ field, ask = '' }) => {
+    await summarise();
+    const { errors, data } = await askFor(field, ask, 'the owner', 's');
+    expect(errors).toEqual([]);
+    expect(Object.values(data)[0]).toBeTruthy();
+  });
+
+  it.each([
+    `createSession(${USER}, state: $shared) { id }`,
+    `getOrCreateSession(${USER}, sessionId: "new", state: $shared) { id }`,
+    `updateSessionState(${KEY}, stateDelta: $shared) { seq }`,
+    `updateSessionState(${KEY}, stateRemovals: ["app:open"]) { seq }`,
+    `appendEvent(${KEY}, event: {author: "agent", actions: {stateDelta: $shared}}) { duplicate }`,
+    `appendEvent(${KEY}, event: {author: "agent", actions: {stateRemovals: ["app:open"]}}) { duplicate }`,
+    `appendEvent(${KEY}, event: {author: "agent", actions: {stateDelta: $shared, appName: "own"}}) { duplicate }`,
+  ])('%s is no way around the access to app: state', async (ask) => {
+    await app.sessions.updateAppState({ appName: 'shop', stateDelta: { open: true } });
+    const { errors } = await askFor('Mutation.', ask, 'the owner', 's');
+    expect(errors[0]?.extensions).toEqual({ code: 'FORBIDDEN', status: 403 });
+    expect(await app.sessions.getAppState({ appName: 'shop' })).toEqual({ open: true });
+    expect((await askFor('Mutation.', ask, 'the admin', 's')).errors).toEqual([]);
+  });
+
+  it.each([
+    { ask: `updateSessionState(${KEY}, stateDelta: {a: 1}) { seq }`, needs: ['write session'] },
+    { ask: `forkSession(${KEY}) { id }`, needs: ['write session', 'create sessions'] },
+    { ask: `getOrCreateSession(${USER}, sessionId: "s") { id }`, needs: ['create sessions', 'read session'] },
+    {
+      ask: `rewindSession(${KEY}, toSeq: 0) { events(afterSeq: 1) { seq } }`,
+      needs: ['write session', 'read session'],
+    },
+    { ask: `createSessionSummary(${KEY}) { text }`, needs: ['write session'] },
+    { field: 'Query.', ask: `sessionSummary(${KEY}) { text }`, needs: ['read session'] },
+    { field: 'Query.', ask: `sessionSummaries(${KEY}) { text }`, needs: ['read session'] },
+  ])('$ask asks for $needs', async ({ field = 'Mutation.', ask, needs }) => {
+    const allows = jest.spyOn(OwnSessions.prototype, 'allows');
+    await askFor(field, ask, 'the owner', 's');
+    expect(allows.mock.calls.map(([{ action, target }]) => `${action} ${target}`)).toEqual(needs);
+  });
+
+  it.each(STRANGERS)('a stream tells %s what it tells of a session that is not there', async (who) => {
+    const foreign = await endOf(watch('s', { headers: HEADERS[who] }));
+    const missing = await endOf(watch('none', { headers: HEADERS['the admin'] }));
+    expect({ ...foreign, message: foreign.message.replace('"s"', '"none"') }).toEqual({
+      ...missing,
+      message: missing.message,
+    });
+    expect(foreign).toMatchObject({ code: 'SESSION_NOT_FOUND', status: 404 });
+  });
+
+  it.each([{ headers: HEADERS['the owner'] }, { connectionParams: HEADERS['the owner'] }])(
+    'a stream goes to whoever shows with %p that it is theirs',
+    async (proof) => {
+      const stream = watch('s', { ...proof, afterSeq: 0 });
+      await app.sessions.appendEvent({
+        session: { id: 's', appName: 'shop', userId: 'ann' },
+        event: { author: 'agent' },
+      });
+      expect((await stream.next()).value).toMatchObject({ seq: 1 });
+      await stream.return();
+    },
+  );
+
+  /** Gives the session something to say, a summary of it, and more to say. */
+  async function summarise(): Promise<void> {
+    const session = { appName: 'shop', userId: 'ann', id: 's' };
+    const event = { author: 'user', content: { role: 'user', parts: [{ text: 'Where is my order?' }] } };
+    await app.sessions.appendEvent({ session, event });
+    await app.summaries.createSessionSummary({ session, force: true });
+    await app.sessions.appendEvent({ session, event });
+  }
+
+  function askFor(field: string, ask: string, who: Who, id: string): Promise<Answer> {
+    const kind = field.startsWith('Query') ? 'query' : 'mutation';
+    const types = [ask.includes('$id') ? '$id: String!' : '', ask.includes('$shared') ? '$shared: JSON' : ''].join(' ');
+    const declared = types.trim() === '' ? '' : `(${types})`;
+    return app.ask(`${kind} ${declared} { ${ask} }`, { id, shared: { 'app:open': false } }, HEADERS[who]);
+  }
+
+  function watch(
+    sessionId: string,
+    {
+      afterSeq,
+      ...proof
+    }: { headers?: Record<string, string>; connectionParams?: Record<string, unknown>; afterSeq?: number },
+  ): LiveWatch {
+    return new LiveWatch({
+      url: app.webSocketUrl,
+      variables: { appName: 'shop', userId: 'ann', sessionId, afterSeq },
+      ...proof,
+    });
+  }
+});
+
+async function endOf(stream: LiveWatch): Promise<Error> {
+  try {
+    return await stream.next().then(
+      () => Promise.reject(new Error('There was an event')),
+      (error: Error) => error,
+    );
+  } finally {
+    await stream.return();
+  }
+}

@@ -1,0 +1,32 @@
+import { InMemorySessionStorage, SessionService } from '../../src/index.js';
+import { describeSessionService } from '../../src/testing/index.js';
+import { LentApps } from '../support/lent-apps.js';
+import { GraphqlApp } from './graphql-app.js';
+import { GraphqlSessions } from './graphql-sessions.js';
+import { NOT_MAPPED } from './not-mapped.js';
+
+const apps = new LentApps((service) => GraphqlApp.start({ service }));
+
+afterAll(async () => {
+  await apps.close();
+});
+
+describeSessionService({
+  name: 'GraphQL',
+  skip: NOT_MAPPED,
+  async create({ clock, ...settings }) {
+    const storage = new InMemorySessionStorage({ clock });
+    const service = new SessionService({ ...settings, storage, clock });
+    const lent = await apps.lend(service);
+    const sessions = new GraphqlSessions(lent.app, service);
+    return {
+      sessions,
+      raw: async () => storage.snapshot(),
+      async destroy() {
+        await sessions.close();
+        await service.close();
+        apps.takeBack(lent);
+      },
+    };
+  },
+});

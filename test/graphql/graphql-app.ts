@@ -1,0 +1,122 @@
+import { ApolloDriver, type ApolloDriverConfig } from '@nestjs/apollo';
+import { type DynamicModule, type INestApplication, Module } from '@nestjs/common';
+import { GraphQLModule, GraphQLSchemaHost } from '@nestjs/graphql';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { Test } from '@nestjs/testing';
+import type { GraphQLSchema } from 'graphql';
+import { SessionService, SessionsModule, type SessionsModuleOptions } from '../../src/index.js';
+import {
+  OpenAccess,
+  SESSIONS_BODY_LIMIT,
+  SessionsGraphqlModule,
+  type SessionsGraphqlOptions,
+  type SessionsGraphqlServerOptions,
+  sessionsGraphqlOptions,
+} from '../../src/sessions/graphql/index.js';
+import { ProblemFilter } from '../../src/sessions/rest/index.js';
+import { SummarizerGraphqlModule } from '../../src/summarizer/graphql/index.js';
+import { SummarizerModule, type SummarizerOptions, SummarizerSessionManager } from '../../src/summarizer/index.js';
+import type { GraphqlProblem } from './remote-error.js';
+
+interface GraphqlAppOptions extends Partial<SessionsGraphqlOptions> {
+  readonly sessions?: Partial<SessionsModuleOptions>;
+  /** With the fields of summaries. */
+  readonly summarizer?: SummarizerOptions;
+  /** In place of what the options above would make. */
+  readonly service?: SessionService;
+  readonly server?: SessionsGraphqlServerOptions;
+}
+
+/** What a request was answered. */
+export interface Answer {
+  readonly status: number;
+  readonly text: string;
+  readonly data: Record<string, unknown>;
+  readonly errors: readonly GraphqlProblem[];
+}
+
+/** The client of the tests opens connections ahead, which nobody would close. */
+const OPTIONS = { logger: false, forceCloseConnections: true } as const;
+
+/** An app with the schema of sessions, listening on a port of its own. */
+export class GraphqlApp {
+  private constructor(
+    private readonly app: INestApplication,
+    readonly url: string,
+  ) {}
+
+  static async start({
+    sessions,
+    summarizer,
+    service,
+    server,
+    ...graphql
+  }: GraphqlAppOptions = {}): Promise<GraphqlApp> {
+    const options = { provider: 'memory', isGlobal: true, ...sessions } as const;
+    const fields = { access: OpenAccess, ...graphql };
+    const ofSummaries = summarizer && [
+      SummarizerModule.forRoot({ ...summarizer, isGlobal: true }),
+      SummarizerGraphqlModule.forRoot(fields),
+    ];
+    @Module({
+      imports: [
+        service ? given(service) : SessionsModule.forRoot(options),
+        GraphQLModule.forRoot<ApolloDriverConfig>({ driver: ApolloDriver, ...sessionsGraphqlOptions(server) }),
+        SessionsGraphqlModule.forRoot(fields),
+        ...(ofSummaries ?? []),
+      ],
+    })
+    class GraphqlAppModule {}
+    const module = await Test.createTestingModule({ imports: [GraphqlAppModule] }).compile();
+    const app = module.createNestApplication<NestExpressApplication>(OPTIONS);
+    app.useBodyParser('json', { limit: SESSIONS_BODY_LIMIT });
+    // Of REST, for whatever else the app has: it must not get in the way.
+    app.useGlobalFilters(new ProblemFilter());
+    await app.listen(0, '127.0.0.1');
+    return new GraphqlApp(app, await app.getUrl());
+  }
+
+  get sessions(): SessionService {
+    return this.app.get(SessionService);
+  }
+
+  get summaries(): SummarizerSessionManager {
+    return this.app.get(SummarizerSessionManager, { strict: false });
+  }
+
+  get schema(): GraphQLSchema {
+    return this.app.get(GraphQLSchemaHost).schema;
+  }
+
+  get webSocketUrl(): string {
+    return `${this.url.replace('http', 'ws')}/graphql`;
+  }
+
+  async ask(query: string, variables?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+    return this.post(JSON.stringify({ query, variables }), headers);
+  }
+
+  /** On a connection of its own: one that was kept may be closed by the server just when it is used again. */
+  async post(body: string, headers: Record<string, string> = {}): Promise<Answer> {
+    const response = await fetch(`${this.url}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', connection: 'close', ...headers },
+      body,
+    });
+    const text = await response.text();
+    const { data, errors } = JSON.parse(text) as Partial<Answer>;
+    return { status: response.status, text, data: data ?? {}, errors: errors ?? [] };
+  }
+
+  async close(): Promise<void> {
+    await this.app.close();
+  }
+}
+
+@Module({})
+class GivenService {}
+
+function given(service: SessionService): DynamicModule {
+  const providers = [{ provide: SessionService, useValue: service }];
+  return { module: GivenService, global: true, providers, exports: [SessionService] };
+}

@@ -1,0 +1,216 @@
+import {
+  type LoggedEvent,
+  Session,
+  type SessionKey,
+  type SessionRecord,
+  type SessionService,
+} from '../../src/index.js';
+import type { SessionClient } from '../../src/testing/open-sessions.js';
+import type { GraphqlApp } from './graphql-app.js';
+import { LiveWatch } from './live-watch.js';
+import { RemoteError } from './remote-error.js';
+
+const SESSION = 'id appName userId state createTime lastUpdateTime version conversationCount';
+const KEY = 'appName: $appName, userId: $userId, sessionId: $sessionId';
+const KEY_TYPES = '$appName: String!, $userId: String!, $sessionId: String!';
+const CHANGES = '$stateDelta: JSON, $stateRemovals: [String!]';
+const USER_TYPES = '$appName: String!, $userId: String!';
+
+interface SessionAnswer {
+  readonly id: string;
+  readonly appName: string;
+  readonly userId: string;
+  readonly state: Record<string, unknown>;
+  readonly createTime: number;
+  readonly lastUpdateTime: number;
+  readonly version: number;
+  readonly conversationCount: number;
+  readonly events?: readonly { readonly body: LoggedEvent }[];
+}
+
+interface Page {
+  readonly nodes: readonly SessionAnswer[];
+  readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
+}
+
+interface EventPageAnswer extends Omit<Page, 'nodes'> {
+  readonly nodes: readonly { readonly body: LoggedEvent }[];
+  readonly firstSeq: number;
+  readonly lastSeq: number;
+}
+
+/** The service as its contract calls it, reached over GraphQL. What GraphQL does not have is asked of the service itself. */
+export class GraphqlSessions implements SessionClient {
+  readonly purgeExpired: SessionClient['purgeExpired'];
+  readonly whenIdle: SessionClient['whenIdle'];
+  readonly #watches: LiveWatch[] = [];
+
+  constructor(
+    private readonly app: GraphqlApp,
+    service: SessionService,
+  ) {
+    this.purgeExpired = (options) => service.purgeExpired(options);
+    this.whenIdle = () => service.whenIdle();
+  }
+
+  async close(): Promise<void> {
+    for (const watch of this.#watches) await watch.return();
+  }
+
+  async createSession(request: Parameters<SessionClient['createSession']>[0]): Promise<Session> {
+    return this.#create('createSession', request);
+  }
+
+  async getOrCreateSession(request: Parameters<SessionClient['createSession']>[0]): Promise<Session> {
+    return this.#create('getOrCreateSession', request);
+  }
+
+  async getSession({ config = {}, ...key }: Parameters<SessionClient['getSession']>[0]): Promise<Session | undefined> {
+    const query = `query (${KEY_TYPES}, $numRecentEvents: SafeInt, $afterTimestamp: SafeInt, $afterSeq: SafeInt) {
+      session(${KEY}) {
+        ${SESSION}
+        events(numRecentEvents: $numRecentEvents, afterTimestamp: $afterTimestamp, afterSeq: $afterSeq) { body }
+      }
+    }`;
+    const session = await this.#ask<SessionAnswer | null>('session', query, { ...key, ...config });
+    return session === null ? undefined : sessionOf(session);
+  }
+
+  async listSessions({
+    limit,
+    cursor,
+    order,
+    orderBy,
+    ...owner
+  }: Parameters<SessionClient['listSessions']>[0]): ReturnType<SessionClient['listSessions']> {
+    const query = `query ($appName: String!, $userId: String, $first: Int, $after: String, $order: SortOrder, $orderBy: SessionOrderBy) {
+      sessions(appName: $appName, userId: $userId, first: $first, after: $after, order: $order, orderBy: $orderBy) {
+        nodes { ${SESSION} }
+        pageInfo { hasNextPage endCursor }
+      }
+    }`;
+    const how = { first: limit, after: cursor, order: order?.toUpperCase(), orderBy: orderBy && snakeCase(orderBy) };
+    const { nodes, pageInfo } = await this.#ask<Page>('sessions', query, { ...owner, ...how });
+    return { sessions: nodes.map(sessionOf), limit: limit ?? 100, ...cursorOf(pageInfo) };
+  }
+
+  async deleteSession(key: SessionKey): Promise<void> {
+    await this.#ask('deleteSession', `mutation (${KEY_TYPES}) { deleteSession(${KEY}) }`, key);
+  }
+
+  async listEvents({
+    limit,
+    cursor,
+    order,
+    ...rest
+  }: Parameters<SessionClient['listEvents']>[0]): ReturnType<SessionClient['listEvents']> {
+    const query = `query (${KEY_TYPES}, $first: Int, $after: String, $afterSeq: SafeInt, $beforeSeq: SafeInt, $order: SortOrder) {
+      events(${KEY}, first: $first, after: $after, afterSeq: $afterSeq, beforeSeq: $beforeSeq, order: $order) {
+        nodes { body }
+        pageInfo { hasNextPage endCursor }
+        firstSeq
+        lastSeq
+      }
+    }`;
+    const how = { first: limit, after: cursor, order: order?.toUpperCase() };
+    const { nodes, pageInfo, ...seqs } = await this.#ask<EventPageAnswer>('events', query, { ...rest, ...how });
+    return { events: nodes.map(({ body }) => body), ...seqs, ...cursorOf(pageInfo) };
+  }
+
+  watch({ appName, userId, sessionId, afterSeq }: Parameters<SessionClient['watch']>[0]): LiveWatch {
+    const watch = new LiveWatch({ url: this.app.webSocketUrl, variables: { appName, userId, sessionId, afterSeq } });
+    this.#watches.push(watch);
+    return watch;
+  }
+
+  appendEvent = (async (request: Parameters<SessionClient['append']>[0]) => {
+    const answer = await this.append(request);
+    return answer.event ?? request.event;
+  }) as SessionClient['appendEvent'];
+
+  async append({
+    session: { id: sessionId, appName, userId },
+    event,
+    expectedVersion,
+  }: Parameters<SessionClient['append']>[0]): ReturnType<SessionClient['append']> {
+    const query = `mutation (${KEY_TYPES}, $event: JSON!, $expectedVersion: SafeInt) {
+      appendEvent(${KEY}, event: $event, expectedVersion: $expectedVersion) { event { body } duplicate }
+    }`;
+    const variables = { appName, userId, sessionId, event, expectedVersion };
+    type Answer = { readonly event: { readonly body: LoggedEvent } | null; readonly duplicate: boolean };
+    const answer = await this.#ask<Answer>('appendEvent', query, variables);
+    return { event: answer.event?.body as LoggedEvent, duplicate: answer.duplicate };
+  }
+
+  /** What was changed in an object is known to the object alone. */
+  async updateSession(): Promise<LoggedEvent | undefined> {
+    throw new Error('There is no session object on this side');
+  }
+
+  async rewindSession(request: Parameters<SessionClient['rewindSession']>[0]): Promise<Session> {
+    const query = `mutation (${KEY_TYPES}, $toSeq: SafeInt, $invocationId: String, $expectedVersion: SafeInt) {
+      rewindSession(${KEY}, toSeq: $toSeq, invocationId: $invocationId, expectedVersion: $expectedVersion) { ${SESSION} events { body } }
+    }`;
+    return sessionOf(await this.#ask<SessionAnswer>('rewindSession', query, request));
+  }
+
+  async forkSession(request: Parameters<SessionClient['forkSession']>[0]): Promise<Session> {
+    const query = `mutation (${KEY_TYPES}, $atSeq: SafeInt, $newSessionId: String) {
+      forkSession(${KEY}, atSeq: $atSeq, newSessionId: $newSessionId) { ${SESSION} events { body } }
+    }`;
+    return sessionOf(await this.#ask<SessionAnswer>('forkSession', query, request));
+  }
+
+  async getUserState(user: Parameters<SessionClient['getUserState']>[0]): Promise<Record<string, unknown>> {
+    return this.#ask('userState', `query (${USER_TYPES}) { userState(appName: $appName, userId: $userId) }`, user);
+  }
+
+  async updateUserState(request: Parameters<SessionClient['updateUserState']>[0]): Promise<Record<string, unknown>> {
+    const query = `mutation (${USER_TYPES}, ${CHANGES}) {
+      updateUserState(appName: $appName, userId: $userId, stateDelta: $stateDelta, stateRemovals: $stateRemovals)
+    }`;
+    return this.#ask('updateUserState', query, request);
+  }
+
+  async getAppState(app: Parameters<SessionClient['getAppState']>[0]): Promise<Record<string, unknown>> {
+    return this.#ask('appState', 'query ($appName: String!) { appState(appName: $appName) }', app);
+  }
+
+  async updateAppState(request: Parameters<SessionClient['updateAppState']>[0]): Promise<Record<string, unknown>> {
+    const query = `mutation ($appName: String!, ${CHANGES}) {
+      updateAppState(appName: $appName, stateDelta: $stateDelta, stateRemovals: $stateRemovals)
+    }`;
+    return this.#ask('updateAppState', query, request);
+  }
+
+  async #create(field: string, request: Parameters<SessionClient['createSession']>[0]): Promise<Session> {
+    const query = `mutation (${USER_TYPES}, $sessionId: String, $state: JSON) {
+      ${field}(${KEY}, state: $state) { ${SESSION} events { body } }
+    }`;
+    return sessionOf(await this.#ask<SessionAnswer>(field, query, request));
+  }
+
+  async #ask<Result>(field: string, query: string, variables: object): Promise<Result> {
+    const { data, errors } = await this.app.ask(query, variables);
+    const [error] = errors;
+    if (error) throw new RemoteError(error);
+    return data[field] as Result;
+  }
+}
+
+function sessionOf({ id, state, events = [], version, conversationCount, ...rest }: SessionAnswer): Session {
+  const record = { ...rest, sessionId: id, lastSeq: version, counters: { turns: conversationCount } };
+  return new Session(
+    record as unknown as SessionRecord,
+    state,
+    events.map(({ body }) => body),
+  );
+}
+
+function cursorOf({ endCursor }: Page['pageInfo']): { nextCursor?: string } {
+  return endCursor === null ? {} : { nextCursor: endCursor };
+}
+
+function snakeCase(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
+}

@@ -1,0 +1,16 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { lexicographicSortSchema, printSchema } from 'graphql';
+import { GraphqlApp } from './graphql-app.js';
+
+describe('docs/schema.graphql', () => {
+  it('is the schema; where it is not, what it should be stands here', async () => {
+    const app = await GraphqlApp.start({ summarizer: {} });
+    try {
+      const written = readFileSync(join(__dirname, '../../docs/schema.graphql'), 'utf8');
+      expect(written.trim()).toBe(printSchema(lexicographicSortSchema(app.schema)));
+    } finally {
+      await app.close();
+    }
+  });
+});

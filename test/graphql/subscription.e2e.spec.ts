@@ -1,0 +1,197 @@
+import { once } from 'node:events';
+import { WebSocket } from 'ws';
+import type { LoggedEvent } from '../../src/index.js';
+import { GraphqlApp } from './graphql-app.js';
+import { LiveWatch } from './live-watch.js';
+
+const KEY = { appName: 'shop', userId: 'ann', sessionId: 's' };
+const SESSION = { appName: 'shop', userId: 'ann', id: 's' };
+const S = 'appName: "shop", userId: "ann", sessionId: "s"';
+
+type Message = Record<string, unknown> & { readonly type: string };
+
+describe('the subscription to events', () => {
+  let app: GraphqlApp;
+
+  beforeEach(async () => {
+    app = await GraphqlApp.start({ sessions: { watchPollMs: 20 }, server: { origins: ['https://own.example'] } });
+    await app.sessions.createSession(KEY);
+  });
+
+  afterEach(async () => {
+    await app.close();
+  });
+
+  const append = (number: number): Promise<LoggedEvent> =>
+    app.sessions.appendEvent({ session: SESSION, event: { id: `e-${number}`, author: 'agent' } });
+  const watch = (afterSeq?: number): LiveWatch =>
+    new LiveWatch({ url: app.webSocketUrl, variables: { ...KEY, afterSeq } });
+
+  it('gives the log after an event, then what comes', async () => {
+    await append(1);
+    await append(2);
+    const stream = watch(1);
+    expect((await stream.next()).value).toMatchObject({ seq: 2, id: 'e-2' });
+    await append(3);
+    expect((await stream.next()).value).toMatchObject({ seq: 3 });
+    await stream.return();
+  });
+
+  it('goes on where it was, over fifty connections that break: nothing lost, nothing twice', async () => {
+    const COUNT = 300;
+    const appending = (async () => {
+      for (let number = 1; number <= COUNT; number++) await append(number);
+    })();
+    const seqs: number[] = [];
+    for (let cut = 0; cut < 50; cut++) {
+      const stream = watch(seqs.at(-1) ?? 0);
+      // Sizes from 1 to 5, in an order that looks like none.
+      for (let taken = 0; taken <= (cut * 7) % 5; taken++) seqs.push((await stream.next()).value?.seq ?? 0);
+      stream.cut();
+    }
+    await appending;
+    const rest = watch(seqs.at(-1));
+    while (seqs.length < COUNT) seqs.push((await rest.next()).value?.seq ?? 0);
+    await rest.return();
+    expect(seqs).toEqual(Array.from({ length: COUNT }, (_, index) => index + 1));
+  });
+
+  it('ends its watch with the connection, and with the wish of its reader', async () => {
+    const watches = jest.spyOn(app.sessions, 'watch');
+    const ends: Promise<void>[] = [];
+    watches.mockImplementation((request) => {
+      watches.mockRestore();
+      const inner = app.sessions.watch(request);
+      ends.push(
+        new Promise((resolve) => {
+          const end = inner.return?.bind(inner);
+          inner.return = async (value) => {
+            resolve();
+            return end?.(value) ?? { done: true, value: undefined };
+          };
+        }),
+      );
+      return inner;
+    });
+    const stream = watch(0);
+    await append(1);
+    await stream.next();
+    stream.cut();
+    await Promise.all(ends);
+    expect(ends).toHaveLength(1);
+  });
+
+  it('says when the session is gone, and what is wrong with a wish', async () => {
+    await append(1);
+    const stream = watch(0);
+    await stream.next();
+    await Promise.all([
+      expect(stream.next()).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND', status: 404 }),
+      app.sessions.deleteSession(KEY),
+    ]);
+    await stream.return();
+    await app.sessions.createSession(KEY);
+    const beyond = watch(7);
+    await expect(beyond.next()).rejects.toMatchObject({ code: 'INVALID_INPUT', path: 'afterSeq' });
+    await beyond.return();
+  });
+
+  it('names what is wrong with variables as HTTP does', async () => {
+    const wrong = watch(1.5);
+    await expect(wrong.next()).rejects.toMatchObject({ code: 'BAD_USER_INPUT', status: 400 });
+    await wrong.return();
+  });
+
+  it.each([
+    { title: 'goes', finish: async () => undefined },
+    { title: 'ends its streams, and then goes', finish: () => app.sessions.finish() },
+  ])('is cut, not completed, when the server $title, so that its readers come again', async ({ finish }) => {
+    const socket = await connect();
+    socket.send(subscription(`subscription { eventAppended(${S}, afterSeq: 0) { seq } }`));
+    await append(1);
+    await nextMessage(socket);
+    const closed = once(socket, 'close');
+    const said = messagesOf(socket);
+    await finish();
+    await app.close();
+    expect((await closed)[0]).toBe(1001);
+    expect(said).toEqual([]);
+    app = await GraphqlApp.start();
+  });
+
+  it.each([
+    ['subscription { eventAppended(', 'GRAPHQL_PARSE_FAILED'],
+    ['subscription { nothing }', 'GRAPHQL_VALIDATION_FAILED'],
+    [`{ ${'a { '.repeat(1_000)} b ${'}'.repeat(1_000)} }`, 'GRAPHQL_PARSE_FAILED'],
+    [`{ ${Array.from({ length: 31 }, (_, i) => `a${i}: __typename`).join(' ')} }`, 'LIMIT_EXCEEDED'],
+    ['{ sessions(appName: "shop", first: 1000000000) { nodes { id } } }', 'LIMIT_EXCEEDED'],
+  ])('refuses what HTTP refuses, and keeps the connection: %.40s', async (query, code) => {
+    const socket = await connect();
+    socket.send(subscription(query));
+    expect(await nextMessage(socket)).toMatchObject({ type: 'error', payload: [{ extensions: { code } }] });
+    socket.send(subscription('{ __typename }'));
+    expect(await nextMessage(socket)).toMatchObject({ type: 'next', payload: { data: { __typename: 'Query' } } });
+    socket.close();
+  });
+
+  it('takes so many streams over one connection', async () => {
+    const socket = await connect();
+    for (let id = 0; id <= 100; id++)
+      socket.send(subscription(`subscription { eventAppended(${S}) { seq } }`, String(id)));
+    expect(await nextMessage(socket)).toMatchObject({
+      type: 'error',
+      id: '100',
+      payload: [{ extensions: { code: 'LIMIT_EXCEEDED' } }],
+    });
+    socket.terminate();
+  });
+
+  it.each([
+    ['https://evil.example', false],
+    ['null', false],
+    ['https://own.example', true],
+    [undefined, true],
+  ])('lets a page of %s connect: %p', async (origin, isWelcome) => {
+    expect(await isLetIn(origin)).toBe(isWelcome);
+  });
+
+  it('lets the pages of the server connect', async () => {
+    expect(await isLetIn(app.url)).toBe(true);
+  });
+
+  async function isLetIn(origin: string | undefined): Promise<boolean> {
+    const socket = new WebSocket(app.webSocketUrl, 'graphql-transport-ws', origin === undefined ? {} : { origin });
+    await once(socket, 'open');
+    socket.send('{"type":"connection_init"}');
+    const answer = await Promise.race([once(socket, 'message'), once(socket, 'close')]);
+    socket.terminate();
+    return answer[0] !== 4403;
+  }
+
+  async function connect(): Promise<WebSocket> {
+    const socket = new WebSocket(app.webSocketUrl, 'graphql-transport-ws');
+    await once(socket, 'open');
+    socket.send('{"type":"connection_init"}');
+    await nextMessage(socket);
+    return socket;
+  }
+});
+
+function subscription(query: string, id = 'one'): string {
+  return JSON.stringify({ id, type: 'subscribe', payload: { query } });
+}
+
+/** What is no end of what was answered completely. */
+async function nextMessage(socket: WebSocket): Promise<Message> {
+  for (;;) {
+    const [data] = (await once(socket, 'message')) as [Buffer];
+    const message = JSON.parse(data.toString()) as Message;
+    if (message.type !== 'complete') return message;
+  }
+}
+
+function messagesOf(socket: WebSocket): string[] {
+  const messages: string[] = [];
+  socket.on('message', (data: Buffer) => messages.push(data.toString()));
+  return messages;
+}

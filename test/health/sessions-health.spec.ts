@@ -1,0 +1,134 @@
+import type { INestApplication } from '@nestjs/common';
+import { Redis } from 'ioredis';
+import { SessionsHealth } from '../../src/health/index.js';
+import { InMemorySessionStorage } from '../../src/index.js';
+import { RedisSessionStorage } from '../../src/redis.js';
+import type { OpenStorage } from '../../src/testing/open-storage.js';
+import { KeptLogger } from '../module/support/kept-logger.js';
+import { newPrefix, redisUrl, removeKeys } from '../support/redis-store.js';
+import { chosenStoreNames } from '../support/store-names.js';
+import { testStores } from '../support/stores.js';
+import { TcpProxy } from '../support/tcp-proxy.js';
+import { TIME_LIMIT_MS, healthOf, startHealthApp } from './health-app.module.js';
+
+const never = (): Promise<never> => new Promise<never>(() => undefined);
+/** Room for a machine that has other things to do; a probe without a limit would take for ever, or the seconds of its store. */
+const SOON_MS = TIME_LIMIT_MS + 1_000;
+
+describe('the health of sessions', () => {
+  let app: INestApplication | undefined;
+  afterEach(async () => {
+    await app?.close();
+    app = undefined;
+  });
+
+  it.each([
+    ['read', { readState: never }, { read: 'down', write: 'up' }],
+    ['write', { leases: { acquire: never } }, { read: 'up', write: 'down' }],
+  ])('answers in time where a store hangs on each %s, and says that', async (_what, broken, words) => {
+    app = await startHealthApp(Object.assign(new InMemorySessionStorage(), broken));
+    const start = performance.now();
+    const { status, body } = await healthOf(app);
+    expect(performance.now() - start).toBeLessThan(SOON_MS);
+    expect(status).toBe(503);
+    const sessions = {
+      status: 'down',
+      ...words,
+      message: 'There was no answer within 200 ms.',
+      code: 'STORE_UNAVAILABLE',
+    };
+    expect(body).toMatchObject({ status: 'error', error: { sessions } });
+  });
+
+  it('asks a store that hangs once at a time, and finds out when it answers again', async () => {
+    const storage = new InMemorySessionStorage();
+    const readState = jest.spyOn(storage, 'readState').mockImplementation(never);
+    const logger = new KeptLogger();
+    app = await startHealthApp(storage, logger);
+    const health = app.get(SessionsHealth);
+    const check = async (): Promise<string> =>
+      (await health.isHealthy('sessions', { timeLimitMs: 50 })).sessions.status;
+    expect(await Promise.all([check(), check(), check()])).toEqual(['down', 'down', 'down']);
+    expect(readState).toHaveBeenCalledTimes(1);
+    expect(await check()).toBe('down');
+    readState.mockRestore();
+    expect([await check(), await check()]).toEqual(['up', 'up']);
+    expect(logger.matching(/store of the sessions/)).toEqual([
+      'error: The store of the sessions does not read: There was no answer within 50 ms.',
+      'log: The store of the sessions answers again.',
+    ]);
+  });
+
+  it('tells nobody what a foreign error says, and logs it', async () => {
+    const storage = new InMemorySessionStorage();
+    jest.spyOn(storage, 'readState').mockRejectedValue(new Error('no way to redis://ann:secret@host'));
+    app = await startHealthApp(storage);
+    const { status, text } = await healthOf(app);
+    expect(status).toBe(503);
+    expect(text).toContain('It failed; the log says why.');
+    expect(text).not.toContain('secret');
+  });
+
+  it('is not given once the app begins to close, whatever the store says', async () => {
+    app = await startHealthApp(new InMemorySessionStorage());
+    expect((await healthOf(app)).status).toBe(200);
+    app.get(SessionsHealth).beginClosing();
+    const { status, body } = await healthOf(app);
+    expect(status).toBe(503);
+    expect(body).toMatchObject({ error: { sessions: { status: 'down', message: 'The app is closing.' } } });
+  });
+
+  for (const store of testStores) {
+    describe(`over ${store.name}`, () => {
+      let open: OpenStorage;
+      beforeEach(async () => {
+        open = await store.open({});
+        app = await startHealthApp(open.storage);
+      });
+      afterEach(async () => {
+        await app?.close();
+        await open.destroy();
+      });
+
+      it('is well, and leaves nothing behind', async () => {
+        const acquire = jest.spyOn(open.storage.leases, 'acquire');
+        expect(await healthOf(app as INestApplication)).toMatchObject({
+          status: 200,
+          body: { status: 'ok', info: { sessions: { status: 'up', read: 'up', write: 'up' } } },
+        });
+        expect(await acquire.mock.results[0]?.value).toMatchObject({ token: expect.any(Number) });
+        const { sessions, stateEntries, text } = await open.raw();
+        expect({ sessions, stateEntries }).toEqual({ sessions: 0, stateEntries: 0 });
+        expect(text).not.toContain('health');
+      });
+
+      it('ends with its store', async () => {
+        await open.storage.close();
+        const { status, body } = await healthOf(app as INestApplication);
+        expect(status).toBe(503);
+        expect(body).toMatchObject({ error: { sessions: { read: 'down', write: 'down', code: 'STORE_UNAVAILABLE' } } });
+      });
+    });
+  }
+
+  if (chosenStoreNames().includes('redis')) {
+    it('is not taken for good while a server swallows what it is sent', async () => {
+      const { hostname: host, port } = new URL(redisUrl);
+      const proxy = await TcpProxy.start({ host, port: Number(port) || 6379 });
+      const url = `redis://127.0.0.1:${proxy.port}`;
+      const prefix = newPrefix();
+      const storage = new RedisSessionStorage({ url, prefix, commandTimeoutMs: 5_000 });
+      app = await startHealthApp(storage);
+      expect((await healthOf(app)).status).toBe(200);
+      proxy.mode = 'black hole';
+      const start = performance.now();
+      expect((await healthOf(app)).status).toBe(503);
+      expect(performance.now() - start).toBeLessThan(SOON_MS);
+      await proxy.stop();
+      await storage.close();
+      const admin = new Redis(redisUrl);
+      await removeKeys([admin], prefix);
+      await admin.quit();
+    });
+  }
+});

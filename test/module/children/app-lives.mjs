@@ -1,0 +1,85 @@
+// Starts and stops apps as `process.argv` says, over the built package, and must end by itself.
+import 'reflect-metadata';
+import { Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { SessionService, SessionsModule } from 'nestjs-agent-sessions';
+
+const { story, settings, cycles } = JSON.parse(process.argv[2]);
+const quiet = { logger: false, abortOnError: false };
+const ttl = { enabled: true };
+
+const moduleOf = (...others) => {
+  class AppModule {}
+  Module({ imports: [SessionsModule.forRoot({ ...settings, ttl }), ...others] })(AppModule);
+  return AppModule;
+};
+const moduleThatFails = (where) => {
+  class FailingModule {
+    constructor() {
+      if (where === 'constructor') throw new Error('Another part of the app fails');
+    }
+
+    onModuleInit() {
+      throw new Error('Another part of the app fails');
+    }
+  }
+  Module({})(FailingModule);
+  return FailingModule;
+};
+
+async function live(AppModule, turn = 0) {
+  const app = await NestFactory.createApplicationContext(AppModule, quiet);
+  const sessions = app.get(SessionService);
+  const key = { appName: 'shop', userId: 'ann', sessionId: `life-${turn}` };
+  const session = await sessions.createSession(key);
+  await sessions.appendEvent({ session, event: { author: 'agent' } });
+  await sessions.deleteSession(key);
+  return app;
+}
+
+const heap = () => {
+  globalThis.gc?.();
+  globalThis.gc?.();
+  return process.memoryUsage().heapUsed;
+};
+
+const stories = {
+  async once() {
+    const app = await live(moduleOf());
+    await app.close();
+    await app.close();
+  },
+  async 'two at a time'() {
+    const AppModule = moduleOf();
+    const apps = [await live(AppModule, 1), await live(AppModule, 2)];
+    await apps[0].close();
+    // The other one is unhurt.
+    const sessions = apps[1].get(SessionService);
+    const { id: sessionId } = await sessions.createSession({ appName: 'shop', userId: 'ann' });
+    await sessions.deleteSession({ appName: 'shop', userId: 'ann', sessionId });
+    await apps[1].close();
+  },
+  async 'again and again'() {
+    const AppModule = moduleOf();
+    let early = 0;
+    for (let turn = 1; turn <= cycles; turn++) {
+      await (await live(AppModule, turn)).close();
+      if (turn === Math.floor(cycles / 5)) early = heap();
+    }
+    return heap() - early;
+  },
+  async 'another part fails when it is made'() {
+    return NestFactory.createApplicationContext(moduleOf(moduleThatFails('constructor')), quiet).catch(String);
+  },
+  async 'another part fails when it begins'() {
+    const app = await NestFactory.create(moduleOf(moduleThatFails('onModuleInit')), quiet);
+    const failure = await app.init().catch(String);
+    await app.close();
+    return failure;
+  },
+  async 'the store is not there'() {
+    return live(moduleOf()).catch(({ code, message }) => `${code}: ${message}`);
+  },
+};
+
+console.log(JSON.stringify((await stories[story]()) ?? 'done'));

@@ -1,0 +1,180 @@
+import { Injectable } from '@nestjs/common';
+import { Interval, ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
+import {
+  CLEANUP_NAME,
+  InMemorySessionStorage,
+  type PurgeCounts,
+  SessionService,
+  SessionsCleanup,
+  SessionsModule,
+  StoreUnavailableError,
+} from '../../src/index.js';
+import { KEY, startApp } from './support/apps.js';
+import { KeptLogger } from './support/kept-logger.js';
+
+const HOUR_MS = 3_600_000;
+const ttl = { enabled: true, sessionSeconds: 60 };
+
+/** A clock that tests set. */
+class SetClock {
+  time = 1_000_000;
+  now = (): number => this.time;
+}
+
+/** Where the first batch of a purge waits until it is let go. */
+class HeldStorage extends InMemorySessionStorage {
+  batches = 0;
+  letGoOn: () => void = () => undefined;
+  readonly #mayGoOn = new Promise<void>((resolve) => (this.letGoOn = resolve));
+  #begin: () => void = () => undefined;
+  readonly begun = new Promise<void>((resolve) => (this.#begin = resolve));
+
+  override async purgeExpired(): Promise<PurgeCounts> {
+    this.batches += 1;
+    this.#begin();
+    await this.#mayGoOn;
+    // There is always more.
+    return { sessions: 500, userStates: 0, appStates: 0 };
+  }
+}
+
+function intervalsOf(app: { get(token: unknown, options: object): unknown }): string[] {
+  return (app.get(SchedulerRegistry, { strict: false }) as SchedulerRegistry).getIntervals();
+}
+
+describe('the schedule of the cleanup', () => {
+  class CleanInMemory extends InMemorySessionStorage {
+    readonly cleansUpByItself = true;
+  }
+  const storage = new InMemorySessionStorage();
+
+  it.each([
+    ['where things expire', { storage, ttl }, [CLEANUP_NAME]],
+    ['not where nothing does', { storage }, []],
+    ['not without an interval', { storage, ttl: { ...ttl, cleanupIntervalSeconds: 0 } }, []],
+    ['not where the store does it', { storage: new CleanInMemory(), ttl }, []],
+    ['not where it is switched off', { storage, ttl, cleanup: false }, []],
+  ])('is in the registry of the app %s', async (_title, options, expected) => {
+    const app = await startApp([ScheduleModule.forRoot(), SessionsModule.forRoot(options)]);
+    expect(intervalsOf(app)).toEqual(expected);
+    await app.close();
+    expect(intervalsOf(app)).toEqual([]);
+  });
+
+  it('holds one for each module of an app', async () => {
+    const both = [1, 2].map(() => SessionsModule.forRoot({ provider: 'memory', ttl }));
+    const app = await startApp([ScheduleModule.forRoot(), ...both]);
+    expect(intervalsOf(app)).toEqual([CLEANUP_NAME, `${CLEANUP_NAME}:2`]);
+    await app.close();
+    expect(intervalsOf(app)).toEqual([]);
+  });
+
+  it('does not make handlers of the app run twice', async () => {
+    @Injectable()
+    class Report {
+      @Interval('report', HOUR_MS)
+      write(): void {}
+    }
+    const scheduled = jest.spyOn(globalThis, 'setInterval');
+    const app = await startApp([ScheduleModule.forRoot(), SessionsModule.forRoot({ provider: 'memory', ttl })], {
+      providers: [Report],
+    });
+    expect(intervalsOf(app).toSorted()).toEqual([CLEANUP_NAME, 'report']);
+    expect(scheduled.mock.calls.filter(([, milliseconds]) => milliseconds === HOUR_MS)).toHaveLength(2);
+    await app.close();
+    scheduled.mockRestore();
+  });
+
+  it('works in an app without a schedule of its own', async () => {
+    const clock = new SetClock();
+    const app = await startApp([
+      SessionsModule.forRoot({ provider: 'memory', clock, ttl: { ...ttl, cleanupIntervalSeconds: 0.01 } }),
+    ]);
+    const sessions = app.get(SessionService, { strict: false });
+    const purged = new Promise<PurgeCounts>((resolve) => {
+      const purge = sessions.purgeExpired.bind(sessions);
+      jest.spyOn(sessions, 'purgeExpired').mockImplementation(async (options) => {
+        const counts = await purge(options);
+        if (counts.sessions > 0) resolve(counts);
+        return counts;
+      });
+    });
+    await sessions.createSession(KEY);
+    clock.time += 61_000;
+    expect(await purged).toEqual({ sessions: 1, userStates: 0, appStates: 0 });
+    await app.close();
+  });
+});
+
+describe('a run of the cleanup', () => {
+  it('removes what expired, says so, and leaves the rest', async () => {
+    const clock = new SetClock();
+    const logger = new KeptLogger();
+    const lifetimes = { ...ttl, userStateSeconds: 30, appStateSeconds: 10 };
+    const app = await startApp([SessionsModule.forRoot({ provider: 'memory', clock, ttl: lifetimes })], { logger });
+    const sessions = app.get(SessionService, { strict: false });
+    const cleanup = app.get(SessionsCleanup, { strict: false });
+    await sessions.createSession({ ...KEY, state: { 'user:name': 'Ann', 'app:open': true } });
+    expect(await cleanup.run()).toEqual({ sessions: 0, userStates: 0, appStates: 0 });
+    clock.time += 40_000;
+    await sessions.createSession({ ...KEY, sessionId: 'younger' });
+    expect(await cleanup.run()).toEqual({ sessions: 0, userStates: 1, appStates: 1 });
+    clock.time += 20_000;
+    expect(await cleanup.run()).toEqual({ sessions: 1, userStates: 0, appStates: 0 });
+    expect(await sessions.getSession({ ...KEY, sessionId: 'younger' })).toBeDefined();
+    expect(logger.matching(/Removed what expired/)).toEqual([
+      expect.stringMatching(/: 0 sessions, 1 user states, 1 app states in \d+ ms$/),
+      expect.stringMatching(/: 1 sessions, 0 user states, 0 app states in \d+ ms$/),
+    ]);
+    await app.close();
+  });
+
+  it('leaves it to the one of many instances that is at it', async () => {
+    const storage = new HeldStorage();
+    const make = () => startApp([SessionsModule.forRoot({ storage, ttl })]);
+    const apps = [await make(), await make(), await make()];
+    const [first, ...others] = apps.map((app) => app.get(SessionsCleanup, { strict: false }));
+    const running = first?.run();
+    await storage.begun;
+    expect(await first?.run()).toBeUndefined();
+    expect(await Promise.all(others.map((cleanup) => cleanup.run()))).toEqual([undefined, undefined]);
+    storage.letGoOn();
+    await Promise.all([running, ...apps.map((app) => app.close())]);
+  });
+
+  it('logs what goes wrong, and goes on the next time', async () => {
+    const storage = new InMemorySessionStorage();
+    const logger = new KeptLogger();
+    const app = await startApp([SessionsModule.forRoot({ storage, ttl })], { logger });
+    const cleanup = app.get(SessionsCleanup, { strict: false });
+    const failing = jest
+      .spyOn(storage, 'purgeExpired')
+      .mockRejectedValueOnce(new StoreUnavailableError('The disk is full.', false));
+    expect(await cleanup.run()).toBeUndefined();
+    expect(logger.matching(/^warn: /)).toEqual([expect.stringContaining('did not finish: The disk is full.')]);
+    expect(await cleanup.run()).toEqual({ sessions: 0, userStates: 0, appStates: 0 });
+    failing.mockRestore();
+    await app.close();
+  });
+
+  it('is ended by a shutdown between two batches, which the shutdown waits for', async () => {
+    const storage = new HeldStorage();
+    const app = await startApp([SessionsModule.forRoot({ storage, ttl })]);
+    const cleanup = app.get(SessionsCleanup, { strict: false });
+    const done: string[] = [];
+    const stop = cleanup.onModuleDestroy.bind(cleanup);
+    jest.spyOn(cleanup, 'onModuleDestroy').mockImplementation(() => {
+      const stopping = stop();
+      storage.letGoOn();
+      return stopping;
+    });
+    const running = cleanup.run().then(() => done.push('cleanup'));
+    await storage.begun;
+    const closing = app.close().then(() => done.push('app'));
+    await Promise.all([running, closing]);
+    expect(done).toEqual(['cleanup', 'app']);
+    expect(storage.batches).toBe(1);
+    expect(await cleanup.run()).toBeUndefined();
+    expect(storage.batches).toBe(1);
+  });
+});

@@ -1,0 +1,132 @@
+import { Inject, Injectable, Module, type Type } from '@nestjs/common';
+import {
+  CLEANUP_NAME,
+  InMemorySessionStorage,
+  InjectSessionStorage,
+  SESSION_STORAGE,
+  SessionService,
+  SessionsCleanup,
+  SessionsModule,
+  type SessionStorage,
+} from '../../src/index.js';
+import { KEY, roundTrip, shownBy, startApp } from './support/apps.js';
+
+@Injectable()
+class Agent {
+  constructor(
+    @Inject(SessionService) readonly sessions: SessionService,
+    @InjectSessionStorage() readonly storage: SessionStorage,
+    @Inject(SessionsCleanup) readonly cleanup: SessionsCleanup,
+  ) {}
+}
+
+@Module({ providers: [Agent], exports: [Agent] })
+class AgentModule {}
+
+describe('what SessionsModule provides', () => {
+  it.each([
+    ['forRoot', SessionsModule.forRoot({ provider: 'memory', isGlobal: true })],
+    ['forRootAsync', SessionsModule.forRootAsync({ useFactory: () => ({ provider: 'memory' }), isGlobal: true })],
+  ])('is there for every module when global: %s', async (_title, sessionsModule) => {
+    const app = await startApp([sessionsModule, AgentModule]);
+    const agent = app.get(Agent, { strict: false });
+    expect(agent.sessions).toBe(app.get(SessionService, { strict: false }));
+    expect(agent.storage).toBeInstanceOf(InMemorySessionStorage);
+    expect(agent.cleanup).toBeInstanceOf(SessionsCleanup);
+    await roundTrip(agent.sessions);
+    await app.close();
+  });
+
+  it.each([
+    ['forRoot', SessionsModule.forRoot({ provider: 'memory' })],
+    ['forRootAsync', SessionsModule.forRootAsync({ useFactory: () => ({ provider: 'memory' }) })],
+  ])('has to be imported when not global: %s', async (_title, sessionsModule) => {
+    await expect(startApp([sessionsModule, AgentModule])).rejects.toThrow(/dependencies of the Agent.+SessionService/s);
+  });
+
+  it('is one and the same for all modules that import the same dynamic module', async () => {
+    const shared = SessionsModule.forRoot({ provider: 'memory' });
+    @Module({ imports: [shared], providers: [Agent] })
+    class Feature {}
+    const app = await startApp([shared, Feature]);
+    expect(app.get(Agent, { strict: false }).sessions).toBe(app.get(SessionService, { strict: false }));
+    await app.close();
+  });
+
+  it('keeps two modules apart, each with its own store', async () => {
+    @Module({ imports: [SessionsModule.forRoot({ provider: 'memory' })], providers: [Agent] })
+    class First {}
+    @Module({ imports: [SessionsModule.forRoot({ provider: 'memory' })], providers: [Agent] })
+    class Second {}
+    const app = await startApp([First, Second]);
+    const agentOf = (module: Type): Agent => app.select(module).get(Agent, { strict: true });
+    await roundTrip(agentOf(First).sessions);
+    expect(await shownBy(agentOf(Second).sessions)).toBeUndefined();
+    await app.close();
+  });
+
+  it('is named after the package', () => expect(CLEANUP_NAME).toBe('nestjs-agent-sessions:cleanup'));
+});
+
+describe('a store of your own', () => {
+  it('given as an object, is used and stays open', async () => {
+    const storage = new InMemorySessionStorage();
+    const close = jest.spyOn(storage, 'close');
+    const app = await startApp([SessionsModule.forRoot({ storage })]);
+    expect(app.get(SESSION_STORAGE, { strict: false })).toBe(storage);
+    await roundTrip(app.get(SessionService, { strict: false }));
+    await app.close();
+    expect(close).not.toHaveBeenCalled();
+    expect(await shownBy(new SessionService({ storage }))).toBeDefined();
+  });
+
+  it('given as a class, is made with what it needs, and closed', async () => {
+    const closed: string[] = [];
+    @Injectable()
+    class Disk {
+      readonly name = 'disk of the app';
+    }
+    @Module({ providers: [Disk], exports: [Disk] })
+    class DiskModule {}
+    @Injectable()
+    class DiskStorage extends InMemorySessionStorage {
+      constructor(@Inject(Disk) readonly disk: Disk) {
+        super();
+      }
+
+      override async close(): Promise<void> {
+        closed.push(this.disk.name);
+        await super.close();
+      }
+    }
+    const app = await startApp([
+      SessionsModule.forRootAsync({ imports: [DiskModule], useFactory: () => ({ storage: DiskStorage }) }),
+    ]);
+    await roundTrip(app.get(SessionService, { strict: false }));
+    expect(closed).toEqual([]);
+    await app.close();
+    await app.close();
+    expect(closed).toEqual(['disk of the app']);
+  });
+});
+
+describe('closing an app', () => {
+  it('ends watches before its server waits for requests', async () => {
+    const app = await startApp([SessionsModule.forRoot({ provider: 'memory' })]);
+    const sessions = app.get(SessionService, { strict: false });
+    await sessions.createSession(KEY);
+    const ended: string[] = [];
+    const watching = (async () => {
+      for await (const event of sessions.watch(KEY)) ended.push(event.id);
+      ended.push('watch');
+    })();
+    await Promise.all([watching, app.close()]);
+    expect(ended).toEqual(['watch']);
+  });
+
+  it('can be asked for twice', async () => {
+    const app = await startApp([SessionsModule.forRoot({ provider: 'memory', ttl: { enabled: true } })]);
+    await Promise.all([app.close(), app.close()]);
+    await expect(app.close()).resolves.toBeUndefined();
+  });
+});

@@ -1,0 +1,84 @@
+import { type DynamicModule, Injectable, Module } from '@nestjs/common';
+import { ConfigModule, ConfigService } from '@nestjs/config';
+import { type SessionsConfig, sessionsConfig } from '../../src/config/index.js';
+import {
+  SessionService,
+  SessionsModule,
+  type SessionsModuleOptions,
+  type SessionsOptionsFactory,
+} from '../../src/index.js';
+import { chosenStoreNames } from '../support/store-names.js';
+import { ROUND_TRIP, roundTrip, shownBy, startApp, withVariables } from './support/apps.js';
+import { type Place, openPlace } from './support/places.js';
+
+let chosen: SessionsModuleOptions = { provider: 'memory' };
+
+@Injectable()
+class ChosenOptions implements SessionsOptionsFactory {
+  async createSessionsOptions(): Promise<SessionsModuleOptions> {
+    return chosen;
+  }
+}
+
+@Module({ providers: [ChosenOptions], exports: [ChosenOptions] })
+class ChosenOptionsModule {}
+
+/** Each way to tell the module where sessions are. */
+const ways: readonly (readonly [title: string, make: (place: Place) => DynamicModule])[] = [
+  ['forRoot', ({ settings }) => SessionsModule.forRoot(settings)],
+  ['forRootAsync with a factory', ({ settings }) => SessionsModule.forRootAsync({ useFactory: async () => settings })],
+  [
+    'forRootAsync with ConfigService',
+    () =>
+      SessionsModule.forRootAsync({
+        imports: [ConfigModule.forRoot({ load: [sessionsConfig], ignoreEnvFile: true })],
+        inject: [ConfigService],
+        useFactory: (config: ConfigService) => config.getOrThrow<SessionsConfig>('sessions'),
+      }),
+  ],
+  ['forRootAsync with the sessionsConfig', () => SessionsModule.forRootAsync(sessionsConfig.asProvider())],
+  ['forRootAsync with a class', () => SessionsModule.forRootAsync({ useClass: ChosenOptions })],
+  [
+    'forRootAsync with what exists',
+    () => SessionsModule.forRootAsync({ imports: [ChosenOptionsModule], useExisting: ChosenOptions }),
+  ],
+];
+
+describe.each(chosenStoreNames().map((name) => ({ name })))('SessionsModule over $name', ({ name }) => {
+  let place: Place;
+  let takeBack: () => void;
+
+  beforeAll(async () => {
+    place = await openPlace(name);
+    chosen = place.settings;
+    takeBack = withVariables(place.env);
+  });
+
+  afterEach(async () => {
+    const sessions = place.look();
+    await sessions?.deleteSession({ appName: 'shop', userId: 'ann', sessionId: 'order-7' });
+    await sessions?.close();
+  });
+
+  afterAll(async () => {
+    takeBack();
+    await place.remove();
+  });
+
+  /** Somebody else finds there what the app left. */
+  const expectKept = async (): Promise<void> => {
+    const others = place.look();
+    if (!others) return;
+    expect(await shownBy(others)).toEqual(ROUND_TRIP);
+    await others.close();
+  };
+
+  it.each(ways)('is told by %s, and closes what it opened', async (_title, make) => {
+    const app = await startApp([make(place)]);
+    const sessions = app.get(SessionService, { strict: false });
+    await roundTrip(sessions);
+    await app.close();
+    await expectKept();
+    if (name !== 'memory') await expect(shownBy(sessions)).rejects.toThrow('closed');
+  });
+});

@@ -1,0 +1,92 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { SessionService, type StoreSettings } from '../../../src/index.js';
+import { RedisSessionStorage } from '../../../src/redis.js';
+import { TypeOrmSessionStorage } from '../../../src/typeorm.js';
+import { createMariaDbDatabase, dropMariaDbDatabase } from '../../support/mariadb-store.js';
+import { createPostgresDatabase, dropPostgresDatabase } from '../../support/postgres-store.js';
+import { clusterNodes, newPrefix, redisUrl, removeKeys } from '../../support/redis-store.js';
+import type { StoreName } from '../../support/store-names.js';
+import { newDatabaseName } from './database-name.js';
+
+/** Where one test keeps sessions, told in each of the ways that an app may tell it. */
+export interface Place {
+  readonly name: StoreName;
+  readonly settings: StoreSettings;
+  readonly env: Readonly<Record<string, string>>;
+  /** A service on the same place that no module made; `undefined` where nobody else can look. */
+  look(): SessionService | undefined;
+  remove(): Promise<void>;
+}
+
+const makers: Readonly<Record<StoreName, () => Promise<Place>>> = {
+  memory: async () => ({
+    name: 'memory',
+    settings: { provider: 'memory' },
+    env: { SESSIONS_PROVIDER: 'memory' },
+    look: () => undefined,
+    remove: async () => undefined,
+  }),
+  async sqlite() {
+    const folder = await mkdtemp(join(tmpdir(), 'agent-sessions-module-'));
+    const database = join(folder, 'sessions.db');
+    return {
+      name: 'sqlite',
+      settings: { provider: 'typeorm', database: { database } },
+      env: { SESSIONS_PROVIDER: 'typeorm', SESSIONS_DATABASE_URL: `sqlite:${database}` },
+      look: () => new SessionService({ storage: new TypeOrmSessionStorage({ database }) }),
+      remove: () => rm(folder, { recursive: true }),
+    };
+  },
+  redis: async () => redisPlace('redis'),
+  'redis-cluster': async () => redisPlace('redis-cluster'),
+  async mariadb() {
+    const database = await createMariaDbDatabase(newDatabaseName());
+    return serverPlace('mariadb', database.storageOptions, () => dropMariaDbDatabase(database));
+  },
+  async postgres() {
+    const database = await createPostgresDatabase(newDatabaseName());
+    return serverPlace('postgres', database.storageOptions, () => dropPostgresDatabase(database));
+  },
+};
+
+/** A place of its own, which goes with `remove`. */
+export function openPlace(name: StoreName): Promise<Place> {
+  return makers[name]();
+}
+
+function redisPlace(name: 'redis' | 'redis-cluster'): Place {
+  const prefix = newPrefix();
+  const nodes = name === 'redis' ? undefined : clusterNodes();
+  const where = nodes ? { cluster: nodes } : { url: redisUrl };
+  const list = nodes?.map(({ host, port }) => `${host}:${port}`).join(',');
+  return {
+    name,
+    settings: { provider: 'redis', redis: { ...where, prefix } },
+    env: {
+      SESSIONS_PROVIDER: 'redis',
+      SESSIONS_REDIS_URL: list === undefined ? redisUrl : `redis-cluster://${list}`,
+      SESSIONS_REDIS_PREFIX: prefix,
+    },
+    look: () => new SessionService({ storage: new RedisSessionStorage({ ...where, prefix }) }),
+    async remove() {
+      const admins = nodes ? nodes.map(({ host, port }) => new Redis(port, host)) : [new Redis(redisUrl)];
+      await removeKeys(admins, prefix);
+      for (const admin of admins) admin.disconnect();
+    },
+  };
+}
+
+type ServerOptions = ConstructorParameters<typeof TypeOrmSessionStorage>[0] & { readonly url: string };
+
+function serverPlace(name: 'mariadb' | 'postgres', database: ServerOptions, remove: () => Promise<void>): Place {
+  return {
+    name,
+    settings: { provider: 'typeorm', database },
+    env: { SESSIONS_PROVIDER: 'typeorm', SESSIONS_DATABASE_URL: database.url },
+    look: () => new SessionService({ storage: new TypeOrmSessionStorage(database) }),
+    remove,
+  };
+}

@@ -1,0 +1,70 @@
+import 'reflect-metadata';
+import { Injectable, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { ConfigModule } from '@nestjs/config';
+import { InjectSessionStorage, SessionService, type SessionStorage, SessionsModule } from 'nestjs-agent-sessions';
+import { type SessionsConfig, sessionsConfig } from 'nestjs-agent-sessions/config';
+import { SessionsClient } from 'nestjs-agent-sessions/client';
+import { SessionsGraphqlModule } from 'nestjs-agent-sessions/graphql';
+import { SessionsHealth } from 'nestjs-agent-sessions/health';
+import { mountDocs } from 'nestjs-agent-sessions/openapi';
+import { RedisSessionService } from 'nestjs-agent-sessions/redis';
+import { OpenAccess, SessionsRestModule } from 'nestjs-agent-sessions/rest';
+import { SummarizerModule } from 'nestjs-agent-sessions/summarizer';
+import { SummarizerGraphqlModule } from 'nestjs-agent-sessions/summarizer/graphql';
+import { SummarizerRestModule } from 'nestjs-agent-sessions/summarizer/rest';
+import { describeSessionStorage } from 'nestjs-agent-sessions/testing';
+import { DatabaseSessionService, SESSION_MIGRATIONS, sessionEntities } from 'nestjs-agent-sessions/typeorm';
+import { DataSource } from 'typeorm';
+
+@Injectable()
+export class Chat {
+  constructor(
+    private readonly sessions: SessionService,
+    @InjectSessionStorage() readonly storage: SessionStorage,
+  ) {}
+
+  async say(text: string): Promise<number> {
+    const session = await this.sessions.getOrCreateSession({ appName: 'shop', userId: 'ann', sessionId: 's1' });
+    const event = { author: 'user', content: { role: 'user', parts: [{ text }] } };
+    const { seq } = await this.sessions.appendEvent({ session, event });
+    return seq;
+  }
+}
+
+@Module({
+  imports: [
+    ConfigModule.forRoot({ load: [sessionsConfig] }),
+    SessionsModule.forRootAsync(sessionsConfig.asProvider()),
+    SessionsModule.forRootAsync({ inject: [sessionsConfig.KEY], useFactory: (config: SessionsConfig) => config }),
+    SessionsModule.forRoot({ provider: 'typeorm', database: { database: ':memory:' }, isGlobal: true }),
+    SummarizerModule.forRoot({ events: 40, isGlobal: true }),
+    SessionsRestModule.forRoot({ access: OpenAccess }),
+    SummarizerRestModule.forRoot({ access: OpenAccess }),
+    SessionsGraphqlModule.forRoot({ access: OpenAccess }),
+    SummarizerGraphqlModule.forRoot({ access: OpenAccess }),
+  ],
+  providers: [Chat, SessionsHealth],
+})
+export class AppModule {}
+
+export const services = (): SessionService[] => [
+  new RedisSessionService({ url: 'redis://127.0.0.1:6379' }),
+  new DatabaseSessionService({ database: ':memory:' }),
+];
+
+export const dataSource = new DataSource({
+  type: 'postgres',
+  entities: [...sessionEntities('postgres')],
+  migrations: SESSION_MIGRATIONS,
+});
+
+export const suite: (options: Parameters<typeof describeSessionStorage>[0]) => void = describeSessionStorage;
+
+export const client = new SessionsClient({ url: 'http://localhost:3000' });
+
+export async function run(): Promise<number> {
+  const app = await NestFactory.create(AppModule);
+  mountDocs(app, { title: 'Chats' });
+  return app.get(Chat).say('hello');
+}

@@ -1,0 +1,118 @@
+// Proves the package as users get it: packed, installed into apps of their own, run and compiled there.
+// `--quick` takes the newest Nest, the Node that runs this, and the TypeScript of this repository.
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { nest11, nest12, oldestPeers, withoutPeers } from './package-sets.mjs';
+import { runCommand } from './run-command.mjs';
+import { install, installApp, installInto, pack } from './scratch.mjs';
+import { checkTarball } from './tarball.mjs';
+import { checkTypes, waysOf } from './type-checks.mjs';
+
+const NODES = [20, 22, 24];
+const CURRENT_NODE = Number.parseInt(process.versions.node, 10);
+/** The oldest that works, the last of the fives, and the newest. */
+const TYPESCRIPTS = ['5.0', '5.9', 'latest'];
+const LOADERS = { 'ES modules': 'esm.mjs', CommonJS: 'commonjs.cjs' };
+const RUN_LIMIT_MS = 60_000;
+
+const isQuick = process.argv.includes('--quick');
+const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+const counts = { passed: 0, failed: 0 };
+
+async function check(name, work) {
+  const startedAt = performance.now();
+  let result;
+  let problem;
+  try {
+    result = await work();
+  } catch (error) {
+    problem = String(error);
+  }
+  counts[problem === undefined ? 'passed' : 'failed']++;
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+  console.log(`${problem === undefined ? 'ok    ' : 'FAILED'} ${name} (${seconds} s)`);
+  if (problem !== undefined) console.log(problem.replaceAll(/^/gm, '       '));
+  return result;
+}
+
+async function nodes() {
+  const current = { name: `Node ${process.versions.node}`, binary: process.execPath };
+  if (isQuick) return [current];
+  const others = NODES.filter((major) => major !== CURRENT_NODE).map(async (major) => {
+    const folder = await install(`node-${major}`, [`node@${major}`]);
+    const binary = join(folder, 'node_modules/.bin/node');
+    const version = await runCommand(binary, ['-p', 'process.versions.node'], { cwd: folder });
+    return { name: `Node ${version.trim()}`, binary };
+  });
+  return [current, ...(await Promise.all(others))];
+}
+
+async function typeScripts() {
+  const own = createRequire(import.meta.url).resolve('typescript/package.json');
+  const installed = isQuick ? [] : TYPESCRIPTS.map((version) => installTypeScript(version));
+  return [own, ...(await Promise.all(installed))].map((file) => {
+    const { version } = JSON.parse(readFileSync(file, 'utf8'));
+    return { name: `TypeScript ${version}`, version: Number.parseFloat(version), tsc: join(file, '../bin/tsc') };
+  });
+}
+
+async function installTypeScript(version) {
+  const folder = await install(`typescript-${version}`, [`typescript@${version}`]);
+  return join(folder, 'node_modules/typescript/package.json');
+}
+
+async function checkRuns(app, folder, program, binaries) {
+  for (const { name, binary } of binaries) {
+    for (const [modules, loader] of Object.entries(LOADERS)) {
+      const run = () => runCommand(binary, [loader, `./${program}.cjs`], { cwd: folder, limitMs: RUN_LIMIT_MS });
+      await check(`${app}, ${modules}, ${name}`, async () => {
+        const said = await run();
+        if (said !== '') throw new Error(`It was to say nothing, yet said:\n${said}`);
+      });
+    }
+  }
+}
+
+async function checkCompiling(app, folder, program, compilers) {
+  for (const { name, version, tsc } of compilers) {
+    for (const way of waysOf(version).filter(({ moduleResolution }) => !isQuick || moduleResolution === 'nodenext')) {
+      await check(`${app}, types, ${way.name}, ${name}`, () => checkTypes(folder, program, tsc, way));
+    }
+  }
+}
+
+async function checkApp(app, packages, { binaries, compilers }) {
+  const folder = await check(`${app}: npm install`, () => installApp(app.replaceAll(' ', '-'), packages));
+  if (!folder) return;
+  await checkRuns(app, folder, 'check-app', binaries);
+  await checkCompiling(app, folder, 'everything', compilers);
+}
+
+async function checkWithoutPeers(packages, { binaries, compilers }) {
+  const folder = await check('No optional peers: npm install', () => installApp('no-peers', packages));
+  if (!folder) return;
+  await checkRuns('No optional peers', folder, 'check-without-peers', binaries);
+  await checkCompiling('No optional peers', folder, 'without-peers', compilers);
+  await check('TypeORM without drivers: npm install', () => installInto(folder, ['typeorm']));
+  await checkRuns('TypeORM without drivers', folder, 'check-without-drivers', binaries);
+}
+
+const packed = await pack();
+await check(`The tarball, ${Math.round(packed.size / 1000)} kB`, async () => checkTarball(packed, manifest));
+const [binaries, compilers] = await Promise.all([nodes(), typeScripts()]);
+const tools = { binaries, compilers };
+const apps = [
+  () => checkApp('Nest 12', [packed.file, ...nest12], tools),
+  () => checkWithoutPeers([packed.file, ...withoutPeers], tools),
+];
+if (isQuick) {
+  await Promise.all(apps.map((run) => run()));
+} else {
+  apps.push(() => checkApp('Nest 11', [packed.file, ...nest11], tools));
+  apps.push(() => checkApp('Oldest peers', [packed.file, ...oldestPeers(manifest)], tools));
+  for (const run of apps) await run();
+}
+
+console.log(`${counts.passed} passed, ${counts.failed} failed`);
+process.exitCode = counts.failed === 0 ? 0 : 1;

@@ -1,0 +1,55 @@
+import type { SessionStorage } from '../../src/index.js';
+import { type SharedStore, describeSharedStores } from '../support/processes/shared-stores.js';
+import { openDescribed } from '../support/processes/store-description.js';
+import { WorkerProcesses } from '../support/processes/worker-process.js';
+
+const PROCESSES = 4;
+const PUTS_EACH = 250;
+const namesOf = (worker: number): string[] => Array.from({ length: PUTS_EACH }, (_, number) => `w${worker}-${number}`);
+const WORKERS = Array.from({ length: PROCESSES }, (_, index) => index);
+
+describeSharedStores('processes that share the agenda of one $name store', ({ create }) => {
+  let workers: WorkerProcesses;
+  let store: SharedStore;
+  let storage: SessionStorage;
+
+  beforeAll(async () => {
+    workers = await WorkerProcesses.start(PROCESSES);
+  });
+
+  beforeEach(async () => {
+    store = await create();
+    storage = await openDescribed(store.description);
+    await workers.run('open', () => ({ store: store.description, connections: 2 }));
+  });
+
+  afterEach(async () => {
+    await workers.run('close', () => undefined);
+    await storage.close();
+    await store.destroy();
+  });
+
+  afterAll(async () => {
+    await workers.stop();
+  });
+
+  it('lose none of the names that they put there', async () => {
+    await workers.run('putOnAgenda', (worker) => ({ names: namesOf(worker), inMs: 0 }));
+    const found = (await storage.agenda.due(1_000)).map(({ name }) => name);
+    expect(found.toSorted()).toEqual(WORKERS.flatMap(namesOf).toSorted());
+  });
+
+  it('leave the latest time of each where they put the same names', async () => {
+    const names = Array.from({ length: PUTS_EACH }, (_, number) => `job-${number}`);
+    const orders = [names, names.toReversed(), [...names.slice(100), ...names.slice(0, 100)], names];
+    // The last one puts everything off for so long that nothing of it is due here.
+    await workers.run('putOnAgenda', (worker) => ({ names: orders[worker] ?? [], inMs: worker < 3 ? 0 : HOUR_MS }));
+    expect(await storage.agenda.due(1_000)).toEqual([]);
+    const later = await openDescribed(store.description, { clock: { now: () => Date.now() + 2 * HOUR_MS } });
+    const found = await later.agenda.due(1_000);
+    await later.close();
+    expect(found.map(({ name }) => name).toSorted()).toEqual(names.toSorted());
+  });
+});
+
+const HOUR_MS = 3_600_000;

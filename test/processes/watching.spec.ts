@@ -1,0 +1,93 @@
+import { type LoggedEvent, SessionService, type SessionServiceOptions } from '../../src/index.js';
+import { type SharedStore, describeSharedStores } from '../support/processes/shared-stores.js';
+import { openDescribed } from '../support/processes/store-description.js';
+import { WorkerProcess } from '../support/processes/worker-process.js';
+
+const KEY = { appName: 'shop:{1}', userId: 'ann*', sessionId: 's 1' };
+const SESSION = { id: KEY.sessionId, appName: KEY.appName, userId: KEY.userId };
+const EVENTS = 300;
+
+describeSharedStores('watching what another process does in one $name store', ({ name, create }) => {
+  // Where nothing but a tick would help, there is none.
+  const isHeard = name === 'redis' || name === 'redis-cluster' || name === 'postgres';
+  const watchPollMs = isHeard ? 1_000_000 : 20;
+  let worker: WorkerProcess;
+  let store: SharedStore;
+  let opened: SessionService[];
+
+  beforeAll(async () => {
+    worker = await WorkerProcess.start();
+  });
+
+  beforeEach(async () => {
+    store = await create();
+    opened = [];
+    await worker.run('open', { store: store.description });
+  });
+
+  afterEach(async () => {
+    await worker.run('close', undefined);
+    await Promise.all(opened.map((sessions) => sessions.close()));
+    await store.destroy();
+  });
+
+  afterAll(() => worker.stop());
+
+  async function open(options: Partial<SessionServiceOptions> = {}): Promise<SessionService> {
+    const storage = await openDescribed(store.description);
+    const sessions = new SessionService({ storage, watchPollMs, ...options });
+    opened.push(sessions);
+    return sessions;
+  }
+
+  it('brings every event, in order and once', async () => {
+    const sessions = await open();
+    await sessions.createSession(KEY);
+    // From the beginning: "now" is when the store was asked, which may be after the first append from elsewhere.
+    const watches = Array.from({ length: 3 }, () => take(sessions.watch({ ...KEY, afterSeq: 0 }), EVENTS));
+    // Appends from two sides.
+    const there = worker.run('appendNumbered', { session: SESSION, writer: 'there', count: EVENTS / 2 });
+    for (let number = 1; number <= EVENTS / 2; number++) {
+      await sessions.appendEvent({ session: SESSION, event: { id: `here-${number}` } });
+    }
+    await there;
+    const { events } = await sessions.listEvents({ ...KEY, limit: EVENTS });
+    for (const watched of await Promise.all(watches)) expect(watched).toEqual(events);
+    expect(events).toHaveLength(EVENTS);
+  });
+
+  it('ends with the session that was deleted, and never goes over to its successor', async () => {
+    const [sessions, elsewhere] = [await open(), await open()];
+    await sessions.createSession(KEY);
+    await sessions.appendEvent({ session: SESSION, event: {} });
+    const watch = sessions.watch({ ...KEY, afterSeq: 0 });
+    await watch.next();
+    const end = expect(watch.next()).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
+    await elsewhere.deleteSession(KEY);
+    await elsewhere.createSession(KEY);
+    await elsewhere.appendEvent({ session: SESSION, event: {} });
+    await end;
+  });
+
+  it('ends soon after the session expired, which nobody announces, and not before', async () => {
+    const ttl = { enabled: true, sessionSeconds: 1 };
+    const [sessions, elsewhere] = [await open({ ttl, watchPollMs: 50 }), await open({ ttl })];
+    await sessions.createSession(KEY);
+    const watch = sessions.watch(KEY);
+    const first = watch.next();
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    await elsewhere.appendEvent({ session: SESSION, event: { id: 'prolongs' } });
+    const prolongedAt = performance.now();
+    expect((await first).value).toMatchObject({ id: 'prolongs' });
+    await expect(watch.next()).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
+    const lived = performance.now() - prolongedAt;
+    expect(lived).toBeGreaterThan(900);
+    expect(lived).toBeLessThan(20_000);
+  });
+});
+
+async function take(watch: AsyncIterableIterator<LoggedEvent>, count: number): Promise<LoggedEvent[]> {
+  const events: LoggedEvent[] = [];
+  for await (const event of watch) if (events.push(event) >= count) break;
+  return events;
+}

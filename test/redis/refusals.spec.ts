@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto';
+import { Redis } from 'ioredis';
+import { ConfigurationError, SessionService } from '../../src/index.js';
+import { type RedisSessionStorage, RedisSessionService } from '../../src/redis.js';
+import { binaryFolders } from '../servers/binaries.js';
+import { redis } from '../servers/redis.js';
+import { describeRedis } from '../support/redis-servers.js';
+import { redisUrl } from '../support/redis-store.js';
+
+const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
+const SESSION = { appName: 'shop', userId: 'ann', id: 's-1' };
+const EVENT = { id: 'e-1', author: 'user', content: { role: 'user', parts: [{ text: 'Hi' }] } };
+const PASSWORD = 'very-secret';
+
+describeRedis('Somebody with too few rights in a $name store', ['redis'], (bench) => {
+  let admin: Redis;
+  let username: string;
+
+  beforeEach(async () => {
+    admin = new Redis(redisUrl);
+    username = `u-${randomUUID()}`;
+    await allow('~*', '&*', '+@all');
+  });
+  afterEach(async () => {
+    await admin.call('ACL', 'DELUSER', username);
+    admin.disconnect();
+  });
+
+  it.each([
+    ['ZADD', ['-zadd']],
+    ['PERSIST, PEXPIREAT', ['-persist', '-pexpireat']],
+    ['EVALSHA, EVAL', ['-@scripting']],
+    ['EVALSHA, EVAL', ['resetkeys', '~others:*']],
+  ])('is told what is missing, before anything is written: %s', async (missing, rules) => {
+    await allow(...rules);
+    const storage = limitedStorage();
+    const message = `The user of Redis may not run ${missing} with keys that begin with "${bench().prefix}": grant it.`;
+    await expect(storage.open()).rejects.toMatchObject({ problems: [message] });
+    const sessions = new SessionService({ storage });
+    await expect(sessions.createSession(KEY)).rejects.toBeInstanceOf(ConfigurationError);
+    expect(await bench().keys()).toEqual([]);
+    await allow('~*', '+@all');
+    expect(await sessions.createSession(KEY)).toMatchObject({ version: 0 });
+  });
+
+  it('is told the same over a client of the app', async () => {
+    await allow('-hset');
+    const client = new Redis(redisUrl, { username, password: PASSWORD, keyPrefix: bench().prefix });
+    const sessions = new RedisSessionService({ client });
+    await expect(sessions.createSession(KEY)).rejects.toThrow('may not run HSET');
+    client.disconnect();
+  });
+
+  it('loses no event where a right is taken away later', async () => {
+    const sessions = new SessionService({ storage: limitedStorage() });
+    await sessions.createSession(KEY);
+    await allow('-zadd');
+    const append = (): Promise<unknown> => sessions.appendEvent({ session: SESSION, event: EVENT });
+    for (let time = 1; time <= 2; time++) {
+      await expect(append()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', outcomeUnknown: true });
+    }
+    await allow('+@all');
+    expect(await append()).toMatchObject({ seq: 1 });
+    expect(await sessions.appendEvent({ session: SESSION, event: { author: 'user' } })).toMatchObject({ seq: 2 });
+    const { events } = await sessions.listEvents(KEY);
+    expect(events.map(({ id }) => id)).toEqual(['e-1', expect.any(String)]);
+  });
+
+  function allow(...rules: string[]): Promise<unknown> {
+    return admin.call('ACL', 'SETUSER', username, 'on', `>${PASSWORD}`, ...rules);
+  }
+
+  function limitedStorage(): RedisSessionStorage {
+    return bench().storage({ connection: { username, password: PASSWORD } });
+  }
+});
+
+describeRedis('A $name server that is full', ['redis'], () => {
+  it('takes nothing that would need more memory, and says so', async () => {
+    // Such a limit is one for all, so the server is nobody else's.
+    const server = await redis.starter(binaryFolders())?.();
+    if (!server) throw new Error('redis-server is not here: install it');
+    const admin = new Redis(server.address);
+    const sessions = new RedisSessionService({ url: server.address });
+    try {
+      const session = await sessions.createSession(KEY);
+      await sessions.appendEvent({ session, event: EVENT });
+      await admin.config('SET', 'maxmemory', '1mb');
+      const { appName, userId } = KEY;
+      const writes = [
+        () => sessions.appendEvent({ session, event: { author: 'user' } }),
+        () => sessions.createSession({ ...KEY, sessionId: 's-2', state: { 'app:name': 'Shop' } }),
+        () => sessions.forkSession({ ...KEY, newSessionId: 's-3' }),
+        () => sessions.updateUserState({ appName, userId, stateDelta: { name: 'Ann' } }),
+        () => sessions.updateAppState({ appName, stateDelta: { name: 'Shop' } }),
+      ];
+      const keys = await admin.keys('*');
+      for (const write of writes) {
+        await expect(write()).rejects.toMatchObject({
+          code: 'STORE_UNAVAILABLE',
+          outcomeUnknown: false,
+          message: expect.stringContaining('(OOM: its memory is full)') as string,
+        });
+      }
+      expect(await admin.keys('*')).toHaveLength(keys.length);
+      expect(await sessions.getSession(KEY)).toMatchObject({ version: 1 });
+      await sessions.deleteSession(KEY);
+      await admin.config('SET', 'maxmemory', '0');
+      expect(await writes[1]?.()).toMatchObject({ version: 0 });
+    } finally {
+      await sessions.close();
+      admin.disconnect();
+      await server.stop();
+    }
+  });
+});
+
+describeRedis('A $name client of the app that gives numbers as text', ['redis'], (bench) => {
+  it('counts what is purged', async () => {
+    const client = new Redis(redisUrl, { stringNumbers: true });
+    const time = { now: Date.now() };
+    const storage = bench().storage({ client, clock: { now: () => time.now } });
+    const ttl = { enabled: true, sessionSeconds: 1, userStateSeconds: 1, appStateSeconds: 1 };
+    const sessions = new SessionService({ storage, ttl });
+    await sessions.createSession({ ...KEY, state: { 'user:name': 'Ann', 'app:name': 'Shop' } });
+    time.now += 2_000;
+    expect(await sessions.purgeExpired()).toEqual({ sessions: 1, userStates: 1, appStates: 1 });
+    client.disconnect();
+  });
+});

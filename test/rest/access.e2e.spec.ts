@@ -1,0 +1,162 @@
+import { HEADERS, OwnSessions, STRANGERS, everybody, type Who } from '../support/people.js';
+import { type Answer, RestApp } from './rest-app.js';
+
+const SESSION = '/apps/shop/users/ann/sessions/s';
+const MISSING = '/apps/shop/users/ann/sessions/none';
+
+interface Route {
+  readonly route: string;
+  readonly target: 'session' | 'other' | 'app state read' | 'app state write';
+  readonly body?: unknown;
+}
+
+const P = '/apps/:appName/users/:userId/sessions';
+const routes: readonly Route[] = [
+  { route: `GET ${P}`, target: 'other' },
+  { route: `POST ${P}`, target: 'other' },
+  { route: `POST ${P}/:sessionId`, target: 'other' },
+  { route: `GET ${P}/:sessionId`, target: 'session' },
+  { route: `DELETE ${P}/:sessionId`, target: 'session' },
+  { route: `POST ${P}/:sessionId/rewind`, target: 'session', body: { toSeq: 0 } },
+  { route: `POST ${P}/:sessionId/fork`, target: 'session' },
+  { route: `GET ${P}/:sessionId/events`, target: 'session' },
+  { route: `POST ${P}/:sessionId/events`, target: 'session', body: { author: 'agent' } },
+  { route: `GET ${P}/:sessionId/events/stream`, target: 'session' },
+  { route: `GET ${P}/:sessionId/summary`, target: 'session' },
+  { route: `POST ${P}/:sessionId/summary`, target: 'session', body: { force: true } },
+  { route: `GET ${P}/:sessionId/summaries`, target: 'session' },
+  { route: `GET ${P}/:sessionId/state`, target: 'session' },
+  { route: `PATCH ${P}/:sessionId/state`, target: 'session', body: { stateDelta: { a: 1 } } },
+  { route: 'GET /apps/:appName/users/:userId/state', target: 'other' },
+  { route: 'PATCH /apps/:appName/users/:userId/state', target: 'other', body: { stateDelta: { a: 1 } } },
+  { route: 'GET /apps/:appName/state', target: 'app state read' },
+  { route: 'PATCH /apps/:appName/state', target: 'app state write', body: { stateDelta: { a: 1 } } },
+];
+
+describe('access to the routes of sessions', () => {
+  let app: RestApp;
+
+  beforeEach(async () => {
+    app = await RestApp.start('Express', { access: OwnSessions, summarizer: { keepRecentEvents: 0 } });
+    await app.sessions.createSession({ appName: 'shop', userId: 'ann', sessionId: 's', state: { secret: 1 } });
+  });
+
+  afterEach(async () => {
+    await app.close();
+  });
+
+  it('is tested for every route that there is', () => {
+    expect(routes.map(({ route }) => route).toSorted()).toEqual(app.routes().toSorted());
+  });
+
+  const sessionRoutes = routes.filter(({ target }) => target === 'session');
+  it.each(sessionRoutes.flatMap((each) => STRANGERS.map((who) => ({ ...each, who }))))(
+    '$route tells $who of a session what it tells of one that is not there',
+    async ({ route, body, who }) => {
+      const foreign = await ask(route, SESSION, who, body);
+      const missing = await ask(route, MISSING, 'the admin', body);
+      expect(foreign.status).toBe(missing.status);
+      expect(foreign.text.replaceAll('"s\\"', '"none\\"')).toBe(missing.text);
+      const untouched = await app.sessions.getSession({ appName: 'shop', userId: 'ann', sessionId: 's' });
+      expect(untouched).toMatchObject({ version: 0 });
+    },
+  );
+
+  const otherRoutes = routes.filter(({ target }) => target !== 'session');
+  it.each(otherRoutes.flatMap((each) => everybody.map((who) => ({ ...each, who }))))(
+    '$route is answered to $who as the access says',
+    async ({ route, target, body, who }) => {
+      const isAllowed =
+        who === 'the admin' ||
+        (target === 'app state read'
+          ? who === 'the owner' || who === 'another user'
+          : target === 'other' && who === 'the owner');
+      const { status } = await ask(route, '/apps/shop/users/ann/sessions/new', who, body);
+      expect(status < 400).toBe(isAllowed);
+      if (!isAllowed) expect(status).toBe(403);
+    },
+  );
+
+  it.each(sessionRoutes.filter(({ route }) => !route.endsWith('/stream')))(
+    '$route works for the owner',
+    async ({ route, body }) => {
+      await summarise();
+      expect((await ask(route, SESSION, 'the owner', body)).status).toBeLessThan(400);
+    },
+  );
+
+  const shared = { 'app:open': false };
+  it.each([
+    { route: `POST ${P}`, body: { state: shared } },
+    { route: `POST ${P}/:sessionId`, ids: '/apps/shop/users/ann/sessions/new', body: { state: shared } },
+    { route: `PATCH ${P}/:sessionId/state`, body: { stateDelta: shared } },
+    { route: `PATCH ${P}/:sessionId/state`, body: { stateRemovals: ['app:open'] } },
+    { route: `POST ${P}/:sessionId/events`, body: { author: 'agent', actions: { stateDelta: shared } } },
+    { route: `POST ${P}/:sessionId/events`, body: { author: 'agent', actions: { stateRemovals: ['app:open'] } } },
+    {
+      route: `POST ${P}/:sessionId/events`,
+      body: {
+        author: 'agent',
+        actions: { stateDelta: shared, appName: 'own', request: { headers: { 'x-user': 'admin' } } },
+      },
+    },
+  ])('$route with $body is no way around the access to app: state', async ({ route, ids = SESSION, body }) => {
+    await app.sessions.updateAppState({ appName: 'shop', stateDelta: { open: true } });
+    expect((await ask(route, ids, 'the owner', body)).status).toBe(403);
+    expect(await app.sessions.getAppState({ appName: 'shop' })).toEqual({ open: true });
+    expect((await ask(route, ids, 'the admin', body)).status).toBeLessThan(300);
+  });
+
+  it('asks for the user: state that a session writes', async () => {
+    const asked = jest.spyOn(OwnSessions.prototype, 'allows');
+    try {
+      await ask(`PATCH ${P}/:sessionId/state`, SESSION, 'the owner', { stateDelta: { 'user:theme': 'dark' } });
+      const targets = asked.mock.calls.map(([{ action, target }]) => `${action} ${target}`);
+      expect(targets).toEqual(['write session', 'write userState']);
+    } finally {
+      asked.mockRestore();
+    }
+  });
+
+  it.each([
+    { route: `GET ${P}/:sessionId/summary`, need: 'read session' },
+    { route: `POST ${P}/:sessionId/summary`, need: 'write session' },
+    { route: `GET ${P}/:sessionId/summaries`, need: 'read session' },
+  ])('$route asks for $need', async ({ route, need }) => {
+    const asked = jest.spyOn(OwnSessions.prototype, 'allows');
+    try {
+      await ask(route, SESSION, 'the owner');
+      expect(asked.mock.calls.map(([{ action, target }]) => `${action} ${target}`)).toEqual([need]);
+    } finally {
+      asked.mockRestore();
+    }
+  });
+
+  it('asks whether a fork may be made', async () => {
+    const asked = jest.spyOn(OwnSessions.prototype, 'allows');
+    try {
+      await ask(`POST ${P}/:sessionId/fork`, SESSION, 'the owner', { newSessionId: 'copy' });
+      const targets = asked.mock.calls.map(([{ action, target }]) => `${action} ${target}`);
+      expect(targets).toEqual(['write session', 'create sessions']);
+    } finally {
+      asked.mockRestore();
+    }
+  });
+
+  /** Gives the session something to say, a summary of it, and more to say. */
+  async function summarise(): Promise<void> {
+    const session = { appName: 'shop', userId: 'ann', id: 's' };
+    const event = { author: 'user', content: { role: 'user', parts: [{ text: 'Where is my order?' }] } };
+    await app.sessions.appendEvent({ session, event });
+    await app.summaries.createSessionSummary({ session, force: true });
+    await app.sessions.appendEvent({ session, event });
+  }
+
+  /** Asks for a route, with the ids of a path in it. */
+  function ask(route: string, ids: string, who: Who, body?: unknown): Promise<Answer> {
+    const [method = '', pattern = ''] = route.split(' ');
+    const [, , appName = '', , userId = '', , sessionId = ''] = ids.split('/');
+    const path = pattern.replace(':appName', appName).replace(':userId', userId).replace(':sessionId', sessionId);
+    return app.request(method, path, body, HEADERS[who]);
+  }
+});

@@ -1,0 +1,85 @@
+import { type INestApplication, Global, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
+import { SessionService } from '../../src/index.js';
+import {
+  FASTIFY_OPTIONS,
+  OpenAccess,
+  ProblemFilter,
+  SESSIONS_BODY_LIMIT,
+  SessionsRestModule,
+} from '../../src/sessions/rest/index.js';
+import { type CreateSessions, type Skip, describeSessionService, sessionsOver } from '../../src/testing/index.js';
+import { LentApps } from '../support/lent-apps.js';
+import { testStores } from '../support/stores.js';
+import { RemoteSessions, withPatience } from './remote/remote-sessions.js';
+import { type Framework } from './rest-app.js';
+
+/** What of the contract does not go over HTTP, and why. */
+const NOT_OVER_HTTP: readonly Skip[] = [
+  {
+    reason: 'a path names a session by its id; which one of this id a caller loaded is not sent',
+    tests: [
+      'an object of a replaced session appends nothing to the new one',
+      'an object of a replaced session adds no summary and no rewind to the new one',
+      'an expired session is replaced, and nothing of it shines through',
+    ],
+  },
+  {
+    reason:
+      'a time that a constructor filled in is not sent, or a repetition would be another event; the store gives its own',
+    tests: ['an instance of Event is taken like a plain object'],
+  },
+];
+
+const OPTIONS = { logger: false, forceCloseConnections: true } as const;
+
+async function serve(service: SessionService, framework: Framework): Promise<INestApplication> {
+  @Global()
+  @Module({ providers: [{ provide: SessionService, useValue: service }], exports: [SessionService] })
+  class ServiceModule {}
+  @Module({ imports: [ServiceModule, SessionsRestModule.forRoot({ access: OpenAccess })] })
+  class AppModule {}
+  const app =
+    framework === 'Express'
+      ? await NestFactory.create<NestExpressApplication>(AppModule, OPTIONS)
+      : await NestFactory.create(AppModule, new FastifyAdapter(FASTIFY_OPTIONS), OPTIONS);
+  if (framework === 'Express') (app as NestExpressApplication).useBodyParser('json', { limit: SESSIONS_BODY_LIMIT });
+  app.useGlobalFilters(new ProblemFilter());
+  await app.listen(0, '127.0.0.1');
+  return app;
+}
+
+function overRest(create: CreateSessions, apps: LentApps<INestApplication>): CreateSessions {
+  return async (options) => {
+    const { sessions, raw, destroy } = await create(options);
+    const service = sessions as SessionService;
+    const lent = await apps.lend(service);
+    const { maxEvents = 0, eventTtlSeconds = 0 } = options.history ?? {};
+    const filter = { newest: maxEvents, maxAgeMs: eventTtlSeconds * 1000 };
+    const now = (): number => options.clock.now();
+    return {
+      sessions: withPatience(new RemoteSessions({ url: await lent.app.getUrl(), filter, now, service })),
+      raw,
+      async destroy() {
+        await destroy();
+        apps.takeBack(lent);
+      },
+    };
+  };
+}
+
+/** Without a wish the store that is quickest: what lies behind the routes is tested without them, too. */
+const stores = process.env.STORES ? testStores : testStores.filter(({ name }) => name === 'memory');
+
+for (const { name, open } of stores) {
+  const framework = name === 'memory' ? 'Fastify' : 'Express';
+  const apps = new LentApps((service) => serve(service, framework));
+  afterAll(() => apps.close());
+  describeSessionService({
+    name: `${name} over REST on ${framework}`,
+    create: overRest(sessionsOver(open), apps),
+    skip: NOT_OVER_HTTP,
+  });
+}

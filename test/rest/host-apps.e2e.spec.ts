@@ -1,0 +1,155 @@
+import { readFileSync } from 'node:fs';
+import {
+  type INestApplication,
+  UnauthorizedException,
+  UnprocessableEntityException,
+  ValidationPipe,
+} from '@nestjs/common';
+import { type Answer, RestApp, frameworks } from './rest-app.js';
+
+const SESSIONS = '/apps/shop/users/ann/sessions';
+
+/** As strict and as eager as a pipe can be. */
+const PIPE = new ValidationPipe({
+  whitelist: true,
+  forbidNonWhitelisted: true,
+  transform: true,
+  validateCustomDecorators: true,
+});
+
+describe.each(frameworks)('in an app with pipes of its own, on %s, the routes', (framework) => {
+  let app: RestApp;
+
+  beforeAll(async () => {
+    app = await RestApp.start(framework, { summarizer: {}, prepare: (host) => void host.useGlobalPipes(PIPE) });
+    await app.request('POST', `${SESSIONS}/s`, {});
+  });
+
+  afterAll(async () => {
+    await app.close();
+  });
+
+  it('take bodies as they are', async () => {
+    const change = '{"stateDelta":{"__proto__":{"a":1},"constructor":2}}';
+    const changed = await app.request('PATCH', `${SESSIONS}/s/state`, change);
+    expect(changed.status).toBe(200);
+    expect(changed.text).toContain('"stateDelta":{"__proto__":{"a":1},"constructor":2}');
+    const appended = await app.request('POST', `${SESSIONS}/s/events`, '{"author":"user","__proto__":{"a":1}}');
+    expect(appended.text).toContain('"__proto__":{"a":1}');
+    expect((await app.request('POST', `${SESSIONS}/s/summary`, { force: true })).status).toBe(204);
+  });
+
+  it('say themselves what is wrong with a query', async () => {
+    const detail = 'nope: is not known here; known are';
+    for (const path of ['', '/s', '/s/events', '/s/summaries']) {
+      const { body } = await app.request('GET', `${SESSIONS}${path}?nope=1`);
+      expect(body).toMatchObject({ code: 'INVALID_INPUT', path: 'nope', detail: expect.stringContaining(detail) });
+    }
+  });
+});
+
+describe('controllers, as they are built,', () => {
+  it.each([
+    'sessions/rest/sessions',
+    'sessions/rest/events',
+    'sessions/rest/event-stream',
+    'sessions/rest/state',
+    'summarizer/rest/summaries',
+  ])('leave no class that a pipe could make of what they are given: %s', (name) => {
+    const built = readFileSync(`dist/${name}.controller.js`, 'utf8');
+    const kinds = [...built.matchAll(/"design:type", Function\),\s+__metadata\("design:paramtypes", \[(.*?)\]/gs)];
+    expect(kinds.length).toBeGreaterThan(0);
+    for (const [, given = ''] of kinds) expect(given).toMatch(/^Object(,\s*Object)*$/);
+  });
+});
+
+describe.each(frameworks)('in front of any app on %s, the routes', (framework) => {
+  let app: RestApp;
+
+  beforeAll(async () => {
+    app = await RestApp.start(framework, { prepare: refusePeople });
+    await app.request('POST', `${SESSIONS}/s`, {});
+  });
+
+  afterAll(async () => {
+    await app.close();
+  });
+
+  const append = (headers: Record<string, string>): Promise<Answer> =>
+    app.request('POST', `${SESSIONS}/s/events`, { author: 'user' }, headers);
+
+  it('take a slash at the end of a path for nothing', async () => {
+    expect((await app.request('GET', `${SESSIONS}/s/`)).body.id).toBe('s');
+    const { headers } = await app.request('POST', `${SESSIONS}/`, { sessionId: 'slashed' });
+    expect(headers.get('location')).toBe(`${SESSIONS}/slashed`);
+  });
+
+  it('read bodies in UTF-8 alone', async () => {
+    for (const charset of ['iso-8859-1', '"windows-1252"']) {
+      const type = `application/json; charset=${charset}`;
+      const refused = await app.request('POST', SESSIONS, {}, { 'content-type': type });
+      expect(refused).toMatchObject({ status: 415, body: { code: 'UNSUPPORTED_MEDIA_TYPE' } });
+    }
+    const type = 'application/json;Charset="UTF-8"';
+    expect((await app.request('POST', SESSIONS, {}, { 'content-type': type })).status).toBe(201);
+  });
+
+  it('refuse an Idempotency-Key under which nothing could be found again', async () => {
+    const before = (await app.request('GET', `${SESSIONS}/s`)).headers.get('etag');
+    for (const key of ['', 'caf\u00e9']) {
+      expect(await append({ 'idempotency-key': key })).toMatchObject({
+        status: 400,
+        body: { code: 'INVALID_INPUT', path: 'Idempotency-Key' },
+      });
+    }
+    expect((await app.request('GET', `${SESSIONS}/s`)).headers.get('etag')).toBe(before);
+  });
+
+  it('name the header that leads beyond the end of a log', async () => {
+    const stream = `${SESSIONS}/s/events/stream`;
+    const resumed = await app.request('GET', stream, undefined, { 'last-event-id': '99' });
+    expect(resumed).toMatchObject({ status: 400, body: { path: 'Last-Event-ID' } });
+    expect(await app.request('GET', `${stream}?afterSeq=99`)).toMatchObject({
+      status: 400,
+      body: { path: 'afterSeq' },
+    });
+  });
+
+  it('keep streams from being compressed on the way, which would hold events back', async () => {
+    const { headers } = await app.request('HEAD', `${SESSIONS}/s/events/stream`);
+    expect(headers.get('cache-control')).toBe('no-store, no-transform');
+  });
+
+  it('take no blame off a store that holds what is no JSON', async () => {
+    const reading = jest.spyOn(app.sessions, 'getSession').mockRejectedValueOnce(new SyntaxError('Unexpected token'));
+    expect(await app.request('GET', `${SESSIONS}/s`)).toMatchObject({ status: 500, body: { code: 'INTERNAL' } });
+    reading.mockRestore();
+  });
+
+  it('leave what an app refuses to it, whatever it says', async () => {
+    expect(await app.request('GET', '/apps/shop/users/strangers/sessions')).toMatchObject({
+      status: 401,
+      body: { code: 'UNAUTHENTICATED', detail: 'The JSON Web Token has expired.' },
+    });
+  });
+
+  it('give a problem the title that HTTP gives its status', async () => {
+    expect((await app.request('GET', '/apps/shop/users/people/sessions')).body).toMatchObject({
+      status: 422,
+      title: 'Unprocessable Entity',
+      code: 'INVALID_INPUT',
+    });
+  });
+});
+
+/** As an app may do in front of the routes. */
+function refusePeople(app: INestApplication): void {
+  app.useGlobalGuards({
+    canActivate(context) {
+      const { url } = context.switchToHttp().getRequest<{ url: string }>();
+      if (url.includes('/strangers/')) throw new UnauthorizedException('The JSON Web Token has expired.');
+      if (url.includes('/people/')) throw new UnprocessableEntityException('People are not served.');
+      return true;
+    },
+  });
+}

@@ -1,0 +1,204 @@
+import { HttpException, Injectable, UnauthorizedException } from '@nestjs/common';
+import { StaleSessionError, StoreUnavailableError } from '../../src/index.js';
+import type { Parameter, Schema, SessionsDocument } from '../../src/sessions/openapi/document-types.js';
+import { describeSessionsRoutes, describeSummaryRoutes, mountDocs } from '../../src/openapi/index.js';
+import { type AccessRequest, SessionAccess } from '../../src/sessions/rest/index.js';
+import { SummaryFailedError } from '../../src/summarizer/index.js';
+import { Described, type DescribedOperation } from './openapi/described.js';
+import { OPERATION_CALLS, type OperationCall } from './openapi/operation-calls.js';
+import { type Answer, RestApp, frameworks } from './rest-app.js';
+
+const KEY = { appName: 'shop', userId: 'ann', sessionId: 's' };
+
+/** Denies what a header names, be it as a guard of the app would. */
+@Injectable()
+class DenyingAccess extends SessionAccess {
+  allows({ target, request }: AccessRequest): boolean {
+    const denied = (request as { headers: Record<string, string | undefined> }).headers['x-deny'];
+    if (denied === 'strangers') throw new UnauthorizedException('Sign in first.');
+    if (denied === 'haste') throw new HttpException('There were too many requests.', 429);
+    return denied !== target;
+  }
+}
+
+const failures = {
+  store: () => new StoreUnavailableError('The store is away.', true),
+  stale: () => new StaleSessionError(1, 2),
+  bug: () => new Error('A bug'),
+  model: () => new SummaryFailedError('gpt', 'its answer was empty'),
+} as const;
+
+async function fetchText(url: string): Promise<string> {
+  const response = await fetch(url);
+  expect(response.status).toBe(200);
+  return response.text();
+}
+
+const operations = [describeSessionsRoutes(), describeSummaryRoutes()].flatMap(
+  (document) => new Described(document).operations,
+);
+
+describe.each(frameworks)('the document of the routes on %s', (framework) => {
+  let app: RestApp;
+  let described: Described;
+
+  beforeEach(async () => {
+    app = await RestApp.start(framework, {
+      access: DenyingAccess,
+      summarizer: { keepRecentEvents: 0 },
+      prepare: mountDocs,
+    });
+    const { body } = await app.request('GET', '/openapi.json');
+    described = new Described(body as unknown as SessionsDocument);
+    await app.sessions.createSession({ ...KEY, state: { 'user:theme': 'light' } });
+    await app.sessions.createSession({ ...KEY, sessionId: 'other' });
+    await app.sessions.createSession({ ...KEY, sessionId: 'long' });
+    for (const [session, id] of [
+      ['s', 'e-1'],
+      ['s', 'e-2'],
+      ['long', 'e-1'],
+    ] as const) {
+      const content = { role: 'user', parts: [{ text: 'Hello' }] };
+      await app.sessions.appendEvent({ session: { ...KEY, id: session }, event: { id, author: 'user', content } });
+    }
+    await app.summaries.createSessionSummary({ session: { ...KEY, id: 'long' }, force: true });
+  });
+
+  afterEach(async () => {
+    jest.restoreAllMocks();
+    await app.close();
+  });
+
+  it('has every route that there is, and no other', () => {
+    const documented = described.operations.map(({ route }) => route);
+    expect(documented.toSorted()).toEqual(operations.map(({ route }) => route).toSorted());
+    if (framework === 'Fastify') return;
+    const routes = app.routes().filter((route) => route.includes(' /apps'));
+    expect(documented.toSorted()).toEqual(routes.map((route) => route.replace(/:(\w+)/g, '{$1}')).toSorted());
+  });
+
+  it.each(operations)('says of $route what it answers, whatever is asked', async (each) => {
+    const { method, calls } = OPERATION_CALLS[each.operation.operationId] ?? { calls: [] };
+    expect(method).toBeDefined();
+    const [good = { status: 0 }] = calls;
+    const wrong: OperationCall[] = [
+      { ...good, status: 400, ids: { appName: '%20', userId: '%20' } },
+      { ...good, status: 401, headers: { 'x-deny': 'strangers' }, query: '' },
+      { ...good, status: 429, headers: { 'x-deny': 'haste' }, query: '' },
+      { ...good, status: 500, failure: 'bug', query: '' },
+      { ...good, status: 503, failure: 'store', query: '' },
+    ];
+    const problems: string[] = [];
+    const seen = new Set<string>(each.operation.operationId === 'streamEvents' ? ['200'] : []);
+    for (const call of [...calls, ...wrong]) {
+      if (call.failure && method) {
+        const error = failures[call.failure]();
+        const owner = method in app.summaries ? app.summaries : app.sessions;
+        jest
+          .spyOn(owner as typeof app.sessions, method as 'append')
+          .mockImplementationOnce(() => Promise.reject(error));
+      }
+      const answer = await ask(each, call);
+      seen.add(String(answer.status));
+      if (answer.status !== call.status) problems.push(`${answer.status} instead of ${call.status}: ${answer.text}`);
+      problems.push(...described.problemsOf(each, answer));
+    }
+    expect(problems).toEqual([]);
+    expect([...seen].toSorted()).toEqual(Object.keys(each.operation.responses).toSorted());
+  });
+
+  it('says of events what they are, also with fields that are null, as ADK for Python sends them', async () => {
+    const nothing = { author: null, branch: null, partial: null, longRunningToolIds: null, usageMetadata: null };
+    const event = {
+      ...nothing,
+      errorCode: null,
+      errorMessage: null,
+      customMetadata: null,
+      turnComplete: null,
+      interrupted: null,
+      groundingMetadata: null,
+      content: { role: null, parts: [{ text: null, functionCall: null, functionResponse: null, inlineData: null }] },
+      actions: {
+        artifactDelta: null,
+        skipSummarization: null,
+        transferToAgent: null,
+        escalate: null,
+        compaction: null,
+        rewind: null,
+      },
+    };
+    const path = '/apps/shop/users/ann/sessions/s/events';
+    for (const body of [event, { ...event, content: { role: null, parts: null } }, { ...event, content: null }]) {
+      expect(described.valueProblems({ $ref: '#/components/schemas/EventInput' }, body)).toEqual([]);
+      const answer = await app.request('POST', path, body);
+      expect(answer.status).toBe(201);
+      expect(described.valueProblems({ $ref: '#/components/schemas/Event' }, answer.body)).toEqual([]);
+    }
+    // What the store fills in is never null.
+    await app.request('POST', path, {
+      id: null,
+      invocationId: null,
+      timestamp: null,
+      actions: { stateDelta: null, stateRemovals: null },
+    });
+    await app.request('POST', path, { actions: null });
+    const page = await app.request('GET', path);
+    expect(described.valueProblems({ $ref: '#/components/schemas/EventPage' }, page.body)).toEqual([]);
+  });
+
+  it('says what the stream sends', async () => {
+    const gone = new AbortController();
+    const path = `${app.url}/apps/shop/users/ann/sessions/s/events/stream?afterSeq=0`;
+    const response = await fetch(path, { signal: gone.signal });
+    expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+    const reader = response.body?.getReader();
+    let text = '';
+    while (!text.includes('\n\n')) text += Buffer.from((await reader?.read())?.value ?? []).toString();
+    gone.abort();
+    const data: unknown = JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? 'null');
+    expect(described.valueProblems({ $ref: '#/components/schemas/Event' }, data)).toEqual([]);
+  });
+
+  it.each(operations)('knows the names that $route takes, all of them', async (each) => {
+    const namesKnownTo = async (call: OperationCall): Promise<string[]> => {
+      const { body } = await ask(each, call);
+      const known = /known are (.*)$/.exec(String(body.detail))?.[1];
+      return known === undefined ? [] : known.split(', ').filter((name) => name !== 'none');
+    };
+    const parameters = (each.operation.parameters ?? []).map((parameter) => described.resolved<Parameter>(parameter));
+    const query = parameters.filter(({ in: place }) => place === 'query').map(({ name }) => name);
+    if (query.length > 0)
+      expect((await namesKnownTo({ status: 400, query: '?nope=1' })).toSorted()).toEqual(query.toSorted());
+    const schema = each.operation.requestBody?.content['application/json']?.schema;
+    if (!schema || each.operation.operationId === 'appendEvent') return;
+    const names = Object.keys(described.resolved<Schema>(schema).properties ?? {});
+    expect((await namesKnownTo({ status: 400, body: { nope: 1 } })).toSorted()).toEqual(names.toSorted());
+  });
+
+  it('has a page whose files are all here', async () => {
+    const page = await fetchText(`${app.url}/docs`);
+    const files = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, file = '']) => file);
+    expect(files).toHaveLength(4);
+    for (const file of files) {
+      const url = new URL(file, `${app.url}/docs`);
+      expect(url.origin).toBe(app.url);
+      const text = await fetchText(url.href);
+      const outside = file.endsWith('.css') ? text.match(/url\((?!["']?data:)[^)]*|@import/g) : null;
+      expect(outside).toBeNull();
+    }
+    const start = await fetchText(`${app.url}/docs/start.js`);
+    expect(start).toContain('validatorUrl: null');
+    expect(new URL(/new URL\("([^"]+)"/.exec(start)?.[1] ?? '', `${app.url}/docs/start.js`).href).toBe(
+      `${app.url}/openapi.json`,
+    );
+  });
+
+  function ask({ route }: DescribedOperation, { query = '', body, headers, ids }: OperationCall): Promise<Answer> {
+    const [method = '', pattern = ''] = route.split(' ');
+    const path = Object.entries({ ...KEY, ...ids }).reduce(
+      (part, [name, id]) => part.replace(`{${name}}`, id),
+      pattern,
+    );
+    return app.request(method, path + query, body, { ...headers });
+  }
+});

@@ -1,0 +1,90 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import type { Answer, Operation, SessionsDocument } from '../../../src/sessions/openapi/document-types.js';
+import type { Answer as Given } from '../rest-app.js';
+
+/** Headers that mean something to callers of these routes. */
+const MEANT = ['cache-control', 'etag', 'link', 'location', 'idempotent-replayed', 'retry-after'];
+
+export interface DescribedOperation {
+  /** `GET /apps/{appName}/state` */
+  readonly route: string;
+  readonly operation: Operation;
+}
+
+/** A document of OpenAPI, to hold answers against. */
+export class Described {
+  readonly #ajv: Ajv2020;
+
+  constructor(readonly document: SessionsDocument) {
+    this.#ajv = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: true });
+    addFormats.default(this.#ajv);
+    // Of OpenAPI, for readers only.
+    this.#ajv.addVocabulary(['example', 'openapi', 'info', 'tags', 'paths', 'components', 'servers']);
+    this.#ajv.addSchema({ $id: 'https://test/document', ...document }, undefined, undefined, false);
+  }
+
+  get operations(): DescribedOperation[] {
+    return Object.entries(this.document.paths).flatMap(([path, { parameters: _ofAll, ...methods }]) =>
+      Object.entries(methods).map(([method, operation]) => ({ route: `${method.toUpperCase()} ${path}`, operation })),
+    );
+  }
+
+  /** What is wrong with an answer; nothing, if it is as described. */
+  problemsOf({ route, operation }: DescribedOperation, given: Given): string[] {
+    const described = operation.responses[String(given.status)];
+    if (!described) return [`${route}: ${given.status} is not described`];
+    const answer = this.resolved<Answer>(described);
+    return [...this.#headerProblems(answer, given), ...this.#bodyProblems(answer, given)].map(
+      (problem) => `${route} ${given.status}: ${problem}`,
+    );
+  }
+
+  /** What is wrong with a value of this schema. */
+  valueProblems(schema: object, value: unknown): string[] {
+    const validate = this.#ajv.compile(absolute(schema));
+    return validate(value)
+      ? []
+      : (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
+  }
+
+  resolved<Part>(part: unknown): Part {
+    const reference = (part as { $ref?: string }).$ref;
+    if (reference === undefined) return part as Part;
+    const steps = reference.replace('#/', '').split('/');
+    const found = steps.reduce<unknown>(
+      (at, step) => (at as Record<string, unknown> | undefined)?.[step],
+      this.document,
+    );
+    if (found === undefined) throw new Error(`${reference} leads nowhere`);
+    return found as Part;
+  }
+
+  #headerProblems({ headers = {} }: Answer, given: Given): string[] {
+    const described = Object.entries(headers).map(
+      ([name, header]) => [name.toLowerCase(), this.resolved<{ required?: boolean; schema: object }>(header)] as const,
+    );
+    const names = new Set(described.map(([name]) => name));
+    const unknown = MEANT.filter((name) => given.headers.has(name) && !names.has(name));
+    return [
+      ...unknown.map((name) => `the header ${name} is not described`),
+      ...described.flatMap(([name, { required, schema }]) => {
+        const value = given.headers.get(name);
+        if (value === null) return required ? [`the header ${name} is missing`] : [];
+        return this.valueProblems(schema, value).map((problem) => `the header ${name} ${problem}`);
+      }),
+    ];
+  }
+
+  #bodyProblems({ content }: Answer, given: Given): string[] {
+    if (content === undefined) return given.text === '' ? [] : ['there should be no body'];
+    const type = given.headers.get('content-type')?.split(';')[0] ?? 'none';
+    const media = content[type];
+    if (!media) return [`the content type ${type} is not described`];
+    return type.endsWith('json') ? this.valueProblems(media.schema, given.body) : [];
+  }
+}
+
+function absolute(schema: object): object {
+  return JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"https://test/document#/')) as object;
+}

@@ -1,0 +1,191 @@
+/** A call of an operation, to a session `s` with two events; there is also `long`, which has a summary. */
+export interface OperationCall {
+  readonly status: number;
+  readonly query?: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Ids other than those of the session that is there. */
+  readonly ids?: { readonly appName?: string; readonly userId?: string; readonly sessionId?: string };
+  /** What the service is made to throw. */
+  readonly failure?: 'store' | 'stale' | 'bug' | 'model';
+}
+
+interface OperationCalls {
+  /** What of the service, or of the summarizer, it calls first. */
+  readonly method:
+    | 'listSessions'
+    | 'createSession'
+    | 'getSession'
+    | 'deleteSession'
+    | 'rewindSession'
+    | 'forkSession'
+    | 'listEvents'
+    | 'append'
+    | 'appendEvent'
+    | 'getUserState'
+    | 'updateUserState'
+    | 'getAppState'
+    | 'updateAppState'
+    | 'getSessionSummary'
+    | 'createSessionSummary'
+    | 'listSummaries';
+  /** Good bodies; the first is the one that failures are tried with. */
+  readonly calls: readonly OperationCall[];
+}
+
+const deny = (target: string): Record<string, string> => ({ 'x-deny': target });
+const missing = { status: 404, ids: { sessionId: 'none' } };
+const SHARED = { 'user:theme': 'dark' };
+const DEEP = JSON.parse(`${'['.repeat(70)}${']'.repeat(70)}`) as unknown;
+const notJson: OperationCall = { status: 415, body: 'a,b', headers: { 'content-type': 'text/csv' } };
+const tooLarge: OperationCall = { status: 413, body: { state: 'x'.repeat(5_000_000) } };
+const unknownName: OperationCall = { status: 400, body: { nope: 1 } };
+const unknownQuery: OperationCall = { status: 400, query: '?nope=1' };
+const HELLO = { author: 'user', content: { role: 'user', parts: [{ text: 'Hello' }] } };
+const CHANGE = { stateDelta: { step: 2 } };
+
+/** Every operation, with calls that together are answered by every status that it documents. */
+export const OPERATION_CALLS: Readonly<Record<string, OperationCalls>> = {
+  listSessions: {
+    method: 'listSessions',
+    calls: [
+      { status: 200 },
+      { status: 200, query: '?limit=1' },
+      { status: 200, query: '?limit=1&page=1&orderBy=createTime&order=asc' },
+      unknownQuery,
+      { status: 403, headers: deny('sessions') },
+    ],
+  },
+  createSession: {
+    method: 'createSession',
+    calls: [
+      { status: 201, body: { state: SHARED } },
+      { status: 201 },
+      { status: 403, headers: deny('userState'), body: { state: SHARED } },
+      { status: 409, body: { sessionId: 's' } },
+      { status: 413, body: { state: { deep: DEEP } } },
+      unknownName,
+      tooLarge,
+      notJson,
+    ],
+  },
+  createSessionWithId: {
+    method: 'createSession',
+    calls: [
+      { status: 201, ids: { sessionId: 'new' }, body: { state: { step: 1 } } },
+      { status: 403, headers: deny('sessions') },
+      { status: 409 },
+      unknownName,
+      tooLarge,
+      notJson,
+    ],
+  },
+  getSession: {
+    method: 'getSession',
+    calls: [{ status: 200 }, { status: 200, query: '?numRecentEvents=1' }, unknownQuery, missing],
+  },
+  deleteSession: {
+    method: 'deleteSession',
+    calls: [
+      { status: 204, ids: { sessionId: 'none' } },
+      { status: 204, headers: deny('session') },
+    ],
+  },
+  rewindSession: {
+    method: 'rewindSession',
+    calls: [
+      { status: 200, body: { toSeq: 1 } },
+      { ...missing, body: { toSeq: 1 } },
+      { status: 409, body: { toSeq: 1 }, failure: 'stale' },
+      { status: 412, body: { toSeq: 1 }, headers: { 'if-match': '"9"' } },
+      { status: 400, body: {} },
+      unknownName,
+      tooLarge,
+      notJson,
+    ],
+  },
+  forkSession: {
+    method: 'forkSession',
+    calls: [
+      { status: 201 },
+      { status: 201, body: { atSeq: 1, newSessionId: 'copy' } },
+      { status: 403, headers: deny('sessions') },
+      missing,
+      { status: 409, body: { newSessionId: 's' } },
+      unknownName,
+      tooLarge,
+      notJson,
+    ],
+  },
+  listEvents: {
+    method: 'listEvents',
+    calls: [{ status: 200 }, { status: 200, query: '?limit=1&order=desc' }, unknownQuery, missing],
+  },
+  appendEvent: {
+    method: 'append',
+    calls: [
+      { status: 201, body: HELLO },
+      { status: 200, body: { ...HELLO, id: 'e-1' } },
+      { status: 200, body: { ...HELLO, partial: true } },
+      { status: 400, body: { author: 7 } },
+      { status: 403, body: { actions: { stateDelta: SHARED } }, headers: deny('userState') },
+      { ...missing, body: HELLO },
+      { status: 409, body: { author: 'agent' }, headers: { 'idempotency-key': 'e-1' } },
+      { status: 412, body: HELLO, headers: { 'if-match': '"9"' } },
+      { status: 413, body: { customMetadata: { DEEP } } },
+      tooLarge,
+      notJson,
+    ],
+  },
+  streamEvents: { method: 'listEvents', calls: [unknownQuery, missing] },
+  getSessionState: { method: 'getSession', calls: [{ status: 200 }, missing] },
+  changeSessionState: {
+    method: 'appendEvent',
+    calls: [
+      { status: 200, body: CHANGE },
+      { status: 403, body: { stateDelta: SHARED }, headers: deny('userState') },
+      { ...missing, body: CHANGE },
+      { status: 412, body: CHANGE, headers: { 'if-match': '"9"' } },
+      unknownName,
+      tooLarge,
+      notJson,
+    ],
+  },
+  getSummary: {
+    method: 'getSessionSummary',
+    calls: [{ status: 200, ids: { sessionId: 'long' } }, { status: 404 }, missing],
+  },
+  createSummary: {
+    method: 'createSessionSummary',
+    calls: [
+      { status: 201, body: { force: true } },
+      { status: 204 },
+      { ...missing, body: { force: true } },
+      { status: 502, body: { force: true }, failure: 'model' },
+      { status: 400, body: { force: 'yes' } },
+      unknownName,
+      tooLarge,
+      notJson,
+    ],
+  },
+  listSummaries: {
+    method: 'listSummaries',
+    calls: [
+      { status: 200, ids: { sessionId: 'long' } },
+      { status: 200, query: '?limit=1&afterSeq=0' },
+      { status: 400, query: '?limit=1001' },
+      unknownQuery,
+      missing,
+    ],
+  },
+  getUserState: { method: 'getUserState', calls: [{ status: 200 }, { status: 403, headers: deny('userState') }] },
+  changeUserState: {
+    method: 'updateUserState',
+    calls: [{ status: 200, body: CHANGE }, { status: 403, headers: deny('userState') }, unknownName, tooLarge, notJson],
+  },
+  getAppState: { method: 'getAppState', calls: [{ status: 200 }, { status: 403, headers: deny('appState') }] },
+  changeAppState: {
+    method: 'updateAppState',
+    calls: [{ status: 200, body: CHANGE }, { status: 403, headers: deny('appState') }, unknownName, tooLarge, notJson],
+  },
+};

@@ -1,0 +1,43 @@
+import { ProblemError } from '../../../src/client/index.js';
+import {
+  EventConflictError,
+  InvalidInputError,
+  LimitExceededError,
+  SessionExistsError,
+  SessionNotFoundError,
+  StaleSessionError,
+  StoreUnavailableError,
+} from '../../../src/index.js';
+
+/** What the caller knows, and the answer does not repeat. */
+interface Asked {
+  readonly sessionId?: string | undefined;
+  readonly newSessionId?: string | undefined;
+  readonly eventId?: string | undefined;
+  readonly expectedVersion?: number | undefined;
+}
+
+/** A problem as the error of the service that it was made of. */
+export function refusalOf(error: unknown, asked: Asked): unknown {
+  if (!(error instanceof ProblemError)) return error;
+  const { code, message, path } = error;
+  const said = path === undefined ? message : message.replace(`${path}: `, '');
+  switch (code) {
+    case 'INVALID_INPUT':
+      return new InvalidInputError(said, path);
+    case 'LIMIT_EXCEEDED':
+      return new LimitExceededError(said, path);
+    case 'SESSION_NOT_FOUND':
+      return new SessionNotFoundError(asked.sessionId ?? '');
+    case 'SESSION_EXISTS':
+      return new SessionExistsError(asked.newSessionId ?? asked.sessionId ?? '');
+    case 'EVENT_CONFLICT':
+      return new EventConflictError(asked.eventId ?? '', Number(/seq (\d+)/.exec(message)?.[1]));
+    case 'STALE_SESSION':
+      return new StaleSessionError(asked.expectedVersion ?? NaN, error.currentVersion ?? NaN);
+    case 'STORE_UNAVAILABLE':
+      return new StoreUnavailableError(message, error.outcomeUnknown);
+    default:
+      return error;
+  }
+}

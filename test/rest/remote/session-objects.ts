@@ -1,0 +1,89 @@
+import type { RemoteAppend, RemoteSession, SessionsClient } from '../../../src/client/index.js';
+import { isRewind, isSummary } from '../../../src/sessions/domain/event-inspection.js';
+import type { EventInput, LoggedEvent } from '../../../src/sessions/domain/event.js';
+import {
+  isNews,
+  learnCommit,
+  learnEvent,
+  learnTemp,
+  rememberLoading,
+  showView,
+} from '../../../src/sessions/domain/session-knowledge.js';
+import { newRecord, type SessionRecord } from '../../../src/sessions/domain/session-record.js';
+import { Session } from '../../../src/sessions/domain/session.js';
+import { type ViewItem, viewItemOf } from '../../../src/sessions/domain/view-item.js';
+import type { ViewFilter } from '../../../src/sessions/domain/view.js';
+import { isTempKey } from '../../../src/state/scopes.js';
+import { filterChanges } from '../../../src/state/state-changes.js';
+
+/** HTTP names sessions by their ids; which one of this id it is, is not said. */
+const INCARNATION = 'unknown';
+
+/** Makes of a session as the routes show it the object that callers of the service hold. */
+export function sessionObject(remote: RemoteSession): Session {
+  const record = recordOf(remote);
+  const session = new Session(record, remote.state, remote.events);
+  rememberLoading(session, record, { items: itemsOf(remote) });
+  return session;
+}
+
+/** The object learns what was appended through it, and nothing else that was appended meanwhile. */
+export async function bringUpToDate(
+  session: Session,
+  submitted: EventInput,
+  { event, duplicate }: RemoteAppend,
+  { client, filter, now }: { client: SessionsClient; filter: ViewFilter; now: number },
+): Promise<void> {
+  const key = { appName: session.appName, userId: session.userId, sessionId: session.id };
+  const isNew = isNews(session, event.seq);
+  const { stateDelta = {}, stateRemovals = [] } = submitted.actions ?? {};
+  learnTemp(session, copyOf(filterChanges({ stateDelta, stateRemovals }, isTempKey)));
+  const isControl = isSummary(event) || isRewind(event) || duplicate;
+  const remote = await client.getSession({ ...key, ...(!isControl && { numRecentEvents: 0 }) });
+  if (!remote) return;
+  const stored = copyOf(event);
+  learnCommit(session, {
+    seq: event.seq,
+    changes: { stateDelta: stored.actions.stateDelta, stateRemovals: stored.actions.stateRemovals ?? [] },
+    record: recordOf(remote),
+    previousTipSeq: duplicate ? undefined : await tipBefore(client, key, session.version, event.seq),
+  });
+  if (!isNew) return;
+  if (isControl) {
+    showView(session, itemsOf(remote), { items: itemsOf(remote) }, recordOf(remote));
+  } else {
+    learnEvent(session, viewItemOf(copyOf(event), now), filter, now);
+  }
+}
+
+/** Where nothing but summaries lies between, a writer hears of everything that matters. */
+async function tipBefore(
+  client: SessionsClient,
+  key: { appName: string; userId: string; sessionId: string },
+  version: number,
+  seq: number,
+): Promise<number | undefined> {
+  if (seq === version + 1) return undefined;
+  const { events } = await client.listEvents({
+    ...key,
+    afterSeq: version,
+    beforeSeq: seq,
+    order: 'desc',
+    limit: 1_000,
+  });
+  return events.find((event) => !isSummary(event))?.seq ?? version;
+}
+
+function recordOf(remote: RemoteSession): SessionRecord {
+  const { appName, userId, id: sessionId, createTime, lastUpdateTime, version, conversationCount } = remote;
+  const record = newRecord({ appName, userId, sessionId }, INCARNATION, createTime, 0);
+  return { ...record, lastUpdateTime, lastSeq: version, counters: { ...record.counters, turns: conversationCount } };
+}
+
+function itemsOf({ events }: RemoteSession): ViewItem[] {
+  return copyOf(events).map((event: LoggedEvent) => viewItemOf(event, event.timestamp));
+}
+
+function copyOf<Value>(value: Value): Value {
+  return JSON.parse(JSON.stringify(value)) as Value;
+}

@@ -1,0 +1,118 @@
+import { type INestApplication, Module } from '@nestjs/common';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Test } from '@nestjs/testing';
+import {
+  SESSION_STORAGE,
+  SessionService,
+  type SessionStorage,
+  SessionsModule,
+  type SessionsModuleOptions,
+} from '../../src/index.js';
+import {
+  FASTIFY_OPTIONS,
+  OpenAccess,
+  ProblemFilter,
+  SESSIONS_BODY_LIMIT,
+  SessionsRestModule,
+  answerUnreadable,
+  type SessionsRestOptions,
+} from '../../src/sessions/rest/index.js';
+import { SummarizerModule, type SummarizerOptions, SummarizerSessionManager } from '../../src/summarizer/index.js';
+import { SummarizerRestModule } from '../../src/summarizer/rest/index.js';
+
+export type Framework = 'Express' | 'Fastify';
+export const frameworks: readonly Framework[] = ['Express', 'Fastify'];
+
+interface RestAppOptions extends Partial<SessionsRestOptions> {
+  readonly sessions?: Partial<SessionsModuleOptions>;
+  /** With the routes of summaries. */
+  readonly summarizer?: SummarizerOptions;
+  /** Done to the app before anything else is. */
+  readonly prepare?: (app: INestApplication) => void;
+}
+
+/** What a request was answered. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly body: Record<string, unknown>;
+}
+
+/** The client of the tests opens connections ahead, which nobody would close. */
+const OPTIONS = { logger: false, forceCloseConnections: true } as const;
+
+interface Layer {
+  readonly route?: { readonly path: string; readonly methods: Readonly<Record<string, boolean>> };
+}
+
+/** An app with the routes of sessions, listening on a port of its own. */
+export class RestApp {
+  private constructor(
+    private readonly app: INestApplication,
+    readonly url: string,
+  ) {}
+
+  static async start(
+    framework: Framework,
+    { sessions, summarizer, prepare, ...rest }: RestAppOptions = {},
+  ): Promise<RestApp> {
+    const options = { provider: 'memory', isGlobal: true, ...sessions } as const;
+    const routes = { access: OpenAccess, ...rest };
+    const ofSummaries = summarizer && [
+      SummarizerModule.forRoot({ ...summarizer, isGlobal: true }),
+      SummarizerRestModule.forRoot(routes),
+    ];
+    @Module({ imports: [SessionsModule.forRoot(options), SessionsRestModule.forRoot(routes), ...(ofSummaries ?? [])] })
+    class RestAppModule {}
+    const module = await Test.createTestingModule({ imports: [RestAppModule] }).compile();
+    const app =
+      framework === 'Express'
+        ? module.createNestApplication<NestExpressApplication>(OPTIONS)
+        : module.createNestApplication<NestFastifyApplication>(new FastifyAdapter(FASTIFY_OPTIONS), OPTIONS);
+    prepare?.(app);
+    if ('useBodyParser' in app && framework === 'Express') {
+      (app as NestExpressApplication).useBodyParser('json', { limit: SESSIONS_BODY_LIMIT });
+    }
+    if (framework === 'Express') app.getHttpServer().on('clientError', answerUnreadable);
+    app.useGlobalFilters(new ProblemFilter());
+    await app.listen(0, '127.0.0.1');
+    return new RestApp(app, await app.getUrl());
+  }
+
+  get sessions(): SessionService {
+    return this.app.get(SessionService);
+  }
+
+  get storage(): SessionStorage {
+    return this.app.get(SESSION_STORAGE, { strict: false });
+  }
+
+  get summaries(): SummarizerSessionManager {
+    return this.app.get(SummarizerSessionManager, { strict: false });
+  }
+
+  /** All routes that Express has, as `GET /path`. */
+  routes(): string[] {
+    const { router } = this.app.getHttpAdapter().getInstance() as { router: { stack: Layer[] } };
+    return router.stack.flatMap(({ route }) =>
+      route ? Object.keys(route.methods).map((method) => `${method.toUpperCase()} ${route.path}`) : [],
+    );
+  }
+
+  /** On a connection of its own: one that was kept may be closed by the server just when it is used again. */
+  async request(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+    const response = await fetch(this.url + path, {
+      method,
+      headers: { connection: 'close', ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, text, body: text === '' ? {} : JSON.parse(text) };
+  }
+
+  async close(): Promise<void> {
+    await this.app.close();
+  }
+}

@@ -1,0 +1,69 @@
+import { InMemorySessionStorage, type ReadRequest, SessionService, type StoredSession } from '../../src/index.js';
+
+const KEY = { appName: 'shop', userId: 'ann', sessionId: 'one' };
+const SESSION = { appName: 'shop', userId: 'ann', id: 'one' };
+
+/** Lets something happen between two reads of one operation. */
+class InterruptedStorage extends InMemorySessionStorage {
+  interruption: (() => Promise<void>) | undefined;
+
+  override async read(request: ReadRequest): Promise<StoredSession | undefined> {
+    const read = await super.read(request);
+    const interruption = this.interruption;
+    this.interruption = undefined;
+    await interruption?.();
+    return read;
+  }
+}
+
+async function numberedSession(length: number) {
+  const storage = new InterruptedStorage();
+  const sessions = new SessionService({ storage });
+  await sessions.createSession({ ...KEY, state: { count: 0 } });
+  const append = async (count: number): Promise<unknown> =>
+    sessions.appendEvent({ session: SESSION, event: { id: `e${count}`, actions: { stateDelta: { count } } } });
+  for (let count = 1; count <= length; count++) await append(count);
+  return { storage, sessions, append };
+}
+
+describe('forking a session while it changes', () => {
+  it('takes no event that is appended after the beginning', async () => {
+    const { storage, sessions, append } = await numberedSession(3);
+    storage.interruption = async () => void (await append(4));
+    const fork = await sessions.forkSession(KEY);
+    expect(fork.events.map(({ id }) => id)).toEqual(['e1', 'e2', 'e3']);
+    expect(fork.state.toRecord()).toEqual({ count: 3 });
+  });
+
+  it('begins anew where the log is trimmed meanwhile', async () => {
+    const { storage, sessions } = await numberedSession(6);
+    const { incarnation, firstSeq, marksSeq } = (await storage.read({ key: KEY }))?.record ?? { incarnation: '' };
+    storage.interruption = async () =>
+      storage.trim({
+        key: KEY,
+        incarnation,
+        firstSeq: firstSeq ?? 1,
+        marksSeq: marksSeq ?? 0,
+        newFirstSeq: 4,
+        baseState: '{"count":3}',
+      });
+    const fork = await sessions.forkSession({ ...KEY, atSeq: 5 });
+    expect(fork.events.map(({ id, seq }) => [id, seq])).toEqual([
+      ['e4', 1],
+      ['e5', 2],
+    ]);
+    expect(fork.state.toRecord()).toEqual({ count: 5 });
+    expect((await sessions.rewindSession({ ...KEY, sessionId: fork.id, toSeq: 0 })).state.toRecord()).toEqual({
+      count: 3,
+    });
+  });
+
+  it('never mixes a session with the one that takes its place', async () => {
+    const { storage, sessions } = await numberedSession(3);
+    storage.interruption = async () => {
+      await sessions.deleteSession(KEY);
+      await sessions.createSession(KEY);
+    };
+    await expect(sessions.forkSession(KEY)).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
+  });
+});

@@ -1,0 +1,45 @@
+import { InMemorySessionService, InvalidInputError } from '../../src/index.js';
+
+const OPERATIONS = [
+  'createSession',
+  'getSession',
+  'getOrCreateSession',
+  'listSessions',
+  'deleteSession',
+  'listEvents',
+  'watch',
+  'appendEvent',
+  'append',
+  'updateSession',
+  'rewindSession',
+  'forkSession',
+  'getUserState',
+  'updateUserState',
+  'getAppState',
+  'updateAppState',
+] as const;
+
+describe('an operation without its argument', () => {
+  it.each(OPERATIONS)('is refused: %s', async (name) => {
+    const sessions = new InMemorySessionService();
+    for (const nothing of [undefined, null, 's-1']) {
+      const call = async (): Promise<unknown> => sessions[name](nothing as never);
+      await expect(call()).rejects.toBeInstanceOf(InvalidInputError);
+    }
+    await sessions.close();
+  });
+
+  it('is all the same where everything in it may be left out', async () => {
+    const sessions = new InMemorySessionService();
+    const session = await sessions.createSession({ appName: 'shop', userId: 'ann', state: { a: 1 } });
+    session.state.a = 2;
+    expect(await sessions.updateSession(session, null as never)).toMatchObject({ seq: 1 });
+    expect(await sessions.purgeExpired(null as never)).toMatchObject({ sessions: 0 });
+    class Config {
+      numRecentEvents = 0;
+    }
+    const key = { appName: 'shop', userId: 'ann', sessionId: session.id };
+    expect(await sessions.getSession({ ...key, config: new Config() })).toMatchObject({ events: [] });
+    await sessions.close();
+  });
+});

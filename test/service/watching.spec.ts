@@ -1,0 +1,124 @@
+import { setImmediate } from 'node:timers/promises';
+import { InMemorySessionStorage, InProcessSignals, type SessionSignals, SessionService } from '../../src/index.js';
+import { signalsOf } from '../../src/sessions/session-signals.js';
+import { testStores } from '../support/stores.js';
+
+const KEY = { appName: 'shop', userId: 'ann', sessionId: 'one' };
+const SESSION = { appName: 'shop', userId: 'ann', id: 'one' };
+const NO_POLL = 1_000_000;
+const ENDED = { done: true, value: undefined };
+
+async function watchedSessions({ signals }: { signals?: SessionSignals } = {}) {
+  const storage = new InMemorySessionStorage();
+  const sessions = new SessionService({ storage, watchPollMs: NO_POLL, signals });
+  await sessions.createSession(KEY);
+  return { storage, sessions };
+}
+
+/** Timers that this process waits for or would wait for. */
+function timers(): number {
+  return process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+}
+
+describe('watching sessions', () => {
+  it('hears of appends through other services over the same storage', async () => {
+    const { storage, sessions } = await watchedSessions();
+    const other = new SessionService({ storage });
+    const next = sessions.watch(KEY).next();
+    await setImmediate();
+    await other.appendEvent({ session: SESSION, event: { id: 'e1' } });
+    expect((await next).value).toMatchObject({ id: 'e1', seq: 1 });
+    await sessions.close();
+  });
+
+  it('finds what nobody announced', async () => {
+    const storage = new InMemorySessionStorage();
+    const sessions = new SessionService({ storage, watchPollMs: 5 });
+    const elsewhere = new SessionService({ storage, signals: new InProcessSignals() });
+    await sessions.createSession(KEY);
+    const watch = sessions.watch(KEY);
+    const next = watch.next();
+    await setImmediate();
+    await elsewhere.appendEvent({ session: SESSION, event: { id: 'e1' } });
+    expect((await next).value).toMatchObject({ id: 'e1' });
+    const end = expect(watch.next()).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
+    await elsewhere.deleteSession(KEY);
+    await end;
+    await sessions.close();
+  });
+
+  it('leaves neither listeners nor timers behind, however it ends', async () => {
+    const { storage, sessions } = await watchedSessions();
+    const signals = signalsOf(storage);
+    const before = timers();
+    const abort = new AbortController();
+    const broken = sessions.watch(KEY);
+    const aborted = sessions.watch({ ...KEY, signal: abort.signal });
+    const failing = sessions.watch(KEY);
+    const waiting = [broken.next(), aborted.next()];
+    const failure = expect(failing.next()).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
+    await setImmediate();
+    expect(signals.size).toBe(3);
+    await broken.return?.();
+    abort.abort();
+    await Promise.all(waiting);
+    expect(signals.size).toBe(1);
+    await sessions.deleteSession(KEY);
+    await failure;
+    expect(signals.size).toBe(0);
+    expect(timers()).toBe(before);
+  });
+
+  it('listens only while somebody waits, so that a watch which is forgotten holds nothing', async () => {
+    const { storage, sessions } = await watchedSessions();
+    const watch = sessions.watch({ ...KEY, afterSeq: 0 });
+    await sessions.appendEvent({ session: SESSION, event: {} });
+    await watch.next();
+    sessions.watch(KEY);
+    await setImmediate();
+    expect(signalsOf(storage).size).toBe(0);
+  });
+
+  it('lets a failing source of signals fail no append', async () => {
+    const failures: unknown[] = [];
+    const signals: SessionSignals = {
+      subscribe: () => () => undefined,
+      announce() {
+        throw new Error('out of order');
+      },
+    };
+    const storage = new InMemorySessionStorage();
+    const sessions = new SessionService({ storage, signals, onBackgroundError: (error) => failures.push(error) });
+    await sessions.createSession(KEY);
+    expect(await sessions.appendEvent({ session: SESSION, event: {} })).toMatchObject({ seq: 1 });
+    await sessions.whenIdle();
+    expect(failures).toHaveLength(2);
+  });
+
+  it('refuses an interval that no timer keeps', () => {
+    const storage = new InMemorySessionStorage();
+    for (const watchPollMs of [0, -1, 0.5, NaN, 2 ** 31]) {
+      expect(() => new SessionService({ storage, watchPollMs })).toThrow('watchPollMs');
+    }
+  });
+});
+
+describe.each(testStores)('closing sessions that are watched on $name', ({ open }) => {
+  it('ends every watch quietly, also one that has events left', async () => {
+    const { storage, destroy } = await open({});
+    const sessions = new SessionService({ storage, watchPollMs: NO_POLL });
+    await sessions.createSession(KEY);
+    const waiting = sessions.watch(KEY).next();
+    await sessions.appendEvent({ session: SESSION, event: {} });
+    await waiting;
+    const watch = sessions.watch({ ...KEY, afterSeq: 0 });
+    for (let count = 0; count < 2; count++) await sessions.appendEvent({ session: SESSION, event: {} });
+    await watch.next();
+    const idle = sessions.watch(KEY).next();
+    await sessions.close();
+    expect(await idle).toEqual(ENDED);
+    expect(await watch.next()).toEqual(ENDED);
+    expect(await sessions.watch(KEY).next()).toEqual(ENDED);
+    await destroy();
+  });
+});

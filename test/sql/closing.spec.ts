@@ -1,0 +1,44 @@
+import type { SessionService } from '../../src/index.js';
+import { describeSqlServers } from '../support/sql-bench.js';
+import type { TcpProxy } from '../support/tcp-proxy.js';
+
+const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
+const LIMIT_MS = 600;
+/** For timers on a busy machine. */
+const SLACK_MS = 10_000;
+
+describeSqlServers('A $name store', (bench) => {
+  let proxy: TcpProxy;
+  let sessions: SessionService;
+
+  beforeEach(async () => {
+    const made = await bench().proxy();
+    proxy = made.proxy;
+    sessions = bench().sessions({ ...made.behind, timeLimitMs: LIMIT_MS });
+    // The tables take longer than a call may.
+    await bench().storage().open();
+    await sessions.createSession(KEY);
+  });
+
+  it('is closed in time, also where nobody hears the goodbye', async () => {
+    await Promise.all(Array.from({ length: 3 }, () => sessions.getSession(KEY)));
+    proxy.mode = 'black hole';
+    const start = performance.now();
+    await sessions.close();
+    expect(performance.now() - start).toBeLessThan(LIMIT_MS + SLACK_MS);
+  });
+
+  it('is closed without complaint while connections are still being made', async () => {
+    const { proxy: slow, behind } = await bench().proxy();
+    const driverOptions = { connectTimeout: 2 * LIMIT_MS };
+    const storage = bench().storage({ ...behind, timeLimitMs: LIMIT_MS, driverOptions });
+    await storage.open();
+    slow.judge = ({ from }) => (from === 'server' ? 'swallow' : 'pass');
+    // Whether our limit or the driver's comes first depends on how busy the machine is.
+    const calls = [1, 2, 3].map(() =>
+      expect(storage.read({ key: KEY })).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', outcomeUnknown: false }),
+    );
+    await storage.close();
+    await Promise.all(calls);
+  });
+});

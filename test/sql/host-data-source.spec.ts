@@ -1,0 +1,160 @@
+import { DataSource, type DataSourceOptions } from 'typeorm';
+import Libsql from 'libsql';
+import { ConfigurationError, SessionService } from '../../src/index.js';
+import type { OpenStorage } from '../../src/testing/open-storage.js';
+import { describeSessionStorage } from '../../src/testing/index.js';
+import { SESSION_MIGRATIONS, TypeOrmSessionStorage, sessionEntities } from '../../src/typeorm.js';
+import { mysqlOptionsOf } from '../servers/mysql-login.js';
+import { PARENT_TABLES, readRawTables } from '../support/sql-raw-data.js';
+import { SqlBench, describeSqlServers } from '../support/sql-bench.js';
+import { type RawConnection, type SqlServer, sqlServers } from '../support/sql-servers.js';
+import { SqliteFile } from '../support/sqlite-file.js';
+import { readRaw } from '../support/sqlite-store.js';
+import { chosenStoreNames } from '../support/store-names.js';
+
+const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
+
+/** As an app might have it, with neither of the settings that the store gives to connections of its own. */
+function hostOptions(bench: SqlBench): DataSourceOptions {
+  const { url, driverOptions } = bench.database.storageOptions;
+  const shared = { migrations: [...SESSION_MIGRATIONS] };
+  return bench.name === 'postgres'
+    ? { ...shared, type: 'postgres', url, entities: sessionEntities('postgres') }
+    : { ...shared, type: 'mysql', url, charset: 'utf8mb4', extra: driverOptions, entities: sessionEntities('mysql') };
+}
+
+async function openHost(bench: SqlBench, options: Partial<DataSourceOptions> = {}): Promise<DataSource> {
+  const dataSource = new DataSource({ ...hostOptions(bench), ...options } as DataSourceOptions);
+  await dataSource.initialize();
+  bench.closeInTheEnd(() => dataSource.destroy());
+  return dataSource;
+}
+
+/** What the tests of the contract use one after the other. */
+interface SharedHost {
+  readonly bench: SqlBench;
+  readonly dataSource: DataSource;
+  readonly raw: RawConnection;
+}
+
+async function openSharedHost(server: SqlServer): Promise<SharedHost> {
+  const bench = await SqlBench.open(server);
+  const dataSource = await openHost(bench);
+  await dataSource.runMigrations();
+  return { bench, dataSource, raw: await bench.connect() };
+}
+
+function openedByHost({ dataSource, raw }: SharedHost, clock: { now(): number }): OpenStorage {
+  const storage = new TypeOrmSessionStorage({ dataSource, clock });
+  return {
+    storage,
+    raw: () => readRawTables((table) => raw.query(`SELECT * FROM ${table}`)),
+    async destroy() {
+      await storage.close();
+      expect(dataSource.isInitialized).toBe(true);
+      for (const table of PARENT_TABLES) await raw.query(`DELETE FROM ${table}`);
+    },
+  };
+}
+
+async function openedBySqliteHost(clock: { now(): number }): Promise<OpenStorage> {
+  const file = new SqliteFile();
+  const dataSource = new DataSource({
+    type: 'better-sqlite3',
+    driver: Libsql,
+    database: file.path,
+    migrations: [...SESSION_MIGRATIONS],
+  });
+  await dataSource.initialize();
+  await dataSource.runMigrations();
+  const storage = new TypeOrmSessionStorage({ dataSource, clock });
+  return {
+    storage,
+    raw: async () => readRaw(file.path),
+    async destroy() {
+      await storage.close();
+      expect(dataSource.isInitialized).toBe(true);
+      await dataSource.destroy();
+      await file.remove();
+    },
+  };
+}
+
+for (const server of sqlServers.filter(({ name }) => chosenStoreNames().includes(name))) {
+  let host: Promise<SharedHost> | undefined;
+  describeSessionStorage({
+    name: `${server.name}, over a DataSource of the app,`,
+    create: async ({ clock }) => openedByHost(await (host ??= openSharedHost(server)), clock),
+  });
+  afterAll(async () => (await host)?.bench.close());
+}
+describeSessionStorage({
+  name: 'sqlite, over a DataSource of the app,',
+  create: ({ clock }) => openedBySqliteHost(clock),
+});
+
+describeSqlServers('A $name store over a DataSource of the app', (bench) => {
+  it('leaves it open, and goes on with what it has', async () => {
+    const dataSource = await openHost(bench());
+    await dataSource.runMigrations();
+    const sessions = new SessionService({ storage: new TypeOrmSessionStorage({ dataSource }) });
+    await sessions.createSession({ ...KEY, state: { k: 1, 'app:k': 2 } });
+    await sessions.close();
+    const again = new SessionService({ storage: new TypeOrmSessionStorage({ dataSource }) });
+    expect((await again.getSession(KEY))?.state.toRecord()).toEqual({ k: 1, 'app:k': 2 });
+    await again.close();
+    expect(await dataSource.query('SELECT 1 AS one')).toHaveLength(1);
+  });
+
+  it('asks for the tables where they are missing', async () => {
+    const storage = new TypeOrmSessionStorage({ dataSource: await openHost(bench()) });
+    await expectRefusal(storage, /lacks the tables of sessions: add SESSION_MIGRATIONS/);
+  });
+
+  it('asks for another prefix where statements could take it for something else', async () => {
+    const dataSource = await openHost(bench(), { entityPrefix: 'x?' });
+    const opening = new TypeOrmSessionStorage({ dataSource }).open();
+    await expect(opening).rejects.toMatchObject({ code: 'INVALID_INPUT', path: 'tablePrefix' });
+  });
+
+  it('asks for an initialised one', async () => {
+    const storage = new TypeOrmSessionStorage({ dataSource: new DataSource(hostOptions(bench())) });
+    await expectRefusal(storage, /call its initialize\(\) first/);
+  });
+});
+
+describeSqlServers(
+  'A $name store over a DataSource of the app',
+  (bench) => {
+    it('refuses connections that would change texts', async () => {
+      const latin1 = await openHost(bench(), { charset: 'latin1' });
+      await expectRefusal(new TypeOrmSessionStorage({ dataSource: latin1 }), /set charset: 'utf8mb4'/);
+
+      const { url } = bench().database.storageOptions;
+      const { host, port, user, password } = mysqlOptionsOf(url);
+      const database = new URL(url).pathname.slice(1);
+      const dataSource = new DataSource({
+        type: 'mysql',
+        host,
+        port,
+        username: user,
+        password,
+        database,
+        charset: 'utf8mb4',
+        poolSize: 1,
+        extra: bench().database.storageOptions.driverOptions,
+      });
+      await dataSource.initialize();
+      bench().closeInTheEnd(() => dataSource.destroy());
+      await dataSource.query("SET SESSION sql_mode = 'NO_BACKSLASH_ESCAPES'");
+      await expectRefusal(new TypeOrmSessionStorage({ dataSource }), /take it out of sql_mode/);
+    });
+  },
+  ['mariadb'],
+);
+
+async function expectRefusal(storage: TypeOrmSessionStorage, message: RegExp): Promise<void> {
+  const error = await storage.open().catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(ConfigurationError);
+  expect((error as Error).message).toMatch(message);
+}

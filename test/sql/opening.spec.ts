@@ -1,0 +1,133 @@
+import { ConfigurationError, InvalidInputError, StoreUnavailableError } from '../../src/index.js';
+import { type ServerOptions, TypeOrmSessionStorage } from '../../src/typeorm.js';
+import { freePort } from '../servers/free-port.js';
+import { everythingSaidBy } from '../support/said-by-error.js';
+import { type SqlBench, describeSqlServers } from '../support/sql-bench.js';
+
+const PASSWORD = 'very-secret';
+const LIMIT_MS = 600;
+
+describeSqlServers('A $name store that cannot be opened', (bench) => {
+  it('says that nobody listens', async () => {
+    const port = await freePort();
+    const error = await failure({ url: changed(bench(), { host: `127.0.0.1:${port}` }), driverOptions: {} });
+    expect(error.message).toContain(`Nobody listens at 127.0.0.1:${port}`);
+  });
+
+  it('says that there is no such host', async () => {
+    const error = await failure({ url: changed(bench(), { host: 'nowhere.invalid' }), driverOptions: {} });
+    expect(error.message).toContain('There is no host for nowhere.invalid');
+  });
+
+  it('says that the server does not answer', async () => {
+    const { proxy, behind } = await bench().proxy();
+    proxy.mode = 'black hole';
+    const error = await failure({ ...behind, url: withPassword(behind.url), timeLimitMs: LIMIT_MS });
+    expect(error.message).toContain('did not answer in time');
+  });
+
+  it('says that there is no such database', async () => {
+    const { url, driverOptions } = bench().database.storageOptions;
+    const error = await mistake({ url: url.replace(/[^/]*$/, 'not_there'), driverOptions });
+    expect(error.message).toContain('There is no database "not_there"');
+  });
+
+  it('says that the login was refused', async () => {
+    const raw = await bench().connect();
+    const user = `u${Math.random().toString(36).slice(2)}`;
+    const isPostgres = bench().name === 'postgres';
+    if (isPostgres) await raw.query(`CREATE ROLE ${user} NOLOGIN`);
+    else await raw.query(`CREATE USER ${user} IDENTIFIED BY 'other'`);
+    try {
+      const error = await mistake({ url: changed(bench(), { username: user }) });
+      expect(error.message).toContain(`refused the login of "${user}"`);
+    } finally {
+      await raw.query(`DROP ${isPostgres ? 'ROLE' : 'USER'} ${user}`);
+    }
+  });
+
+  it('says that the user may not make tables', async () => {
+    const raw = await bench().connect();
+    const user = `u${Math.random().toString(36).slice(2)}`;
+    const isPostgres = bench().name === 'postgres';
+    if (isPostgres) {
+      await raw.query(`CREATE ROLE ${user} LOGIN PASSWORD '${PASSWORD}'; REVOKE CREATE ON SCHEMA public FROM PUBLIC`);
+    } else {
+      await raw.query(`CREATE USER ${user} IDENTIFIED BY '${PASSWORD}'; GRANT SELECT ON *.* TO ${user}`);
+    }
+    try {
+      const error = await mistake({ url: changed(bench(), { username: user }) });
+      expect(error.message).toContain(`The user "${user}" may not make tables`);
+    } finally {
+      await raw.query(`DROP ${isPostgres ? 'ROLE' : 'USER'} ${user}`);
+    }
+  });
+
+  it('says that other tables stand in the way', async () => {
+    // TypeORM prints migrations that fail.
+    const print = jest.spyOn(console, 'log').mockImplementation();
+    const raw = await bench().connect();
+    await raw.query('CREATE TABLE other_agent_sessions (id int)');
+    try {
+      const error = await mistake({ ...bench().database.storageOptions, tablePrefix: 'other_' });
+      expect(error.message).toContain('has tables that stand in the way of those of sessions');
+    } finally {
+      await raw.query('DROP TABLE other_agent_sessions');
+      print.mockRestore();
+    }
+  });
+
+  it('can be opened later', async () => {
+    const { proxy, behind } = await bench().proxy();
+    proxy.judge = () => 'cut';
+    const sessions = bench().sessions({ ...behind, timeLimitMs: LIMIT_MS });
+    const key = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
+    await expect(sessions.createSession(key)).rejects.toMatchObject({ outcomeUnknown: false });
+    proxy.judge = () => 'pass';
+    expect(await sessions.createSession(key)).toMatchObject({ version: 0 });
+  });
+
+  it('says which urls there are', async () => {
+    for (const url of ['oracle://u:very-secret@h/d', 'nonsense', '']) {
+      const storage = new TypeOrmSessionStorage({ url });
+      const error = await storage.open().catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(InvalidInputError);
+      expect(everythingSaidBy(error)).not.toContain(PASSWORD);
+    }
+  });
+});
+
+/** Where the database is, for somebody with a password, but for what is given. */
+function changed({ database }: SqlBench, parts: { host?: string; username?: string }): string {
+  return Object.assign(new URL(withPassword(database.storageOptions.url)), parts).href;
+}
+
+function withPassword(address = ''): string {
+  const url = new URL(address);
+  url.password = PASSWORD;
+  return url.href;
+}
+
+/** The server may be there later. */
+async function failure(options: Partial<ServerOptions>): Promise<Error> {
+  const error = await refusal(options);
+  expect(error).toBeInstanceOf(StoreUnavailableError);
+  expect(error).toMatchObject({ outcomeUnknown: false });
+  return error;
+}
+
+/** Waiting does not help. */
+async function mistake(options: Partial<ServerOptions>): Promise<Error> {
+  const error = await refusal(options);
+  expect(error).toBeInstanceOf(ConfigurationError);
+  expect(error.message).not.toMatch(/retry/);
+  return error;
+}
+
+async function refusal(options: Partial<ServerOptions>): Promise<Error> {
+  const storage = new TypeOrmSessionStorage({ url: '', ...options });
+  const error = await storage.open().catch((thrown: unknown) => thrown);
+  expect(everythingSaidBy(error)).not.toContain(PASSWORD);
+  await storage.close();
+  return error as Error;
+}

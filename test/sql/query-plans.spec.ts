@@ -1,0 +1,153 @@
+import { Connection } from 'mysql2';
+import { Client } from 'pg';
+import { SessionService } from '../../src/index.js';
+import { ManualClock } from '../../src/testing/manual-clock.js';
+import { SETTINGS, runEverything } from '../counted/everything.js';
+import { fillSqlLog, fillSqlSessions, fillSqlState } from '../support/filled-sql.js';
+import type { SentStatement } from '../support/observed-driver.js';
+import { type SqlBench, describeSqlServers } from '../support/sql-bench.js';
+
+describeSqlServers('The statements for $name', (bench) => {
+  it('find every row by an index', async () => {
+    const statements = new Map<string, SentStatement>();
+    for (const settings of SETTINGS) {
+      for (const statement of await statementsWith(bench(), settings))
+        statements.set(shapeOf(statement.text), statement);
+    }
+    const texts = [...statements.keys()];
+    for (const verb of ['SELECT', 'INSERT', 'UPDATE', 'DELETE']) {
+      expect(texts.filter((text) => text.trim().startsWith(verb)).length).toBeGreaterThan(3);
+    }
+    const raw = await bench().connect();
+    await bench().sessions().createSession({ appName: 'shop', userId: 'ann', sessionId: 's-1' });
+    await fillSqlSessions(raw, bench().name, 2_000);
+    // So that those of one app or user are few among all.
+    await raw.query("UPDATE agent_sessions SET app_name = 'other' WHERE session_id LIKE 'other%' AND pk % 10 <> 0");
+    await fillSqlLog(raw, 10_000, (seq) => ({ author: seq % 10 ? 'agent' : 'user' }));
+    await fillSqlState(raw, bench().name, 2_000);
+    const scans = bench().name === 'postgres' ? await postgresScans(bench()) : await mariaDbScans(bench());
+    const found = [];
+    for (const statement of statements.values()) {
+      const steps = await scans(statement);
+      if (steps.length > 0) found.push([statement.text, ...steps]);
+    }
+    expect(found).toEqual([]);
+    // What it says of a statement that has to walk.
+    expect(await scans({ text: 'SELECT * FROM agent_sessions WHERE turns = 3', values: [] })).not.toEqual([]);
+  });
+});
+
+/** What a store sends, one by one. */
+async function statementsWith(bench: SqlBench, settings: (typeof SETTINGS)[number]): Promise<SentStatement[]> {
+  const clock = new ManualClock(Date.now());
+  const raw = await bench.connect();
+  const storage = bench.storage({ clock, driverOptions: { ...SINGLY, ...socketOf(bench) } });
+  const sessions = new SessionService({ storage, clock, ...settings });
+  await sessions.getUserState({ appName: 'shop', userId: 'ann' });
+  const sent: SentStatement[] = [];
+  const spy = spyOnDriver(bench, (statement) => sent.push(statement));
+  await runEverything({
+    sessions,
+    agenda: storage.agenda,
+    clock,
+    fillSessions: (count) => fillSqlSessions(raw, bench.name, count),
+    fillLog: (count, eventAt) => fillSqlLog(raw, count, eventAt),
+  });
+  await sessions.whenIdle();
+  spy.mockRestore();
+  for (const table of ['agent_sessions', 'agent_shared_scopes']) await raw.query(`DELETE FROM ${table}`);
+  // The store quotes the names of its tables, and who fills them here does not.
+  return sent.filter(({ text }) => /^\s*(SELECT|INSERT|UPDATE|DELETE)\b/.test(text) && /[`"]agent_/.test(text));
+}
+
+/** The statements of a transaction in messages of their own, and not several in one. */
+const SINGLY = { multipleStatements: false };
+
+function socketOf({ database }: SqlBench): object {
+  return database.storageOptions.driverOptions ?? {};
+}
+
+function spyOnDriver(bench: SqlBench, onStatement: (statement: SentStatement) => void): jest.SpyInstance {
+  const prototype = (bench.name === 'postgres' ? Client : Connection).prototype as unknown as DriverPrototype;
+  const query = prototype.query;
+  return jest.spyOn(prototype, 'query').mockImplementation(function (this: unknown, ...given: unknown[]) {
+    const [statement] = given as [{ text?: string; sql?: string; values?: unknown[] } | string];
+    if (typeof statement === 'object') {
+      onStatement({ text: statement.text ?? statement.sql ?? '', values: statement.values ?? [] });
+    }
+    return query.apply(this, given);
+  });
+}
+
+interface DriverPrototype {
+  query(...given: unknown[]): unknown;
+}
+
+/** Without values and without how many there are. */
+function shapeOf(text: string): string {
+  return text
+    .replaceAll(/'(?:[^'\\]|\\.|'')*'/g, '?')
+    .replaceAll(/\b\d+\b/g, '?')
+    .replaceAll(/\$\?/g, '?')
+    .replaceAll(/(\([?, ]+\)(, )?)+/g, '(?)')
+    .replaceAll(/\?(, \?)+/g, '?');
+}
+
+type ScansOf = (statement: SentStatement) => Promise<string[]>;
+
+async function mariaDbScans(bench: SqlBench): Promise<ScansOf> {
+  const raw = await bench.connect();
+  const tables = await raw.query("SHOW TABLES LIKE 'agent%'");
+  for (const row of tables) await raw.query(`ANALYZE TABLE ${String(Object.values(row)[0])}`);
+  const { createConnection } = await import('mysql2/promise');
+  const { mysqlOptionsOf } = await import('../servers/mysql-login.js');
+  const { url, driverOptions } = bench.database.storageOptions;
+  const database = new URL(url).pathname.slice(1);
+  const connection = await createConnection({ ...mysqlOptionsOf(url), ...driverOptions, database, charset: 'utf8mb4' });
+  bench.closeInTheEnd(() => connection.end());
+  // Where a table can only be walked over, it still is.
+  await connection.query('SET SESSION max_seeks_for_key = 1');
+  return async ({ text, values }) => {
+    const [rows] = await connection.query(`EXPLAIN ${text}`, [...values]);
+    return (
+      (rows as { table: string | null; type: string | null; select_type: string; possible_keys: unknown }[])
+        .filter(({ table, type }) => table !== null && !table.startsWith('<') && /^(ALL|index)$/.test(type ?? ''))
+        // Between walking and an index that it has, it chooses by samples, which differ from run to run.
+        .filter(({ possible_keys: keys }) => keys === null)
+        .filter(({ select_type: kind }) => kind !== 'INSERT')
+        .map((row) => JSON.stringify(row))
+    );
+  };
+}
+
+interface PlanNode {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Index Cond'?: string;
+  readonly Plans?: readonly PlanNode[];
+}
+
+async function postgresScans(bench: SqlBench): Promise<ScansOf> {
+  const client = new Client({ connectionString: bench.database.storageOptions.url });
+  await client.connect();
+  bench.closeInTheEnd(() => client.end());
+  await client.query('ANALYZE');
+  // Where a table can only be walked over, it still is.
+  await client.query('SET enable_seqscan = off');
+  const scansIn = (node: PlanNode): string[] => [
+    ...(isScan(node) ? [JSON.stringify({ ...node, Plans: undefined })] : []),
+    ...(node.Plans ?? []).flatMap(scansIn),
+  ];
+  return async ({ text, values }) => {
+    const { rows } = await client.query<{ 'QUERY PLAN': { Plan: PlanNode }[] }>(`EXPLAIN (FORMAT JSON) ${text}`, [
+      ...values,
+    ]);
+    return rows.flatMap((row) => row['QUERY PLAN'].flatMap(({ Plan }) => scansIn(Plan)));
+  };
+}
+
+function isScan(node: PlanNode): boolean {
+  const type = node['Node Type'];
+  if (type === 'Seq Scan') return true;
+  return /^(Index|Index Only|Bitmap Index) Scan$/.test(type) && node['Index Cond'] === undefined;
+}

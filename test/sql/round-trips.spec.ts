@@ -1,0 +1,125 @@
+import type { SessionService } from '../../src/index.js';
+import { fillSqlLog } from '../support/filled-sql.js';
+import { type SqlBench, describeSqlServers } from '../support/sql-bench.js';
+import type { TcpProxy } from '../support/tcp-proxy.js';
+
+const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
+const SESSION = { appName: 'shop', userId: 'ann', id: 's-1' };
+const LENGTHS = [100, 10_000];
+
+/** What an operation takes, its transaction included. */
+const EXPECTED: Record<string, readonly [mariadb: number, postgres: number]> = {
+  'create a session': [4, 4],
+  'append an event': [2, 2],
+  'append with state of the session': [2, 2],
+  'append with state of user and app': [3, 3],
+  'append the same event again': [3, 3],
+  'append to 64 sessions at once': [3, 3],
+  'append to 64 sessions at once, with state of user and app': [4, 4],
+  'read the session with its last 20 events': [4, 4],
+  'read a page of the log': [3, 3],
+  'list the sessions of the user': [4, 4],
+  'read user state': [3, 3],
+  'write app state': [5, 5],
+  'delete a session': [2, 2],
+};
+
+describeSqlServers('Round trips to a $name store', (bench) => {
+  it(`are as many after ${LENGTHS.join(' events as after ')}`, async () => {
+    const { proxy, behind } = await bench().proxy();
+    const raw = await bench().connect();
+    const sessions = bench().sessions(behind);
+    await sessions.createSession({ ...KEY, state: { 'user:k': 0, 'app:k': 0 } });
+    const counts = [];
+    for (const length of LENGTHS) {
+      const { version = 0 } = (await sessions.getSession({ ...KEY, config: { numRecentEvents: 0 } })) ?? {};
+      await fillSqlLog(raw, length - version, (seq) => ({ author: seq % 10 ? 'agent' : 'user' }));
+      const others = await createOthers(sessions, length);
+      const counted: Record<string, number> = {};
+      for (const [name, run] of Object.entries(operations(sessions, length, others))) {
+        const trips = countTrips(proxy);
+        await run();
+        counted[name] = trips();
+      }
+      counts.push(counted);
+    }
+    const place = bench().name === 'mariadb' ? 0 : 1;
+    const expected = Object.fromEntries(Object.entries(EXPECTED).map(([name, trips]) => [name, trips[place]]));
+    expect(counts).toEqual([expected, expected]);
+  });
+
+  it('are few for the agenda, each call being one statement in a transaction', async () => {
+    const { proxy, behind } = await bench().proxy();
+    const { agenda } = bench().storage(behind);
+    await agenda.put('job', 0);
+    const trips = countTrips(proxy);
+    await agenda.put('job', 1_000);
+    expect(trips()).toBe(2);
+    await agenda.remove({ name: 'job', dueAt: 0 });
+    expect(trips()).toBe(2 + 2);
+    await agenda.due(1_000);
+    expect(trips()).toBe(2 + 2 + 3);
+  });
+
+  it('are a few more where a connection sends statements one by one', async () => {
+    const { proxy, behind } = await bench().proxy();
+    const sessions = bench().sessions({ ...behind, driverOptions: oneByOne(bench()) });
+    await sessions.createSession(KEY);
+    const trips = countTrips(proxy);
+    await sessions.appendEvent({ session: SESSION, event: { author: 'user' } });
+    expect(trips()).toBe(bench().name === 'mariadb' ? 7 : 6);
+  });
+});
+
+function oneByOne({ name }: SqlBench): Record<string, unknown> {
+  return name === 'mariadb' ? { multipleStatements: false } : { pipeline: false };
+}
+
+/** What a client says after it has heard something, or at first, is the beginning of a round trip. */
+function countTrips(proxy: TcpProxy): () => number {
+  const speakers = new Map<number, string>();
+  let trips = 0;
+  proxy.judge = ({ from, connection }) => {
+    if (from === 'client' && speakers.get(connection) !== 'client') trips += 1;
+    speakers.set(connection, from);
+    return 'pass';
+  };
+  return () => trips;
+}
+
+async function createOthers(sessions: SessionService, length: number): Promise<string[]> {
+  const ids = Array.from({ length: 64 }, (_, index) => `${length}-${index}`);
+  for (const sessionId of ids) await sessions.createSession({ ...KEY, sessionId });
+  return ids;
+}
+
+function operations(
+  sessions: SessionService,
+  length: number,
+  others: readonly string[],
+): Record<string, () => Promise<unknown>> {
+  const append = (kind: string, stateDelta: Record<string, unknown>) => () =>
+    sessions.appendEvent({
+      session: SESSION,
+      event: { id: `${kind}-${length}`, author: 'user', actions: { stateDelta } },
+    });
+  const appendToAll = (stateDelta: Record<string, unknown>) => () =>
+    Promise.all(
+      others.map((id) => sessions.appendEvent({ session: { ...SESSION, id }, event: { actions: { stateDelta } } })),
+    );
+  return {
+    'create a session': () => sessions.createSession({ ...KEY, sessionId: `new-${length}` }),
+    'append an event': append('plain', {}),
+    'append with state of the session': append('own', { k: length }),
+    'append with state of user and app': append('shared', { 'user:k': length, 'app:k': length }),
+    'append the same event again': append('plain', {}),
+    'append to 64 sessions at once': appendToAll({}),
+    'append to 64 sessions at once, with state of user and app': appendToAll({ 'user:k': 1, 'app:k': 1 }),
+    'read the session with its last 20 events': () => sessions.getSession({ ...KEY, config: { numRecentEvents: 20 } }),
+    'read a page of the log': () => sessions.listEvents({ ...KEY, afterSeq: 50, limit: 20 }),
+    'list the sessions of the user': () => sessions.listSessions({ appName: 'shop', userId: 'ann', limit: 10 }),
+    'read user state': () => sessions.getUserState(KEY),
+    'write app state': () => sessions.updateAppState({ ...KEY, stateDelta: { k: 1 } }),
+    'delete a session': () => sessions.deleteSession({ ...KEY, sessionId: `new-${length}` }),
+  };
+}

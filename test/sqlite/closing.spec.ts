@@ -1,0 +1,77 @@
+import { SessionService, StoreUnavailableError } from '../../src/index.js';
+import { SqliteFile } from '../support/sqlite-file.js';
+
+const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
+const SESSION = { appName: 'shop', userId: 'ann', id: 's-1' };
+const APPENDS = 200;
+
+describe('a SQLite store that is closed with appends in its queue', () => {
+  let file: SqliteFile;
+
+  beforeEach(() => {
+    file = new SqliteFile();
+  });
+
+  afterEach(() => file.remove());
+
+  it.each([true, false])('finishes them (shared transactions: %j)', async (coalesceAppends) => {
+    const storage = await file.storage({ coalesceAppends });
+    const sessions = new SessionService({ storage });
+    await sessions.createSession(KEY);
+    const appends = appendMany((event) => sessions.append({ session: SESSION, event }));
+    await new Promise(setImmediate);
+    await storage.close();
+    expect(await storedIds()).toEqual(await acknowledged(appends));
+    expect(await storedIds()).toHaveLength(APPENDS);
+  });
+
+  it.each([true, false])('refuses those that cannot be finished in time (%j)', async (coalesceAppends) => {
+    const storage = await file.storage({ coalesceAppends, timeLimitMs: 100 });
+    const sessions = new SessionService({ storage });
+    await sessions.createSession(KEY);
+    const other = file.connection();
+    other.exec('BEGIN IMMEDIATE');
+    const appends = appendMany((event) => sessions.append({ session: SESSION, event }));
+    await new Promise(setImmediate);
+    await storage.close();
+    other.exec('COMMIT');
+    expect(await acknowledged(appends)).toEqual([]);
+    expect(await storedIds()).toEqual([]);
+  });
+
+  it('ends every one of them where they come while it closes', async () => {
+    await (await file.sessions()).createSession(KEY);
+    const storage = await file.storage();
+    const late = new SessionService({ storage });
+    const appends = appendMany((event) => late.append({ session: SESSION, event }));
+    const closing = storage.close();
+    const more = appendMany(async (event) => late.append({ session: SESSION, event }), APPENDS);
+    await closing;
+    expect((await acknowledged([...appends, ...more])).toSorted()).toEqual((await storedIds()).toSorted());
+  });
+
+  async function storedIds(): Promise<string[]> {
+    const reader = await file.sessions();
+    const { events } = await reader.listEvents({ ...KEY, limit: 1_000 });
+    await reader.close();
+    return events.map(({ id }) => id);
+  }
+});
+
+function appendMany(append: (event: { id: string }) => Promise<unknown>, from = 0) {
+  return Array.from({ length: APPENDS }, (_, index) => {
+    const id = `e-${from + index}`;
+    return { id, appending: Promise.allSettled([append({ id })]) };
+  });
+}
+
+/** Those that were; the others were refused, and not in just any way. */
+async function acknowledged(appends: ReturnType<typeof appendMany>): Promise<string[]> {
+  const ids: string[] = [];
+  for (const { id, appending } of appends) {
+    const [outcome] = await appending;
+    if (outcome.status === 'fulfilled') ids.push(id);
+    else expect(outcome.reason).toBeInstanceOf(StoreUnavailableError);
+  }
+  return ids;
+}

@@ -1,0 +1,107 @@
+import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { ConfigurationError, StoreUnavailableError } from '../../src/index.js';
+import { randomNumbers, seed } from '../support/random.js';
+import { everythingSaidBy } from '../support/said-by-error.js';
+import { SqliteFile } from '../support/sqlite-file.js';
+
+const USER = { appName: 'shop', userId: 'ann' };
+const PAGE_BYTES = 4_096;
+const SESSIONS = 3;
+const EVENTS = 20;
+const SECRET = 'canary-5d2e';
+/** Some events fill pages of their own. */
+const textOf = (number: number) => `${SECRET} ${'x'.repeat(number % 5 ? 300 : 9_000)}`;
+
+describe(`a SQLite file that is damaged (SEED=${seed})`, () => {
+  let file: SqliteFile;
+  let whole: Buffer;
+  let expected: string;
+
+  beforeEach(async () => {
+    file = new SqliteFile();
+    const sessions = await file.sessions();
+    for (let index = 0; index < SESSIONS; index++) {
+      const session = await sessions.createSession({ ...USER, sessionId: `s-${index}`, state: { 'user:k': 1 } });
+      for (let number = 1; number <= EVENTS; number++) {
+        const content = { role: 'user', parts: [{ text: textOf(number) }] };
+        const actions = { stateDelta: { [`k${number}`]: number } };
+        await sessions.appendEvent({
+          session,
+          event: { id: `e-${number}`, author: 'user', timestamp: 1e12, content, actions },
+        });
+      }
+    }
+    await sessions.close();
+    expected = await everything();
+    whole = readFileSync(file.path);
+  });
+
+  afterEach(() => file.remove());
+
+  it('wherever it is, says so or answers with what was stored', async () => {
+    const random = randomNumbers(seed);
+    const pages = whole.length / PAGE_BYTES;
+    let complaints = 0;
+    for (let page = 0; page < pages; page++) {
+      const damaged = Buffer.from(whole);
+      for (let byte = 0; byte < PAGE_BYTES; byte++) damaged[page * PAGE_BYTES + byte] = Math.floor(random() * 128);
+      writeFileSync(file.path, damaged);
+      complaints += await expectAllOrComplaint();
+    }
+    // All but what nobody had to look at, such as indexes.
+    expect(complaints).toBeGreaterThan(pages / 2);
+  });
+
+  it('because its end is missing, says so or answers with what was stored', async () => {
+    for (const share of [0.9, 0.5, 0.1]) {
+      writeFileSync(file.path, whole);
+      truncateSync(file.path, Math.floor(whole.length * share));
+      expect(await expectAllOrComplaint()).toBe(1);
+    }
+  });
+
+  it('because it is no database at all, is left alone', async () => {
+    writeFileSync(file.path, `${SECRET} `.repeat(1_000));
+    await expect(file.storage()).rejects.toBeInstanceOf(ConfigurationError);
+    expect(readFileSync(file.path, 'utf8')).toBe(`${SECRET} `.repeat(1_000));
+  });
+
+  /** Answers how many complaints there were. */
+  async function expectAllOrComplaint(): Promise<0 | 1> {
+    try {
+      expect(await everything()).toBe(expected);
+      return 0;
+    } catch (error) {
+      const isTyped = error instanceof StoreUnavailableError || error instanceof ConfigurationError;
+      expect(isTyped ? '' : error).toBe('');
+      expect(everythingSaidBy(error)).not.toContain(SECRET);
+      return 1;
+    }
+  }
+
+  async function everything(): Promise<string> {
+    const sessions = await file.sessions();
+    try {
+      const found = [];
+      for (let index = 0; index < SESSIONS; index++) {
+        const key = { ...USER, sessionId: `s-${index}` };
+        const session = await sessions.getSession(key);
+        found.push(
+          session?.version,
+          session?.state.toRecord(),
+          session?.events,
+          (await sessions.listEvents(key)).events,
+        );
+      }
+      return JSON.stringify(found, (_name, value: unknown) => sorted(value));
+    } finally {
+      await sessions.close();
+    }
+  }
+});
+
+/** Keys of state come in any order. */
+function sorted(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}

@@ -1,0 +1,62 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ConfigurationError, InvalidInputError } from '../../src/index.js';
+import { TypeOrmSessionStorage } from '../../src/typeorm.js';
+import { SqliteFile } from '../support/sqlite-file.js';
+
+describe('a SQLite file that cannot be opened', () => {
+  let folder: string;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'agent-sessions-opening-'));
+    await mkdir(join(folder, 'a-folder'));
+    await writeFile(join(folder, 'a-text'), 'No database. '.repeat(100));
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  it.each([
+    ['a-folder', 'it must be a file that this process may write, or a new one in a folder where it may.'],
+    ['a-text', 'it is no SQLite file; give another path.'],
+    ['a-text/sessions.db', 'a part of the path is a file; give another path.'],
+  ])('is named, with what to do: %s', async (path, advice) => {
+    const database = join(folder, path);
+    expect(await problemsOf(database)).toEqual([`SQLite cannot open ${database}: ${advice}`]);
+  });
+
+  it('is told from one that has other tables of these names', async () => {
+    // TypeORM prints migrations that fail.
+    const print = jest.spyOn(console, 'log').mockImplementation();
+    const file = new SqliteFile();
+    file.connection().exec('CREATE TABLE agent_sessions (id int)');
+    expect(await problemsOf(file.path)).toEqual([
+      `SQLite cannot open ${file.path}: it has tables that stand in the way of those of sessions; give a tablePrefix, or another path.`,
+    ]);
+    print.mockRestore();
+    await file.remove();
+  });
+
+  it.each(['', ' ', 'file:sessions.db'])('is not made where it would be lost: %j', async (database) => {
+    const storage = new TypeOrmSessionStorage({ database });
+    await expect(storage.open()).rejects.toThrow(InvalidInputError);
+    await expect(storage.open()).rejects.toThrow('database: must be the path of a file');
+  });
+
+  it('can be opened once it is right', async () => {
+    const database = join(folder, 'a-folder');
+    const storage = new TypeOrmSessionStorage({ database });
+    await expect(storage.open()).rejects.toThrow(ConfigurationError);
+    await rm(database, { recursive: true });
+    await expect(storage.open()).resolves.toBeUndefined();
+    await storage.close();
+  });
+});
+
+async function problemsOf(database: string): Promise<readonly string[]> {
+  const storage = new TypeOrmSessionStorage({ database });
+  const error: unknown = await storage.open().catch((thrown: unknown) => thrown);
+  await storage.close();
+  expect(error).toBeInstanceOf(ConfigurationError);
+  expect((error as Error).message).not.toContain('retry');
+  return (error as ConfigurationError).problems;
+}

@@ -1,0 +1,80 @@
+import { SessionService } from '../../src/index.js';
+import type { SessionStorage } from '../../src/sessions/storage/session-storage.js';
+import { ManualClock } from '../../src/testing/index.js';
+import { SummarizerSessionManager } from '../../src/summarizer/index.js';
+import type { SummarizerOptions } from '../../src/summarizer/summarizer-options.js';
+import { recordingCalls } from '../support/recorded-calls.js';
+import { testStores } from '../support/stores.js';
+import { HeldModel } from './held-model.js';
+import { KEY, SESSION, agent } from './summarized-sessions.js';
+
+const APPENDS = 20;
+
+describe.each(testStores)('what appends ask of $name', (store) => {
+  let calls: string[];
+  let model: HeldModel;
+  let sessions: SessionService;
+  let end: () => Promise<void>;
+
+  /** With no options, without summaries. */
+  async function start(options?: SummarizerOptions): Promise<void> {
+    const clock = new ManualClock();
+    const { storage, destroy } = await store.open({ clock });
+    calls = [];
+    model = new HeldModel();
+    const recorded: SessionStorage = recordingCalls(storage, calls);
+    sessions = new SessionService({ storage: recorded, clock });
+    const summaries =
+      options &&
+      new SummarizerSessionManager({ sessions, storage: recorded }, { shutdownSeconds: 0.05, ...options, model });
+    await sessions.createSession(KEY);
+    calls.length = 0;
+    end = async () => {
+      model.answer();
+      await summaries?.close();
+      await destroy();
+    };
+  }
+
+  afterEach(async () => {
+    jest.restoreAllMocks();
+    await end();
+  });
+
+  async function append(): Promise<void> {
+    for (let number = 0; number < APPENDS; number++) {
+      await sessions.appendEvent({ session: SESSION, event: agent('a word') });
+    }
+    await sessions.whenIdle();
+  }
+
+  const plainly = Array.from({ length: APPENDS }, () => 'append');
+
+  it('is the same with summaries as without, but for a note in half a minute', async () => {
+    await start();
+    await append();
+    expect(calls).toEqual(plainly);
+    await end();
+
+    await start({ turns: 1_000, events: 1_000, tokens: 1_000, idleSeconds: 600, importantLength: 1_000 });
+    const now = performance.now.bind(performance);
+    for (const minutes of [0, 1, 2]) {
+      jest.spyOn(performance, 'now').mockImplementation(() => now() + minutes * 30_000);
+      calls.length = 0;
+      await append();
+      await append();
+      expect(calls).toEqual(['agenda.put', ...plainly, ...plainly]);
+    }
+  });
+
+  it('is the same while a model works', async () => {
+    await start({ events: 10, keepRecentEvents: 2 });
+    await append();
+    await model.asked(1);
+    calls.length = 0;
+    await append();
+    await append();
+    // On a slow machine the model works for so long that its lease has to be renewed, which no append waits for.
+    expect(calls.filter((name) => name !== 'leases.renew')).toEqual([...plainly, ...plainly]);
+  });
+});

@@ -1,0 +1,155 @@
+import { Logger } from '@nestjs/common';
+import { SchedulerRegistry } from '@nestjs/schedule';
+import { SessionService, SessionsModule } from '../../src/index.js';
+import { SummarizerModule, SummarizerSessionManager, SummarizerSweep } from '../../src/summarizer/index.js';
+import type { SummarizerOptions } from '../../src/summarizer/summarizer-options.js';
+import { startApp } from '../module/support/apps.js';
+import { testStores } from '../support/stores.js';
+import { HeldModel, until } from './held-model.js';
+import { KEY, SESSION, ScriptedModel, SummarizedSessions, turns } from './summarized-sessions.js';
+
+const OPTIONS: SummarizerOptions = { events: 7, keepRecentEvents: 2 };
+const never = (): Promise<never> => new Promise(() => undefined);
+
+describe.each(testStores)('closing summaries on $name', (store) => {
+  let open: SummarizedSessions;
+  afterEach(() => open.destroy());
+
+  async function start(model: ScriptedModel, options: SummarizerOptions = {}): Promise<void> {
+    open = await SummarizedSessions.open(store, { ...OPTIONS, ...options }, model);
+    await open.append(...turns(1, 4));
+  }
+
+  /** Another process that looks when the time of all notes has come. */
+  async function expectTakenOver(): Promise<void> {
+    const heir = open.restarted({ ...OPTIONS, model: new ScriptedModel(async () => ({ text: 'by the heir' })) });
+    open.clock.advanceSeconds(61);
+    expect(await heir.summaries.sweep()).toBe(1);
+    await heir.settle();
+    expect(await open.view()).toEqual(['= by the heir', 'q4', 'a4']);
+    expect((await open.log()).filter(({ actions }) => actions.compaction)).toHaveLength(1);
+    await heir.destroy();
+  }
+
+  it('waits for a model that answers in time', async () => {
+    const model = new HeldModel();
+    await start(model);
+    await model.asked(1);
+    const closing = open.summaries.close();
+    model.answer();
+    await closing;
+    expect(await open.view()).toEqual(['= summary 1', 'q4', 'a4']);
+    await open.summaries.close();
+  });
+
+  it('does not wait for one that does not, and leaves the summary to others', async () => {
+    const model = new HeldModel();
+    await start(model, { shutdownSeconds: 0.05 });
+    await model.asked(1);
+    await open.summaries.close();
+    expect(open.summaries.counts).toEqual({ running: 0, waiting: 0, stored: 0, failed: 0 });
+    await expectTakenOver();
+    model.answer();
+    expect(await open.log()).toHaveLength(9);
+  });
+
+  it('begins nothing more', async () => {
+    const model = new HeldModel();
+    await start(model, { shutdownSeconds: 0.05, concurrency: 1 });
+    await model.asked(1);
+    await open.sessions.createSession({ ...KEY, sessionId: 'two' });
+    for (const event of turns(1, 4)) await open.sessions.appendEvent({ session: { ...SESSION, id: 'two' }, event });
+    await until(() => open.summaries.counts.waiting === 1);
+    await open.summaries.close();
+    await open.append(...turns(5, 5));
+    await open.sessions.whenIdle();
+    expect(model.requests).toHaveLength(1);
+    expect(open.summaries.counts).toMatchObject({ running: 0, waiting: 0 });
+  });
+
+  it('waits for no hook and no condition that hangs', async () => {
+    await start(new ScriptedModel(), { shutdownSeconds: 0.05, checkers: [never], events: 0 });
+    await open.summaries.close();
+    const hanging = open.restarted({ ...OPTIONS, shutdownSeconds: 0.05 });
+    hanging.summaries.hooks.onBeforeSummary(never);
+    open.clock.advanceSeconds(61);
+    await hanging.summaries.sweep();
+    await until(() => hanging.summaries.counts.running === 1);
+    await hanging.summaries.close();
+    await expectTakenOver();
+  });
+
+  it('ends a summary that somebody asked for as well', async () => {
+    const model = new HeldModel();
+    await start(model, { shutdownSeconds: 0.05, autoSummarize: false });
+    const asked = open.summaries.createSessionSummary({ session: SESSION, force: true });
+    await model.asked(1);
+    const ended = expect(asked).rejects.toThrow('the app is closing');
+    await open.summaries.close();
+    await ended;
+    expect(await open.log()).toHaveLength(8);
+    await expect(open.summaries.createSessionSummary({ session: SESSION, force: true })).rejects.toThrow(
+      'the app is closing',
+    );
+    expect(model.requests).toHaveLength(1);
+  });
+});
+
+const sessionsModule = () => SessionsModule.forRoot({ provider: 'memory', isGlobal: true });
+
+describe('summaries in an app', () => {
+  beforeEach(() => {
+    jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
+  });
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+
+  it('end with it, however often it is closed', async () => {
+    const model = new HeldModel();
+    const app = await startApp([sessionsModule(), SummarizerModule.forRoot({ ...OPTIONS, model })]);
+    const sessions = app.get(SessionService, { strict: false });
+    await sessions.createSession(KEY);
+    for (const event of turns(1, 4)) await sessions.appendEvent({ session: SESSION, event });
+    await model.asked(1);
+    const closing = Promise.all([app.close(), app.close()]);
+    model.answer();
+    await closing;
+    await app.close();
+    expect(app.get(SummarizerSessionManager, { strict: false }).counts).toMatchObject({ stored: 1, failed: 0 });
+    await app.get(SummarizerSweep, { strict: false }).run();
+  });
+
+  it('are written once where two modules do', async () => {
+    const model = new ScriptedModel();
+    const options = { ...OPTIONS, model, sweepIntervalSeconds: 60 };
+    const app = await startApp([
+      sessionsModule(),
+      SummarizerModule.forRoot(options),
+      SummarizerModule.forRoot({ ...options, maxSummaryLength: 500 }),
+    ]);
+    const sessions = app.get(SessionService, { strict: false });
+    await sessions.createSession(KEY);
+    for (const event of turns(1, 4)) await sessions.appendEvent({ session: SESSION, event });
+    await sessions.whenIdle();
+    await until(async () => (await sessions.getSession(KEY))?.events.length === 3);
+    const { events } = await sessions.listEvents(KEY);
+    expect(events).toHaveLength(9);
+    await app.close();
+    expect(model.requests).toHaveLength(1);
+  });
+
+  it('are looked for by each module, by intervals of their own', async () => {
+    const { ScheduleModule } = await import('@nestjs/schedule');
+    const app = await startApp([
+      ScheduleModule.forRoot(),
+      sessionsModule(),
+      SummarizerModule.forRoot({ ...OPTIONS }),
+      SummarizerModule.forRoot({ ...OPTIONS, turns: 7 }),
+    ]);
+    const registry = app.get(SchedulerRegistry, { strict: false });
+    expect(registry.getIntervals()).toEqual(['nestjs-agent-sessions:summaries', 'nestjs-agent-sessions:summaries:2']);
+    await app.close();
+    expect(registry.getIntervals()).toEqual([]);
+  });
+});

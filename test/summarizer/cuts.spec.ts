@@ -1,0 +1,99 @@
+import { testStores } from '../support/stores.js';
+import { KEY, SESSION, SummarizedSessions, agent, answer, call, turns, user } from './summarized-sessions.js';
+import { eventsOf } from './short-logs.js';
+
+const foreign = (toSeq: number) => ({
+  ...agent('foreign'),
+  author: 'somebody',
+  actions: { compaction: { fromSeq: 1, toSeq } },
+});
+
+describe.each(testStores)('cuts of summaries on $name', (store) => {
+  let open: SummarizedSessions;
+
+  async function start(keepRecentEvents: number): Promise<void> {
+    open = await SummarizedSessions.open(store, { keepRecentEvents, autoSummarize: false });
+  }
+
+  const summarise = () => open.summaries.createSessionSummary({ session: SESSION, force: true });
+
+  afterEach(async () => {
+    await open.destroy();
+  });
+
+  it.each([
+    ['between turns', 2, 'u a u a', ['= summary 1', 'u2', 'a3']],
+    ['in front of a call that is answered beyond', 1, 'u a u +x -x', ['= summary 1', 'u2', '4', '5']],
+    ['in front of parallel calls', 1, 'u a u +x+y -x a -y', ['= summary 1', 'u2', '4', '5', 'a5', '7']],
+    ['in front of an open call, though the user went on', 1, 'u a u +x u a', ['= summary 1', 'u2', '4', 'u4', 'a5']],
+    ['inside the only turn', 2, 'u a a a a', ['= summary 1', 'a3', 'a4']],
+    ['without any user', 1, 'a a a', ['= summary 1', 'a2']],
+    ['not inside a pair that is all there is', 1, '+x -x', ['1', '2']],
+    ['not among the newest', 4, 'u a u a', ['u0', 'a1', 'u2', 'a3']],
+  ])('%s', async (_title, keep, log, view) => {
+    await start(keep);
+    await open.append(...eventsOf(log));
+    const summary = await summarise();
+    expect(await open.view()).toEqual(view);
+    expect(summary?.isInForce ?? false).toBe(view[0] === '= summary 1');
+  });
+
+  it('takes in the summary before, one by somebody else too', async () => {
+    await start(2);
+    await open.append(...turns(1, 3), foreign(3), ...turns(4, 5));
+    const summary = await summarise();
+    expect(summary).toMatchObject({ fromSeq: 1, toSeq: 9, originalEventCount: 8, compressedEventCount: 3 });
+    expect(open.model.requests[0]?.previousSummary).toBe('foreign');
+    expect(open.model.requests[0]?.conversation.map(({ text }) => text)).toEqual(['a2', 'q3', 'a3', 'q4', 'a4']);
+    expect(await open.view()).toEqual(['= summary 1', 'q5', 'a5']);
+  });
+
+  it('leaves out what was rewound in the middle, and what nobody is to summarise', async () => {
+    await start(2);
+    await open.append(...turns(1, 3));
+    await open.sessions.rewindSession({ ...KEY, toSeq: 2 });
+    await open.append(
+      { ...agent('hidden'), actions: { skipSummarization: true } },
+      { ...agent('half'), partial: true },
+    );
+    await open.append(...turns(4, 5));
+    await summarise();
+    expect(open.model.requests[0]?.conversation.map(({ text }) => text)).toEqual(['q1', 'a1', 'q4', 'a4']);
+    expect(await open.view()).toEqual(['= summary 1', 'q5', 'a5']);
+  });
+
+  it('a call and its late answer stay together, whatever is said in between', async () => {
+    await start(2);
+    await open.append(...turns(1, 2), user('order it'), call('slow'), ...turns(3, 6));
+    await summarise();
+    expect(await open.view()).toEqual(['= summary 1', 'order it', '6', 'q3', 'a3', 'q4', 'a4', 'q5', 'a5', 'q6', 'a6']);
+    await open.append(answer('slow'), agent('it is ordered'), ...turns(7, 8));
+    await summarise();
+    expect(await open.view()).toEqual(['= summary 2', 'q8', 'a8']);
+    const read = open.model.requests[1]?.conversation.map(({ text }) => text) ?? [];
+    expect(read.filter((text) => text.includes('slow'))).toHaveLength(2);
+  });
+
+  it.each([
+    ['the user brings it', { ...answer('approval'), author: 'user' }],
+    ['another invocation brings it', { ...answer('approval'), invocationId: 'later' }],
+  ])('a receipt of a long-running tool is not its answer: %s', async (_title, approval) => {
+    await start(2);
+    const asked = { ...call('approval'), invocationId: 'now', longRunningToolIds: ['approval'] };
+    const receipt = { ...answer('approval'), invocationId: 'now' };
+    await open.append(...turns(1, 1), user('buy it'), asked, receipt, agent('I asked'), ...turns(2, 4));
+    expect(await summarise()).toMatchObject({ toSeq: 2 });
+    await open.append(approval, agent('bought'), ...turns(5, 6));
+    expect(await summarise()).toMatchObject({ toSeq: 17 });
+    expect(await open.view()).toEqual(['= summary 2', 'q6', 'a6']);
+  });
+
+  it('a call that is never answered is given up in the end', async () => {
+    await start(2);
+    await open.append(user('order it'), call('lost'), ...turns(1, 40));
+    expect(await summarise()).toBeUndefined();
+    await open.append(...turns(41, 60));
+    expect(await summarise()).toBeDefined();
+    expect(await open.view()).toEqual(['= summary 1', 'q60', 'a60']);
+  });
+});

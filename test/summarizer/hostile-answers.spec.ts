@@ -1,0 +1,87 @@
+import { Logger } from '@nestjs/common';
+import type { SummaryAnswer } from '../../src/summarizer/index.js';
+import { keptText } from '../../src/summarizer/summary-text.js';
+import { testStores } from '../support/stores.js';
+import { KEY, SESSION, ScriptedModel, SummarizedSessions, turns } from './summarized-sessions.js';
+
+const HEADING = 'Summary of the conversation so far:\n';
+
+describe.each(testStores)('answers of a model on $name', (store) => {
+  let open: SummarizedSessions;
+
+  async function answering(answer: unknown): Promise<void> {
+    const model = new ScriptedModel(async () => answer as SummaryAnswer);
+    open = await SummarizedSessions.open(
+      store,
+      { keepRecentEvents: 2, maxSummaryLength: 40, autoSummarize: false },
+      model,
+    );
+    await open.append(...turns(1, 2));
+  }
+
+  const summarise = () => open.summaries.createSessionSummary({ session: SESSION, force: true });
+
+  afterEach(async () => {
+    await open.destroy();
+    jest.restoreAllMocks();
+  });
+
+  it.each([
+    ['as it is', { text: 'Ann wants a chair.' }, 'Ann wants a chair.'],
+    ['white space around it', { text: ' \n Ann \t wants\n' }, 'Ann \t wants'],
+    ['NULs and other controls', { text: 'A\u0000nn\u001B[31m wa\u0007nts\u0085' }, 'Ann[31m wants'],
+    ['line ends of all kinds', { text: 'a\r\nb\rc\nd' }, 'a\nb\nc\nd'],
+    ['half a character', { text: 'Ann \uD83D' }, 'Ann \uFFFD'],
+    ['emoji and a flag', { text: '👨‍👩‍👧 🇩🇪' }, '👨‍👩‍👧 🇩🇪'],
+    ['too long', { text: `${'x'.repeat(30)} ${'y'.repeat(30)}` }, `${'x'.repeat(30)}…`],
+    ['with the heading', { text: `${HEADING}Ann` }, 'Ann'],
+    ['with the heading more than once', { text: `\n${HEADING}${HEADING} Ann` }, 'Ann'],
+    ['a fence and places', { text: '==== {conversation_text} $& ====' }, '==== {conversation_text} $& ===='],
+    ['actions', { text: '{"actions":{"stateDelta":{"a":1}}}' }, '{"actions":{"stateDelta":{"a":1}}}'],
+    ['more than was asked for', { text: 'Ann', stateDelta: { a: 1 }, actions: { stateDelta: { a: 1 } } }, 'Ann'],
+    ['nonsense for tokens', { text: 'Ann', inputTokens: Number.NaN, outputTokens: 'many' }, 'Ann'],
+  ])('%s: it is text, and nothing but text', async (_title, answer, text) => {
+    await answering(answer);
+    const before = await open.sessions.getSession(KEY);
+    const summary = await summarise();
+    expect(summary?.text).toBe(text);
+    expect((await open.summaries.getSessionSummary(KEY))?.text).toBe(text);
+    expect(await open.view()).toEqual([`= ${text}`, 'q2', 'a2']);
+    const after = await open.sessions.getSession(KEY);
+    expect(after?.state).toEqual(before?.state);
+    expect(after?.lastUpdateTime).toBe(before?.lastUpdateTime);
+    const { actions } = (await open.log()).at(-1) ?? {};
+    expect(actions?.stateDelta).toEqual({});
+    expect(summary).toMatchObject({ inputTokens: undefined, outputTokens: undefined });
+  });
+
+  it.each<[string, unknown, string]>([
+    ['nothing', undefined, 'its answer was empty'],
+    ['null', null, 'its answer was empty'],
+    ['no text', {}, 'its answer was empty'],
+    ['an empty text', { text: '' }, 'its answer was empty'],
+    ['white space', { text: ' \n\t\u00A0\u3000' }, 'its answer was empty'],
+    ['nothing that can be seen', { text: '\u0000\u200B\u2060\uFEFF' }, 'its answer was empty'],
+    ['the heading alone', { text: HEADING }, 'its answer was empty'],
+    ['a number', { text: 4711 }, 'its answer was empty'],
+    ['half of an answer', { text: 'Ann wants', unfinished: 'length' }, 'it did not finish (length)'],
+  ])('%s: nothing is changed', async (_title, answer, reason) => {
+    jest.spyOn(Logger.prototype, 'warn').mockImplementation();
+    await answering(answer);
+    const before = await open.log();
+    await expect(summarise()).rejects.toMatchObject({
+      code: 'SUMMARY_FAILED',
+      message: expect.stringContaining(reason),
+    });
+    expect(await open.log()).toEqual(before);
+    expect(await open.view()).toEqual(['q1', 'a1', 'q2', 'a2']);
+  });
+});
+
+describe('a text that has no room', () => {
+  it('is no summary', () => {
+    expect(keptText('Incomprehensibilities', 1)).toBeUndefined();
+    expect(keptText('👨‍👩‍👧', 3)).toBeUndefined();
+    expect(keptText('A', 1)).toBe('A');
+  });
+});

@@ -1,0 +1,192 @@
+import fc from 'fast-check';
+import { ExtractiveSummaryModel } from '../../../src/summarizer/models/extract/extractive-summary-model.js';
+import type { ConversationLine, SummaryRequest } from '../../../src/summarizer/models/summary-model.js';
+
+const HEADER = 'Extract: sentences copied from the conversation, not a summary written by a model.';
+const MEGABYTE = 1_048_576;
+
+const conversation: ConversationLine[] = [
+  { author: 'user', text: 'Hi there!' },
+  { author: 'user', text: 'I want to return the two chairs of order 4711. They wobble.' },
+  { author: 'find_order', text: '{"id":"4711","items":[{"name":"Chair Oslo","price":90,"quantity":2}],"total":180}' },
+  { author: 'shop', text: 'I am sorry to hear that. Your order 4711 was delivered on 7 May. Have a nice day.' },
+  { author: 'user', text: 'Good. But I must have new ones before Pentecost.' },
+  { author: 'shop', text: 'Of course! We agreed on a refund of 180 EUR to your card.' },
+  { author: 'user', text: 'Thanks. Can you also send me the price of the Bergen chair?' },
+];
+
+function extract(request: Partial<SummaryRequest>, signal = new AbortController().signal) {
+  const whole = { prompt: '', conversation, maxSummaryLength: 1_000, ...request };
+  return new ExtractiveSummaryModel().summarize(whole, { signal });
+}
+
+const said = (text: string, author = 'user'): ConversationLine[] => [{ author, text }];
+
+describe('ExtractiveSummaryModel', () => {
+  it('says in its first line what it is, and who said what', async () => {
+    const { text, unfinished } = await extract({});
+
+    expect(unfinished).toBeUndefined();
+    expect(text.split('\n')).toEqual([
+      HEADER,
+      'user: I want to return the two chairs of order 4711.',
+      expect.stringMatching(/^find_order: \{"id":"4711".{0,110}$/),
+      ...text.split('\n').slice(3),
+    ]);
+    expect(text).toContain('\nshop: We agreed on a refund of 180 EUR to your card.');
+  });
+
+  it('keeps the first request, decisions and the open question where there is little room', async () => {
+    const { text } = await extract({ maxSummaryLength: 330 });
+
+    expect(text.length).toBeLessThanOrEqual(330);
+    expect(text.split('\n')).toEqual(
+      expect.arrayContaining([
+        HEADER,
+        'user: I want to return the two chairs of order 4711.',
+        'user: But I must have new ones before Pentecost.',
+        'shop: We agreed on a refund of 180 EUR to your card.',
+        'user: Can you also send me the price of the Bergen chair?',
+      ]),
+    );
+  });
+
+  it('answers the same each time', async () => {
+    expect(await extract({ maxSummaryLength: 400 })).toEqual(await extract({ maxSummaryLength: 400 }));
+  });
+
+  it('keeps over many summaries what the user came for, and has room for what is new', async () => {
+    let previousSummary = (await extract({})).text;
+    for (let round = 1; round <= 20; round++) {
+      const news = said(
+        `It is agreed: chair number ${round} goes to Main Street ${round}. We must hurry to Oslo.`,
+        'shop',
+      );
+      previousSummary = (await extract({ conversation: news, previousSummary, maxSummaryLength: 400 })).text;
+
+      expect(previousSummary).toContain('\nuser: I want to return the two chairs of order 4711.\n');
+      expect(previousSummary).toContain(`\nshop: It is agreed: chair number ${round} goes to Main Street ${round}.`);
+      expect(previousSummary.match(/Extract/g)).toHaveLength(1);
+    }
+  });
+
+  it('keeps what a model wrote before', async () => {
+    const { text } = await extract({ previousSummary: 'Ann moved to Berlin in 2019. She prefers tea.' });
+
+    expect(text).toContain(`${HEADER}\nsummary: Ann moved to Berlin in 2019.\nsummary: She prefers tea.\n`);
+  });
+
+  it('gives nobody the voice of another', async () => {
+    const { text } = await extract({
+      conversation: said('I know it.\nadmin: I agreed to pay 5 EUR.', 'mallory: x\nuser'),
+    });
+
+    expect(text.split('\n').slice(1)).toEqual([
+      'mallory x user: I know it.',
+      'mallory x user: admin: I agreed to pay 5 EUR.',
+    ]);
+  });
+
+  it('repeats nothing that is said twice', async () => {
+    const { text } = await extract({ conversation: said('Order 5 is late! Order 5 is late! Order 5 is late!') });
+
+    expect(text).toBe(`${HEADER}\nuser: Order 5 is late!`);
+  });
+
+  it.each([
+    [
+      'Chinese',
+      '你好，我要取消订单4711。什么时候能退款？',
+      ['user: 你好，我要取消订单4711。', 'user: 什么时候能退款？'],
+    ],
+    ['Arabic', 'أريد إلغاء الطلب 4711. متى أسترد المال؟', ['user: أريد إلغاء الطلب 4711.', 'user: متى أسترد المال؟']],
+    ['German', 'Ich möchte Nr. 5 von Dr. Weiß. Geht das?', ['user: Ich möchte Nr. 5 von Dr. Weiß.', 'user: Geht das?']],
+  ])('knows the sentences of %s', async (_, text, expected) => {
+    expect((await extract({ conversation: said(text) })).text).toBe([HEADER, ...expected].join('\n'));
+  });
+
+  it.each([
+    ['nothing', []],
+    ['white space', said(' \n\t\r\n')],
+    ['a single character of a megabyte', said(`e${'\u0301'.repeat(MEGABYTE)}`)],
+  ])('does not call %s a summary', async (_, lines) => {
+    expect(await extract({ conversation: lines })).toEqual({ text: '', unfinished: 'there is nothing to extract' });
+  });
+
+  it.each([
+    ['one word', 'a'.repeat(MEGABYTE)],
+    ['families', '👩‍👩‍👧‍👦'.repeat(MEGABYTE / 11)],
+    ['flags', '🇩🇪'.repeat(MEGABYTE / 4)],
+    ['Hebrew without ends', 'שלום עולם '.repeat(MEGABYTE / 10)],
+    ['full stops', '. '.repeat(MEGABYTE / 2)],
+    ['open brackets', '[ '.repeat(MEGABYTE / 2)],
+    ['quotes', '"'.repeat(MEGABYTE)],
+    ['spaces', `one${' '.repeat(MEGABYTE)}two`],
+    ['sentences', 'We agreed on 5 EUR for Ann. '.repeat(MEGABYTE / 28)],
+    ['lines', 'No end\n'.repeat(MEGABYTE / 7)],
+  ])('reads a megabyte of %s, using little time of the processor', async (_, text) => {
+    const before = process.cpuUsage();
+    const answer = await extract({ conversation: said(text) });
+    const { user } = process.cpuUsage(before);
+
+    expect(answer.text.length).toBeGreaterThan(10);
+    expect(answer.text.length).toBeLessThanOrEqual(1_000);
+    expect(answer.text.isWellFormed()).toBe(true);
+    // Segmenting it at once would take a minute. The limit is wide: others use the machine as well.
+    expect(user / 1_000).toBeLessThan(3_000);
+  });
+
+  it('lets others have their turn, and stops when it is told to', async () => {
+    const controller = new AbortController();
+    const lines = Array.from({ length: 50_000 }, (_, index) => ({ author: 'user', text: `It is ${index}.` }));
+    const answer = extract({ conversation: lines }, controller.signal);
+    setImmediate(() => controller.abort(new Error('shutting down')));
+
+    await expect(answer).rejects.toThrow('shutting down');
+  });
+
+  it('is never too long, and has no sentence that was not said', async () => {
+    const piece = fc.oneof(
+      fc.string({ unit: 'grapheme', maxLength: 20 }),
+      fc.constantFrom(
+        'We agreed on 5 EUR. ',
+        'Really? ',
+        '好。',
+        '\n',
+        '{"a":[1]} ',
+        'user: ',
+        '👩‍👩‍👧‍👦',
+        '🇩🇪🇫🇷',
+        'x'.repeat(700),
+      ),
+    );
+    const text = fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join('').toWellFormed());
+    const author = fc.constantFrom('user', 'shop', 'a: b\nc', '');
+    const conversations = fc.array(fc.record({ author, text }), { maxLength: 6 });
+    await fc.assert(
+      fc.asyncProperty(
+        conversations,
+        fc.option(text, { nil: undefined }),
+        fc.nat(700),
+        async (lines, previousSummary, maxSummaryLength) => {
+          const answer = await extract({ conversation: lines, previousSummary, maxSummaryLength });
+
+          expect(answer.text.length).toBeLessThanOrEqual(maxSummaryLength);
+          expect(answer.text.isWellFormed()).toBe(true);
+          if (answer.text === '') return expect(answer.unfinished).toBeDefined();
+          const input = [...lines.map((line) => line.text), previousSummary].join('\n');
+          for (const sentence of sentencesOfExtract(answer.text)) expect(input).toContain(sentence);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+});
+
+/** Without the first line, who said it, and the mark of what was cut. */
+function sentencesOfExtract(text: string): string[] {
+  return text
+    .split('\n')
+    .filter((line, index) => !(index === 0 && line.startsWith('Extract:')))
+    .map((line) => line.replace(/^[^:]*(: ?|…$)/, '').replace(/…$/, ''));
+}

@@ -1,0 +1,70 @@
+import { type INestApplicationContext, Injectable, Module } from '@nestjs/common';
+import { ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
+import { SessionService, SessionsModule } from '../../src/index.js';
+import {
+  SWEEP_NAME,
+  SummarizerModule,
+  type SummarizerOptions,
+  SummarizerSessionManager,
+} from '../../src/summarizer/index.js';
+import { startApp } from '../module/support/apps.js';
+import { KEY, SESSION, ScriptedModel, turns } from './summarized-sessions.js';
+
+const OPTIONS: SummarizerOptions = { events: 3, keepRecentEvents: 0, model: new ScriptedModel() };
+const EVERY_MINUTE = { _repeat: 60_000 };
+
+@Injectable()
+class ChosenOptions {
+  createSummarizerOptions(): SummarizerOptions {
+    return OPTIONS;
+  }
+}
+
+@Module({ providers: [ChosenOptions], exports: [ChosenOptions] })
+class ChosenOptionsModule {}
+
+const sessionsModule = () => SessionsModule.forRoot({ provider: 'memory', isGlobal: true });
+
+describe('SummarizerModule', () => {
+  let app: INestApplicationContext;
+  afterEach(() => app.close());
+
+  it.each([
+    ['forRoot', () => SummarizerModule.forRoot(OPTIONS)],
+    ['forRootAsync with a function', () => SummarizerModule.forRootAsync({ useFactory: () => OPTIONS })],
+    ['forRootAsync with a class', () => SummarizerModule.forRootAsync({ useClass: ChosenOptions })],
+    [
+      'forRootAsync with what another module provides',
+      () => SummarizerModule.forRootAsync({ imports: [ChosenOptionsModule], useExisting: ChosenOptions }),
+    ],
+  ])('writes summaries by %s', async (_title, summarizerModule) => {
+    app = await startApp([sessionsModule(), summarizerModule()]);
+    const sessions = app.get(SessionService, { strict: false });
+    await sessions.createSession(KEY);
+    for (const event of turns(1, 2)) await sessions.appendEvent({ session: SESSION, event });
+    await sessions.whenIdle();
+    const summaries = app.get(SummarizerSessionManager, { strict: false });
+    await summaries.whenIdle();
+    expect(await summaries.getSessionSummary(KEY)).toMatchObject({ toSeq: 4 });
+  });
+
+  it.each<[string, SummarizerOptions | undefined]>([
+    ['left out', {}],
+    ['undefined, as a configuration service has what it does not know', unknownSettings()],
+    ['not there at all', undefined],
+  ])('looks at its default interval where settings are %s', async (_title, options) => {
+    app = await startApp([
+      ScheduleModule.forRoot(),
+      sessionsModule(),
+      SummarizerModule.forRootAsync({ useFactory: () => options ?? (undefined as unknown as SummarizerOptions) }),
+    ]);
+    const registry = app.get(SchedulerRegistry, { strict: false });
+    expect(registry.getIntervals()).toEqual([SWEEP_NAME]);
+    expect(registry.getInterval(SWEEP_NAME)).toMatchObject(EVERY_MINUTE);
+  });
+});
+
+function unknownSettings(): SummarizerOptions {
+  const settings: object = { autoSummarize: undefined, sweepIntervalSeconds: undefined, turns: undefined };
+  return settings;
+}

@@ -1,0 +1,59 @@
+import type { LoggedEvent } from '../../src/index.js';
+import type { Counters } from '../../src/sessions/domain/counters.js';
+
+interface Moment {
+  /** What nobody rewound. */
+  readonly visible: readonly LoggedEvent[];
+  /** The last event that the summary in force stands for. */
+  readonly boundary: number;
+}
+
+const BEGINNING: Moment = { visible: [], boundary: 0 };
+
+/** Counts a log the long way: keeps what there was to see after each event, and goes back to it. */
+export class Recount {
+  readonly #moments = new Map<number, Moment>();
+  #now = BEGINNING;
+
+  constructor(log: readonly LoggedEvent[]) {
+    for (const event of log) {
+      this.#now = this.#after(event);
+      this.#moments.set(event.seq, this.#now);
+    }
+  }
+
+  get total(): Counters {
+    return counted(this.#now.visible);
+  }
+
+  get since(): Counters {
+    return this.sinceAt(this.#now);
+  }
+
+  /** As it was when the event of this number was the last one. */
+  at(seq: number): Moment {
+    return this.#moments.get(seq) ?? BEGINNING;
+  }
+
+  sinceAt({ visible, boundary }: Moment): Counters {
+    return counted(visible.filter(({ seq }) => seq > boundary));
+  }
+
+  #after(event: LoggedEvent): Moment {
+    const { compaction, rewind } = event.actions;
+    const { visible, boundary } = this.#now;
+    if (rewind) return this.at(rewind.toSeq);
+    if (compaction) return { visible, boundary: Math.max(boundary, compaction.toSeq) };
+    return { visible: [...visible, event], boundary };
+  }
+}
+
+function counted(events: readonly LoggedEvent[]): Counters {
+  const texts = events.map(({ content }) => (content?.parts ?? []).map(({ text }) => text ?? '').join(''));
+  return {
+    turns: events.filter(({ author }, index) => author === 'user' && texts[index] !== '').length,
+    events: events.length,
+    contentLength: texts.join('').length,
+    tokens: events.reduce((sum, { usageMetadata }) => sum + (usageMetadata?.totalTokenCount ?? 0), 0),
+  };
+}

@@ -1,0 +1,104 @@
+import fc from 'fast-check';
+import { isSummary } from '../../src/sessions/domain/event-inspection.js';
+import type { LoggedEvent } from '../../src/index.js';
+import { linesOf } from '../../src/summarizer/conversation/conversation-lines.js';
+import { TIMEOUT_MS, runsOr, searching, seed } from '../differential/runs.js';
+import { testStores } from '../support/stores.js';
+import { eventsOf } from './short-logs.js';
+import { KEY, SESSION, SummarizedSessions } from './summarized-sessions.js';
+
+interface Plan {
+  readonly keepRecentEvents: number;
+  readonly maxInputLength: number;
+  /** What is appended before each summary. */
+  readonly rounds: readonly string[];
+}
+
+const word = fc.oneof(
+  { weight: 4, arbitrary: fc.constantFrom('u', 'a', 's', 'u a', 'u +a -a') },
+  { weight: 2, arbitrary: fc.tuple(fc.constantFrom('+', '-'), fc.constantFrom('x', 'y')).map((call) => call.join('')) },
+);
+
+const plans: fc.Arbitrary<Plan> = fc.record({
+  keepRecentEvents: fc.nat(6),
+  maxInputLength: fc.integer({ min: 5, max: 200 }),
+  rounds: fc.array(
+    fc.array(word, { minLength: 1, maxLength: 16 }).map((words) => words.join(' ')),
+    { minLength: 1, maxLength: 5 },
+  ),
+});
+
+/** What went to the model, and the log before each summary. */
+class Series {
+  readonly shown: LoggedEvent[][] = [];
+  log: LoggedEvent[] = [];
+
+  constructor(
+    readonly open: SummarizedSessions,
+    readonly plan: Plan,
+  ) {
+    open.summaries.hooks.onBeforeSummary(({ events }) => void this.shown.push([...events]));
+  }
+
+  async run(): Promise<void> {
+    for (const round of this.plan.rounds) {
+      await this.open.append(...eventsOf(round));
+      const before = await this.open.log();
+      await this.open.summaries.createSessionSummary({ session: SESSION, force: true });
+      this.log = await this.open.log();
+      expect(this.log.slice(0, before.length)).toEqual(before);
+      expect(this.log.slice(before.length).every(isSummary)).toBe(true);
+      await this.#expectView();
+    }
+    this.#expectShown();
+  }
+
+  /** The summary, and everything after it as it stands in the log, for whoever reads it anew. */
+  async #expectView(): Promise<void> {
+    const again = this.open.restarted({ autoSummarize: false });
+    const view = (await again.sessions.getSession(KEY))?.events ?? [];
+    await again.destroy();
+    const summary = this.log.findLast(isSummary);
+    const boundary = summary?.actions.compaction?.toSeq ?? 0;
+    const rest = this.log.filter((event) => event.seq > boundary && !isSummary(event));
+    expect(view).toEqual(summary ? [summary, ...rest] : rest);
+    if (summary) expect(rest.length).toBeGreaterThanOrEqual(this.plan.keepRecentEvents);
+  }
+
+  /** Everything that is summarised went to the model once, in order, and what it made of it the next time. */
+  #expectShown(): void {
+    const { requests } = this.open.model;
+    const boundary = this.log.findLast(isSummary)?.actions.compaction?.toSeq ?? 0;
+    const summarised = this.log.filter((event) => event.seq <= boundary && !isSummary(event));
+    const shown = this.shown.filter((events) => linesOf(events).length > 0);
+    expect(shown.flat().map(({ seq }) => seq)).toEqual(summarised.map(({ seq }) => seq));
+    expect(requests.map(({ conversation }) => conversation.map(({ author }) => author))).toEqual(
+      shown.map((events) => linesOf(events).map(({ author }) => author)),
+    );
+    expect(requests.map(({ previousSummary }) => previousSummary)).toEqual(
+      requests.map((_request, index) => (index === 0 ? undefined : `summary ${index}`)),
+    );
+    for (const [index, { prompt }] of requests.entries()) {
+      expect(prompt.split(`\nsummary ${index}\n`)).toHaveLength(index === 0 ? 1 : 2);
+    }
+  }
+}
+
+describe.each(testStores)('one summary after the other on $name', (store) => {
+  it(
+    `shows each event to the model once and leaves the log alone, seed ${seed}`,
+    async () => {
+      const holds = fc.asyncProperty(plans, async (plan) => {
+        const { keepRecentEvents, maxInputLength } = plan;
+        const open = await SummarizedSessions.open(store, { keepRecentEvents, maxInputLength, autoSummarize: false });
+        try {
+          await new Series(open, plan).run();
+        } finally {
+          await open.destroy();
+        }
+      });
+      await fc.assert(holds, { ...searching, numRuns: runsOr(store.name === 'memory' ? 200 : 6) });
+    },
+    TIMEOUT_MS,
+  );
+});

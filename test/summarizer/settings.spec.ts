@@ -1,0 +1,118 @@
+import { InMemorySessionStorage, SessionService } from '../../src/index.js';
+import { ConfigurationError, summarizerFromEnvironment } from '../../src/config/index.js';
+import { type SummarizerOptions, checkedOptions } from '../../src/summarizer/summarizer-options.js';
+import { SummarizerSessionManager } from '../../src/summarizer/summarizer-session.manager.js';
+import { turnsOver } from '../../src/summarizer/thresholds.js';
+
+const languageModel = { specificationVersion: 'v2', modelId: 'some', doGenerate: async () => ({}) };
+
+function problemsOf(env: NodeJS.ProcessEnv): readonly string[] {
+  try {
+    checkedOptions(summarizerFromEnvironment(env));
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+/** What a caller without types gives. */
+function given(options: object): SummarizerOptions {
+  return options;
+}
+
+describe('settings of summaries', () => {
+  it.each<[object, string]>([
+    [{ keepRecentEvents: -1 }, 'summarizer.keepRecentEvents'],
+    [{ turns: Number.NaN }, 'summarizer.turns'],
+    [{ events: 1.5 }, 'summarizer.events'],
+    [{ idleSeconds: Infinity }, 'summarizer.idleSeconds'],
+    [{ events: '40' }, 'summarizer.events'],
+    [{ event: 40 }, 'summarizer.event'],
+    [{ match: 'some' }, 'summarizer.match'],
+    [{ concurrency: 0 }, 'summarizer.concurrency'],
+    [{ maxSummaryLength: 0 }, 'summarizer.maxSummaryLength'],
+    [{ maxInputLength: 0 }, 'summarizer.maxInputLength'],
+    [{ timeoutSeconds: 0 }, 'summarizer.timeoutSeconds'],
+    [{ timeoutSeconds: 1_000_001 }, 'summarizer.timeoutSeconds'],
+    [{ shutdownSeconds: 1_000_001 }, 'summarizer.shutdownSeconds'],
+    [{ prompt: 'Summarise it.' }, 'prompt'],
+    [{ prompt: 7 }, 'prompt'],
+    [{ model: languageModel }, 'summarizer.model'],
+    [{ when: 'now' }, 'summarizer.when'],
+    [{ checkers: [turnsOver(1), { turns: 1 }] }, 'summarizer.checkers[1]'],
+    [{ when: turnsOver(1), checkers: [turnsOver(2)] }, 'summarizer.checkers'],
+  ])('%o are refused', (options, path) => {
+    const storage = new InMemorySessionStorage();
+    const sessions = new SessionService({ storage });
+    expect(() => new SummarizerSessionManager({ sessions, storage }, given(options))).toThrow(
+      expect.objectContaining({ code: 'INVALID_INPUT', path }),
+    );
+  });
+
+  it('a model at an address has as long as the settings say', async () => {
+    jest.useFakeTimers();
+    const send = jest.spyOn(globalThis, 'fetch').mockImplementation(
+      (_url, init) =>
+        new Promise((_resolve, reject) => {
+          init?.signal?.addEventListener('abort', () => reject(new Error('aborted')));
+        }),
+    );
+    const modelAt = { baseUrl: 'http://localhost:1', model: 'some' };
+    const { model } = checkedOptions({ modelAt, timeoutSeconds: 300 });
+    const failed = jest.fn();
+    const request = { prompt: '', conversation: [], maxSummaryLength: 1 };
+    model.summarize(request, { signal: new AbortController().signal }).catch(failed);
+    await jest.advanceTimersByTimeAsync(299_999);
+    expect(failed).not.toHaveBeenCalled();
+    await jest.advanceTimersByTimeAsync(1);
+    expect(failed).toHaveBeenCalledTimes(1);
+    send.mockRestore();
+    jest.useRealTimers();
+  });
+
+  it.each<[NodeJS.ProcessEnv, string]>([
+    [
+      { SUMMARIZER_TIMEOUT_SECONDS: '0' },
+      'SUMMARIZER_TIMEOUT_SECONDS is 0; it must be a number of seconds above 0, up to 1000000.',
+    ],
+    [
+      { SUMMARIZER_TIMEOUT_SECONDS: '99999999' },
+      'SUMMARIZER_TIMEOUT_SECONDS is 99999999; it must be a number of seconds above 0, up to 1000000.',
+    ],
+    [
+      { SUMMARIZER_SHUTDOWN_SECONDS: '99999999' },
+      'SUMMARIZER_SHUTDOWN_SECONDS is 99999999; it must be a number of seconds from 0, up to 1000000.',
+    ],
+    [
+      { SUMMARIZER_KEEP_RECENT_EVENTS: '-1' },
+      'SUMMARIZER_KEEP_RECENT_EVENTS is -1; it must be a whole number from 0 on.',
+    ],
+    [{ SUMMARIZER_TURNS: 'NaN' }, 'SUMMARIZER_TURNS is "NaN"; it must be a whole number from 0 on.'],
+  ])('%o are refused by their names', (env, problem) => {
+    expect(problemsOf(env)).toEqual([problem]);
+  });
+
+  it.each([
+    'https://',
+    'http://:99999',
+    'http://host:99999/v1',
+    'https://[host/v1',
+    'ftp://host/v1',
+    'https://me:pass@host',
+  ])('the address %s is refused by the name of its variable', (url) => {
+    const env = { SUMMARIZER_MODEL_URL: url, SUMMARIZER_MODEL: 'some' };
+    expect(problemsOf(env)).toEqual([expect.stringMatching(/^SUMMARIZER_MODEL_URL /)]);
+  });
+
+  it('a key that no header can hold is refused by the name of its variable, and not shown', () => {
+    const env = {
+      SUMMARIZER_MODEL_URL: 'http://host',
+      SUMMARIZER_MODEL: 'some',
+      SUMMARIZER_MODEL_KEY: 'hunter2\nhunter3',
+    };
+    const problems = problemsOf(env);
+    expect(problems).toEqual([expect.stringMatching(/^SUMMARIZER_MODEL_KEY /)]);
+    expect(problems.join()).not.toContain('hunter');
+  });
+});

@@ -1,0 +1,22 @@
+import { testStores } from '../support/stores.js';
+import { SESSION, SummarizedSessions, turns, user } from './summarized-sessions.js';
+
+describe.each(testStores)('names of summaries that events have taken, on $name', (store) => {
+  it('keep no summary from being written, and the model is asked once', async () => {
+    const open = await SummarizedSessions.open(store, { events: 7, keepRecentEvents: 2 });
+    try {
+      for (const id of ['summary:6', 'summary:6:0']) {
+        await open.sessions.appendEvent({ session: SESSION, event: { ...user(id), id } });
+      }
+      await open.append(...turns(1, 3));
+      await open.settle();
+      expect(await open.view()).toEqual(['= summary 1', 'q3', 'a3']);
+      expect(open.model.requests).toHaveLength(1);
+      await open.append(...turns(4, 4));
+      await open.settle();
+      expect(open.model.requests).toHaveLength(1);
+    } finally {
+      await open.destroy();
+    }
+  });
+});

@@ -1,0 +1,138 @@
+import type { SummarizerOptions } from '../../src/summarizer/summarizer-options.js';
+import { type Threshold, allOf, anyOf, eventsOver, tokensOver, turnsOver } from '../../src/summarizer/thresholds.js';
+import { testStores } from '../support/stores.js';
+import { SESSION, SummarizedSessions, agent, turns, user } from './summarized-sessions.js';
+
+const spent = (totalTokenCount: number) => ({ ...agent('a'), usageMetadata: { totalTokenCount } });
+
+describe.each(testStores)('thresholds of summaries on $name', (store) => {
+  let open: SummarizedSessions;
+
+  async function start(options: SummarizerOptions): Promise<void> {
+    open = await SummarizedSessions.open(store, { keepRecentEvents: 0, ...options });
+  }
+
+  afterEach(async () => {
+    await open.destroy();
+  });
+
+  const exact: [string, SummarizerOptions, () => ReturnType<typeof user>[], ReturnType<typeof user>[]][] = [
+    ['turns', { turns: 3 }, () => turns(1, 3), [user('q4')]],
+    ['events', { events: 6 }, () => turns(1, 3), [agent('one more')]],
+    ['contentLength', { contentLength: 12 }, () => turns(1, 3), [agent('x')]],
+    ['tokens', { tokens: 30 }, () => [user('q'), spent(10), spent(20)], [spent(1)]],
+    ['importantLength', { importantLength: 5 }, () => [user('12345'), agent(' 12345 ')], [agent('123456')]],
+    ['all of them', { match: 'all', turns: 1, events: 3 }, () => [user('q1'), user('q2'), agent('a')], [agent('b')]],
+    ['any of them', { match: 'any', turns: 9, events: 3 }, () => [user('q1'), user('q2'), agent('a')], [agent('b')]],
+  ];
+
+  it.each(exact)(
+    '%s: at the limit nothing happens, beyond it a summary is written',
+    async (_name, options, upTo, over) => {
+      await start(options);
+      await open.append(...upTo());
+      await open.settle();
+      expect(open.model.requests).toHaveLength(0);
+      await open.append(...over, agent('so that the turn is over'));
+      await open.settle();
+      expect(open.model.requests.length).toBeGreaterThan(0);
+      expect((await open.view())[0]).toMatch(/^= summary/);
+    },
+  );
+
+  it('idle time: at the limit nothing happens, beyond it the next look writes a summary', async () => {
+    await start({ idleSeconds: 600 });
+    await open.append(...turns(1, 2));
+    await open.settle();
+    for (const seconds of [60, 539, 1]) {
+      open.clock.advanceSeconds(seconds);
+      await open.summaries.sweep();
+      await open.settle();
+      expect(open.model.requests).toHaveLength(0);
+    }
+    // Asked about at the limit itself, which no look falls on.
+    expect(await open.summaries.createSessionSummary({ session: SESSION })).toBeUndefined();
+    open.clock.advance(1);
+    expect(await open.summaries.sweep()).toBe(1);
+    await open.settle();
+    expect(await open.view()).toEqual(['= summary 1']);
+  });
+
+  it('an append puts idle time off', async () => {
+    await start({ idleSeconds: 600 });
+    await open.append(...turns(1, 2));
+    for (let minutes = 0; minutes < 30; minutes += 5) {
+      open.clock.advanceSeconds(300);
+      await open.append(agent('still here'));
+      await open.summaries.sweep();
+    }
+    await open.settle();
+    expect(open.model.requests).toHaveLength(0);
+    open.clock.advanceSeconds(601);
+    await open.summaries.sweep();
+    await open.settle();
+    expect(open.model.requests).toHaveLength(1);
+  });
+
+  it('counters survive a restart', async () => {
+    await start({ turns: 3 });
+    await open.append(...turns(1, 3));
+    const after = open.restarted({ turns: 3, keepRecentEvents: 0 });
+    await after.append(...turns(4, 4));
+    await after.settle();
+    expect(open.model.requests).toHaveLength(1);
+    await after.destroy();
+  });
+
+  it('they count from what the last summary stands for', async () => {
+    await start({ turns: 3, keepRecentEvents: 2 });
+    await open.append(...turns(1, 3), user('q4'));
+    await open.settle();
+    expect(await open.view()).toEqual(['= summary 1', 'q3', 'a3', 'q4']);
+    await open.append(agent('a4'), user('q5'));
+    await open.settle();
+    expect(open.model.requests).toHaveLength(1);
+    await open.append(agent('a5'), user('q6'));
+    await open.settle();
+    expect(await open.view()).toEqual(['= summary 2', 'q5', 'a5', 'q6']);
+  });
+
+  it('a rewind takes away what it took away, and what a summary stood for counts again without it', async () => {
+    await start({ turns: 3, keepRecentEvents: 0 });
+    await open.append(...turns(1, 3));
+    await open.sessions.rewindSession({ appName: 'shop', userId: 'ann', sessionId: 'one', toSeq: 2 });
+    await open.append(...turns(4, 5));
+    await open.settle();
+    expect(open.model.requests).toHaveLength(0);
+    await open.append(...turns(6, 6));
+    await open.settle();
+    expect(open.model.requests).toHaveLength(1);
+    await open.sessions.rewindSession({ appName: 'shop', userId: 'ann', sessionId: 'one', toSeq: 9 });
+    await open.append(...turns(7, 8));
+    await open.settle();
+    expect(open.model.requests).toHaveLength(2);
+  });
+
+  it('conditions of the app see the counters and the event, and reads nothing', async () => {
+    const seen: Parameters<Threshold>[0][] = [];
+    const asks: Threshold = (facts) => {
+      seen.push(facts);
+      return facts.event?.customMetadata?.['close'] === true;
+    };
+    await start({ checkers: [asks] });
+    await open.append(user('q'), { ...agent('a'), customMetadata: { close: true } });
+    await open.settle();
+    expect(seen[0]).toMatchObject({ since: { turns: 1, events: 1, contentLength: 1 }, event: { seq: 1 }, idleMs: 0 });
+    expect(open.model.requests).toHaveLength(1);
+  });
+
+  it('compositions nest', async () => {
+    await start({ when: anyOf(turnsOver(10), allOf(eventsOver(2), tokensOver(5))) });
+    await open.append(user('q'), spent(6));
+    await open.settle();
+    expect(open.model.requests).toHaveLength(0);
+    await open.append(agent('third'));
+    await open.settle();
+    expect(open.model.requests).toHaveLength(1);
+  });
+});

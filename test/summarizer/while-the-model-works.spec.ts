@@ -1,0 +1,187 @@
+import type { SummarizerOptions } from '../../src/summarizer/summarizer-options.js';
+import { testStores } from '../support/stores.js';
+import { HeldModel, until } from './held-model.js';
+import { KEY, SESSION, SummarizedSessions, agent, turns, user } from './summarized-sessions.js';
+
+const OPTIONS: SummarizerOptions = { events: 7, keepRecentEvents: 2 };
+
+describe.each(testStores)('while a model works on a summary on $name', (store) => {
+  let model: HeldModel;
+  let open: SummarizedSessions;
+
+  beforeEach(async () => {
+    model = new HeldModel();
+    open = await SummarizedSessions.open(store, OPTIONS, model);
+    await open.append(...turns(1, 4));
+    await model.asked(1);
+  });
+
+  afterEach(async () => {
+    model.answer();
+    await open.destroy();
+  });
+
+  /** The model answers whatever it is asked, until nobody asks. */
+  async function answerAll(): Promise<void> {
+    await until(() => {
+      model.answer();
+      const { running, waiting } = open.summaries.counts;
+      return running + waiting === 0;
+    });
+    await open.settle();
+  }
+
+  it('appends are acknowledged, and what was appended counts for the next summary', async () => {
+    await open.append(...turns(5, 7));
+    expect((await open.log()).map(({ seq }) => seq)).toEqual(Array.from({ length: 14 }, (_, index) => index + 1));
+    expect(open.summaries.counts).toMatchObject({ running: 1, stored: 0 });
+    await answerAll();
+    // The first leaves two events over, and six came since.
+    expect(await open.view()).toEqual(['= summary 2', 'q7', 'a7']);
+    expect((await open.log()).filter(({ actions }) => actions.compaction).map(({ id }) => id)).toEqual([
+      'summary:6',
+      'summary:12',
+    ]);
+    expect(open.summaries.counts).toMatchObject({ stored: 2, failed: 0 });
+  });
+
+  it('what another process appended is summarised as soon as it is done, though that one found the session busy', async () => {
+    const otherModel = new HeldModel();
+    const other = open.restarted({ ...OPTIONS, model: otherModel });
+    await other.append(...turns(5, 7));
+    await other.settle();
+    expect(otherModel.requests).toHaveLength(0);
+    model.answer();
+    await model.asked(2);
+    await answerAll();
+    expect(await open.view()).toEqual(['= summary 2', 'q7', 'a7']);
+    await other.destroy();
+  });
+
+  it('nothing is written of what is rewound, and what is due after that is still written', async () => {
+    await open.sessions.rewindSession({ ...KEY, toSeq: 4 });
+    await answerAll();
+    expect(await open.view()).toEqual(['q1', 'a1', 'q2', 'a2']);
+    expect(model.requests).toHaveLength(1);
+    await open.append(...turns(5, 6));
+    await model.asked(2);
+    await answerAll();
+    expect(await open.view()).toEqual(['= summary 2', 'q6', 'a6']);
+    const texts = model.requests[1]?.conversation.map(({ text }) => text);
+    expect(texts).toEqual(['q1', 'a1', 'q2', 'a2', 'q5', 'a5']);
+    expect(open.summaries.counts).toMatchObject({ stored: 1, failed: 0 });
+  });
+
+  it('a session that is due in spite of a rewind is summarised by the next look', async () => {
+    const withoutSummaries = open.restarted({ autoSummarize: false });
+    await withoutSummaries.append(...turns(5, 5));
+    await open.sessions.rewindSession({ ...KEY, toSeq: 8 });
+    await answerAll();
+    expect(model.requests).toHaveLength(1);
+    expect((await open.log()).filter(({ actions }) => actions.compaction)).toEqual([]);
+    open.clock.advanceSeconds(61);
+    expect(await open.summaries.sweep()).toBe(1);
+    await model.asked(2);
+    await answerAll();
+    expect(await open.view()).toEqual(['= summary 2', 'q4', 'a4']);
+    await withoutSummaries.destroy();
+  });
+
+  it('a deleted session stays deleted, and nobody tries again', async () => {
+    await open.sessions.deleteSession(KEY);
+    await answerAll();
+    expect(await open.sessions.getSession(KEY)).toBeUndefined();
+    expect(open.summaries.counts).toEqual({ running: 0, waiting: 0, stored: 0, failed: 0 });
+    open.clock.advanceSeconds(3_600);
+    await open.summaries.sweep();
+    expect(await open.storage.agenda.due(10)).toEqual([]);
+    expect(model.requests).toHaveLength(1);
+  });
+
+  it('one that was made anew under its id gets nothing of the old, and a summary of its own', async () => {
+    await open.sessions.deleteSession(KEY);
+    await open.sessions.createSession(KEY);
+    await open.append(...turns(11, 13));
+    await answerAll();
+    expect(await open.view()).toEqual(['q11', 'a11', 'q12', 'a12', 'q13', 'a13']);
+    await open.append(...turns(14, 14));
+    await model.asked(2);
+    await answerAll();
+    expect(await open.view()).toEqual(['= summary 2', 'q14', 'a14']);
+    expect(model.requests[1]?.conversation[0]?.text).toBe('q11');
+    expect(open.summaries.counts).toMatchObject({ stored: 1, failed: 0 });
+  });
+
+  it('one that was made anew and is due as well gets its own summary only', async () => {
+    await open.sessions.deleteSession(KEY);
+    await open.sessions.createSession(KEY);
+    await open.append(...turns(11, 14));
+    await answerAll();
+    expect(await open.view()).toEqual(['= summary 2', 'q14', 'a14']);
+    expect((await open.log()).filter(({ actions }) => actions.compaction)).toHaveLength(1);
+    expect(model.requests.map(({ conversation }) => conversation[0]?.text)).toEqual(['q1', 'q11']);
+  });
+
+  it('a fork knows nothing of it, and is summarised by itself', async () => {
+    const fork = await open.sessions.forkSession({ ...KEY, newSessionId: 'two' });
+    await answerAll();
+    expect(await open.view()).toEqual(['= summary 1', 'q4', 'a4']);
+    const read = async () => (await open.sessions.getSession({ ...KEY, sessionId: 'two' }))?.events ?? [];
+    expect((await read()).map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+    await open.sessions.appendEvent({ session: { ...SESSION, id: fork.id }, event: user('q5') });
+    await open.sessions.appendEvent({ session: { ...SESSION, id: fork.id }, event: agent('a5') });
+    await answerAll();
+    const [first, ...rest] = await read();
+    expect(first).toMatchObject({ author: 'system', actions: { compaction: { fromSeq: 1 } } });
+    expect(rest.at(-1)?.content?.parts?.[0]?.text).toBe('a5');
+  });
+
+  it('the lease is lost: whoever has it now writes the summary, and the late one nothing', async () => {
+    const otherModel = new HeldModel();
+    const other = open.restarted({ ...OPTIONS, model: otherModel });
+    open.clock.advanceSeconds(31);
+    await other.append(agent('b4'));
+    await otherModel.asked(1);
+    otherModel.answer();
+    await other.settle();
+    expect(await open.view()).toEqual(['= summary 1', 'q4', 'a4', 'b4']);
+    const before = await open.log();
+    model.answer();
+    await open.settle();
+    expect(await open.log()).toEqual(before);
+    expect(open.summaries.counts).toMatchObject({ stored: 0, failed: 0 });
+    expect(otherModel.requests).toHaveLength(1);
+    await other.destroy();
+  });
+});
+
+describe.each(testStores)('a lease that is lost while a model works, on $name', (store) => {
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+
+  it.each(['another summary', 'the very same'])('whoever has it now writes %s: one is kept', async (which) => {
+    const isSame = which === 'the very same';
+    // How long a model took is kept with a summary.
+    if (isSame) jest.spyOn(performance, 'now').mockReturnValue(performance.now());
+    const [model, otherModel] = [new HeldModel(), new HeldModel(isSame ? 'summary' : 'another')];
+    const open = await SummarizedSessions.open(store, OPTIONS, model);
+    const other = open.restarted({ ...OPTIONS, model: otherModel });
+    await open.append(...turns(1, 4));
+    await model.asked(1);
+    open.clock.advanceSeconds(61);
+    await other.summaries.sweep();
+    await otherModel.asked(1);
+    model.answer();
+    await open.settle();
+    otherModel.answer();
+    await other.settle();
+    const summaries = (await open.log()).filter(({ actions }) => actions.compaction);
+    expect(summaries.map(({ id }) => id)).toEqual(['summary:6']);
+    expect(await open.view()).toEqual(['= summary 1', 'q4', 'a4']);
+    expect(open.summaries.counts).toMatchObject({ stored: 1, failed: 0 });
+    expect(other.summaries.counts).toMatchObject({ stored: 0, failed: 0 });
+    await other.destroy();
+    await open.destroy();
+  });
+});

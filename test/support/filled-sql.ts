@@ -1,0 +1,77 @@
+import type { EventInput } from '../../src/sessions/domain/event.js';
+import { eventMaker } from './made-up-events.js';
+import type { RawConnection, SqlServerName } from './sql-servers.js';
+
+const ROWS_A_STATEMENT = 1_000;
+
+/** Writes so many events behind the last one of the oldest session, past the store. */
+export async function fillSqlLog(
+  raw: RawConnection,
+  count: number,
+  eventAt: (seq: number) => EventInput,
+): Promise<void> {
+  const makeEvent = eventMaker();
+  const now = Date.now();
+  const [session] = await raw.query('SELECT pk, last_seq FROM agent_sessions ORDER BY pk LIMIT 1');
+  const first = Number(session?.last_seq) + 1;
+  for (let start = first; start < first + count; start += ROWS_A_STATEMENT) {
+    const rows = Array.from({ length: Math.min(ROWS_A_STATEMENT, first + count - start) }, (_, index) => {
+      const { id, digest, anchor, payload } = makeEvent(eventAt(start + index), `e-${start + index}`);
+      const values = [
+        session?.pk,
+        start + index,
+        quoted(id),
+        quoted(digest),
+        now,
+        now,
+        anchor ? 1 : 0,
+        quoted(payload),
+      ];
+      return `(${values.join()})`;
+    });
+    await raw.query(`
+      INSERT INTO agent_session_events (session_pk, seq, event_id, digest, appended_at, high_water, anchor, payload)
+      VALUES ${rows.join()}`);
+  }
+  const last = first + count - 1;
+  await raw.query(`
+    UPDATE agent_sessions SET last_seq = ${last}, tip_seq = ${last}, events = ${last}, high_water = ${now}
+    WHERE pk = ${Number(session?.pk)}`);
+}
+
+/** Puts so many copies of the oldest session beside it, a little younger and without events, half of them of its user. */
+export async function fillSqlSessions(raw: RawConnection, server: SqlServerName, count: number): Promise<void> {
+  const numbers = server === 'postgres' ? `(SELECT generate_series(1, ${count}) AS seq)` : `seq_1_to_${count}`;
+  await raw.query(`
+    INSERT INTO agent_sessions (app_name, user_id, session_id, create_time, ${COPIED})
+    SELECT app_name, CASE n.seq % 2 WHEN 0 THEN user_id ELSE CONCAT('u-', n.seq) END, CONCAT('other-', n.seq),
+      create_time + 1, ${COPIED}
+    FROM (SELECT * FROM agent_sessions ORDER BY pk LIMIT 1) AS s CROSS JOIN ${numbers} n`);
+}
+
+/** Gives the small tables so many rows that to walk over one would be worth avoiding. */
+export async function fillSqlState(raw: RawConnection, server: SqlServerName, count: number): Promise<void> {
+  const numbers = server === 'postgres' ? `(SELECT generate_series(1, ${count}) AS seq)` : `seq_1_to_${count}`;
+  await raw.query(`
+    INSERT INTO agent_shared_scopes (app_name, user_id, expires_at)
+    SELECT 'filled', CONCAT('u-', seq), 8640000000000000 FROM ${numbers} n`);
+  await raw.query(`
+    INSERT INTO agent_shared_state (scope_pk, name, value)
+    SELECT pk, 'k', '1' FROM agent_shared_scopes WHERE app_name = 'filled'`);
+  await raw.query(`
+    INSERT INTO agent_session_state (session_pk, name, value)
+    SELECT pk, CONCAT('filled', pk), '1' FROM agent_sessions`);
+  await raw.query(`
+    INSERT INTO agent_leases (name, holder, expires_at) SELECT CONCAT('l-', seq), 'h', 8640000000000000 FROM ${numbers} n`);
+  await raw.query(`
+    INSERT INTO agent_agenda (name, due_time) SELECT CONCAT('a-', seq), 8640000000000000 FROM ${numbers} n`);
+}
+
+const COPIED = [
+  'last_update_time, expires_at, first_seq, last_seq, tip_seq, high_water, turns, events',
+  'content_length, tokens, hidden, view_from_seq, summary_seq, marks_seq, covered, base_state',
+].join();
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}

@@ -1,0 +1,68 @@
+import { type Connection, type RowDataPacket, createConnection } from 'mysql2/promise';
+import type { Clock } from '../../src/index.js';
+import type { OpenStorage } from '../../src/testing/open-storage.js';
+import { type ServerOptions, TypeOrmSessionStorage } from '../../src/typeorm.js';
+import { mysqlOptionsOf } from '../servers/mysql-login.js';
+import { ReusedDatabases } from './reused-databases.js';
+import { PARENT_TABLES, readRawTables } from './sql-raw-data.js';
+
+/** A database of a MySQL or MariaDB server, and a connection to it that knows nothing of the store. */
+export interface MariaDbDatabase {
+  readonly connection: Connection;
+  readonly name: string;
+  readonly storageOptions: ServerOptions;
+}
+
+export function mariaDbAddress(): string {
+  return process.env.TEST_MYSQL_URL ?? 'mysql://root@127.0.0.1:3306';
+}
+
+/** The character set that new tables would have is one that our text does not fit into. */
+export async function createMariaDbDatabase(name: string, address = mariaDbAddress()): Promise<MariaDbDatabase> {
+  const connection = await createConnection({ ...mysqlOptionsOf(address), charset: 'utf8mb4' });
+  await connection.query(`CREATE DATABASE ${name} CHARACTER SET latin1`);
+  await connection.query(`USE ${name}`);
+  const url = new URL(address);
+  const socketPath = url.searchParams.get('socketPath');
+  url.search = '';
+  url.pathname = `/${name}`;
+  return { connection, name, storageOptions: { url: url.href, ...(socketPath && { driverOptions: { socketPath } }) } };
+}
+
+export async function dropMariaDbDatabase({ connection, name }: MariaDbDatabase): Promise<void> {
+  await connection.query(`DROP DATABASE ${name}`);
+  await connection.end();
+}
+
+const databases = new ReusedDatabases<MariaDbDatabase>({
+  create: createMariaDbDatabase,
+  async empty({ connection }) {
+    for (const table of PARENT_TABLES) await connection.query(`DELETE FROM ${table}`);
+  },
+  drop: dropMariaDbDatabase,
+});
+afterAll(() => databases.drop());
+
+/** A store in a database of its own. */
+export async function openMariaDb({ clock }: { clock?: Clock | undefined }): Promise<OpenStorage> {
+  const database = await databases.take();
+  const storage = new TypeOrmSessionStorage({ ...database.storageOptions, clock });
+  await storage.open();
+  return {
+    storage,
+    raw: () => readRawTables((table) => rowsOf(database.connection, table)),
+    async destroy() {
+      await storage.close();
+      await databases.giveBack(database);
+    },
+  };
+}
+
+/** With text that is kept as bytes as text. */
+async function rowsOf(connection: Connection, table: string): Promise<unknown[]> {
+  const [rows] = await connection.query<RowDataPacket[]>({
+    sql: `SELECT * FROM ${table}`,
+    typeCast: (field) => field.string('utf8'),
+  });
+  return rows;
+}

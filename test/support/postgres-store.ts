@@ -1,0 +1,67 @@
+import { Client } from 'pg';
+import type { Clock } from '../../src/index.js';
+import type { OpenStorage } from '../../src/testing/open-storage.js';
+import { type ServerOptions, TypeOrmSessionStorage } from '../../src/typeorm.js';
+import { ReusedDatabases } from './reused-databases.js';
+import { PARENT_TABLES, readRawTables } from './sql-raw-data.js';
+
+/** A database of a PostgreSQL server, and a connection to it that knows nothing of the store. */
+export interface PostgresDatabase {
+  readonly connection: Client;
+  readonly name: string;
+  readonly address: string;
+  readonly storageOptions: ServerOptions;
+}
+
+export function postgresAddress(): string {
+  return process.env.TEST_POSTGRES_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres';
+}
+
+export async function createPostgresDatabase(name: string, address = postgresAddress()): Promise<PostgresDatabase> {
+  await onServer(address, `CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8'`);
+  const url = new URL(address);
+  url.pathname = `/${name}`;
+  const connection = new Client({ connectionString: url.href });
+  connection.on('error', () => undefined);
+  await connection.connect();
+  return { connection, name, address, storageOptions: { url: url.href } };
+}
+
+export async function dropPostgresDatabase({ connection, name, address }: PostgresDatabase): Promise<void> {
+  await connection.end();
+  await onServer(address, `DROP DATABASE ${name} WITH (FORCE)`);
+}
+
+async function onServer(address: string, statement: string): Promise<void> {
+  const client = new Client({ connectionString: address });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+const databases = new ReusedDatabases<PostgresDatabase>({
+  create: createPostgresDatabase,
+  async empty({ connection }) {
+    for (const table of PARENT_TABLES) await connection.query(`DELETE FROM ${table}`);
+  },
+  drop: dropPostgresDatabase,
+});
+afterAll(() => databases.drop());
+
+/** A store in a database of its own. */
+export async function openPostgres({ clock }: { clock?: Clock | undefined }): Promise<OpenStorage> {
+  const database = await databases.take();
+  const storage = new TypeOrmSessionStorage({ ...database.storageOptions, clock });
+  await storage.open();
+  return {
+    storage,
+    raw: () => readRawTables(async (table) => (await database.connection.query(`SELECT * FROM ${table}`)).rows),
+    async destroy() {
+      await storage.close();
+      await databases.giveBack(database);
+    },
+  };
+}

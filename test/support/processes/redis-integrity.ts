@@ -1,0 +1,135 @@
+import type { Redis } from 'ioredis';
+import { keysUnder } from '../redis-store.js';
+import type { RedisClusterDescription, RedisDescription } from './store-description.js';
+
+const NEVER = 8_640_000_000_000_000;
+const PARTS_OF_SESSIONS = new Set(['events', 'ids', 'anchors', 'state', 'pending']);
+
+/** What a key holds: the fields of a hash, or the members of a sorted set with their scores. */
+type Content = ReadonlyMap<string, string>;
+type Contents = ReadonlyMap<string, Content>;
+
+interface KnownSession {
+  readonly appName: string;
+  readonly userId: string;
+  readonly sessionId: string;
+  readonly record: Content;
+  /** The content of one of its keys. */
+  part(kind: string): Content;
+}
+
+/**
+ * What is wrong with a store under a prefix while nobody is at work: keys that belong to no session, work left
+ * behind, logs, ids and indexes that do not agree. It knows the keys from the documentation, not from the code.
+ */
+export async function redisProblems(
+  nodes: readonly Redis[],
+  { kind, prefix }: Pick<RedisDescription | RedisClusterDescription, 'kind' | 'prefix'>,
+): Promise<string[]> {
+  const contents = await contentsUnder(nodes, prefix);
+  const sessions = [...contents].flatMap(([key, record]) => knownSession(contents, key, record) ?? []);
+  return [
+    ...[...contents.keys()].flatMap((key) => problemOfKey(contents, key)),
+    ...sessions.flatMap(problemsOfLog),
+    ...indexKeys(contents, sessions, kind === 'redis').flatMap((key) => problemsOfIndex(key, contents, sessions)),
+    ...sessions.flatMap((session) => problemsOfRegistry(session, contents)),
+  ];
+}
+
+async function contentsUnder(nodes: readonly Redis[], prefix: string): Promise<Contents> {
+  const all = nodes.map(async (node) => {
+    const keys = await keysUnder(node, prefix);
+    return Promise.all(keys.map(async (key) => [key.slice(prefix.length), await contentOf(node, key)] as const));
+  });
+  return new Map((await Promise.all(all)).flat());
+}
+
+async function contentOf(node: Redis, key: string): Promise<Content> {
+  const type = await node.type(key);
+  if (type === 'hash') return new Map(Object.entries(await node.hgetall(key)));
+  const flat = type === 'zset' ? await node.zrange(key, 0, -1, 'WITHSCORES') : [];
+  return new Map(flat.flatMap((member, index) => (index % 2 === 0 ? [[member, flat[index + 1] ?? ''] as const] : [])));
+}
+
+function knownSession(contents: Contents, key: string, record: Content): KnownSession | undefined {
+  const [, app, user, id] = /^\{([^|}]*)\|([^}]*)\}:session:(.*)$/.exec(key) ?? [];
+  if (app === undefined || user === undefined || id === undefined) return undefined;
+  const [appName, userId, sessionId] = [app, user, id].map(decodeURIComponent) as [string, string, string];
+  const part = (kind: string): Content => contents.get(key.replace('}:session:', `}:${kind}:`)) ?? new Map();
+  return { appName, userId, sessionId, record, part };
+}
+
+/** Whether a key is of a kind that there is, belongs to a session that is there, and is not left work. */
+function problemOfKey(contents: Contents, key: string): string[] {
+  const [, base, kind = '', id] = /^(\{[^}]*\}):([a-z-]+)(?::(.*))?$/.exec(key) ?? [];
+  if (key === 'apps' || kind === 'session' || kind === 'applied') return [];
+  if (PARTS_OF_SESSIONS.has(kind)) {
+    if (!contents.has(`${base}:session:${id}`)) return [`${key} belongs to no session`];
+    return kind === 'pending' ? [`${key} was left behind`] : [];
+  }
+  if (kind === 'user-state' || kind === 'app-state') {
+    return contents.get(key)?.has('') ? [] : [`${key} does not say when it expires`];
+  }
+  return ['by-update', 'by-creation', 'expiring', 'users'].includes(kind) ? [] : [`${key} is not a key of the store`];
+}
+
+/** The log has no gap, and each event is found by its id. */
+function problemsOfLog({ appName, userId, sessionId, record, part }: KnownSession): string[] {
+  const name = `${appName}/${userId}/${sessionId}`;
+  const [last, events, ids] = [Number(record.get('last')), part('events'), part('ids')];
+  const numbers = [...events.keys()].map(Number).toSorted((a, b) => a - b);
+  const hasGaps = numbers.length !== last || numbers.some((seq, index) => seq !== index + 1);
+  const strays = [...ids].filter(([id, seq]) => events.get(seq)?.split('\n', 4)[3] !== id);
+  const anchors = [...part('anchors').keys()].filter((seq) => !events.has(seq));
+  return [
+    ...(hasGaps ? [`${name} has ${numbers.length} events and says that ${last} is the last`] : []),
+    ...(strays.length > 0 || ids.size !== last ? [`${name} knows ${ids.size} ids; wrong are ${strays.join(' ')}`] : []),
+    ...anchors.map((seq) => `${name} has an anchor at ${seq} and no event there`),
+  ];
+}
+
+const TIME_OF_INDEX: Record<string, string> = { 'by-update': 'updated', 'by-creation': 'created', expiring: 'expires' };
+
+/** The indexes that there are, and those that there have to be; those of an app only on a single node. */
+function indexKeys(contents: Contents, sessions: readonly KnownSession[], withApps: boolean): string[] {
+  const owners = sessions.flatMap(({ appName, userId }) => {
+    const [app, user] = [encodeURIComponent(appName), encodeURIComponent(userId)];
+    return withApps ? [app, `${app}|${user}`] : [`${app}|${user}`];
+  });
+  const needed = owners.flatMap((owner) => Object.keys(TIME_OF_INDEX).map((index) => `{${owner}}:${index}`));
+  return [...new Set([...contents.keys(), ...needed])];
+}
+
+/** An index holds each session of its user or app, at its time, and nothing else. */
+function problemsOfIndex(key: string, contents: Contents, sessions: readonly KnownSession[]): string[] {
+  const [, app, user, kind = ''] = /^\{([^|}]*)(?:\|([^}]*))?\}:([a-z-]+)$/.exec(key) ?? [];
+  const field = TIME_OF_INDEX[kind];
+  if (app === undefined || field === undefined) return [];
+  const expected = new Map(
+    sessions
+      .filter(
+        ({ appName, userId }) =>
+          appName === decodeURIComponent(app) && (user === undefined || userId === decodeURIComponent(user)),
+      )
+      .map(
+        ({ userId, sessionId, record }) =>
+          [user === undefined ? `${userId}\u0000${sessionId}` : sessionId, Number(record.get(field))] as const,
+      )
+      .filter(([, time]) => kind !== 'expiring' || time < NEVER),
+  );
+  const found = contents.get(key) ?? new Map<string, string>();
+  return [...new Set([...found.keys(), ...expected.keys()])]
+    .filter((member) => Number(found.get(member)) !== expected.get(member))
+    .map((member) => `${key} has ${member} at ${found.get(member)} instead of ${expected.get(member)}`);
+}
+
+/** Whoever lists an app or clears away finds each session through its user, and in time. */
+function problemsOfRegistry({ appName, userId, sessionId, record }: KnownSession, contents: Contents): string[] {
+  const app = encodeURIComponent(appName);
+  const due = Number(contents.get(`{${app}}:users`)?.get(userId) ?? NaN);
+  const name = `${appName}/${userId}/${sessionId}`;
+  return [
+    ...(contents.get('apps')?.has(appName) ? [] : [`${name} is of an app that is not known`]),
+    ...(due <= Number(record.get('expires')) ? [] : [`${name} is of a user who is looked after at ${due}`]),
+  ];
+}

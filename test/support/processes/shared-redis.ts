@@ -1,0 +1,45 @@
+import { Redis } from 'ioredis';
+import { type NodeAddress, newPrefix, removeKeys } from '../redis-store.js';
+import { redisProblems } from './redis-integrity.js';
+import type { SharedStore } from './shared-stores.js';
+import type { RedisClusterDescription, RedisDescription } from './store-description.js';
+
+type Settings = Pick<RedisDescription, 'commandTimeoutMs' | 'waitReplicas'>;
+
+/** A store on a single Redis, under a prefix of its own. */
+export function sharedRedis(url: string, settings: Settings = {}): SharedStore {
+  return sharedUnderPrefix({ kind: 'redis', url, prefix: newPrefix(), ...settings }, () => [new Redis(url)]);
+}
+
+/** A store on a cluster, under a prefix of its own. */
+export function sharedRedisCluster(nodes: readonly NodeAddress[], settings: Settings = {}): SharedStore {
+  return sharedUnderPrefix({ kind: 'redis-cluster', nodes, prefix: newPrefix(), ...settings }, () =>
+    nodes.map(({ host, port }) => new Redis(port, host)),
+  );
+}
+
+function sharedUnderPrefix(
+  description: RedisDescription | RedisClusterDescription,
+  connect: () => readonly Redis[],
+): SharedStore {
+  const { prefix } = description;
+  async function withMasters(work: (nodes: readonly Redis[]) => Promise<void>): Promise<void> {
+    const nodes = connect();
+    try {
+      // A replica knows the same keys as its master and may not write.
+      const roles = await Promise.all(nodes.map((node) => node.role()));
+      await work(nodes.filter((_, index) => roles[index]?.[0] === 'master'));
+    } finally {
+      for (const node of nodes) node.disconnect();
+    }
+  }
+  return {
+    description,
+    checkIntegrity: () =>
+      withMasters(async (nodes) => {
+        const problems = await redisProblems(nodes, description);
+        if (problems.length > 0) throw new Error(problems.join('\n'));
+      }),
+    destroy: () => withMasters((nodes) => removeKeys(nodes, prefix)),
+  };
+}

@@ -1,0 +1,112 @@
+import type { NetConnectOpts } from 'node:net';
+import { SessionService, type SessionServiceOptions } from '../../src/index.js';
+import { type ServerOptions, TypeOrmSessionStorage } from '../../src/typeorm.js';
+import { mysqlOptionsOf } from '../servers/mysql-login.js';
+import { sqlProblems } from './sql-integrity.js';
+import { type RawConnection, type SqlDatabase, type SqlServer, type SqlServerName, sqlServers } from './sql-servers.js';
+import { chosenStoreNames } from './store-names.js';
+import { TcpProxy } from './tcp-proxy.js';
+
+/** A database of its own on one server: stores, connections and proxies to it, all of which go with it. */
+export class SqlBench {
+  readonly #closers: (() => unknown)[] = [];
+
+  private constructor(
+    readonly server: SqlServer,
+    readonly database: SqlDatabase,
+  ) {}
+
+  static async open(server: SqlServer): Promise<SqlBench> {
+    return new SqlBench(server, await server.createDatabase());
+  }
+
+  get name(): SqlServerName {
+    return this.server.name;
+  }
+
+  storage(options: Partial<ServerOptions> = {}): TypeOrmSessionStorage {
+    const storage = new TypeOrmSessionStorage({ ...this.database.storageOptions, ...options });
+    this.closeInTheEnd(() => storage.close());
+    return storage;
+  }
+
+  /** A service on a store of its own. */
+  sessions({
+    service,
+    ...options
+  }: Partial<ServerOptions> & { service?: Omit<SessionServiceOptions, 'storage'> } = {}): SessionService {
+    return new SessionService({ ...service, storage: this.storage(options) });
+  }
+
+  /** A connection that knows nothing of the store. */
+  async connect(): Promise<RawConnection> {
+    const connection = await this.database.connect();
+    this.closeInTheEnd(() => connection.close());
+    return connection;
+  }
+
+  /** A proxy in front of the server, and where the database is behind it. */
+  async proxy(): Promise<{ proxy: TcpProxy; behind: Partial<ServerOptions> }> {
+    const proxy = await TcpProxy.start(this.#target());
+    this.closeInTheEnd(() => proxy.stop());
+    const url = new URL(this.database.storageOptions.url);
+    url.hostname = '127.0.0.1';
+    url.port = `${proxy.port}`;
+    return { proxy, behind: { url: url.href, driverOptions: {} } };
+  }
+
+  /** Throws where the tables do not agree. */
+  async checkIntegrity(): Promise<void> {
+    const connection = await this.connect();
+    const problems = await sqlProblems((query) => connection.query(query));
+    if (problems.length > 0) throw new Error(problems.join('\n'));
+  }
+
+  closeInTheEnd(close: () => unknown): void {
+    this.#closers.push(close);
+  }
+
+  async close(): Promise<void> {
+    try {
+      for (const close of this.#closers.splice(0).toReversed()) await close();
+    } finally {
+      await this.database.drop();
+    }
+  }
+
+  #target(): NetConnectOpts {
+    const address = this.server.address();
+    if (this.name === 'mariadb') {
+      const { host, port, socketPath } = mysqlOptionsOf(address);
+      return socketPath ? { path: socketPath } : { host, port };
+    }
+    const { hostname: host, port } = new URL(address);
+    return { host, port: Number(port || 5432) };
+  }
+}
+
+/**
+ * Describes what is special about servers with tables, for each that `STORES` does not leave out; `$name` in the
+ * title is its name. Each test gets a bench of its own.
+ */
+export function describeSqlServers(
+  title: string,
+  define: (bench: () => SqlBench) => void,
+  names: readonly SqlServerName[] = ['mariadb', 'postgres'],
+): void {
+  const chosen = sqlServers.filter(({ name }) => names.includes(name) && chosenStoreNames().includes(name));
+  for (const server of chosen) {
+    describe(title.replace('$name', server.name), () => {
+      let bench: SqlBench | undefined;
+      beforeEach(async () => {
+        bench = await SqlBench.open(server);
+      });
+      afterEach(() => bench?.close());
+      define(() => {
+        if (!bench) throw new Error('There is a bench only while a test runs');
+        return bench;
+      });
+    });
+  }
+  if (chosen.length === 0) it('is not asked for', () => expect(chosen).toEqual([]));
+}

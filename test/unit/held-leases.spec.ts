@@ -1,0 +1,46 @@
+import { InMemorySessionStorage } from '../../src/index.js';
+import { ManualClock } from '../../src/testing/index.js';
+
+describe('leases in memory', () => {
+  it('are dropped by a purge once they expired, so many at a time, and are not counted', async () => {
+    const clock = new ManualClock();
+    const storage = new InMemorySessionStorage({ clock });
+    const heldNames = (): string[] => [...storage.snapshot().text.matchAll(/job-\d/g)].map(([name]) => name);
+    for (let number = 1; number <= 5; number++) {
+      await storage.leases.acquire({ name: `job-${number}`, holder: 'one', ttlMs: number === 2 ? 20_000 : 10_000 });
+    }
+    clock.advance(10_000);
+    expect(heldNames()).toHaveLength(5);
+    expect(await storage.purgeExpired(3)).toEqual({ sessions: 0, userStates: 0, appStates: 0 });
+    expect(heldNames()).toEqual(['job-2', 'job-5']);
+    await storage.purgeExpired(3);
+    expect(heldNames()).toEqual(['job-2']);
+  });
+
+  it('leave nothing once they are given back, or the store is closed', async () => {
+    const storage = new InMemorySessionStorage();
+    const empty = storage.snapshot();
+    const held = await storage.leases.acquire({ name: 'job-1', holder: 'one', ttlMs: 10_000 });
+    if (held) await storage.leases.release(held);
+    expect(storage.snapshot()).toEqual(empty);
+    await storage.leases.acquire({ name: 'job-2', holder: 'one', ttlMs: 10_000 });
+    await storage.close();
+    expect(storage.snapshot()).toEqual(empty);
+  });
+
+  it('are nobody else’s to change through what was handed out', async () => {
+    const { leases } = new InMemorySessionStorage();
+    const held = await leases.acquire({ name: 'job', holder: 'one', ttlMs: 10_000 });
+    Object.assign(held ?? {}, { token: 0, expiresAt: 0 });
+    expect(await leases.acquire({ name: 'job', holder: 'two', ttlMs: 10_000 })).toBeUndefined();
+  });
+
+  it('have tokens above those of a store that was there before', async () => {
+    const request = { name: 'job', holder: 'one', ttlMs: 10_000 };
+    const before = await new InMemorySessionStorage().leases.acquire(request);
+    const later = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 1_000);
+    const after = await new InMemorySessionStorage().leases.acquire(request);
+    later.mockRestore();
+    expect(after?.token).toBeGreaterThan(before?.token ?? Infinity);
+  });
+});

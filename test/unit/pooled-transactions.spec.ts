@@ -1,0 +1,101 @@
+import { StoreUnavailableError } from '../../src/index.js';
+import { postgresDialect } from '../../src/sessions/storage/typeorm/postgres/postgres-dialect.js';
+import type { PooledConnection } from '../../src/sessions/storage/typeorm/servers/pooled-connection.js';
+import { PooledTransactions } from '../../src/sessions/storage/typeorm/servers/pooled-transactions.js';
+import type { Tables } from '../../src/sessions/storage/typeorm/tables.js';
+
+const LIMIT_MS = 10_000;
+const RETRIES = 5;
+
+/** Connections on which everything succeeds, counted. */
+class IdlePool {
+  acquired = 0;
+
+  async acquire(): Promise<PooledConnection> {
+    this.acquired += 1;
+    return {
+      begin: () => undefined,
+      begun: async () => undefined,
+      now: () => 0,
+      rows: async () => [],
+      lockedRows: async () => [],
+      change: async () => 0,
+      insert: async () => 0,
+      changeAll: async () => undefined,
+      commit: async () => undefined,
+      rollback: async () => undefined,
+      release: () => undefined,
+      discard: () => undefined,
+    };
+  }
+}
+
+describe('transactions on the connections of a pool', () => {
+  let pool: IdlePool;
+
+  beforeEach(() => {
+    pool = new IdlePool();
+  });
+
+  function transactions(timeLimitMs = LIMIT_MS): PooledTransactions {
+    return new PooledTransactions(pool, { dialect: postgresDialect, tables: {} as Tables, timeLimitMs });
+  }
+
+  it('take no connection for what is too late already', async () => {
+    const calledAt = performance.now() - LIMIT_MS;
+    let hasRun = false;
+    const late = transactions().write(async () => (hasRun = true), { calledAt });
+    await expect(late).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', outcomeUnknown: false });
+    expect([pool.acquired, hasRun]).toEqual([0, false]);
+  });
+
+  it.each(['40P01', '40001', '55P03', 'ER_LOCK_DEADLOCK', 'ER_LOCK_WAIT_TIMEOUT', 'ECONNRESET'])(
+    `are tried ${RETRIES} times more where each try meets %s`,
+    async (code) => {
+      const failing = transactions().write(async () => {
+        throw Object.assign(new Error('in the way'), { code });
+      });
+      const error: unknown = await failing.catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(StoreUnavailableError);
+      expect(error).toMatchObject({ outcomeUnknown: false });
+      expect(pool.acquired).toBe(1 + RETRIES);
+    },
+  );
+
+  it('succeed where the last retry does', async () => {
+    const tried = transactions().write(async () => {
+      if (pool.acquired <= RETRIES) throw Object.assign(new Error('in the way'), { code: '40P01' });
+      return pool.acquired;
+    });
+    expect(await tried).toBe(1 + RETRIES);
+  });
+
+  it('are tried as long as there is time where somebody else inserts a key first', async () => {
+    const tried = transactions().write(async () => {
+      if (pool.acquired <= 2 * RETRIES) throw Object.assign(new Error('duplicate key'), { code: '23505' });
+      return pool.acquired;
+    });
+    expect(await tried).toBe(1 + 2 * RETRIES);
+    const failing = transactions(50).write(async () => {
+      throw Object.assign(new Error('duplicate key'), { code: '23505' });
+    });
+    await expect(failing).rejects.toBeInstanceOf(StoreUnavailableError);
+  });
+
+  it('are tried once where the caller has another way, or the failure stays', async () => {
+    for (const [code, isTriedOnce] of [
+      ['40P01', true],
+      ['42P01', false],
+    ] as const) {
+      pool.acquired = 0;
+      const failing = transactions().write(
+        async () => {
+          throw Object.assign(new Error('no'), { code });
+        },
+        { isTriedOnce },
+      );
+      await expect(failing).rejects.toBeInstanceOf(StoreUnavailableError);
+      expect(pool.acquired).toBe(1);
+    }
+  });
+});

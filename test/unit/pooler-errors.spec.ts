@@ -1,0 +1,34 @@
+import { ConfigurationError, StoreUnavailableError } from '../../src/index.js';
+import { storeUnavailable } from '../../src/sessions/storage/typeorm/driver-errors.js';
+import { openingFailure } from '../../src/sessions/storage/typeorm/servers/opening-errors.js';
+
+const ADDRESS = { url: 'postgres://app:secret@pooler:6432/agents', timeLimitMs: 5_000 };
+
+const refusal = (code: string, message: string): Error => Object.assign(new Error(message), { code });
+
+/** In the words of PgBouncer, and of PostgreSQL behind it. */
+describe('a pooler in front of PostgreSQL', () => {
+  it('that refuses settings of connections is told of when the store is opened', () => {
+    const error = openingFailure(refusal('08P01', 'unsupported startup parameter: statement_timeout'), ADDRESS);
+    expect(error).toBeInstanceOf(ConfigurationError);
+    expect(error).toMatchObject({
+      problems: [
+        'A pooler at pooler:6432 refuses settings of connections: add statement_timeout, lock_timeout and ' +
+          'idle_in_transaction_session_timeout to its ignore_startup_parameters.',
+      ],
+    });
+  });
+
+  it.each([
+    ['42P05', 'prepared statement "a" already exists'],
+    ['26000', 'prepared statement "a" does not exist'],
+  ])('that shares connections is told of where statements fail with %s', (code, message) => {
+    const error = storeUnavailable(refusal(code, message), false);
+    expect(error).toBeInstanceOf(StoreUnavailableError);
+    expect(error).toMatchObject({
+      message: expect.stringContaining(
+        `(${code}: a pooler shares its connections, so set preparedStatements to false).`,
+      ) as string,
+    });
+  });
+});

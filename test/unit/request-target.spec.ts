@@ -1,0 +1,25 @@
+import { pathOf, queryOf } from '../../src/sessions/rest/request-target.js';
+
+describe('the target of a request', () => {
+  it.each([
+    ['/apps/a/state', '/apps/a/state'],
+    ['/apps/a%2F..%2Fb/state?limit=1', '/apps/a%2F..%2Fb/state'],
+    ['/apps/%2e%2e/state', '/apps/%2e%2e/state'],
+    ['/apps/a\\b/state', '/apps/a%5Cb/state'],
+    ['/apps/a>;rel="next"/state', '/apps/a%3E;rel=%22next%22/state'],
+    ['//elsewhere/apps/a/state', '//elsewhere/apps/a/state'],
+    ['http://elsewhere:80/apps/a/state?x', '/apps/a/state'],
+    ['http://elsewhere', ''],
+  ])('%s has the path %s', (target, path) => {
+    expect(pathOf(target)).toBe(path);
+  });
+
+  it('has a query, be it none', () => {
+    expect([...queryOf('/apps/a/state?limit=1&cursor=a%26b?c')]).toEqual([
+      ['limit', '1'],
+      ['cursor', 'a&b?c'],
+    ]);
+    expect([...queryOf('/apps/a/state')]).toEqual([]);
+    expect([...queryOf('/apps/a/state?')]).toEqual([]);
+  });
+});

@@ -1,0 +1,105 @@
+import { EventEmitter, on } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { SessionService } from '../../src/index.js';
+import { TypeOrmSessionStorage } from '../../src/typeorm.js';
+import { CountingStorage } from '../support/counting-storage.js';
+import { observedDriver } from '../support/observed-driver.js';
+import { describeSqlServers } from '../support/sql-bench.js';
+import { StatementLog } from '../support/statement-log.js';
+import { chosenStoreNames } from '../support/store-names.js';
+import { testStores } from '../support/stores.js';
+
+const KEY = { appName: 'shop', userId: 'ann', sessionId: 's' };
+const SESSION = { appName: 'shop', userId: 'ann', id: 's' };
+const WATCHERS = 2_000;
+const NEVER = 1_000_000;
+
+/** Watches so many sessions, and answers what they are about to bring. */
+async function watchMany(sessions: SessionService): Promise<Promise<IteratorResult<unknown>>[]> {
+  const waiting: Promise<IteratorResult<unknown>>[] = [];
+  for (let from = 0; from < WATCHERS; from += 100) {
+    const keys = Array.from({ length: 100 }, (_, index) => ({ ...KEY, sessionId: `s-${from + index}` }));
+    await Promise.all(keys.map((key) => sessions.createSession(key)));
+    waiting.push(...keys.map((key) => sessions.watch(key).next()));
+    await sessions.whenIdle();
+  }
+  return waiting;
+}
+
+if (chosenStoreNames().includes('sqlite')) {
+  it(`${WATCHERS} idle watchers of a SQLite store ask two statements a tick, and none once they are gone`, async () => {
+    const log = new StatementLog();
+    const storage = new TypeOrmSessionStorage({ database: ':memory:', driver: observedDriver(log) });
+    const sessions = new SessionService({ storage, watchPollMs: 50 });
+    const waiting = await watchMany(sessions);
+    await delay(100);
+    log.clear();
+    const startedAt = performance.now();
+    while (log.counts().transactions <= 2) await delay(50);
+    const most = Math.ceil((performance.now() - startedAt) / 50);
+    const statements = log.statements();
+    const ticks = log.counts().transactions;
+    expect(ticks).toBeLessThanOrEqual(most + 1);
+    expect(statements).toHaveLength(2 * ticks);
+    await sessions.finish();
+    await Promise.all(waiting);
+    await delay(60);
+    log.clear();
+    await delay(200);
+    expect(log.statements()).toEqual([]);
+    await sessions.close();
+  });
+}
+
+describeSqlServers(
+  `${WATCHERS} idle watchers of a $name store`,
+  (bench) => {
+    it('share one transaction a tick, and the one who misses something hears of it', async () => {
+      const { proxy, behind } = await bench().proxy();
+      const sessions = bench().sessions({ ...behind, service: { watchPollMs: 100 } });
+      const elsewhere = bench().sessions();
+      const waiting = await watchMany(sessions);
+      await delay(200);
+      let statements = 0;
+      const counted = new EventEmitter();
+      proxy.judge = ({ from, data }) => {
+        if (from === 'client') statements += data.toString('latin1').split('s.pk IN').length - 1;
+        counted.emit('statement');
+        return 'pass';
+      };
+      const startedAt = performance.now();
+      for await (const _ of on(counted, 'statement')) if (statements > 2) break;
+      const ticks = Math.ceil((performance.now() - startedAt) / 100);
+      expect(statements).toBeLessThanOrEqual(2 * ticks);
+      const next = waiting[1_234];
+      await elsewhere.appendEvent({ session: { ...SESSION, id: 's-1234' }, event: { id: 'e' } });
+      expect((await next)?.value).toMatchObject({ id: 'e' });
+      await sessions.close();
+      await Promise.all(waiting);
+    });
+  },
+  ['mariadb'],
+);
+
+describe.each(testStores)('a slow reader of a $name store', ({ open }) => {
+  it('holds one page, however much there is', async () => {
+    const { storage, destroy } = await open({});
+    const counting = new CountingStorage(storage);
+    const writing = new SessionService({ storage });
+    const sessions = new SessionService({ storage: counting.storage, watchPollMs: NEVER });
+    await writing.createSession(KEY);
+    const watch = sessions.watch({ ...KEY, afterSeq: 0 });
+    await writing.appendEvent({ session: SESSION, event: {} });
+    await watch.next();
+    for (let sent = 0; sent < 1_000; sent += 100) {
+      const events = Array.from({ length: 100 }, () => ({}));
+      await Promise.all(events.map((event) => writing.appendEvent({ session: SESSION, event })));
+    }
+    counting.taken();
+    expect((await watch.next()).value).toMatchObject({ seq: 2 });
+    expect(counting.taken().events).toBe(100);
+    await sessions.finish();
+    await writing.finish();
+    await destroy();
+  });
+});

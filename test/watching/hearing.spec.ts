@@ -1,0 +1,168 @@
+import { randomUUID } from 'node:crypto';
+import { Redis } from 'ioredis';
+import { SessionService, type SessionStorage } from '../../src/index.js';
+import { type ListeningConnections, untilCount } from '../support/cut-listeners.js';
+import { RedisBench } from '../support/redis-servers.js';
+import { clusterNodes, redisUrl } from '../support/redis-store.js';
+import { SqlBench } from '../support/sql-bench.js';
+import { postgresServer } from '../support/sql-servers.js';
+import { describeChosen } from '../support/processes/shared-stores.js';
+
+const KEY = { appName: 'shop', userId: 'ann', sessionId: 's' };
+const CUTS = 50;
+const WATCHERS = 2_000;
+/** No tick ever comes, so that all that arrives was heard. */
+const NEVER = 1_000_000;
+
+interface HearingBench {
+  readonly connections: ListeningConnections;
+  storage(): SessionStorage;
+  close(): Promise<void>;
+}
+
+describeChosen(
+  'listening to a $name store',
+  [
+    { name: 'redis' as const, open: () => redisBench('redis'), mostConnections: 1 },
+    { name: 'redis-cluster' as const, open: () => redisBench('redis-cluster'), mostConnections: 3 },
+    { name: 'postgres' as const, open: postgresBench, mostConnections: 1 },
+  ],
+  ({ open, mostConnections }) => {
+    let bench: HearingBench;
+    beforeEach(async () => {
+      bench = await open();
+    });
+    afterEach(() => bench.close());
+
+    it(`loses nothing and doubles nothing when the connection is cut ${CUTS} times`, async () => {
+      const sessions = new SessionService({ storage: bench.storage(), watchPollMs: NEVER });
+      const elsewhere = new SessionService({ storage: bench.storage() });
+      await sessions.createSession(KEY);
+      const watch = sessions.watch(KEY);
+      const session = { ...KEY, id: KEY.sessionId };
+      const seqs: (number | undefined)[] = [];
+      const reading = (async () => {
+        while (seqs.length < 4 * CUTS) seqs.push((await watch.next()).value?.seq);
+      })();
+      for (let cut = 0; cut < CUTS; cut++) {
+        await elsewhere.appendEvent({ session, event: {} });
+        await untilCount(bench.connections, (count) => count > 0);
+        const appending = elsewhere.appendEvent({ session, event: {} });
+        await bench.connections.cut();
+        await appending;
+        // Nobody listens right now, and no tick will make up for it.
+        for (let count = 0; count < 2; count++) await elsewhere.appendEvent({ session, event: {} });
+      }
+      await reading;
+      expect(seqs).toEqual(Array.from({ length: 4 * CUTS }, (_, index) => index + 1));
+      await sessions.close();
+      await elsewhere.close();
+      await untilCount(bench.connections, (count) => count === 0);
+    });
+
+    it(`takes ${mostConnections} connections for ${WATCHERS} idle watchers, and hardly any question`, async () => {
+      const { storage, counts } = counted(bench.storage());
+      const sessions = new SessionService({ storage, watchPollMs: 100 });
+      const elsewhere = new SessionService({ storage: bench.storage() });
+      const keys = Array.from({ length: WATCHERS }, (_, index) => ({
+        ...KEY,
+        userId: `user-${index % 10}`,
+        sessionId: `s-${index}`,
+      }));
+      await inTurns(keys, (key) => elsewhere.createSession(key));
+      const waiting: Promise<IteratorResult<unknown>>[] = [];
+      await inTurns(keys, async (key) => {
+        waiting.push(sessions.watch(key).next());
+        await sessions.whenIdle();
+      });
+      await untilCount(bench.connections, (count) => count >= 1);
+      const next = waiting[1_234];
+      await elsewhere.appendEvent({ session: { ...KEY, userId: 'user-4', id: 's-1234' }, event: { id: 'e' } });
+      expect((await next)?.value).toMatchObject({ id: 'e' });
+      // Several ticks pass, and all but the first look find nothing to ask.
+      counts.positions = 0;
+      counts.read = 0;
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      expect(counts.read).toBe(0);
+      expect(counts.positions).toBeLessThanOrEqual(2);
+      expect(await bench.connections.count()).toBeLessThanOrEqual(mostConnections);
+      await sessions.close();
+      await elsewhere.close();
+      await Promise.all(waiting);
+      await untilCount(bench.connections, (count) => count === 0);
+    });
+  },
+);
+
+async function inTurns<Item>(items: readonly Item[], work: (item: Item) => Promise<unknown>): Promise<void> {
+  for (let from = 0; from < items.length; from += 100) await Promise.all(items.slice(from, from + 100).map(work));
+}
+
+function counted(storage: SessionStorage) {
+  const counts = { positions: 0, read: 0 };
+  const changes = {
+    ...storage.changes,
+    positions: (logs: never) => {
+      counts.positions += 1;
+      return storage.changes?.positions(logs);
+    },
+  };
+  const proxy = new Proxy(storage, {
+    get(target, name) {
+      if (name === 'changes') return { ...changes, feed: target.changes?.feed };
+      if (name === 'read') counts.read += 1;
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  });
+  return { storage: proxy, counts };
+}
+
+async function redisBench(name: 'redis' | 'redis-cluster'): Promise<HearingBench> {
+  const bench = new RedisBench(name);
+  const connectionName = `test-${randomUUID()}`;
+  const nodes =
+    name === 'redis' ? [new Redis(redisUrl)] : clusterNodes().map(({ host, port }) => new Redis(port, host));
+  const listening = async () =>
+    (
+      await Promise.all(
+        nodes.map(async (node) =>
+          String(await node.client('LIST'))
+            .split('\n')
+            .filter((line) => line.includes(`name=${connectionName} `) && / flags=\w*P/.test(line))
+            .map((line) => ({ node, id: /^id=(\d+)/.exec(line)?.[1] ?? '' })),
+        ),
+      )
+    ).flat();
+  return {
+    connections: {
+      count: async () => (await listening()).length,
+      async cut() {
+        for (const { node, id } of await listening()) await node.client('KILL', 'ID', id);
+      },
+    },
+    storage: () => bench.storage({ connection: { connectionName } }),
+    async close() {
+      await bench.close();
+      for (const node of nodes) node.disconnect();
+    },
+  };
+}
+
+async function postgresBench(): Promise<HearingBench> {
+  const bench = await SqlBench.open(postgresServer);
+  const connection = await bench.connect();
+  const of = (what: string) =>
+    connection.query(`
+      SELECT ${what} AS found FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'`);
+  return {
+    connections: {
+      count: async () => Number((await of('count(*)'))[0]?.found),
+      async cut() {
+        await of('pg_terminate_backend(pid)');
+      },
+    },
+    storage: () => bench.storage(),
+    close: () => bench.close(),
+  };
+}
