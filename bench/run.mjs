@@ -1,7 +1,7 @@
 import { describeMachine } from './support/machine.mjs';
 import { printMachine, printTable } from './support/report.mjs';
 
-const BENCHMARKS = ['growth', 'parallel', 'reads', 'create', 'footprint'];
+const BENCHMARKS = ['growth', 'parallel', 'reads', 'create', 'footprint', 'rest', 'servers', 'summaries'];
 
 const { names, isJson } = wanted(process.argv.slice(2));
 const machine = describeMachine();
@@ -12,7 +12,7 @@ for (const name of names) {
   const { title, run } = await import(`./${name}.mjs`);
   const rows = await run();
   results[name] = { title, rows };
-  if (!isJson) printTable(title, rows);
+  if (!isJson && rows.length > 0) printTable(title, rows);
 }
 if (isJson) console.log(JSON.stringify({ machine, results }, null, 2));
 

@@ -10,8 +10,8 @@ const STATEMENTS = {
   commit: 'COMMIT',
   insertSession: `INSERT INTO agent_sessions (
       app_name, user_id, session_id, create_time, last_update_time, expires_at, first_seq, last_seq, tip_seq,
-      high_water, turns, events, content_length, tokens, hidden, view_from_seq, summary_seq, marks_seq, base_state
-    ) VALUES (?, ?, ?, ?, ?, 8640000000000000, 1, 0, 0, 0, 0, 0, 0, 0, '[]', 0, 0, 0, '{"step":0}')`,
+      high_water, turns, events, content_length, tokens, hidden, view_from_seq, summary_seq, marks_seq, covered, base_state
+    ) VALUES (?, ?, ?, ?, ?, 8640000000000000, 1, 0, 0, 0, 0, 0, 0, 0, '[]', 0, 0, 0, '{}', '{"step":0}')`,
   updateSession: `UPDATE agent_sessions
     SET last_seq = ?, tip_seq = ?, high_water = ?, last_update_time = ?, events = ? WHERE pk = ?`,
   insertEvent: `INSERT INTO agent_session_events

@@ -1,14 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { InMemorySessionStorage, SessionService } from '../../dist/index.js';
+import { InMemorySessionStorage } from '../../dist/index.js';
 import { TypeOrmSessionStorage } from '../../dist/typeorm.js';
-import { OWNER } from './owner.mjs';
+import { Ours } from './ours.mjs';
 import { RawMap } from './raw-map.mjs';
 import { RawSqlite } from './raw-sqlite.mjs';
-
-/** Appends that are under way at once where a session is only filled. */
-const TOGETHER = 64;
 
 /**
  * One side of a comparison. Sessions are whatever the side wants handed back.
@@ -22,53 +19,6 @@ const TOGETHER = 64;
  * @property {(count: number) => unknown} list the first page of sessions, newest update first
  * @property {() => unknown} close
  */
-
-/** The package, used as an application uses it. @implements {Side} */
-class Ours {
-  /**
-   * @param {import('../../dist/index.js').SessionStorage} storage
-   * @param {Partial<import('../../dist/index.js').HistorySettings>} [history]
-   */
-  constructor(storage, history) {
-    this.storage = storage;
-    this.service = new SessionService({ storage, history });
-  }
-
-  /** The same sessions, seen by a service with other settings. */
-  withHistory(history) {
-    return new Ours(this.storage, history);
-  }
-
-  create(sessionId) {
-    return this.service.createSession({ ...OWNER, sessionId, state: { step: 0 } });
-  }
-
-  append(session, event) {
-    return this.service.appendEvent({ session, event });
-  }
-
-  async fill(session, events) {
-    for (let from = 0; from < events.length; from += TOGETHER) {
-      await Promise.all(events.slice(from, from + TOGETHER).map((event) => this.append(session, event)));
-    }
-  }
-
-  readAll({ id: sessionId }) {
-    return this.service.getSession({ ...OWNER, sessionId });
-  }
-
-  readNewest({ id: sessionId }, numRecentEvents) {
-    return this.service.getSession({ ...OWNER, sessionId, config: { numRecentEvents } });
-  }
-
-  list(limit) {
-    return this.service.listSessions({ ...OWNER, limit });
-  }
-
-  close() {
-    return this.service.close();
-  }
-}
 
 /** The stores, each with what it is measured against. */
 const STORES = {

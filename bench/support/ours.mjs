@@ -1,0 +1,52 @@
+import { SessionService } from '../../dist/index.js';
+import { OWNER } from './owner.mjs';
+
+/** Appends that are under way at once where a session is only filled. */
+const TOGETHER = 64;
+
+/** The package, used as an application uses it. @implements {import('./sides.mjs').Side} */
+export class Ours {
+  /**
+   * @param {import('../../dist/index.js').SessionStorage} storage
+   * @param {Partial<import('../../dist/index.js').HistorySettings>} [history]
+   */
+  constructor(storage, history) {
+    this.storage = storage;
+    this.service = new SessionService({ storage, history });
+  }
+
+  /** The same sessions, seen by a service with other settings. */
+  withHistory(history) {
+    return new Ours(this.storage, history);
+  }
+
+  create(sessionId) {
+    return this.service.createSession({ ...OWNER, sessionId, state: { step: 0 } });
+  }
+
+  append(session, event) {
+    return this.service.appendEvent({ session, event });
+  }
+
+  async fill(session, events) {
+    for (let from = 0; from < events.length; from += TOGETHER) {
+      await Promise.all(events.slice(from, from + TOGETHER).map((event) => this.append(session, event)));
+    }
+  }
+
+  readAll({ id: sessionId }) {
+    return this.service.getSession({ ...OWNER, sessionId });
+  }
+
+  readNewest({ id: sessionId }, numRecentEvents) {
+    return this.service.getSession({ ...OWNER, sessionId, config: { numRecentEvents } });
+  }
+
+  list(limit) {
+    return this.service.listSessions({ ...OWNER, limit });
+  }
+
+  close() {
+    return this.service.close();
+  }
+}

@@ -1,0 +1,29 @@
+// Writes docs/schema.graphql: the schema of sessions and summaries, as the built package makes it: `npm run docs:graphql`.
+import 'reflect-metadata';
+import { writeFileSync } from 'node:fs';
+import { ApolloDriver } from '@nestjs/apollo';
+import { Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { GraphQLModule, GraphQLSchemaHost } from '@nestjs/graphql';
+import { lexicographicSortSchema, printSchema } from 'graphql';
+import { SessionsModule } from 'nestjs-agent-sessions';
+import { OpenAccess, SessionsGraphqlModule, sessionsGraphqlOptions } from 'nestjs-agent-sessions/graphql';
+import { SummarizerModule } from 'nestjs-agent-sessions/summarizer';
+import { SummarizerGraphqlModule } from 'nestjs-agent-sessions/summarizer/graphql';
+
+class SchemaModule {}
+Module({
+  imports: [
+    SessionsModule.forRoot({ provider: 'memory', isGlobal: true }),
+    GraphQLModule.forRoot({ driver: ApolloDriver, ...sessionsGraphqlOptions() }),
+    SummarizerModule.forRoot({ isGlobal: true }),
+    SessionsGraphqlModule.forRoot({ access: OpenAccess }),
+    SummarizerGraphqlModule.forRoot({ access: OpenAccess }),
+  ],
+})(SchemaModule);
+
+const app = await NestFactory.create(SchemaModule, { logger: false });
+await app.init();
+const { schema } = app.get(GraphQLSchemaHost);
+writeFileSync(new URL('schema.graphql', import.meta.url), `${printSchema(lexicographicSortSchema(schema))}\n`);
+await app.close();
