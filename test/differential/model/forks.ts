@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type Entry, isRewind, isSummary } from './entries.js';
 import { wholeView } from './moments.js';
 import { type Changes, type StateMap, apply, only, storedChangesOf } from './state.js';
@@ -62,15 +63,11 @@ function standingForNothing(summary: Entry, said: readonly Entry[]): Entry {
   return { ...summary, seq: 1, event: { ...event, id, actions } };
 }
 
+/** As JSON: the order of keys says nothing, and an empty list is no empty object. */
 function isSame(one: unknown, other: unknown): boolean {
-  return sortedText(one) === sortedText(other);
+  return isDeepStrictEqual(asJson(one), asJson(other));
 }
 
-/** Key order says nothing. */
-function sortedText(value: unknown): string {
-  return JSON.stringify(value, (_, item: unknown) =>
-    typeof item === 'object' && item !== null && !Array.isArray(item)
-      ? Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1))
-      : item,
-  );
+function asJson(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value));
 }
