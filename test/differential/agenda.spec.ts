@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import type { Agenda, AgendaEntry } from '../../src/index.js';
 import { ManualClock } from '../../src/testing/index.js';
+import { seed } from '../support/random.js';
 import { testStores } from '../support/stores.js';
-import { TIMEOUT_MS, searching, sequencesOf, seed } from './runs.js';
+import { TIMEOUT_MS, searching, sequencesOf } from './runs.js';
 
 type Step =
   | { readonly kind: 'put'; readonly name: string; readonly inMs: number }
@@ -47,7 +48,7 @@ class PlainAgenda implements Agenda {
 
 describe.each(testStores)('the agenda of $name', ({ name, open }) => {
   it(
-    `does what a plain one does (FC_SEED=${seed})`,
+    `does what a plain one does (SEED=${seed})`,
     async () => {
       const { numRuns, length } = sequencesOf(name);
       await fc.assert(

@@ -1,18 +1,19 @@
 import fc from 'fast-check';
 import { SessionService } from '../../src/index.js';
+import { seed } from '../support/random.js';
 import { testStores } from '../support/stores.js';
 import { operationsOf, settings } from './arbitraries.js';
 import { manualClock } from './clock.js';
 import { LockStep } from './lock-step.js';
 import { Model } from './model/model.js';
 import { compareAll, perform } from './perform.js';
-import { TIMEOUT_MS, searching, seed, sequencesOf } from './runs.js';
+import { TIMEOUT_MS, searching, sequencesOf } from './runs.js';
 
 describe.each(testStores)('A model of the contract beside $name', (store) => {
   const { numRuns, length } = sequencesOf(store.name);
 
   it(
-    `answers alike, ${numRuns} × ${length} operations, seed ${seed}`,
+    `answers alike, ${numRuns} × ${length} operations, SEED=${seed}`,
     async () => {
       const alike = fc.asyncProperty(settings, operationsOf(length), async (configured, sequence) => {
         const clock = manualClock();

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { type EventInput, type HistorySettings, SessionService } from '../../src/index.js';
+import { seed } from '../support/random.js';
 import { type TestStore, testStores } from '../support/stores.js';
 import { manualClock } from './clock.js';
 import { same } from './lock-step.js';
@@ -7,7 +8,7 @@ import { type LongLog, eventOf, longLogs } from './long-logs.js';
 import type { GivenEvent } from './model/entries.js';
 import { Model, type Narrowing } from './model/model.js';
 import { seenObject, seenSession } from './observations.js';
-import { TIMEOUT_MS, longLogsOf, searching, seed } from './runs.js';
+import { TIMEOUT_MS, longLogsOf, searching } from './runs.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's' };
 const NO_TTL = { enabled: false, sessionSeconds: 0, userStateSeconds: 0, appStateSeconds: 0, refreshOnRead: false };
@@ -25,7 +26,7 @@ const LOOKS_AFTER_TRIMMING = 5;
 
 describe.each(testStores)('A long log in $name', (store) => {
   const { numRuns, minLength, maxLength } = longLogsOf(store.name);
-  const size = `${numRuns} × ${minLength}–${maxLength} events, seed ${seed}`;
+  const size = `${numRuns} × ${minLength}–${maxLength} events, SEED=${seed}`;
   const logs = longLogs(minLength, maxLength);
 
   it(

@@ -1,10 +1,8 @@
 import { env } from 'node:process';
+import { seed } from '../support/random.js';
 
-/** FC_SEED repeats what a failed run did. */
-export const seed = Number(env['FC_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
-
-/** FC_RUNS tries more, and may take its time. */
-export const TIMEOUT_MS = env['FC_RUNS'] === undefined ? 120_000 : 900_000;
+/** RUNS tries more, and may take its time. */
+export const TIMEOUT_MS = env['RUNS'] === undefined ? 120_000 : 900_000;
 
 /** For fast-check: also ends the search for a smaller counterexample in time to report the one that is there. */
 export const searching = { seed, interruptAfterTimeLimit: TIMEOUT_MS / 3 };
@@ -36,10 +34,10 @@ export function longLogsOf(store: string): Scale['longLogs'] {
 }
 
 function scaled<T extends { readonly numRuns: number }>(scale: T): T {
-  return env['FC_RUNS'] === undefined ? scale : { ...scale, numRuns: Number(env['FC_RUNS']) };
+  return env['RUNS'] === undefined ? scale : { ...scale, numRuns: Number(env['RUNS']) };
 }
 
-/** As many runs as FC_RUNS says, or else so many. */
+/** As many runs as RUNS says, or else so many. */
 export function runsOr(numRuns: number): number {
   return scaled({ numRuns }).numRuns;
 }

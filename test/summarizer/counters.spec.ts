@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import type { EventInput, SessionKey } from '../../src/index.js';
 import { factsOf } from '../../src/summarizer/summary-work.js';
-import { TIMEOUT_MS, runsOr, searching, seed } from '../differential/runs.js';
+import { TIMEOUT_MS, runsOr, searching } from '../differential/runs.js';
+import { seed } from '../support/random.js';
 import type { StoreName } from '../support/store-names.js';
 import { testStores } from '../support/stores.js';
 import { Recount } from './recount.js';
@@ -93,7 +94,7 @@ const RUNS: Partial<Record<StoreName, number>> = { memory: 150, sqlite: 20 };
 
 describe.each(testStores)('counters since the last summary on $name', (store) => {
   it(
-    `are what a count of the log says, whatever happens to it, seed ${seed}`,
+    `are what a count of the log says, whatever happens to it, SEED=${seed}`,
     async () => {
       const holds = fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 25 }), async (steps) => {
         const open = await SummarizedSessions.open(store, { keepRecentEvents: 1, autoSummarize: false });

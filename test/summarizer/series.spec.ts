@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { isSummary } from '../../src/sessions/domain/event-inspection.js';
 import type { LoggedEvent } from '../../src/index.js';
 import { linesOf } from '../../src/summarizer/conversation/conversation-lines.js';
-import { TIMEOUT_MS, runsOr, searching, seed } from '../differential/runs.js';
+import { TIMEOUT_MS, runsOr, searching } from '../differential/runs.js';
+import { seed } from '../support/random.js';
 import { testStores } from '../support/stores.js';
 import { eventsOf } from './short-logs.js';
 import { KEY, SESSION, SummarizedSessions } from './summarized-sessions.js';
@@ -86,7 +87,7 @@ class Series {
 
 describe.each(testStores)('one summary after the other on $name', (store) => {
   it(
-    `shows each event to the model once and leaves the log alone, seed ${seed}`,
+    `shows each event to the model once and leaves the log alone, SEED=${seed}`,
     async () => {
       const holds = fc.asyncProperty(plans, async (plan) => {
         const { keepRecentEvents, maxInputLength } = plan;

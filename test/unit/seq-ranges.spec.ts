@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { seed } from '../support/random.js';
 import { type SeqRange, isInRanges, newestOf, rangesOutside } from '../../src/sessions/domain/seq-ranges.js';
 import { rangesAbove, rangesBelow } from '../../src/sessions/domain/visible-log.js';
 
@@ -49,6 +50,7 @@ describe('rangesOutside', () => {
         expect(numbersOf(left)).toEqual(numbersOf([whole]).filter((seq) => !isInRanges(seq, holes)));
         expect(left.every(({ from, to }) => from <= to)).toBe(true);
       }),
+      { seed },
     );
   });
 });
@@ -70,6 +72,7 @@ describe('newestOf', () => {
         const newest = numbers.slice(numbers.length - Math.min(count, numbers.length));
         expect(numbersOf(newestOf(ranges, count))).toEqual(newest);
       }),
+      { seed },
     );
   });
 });
@@ -90,6 +93,7 @@ describe('rangesBelow and rangesAbove', () => {
         expect(numbersOf(rangesBelow(ranges, seq))).toEqual(numbersOf(ranges).filter((number) => number < seq));
         expect(numbersOf(rangesAbove(ranges, seq))).toEqual(numbersOf(ranges).filter((number) => number > seq));
       }),
+      { seed },
     );
   });
 });

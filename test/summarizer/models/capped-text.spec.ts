@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { cappedText } from '../../../src/summarizer/models/capped-text.js';
+import { seed } from '../../support/random.js';
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 const graphemesOf = (text: string) => Array.from(graphemes.segment(text), ({ segment }) => segment);
@@ -55,7 +56,7 @@ describe('cappedText', () => {
         const kept = graphemesOf(capped.replace(/…$/, ''));
         expect(graphemesOf(text).slice(0, kept.length)).toEqual(kept);
       }),
-      { numRuns: 500 },
+      { seed, numRuns: 500 },
     );
   });
 });

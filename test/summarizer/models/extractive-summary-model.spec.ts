@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { ExtractiveSummaryModel } from '../../../src/summarizer/models/extract/extractive-summary-model.js';
 import type { ConversationLine, SummaryRequest } from '../../../src/summarizer/models/summary-model.js';
+import { seed } from '../../support/random.js';
 
 const HEADER = 'Extract: sentences copied from the conversation, not a summary written by a model.';
 const MEGABYTE = 1_048_576;
@@ -178,7 +179,7 @@ describe('ExtractiveSummaryModel', () => {
           for (const sentence of sentencesOfExtract(answer.text)) expect(input).toContain(sentence);
         },
       ),
-      { numRuns: 300 },
+      { seed, numRuns: 300 },
     );
   });
 });
