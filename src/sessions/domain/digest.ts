@@ -9,7 +9,9 @@ export function digestOf(value: unknown): string {
 export function canonicalJson(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
-  const record = value as Record<string, unknown>;
-  const properties = Object.keys(record).sort();
-  return `{${properties.map((key) => `${JSON.stringify(key)}:${canonicalJson(record[key])}`).join(',')}}`;
+  let text = '';
+  for (const key of Object.keys(value).sort()) {
+    text += `${text && ','}${JSON.stringify(key)}:${canonicalJson((value as Record<string, unknown>)[key])}`;
+  }
+  return `{${text}}`;
 }

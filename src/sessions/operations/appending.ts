@@ -4,8 +4,10 @@ import { assertEventShape } from '../domain/event-shape.js';
 import { isRewind, isSummary } from '../domain/event-inspection.js';
 import { type EventInput, type LoggedEvent, keepFilledInTimestamp } from '../domain/event.js';
 import type { SessionKey } from '../domain/ids.js';
+import type { StateChanges } from '../../state/state-changes.js';
 import { isNews, learnCommit, learnEvent, learnTemp, showView } from '../domain/session-knowledge.js';
 import type { Session } from '../domain/session.js';
+import { storedJson } from '../domain/stored-json.js';
 import { stateWrites } from '../domain/stored-text.js';
 import { type SubmittedEvent, submitEvent } from '../domain/submitted-event.js';
 import type { SessionRecord } from '../domain/session-record.js';
@@ -39,13 +41,13 @@ export async function prepareAppend(
   event: EventInput,
   preconditions: Commit['preconditions'],
 ): Promise<PreparedAppend> {
-  assertEventShape(event);
   // Where nobody has to be waited for, what the caller does with the event next changes nothing.
   const submitted = submitEvent(env.hooks.hasBeforeAppend ? await passedThroughHooks(env, key, event) : event, env);
   return { key, submitted, commit: commitOf(env, key, submitted, preconditions) };
 }
 
 async function passedThroughHooks({ hooks }: SessionEnvironment, key: SessionKey, event: EventInput) {
+  assertEventShape(event);
   const passed = await hooks.runBeforeAppend({ key, event });
   keepFilledInTimestamp(event, passed);
   return passed;
@@ -61,7 +63,7 @@ export async function completeAppend(
   const stored = acceptedOutcome(outcome, commit);
   const event = eventOf(stored, submitted);
   if (stored.kind === 'appended') startWhatFollows(env, { key, submitted, record: stored.record });
-  if (session) await bringUpToDate(env, session, { key, submitted, stored });
+  if (session) await bringUpToDate(env, session, { key, submitted, stored, event });
   return { event, duplicate: stored.kind === 'seen' };
 }
 
@@ -98,11 +100,15 @@ function acceptedOutcome(outcome: AppendOutcome, { key, event, preconditions }: 
   }
 }
 
-/** The event as stored, anew for each who holds it; where history was trimmed, what was submitted is the same. */
-function eventOf(stored: Stored, { payload }: SubmittedEvent): LoggedEvent {
-  return stored.kind === 'appended'
-    ? loggedEvent({ payload, seq: stored.record.lastSeq })
-    : loggedEvent({ payload: stored.event.payload ?? payload, seq: stored.event.seq });
+/** The event as it is stored, for the caller. */
+function eventOf(stored: Stored, submitted: SubmittedEvent): LoggedEvent {
+  if (stored.kind === 'appended') return { ...submitted.event, seq: stored.record.lastSeq };
+  return loggedEvent({ payload: payloadOf(stored, submitted), seq: stored.event.seq });
+}
+
+/** Where history was trimmed, what was submitted is the same. */
+function payloadOf(stored: Stored, { payload }: SubmittedEvent): string {
+  return stored.kind === 'appended' ? payload : (stored.event.payload ?? payload);
 }
 
 /** The append is done by now, whatever its caller made of the object. */
@@ -118,14 +124,13 @@ async function bringUpToDate(...[env, session, stored]: Parameters<typeof learnA
 async function learnAppend(
   env: SessionEnvironment,
   session: Session,
-  { key, submitted, stored }: { key: SessionKey; submitted: SubmittedEvent; stored: Stored },
+  { key, submitted, stored, event }: { key: SessionKey; submitted: SubmittedEvent; stored: Stored; event: LoggedEvent },
 ): Promise<void> {
-  const event = eventOf(stored, submitted);
   const isNew = isNews(session, event.seq);
   learnTemp(session, submitted.temp);
   learnCommit(session, {
     seq: event.seq,
-    changes: { stateDelta: event.actions.stateDelta, stateRemovals: event.actions.stateRemovals ?? [] },
+    changes: ownChanges(event),
     record: stored.record,
     previousTipSeq: stored.kind === 'appended' ? stored.previousTipSeq : undefined,
   });
@@ -138,7 +143,13 @@ async function learnAppend(
     return;
   }
   const now = stored.kind === 'appended' ? stored.now : stored.event.appendedAt;
-  learnEvent(session, viewItemOf(eventOf(stored, submitted), now), filter, now);
+  const ownEvent = loggedEvent({ payload: payloadOf(stored, submitted), seq: event.seq });
+  learnEvent(session, viewItemOf(ownEvent, now), filter, now);
+}
+
+/** For the state of the session alone: what the caller does with the event must not show in it. */
+function ownChanges({ actions: { stateDelta, stateRemovals = [] } }: LoggedEvent): StateChanges {
+  return { stateDelta: storedJson(JSON.stringify(stateDelta), 'state') as StateChanges['stateDelta'], stateRemovals };
 }
 
 function startWhatFollows(
