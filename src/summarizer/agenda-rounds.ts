@@ -1,8 +1,10 @@
 import { withLease } from '../sessions/leases/with-lease.js';
+import type { SessionKey } from '../sessions/domain/ids.js';
 import { LONGEST_DELAY_MS } from '../sessions/domain/agenda-rules.js';
 import type { AgendaEntry } from '../sessions/storage/agenda.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
-import { sessionOfAgendaName } from './session-names.js';
+import type { DueSince } from './due-since.js';
+import { agendaNameOf, noteOf } from './session-names.js';
 import type { SummaryAgenda } from './summary-agenda.js';
 import type { SummaryWork } from './summary-work.js';
 import { type SummaryFacts, type Threshold, recheckTimesOf } from './thresholds.js';
@@ -15,8 +17,8 @@ export interface AgendaRoundsOptions {
   readonly warn: (what: string, error: unknown) => void;
   /** Whether a session was found due here, by an event that may not be its newest any more. */
   readonly isKnown: (name: string) => boolean;
-  /** Sees to a session that is due. */
-  readonly see: (name: string) => void;
+  /** Sees to a session that is due, now or since an event. */
+  readonly see: (name: string, since?: DueSince) => void;
 }
 
 const SWEEP = { name: 'nestjs-agent-sessions:summaries', ttlMs: 30_000 };
@@ -24,59 +26,73 @@ const ENTRIES_AT_ONCE = 100;
 /** A store gives no more. */
 const MOST_AT_ONCE = 1_000;
 
+/** What an entry says of a session. */
+interface Note {
+  readonly entry: AgendaEntry;
+  readonly key: SessionKey;
+  readonly since?: DueSince | undefined;
+}
+
 /** Looks at the sessions on the agenda whose time has come, in one process at a time. */
 export class AgendaRounds {
   constructor(private readonly options: AgendaRoundsOptions) {}
 
-  /** Says how many they were. */
+  /** Says how many sessions they were. */
   async go(signal?: AbortSignal): Promise<number> {
     const { storage, warn } = this.options;
     const onError = (error: unknown): void => warn('The lease for looking at what is due failed', error);
     const outcome = await withLease({ leases: storage.leases, ...SWEEP, onError }, async (held) => {
-      let seen = 0;
+      const seen = new Set<string>();
       for (let others = 0; ;) {
         const limit = Math.min(MOST_AT_ONCE, ENTRIES_AT_ONCE + others);
         const entries = await storage.agenda.due(limit);
-        const own = entries.filter(({ name }) => sessionOfAgendaName(name));
-        for (const entry of own) {
+        const own = entries.flatMap(noteIn);
+        for (const note of own) {
           held.signal.throwIfAborted();
-          if (signal?.aborted) return seen;
-          await this.#visit(entry, signal);
-          seen++;
+          if (signal?.aborted) return seen.size;
+          await this.#visit(note, signal);
+          seen.add(agendaNameOf(note.key));
         }
         // What others put there stays where it is, in front of what comes next.
         others = entries.length - own.length;
-        if (entries.length < limit || others === MOST_AT_ONCE) return seen;
+        if (entries.length < limit || others === MOST_AT_ONCE) return seen.size;
       }
     });
     return outcome.ran ? outcome.result : 0;
   }
 
   /** One that fails is put off, so that it does not stand in front of the others for ever. */
-  async #visit(entry: AgendaEntry, signal: AbortSignal | undefined): Promise<void> {
+  async #visit(note: Note, signal: AbortSignal | undefined): Promise<void> {
     const { agenda, warn } = this.options;
     try {
-      await this.#look(entry, signal);
+      await (note.since ? this.#lookSince(note, note.since) : this.#look(note, signal));
     } catch (error) {
       warn('Whether a session needs a summary could not be found out', error);
-      await agenda.postpone(entry.name);
+      await agenda.postpone(note.entry.name);
     }
   }
 
   /** What it finds stays on the agenda until there is nothing left to do. */
-  async #look(entry: AgendaEntry, signal: AbortSignal | undefined): Promise<void> {
+  async #look({ entry, key }: Note, signal: AbortSignal | undefined): Promise<void> {
     const { storage, work, agenda, isKnown, see } = this.options;
-    const key = sessionOfAgendaName(entry.name);
-    const facts = key && (await work.factsOf(key));
+    const facts = await work.factsOf(key);
     if (!facts) return storage.agenda.remove(entry);
     if (isKnown(entry.name) || (await work.isDue(facts, signal))) {
-      await agenda.postpone(entry.name);
+      await agenda.postpone(entry.name, facts.idleMs);
       see(entry.name);
       return;
     }
     const nextMs = this.#nextLookIn(facts);
     if (nextMs === undefined) await storage.agenda.remove(entry);
     else await storage.agenda.put(entry.name, nextMs);
+  }
+
+  async #lookSince({ entry, key }: Note, since: DueSince): Promise<void> {
+    const { storage, work, agenda, see } = this.options;
+    const facts = await work.factsSince(key, since);
+    if (!facts) return storage.agenda.remove(entry);
+    await agenda.postpone(entry.name, facts.idleMs);
+    see(agendaNameOf(key), since);
   }
 
   /** When idleness alone may make it due, if ever. */
@@ -86,4 +102,9 @@ export class AgendaRounds {
     if (times.length === 0 || !work.hasEnough(facts)) return undefined;
     return Math.min(LONGEST_DELAY_MS, Math.floor(Math.min(...times) - facts.idleMs) + 1);
   }
+}
+
+function noteIn(entry: AgendaEntry): Note[] {
+  const note = noteOf(entry.name);
+  return note ? [{ entry, ...note }] : [];
 }

@@ -2,16 +2,18 @@ import { setMaxListeners } from 'node:events';
 import type { SessionService } from '../sessions/session.service.js';
 import type { AfterAppend } from '../sessions/session-hooks.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
+import type { SessionKey } from '../sessions/domain/ids.js';
 import { SessionNotFoundError } from '../sessions/domain/errors.js';
 import { isRewind, isSummary } from '../sessions/domain/event-inspection.js';
+import { type DueSince, isInForce } from './due-since.js';
 import { AgendaRounds } from './agenda-rounds.js';
 import type { HeldCuts } from './held-cuts.js';
 import { Remembered } from './remembered.js';
 import { RetryTimes } from './retry-times.js';
-import { agendaNameOf, sessionOfAgendaName } from './session-names.js';
+import { agendaNameOf, dueNameOf, noteOf } from './session-names.js';
 import { SummaryAgenda } from './summary-agenda.js';
 import { SummaryQueue } from './summary-queue.js';
-import { type DueSince, type SummaryWork, factsOf } from './summary-work.js';
+import { type SummaryWork, factsOf } from './summary-work.js';
 import type { CheckedSummarizerOptions } from './summarizer-options.js';
 
 export interface DueSummariesOptions extends CheckedSummarizerOptions {
@@ -55,7 +57,7 @@ export class DueSummaries {
     this.#retries = new RetryTimes({ clock, firstMs: FIRST_RETRY_MS, mostMs: LONGEST_RETRY_MS });
     const onError = (error: unknown): void => warn('What may become due could not be noted', error);
     this.#agenda = new SummaryAgenda({ agenda: storage.agenda, onError });
-    const see = (name: string): void => this.#see(name);
+    const see = (name: string, since?: DueSince): void => this.#see(name, since);
     const isKnown = (name: string): boolean => this.#dueSince.has(name);
     this.#rounds = new AgendaRounds({ ...options, agenda: this.#agenda, isKnown, see });
   }
@@ -99,7 +101,8 @@ export class DueSummaries {
     while (this.#looking.size > 0) await Promise.all(this.#looking);
   }
 
-  #see(name: string): void {
+  #see(name: string, since?: DueSince): void {
+    if (since && !this.#dueSince.has(name)) this.#dueSince.set(name, since);
     if (!this.#retries.isTooEarly(name)) this.#queue.add(name);
   }
 
@@ -111,8 +114,7 @@ export class DueSummaries {
     if (event.seq === 1) this.#retries.succeeded(name);
     if (held.isStillHeld(name, event, record) || this.#retries.isTooEarly(name)) return;
     const facts = factsOf(key, { record, now: record.lastUpdateTime }, event);
-    const since = { incarnation: record.incarnation, seq: event.seq };
-    const looking = this.#addIfDue(name, since, () => work.isDue(facts, this.#closing.signal))
+    const looking = this.#addIfDue({ key, event, record }, () => work.isDue(facts, this.#closing.signal))
       .catch((error: unknown) => {
         if (!this.#closing.signal.aborted) warn('A condition for summaries failed', error);
       })
@@ -120,10 +122,24 @@ export class DueSummaries {
     this.#looking.add(looking);
   }
 
-  async #addIfDue(name: string, since: DueSince, isDue: () => boolean | Promise<boolean>): Promise<void> {
+  async #addIfDue(append: AfterAppend, isDue: () => boolean | Promise<boolean>): Promise<void> {
     if (!(await isDue())) return;
+    this.#remember(append);
+    this.#queue.add(agendaNameOf(append.key));
+  }
+
+  /** Here, and where the event alone may have made it due, also for those who come after this process. */
+  #remember({ key, event, record }: AfterAppend): void {
+    const name = agendaNameOf(key);
+    const before = this.#dueSince.get(name);
+    if (before && isInForce(before, record)) return;
+    const since = { incarnation: record.incarnation, seq: event.seq };
     this.#dueSince.set(name, since);
-    this.#queue.add(name);
+    this.#noteSince(key, since);
+  }
+
+  #noteSince(key: SessionKey, since: DueSince, inMs?: number): void {
+    if (!this.#options.threshold.isOfCounts) this.#agenda.note(dueNameOf(key, since), inMs);
   }
 
   /** What was found due meanwhile is not forgotten with it. */
@@ -133,7 +149,7 @@ export class DueSummaries {
   }
 
   async #run(name: string, signal: AbortSignal): Promise<void> {
-    const key = sessionOfAgendaName(name);
+    const key = noteOf(name)?.key;
     // It may have failed since it began to wait for its turn.
     if (!key || this.#retries.isTooEarly(name)) return;
     const since = this.#dueSince.get(name);
@@ -141,22 +157,24 @@ export class DueSummaries {
       const outcome = await this.#options.work.run(key, false, signal, since);
       if (outcome.kind === 'busy') return;
       // Who called it off is not asked again with every append.
-      if (outcome.isCalledOff) this.#putOff(name);
+      if (outcome.isCalledOff) this.#putOff(key, since);
       else this.#forget(name, since);
     } catch (error) {
       // A closing app leaves it on the agenda.
       if (signal.aborted) return;
       // Deleted meanwhile. What was made anew under its id has failed at nothing yet.
       if (error instanceof SessionNotFoundError) return this.#forget(name, since);
-      const { count, waitMs } = this.#putOff(name);
+      const { count, waitMs } = this.#putOff(key, since);
       const again = `try ${count + 1} in ${Math.round(waitMs / 1000)} s`;
       this.#options.warn(`No summary of session ${JSON.stringify(key.sessionId)}, ${again}`, error);
     }
   }
 
-  #putOff(name: string): { count: number; waitMs: number } {
+  #putOff(key: SessionKey, since: DueSince | undefined): { count: number; waitMs: number } {
+    const name = agendaNameOf(key);
     const times = this.#retries.failed(name);
     this.#agenda.note(name, times.waitMs);
+    if (since) this.#noteSince(key, since, times.waitMs);
     return times;
   }
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { SessionKey } from '../sessions/domain/ids.js';
+import type { DueSince } from './due-since.js';
 
 /** No id holds a control character. */
 const SEPARATOR = '\u001F';
@@ -10,11 +11,19 @@ export function agendaNameOf({ appName, userId, sessionId }: SessionKey): string
   return [KIND, appName, userId, sessionId].join(SEPARATOR);
 }
 
-/** Nothing for what others put on the agenda. */
-export function sessionOfAgendaName(name: string): SessionKey | undefined {
-  const [kind, appName, userId, sessionId] = name.split(SEPARATOR);
+/** The same, with the event that made it due: what outlives the process that saw the event. */
+export function dueNameOf(key: SessionKey, { incarnation, seq }: DueSince): string {
+  return [agendaNameOf(key), incarnation, seq].join(SEPARATOR);
+}
+
+/** What a name on the agenda says; nothing for what others put there. */
+export function noteOf(name: string): { readonly key: SessionKey; readonly since?: DueSince | undefined } | undefined {
+  const [kind, appName, userId, sessionId, incarnation, seq] = name.split(SEPARATOR);
   if (kind !== KIND || appName === undefined || userId === undefined || sessionId === undefined) return undefined;
-  return { appName, userId, sessionId };
+  return {
+    key: { appName, userId, sessionId },
+    since: incarnation === undefined ? undefined : { incarnation, seq: Number(seq) },
+  };
 }
 
 /** Who has this lease may summarise the session. Ids together may be longer than the name of a lease. */

@@ -8,6 +8,7 @@ export interface SummaryAgendaOptions {
 
 /** How long nobody looks at a session that is on the agenda. */
 const LOOK_AFTER_MS = 60_000;
+const LONGEST_WAIT_MS = 10 * 60_000;
 /** A note is renewed at half of its time, so that it never runs out while a session is in use. */
 const RENEW_AFTER_MS = LOOK_AFTER_MS / 2;
 const MOST_REMEMBERED = 50_000;
@@ -40,9 +41,12 @@ export class SummaryAgenda {
     this.#writing.add(writing);
   }
 
-  /** Somebody sees to it now; if that comes to nothing, others do. */
-  async postpone(name: string): Promise<void> {
-    await this.#put(name, LOOK_AFTER_MS);
+  /**
+   * Somebody sees to it now; if that comes to nothing, others do. The longer nothing changes, the longer that may wait: a
+   * call that nobody answers any more may stand in the way of a summary for ever.
+   */
+  async postpone(name: string, idleMs = 0): Promise<void> {
+    await this.#put(name, Math.min(Math.max(LOOK_AFTER_MS, Math.floor(idleMs)), LONGEST_WAIT_MS));
   }
 
   /** Whatever a store of the app's own makes of it, even at once, fails what is returned and no append. */

@@ -5,6 +5,7 @@ import { subtractCounters } from '../sessions/domain/counters.js';
 import { loggedEvent } from '../sessions/domain/view-item.js';
 import { withLease } from '../sessions/leases/with-lease.js';
 import type { SessionStorage, StoredSession } from '../sessions/storage/session-storage.js';
+import { type DueSince, isInForce } from './due-since.js';
 import { withinTime } from './models/calls/within-time.js';
 import { leaseNameOf } from './session-names.js';
 import { type SessionSummary, isLastWord } from './session-summary.js';
@@ -23,12 +24,6 @@ export interface SummaryWorkOptions {
   readonly timeoutMs: number;
   /** Told of a lease that could not be renewed or given back. */
   readonly onLeaseError: (error: unknown) => void;
-}
-
-/** An event that made a summary due: it is due from then on, whatever comes after it, until a summary or a rewind does. */
-export interface DueSince {
-  readonly incarnation: string;
-  readonly seq: number;
 }
 
 export type SummaryOutcome =
@@ -61,6 +56,13 @@ export class SummaryWork {
     return read && !isSettled(read) ? factsOf(key, read, newestIn(read)) : undefined;
   }
 
+  /** The same, if it is still due because of an event, whatever came after it. */
+  async factsSince(key: SessionKey, since: DueSince): Promise<SummaryFacts | undefined> {
+    const read = await this.#newestOf(key);
+    const facts = read && isInForce(since, read.record) ? factsOf(key, read, newestIn(read)) : undefined;
+    return facts && this.hasEnough(facts) ? facts : undefined;
+  }
+
   /** Writes what is due, now or since that event, or, asked for by `force`, what there is to summarise. */
   async run(key: SessionKey, force: boolean, signal: AbortSignal, since?: DueSince): Promise<SummaryOutcome> {
     const { storage, onLeaseError } = this.options;
@@ -89,9 +91,7 @@ export class SummaryWork {
     const read = await this.#newestOf(key);
     if (!read || isSettled(read)) return false;
     const facts = factsOf(key, read, newestIn(read));
-    const { incarnation, marksSeq } = read.record;
-    const isSince = since !== undefined && since.incarnation === incarnation && marksSeq < since.seq;
-    return isSince ? this.hasEnough(facts) : this.isDue(facts, signal);
+    return since && isInForce(since, read.record) ? this.hasEnough(facts) : this.isDue(facts, signal);
   }
 
   async #newestOf(key: SessionKey): Promise<StoredSession | undefined> {

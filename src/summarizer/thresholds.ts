@@ -19,32 +19,37 @@ export interface Threshold {
   (facts: SummaryFacts): boolean | Promise<boolean>;
   /** After so much idleness it may say something else, without an event that came: one time, or several. */
   readonly recheckMs?: number | readonly number[] | undefined;
+  /** It never looks at the event, so that whoever asks later is told the same, and nothing has to be remembered. */
+  readonly isOfCounts?: boolean | undefined;
 }
 
 /** More turns of the user than this. */
 export function turnsOver(limit: number): Threshold {
-  return ({ since }) => since.turns > limit;
+  return ofCounts(({ since }) => since.turns > limit);
 }
 
 /** More events than this. */
 export function eventsOver(limit: number): Threshold {
-  return ({ since }) => since.events > limit;
+  return ofCounts(({ since }) => since.events > limit);
 }
 
 /** More characters of text than this. */
 export function contentOver(limit: number): Threshold {
-  return ({ since }) => since.contentLength > limit;
+  return ofCounts(({ since }) => since.contentLength > limit);
 }
 
 /** More tokens than this, as far as `usageMetadata` reports them. */
 export function tokensOver(limit: number): Threshold {
-  return ({ since }) => since.tokens > limit;
+  return ofCounts(({ since }) => since.tokens > limit);
 }
 
 /** Nothing was appended for longer than this. */
 export function idleOver(seconds: number): Threshold {
   const recheckMs = seconds * 1000;
-  return Object.assign(({ idleMs }: SummaryFacts) => idleMs > recheckMs, { recheckMs });
+  return Object.assign(
+    ofCounts(({ idleMs }) => idleMs > recheckMs),
+    { recheckMs },
+  );
 }
 
 /** The newest event has a part with more text than this. */
@@ -55,7 +60,7 @@ export function importantOver(limit: number): Threshold {
 /** @example anyOf(turnsOver(50), allOf(eventsOver(30), tokensOver(4_000))) */
 export function anyOf(...thresholds: readonly Threshold[]): Threshold {
   const isAnyMet = (facts: SummaryFacts): boolean | Promise<boolean> => doesOneSay(true, thresholds, facts);
-  return Object.assign(isAnyMet, { recheckMs: thresholds.flatMap(recheckTimesOf) });
+  return Object.assign(isAnyMet, commonOf(thresholds));
 }
 
 /** Of no threshold at all, none is met. */
@@ -65,7 +70,18 @@ export function allOf(...thresholds: readonly Threshold[]): Threshold {
     if (typeof isOneMissing === 'object') return isOneMissing.then((isMissing) => !isMissing);
     return !isOneMissing && thresholds.length > 0;
   };
-  return Object.assign(areAllMet, { recheckMs: thresholds.flatMap(recheckTimesOf) });
+  return Object.assign(areAllMet, commonOf(thresholds));
+}
+
+function ofCounts(threshold: Threshold): Threshold {
+  return Object.assign(threshold, { isOfCounts: true });
+}
+
+function commonOf(thresholds: readonly Threshold[]): Pick<Threshold, 'recheckMs' | 'isOfCounts'> {
+  return {
+    recheckMs: thresholds.flatMap(recheckTimesOf),
+    isOfCounts: thresholds.every(({ isOfCounts }) => isOfCounts),
+  };
 }
 
 /** Asks one after the other until one says so. Nothing is waited for unless one of them has to be. */

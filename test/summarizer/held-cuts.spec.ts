@@ -48,6 +48,20 @@ describe('while a call waits for its answer', () => {
     expect(await summaries.getSessionSummary(KEY)).toBeDefined();
   });
 
+  it('the session is looked at less often the longer nothing comes', async () => {
+    let looks = 0;
+    for (let minute = 0; minute < 60; minute++) {
+      open.clock.advanceSeconds(60);
+      looks += await summaries.sweep();
+      await summaries.whenIdle();
+    }
+    // After 1, 2, 4 and 8 minutes, and every ten from then on.
+    expect(looks).toBeGreaterThanOrEqual(8);
+    expect(looks).toBeLessThanOrEqual(10);
+    await append(answer('slow'), ...turns(5, 6));
+    expect(await summaries.getSessionSummary(KEY)).toBeDefined();
+  });
+
   it('it is given up with the same event as ever', async () => {
     // Seq 1 is the call; it is awaited up to 100 events beyond it, not counting the newest two.
     const givenUpAt = 1 + 100 + OPTIONS.keepRecentEvents;

@@ -32,7 +32,7 @@ describe.each(testStores)('idle sessions on $name', (store) => {
     expect(await lookTwice()).toEqual([1, 0]);
     expect(open.model.requests).toHaveLength(1);
     expect(await open.view()).toEqual(['= summary 1']);
-    open.clock.advanceSeconds(60);
+    open.clock.advanceSeconds(600);
     expect(await lookTwice()).toEqual([1, 0]);
     // Then there is nothing left to look at.
     expect(await open.storage.agenda.due(10)).toEqual([]);

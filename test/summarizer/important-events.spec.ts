@@ -1,4 +1,5 @@
 import { Logger } from '@nestjs/common';
+import type { SummaryAnswer, SummaryRequest } from '../../src/summarizer/models/summary-model.js';
 import { testStores } from '../support/stores.js';
 import { HeldModel } from './held-model.js';
 import { KEY, SESSION, ScriptedModel, SummarizedSessions, agent, turns, user } from './summarized-sessions.js';
@@ -59,4 +60,46 @@ describe.each(testStores)('an event that makes a summary due by itself, on $name
     await open.settle();
     expect(model.requests).toHaveLength(1);
   });
+
+  it('is not forgotten because the process ended, and is taken off the agenda once it is seen to', async () => {
+    const model = new ScriptedModel(untilAborted);
+    open = await SummarizedSessions.open(store, { ...OPTIONS, shutdownSeconds: 0 }, model);
+    await open.append(pasted, agent('I have read it'));
+    await open.summaries.close();
+    model.reply = async () => ({ text: 'after the start' });
+    const next = open.restarted(OPTIONS);
+    await next.append(agent('and something else'));
+    next.clock.advanceSeconds(61);
+    expect(await next.summaries.sweep()).toBe(1);
+    await next.settle();
+    expect(await next.view()).toEqual(['= after the start']);
+
+    next.clock.advanceSeconds(600);
+    expect(await next.summaries.sweep()).toBe(1);
+    await next.settle();
+    next.clock.advanceSeconds(600);
+    expect(await next.storage.agenda.due(10)).toEqual([]);
+    await next.destroy();
+  });
+
+  it('is nothing to those who come later where it was rewound', async () => {
+    const model = new ScriptedModel(untilAborted);
+    open = await SummarizedSessions.open(store, { ...OPTIONS, shutdownSeconds: 0 }, model);
+    await open.append(...turns(1, 1), pasted, agent('I have read it'));
+    await open.summaries.close();
+    const next = open.restarted(OPTIONS);
+    await next.sessions.rewindSession({ ...KEY, toSeq: 2 });
+    await next.append(...turns(2, 2));
+    const { length } = model.requests;
+    next.clock.advanceSeconds(61);
+    await next.summaries.sweep();
+    await next.settle();
+    expect(model.requests).toHaveLength(length);
+    await next.destroy();
+  });
 });
+
+/** A model that hangs. */
+function untilAborted(_: SummaryRequest, signal: AbortSignal): Promise<SummaryAnswer> {
+  return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('aborted'))));
+}
