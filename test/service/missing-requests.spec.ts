@@ -42,4 +42,12 @@ describe('an operation without its argument', () => {
     expect(await sessions.getSession({ ...key, config: new Config() })).toMatchObject({ events: [] });
     await sessions.close();
   });
+
+  it('watches until nothing but a signal says otherwise', async () => {
+    const sessions = new InMemorySessionService();
+    const { id: sessionId } = await sessions.createSession({ appName: 'shop', userId: 'ann' });
+    const watch = sessions.watch({ appName: 'shop', userId: 'ann', sessionId, signal: {} as never });
+    await expect(watch.next()).rejects.toMatchObject({ code: 'INVALID_INPUT', path: 'signal' });
+    await sessions.close();
+  });
 });

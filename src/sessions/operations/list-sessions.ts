@@ -78,7 +78,9 @@ function positionAfter(
 function offsetOf(request: ListSessionsRequest, limit: number): number | undefined {
   const page = optionalCount(request.page, 'page');
   if (page === 0) throw new InvalidInputError('counts from 1', 'page');
-  const offset = page === undefined ? optionalCount(request.offset, 'offset') : (page - 1) * limit;
+  const skipped = optionalCount(request.offset, 'offset');
+  if (page !== undefined && skipped !== undefined) throw new InvalidInputError('goes with no offset', 'page');
+  const offset = page === undefined ? skipped : (page - 1) * limit;
   return offset === undefined ? undefined : checkedOffset(offset);
 }
 

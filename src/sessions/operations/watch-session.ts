@@ -107,6 +107,7 @@ async function startOf({ storage }: SessionEnvironment, request: WatchSessionReq
   const key = { appName, userId, sessionId };
   assertSessionKey(key);
   const afterSeq = optionalCount(request.afterSeq, 'afterSeq');
+  assertSignal(request.signal);
   const read = await storage.read({ key });
   if (!read) throw new SessionNotFoundError(sessionId);
   const { incarnation, lastSeq } = read.record;
@@ -115,4 +116,10 @@ async function startOf({ storage }: SessionEnvironment, request: WatchSessionReq
     throw new InvalidInputError(`must be at most ${lastSeq}, the last event`, 'afterSeq');
   }
   return { incarnation, seq: afterSeq ?? lastSeq };
+}
+
+/** One of another realm, or of a polyfill, is one as well. */
+function assertSignal(signal: AbortSignal | null | undefined): void {
+  if (signal === undefined || signal === null || typeof signal.addEventListener === 'function') return;
+  throw new InvalidInputError('must be an AbortSignal', 'signal');
 }

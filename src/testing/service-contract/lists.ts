@@ -167,6 +167,11 @@ export const lists = topic<ServiceFixture>('listSessions', (test) => {
     await expectRefusal(sessions.listSessions({ ...USER, page: 102, limit: 100 }), 'INVALID_INPUT', { path: 'offset' });
   });
 
+  test('a page is named in one way', async ({ open }) => {
+    const { sessions } = await open();
+    await expectRefusal(sessions.listSessions({ ...USER, page: 1, offset: 0 }), 'INVALID_INPUT', { path: 'page' });
+  });
+
   test('a cursor belongs to its order, and goes with no page', async ({ open, clock }) => {
     const { sessions } = await open();
     await createdInTurn(sessions, clock, ['a', 'b']);
