@@ -74,3 +74,15 @@ export class LogReplay {
     return this.#moments.get(seq) ?? BEGINNING;
   }
 }
+
+/**
+ * Where a log may begin that is to begin at `wanted`: not after a place that one of its rewinds goes to, since nobody
+ * could tell any more how things stood there.
+ */
+export function beginningBefore(wanted: number, rewinds: readonly LoggedEvent[]): number {
+  let beginning = wanted;
+  for (const { seq, actions } of rewinds.toSorted((a, b) => b.seq - a.seq)) {
+    if (seq >= beginning && actions.rewind) beginning = Math.min(beginning, actions.rewind.toSeq + 1);
+  }
+  return beginning;
+}

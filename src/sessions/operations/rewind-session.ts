@@ -54,7 +54,7 @@ export async function rewindSession(env: SessionEnvironment, request: RewindSess
     }
     const outcome = await env.storage.append({
       ...append.commit,
-      marks: marksAfterRewind(replay.marksAt(toSeq), toSeq, lastSeq + 1),
+      marks: marksAfterRewind(replay.marksAt(toSeq, read.record.counters), toSeq, lastSeq + 1),
       counterIncrements: replay.countsFromNowTo(toSeq),
     });
     if (outcome.kind === 'overtaken') continue;

@@ -1,0 +1,109 @@
+import { type EventInput, InMemorySessionStorage, SessionService } from '../../src/index.js';
+
+const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
+const SESSION = { appName: 'shop', userId: 'ann', id: 's-1' };
+
+/** A log of turns; it is looked at for trimming when it has 64 events, 128, and so on. */
+class Log {
+  readonly storage = new InMemorySessionStorage();
+  readonly sessions: SessionService;
+
+  constructor(keepHistory: boolean) {
+    this.sessions = new SessionService({ storage: this.storage, history: { maxEvents: 10, keepHistory } });
+  }
+
+  async append(event: EventInput): Promise<void> {
+    await this.sessions.appendEvent({ session: SESSION, event });
+    await this.sessions.whenIdle();
+  }
+
+  async fillUpTo(lastSeq: number): Promise<void> {
+    for (let seq = (await this.record()).lastSeq + 1; seq <= lastSeq; seq++) {
+      await this.append({ author: seq % 2 ? 'user' : 'agent', content: { parts: [{ text: `text ${seq}` }] } });
+    }
+  }
+
+  async rewind(toSeq: number): Promise<void> {
+    await this.sessions.rewindSession({ ...KEY, toSeq });
+    await this.sessions.whenIdle();
+  }
+
+  async record() {
+    const read = await this.storage.read({ key: KEY });
+    if (!read) throw new Error('The session is not there');
+    return read.record;
+  }
+
+  /** What it counts, in all and under the summary. */
+  async counts(): Promise<unknown> {
+    const { counters, marks } = await this.record();
+    return { counters, covered: marks.covered };
+  }
+}
+
+describe('a rewind where the beginning of the log was trimmed', () => {
+  let kept: Log;
+  let trimmed: Log;
+
+  async function onBoth(work: (log: Log) => Promise<void>): Promise<void> {
+    await work(kept);
+    await work(trimmed);
+  }
+
+  beforeEach(async () => {
+    kept = new Log(true);
+    trimmed = new Log(false);
+    await onBoth(async ({ sessions }) => void (await sessions.createSession(KEY)));
+  });
+
+  it('leaves the summary in force what it stood for', async () => {
+    await onBoth(async (log) => {
+      await log.fillUpTo(70);
+      const compaction = { fromSeq: 60, toSeq: 68 };
+      await log.append({ author: 'system', content: { parts: [{ text: 'In short' }] }, actions: { compaction } });
+      await log.fillUpTo(80);
+      await log.rewind(75);
+    });
+    expect((await trimmed.record()).firstSeq).toBeGreaterThan(50);
+    expect(await kept.counts()).toMatchObject({ covered: { turns: 34, events: 68 } });
+    expect(await trimmed.counts()).toEqual(await kept.counts());
+  });
+
+  it('counts the turns of a moment that lies between two rewinds', async () => {
+    await onBoth(async (log) => {
+      await log.fillUpTo(50);
+      await log.rewind(5);
+      await log.fillUpTo(60);
+      // Brings back what the first one took away, so that the view reaches into it.
+      await log.rewind(21);
+      await log.fillUpTo(64);
+    });
+    // As far as the view would let it, 15 would be the first; but the first rewind goes to 5.
+    expect((await trimmed.record()).firstSeq).toBe(6);
+    await onBoth((log) => log.rewind(56));
+    const counted = [1, 3, 5, 53, 55].length;
+    expect((await trimmed.sessions.getSession(KEY))?.conversationCount).toBe(counted);
+    expect(await trimmed.counts()).toEqual(await kept.counts());
+  });
+
+  it('is trimmed as well when the view has left it behind', async () => {
+    await trimmed.fillUpTo(50);
+    await trimmed.rewind(5);
+    await trimmed.fillUpTo(64);
+    expect((await trimmed.record()).firstSeq).toBe(55);
+  });
+
+  it('hides calls, which are then not those that an answer belongs to', async () => {
+    const call = { author: 'agent', content: { parts: [{ functionCall: { name: 'look', args: {} } }] } };
+    const answer = { author: 'agent', content: { parts: [{ functionResponse: { name: 'look', response: {} } }] } };
+    await trimmed.fillUpTo(29);
+    await trimmed.append(call);
+    await trimmed.fillUpTo(39);
+    await trimmed.append(call);
+    await trimmed.rewind(35);
+    await trimmed.fillUpTo(59);
+    await trimmed.append(answer);
+    await trimmed.fillUpTo(64);
+    expect((await trimmed.record()).firstSeq).toBe(30);
+  });
+});
