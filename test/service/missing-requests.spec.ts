@@ -43,6 +43,19 @@ describe('an operation without its argument', () => {
     await sessions.close();
   });
 
+  it('is all the same where null stands for what is left out', async () => {
+    const sessions = new InMemorySessionService();
+    const user = { appName: 'shop', userId: 'ann' };
+    for (const sessionId of ['a', 'b']) await sessions.createSession({ ...user, sessionId });
+    const { nextCursor } = await sessions.listSessions({ ...user, limit: 1 });
+    const rest = { ...user, cursor: nextCursor, page: null, offset: null };
+    expect((await sessions.listSessions(rest as never)).sessions).toHaveLength(1);
+    const rewind = { ...user, sessionId: 'a', toSeq: 0, invocationId: null };
+    expect(await sessions.rewindSession(rewind as never)).toMatchObject({ version: 1 });
+    expect(await sessions.purgeExpired({ batchSize: null, signal: null } as never)).toMatchObject({ sessions: 0 });
+    await sessions.close();
+  });
+
   it('watches until nothing but a signal says otherwise', async () => {
     const sessions = new InMemorySessionService();
     const { id: sessionId } = await sessions.createSession({ appName: 'shop', userId: 'ann' });

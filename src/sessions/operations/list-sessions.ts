@@ -41,8 +41,8 @@ export async function listSessions(env: SessionEnvironment, request: ListSession
   const limit = checkedLimit(request.limit);
   const order = checkedOrder(request.order, 'desc');
   const orderBy = checkedOrderBy(request.orderBy);
-  const after = positionAfter(request, orderBy, order);
   const offset = offsetOf(request, limit);
+  const after = positionAfter(request, { orderBy, order, offset });
 
   // One more than asked for tells whether there is a next page.
   const probe = { appName, userId, orderBy, order, limit: limit + 1, after, offset, withTotal: offset !== undefined };
@@ -61,17 +61,14 @@ export async function listSessions(env: SessionEnvironment, request: ListSession
 
 function positionAfter(
   request: ListSessionsRequest,
-  orderBy: ListOrderBy,
-  order: 'asc' | 'desc',
+  { orderBy, order, offset }: Pick<ListRequest, 'orderBy' | 'order' | 'offset'>,
 ): ListRequest['after'] {
   const cursor = ListCursor.parse(request.cursor);
   if (!cursor) return undefined;
   if (cursor.orderBy !== orderBy || cursor.order !== order) {
     throw new InvalidInputError('belongs to a list in another order', 'cursor');
   }
-  if (request.page !== undefined || request.offset !== undefined) {
-    throw new InvalidInputError('goes with neither page nor offset', 'cursor');
-  }
+  if (offset !== undefined) throw new InvalidInputError('goes with neither page nor offset', 'cursor');
   return cursor;
 }
 

@@ -19,7 +19,7 @@ export async function purgeExpired(
   { storage }: SessionEnvironment,
   options?: PurgeOptions | null,
 ): Promise<PurgeCounts> {
-  const { batchSize = DEFAULT_BATCH_SIZE, signal } = options ?? {};
+  const batchSize = options?.batchSize ?? DEFAULT_BATCH_SIZE;
   if (!Number.isSafeInteger(batchSize) || batchSize < 1 || batchSize > LARGEST_BATCH) {
     throw new InvalidInputError(`must be a whole number from 1 to ${LARGEST_BATCH}`, 'batchSize');
   }
@@ -31,7 +31,8 @@ export async function purgeExpired(
       userStates: total.userStates + batch.userStates,
       appStates: total.appStates + batch.appStates,
     };
-    if (signal?.aborted || Math.max(batch.sessions, batch.userStates, batch.appStates) < batchSize) return total;
+    if (options?.signal?.aborted || Math.max(batch.sessions, batch.userStates, batch.appStates) < batchSize)
+      return total;
     await setImmediate();
   }
 }

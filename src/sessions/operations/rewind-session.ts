@@ -70,8 +70,9 @@ export async function rewindSession(env: SessionEnvironment, request: RewindSess
 
 type WantedPlace = { readonly toSeq: number } | { readonly invocationId: string };
 
-function wantedPlace({ toSeq, invocationId }: RewindSessionRequest): WantedPlace {
+function wantedPlace({ toSeq, ...request }: RewindSessionRequest): WantedPlace {
   const seq = optionalCount(toSeq, 'toSeq');
+  const invocationId = request.invocationId ?? undefined;
   if ((seq === undefined) === (invocationId === undefined)) {
     throw new InvalidInputError('give either toSeq or invocationId', 'toSeq');
   }
