@@ -24,8 +24,9 @@ const FOREVER: Lifetime = { ttlMs: NEVER, renewBelowMs: 0 };
 
 export function lifetimesOf(ttl: TtlSettings): Lifetimes {
   const lifetime = (seconds: number): Lifetime => {
-    if (!ttl.enabled || seconds <= 0) return FOREVER;
     const ttlMs = seconds * 1000;
+    // What would outlive every clock never has to be renewed.
+    if (!ttl.enabled || ttlMs <= 0 || ttlMs >= NEVER) return FOREVER;
     return { ttlMs, renewBelowMs: ttlMs * RENEWAL_FRACTION };
   };
   return {

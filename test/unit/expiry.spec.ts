@@ -1,0 +1,25 @@
+import { expiresAt, isExpired, isRenewalDue } from '../../src/index.js';
+import { DEFAULT_TTL } from '../../src/config/ttl.js';
+import { lifetimesOf } from '../../src/sessions/domain/expiry.js';
+
+const NOW = Date.UTC(2026, 0, 1);
+
+function isDueAfter(seconds: number, passedMs: number): boolean {
+  const { session } = lifetimesOf({ ...DEFAULT_TTL, enabled: true, sessionSeconds: seconds });
+  return isRenewalDue(expiresAt(NOW, session), NOW + passedMs, session);
+}
+
+describe('a lifetime', () => {
+  it('is renewed when a tenth of it has passed', () => {
+    expect(isDueAfter(10, 1_000)).toBe(false);
+    expect(isDueAfter(10, 1_001)).toBe(true);
+    expect(isDueAfter(10, 10_000)).toBe(false);
+  });
+
+  it.each([0, 8.64e12, 1e14, Number.MAX_SAFE_INTEGER, Number.MAX_VALUE])('of %d seconds has no end', (seconds) => {
+    const { session } = lifetimesOf({ ...DEFAULT_TTL, enabled: true, sessionSeconds: seconds });
+    expect(isExpired(expiresAt(NOW, session), Date.UTC(9999, 0, 1))).toBe(false);
+    expect(isDueAfter(seconds, 0)).toBe(false);
+    expect(isDueAfter(seconds, 1e12)).toBe(false);
+  });
+});
