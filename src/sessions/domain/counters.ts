@@ -14,6 +14,9 @@ export interface Counters {
 
 export const NO_COUNTS: Counters = { turns: 0, events: 0, contentLength: 0, tokens: 0 };
 
+/** More for one event is no report of a model; and sums of it would not stay whole numbers that every store can keep. */
+const MOST_TOKENS = 1e9;
+
 /** What one event adds. Summaries and rewinds are housekeeping and count nothing. */
 export function countsOf(event: EventInput): Counters {
   if (isSummary(event) || isRewind(event)) return NO_COUNTS;
@@ -23,8 +26,12 @@ export function countsOf(event: EventInput): Counters {
     turns: isByUser(event) && texts.length > 0 ? 1 : 0,
     events: 1,
     contentLength: texts.reduce((sum, text) => sum + text.length, 0),
-    tokens: Number.isSafeInteger(tokens) && tokens !== undefined && tokens > 0 ? tokens : 0,
+    tokens: areTokens(tokens) ? tokens : 0,
   };
+}
+
+function areTokens(count: number | undefined): count is number {
+  return count !== undefined && Number.isSafeInteger(count) && count > 0 && count <= MOST_TOKENS;
 }
 
 export function addCounters(a: Counters, b: Counters): Counters {
