@@ -66,7 +66,8 @@ describe('watching sessions', () => {
     await sessions.deleteSession(KEY);
     await failure;
     expect(signals.size).toBe(0);
-    expect(timers()).toBe(before);
+    // Timers of others in this process may have ended meanwhile.
+    expect(timers()).toBeLessThanOrEqual(before);
   });
 
   it('listens only while somebody waits, so that a watch which is forgotten holds nothing', async () => {
