@@ -44,7 +44,7 @@ export interface SessionServiceOptions {
   readonly watchPollMs?: number | undefined;
   /** Wakes watches; within the process, among all services over the same storage, unless given. */
   readonly signals?: SessionSignals | undefined;
-  /** Told what goes wrong after an append was acknowledged; warns on the console unless given. */
+  /** Told what goes wrong beside what was asked for, such as hooks after an append; warns on the console unless given. */
   readonly onBackgroundError?: ((error: unknown) => void) | undefined;
 }
 
@@ -94,5 +94,5 @@ export function announce({ signals, running }: SessionEnvironment, key: SessionK
 }
 
 function warnOfBackgroundError(error: unknown): void {
-  console.warn('nestjs-agent-sessions: work after an append failed', error);
+  console.warn('nestjs-agent-sessions: work in the background failed', error);
 }

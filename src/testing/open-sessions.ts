@@ -66,7 +66,7 @@ export function sessionsOver(createStorage: CreateStorage): CreateSessions {
       async destroy() {
         await sessions.whenIdle();
         await destroy();
-        if (failures.length > 0) throw new AggregateError(failures, 'Work after an append failed');
+        if (failures.length > 0) throw new AggregateError(failures, 'Work in the background failed');
       },
     };
   };

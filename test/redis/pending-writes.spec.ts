@@ -63,6 +63,27 @@ describeRedis('Writes to an app of a $name store', ['redis-cluster'], (bench) =>
     });
   });
 
+  it.each(['a read', 'a list of the user', 'a list of the app'])(
+    'leave no outcome open to %s that cannot finish them',
+    async (reading) => {
+      const writer = mortal(bench(), { before: APPLY_APP_WRITES.sha });
+      const reader = mortal(bench(), { before: APPLY_APP_WRITES.sha });
+      const session = { ...USER, id: 's-1' };
+      await writer.sessions.createSession({ ...USER, sessionId: session.id });
+      writer.doom();
+      const event = { author: 'user', actions: { stateDelta: { 'app:k': 1 } } };
+      await expect(writer.sessions.appendEvent({ session, event })).rejects.toMatchObject({ outcomeUnknown: true });
+      reader.doom();
+      await expect(MEETINGS[reading]?.(reader.sessions, session.id)).rejects.toMatchObject({
+        code: 'STORE_UNAVAILABLE',
+        outcomeUnknown: false,
+      });
+      reader.save();
+      await MEETINGS[reading]?.(reader.sessions, session.id);
+      expect(await isPending(bench())).toBe(false);
+    },
+  );
+
   it('are finished by the same event sent again, and are not repeated', async () => {
     const writer = mortal(bench(), { after: APPLY_APP_WRITES.sha });
     const others = new SessionService({ storage: bench().storage() });

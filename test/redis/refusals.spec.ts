@@ -2,8 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { ConfigurationError, SessionService } from '../../src/index.js';
 import { type RedisSessionStorage, RedisSessionService } from '../../src/redis.js';
+import { ManualClock } from '../../src/testing/index.js';
 import { binaryFolders } from '../servers/binaries.js';
 import { redis } from '../servers/redis.js';
+import type { StartedServer } from '../servers/server-kind.js';
 import { describeRedis } from '../support/redis-servers.js';
 import { redisUrl } from '../support/redis-store.js';
 
@@ -76,11 +78,22 @@ describeRedis('Somebody with too few rights in a $name store', ['redis'], (bench
 });
 
 describeRedis('A $name server that is full', ['redis'], () => {
-  it('takes nothing that would need more memory, and says so', async () => {
+  let server: StartedServer;
+  let admin: Redis;
+
+  beforeEach(async () => {
     // Such a limit is one for all, so the server is nobody else's.
-    const server = await redis.starter(binaryFolders())?.();
-    if (!server) throw new Error('redis-server is not here: install it');
-    const admin = new Redis(server.address);
+    const started = await redis.starter(binaryFolders())?.();
+    if (!started) throw new Error('redis-server is not here: install it');
+    server = started;
+    admin = new Redis(server.address);
+  });
+  afterEach(async () => {
+    admin.disconnect();
+    await server.stop();
+  });
+
+  it('takes nothing that would need more memory, and says so', async () => {
     const sessions = new RedisSessionService({ url: server.address });
     try {
       const session = await sessions.createSession(KEY);
@@ -109,8 +122,26 @@ describeRedis('A $name server that is full', ['redis'], () => {
       expect(await writes[1]?.()).toMatchObject({ version: 0 });
     } finally {
       await sessions.close();
-      admin.disconnect();
-      await server.stop();
+    }
+  });
+
+  it('shows what it cannot keep alive', async () => {
+    const clock = new ManualClock();
+    const ttl = { enabled: true, sessionSeconds: 100, userStateSeconds: 100, appStateSeconds: 100 };
+    const failures: unknown[] = [];
+    const onBackgroundError = (error: unknown): unknown => failures.push(error);
+    const sessions = new RedisSessionService({ url: server.address, clock, ttl, onBackgroundError });
+    try {
+      await sessions.createSession({ ...KEY, state: { step: 1, 'user:name': 'Ann', 'app:name': 'Shop' } });
+      await admin.config('SET', 'maxmemory', '1mb');
+      clock.advanceSeconds(90);
+      expect(await sessions.getSession(KEY)).toMatchObject({ version: 0, state: { step: 1 } });
+      expect(await sessions.getUserState(KEY)).toEqual({ name: 'Ann' });
+      expect(await sessions.getAppState(KEY)).toEqual({ name: 'Shop' });
+      await sessions.whenIdle();
+      expect(failures).toEqual([expect.objectContaining({ code: 'STORE_UNAVAILABLE' })]);
+    } finally {
+      await sessions.close();
     }
   });
 });

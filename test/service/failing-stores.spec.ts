@@ -6,14 +6,22 @@ import {
   SessionService,
   StoreUnavailableError,
   type StoredSession,
+  type TouchRequest,
 } from '../../src/index.js';
+import { ManualClock } from '../../src/testing/index.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 'one' };
 
-/** A store that carries out an append, but loses its answer; or that fails to read. */
+/** A store that carries out an append, but loses its answer; or that fails to read, or to prolong a life. */
 class FailingStorage extends InMemorySessionStorage {
   losesAnswers = false;
   failsToRead = false;
+  failsToTouch = false;
+
+  override async touch(request: TouchRequest): Promise<void> {
+    if (this.failsToTouch) throw new StoreUnavailableError('The disk is full.', false);
+    return super.touch(request);
+  }
 
   override async append(commit: Commit): Promise<AppendOutcome> {
     const outcome = await super.append(commit);
@@ -74,6 +82,25 @@ describe('a store that fails', () => {
     expect(stored.seq).toBe(2);
     expect(heard).toEqual([2]);
     expect(failures).toEqual([expect.objectContaining({ code: 'STORE_UNAVAILABLE' })]);
+  });
+
+  it('shows a session that it cannot keep alive, and says so', async () => {
+    const clock = new ManualClock();
+    const storage = new FailingStorage({ clock });
+    const failures: unknown[] = [];
+    const onBackgroundError = (error: unknown): unknown => failures.push(error);
+    const ttl = { enabled: true, sessionSeconds: 100 };
+    const sessions = new SessionService({ storage, clock, ttl, onBackgroundError });
+    await sessions.createSession({ ...KEY, state: { step: 1 } });
+    storage.failsToTouch = true;
+    clock.advanceSeconds(90);
+    expect((await sessions.getSession(KEY))?.state.step).toBe(1);
+    await sessions.whenIdle();
+    expect(failures).toEqual([expect.objectContaining({ code: 'STORE_UNAVAILABLE' })]);
+    storage.failsToTouch = false;
+    await sessions.getSession(KEY);
+    clock.advanceSeconds(90);
+    expect(await sessions.getSession(KEY)).toBeDefined();
   });
 });
 

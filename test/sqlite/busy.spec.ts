@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { StoreUnavailableError } from '../../src/index.js';
+import { observedDriver } from '../support/observed-driver.js';
 import { everythingSaidBy } from '../support/said-by-error.js';
 import { SqliteFile } from '../support/sqlite-file.js';
 
@@ -92,6 +93,25 @@ describe('while another process holds the write lock', () => {
     await delay(100);
     other.exec('COMMIT');
     await expect(later).resolves.toMatchObject({ seq: 1 });
+  });
+
+  it('a read that got through in between gives nobody who queued up another time limit', async () => {
+    const seen: string[] = [];
+    const driver = observedDriver({ beforeStatement: ({ text }) => void seen.push(text) });
+    const sessions = await file.sessions({ timeLimitMs: 50, driver });
+    const { id: sessionId } = await sessions.createSession(USER);
+    const other = file.connection();
+    other.exec('BEGIN IMMEDIATE');
+    const outcomes = await Promise.allSettled([
+      sessions.updateUserState({ ...USER, stateDelta: { step: 1 } }),
+      sessions.getSession({ ...USER, sessionId }),
+      sessions.updateUserState({ ...USER, stateDelta: { step: 2 } }),
+    ]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'rejected']);
+    // Tried once, for it had waited for all of its time behind the first.
+    const afterRead = seen.slice(seen.lastIndexOf('BEGIN') + 1);
+    expect(afterRead.filter((text) => text.startsWith('BEGIN'))).toEqual(['BEGIN IMMEDIATE']);
+    other.exec('COMMIT');
   });
 
   it('a store that is opened waits as well, and can be opened later if that was too long', async () => {

@@ -1,5 +1,6 @@
 import { StoreUnavailableError } from '../../src/index.js';
 import type { SessionService } from '../../src/index.js';
+import { ManualClock } from '../../src/testing/index.js';
 import { type DriverObserver, type SentStatement, observedDriver } from '../support/observed-driver.js';
 import { everythingSaidBy } from '../support/said-by-error.js';
 import { SqliteFile } from '../support/sqlite-file.js';
@@ -152,4 +153,25 @@ describe('an append whose driver fails', () => {
     await expectToHold(isStored, another);
     await another.close();
   }
+});
+
+describe('a read that cannot keep alive what it reads', () => {
+  it('is answered all the same', async () => {
+    const file = new SqliteFile();
+    const saboteur = new Saboteur();
+    const clock = new ManualClock();
+    const ttl = { enabled: true, sessionSeconds: 100, userStateSeconds: 100, appStateSeconds: 100 };
+    const sessions = await file.sessions({ driver: observedDriver(saboteur), clock, service: { clock, ttl } });
+    await sessions.createSession({ ...KEY, state: BEFORE });
+    clock.advanceSeconds(90);
+    saboteur.fails = (_index, text) => text.trim().startsWith('UPDATE');
+    expect(await sessions.getUserState(KEY)).toEqual({ step: 1, old: 1 });
+    expect(await sessions.getAppState(KEY)).toEqual({ step: 1, old: 1 });
+    saboteur.fails = () => false;
+    await sessions.getUserState(KEY);
+    clock.advanceSeconds(90);
+    expect(await sessions.getUserState(KEY)).toEqual({ step: 1, old: 1 });
+    expect(await sessions.getAppState(KEY)).toEqual({});
+    await file.remove();
+  });
 });

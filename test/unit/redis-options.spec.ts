@@ -20,6 +20,19 @@ describe('the client that a Redis store makes', () => {
       message: expect.stringContaining('(connection lost)') as string,
     });
   });
+
+  it.each([
+    "Cluster isn't ready and enableOfflineQueue options is false",
+    'Connection is closed.',
+    'Command aborted due to connection close',
+    'Reached the max retries per request limit (which is 0).',
+  ])('says that the connection was lost where ioredis says: %s', (said) => {
+    const error = storeUnavailable(new Error(said), true);
+    expect(error).toMatchObject({
+      outcomeUnknown: true,
+      message: expect.stringContaining('(connection lost)') as string,
+    });
+  });
 });
 
 /** Nothing is connected before it is needed. */

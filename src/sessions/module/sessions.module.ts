@@ -92,7 +92,7 @@ function serviceOver(storage: SessionStorage, options: SessionsModuleOptions): S
     watchPollMs,
     clock,
     newId,
-    onBackgroundError: (error) => logger.error('Work after an append failed', stackOf(error)),
+    onBackgroundError: (error) => logger.error('Work in the background failed', stackOf(error)),
   });
 }
 

@@ -1,4 +1,4 @@
-import { SessionNotFoundError } from '../domain/errors.js';
+import { SessionNotFoundError, StoreUnavailableError } from '../domain/errors.js';
 import { isRenewalDue } from '../domain/expiry.js';
 import { type SessionKey, assertSessionKey, isBlank } from '../domain/ids.js';
 import { type GetSessionConfig, checkedNarrowing } from '../domain/narrowing.js';
@@ -20,7 +20,7 @@ export async function getSession(env: SessionEnvironment, request: GetSessionReq
   const narrowing = checkedNarrowing(request.config);
   const read = await readViewIfThere(env, key, narrowing);
   if (!read) return undefined;
-  await renewWhatWasRead(env, read.stored);
+  await renewIfPossible(env, read.stored);
   return openSession(read.stored, read.view, read.source);
 }
 
@@ -46,6 +46,16 @@ async function readViewIfThere(
   } catch (error) {
     if (error instanceof SessionNotFoundError) return undefined;
     throw error;
+  }
+}
+
+/** What was read was read, also where the store takes no writes: its disk or its memory is full, or it became a replica. */
+async function renewIfPossible(env: SessionEnvironment, stored: StoredSession): Promise<void> {
+  try {
+    await renewWhatWasRead(env, stored);
+  } catch (error) {
+    if (!(error instanceof StoreUnavailableError)) throw error;
+    env.running.addInBackground(Promise.reject(error));
   }
 }
 

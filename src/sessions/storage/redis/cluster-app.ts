@@ -3,6 +3,7 @@ import { type Lifetime, NEVER } from '../../domain/expiry.js';
 import type { SessionKey } from '../../domain/ids.js';
 import type { ListRequest, ListResult } from '../session-storage.js';
 import type { AppScope, LeftWork, ListPage } from './app-scope.js';
+import { beforeAnswer } from './driver-errors.js';
 import { listOfApp } from './list-of-app.js';
 import { type PendingWork, pendingArguments, pendingText, pendingWork } from './pending-work.js';
 import { forgetUser } from './purge-expired.js';
@@ -76,7 +77,7 @@ export class ClusterApp implements AppScope {
   }
 
   async complete(appName: string, { result, left }: ListPage): Promise<ListResult> {
-    for (const work of left) await this.finish(work);
+    for (const work of left) await beforeAnswer(() => this.finish(work));
     if (result.sessions.length === 0) return result;
     const { entries: app } = await this.stateOf(appName);
     const sessions = result.sessions.map(({ record, state }) => ({ record, state: { ...state, app } }));

@@ -5,6 +5,10 @@ import { SessionsError, StoreUnavailableError } from '../../domain/errors.js';
 const NOTHING_DONE =
   /^(Stream isn't writeable|ASK|BUSY|CLUSTERDOWN|CROSSSLOT|LOADING|MASTERDOWN|MISCONF|MOVED|NOAUTH|NOPERM(?! ACL failure in script)|NOREPLICAS|NOSCRIPT|OOM|READONLY|TRYAGAIN|WRONGPASS)\b/;
 
+/** How the client says that it lost its connection, or that there is none. */
+const CONNECTION_LOST =
+  /^(Stream isn't writeable|Connection is closed|Cluster isn't ready|Reached the max retries|Command aborted)/;
+
 /** What codes mean that somebody has to do something about. */
 const REASONS: Readonly<Partial<Record<string, string>>> = {
   LOADING: 'it is still loading its data',
@@ -73,11 +77,23 @@ export async function afterWrite<Result>(work: () => Promise<Result>): Promise<R
   }
 }
 
+/** Runs what a read came upon and has to finish for others: whatever becomes of that, the reader has written nothing. */
+export async function beforeAnswer<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof StoreUnavailableError) || !error.outcomeUnknown) throw error;
+    throw new StoreUnavailableError('Redis did not carry out what others had left to be done.', false, {
+      cause: error,
+    });
+  }
+}
+
 /** The first word of an answer is its kind; what follows may hold arguments. */
 function codeOf(error: unknown): string {
   const code = (error as { code?: unknown } | undefined)?.code;
   if (typeof code === 'string') return code;
-  if (messageOf(error).startsWith("Stream isn't writeable")) return 'connection lost';
+  if (CONNECTION_LOST.test(messageOf(error))) return 'connection lost';
   const word = /^[A-Z]{2,}\b/.exec(messageOf(error))?.[0];
   return word ?? (error instanceof Error ? error.name : 'unknown error');
 }

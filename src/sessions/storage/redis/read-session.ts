@@ -1,5 +1,6 @@
 import type { EventWindow, ReadRequest, StoredSession } from '../session-storage.js';
 import type { AppScope } from './app-scope.js';
+import { beforeAnswer } from './driver-errors.js';
 import { type ScriptArguments, flag, keyArguments, optional } from './script-arguments.js';
 import type { ScriptRunner } from './script-runner.js';
 import { READ_SESSION } from './scripts/read-session.js';
@@ -38,7 +39,7 @@ export async function readSession(
   if (!reply) return undefined;
   const [now, recordReply, events, session, user, ofApp, summary, base, pending, seenAt] = reply;
   const record = recordOf(key, recordReply);
-  await app.finish({ key, incarnation: record.incarnation, pending, seenAt });
+  await beforeAnswer(() => app.finish({ key, incarnation: record.incarnation, pending, seenAt }));
   return {
     record,
     now: Number(now),

@@ -52,5 +52,8 @@ export function isError(value: unknown): value is Error {
 }
 
 function isDriverError(error: unknown): boolean {
-  return isError(error) && (/connection|not open|closed|timeout/i.test(error.message) || codeOf(error) !== '');
+  return (
+    isError(error) &&
+    (/connection|not open|closed|already released|timeout/i.test(error.message) || codeOf(error) !== '')
+  );
 }

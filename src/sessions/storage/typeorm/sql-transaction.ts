@@ -30,6 +30,8 @@ export interface SqlTransaction extends StatementRunner {
   announcementsOfDeletion(where: Sql): readonly Sql[];
 }
 
+export type TransactionMode = 'read' | 'write';
+
 export type Work<Result> = (transaction: SqlTransaction) => Promise<Result>;
 
 export interface TransactionOptions {

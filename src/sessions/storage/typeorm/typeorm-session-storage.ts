@@ -1,4 +1,5 @@
 import type { AppendOutcome, Commit } from '../../domain/commit.js';
+import { StoreUnavailableError } from '../../domain/errors.js';
 import { type Lifetime, isRenewalDue } from '../../domain/expiry.js';
 import type { SessionKey, StateOwner } from '../../domain/ids.js';
 import type { Agenda } from '../agenda.js';
@@ -110,7 +111,8 @@ export class TypeOrmSessionStorage implements SessionStorage {
       return { ...scope, isDue: renew && scope.expiresAt && isRenewalDue(scope.expiresAt, transaction.now, renew) };
     });
     if (renew && isDue) {
-      await this.#write(async (transaction) => transaction.finishWith([renewal(transaction, owner, renew)]));
+      const renewing = this.#write(async (transaction) => transaction.finishWith([renewal(transaction, owner, renew)]));
+      await renewing.catch(passOverUnavailable);
     }
     return entries;
   }
@@ -142,4 +144,9 @@ export class TypeOrmSessionStorage implements SessionStorage {
     const { transactions } = await this.#database.open();
     return transactions.write(work, options);
   }
+}
+
+/** What was read was read, also where the database takes no writes. */
+function passOverUnavailable(error: unknown): void {
+  if (!(error instanceof StoreUnavailableError)) throw error;
 }

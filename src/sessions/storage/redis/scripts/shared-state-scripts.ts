@@ -19,7 +19,8 @@ export const READ_STATE = script(
 local ttl, renewBelow = tonumber(ARGV[2]), tonumber(ARGV[3])
 local expiry = expiryOfState(KEYS[1])
 if not expiry then return { text(now), {} } end
-if ttl and expiry - now < renewBelow then renewState(KEYS[1], expiresAt(ttl)) end
+-- Where the memory is full, it is read all the same.
+if ttl and expiry - now < renewBelow then pcall(renewState, KEYS[1], expiresAt(ttl)) end
 if ARGV[4] == '1' then return { text(now), readState(KEYS[1]) } end
 return { text(now), { '', redis.call('HGET', KEYS[1], '') } }
 `,

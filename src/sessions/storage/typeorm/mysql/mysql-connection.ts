@@ -1,5 +1,6 @@
 import type { Sql } from '../sql.js';
-import type { ConnectionPool, PooledConnection, TransactionMode } from '../servers/pooled-connection.js';
+import type { TransactionMode } from '../sql-transaction.js';
+import type { ConnectionPool, PooledConnection } from '../servers/pooled-connection.js';
 
 /** What is used of a connection of mysql2. */
 interface DriverConnection {

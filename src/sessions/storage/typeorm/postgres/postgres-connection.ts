@@ -1,6 +1,7 @@
 import { StoreUnavailableError } from '../../../domain/errors.js';
-import type { ConnectionPool, PooledConnection, TransactionMode } from '../servers/pooled-connection.js';
+import type { ConnectionPool, PooledConnection } from '../servers/pooled-connection.js';
 import type { Sql } from '../sql.js';
+import type { TransactionMode } from '../sql-transaction.js';
 import { allOf } from './all-of.js';
 import { columnTypes, numbered } from './driver-text.js';
 import { preparedName } from './prepared-names.js';

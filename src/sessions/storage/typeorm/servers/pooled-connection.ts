@@ -1,7 +1,5 @@
 import type { Sql } from '../sql.js';
-import type { StatementRunner } from '../sql-transaction.js';
-
-export type TransactionMode = 'read' | 'write';
+import type { StatementRunner, TransactionMode } from '../sql-transaction.js';
 
 /** A connection of a pool while one transaction has it. */
 export interface PooledConnection extends StatementRunner {

@@ -5,12 +5,13 @@ import { storeUnavailable } from '../driver-errors.js';
 import {
   type DatabaseFacts,
   OpenTransaction,
+  type TransactionMode,
   type TransactionOptions,
   type Transactions,
   type Work,
   type WriteOptions,
 } from '../sql-transaction.js';
-import type { ConnectionPool, PooledConnection, TransactionMode } from './pooled-connection.js';
+import type { ConnectionPool, PooledConnection } from './pooled-connection.js';
 import { isConflict, isConnectionLost, isKeyTaken } from './server-errors.js';
 
 export interface PooledTransactionsOptions extends DatabaseFacts {

@@ -7,6 +7,7 @@ import type { Sql } from '../sql.js';
 import {
   OpenTransaction,
   type StatementRunner,
+  type TransactionMode,
   type Transactions,
   type Work,
   type WriteOptions,
@@ -16,6 +17,12 @@ import { sqliteDialect } from './sqlite-dialect.js';
 
 /** Another process may hold the file's write lock; waiting for it must neither block this one nor last for ever. */
 const LONGEST_BACKOFF_MS = 20;
+
+const BEGIN: Readonly<Record<TransactionMode, string>> = {
+  read: 'BEGIN',
+  // Taking the write lock at once, since a lock that is upgraded later may fail half way.
+  write: 'BEGIN IMMEDIATE',
+};
 
 /** What is used of the driver's own connection. */
 interface DriverConnection {
@@ -36,7 +43,7 @@ export class SqliteTransactions implements Transactions {
   readonly #facts;
   #last: Promise<unknown> = Promise.resolve();
   #isOver = false;
-  /** Since when every try has found the file locked. */
+  /** Since when every try to write has found the file locked; a read that gets through says nothing about that. */
   #busySince: number | undefined;
 
   constructor(
@@ -47,12 +54,11 @@ export class SqliteTransactions implements Transactions {
   }
 
   read<Result>(work: Work<Result>): Promise<Result> {
-    return this.#queued('BEGIN', work, performance.now());
+    return this.#queued('read', work, performance.now());
   }
 
   write<Result>(work: Work<Result>, { calledAt = performance.now() }: WriteOptions = {}): Promise<Result> {
-    // Taking the write lock at once, since a lock that is upgraded later may fail half way.
-    return this.#queued('BEGIN IMMEDIATE', work, calledAt);
+    return this.#queued('write', work, calledAt);
   }
 
   async finished(): Promise<void> {
@@ -64,29 +70,35 @@ export class SqliteTransactions implements Transactions {
     this.#isOver = true;
   }
 
-  async #queued<Result>(begin: string, work: Work<Result>, calledAt: number): Promise<Result> {
+  async #queued<Result>(mode: TransactionMode, work: Work<Result>, calledAt: number): Promise<Result> {
     if (this.#isOver) throw new StoreUnavailableError('The session store is closed.', false);
-    const result = this.#last.then(() => this.#unlessBusy(begin, work, calledAt));
+    const result = this.#last.then(() => this.#unlessBusy(mode, work, calledAt));
     this.#last = result.catch(() => undefined);
     return result;
   }
 
   /** Tries until nobody else is in the way. Whoever queued up behind a lock has waited for it as well. */
-  async #unlessBusy<Result>(begin: string, work: Work<Result>, calledAt: number): Promise<Result> {
+  async #unlessBusy<Result>(mode: TransactionMode, work: Work<Result>, calledAt: number): Promise<Result> {
     for (;;) {
       try {
-        const result = await this.#transaction(begin, work);
-        this.#busySince = undefined;
+        const result = await this.#transaction(BEGIN[mode], work);
+        this.#gotThrough(mode);
         return result;
       } catch (error) {
-        this.#busySince = isBusy(error) ? (this.#busySince ?? performance.now()) : undefined;
-        const waitedSince = Math.max(this.#busySince ?? 0, calledAt);
-        if (this.#busySince === undefined || performance.now() > waitedSince + this.options.timeLimitMs) {
+        if (!isBusy(error)) {
+          this.#gotThrough(mode);
           throw storeUnavailable(error, false);
         }
+        this.#busySince ??= performance.now();
+        const waitedSince = Math.max(this.#busySince, calledAt);
+        if (performance.now() > waitedSince + this.options.timeLimitMs) throw storeUnavailable(error, false);
         await delay(Math.random() * LONGEST_BACKOFF_MS);
       }
     }
+  }
+
+  #gotThrough(mode: TransactionMode): void {
+    if (mode === 'write') this.#busySince = undefined;
   }
 
   async #transaction<Result>(begin: string, work: Work<Result>): Promise<Result> {
