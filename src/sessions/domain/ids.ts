@@ -23,10 +23,28 @@ export function assertId(value: unknown, name: string): asserts value is string 
   if (problem) throw new InvalidInputError(problem, name);
 }
 
-export function assertSessionKey(key: SessionKey): void {
+/** The three ids alone, out of whatever else a request or a record says. */
+export function sessionKeyOf({ appName, userId, sessionId }: SessionKey): SessionKey {
+  return { appName, userId, sessionId };
+}
+
+/** The same, of a request: what is no id is refused. */
+export function checkedSessionKey(request: SessionKey): SessionKey {
+  const key = sessionKeyOf(request);
   assertId(key.appName, 'appName');
   assertId(key.userId, 'userId');
   assertId(key.sessionId, 'sessionId');
+  return key;
+}
+
+export function assertStateOwner({ appName, userId }: StateOwner): void {
+  assertId(appName, 'appName');
+  if (userId !== undefined) assertId(userId, 'userId');
+}
+
+/** One text for each session: no id holds a control character. */
+export function sessionNameOf({ appName, userId, sessionId }: SessionKey): string {
+  return [appName, userId, sessionId].join('\u0000');
 }
 
 /** Whether an id was left out, so that one is to be generated. */

@@ -1,6 +1,7 @@
 import { State } from '../../state/state.js';
+import { InvalidInputError } from './errors.js';
 import type { LoggedEvent } from './event.js';
-import { saveKeyOf } from './ids.js';
+import { type SessionKey, checkedSessionKey, saveKeyOf } from './ids.js';
 import type { SessionRecord } from './session-record.js';
 
 /**
@@ -39,3 +40,11 @@ export class Session {
 
 /** What is enough to name the session that an operation is about. */
 export type SessionReference = Session | { readonly id: string; readonly appName: string; readonly userId: string };
+
+/** The ids of the session that is meant. */
+export function referencedKey(session: SessionReference): SessionKey {
+  if (typeof session !== 'object' || session === null) {
+    throw new InvalidInputError('must be a session, or { id, appName, userId }', 'session');
+  }
+  return checkedSessionKey({ appName: session.appName, userId: session.userId, sessionId: session.id });
+}

@@ -2,10 +2,9 @@ import { isRewind, isSummary } from '../domain/event-inspection.js';
 import type { AppendOutcome } from '../domain/commit.js';
 import { InvalidInputError, StoreUnavailableError } from '../domain/errors.js';
 import type { EventInput } from '../domain/event.js';
-import { assertSessionKey } from '../domain/ids.js';
 import { optionalCount } from '../domain/optional-count.js';
 import { assertTeachable, incarnationOf } from '../domain/session-knowledge.js';
-import { Session, type SessionReference } from '../domain/session.js';
+import { Session, type SessionReference, referencedKey } from '../domain/session.js';
 import type { SessionEnvironment } from '../session-environment.js';
 import { appendControlEvent } from './append-control-event.js';
 import { type AppendResult, completeAppend, prepareAppend } from './appending.js';
@@ -25,11 +24,7 @@ export interface AppendEventRequest {
 
 export async function appendEvent(env: SessionEnvironment, request: AppendEventRequest): Promise<AppendResult> {
   const { session } = request;
-  if (typeof session !== 'object' || session === null) {
-    throw new InvalidInputError('must be a session, or { id, appName, userId }', 'session');
-  }
-  const key = { appName: session.appName, userId: session.userId, sessionId: session.id };
-  assertSessionKey(key);
+  const key = referencedKey(session);
   const learner = session instanceof Session ? session : undefined;
   if (learner) assertTeachable(learner);
   const expectedVersion = optionalCount(request.expectedVersion, 'expectedVersion');

@@ -1,6 +1,6 @@
 import { SessionExistsError, SessionNotFoundError, StaleSessionError } from '../domain/errors.js';
 import { type Fork, ForkedLog } from '../domain/forked-log.js';
-import { type SessionKey, assertId, assertSessionKey, isBlank } from '../domain/ids.js';
+import { type SessionKey, assertId, checkedSessionKey, isBlank } from '../domain/ids.js';
 import type { InitialLog } from '../domain/initial-log.js';
 import { LogReplay } from '../domain/log-replay.js';
 import type { Marks } from '../domain/marks.js';
@@ -28,9 +28,7 @@ const MAX_TRIES = 50;
 
 /** Makes a new session of what another one showed at a moment, with the state it had then. */
 export async function forkSession(env: SessionEnvironment, request: ForkSessionRequest): Promise<Session> {
-  const { appName, userId, sessionId } = request;
-  const key = { appName, userId, sessionId };
-  assertSessionKey(key);
+  const key = checkedSessionKey(request);
   const atSeq = optionalCount(request.atSeq, 'atSeq');
   const newId = isBlank(request.newSessionId) ? env.newId() : request.newSessionId;
   assertId(newId, 'newSessionId');

@@ -1,7 +1,7 @@
 import { LogCursor } from '../domain/cursors.js';
 import { InvalidInputError, SessionNotFoundError } from '../domain/errors.js';
 import type { LoggedEvent } from '../domain/event.js';
-import { type SessionKey, assertSessionKey } from '../domain/ids.js';
+import { type SessionKey, checkedSessionKey } from '../domain/ids.js';
 import { optionalCount } from '../domain/optional-count.js';
 import { checkedLimit, checkedOrder } from '../domain/paging.js';
 import type { SeqRange } from '../domain/seq-ranges.js';
@@ -31,9 +31,7 @@ export interface EventPage {
 
 /** A page of the whole log that is kept, rewound and summarised events included. */
 export async function listEvents(env: SessionEnvironment, request: ListEventsRequest): Promise<EventPage> {
-  const { appName, userId, sessionId } = request;
-  const key = { appName, userId, sessionId };
-  assertSessionKey(key);
+  const key = checkedSessionKey(request);
   const limit = checkedLimit(request.limit);
   const order = checkedOrder(request.order, 'asc');
   const cursor = LogCursor.parse(request.cursor);
@@ -44,7 +42,8 @@ export async function listEvents(env: SessionEnvironment, request: ListEventsReq
     key,
     window: { ranges: wanted ? [wanted] : [], limit, keep: order === 'asc' ? 'oldest' : 'newest' },
   });
-  if (!read || (cursor && cursor.incarnation !== read.record.incarnation)) throw new SessionNotFoundError(sessionId);
+  if (!read || (cursor && cursor.incarnation !== read.record.incarnation))
+    throw new SessionNotFoundError(key.sessionId);
 
   const { firstSeq, lastSeq, incarnation } = read.record;
   const found = read.events.filter(({ seq }) => wanted && seq >= wanted.from && seq <= wanted.to);

@@ -1,6 +1,6 @@
 import { ListCursor } from '../domain/cursors.js';
 import { InvalidInputError } from '../domain/errors.js';
-import { type StateOwner, assertId } from '../domain/ids.js';
+import { type StateOwner, assertStateOwner } from '../domain/ids.js';
 import { optionalCount } from '../domain/optional-count.js';
 import { checkedLimit, checkedOffset, checkedOrder, checkedOrderBy } from '../domain/paging.js';
 import type { Session } from '../domain/session.js';
@@ -36,8 +36,7 @@ export interface SessionPage {
 
 export async function listSessions(env: SessionEnvironment, request: ListSessionsRequest): Promise<SessionPage> {
   const { appName, userId } = request;
-  assertId(appName, 'appName');
-  if (userId !== undefined) assertId(userId, 'userId');
+  assertStateOwner({ appName, userId });
   const limit = checkedLimit(request.limit);
   const order = checkedOrder(request.order, 'desc');
   const orderBy = checkedOrderBy(request.orderBy);

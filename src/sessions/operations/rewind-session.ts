@@ -1,7 +1,7 @@
 import type { SessionLimits } from '../../config/limits.js';
 import type { StateChanges } from '../../state/state-changes.js';
 import { InvalidInputError, SessionNotFoundError, StaleSessionError } from '../domain/errors.js';
-import { type SessionKey, assertSessionKey } from '../domain/ids.js';
+import { type SessionKey, checkedSessionKey } from '../domain/ids.js';
 import { LogReplay } from '../domain/log-replay.js';
 import { marksAfterRewind } from '../domain/marks.js';
 import { optionalCount } from '../domain/optional-count.js';
@@ -34,15 +34,13 @@ const NO_LIMITS: SessionLimits = { maxEventBytes: Infinity, maxDepth: Infinity, 
 
 /** Takes the session back to a moment: what is seen of it, and its own state. Shared state stays as it is. */
 export async function rewindSession(env: SessionEnvironment, request: RewindSessionRequest): Promise<Session> {
-  const { appName, userId, sessionId } = request;
-  const key = { appName, userId, sessionId };
-  assertSessionKey(key);
+  const key = checkedSessionKey(request);
   const wanted = wantedPlace(request);
   const expectedVersion = optionalCount(request.expectedVersion, 'expectedVersion');
   const id = env.newId();
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const read = await env.storage.read({ key, withState: true, withBase: true });
-    if (!read) throw new SessionNotFoundError(sessionId);
+    if (!read) throw new SessionNotFoundError(key.sessionId);
     const { toSeq, replay, changes } = await wayBack(env, read, wanted);
     const { incarnation, firstSeq, lastSeq } = read.record;
     const actions = { rewind: { toSeq }, ...changes, stateRemovals: [...changes.stateRemovals] };
@@ -59,12 +57,12 @@ export async function rewindSession(env: SessionEnvironment, request: RewindSess
     });
     if (outcome.kind === 'overtaken') continue;
     await completeAppend(env, append, outcome);
-    const session = await getSession(env, { ...key });
-    if (!session) throw new SessionNotFoundError(sessionId);
+    const session = await getSession(env, key);
+    if (!session) throw new SessionNotFoundError(key.sessionId);
     return session;
   }
   const read = await env.storage.read({ key });
-  if (!read) throw new SessionNotFoundError(sessionId);
+  if (!read) throw new SessionNotFoundError(key.sessionId);
   throw new StaleSessionError(read.record.lastSeq - 1, read.record.lastSeq);
 }
 

@@ -1,4 +1,5 @@
 import type { LoggedEvent } from '../domain/event.js';
+import { sessionKeyOf } from '../domain/ids.js';
 import type { SessionRecord } from '../domain/session-record.js';
 import { StateFold } from '../domain/state-fold.js';
 import { CallSearch, callsMissingIn } from '../domain/tool-pairs.js';
@@ -23,13 +24,10 @@ export function trimHistory(env: SessionEnvironment, record: SessionRecord): Pro
   return isDue ? trim(env, record) : undefined;
 }
 
-async function trim(
-  env: SessionEnvironment,
-  { appName, userId, sessionId, incarnation }: SessionRecord,
-): Promise<void> {
-  const key = { appName, userId, sessionId };
+async function trim(env: SessionEnvironment, appended: SessionRecord): Promise<void> {
+  const key = sessionKeyOf(appended);
   const read = await readView(env.storage, key, appendFilter(env));
-  if (!read || read.stored.record.incarnation !== incarnation) return;
+  if (!read || read.stored.record.incarnation !== appended.incarnation) return;
   const { record } = read.stored;
   const summary = read.stored.summary && loggedEvent(read.stored.summary);
   const view = read.view.map(({ event }) => event);
@@ -40,7 +38,7 @@ async function trim(
   if (newFirstSeq <= record.firstSeq) return;
   await env.storage.trim({
     key,
-    incarnation,
+    incarnation: record.incarnation,
     firstSeq: record.firstSeq,
     marksSeq: record.marksSeq,
     newFirstSeq,
@@ -70,10 +68,9 @@ async function firstCallFor(
 }
 
 async function baseStateUpTo(env: SessionEnvironment, record: SessionRecord, newFirstSeq: number): Promise<string> {
-  const { appName, userId, sessionId, firstSeq } = record;
-  const read = await env.storage.read({ key: { appName, userId, sessionId }, withBase: true });
+  const read = await env.storage.read({ key: sessionKeyOf(record), withBase: true });
   const fold = new StateFold(read?.baseState ?? '{}');
-  for await (const stored of readLog(env.storage, record, { from: firstSeq, to: newFirstSeq - 1 })) {
+  for await (const stored of readLog(env.storage, record, { from: record.firstSeq, to: newFirstSeq - 1 })) {
     fold.add(loggedEvent(stored));
   }
   return JSON.stringify(fold.toRecord());

@@ -1,7 +1,7 @@
 import type { AppendOutcome, Commit } from '../../domain/commit.js';
 import { StoreUnavailableError } from '../../domain/errors.js';
+import { sessionNameOf } from '../../domain/ids.js';
 import { appendCommits } from './append-commits.js';
-import { sessionKey } from './commit-places.js';
 import { Lanes } from './lanes.js';
 import type { Transactions } from './sql-transaction.js';
 
@@ -68,7 +68,7 @@ export class CoalescedAppends {
     // What was asked for in the same breath goes together.
     await Promise.resolve();
     for (let appends = this.#takeSome(); appends.length > 0; appends = this.#takeSome()) {
-      const sessions = appends.map(({ commit }) => sessionKey(commit.key));
+      const sessions = appends.map(({ commit }) => sessionNameOf(commit.key));
       for (const session of sessions) this.#underWay.add(session);
       await this.#appendTogether(appends);
       for (const session of sessions) this.#underWay.delete(session);
@@ -85,7 +85,7 @@ export class CoalescedAppends {
       const isTooMuch =
         taken.length >= COMMITS_A_TRANSACTION ||
         (taken.length > 0 && characters + event.payload.length > CHARACTERS_A_TRANSACTION);
-      if (isTooMuch || this.#underWay.has(sessionKey(key))) {
+      if (isTooMuch || this.#underWay.has(sessionNameOf(key))) {
         left.push(append);
       } else {
         taken.push(append);
@@ -145,7 +145,7 @@ function settle({ resolve }: WaitingAppend, outcome: AppendOutcome | undefined):
 function groupBySession(appends: readonly WaitingAppend[]): Iterable<readonly WaitingAppend[]> {
   const groups = new Map<string, WaitingAppend[]>();
   for (const append of appends) {
-    const key = sessionKey(append.commit.key);
+    const key = sessionNameOf(append.commit.key);
     groups.set(key, [...(groups.get(key) ?? []), append]);
   }
   return groups.values();
