@@ -3,7 +3,7 @@ import { SessionNotFoundError } from '../sessions/domain/errors.js';
 import { type SessionKey, checkedSessionKey } from '../sessions/domain/ids.js';
 import { optionalCount } from '../sessions/domain/optional-count.js';
 import { type SessionReference, referencedKey } from '../sessions/domain/session.js';
-import { loggedEvent } from '../sessions/domain/view-item.js';
+import { loggedEvent } from '../sessions/domain/logged-event.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import { cappedText } from './models/capped-text.js';
 import { AskedSummaries } from './asked-summaries.js';

@@ -6,7 +6,7 @@ import type { Marks } from './marks.js';
 import { isInRanges } from './seq-ranges.js';
 import { stateDifference } from './state-difference.js';
 import { StateFold } from './state-fold.js';
-import { loggedEvent } from './view-item.js';
+import { loggedEvent } from './logged-event.js';
 
 /** An event on its way into the fork; its number there is known at the end. */
 interface Copy {

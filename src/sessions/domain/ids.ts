@@ -2,7 +2,6 @@ import { InvalidInputError } from './errors.js';
 
 /** Every provider's id columns and keys are made for this length. */
 export const MAX_ID_BYTES = 191;
-export const MAX_STATE_KEY_BYTES = 512;
 
 /** What names one session: ids are unique within a user, users within an app. */
 export interface SessionKey {

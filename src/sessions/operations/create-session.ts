@@ -3,7 +3,7 @@ import { splitStateKey } from '../../state/scopes.js';
 import { SessionExistsError } from '../domain/errors.js';
 import { checkedSessionKey, isBlank } from '../domain/ids.js';
 import type { Session } from '../domain/session.js';
-import { stateWrites } from '../domain/stored-text.js';
+import { stateWrites } from '../domain/stored-state.js';
 import { submittedState } from '../domain/submitted-changes.js';
 import { type SessionEnvironment, announce, lifetimes } from '../session-environment.js';
 import type { CreateRequest } from '../storage/session-storage.js';

@@ -5,7 +5,7 @@ import { type SessionKey, checkedSessionKey } from '../domain/ids.js';
 import { optionalCount } from '../domain/optional-count.js';
 import { checkedLimit, checkedOrder } from '../domain/paging.js';
 import type { SeqRange } from '../domain/seq-ranges.js';
-import { loggedEvent } from '../domain/view-item.js';
+import { loggedEvent } from '../domain/logged-event.js';
 import type { SessionEnvironment } from '../session-environment.js';
 
 export interface ListEventsRequest extends SessionKey {

@@ -2,20 +2,20 @@ import type { SessionLimits } from '../../config/limits.js';
 import type { StateChanges } from '../../state/state-changes.js';
 import { InvalidInputError, SessionNotFoundError, StaleSessionError } from '../domain/errors.js';
 import { type SessionKey, checkedSessionKey } from '../domain/ids.js';
+import { keptPlaceProblem } from '../domain/kept-place.js';
 import { LogReplay } from '../domain/log-replay.js';
 import { marksAfterRewind } from '../domain/marks.js';
 import { optionalCount } from '../domain/optional-count.js';
 import type { Session } from '../domain/session.js';
 import { stateDifference } from '../domain/state-difference.js';
 import { StateFold } from '../domain/state-fold.js';
-import { stateRecord } from '../domain/stored-text.js';
-import { loggedEvent } from '../domain/view-item.js';
+import { stateRecord } from '../domain/stored-state.js';
+import { loggedEvent } from '../domain/logged-event.js';
 import type { SessionEnvironment } from '../session-environment.js';
 import type { StoredSession } from '../storage/session-storage.js';
 import { completeAppend, prepareAppend } from './appending.js';
 import { getSession } from './get-session.js';
 import { readLog } from './log-reading.js';
-import { rewindPlaceProblem } from './rewind-place.js';
 
 export interface RewindSessionRequest extends SessionKey {
   /** The last event to keep; 0 takes everything back. */
@@ -102,7 +102,7 @@ async function wayBack(env: SessionEnvironment, read: StoredSession, wanted: Wan
     if (toSeq === undefined || event.seq <= toSeq) fold.add(event);
   }
   if (toSeq === undefined) throw new InvalidInputError('no event that is kept belongs to it', 'invocationId');
-  const problem = rewindPlaceProblem(record, toSeq, 'toSeq');
+  const problem = keptPlaceProblem(record, toSeq, 'toSeq');
   if (problem) throw problem;
   const present = stateRecord(read.state?.session ?? [], 'session');
   return { toSeq, replay, changes: stateDifference(present, fold.toRecord()) };

@@ -4,7 +4,7 @@ import { InvalidInputError } from '../domain/errors.js';
 import { type StateOwner, assertStateOwner } from '../domain/ids.js';
 import { childPath } from '../domain/json-value.js';
 import { assertStateKey } from '../domain/state-keys.js';
-import { stateRecord, stateWrites } from '../domain/stored-text.js';
+import { stateRecord, stateWrites } from '../domain/stored-state.js';
 import { assertDisjoint, submittedChanges } from '../domain/submitted-changes.js';
 import { type SessionEnvironment, lifetimes } from '../session-environment.js';
 import type { StateEntries } from '../storage/session-storage.js';

@@ -3,7 +3,7 @@ import { sessionKeyOf } from '../domain/ids.js';
 import type { SessionRecord } from '../domain/session-record.js';
 import { StateFold } from '../domain/state-fold.js';
 import { CallSearch, callsMissingIn } from '../domain/tool-pairs.js';
-import { loggedEvent } from '../domain/view-item.js';
+import { loggedEvent } from '../domain/logged-event.js';
 import { isFiltering } from '../domain/view.js';
 import { type SessionEnvironment, appendFilter } from '../session-environment.js';
 import { readLog } from './log-reading.js';

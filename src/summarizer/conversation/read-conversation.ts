@@ -3,7 +3,7 @@ import type { LoggedEvent } from '../../sessions/domain/event.js';
 import { type SessionKey, sessionKeyOf } from '../../sessions/domain/ids.js';
 import { type SeqRange, countOf, isInRanges, oldestOf } from '../../sessions/domain/seq-ranges.js';
 import type { SessionRecord } from '../../sessions/domain/session-record.js';
-import { loggedEvent } from '../../sessions/domain/view-item.js';
+import { loggedEvent } from '../../sessions/domain/logged-event.js';
 import { rangesAbove, rangesBelow, visibleRanges } from '../../sessions/domain/visible-log.js';
 import type { EventWindow, SessionStorage } from '../../sessions/storage/session-storage.js';
 import { CutPlaces, PATIENCE } from './cut-places.js';
