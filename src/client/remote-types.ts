@@ -1,5 +1,5 @@
 import type { EventInput, LoggedEvent } from '../sessions/domain/event.js';
-import type { SessionKey } from '../sessions/domain/ids.js';
+import type { SessionKey, UserKey } from '../sessions/domain/ids.js';
 import type { Session } from '../sessions/domain/session.js';
 import type { ListSessionsRequest } from '../sessions/operations/list-sessions.js';
 import type { SessionSummary } from '../summarizer/session-summary.js';
@@ -13,7 +13,7 @@ export interface RemoteSession extends Readonly<Omit<Session, 'state'>> {
 export type RemoteKey = SessionKey;
 
 /** What names one user. */
-export type RemoteOwner = Omit<RemoteKey, 'sessionId'>;
+export type RemoteOwner = UserKey;
 export type RemoteListRequest = ListSessionsRequest & RemoteOwner;
 
 export type CreateRequest = RemoteOwner & {

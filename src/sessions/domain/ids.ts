@@ -3,10 +3,14 @@ import { InvalidInputError } from './errors.js';
 /** Every provider's id columns and keys are made for this length. */
 export const MAX_ID_BYTES = 191;
 
-/** What names one session: ids are unique within a user, users within an app. */
-export interface SessionKey {
+/** What names one user: ids are unique within an app. */
+export interface UserKey {
   readonly appName: string;
   readonly userId: string;
+}
+
+/** What names one session: ids are unique within a user. */
+export interface SessionKey extends UserKey {
   readonly sessionId: string;
 }
 
