@@ -1,12 +1,13 @@
 import type { Lifetime } from '../../domain/expiry.js';
-import { type ScriptArguments, type Writes, lifetimeArguments, writeArguments } from './script-arguments.js';
+import { type StateWrites, changesNothing } from '../../domain/scope-writes.js';
+import { type ScriptArguments, lifetimeArguments, writeArguments } from './script-arguments.js';
 import { type FlatHash, pairsOf } from './session-replies.js';
 
 /** The field of a pending hash by which a session asks for its user to be made known. */
 const REGISTER = 'register';
 
 interface PendingWrites {
-  readonly writes: Writes;
+  readonly writes: StateWrites;
   readonly lifetime: Lifetime;
 }
 
@@ -17,9 +18,8 @@ export interface PendingWork {
 }
 
 /** Writes to the state of the app as they wait for somebody to apply them; '' where there are none. */
-export function pendingText(writes: Writes, lifetime: Lifetime | undefined): string {
-  const { upserts, removals } = writes;
-  if (!lifetime || upserts.length + removals.length === 0) return '';
+export function pendingText(writes: StateWrites, lifetime: Lifetime | undefined): string {
+  if (!lifetime || changesNothing(writes)) return '';
   return JSON.stringify({ writes, lifetime } satisfies PendingWrites);
 }
 
