@@ -1,6 +1,7 @@
 import type { AppendOutcome, Commit } from '../../domain/commit.js';
 import { StoreUnavailableError } from '../../domain/errors.js';
 import { sessionNameOf } from '../../domain/ids.js';
+import { groupedBy } from '../groups.js';
 import { appendCommits } from './append-commits.js';
 import { Lanes } from './lanes.js';
 import type { Transactions } from './sql-transaction.js';
@@ -104,7 +105,8 @@ export class CoalescedAppends {
         { calledAt, isTimeNeededLater: true, isTriedOnce: appends.length > 1 },
       );
       const aside = appends.filter((append, index) => !settle(append, outcomes[index]));
-      for (const ofSession of groupBySession(aside)) this.#appendSlowly(ofSession);
+      const bySession = groupedBy(aside, ({ commit }) => sessionNameOf(commit.key));
+      for (const ofSession of bySession.values()) this.#appendSlowly(ofSession);
     } catch (error) {
       // What may have been written must not be written again.
       const isFinal = appends.length === 1 || (error instanceof StoreUnavailableError && error.outcomeUnknown);
@@ -140,13 +142,4 @@ function commitsOf(appends: readonly WaitingAppend[]): Commit[] {
 function settle({ resolve }: WaitingAppend, outcome: AppendOutcome | undefined): boolean {
   if (outcome) resolve(outcome);
   return outcome !== undefined;
-}
-
-function groupBySession(appends: readonly WaitingAppend[]): Iterable<readonly WaitingAppend[]> {
-  const groups = new Map<string, WaitingAppend[]>();
-  for (const append of appends) {
-    const key = sessionNameOf(append.commit.key);
-    groups.set(key, [...(groups.get(key) ?? []), append]);
-  }
-  return groups.values();
 }

@@ -1,6 +1,7 @@
 import type { Commit, StoredEvent } from '../../domain/commit.js';
 import { sessionNameOf } from '../../domain/ids.js';
 import type { SessionRecord } from '../../domain/session-record.js';
+import { groupedBy } from '../groups.js';
 import { hasKey } from './session-lookup.js';
 import {
   EVENT_COLUMNS,
@@ -53,7 +54,7 @@ export async function lockPlaces(
   commits: readonly Commit[],
   lockedSessions: LockedSessions,
 ): Promise<readonly (CommitPlace | undefined)[]> {
-  const ofSessions = groupBySession(commits);
+  const ofSessions = groupedBy(commits, ({ key }) => sessionNameOf(key));
   const [only, ...others] = ofSessions.values();
   if (!only) return [];
   const lock = lockOf(transaction, lockedSessions);
@@ -124,14 +125,4 @@ export async function rememberSeen(transaction: SqlTransaction, place: CommitPla
 
 function idsOf(commits: readonly Commit[]): Sql {
   return sqlList(commits.map(({ event }) => event.id));
-}
-
-function groupBySession(commits: readonly Commit[]): Map<string, Commit[]> {
-  const groups = new Map<string, Commit[]>();
-  for (const commit of commits) {
-    const group = groups.get(sessionNameOf(commit.key));
-    if (group) group.push(commit);
-    else groups.set(sessionNameOf(commit.key), [commit]);
-  }
-  return groups;
 }
