@@ -8,10 +8,8 @@ import {
 } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { ScheduledInterval } from '../sessions/module/scheduled-interval.js';
+import { SWEEP_NAME } from './agenda-rounds.js';
 import { SummarizerSessionManager } from './summarizer-session.manager.js';
-
-/** Of the interval in SchedulerRegistry. */
-export const SWEEP_NAME = 'nestjs-agent-sessions:summaries';
 
 /** The scheduled job that looks for summaries that are due and nobody saw to, and the end of all of them. */
 @Injectable()
