@@ -112,10 +112,18 @@ function payloadOf(stored: Stored, { payload }: SubmittedEvent): string {
   return stored.kind === 'appended' ? payload : (stored.event.payload ?? payload);
 }
 
+/** An append that came through, for the object through which it was made. */
+interface DoneAppend {
+  readonly key: SessionKey;
+  readonly submitted: SubmittedEvent;
+  readonly stored: Stored;
+  readonly event: LoggedEvent;
+}
+
 /** The append is done by now, whatever its caller made of the object. */
-async function bringUpToDate(...[env, session, stored]: Parameters<typeof learnAppend>): Promise<void> {
+async function bringUpToDate(env: SessionEnvironment, session: Session, done: DoneAppend): Promise<void> {
   try {
-    await learnAppend(env, session, stored);
+    await learnAppend(env, session, done);
   } catch (error) {
     env.running.addInBackground(Promise.reject(error));
   }
@@ -125,7 +133,7 @@ async function bringUpToDate(...[env, session, stored]: Parameters<typeof learnA
 async function learnAppend(
   env: SessionEnvironment,
   session: Session,
-  { key, submitted, stored, event }: { key: SessionKey; submitted: SubmittedEvent; stored: Stored; event: LoggedEvent },
+  { key, submitted, stored, event }: DoneAppend,
 ): Promise<void> {
   const isNew = isNews(session, event.seq);
   learnTemp(session, submitted.temp);
