@@ -22,7 +22,7 @@ export class AccessGuard implements CanActivate {
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const need = this.reflector.get<Need | undefined>(NEEDS, context.getHandler());
-    if (!need) throw new ForbiddenException('This route does not say what it does.');
+    if (!need) throw new ForbiddenException('This route does not say what it does: give it @Needs(action, target).');
     const exchange = HttpExchange.of(context);
     exchange.forbidCaching();
     const { request } = exchange;
