@@ -8,10 +8,15 @@ import type { SessionStorage } from './storage/session-storage.js';
 export interface SessionSignals {
   /** Calls `wake` whenever the session is announced, until what this returns is called. */
   subscribe(key: SessionKey, wake: () => void): () => void;
+  /** Calls whoever subscribed to the session. */
   announce(key: SessionKey): void;
 }
 
-/** Signals within one process. Sessions that nobody waits for take no room. */
+/**
+ * Signals within one process. Sessions that nobody waits for take no room.
+ *
+ * @example const sessions = new SessionService({ storage, signals: new InProcessSignals() }); // hears no other service
+ */
 export class InProcessSignals implements SessionSignals {
   readonly #wakers = new Map<string, Set<() => void>>();
 

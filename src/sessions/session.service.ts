@@ -129,7 +129,6 @@ export class SessionService extends SharedStateService {
 
   /**
    * Saves what was changed in `session.state`, as one event by author `system`.
-   *
    * @example
    * session.state.step = 3;
    * await sessions.updateSession(session);
@@ -177,7 +176,10 @@ export class SessionService extends SharedStateService {
     await this.#env.running.finished();
   }
 
-  /** Ends every watch and finishes what is under way, for whoever closes the storage elsewhere. */
+  /**
+   * Ends every watch and finishes what is under way, for whoever closes the storage elsewhere.
+   * @example await sessions.finish(); // the storage stays open
+   */
   async finish(): Promise<void> {
     this.#env.closing.begin();
     await this.whenIdle();

@@ -84,7 +84,11 @@ export function isLastWord(event: LoggedEvent): boolean {
   return isSummary(event) && countIn(compaction, 'readToSeq') === event.seq - 1;
 }
 
-/** The text of a summary, without what tells models that it is one. */
+/**
+ * The text of a summary, without what tells models that it is one.
+ *
+ * @example const texts = session.events.filter(({ actions }) => actions.compaction).map(textOfSummary);
+ */
 export function textOfSummary(event: EventInput): string {
   const text = textsOf(event).join('\n');
   return text.startsWith(HEADING) ? text.slice(HEADING.length) : text;

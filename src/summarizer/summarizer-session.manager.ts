@@ -18,11 +18,13 @@ import { SummaryPrompt } from './summary-prompt.js';
 import { SummaryWork } from './summary-work.js';
 import { SummaryWriter } from './summary-writer.js';
 
+/** Which session to summarise. */
 export interface CreateSummaryRequest {
   /** The session, or just `{ id, appName, userId }`. */
   readonly session: SessionReference;
   /** Whether to summarise what there is, also where no threshold is met. */
   readonly force?: boolean | undefined;
+  /** Ends it early; nothing is written then. */
   readonly signal?: AbortSignal | undefined;
 }
 

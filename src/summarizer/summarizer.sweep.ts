@@ -11,7 +11,11 @@ import { ScheduledInterval } from '../sessions/module/scheduled-interval.js';
 import { SWEEP_NAME } from './agenda-rounds.js';
 import { SummarizerSessionManager } from './summarizer-session.manager.js';
 
-/** The scheduled job that looks for summaries that are due and nobody saw to, and the end of all of them. */
+/**
+ * The scheduled job that looks for summaries that are due and nobody saw to, and the end of all of them.
+ *
+ * @example await app.get(SummarizerSweep).run(); // now, and not by the schedule
+ */
 @Injectable()
 export class SummarizerSweep
   implements OnModuleInit, OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown

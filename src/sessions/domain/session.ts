@@ -7,6 +7,11 @@ import type { SessionRecord } from './session-record.js';
 /**
  * A session as a caller holds it: a view of the log, and the state. It is the caller's own; changes of
  * `state` are saved by `updateSession`, and appending through it keeps it up to date.
+ *
+ * @example
+ * const session = await sessions.getSession({ appName: 'shop', userId: 'ann', sessionId });
+ * session?.events.at(-1)?.content; // what was said last
+ * session?.state.get('user:theme', 'light');
  */
 export class Session {
   readonly id: string;

@@ -9,9 +9,11 @@ import type { SessionEnvironment } from '../session-environment.js';
 import { appendControlEvent } from './append-control-event.js';
 import { type AppendResult, completeAppend, prepareAppend } from './appending.js';
 
+/** What to append, and to which session. */
 export interface AppendEventRequest {
   /** The session as loaded, or just `{ id, appName, userId }`. */
   session: SessionReference;
+  /** What is missing is filled in; give it an id of your own to be able to repeat the call. */
   event: EventInput;
   /** Refuse with `StaleSessionError` if anything but summaries was appended after this version. */
   expectedVersion?: number | undefined;

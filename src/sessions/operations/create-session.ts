@@ -9,6 +9,7 @@ import { type SessionEnvironment, announce, lifetimes } from '../session-environ
 import type { CreateRequest } from '../storage/session-storage.js';
 import { openSession } from './open-session.js';
 
+/** Whose session to create, and what it begins with. */
 export interface CreateSessionRequest {
   appName: string;
   userId: string;

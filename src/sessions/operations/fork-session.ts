@@ -17,6 +17,7 @@ import { type SessionEnvironment, announce, lifetimes, readFilter } from '../ses
 import { readLog } from './log-reading.js';
 import { openSession } from './open-session.js';
 
+/** Which session to fork, and at which moment. */
 export interface ForkSessionRequest extends SessionKey {
   /** The session as it was when this event was its last one; as it is now unless given. */
   readonly atSeq?: number | undefined;

@@ -9,7 +9,9 @@ import { type CreateSessionRequest, createPrepared, createSession, prepareSessio
 import { openSession } from './open-session.js';
 import { type ReadView, readView } from './view-reading.js';
 
+/** Which session to read, and how much of its view. */
 export interface GetSessionRequest extends SessionKey {
+  /** Narrows the view for this call; all of it unless given. */
   readonly config?: GetSessionConfig | undefined;
 }
 

@@ -8,6 +8,7 @@ import type { SeqRange } from '../domain/seq-ranges.js';
 import { loggedEvent } from '../domain/logged-event.js';
 import type { SessionEnvironment } from '../session-environment.js';
 
+/** Which part of a log to read. */
 export interface ListEventsRequest extends SessionKey {
   /** Only events after this one. */
   readonly afterSeq?: number | undefined;
@@ -15,15 +16,19 @@ export interface ListEventsRequest extends SessionKey {
   readonly beforeSeq?: number | undefined;
   /** Events a page; 100 unless said otherwise, at most 1,000. */
   readonly limit?: number | undefined;
+  /** Oldest first unless said otherwise. */
   readonly order?: 'asc' | 'desc' | undefined;
   /** The `nextCursor` of the page before. */
   readonly cursor?: string | undefined;
 }
 
+/** A page of a log. */
 export interface EventPage {
+  /** In the order that was asked for. */
   readonly events: LoggedEvent[];
   /** First event that is kept; events before it were trimmed. */
   readonly firstSeq: number;
+  /** Last event of the log, whether it is on this page or not. */
   readonly lastSeq: number;
   /** For the next page; missing on the last one. */
   readonly nextCursor?: string;

@@ -17,6 +17,7 @@ import { completeAppend, prepareAppend } from './appending.js';
 import { getSession } from './get-session.js';
 import { readLog } from './log-reading.js';
 
+/** Which session to take back, and to which moment: `toSeq` or `invocationId` says it. */
 export interface RewindSessionRequest extends SessionKey {
   /** The last event to keep; 0 takes everything back. */
   readonly toSeq?: number | undefined;

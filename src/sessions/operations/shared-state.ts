@@ -11,7 +11,9 @@ import type { StateEntries } from '../storage/session-storage.js';
 
 /** What to change in shared state; keys may carry the prefix of their scope or leave it out. */
 export interface SharedStateChanges {
+  /** Keys to set; `null` is a value. */
   readonly stateDelta?: Record<string, unknown> | undefined;
+  /** Keys to remove. */
   readonly stateRemovals?: readonly string[] | undefined;
 }
 

@@ -7,6 +7,7 @@ import type { SessionEnvironment } from '../session-environment.js';
 import { listEvents } from './list-events.js';
 import { Waiting } from './waiting.js';
 
+/** Which log to follow, and from where. */
 export interface WatchSessionRequest extends SessionKey {
   /** The last event that is known already; from now on unless given. What was trimmed since is left out, as in `listEvents`. */
   readonly afterSeq?: number | undefined;
