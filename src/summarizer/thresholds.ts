@@ -26,7 +26,7 @@ export interface Threshold {
 /**
  * More turns of the user than this.
  *
- * @example when: turnsOver(50)
+ * @example SummarizerModule.forRoot({ when: turnsOver(50) });
  */
 export function turnsOver(limit: number): Threshold {
   return ofCounts(({ since }) => since.turns > limit);
@@ -35,7 +35,7 @@ export function turnsOver(limit: number): Threshold {
 /**
  * More events than this.
  *
- * @example when: eventsOver(40)
+ * @example SummarizerModule.forRoot({ when: eventsOver(40) });
  */
 export function eventsOver(limit: number): Threshold {
   return ofCounts(({ since }) => since.events > limit);
@@ -44,7 +44,7 @@ export function eventsOver(limit: number): Threshold {
 /**
  * More characters of text than this.
  *
- * @example when: contentOver(40_000)
+ * @example SummarizerModule.forRoot({ when: contentOver(40_000) });
  */
 export function contentOver(limit: number): Threshold {
   return ofCounts(({ since }) => since.contentLength > limit);
@@ -53,7 +53,7 @@ export function contentOver(limit: number): Threshold {
 /**
  * More tokens than this, as far as `usageMetadata` reports them.
  *
- * @example when: tokensOver(4_000)
+ * @example SummarizerModule.forRoot({ when: tokensOver(4_000) });
  */
 export function tokensOver(limit: number): Threshold {
   return ofCounts(({ since }) => since.tokens > limit);
@@ -62,7 +62,7 @@ export function tokensOver(limit: number): Threshold {
 /**
  * Nothing was appended for longer than this.
  *
- * @example when: anyOf(turnsOver(50), idleOver(3_600))
+ * @example SummarizerModule.forRoot({ when: anyOf(turnsOver(50), idleOver(3_600)) });
  */
 export function idleOver(seconds: number): Threshold {
   const recheckMs = seconds * 1000;
@@ -75,7 +75,7 @@ export function idleOver(seconds: number): Threshold {
 /**
  * The newest event has a part with more text than this.
  *
- * @example when: importantOver(2_000)
+ * @example SummarizerModule.forRoot({ when: importantOver(2_000) });
  */
 export function importantOver(limit: number): Threshold {
   return ({ event }) => event !== undefined && longestText(event) > limit;
@@ -84,7 +84,7 @@ export function importantOver(limit: number): Threshold {
 /**
  * Met as soon as one of them is.
  *
- * @example when: anyOf(turnsOver(50), allOf(eventsOver(30), tokensOver(4_000)))
+ * @example SummarizerModule.forRoot({ when: anyOf(turnsOver(50), allOf(eventsOver(30), tokensOver(4_000))) });
  */
 export function anyOf(...thresholds: readonly Threshold[]): Threshold {
   const isAnyMet = (facts: SummaryFacts): boolean | Promise<boolean> => doesOneSay(true, thresholds, facts);
@@ -94,7 +94,7 @@ export function anyOf(...thresholds: readonly Threshold[]): Threshold {
 /**
  * Met when all of them are; of no threshold at all, none is met.
  *
- * @example when: allOf(eventsOver(30), idleOver(600))
+ * @example SummarizerModule.forRoot({ when: allOf(eventsOver(30), idleOver(600)) });
  */
 export function allOf(...thresholds: readonly Threshold[]): Threshold {
   const areAllMet = (facts: SummaryFacts): boolean | Promise<boolean> => {
