@@ -1,5 +1,6 @@
 import type { Lifetime } from '../../domain/expiry.js';
 import { type StateWrites, changesNothing } from '../../domain/scope-writes.js';
+import { storedJson } from '../../domain/stored-json.js';
 import { type ScriptArguments, lifetimeArguments, writeArguments } from './script-arguments.js';
 import { type FlatHash, pairsOf } from './session-replies.js';
 
@@ -27,7 +28,7 @@ export function pendingWork(pending: FlatHash): PendingWork {
   const fields = pairsOf(pending);
   const writes = fields
     .filter(([field]) => field !== REGISTER)
-    .map(([seq, text]) => ({ seq: Number(seq), ...(JSON.parse(text) as PendingWrites) }));
+    .map(([seq, text]) => ({ seq: Number(seq), ...(storedJson(text, 'pending state') as PendingWrites) }));
   const registration = fields.find(([field]) => field === REGISTER)?.[1];
   const [due, until] = registration?.split(' ').map(Number) ?? [];
   return {
