@@ -26,7 +26,7 @@ export {
 } from './sessions/domain/event.js';
 export { getFunctionCalls, getFunctionResponses, isFinalResponse } from './sessions/domain/event-inspection.js';
 export { type Lifetime, type Lifetimes, NEVER, expiresAt, isExpired, isRenewalDue } from './sessions/domain/expiry.js';
-export type { SessionKey, StateOwner } from './sessions/domain/ids.js';
+export type { SessionKey, StateOwner, UserKey } from './sessions/domain/ids.js';
 export type { InitialEvent, InitialLog } from './sessions/domain/initial-log.js';
 export type { Marks } from './sessions/domain/marks.js';
 export type { GetSessionConfig } from './sessions/domain/narrowing.js';

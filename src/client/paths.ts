@@ -1,16 +1,14 @@
-import { type SessionKey, type StateOwner, assertId } from '../sessions/domain/ids.js';
-
-type Owner = Omit<SessionKey, 'sessionId'>;
+import { type SessionKey, type StateOwner, type UserKey, assertId } from '../sessions/domain/ids.js';
 
 export function appStateOf({ appName }: StateOwner): string {
   return `/apps/${encoded(appName, 'appName')}/state`;
 }
 
-export function userStateOf(owner: Owner): string {
+export function userStateOf(owner: UserKey): string {
   return `${userOf(owner)}/state`;
 }
 
-export function sessionsOf(owner: Owner): string {
+export function sessionsOf(owner: UserKey): string {
   return `${userOf(owner)}/sessions`;
 }
 
@@ -18,7 +16,7 @@ export function sessionOf({ sessionId, ...owner }: SessionKey): string {
   return `${sessionsOf(owner)}/${encoded(sessionId, 'sessionId')}`;
 }
 
-function userOf({ appName, userId }: Owner): string {
+function userOf({ appName, userId }: UserKey): string {
   return `/apps/${encoded(appName, 'appName')}/users/${encoded(userId, 'userId')}`;
 }
 

@@ -1,7 +1,11 @@
 /** Whom a server turns away, and what proxies say of a server that they do not reach. */
 const TEMPORARY: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
-/** What the server says went wrong (RFC 9457), with the stable code of `nestjs-agent-sessions`. */
+/**
+ * What the server says went wrong (RFC 9457), with the stable code of `nestjs-agent-sessions`.
+ *
+ * @example if (error instanceof ProblemError && error.code === 'STALE_SESSION') await reload(error.currentVersion);
+ */
 export class ProblemError extends Error {
   readonly code: string;
   /** Of a store that did not answer as it should: whether the write may have happened. */

@@ -1,5 +1,5 @@
 import type { EventInput, LoggedEvent } from '../sessions/domain/event.js';
-import type { SessionKey } from '../sessions/domain/ids.js';
+import type { SessionKey, UserKey } from '../sessions/domain/ids.js';
 import type { Session } from '../sessions/domain/session.js';
 import type { ListSessionsRequest } from '../sessions/operations/list-sessions.js';
 import type { SessionSummary } from '../summarizer/session-summary.js';
@@ -13,27 +13,35 @@ export interface RemoteSession extends Readonly<Omit<Session, 'state'>> {
 export type RemoteKey = SessionKey;
 
 /** What names one user. */
-export type RemoteOwner = Omit<RemoteKey, 'sessionId'>;
+export type RemoteOwner = UserKey;
+/** Which page of a user's sessions. */
 export type RemoteListRequest = ListSessionsRequest & RemoteOwner;
 
+/** Whose session to create, and what it begins with; without an id one is generated. */
 export type CreateRequest = RemoteOwner & {
   readonly sessionId?: string | undefined;
   readonly state?: State | undefined;
 };
 
+/** Values by key. */
 export type State = Record<string, unknown>;
 
+/** What to change in a state. */
 export interface StateChange {
+  /** Keys to set; `null` is a value. */
   readonly stateDelta?: State | undefined;
+  /** Keys to remove. */
   readonly stateRemovals?: readonly string[] | undefined;
 }
 
+/** What to append, and to which session. */
 export interface AppendRequest extends RemoteKey {
   readonly event: EventInput;
   /** Refuse with 412 if anything but summaries was appended after this version. */
   readonly expectedVersion?: number | undefined;
 }
 
+/** What became of an append. */
 export interface RemoteAppend {
   /** The event as it is stored. */
   readonly event: LoggedEvent;
@@ -41,9 +49,11 @@ export interface RemoteAppend {
   readonly duplicate: boolean;
 }
 
+/** A page of sessions, without their events. */
 export interface RemotePage {
   readonly sessions: RemoteSession[];
   readonly limit: number;
+  /** For the next page; missing on the last one. */
   readonly nextCursor?: string;
   /** Only where `page` or `offset` was given. */
   readonly page?: number;
@@ -54,6 +64,7 @@ export interface RemotePage {
 /** A summary as the log keeps it: the event of number `seq`. */
 export type RemoteSummary = SessionSummary;
 
+/** Which session to summarise. */
 export interface SummaryRequest extends RemoteKey {
   /** Whether to summarise what there is, also where it is not due yet. */
   readonly force?: boolean | undefined;
@@ -61,6 +72,7 @@ export interface SummaryRequest extends RemoteKey {
   readonly timeoutMs?: number | undefined;
 }
 
+/** Which summaries of which session. */
 export interface SummaryListRequest extends RemoteKey {
   /** Only summaries after this event. */
   readonly afterSeq?: number | undefined;

@@ -1,6 +1,7 @@
 import { InvalidInputError } from '../sessions/domain/errors.js';
 import { ProblemError } from './problem-error.js';
 
+/** Where the routes are, and how patient the client is. */
 export interface RequestsOptions {
   /** Where the routes are, with whatever is in front of `/apps`. */
   readonly url: string;
@@ -11,6 +12,7 @@ export interface RequestsOptions {
   readonly retries?: number | undefined;
   /** How long a request may take; 10,000 ms unless given. */
   readonly timeoutMs?: number | undefined;
+  /** Instead of the `fetch` that there is; for tests. */
   readonly fetch?: typeof fetch | undefined;
 }
 

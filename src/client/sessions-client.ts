@@ -4,7 +4,7 @@ import { ProblemError } from './problem-error.js';
 import { type RequestOptions, Requests, type RequestsOptions } from './requests.js';
 import { type EventStreamOptions, EventStream } from './event-stream.js';
 import { checkedBody, eventBody } from './bodies.js';
-import { appStateOf, sessionOf, sessionsOf, userStateOf } from './paths.js';
+import { sessionOf, sessionsOf } from './paths.js';
 import type { GetSessionConfig } from '../sessions/domain/narrowing.js';
 import type {
   AppendRequest,
@@ -12,16 +12,12 @@ import type {
   RemoteAppend,
   RemoteKey,
   RemoteListRequest,
-  RemoteOwner,
   RemotePage,
   RemoteSession,
-  RemoteSummary,
   State,
   StateChange,
-  SummaryListRequest,
-  SummaryRequest,
 } from './remote-types.js';
-import { RemoteSummaries } from './summaries.js';
+import { SummariesClient } from './summaries-client.js';
 
 /**
  * Sessions over the routes of `SessionsRestModule`, for browsers and Node: nothing but `fetch`. What may be
@@ -33,21 +29,27 @@ import { RemoteSummaries } from './summaries.js';
  * await client.appendEvent({ ...key, event: { author: 'user', content: { role: 'user', parts: [{ text: 'Hello' }] } } });
  * for await (const event of client.watch({ ...key, afterSeq: 0 })) console.log(event.seq, event.author);
  */
-export class SessionsClient {
+export class SessionsClient extends SummariesClient {
   readonly #requests: Requests;
-  readonly #summaries: RemoteSummaries;
 
   constructor(options: RequestsOptions) {
-    this.#requests = new Requests(options);
-    this.#summaries = new RemoteSummaries(this.#requests);
+    const requests = new Requests(options);
+    super(requests);
+    this.#requests = requests;
   }
 
-  /** Creates a session; with an id of one's own it may be asked for again after a lost answer. */
+  /**
+   * Creates a session; with an id of one's own it may be asked for again after a lost answer.
+   * @example const session = await client.createSession({ appName: 'shop', userId: 'ann', state: { step: 1 } });
+   */
   async createSession({ sessionId, state, ...owner }: CreateRequest): Promise<RemoteSession> {
     return this.#send('POST', sessionsOf(owner), { body: checkedBody({ sessionId, state }) });
   }
 
-  /** The session of this id, created if there is none yet; safe for many callers at once. */
+  /**
+   * The session of this id, created if there is none yet; safe for many callers at once.
+   * @example const session = await client.getOrCreateSession({ appName: 'shop', userId: 'ann', sessionId: 'cart' });
+   */
   async getOrCreateSession({ appName, userId, sessionId, state }: CreateRequest): Promise<RemoteSession> {
     if (sessionId === undefined || sessionId.trim() === '') return this.createSession({ appName, userId, state });
     // A copy, since it is sent only after an answer.
@@ -63,7 +65,10 @@ export class SessionsClient {
     }
   }
 
-  /** The session with its view, or `undefined` if there is none. */
+  /**
+   * The session with its view, or `undefined` if there is none.
+   * @example const session = await client.getSession({ ...key, numRecentEvents: 20 });
+   */
   async getSession({
     numRecentEvents,
     afterTimestamp,
@@ -79,24 +84,34 @@ export class SessionsClient {
     }
   }
 
-  /** A page of a user's sessions, newest update first, without events. */
+  /**
+   * A page of a user's sessions, newest update first, without events.
+   * @example const { sessions, nextCursor } = await client.listSessions({ appName: 'shop', userId: 'ann', limit: 20 });
+   */
   async listSessions({ appName, userId, ...how }: RemoteListRequest): Promise<RemotePage> {
     const { limit, cursor, order, orderBy, page, offset } = how;
     const query = { limit, cursor, order, orderBy, page, offset };
     return this.#send('GET', sessionsOf({ appName, userId }), { query, isRepeatable: true });
   }
 
+  /** Deletes the session with its events; shared state stays. A missing session is no error. */
   async deleteSession(key: RemoteKey): Promise<void> {
     await this.#send('DELETE', sessionOf(key), { isRepeatable: true });
   }
 
-  /** A page of the whole log, rewound and summarised events included. */
+  /**
+   * A page of the whole log, rewound and summarised events included.
+   * @example const { events } = await client.listEvents({ ...key, order: 'desc', limit: 10 });
+   */
   async listEvents({ limit, cursor, order, afterSeq, beforeSeq, ...key }: ListEventsRequest): Promise<EventPage> {
     const query = { limit, cursor, order, afterSeq, beforeSeq };
     return this.#send('GET', `${sessionOf(key)}/events`, { query, isRepeatable: true });
   }
 
-  /** Appends an event, once, however often it has to be sent. A partial event is handed back, and not sent at all. */
+  /**
+   * Appends an event, once, however often it has to be sent. A partial event is handed back, and not sent at all.
+   * @example const stored = await client.appendEvent({ ...key, event, expectedVersion: session.version });
+   */
   async appendEvent(request: AppendRequest & { event: { partial: true } }): Promise<EventInput>;
   async appendEvent(request: AppendRequest): Promise<LoggedEvent>;
   async appendEvent(request: AppendRequest): Promise<EventInput> {
@@ -104,7 +119,10 @@ export class SessionsClient {
     return (await this.append(request)).event;
   }
 
-  /** Like {@link appendEvent}, for whoever wants to know whether the event had been stored before. */
+  /**
+   * Like {@link appendEvent}, for whoever wants to know whether the event had been stored before.
+   * @example const { event: stored, duplicate } = await client.append({ ...key, event });
+   */
   async append({ event, expectedVersion, ...key }: AppendRequest): Promise<RemoteAppend> {
     const path = `${sessionOf(key)}/events`;
     const options = { body: eventBody(event), headers: conditionOf(expectedVersion), isRepeatable: true };
@@ -112,11 +130,15 @@ export class SessionsClient {
     return { event: body as LoggedEvent, duplicate: headers.get('idempotent-replayed') === 'true' };
   }
 
+  /** All state that the session sees, keys with the prefixes of their scopes. */
   async getState(key: RemoteKey): Promise<State> {
     return this.#send('GET', `${sessionOf(key)}/state`, { isRepeatable: true });
   }
 
-  /** Changes the state that a session sees, in all scopes, by one event. */
+  /**
+   * Changes the state that a session sees, in all scopes, by one event.
+   * @example await client.updateState({ ...key, stateDelta: { step: 2 }, stateRemovals: ['draft'] });
+   */
   async updateState({ stateDelta, stateRemovals, ...key }: RemoteKey & StateChange): Promise<LoggedEvent> {
     return this.appendEvent({
       ...key,
@@ -127,6 +149,10 @@ export class SessionsClient {
     });
   }
 
+  /**
+   * Takes the session back to a moment, with its own state; `toSeq` or `invocationId` says to which.
+   * @example const session = await client.rewindSession({ ...key, toSeq: 4 });
+   */
   async rewindSession({
     toSeq,
     invocationId,
@@ -137,6 +163,10 @@ export class SessionsClient {
     return this.#send('POST', `${sessionOf(key)}/rewind`, options);
   }
 
+  /**
+   * Makes a new session of what this one shows, or showed at a moment.
+   * @example const fork = await client.forkSession({ ...key, atSeq: 4, newSessionId: 'b' });
+   */
   async forkSession({
     atSeq,
     newSessionId,
@@ -145,40 +175,10 @@ export class SessionsClient {
     return this.#send('POST', `${sessionOf(key)}/fork`, { body: { atSeq, newSessionId } });
   }
 
-  /** What all sessions of a user share; keys without the prefix `user:`. */
-  async getUserState(owner: RemoteOwner): Promise<State> {
-    return this.#send('GET', userStateOf(owner), { isRepeatable: true });
-  }
-
-  async updateUserState({ stateDelta, stateRemovals, ...owner }: RemoteOwner & StateChange): Promise<State> {
-    return this.#send('PATCH', userStateOf(owner), { body: checkedBody({ stateDelta, stateRemovals }) });
-  }
-
-  /** What all sessions of an app share; keys without the prefix `app:`. */
-  async getAppState(owner: { appName: string }): Promise<State> {
-    return this.#send('GET', appStateOf(owner), { isRepeatable: true });
-  }
-
-  async updateAppState({ stateDelta, stateRemovals, ...owner }: { appName: string } & StateChange): Promise<State> {
-    return this.#send('PATCH', appStateOf(owner), { body: checkedBody({ stateDelta, stateRemovals }) });
-  }
-
-  /** The summary that readers of a session see, if there is one. */
-  async getSummary(key: RemoteKey): Promise<RemoteSummary | undefined> {
-    return this.#summaries.get(key);
-  }
-
-  /** Summarises a session now, if that is due or `force` says so; `undefined` where there was nothing to do. */
-  async createSummary(request: SummaryRequest): Promise<RemoteSummary | undefined> {
-    return this.#summaries.create(request);
-  }
-
-  /** The summaries that the log keeps, oldest first; those after a full page are asked for by `afterSeq`. */
-  async listSummaries(request: SummaryListRequest): Promise<RemoteSummary[]> {
-    return this.#summaries.list(request);
-  }
-
-  /** Events as they come, after `afterSeq`; connections that break are made again, and none is lost or comes twice. */
+  /**
+   * Events as they come, after `afterSeq`; connections that break are made again, and none is lost or comes twice.
+   * @example for await (const event of client.watch({ ...key, afterSeq: session.version })) show(event);
+   */
   watch({ afterSeq, signal, silenceMs, ...key }: RemoteKey & EventStreamOptions): AsyncIterableIterator<LoggedEvent> {
     return new EventStream(this.#requests, () => `${sessionOf(key)}/events`, { afterSeq, signal, silenceMs });
   }

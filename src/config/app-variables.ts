@@ -1,20 +1,10 @@
-import { type VariableKind, flag, matching, seconds, wholeNumber } from './variable-kinds.js';
+import { HIGHEST_PORT } from './redis-address.js';
+import { flag, matching, secondsUpTo, wholeNumber } from './variable-kinds.js';
 import type { Variable } from './variables.js';
-
-/** Numbers beyond `highest` stay text, which no check takes for a number. */
-const whole = (least: number, highest: number): VariableKind => ({
-  ...wholeNumber(least),
-  allowed: `a whole number from ${least} to ${highest}`,
-  read: (text) => (/^\d{1,9}$/.test(text) && Number(text) <= highest ? Number(text) : text),
-});
 
 const LONGEST_SECONDS = 86_400;
 
-const shortTime: VariableKind = {
-  ...seconds,
-  allowed: `a number of seconds from 0 to ${LONGEST_SECONDS}`,
-  read: (text) => (/^\d+(\.\d+)?$/.test(text) && Number(text) <= LONGEST_SECONDS ? Number(text) : text),
-};
+const shortTime = secondsUpTo(LONGEST_SECONDS, { canBeZero: true });
 
 /** What begins so is meant for the app: a slip of the pen there must not go unnoticed. */
 export const APP_PREFIXES = ['THROTTLE_', 'SHUTDOWN_'];
@@ -23,7 +13,7 @@ export const APP_PREFIXES = ['THROTTLE_', 'SHUTDOWN_'];
 export const APP_VARIABLES = {
   port: {
     name: 'PORT',
-    kind: whole(0, 65_535),
+    kind: wholeNumber(0, HIGHEST_PORT),
     meaning: 'where it listens; 0 = any port that is free',
     otherwise: '3000',
   },
@@ -46,19 +36,19 @@ export const APP_VARIABLES = {
   },
   throttleTtlSeconds: {
     name: 'THROTTLE_TTL_SECONDS',
-    kind: whole(1, LONGEST_SECONDS),
+    kind: wholeNumber(1, LONGEST_SECONDS),
     meaning: 'the time in which they are counted',
     otherwise: '60',
   },
   proxies: {
     name: 'TRUSTED_PROXIES',
-    kind: whole(0, 100),
+    kind: wholeNumber(0, 100),
     meaning: 'proxies in front of the app that add to `X-Forwarded-For`, for the address of whoever asks',
     otherwise: '0',
   },
   healthTimeLimitMs: {
     name: 'HEALTH_TIME_LIMIT_MS',
-    kind: whole(1, 60_000),
+    kind: wholeNumber(1, 60_000),
     meaning: 'how long the store may take to answer `GET /health/ready`',
     otherwise: '2000',
   },

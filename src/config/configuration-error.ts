@@ -2,6 +2,13 @@
  * The configuration is wrong. Each problem names what it is about, what was found there, and what is allowed.
  *
  * It is no `SessionsError`: it is for whoever runs the app, and no caller of an operation can do anything about it.
+ *
+ * @example
+ * try {
+ *   SessionsModule.forRoot(sessionsFromEnvironment(process.env));
+ * } catch (error) {
+ *   if (error instanceof ConfigurationError) console.error(error.problems.join('\n'));
+ * }
  */
 export class ConfigurationError extends Error {
   readonly code = 'CONFIGURATION_INVALID';

@@ -10,6 +10,7 @@ export interface HistorySettings {
   readonly keepHistory: boolean;
 }
 
+/** Everything is seen and everything is kept. */
 export const DEFAULT_HISTORY: HistorySettings = {
   maxEvents: 0,
   eventTtlSeconds: 0,

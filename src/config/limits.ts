@@ -8,6 +8,7 @@ export interface SessionLimits {
   readonly maxDeltaKeys: number;
 }
 
+/** What holds where no limits are given. */
 export const DEFAULT_LIMITS: SessionLimits = {
   maxEventBytes: 1_048_576,
   maxDepth: 64,

@@ -11,7 +11,7 @@ export interface HostAndPort {
 }
 
 const LIST = /^redis-(?<kind>sentinel|cluster):\/\/(?:(?<login>[^@/]*)@)?(?<hosts>[^/?]+)(?:\/(?<name>[^/?]+))?$/;
-const HIGHEST_PORT = 65_535;
+export const HIGHEST_PORT = 65_535;
 const USUAL_PORT = { sentinel: 26_379, cluster: 6_379 };
 
 /**

@@ -25,6 +25,7 @@ export type SessionsConfig = StoreSettings & {
   readonly limits?: Partial<SessionLimits> | undefined;
 };
 
+/** How an environment is read. */
 export interface EnvironmentReading {
   /** Names that begin with `SESSIONS_` and are read by somebody else; any other that is not known here is a mistake. */
   readonly alsoKnown?: readonly string[] | undefined;

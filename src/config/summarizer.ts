@@ -34,6 +34,7 @@ export interface SummarizerSettings {
   readonly shutdownSeconds: number;
 }
 
+/** After 50 turns, or 40,000 characters of text, whichever comes first. */
 export const DEFAULT_SUMMARIZER: SummarizerSettings = {
   autoSummarize: true,
   turns: 50,

@@ -10,6 +10,7 @@ import {
   Min,
   type ValidationOptions,
 } from 'class-validator';
+import { HIGHEST_PORT } from './redis-address.js';
 
 /** What may stand in an environment variable, and how it is read. */
 export interface VariableKind {
@@ -31,8 +32,6 @@ export const wholeNumber = (least = 0, most = Number.MAX_SAFE_INTEGER): Variable
   checks: (options) => [IsInt(options), Min(least, options), Max(most, options)],
 });
 
-const HIGHEST_PORT = 65_535;
-
 export const port = wholeNumber(1, HIGHEST_PORT);
 
 export const seconds: VariableKind = {
@@ -43,7 +42,7 @@ export const seconds: VariableKind = {
 
 /** How long something may take: no time at all would let nothing happen, and timers have a limit. */
 export const secondsUpTo = (most: number, { canBeZero }: { readonly canBeZero: boolean }): VariableKind => ({
-  allowed: `a number of seconds ${canBeZero ? 'from' : 'above'} 0, up to ${most}`,
+  allowed: canBeZero ? `a number of seconds from 0 to ${most}` : `a number of seconds above 0, up to ${most}`,
   read: asNumber,
   checks: (options) => [IsNumber({}, options), canBeZero ? Min(0, options) : IsPositive(options), Max(most, options)],
 });

@@ -5,6 +5,7 @@ import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import { type ProbeName, probesOf } from './store-probes.js';
 import { type ProbeResult, TimedProbe } from './timed-probe.js';
 
+/** How patient a check is. */
 export interface SessionsHealthOptions {
   /** How long the store may take for each of its two answers; 2,000 ms unless given. */
   readonly timeLimitMs?: number | undefined;

@@ -4,6 +4,7 @@ import { ASSETS, type DocsFile, assetOf, docsPage, startScript } from './docs-pa
 import { withSessionsRoutes } from '../sessions/openapi/index.js';
 import { withSummaryRoutes } from '../summarizer/openapi/index.js';
 
+/** Where the page and its document are, and how they are called. */
 export interface DocsOptions {
   /** Where the page is; `docs` unless given. */
   readonly path?: string | undefined;

@@ -32,13 +32,19 @@ export interface SessionEnvironment {
   readonly closing: Closing;
 }
 
+/** Where a service keeps its sessions, and by which settings. */
 export interface SessionServiceOptions {
   /** Where sessions are kept. The service closes it when it is closed. */
   readonly storage: SessionStorage;
+  /** What is accepted; up to 1 MiB an event, 64 levels and 1,000 keys unless given. */
   readonly limits?: Partial<SessionLimits> | undefined;
+  /** How long a view is, and what of the log is kept; all of it unless given. */
   readonly history?: Partial<HistorySettings> | undefined;
+  /** When sessions and shared state expire; never unless given. */
   readonly ttl?: Partial<TtlSettings> | undefined;
+  /** Where the time of new events comes from; this machine unless given. A store has a clock of its own. */
   readonly clock?: Clock | undefined;
+  /** Makes the ids of sessions and events that are given none; UUIDs unless given. */
   readonly newId?: IdGenerator | undefined;
   /** How often watches look, all together, for what was not heard of, and whether sessions are still there; 1,000 ms. */
   readonly watchPollMs?: number | undefined;

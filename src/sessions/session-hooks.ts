@@ -31,13 +31,21 @@ export class SessionHooks {
   readonly #before = new Set<BeforeAppendHook>();
   readonly #after = new Set<AfterAppendHook>();
 
-  /** Registers a hook; call what it returns to take it away again. */
+  /**
+   * Registers a hook; call what it returns to take it away again.
+   *
+   * @example hooks.onBeforeAppend(({ event }) => ({ ...event, customMetadata: { region: 'eu' } }));
+   */
   onBeforeAppend(hook: BeforeAppendHook): () => void {
     this.#before.add(hook);
     return () => this.#before.delete(hook);
   }
 
-  /** Registers a hook; call what it returns to take it away again. */
+  /**
+   * Registers a hook; call what it returns to take it away again.
+   *
+   * @example const forget = hooks.onAfterAppend(({ key, event }) => audit.log(key, event.id));
+   */
   onAfterAppend(hook: AfterAppendHook): () => void {
     this.#after.add(hook);
     return () => this.#after.delete(hook);

@@ -1,4 +1,4 @@
-import type { SessionKey } from './domain/ids.js';
+import { type SessionKey, sessionNameOf } from './domain/ids.js';
 import type { SessionStorage } from './storage/session-storage.js';
 
 /**
@@ -8,15 +8,20 @@ import type { SessionStorage } from './storage/session-storage.js';
 export interface SessionSignals {
   /** Calls `wake` whenever the session is announced, until what this returns is called. */
   subscribe(key: SessionKey, wake: () => void): () => void;
+  /** Calls whoever subscribed to the session. */
   announce(key: SessionKey): void;
 }
 
-/** Signals within one process. Sessions that nobody waits for take no room. */
+/**
+ * Signals within one process. Sessions that nobody waits for take no room.
+ *
+ * @example const sessions = new SessionService({ storage, signals: new InProcessSignals() }); // hears no other service
+ */
 export class InProcessSignals implements SessionSignals {
   readonly #wakers = new Map<string, Set<() => void>>();
 
   subscribe(key: SessionKey, wake: () => void): () => void {
-    const name = sessionName(key);
+    const name = sessionNameOf(key);
     const wakers = this.#wakers.get(name) ?? new Set();
     // One function may wait more than once.
     const own = (): void => wake();
@@ -28,7 +33,7 @@ export class InProcessSignals implements SessionSignals {
   }
 
   announce(key: SessionKey): void {
-    for (const wake of this.#wakers.get(sessionName(key)) ?? []) wake();
+    for (const wake of this.#wakers.get(sessionNameOf(key)) ?? []) wake();
   }
 
   /** How many wait right now. */
@@ -44,9 +49,4 @@ export function signalsOf(storage: SessionStorage): InProcessSignals {
   const signals = signalsOfStorages.get(storage) ?? new InProcessSignals();
   signalsOfStorages.set(storage, signals);
   return signals;
-}
-
-/** One text for each session: no id holds a control character. */
-export function sessionName({ appName, userId, sessionId }: SessionKey): string {
-  return [appName, userId, sessionId].join('\u0000');
 }

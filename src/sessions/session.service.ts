@@ -1,6 +1,6 @@
 import { asked } from './domain/asked.js';
 import type { EventInput, LoggedEvent } from './domain/event.js';
-import { type SessionKey, assertSessionKey } from './domain/ids.js';
+import { type SessionKey, checkedSessionKey } from './domain/ids.js';
 import type { Session } from './domain/session.js';
 import { type AppendEventRequest, appendEvent } from './operations/append-event.js';
 import type { AppendResult } from './operations/appending.js';
@@ -77,9 +77,7 @@ export class SessionService extends SharedStateService {
    * @example await sessions.deleteSession({ appName: 'shop', userId: 'ann', sessionId });
    */
   async deleteSession(request: SessionKey): Promise<void> {
-    const { appName, userId, sessionId } = asked(request);
-    const key = { appName, userId, sessionId };
-    assertSessionKey(key);
+    const key = checkedSessionKey(asked(request));
     await this.#run(this.#env.storage.delete(key));
     announce(this.#env, key);
   }
@@ -131,7 +129,6 @@ export class SessionService extends SharedStateService {
 
   /**
    * Saves what was changed in `session.state`, as one event by author `system`.
-   *
    * @example
    * session.state.step = 3;
    * await sessions.updateSession(session);
@@ -179,7 +176,10 @@ export class SessionService extends SharedStateService {
     await this.#env.running.finished();
   }
 
-  /** Ends every watch and finishes what is under way, for whoever closes the storage elsewhere. */
+  /**
+   * Ends every watch and finishes what is under way, for whoever closes the storage elsewhere.
+   * @example await sessions.finish(); // the storage stays open
+   */
   async finish(): Promise<void> {
     this.#env.closing.begin();
     await this.whenIdle();

@@ -1,9 +1,7 @@
 import { asked } from './domain/asked.js';
-import { type SessionKey, assertId } from './domain/ids.js';
+import { type UserKey, assertId } from './domain/ids.js';
 import { type SharedStateChanges, getSharedState, updateSharedState } from './operations/shared-state.js';
 import type { SessionEnvironment } from './session-environment.js';
-
-type UserStateRequest = Pick<SessionKey, 'appName' | 'userId'>;
 
 /** The part of the session service that is about no session: what users and apps share. */
 export abstract class SharedStateService {
@@ -17,7 +15,7 @@ export abstract class SharedStateService {
    * What all sessions of a user share; keys without the prefix `user:`.
    * @example const { theme } = await sessions.getUserState({ appName: 'shop', userId: 'ann' });
    */
-  async getUserState(request: UserStateRequest): Promise<Record<string, unknown>> {
+  async getUserState(request: UserKey): Promise<Record<string, unknown>> {
     const { appName, userId } = asked(request);
     assertId(userId, 'userId');
     return this.#env.running.track(getSharedState(this.#env, { appName, userId }));
@@ -27,7 +25,7 @@ export abstract class SharedStateService {
    * Changes what all sessions of a user share, without a session.
    * @example await sessions.updateUserState({ appName: 'shop', userId: 'ann', stateDelta: { theme: 'dark' } });
    */
-  async updateUserState(request: UserStateRequest & SharedStateChanges): Promise<Record<string, unknown>> {
+  async updateUserState(request: UserKey & SharedStateChanges): Promise<Record<string, unknown>> {
     const { appName, userId, ...changes } = asked(request);
     assertId(userId, 'userId');
     return this.#env.running.track(updateSharedState(this.#env, { appName, userId }, changes));

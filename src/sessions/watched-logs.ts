@@ -1,4 +1,4 @@
-import { sessionName } from './session-signals.js';
+import { sessionNameOf } from './domain/ids.js';
 import type { Listening, LogReference } from './storage/session-changes.js';
 import type { SessionStorage } from './storage/session-storage.js';
 
@@ -59,7 +59,7 @@ export class WatchedLogs {
 
   /** Wakes `waiter` whenever the log may have gone on or ended, until what this returns is called. */
   add(reference: LogReference, waiter: Waiter): () => void {
-    const name = `${sessionName(reference.key)}\u0000${reference.incarnation}`;
+    const name = `${sessionNameOf(reference.key)}\u0000${reference.incarnation}`;
     const log = this.#logs.get(name) ?? new WatchedLog(reference, (begun) => this.#listenTo(begun));
     this.#logs.set(name, log);
     log.waiters.add(waiter);

@@ -8,7 +8,9 @@ const valuesOfState = new WeakMap<object, TrackedValues>();
 /** The values behind `state`; for the session service, which saves and refreshes them. */
 export function trackedValuesOf(state: State): TrackedValues {
   const values = valuesOfState.get(state);
-  if (!values) throw new TypeError('A method of State was called on something that is not a State');
+  if (!values) {
+    throw new TypeError('A method of State was called on something that is no State: call it as state.get(key)');
+  }
   return values;
 }
 

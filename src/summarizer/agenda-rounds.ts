@@ -1,6 +1,6 @@
 import { withLease } from '../sessions/leases/with-lease.js';
 import type { SessionKey } from '../sessions/domain/ids.js';
-import { LONGEST_DELAY_MS } from '../sessions/domain/agenda-rules.js';
+import { LONGEST_DELAY_MS, MAX_DUE_ENTRIES } from '../sessions/domain/agenda-rules.js';
 import type { AgendaEntry } from '../sessions/storage/agenda.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import type { DueSince } from './due-since.js';
@@ -21,10 +21,12 @@ export interface AgendaRoundsOptions {
   readonly see: (name: string, since?: DueSince) => void;
 }
 
-const SWEEP = { name: 'nestjs-agent-sessions:summaries', ttlMs: 30_000 };
+/** Of the lease that keeps other processes from looking too, and of the interval in SchedulerRegistry. */
+export const SWEEP_NAME = 'nestjs-agent-sessions:summaries';
+
+/** How long others wait after a process crashed in the middle. */
+const LEASE_MS = 30_000;
 const ENTRIES_AT_ONCE = 100;
-/** A store gives no more. */
-const MOST_AT_ONCE = 1_000;
 
 /** What an entry says of a session. */
 interface Note {
@@ -41,23 +43,26 @@ export class AgendaRounds {
   async go(signal?: AbortSignal): Promise<number> {
     const { storage, warn } = this.options;
     const onError = (error: unknown): void => warn('The lease for looking at what is due failed', error);
-    const outcome = await withLease({ leases: storage.leases, ...SWEEP, onError }, async (held) => {
-      const seen = new Set<string>();
-      for (let others = 0; ;) {
-        const limit = Math.min(MOST_AT_ONCE, ENTRIES_AT_ONCE + others);
-        const entries = await storage.agenda.due(limit);
-        const own = entries.flatMap(noteIn);
-        for (const note of own) {
-          held.signal.throwIfAborted();
-          if (signal?.aborted) return seen.size;
-          await this.#visit(note, signal);
-          seen.add(agendaNameOf(note.key));
+    const outcome = await withLease(
+      { leases: storage.leases, name: SWEEP_NAME, ttlMs: LEASE_MS, onError },
+      async (held) => {
+        const seen = new Set<string>();
+        for (let others = 0; ;) {
+          const limit = Math.min(MAX_DUE_ENTRIES, ENTRIES_AT_ONCE + others);
+          const entries = await storage.agenda.due(limit);
+          const own = entries.flatMap(noteIn);
+          for (const note of own) {
+            held.signal.throwIfAborted();
+            if (signal?.aborted) return seen.size;
+            await this.#visit(note, signal);
+            seen.add(agendaNameOf(note.key));
+          }
+          // What others put there stays where it is, in front of what comes next.
+          others = entries.length - own.length;
+          if (entries.length < limit || others === MAX_DUE_ENTRIES) return seen.size;
         }
-        // What others put there stays where it is, in front of what comes next.
-        others = entries.length - own.length;
-        if (entries.length < limit || others === MOST_AT_ONCE) return seen.size;
-      }
-    });
+      },
+    );
     return outcome.ran ? outcome.result : 0;
   }
 

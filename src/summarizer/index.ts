@@ -1,3 +1,4 @@
+export { SWEEP_NAME } from './agenda-rounds.js';
 export { DEFAULT_SUMMARIZER, type ModelAddress, type SummarizerSettings } from '../config/summarizer.js';
 export * from './models/index.js';
 export { type SessionSummary, textOfSummary, withSummaryAsInstruction } from './session-summary.js';
@@ -20,7 +21,7 @@ export {
 } from './summarizer-session.manager.js';
 export { SummarizerModule } from './summarizer.module.js';
 export { SUMMARIZER_OPTIONS } from './summarizer.tokens.js';
-export { SWEEP_NAME, SummarizerSweep } from './summarizer.sweep.js';
+export { SummarizerSweep } from './summarizer.sweep.js';
 export {
   type SummaryFacts,
   type Threshold,

@@ -1,9 +1,10 @@
 import { isSummary } from '../sessions/domain/event-inspection.js';
 import type { SessionKey } from '../sessions/domain/ids.js';
-import { loggedEvent } from '../sessions/domain/view-item.js';
+import { loggedEvent } from '../sessions/domain/logged-event.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import { type SessionSummary, summaryOf } from './session-summary.js';
 
+/** Which summaries of which session. */
 export interface ListSummariesRequest extends SessionKey {
   /** Only those after this event. */
   readonly afterSeq?: number | undefined;

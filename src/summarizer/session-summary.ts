@@ -1,5 +1,6 @@
 import { isSummary, textsOf } from '../sessions/domain/event-inspection.js';
 import type { Compaction, EventInput, LoggedEvent } from '../sessions/domain/event.js';
+import { isCount } from '../sessions/domain/optional-count.js';
 import type { Session } from '../sessions/domain/session.js';
 
 /** So that a model which is shown the event as it is knows what it reads. */
@@ -83,7 +84,11 @@ export function isLastWord(event: LoggedEvent): boolean {
   return isSummary(event) && countIn(compaction, 'readToSeq') === event.seq - 1;
 }
 
-/** The text of a summary, without what tells models that it is one. */
+/**
+ * The text of a summary, without what tells models that it is one.
+ *
+ * @example const texts = session.events.filter(({ actions }) => actions.compaction).map(textOfSummary);
+ */
 export function textOfSummary(event: EventInput): string {
   const text = textsOf(event).join('\n');
   return text.startsWith(HEADING) ? text.slice(HEADING.length) : text;
@@ -108,7 +113,7 @@ export function withSummaryAsInstruction(
 /** Whoever appends a summary of their own may have written anything there. */
 function countIn(compaction: Compaction | undefined, name: string): number | undefined {
   const value = compaction?.[name];
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+  return isCount(value) ? value : undefined;
 }
 
 function textIn(compaction: Compaction | undefined, name: string): string | undefined {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { EventConflictError, StaleSessionError, StoreUnavailableError } from '../sessions/domain/errors.js';
 import type { LoggedEvent } from '../sessions/domain/event.js';
+import { summaryIdOf } from '../sessions/domain/summary-id.js';
 import { openSession } from '../sessions/operations/open-session.js';
 import type { SessionService } from '../sessions/session.service.js';
 import type { Stretch } from './conversation/read-conversation.js';
@@ -19,7 +20,7 @@ export async function storeSummary(
   text: string,
   draft: SummaryDraft,
 ): Promise<LoggedEvent | undefined> {
-  const name = `summary:${draft.toSeq}`;
+  const name = summaryIdOf(draft.toSeq);
   // It may have been rewound, and is written anew. And who gives ids to events may have taken both names: without a third,
   // a model would be asked in vain with every append.
   for (const id of [name, `${name}:${stretch.record.marksSeq}`, `${name}:${randomUUID()}`]) {

@@ -19,6 +19,7 @@ import {
   turnsOver,
 } from './thresholds.js';
 
+/** When conversations are summarised, by which model. */
 export interface SummarizerOptions extends Partial<SummarizerSettings> {
   /** Writes the summaries; one that picks sentences, without any network, unless given. */
   readonly model?: SummaryModel | undefined;
@@ -28,9 +29,11 @@ export interface SummarizerOptions extends Partial<SummarizerSettings> {
   readonly when?: Threshold | undefined;
   /** Conditions of your own, next to those of the settings. */
   readonly checkers?: readonly Threshold[] | undefined;
+  /** Where the time of retries comes from; this machine unless given. */
   readonly clock?: Clock | undefined;
 }
 
+/** Whose conversations are summarised. */
 export interface SummarizerDependencies {
   readonly sessions: SessionService;
   readonly storage: SessionStorage;

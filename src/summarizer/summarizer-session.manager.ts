@@ -1,9 +1,9 @@
 import { Logger } from '@nestjs/common';
-import { InvalidInputError, SessionNotFoundError } from '../sessions/domain/errors.js';
-import { type SessionKey, assertSessionKey } from '../sessions/domain/ids.js';
+import { SessionNotFoundError } from '../sessions/domain/errors.js';
+import { type SessionKey, checkedSessionKey } from '../sessions/domain/ids.js';
 import { optionalCount } from '../sessions/domain/optional-count.js';
-import type { SessionReference } from '../sessions/domain/session.js';
-import { loggedEvent } from '../sessions/domain/view-item.js';
+import { type SessionReference, referencedKey } from '../sessions/domain/session.js';
+import { loggedEvent } from '../sessions/domain/logged-event.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import { cappedText } from './models/capped-text.js';
 import { AskedSummaries } from './asked-summaries.js';
@@ -18,11 +18,13 @@ import { SummaryPrompt } from './summary-prompt.js';
 import { SummaryWork } from './summary-work.js';
 import { SummaryWriter } from './summary-writer.js';
 
+/** Which session to summarise. */
 export interface CreateSummaryRequest {
   /** The session, or just `{ id, appName, userId }`. */
   readonly session: SessionReference;
   /** Whether to summarise what there is, also where no threshold is met. */
   readonly force?: boolean | undefined;
+  /** Ends it early; nothing is written then. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -101,7 +103,7 @@ export class SummarizerSessionManager {
     force = false,
     signal,
   }: CreateSummaryRequest): Promise<SessionSummary | undefined> {
-    const key = keyOf(session);
+    const key = referencedKey(session);
     if (!(await this.#storage.read({ key }))) throw new SessionNotFoundError(key.sessionId);
     try {
       return await this.#asked.write(key, force, signal);
@@ -115,30 +117,22 @@ export class SummarizerSessionManager {
    * The summary that readers of a session see, if there is one.
    * @example const summary = await summaries.getSessionSummary({ appName: 'shop', userId: 'ann', sessionId });
    */
-  async getSessionSummary({ appName, userId, sessionId }: SessionKey): Promise<SessionSummary | undefined> {
-    const key = { appName, userId, sessionId };
-    assertSessionKey(key);
+  async getSessionSummary(request: SessionKey): Promise<SessionSummary | undefined> {
+    const key = checkedSessionKey(request);
     const read = await this.#storage.read({ key, withSummary: true });
-    if (!read) throw new SessionNotFoundError(sessionId);
-    return read.summary && summaryOf(sessionId, loggedEvent(read.summary), read.record.marks.summarySeq);
+    if (!read) throw new SessionNotFoundError(key.sessionId);
+    return read.summary && summaryOf(key.sessionId, loggedEvent(read.summary), read.record.marks.summarySeq);
   }
 
   /**
    * The summaries that the log keeps, oldest first; those that were replaced or rewound are not in force.
    * @example const all = await summaries.listSummaries({ appName: 'shop', userId: 'ann', sessionId });
    */
-  async listSummaries({
-    appName,
-    userId,
-    sessionId,
-    afterSeq,
-    limit,
-  }: ListSummariesRequest): Promise<SessionSummary[]> {
-    const key = { appName, userId, sessionId };
-    assertSessionKey(key);
+  async listSummaries({ afterSeq, limit, ...request }: ListSummariesRequest): Promise<SessionSummary[]> {
+    const key = checkedSessionKey(request);
     const part = { afterSeq: optionalCount(afterSeq, 'afterSeq'), limit: optionalCount(limit, 'limit') };
     const summaries = await listSummaries(this.#storage, { ...key, ...part });
-    if (!summaries) throw new SessionNotFoundError(sessionId);
+    if (!summaries) throw new SessionNotFoundError(key.sessionId);
     return summaries;
   }
 
@@ -181,13 +175,4 @@ export class SummarizerSessionManager {
     const reason = error instanceof Error ? error.message : String(error);
     this.#logger.warn(`${what}: ${cappedText(reason.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim(), LONGEST_REASON)}`);
   }
-}
-
-function keyOf(session: SessionReference): SessionKey {
-  if (typeof session !== 'object' || session === null) {
-    throw new InvalidInputError('must be a session, or { id, appName, userId }', 'session');
-  }
-  const key = { appName: session.appName, userId: session.userId, sessionId: session.id };
-  assertSessionKey(key);
-  return key;
 }

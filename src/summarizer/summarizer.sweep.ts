@@ -8,12 +8,14 @@ import {
 } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { ScheduledInterval } from '../sessions/module/scheduled-interval.js';
+import { SWEEP_NAME } from './agenda-rounds.js';
 import { SummarizerSessionManager } from './summarizer-session.manager.js';
 
-/** Of the interval in SchedulerRegistry. */
-export const SWEEP_NAME = 'nestjs-agent-sessions:summaries';
-
-/** The scheduled job that looks for summaries that are due and nobody saw to, and the end of all of them. */
+/**
+ * The scheduled job that looks for summaries that are due and nobody saw to, and the end of all of them.
+ *
+ * @example await app.get(SummarizerSweep).run(); // now, and not by the schedule
+ */
 @Injectable()
 export class SummarizerSweep
   implements OnModuleInit, OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown

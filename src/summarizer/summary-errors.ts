@@ -1,6 +1,10 @@
 import { SessionsError } from '../sessions/domain/errors.js';
 
-/** The session is there, and nothing of it is summarised. */
+/**
+ * The session is there, and nothing of it is summarised.
+ *
+ * @example if (error instanceof SummaryNotFoundError) await client.createSummary({ ...key, force: true });
+ */
 export class SummaryNotFoundError extends SessionsError {
   readonly code = 'SUMMARY_NOT_FOUND';
   readonly status = 404;
@@ -13,7 +17,11 @@ export class SummaryNotFoundError extends SessionsError {
   }
 }
 
-/** The model gave no summary that can be kept. The session is as it was; what was due stays due. */
+/**
+ * The model gave no summary that can be kept. The session is as it was; what was due stays due.
+ *
+ * @example if (error instanceof SummaryFailedError) logger.warn(error.message); // the session is as it was
+ */
 export class SummaryFailedError extends SessionsError {
   readonly code = 'SUMMARY_FAILED';
   readonly status = 502;

@@ -32,7 +32,11 @@ export type AfterSummaryHook = (summary: AfterSummary) => string | false | void 
 /** Is told of a summary that was kept. Nothing waits for it, and nothing is undone where it fails. */
 export type StoredListener = (key: SessionKey, summary: SessionSummary) => void | Promise<void>;
 
-/** What others have to say about summaries, in the order in which they asked to. */
+/**
+ * What others have to say about summaries, in the order in which they asked to.
+ *
+ * @example summaries.hooks.onStored((key, { compressionRatio }) => metrics.observe(compressionRatio));
+ */
 export class SummaryHooks {
   readonly #before = new Set<BeforeSummaryHook>();
   readonly #after = new Set<AfterSummaryHook>();

@@ -5,6 +5,7 @@ import type { ConversationLine } from './models/summary-model.js';
 /** What a template may have put in. */
 const PLACES = /\{(conversation_text|previous_summary|max_summary_length)\}/g;
 
+/** The task that a model gets unless `prompt` gives another. */
 export const DEFAULT_PROMPT = `You keep the memory of an assistant. Summarise the conversation below for the assistant, which will
 go on with it and will see nothing of it but your summary.
 

@@ -2,7 +2,7 @@ import type { SessionKey } from '../sessions/domain/ids.js';
 import type { LoggedEvent } from '../sessions/domain/event.js';
 import { isRewind, isSummary } from '../sessions/domain/event-inspection.js';
 import { subtractCounters } from '../sessions/domain/counters.js';
-import { loggedEvent } from '../sessions/domain/view-item.js';
+import { loggedEvent } from '../sessions/domain/logged-event.js';
 import { withLease } from '../sessions/leases/with-lease.js';
 import type { SessionStorage, StoredSession } from '../sessions/storage/session-storage.js';
 import { type DueSince, isInForce } from './due-since.js';

@@ -23,27 +23,47 @@ export interface Threshold {
   readonly isOfCounts?: boolean | undefined;
 }
 
-/** More turns of the user than this. */
+/**
+ * More turns of the user than this.
+ *
+ * @example SummarizerModule.forRoot({ when: turnsOver(50) });
+ */
 export function turnsOver(limit: number): Threshold {
   return ofCounts(({ since }) => since.turns > limit);
 }
 
-/** More events than this. */
+/**
+ * More events than this.
+ *
+ * @example SummarizerModule.forRoot({ when: eventsOver(40) });
+ */
 export function eventsOver(limit: number): Threshold {
   return ofCounts(({ since }) => since.events > limit);
 }
 
-/** More characters of text than this. */
+/**
+ * More characters of text than this.
+ *
+ * @example SummarizerModule.forRoot({ when: contentOver(40_000) });
+ */
 export function contentOver(limit: number): Threshold {
   return ofCounts(({ since }) => since.contentLength > limit);
 }
 
-/** More tokens than this, as far as `usageMetadata` reports them. */
+/**
+ * More tokens than this, as far as `usageMetadata` reports them.
+ *
+ * @example SummarizerModule.forRoot({ when: tokensOver(4_000) });
+ */
 export function tokensOver(limit: number): Threshold {
   return ofCounts(({ since }) => since.tokens > limit);
 }
 
-/** Nothing was appended for longer than this. */
+/**
+ * Nothing was appended for longer than this.
+ *
+ * @example SummarizerModule.forRoot({ when: anyOf(turnsOver(50), idleOver(3_600)) });
+ */
 export function idleOver(seconds: number): Threshold {
   const recheckMs = seconds * 1000;
   return Object.assign(
@@ -52,18 +72,30 @@ export function idleOver(seconds: number): Threshold {
   );
 }
 
-/** The newest event has a part with more text than this. */
+/**
+ * The newest event has a part with more text than this.
+ *
+ * @example SummarizerModule.forRoot({ when: importantOver(2_000) });
+ */
 export function importantOver(limit: number): Threshold {
   return ({ event }) => event !== undefined && longestText(event) > limit;
 }
 
-/** @example anyOf(turnsOver(50), allOf(eventsOver(30), tokensOver(4_000))) */
+/**
+ * Met as soon as one of them is.
+ *
+ * @example SummarizerModule.forRoot({ when: anyOf(turnsOver(50), allOf(eventsOver(30), tokensOver(4_000))) });
+ */
 export function anyOf(...thresholds: readonly Threshold[]): Threshold {
   const isAnyMet = (facts: SummaryFacts): boolean | Promise<boolean> => doesOneSay(true, thresholds, facts);
   return Object.assign(isAnyMet, commonOf(thresholds));
 }
 
-/** Of no threshold at all, none is met. */
+/**
+ * Met when all of them are; of no threshold at all, none is met.
+ *
+ * @example SummarizerModule.forRoot({ when: allOf(eventsOver(30), idleOver(600)) });
+ */
 export function allOf(...thresholds: readonly Threshold[]): Threshold {
   const areAllMet = (facts: SummaryFacts): boolean | Promise<boolean> => {
     const isOneMissing = doesOneSay(false, thresholds, facts);

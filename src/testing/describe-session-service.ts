@@ -4,6 +4,7 @@ import type { CreateSessions, OpenSessions } from './open-sessions.js';
 import { TOPICS } from './service-contract/topics.js';
 import type { ServiceFixture } from './service-contract/support.js';
 
+/** What is to be proven, and how to open it. */
 export interface ServiceContractOptions {
   readonly name: string;
   readonly create: CreateSessions;

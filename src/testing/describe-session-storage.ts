@@ -24,6 +24,7 @@ import { trim } from './storage-contract/trim.js';
 /** Opens an empty store that takes its time from `clock`. */
 export type CreateStorage = (options: { clock: Clock }) => Promise<OpenStorage>;
 
+/** What is to be proven, and how to open it. */
 export interface StorageContractOptions {
   readonly name: string;
   readonly create: CreateStorage;

@@ -1,6 +1,13 @@
 import type { Clock } from '../sessions/domain/clock.js';
 
-/** A clock that stands still until a test moves it, in either direction. */
+/**
+ * A clock that stands still until a test moves it, in either direction.
+ *
+ * @example
+ * const clock = new ManualClock();
+ * const sessions = new InMemorySessionService({ clock, ttl: { enabled: true, sessionSeconds: 60 } });
+ * clock.advanceSeconds(61); // everything expired
+ */
 export class ManualClock implements Clock {
   /** @param time where it starts, in epoch milliseconds */
   constructor(private time: number = Date.UTC(2026, 0, 1)) {}

@@ -29,6 +29,7 @@ export type SessionClient = Pick<
   | 'whenIdle'
 >;
 
+/** What a test of the contract sets. */
 export interface SessionSettings {
   readonly limits?: Partial<SessionLimits> | undefined;
   readonly history?: Partial<HistorySettings> | undefined;

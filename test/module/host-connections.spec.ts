@@ -1,61 +1,52 @@
 import { SessionService, SessionsModule } from '../../src/index.js';
-import { chosenStoreNames } from '../support/store-names.js';
 import { KEY, ROUND_TRIP, roundTrip, shownBy, startApp } from './support/apps.js';
 import { hostOf } from './support/hosts.js';
-import { type Place, openPlace } from './support/places.js';
+import { type Place, describePlacesWithConnections } from './support/places.js';
 
-const withConnections = chosenStoreNames().filter((name) => name !== 'memory');
+describePlacesWithConnections('connections that the app has to $name', ({ open }) => {
+  let place: Place;
 
-for (const name of withConnections) {
-  describe(`connections that the app has to ${name}`, () => {
-    let place: Place;
+  beforeAll(async () => {
+    place = await open();
+  });
+  afterAll(() => place.remove());
 
-    beforeAll(async () => {
-      place = await openPlace(name);
-    });
-    afterAll(() => place.remove());
-
-    it.each([{ connection: undefined }, { connection: 'agents' }])(
-      'serve sessions, and stay open: $connection',
-      async ({ connection }) => {
-        const host = hostOf(place, connection);
-        const app = await startApp([
-          host.module,
-          SessionsModule.forRootAsync({ inject: [host.token], useFactory: (given: object) => host.settingsOf(given) }),
-        ]);
-        const sessions = app.get(SessionService, { strict: false });
-        const key = { ...KEY, sessionId: `over-${connection ?? 'default'}` };
-        await roundTrip(sessions, key);
-        await sessions.close();
-        await expect(shownBy(sessions, key)).rejects.toThrow('closed');
-        await expect(host.use(app)).resolves.not.toThrow();
-        await app.close();
-
-        const others = place.look();
-        expect(others && (await shownBy(others, key))).toEqual(ROUND_TRIP);
-        await others?.close();
-      },
-    );
-
-    it('are there until the last operation is through', async () => {
-      const host = hostOf(place);
+  it.each([{ connection: undefined }, { connection: 'agents' }])(
+    'serve sessions, and stay open: $connection',
+    async ({ connection }) => {
+      const host = hostOf(place, connection);
       const app = await startApp([
         host.module,
         SessionsModule.forRootAsync({ inject: [host.token], useFactory: (given: object) => host.settingsOf(given) }),
       ]);
       const sessions = app.get(SessionService, { strict: false });
-      const session = await sessions.createSession({ ...KEY, sessionId: 'closing' });
-      const events = Array.from({ length: 20 }, (_, index) => ({
-        author: 'agent',
-        actions: { stateDelta: { [`app:${index}`]: index } },
-      }));
-      const appends = Promise.all(events.map((event) => sessions.appendEvent({ session, event })));
-      const [stored] = await Promise.all([appends, app.close()]);
-      expect(stored).toHaveLength(20);
-    });
-  });
-}
+      const key = { ...KEY, sessionId: `over-${connection ?? 'default'}` };
+      await roundTrip(sessions, key);
+      await sessions.close();
+      await expect(shownBy(sessions, key)).rejects.toThrow('closed');
+      await expect(host.use(app)).resolves.not.toThrow();
+      await app.close();
 
-if (withConnections.length === 0) {
-  it('are not asked for', () => expect(chosenStoreNames()).toEqual(['memory']));
-}
+      const others = place.look();
+      expect(others && (await shownBy(others, key))).toEqual(ROUND_TRIP);
+      await others?.close();
+    },
+  );
+
+  it('are there until the last operation is through', async () => {
+    const host = hostOf(place);
+    const app = await startApp([
+      host.module,
+      SessionsModule.forRootAsync({ inject: [host.token], useFactory: (given: object) => host.settingsOf(given) }),
+    ]);
+    const sessions = app.get(SessionService, { strict: false });
+    const session = await sessions.createSession({ ...KEY, sessionId: 'closing' });
+    const events = Array.from({ length: 20 }, (_, index) => ({
+      author: 'agent',
+      actions: { stateDelta: { [`app:${index}`]: index } },
+    }));
+    const appends = Promise.all(events.map((event) => sessions.appendEvent({ session, event })));
+    const [stored] = await Promise.all([appends, app.close()]);
+    expect(stored).toHaveLength(20);
+  });
+});

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { StoreSettings } from '../../src/index.js';
 import { chosenStoreNames } from '../support/store-names.js';
-import { type Place, openPlace } from './support/places.js';
+import { type Place, describePlaces, openPlace } from './support/places.js';
 
 const run = promisify(execFile);
 const script = join(__dirname, 'children/app-lives.mjs');
@@ -18,11 +18,11 @@ async function tell(story: string, settings: StoreSettings, cycles = 0): Promise
   return JSON.parse(stdout);
 }
 
-describe.each(chosenStoreNames().map((name) => ({ name })))('a process with sessions in $name', ({ name }) => {
+describePlaces('a process with sessions in $name', ({ open }) => {
   let place: Place;
 
   beforeAll(async () => {
-    place = await openPlace(name);
+    place = await open();
   });
   afterAll(() => place.remove());
 

@@ -7,9 +7,8 @@ import {
   type SessionsModuleOptions,
   type SessionsOptionsFactory,
 } from '../../src/index.js';
-import { chosenStoreNames } from '../support/store-names.js';
 import { ROUND_TRIP, roundTrip, shownBy, startApp, withVariables } from './support/apps.js';
-import { type Place, openPlace } from './support/places.js';
+import { type Place, describePlaces } from './support/places.js';
 
 let chosen: SessionsModuleOptions = { provider: 'memory' };
 
@@ -44,12 +43,12 @@ const ways: readonly (readonly [title: string, make: (place: Place) => DynamicMo
   ],
 ];
 
-describe.each(chosenStoreNames().map((name) => ({ name })))('SessionsModule over $name', ({ name }) => {
+describePlaces('SessionsModule over $name', ({ name, open }) => {
   let place: Place;
   let takeBack: () => void;
 
   beforeAll(async () => {
-    place = await openPlace(name);
+    place = await open();
     chosen = place.settings;
     takeBack = withVariables(place.env);
   });

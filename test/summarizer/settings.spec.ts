@@ -82,7 +82,7 @@ describe('settings of summaries', () => {
     ],
     [
       { SUMMARIZER_SHUTDOWN_SECONDS: '99999999' },
-      'SUMMARIZER_SHUTDOWN_SECONDS is 99999999; it must be a number of seconds from 0, up to 1000000.',
+      'SUMMARIZER_SHUTDOWN_SECONDS is 99999999; it must be a number of seconds from 0 to 1000000.',
     ],
     [
       { SUMMARIZER_KEEP_RECENT_EVENTS: '-1' },

@@ -1,6 +1,6 @@
 import { ConfigurationError, StoreUnavailableError } from '../../src/index.js';
 import { storeUnavailable } from '../../src/sessions/storage/typeorm/driver-errors.js';
-import { openingFailure } from '../../src/sessions/storage/typeorm/servers/opening-errors.js';
+import { openingFailure } from '../../src/sessions/storage/typeorm/servers/opening-failure.js';
 
 const ADDRESS = { url: 'postgres://app:secret@pooler:6432/agents', timeLimitMs: 5_000 };
 

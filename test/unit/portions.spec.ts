@@ -1,5 +1,5 @@
 import { insertsOfEvents } from '../../src/sessions/storage/typeorm/commit-statements.js';
-import { inPortions } from '../../src/sessions/storage/typeorm/portions.js';
+import { inPortions } from '../../src/sessions/storage/portions.js';
 import { sql } from '../../src/sessions/storage/typeorm/sql.js';
 import type { Tables } from '../../src/sessions/storage/typeorm/tables.js';
 

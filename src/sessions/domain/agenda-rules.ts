@@ -22,18 +22,30 @@ export function assertAgendaPut(name: unknown, inMs: unknown): void {
   assertWholeNumber(inMs, { path: 'inMs', from: 0, to: LONGEST_DELAY_MS });
 }
 
-/** Refuses what no agenda ever answered. */
+/**
+ * Refuses what no agenda ever answered.
+ *
+ * @example assertAgendaEntry(entry); // first thing in `remove`
+ */
 export function assertAgendaEntry({ name, dueAt }: Record<'name' | 'dueAt', unknown>): void {
   assertName(name);
   assertWholeNumber(dueAt, { path: 'dueAt', from: Number.MIN_SAFE_INTEGER, to: Number.MAX_SAFE_INTEGER });
 }
 
-/** Refuses to look at nothing, or at too much at once. */
+/**
+ * Refuses to look at nothing, or at too much at once.
+ *
+ * @example assertDueLimit(limit); // first thing in `due`
+ */
 export function assertDueLimit(limit: unknown): void {
   assertWholeNumber(limit, { path: 'limit', from: 1, to: MAX_DUE_ENTRIES });
 }
 
-/** When something is due that is put on an agenda now. */
+/**
+ * When something is due that is put on an agenda now.
+ *
+ * @example const dueAt = dueTime(this.now(), inMs);
+ */
 export function dueTime(now: number, inMs: number): number {
   return Math.floor(now + inMs);
 }

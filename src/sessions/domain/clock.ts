@@ -3,6 +3,7 @@ export interface Clock {
   now(): number;
 }
 
+/** The time of this machine. */
 export const systemClock: Clock = { now: () => Date.now() };
 
 /** Where ids of sessions and events come from when the caller gives none. */

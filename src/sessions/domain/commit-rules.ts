@@ -10,6 +10,10 @@ import type { SessionRecord } from './session-record.js';
  *
  * @param record the session as it is, expired or not
  * @param seen the event of the same id that the session holds, if any
+ *
+ * @example
+ * const refusal = refusalOf(commit, record, eventOfTheSameId, now);
+ * if (refusal) return refusal;
  */
 export function refusalOf(
   commit: Commit,
@@ -27,7 +31,14 @@ export function refusalOf(
   return isAsExpected(record, expected) ? undefined : { kind: 'overtaken' };
 }
 
-/** Whether the session still stands as it stood when something was planned. */
+/**
+ * Whether the session still stands as it stood when something was planned.
+ *
+ * @example
+ * async trim({ key, newFirstSeq, baseState, ...expected }: TrimRequest): Promise<void> {
+ *   if (!isAsExpected(await this.recordOf(key), expected)) return;
+ * }
+ */
 export function isAsExpected(
   record: SessionRecord,
   expected: Partial<Pick<SessionRecord, 'incarnation' | 'firstSeq' | 'lastSeq' | 'marksSeq'>>,
@@ -37,7 +48,11 @@ export function isAsExpected(
   return fits('incarnation') && fits('firstSeq') && fits('lastSeq') && fits('marksSeq');
 }
 
-/** The session after a commit that was not refused. */
+/**
+ * The session after a commit that was not refused.
+ *
+ * @example const record = recordAfter(commit, before, now); // to be stored with the event, in one go
+ */
 export function recordAfter(commit: Commit, record: SessionRecord, now: number): SessionRecord {
   const seq = record.lastSeq + 1;
   return {

@@ -13,6 +13,7 @@ export interface Upsert {
   readonly value: string;
 }
 
+/** A state key that goes. */
 export interface Removal {
   readonly scope: StoredScope;
   readonly name: string;

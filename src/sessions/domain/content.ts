@@ -5,6 +5,7 @@ export interface Content {
   [field: string]: unknown;
 }
 
+/** One piece of what is said: text, a call of a tool or its answer, data, code. */
 export interface Part {
   text?: string;
   /** Whether a model says it to itself. */
@@ -18,6 +19,7 @@ export interface Part {
   [field: string]: unknown;
 }
 
+/** What a model wants a tool to do. */
 export interface FunctionCall {
   id?: string;
   name?: string;
@@ -25,6 +27,7 @@ export interface FunctionCall {
   [field: string]: unknown;
 }
 
+/** What a tool answered; it finds its call by `id`. */
 export interface FunctionResponse {
   id?: string;
   name?: string;

@@ -1,5 +1,6 @@
 import { isByUser, isRewind, isSummary, textsOf } from './event-inspection.js';
 import type { EventInput } from './event.js';
+import { isCount } from './optional-count.js';
 
 /** What a session counts as it grows. The store only adds, so that writers never overwrite each other. */
 export interface Counters {
@@ -26,12 +27,8 @@ export function countsOf(event: EventInput): Counters {
     turns: isByUser(event) && texts.length > 0 ? 1 : 0,
     events: 1,
     contentLength: texts.reduce((sum, text) => sum + text.length, 0),
-    tokens: areTokens(tokens) ? tokens : 0,
+    tokens: isCount(tokens) && tokens <= MOST_TOKENS ? tokens : 0,
   };
-}
-
-function areTokens(count: number | undefined): count is number {
-  return count !== undefined && Number.isSafeInteger(count) && count > 0 && count <= MOST_TOKENS;
 }
 
 export function addCounters(a: Counters, b: Counters): Counters {

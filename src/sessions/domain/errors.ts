@@ -39,7 +39,11 @@ export abstract class SessionsError extends Error {
   }
 }
 
-/** The input breaks a rule; `path` says where (`$.actions.stateDelta.count`). */
+/**
+ * The input breaks a rule; `path` says where (`$.actions.stateDelta.count`).
+ *
+ * @example if (error instanceof InvalidInputError) return reply.status(400).send({ field: error.path });
+ */
 export class InvalidInputError extends SessionsError {
   readonly code = 'INVALID_INPUT';
   readonly status = 400;
@@ -52,7 +56,11 @@ export class InvalidInputError extends SessionsError {
   }
 }
 
-/** There is no such session: it never was, was deleted, expired, or was replaced by a new one of the same id. */
+/**
+ * There is no such session: it never was, was deleted, expired, or was replaced by a new one of the same id.
+ *
+ * @example if (error instanceof SessionNotFoundError) await sessions.createSession({ appName, userId, sessionId: error.sessionId });
+ */
 export class SessionNotFoundError extends SessionsError {
   readonly code = 'SESSION_NOT_FOUND';
   readonly status = 404;
@@ -62,7 +70,11 @@ export class SessionNotFoundError extends SessionsError {
   }
 }
 
-/** A live session has this id already. */
+/**
+ * A live session has this id already.
+ *
+ * @example if (error instanceof SessionExistsError) return sessions.getSession({ appName, userId, sessionId: error.sessionId });
+ */
 export class SessionExistsError extends SessionsError {
   readonly code = 'SESSION_EXISTS';
   readonly status = 409;
@@ -72,7 +84,11 @@ export class SessionExistsError extends SessionsError {
   }
 }
 
-/** The session holds another event under the same id. */
+/**
+ * The session holds another event under the same id.
+ *
+ * @example if (error instanceof EventConflictError) logger.warn(`Two events want to be ${error.eventId}`);
+ */
 export class EventConflictError extends SessionsError {
   readonly code = 'EVENT_CONFLICT';
   readonly status = 409;
@@ -87,7 +103,11 @@ export class EventConflictError extends SessionsError {
   }
 }
 
-/** Somebody else appended after the version that the caller expected. */
+/**
+ * Somebody else appended after the version that the caller expected.
+ *
+ * @example if (error instanceof StaleSessionError) session = await sessions.getSession(key); // at error.currentVersion
+ */
 export class StaleSessionError extends SessionsError {
   readonly code = 'STALE_SESSION';
   readonly status = 409;
@@ -100,7 +120,11 @@ export class StaleSessionError extends SessionsError {
   }
 }
 
-/** More than the configured limit allows. */
+/**
+ * More than the configured limit allows.
+ *
+ * @example if (error instanceof LimitExceededError) await appendInPieces(event);
+ */
 export class LimitExceededError extends SessionsError {
   readonly code = 'LIMIT_EXCEEDED';
   readonly status = 413;
@@ -113,7 +137,11 @@ export class LimitExceededError extends SessionsError {
   }
 }
 
-/** A lease is over before its work is: it could not be renewed in time, so somebody else may hold it now. */
+/**
+ * A lease is over before its work is: it could not be renewed in time, so somebody else may hold it now.
+ *
+ * @example if (error instanceof LeaseLostError) return; // somebody else is at it
+ */
 export class LeaseLostError extends SessionsError {
   readonly code = 'LEASE_LOST';
   readonly status = 409;
@@ -126,6 +154,11 @@ export class LeaseLostError extends SessionsError {
 /**
  * The store did not answer as it should. With `outcomeUnknown` the write may have happened: send it again
  * with the same event id, which applies it at most once.
+ *
+ * @example
+ * if (error instanceof StoreUnavailableError && error.outcomeUnknown) {
+ *   await sessions.appendEvent({ session, event: { ...event, id: error.eventId } });
+ * }
  */
 export class StoreUnavailableError extends SessionsError {
   readonly code = 'STORE_UNAVAILABLE';

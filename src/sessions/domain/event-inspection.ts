@@ -4,17 +4,29 @@ import type { EventInput } from './event.js';
 /** What these questions look at; any event of ADK for TypeScript answers them. */
 type Inspected = Pick<EventInput, 'content' | 'actions' | 'author' | 'partial' | 'longRunningToolIds'>;
 
-/** The calls of tools that the event makes. */
+/**
+ * The calls of tools that the event makes.
+ *
+ * @example for (const { name, args } of getFunctionCalls(event)) await tools.run(name, args);
+ */
 export function getFunctionCalls(event: Inspected): FunctionCall[] {
   return partsOf(event).flatMap((part) => (part.functionCall ? [part.functionCall] : []));
 }
 
-/** The answers of tools that the event brings. */
+/**
+ * The answers of tools that the event brings.
+ *
+ * @example const [answer] = getFunctionResponses(event);
+ */
 export function getFunctionResponses(event: Inspected): FunctionResponse[] {
   return partsOf(event).flatMap((part) => (part.functionResponse ? [part.functionResponse] : []));
 }
 
-/** Whether the event is what its author wanted to say in the end, not a step on the way. */
+/**
+ * Whether the event is what its author wanted to say in the end, not a step on the way.
+ *
+ * @example if (isFinalResponse(event)) show(event.content);
+ */
 export function isFinalResponse(event: Inspected): boolean {
   if (event.actions?.skipSummarization || event.longRunningToolIds?.length) return true;
   return (

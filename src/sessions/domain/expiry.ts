@@ -36,16 +36,29 @@ export function lifetimesOf(ttl: TtlSettings): Lifetimes {
   };
 }
 
+/**
+ * When something expires that lives so long from now on; never later than {@link NEVER}.
+ *
+ * @example const record = newRecord(key, incarnation, now, expiresAt(now, expiry.session), log);
+ */
 export function expiresAt(now: number, { ttlMs }: Pick<Lifetime, 'ttlMs'>): number {
   return Math.min(Math.floor(now + ttlMs), NEVER);
 }
 
-/** At `expiresAt` itself it is over. */
+/**
+ * At `expiresAt` itself it is over.
+ *
+ * @example if (!record || isExpired(record.expiresAt, now)) return undefined;
+ */
 export function isExpired(expiry: number, now: number): boolean {
   return expiry <= now;
 }
 
-/** Whether something that is alive has used up enough of its life to be renewed. */
+/**
+ * Whether something that is alive has used up enough of its life to be renewed.
+ *
+ * @example if (renew && isRenewalDue(scope.expiresAt, now, renew)) scope.expiresAt = expiresAt(now, renew);
+ */
 export function isRenewalDue(expiry: number, now: number, { renewBelowMs }: Lifetime): boolean {
   return !isExpired(expiry, now) && expiry - now < renewBelowMs;
 }

@@ -6,7 +6,8 @@ import type { Marks } from './marks.js';
 import { isInRanges } from './seq-ranges.js';
 import { stateDifference } from './state-difference.js';
 import { StateFold } from './state-fold.js';
-import { loggedEvent } from './view-item.js';
+import { summaryIdOf } from './summary-id.js';
+import { loggedEvent } from './logged-event.js';
 
 /** An event on its way into the fork; its number there is known at the end. */
 interface Copy {
@@ -23,9 +24,6 @@ export interface Fork {
   /** The session's own state after the last one. */
   readonly state: Record<string, unknown>;
 }
-
-/** The id of a summary up to an event; a fork has none of the events that its first summary stands for. */
-const summaryId = (toSeq: number): string => `summary:${toSeq}`;
 
 /**
  * Gathers what a fork has of a log: the summary first, then what was visible at a moment. Give it every event that is
@@ -107,9 +105,9 @@ export class ForkedLog {
 function copyOfSummary(stored: StoredEvent, ids: ReadonlySet<string>): Copy {
   const event = loggedEvent(stored);
   const compaction = { ...event.actions.compaction, fromSeq: 0, toSeq: 0 };
-  const isNamedByPlace = stored.id === summaryId(event.actions.compaction?.toSeq ?? 0);
+  const isNamedByPlace = stored.id === summaryIdOf(event.actions.compaction?.toSeq ?? 0);
   // Under its old name it would be in the way of the fork's own summary up to that number.
-  const id = isNamedByPlace && !ids.has(summaryId(0)) ? summaryId(0) : stored.id;
+  const id = isNamedByPlace && !ids.has(summaryIdOf(0)) ? summaryIdOf(0) : stored.id;
   return { stored, become: () => ({ ...event, id, seq: undefined, actions: { ...event.actions, compaction } }) };
 }
 

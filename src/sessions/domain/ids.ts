@@ -2,12 +2,15 @@ import { InvalidInputError } from './errors.js';
 
 /** Every provider's id columns and keys are made for this length. */
 export const MAX_ID_BYTES = 191;
-export const MAX_STATE_KEY_BYTES = 512;
 
-/** What names one session: ids are unique within a user, users within an app. */
-export interface SessionKey {
+/** What names one user: ids are unique within an app. */
+export interface UserKey {
   readonly appName: string;
   readonly userId: string;
+}
+
+/** What names one session: ids are unique within a user. */
+export interface SessionKey extends UserKey {
   readonly sessionId: string;
 }
 
@@ -23,10 +26,28 @@ export function assertId(value: unknown, name: string): asserts value is string 
   if (problem) throw new InvalidInputError(problem, name);
 }
 
-export function assertSessionKey(key: SessionKey): void {
+/** The three ids alone, out of whatever else a request or a record says. */
+export function sessionKeyOf({ appName, userId, sessionId }: SessionKey): SessionKey {
+  return { appName, userId, sessionId };
+}
+
+/** The same, of a request: what is no id is refused. */
+export function checkedSessionKey(request: SessionKey): SessionKey {
+  const key = sessionKeyOf(request);
   assertId(key.appName, 'appName');
   assertId(key.userId, 'userId');
   assertId(key.sessionId, 'sessionId');
+  return key;
+}
+
+export function assertStateOwner({ appName, userId }: StateOwner): void {
+  assertId(appName, 'appName');
+  if (userId !== undefined) assertId(userId, 'userId');
+}
+
+/** One text for each session: no id holds a control character. */
+export function sessionNameOf({ appName, userId, sessionId }: SessionKey): string {
+  return [appName, userId, sessionId].join('\u0000');
 }
 
 /** Whether an id was left out, so that one is to be generated. */

@@ -1,8 +1,13 @@
 import { InvalidInputError } from './errors.js';
 
+/** Whether it is a whole number from 0 on. */
+export function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+}
+
 /** A whole number from 0 on, or nothing. */
 export function optionalCount(value: unknown, path: string): number | undefined {
   if (value === undefined || value === null) return undefined;
-  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
+  if (isCount(value)) return value;
   throw new InvalidInputError('must be a whole number from 0 on', path);
 }

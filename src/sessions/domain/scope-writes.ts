@@ -21,7 +21,11 @@ export function writesOf(scope: StoredScope, { upserts, removals }: StateWrites)
   };
 }
 
-/** Whether there is nothing to set and nothing to remove. */
+/**
+ * Whether there is nothing to set and nothing to remove.
+ *
+ * @example if (changesNothing(commit)) return;
+ */
 export function changesNothing({ upserts, removals }: StateWrites): boolean {
   return upserts.length === 0 && removals.length === 0;
 }

@@ -24,7 +24,11 @@ export interface SessionRecord extends SessionKey {
   readonly marksSeq: number;
 }
 
-/** A session that was just created: empty, or with a log to begin with. */
+/**
+ * A session that was just created: empty, or with a log to begin with.
+ *
+ * @example const record = newRecord(key, incarnation, now, expiresAt(now, expiry.session), log);
+ */
 export function newRecord(
   key: SessionKey,
   incarnation: string,

@@ -1,11 +1,17 @@
 import { State } from '../../state/state.js';
+import { InvalidInputError } from './errors.js';
 import type { LoggedEvent } from './event.js';
-import { saveKeyOf } from './ids.js';
+import { type SessionKey, checkedSessionKey, saveKeyOf } from './ids.js';
 import type { SessionRecord } from './session-record.js';
 
 /**
  * A session as a caller holds it: a view of the log, and the state. It is the caller's own; changes of
  * `state` are saved by `updateSession`, and appending through it keeps it up to date.
+ *
+ * @example
+ * const session = await sessions.getSession({ appName: 'shop', userId: 'ann', sessionId });
+ * session?.events.at(-1)?.content; // what was said last
+ * session?.state.get('user:theme', 'light');
  */
 export class Session {
   readonly id: string;
@@ -39,3 +45,11 @@ export class Session {
 
 /** What is enough to name the session that an operation is about. */
 export type SessionReference = Session | { readonly id: string; readonly appName: string; readonly userId: string };
+
+/** The ids of the session that is meant. */
+export function referencedKey(session: SessionReference): SessionKey {
+  if (typeof session !== 'object' || session === null) {
+    throw new InvalidInputError('must be a session, or { id, appName, userId }', 'session');
+  }
+  return checkedSessionKey({ appName: session.appName, userId: session.userId, sessionId: session.id });
+}

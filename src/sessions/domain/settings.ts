@@ -11,7 +11,9 @@ export function checkedSettings<Settings extends object>(
 ): Settings {
   const settings = { ...defaults };
   for (const [key, value] of Object.entries(given ?? {})) {
-    if (!Object.hasOwn(defaults, key)) throw new InvalidInputError('is no setting', `${name}.${key}`);
+    if (!Object.hasOwn(defaults, key)) {
+      throw new InvalidInputError(`is no setting; there are ${Object.keys(defaults).join(', ')}`, `${name}.${key}`);
+    }
     if (value === undefined) continue;
     const problem = settingProblem(key, value, defaults[key as keyof Settings]);
     if (problem) throw new InvalidInputError(problem, `${name}.${key}`);

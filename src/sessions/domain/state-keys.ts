@@ -1,7 +1,9 @@
 import { splitStateKey } from '../../state/scopes.js';
 import { InvalidInputError } from './errors.js';
-import { MAX_STATE_KEY_BYTES } from './ids.js';
 import { childPath } from './json-value.js';
+
+/** Every provider's columns of state keys are made for this length. */
+const MAX_STATE_KEY_BYTES = 512;
 
 /** Refuses what is no state key; `path` is the object that holds it. */
 export function assertStateKey(key: unknown, path: string): asserts key is string {

@@ -1,7 +1,7 @@
 import type { StoredEvent } from './commit.js';
 import { isAnchor } from './event-inspection.js';
-import type { Event, LoggedEvent } from './event.js';
-import { storedJson } from './stored-json.js';
+import type { LoggedEvent } from './event.js';
+import { loggedEvent } from './logged-event.js';
 
 /** An event of a view, with the time that counts for its age. */
 export interface ViewItem {
@@ -16,11 +16,6 @@ export function viewItem(stored: StoredEvent): ViewItem {
 
 export function viewItemOf(event: LoggedEvent, appendedAt: number): ViewItem {
   return { event, time: Math.min(event.timestamp, appendedAt) };
-}
-
-export function loggedEvent({ payload, seq }: Pick<StoredEvent, 'payload' | 'seq'>): LoggedEvent {
-  if (payload === null) throw new Error(`Event ${seq} was trimmed from the log`);
-  return Object.assign(storedJson(payload, `an event (${seq})`) as Event, { seq });
 }
 
 export function isAnchorItem({ event }: ViewItem): boolean {

@@ -35,7 +35,11 @@ const CODES: Readonly<Record<number, string>> = {
   429: 'TOO_MANY_REQUESTS',
 };
 
-/** What an error tells the caller; what is nobody's business outside stays inside. */
+/**
+ * What an error tells the caller; what is nobody's business outside stays inside.
+ *
+ * @example return reply.status(problemOf(error).status).send(problemOf(error));
+ */
 export function problemOf(error: unknown): Problem {
   if (error instanceof SessionsError) {
     return { ...problem(error.status, error.code, error.publicMessage), ...detailsOf(error) };

@@ -29,7 +29,11 @@ export abstract class SessionAccess {
   abstract allows(request: AccessRequest): boolean | Promise<boolean>;
 }
 
-/** Lets everybody do everything: for one's own machine, and behind a gate that decides already. */
+/**
+ * Lets everybody do everything: for one's own machine, and behind a gate that decides already.
+ *
+ * @example SessionsRestModule.forRoot({ access: OpenAccess });
+ */
 export class OpenAccess extends SessionAccess {
   allows(): boolean {
     return true;

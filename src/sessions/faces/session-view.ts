@@ -8,8 +8,3 @@ export interface SessionView extends Omit<Session, 'state'> {
 export function viewOf({ state, ...session }: Session): SessionView {
   return { ...session, state: state.toRecord() };
 }
-
-/** A number that came as text, and was checked. */
-export function numberOf(text: string | undefined): number | undefined {
-  return text === undefined ? undefined : Number(text);
-}

@@ -4,6 +4,7 @@ import { DEFAULT_GRAPHQL_LIMITS, type GraphqlLimits } from './limits/graphql-lim
 import { sessionsLimitRules } from './limits/limit-rules.js';
 import { liveConnections } from './live-connections.js';
 
+/** What a GraphQL server allows its clients. */
 export interface SessionsGraphqlServerOptions {
   readonly limits?: Partial<GraphqlLimits> | undefined;
   /** Whether clients may ask for the schema; in production only if this says so. */

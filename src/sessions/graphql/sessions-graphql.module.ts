@@ -11,6 +11,7 @@ import { SessionsResolver } from './sessions.resolver.js';
 import { StateResolver } from './state.resolver.js';
 import { StrangeUpgrades } from './strange-upgrades.js';
 
+/** Who may touch what, and whether there is an explorer. */
 export interface SessionsGraphqlOptions {
   /** Decides who may touch what, as in REST; `OpenAccess` lets everybody do everything. */
   readonly access: Type<SessionAccess>;

@@ -1,6 +1,6 @@
 import { UseFilters } from '@nestjs/common';
 import { Args, Mutation, Query, Resolver } from '@nestjs/graphql';
-import type { SessionKey, StateOwner } from '../domain/ids.js';
+import type { SessionKey, UserKey } from '../domain/ids.js';
 import { checkAccess, checkSharedWrites } from '../faces/access-checks.js';
 import { SessionAccess } from '../faces/session-access.js';
 import { SessionService } from '../session.service.js';
@@ -21,8 +21,6 @@ interface Changes {
   readonly stateRemovals?: string[] | undefined;
 }
 
-type User = Required<StateOwner> & { readonly userId: string };
-
 /** State: of a session, of a user, of an app. */
 @Resolver()
 @UseFilters(GraphqlProblemFilter)
@@ -33,7 +31,7 @@ export class StateResolver {
   ) {}
 
   @Query(() => JSON_SCALAR, { description: 'What all sessions of a user share.' })
-  async userState(@Args({ type: () => UserArguments }) user: User, @Asker() request: unknown): Promise<State> {
+  async userState(@Args({ type: () => UserArguments }) user: UserKey, @Asker() request: unknown): Promise<State> {
     await checkAccess(this.access, { action: 'read', target: 'userState', ...user, request });
     return this.sessions.getUserState(user);
   }
@@ -63,7 +61,7 @@ export class StateResolver {
     description: 'Changes what all sessions of a user share, and answers with all of it.',
   })
   async updateUserState(
-    @Args({ type: () => UserStateArguments }) args: User & Changes,
+    @Args({ type: () => UserStateArguments }) args: UserKey & Changes,
     @Asker() request: unknown,
   ): Promise<State> {
     const { appName, userId } = args;

@@ -3,6 +3,7 @@ import { assertLeaseRequest } from '../domain/lease-rules.js';
 import type { LeaseStore } from '../storage/lease-store.js';
 import { LeaseRenewal } from './lease-renewal.js';
 
+/** Which lease to take, and for how long. */
 export interface WithLeaseOptions {
   /** Where leases are kept: `storage.leases`. */
   readonly leases: LeaseStore;
@@ -24,6 +25,7 @@ export interface HeldLease {
   readonly signal: AbortSignal;
 }
 
+/** What became of the work; it did not run where somebody else holds the lease. */
 export type LeaseOutcome<Result> = { readonly ran: true; readonly result: Result } | { readonly ran: false };
 
 /**

@@ -13,11 +13,17 @@ export interface CustomStore {
 
 /** What holds for every store. */
 export interface CommonModuleOptions {
+  /** How long a view is, and what of the log is kept. */
   readonly history?: Partial<HistorySettings> | undefined;
+  /** When sessions and shared state expire. */
   readonly ttl?: Partial<TtlSettings> | undefined;
+  /** What is accepted. */
   readonly limits?: Partial<SessionLimits> | undefined;
+  /** How often watches look for what was not heard of; 1,000 ms unless given. */
   readonly watchPollMs?: number | undefined;
+  /** Where the time comes from, in the store as well; for tests. */
   readonly clock?: SessionServiceOptions['clock'];
+  /** Makes the ids of sessions and events that are given none. */
   readonly newId?: SessionServiceOptions['newId'];
   /** Whether a job removes what expired; on unless switched off. It runs only where something can expire. */
   readonly cleanup?: boolean | undefined;

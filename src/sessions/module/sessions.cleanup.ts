@@ -22,7 +22,11 @@ export const CLEANUP_NAME = 'nestjs-agent-sessions:cleanup';
 /** How long others wait after an instance crashed in the middle. */
 const LEASE_MS = 30_000;
 
-/** The scheduled job that removes what expired: one instance at a time, in batches, where anything can expire. */
+/**
+ * The scheduled job that removes what expired: one instance at a time, in batches, where anything can expire.
+ *
+ * @example const removed = await app.get(SessionsCleanup).run(); // now, and not by the schedule
+ */
 @Injectable()
 export class SessionsCleanup implements OnModuleInit, OnApplicationBootstrap, OnModuleDestroy {
   readonly #logger = new Logger(SessionsCleanup.name);

@@ -14,7 +14,7 @@ const ofSession: PathItem = {
     responses: { 200: answer('The state.', json('State', EXAMPLES.state), 'ETag'), ...problems(404) },
   },
   patch: {
-    operationId: 'changeSessionState',
+    operationId: 'updateSessionState',
     tags,
     summary: 'Changes state by one event of the author `system`',
     parameters: parameters('ifMatch'),
@@ -35,7 +35,7 @@ const ofUser: PathItem = {
     responses: { 200: answer('The state.', json('State', EXAMPLES.sharedState)), ...problems(403) },
   },
   patch: {
-    operationId: 'changeUserState',
+    operationId: 'updateUserState',
     tags,
     summary: 'Changes what all sessions of a user share; keys with or without `user:`',
     requestBody: { required: true, content: json('StateChange', EXAMPLES.sharedStateChange) },
@@ -55,7 +55,7 @@ const ofApp: PathItem = {
     responses: { 200: answer('The state.', json('State', EXAMPLES.sharedState)), ...problems(403) },
   },
   patch: {
-    operationId: 'changeAppState',
+    operationId: 'updateAppState',
     tags,
     summary: 'Changes what all sessions of an app share; keys with or without `app:`',
     requestBody: { required: true, content: json('StateChange', EXAMPLES.sharedStateChange) },

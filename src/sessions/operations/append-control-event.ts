@@ -2,14 +2,14 @@ import type { AppendOutcome, Commit } from '../domain/commit.js';
 import { type Counters, NO_COUNTS, addCounters, countsOf, subtractCounters } from '../domain/counters.js';
 import { InvalidInputError, StaleSessionError } from '../domain/errors.js';
 import type { Event, Rewind } from '../domain/event.js';
+import { keptPlaceProblem } from '../domain/kept-place.js';
 import { LogReplay } from '../domain/log-replay.js';
 import { marksAfterRewind, marksAfterSummary } from '../domain/marks.js';
 import { isInRanges } from '../domain/seq-ranges.js';
 import type { SessionRecord } from '../domain/session-record.js';
-import { loggedEvent } from '../domain/view-item.js';
+import { loggedEvent } from '../domain/logged-event.js';
 import type { SessionEnvironment } from '../session-environment.js';
 import { readLog } from './log-reading.js';
-import { rewindPlaceProblem } from './rewind-place.js';
 
 /** What a summary or a rewind adds to the commit of its event. */
 type ControlPart = Pick<Commit, 'marks' | 'counterIncrements' | 'preconditions'>;
@@ -51,7 +51,7 @@ export async function appendControlEvent(
 /** Summaries and rewinds must point at places of the log that are kept. */
 function placeProblem(record: SessionRecord, { actions }: Event): InvalidInputError | undefined {
   const { rewind, compaction } = actions;
-  if (rewind) return rewindPlaceProblem(record, rewind.toSeq, '$.actions.rewind.toSeq');
+  if (rewind) return keptPlaceProblem(record, rewind.toSeq, '$.actions.rewind.toSeq');
   if (!compaction || compaction.toSeq <= record.lastSeq) return undefined;
   return new InvalidInputError(`must be at most ${record.lastSeq}, the last event`, '$.actions.compaction.toSeq');
 }

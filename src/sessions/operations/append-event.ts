@@ -2,17 +2,18 @@ import { isRewind, isSummary } from '../domain/event-inspection.js';
 import type { AppendOutcome } from '../domain/commit.js';
 import { InvalidInputError, StoreUnavailableError } from '../domain/errors.js';
 import type { EventInput } from '../domain/event.js';
-import { assertSessionKey } from '../domain/ids.js';
 import { optionalCount } from '../domain/optional-count.js';
 import { assertTeachable, incarnationOf } from '../domain/session-knowledge.js';
-import { Session, type SessionReference } from '../domain/session.js';
+import { Session, type SessionReference, referencedKey } from '../domain/session.js';
 import type { SessionEnvironment } from '../session-environment.js';
 import { appendControlEvent } from './append-control-event.js';
 import { type AppendResult, completeAppend, prepareAppend } from './appending.js';
 
+/** What to append, and to which session. */
 export interface AppendEventRequest {
   /** The session as loaded, or just `{ id, appName, userId }`. */
   session: SessionReference;
+  /** What is missing is filled in; give it an id of your own to be able to repeat the call. */
   event: EventInput;
   /** Refuse with `StaleSessionError` if anything but summaries was appended after this version. */
   expectedVersion?: number | undefined;
@@ -25,11 +26,7 @@ export interface AppendEventRequest {
 
 export async function appendEvent(env: SessionEnvironment, request: AppendEventRequest): Promise<AppendResult> {
   const { session } = request;
-  if (typeof session !== 'object' || session === null) {
-    throw new InvalidInputError('must be a session, or { id, appName, userId }', 'session');
-  }
-  const key = { appName: session.appName, userId: session.userId, sessionId: session.id };
-  assertSessionKey(key);
+  const key = referencedKey(session);
   const learner = session instanceof Session ? session : undefined;
   if (learner) assertTeachable(learner);
   const expectedVersion = optionalCount(request.expectedVersion, 'expectedVersion');

@@ -8,10 +8,11 @@ import type { StateChanges } from '../../state/state-changes.js';
 import { isNews, learnCommit, learnEvent, learnTemp, showView } from '../domain/session-knowledge.js';
 import type { Session } from '../domain/session.js';
 import { storedJson } from '../domain/stored-json.js';
-import { stateWrites } from '../domain/stored-text.js';
+import { stateWrites } from '../domain/stored-state.js';
 import { type SubmittedEvent, submitEvent } from '../domain/submitted-event.js';
 import type { SessionRecord } from '../domain/session-record.js';
-import { loggedEvent, viewItemOf } from '../domain/view-item.js';
+import { loggedEvent } from '../domain/logged-event.js';
+import { viewItemOf } from '../domain/view-item.js';
 import { type SessionEnvironment, announce, appendFilter, lifetimes } from '../session-environment.js';
 import type { AfterAppend } from '../session-hooks.js';
 import { trimHistory } from './trim-history.js';
@@ -111,10 +112,18 @@ function payloadOf(stored: Stored, { payload }: SubmittedEvent): string {
   return stored.kind === 'appended' ? payload : (stored.event.payload ?? payload);
 }
 
+/** An append that came through, for the object through which it was made. */
+interface DoneAppend {
+  readonly key: SessionKey;
+  readonly submitted: SubmittedEvent;
+  readonly stored: Stored;
+  readonly event: LoggedEvent;
+}
+
 /** The append is done by now, whatever its caller made of the object. */
-async function bringUpToDate(...[env, session, stored]: Parameters<typeof learnAppend>): Promise<void> {
+async function bringUpToDate(env: SessionEnvironment, session: Session, done: DoneAppend): Promise<void> {
   try {
-    await learnAppend(env, session, stored);
+    await learnAppend(env, session, done);
   } catch (error) {
     env.running.addInBackground(Promise.reject(error));
   }
@@ -124,7 +133,7 @@ async function bringUpToDate(...[env, session, stored]: Parameters<typeof learnA
 async function learnAppend(
   env: SessionEnvironment,
   session: Session,
-  { key, submitted, stored, event }: { key: SessionKey; submitted: SubmittedEvent; stored: Stored; event: LoggedEvent },
+  { key, submitted, stored, event }: DoneAppend,
 ): Promise<void> {
   const isNew = isNews(session, event.seq);
   learnTemp(session, submitted.temp);

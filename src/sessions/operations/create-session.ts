@@ -1,14 +1,15 @@
 import { filterChanges } from '../../state/state-changes.js';
 import { splitStateKey } from '../../state/scopes.js';
 import { SessionExistsError } from '../domain/errors.js';
-import { type SessionKey, assertSessionKey, isBlank } from '../domain/ids.js';
+import { checkedSessionKey, isBlank } from '../domain/ids.js';
 import type { Session } from '../domain/session.js';
-import { stateWrites } from '../domain/stored-text.js';
+import { stateWrites } from '../domain/stored-state.js';
 import { submittedState } from '../domain/submitted-changes.js';
 import { type SessionEnvironment, announce, lifetimes } from '../session-environment.js';
 import type { CreateRequest } from '../storage/session-storage.js';
 import { openSession } from './open-session.js';
 
+/** Whose session to create, and what it begins with. */
 export interface CreateSessionRequest {
   appName: string;
   userId: string;
@@ -29,12 +30,9 @@ export async function createSession(env: SessionEnvironment, request: CreateSess
 }
 
 export function prepareSession(env: SessionEnvironment, request: CreateSessionRequest): PreparedSession {
-  const key: SessionKey = {
-    appName: request.appName,
-    userId: request.userId,
-    sessionId: isBlank(request.sessionId) ? env.newId() : (request.sessionId as string),
-  };
-  assertSessionKey(key);
+  const { appName, userId } = request;
+  const sessionId = isBlank(request.sessionId) ? env.newId() : (request.sessionId as string);
+  const key = checkedSessionKey({ appName, userId, sessionId });
   const state = submittedState(request.state, '$.state', env.limits);
   const changes = { stateDelta: state, stateRemovals: [] };
   const inScope = (...scopes: string[]) => filterChanges(changes, (name) => scopes.includes(splitStateKey(name).scope));

@@ -1,21 +1,23 @@
 import { SessionExistsError, SessionNotFoundError, StaleSessionError } from '../domain/errors.js';
 import { type Fork, ForkedLog } from '../domain/forked-log.js';
-import { type SessionKey, assertId, assertSessionKey, isBlank } from '../domain/ids.js';
+import { type SessionKey, assertId, checkedSessionKey, isBlank } from '../domain/ids.js';
 import type { InitialLog } from '../domain/initial-log.js';
+import { keptPlaceProblem } from '../domain/kept-place.js';
 import { LogReplay } from '../domain/log-replay.js';
 import type { Marks } from '../domain/marks.js';
 import { optionalCount } from '../domain/optional-count.js';
 import { isInRanges } from '../domain/seq-ranges.js';
 import type { Session } from '../domain/session.js';
 import type { SessionRecord } from '../domain/session-record.js';
-import { stateWrites } from '../domain/stored-text.js';
-import { type ViewItem, loggedEvent, viewItemOf } from '../domain/view-item.js';
+import { stateWrites } from '../domain/stored-state.js';
+import { loggedEvent } from '../domain/logged-event.js';
+import { type ViewItem, viewItemOf } from '../domain/view-item.js';
 import { filterView } from '../domain/view.js';
 import { type SessionEnvironment, announce, lifetimes, readFilter } from '../session-environment.js';
 import { readLog } from './log-reading.js';
 import { openSession } from './open-session.js';
-import { rewindPlaceProblem } from './rewind-place.js';
 
+/** Which session to fork, and at which moment. */
 export interface ForkSessionRequest extends SessionKey {
   /** The session as it was when this event was its last one; as it is now unless given. */
   readonly atSeq?: number | undefined;
@@ -28,9 +30,7 @@ const MAX_TRIES = 50;
 
 /** Makes a new session of what another one showed at a moment, with the state it had then. */
 export async function forkSession(env: SessionEnvironment, request: ForkSessionRequest): Promise<Session> {
-  const { appName, userId, sessionId } = request;
-  const key = { appName, userId, sessionId };
-  assertSessionKey(key);
+  const key = checkedSessionKey(request);
   const atSeq = optionalCount(request.atSeq, 'atSeq');
   const newId = isBlank(request.newSessionId) ? env.newId() : request.newSessionId;
   assertId(newId, 'newSessionId');
@@ -52,7 +52,7 @@ async function readFork(env: SessionEnvironment, key: SessionKey, atSeq: number 
     if (!read) throw new SessionNotFoundError(key.sessionId);
     const { record, baseState = '{}' } = read;
     const moment = atSeq ?? record.lastSeq;
-    const problem = rewindPlaceProblem(record, moment, 'atSeq');
+    const problem = keptPlaceProblem(record, moment, 'atSeq');
     if (problem) throw problem;
     const marks = moment === record.lastSeq ? record.marks : await marksAt(env, record, moment);
     const forked = new ForkedLog(baseState, marks);

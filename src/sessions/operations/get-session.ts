@@ -1,6 +1,6 @@
 import { SessionNotFoundError, StoreUnavailableError } from '../domain/errors.js';
 import { isRenewalDue } from '../domain/expiry.js';
-import { type SessionKey, assertSessionKey, isBlank } from '../domain/ids.js';
+import { type SessionKey, checkedSessionKey, isBlank, sessionKeyOf } from '../domain/ids.js';
 import { type GetSessionConfig, checkedNarrowing } from '../domain/narrowing.js';
 import type { Session } from '../domain/session.js';
 import { type SessionEnvironment, lifetimes, readFilter } from '../session-environment.js';
@@ -9,14 +9,14 @@ import { type CreateSessionRequest, createPrepared, createSession, prepareSessio
 import { openSession } from './open-session.js';
 import { type ReadView, readView } from './view-reading.js';
 
+/** Which session to read, and how much of its view. */
 export interface GetSessionRequest extends SessionKey {
+  /** Narrows the view for this call; all of it unless given. */
   readonly config?: GetSessionConfig | undefined;
 }
 
 export async function getSession(env: SessionEnvironment, request: GetSessionRequest): Promise<Session | undefined> {
-  const { appName, userId, sessionId } = request;
-  const key = { appName, userId, sessionId };
-  assertSessionKey(key);
+  const key = checkedSessionKey(request);
   const narrowing = checkedNarrowing(request.config);
   const read = await readViewIfThere(env, key, narrowing);
   if (!read) return undefined;
@@ -69,6 +69,5 @@ async function renewWhatWasRead(env: SessionEnvironment, { record, scopeExpiry, 
     ...(isRenewalDue(scopeExpiry?.app ?? now, now, life.app) && { app: life.app }),
   };
   if (Object.keys(renew).length === 0) return;
-  const { appName, userId, sessionId, incarnation } = record;
-  await env.storage.touch({ key: { appName, userId, sessionId }, incarnation, renew });
+  await env.storage.touch({ key: sessionKeyOf(record), incarnation: record.incarnation, renew });
 }

@@ -1,13 +1,14 @@
 import { LogCursor } from '../domain/cursors.js';
 import { InvalidInputError, SessionNotFoundError } from '../domain/errors.js';
 import type { LoggedEvent } from '../domain/event.js';
-import { type SessionKey, assertSessionKey } from '../domain/ids.js';
+import { type SessionKey, checkedSessionKey } from '../domain/ids.js';
 import { optionalCount } from '../domain/optional-count.js';
 import { checkedLimit, checkedOrder } from '../domain/paging.js';
 import type { SeqRange } from '../domain/seq-ranges.js';
-import { loggedEvent } from '../domain/view-item.js';
+import { loggedEvent } from '../domain/logged-event.js';
 import type { SessionEnvironment } from '../session-environment.js';
 
+/** Which part of a log to read. */
 export interface ListEventsRequest extends SessionKey {
   /** Only events after this one. */
   readonly afterSeq?: number | undefined;
@@ -15,15 +16,19 @@ export interface ListEventsRequest extends SessionKey {
   readonly beforeSeq?: number | undefined;
   /** Events a page; 100 unless said otherwise, at most 1,000. */
   readonly limit?: number | undefined;
+  /** Oldest first unless said otherwise. */
   readonly order?: 'asc' | 'desc' | undefined;
   /** The `nextCursor` of the page before. */
   readonly cursor?: string | undefined;
 }
 
+/** A page of a log. */
 export interface EventPage {
+  /** In the order that was asked for. */
   readonly events: LoggedEvent[];
   /** First event that is kept; events before it were trimmed. */
   readonly firstSeq: number;
+  /** Last event of the log, whether it is on this page or not. */
   readonly lastSeq: number;
   /** For the next page; missing on the last one. */
   readonly nextCursor?: string;
@@ -31,9 +36,7 @@ export interface EventPage {
 
 /** A page of the whole log that is kept, rewound and summarised events included. */
 export async function listEvents(env: SessionEnvironment, request: ListEventsRequest): Promise<EventPage> {
-  const { appName, userId, sessionId } = request;
-  const key = { appName, userId, sessionId };
-  assertSessionKey(key);
+  const key = checkedSessionKey(request);
   const limit = checkedLimit(request.limit);
   const order = checkedOrder(request.order, 'asc');
   const cursor = LogCursor.parse(request.cursor);
@@ -44,7 +47,8 @@ export async function listEvents(env: SessionEnvironment, request: ListEventsReq
     key,
     window: { ranges: wanted ? [wanted] : [], limit, keep: order === 'asc' ? 'oldest' : 'newest' },
   });
-  if (!read || (cursor && cursor.incarnation !== read.record.incarnation)) throw new SessionNotFoundError(sessionId);
+  if (!read || (cursor && cursor.incarnation !== read.record.incarnation))
+    throw new SessionNotFoundError(key.sessionId);
 
   const { firstSeq, lastSeq, incarnation } = read.record;
   const found = read.events.filter(({ seq }) => wanted && seq >= wanted.from && seq <= wanted.to);

@@ -1,6 +1,6 @@
 import { ListCursor } from '../domain/cursors.js';
 import { InvalidInputError } from '../domain/errors.js';
-import { type StateOwner, assertId } from '../domain/ids.js';
+import { type StateOwner, assertStateOwner } from '../domain/ids.js';
 import { optionalCount } from '../domain/optional-count.js';
 import { checkedLimit, checkedOffset, checkedOrder, checkedOrderBy } from '../domain/paging.js';
 import type { Session } from '../domain/session.js';
@@ -8,6 +8,7 @@ import type { SessionEnvironment } from '../session-environment.js';
 import type { ListOrderBy, ListRequest, ListResult } from '../storage/session-storage.js';
 import { openSession } from './open-session.js';
 
+/** Whose sessions to list: those of a user, or, without `userId`, of the whole app. */
 export interface ListSessionsRequest extends StateOwner {
   /** Sessions a page; 100 unless said otherwise, at most 1,000. */
   readonly limit?: number | undefined;
@@ -19,12 +20,15 @@ export interface ListSessionsRequest extends StateOwner {
   readonly orderBy?: ListOrderBy | undefined;
   /** Pages counted from 1, with totals; for at most 10,000 sessions. */
   readonly page?: number | undefined;
+  /** How many to skip, instead of `page`; at most 10,000. */
   readonly offset?: number | undefined;
 }
 
+/** A page of sessions. */
 export interface SessionPage {
   /** Without events; their state is merged as ever. */
   readonly sessions: Session[];
+  /** How many a page has. */
   readonly limit: number;
   /** For the next page; missing on the last one. */
   readonly nextCursor?: string;
@@ -36,8 +40,7 @@ export interface SessionPage {
 
 export async function listSessions(env: SessionEnvironment, request: ListSessionsRequest): Promise<SessionPage> {
   const { appName, userId } = request;
-  assertId(appName, 'appName');
-  if (userId !== undefined) assertId(userId, 'userId');
+  assertStateOwner({ appName, userId });
   const limit = checkedLimit(request.limit);
   const order = checkedOrder(request.order, 'desc');
   const orderBy = checkedOrderBy(request.orderBy);

@@ -1,6 +1,6 @@
 import { type ViewSource, rememberLoading } from '../domain/session-knowledge.js';
 import { Session } from '../domain/session.js';
-import { stateRecord } from '../domain/stored-text.js';
+import { stateRecord } from '../domain/stored-state.js';
 import type { ViewItem } from '../domain/view-item.js';
 import type { StoredSession, StoredState } from '../storage/session-storage.js';
 

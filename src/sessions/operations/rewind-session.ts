@@ -1,22 +1,23 @@
 import type { SessionLimits } from '../../config/limits.js';
 import type { StateChanges } from '../../state/state-changes.js';
 import { InvalidInputError, SessionNotFoundError, StaleSessionError } from '../domain/errors.js';
-import { type SessionKey, assertSessionKey } from '../domain/ids.js';
+import { type SessionKey, checkedSessionKey } from '../domain/ids.js';
+import { keptPlaceProblem } from '../domain/kept-place.js';
 import { LogReplay } from '../domain/log-replay.js';
 import { marksAfterRewind } from '../domain/marks.js';
 import { optionalCount } from '../domain/optional-count.js';
 import type { Session } from '../domain/session.js';
 import { stateDifference } from '../domain/state-difference.js';
 import { StateFold } from '../domain/state-fold.js';
-import { stateRecord } from '../domain/stored-text.js';
-import { loggedEvent } from '../domain/view-item.js';
+import { stateRecord } from '../domain/stored-state.js';
+import { loggedEvent } from '../domain/logged-event.js';
 import type { SessionEnvironment } from '../session-environment.js';
 import type { StoredSession } from '../storage/session-storage.js';
 import { completeAppend, prepareAppend } from './appending.js';
 import { getSession } from './get-session.js';
 import { readLog } from './log-reading.js';
-import { rewindPlaceProblem } from './rewind-place.js';
 
+/** Which session to take back, and to which moment: `toSeq` or `invocationId` says it. */
 export interface RewindSessionRequest extends SessionKey {
   /** The last event to keep; 0 takes everything back. */
   readonly toSeq?: number | undefined;
@@ -34,15 +35,13 @@ const NO_LIMITS: SessionLimits = { maxEventBytes: Infinity, maxDepth: Infinity, 
 
 /** Takes the session back to a moment: what is seen of it, and its own state. Shared state stays as it is. */
 export async function rewindSession(env: SessionEnvironment, request: RewindSessionRequest): Promise<Session> {
-  const { appName, userId, sessionId } = request;
-  const key = { appName, userId, sessionId };
-  assertSessionKey(key);
+  const key = checkedSessionKey(request);
   const wanted = wantedPlace(request);
   const expectedVersion = optionalCount(request.expectedVersion, 'expectedVersion');
   const id = env.newId();
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const read = await env.storage.read({ key, withState: true, withBase: true });
-    if (!read) throw new SessionNotFoundError(sessionId);
+    if (!read) throw new SessionNotFoundError(key.sessionId);
     const { toSeq, replay, changes } = await wayBack(env, read, wanted);
     const { incarnation, firstSeq, lastSeq } = read.record;
     const actions = { rewind: { toSeq }, ...changes, stateRemovals: [...changes.stateRemovals] };
@@ -59,12 +58,12 @@ export async function rewindSession(env: SessionEnvironment, request: RewindSess
     });
     if (outcome.kind === 'overtaken') continue;
     await completeAppend(env, append, outcome);
-    const session = await getSession(env, { ...key });
-    if (!session) throw new SessionNotFoundError(sessionId);
+    const session = await getSession(env, key);
+    if (!session) throw new SessionNotFoundError(key.sessionId);
     return session;
   }
   const read = await env.storage.read({ key });
-  if (!read) throw new SessionNotFoundError(sessionId);
+  if (!read) throw new SessionNotFoundError(key.sessionId);
   throw new StaleSessionError(read.record.lastSeq - 1, read.record.lastSeq);
 }
 
@@ -105,7 +104,7 @@ async function wayBack(env: SessionEnvironment, read: StoredSession, wanted: Wan
     if (toSeq === undefined || event.seq <= toSeq) fold.add(event);
   }
   if (toSeq === undefined) throw new InvalidInputError('no event that is kept belongs to it', 'invocationId');
-  const problem = rewindPlaceProblem(record, toSeq, 'toSeq');
+  const problem = keptPlaceProblem(record, toSeq, 'toSeq');
   if (problem) throw problem;
   const present = stateRecord(read.state?.session ?? [], 'session');
   return { toSeq, replay, changes: stateDifference(present, fold.toRecord()) };

@@ -1,23 +1,25 @@
 import type { StateChanges } from '../../state/state-changes.js';
 import { type StoredScope, joinStateKey, splitStateKey } from '../../state/scopes.js';
 import { InvalidInputError } from '../domain/errors.js';
-import { type StateOwner, assertId } from '../domain/ids.js';
+import { type StateOwner, assertStateOwner } from '../domain/ids.js';
 import { childPath } from '../domain/json-value.js';
 import { assertStateKey } from '../domain/state-keys.js';
-import { stateRecord, stateWrites } from '../domain/stored-text.js';
+import { stateRecord, stateWrites } from '../domain/stored-state.js';
 import { assertDisjoint, submittedChanges } from '../domain/submitted-changes.js';
 import { type SessionEnvironment, lifetimes } from '../session-environment.js';
 import type { StateEntries } from '../storage/session-storage.js';
 
 /** What to change in shared state; keys may carry the prefix of their scope or leave it out. */
 export interface SharedStateChanges {
+  /** Keys to set; `null` is a value. */
   readonly stateDelta?: Record<string, unknown> | undefined;
+  /** Keys to remove. */
   readonly stateRemovals?: readonly string[] | undefined;
 }
 
 /** The state of a user, or, without `userId`, of an app; keys without prefix. */
 export async function getSharedState(env: SessionEnvironment, owner: StateOwner): Promise<Record<string, unknown>> {
-  assertOwner(owner);
+  assertStateOwner(owner);
   const lifetime = env.ttl.refreshOnRead ? lifetimes(env)[scopeOfOwner(owner)] : undefined;
   return withoutPrefix(await env.storage.readState(owner, lifetime));
 }
@@ -27,18 +29,13 @@ export async function updateSharedState(
   owner: StateOwner,
   { stateDelta, stateRemovals }: SharedStateChanges,
 ): Promise<Record<string, unknown>> {
-  assertOwner(owner);
+  assertStateOwner(owner);
   const scope = scopeOfOwner(owner);
   const given = submittedChanges(stateDelta, stateRemovals, '$', env.limits);
   const changes = inScope(given, scope);
   assertDisjoint(changes.stateDelta, changes.stateRemovals, '$');
   const lifetime = lifetimes(env)[scope];
   return withoutPrefix(await env.storage.writeState({ owner, ...stateWrites(changes), lifetime }));
-}
-
-function assertOwner({ appName, userId }: StateOwner): void {
-  assertId(appName, 'appName');
-  if (userId !== undefined) assertId(userId, 'userId');
 }
 
 function scopeOfOwner({ userId }: StateOwner): 'user' | 'app' {

@@ -1,11 +1,12 @@
 import { isRewind } from '../domain/event-inspection.js';
 import type { LoggedEvent } from '../domain/event.js';
+import { sessionKeyOf } from '../domain/ids.js';
 import { beginningBefore } from '../domain/log-replay.js';
 import type { SeqRange } from '../domain/seq-ranges.js';
 import type { SessionRecord } from '../domain/session-record.js';
 import { StateFold } from '../domain/state-fold.js';
 import { CallSearch, callsMissingIn } from '../domain/tool-pairs.js';
-import { loggedEvent } from '../domain/view-item.js';
+import { loggedEvent } from '../domain/logged-event.js';
 import { isFiltering } from '../domain/view.js';
 import { rangesAbove, rangesBelow, visibleRanges } from '../domain/visible-log.js';
 import { type SessionEnvironment, appendFilter } from '../session-environment.js';
@@ -27,13 +28,10 @@ export function trimHistory(env: SessionEnvironment, record: SessionRecord): Pro
   return isDue ? trim(env, record) : undefined;
 }
 
-async function trim(
-  env: SessionEnvironment,
-  { appName, userId, sessionId, incarnation }: SessionRecord,
-): Promise<void> {
-  const key = { appName, userId, sessionId };
+async function trim(env: SessionEnvironment, appended: SessionRecord): Promise<void> {
+  const key = sessionKeyOf(appended);
   const read = await readView(env.storage, key, appendFilter(env));
-  if (!read || read.stored.record.incarnation !== incarnation) return;
+  if (!read || read.stored.record.incarnation !== appended.incarnation) return;
   const { record } = read.stored;
   const summary = read.stored.summary && loggedEvent(read.stored.summary);
   const view = read.view.map(({ event }) => event);
@@ -47,7 +45,7 @@ async function trim(
   if (newFirstSeq <= record.firstSeq) return;
   await env.storage.trim({
     key,
-    incarnation,
+    incarnation: record.incarnation,
     firstSeq: record.firstSeq,
     marksSeq: record.marksSeq,
     newFirstSeq,
@@ -93,10 +91,9 @@ async function* eventsIn(
 }
 
 async function baseStateUpTo(env: SessionEnvironment, record: SessionRecord, newFirstSeq: number): Promise<string> {
-  const { appName, userId, sessionId, firstSeq } = record;
-  const read = await env.storage.read({ key: { appName, userId, sessionId }, withBase: true });
+  const read = await env.storage.read({ key: sessionKeyOf(record), withBase: true });
   const fold = new StateFold(read?.baseState ?? '{}');
-  for await (const stored of readLog(env.storage, record, { from: firstSeq, to: newFirstSeq - 1 })) {
+  for await (const stored of readLog(env.storage, record, { from: record.firstSeq, to: newFirstSeq - 1 })) {
     fold.add(loggedEvent(stored));
   }
   return JSON.stringify(fold.toRecord());

@@ -9,6 +9,7 @@ import { submittedChanges } from '../domain/submitted-changes.js';
 import type { SessionEnvironment } from '../session-environment.js';
 import { appendEvent } from './append-event.js';
 
+/** What a save depends on. */
 export interface UpdateSessionOptions {
   /** Refuse with `StaleSessionError` if anything but summaries was appended after this version. */
   expectedVersion?: number | undefined;

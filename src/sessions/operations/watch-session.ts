@@ -1,12 +1,13 @@
 import { LogCursor } from '../domain/cursors.js';
 import { InvalidInputError, SessionNotFoundError } from '../domain/errors.js';
 import type { LoggedEvent } from '../domain/event.js';
-import { type SessionKey, assertSessionKey } from '../domain/ids.js';
+import { type SessionKey, checkedSessionKey, sessionKeyOf } from '../domain/ids.js';
 import { optionalCount } from '../domain/optional-count.js';
 import type { SessionEnvironment } from '../session-environment.js';
 import { listEvents } from './list-events.js';
 import { Waiting } from './waiting.js';
 
+/** Which log to follow, and from where. */
 export interface WatchSessionRequest extends SessionKey {
   /** The last event that is known already; from now on unless given. What was trimmed since is left out, as in `listEvents`. */
   readonly afterSeq?: number | undefined;
@@ -36,9 +37,9 @@ export class SessionWatch implements AsyncIterableIterator<LoggedEvent> {
 
   constructor(env: SessionEnvironment, request: WatchSessionRequest) {
     this.#env = env;
-    const { appName, userId, sessionId, afterSeq, signal } = request;
+    const { afterSeq, signal } = request;
     // A copy: its giver may use the same object to ask for something else.
-    this.#request = { appName, userId, sessionId, afterSeq, signal };
+    this.#request = { ...sessionKeyOf(request), afterSeq, signal };
     // "Now" is when the watch is asked for, not when its first event is.
     const start = env.running.track(startOf(env, this.#request));
     // Whoever takes the first event hears of a failure.
@@ -77,11 +78,10 @@ export class SessionWatch implements AsyncIterableIterator<LoggedEvent> {
 
   /** The next events, waited for where there are none; none where the waiting was ended. */
   async #nextPage(incarnation: string, seq: number): Promise<readonly LoggedEvent[]> {
-    const { appName, userId, sessionId, signal } = this.#request;
-    const key = { appName, userId, sessionId };
+    const key = sessionKeyOf(this.#request);
     const cursor = new LogCursor(incarnation, seq, 'asc').toString();
     // Listens before it reads, so that nothing falls in between.
-    const waiting = new Waiting(this.#env, { key, incarnation }, seq, signal);
+    const waiting = new Waiting(this.#env, { key, incarnation }, seq, this.#request.signal);
     this.#waiting = waiting;
     try {
       while (!this.#hasEnded()) {
@@ -103,13 +103,11 @@ export class SessionWatch implements AsyncIterableIterator<LoggedEvent> {
 }
 
 async function startOf({ storage }: SessionEnvironment, request: WatchSessionRequest): Promise<Start> {
-  const { appName, userId, sessionId } = request;
-  const key = { appName, userId, sessionId };
-  assertSessionKey(key);
+  const key = checkedSessionKey(request);
   const afterSeq = optionalCount(request.afterSeq, 'afterSeq');
   assertSignal(request.signal);
   const read = await storage.read({ key });
-  if (!read) throw new SessionNotFoundError(sessionId);
+  if (!read) throw new SessionNotFoundError(key.sessionId);
   const { incarnation, lastSeq } = read.record;
   // Events that the caller knows and the log does not were those of another session.
   if (afterSeq !== undefined && afterSeq > lastSeq) {

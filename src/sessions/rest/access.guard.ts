@@ -12,7 +12,18 @@ type Need = Pick<AccessRequest, 'action' | 'target'>;
 export const Needs = (action: Need['action'], target: Need['target']): MethodDecorator =>
   SetMetadata(NEEDS, { action, target } satisfies Need);
 
-/** Asks {@link SessionAccess} before anything is looked up. What is answered is for who asks, and for now. */
+/**
+ * Asks {@link SessionAccess} before anything is looked up. What is answered is for who asks, and for now.
+ *
+ * @example
+ * @Controller('apps/:appName/users/:userId/sessions/:sessionId/notes')
+ * @UseGuards(AccessGuard)
+ * export class NotesController {
+ *   @Get()
+ *   @Needs('read', 'session')
+ *   list(@Param() key: SessionKey) {}
+ * }
+ */
 @Injectable()
 export class AccessGuard implements CanActivate {
   constructor(
@@ -22,7 +33,7 @@ export class AccessGuard implements CanActivate {
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const need = this.reflector.get<Need | undefined>(NEEDS, context.getHandler());
-    if (!need) throw new ForbiddenException('This route does not say what it does.');
+    if (!need) throw new ForbiddenException('This route does not say what it does: give it @Needs(action, target).');
     const exchange = HttpExchange.of(context);
     exchange.forbidCaching();
     const { request } = exchange;

@@ -3,6 +3,11 @@ import { Allow, IsIn, IsInt, IsOptional, IsString, Matches, Min } from 'class-va
 /** A number as it stands in a query. */
 export const WHOLE = [/^\d{1,15}$/, { message: 'must be a whole number' }] as const;
 
+/** The number itself, once it was checked. */
+export function numberOf(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : Number(text);
+}
+
 /** What `POST …/sessions` takes. The state is checked by the rules of sessions, not here. */
 export class CreateSessionBody {
   @IsOptional()

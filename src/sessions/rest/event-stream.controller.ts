@@ -6,12 +6,11 @@ import type { LoggedEvent } from '../domain/event.js';
 import { SessionService } from '../session.service.js';
 import { AccessGuard, Needs } from './access.guard.js';
 import { EnvelopePipe } from './envelope.pipe.js';
-import { StreamQuery } from './envelopes.js';
+import { StreamQuery, numberOf } from './envelopes.js';
 import { type CurrentExchange, Exchange } from './http-exchange.js';
 import { ProblemFilter } from './problem.filter.js';
 import { problemOf } from '../faces/problems.js';
 import type { SessionParams } from './route-params.js';
-import { numberOf } from '../faces/session-view.js';
 
 /** So that nothing on the way takes a quiet connection for a dead one. */
 const KEEP_ALIVE_MS = 15_000;

@@ -8,12 +8,11 @@ import { SessionService } from '../session.service.js';
 import { AccessGuard, Needs } from './access.guard.js';
 import { ConditionGuard, KeepsVersion } from './condition.guard.js';
 import { EnvelopePipe } from './envelope.pipe.js';
-import { ListEventsQuery } from './envelopes.js';
+import { ListEventsQuery, numberOf } from './envelopes.js';
 import { type CurrentExchange, Exchange } from './http-exchange.js';
 import { JsonBody } from './json-body.js';
 import { ProblemFilter } from './problem.filter.js';
 import type { SessionParams } from './route-params.js';
-import { numberOf } from '../faces/session-view.js';
 
 /** The log of a session. */
 @Controller('apps/:appName/users/:userId/sessions/:sessionId/events')

@@ -11,7 +11,11 @@ interface Answering {
   send(body: unknown): unknown;
 }
 
-/** Answers errors with problem bodies (RFC 9457), and nothing else: no stack, no content of conversations. */
+/**
+ * Answers errors with problem bodies (RFC 9457), and nothing else: no stack, no content of conversations.
+ *
+ * @example app.useGlobalFilters(new ProblemFilter()); // for what no controller of sessions sees
+ */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
   readonly #logger = new Logger(ProblemFilter.name);

@@ -5,6 +5,7 @@ import { type RoutesOptions, routesModule } from './routes-module.js';
 import { SessionsController } from './sessions.controller.js';
 import { StateController } from './state.controller.js';
 
+/** Who may touch what, and where the routes are. */
 export type SessionsRestOptions = RoutesOptions;
 
 /**

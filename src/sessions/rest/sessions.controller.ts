@@ -15,12 +15,13 @@ import {
   GetSessionQuery,
   ListSessionsQuery,
   RewindBody,
+  numberOf,
 } from './envelopes.js';
 import { type CurrentExchange, Exchange } from './http-exchange.js';
 import { JsonBody } from './json-body.js';
 import { ProblemFilter } from './problem.filter.js';
 import type { SessionParams, UserParams } from './route-params.js';
-import { type SessionView, numberOf, viewOf } from '../faces/session-view.js';
+import { type SessionView, viewOf } from '../faces/session-view.js';
 
 const WHERE_TO = 'must hold either toSeq, the last event to keep, or invocationId, the invocation to take back';
 

@@ -12,11 +12,13 @@ export interface Lease {
   readonly expiresAt: number;
 }
 
+/** Which lease to take. */
 export interface LeaseRequest {
   /** What only one may do: 1 to 400 UTF-8 bytes, compared byte for byte. */
   readonly name: string;
   /** 1 to 191 UTF-8 bytes. */
   readonly holder: string;
+  /** How long it lives unless it is renewed. */
   readonly ttlMs: number;
 }
 

@@ -18,6 +18,7 @@ export interface StoredState {
   readonly app: StateEntries;
 }
 
+/** A session to be made. */
 export interface CreateRequest {
   readonly key: SessionKey;
   /** The initial state of the session's own scope as one JSON object, for whoever folds the log later. */
@@ -40,12 +41,15 @@ export interface EventWindow {
   readonly since?: number | undefined;
   /** The same, with the time given as an age by the store's own clock. */
   readonly maxAgeMs?: number | undefined;
+  /** Only events at which a view may begin. */
   readonly anchorsOnly?: boolean;
+  /** How many at most. */
   readonly limit?: number | undefined;
   /** Which end the limit keeps, the newest unless said otherwise; the answer is in ascending order either way. */
   readonly keep?: 'newest' | 'oldest' | undefined;
 }
 
+/** What to read of a session; the record is always answered. */
 export interface ReadRequest {
   readonly key: SessionKey;
   /** Events to read; without it none are. */
@@ -58,6 +62,7 @@ export interface ReadRequest {
   readonly withBase?: boolean;
 }
 
+/** A session as a store holds it, with what was asked for of it. */
 export interface StoredSession {
   readonly record: SessionRecord;
   /** The store's time of this read. */
@@ -71,7 +76,9 @@ export interface StoredSession {
   readonly baseState?: string;
 }
 
+/** The time by which a list is sorted. */
 export type ListOrderBy = 'lastUpdateTime' | 'createTime';
+/** Oldest or newest first. */
 export type ListOrder = 'asc' | 'desc';
 
 /** A place between two sessions of a list. Ties in time are broken by user id, then session id, byte for byte. */
@@ -81,6 +88,7 @@ export interface ListPosition {
   readonly sessionId: string;
 }
 
+/** Which page of which list. */
 export interface ListRequest extends StateOwner {
   readonly orderBy: ListOrderBy;
   readonly order: ListOrder;
@@ -91,16 +99,20 @@ export interface ListRequest extends StateOwner {
   readonly withTotal?: boolean;
 }
 
+/** A session in a list: its record and its state, no events. */
 export interface ListedSession {
   readonly record: SessionRecord;
   readonly state: StoredState;
 }
 
+/** A page of a list. */
 export interface ListResult {
   readonly sessions: readonly ListedSession[];
+  /** Of the whole list, where that was asked for. */
   readonly total?: number;
 }
 
+/** What to keep alive. */
 export interface TouchRequest {
   readonly key: SessionKey;
   readonly incarnation: string;
@@ -108,6 +120,7 @@ export interface TouchRequest {
   readonly renew: { readonly session?: Lifetime; readonly user?: Lifetime; readonly app?: Lifetime };
 }
 
+/** How much of the beginning of a log to forget. */
 export interface TrimRequest {
   readonly key: SessionKey;
   readonly incarnation: string;
@@ -121,6 +134,7 @@ export interface TrimRequest {
   readonly baseState: string;
 }
 
+/** What to change in the state that sessions share. */
 export interface WriteStateRequest {
   readonly owner: StateOwner;
   readonly upserts: readonly Upsert[];
@@ -128,6 +142,7 @@ export interface WriteStateRequest {
   readonly lifetime: Lifetime;
 }
 
+/** How much was removed, of each kind. */
 export interface PurgeCounts {
   readonly sessions: number;
   readonly userStates: number;
@@ -164,8 +179,11 @@ export interface SessionStorage {
   create(request: CreateRequest): Promise<StoredSession | undefined>;
   /** Writes the event, the state and the record of a commit, unless `refusalOf` refuses it. */
   append(commit: Commit): Promise<AppendOutcome>;
+  /** A session that is alive, with what is asked for of it, all of one moment. */
   read(request: ReadRequest): Promise<StoredSession | undefined>;
+  /** A page of the sessions that are alive, in the order that is asked for. */
   list(request: ListRequest): Promise<ListResult>;
+  /** Prolongs what the request names, as far as it is alive. */
   touch(request: TouchRequest): Promise<void>;
   /** Forgets payloads, unless the session no longer is as the request expects (`isAsExpected`). */
   trim(request: TrimRequest): Promise<void>;

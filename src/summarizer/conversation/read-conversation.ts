@@ -1,9 +1,9 @@
 import { SessionNotFoundError } from '../../sessions/domain/errors.js';
 import type { LoggedEvent } from '../../sessions/domain/event.js';
-import type { SessionKey } from '../../sessions/domain/ids.js';
+import { type SessionKey, sessionKeyOf } from '../../sessions/domain/ids.js';
 import { type SeqRange, countOf, isInRanges, oldestOf } from '../../sessions/domain/seq-ranges.js';
 import type { SessionRecord } from '../../sessions/domain/session-record.js';
-import { loggedEvent } from '../../sessions/domain/view-item.js';
+import { loggedEvent } from '../../sessions/domain/logged-event.js';
 import { rangesAbove, rangesBelow, visibleRanges } from '../../sessions/domain/visible-log.js';
 import type { EventWindow, SessionStorage } from '../../sessions/storage/session-storage.js';
 import { CutPlaces, PATIENCE } from './cut-places.js';
@@ -126,8 +126,8 @@ class StretchReading {
   }
 
   async #read(window: EventWindow): Promise<LoggedEvent[]> {
-    const { appName, userId, sessionId, incarnation } = this.record;
-    const read = await this.storage.read({ key: { appName, userId, sessionId }, window });
+    const { sessionId, incarnation } = this.record;
+    const read = await this.storage.read({ key: sessionKeyOf(this.record), window });
     if (read?.record.incarnation !== incarnation) throw new SessionNotFoundError(sessionId);
     // A store may answer with more than it was asked for, and with what was appended meanwhile.
     return read.events.filter(({ seq }) => isInRanges(seq, window.ranges ?? this.#visible)).map(loggedEvent);

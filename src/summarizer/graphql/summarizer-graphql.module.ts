@@ -2,6 +2,7 @@ import { type DynamicModule, Module, type ModuleMetadata, type Type } from '@nes
 import { SessionAccess } from '../../sessions/faces/session-access.js';
 import { SummariesResolver } from './summaries.resolver.js';
 
+/** Who may touch what. */
 export interface SummarizerGraphqlOptions {
   /** Decides who may touch what: mostly the class that `SessionsGraphqlModule` has. */
   readonly access: Type<SessionAccess>;

@@ -1,9 +1,9 @@
 import { Controller, Get, Param, Post, Query, UseFilters, UseGuards } from '@nestjs/common';
 import { checkedLimit } from '../../sessions/domain/paging.js';
-import { numberOf } from '../../sessions/faces/session-view.js';
 import { AccessGuard, Needs } from '../../sessions/rest/access.guard.js';
 import { ConditionGuard } from '../../sessions/rest/condition.guard.js';
 import { EnvelopePipe } from '../../sessions/rest/envelope.pipe.js';
+import { numberOf } from '../../sessions/rest/envelopes.js';
 import { type CurrentExchange, Exchange } from '../../sessions/rest/http-exchange.js';
 import { JsonBody } from '../../sessions/rest/json-body.js';
 import { ProblemFilter } from '../../sessions/rest/problem.filter.js';

@@ -8,6 +8,7 @@ import { TypeOrmSessionStorage } from '../../../src/typeorm.js';
 import { createMariaDbDatabase, dropMariaDbDatabase } from '../../support/mariadb-store.js';
 import { createPostgresDatabase, dropPostgresDatabase } from '../../support/postgres-store.js';
 import { clusterNodes, newPrefix, redisUrl, removeKeys } from '../../support/redis-store.js';
+import { describeChosen } from '../../support/processes/shared-stores.js';
 import type { StoreName } from '../../support/store-names.js';
 import { newDatabaseName } from './database-name.js';
 
@@ -21,40 +22,72 @@ export interface Place {
   remove(): Promise<void>;
 }
 
-const makers: Readonly<Record<StoreName, () => Promise<Place>>> = {
-  memory: async () => ({
+export interface PlaceKind {
+  readonly name: StoreName;
+  /** A place of its own, which goes with `remove`. */
+  open(): Promise<Place>;
+}
+
+/** Those of the stores that the module makes by its settings. */
+const placeKinds: readonly PlaceKind[] = [
+  { name: 'memory', open: memoryPlace },
+  { name: 'sqlite', open: sqlitePlace },
+  { name: 'redis', open: async () => redisPlace('redis') },
+  { name: 'redis-cluster', open: async () => redisPlace('redis-cluster') },
+  { name: 'mariadb', open: mariaDbPlace },
+  { name: 'postgres', open: postgresPlace },
+];
+
+/** Describes an app with sessions, for each place that `STORES` does not leave out; `$name` in the title is its store. */
+export function describePlaces(title: string, define: (kind: PlaceKind) => void): void {
+  describeChosen(title, placeKinds, define);
+}
+
+/** The same for places to which an app may have connections of its own. */
+export function describePlacesWithConnections(title: string, define: (kind: PlaceKind) => void): void {
+  describeChosen(
+    title,
+    placeKinds.filter(({ name }) => name !== 'memory'),
+    define,
+  );
+}
+
+export async function openPlace(name: StoreName): Promise<Place> {
+  const kind = placeKinds.find((candidate) => candidate.name === name);
+  if (!kind) throw new Error(`The module makes no store called ${name} by its settings`);
+  return kind.open();
+}
+
+async function memoryPlace(): Promise<Place> {
+  return {
     name: 'memory',
     settings: { provider: 'memory' },
     env: { SESSIONS_PROVIDER: 'memory' },
     look: () => undefined,
     remove: async () => undefined,
-  }),
-  async sqlite() {
-    const folder = await mkdtemp(join(tmpdir(), 'agent-sessions-module-'));
-    const database = join(folder, 'sessions.db');
-    return {
-      name: 'sqlite',
-      settings: { provider: 'typeorm', database: { database } },
-      env: { SESSIONS_PROVIDER: 'typeorm', SESSIONS_DATABASE_URL: `sqlite:${database}` },
-      look: () => new SessionService({ storage: new TypeOrmSessionStorage({ database }) }),
-      remove: () => rm(folder, { recursive: true }),
-    };
-  },
-  redis: async () => redisPlace('redis'),
-  'redis-cluster': async () => redisPlace('redis-cluster'),
-  async mariadb() {
-    const database = await createMariaDbDatabase(newDatabaseName());
-    return serverPlace('mariadb', database.storageOptions, () => dropMariaDbDatabase(database));
-  },
-  async postgres() {
-    const database = await createPostgresDatabase(newDatabaseName());
-    return serverPlace('postgres', database.storageOptions, () => dropPostgresDatabase(database));
-  },
-};
+  };
+}
 
-/** A place of its own, which goes with `remove`. */
-export function openPlace(name: StoreName): Promise<Place> {
-  return makers[name]();
+async function sqlitePlace(): Promise<Place> {
+  const folder = await mkdtemp(join(tmpdir(), 'agent-sessions-module-'));
+  const database = join(folder, 'sessions.db');
+  return {
+    name: 'sqlite',
+    settings: { provider: 'typeorm', database: { database } },
+    env: { SESSIONS_PROVIDER: 'typeorm', SESSIONS_DATABASE_URL: `sqlite:${database}` },
+    look: () => new SessionService({ storage: new TypeOrmSessionStorage({ database }) }),
+    remove: () => rm(folder, { recursive: true }),
+  };
+}
+
+async function mariaDbPlace(): Promise<Place> {
+  const database = await createMariaDbDatabase(newDatabaseName());
+  return serverPlace('mariadb', database.storageOptions, () => dropMariaDbDatabase(database));
+}
+
+async function postgresPlace(): Promise<Place> {
+  const database = await createPostgresDatabase(newDatabaseName());
+  return serverPlace('postgres', database.storageOptions, () => dropPostgresDatabase(database));
 }
 
 function redisPlace(name: 'redis' | 'redis-cluster'): Place {

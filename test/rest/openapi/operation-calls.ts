@@ -139,7 +139,7 @@ export const OPERATION_CALLS: Readonly<Record<string, OperationCalls>> = {
   },
   streamEvents: { method: 'listEvents', calls: [unknownQuery, missing] },
   getSessionState: { method: 'getSession', calls: [{ status: 200 }, missing] },
-  changeSessionState: {
+  updateSessionState: {
     method: 'appendEvent',
     calls: [
       { status: 200, body: CHANGE },
@@ -179,12 +179,12 @@ export const OPERATION_CALLS: Readonly<Record<string, OperationCalls>> = {
     ],
   },
   getUserState: { method: 'getUserState', calls: [{ status: 200 }, { status: 403, headers: deny('userState') }] },
-  changeUserState: {
+  updateUserState: {
     method: 'updateUserState',
     calls: [{ status: 200, body: CHANGE }, { status: 403, headers: deny('userState') }, unknownName, tooLarge, notJson],
   },
   getAppState: { method: 'getAppState', calls: [{ status: 200 }, { status: 403, headers: deny('appState') }] },
-  changeAppState: {
+  updateAppState: {
     method: 'updateAppState',
     calls: [{ status: 200, body: CHANGE }, { status: 403, headers: deny('appState') }, unknownName, tooLarge, notJson],
   },

@@ -1,3 +1,4 @@
+/** Where the explorer is, and whether in production too. */
 export interface ExplorerOptions {
   /** Where the page is: `explorer` unless said otherwise. */
   readonly path?: string | undefined;

@@ -1,7 +1,8 @@
 import type { Lifetime } from '../../domain/expiry.js';
-import type { SessionKey } from '../../domain/ids.js';
+import type { SessionKey, StateOwner, UserKey } from '../../domain/ids.js';
+import type { StateWrites } from '../../domain/scope-writes.js';
 import type { ListRequest, ListResult } from '../session-storage.js';
-import type { ScriptArguments, Writes } from './script-arguments.js';
+import type { ScriptArguments } from './script-arguments.js';
 import type { FlatHash, SharedState } from './session-replies.js';
 
 /** A list as its script answered it. */
@@ -29,7 +30,7 @@ export interface AppScope {
   /** The keys for the scripts of a session. */
   sessionKeys(key: SessionKey): string[];
   /** The arguments that stand for writes to the state of the app. */
-  writeArguments(writes: Writes, lifetime: Lifetime | undefined): ScriptArguments;
+  writeArguments(writes: StateWrites, lifetime: Lifetime | undefined): ScriptArguments;
   /** Does what a script left to be done. */
   finish(work: LeftWork): Promise<void>;
   /** The state of the app, as the script of a session answered it, if it could. */
@@ -41,7 +42,7 @@ export interface AppScope {
   /** The keys for a write of shared state, besides the state itself. */
   registryKeys(appName: string): string[];
   /** Sees to it that a user is found who has shared state that expires. */
-  register(owner: { appName: string; userId?: string | undefined }, due: number): Promise<void>;
+  register(owner: StateOwner, due: number): Promise<void>;
   /** The keys for a list of a user's sessions, besides those of the user. */
   listKeys(appName: string): string[];
   /** Adds to a list what its script could not know. */
@@ -50,5 +51,5 @@ export interface AppScope {
   /** The indexes of the app that the script for a user keeps as well. */
   indexKeys(appName: string): string[];
   /** Forgets a user of whom nothing is left. */
-  forget(owner: { appName: string; userId: string }): Promise<void>;
+  forget(owner: UserKey): Promise<void>;
 }

@@ -1,5 +1,6 @@
 import type { AppendOutcome, Commit } from '../../domain/commit.js';
 import { type Marks, OWN_SEQ } from '../../domain/marks.js';
+import { writesOf } from '../../domain/scope-writes.js';
 import type { AppScope } from './app-scope.js';
 import { afterWrite } from './driver-errors.js';
 import {
@@ -9,7 +10,6 @@ import {
   lifetimeArguments,
   optional,
   writeArguments,
-  writesIn,
 } from './script-arguments.js';
 import type { ScriptRunner } from './script-runner.js';
 import { APPEND_COMMIT } from './scripts/append-commit.js';
@@ -85,9 +85,9 @@ function commitArguments(commit: Commit, app: AppScope): ScriptArguments {
     optional(expiry?.session.ttlMs),
     ...lifetimeArguments(expiry?.user),
     ...lifetimeArguments(expiry?.app),
-    ...writeArguments(writesIn('session', commit)),
-    ...writeArguments(writesIn('user', commit)),
-    ...app.writeArguments(writesIn('app', commit), expiry?.app),
+    ...writeArguments(writesOf('session', commit)),
+    ...writeArguments(writesOf('user', commit)),
+    ...app.writeArguments(writesOf('app', commit), expiry?.app),
   ];
 }
 

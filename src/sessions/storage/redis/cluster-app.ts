@@ -1,6 +1,7 @@
 import { StoreUnavailableError } from '../../domain/errors.js';
 import { type Lifetime, NEVER } from '../../domain/expiry.js';
-import type { SessionKey } from '../../domain/ids.js';
+import type { SessionKey, StateOwner, UserKey } from '../../domain/ids.js';
+import type { StateWrites } from '../../domain/scope-writes.js';
 import type { ListRequest, ListResult } from '../session-storage.js';
 import type { AppScope, LeftWork, ListPage } from './app-scope.js';
 import { beforeAnswer } from './driver-errors.js';
@@ -9,7 +10,7 @@ import { type PendingWork, pendingArguments, pendingText, pendingWork } from './
 import { forgetUser } from './purge-expired.js';
 import type { RedisKeys } from './redis-keys.js';
 import { RenewalTimes } from './renewal-times.js';
-import { type ScriptArguments, type Writes, optional } from './script-arguments.js';
+import { type ScriptArguments, optional } from './script-arguments.js';
 import type { NumberReply, ScriptRunner } from './script-runner.js';
 import { APPLY_APP_WRITES, CLEAR_PENDING, REGISTER } from './scripts/app-writes.js';
 import { TOUCH_STATE } from './scripts/shared-state-scripts.js';
@@ -39,7 +40,7 @@ export class ClusterApp implements AppScope {
     return this.keys.ofSession(key);
   }
 
-  writeArguments(writes: Writes, lifetime: Lifetime | undefined): ScriptArguments {
+  writeArguments(writes: StateWrites, lifetime: Lifetime | undefined): ScriptArguments {
     return [pendingText(writes, lifetime)];
   }
 
@@ -65,14 +66,14 @@ export class ClusterApp implements AppScope {
     await this.connection.write(TOUCH_STATE, { keys: [this.keys.stateOf({ appName })], args: [ttlMs] });
   }
 
-  async register({ appName, userId }: { appName: string; userId?: string | undefined }, due: number): Promise<void> {
+  async register({ appName, userId }: StateOwner, due: number): Promise<void> {
     if (userId !== undefined) {
       await this.connection.write(REGISTER, { keys: [this.keys.usersOf(appName)], args: ['', userId, due, due] });
     }
     await this.#registerApp(appName, due);
   }
 
-  async forget(owner: { appName: string; userId: string }): Promise<void> {
+  async forget(owner: UserKey): Promise<void> {
     await forgetUser(this.connection, this.keys, owner);
   }
 

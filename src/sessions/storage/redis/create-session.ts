@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { writesOf } from '../../domain/scope-writes.js';
 import type { CreateRequest, StoredSession } from '../session-storage.js';
 import type { AppScope } from './app-scope.js';
 import { afterWrite } from './driver-errors.js';
 import { logArguments } from './log-arguments.js';
-import { keyArguments, lifetimeArguments, writeArguments, writesIn } from './script-arguments.js';
+import { keyArguments, lifetimeArguments, writeArguments } from './script-arguments.js';
 import type { ScriptRunner } from './script-runner.js';
 import { CREATE_SESSION } from './scripts/create-session.js';
 import { type FlatHash, type RecordReply, recordOf } from './session-replies.js';
@@ -36,9 +37,9 @@ export async function createSession(
       expiry.session.ttlMs,
       ...lifetimeArguments(expiry.user),
       ...lifetimeArguments(expiry.app),
-      ...writeArguments(writesIn('session', writes)),
-      ...writeArguments(writesIn('user', writes)),
-      ...app.writeArguments(writesIn('app', writes), expiry.app),
+      ...writeArguments(writesOf('session', writes)),
+      ...writeArguments(writesOf('user', writes)),
+      ...app.writeArguments(writesOf('app', writes), expiry.app),
       ...logArguments(log),
     ],
   });

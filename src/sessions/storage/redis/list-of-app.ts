@@ -1,4 +1,4 @@
-import { compareBytes } from '../../domain/byte-order.js';
+import { comparePositions, positionOf } from '../list-order.js';
 import type { ListRequest } from '../session-storage.js';
 import type { ListPage } from './app-scope.js';
 import { readUserPage } from './list-of-user.js';
@@ -37,15 +37,10 @@ export async function listOfApp(connection: ScriptRunner, keys: RedisKeys, reque
 
 const NO_APP_KEYS = { listKeys: () => [] };
 
-function merged({ orderBy, order }: ListRequest, limit: number, pages: readonly ListPage[]): ListPage {
-  const direction = order === 'asc' ? 1 : -1;
+function merged(request: ListRequest, limit: number, pages: readonly ListPage[]): ListPage {
   const sessions = pages
     .flatMap(({ result }) => result.sessions)
-    .toSorted(
-      ({ record: a }, { record: b }) =>
-        direction *
-        (a[orderBy] - b[orderBy] || compareBytes(a.userId, b.userId) || compareBytes(a.sessionId, b.sessionId)),
-    )
+    .toSorted((a, b) => comparePositions(positionOf(a.record, request), positionOf(b.record, request), request))
     .slice(0, limit);
   const total = pages.reduce((sum, { result }) => sum + (result.total ?? 0), 0);
   return { result: { sessions, total }, left: pages.flatMap(({ left }) => left) };

@@ -1,3 +1,5 @@
+import { groupedBy } from '../groups.js';
+import { inPortions } from '../portions.js';
 import type { LogPosition, LogReference } from '../session-changes.js';
 import type { RedisKeys } from './redis-keys.js';
 import type { ScriptRunner } from './script-runner.js';
@@ -6,8 +8,6 @@ import { pairsOf } from './session-replies.js';
 
 /** So that no script holds up the server for long. */
 const LOGS_A_SCRIPT = 500;
-
-type Placed = LogReference & { readonly place: number };
 
 /** Where logs stand: a script for each portion, all at once; on a cluster one for each user at least, whose slot it is. */
 export async function logPositions(
@@ -18,9 +18,11 @@ export async function logPositions(
 ): Promise<(LogPosition | undefined)[]> {
   const positions: (LogPosition | undefined)[] = logs.map(() => undefined);
   const placed = logs.map((log, place) => ({ ...log, place }));
-  const groups = isCluster ? byUser(keys, placed) : [placed];
+  const slotOf = ({ key }: LogReference): string => keys.baseOfUser(key.appName, key.userId);
+  const groups = isCluster ? [...groupedBy(placed, slotOf).values()] : [placed];
+  const portions = groups.flatMap((group) => inPortions(group, { items: LOGS_A_SCRIPT }));
   await Promise.all(
-    groups.flatMap(inPortions).map(async (portion) => {
+    portions.map(async (portion) => {
       const reply = await scripts.read<string[]>(LOG_POSITIONS, {
         keys: portion.map(({ key }) => keys.recordOf(key)),
         args: portion.map(({ incarnation }) => incarnation),
@@ -33,20 +35,4 @@ export async function logPositions(
     }),
   );
   return positions;
-}
-
-function byUser(keys: RedisKeys, logs: readonly Placed[]): Placed[][] {
-  const groups = new Map<string, Placed[]>();
-  for (const log of logs) {
-    const slot = keys.baseOfUser(log.key.appName, log.key.userId);
-    const group = groups.get(slot);
-    if (group) group.push(log);
-    else groups.set(slot, [log]);
-  }
-  return [...groups.values()];
-}
-
-function inPortions(logs: readonly Placed[]): (readonly Placed[])[] {
-  const count = Math.ceil(logs.length / LOGS_A_SCRIPT);
-  return Array.from({ length: count }, (_, index) => logs.slice(index * LOGS_A_SCRIPT, (index + 1) * LOGS_A_SCRIPT));
 }

@@ -1,12 +1,14 @@
 import type { Lifetime } from '../../domain/expiry.js';
-import { type ScriptArguments, type Writes, lifetimeArguments, writeArguments } from './script-arguments.js';
+import { type StateWrites, changesNothing } from '../../domain/scope-writes.js';
+import { storedJson } from '../../domain/stored-json.js';
+import { type ScriptArguments, lifetimeArguments, writeArguments } from './script-arguments.js';
 import { type FlatHash, pairsOf } from './session-replies.js';
 
 /** The field of a pending hash by which a session asks for its user to be made known. */
 const REGISTER = 'register';
 
 interface PendingWrites {
-  readonly writes: Writes;
+  readonly writes: StateWrites;
   readonly lifetime: Lifetime;
 }
 
@@ -17,9 +19,8 @@ export interface PendingWork {
 }
 
 /** Writes to the state of the app as they wait for somebody to apply them; '' where there are none. */
-export function pendingText(writes: Writes, lifetime: Lifetime | undefined): string {
-  const { upserts, removals } = writes;
-  if (!lifetime || upserts.length + removals.length === 0) return '';
+export function pendingText(writes: StateWrites, lifetime: Lifetime | undefined): string {
+  if (!lifetime || changesNothing(writes)) return '';
   return JSON.stringify({ writes, lifetime } satisfies PendingWrites);
 }
 
@@ -27,7 +28,7 @@ export function pendingWork(pending: FlatHash): PendingWork {
   const fields = pairsOf(pending);
   const writes = fields
     .filter(([field]) => field !== REGISTER)
-    .map(([seq, text]) => ({ seq: Number(seq), ...(JSON.parse(text) as PendingWrites) }));
+    .map(([seq, text]) => ({ seq: Number(seq), ...(storedJson(text, 'pending state') as PendingWrites) }));
   const registration = fields.find(([field]) => field === REGISTER)?.[1];
   const [due, until] = registration?.split(' ').map(Number) ?? [];
   return {

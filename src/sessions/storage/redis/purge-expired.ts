@@ -1,3 +1,4 @@
+import type { UserKey } from '../../domain/ids.js';
 import type { PurgeCounts } from '../session-storage.js';
 import type { AppScope } from './app-scope.js';
 import type { RedisKeys } from './redis-keys.js';
@@ -74,11 +75,7 @@ export class ExpiryPurge {
 function purgeUser(
   connection: ScriptRunner,
   keys: RedisKeys,
-  {
-    owner,
-    appIndexKeys,
-    maxSessions,
-  }: { owner: { appName: string; userId: string }; appIndexKeys: readonly string[]; maxSessions: number },
+  { owner, appIndexKeys, maxSessions }: { owner: UserKey; appIndexKeys: readonly string[]; maxSessions: number },
 ): Promise<[sessions: NumberReply, userStates: NumberReply, due: string]> {
   const { appName, userId } = owner;
   return connection.write(PURGE_USER, {
@@ -88,11 +85,7 @@ function purgeUser(
 }
 
 /** Forgets a user, unless something is there or comes meanwhile. */
-export async function forgetUser(
-  connection: ScriptRunner,
-  keys: RedisKeys,
-  owner: { appName: string; userId: string },
-): Promise<void> {
+export async function forgetUser(connection: ScriptRunner, keys: RedisKeys, owner: UserKey): Promise<void> {
   const { appName, userId } = owner;
   const [, claim, users] = await connection.write<[NumberReply, string, string[]]>(CLAIM_USERS, {
     keys: [keys.stateOf({ appName }), keys.usersOf(appName)],

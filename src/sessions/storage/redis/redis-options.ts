@@ -1,8 +1,10 @@
 import { Cluster, type ClusterNode, Redis, type RedisOptions } from 'ioredis';
 import type { Clock } from '../../domain/clock.js';
 
+/** A client of ioredis, of a node or of a cluster. */
 export type RedisClient = Redis | Cluster;
 
+/** Where Redis is, and how it is used. */
 export interface RedisSessionStorageOptions {
   /** A client of your own, of a node or of a cluster. It is used as it is, and never closed. */
   readonly client?: RedisClient | undefined;
@@ -22,6 +24,7 @@ export interface RedisSessionStorageOptions {
   readonly waitReplicas?: WaitReplicas | undefined;
 }
 
+/** How many replicas have to have a write. */
 export interface WaitReplicas {
   readonly count: number;
   /** How long they may take. */

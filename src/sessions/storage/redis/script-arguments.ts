@@ -1,14 +1,8 @@
-import type { StoredScope } from '../../../state/scopes.js';
-import type { Removal, Upsert } from '../../domain/commit.js';
 import type { Lifetime } from '../../domain/expiry.js';
 import type { SessionKey } from '../../domain/ids.js';
+import type { StateWrites } from '../../domain/scope-writes.js';
 
 export type ScriptArguments = (string | number)[];
-
-export interface Writes {
-  readonly upserts: readonly Upsert[];
-  readonly removals: readonly Removal[];
-}
 
 /** The session, as the arguments that all its scripts begin with. */
 export function keyArguments({ sessionId, userId, appName }: SessionKey): ScriptArguments {
@@ -27,15 +21,7 @@ export function lifetimeArguments(lifetime: Lifetime | undefined): ScriptArgumen
   return [optional(lifetime?.ttlMs), optional(lifetime?.renewBelowMs)];
 }
 
-/** The writes of one scope. */
-export function writesIn(scope: StoredScope, { upserts, removals }: Writes): Writes {
-  return {
-    upserts: upserts.filter((upsert) => upsert.scope === scope),
-    removals: removals.filter((removal) => removal.scope === scope),
-  };
-}
-
-export function writeArguments({ upserts, removals }: Writes): ScriptArguments {
+export function writeArguments({ upserts, removals }: StateWrites): ScriptArguments {
   return [
     upserts.length,
     ...upserts.flatMap(({ name, value }) => [name, value]),

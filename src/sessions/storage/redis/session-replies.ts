@@ -8,7 +8,7 @@ import type { StateEntries } from '../session-storage.js';
 /** Names and values in turn, as Redis answers a hash. */
 export type FlatHash = readonly string[];
 
-/** The fields of a record, as SESSION names them. */
+/** What a record holds, in the order of RECORD_FIELDS. */
 export type RecordReply = readonly string[];
 
 /** The shared state of a user or an app, and when it expires if it is there. */

@@ -1,9 +1,10 @@
 import type { SessionKey } from '../../domain/ids.js';
+import type { StateWrites } from '../../domain/scope-writes.js';
 import type { ListRequest, ListResult } from '../session-storage.js';
 import type { AppScope, ListPage } from './app-scope.js';
 import { readListPage } from './list-page.js';
 import type { RedisKeys } from './redis-keys.js';
-import { type ScriptArguments, type Writes, writeArguments } from './script-arguments.js';
+import { type ScriptArguments, writeArguments } from './script-arguments.js';
 import type { ScriptRunner } from './script-runner.js';
 import { type FlatHash, type SharedState, sharedStateOf } from './session-replies.js';
 
@@ -32,7 +33,7 @@ export class SingleNodeApp implements AppScope {
     return [this.keys.usersOf(appName), this.keys.apps];
   }
 
-  writeArguments(writes: Writes): ScriptArguments {
+  writeArguments(writes: StateWrites): ScriptArguments {
     return writeArguments(writes);
   }
 

@@ -1,7 +1,8 @@
 import type { AppendOutcome, Commit } from '../../domain/commit.js';
 import { StoreUnavailableError } from '../../domain/errors.js';
+import { sessionNameOf } from '../../domain/ids.js';
+import { groupedBy } from '../groups.js';
 import { appendCommits } from './append-commits.js';
-import { sessionKey } from './commit-places.js';
 import { Lanes } from './lanes.js';
 import type { Transactions } from './sql-transaction.js';
 
@@ -68,7 +69,7 @@ export class CoalescedAppends {
     // What was asked for in the same breath goes together.
     await Promise.resolve();
     for (let appends = this.#takeSome(); appends.length > 0; appends = this.#takeSome()) {
-      const sessions = appends.map(({ commit }) => sessionKey(commit.key));
+      const sessions = appends.map(({ commit }) => sessionNameOf(commit.key));
       for (const session of sessions) this.#underWay.add(session);
       await this.#appendTogether(appends);
       for (const session of sessions) this.#underWay.delete(session);
@@ -85,7 +86,7 @@ export class CoalescedAppends {
       const isTooMuch =
         taken.length >= COMMITS_A_TRANSACTION ||
         (taken.length > 0 && characters + event.payload.length > CHARACTERS_A_TRANSACTION);
-      if (isTooMuch || this.#underWay.has(sessionKey(key))) {
+      if (isTooMuch || this.#underWay.has(sessionNameOf(key))) {
         left.push(append);
       } else {
         taken.push(append);
@@ -104,7 +105,8 @@ export class CoalescedAppends {
         { calledAt, isTimeNeededLater: true, isTriedOnce: appends.length > 1 },
       );
       const aside = appends.filter((append, index) => !settle(append, outcomes[index]));
-      for (const ofSession of groupBySession(aside)) this.#appendSlowly(ofSession);
+      const bySession = groupedBy(aside, ({ commit }) => sessionNameOf(commit.key));
+      for (const ofSession of bySession.values()) this.#appendSlowly(ofSession);
     } catch (error) {
       // What may have been written must not be written again.
       const isFinal = appends.length === 1 || (error instanceof StoreUnavailableError && error.outcomeUnknown);
@@ -140,13 +142,4 @@ function commitsOf(appends: readonly WaitingAppend[]): Commit[] {
 function settle({ resolve }: WaitingAppend, outcome: AppendOutcome | undefined): boolean {
   if (outcome) resolve(outcome);
   return outcome !== undefined;
-}
-
-function groupBySession(appends: readonly WaitingAppend[]): Iterable<readonly WaitingAppend[]> {
-  const groups = new Map<string, WaitingAppend[]>();
-  for (const append of appends) {
-    const key = sessionKey(append.commit.key);
-    groups.set(key, [...(groups.get(key) ?? []), append]);
-  }
-  return groups.values();
 }

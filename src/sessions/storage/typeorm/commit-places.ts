@@ -1,6 +1,7 @@
 import type { Commit, StoredEvent } from '../../domain/commit.js';
-import type { SessionKey } from '../../domain/ids.js';
+import { sessionNameOf } from '../../domain/ids.js';
 import type { SessionRecord } from '../../domain/session-record.js';
+import { groupedBy } from '../groups.js';
 import { hasKey } from './session-lookup.js';
 import {
   EVENT_COLUMNS,
@@ -53,7 +54,7 @@ export async function lockPlaces(
   commits: readonly Commit[],
   lockedSessions: LockedSessions,
 ): Promise<readonly (CommitPlace | undefined)[]> {
-  const ofSessions = groupBySession(commits);
+  const ofSessions = groupedBy(commits, ({ key }) => sessionNameOf(key));
   const [only, ...others] = ofSessions.values();
   if (!only) return [];
   const lock = lockOf(transaction, lockedSessions);
@@ -61,7 +62,7 @@ export async function lockPlaces(
     others.length === 0
       ? await lockOnePlace(transaction, only, lock(undefined))
       : await lockSeveral(transaction, ofSessions, lock(sql`s.pk`));
-  return commits.map(({ key }) => places.get(sessionKey(key)));
+  return commits.map(({ key }) => places.get(sessionNameOf(key)));
 }
 
 /** The end of the statement that locks: whoever need not wait takes the rows in any order, since nobody waits for it in a circle. */
@@ -88,7 +89,7 @@ async function lockOnePlace(transaction: SqlTransaction, commits: readonly Commi
   const place = new CommitPlace(row.pk, recordOf(row));
   const seen = rows.flatMap(({ seen_seq: seq }) => (seq === null ? [] : [seq]));
   if (seen.length > 0) await rememberSeen(transaction, place, sql`seq IN (${sqlList(seen)})`);
-  return places.set(sessionKey(first.key), place);
+  return places.set(sessionNameOf(first.key), place);
 }
 
 /** Two looks, since one for all pairs of sessions and events is more than databases do well. */
@@ -104,8 +105,8 @@ async function lockSeveral(transaction: SqlTransaction, ofSessions: Map<string, 
   const wanted = rows.map((row) => {
     const place = new CommitPlace(row.pk, recordOf(row));
     byPk.set(row.pk, place);
-    places.set(sessionKey(place.record), place);
-    return sql`(session_pk = ${row.pk} AND event_id IN (${idsOf(ofSessions.get(sessionKey(place.record)) ?? [])}))`;
+    places.set(sessionNameOf(place.record), place);
+    return sql`(session_pk = ${row.pk} AND event_id IN (${idsOf(ofSessions.get(sessionNameOf(place.record)) ?? [])}))`;
   });
   const seen = await transaction.rows<EventRow & { session_pk: number }>(
     sql`SELECT session_pk, ${EVENT_COLUMNS} FROM ${tables.events} WHERE ${joinSql(wanted, ' OR ')}`,
@@ -124,19 +125,4 @@ export async function rememberSeen(transaction: SqlTransaction, place: CommitPla
 
 function idsOf(commits: readonly Commit[]): Sql {
   return sqlList(commits.map(({ event }) => event.id));
-}
-
-function groupBySession(commits: readonly Commit[]): Map<string, Commit[]> {
-  const groups = new Map<string, Commit[]>();
-  for (const commit of commits) {
-    const group = groups.get(sessionKey(commit.key));
-    if (group) group.push(commit);
-    else groups.set(sessionKey(commit.key), [commit]);
-  }
-  return groups;
-}
-
-/** Tells sessions apart: no id holds a line break. */
-export function sessionKey({ appName, userId, sessionId }: SessionKey): string {
-  return `${appName}\n${userId}\n${sessionId}`;
 }

@@ -1,7 +1,7 @@
 import type { InitialEvent } from '../../domain/initial-log.js';
 import type { SessionRecord } from '../../domain/session-record.js';
 import type { CommitPlace } from './commit-places.js';
-import { inPortions } from './portions.js';
+import { inPortions } from '../portions.js';
 import { NO_SQL, type Sql, joinSql, sql } from './sql.js';
 import type { Tables } from './tables.js';
 

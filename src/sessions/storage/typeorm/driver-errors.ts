@@ -31,7 +31,7 @@ export function storeUnavailable(error: unknown, outcomeUnknown: boolean): unkno
   const code = codeOf(error) || 'connection lost';
   const reason = REASONS.find(({ codes }) => codes.test(code))?.reason;
   if (code === 'ER_NET_PACKET_TOO_LARGE') {
-    return new LimitExceededError('is more than the database takes at once; raise its max_allowed_packet');
+    return new LimitExceededError('This is more than the database takes at once; raise its max_allowed_packet.');
   }
   const cause = new Error(`The database driver reported ${code}`);
   const said = reason === undefined ? code : `${code}: ${reason}`;

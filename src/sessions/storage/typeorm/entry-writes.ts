@@ -1,6 +1,7 @@
 import type { StateWrites } from '../../domain/scope-writes.js';
+import { groupedBy } from '../groups.js';
 import type { Dialect } from './dialect.js';
-import { inPortions } from './portions.js';
+import { inPortions } from '../portions.js';
 import { type Sql, joinSql, sql, sqlList } from './sql.js';
 
 interface Entry {
@@ -42,11 +43,9 @@ export class EntryWrites {
   }
 
   #removals(entries: readonly Entry[]): Sql[] {
-    const names = new Map<number, string[]>();
-    for (const { ownerPk, name } of entries) names.set(ownerPk, [...(names.get(ownerPk) ?? []), name]);
-    return [...names].flatMap(([ownerPk, ofOwner]) =>
-      inPortions(ofOwner).map(
-        (some) => sql`DELETE FROM ${this.table} WHERE ${this.owner} = ${ownerPk} AND name IN (${sqlList(some)})`,
+    return [...groupedBy(entries, ({ ownerPk }) => ownerPk)].flatMap(([ownerPk, ofOwner]) =>
+      inPortions(ofOwner.map(({ name }) => name)).map(
+        (names) => sql`DELETE FROM ${this.table} WHERE ${this.owner} = ${ownerPk} AND name IN (${sqlList(names)})`,
       ),
     );
   }

@@ -1,14 +1,12 @@
 import type { DataSource } from 'typeorm';
 import { ConfigurationError } from '../../../config/configuration-error.js';
-import { systemClock } from '../../domain/clock.js';
-import { CoalescedAppends } from './coalesced-appends.js';
 import { dialectOf } from './dialects.js';
 import { codeOf, storeUnavailable } from './driver-errors.js';
 import type { OpenDatabase } from './lazy-database.js';
 import { checkHostMysql } from './mysql/mysql-server.js';
 import { checkPostgres } from './postgres/postgres-server.js';
 import { openPool } from './servers/open-pool.js';
-import { SqliteTransactions } from './sqlite/sqlite-transactions.js';
+import { openFile } from './sqlite/open-file.js';
 import { checkNamesOf } from './table-names.js';
 import { tablesOf } from './tables.js';
 import type { HostDataSourceOptions } from './typeorm-options.js';
@@ -30,14 +28,8 @@ export async function openHostDatabase(
   } catch (error) {
     throw storeUnavailable(error, false);
   }
-  if (name !== 'sqlite') return openPool(dataSource, { ...options, close: leaveOpen });
-  const { clock = systemClock, timeLimitMs, coalesceAppends: isOn = true } = options;
-  const transactions = new SqliteTransactions(dataSource, { clock, timeLimitMs });
-  return {
-    transactions,
-    appends: new CoalescedAppends(transactions, { lanes: 1, slowLanes: 1, isOn }),
-    close: leaveOpen,
-  };
+  const open = name === 'sqlite' ? openFile : openPool;
+  return open(dataSource, { ...options, close: leaveOpen });
 }
 
 async function leaveOpen(): Promise<void> {}

@@ -1,3 +1,4 @@
+import { groupedBy } from '../groups.js';
 import type { ListRequest, ListResult, ListedSession, StateEntries } from '../session-storage.js';
 import { RECORD_COLUMNS, type RecordRow, recordOf } from './session-rows.js';
 import { NO_SQL, Sql, sql, sqlList } from './sql.js';
@@ -66,7 +67,8 @@ async function withState(transaction: SqlTransaction, rows: readonly RecordRow[]
     SELECT NULL, c.user_id, v.name, v.value
     FROM ${sharedScopes} c JOIN ${sharedState} v ON v.scope_pk = c.pk
     WHERE c.app_name = ${appName} AND c.user_id IN (${sqlList(['', ...users])}) AND c.expires_at > ${transaction.now}`);
-  const entries = groupByOwner(states);
+  // By session, or by user, where the app has the empty user id.
+  const entries = groupedBy(states, ({ user_id: userId, session_pk: sessionPk }) => userId ?? sessionPk);
   return rows.map((row) => ({
     record: recordOf(row),
     state: {
@@ -75,18 +77,6 @@ async function withState(transaction: SqlTransaction, rows: readonly RecordRow[]
       app: entriesOf(entries.get('')),
     },
   }));
-}
-
-/** By session, or by user, where the app has the empty user id. */
-function groupByOwner(rows: readonly StateRow[]): Map<number | string | null, StateRow[]> {
-  const groups = new Map<number | string | null, StateRow[]>();
-  for (const row of rows) {
-    const owner = row.user_id ?? row.session_pk;
-    const group = groups.get(owner);
-    if (group) group.push(row);
-    else groups.set(owner, [row]);
-  }
-  return groups;
 }
 
 function entriesOf(rows: readonly StateRow[] = []): StateEntries {

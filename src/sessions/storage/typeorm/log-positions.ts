@@ -1,6 +1,6 @@
 import { isExpired } from '../../domain/expiry.js';
 import type { LogPosition, LogReference } from '../session-changes.js';
-import { inPortions } from './portions.js';
+import { inPortions } from '../portions.js';
 import { sql, sqlList } from './sql.js';
 import type { SqlTransaction } from './sql-transaction.js';
 

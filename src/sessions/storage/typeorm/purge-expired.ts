@@ -1,5 +1,5 @@
 import type { PurgeCounts } from '../session-storage.js';
-import { inPortions } from './portions.js';
+import { inPortions } from '../portions.js';
 import { NO_SQL, type Sql, sql, sqlList } from './sql.js';
 import type { SqlTransaction, Transactions } from './sql-transaction.js';
 

@@ -60,7 +60,7 @@ export function recordOf(row: RecordRow): SessionRecord {
       hidden: storedJson(row.hidden, 'a session') as SeqRange[],
       viewFromSeq: row.view_from_seq,
       summarySeq: row.summary_seq,
-      covered: JSON.parse(row.covered) as Counters,
+      covered: storedJson(row.covered, 'a session') as Counters,
     },
     marksSeq: row.marks_seq,
   };

@@ -52,7 +52,7 @@ export interface Transactions {
   read<Result>(work: Work<Result>, options?: TransactionOptions): Promise<Result>;
   /** A transaction whose work may be tried several times, from the beginning. */
   write<Result>(work: Work<Result>, options?: WriteOptions): Promise<Result>;
-  /** Waits for what is under way, and takes nothing more. */
+  /** Waits for what is under way, when nothing more is asked for. */
   finished(): Promise<void>;
 }
 

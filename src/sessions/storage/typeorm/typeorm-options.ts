@@ -45,4 +45,5 @@ export interface HostDataSourceOptions extends CommonOptions {
   readonly dataSource: DataSource;
 }
 
+/** Where the tables are: in a file, on a server, or behind a DataSource of the app. */
 export type TypeOrmSessionStorageOptions = SqliteOptions | ServerOptions | HostDataSourceOptions;

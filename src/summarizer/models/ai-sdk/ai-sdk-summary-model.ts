@@ -6,6 +6,7 @@ import type { SummaryAnswer, SummaryModel, SummaryRequest } from '../summary-mod
 import { SummaryModelError } from '../summary-model-error.js';
 import type { AiSdkCallOptions, AiSdkLanguageModel, AiSdkResult } from './language-model.js';
 
+/** How a model of the AI SDK is asked. */
 export interface AiSdkOptions extends PatienceOptions {
   /** What the provider thinks right unless given. */
   readonly maxOutputTokens?: number | undefined;

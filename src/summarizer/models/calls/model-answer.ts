@@ -1,3 +1,4 @@
+import { isCount } from '../../../sessions/domain/optional-count.js';
 import type { SummaryAnswer } from '../summary-model.js';
 
 /** What a provider gave, whichever way it says so. */
@@ -37,5 +38,5 @@ export function protocolWordsWithout(secrets: readonly string[]): typeof protoco
 }
 
 export function tokenCount(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+  return isCount(value) ? value : undefined;
 }

@@ -1,3 +1,4 @@
+import { isByUser } from '../../../sessions/domain/event-inspection.js';
 import { cappedText } from '../capped-text.js';
 import type { ConversationLine } from '../summary-model.js';
 import { inBreaths } from './in-breaths.js';
@@ -38,7 +39,7 @@ export async function candidatesOf(
     const text = cappedText(sentence, limit);
     if (text === '' || candidates.has(text)) return;
     const { isEarlier } = line;
-    const isUser = line.author.toLowerCase() === 'user';
+    const isUser = isByUser(line);
     candidates.set(text, { author: nameOf(line.author), text, isUser, isEarlier, terms: termsOf(text) });
   });
   return [...candidates.values()];

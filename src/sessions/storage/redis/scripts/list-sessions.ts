@@ -1,4 +1,5 @@
 import { KEY_NAMES } from './key-names.lua.js';
+import { RECORD_FIELDS } from './record-fields.lua.js';
 import { script } from './script.js';
 import { SHARED_STATE } from './shared-state.lua.js';
 import { TIME } from './time.lua.js';
@@ -17,13 +18,10 @@ export const LIST_SESSIONS = script(
   'list-sessions',
   TIME,
   KEY_NAMES,
+  RECORD_FIELDS,
   SHARED_STATE,
   String.raw`
 local USER_ID, isBackwards, limit, offset = ARGV[2], ARGV[3] == 'desc', tonumber(ARGV[4]), tonumber(ARGV[5])
-local FIELDS = {
-  'incarnation', 'created', 'updated', 'expires', 'first', 'last', 'tip', 'water',
-  'turns', 'events', 'length', 'tokens', 'hidden', 'viewFrom', 'summary', 'marks', 'covered',
-}
 
 -- Lua's own comparison follows the server's locale.
 local function compareBytes(a, b)

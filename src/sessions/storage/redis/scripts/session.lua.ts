@@ -1,5 +1,7 @@
+import { RECORD_FIELDS } from './record-fields.lua.js';
+
 /**
- * What the scripts of one session have in common. Needs TIME.
+ * What the scripts of one session have in common. Needs TIME; holds RECORD_FIELDS.
  *
  * KEYS 1 record, 2 events, 3 ids, 4 anchors, 5 state, 6 pending, of the session;
  *      7 user state; 8 by update, 9 by creation, 10 expiring: the user's sessions;
@@ -10,7 +12,9 @@
  * On a cluster the keys of the app belong to another slot. What is to be written there is kept as pending
  * with the session, in the same script, and applied by another one.
  */
-export const SESSION = String.raw`
+export const SESSION =
+  RECORD_FIELDS +
+  String.raw`
 local RECORD, EVENTS, IDS, ANCHORS, STATE, PENDING = unpack(KEYS, 1, 6)
 local OWN_KEYS = { unpack(KEYS, 1, 6) }
 local USER_STATE = KEYS[7]
@@ -22,11 +26,6 @@ local INDEXES = { { by = { unpack(KEYS, 8, 10) }, member = SESSION_ID } }
 if APP_STATE then
   INDEXES[2] = { by = { unpack(KEYS, 12, 14) }, member = USER_ID .. '\0' .. SESSION_ID }
 end
-
-local FIELDS = {
-  'incarnation', 'created', 'updated', 'expires', 'first', 'last', 'tip', 'water',
-  'turns', 'events', 'length', 'tokens', 'hidden', 'viewFrom', 'summary', 'marks', 'covered',
-}
 
 local function readRecord()
   return redis.call('HMGET', RECORD, unpack(FIELDS))

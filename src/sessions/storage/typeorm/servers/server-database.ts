@@ -4,7 +4,7 @@ import type { OpenDatabase } from '../lazy-database.js';
 import { mysqlServer } from '../mysql/mysql-server.js';
 import { postgresServer } from '../postgres/postgres-server.js';
 import { openPool } from './open-pool.js';
-import { openingFailure } from './opening-errors.js';
+import { openingFailure } from './opening-failure.js';
 import type { ServerAddress, ServerKind } from './server-kind.js';
 
 /** Connects to a server and brings its tables up to date. */

@@ -1,15 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { ConfigurationError } from '../../../../config/configuration-error.js';
-import { type Clock, systemClock } from '../../../domain/clock.js';
 import { InvalidInputError } from '../../../domain/errors.js';
-import { CoalescedAppends } from '../coalesced-appends.js';
 import { isBusy } from '../driver-errors.js';
 import type { OpenDatabase } from '../lazy-database.js';
 import { SESSION_MIGRATIONS, migrationsTableName } from '../migrations/index.js';
 import type { SqliteOptions } from '../typeorm-options.js';
+import { openFile } from './open-file.js';
 import { openingFailure } from './opening-failure.js';
-import { SqliteTransactions } from './sqlite-transactions.js';
 
 /** The driver waits this long itself, during which this process stands still; longer waits are made without it. */
 const DRIVER_WAIT_MS = 5;
@@ -30,11 +28,7 @@ export async function openSqlite(options: SqliteOptions & { readonly timeLimitMs
     if (dataSource.isInitialized) await dataSource.destroy();
     throw openingFailure(error, options.database);
   }
-  const clock: Clock = options.clock ?? systemClock;
-  const transactions = new SqliteTransactions(dataSource, { clock, timeLimitMs: options.timeLimitMs });
-  // One lane, since the file takes one writer at a time.
-  const appends = new CoalescedAppends(transactions, { lanes: 1, slowLanes: 1, isOn: options.coalesceAppends ?? true });
-  return { transactions, appends, close: () => closeFile(dataSource) };
+  return openFile(dataSource, { ...options, close: () => closeFile(dataSource) });
 }
 
 async function closeFile(dataSource: DataSource): Promise<void> {

@@ -1,6 +1,6 @@
 /** How much goes into one portion. */
 export interface PortionLimits<Item> {
-  /** A statement can bind only so many values. */
+  /** A statement can bind only so many values, and a script must not take long. */
   readonly items?: number;
   /** How much an item weighs, and what a portion may weigh. One that weighs more has a portion of its own. */
   readonly weightOf?: (item: Item) => number;

@@ -1,8 +1,8 @@
-import { InvalidInputError } from '../domain/errors.js';
-import type { SessionRecord } from '../domain/session-record.js';
+import { InvalidInputError } from './errors.js';
+import type { SessionRecord } from './session-record.js';
 
-/** Why a session cannot be taken back to a place, if it cannot: its events are gone, or not there yet. */
-export function rewindPlaceProblem(
+/** Why no rewind or fork can go to a place of a log, if none can: its events are gone, or not there yet. */
+export function keptPlaceProblem(
   { firstSeq, lastSeq }: SessionRecord,
   toSeq: number,
   path: string,

@@ -1,0 +1,16 @@
+import { compareBytes } from '../domain/byte-order.js';
+import type { SessionRecord } from '../domain/session-record.js';
+import type { ListPosition, ListRequest } from './session-storage.js';
+
+type Order = Pick<ListRequest, 'orderBy' | 'order'>;
+
+/** Where a session stands in a list. */
+export function positionOf(record: SessionRecord, { orderBy }: Pick<Order, 'orderBy'>): ListPosition {
+  return { time: record[orderBy], userId: record.userId, sessionId: record.sessionId };
+}
+
+/** Which of two places comes first in a list of this order. */
+export function comparePositions(a: ListPosition, b: ListPosition, { order }: Pick<Order, 'order'>): number {
+  const ascending = a.time - b.time || compareBytes(a.userId, b.userId) || compareBytes(a.sessionId, b.sessionId);
+  return order === 'asc' ? ascending : -ascending;
+}

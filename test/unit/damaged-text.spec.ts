@@ -1,0 +1,38 @@
+import { StoreUnavailableError } from '../../src/index.js';
+import { pendingWork } from '../../src/sessions/storage/redis/pending-work.js';
+import { recordOf } from '../../src/sessions/storage/typeorm/session-rows.js';
+
+const ROW = {
+  pk: 1,
+  app_name: 'shop',
+  user_id: 'ann',
+  session_id: 's1',
+  create_time: 1,
+  last_update_time: 1,
+  expires_at: 2,
+  first_seq: 1,
+  last_seq: 0,
+  tip_seq: 0,
+  high_water: 0,
+  turns: 0,
+  events: 0,
+  content_length: 0,
+  tokens: 0,
+  hidden: '[]',
+  view_from_seq: 0,
+  summary_seq: 0,
+  marks_seq: 0,
+  covered: '{"turns":0,"events":0,"contentLength":0,"tokens":0}',
+};
+const DAMAGED = '{"turns":canary';
+
+describe('text in a store that is no JSON any more', () => {
+  it.each([
+    ['what a session hides', () => recordOf({ ...ROW, hidden: DAMAGED })],
+    ['what a summary stands for', () => recordOf({ ...ROW, covered: DAMAGED })],
+    ['what is pending on a cluster', () => pendingWork(['1', DAMAGED])],
+  ])('is told as damage, and not repeated: %s', (_what, read) => {
+    expect(read).toThrow(StoreUnavailableError);
+    expect(read).not.toThrow(/canary/);
+  });
+});
