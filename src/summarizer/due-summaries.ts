@@ -76,6 +76,11 @@ export class DueSummaries {
     return this.#queue.counts;
   }
 
+  /** The event that made a session due, as far as this process knows of one that is not seen to yet. */
+  dueSince(key: SessionKey): DueSince | undefined {
+    return this.#dueSince.get(agendaNameOf(key));
+  }
+
   /** Looks at the sessions whose time has come, in one process at a time; says how many they were. */
   async sweep(signal?: AbortSignal): Promise<number> {
     return this.#rounds.go(signal);

@@ -82,8 +82,8 @@ export class SummarizerSessionManager {
     });
     const onLeaseError = (error: unknown): void => this.#log('The lease of a summary failed', error);
     const work = new SummaryWork({ ...checked, storage, writer, timeoutMs, onLeaseError });
-    this.#asked = new AskedSummaries({ work, name: checked.model.name, limitMs: 2 * timeoutMs });
     this.#due = new DueSummaries({ ...checked, sessions, storage, work, held, warn });
+    this.#asked = new AskedSummaries({ work, due: this.#due, name: checked.model.name, limitMs: 2 * timeoutMs });
     hooks.onStored(() => void this.#stored++);
     if (checked.autoSummarize && !checked.hasThreshold) this.#logger.warn(NO_THRESHOLD);
     if (checked.autoSummarize) this.#due.start();

@@ -58,6 +58,19 @@ describe.each(testStores)('an event that makes a summary due by itself, on $name
     expect(model.requests).toHaveLength(2);
   });
 
+  it('is known to who asks for what is due, whatever came after it', async () => {
+    jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
+    const model = new ScriptedModel(async () => {
+      throw new Error('it is away');
+    });
+    open = await SummarizedSessions.open(store, OPTIONS, model);
+    await open.append(pasted, agent('I have read it'));
+    await open.settle();
+    model.reply = async () => ({ text: 'back' });
+    expect(await open.summaries.createSessionSummary({ session: SESSION })).toMatchObject({ text: 'back' });
+    expect(await open.summaries.createSessionSummary({ session: SESSION })).toBeUndefined();
+  });
+
   it('is not forgotten where the model failed before it, and what was due then is summarised already', async () => {
     jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
     const model = new ScriptedModel(async () => {
