@@ -5,6 +5,7 @@ import { type INestApplication, Logger } from '@nestjs/common';
 import type { AppConfig } from '../config/app.config.js';
 import { SessionsHealth } from '../health/index.js';
 import { SessionService } from '../index.js';
+import { SummarizerSessionManager } from '../summarizer/index.js';
 import { OpenRequests } from './open-requests.js';
 
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
@@ -52,7 +53,11 @@ async function end(
     }, limitMs);
     setTimeout(() => giveUp(), limitMs + CLEAN_UP_MS);
     // Streams end with the service, which goes on to take what is asked of it until the stores are closed.
-    await Promise.all([requests.finish(), app.get(SessionService).finish()]);
+    await Promise.all([
+      requests.finish(),
+      app.get(SessionService).finish(),
+      app.get(SummarizerSessionManager).finish(),
+    ]);
     await app.close();
     return 0;
   } catch (error) {

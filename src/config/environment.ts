@@ -2,6 +2,8 @@ import { validateSync } from 'class-validator';
 import { ConfigurationError } from './configuration-error.js';
 import type { Variable } from './variables.js';
 
+const UNSHOWN = 'cannot be read (its value is not shown)';
+
 /** What an environment says: each value read and checked, and what is wrong with the others. */
 export interface CheckedEnvironment {
   readonly values: CheckedVariables;
@@ -41,11 +43,15 @@ function classFor(variables: readonly Variable[]): new () => Record<string, unkn
 }
 
 function problemOf({ name, kind, isSecret }: Variable, value: unknown): string {
-  const found = isSecret ? 'cannot be read (its value is not shown)' : `is ${JSON.stringify(value)}`;
-  return `${name} ${found}; it must be ${kind.allowed}.`;
+  return `${name} ${isSecret ? UNSHOWN : shown(value)}; it must be ${kind.allowed}.`;
+}
+
+/** An address may hold a password, wherever it was put by mistake. */
+export function shown(value: unknown): string {
+  return String(value).includes('@') ? UNSHOWN : `is ${JSON.stringify(value)}`;
 }
 
 /** Text of the right kind that turns out to be of no use. */
 export function unreadable({ name, kind }: Variable): ConfigurationError {
-  return new ConfigurationError([`${name} cannot be read (its value is not shown); it must be ${kind.allowed}.`]);
+  return new ConfigurationError([`${name} ${UNSHOWN}; it must be ${kind.allowed}.`]);
 }

@@ -1,5 +1,5 @@
 import { ConfigurationError } from './configuration-error.js';
-import { type CheckedVariables, unreadable } from './environment.js';
+import { type CheckedVariables, shown, unreadable } from './environment.js';
 import type { Preset } from './presets.js';
 import { isHost, isIpv6, isReadable, redisAddress } from './redis-address.js';
 import { hasSchemas, namesDatabase } from './store-rules.js';
@@ -111,12 +111,9 @@ function mysqlUrl(value: ValueOf): string | undefined {
   throw noHost('mysqlHost', host);
 }
 
-/** Where an address was given for a host, it may hold a password. */
 function noHost(variable: StoreVariable, host: string): ConfigurationError {
-  const found = host.includes('@') ? 'cannot be read (its value is not shown)' : `is ${JSON.stringify(host)}`;
-  return new ConfigurationError([
-    `${STORE_VARIABLES[variable].name} ${found}; it must be a host without port or path.`,
-  ]);
+  const { name } = STORE_VARIABLES[variable];
+  return new ConfigurationError([`${name} ${shown(host)}; it must be a host without port or path.`]);
 }
 
 function missing(variable: StoreVariable, what: string): ConfigurationError {

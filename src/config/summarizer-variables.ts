@@ -50,6 +50,7 @@ export const MODEL_VARIABLES = {
     kind: matching(/^https?:\/\/[^\s@]+$/, 'http://… or https://…, as far as /chat/completions and without a password'),
     meaning: 'where a model is that speaks `chat/completions`',
     otherwise: 'sentences are picked, without any model',
+    isSecret: true,
   },
   name: { name: 'SUMMARIZER_MODEL', kind: text, meaning: 'with `SUMMARIZER_MODEL_URL`, which needs it' },
   key: {

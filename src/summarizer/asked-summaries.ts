@@ -1,5 +1,6 @@
 import type { SessionKey } from '../sessions/domain/ids.js';
 import { RunningWork } from '../sessions/running-work.js';
+import type { DueSummaries } from './due-summaries.js';
 import type { SessionSummary } from './session-summary.js';
 import { SummaryFailedError } from './summary-errors.js';
 import type { SummaryWork } from './summary-work.js';
@@ -10,6 +11,7 @@ const CLOSING = 'the app is closing';
 
 interface AskedSummariesOptions {
   readonly work: SummaryWork;
+  readonly due: Pick<DueSummaries, 'dueSince'>;
   /** Of the model, for whoever is told that it took too long. */
   readonly name: string;
   readonly limitMs: number;
@@ -55,8 +57,9 @@ export class AskedSummaries {
   }
 
   async #writeInTurn(key: SessionKey, force: boolean, signal: AbortSignal): Promise<SessionSummary | undefined> {
+    const { work, due } = this.options;
     for (;;) {
-      const outcome = await this.options.work.run(key, force, signal);
+      const outcome = await work.run(key, force, signal, due.dueSince(key));
       if (outcome.kind === 'done') return outcome.summary;
       await new Promise((resolve) => setTimeout(resolve, BUSY_WAIT_MS));
       signal.throwIfAborted();

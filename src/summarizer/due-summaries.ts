@@ -4,6 +4,7 @@ import type { AfterAppend } from '../sessions/session-hooks.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import type { SessionKey } from '../sessions/domain/ids.js';
 import { SessionNotFoundError } from '../sessions/domain/errors.js';
+import type { SessionRecord } from '../sessions/domain/session-record.js';
 import { isRewind, isSummary } from '../sessions/domain/event-inspection.js';
 import { type DueSince, isInForce } from './due-since.js';
 import { AgendaRounds } from './agenda-rounds.js';
@@ -75,6 +76,11 @@ export class DueSummaries {
     return this.#queue.counts;
   }
 
+  /** The event that made a session due, as far as this process knows of one that is not seen to yet. */
+  dueSince(key: SessionKey): DueSince | undefined {
+    return this.#dueSince.get(agendaNameOf(key));
+  }
+
   /** Looks at the sessions whose time has come, in one process at a time; says how many they were. */
   async sweep(signal?: AbortSignal): Promise<number> {
     return this.#rounds.go(signal);
@@ -112,9 +118,10 @@ export class DueSummaries {
     const { held, work, warn } = this.#options;
     // Made anew under an id, a session has failed at nothing yet.
     if (event.seq === 1) this.#retries.succeeded(name);
-    if (held.isStillHeld(name, event, record) || this.#retries.isTooEarly(name)) return;
+    const hasToWait = held.isStillHeld(name, event, record) || this.#retries.isTooEarly(name);
+    if (hasToWait && this.#isFoundLater(name, record)) return;
     const facts = factsOf(key, { record, now: record.lastUpdateTime }, event);
-    const looking = this.#addIfDue({ key, event, record }, () => work.isDue(facts, this.#closing.signal))
+    const looking = this.#lookNow({ key, event, record }, hasToWait, () => work.isDue(facts, this.#closing.signal))
       .catch((error: unknown) => {
         if (!this.#closing.signal.aborted) warn('A condition for summaries failed', error);
       })
@@ -122,10 +129,16 @@ export class DueSummaries {
     this.#looking.add(looking);
   }
 
-  async #addIfDue(append: AfterAppend, isDue: () => boolean | Promise<boolean>): Promise<void> {
+  /** Whether a session that is due is found to be due also when this event is not its newest any more. */
+  #isFoundLater(name: string, record: SessionRecord): boolean {
+    const since = this.#dueSince.get(name);
+    return this.#options.threshold.isOfCounts === true || (since !== undefined && isInForce(since, record));
+  }
+
+  async #lookNow(append: AfterAppend, hasToWait: boolean, isDue: () => boolean | Promise<boolean>): Promise<void> {
     if (!(await isDue())) return;
     this.#remember(append);
-    this.#queue.add(agendaNameOf(append.key));
+    if (!hasToWait) this.#queue.add(agendaNameOf(append.key));
   }
 
   /** Here, and where the event alone may have made it due, also for those who come after this process. */

@@ -72,7 +72,6 @@ export class SummarizerSessionManager {
     const prompt = new SummaryPrompt(checked.prompt);
     const onListenerError = (error: unknown): void => this.#log('A listener to stored summaries failed', error);
     const held = new HeldCuts();
-    const onHeld = held.hold.bind(held);
     const writer = new SummaryWriter({
       ...checked,
       sessions,
@@ -81,12 +80,12 @@ export class SummarizerSessionManager {
       hooks,
       timeoutMs,
       onListenerError,
-      onHeld,
+      onHeld: held.hold.bind(held),
     });
     const onLeaseError = (error: unknown): void => this.#log('The lease of a summary failed', error);
     const work = new SummaryWork({ ...checked, storage, writer, timeoutMs, onLeaseError });
-    this.#asked = new AskedSummaries({ work, name: checked.model.name, limitMs: 2 * timeoutMs });
     this.#due = new DueSummaries({ ...checked, sessions, storage, work, held, warn });
+    this.#asked = new AskedSummaries({ work, due: this.#due, name: checked.model.name, limitMs: 2 * timeoutMs });
     hooks.onStored(() => void this.#stored++);
     if (checked.autoSummarize && !checked.hasThreshold) this.#logger.warn(NO_THRESHOLD);
     if (checked.autoSummarize) this.#due.start();
@@ -158,11 +157,19 @@ export class SummarizerSessionManager {
   }
 
   /**
+   * Takes nothing more that is asked for, and gives what was some time to end; what comes of appends goes on.
+   * @example await summaries.finish(); // while the last requests are answered
+   */
+  async finish(): Promise<void> {
+    await this.#asked.close(this.#shutdownMs);
+  }
+
+  /**
    * Begins nothing more and gives what is under way some time to end. What is left is done later, by whoever is there.
    * @example await summaries.close();
    */
   async close(): Promise<void> {
-    await Promise.all([this.#due.close(this.#shutdownMs), this.#asked.close(this.#shutdownMs)]);
+    await Promise.all([this.#due.close(this.#shutdownMs), this.finish()]);
   }
 
   #warn(what: string, error: unknown): void {

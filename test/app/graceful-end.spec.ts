@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { type ClientRequest, type IncomingMessage, request } from 'node:http';
+import { type ClientRequest, type IncomingMessage, createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SessionsClient } from '../../src/client/index.js';
 import { DatabaseSessionService } from '../../src/typeorm.js';
@@ -98,6 +99,26 @@ describe('the end of the app', () => {
     const client = new SessionsClient({ url: app.url, retries: 0 });
     expect(await client.appendEvent({ ...KEY, event: { author: 'user' } })).toMatchObject({ seq: 1 });
     expect(await app.ended()).toBe(0);
+  });
+
+  it('gives a summary that somebody asked for its time, and says that nothing came of it', async () => {
+    const model = createServer().listen(0, '127.0.0.1');
+    await once(model, 'listening');
+    await start({
+      SUMMARIZER_MODEL_URL: `http://127.0.0.1:${(model.address() as AddressInfo).port}/v1`,
+      SUMMARIZER_MODEL: 'one that hangs',
+      SUMMARIZER_KEEP_RECENT_EVENTS: '0',
+      SUMMARIZER_SHUTDOWN_SECONDS: '0.3',
+    });
+    const client = new SessionsClient({ url: app.url });
+    await client.appendEvent({ ...KEY, event: { author: 'agent', content: { parts: [{ text: 'Hello' }] } } });
+    const summary = client.createSummary({ ...KEY, force: true }).catch((error: unknown) => error);
+    await once(model, 'request');
+    app.process.kill('SIGTERM');
+    expect(await summary).toMatchObject({ status: 502, code: 'SUMMARY_FAILED' });
+    expect(await app.ended()).toBe(0);
+    model.closeAllConnections();
+    model.close();
   });
 
   it('cuts off after its limit what does not come to an end', async () => {

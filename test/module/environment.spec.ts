@@ -55,6 +55,14 @@ const mistakes: readonly (readonly [env: NodeJS.ProcessEnv, ...problems: string[
     { SESSIONS_PROVIDER: 'redis', REDIS_HOST: 'redis://:hunter2@h' },
     `REDIS_HOST cannot be read (its value is not shown); ${HOST}`,
   ],
+  [
+    { SESSIONS_PROVIDER: 'redis', REDIS_HOST: 'h', REDIS_PORT: 'tcp://:hunter2@h:6379' },
+    'REDIS_PORT cannot be read (its value is not shown); it must be a whole number from 1 to 65535.',
+  ],
+  [
+    { SESSIONS_PROVIDER: 'redis://:hunter2@h' },
+    'SESSIONS_PROVIDER cannot be read (its value is not shown); it must be one of memory, redis, typeorm.',
+  ],
   [{ SESSIONS_PROVIDER: 'redis', REDIS_HOST: 'h', REDIS_PORT: '65536' }, `REDIS_PORT is 65536; ${PORT}`],
   [{ SESSIONS_PROVIDER: 'redis', REDIS_HOST: 'h', REDIS_PORT: '6379x' }, `REDIS_PORT is "6379x"; ${PORT}`],
   [{ SESSIONS_PROVIDER: 'redis', REDIS_HOST: 'h', REDIS_DB: '1.5' }, `REDIS_DB is 1.5; ${WHOLE}`],

@@ -22,6 +22,7 @@ export async function checkTypes(folder, program, tsc, { module, moduleResolutio
     moduleResolution,
     target: 'es2022',
     strict: true,
+    exactOptionalPropertyTypes: true,
     skipLibCheck: false,
     experimentalDecorators: true,
     emitDecoratorMetadata: true,

@@ -2,7 +2,17 @@ import { Logger } from '@nestjs/common';
 import type { SummaryAnswer, SummaryRequest } from '../../src/summarizer/models/summary-model.js';
 import { testStores } from '../support/stores.js';
 import { HeldModel } from './held-model.js';
-import { KEY, SESSION, ScriptedModel, SummarizedSessions, agent, turns, user } from './summarized-sessions.js';
+import {
+  KEY,
+  SESSION,
+  ScriptedModel,
+  SummarizedSessions,
+  agent,
+  answer,
+  call,
+  turns,
+  user,
+} from './summarized-sessions.js';
 
 const OPTIONS = { importantLength: 100, keepRecentEvents: 0 };
 const pasted = user('x'.repeat(101));
@@ -46,6 +56,54 @@ describe.each(testStores)('an event that makes a summary due by itself, on $name
     await open.settle();
     expect(await open.view()).toEqual(['= back']);
     expect(model.requests).toHaveLength(2);
+  });
+
+  it('is known to who asks for what is due, whatever came after it', async () => {
+    jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
+    const model = new ScriptedModel(async () => {
+      throw new Error('it is away');
+    });
+    open = await SummarizedSessions.open(store, OPTIONS, model);
+    await open.append(pasted, agent('I have read it'));
+    await open.settle();
+    model.reply = async () => ({ text: 'back' });
+    expect(await open.summaries.createSessionSummary({ session: SESSION })).toMatchObject({ text: 'back' });
+    expect(await open.summaries.createSessionSummary({ session: SESSION })).toBeUndefined();
+  });
+
+  it('is not forgotten where the model failed before it, and what was due then is summarised already', async () => {
+    jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
+    const model = new ScriptedModel(async () => {
+      throw new Error('it is away');
+    });
+    open = await SummarizedSessions.open(store, OPTIONS, model);
+    await open.append(pasted);
+    await open.settle();
+    model.reply = async () => ({ text: 'back' });
+    await open.append(agent('I have read it'));
+    await open.summaries.createSessionSummary({ session: SESSION, force: true });
+    await open.append(...turns(1, 2), pasted, agent('I have read it, too'));
+    await open.settle();
+    expect(model.requests).toHaveLength(2);
+    open.clock.advanceSeconds(61);
+    await open.summaries.sweep();
+    await open.settle();
+    expect(await open.view()).toEqual(['= back']);
+    expect(model.requests).toHaveLength(3);
+  });
+
+  it('is not forgotten while a call waits for its answer, also where nothing was due before', async () => {
+    const model = new ScriptedModel();
+    open = await SummarizedSessions.open(store, OPTIONS, model);
+    await open.append(call('slow'), ...turns(1, 2));
+    expect(await open.summaries.createSessionSummary({ session: SESSION, force: true })).toBeUndefined();
+    await open.append(pasted, agent('I have read it'), answer('slow'), ...turns(3, 3));
+    await open.settle();
+    expect(model.requests).toHaveLength(0);
+    open.clock.advanceSeconds(61);
+    await open.summaries.sweep();
+    await open.settle();
+    expect(await open.view()).toEqual(['= summary 1']);
   });
 
   it('makes one summary due, and no other one after it', async () => {

@@ -100,9 +100,12 @@ describe('settings of summaries', () => {
     'https://[host/v1',
     'ftp://host/v1',
     'https://me:pass@host',
-  ])('the address %s is refused by the name of its variable', (url) => {
+    'ftp://host/v1?key=pass',
+  ])('the address %s is refused by the name of its variable, and not shown', (url) => {
     const env = { SUMMARIZER_MODEL_URL: url, SUMMARIZER_MODEL: 'some' };
-    expect(problemsOf(env)).toEqual([expect.stringMatching(/^SUMMARIZER_MODEL_URL /)]);
+    expect(problemsOf(env)).toEqual([
+      expect.stringMatching(/^SUMMARIZER_MODEL_URL cannot be read \(its value is not shown\); /),
+    ]);
   });
 
   it('a key that no header can hold is refused by the name of its variable, and not shown', () => {

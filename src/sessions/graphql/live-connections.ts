@@ -26,7 +26,7 @@ export interface LiveConnection {
 
 export interface LiveResult {
   readonly data?: unknown;
-  readonly errors?: readonly GraphQLError[];
+  readonly errors?: readonly GraphQLError[] | undefined;
 }
 
 /** Options for graphql-ws, which knows nothing of the rules that its HTTP neighbour goes by. */
@@ -52,7 +52,9 @@ export function liveConnections({ rules, maxTokens, maxStreams, origins }: LiveS
 
     /** What is wrong with variables is found when an operation begins, and then it has no data at all. */
     onNext: (_connection: unknown, _id: string, _message: unknown, _asked: unknown, { data, errors }: LiveResult) =>
-      data === undefined && errors ? { errors: errors.map((error) => withCode('BAD_USER_INPUT', error)) } : undefined,
+      data === undefined && errors
+        ? { errors: errors.map((error) => withCode('BAD_USER_INPUT', error).toJSON()) }
+        : undefined,
 
     parse: read,
 

@@ -5,7 +5,7 @@ import { ConfigModule } from '@nestjs/config';
 import { InjectSessionStorage, SessionService, type SessionStorage, SessionsModule } from 'nestjs-agent-sessions';
 import { type SessionsConfig, sessionsConfig } from 'nestjs-agent-sessions/config';
 import { SessionsClient } from 'nestjs-agent-sessions/client';
-import { SessionsGraphqlModule } from 'nestjs-agent-sessions/graphql';
+import { SessionsGraphqlModule, sessionsGraphqlOptions } from 'nestjs-agent-sessions/graphql';
 import { SessionsHealth } from 'nestjs-agent-sessions/health';
 import { mountDocs } from 'nestjs-agent-sessions/openapi';
 import { RedisSessionService } from 'nestjs-agent-sessions/redis';
@@ -15,6 +15,7 @@ import { SummarizerGraphqlModule } from 'nestjs-agent-sessions/summarizer/graphq
 import { SummarizerRestModule } from 'nestjs-agent-sessions/summarizer/rest';
 import { describeSessionStorage } from 'nestjs-agent-sessions/testing';
 import { DatabaseSessionService, SESSION_MIGRATIONS, sessionEntities } from 'nestjs-agent-sessions/typeorm';
+import type { FormattedExecutionResult, GraphQLError } from 'graphql';
 import { DataSource } from 'typeorm';
 
 @Injectable()
@@ -52,6 +53,13 @@ export const services = (): SessionService[] => [
   new RedisSessionService({ url: 'redis://127.0.0.1:6379' }),
   new DatabaseSessionService({ database: ':memory:' }),
 ];
+
+/** What graphql-ws calls, as its types have it. */
+type OnNext = (
+  ...asked: [unknown, string, unknown, unknown, { data?: unknown; errors?: readonly GraphQLError[] | undefined }]
+) => FormattedExecutionResult | undefined;
+
+export const onNext: OnNext = sessionsGraphqlOptions().subscriptions['graphql-ws'].onNext;
 
 export const dataSource = new DataSource({
   type: 'postgres',
