@@ -189,10 +189,7 @@ export interface SessionStorage {
   trim(request: TrimRequest): Promise<void>;
   /** Deletes the session with all its events and its own state; shared state stays. */
   delete(key: SessionKey): Promise<void>;
-  /**
-   * Shared state; with `renew` its life is prolonged where that is due (`isRenewalDue`). It is read all the same where the
-   * store takes no writes, as with a full disk.
-   */
+  /** Shared state; `renew` prolongs its life where that is due (`isRenewalDue`) and possible: it is read all the same. */
   readState(owner: StateOwner, renew?: Lifetime): Promise<StateEntries>;
   /** Changes shared state, and answers with all of it. */
   writeState(request: WriteStateRequest): Promise<StateEntries>;
