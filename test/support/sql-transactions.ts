@@ -1,39 +1,49 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RawConnection, SqlServerName } from './sql-servers.js';
 
-/** How often to look again; whoever looks at MariaDB's transactions more often sees old ones. */
-const POLL_MS: Readonly<Record<SqlServerName, number>> = { mariadb: 110, postgres: 10 };
+const POLL_MS = 20;
 const PATIENCE_MS = 10_000;
 
-const WAITING: Readonly<Record<SqlServerName, string>> = {
-  mariadb: `
-    SELECT COUNT(*) AS number FROM information_schema.innodb_trx t
-    JOIN information_schema.processlist p ON p.id = t.trx_mysql_thread_id
-    WHERE p.db = DATABASE() AND t.trx_state = 'LOCK WAIT'`,
-  postgres: `
-    SELECT COUNT(*) AS number FROM pg_stat_activity
-    WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+/** How many transactions of others there are in this database, and how many of these wait for a lock. */
+interface OpenTransactions {
+  readonly open: number;
+  readonly waiting: number;
+}
+
+const TRANSACTIONS: Readonly<Record<SqlServerName, (connection: RawConnection) => Promise<OpenTransactions>>> = {
+  mariadb: mariaDbTransactions,
+  postgres: postgresTransactions,
 };
 
-const OPEN: Readonly<Record<SqlServerName, string>> = {
-  mariadb: `
-    SELECT COUNT(*) AS number FROM information_schema.innodb_trx t
-    JOIN information_schema.processlist p ON p.id = t.trx_mysql_thread_id
-    WHERE p.db = DATABASE() AND p.id <> CONNECTION_ID()`,
-  postgres: `
-    SELECT COUNT(*) AS number FROM pg_stat_activity
+/** Out of the report for people: the table of transactions is old for as long as several look at it again and again. */
+async function mariaDbTransactions(connection: RawConnection): Promise<OpenTransactions> {
+  const [report] = await connection.query('SHOW ENGINE INNODB STATUS');
+  const threads = await connection.query(
+    'SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID()',
+  );
+  const ours = new Set(threads.map(({ id }) => String(id)));
+  const transactions = String(report?.Status)
+    .split('---TRANSACTION ')
+    .filter((text) => /^\S+, ACTIVE/.test(text) && ours.has(/thread id (\d+)/.exec(text)?.[1] ?? ''));
+  return { open: transactions.length, waiting: transactions.filter((text) => /^LOCK WAIT/m.test(text)).length };
+}
+
+async function postgresTransactions(connection: RawConnection): Promise<OpenTransactions> {
+  const [row] = await connection.query(`
+    SELECT COUNT(*) AS open, COUNT(*) FILTER (WHERE wait_event_type = 'Lock') AS waiting FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid() AND xact_start IS NOT NULL
-      AND backend_type = 'client backend'`,
-};
+      AND backend_type = 'client backend'`);
+  return { open: Number(row?.open), waiting: Number(row?.waiting) };
+}
 
 /** Waits until somebody in this database waits for a lock, or as many as are asked for. */
 export async function someoneWaitsForLock(server: SqlServerName, connection: RawConnection, many = 1): Promise<void> {
-  await until(async () => (await numberFrom(connection, WAITING[server])) >= many, 'Nobody waits for a lock', server);
+  await until(async () => (await TRANSACTIONS[server](connection)).waiting >= many, 'Nobody waits for a lock');
 }
 
 /** Waits until no transaction of others is open in this database; a server may notice late that a client has gone. */
 export async function noTransactionIsOpen(server: SqlServerName, connection: RawConnection): Promise<void> {
-  await until(async () => (await numberFrom(connection, OPEN[server])) === 0, 'A transaction was left open', server);
+  await until(async () => (await TRANSACTIONS[server](connection)).open === 0, 'A transaction was left open');
 }
 
 export async function numberFrom(connection: RawConnection, query: string): Promise<number> {
@@ -41,14 +51,10 @@ export async function numberFrom(connection: RawConnection, query: string): Prom
   return Number(row?.number);
 }
 
-export async function until(
-  isSo: () => Promise<boolean>,
-  complaint: string,
-  server: SqlServerName = 'postgres',
-): Promise<void> {
+export async function until(isSo: () => Promise<boolean>, complaint: string): Promise<void> {
   const giveUpAt = performance.now() + PATIENCE_MS;
   while (!(await isSo())) {
     if (performance.now() > giveUpAt) throw new Error(complaint);
-    await delay(POLL_MS[server]);
+    await delay(POLL_MS);
   }
 }
