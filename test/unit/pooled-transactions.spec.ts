@@ -2,6 +2,7 @@ import { StoreUnavailableError } from '../../src/index.js';
 import { postgresDialect } from '../../src/sessions/storage/typeorm/postgres/postgres-dialect.js';
 import type { PooledConnection } from '../../src/sessions/storage/typeorm/servers/pooled-connection.js';
 import { PooledTransactions } from '../../src/sessions/storage/typeorm/servers/pooled-transactions.js';
+import { NO_SQL } from '../../src/sessions/storage/typeorm/sql.js';
 import type { Tables } from '../../src/sessions/storage/typeorm/tables.js';
 
 const LIMIT_MS = 10_000;
@@ -38,7 +39,12 @@ describe('transactions on the connections of a pool', () => {
   });
 
   function transactions(timeLimitMs = LIMIT_MS): PooledTransactions {
-    return new PooledTransactions(pool, { dialect: postgresDialect, tables: {} as Tables, timeLimitMs });
+    return new PooledTransactions(pool, {
+      dialect: postgresDialect,
+      tables: {} as Tables,
+      sessionsKey: NO_SQL,
+      timeLimitMs,
+    });
   }
 
   it('take no connection for what is too late already', async () => {

@@ -94,11 +94,11 @@ async function lockOnePlace(transaction: SqlTransaction, commits: readonly Commi
 
 /** Two looks, since one for all pairs of sessions and events is more than databases do well. */
 async function lockSeveral(transaction: SqlTransaction, ofSessions: Map<string, Commit[]>, lock: Sql): Promise<Places> {
-  const { tables } = transaction;
+  const { tables, dialect, sessionsKey } = transaction;
   const places: Places = new Map();
   const keys = [...ofSessions.values()].flatMap(([first]) => (first ? [sql`(${hasKey(first.key)})`] : []));
   const rows = await transaction.lockedRows<RecordRow>(sql`
-    SELECT ${RECORD_COLUMNS} FROM ${tables.sessions} s
+    SELECT ${RECORD_COLUMNS} FROM ${tables.sessions} s ${dialect.foundBy(sessionsKey)}
     WHERE ${joinSql(keys, ' OR ')} ${lock}`);
   if (rows.length === 0) return places;
   const byPk = new Map<number, CommitPlace>();

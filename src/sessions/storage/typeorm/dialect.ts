@@ -25,6 +25,11 @@ export interface Dialect {
   readonly hasPartialIndexes: boolean;
   /** Whether rows are locked, or a transaction that writes has everything to itself. */
   readonly locksRows: boolean;
+  /**
+   * After a table of a SELECT that locks: its rows are found by this index. Walking over a small table instead would lock,
+   * for a moment, what others ask for.
+   */
+  readonly foundBy: (index: Sql) => Sql;
   /** At the end of a SELECT: locks the rows of this alias for the rest of the transaction, in this order. */
   readonly lock: (alias: string, order?: Sql) => Sql;
   /** The same, but leaves out what somebody else has locked. */

@@ -1,5 +1,6 @@
 import { EntitySchema, type EntitySchemaColumnOptions, type EntitySchemaOptions } from 'typeorm';
 import { type SupportedType, dialectOf } from './dialects.js';
+import { SESSIONS_KEY } from './tables.js';
 
 /**
  * The tables of the session store as entities, so that the DataSource of an app knows them and its generated
@@ -60,7 +61,7 @@ export function sessionEntities(type: SupportedType, entityPrefix = ''): EntityS
         base_state: text,
       },
       indices: [
-        { ...named('agent_sessions_key'), columns: ['app_name', 'user_id', 'session_id'], unique: true },
+        { ...named(SESSIONS_KEY), columns: ['app_name', 'user_id', 'session_id'], unique: true },
         { ...named('agent_sessions_by_update'), columns: ['app_name', 'user_id', 'last_update_time', 'session_id'] },
         { ...named('agent_sessions_by_creation'), columns: ['app_name', 'user_id', 'create_time', 'session_id'] },
         {

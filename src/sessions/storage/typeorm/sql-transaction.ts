@@ -20,6 +20,8 @@ export interface StatementRunner {
 export interface SqlTransaction extends StatementRunner {
   readonly dialect: Dialect;
   readonly tables: Tables;
+  /** The index that finds a session by its ids. */
+  readonly sessionsKey: Sql;
   /** The store's time of this transaction: of its beginning, or of when it last got locks. */
   readonly now: number;
   /** Leaves statements to be sent together with the commit, which saves a round trip. Nothing may follow them. */
@@ -60,6 +62,7 @@ export interface Transactions {
 export interface DatabaseFacts {
   readonly dialect: Dialect;
   readonly tables: Tables;
+  readonly sessionsKey: Sql;
   readonly announcements?: Announcements | undefined;
 }
 
@@ -67,6 +70,7 @@ export interface DatabaseFacts {
 export class OpenTransaction implements SqlTransaction {
   readonly dialect: Dialect;
   readonly tables: Tables;
+  readonly sessionsKey: Sql;
   readonly closingStatements: Sql[] = [];
   #now: number | undefined;
   readonly #announced: AnnouncedLog[] = [];
@@ -74,11 +78,12 @@ export class OpenTransaction implements SqlTransaction {
 
   constructor(
     private readonly runner: StatementRunner,
-    { dialect, tables, announcements }: DatabaseFacts,
+    { dialect, tables, sessionsKey, announcements }: DatabaseFacts,
     private readonly time: () => number,
   ) {
     this.dialect = dialect;
     this.tables = tables;
+    this.sessionsKey = sessionsKey;
     this.#announcements = announcements;
   }
 

@@ -11,10 +11,18 @@ const TABLE_NAMES = {
   agenda: 'agent_agenda',
 } as const;
 
+/** The index that finds a session by its ids. */
+export const SESSIONS_KEY = 'agent_sessions_key';
+
 type TableKey = keyof typeof TABLE_NAMES;
 
 /** The names of the tables, quoted, with the schema and the prefix that the DataSource gives them. */
 export type Tables = Readonly<Record<TableKey, Sql>>;
+
+/** {@link SESSIONS_KEY}, quoted, with the prefix. */
+export function sessionsKeyOf(dataSource: DataSource): Sql {
+  return new Sql(dataSource.driver.escape(prefixedName(dataSource, SESSIONS_KEY)));
+}
 
 export function tablesOf(dataSource: DataSource): Tables {
   const entries = Object.entries(tableNamesOf(dataSource)).map(([key, name]) => {

@@ -19,6 +19,7 @@ export const mysqlDialect: Dialect = {
   },
   hasPartialIndexes: false,
   locksRows: true,
+  foundBy: (index) => sql`FORCE INDEX (${index})`,
   lock: (_alias, order) => sql`${inOrder(order)} FOR UPDATE`,
   lockFree: () => sql`FOR UPDATE SKIP LOCKED`,
   orNewValue: () => sql`ON DUPLICATE KEY UPDATE value = VALUES(value)`,

@@ -1,5 +1,5 @@
 import type { Dialect } from '../dialect.js';
-import { Sql, inOrder, sql } from '../sql.js';
+import { NO_SQL, Sql, inOrder, sql } from '../sql.js';
 
 /** Ids have the collation "C", which compares bytes whatever the database was made with. */
 export const postgresDialect: Dialect = {
@@ -14,6 +14,7 @@ export const postgresDialect: Dialect = {
   },
   hasPartialIndexes: true,
   locksRows: true,
+  foundBy: () => NO_SQL,
   lock: (alias, order) => sql`${inOrder(order)} FOR UPDATE OF ${new Sql(alias)}`,
   lockFree: (alias) => sql`FOR UPDATE OF ${new Sql(alias)} SKIP LOCKED`,
   orNewValue: (key) => sql`ON CONFLICT (${key}, name) DO UPDATE SET value = excluded.value`,

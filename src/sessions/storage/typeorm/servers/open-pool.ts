@@ -8,7 +8,7 @@ import { PostgresAnnouncements, channelOf } from '../postgres/postgres-announcem
 import { PostgresPool } from '../postgres/postgres-connection.js';
 import { PostgresFeed } from '../postgres/postgres-feed.js';
 import { type ListeningClient, listeningClientOf } from '../postgres/postgres-ear.js';
-import { tableNamesOf, tablesOf } from '../tables.js';
+import { sessionsKeyOf, tableNamesOf, tablesOf } from '../tables.js';
 import type { ConnectionPool } from './pooled-connection.js';
 import { PooledTransactions } from './pooled-transactions.js';
 
@@ -37,7 +37,8 @@ export function openPool(dataSource: DataSource, { close, ...use }: PoolUse): Op
   const { clock, timeLimitMs } = use;
   const channel = dialect.name === 'postgres' ? channelOf(tableNamesOf(dataSource).sessions) : undefined;
   const announcements = channel === undefined ? undefined : new PostgresAnnouncements(channel);
-  const facts = { dialect, tables: tablesOf(dataSource), announcements, clock, timeLimitMs };
+  const [tables, sessionsKey] = [tablesOf(dataSource), sessionsKeyOf(dataSource)];
+  const facts = { dialect, tables, sessionsKey, announcements, clock, timeLimitMs };
   const transactions = new PooledTransactions(poolOf(dataSource, use), facts);
   const newClient = (): ListeningClient => listeningClientOf(dataSource.driver, timeLimitMs);
   const feed = channel === undefined ? undefined : new PostgresFeed({ newClient, channel, timeoutMs: timeLimitMs });

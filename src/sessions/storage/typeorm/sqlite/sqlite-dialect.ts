@@ -13,6 +13,7 @@ export const sqliteDialect: Dialect = {
   },
   hasPartialIndexes: true,
   locksRows: false,
+  foundBy: () => NO_SQL,
   lock: () => NO_SQL,
   lockFree: () => NO_SQL,
   orNewValue: (key) => sql`ON CONFLICT (${key}, name) DO UPDATE SET value = excluded.value`,

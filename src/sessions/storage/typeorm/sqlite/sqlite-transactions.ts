@@ -12,7 +12,7 @@ import {
   type Work,
   type WriteOptions,
 } from '../sql-transaction.js';
-import { tablesOf } from '../tables.js';
+import { sessionsKeyOf, tablesOf } from '../tables.js';
 import { sqliteDialect } from './sqlite-dialect.js';
 
 /** Another process may hold the file's write lock; waiting for it must neither block this one nor last for ever. */
@@ -50,7 +50,7 @@ export class SqliteTransactions implements Transactions {
     private readonly dataSource: DataSource,
     private readonly options: SqliteTransactionsOptions,
   ) {
-    this.#facts = { dialect: sqliteDialect, tables: tablesOf(dataSource) };
+    this.#facts = { dialect: sqliteDialect, tables: tablesOf(dataSource), sessionsKey: sessionsKeyOf(dataSource) };
   }
 
   read<Result>(work: Work<Result>): Promise<Result> {
