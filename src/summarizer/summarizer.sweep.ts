@@ -7,6 +7,7 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
+import { OneAtATime } from '../sessions/module/one-at-a-time.js';
 import { ScheduledInterval } from '../sessions/module/scheduled-interval.js';
 import { SWEEP_NAME } from './agenda-rounds.js';
 import { SummarizerSessionManager } from './summarizer-session.manager.js';
@@ -21,8 +22,7 @@ export class SummarizerSweep
   implements OnModuleInit, OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown
 {
   readonly #logger = new Logger(SummarizerSweep.name);
-  readonly #stopping = new AbortController();
-  #running: Promise<void> | undefined;
+  readonly #looking = new OneAtATime((stopping) => this.#look(stopping));
   #interval: ScheduledInterval | undefined;
 
   constructor(
@@ -40,13 +40,13 @@ export class SummarizerSweep
   }
 
   onApplicationBootstrap(): void {
+    if (this.#looking.isStopped) return;
     this.#interval?.start(SWEEP_NAME, this.summaries.sweepIntervalMs, () => this.run());
   }
 
   async onModuleDestroy(): Promise<void> {
     this.#interval?.stop();
-    this.#stopping.abort();
-    await this.#running;
+    await this.#looking.stop();
   }
 
   async beforeApplicationShutdown(): Promise<void> {
@@ -55,15 +55,15 @@ export class SummarizerSweep
 
   /** Looks once, unless it is at it or the app is closing. Where the store fails, the next look finds the same. */
   async run(): Promise<void> {
-    if (this.#running || this.#stopping.signal.aborted) return;
-    this.#running = this.summaries.sweep(this.#stopping.signal).then(
-      () => undefined,
-      (error: unknown) => {
-        const reason = error instanceof Error ? error.message : String(error);
-        this.#logger.warn(`Looking for summaries that are due did not finish: ${reason}`);
-      },
-    );
-    await this.#running;
-    this.#running = undefined;
+    await this.#looking.run();
+  }
+
+  async #look(stopping: AbortSignal): Promise<void> {
+    try {
+      await this.summaries.sweep(stopping);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#logger.warn(`Looking for summaries that are due did not finish: ${reason}`);
+    }
   }
 }

@@ -6,6 +6,7 @@ import {
   SummarizerModule,
   type SummarizerOptions,
   SummarizerSessionManager,
+  SummarizerSweep,
 } from '../../src/summarizer/index.js';
 import { startApp } from '../module/support/apps.js';
 import { KEY, SESSION, ScriptedModel, turns } from './summarized-sessions.js';
@@ -61,6 +62,15 @@ describe('SummarizerModule', () => {
     const registry = app.get(SchedulerRegistry, { strict: false });
     expect(registry.getIntervals()).toEqual([SWEEP_NAME]);
     expect(registry.getInterval(SWEEP_NAME)).toMatchObject(EVERY_MINUTE);
+  });
+
+  it('schedules nothing any more where the app was closed before it had started', async () => {
+    app = await startApp([ScheduleModule.forRoot(), sessionsModule(), SummarizerModule.forRoot(OPTIONS)]);
+    const registry = app.get(SchedulerRegistry, { strict: false });
+    const sweep = app.get(SummarizerSweep, { strict: false });
+    await sweep.onModuleDestroy();
+    sweep.onApplicationBootstrap();
+    expect(registry.getIntervals()).toEqual([]);
   });
 });
 

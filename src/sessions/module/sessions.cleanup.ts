@@ -11,6 +11,7 @@ import { DEFAULT_TTL } from '../../config/ttl.js';
 import { withLease } from '../leases/with-lease.js';
 import { SessionService } from '../session.service.js';
 import type { PurgeCounts, SessionStorage } from '../storage/session-storage.js';
+import { OneAtATime } from './one-at-a-time.js';
 import { ScheduledInterval } from './scheduled-interval.js';
 import { MODULE_OPTIONS_TOKEN } from './sessions-module-definition.js';
 import type { SessionsModuleOptions } from './sessions-module-options.js';
@@ -30,8 +31,7 @@ const LEASE_MS = 30_000;
 @Injectable()
 export class SessionsCleanup implements OnModuleInit, OnApplicationBootstrap, OnModuleDestroy {
   readonly #logger = new Logger(SessionsCleanup.name);
-  readonly #stopping = new AbortController();
-  #running: Promise<unknown> | undefined;
+  readonly #cleaning = new OneAtATime((stopping) => this.#clean(stopping));
   #interval: ScheduledInterval | undefined;
 
   constructor(
@@ -51,14 +51,13 @@ export class SessionsCleanup implements OnModuleInit, OnApplicationBootstrap, On
   }
 
   onApplicationBootstrap(): void {
-    if (this.#stopping.signal.aborted || this.#intervalMs === undefined) return;
+    if (this.#cleaning.isStopped || this.#intervalMs === undefined) return;
     this.#interval?.start(CLEANUP_NAME, this.#intervalMs, () => this.run());
   }
 
   async onModuleDestroy(): Promise<void> {
     this.#interval?.stop();
-    this.#stopping.abort();
-    await this.#running;
+    await this.#cleaning.stop();
   }
 
   /**
@@ -66,14 +65,7 @@ export class SessionsCleanup implements OnModuleInit, OnApplicationBootstrap, On
    * nothing is answered.
    */
   async run(): Promise<PurgeCounts | undefined> {
-    if (this.#running || this.#stopping.signal.aborted) return undefined;
-    const running = this.#clean();
-    this.#running = running;
-    try {
-      return await running;
-    } finally {
-      this.#running = undefined;
-    }
+    return this.#cleaning.run();
   }
 
   /** How often it runs; `undefined` where nothing can expire, or somebody else sees to it. */
@@ -85,12 +77,12 @@ export class SessionsCleanup implements OnModuleInit, OnApplicationBootstrap, On
     return cleanupIntervalSeconds * 1000;
   }
 
-  async #clean(): Promise<PurgeCounts | undefined> {
+  async #clean(stopping: AbortSignal): Promise<PurgeCounts | undefined> {
     const startedAt = performance.now();
     try {
       const outcome = await withLease(
         { leases: this.storage.leases, name: CLEANUP_NAME, ttlMs: LEASE_MS, onError: (error) => this.#warn(error) },
-        ({ signal }) => this.sessions.purgeExpired({ signal: AbortSignal.any([signal, this.#stopping.signal]) }),
+        ({ signal }) => this.sessions.purgeExpired({ signal: AbortSignal.any([signal, stopping]) }),
       );
       if (!outcome.ran) return undefined;
       this.#report(outcome.result, performance.now() - startedAt);
