@@ -70,7 +70,7 @@ export class AgendaRounds {
   async #visit(note: Note, signal: AbortSignal | undefined): Promise<void> {
     const { agenda, warn } = this.options;
     try {
-      await (note.since ? this.#lookSince(note, note.since) : this.#look(note, signal));
+      await this.#look(note, signal);
     } catch (error) {
       warn('Whether a session needs a summary could not be found out', error);
       await agenda.postpone(note.entry.name);
@@ -78,26 +78,18 @@ export class AgendaRounds {
   }
 
   /** What it finds stays on the agenda until there is nothing left to do. */
-  async #look({ entry, key }: Note, signal: AbortSignal | undefined): Promise<void> {
+  async #look({ entry, key, since }: Note, signal: AbortSignal | undefined): Promise<void> {
     const { storage, work, agenda, isKnown, see } = this.options;
-    const facts = await work.factsOf(key);
+    const facts = await (since ? work.factsSince(key, since) : work.factsOf(key));
     if (!facts) return storage.agenda.remove(entry);
-    if (isKnown(entry.name) || (await work.isDue(facts, signal))) {
+    if (since || isKnown(entry.name) || (await work.isDue(facts, signal))) {
       await agenda.postpone(entry.name, facts.idleMs);
-      see(entry.name);
+      see(agendaNameOf(key), since);
       return;
     }
     const nextMs = this.#nextLookIn(facts);
     if (nextMs === undefined) await storage.agenda.remove(entry);
     else await storage.agenda.put(entry.name, nextMs);
-  }
-
-  async #lookSince({ entry, key }: Note, since: DueSince): Promise<void> {
-    const { storage, work, agenda, see } = this.options;
-    const facts = await work.factsSince(key, since);
-    if (!facts) return storage.agenda.remove(entry);
-    await agenda.postpone(entry.name, facts.idleMs);
-    see(agendaNameOf(key), since);
   }
 
   /** When idleness alone may make it due, if ever. */
