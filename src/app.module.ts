@@ -5,43 +5,58 @@ import { APP_FILTER, APP_GUARD } from '@nestjs/core';
 import { GraphQLModule } from '@nestjs/graphql';
 import { ScheduleModule } from '@nestjs/schedule';
 import { TerminusModule } from '@nestjs/terminus';
-import { ThrottlerModule } from '@nestjs/throttler';
+import { ThrottlerStorageService } from '@nestjs/throttler';
 import { HealthController } from './app/health.controller.js';
-import { RequestLimitGuard } from './app/request-limit.guard.js';
-import { requestLimit } from './app/request-limit.js';
-import { appConfig, sessionsOfApp, summarizerOfApp } from './config/app.config.js';
+import { FieldLimitGuard, RequestLimit, addressOf } from './app/request-limit.js';
+import { HomeController } from './app/home.controller.js';
+import { type AppConfig, appConfig, sessionsOfApp, summarizerOfApp } from './config/app.config.js';
 import { isProduction } from './config/presets.js';
 import { SessionsHealth } from './health/index.js';
 import { SessionsModule } from './index.js';
 import { SessionsGraphqlModule, sessionsGraphqlOptions } from './sessions/graphql/index.js';
-import { OpenAccess, ProblemFilter, SessionsRestModule } from './sessions/rest/index.js';
+import { OpenAccess, ProblemFilter, SessionAccessModule, SessionsRestModule } from './sessions/rest/index.js';
 import { SummarizerGraphqlModule } from './summarizer/graphql/index.js';
 import { SummarizerModule } from './summarizer/index.js';
 import { SummarizerRestModule } from './summarizer/rest/index.js';
 
-const graphqlOptions = () => sessionsGraphqlOptions({ introspection: !isProduction(process.env) });
+const graphqlOptions = ({ allowedOrigins: origins, graphql: limits, trustedProxies }: AppConfig) =>
+  sessionsGraphqlOptions({
+    introspection: !isProduction(process.env),
+    origins,
+    limits,
+    addressOf: (request) => addressOf(request, trustedProxies),
+  });
 
-/** The app that `npm start` runs: sessions where the environment says, in a SQLite file unless it does. */
+/** The app of `npm start`. The environment chooses the store; the default is a SQLite file. */
 @Module({
   imports: [
     ConfigModule.forRoot({ isGlobal: true, load: [appConfig, sessionsOfApp, summarizerOfApp] }),
     ScheduleModule.forRoot(),
     SessionsModule.forRootAsync({ ...sessionsOfApp.asProvider(), isGlobal: true }),
     SummarizerModule.forRootAsync({ ...summarizerOfApp.asProvider(), isGlobal: true }),
-    SessionsRestModule.forRoot({ access: OpenAccess }),
-    SummarizerRestModule.forRoot({ access: OpenAccess }),
-    GraphQLModule.forRoot<ApolloDriverConfig>({ driver: ApolloDriver, ...graphqlOptions() }),
-    SessionsGraphqlModule.forRoot({ access: OpenAccess, explorer: !isProduction(process.env) }),
-    SummarizerGraphqlModule.forRoot({ access: OpenAccess }),
-    ThrottlerModule.forRootAsync({ inject: [appConfig.KEY], useFactory: requestLimit }),
-    // The indicator says what changed; a line for every probe that fails would say no more.
+    SessionAccessModule.forRootAsync({
+      inject: [appConfig.KEY],
+      useFactory: ({ streams }: AppConfig) => ({ access: OpenAccess, streams }),
+    }),
+    SessionsRestModule.forRoot(),
+    SummarizerRestModule.forRoot(),
+    GraphQLModule.forRootAsync<ApolloDriverConfig>({
+      driver: ApolloDriver,
+      inject: [appConfig.KEY],
+      useFactory: graphqlOptions,
+    }),
+    SessionsGraphqlModule.forRoot({ explorer: !isProduction(process.env) }),
+    SummarizerGraphqlModule.forRoot(),
+    // The indicator logs changes. Logging every failed probe would add nothing.
     TerminusModule.forRoot({ logger: false }),
   ],
-  controllers: [HealthController],
+  controllers: [HomeController, HealthController],
   providers: [
     SessionsHealth,
-    { provide: APP_GUARD, useClass: RequestLimitGuard },
-    // Also for what no controller sees: unknown paths, bodies that cannot be read.
+    RequestLimit,
+    ThrottlerStorageService,
+    { provide: APP_GUARD, useClass: FieldLimitGuard },
+    // Also for unknown paths and malformed bodies.
     { provide: APP_FILTER, useClass: ProblemFilter },
   ],
 })

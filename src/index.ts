@@ -3,17 +3,11 @@ export * from './config/history.js';
 export * from './config/limits.js';
 export type * from './config/store-settings.js';
 export * from './config/ttl.js';
-export { StatePrefix, type Scope, type StoredScope } from './state/scopes.js';
+export { type Scope, StatePrefix, type StoredScope } from './state/scopes.js';
 export { State } from './state/state.js';
 export type { StateChanges } from './state/state-changes.js';
-export { assertAgendaEntry, assertAgendaPut, assertDueLimit, dueTime } from './sessions/domain/agenda-rules.js';
-export { compareBytes } from './sessions/domain/byte-order.js';
 export { type Clock, type IdGenerator, systemClock } from './sessions/domain/clock.js';
-export type * from './sessions/domain/commit.js';
-export type { CommitEvent } from './sessions/domain/commit-event.js';
-export { isAsExpected, recordAfter, refusalOf } from './sessions/domain/commit-rules.js';
 export type { Content, FunctionCall, FunctionResponse, Part } from './sessions/domain/content.js';
-export type { Counters } from './sessions/domain/counters.js';
 export * from './sessions/domain/errors.js';
 export {
   type Compaction,
@@ -25,17 +19,11 @@ export {
   type Rewind,
 } from './sessions/domain/event.js';
 export { getFunctionCalls, getFunctionResponses, isFinalResponse } from './sessions/domain/event-inspection.js';
-export { type Lifetime, type Lifetimes, NEVER, expiresAt, isExpired, isRenewalDue } from './sessions/domain/expiry.js';
 export type { SessionKey, StateOwner, UserKey } from './sessions/domain/ids.js';
-export type { InitialEvent, InitialLog } from './sessions/domain/initial-log.js';
-export type { Marks } from './sessions/domain/marks.js';
-export type { GetSessionConfig } from './sessions/domain/narrowing.js';
-export type { SeqRange } from './sessions/domain/seq-ranges.js';
+export type { GetSessionConfig } from './sessions/domain/view-config.js';
 export { Session, type SessionReference } from './sessions/domain/session.js';
-export { type StateWrites, changesNothing, writesOf } from './sessions/domain/scope-writes.js';
-export { type SessionRecord, newRecord } from './sessions/domain/session-record.js';
 export type { AppendEventRequest } from './sessions/operations/append-event.js';
-export type { AppendResult } from './sessions/operations/appending.js';
+export type { AppendResult } from './sessions/operations/append-event.js';
 export type { CreateSessionRequest } from './sessions/operations/create-session.js';
 export type { ForkSessionRequest } from './sessions/operations/fork-session.js';
 export type { GetSessionRequest } from './sessions/operations/get-session.js';
@@ -53,7 +41,4 @@ export type { SessionServiceOptions } from './sessions/session-environment.js';
 export { type HeldLease, type LeaseOutcome, type WithLeaseOptions, withLease } from './sessions/leases/with-lease.js';
 export { InMemorySessionService } from './sessions/in-memory-session.service.js';
 export { InMemorySessionStorage } from './sessions/storage/in-memory/in-memory-session-storage.js';
-export type * from './sessions/storage/agenda.js';
-export type * from './sessions/storage/lease-store.js';
-export type * from './sessions/storage/session-changes.js';
-export type * from './sessions/storage/session-storage.js';
+export type { PurgeCounts } from './sessions/storage/session-storage.js';

@@ -3,47 +3,49 @@ import { ConsoleLogger } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { AppModule } from './app.module.js';
-import { endOnSignals } from './app/graceful-end.js';
-import { greeting } from './app/greeting.js';
-import { logRequests, logWebSockets } from './app/request-log.js';
+import { shutDownOnSignals } from './app/graceful-shutdown.js';
+import { startupMessage } from './app/startup-message.js';
+import { prepareApp } from './app/prepare-app.js';
 import { type AppConfig, appConfig, sessionsOfApp } from './config/app.config.js';
 import type { SessionsConfig } from './config/index.js';
-import { mountDocs } from './openapi/index.js';
-import { SESSIONS_BODY_LIMIT, answerUnreadable } from './sessions/rest/index.js';
+import { StoreUnavailableError } from './index.js';
 
 async function start(): Promise<void> {
-  // What goes wrong until the app listens is said once, below.
+  // Errors before the app listens are printed once, below.
   const app = await NestFactory.create<NestExpressApplication>(AppModule, {
     logger: false,
     abortOnError: false,
   });
-  const { port, isRequestLogged, shutdown } = app.get<AppConfig>(appConfig.KEY);
-  if (isRequestLogged) {
-    logRequests(app);
-    logWebSockets(app.getHttpServer());
-  }
-  app.getHttpServer().on('clientError', answerUnreadable);
-  app.useBodyParser('json', { limit: SESSIONS_BODY_LIMIT });
-  mountDocs(app, { title: 'Agent Sessions for NestJS' });
-  endOnSignals(app, shutdown);
+  const { port, host, shutdown } = app.get<AppConfig>(appConfig.KEY);
+  prepareApp(app);
+  shutDownOnSignals(app, shutdown);
   try {
-    await app.listen(port);
+    await app.listen(port, host);
   } catch (error) {
-    // Else what is open already keeps the process alive.
+    // Open connections would keep the process alive.
     await app.close();
     throw error;
   }
   app.useLogger(new ConsoleLogger({ logLevels: ['log', 'warn', 'error'] }));
-  console.log(greeting(await app.getUrl(), app.get<SessionsConfig>(sessionsOfApp.KEY)));
+  console.log(startupMessage(await app.getUrl(), host, app.get<SessionsConfig>(sessionsOfApp.KEY)));
 }
+
+/** Hints for errors of `listen`. */
+const ADVICE: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'Set PORT to a free port.',
+  EACCES: 'Set PORT to a port that this user may listen on.',
+  EADDRNOTAVAIL: 'Set HOST to an address of this machine.',
+  ENOTFOUND: 'Set HOST to an address of this machine.',
+};
 
 function explanation(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const isPortTaken = 'code' in error && error.code === 'EADDRINUSE';
-  return isPortTaken ? `${error.message}. Set PORT to a free port.` : error.message;
+  if (error instanceof StoreUnavailableError) return error.reason;
+  const advice = 'code' in error && 'syscall' in error ? ADVICE[String(error.code)] : undefined;
+  return advice === undefined ? error.message : `${error.message}. ${advice}`;
 }
 
-// Whoever reads the log may go; the app goes on without.
+// The app survives a closed stdout or stderr.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
 start().catch((error: unknown) => {

@@ -7,7 +7,7 @@ const TOGETHER = 64;
 /** The package, used as an application uses it. @implements {import('./sides.mjs').Side} */
 export class Ours {
   /**
-   * @param {import('../../dist/index.js').SessionStorage} storage
+   * @param {import('../../dist/storage.js').SessionStorage} storage
    * @param {Partial<import('../../dist/index.js').HistorySettings>} [history]
    */
   constructor(storage, history) {

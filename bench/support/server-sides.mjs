@@ -39,7 +39,7 @@ export const SERVER_NAMES = Object.keys(SERVERS);
  *
  * @template Result
  * @param {string} name
- * @param {(sides: { ours: Ours, raw: RawServer }) => Promise<Result>} work
+ * @param {(sides: { ours: Ours, raw: RawServer, newStorage: () => import('../../dist/storage.js').SessionStorage }) => Promise<Result>} work
  * @returns {Promise<Result | undefined>}
  */
 export async function withServer(name, work) {
@@ -51,13 +51,13 @@ export async function withServer(name, work) {
     console.error(`\n${name} is left out, since it does not answer (${error.code ?? error.message})`);
     return undefined;
   }
-  const ours = new Ours(place.storage);
+  const ours = new Ours(place.newStorage());
   try {
-    await place.storage.open();
+    await ours.storage.open();
     await makeSharedState(ours.service);
     const raw = await place.openRaw();
     try {
-      return await work({ ours, raw });
+      return await work({ ours, raw, newStorage: place.newStorage });
     } finally {
       await raw.close();
     }
@@ -79,7 +79,7 @@ async function makePrefix(url, name) {
   client.on('error', () => undefined);
   await client.connect();
   return {
-    storage: new RedisSessionStorage({ url, prefix }),
+    newStorage: () => new RedisSessionStorage({ url, prefix }),
     openRaw: () => RawRedis.open(url, prefix),
     async remove() {
       for await (const keys of client.scanStream({ match: `${prefix}*`, count: 1_000 })) {
@@ -110,7 +110,7 @@ async function makePostgresDatabase(url, name) {
 }
 
 function sqlPlace(url, Raw, remove) {
-  return { storage: new TypeOrmSessionStorage({ url }), openRaw: () => Raw.open(url), remove };
+  return { newStorage: () => new TypeOrmSessionStorage({ url }), openRaw: () => Raw.open(url), remove };
 }
 
 function withDatabase(url, name) {

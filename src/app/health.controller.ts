@@ -2,7 +2,6 @@ import { Controller, Get, Inject, UseFilters } from '@nestjs/common';
 import { BaseExceptionFilter } from '@nestjs/core';
 import { HealthCheck, type HealthCheckResult, HealthCheckService } from '@nestjs/terminus';
 import { ApiOkResponse, ApiOperation } from '@nestjs/swagger';
-import { SkipThrottle } from '@nestjs/throttler';
 import { type AppConfig, appConfig } from '../config/app.config.js';
 import { SessionsHealth } from '../health/index.js';
 
@@ -13,9 +12,8 @@ const LIVE = {
   example: { status: 'ok' },
 };
 
-/** For whoever restarts the app, and for whoever sends it requests. What fails is answered as @nestjs/terminus answers it. */
+/** Liveness and readiness probes. Failures have the format of @nestjs/terminus. */
 @Controller('health')
-@SkipThrottle()
 @UseFilters(BaseExceptionFilter)
 export class HealthController {
   constructor(
@@ -24,7 +22,7 @@ export class HealthController {
     @Inject(appConfig.KEY) private readonly config: AppConfig,
   ) {}
 
-  /** The process answers. Restarting it would mend no store, so none is asked. */
+  /** Liveness. It does not ask the store, since a restart would not repair it. */
   @Get('live')
   @ApiOperation({ operationId: 'live', summary: 'Whether the process answers; no store is asked' })
   @ApiOkResponse({ description: 'It does.', schema: LIVE })
@@ -32,7 +30,7 @@ export class HealthController {
     return { status: 'ok' };
   }
 
-  /** Sessions can be read and written. */
+  /** Readiness: sessions can be read and written. */
   @Get('ready')
   @HealthCheck()
   @ApiOperation({ operationId: 'ready', summary: 'Whether sessions can be read and written' })

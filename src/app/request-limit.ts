@@ -1,23 +1,71 @@
-import type { IncomingMessage } from 'node:http';
-import type { ThrottlerModuleOptions } from '@nestjs/throttler';
-import type { AppConfig } from '../config/app.config.js';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Inject, Injectable, type CanActivate, type ExecutionContext, HttpException } from '@nestjs/common';
+import { ThrottlerStorageService } from '@nestjs/throttler';
+import { type AppConfig, appConfig } from '../config/app.config.js';
+import { type Refusal, refuse } from '../sessions/transport/malformed-http.js';
+import { requestOf } from '../sessions/graphql/current-request.js';
 
-/** One count for all routes, for each address; what was asked for long enough ago counts no more. */
-export function requestLimit({ throttle: { limit, ttlSeconds }, trustedProxies }: AppConfig): ThrottlerModuleOptions {
-  return {
-    throttlers: [{ limit, ttl: ttlSeconds * 1000, blockDuration: 0 }],
-    skipIf: () => limit === 0,
-    getTracker: (request) => addressOf(request as unknown as IncomingMessage, trustedProxies),
-    generateKey: (_context, tracker) => tracker,
-    errorMessage: (_context, { timeToBlockExpire }) =>
+interface TooMany extends Refusal {
+  readonly retryAfterSeconds: number;
+}
+
+/** Probes must be answered especially under load. */
+const UNLIMITED = /^\/health(?:[/?]|$)/;
+
+/** Limits the requests per address and time window. */
+@Injectable()
+export class RequestLimit {
+  /** Requests that were counted on arrival. */
+  readonly #countedOnArrival = new WeakSet<object>();
+
+  constructor(
+    @Inject(appConfig.KEY) private readonly config: AppConfig,
+    @Inject(ThrottlerStorageService) private readonly storage: ThrottlerStorageService,
+  ) {}
+
+  /** Counts a request before routing, so unknown paths and malformed bodies count too. */
+  async arrive(request: IncomingMessage): Promise<TooMany | undefined> {
+    if (UNLIMITED.test(request.url ?? '')) return undefined;
+    this.#countedOnArrival.add(request);
+    return this.#count(request);
+  }
+
+  /** Counts a field of a request. The first one was counted on arrival. */
+  async spend(request: IncomingMessage): Promise<TooMany | undefined> {
+    return this.#countedOnArrival.delete(request) ? undefined : this.#count(request);
+  }
+
+  async #count(request: IncomingMessage): Promise<TooMany | undefined> {
+    const { limit, ttlSeconds } = this.config.throttle;
+    if (limit === 0) return undefined;
+    const address = addressOf(request, this.config.trustedProxies);
+    const counted = await this.storage.increment(address, ttlSeconds * 1000, limit, 0, 'requests');
+    if (!counted.isBlocked) return undefined;
+    const retryAfterSeconds = counted.timeToBlockExpire;
+    const detail =
       `There were ${limit} requests from this address within ${ttlSeconds} seconds already. ` +
-      `Try again in ${timeToBlockExpire} seconds.`,
+      `Try again in ${retryAfterSeconds} seconds.`;
+    return { status: 429, code: 'TOO_MANY_REQUESTS', detail, retryAfterSeconds };
+  }
+}
+
+/** The limit as a middleware. */
+export function limitMiddleware(limit: RequestLimit) {
+  return (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void): void => {
+    limit.arrive(request).then((refusal) => {
+      if (refusal === undefined) {
+        next();
+        return;
+      }
+      response.setHeader('Retry-After', String(refusal.retryAfterSeconds));
+      refuse(response, refusal);
+    }, next);
   };
 }
 
 /**
- * Where a request comes from. Each proxy adds the address that it sees at the end of a header, which begins with whatever the
- * client claims; so only as many as there are proxies may be believed.
+ * Returns the client address. Each proxy appends an address to `X-Forwarded-For`, and the client controls the beginning. So
+ * only the last `trustedProxies` entries are trusted.
  */
 export function addressOf({ headers, socket }: IncomingMessage, trustedProxies: number): string {
   const added = String(headers['x-forwarded-for'] ?? '').split(',');
@@ -25,7 +73,27 @@ export function addressOf({ headers, socket }: IncomingMessage, trustedProxies: 
   return withoutPort(seen[Math.max(0, seen.length - 1 - trustedProxies)] ?? '');
 }
 
-/** Some proxies add the port as well, which is another one for each connection. */
+/** Some proxies append the port, which differs per connection. */
 function withoutPort(address: string): string {
   return /^\[(.*)\](?::\d+)?$/.exec(address)?.[1] ?? /^([^:]*):\d+$/.exec(address)?.[1] ?? address;
+}
+
+/** `res` is set by Express. The request of a WebSocket has none. */
+interface GraphqlRequest extends IncomingMessage {
+  readonly res?: ServerResponse;
+}
+
+/** Counts each root field of GraphQL as a request. The first one was counted on arrival. */
+@Injectable()
+export class FieldLimitGuard implements CanActivate {
+  constructor(private readonly limit: RequestLimit) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    if (context.getType<string>() !== 'graphql') return true;
+    const request = requestOf(context.getArgByIndex<{ req?: unknown }>(2)) as GraphqlRequest;
+    const refusal = await this.limit.spend(request);
+    if (refusal === undefined) return true;
+    request.res?.setHeader('Retry-After', String(refusal.retryAfterSeconds));
+    throw new HttpException(refusal.detail, refusal.status);
+  }
 }

@@ -1,14 +1,14 @@
+import { upgradeStatusOf } from '../sessions/transport/upgrade-checks.js';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type INestApplication, Logger } from '@nestjs/common';
-import { operationNameIn } from './graphql-operation.js';
-import { requestIdOf } from './request-id.js';
+import { randomUUID } from 'node:crypto';
 
-/** A request, with what the framework knows of it once it is answered. */
+/** A request, with what the framework knows after the response. */
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Of the path, such as `/apps/:appName/state`: the path itself holds ids. */
+  /** The pattern of the path, such as `/apps/:appName/state`: the path itself contains ids. */
   readonly pattern: () => string | undefined;
   readonly body: () => unknown;
 }
@@ -32,15 +32,15 @@ interface FastifyInstance {
   ): unknown;
 }
 
-/** Answered in front of the routes. */
+/** Handled before the routes. */
 const GRAPHQL = '/graphql';
 const HEALTH = /^\/health(\/|$)/;
 
 const logger = new Logger('Requests');
 
 /**
- * Gives each request a line in the log, when its answer is through or its connection broke: method, pattern of the path, status,
- * duration and id. Nothing of what was said, no id of anybody, no token. Call it before anything else is put into the app.
+ * Logs one line per request when it ends: method, path pattern, status, duration and request id. It logs no content, ids of
+ * users or tokens. Call it before other middleware.
  */
 export function logRequests(app: INestApplication): void {
   const http = app.getHttpAdapter();
@@ -59,15 +59,20 @@ export function logRequests(app: INestApplication): void {
   });
 }
 
-/** The same for connections of WebSockets, when they are over. */
+/** Logs WebSocket connections when they close. */
 export function logWebSockets(server: Server): void {
   server.on('upgrade', (request: IncomingMessage, socket: Duplex) => {
     const startedAt = performance.now();
     const id = requestIdOf(request);
     socket.once('close', () => {
-      logger.log(line(request.method, graphqlIn(request.url), 101, startedAt, id));
+      logger.log(line(request.method, graphqlIn(request.url), upgradeStatusOf(request), startedAt, id));
     });
   });
+}
+
+/** Logs WebSockets that were refused before the upgrade. */
+export function logRefusedUpgrade(request: IncomingMessage, { status }: { readonly status: number }): void {
+  logger.log(line(request.method, graphqlIn(request.url), status, performance.now(), requestIdOf(request)));
 }
 
 function follow({ request, response, pattern, body }: Exchange): void {
@@ -82,7 +87,7 @@ function follow({ request, response, pattern, body }: Exchange): void {
     const text =
       line(request.method, [path ?? '(no route)', operation ?? []].flat().join(' '), status, startedAt, id) + end;
     if (status !== undefined && status >= 500) logger.warn(text);
-    // Probes come every few seconds, and say nothing as long as all is well.
+    // Successful probes would fill the log.
     else if (HEALTH.test(path ?? '')) logger.debug(text);
     else logger.log(text);
   });
@@ -94,4 +99,29 @@ function line(method = '', what = '(no route)', status: number | undefined, star
 
 function graphqlIn(url: string | undefined): string | undefined {
   return url?.split('?')[0] === GRAPHQL ? GRAPHQL : undefined;
+}
+
+/** The part of a GraphQL request that is used here. */
+interface GraphqlBody {
+  readonly operationName?: unknown;
+  readonly query?: unknown;
+}
+
+const NAME = /^[_A-Za-z]\w{0,63}$/;
+const ONLY_OPERATION = /^\s*(?:query|mutation|subscription)\s+([_A-Za-z]\w{0,63})\b/;
+
+/** Returns the name of the operation, if it has one. */
+export function operationNameIn(body: unknown): string | undefined {
+  const { operationName, query } = (body ?? {}) as GraphqlBody;
+  if (typeof operationName === 'string') return NAME.test(operationName) ? operationName : undefined;
+  return typeof query === 'string' ? ONLY_OPERATION.exec(query)?.[1] : undefined;
+}
+
+/** UUIDs and trace ids of gateways. Anything else may be personal or secret, and must not be logged. */
+const MACHINE_MADE = /^[0-9a-f][0-9a-f-]{14,62}[0-9a-f]$/i;
+
+/** Returns the request id of a gateway, or a new one. */
+export function requestIdOf({ headers }: IncomingMessage): string {
+  const given = headers['x-request-id'];
+  return typeof given === 'string' && MACHINE_MADE.test(given) ? given : randomUUID();
 }

@@ -1,20 +1,19 @@
 import type { LoggedEvent } from '../sessions/domain/event.js';
 import type { EventPage } from '../sessions/operations/list-events.js';
 import { ProblemError } from './problem-error.js';
-import { Silence } from './silence.js';
 import { type RequestOptions, type Requests, pause } from './requests.js';
 
 export interface EventStreamOptions {
-  /** The last event that is known already; from now on unless given. */
+  /** Only events after this one. By default, only new events. */
   readonly afterSeq?: number | undefined;
-  /** Ends the watching. */
+  /** Ends the watch. */
   readonly signal?: AbortSignal | undefined;
-  /** How long a connection may say nothing before a new one is made; 45,000 ms unless given. */
-  readonly silenceMs?: number | undefined;
+  /** How long a connection may be idle before the client reconnects. Default: 45,000 ms. */
+  readonly idleTimeoutMs?: number | undefined;
 }
 
-/** Three times as long as the routes are ever quiet. */
-const SILENCE_MS = 45_000;
+/** Three keep-alive intervals of the server. */
+const IDLE_TIMEOUT_MS = 45_000;
 
 /** One block of a stream of server-sent events. */
 interface Block {
@@ -22,22 +21,22 @@ interface Block {
   readonly data: string;
 }
 
-/** Follows a stream, over as many connections as it takes; the number of the last event says where to go on. */
+/** Follows a stream, and reconnects after the last event. */
 export class EventStream implements AsyncIterableIterator<LoggedEvent> {
   readonly #ended = new AbortController();
   readonly #end: AbortSignal;
-  readonly #silenceMs: number;
+  readonly #idleTimeoutMs: number;
   readonly #events: AsyncGenerator<LoggedEvent, undefined>;
 
   constructor(
     private readonly requests: Requests,
     private readonly eventsPath: () => string,
-    { afterSeq, signal, silenceMs = SILENCE_MS }: EventStreamOptions,
+    { afterSeq, signal, idleTimeoutMs = IDLE_TIMEOUT_MS }: EventStreamOptions,
   ) {
-    this.#silenceMs = silenceMs;
+    this.#idleTimeoutMs = idleTimeoutMs;
     this.#end = signal === undefined ? this.#ended.signal : AbortSignal.any([signal, this.#ended.signal]);
     const start = this.#startAfter(afterSeq);
-    // Whoever takes the first event hears of a failure.
+    // The first `next()` reports the failure.
     start.catch(() => undefined);
     this.#events = this.#follow(start);
   }
@@ -46,7 +45,7 @@ export class EventStream implements AsyncIterableIterator<LoggedEvent> {
     return this.#events.next();
   }
 
-  /** Ends the stream, also while somebody waits for the next event, and leaves no connection behind. */
+  /** Ends the stream and its connection, also while `next()` is pending. */
   return(): Promise<IteratorResult<LoggedEvent, undefined>> {
     this.#ended.abort();
     return this.#events.return(undefined);
@@ -57,8 +56,7 @@ export class EventStream implements AsyncIterableIterator<LoggedEvent> {
   }
 
   /**
-   * "Now" is when the stream is asked for. It is known before the first connection: one that breaks at once must not lose
-   * what comes meanwhile.
+   * Reads the last event before the first connection, so that no event is lost if that connection breaks.
    */
   async #startAfter(afterSeq: number | undefined): Promise<number> {
     if (this.#end.aborted) return 0;
@@ -68,7 +66,7 @@ export class EventStream implements AsyncIterableIterator<LoggedEvent> {
     try {
       return ((await this.requests.json('GET', path, options)) as EventPage).lastSeq;
     } catch (error) {
-      // Whoever ended it meanwhile asks no more.
+      // The watch was ended meanwhile.
       if (this.#end.aborted) return 0;
       throw error;
     }
@@ -105,22 +103,19 @@ export class EventStream implements AsyncIterableIterator<LoggedEvent> {
   }
 
   async *#connect(options: RequestOptions): AsyncGenerator<Block> {
-    // A server that is there sends a comment from time to time.
-    const silence = new Silence(this.#silenceMs);
-    const ended = AbortSignal.any([this.#end, silence.signal]);
-    yield* blocksOf(
-      await silence.limit(this.requests.send('GET', `${this.eventsPath()}/stream`, options, ended)),
-      silence,
-    );
+    // The server sends keep-alive comments.
+    const idle = new IdleTimeout(this.#idleTimeoutMs);
+    const ended = AbortSignal.any([this.#end, idle.signal]);
+    yield* blocksOf(await idle.limit(this.requests.send('GET', `${this.eventsPath()}/stream`, options, ended)), idle);
   }
 }
 
-async function* blocksOf(response: Response, silence: Silence): AsyncGenerator<Block> {
+async function* blocksOf(response: Response, idle: IdleTimeout): AsyncGenerator<Block> {
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   if (!reader) return;
   let rest = '';
   for (;;) {
-    const { done, value } = await silence.limit(reader.read());
+    const { done, value } = await idle.limit(reader.read());
     if (done) return;
     const blocks = (rest + value).split('\n\n');
     rest = blocks.pop() ?? '';
@@ -139,4 +134,24 @@ function fieldOf(block: string, name: string): string | undefined {
 function problemFrom(data: string): ProblemError {
   const problem = JSON.parse(data) as Record<string, unknown>;
   return new ProblemError(Number(problem.status), problem);
+}
+
+/** Aborts a connection on which nothing arrives for so long while it is read. */
+export class IdleTimeout {
+  readonly #ended = new AbortController();
+
+  constructor(private readonly limitMs: number) {}
+
+  get signal(): AbortSignal {
+    return this.#ended.signal;
+  }
+
+  async limit<Result>(waiting: Promise<Result>): Promise<Result> {
+    const timer = setTimeout(() => this.#ended.abort(), this.limitMs);
+    try {
+      return await waiting;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
 }

@@ -1,7 +1,7 @@
 import { type SessionKey, type StateOwner, type UserKey, assertId } from '../sessions/domain/ids.js';
 
 export function appStateOf({ appName }: StateOwner): string {
-  return `/apps/${encoded(appName, 'appName')}/state`;
+  return `${appOf({ appName })}/state`;
 }
 
 export function userStateOf(owner: UserKey): string {
@@ -12,15 +12,24 @@ export function sessionsOf(owner: UserKey): string {
   return `${userOf(owner)}/sessions`;
 }
 
+/** Without `userId`, the sessions of the whole app. */
+export function sessionListOf({ appName, userId }: StateOwner): string {
+  return userId === undefined ? `${appOf({ appName })}/sessions` : sessionsOf({ appName, userId });
+}
+
 export function sessionOf({ sessionId, ...owner }: SessionKey): string {
   return `${sessionsOf(owner)}/${encoded(sessionId, 'sessionId')}`;
 }
 
-function userOf({ appName, userId }: UserKey): string {
-  return `/apps/${encoded(appName, 'appName')}/users/${encoded(userId, 'userId')}`;
+function appOf({ appName }: StateOwner): string {
+  return `/apps/${encoded(appName, 'appName')}`;
 }
 
-/** What is no id is refused here: an empty one, or `..`, would lead to another path. */
+function userOf({ appName, userId }: UserKey): string {
+  return `${appOf({ appName })}/users/${encoded(userId, 'userId')}`;
+}
+
+/** Refuses invalid ids: an empty one, or `..`, would lead to another path. */
 function encoded(id: string, name: string): string {
   assertId(id, name);
   return encodeURIComponent(id);

@@ -1,26 +1,26 @@
-/** Whom a server turns away, and what proxies say of a server that they do not reach. */
+/** Rate limits, and statuses of proxies and servers that are unavailable. */
 const TEMPORARY: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 /**
- * What the server says went wrong (RFC 9457), with the stable code of `nestjs-agent-sessions`.
+ * A problem response (RFC 9457), with a stable error code.
  *
  * @example if (error instanceof ProblemError && error.code === 'STALE_SESSION') await reload(error.currentVersion);
  */
 export class ProblemError extends Error {
   readonly code: string;
-  /** Of a store that did not answer as it should: whether the write may have happened. */
+  /** Whether the write may have happened although the store failed. */
   readonly outcomeUnknown: boolean;
-  /** Of a condition that failed. */
+  /** The version of the session after a failed condition. */
   readonly currentVersion: number | undefined;
-  /** Where in the request it is. */
+  /** Where in the request the problem is. */
   readonly path: string | undefined;
-  /** Of an append that may have happened: the id under which to send the event again. */
+  /** The event id to retry an append with that may have happened. */
   readonly eventId: string | undefined;
 
   constructor(
     readonly status: number,
     problem: Readonly<Record<string, unknown>>,
-    /** How long the server wants to be left alone. */
+    /** How long to wait before a retry, from `Retry-After`. */
     readonly retryAfterMs?: number,
   ) {
     super(typeof problem.detail === 'string' ? problem.detail : `The server answered ${status}`);
@@ -32,9 +32,9 @@ export class ProblemError extends Error {
     this.currentVersion = typeof problem.currentVersion === 'number' ? problem.currentVersion : undefined;
   }
 
-  /** Whether the same request may fare better later. */
+  /** Whether a retry may succeed. */
   get isTemporary(): boolean {
-    // With a good status, something else than the routes answered.
+    // With a 2xx status, a proxy answered.
     return this.status < 300 || TEMPORARY.has(this.status);
   }
 }

@@ -1,61 +1,61 @@
 import { InvalidInputError } from '../sessions/domain/errors.js';
 import { ProblemError } from './problem-error.js';
 
-/** Where the routes are, and how patient the client is. */
+/** Where the routes are, and how requests are sent. */
 export interface RequestsOptions {
-  /** Where the routes are, with whatever is in front of `/apps`. */
+  /** The URL of the routes, up to `/apps`. */
   readonly url: string;
-  /** Sent with every request, such as `Authorization`; a function is asked each time. */
+  /** Sent with every request, such as `Authorization`. A function is called for each request. */
   readonly headers?:
     Readonly<Record<string, string>> | (() => Record<string, string> | Promise<Record<string, string>>);
-  /** How often to send again what got no answer, or one that is temporary (429, 502, 503, 504); 4 unless given. */
+  /** How often to retry without a response or after 429, 502, 503 or 504. Default: 4. */
   readonly retries?: number | undefined;
-  /** How long a request may take; 10,000 ms unless given. */
+  /** The timeout of a request. Default: 10,000 ms. */
   readonly timeoutMs?: number | undefined;
-  /** Instead of the `fetch` that there is; for tests. */
+  /** Replaces the global `fetch`, for tests. */
   readonly fetch?: typeof fetch | undefined;
 }
 
 export interface RequestOptions {
-  readonly query?: Readonly<Record<string, string | number | undefined>> | undefined;
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body?: object | undefined;
-  /** Whether it may be sent twice. */
+  /** Whether the request is safe to repeat. */
   readonly isRepeatable?: boolean;
-  /** How long it may take, where that is not what all others may. */
+  /** Overrides the timeout of the client. */
   readonly timeoutMs?: number;
-  /** Ends it, also between two tries. */
+  /** Cancels the request, also between two attempts. */
   readonly signal?: AbortSignal;
 }
 
-export interface Answer {
+export interface JsonResponse {
   readonly headers: Headers;
   readonly body: unknown;
 }
 
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
-/** Whoever asks for more is not waited for. */
-const MOST_PATIENCE_MS = 60_000;
+/** A longer `Retry-After` is not waited for. */
+const MAX_RETRY_AFTER_MS = 60_000;
 
-/** Requests to one server, sent again where that does no harm. */
+/** Sends requests to one server, and retries those that are safe to repeat. */
 export class Requests {
   readonly #options: RequestsOptions;
 
   constructor(options: RequestsOptions) {
-    // In a browser, a path is enough.
+    // A path is enough in a browser.
     if (!/^(https?:\/)?\//.test(options.url)) {
       throw new InvalidInputError('must begin with http://, https:// or /', 'url');
     }
     this.#options = { ...options, url: options.url.replace(/\/+$/, '') };
   }
 
-  /** The body of the answer as JSON; `undefined` where there is none. */
+  /** Returns the body of the response as JSON, or `undefined` if there is none. */
   async json(method: string, path: string, options: RequestOptions = {}): Promise<unknown> {
-    return (await this.answer(method, path, options)).body;
+    return (await this.request(method, path, options)).body;
   }
 
-  async answer(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
+  async request(method: string, path: string, options: RequestOptions = {}): Promise<JsonResponse> {
     const { retries = 4, timeoutMs: usual = 10_000 } = this.#options;
     const { timeoutMs = usual, signal: ended } = options;
     for (let tries = 1; ; tries++) {
@@ -70,7 +70,7 @@ export class Requests {
     }
   }
 
-  /** One try, answered well; anything else is a {@link ProblemError}. */
+  /** One attempt. Throws a {@link ProblemError} unless the status is 2xx. */
   async send(method: string, path: string, options: RequestOptions, signal: AbortSignal): Promise<Response> {
     const { url, headers, fetch: send = fetch } = this.#options;
     const own = typeof headers === 'function' ? await headers() : headers;
@@ -85,10 +85,10 @@ export class Requests {
   }
 }
 
-/** Longer from try to try, not the same for all who wait, and as long as the server asked for, if that is not for long. */
+/** Waits for `Retry-After`, plus an exponential backoff with jitter. */
 export async function pause(tries: number, error?: unknown, ended?: AbortSignal): Promise<void> {
   const longest = Math.min(FIRST_PAUSE_MS * 2 ** tries, LONGEST_PAUSE_MS);
-  const asked = error instanceof ProblemError ? Math.min(error.retryAfterMs ?? 0, MOST_PATIENCE_MS) : 0;
+  const asked = error instanceof ProblemError ? Math.min(error.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS) : 0;
   await new Promise<void>((resolve) => {
     const timer = setTimeout(over, asked + Math.random() * longest);
     function over(): void {
@@ -101,7 +101,7 @@ export async function pause(tries: number, error?: unknown, ended?: AbortSignal)
   });
 }
 
-/** Something on the way may answer in the server's place, with a page for people. */
+/** A proxy may answer in the server's place, with an HTML page. */
 async function bodyOf(response: Response): Promise<unknown> {
   if (response.status === 204) return undefined;
   const text = await response.text();
@@ -109,16 +109,16 @@ async function bodyOf(response: Response): Promise<unknown> {
     return JSON.parse(text);
   } catch {
     throw new ProblemError(response.status, {
-      detail: 'The answer is no JSON. Is this the address of the routes of sessions?',
+      detail: 'The response is not JSON. Check that `url` is the URL of the routes of sessions.',
     });
   }
 }
 
 function mayRepeat(error: unknown, { isRepeatable = false }: RequestOptions): boolean {
   if (!(error instanceof ProblemError)) return isRepeatable;
-  // Whom a server turns away at the door, it did nothing for.
+  // With 429 the server did nothing, so any request is safe to repeat.
   const isHarmless = isRepeatable || error.status === 429;
-  return isHarmless && error.isTemporary && (error.retryAfterMs ?? 0) <= MOST_PATIENCE_MS;
+  return isHarmless && error.isTemporary && (error.retryAfterMs ?? 0) <= MAX_RETRY_AFTER_MS;
 }
 
 function retryAfterMs({ headers }: Response): number | undefined {

@@ -3,25 +3,31 @@ import type { EventPage, ListEventsRequest } from '../sessions/operations/list-e
 import { ProblemError } from './problem-error.js';
 import { type RequestOptions, Requests, type RequestsOptions } from './requests.js';
 import { type EventStreamOptions, EventStream } from './event-stream.js';
-import { checkedBody, eventBody } from './bodies.js';
-import { sessionOf, sessionsOf } from './paths.js';
-import type { GetSessionConfig } from '../sessions/domain/narrowing.js';
+import { checkedBody, eventBody } from './request-bodies.js';
+import { appStateOf, sessionListOf, sessionOf, sessionsOf, userStateOf } from './paths.js';
+import type { GetSessionConfig } from '../sessions/domain/view-config.js';
 import type {
   AppendRequest,
   CreateRequest,
   RemoteAppend,
   RemoteKey,
   RemoteListRequest,
+  RemoteOwner,
   RemotePage,
   RemoteSession,
+  RemoteSummary,
   State,
   StateChange,
+  SummaryListRequest,
+  SummaryRequest,
 } from './remote-types.js';
-import { SummariesClient } from './summaries-client.js';
+
+/** A summary may take as long as the server asks a model by default, and may first wait for a running one. */
+const SUMMARY_TIMEOUT_MS = 150_000;
 
 /**
- * Sessions over the routes of `SessionsRestModule`, for browsers and Node: nothing but `fetch`. What may be
- * sent again is sent again; an append keeps its event id, so it is stored once.
+ * A client for the routes of `SessionsRestModule` and `SummarizerRestModule`, in browsers and Node. It needs only `fetch`.
+ * It retries requests that are safe to repeat. An append keeps its event id across retries, so the event is stored once.
  *
  * @example
  * const client = new SessionsClient({ url: 'http://localhost:3000' });
@@ -29,17 +35,15 @@ import { SummariesClient } from './summaries-client.js';
  * await client.appendEvent({ ...key, event: { author: 'user', content: { role: 'user', parts: [{ text: 'Hello' }] } } });
  * for await (const event of client.watch({ ...key, afterSeq: 0 })) console.log(event.seq, event.author);
  */
-export class SessionsClient extends SummariesClient {
+export class SessionsClient {
   readonly #requests: Requests;
 
   constructor(options: RequestsOptions) {
-    const requests = new Requests(options);
-    super(requests);
-    this.#requests = requests;
+    this.#requests = new Requests(options);
   }
 
   /**
-   * Creates a session; with an id of one's own it may be asked for again after a lost answer.
+   * Creates a session. Choose the `sessionId` yourself if you want to look for the session after a lost response.
    * @example const session = await client.createSession({ appName: 'shop', userId: 'ann', state: { step: 1 } });
    */
   async createSession({ sessionId, state, ...owner }: CreateRequest): Promise<RemoteSession> {
@@ -47,12 +51,12 @@ export class SessionsClient extends SummariesClient {
   }
 
   /**
-   * The session of this id, created if there is none yet; safe for many callers at once.
+   * Returns the session with this id, and creates it if it does not exist. Safe with concurrent callers.
    * @example const session = await client.getOrCreateSession({ appName: 'shop', userId: 'ann', sessionId: 'cart' });
    */
   async getOrCreateSession({ appName, userId, sessionId, state }: CreateRequest): Promise<RemoteSession> {
     if (sessionId === undefined || sessionId.trim() === '') return this.createSession({ appName, userId, state });
-    // A copy, since it is sent only after an answer.
+    // Copied now: the caller may change the state before it is sent.
     const body = checkedBody({ state });
     for (;;) {
       const found = await this.getSession({ appName, userId, sessionId });
@@ -66,7 +70,7 @@ export class SessionsClient extends SummariesClient {
   }
 
   /**
-   * The session with its view, or `undefined` if there is none.
+   * Returns the session with its view, or `undefined` if it does not exist.
    * @example const session = await client.getSession({ ...key, numRecentEvents: 20 });
    */
   async getSession({
@@ -85,22 +89,22 @@ export class SessionsClient extends SummariesClient {
   }
 
   /**
-   * A page of a user's sessions, newest update first, without events.
+   * Lists sessions without their events, last updated first: of a user, or of the whole app without `userId`.
    * @example const { sessions, nextCursor } = await client.listSessions({ appName: 'shop', userId: 'ann', limit: 20 });
    */
   async listSessions({ appName, userId, ...how }: RemoteListRequest): Promise<RemotePage> {
-    const { limit, cursor, order, orderBy, page, offset } = how;
-    const query = { limit, cursor, order, orderBy, page, offset };
-    return this.#send('GET', sessionsOf({ appName, userId }), { query, isRepeatable: true });
+    const { limit, cursor, order, orderBy, page, offset, includeState } = how;
+    const query = { limit, cursor, order, orderBy, page, offset, includeState };
+    return this.#send('GET', sessionListOf({ appName, userId }), { query, isRepeatable: true });
   }
 
-  /** Deletes the session with its events; shared state stays. A missing session is no error. */
+  /** Deletes the session and its events. Shared state stays. A missing session is not an error. */
   async deleteSession(key: RemoteKey): Promise<void> {
     await this.#send('DELETE', sessionOf(key), { isRepeatable: true });
   }
 
   /**
-   * A page of the whole log, rewound and summarised events included.
+   * Returns a page of the whole log, including rewound and summarised events.
    * @example const { events } = await client.listEvents({ ...key, order: 'desc', limit: 10 });
    */
   async listEvents({ limit, cursor, order, afterSeq, beforeSeq, ...key }: ListEventsRequest): Promise<EventPage> {
@@ -109,7 +113,7 @@ export class SessionsClient extends SummariesClient {
   }
 
   /**
-   * Appends an event, once, however often it has to be sent. A partial event is handed back, and not sent at all.
+   * Appends an event exactly once, also across retries. A partial event is returned and not sent.
    * @example const stored = await client.appendEvent({ ...key, event, expectedVersion: session.version });
    */
   async appendEvent(request: AppendRequest & { event: { partial: true } }): Promise<EventInput>;
@@ -120,23 +124,23 @@ export class SessionsClient extends SummariesClient {
   }
 
   /**
-   * Like {@link appendEvent}, for whoever wants to know whether the event had been stored before.
+   * Like {@link appendEvent}, and also says whether the event was already stored.
    * @example const { event: stored, duplicate } = await client.append({ ...key, event });
    */
   async append({ event, expectedVersion, ...key }: AppendRequest): Promise<RemoteAppend> {
     const path = `${sessionOf(key)}/events`;
     const options = { body: eventBody(event), headers: conditionOf(expectedVersion), isRepeatable: true };
-    const { headers, body } = await this.#requests.answer('POST', path, options);
+    const { headers, body } = await this.#requests.request('POST', path, options);
     return { event: body as LoggedEvent, duplicate: headers.get('idempotent-replayed') === 'true' };
   }
 
-  /** All state that the session sees, keys with the prefixes of their scopes. */
+  /** Returns all state that the session sees. Keys have the prefixes of their scopes. */
   async getState(key: RemoteKey): Promise<State> {
     return this.#send('GET', `${sessionOf(key)}/state`, { isRepeatable: true });
   }
 
   /**
-   * Changes the state that a session sees, in all scopes, by one event.
+   * Changes state in any scope with one event.
    * @example await client.updateState({ ...key, stateDelta: { step: 2 }, stateRemovals: ['draft'] });
    */
   async updateState({ stateDelta, stateRemovals, ...key }: RemoteKey & StateChange): Promise<LoggedEvent> {
@@ -150,7 +154,7 @@ export class SessionsClient extends SummariesClient {
   }
 
   /**
-   * Takes the session back to a moment, with its own state; `toSeq` or `invocationId` says to which.
+   * Rewinds the session and its own state to `toSeq`, or to before `invocationId`.
    * @example const session = await client.rewindSession({ ...key, toSeq: 4 });
    */
   async rewindSession({
@@ -164,7 +168,7 @@ export class SessionsClient extends SummariesClient {
   }
 
   /**
-   * Makes a new session of what this one shows, or showed at a moment.
+   * Creates a session from this one, as it is or as it was after `atSeq`.
    * @example const fork = await client.forkSession({ ...key, atSeq: 4, newSessionId: 'b' });
    */
   async forkSession({
@@ -176,18 +180,92 @@ export class SessionsClient extends SummariesClient {
   }
 
   /**
-   * Events as they come, after `afterSeq`; connections that break are made again, and none is lost or comes twice.
-   * @example for await (const event of client.watch({ ...key, afterSeq: session.version })) show(event);
+   * Returns the state that all sessions of a user share. Keys have no `user:` prefix.
+   * @example const { theme } = await client.getUserState({ appName: 'shop', userId: 'ann' });
    */
-  watch({ afterSeq, signal, silenceMs, ...key }: RemoteKey & EventStreamOptions): AsyncIterableIterator<LoggedEvent> {
-    return new EventStream(this.#requests, () => `${sessionOf(key)}/events`, { afterSeq, signal, silenceMs });
+  async getUserState(owner: RemoteOwner): Promise<State> {
+    return this.#send('GET', userStateOf(owner), { isRepeatable: true });
   }
 
-  async #send<Answer>(method: string, path: string, options: RequestOptions): Promise<Answer> {
-    return (await this.#requests.json(method, path, options)) as Answer;
+  /**
+   * Changes the state that all sessions of a user share, and returns all of it.
+   * @example await client.updateUserState({ appName: 'shop', userId: 'ann', stateDelta: { theme: 'dark' } });
+   */
+  async updateUserState({ stateDelta, stateRemovals, ...owner }: RemoteOwner & StateChange): Promise<State> {
+    return this.#send('PATCH', userStateOf(owner), { body: checkedBody({ stateDelta, stateRemovals }) });
+  }
+
+  /**
+   * Returns the state that all sessions of an app share. Keys have no `app:` prefix.
+   * @example const { currency } = await client.getAppState({ appName: 'shop' });
+   */
+  async getAppState(owner: { appName: string }): Promise<State> {
+    return this.#send('GET', appStateOf(owner), { isRepeatable: true });
+  }
+
+  /**
+   * Changes the state that all sessions of an app share, and returns all of it.
+   * @example await client.updateAppState({ appName: 'shop', stateDelta: { currency: 'EUR' } });
+   */
+  async updateAppState({ stateDelta, stateRemovals, ...owner }: { appName: string } & StateChange): Promise<State> {
+    return this.#send('PATCH', appStateOf(owner), { body: checkedBody({ stateDelta, stateRemovals }) });
+  }
+
+  /**
+   * Returns the summary in force, or `undefined` if there is none.
+   * @example const summary = await client.getSummary({ appName: 'shop', userId: 'ann', sessionId });
+   */
+  async getSummary(key: RemoteKey): Promise<RemoteSummary | undefined> {
+    try {
+      return await this.#send<RemoteSummary>('GET', summaryOf(key), { isRepeatable: true });
+    } catch (error) {
+      if (error instanceof ProblemError && error.code === 'SUMMARY_NOT_FOUND') return undefined;
+      throw error;
+    }
+  }
+
+  /**
+   * Summarises the session now if a summary is due or `force` is set. Returns `undefined` if there was nothing to do.
+   * @example const summary = await client.createSummary({ ...key, force: true });
+   */
+  async createSummary(request: SummaryRequest): Promise<RemoteSummary | undefined> {
+    const { force, timeoutMs = SUMMARY_TIMEOUT_MS, ...key } = request;
+    return this.#send('POST', summaryOf(key), { body: { force }, timeoutMs });
+  }
+
+  /**
+   * Lists the summaries in the log, oldest first. Page with `afterSeq`.
+   * @example const summaries = await client.listSummaries({ ...key, limit: 20 });
+   */
+  async listSummaries({ afterSeq, limit, ...key }: SummaryListRequest): Promise<RemoteSummary[]> {
+    const options = { query: { afterSeq, limit }, isRepeatable: true };
+    const path = `${sessionOf(key)}/summaries`;
+    const { summaries } = await this.#send<{ summaries: RemoteSummary[] }>('GET', path, options);
+    return summaries;
+  }
+
+  /**
+   * Streams events after `afterSeq` as they are appended. Reconnects when a connection breaks, without losing or repeating an event.
+   * @example for await (const event of client.watch({ ...key, afterSeq: session.version })) show(event);
+   */
+  watch({
+    afterSeq,
+    signal,
+    idleTimeoutMs,
+    ...key
+  }: RemoteKey & EventStreamOptions): AsyncIterableIterator<LoggedEvent> {
+    return new EventStream(this.#requests, () => `${sessionOf(key)}/events`, { afterSeq, signal, idleTimeoutMs });
+  }
+
+  async #send<Body>(method: string, path: string, options: RequestOptions): Promise<Body> {
+    return (await this.#requests.json(method, path, options)) as Body;
   }
 }
 
 function conditionOf(expectedVersion: number | undefined): Record<string, string> {
   return expectedVersion === undefined ? {} : { 'If-Match': `"${String(expectedVersion)}"` };
+}
+
+function summaryOf(key: RemoteKey): string {
+  return `${sessionOf(key)}/summary`;
 }

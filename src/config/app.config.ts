@@ -11,9 +11,26 @@ import type { Variable } from './variables.js';
 /** What the app itself, beside its sessions, takes from its environment. */
 export interface AppConfig {
   readonly port: number;
+  /** The address it listens on. */
+  readonly host: string;
+  /** Names and pages of other origins that it answers to, besides its own. */
+  readonly allowedHosts: readonly string[];
+  readonly allowedOrigins: readonly string[];
   readonly isRequestLogged: boolean;
   readonly throttle: { readonly limit: number; readonly ttlSeconds: number };
   readonly trustedProxies: number;
+  readonly streams: { readonly maxAgeSeconds: number; readonly recheckSeconds: number; readonly stallSeconds: number };
+  /** Limits of documents, their answers and WebSockets. */
+  readonly graphql: {
+    readonly maxTextBytes: number;
+    readonly maxItems: number;
+    readonly maxAnswerBytes: number;
+    readonly maxMessageBytes: number;
+    readonly handshakeSeconds: number;
+    readonly maxConnections: number;
+    readonly maxConnectionsPerAddress: number;
+    readonly stallSeconds: number;
+  };
   readonly healthTimeLimitMs: number;
   readonly shutdown: { readonly delaySeconds: number; readonly limitSeconds: number };
 }
@@ -34,7 +51,7 @@ export function configurationFrom(env: NodeJS.ProcessEnv): Configuration {
   const problems = [
     ...own.problems.values(),
     ...APP_PREFIXES.flatMap((prefix) => problemsOfNames(env, names, prefix)),
-    ...problemsOfAccess(env),
+    ...problemsOfAccess(env, own.values),
     ...problemsIn(sessions),
     ...problemsIn(summarizer),
   ];
@@ -45,12 +62,31 @@ export function configurationFrom(env: NodeJS.ProcessEnv): Configuration {
 
 function appFrom(values: CheckedVariables): AppConfig {
   const number = ({ name, otherwise }: Variable): number => Number(values.get(name) ?? otherwise);
+  const list = ({ name }: Variable): string[] => (values.get(name) ?? []) as string[];
   const variables = APP_VARIABLES;
   return {
     port: number(variables.port),
+    host: hostIn(values),
+    allowedHosts: list(variables.allowedHosts),
+    allowedOrigins: list(variables.allowedOrigins),
     isRequestLogged: values.get(variables.requestLog.name) !== false,
     throttle: { limit: number(variables.throttleLimit), ttlSeconds: number(variables.throttleTtlSeconds) },
     trustedProxies: number(variables.proxies),
+    streams: {
+      maxAgeSeconds: number(variables.streamMaxAgeSeconds),
+      recheckSeconds: number(variables.streamRecheckSeconds),
+      stallSeconds: number(variables.streamStallSeconds),
+    },
+    graphql: {
+      maxTextBytes: number(variables.graphqlMaxTextBytes),
+      maxItems: number(variables.graphqlMaxItems),
+      maxAnswerBytes: number(variables.graphqlMaxAnswerBytes),
+      maxMessageBytes: number(variables.webSocketMaxMessageBytes),
+      handshakeSeconds: number(variables.webSocketHandshakeSeconds),
+      maxConnections: number(variables.webSocketMaxConnections),
+      maxConnectionsPerAddress: number(variables.webSocketMaxConnectionsPerAddress),
+      stallSeconds: number(variables.streamStallSeconds),
+    },
     healthTimeLimitMs: number(variables.healthTimeLimitMs),
     shutdown: {
       delaySeconds: number(variables.shutdownDelaySeconds),
@@ -59,12 +95,28 @@ function appFrom(values: CheckedVariables): AppConfig {
   };
 }
 
-function problemsOfAccess(env: NodeJS.ProcessEnv): string[] {
+function hostIn(values: CheckedVariables): string {
+  const { name, otherwise } = APP_VARIABLES.host;
+  const host = values.get(name) as string | undefined;
+  return (host ?? otherwise).replaceAll(/^\[|\]$/g, '');
+}
+
+/** Whether nobody but this machine reaches what listens there. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^(::ffff:)?127(\.\d{1,3}){3}$/i.test(host);
+}
+
+/** This app has no access rule, so somebody has to say that this is meant wherever others can reach it. */
+function problemsOfAccess(env: NodeJS.ProcessEnv, values: CheckedVariables): string[] {
   const isSaid = (env.SESSIONS_ACCESS?.trim() ?? '') !== '';
-  if (isSaid || !isProduction(env)) return [];
+  const host = hostIn(values);
+  const isReachable = !isLoopback(host);
+  if (isSaid || (!isReachable && !isProduction(env))) return [];
+  const where = isReachable ? `, and HOST is ${host}, where others reach it` : '';
+  const orStayLocal = isReachable && !isProduction(env) ? 'leave HOST out to listen on 127.0.0.1 only, ' : '';
   return [
-    'SESSIONS_ACCESS is missing; this app lets everybody touch every session. Set it to open if that is decided in ' +
-      'front of it, or mount SessionsRestModule in an app of your own with a SessionAccess.',
+    `SESSIONS_ACCESS is missing; this app lets everybody touch every session${where}. Set it to open if that is decided in ` +
+      `front of it, ${orStayLocal}or mount SessionsRestModule in an app of your own with a SessionAccess.`,
   ];
 }
 

@@ -4,17 +4,17 @@ import { STORE_VARIABLES, VARIABLES, type Variable, isOurs } from './variables.j
 
 type Provider = StoreSettings['provider'];
 
-/** Which store an environment asks for. */
+/** The provider that an environment selects. */
 export interface ChosenProvider {
   readonly provider: Provider | undefined;
-  /** Whether the environment says so itself; else it is by the preset. */
+  /** Whether variables select it. Otherwise the preset does. */
   readonly isNamed: boolean;
   readonly problems: readonly string[];
 }
 
 /**
- * Takes the provider that is said, else the store that the variables of ours that are set belong to, else that of
- * the preset. Variables of another store are a mistake: whoever set them expects them to count.
+ * Selects the given provider, else the store of the SESSIONS_ variables that are set, else that of the preset. Variables
+ * of another store are a problem, since they would have no effect.
  */
 export function chooseProvider(said: Provider | undefined, set: readonly Variable[], preset: Preset): ChosenProvider {
   const ofStores = set.filter(({ store }) => store !== undefined);
@@ -30,7 +30,7 @@ export function chooseProvider(said: Provider | undefined, set: readonly Variabl
 
 const URLS = { redis: STORE_VARIABLES.redisUrl, typeorm: STORE_VARIABLES.databaseUrl };
 
-/** The variables that others use as well and that count here: of the store that is named, unless it has a URL. */
+/** The shared variables, such as REDIS_HOST, that apply: those of the selected store, unless it has a URL. */
 export function sharedVariables(
   { provider, isNamed }: ChosenProvider,
   isSet: (variable: Variable) => boolean,

@@ -1,7 +1,9 @@
+import { inspect } from 'node:util';
+
 /**
- * The configuration is wrong. Each problem names what it is about, what was found there, and what is allowed.
+ * The configuration is invalid. Each problem names the setting, what was found, and what is allowed.
  *
- * It is no `SessionsError`: it is for whoever runs the app, and no caller of an operation can do anything about it.
+ * Not a `SessionsError`: it is for operators, since callers of operations cannot handle it.
  *
  * @example
  * try {
@@ -23,9 +25,14 @@ export class ConfigurationError extends Error {
     );
     this.name = 'ConfigurationError';
   }
+
+  /** Logs show the problems once, without a stack trace. */
+  [inspect.custom](): string {
+    return `${this.name}: ${this.message}`;
+  }
 }
 
-/** The result, or what is wrong: for whoever wants to say all that is wrong at once. */
+/** The result, or the problems, for callers that report several together. */
 export function attempt<Result>(work: () => Result): Result | ConfigurationError {
   try {
     return work();

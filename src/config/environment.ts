@@ -4,16 +4,16 @@ import type { Variable } from './variables.js';
 
 const UNSHOWN = 'cannot be read (its value is not shown)';
 
-/** What an environment says: each value read and checked, and what is wrong with the others. */
+/** The parsed and checked values of an environment, and the problems of the others. */
 export interface CheckedEnvironment {
   readonly values: CheckedVariables;
-  /** By the names of the variables. */
+  /** By variable name. */
   readonly problems: ReadonlyMap<string, string>;
 }
 
 export type CheckedVariables = ReadonlyMap<string, unknown>;
 
-/** Reads the variables that are set; blank ones are not. */
+/** Reads the variables that are set. Blank variables count as not set. */
 export function readEnvironment(env: NodeJS.ProcessEnv, variables: readonly Variable[]): CheckedEnvironment {
   const given = variables.flatMap((variable) => {
     const text = env[variable.name]?.trim();
@@ -29,7 +29,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv, variables: readonly Vari
   return { values: new Map(Object.entries(environment).filter(([name]) => !problems.has(name))), problems };
 }
 
-/** A class as one would write it for class-validator, with the checks of each variable in place. */
+/** Builds a class for class-validator, with the checks of each variable. */
 function classFor(variables: readonly Variable[]): new () => Record<string, unknown> {
   class Environment {
     [name: string]: unknown;
@@ -43,15 +43,15 @@ function classFor(variables: readonly Variable[]): new () => Record<string, unkn
 }
 
 function problemOf({ name, kind, isSecret }: Variable, value: unknown): string {
-  return `${name} ${isSecret ? UNSHOWN : shown(value)}; it must be ${kind.allowed}.`;
+  return `${name} ${isSecret ? UNSHOWN : shown(value)}; it must be ${kind.allowed}.${kind.hint?.(value) ?? ''}`;
 }
 
-/** An address may hold a password, wherever it was put by mistake. */
+/** Hides addresses, since they may contain a password, in any variable. */
 export function shown(value: unknown): string {
   return String(value).includes('@') ? UNSHOWN : `is ${JSON.stringify(value)}`;
 }
 
-/** Text of the right kind that turns out to be of no use. */
+/** The error for text that passes the checks and still cannot be parsed. */
 export function unreadable({ name, kind }: Variable): ConfigurationError {
   return new ConfigurationError([`${name} ${UNSHOWN}; it must be ${kind.allowed}.`]);
 }

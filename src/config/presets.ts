@@ -1,12 +1,12 @@
 import type { StoreSettings } from './store-settings.js';
 
-/** What holds in an environment unless something else is said. */
+/** The defaults of an environment. */
 export interface Preset {
   readonly provider?: StoreSettings['provider'];
   readonly databaseUrl?: string;
 }
 
-/** In production nothing is taken for granted: sessions that nobody chose a place for would be lost. */
+/** In production there is no default store, since sessions in memory would be lost. */
 export const PRESETS: Readonly<Record<'development' | 'test' | 'production', Preset>> = {
   development: { provider: 'typeorm', databaseUrl: 'sqlite:./data/sessions.db' },
   test: { provider: 'memory' },
@@ -19,7 +19,7 @@ export function presetFor(nodeEnv: string | undefined): PresetName {
   return nodeEnv === 'production' || nodeEnv === 'test' ? nodeEnv : 'development';
 }
 
-/** What SESSIONS_PRESET says, and NODE_ENV where it says nothing. Asked late: a file of variables is loaded by then. */
+/** The preset of SESSIONS_PRESET, else of NODE_ENV. Evaluated late, after a file of variables is loaded. */
 export function isProduction(env: NodeJS.ProcessEnv): boolean {
   return (env.SESSIONS_PRESET?.trim() || presetFor(env.NODE_ENV)) === 'production';
 }

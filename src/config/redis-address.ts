@@ -1,8 +1,10 @@
-/** Where Redis is and how to log in, in the words of ioredis. */
+/** Address and credentials of Redis, as options of ioredis. */
 export interface RedisAddress {
   readonly url?: string;
   readonly connection?: Readonly<Record<string, unknown>>;
   readonly cluster?: readonly HostAndPort[];
+  /** Whether the scheme of a list of hosts is `rediss-…`. For one node the URL says it. */
+  readonly tls?: true;
 }
 
 export interface HostAndPort {
@@ -10,46 +12,50 @@ export interface HostAndPort {
   readonly port: number;
 }
 
-const LIST = /^redis-(?<kind>sentinel|cluster):\/\/(?:(?<login>[^@/]*)@)?(?<hosts>[^/?]+)(?:\/(?<name>[^/?]+))?$/;
+const LIST =
+  /^redis(?<secure>s?)-(?<kind>sentinel|cluster):\/\/(?:(?<login>[^@/]*)@)?(?<hosts>[^/?]+)(?:\/(?<name>[^/?]+))?$/;
 export const HIGHEST_PORT = 65_535;
 const USUAL_PORT = { sentinel: 26_379, cluster: 6_379 };
 
 /**
- * Takes an address of Redis apart: of one node, of Sentinels with the name of what they watch, or of some
- * nodes of a cluster. `undefined` where it is none.
+ * Parses an address of Redis: one node, Sentinels with the name of their master, or nodes of a cluster. Returns
+ * `undefined` for invalid addresses.
  */
 export function redisAddress(url: string): RedisAddress | undefined {
   if (/^rediss?:/.test(url)) return isRedisUrl(url) ? { url } : undefined;
-  const { kind, login = '', hosts = '', name } = LIST.exec(url)?.groups ?? {};
+  const { secure, kind, login = '', hosts = '', name } = LIST.exec(url)?.groups ?? {};
   if (kind !== 'sentinel' && kind !== 'cluster') return undefined;
   const connection = loginOf(login);
   const nodes = hosts.split(',').map((host) => hostAndPort(host, USUAL_PORT[kind]));
   if (connection === undefined || nodes.some((node) => node === undefined)) return undefined;
   const known = nodes as HostAndPort[];
-  if (kind === 'cluster') return name === undefined ? { cluster: known, connection } : undefined;
-  return name === undefined ? undefined : { connection: { ...connection, sentinels: known, name } };
+  const tls = secure ? ({ tls: true } as const) : {};
+  if (kind === 'cluster') return name === undefined ? { ...tls, cluster: known, connection } : undefined;
+  return name === undefined ? undefined : { ...tls, connection: { ...connection, sentinels: known, name } };
 }
 
-/** Whether a URL names one node of Redis; behind it may stand the number of a database, and nothing else. */
+/** Whether a URL names one node of Redis, with an optional database number and nothing else. */
 export function isRedisUrl(url: string): boolean {
   if (!isReadable(url)) return false;
   const { protocol, pathname } = new URL(url);
   return /^rediss?:$/.test(protocol) && /^\/?\d*$/.test(pathname);
 }
 
-/** Whether a URL can be taken apart, its login included, which is encoded. */
+/** Whether a URL can be parsed, including its encoded credentials. */
 export function isReadable(url: string): boolean {
   if (!URL.canParse(url)) return false;
   const { hostname, username, password } = new URL(url);
   return hostname !== '' && decoded(username) !== undefined && decoded(password) !== undefined;
 }
 
-/** Whether this is a name or an address of a machine, and nothing else. */
+/** A host name or address, and nothing else. IPv6 addresses need no brackets. */
+export const HOST = /^(\[[^\]/?#@\s]+\]|[^:/?#@\s]+|[^[\]/?#@\s:]*:[^[\]/?#@\s]*:[^[\]/?#@\s]*)$/;
+
 export function isHost(text: string): boolean {
-  return /^(\[[^\]/?#@\s]+\]|[^:/?#@\s]+)$/.test(text) || isIpv6(text);
+  return HOST.test(text);
 }
 
-/** Whether it is an address of many colons, without brackets around it. */
+/** Whether it is an IPv6 address without brackets. */
 export function isIpv6(text: string): boolean {
   return /^[^[\]/?#@\s:]*:[^[\]/?#@\s]*:[^[\]/?#@\s]*$/.test(text);
 }

@@ -18,21 +18,21 @@ import {
   isOurs,
 } from './variables.js';
 
-/** Everything about sessions that an environment can say. */
+/** The settings of sessions that environment variables can set. */
 export type SessionsConfig = StoreSettings & {
   readonly history?: Partial<HistorySettings> | undefined;
   readonly ttl?: Partial<TtlSettings> | undefined;
   readonly limits?: Partial<SessionLimits> | undefined;
 };
 
-/** How an environment is read. */
+/** Options of the reader. */
 export interface EnvironmentReading {
-  /** Names that begin with `SESSIONS_` and are read by somebody else; any other that is not known here is a mistake. */
+  /** Names with `SESSIONS_` that other code reads. Other unknown names are problems. */
   readonly alsoKnown?: readonly string[] | undefined;
 }
 
 /**
- * What environment variables say of sessions: `docs/configuration.md` lists them.
+ * Reads the settings of sessions from environment variables. `docs/configuration.md` lists them.
  *
  * @throws ConfigurationError that names each variable that is wrong, missing or unknown
  * @example
@@ -55,7 +55,7 @@ export function sessionsFromEnvironment(
     ...problemsOfNames(env, [...VARIABLES.map(({ name }) => name), ...alsoKnown], PREFIX),
     ...unreadable.values(),
     ...chosen.problems,
-    // What is there and wrong is not missing.
+    // A wrong value does not count as missing.
     ...problemsIn(store).filter((problem) => !unreadable.has(problem.split(' ')[0] ?? '')),
   ];
   if (store instanceof ConfigurationError || problems.length > 0) throw new ConfigurationError(problems);

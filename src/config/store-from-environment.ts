@@ -4,11 +4,15 @@ import type { Preset } from './presets.js';
 import { isHost, isIpv6, isReadable, redisAddress } from './redis-address.js';
 import { hasSchemas, namesDatabase } from './store-rules.js';
 import type { DatabaseSettings, RedisSettings, StoreSettings } from './store-settings.js';
+import { type StoreTls, databaseTls, redisTls } from './store-tls.js';
+import { tlsFromEnvironment } from './tls-from-environment.js';
+import type { TlsChoice } from './tls-settings.js';
+import { type UrlNames, hostListProblems } from './url-options.js';
 import { STORE_VARIABLES } from './variables.js';
 
 type StoreVariable = keyof typeof STORE_VARIABLES;
 
-/** Where the chosen store is. Only what belongs to that store has to be there. */
+/** The settings of the selected store. Only its own variables are required. */
 export function storeFromEnvironment(
   variables: CheckedVariables,
   provider: StoreSettings['provider'] | undefined,
@@ -27,9 +31,16 @@ type ValueOf = <Value>(name: StoreVariable) => Value | undefined;
 function redisFrom(value: ValueOf): RedisSettings {
   const replicas = value<number>('redisWaitReplicas');
   const commandTimeoutMs = value<number>('redisCommandTimeoutMs');
+  const { tls: ofUrl, ...place } = redisPlace(value);
+  const tls = tlsOf('redis', value);
+  const names = namesOf('redis');
+  checkTls(redisTls({ ...place, tls }, names));
+  if (ofUrl && tls === false) {
+    throw new ConfigurationError([`${names.url} says rediss-…, but ${names.tls} is off; take one of the two away.`]);
+  }
   return {
-    ...redisPlace(value),
-    ...given({ prefix: value<string>('redisPrefix'), commandTimeoutMs }),
+    ...place,
+    ...given({ tls: tls ?? ofUrl, prefix: value<string>('redisPrefix'), commandTimeoutMs }),
     ...(replicas && { waitReplicas: { count: replicas, timeoutMs: commandTimeoutMs ?? 2_000 } }),
   };
 }
@@ -37,6 +48,7 @@ function redisFrom(value: ValueOf): RedisSettings {
 function redisPlace(value: ValueOf): RedisSettings {
   const url = value<string>('redisUrl');
   if (url !== undefined) {
+    if (/^rediss?-/.test(url)) checkProblems(hostListProblems(url, namesOf('redis')));
     const address = redisAddress(url);
     if (address) return address;
     throw unreadable(STORE_VARIABLES.redisUrl);
@@ -62,9 +74,17 @@ function databaseFrom(value: ValueOf, preset: Preset): DatabaseSettings {
     const { name } = STORE_VARIABLES.databaseSchema;
     throw new ConfigurationError([`${name} is for PostgreSQL only; take it away, or name a postgres:// database.`]);
   }
+  const tls = tlsOf('database', value);
+  if (place.url !== undefined) checkTls(databaseTls({ url: place.url, tls }, namesOf('database')));
+  else if (tls !== undefined) {
+    throw new ConfigurationError([
+      'SESSIONS_DATABASE_TLS and what belongs to it are for servers, and a SQLite file is none; take them away.',
+    ]);
+  }
   return {
     ...place,
     ...given({
+      tls,
       schema,
       poolSize: value<number>('databasePoolSize'),
       tablePrefix: value<string>('databaseTablePrefix'),
@@ -94,6 +114,12 @@ function databasePlace(value: ValueOf, preset: Preset): DatabaseSettings {
 
 function fileOrServer(url: string): DatabaseSettings {
   const file = /^sqlite:(?:\/\/)?(?<path>.+)$/.exec(url)?.groups?.path;
+  if (file?.includes('?')) {
+    const { name } = STORE_VARIABLES.databaseUrl;
+    throw new ConfigurationError([
+      `${name} has options behind a ?, and the path of a SQLite file takes none; take them away.`,
+    ]);
+  }
   return file === undefined ? { url } : { database: file };
 }
 
@@ -111,6 +137,31 @@ function mysqlUrl(value: ValueOf): string | undefined {
   throw noHost('mysqlHost', host);
 }
 
+function tlsOf(store: 'redis' | 'database', value: ValueOf): TlsChoice | undefined {
+  const named = (variable: StoreVariable): { name: string; value: string | undefined } => ({
+    name: STORE_VARIABLES[variable].name,
+    value: value<string>(variable),
+  });
+  return tlsFromEnvironment({
+    mode: named(`${store}Tls`),
+    ca: named(`${store}TlsCa`),
+    cert: named(`${store}TlsCert`),
+    key: named(`${store}TlsKey`),
+  });
+}
+
+function namesOf(store: 'redis' | 'database'): UrlNames {
+  return { url: STORE_VARIABLES[`${store}Url`].name, tls: STORE_VARIABLES[`${store}Tls`].name };
+}
+
+function checkTls({ problems }: StoreTls): void {
+  checkProblems(problems);
+}
+
+function checkProblems(problems: readonly string[]): void {
+  if (problems.length > 0) throw new ConfigurationError(problems);
+}
+
 function noHost(variable: StoreVariable, host: string): ConfigurationError {
   const { name } = STORE_VARIABLES[variable];
   return new ConfigurationError([`${name} ${shown(host)}; it must be a host without port or path.`]);
@@ -120,7 +171,7 @@ function missing(variable: StoreVariable, what: string): ConfigurationError {
   return new ConfigurationError([`${STORE_VARIABLES[variable].name} is missing; ${what}.`]);
 }
 
-/** Without what is not there. */
+/** Drops undefined entries. */
 function given<Values extends object>(values: Values): Partial<Values> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Partial<Values>;
 }

@@ -1,4 +1,4 @@
-/** A rule for text: what fits, and how to say it after "must be". */
+/** A rule for text: the pattern, and its description after "must be". */
 export interface TextRule {
   readonly pattern: RegExp;
   readonly allowed: string;
@@ -15,16 +15,16 @@ export const SCHEMA_NAME: TextRule = {
   allowed: 'letters from a to z, digits, _, - and single spaces between words, at most 63 of them',
 };
 
-/** Braces choose the slot of a key. */
+/** Braces would change the cluster slot of keys. */
 export const REDIS_PREFIX: TextRule = { pattern: /^[^{}]*$/, allowed: 'text without braces' };
 
-/** A longer timer would go off at once. */
+/** Node fires longer timers at once. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** A day. Limits are added up, and what they add up to has to fit into a timer. */
+/** A day. Sums of limits must fit into a timer. */
 export const LONGEST_TIME_LIMIT_MS = 86_400_000;
 
-/** Whether a URL of a server says which database it is. PostgreSQL has one of the user's name, MySQL has not. */
+/** Whether the URL names a database. PostgreSQL has a default, MySQL has none. */
 export function namesDatabase(url: string): boolean {
   return !/^(mysql|mariadb):/i.test(url) || new URL(url).pathname.length > 1;
 }

@@ -1,48 +1,53 @@
 import type { HostAndPort } from './redis-address.js';
+import type { TlsChoice } from './tls-settings.js';
 
-/** Redis, told by what belongs to no package, so that these types need none. */
+/** Settings of Redis. These types need no optional package. */
 export interface RedisSettings {
   /** `redis://` or `rediss://`. */
   readonly url?: string | undefined;
-  /** A client of ioredis that the app has already; it stays the app's. */
+  /** An ioredis client of the app. The app closes it. */
   readonly client?: object | undefined;
-  /** What else ioredis is to know, such as `password`, `tls` or `sentinels` and `name`. */
+  /** Further options of ioredis, such as `password`, or `sentinels` and `name`. */
   readonly connection?: Readonly<Record<string, unknown>> | undefined;
   /** Some nodes of a cluster. */
   readonly cluster?: readonly HostAndPort[] | undefined;
-  /** Stands in front of all keys; `agent-sessions:` unless given. */
+  /** TLS of all connections, including Sentinels and nodes. Default: on for `rediss://`. */
+  readonly tls?: TlsChoice | undefined;
+  /** Prefix of all keys. Default: `agent-sessions:`. */
   readonly prefix?: string | undefined;
-  /** How long a call may take; 2,000 unless given. */
+  /** Timeout of a call. Default: 2,000. */
   readonly commandTimeoutMs?: number | undefined;
-  /** Acknowledges a write only when so many replicas have it. */
+  /** Acknowledges a write only after this number of replicas has it. */
   readonly waitReplicas?: { readonly count: number; readonly timeoutMs: number } | undefined;
 }
 
-/** A database, told in the same way. */
+/** Settings of a SQL database. */
 export interface DatabaseSettings {
   /** Path of a SQLite file. */
   readonly database?: string | undefined;
   /** `mysql://`, `mariadb://` or `postgres://`. */
   readonly url?: string | undefined;
-  /** A DataSource that the app has already; it stays the app's, and so do its prefix and schema. */
+  /** TLS of connections to a server. Default: as in the options of the URL, else off. */
+  readonly tls?: TlsChoice | undefined;
+  /** A DataSource of the app. The app closes it. Its prefix and schema apply. */
   readonly dataSource?: object | undefined;
-  /** Connections to a server at most; 10 unless given. */
+  /** Maximum number of connections to a server. Default: 10. */
   readonly poolSize?: number | undefined;
-  /** Stands in front of the names of all tables. */
+  /** Prefix of all table names. */
   readonly tablePrefix?: string | undefined;
-  /** Where the tables are; PostgreSQL only. */
+  /** Schema of the tables; PostgreSQL only. */
   readonly schema?: string | undefined;
-  /** Whether PostgreSQL remembers how to run statements; off behind a pooler that shares connections. */
+  /** Whether to use prepared statements of PostgreSQL. Switch off behind a pooler that shares connections. */
   readonly preparedStatements?: boolean | undefined;
-  /** How long an operation may take; 5,000 unless given. */
+  /** Timeout of an operation. Default: 5,000. */
   readonly timeLimitMs?: number | undefined;
-  /** Whether appends that wait together share a transaction; on unless switched off. */
+  /** Whether waiting appends share a transaction. Default: true. */
   readonly coalesceAppends?: boolean | undefined;
-  /** What else the driver is to be told, such as `ssl`. */
+  /** Further options of the server's driver. */
   readonly driverOptions?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Which store keeps the sessions, and where it is. */
+/** The provider of the store, and its settings. */
 export type StoreSettings =
   | { readonly provider: 'memory' }
   | { readonly provider: 'redis'; readonly redis?: RedisSettings | undefined }

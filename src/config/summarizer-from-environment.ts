@@ -10,11 +10,11 @@ import {
 import { problemsOfNames } from './unknown-variables.js';
 import type { Variable } from './variables.js';
 
-/** Everything about summaries that an environment can say. */
+/** The settings of summaries that environment variables can set. */
 export type SummarizerConfig = Partial<SummarizerSettings> & { readonly modelAt?: ModelAddress | undefined };
 
 /**
- * What environment variables say of summaries: `docs/configuration.md` lists them.
+ * Reads the settings of summaries from environment variables. `docs/configuration.md` lists them.
  *
  * @throws ConfigurationError that names each variable that is wrong, missing or unknown
  * @example
@@ -45,7 +45,7 @@ export function summarizerFromEnvironment(env: NodeJS.ProcessEnv): SummarizerCon
   };
 }
 
-/** Half of an address is a mistake. */
+/** An incomplete address is a problem. */
 function problemsOfModel(
   url: string | undefined,
   model: string | undefined,

@@ -1,6 +1,6 @@
 /** When conversations are summarised, and how. A threshold of 0 is off. */
 export interface SummarizerSettings {
-  /** Whether summaries are written by themselves; those that are asked for always are. */
+  /** Whether summaries are written automatically. Requested summaries are always written. */
   readonly autoSummarize: boolean;
   /** More turns of the user than this, since the last summary. */
   readonly turns: number;
@@ -16,21 +16,21 @@ export interface SummarizerSettings {
   readonly importantLength: number;
   /** Whether one threshold is enough, or all have to be met. */
   readonly match: 'any' | 'all';
-  /** Newest events that stay as they are, at least. */
+  /** At least this many of the newest events are not summarised. */
   readonly keepRecentEvents: number;
-  /** Characters of a summary; what is longer is cut. */
+  /** Maximum length of a summary in characters. A longer text is cut. */
   readonly maxSummaryLength: number;
-  /** Characters of conversation that a model is given at once; the rest is for the next call. */
+  /** Maximum length of the conversation that a model gets at once. The rest is for the next call. */
   readonly maxInputLength: number;
   /** The task for the model, with `{conversation_text}` and, if wanted, `{previous_summary}`, `{max_summary_length}`. */
   readonly prompt?: string | undefined;
-  /** Models that are asked at the same time, in one process. */
+  /** How many summaries one process writes at the same time. */
   readonly concurrency: number;
-  /** How long a model may take to answer. */
+  /** Timeout of a call to the model. */
   readonly timeoutSeconds: number;
-  /** How often this process looks for what is due and nobody saw to; 0 = never. */
+  /** How often this process takes due sessions from the agenda; 0 = never. */
   readonly sweepIntervalSeconds: number;
-  /** How long a closing app waits for models. */
+  /** How long a closing app waits for running summaries. */
   readonly shutdownSeconds: number;
 }
 

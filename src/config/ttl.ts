@@ -2,19 +2,19 @@
 export interface TtlSettings {
   /** Whether anything expires. */
   readonly enabled: boolean;
-  /** Life of a session since it was last read or appended to. */
+  /** Lifetime of a session since the last read or append. */
   readonly sessionSeconds: number;
-  /** The same for what all sessions of a user share. */
+  /** Lifetime of user state. */
   readonly userStateSeconds: number;
-  /** The same for what all sessions of an app share. */
+  /** Lifetime of app state. */
   readonly appStateSeconds: number;
-  /** How often the job of `SessionsModule` removes what expired. */
+  /** Interval of the cleanup job of `SessionsModule`. */
   readonly cleanupIntervalSeconds: number;
-  /** Whether a read keeps alive what it read. */
+  /** Whether reads renew lifetimes. */
   readonly refreshOnRead: boolean;
 }
 
-/** Nothing expires; where that is switched on, sessions do after a day. */
+/** Nothing expires. If enabled, sessions expire after a day. */
 export const DEFAULT_TTL: TtlSettings = {
   enabled: false,
   sessionSeconds: 86_400,

@@ -1,6 +1,5 @@
 /**
- * What is wrong with the names in an environment: those that begin like ours and are none of ours would be
- * overlooked in silence, and most of them are slips of the pen.
+ * Reports unknown variables with our prefixes. They would be ignored silently, and most of them are typing errors.
  */
 export function problemsOfNames(env: NodeJS.ProcessEnv, known: readonly string[], prefix: string): string[] {
   const services = servicesOf(env);
@@ -18,7 +17,7 @@ export function problemsOfNames(env: NodeJS.ProcessEnv, known: readonly string[]
 
 const HOST_OF_SERVICE = '_SERVICE_HOST';
 
-/** Kubernetes tells every container of every service there is: one called `sessions` makes `SESSIONS_PORT`. */
+/** Kubernetes sets variables for every service: one named `sessions` sets `SESSIONS_PORT`. */
 function servicesOf(env: NodeJS.ProcessEnv): string[] {
   const hosts = Object.keys(env).filter((name) => name.endsWith(HOST_OF_SERVICE));
   return hosts.map((name) => name.slice(0, -HOST_OF_SERVICE.length));
@@ -36,7 +35,7 @@ function withoutPrefix(name: string, known: readonly string[], prefix: string): 
   return known.includes(rest) ? rest : undefined;
 }
 
-/** More slips than these make another name. */
+/** Maximum edit distance of a suggestion. */
 const MOST_SLIPS = 3;
 
 function nearest(name: string, known: readonly string[]): string | undefined {
@@ -45,7 +44,7 @@ function nearest(name: string, known: readonly string[]): string | undefined {
   return best !== undefined && best.count <= MOST_SLIPS ? best.candidate : undefined;
 }
 
-/** How many letters were forgotten, added or taken for others (Levenshtein). */
+/** The Levenshtein distance. */
 function slipsBetween(one: string, other: string): number {
   let above = Array.from({ length: other.length + 1 }, (_, column) => column);
   for (const [index, letter] of [...one].entries()) {

@@ -1,4 +1,5 @@
 import {
+  ArrayNotEmpty,
   IsBoolean,
   IsIn,
   IsInt,
@@ -10,18 +11,20 @@ import {
   Min,
   type ValidationOptions,
 } from 'class-validator';
-import { HIGHEST_PORT } from './redis-address.js';
+import { HIGHEST_PORT, HOST } from './redis-address.js';
 
-/** What may stand in an environment variable, and how it is read. */
+/** The type of an environment variable: its parser and its checks. */
 export interface VariableKind {
-  /** What is allowed, to follow "must be". */
+  /** Description of allowed values, after "must be". */
   readonly allowed: string;
-  /** The text as a value; text that is no such value stays as it is, for the check to find. */
+  /** Parses the text. Returns invalid text unchanged, so that the checks report it. */
   readonly read: (text: string) => unknown;
   readonly checks: (options: ValidationOptions) => readonly PropertyDecorator[];
+  /** A hint for a wrong value, appended to the message. */
+  readonly hint?: (value: unknown) => string | undefined;
 }
 
-/** Only as people write numbers: `Number` takes `0x10` and `1e3` as well. */
+/** Decimal numbers only: `Number` also accepts `0x10` and `1e3`. */
 function asNumber(text: string): unknown {
   return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
 }
@@ -40,7 +43,7 @@ export const seconds: VariableKind = {
   checks: (options) => [IsNumber({}, options), Min(0, options), Max(Number.MAX_SAFE_INTEGER, options)],
 };
 
-/** How long something may take: no time at all would let nothing happen, and timers have a limit. */
+/** A timeout, limited by the range of timers. */
 export const secondsUpTo = (most: number, { canBeZero }: { readonly canBeZero: boolean }): VariableKind => ({
   allowed: canBeZero ? `a number of seconds from 0 to ${most}` : `a number of seconds above 0, up to ${most}`,
   read: asNumber,
@@ -74,4 +77,18 @@ export const matching = (pattern: RegExp, allowed: string): VariableKind => ({
   allowed,
   read: (given) => given,
   checks: (options) => [Matches(pattern, options)],
+});
+
+/** A host name or address. */
+export const host: VariableKind = matching(HOST, 'a host name or an IP address, without port or path');
+
+/** Values that are separated by commas, each of which matches. */
+export const listOf = (pattern: RegExp, allowed: string): VariableKind => ({
+  allowed,
+  read: (given) =>
+    given
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== ''),
+  checks: (options) => [ArrayNotEmpty(options), Matches(pattern, { ...options, each: true })],
 });

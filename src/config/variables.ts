@@ -1,7 +1,9 @@
 import { DEFAULT_HISTORY } from './history.js';
 import { DEFAULT_LIMITS } from './limits.js';
 import { DEFAULT_TTL } from './ttl.js';
+import { providerHint } from './provider-hints.js';
 import { LONGEST_TIME_LIMIT_MS, REDIS_PREFIX, SCHEMA_NAME, TABLE_PREFIX } from './store-rules.js';
+import { TLS_MODES } from './tls-from-environment.js';
 import { type VariableKind, flag, matching, oneOf, port, seconds, text, wholeNumber } from './variable-kinds.js';
 
 /** An environment variable: everything that the checks, the docs and `.env.example` say of it. */
@@ -60,18 +62,29 @@ export const SETTING_VARIABLES: readonly SettingVariable[] = [
     ['sessionSeconds', seconds, 'life of a session since it was last read or appended to; 0 = for ever'],
     ['userStateSeconds', seconds, 'the same for `user:` state'],
     ['appStateSeconds', seconds, 'the same for `app:` state'],
-    ['cleanupIntervalSeconds', seconds, 'how often what expired is removed; 0 = never'],
+    ['cleanupIntervalSeconds', seconds, 'how often expired data is removed; 0 = never'],
     ['refreshOnRead', flag, 'whether reading keeps alive'],
   ]),
   ...settingsOf('limits', DEFAULT_LIMITS, [
     ['maxEventBytes', wholeNumber(1), 'size of an event, or of an initial state, as JSON'],
     ['maxDepth', wholeNumber(1), 'nesting of objects and arrays'],
     ['maxDeltaKeys', wholeNumber(1), 'keys that one event sets and removes'],
+    ['maxViewBytes', wholeNumber(1), 'size of the events in a view, as JSON; of more, the newest are shown'],
+    [
+      'maxPageBytes',
+      wholeNumber(1),
+      'size of a page of events or sessions, as JSON; a longer one ends early, with a cursor',
+    ],
   ]),
 ];
 
-const REDIS_URL = /^(rediss?|redis-sentinel|redis-cluster):\/\/./;
+const REDIS_URL = /^rediss?(-sentinel|-cluster)?:\/\/./;
 const DATABASE_URL = /^(mysql|mariadb|postgres|postgresql):\/\/.|^sqlite:(\/\/)?(?!\/\/$)./;
+
+function hintOf(value: unknown): string | undefined {
+  const hint = providerHint(value);
+  return hint && ` For ${hint.name} write ${hint.variables}.`;
+}
 
 /** Which store keeps the sessions, and where it is. */
 export const STORE_VARIABLES = {
@@ -83,7 +96,7 @@ export const STORE_VARIABLES = {
   },
   provider: {
     name: 'SESSIONS_PROVIDER',
-    kind: oneOf('memory', 'redis', 'typeorm'),
+    kind: { ...oneOf('memory', 'redis', 'typeorm'), hint: hintOf },
     meaning: 'the store',
     otherwise: 'the store that other `SESSIONS_` variables name; else by the preset',
   },
@@ -91,9 +104,9 @@ export const STORE_VARIABLES = {
     name: 'SESSIONS_REDIS_URL',
     kind: matching(
       REDIS_URL,
-      'redis://host:port/number, rediss://…, redis-sentinel://host:port,host:port/name or redis-cluster://host:port,host:port',
+      'redis://host:port/number, redis-sentinel://host:port,host:port/name or redis-cluster://host:port,host:port, with rediss in front for TLS',
     ),
-    meaning: 'where Redis is',
+    meaning: 'URL of Redis',
     isSecret: true,
     store: 'redis',
   },
@@ -107,6 +120,33 @@ export const STORE_VARIABLES = {
   redisUsername: { name: 'REDIS_USERNAME', kind: text, meaning: 'with `REDIS_HOST`', store: 'redis' },
   redisPassword: { name: 'REDIS_PASSWORD', kind: text, meaning: 'with `REDIS_HOST`', isSecret: true, store: 'redis' },
   redisDb: { name: 'REDIS_DB', kind: wholeNumber(), meaning: 'with `REDIS_HOST`', otherwise: '0', store: 'redis' },
+  redisTls: {
+    name: 'SESSIONS_REDIS_TLS',
+    kind: oneOf(...TLS_MODES),
+    meaning:
+      'how connections to Redis are encrypted: verify checks certificate and host, verify-ca the certificate alone, no-verify nothing',
+    otherwise: 'as the URL says, else off',
+    store: 'redis',
+  },
+  redisTlsCa: {
+    name: 'SESSIONS_REDIS_TLS_CA',
+    kind: text,
+    meaning: 'file of the certificates that the server may come from, as PEM',
+    otherwise: 'the authorities that Node knows',
+    store: 'redis',
+  },
+  redisTlsCert: {
+    name: 'SESSIONS_REDIS_TLS_CERT',
+    kind: text,
+    meaning: 'file of the certificate of this client, for servers that ask for one',
+    store: 'redis',
+  },
+  redisTlsKey: {
+    name: 'SESSIONS_REDIS_TLS_KEY',
+    kind: text,
+    meaning: 'file of its private key',
+    store: 'redis',
+  },
   redisPrefix: {
     name: 'SESSIONS_REDIS_PREFIX',
     kind: matching(REDIS_PREFIX.pattern, REDIS_PREFIX.allowed),
@@ -124,14 +164,14 @@ export const STORE_VARIABLES = {
   redisWaitReplicas: {
     name: 'SESSIONS_REDIS_WAIT_REPLICAS',
     kind: wholeNumber(),
-    meaning: 'replicas that have to have a write before it is acknowledged',
+    meaning: 'replicas that must have a write before it is acknowledged',
     otherwise: '0',
     store: 'redis',
   },
   databaseUrl: {
     name: 'SESSIONS_DATABASE_URL',
     kind: matching(DATABASE_URL, 'mysql://user:password@host:port/database, mariadb://…, postgres://… or sqlite:path'),
-    meaning: 'where the database is',
+    meaning: 'URL of the database',
     otherwise: 'sqlite:./data/sessions.db in development',
     isSecret: true,
     store: 'typeorm',
@@ -146,6 +186,33 @@ export const STORE_VARIABLES = {
   mysqlUser: { name: 'MYSQL_USER', kind: text, meaning: 'with `MYSQL_HOST`', otherwise: 'root', store: 'typeorm' },
   mysqlPassword: { name: 'MYSQL_PASSWORD', kind: text, meaning: 'with `MYSQL_HOST`', isSecret: true, store: 'typeorm' },
   mysqlDb: { name: 'MYSQL_DB', kind: text, meaning: 'with `MYSQL_HOST`, which needs it', store: 'typeorm' },
+  databaseTls: {
+    name: 'SESSIONS_DATABASE_TLS',
+    kind: oneOf(...TLS_MODES),
+    meaning:
+      'how connections to a server are encrypted: verify checks certificate and host, verify-ca the certificate alone, no-verify nothing',
+    otherwise: 'as the URL says, else off',
+    store: 'typeorm',
+  },
+  databaseTlsCa: {
+    name: 'SESSIONS_DATABASE_TLS_CA',
+    kind: text,
+    meaning: 'file of the certificates that the server may come from, as PEM',
+    otherwise: 'the authorities that Node knows',
+    store: 'typeorm',
+  },
+  databaseTlsCert: {
+    name: 'SESSIONS_DATABASE_TLS_CERT',
+    kind: text,
+    meaning: 'file of the certificate of this client, for servers that ask for one',
+    store: 'typeorm',
+  },
+  databaseTlsKey: {
+    name: 'SESSIONS_DATABASE_TLS_KEY',
+    kind: text,
+    meaning: 'file of its private key',
+    store: 'typeorm',
+  },
   databasePoolSize: {
     name: 'SESSIONS_DATABASE_POOL_SIZE',
     kind: wholeNumber(1),

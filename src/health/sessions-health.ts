@@ -2,23 +2,25 @@ import { Inject, Injectable, Logger, type OnModuleDestroy } from '@nestjs/common
 import { type HealthIndicatorResult, HealthIndicatorService } from '@nestjs/terminus';
 import { SESSION_STORAGE } from '../sessions/module/sessions.tokens.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
-import { type ProbeName, probesOf } from './store-probes.js';
-import { type ProbeResult, TimedProbe } from './timed-probe.js';
+import { hostname } from 'node:os';
+import { randomUUID } from 'node:crypto';
+import { SessionsError } from '../sessions/domain/errors.js';
 
-/** How patient a check is. */
+/** Options of a check. */
 export interface SessionsHealthOptions {
-  /** How long the store may take for each of its two answers; 2,000 ms unless given. */
+  /** The time limit of each of the two probes. Default: 2,000 ms. */
   readonly timeLimitMs?: number | undefined;
 }
 
 const DEFAULT_TIME_LIMIT_MS = 2_000;
 
 /**
- * Tells `@nestjs/terminus` whether sessions can be read and written: both are tried, each within a time limit, and nothing is left
- * behind. Once the app begins to close, they cannot.
+ * A health indicator for `@nestjs/terminus`. It probes a read and a write with a time limit, and leaves no data behind. It
+ * reports down when the app begins to close.
  *
  * @example
- * @Module({ imports: [TerminusModule, SessionsModule.forRoot({ provider: 'memory' })], providers: [SessionsHealth], controllers: [HealthController] })
+ * @Module({ imports: [TerminusModule, SessionsModule.forRoot({ provider: 'memory' })], providers: [SessionsHealth],
+ * controllers: [HealthController] })
  * export class AppModule {}
  *
  * @example
@@ -51,8 +53,7 @@ export class SessionsHealth implements OnModuleDestroy {
   }
 
   /**
-   * What the store answers, under `key`: `up`, or `down` with what failed and why. Never later than the time limit, and without
-   * anything that is secret.
+   * Reports `up` or `down` under `key`, with what failed and why. It resolves within the time limit and exposes no secrets.
    *
    * @example await health.check([() => sessionsHealth.isHealthy('sessions')]);
    */
@@ -71,7 +72,7 @@ export class SessionsHealth implements OnModuleDestroy {
   }
 
   /**
-   * Not healthy from now on, for an app that lets load balancers know before it stops to accept requests.
+   * Reports down from now on, so that load balancers stop sending requests before the app closes.
    * @example process.once('SIGTERM', () => sessionsHealth.beginClosing());
    */
   beginClosing(): void {
@@ -82,7 +83,7 @@ export class SessionsHealth implements OnModuleDestroy {
     this.beginClosing();
   }
 
-  /** Probes come every few seconds: the log gets what changed. */
+  /** Logs changes only: probes come every few seconds. */
   #tellChange(results: Readonly<Record<ProbeName, ProbeResult>>): void {
     const failed = Object.entries(results).filter(([, { isUp }]) => !isUp);
     const isUp = failed.length === 0;
@@ -98,4 +99,81 @@ export class SessionsHealth implements OnModuleDestroy {
 
 function wordFor({ isUp }: ProbeResult): 'up' | 'down' {
   return isUp ? 'up' : 'down';
+}
+
+/** No app has this name, so the lookup is cheap and finds nothing. */
+const UNUSED_APP = { appName: 'nestjs-agent-sessions:health' };
+
+/** A lease that could not be released expires then. */
+const LEASE_MS = 10_000;
+
+/** The probes of a store. */
+export type ProbeName = 'read' | 'write';
+
+export type StoreProbes = Readonly<Record<ProbeName, () => Promise<void>>>;
+
+/**
+ * Probes that leave no data behind. The write is a lease with a unique name, released at once. Sessions, lists and shared state
+ * do not see it.
+ */
+export function probesOf(storage: SessionStorage): StoreProbes {
+  return {
+    async read() {
+      await storage.readState(UNUSED_APP);
+    },
+    async write() {
+      const name = `nestjs-agent-sessions:health:${randomUUID()}`;
+      const lease = await storage.leases.acquire({ name, holder: `${hostname()}:${process.pid}`, ttlMs: LEASE_MS });
+      if (lease) await storage.leases.release(lease);
+    },
+  };
+}
+
+/** The result of a probe. `problem` is safe to expose. */
+export interface ProbeResult {
+  readonly isUp: boolean;
+  readonly problem?: string | undefined;
+  readonly code?: string | undefined;
+  /** For the log. */
+  readonly error?: unknown;
+}
+
+/** A probe with a time limit. Concurrent callers share one run, so that probes do not pile up at a store that hangs. */
+export class TimedProbe {
+  #running: Promise<ProbeResult> | undefined;
+
+  constructor(private readonly probe: () => Promise<void>) {}
+
+  run(timeLimitMs: number): Promise<ProbeResult> {
+    this.#running ??= this.#ask(timeLimitMs).finally(() => (this.#running = undefined));
+    return this.#running;
+  }
+
+  async #ask(timeLimitMs: number): Promise<ProbeResult> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<ProbeResult>((resolve) => {
+      const problem = `There was no answer within ${timeLimitMs} ms.`;
+      timer = setTimeout(() => resolve({ isUp: false, problem, code: 'STORE_UNAVAILABLE' }), timeLimitMs);
+    });
+    try {
+      return await Promise.race([this.#result(), late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #result(): Promise<ProbeResult> {
+    try {
+      await this.probe();
+      return { isUp: true };
+    } catch (error) {
+      return { isUp: false, error, ...toldOf(error) };
+    }
+  }
+}
+
+/** Errors of this package have a public message. Other errors may contain secrets. */
+function toldOf(error: unknown): Pick<ProbeResult, 'problem' | 'code'> {
+  if (error instanceof SessionsError) return { problem: error.publicMessage, code: error.code };
+  return { problem: 'It failed; the log says why.', code: 'INTERNAL' };
 }

@@ -1,66 +1,64 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { INestApplication } from '@nestjs/common';
-import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import { ASSETS, type DocsFile, assetOf, docsPage, startScript } from './docs-page.js';
-import { withSessionsRoutes } from '../sessions/openapi/index.js';
-import { withSummaryRoutes } from '../summarizer/openapi/index.js';
+import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
+import { pageHeaders } from '../sessions/transport/page-headers.js';
 
-/** Where the page and its document are, and how they are called. */
+/** Options of {@link mountDocs}. */
 export interface DocsOptions {
-  /** Where the page is; `docs` unless given. */
+  /** The path of the page. Default: `docs`. */
   readonly path?: string | undefined;
-  /** Where the document is; `openapi.json` unless given. */
+  /** The path of the document. Default: `openapi.json`. */
   readonly documentPath?: string | undefined;
   readonly title?: string | undefined;
   readonly version?: string | undefined;
 }
 
-/** What Express and Fastify have in common here. */
-interface Request {
-  readonly url: string;
-}
-interface Response {
-  header(name: string, value: string): unknown;
-  send(content: string | Buffer): unknown;
-}
+/** The order and descriptions of the tags. */
+const TAGS = {
+  sessions: 'Conversations of a user with the agents of an app.',
+  events: 'The log of a session: what was said, and what changed.',
+  state: 'Values of a session, of a user, of an app.',
+  summaries: 'Summaries of the beginning of a conversation.',
+};
 
 /**
- * Documents all routes of an app, those of sessions and summaries in full: a page to read and to try them on, and the document itself.
- * Call it before the app listens.
+ * Serves Swagger UI and the OpenAPI 3.1 document of all routes of an app, without files from other hosts. Call it before the
+ * app listens. It calls `SwaggerModule.setup`; an app may also call that itself.
  *
  * @example
  * const app = await NestFactory.create(AppModule);
  * mountDocs(app); // GET /docs and GET /openapi.json
  * await app.listen(3000);
  */
-export function mountDocs(app: INestApplication, options: DocsOptions = {}): void {
-  const { title = 'Agent sessions', version = '1' } = options;
-  const page = trimmed(options.path ?? 'docs');
-  const documentPath = trimmed(options.documentPath ?? 'openapi.json');
-  const folder = page.split('/').at(-1) ?? '';
-  const http = app.getHttpAdapter();
-  const serve = (path: string, file: (url: string) => DocsFile | Promise<DocsFile>): void => {
-    http.get(`/${path}`, async (request: Request, response: Response) => {
-      const { type, content } = await file(request.url);
-      response.header('Content-Type', type);
-      response.send(content);
-    });
-  };
-  let document: string | undefined;
-  serve(documentPath, () => {
-    document ??= JSON.stringify(documentOf(app, title, version));
-    return { type: 'application/json; charset=utf-8', content: document };
+export function mountDocs(app: INestApplication<Server>, options: DocsOptions = {}): void {
+  const { path = 'docs', documentPath = 'openapi.json', title = 'Agent sessions', version = '1' } = options;
+  const config = new DocumentBuilder().setOpenAPIVersion('3.1.0').setTitle(title).setVersion(version).build();
+  setHeaders(app.getHttpServer(), path);
+  SwaggerModule.setup(
+    path,
+    app,
+    () => {
+      const document = SwaggerModule.createDocument(app, config);
+      const used = JSON.stringify(document.paths);
+      const tags = Object.entries(TAGS).filter(([name]) => used.includes(`"tags":["${name}"]`));
+      return { ...document, tags: tags.map(([name, description]) => ({ name, description })) };
+    },
+    {
+      raw: ['json'],
+      jsonDocumentUrl: documentPath,
+      customSiteTitle: title,
+      customCss: '.swagger-ui .topbar { display: none }',
+      // The validator is on another host.
+      swaggerOptions: { validatorUrl: null, tryItOutEnabled: true },
+    },
+  );
+}
+
+/** Set on Node's response: `SwaggerModule` has no option for headers, and Express and Fastify have no common one. */
+function setHeaders(server: Server, path: string): void {
+  const page = `/${path.replace(/^\/+|\/+$/g, '')}`;
+  server.prependListener('request', ({ url = '' }: IncomingMessage, response: ServerResponse) => {
+    if (url !== page && !url.startsWith(`${page}/`) && !url.startsWith(`${page}?`)) return;
+    for (const [name, value] of Object.entries(pageHeaders())) response.setHeader(name, value);
   });
-  serve(page, (url) => docsPage(title, /\/(\?|$)/.test(url) ? '.' : `./${folder}`));
-  serve(`${page}/start.js`, () => startScript('../'.repeat(page.split('/').length) + documentPath));
-  for (const name of Object.keys(ASSETS)) serve(`${page}/${name}`, () => assetOf(name));
-}
-
-function documentOf(app: INestApplication, title: string, version: string): OpenAPIObject {
-  const info = { title, version, description: '', contact: {} };
-  const document = SwaggerModule.createDocument(app, { openapi: '3.1.0', info });
-  return withSummaryRoutes(withSessionsRoutes(document));
-}
-
-function trimmed(path: string): string {
-  return path.replace(/^\/+|\/+$/g, '');
 }

@@ -3,7 +3,7 @@ import { SessionService } from './session.service.js';
 import { TypeOrmSessionStorage, type TypeOrmSessionStorageOptions } from './storage/typeorm/index.js';
 
 /**
- * Sessions in a database, under the name that users of ADK look for.
+ * Sessions in a database, under the name that ADK uses.
  *
  * @example
  * const sessions = new DatabaseSessionService({ database: './data/sessions.db' });

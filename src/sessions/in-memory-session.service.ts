@@ -3,7 +3,7 @@ import { SessionService } from './session.service.js';
 import { InMemorySessionStorage } from './storage/in-memory/in-memory-session-storage.js';
 
 /**
- * Sessions in the memory of this process, under the name that users of ADK look for.
+ * Sessions in the memory of this process, under the name that ADK uses.
  *
  * @example
  * const sessions = new InMemorySessionService();

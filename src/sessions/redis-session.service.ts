@@ -3,7 +3,7 @@ import { SessionService } from './session.service.js';
 import { RedisSessionStorage, type RedisSessionStorageOptions } from './storage/redis/index.js';
 
 /**
- * Sessions in Redis, under the name that users of ADK look for.
+ * Sessions in Redis, under the name that ADK uses.
  *
  * @example
  * const sessions = new RedisSessionService({ url: 'redis://127.0.0.1:6379' });

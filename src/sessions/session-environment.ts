@@ -2,22 +2,22 @@ import { DEFAULT_HISTORY, type HistorySettings } from '../config/history.js';
 import { DEFAULT_LIMITS, type SessionLimits } from '../config/limits.js';
 import { LONGEST_TIMER_MS } from '../config/store-rules.js';
 import { DEFAULT_TTL, type TtlSettings } from '../config/ttl.js';
-import { Closing } from './closing.js';
-import { RunningWork } from './running-work.js';
 import { type Clock, type IdGenerator, randomId, systemClock } from './domain/clock.js';
 import { InvalidInputError } from './domain/errors.js';
 import { type Lifetimes, lifetimesOf } from './domain/expiry.js';
 import type { SessionKey } from './domain/ids.js';
 import { checkedSettings } from './domain/settings.js';
+import { type UnsavedStateHandler, warningOfUnsavedState } from './domain/unsaved-state.js';
 import type { ViewFilter } from './domain/view.js';
+import { ShutdownSignal, TaskTracker } from './lifecycle.js';
+import { type LogWatcher, logWatcherOf } from './log-watcher.js';
 import type { SessionHooks } from './session-hooks.js';
 import { type SessionSignals, signalsOf } from './session-signals.js';
 import type { SessionStorage } from './storage/session-storage.js';
-import { type WatchedLogs, watchedLogsOf } from './watched-logs.js';
 
 const DEFAULT_WATCH_POLL_MS = 1_000;
 
-/** Everything that the operations of the session service work with. */
+/** The dependencies and settings of the service's operations. */
 export interface SessionEnvironment {
   readonly storage: SessionStorage;
   readonly clock: Clock;
@@ -26,32 +26,38 @@ export interface SessionEnvironment {
   readonly history: HistorySettings;
   readonly ttl: TtlSettings;
   readonly hooks: SessionHooks;
-  readonly running: RunningWork;
+  readonly tasks: TaskTracker;
   readonly signals: SessionSignals;
-  readonly watchedLogs: WatchedLogs;
-  readonly closing: Closing;
+  readonly logWatcher: LogWatcher;
+  readonly shutdown: ShutdownSignal;
+  readonly onUnsavedState: UnsavedStateHandler;
 }
 
-/** Where a service keeps its sessions, and by which settings. */
+/** The store and the settings of a service. */
 export interface SessionServiceOptions {
-  /** Where sessions are kept. The service closes it when it is closed. */
+  /** The store. `close()` of the service closes it too. */
   readonly storage: SessionStorage;
-  /** What is accepted; up to 1 MiB an event, 64 levels and 1,000 keys unless given. */
+  /** Input limits. Default: 1 MiB per event, 64 levels, 1,000 keys. */
   readonly limits?: Partial<SessionLimits> | undefined;
-  /** How long a view is, and what of the log is kept; all of it unless given. */
+  /** Limits of views and of retained history. Default: none. */
   readonly history?: Partial<HistorySettings> | undefined;
-  /** When sessions and shared state expire; never unless given. */
+  /** When sessions and shared state expire. Default: never. */
   readonly ttl?: Partial<TtlSettings> | undefined;
-  /** Where the time of new events comes from; this machine unless given. A store has a clock of its own. */
+  /** Time of new events. Default: the system clock. A store has a clock of its own. */
   readonly clock?: Clock | undefined;
-  /** Makes the ids of sessions and events that are given none; UUIDs unless given. */
+  /** Generates missing ids of sessions and events. Default: UUIDs. */
   readonly newId?: IdGenerator | undefined;
-  /** How often watches look, all together, for what was not heard of, and whether sessions are still there; 1,000 ms. */
+  /** Interval at which watches check, together, for missed changes and deleted sessions. Default: 1,000 ms. */
   readonly watchPollMs?: number | undefined;
-  /** Wakes watches; within the process, among all services over the same storage, unless given. */
+  /** Wakes watches. Default: within the process, shared by all services over the same storage. */
   readonly signals?: SessionSignals | undefined;
-  /** Told what goes wrong beside what was asked for, such as hooks after an append; warns on the console unless given. */
+  /** Receives errors of background work, such as hooks after an append. Default: a warning on the console. */
   readonly onBackgroundError?: ((error: unknown) => void) | undefined;
+  /**
+   * Called before an append through a session whose `state` has unsaved changes. If it throws, the append fails. Default:
+   * a warning on the console, once for the same changes.
+   */
+  readonly onUnsavedState?: UnsavedStateHandler | undefined;
 }
 
 export function environmentOf(options: SessionServiceOptions, hooks: SessionHooks): SessionEnvironment {
@@ -63,10 +69,11 @@ export function environmentOf(options: SessionServiceOptions, hooks: SessionHook
     history: checkedSettings(DEFAULT_HISTORY, options.history, 'history'),
     ttl: checkedSettings(DEFAULT_TTL, options.ttl, 'ttl'),
     hooks,
-    running: new RunningWork(options.onBackgroundError ?? warnOfBackgroundError),
+    tasks: new TaskTracker(options.onBackgroundError ?? warnOfBackgroundError),
     signals: options.signals ?? signalsOf(options.storage),
-    watchedLogs: watchedLogsOf(options.storage, checkedPollMs(options.watchPollMs ?? DEFAULT_WATCH_POLL_MS)),
-    closing: new Closing(),
+    logWatcher: logWatcherOf(options.storage, checkedPollMs(options.watchPollMs ?? DEFAULT_WATCH_POLL_MS)),
+    shutdown: new ShutdownSignal(),
+    onUnsavedState: options.onUnsavedState ?? warningOfUnsavedState((message) => console.warn(message)),
   };
 }
 
@@ -79,23 +86,28 @@ export function lifetimes({ ttl }: SessionEnvironment): Lifetimes {
   return lifetimesOf(ttl);
 }
 
-/** What the view keeps when an event is appended. */
-export function appendFilter({ history }: SessionEnvironment): ViewFilter {
+/** The view filter of appends. */
+export function appendFilter({ history }: Pick<SessionEnvironment, 'history'>): ViewFilter {
   return { newest: history.maxEvents, maxAgeMs: history.eventTtlSeconds * 1000 };
 }
 
-/** What the view keeps when a session is read: the stricter of the two limits. */
+/** The view filter of reads: the stricter of the two limits. */
 export function readFilter({ history }: SessionEnvironment): ViewFilter {
   const limits = [history.maxEvents, history.numRecentEvents].filter((limit) => limit > 0);
   return { newest: limits.length > 0 ? Math.min(...limits) : 0, maxAgeMs: history.eventTtlSeconds * 1000 };
 }
 
-/** Wakes whoever watches the session. What was done is done, whatever becomes of this. */
-export function announce({ signals, running }: SessionEnvironment, key: SessionKey): void {
+/** Whether reads omit more than appends. */
+export function isReadShorter(env: SessionEnvironment): boolean {
+  return readFilter(env).newest !== appendFilter(env).newest;
+}
+
+/** Wakes the session's watches. Never fails, since the write is already done. */
+export function announce({ signals, tasks }: SessionEnvironment, key: SessionKey): void {
   try {
     signals.announce(key);
   } catch (error) {
-    running.addInBackground(Promise.reject(error));
+    tasks.trackInBackground(Promise.reject(error));
   }
 }
 

@@ -15,14 +15,14 @@ export interface AfterAppend {
   readonly record: SessionRecord;
 }
 
-/** May give another event to append in its place, or refuse it by throwing. Where a rewind goes it must leave as it is. */
+/** May return another event to append instead, or throw to refuse the append. Must not change the target of a rewind. */
 export type BeforeAppendHook = (append: BeforeAppend) => EventInput | void | Promise<EventInput | void>;
 
-/** Runs once the append is acknowledged: it neither delays it nor makes it fail. */
+/** Runs after the append is acknowledged. Neither delays the append nor makes it fail. */
 export type AfterAppendHook = (append: AfterAppend) => void | Promise<void>;
 
 /**
- * What others hang onto appends: summaries, metrics, redaction.
+ * Hooks of appends, for summaries, metrics, redaction and the like.
  *
  * @example
  * const forget = sessions.hooks.onAfterAppend(({ event }) => metrics.count(event.author));
@@ -32,7 +32,7 @@ export class SessionHooks {
   readonly #after = new Set<AfterAppendHook>();
 
   /**
-   * Registers a hook; call what it returns to take it away again.
+   * Registers a hook. Returns a function that removes it.
    *
    * @example hooks.onBeforeAppend(({ event }) => ({ ...event, customMetadata: { region: 'eu' } }));
    */
@@ -42,7 +42,7 @@ export class SessionHooks {
   }
 
   /**
-   * Registers a hook; call what it returns to take it away again.
+   * Registers a hook. Returns a function that removes it.
    *
    * @example const forget = hooks.onAfterAppend(({ key, event }) => audit.log(key, event.id));
    */
@@ -51,19 +51,19 @@ export class SessionHooks {
     return () => this.#after.delete(hook);
   }
 
-  /** Whether anybody wants to see events before they are appended. */
+  /** Whether there is a hook before appends. */
   get hasBeforeAppend(): boolean {
     return this.#before.size > 0;
   }
 
-  /** Passes an event through every hook, in the order of their registration. */
+  /** Passes an event through the hooks, in order of registration. */
   async runBeforeAppend({ key, event }: BeforeAppend): Promise<EventInput> {
     let current = event;
     for (const hook of this.#before) current = (await hook({ key: { ...key }, event: current })) ?? current;
     return current;
   }
 
-  /** Starts every hook, each with an append of its own; the promises are for whoever waits for them to end. */
+  /** Starts every hook, each with its own copy of the append. */
   startAfterAppend(append: () => AfterAppend): Promise<void>[] {
     return [...this.#after].map(async (hook) => hook(append()));
   }

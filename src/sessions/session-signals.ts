@@ -2,20 +2,20 @@ import { type SessionKey, sessionNameOf } from './domain/ids.js';
 import type { SessionStorage } from './storage/session-storage.js';
 
 /**
- * Tells those who wait that something may have happened to a session. A signal is a hint and carries nothing: whoever
- * hears it looks at the log. One that gets lost costs time only, since whoever waits also looks every now and then.
+ * Wakes watches of a session. A signal is a hint without data: the watch then reads the log. A lost signal only costs
+ * time, since watches also poll.
  */
 export interface SessionSignals {
-  /** Calls `wake` whenever the session is announced, until what this returns is called. */
+  /** Calls `wake` at each announcement of the session. Returns a function that unsubscribes. */
   subscribe(key: SessionKey, wake: () => void): () => void;
-  /** Calls whoever subscribed to the session. */
+  /** Wakes all subscribers of the session. */
   announce(key: SessionKey): void;
 }
 
 /**
- * Signals within one process. Sessions that nobody waits for take no room.
+ * Signals within one process. Sessions without subscribers take no memory.
  *
- * @example const sessions = new SessionService({ storage, signals: new InProcessSignals() }); // hears no other service
+ * @example const sessions = new SessionService({ storage, signals: new InProcessSignals() }); // isolated from other services
  */
 export class InProcessSignals implements SessionSignals {
   readonly #wakers = new Map<string, Set<() => void>>();
@@ -23,7 +23,7 @@ export class InProcessSignals implements SessionSignals {
   subscribe(key: SessionKey, wake: () => void): () => void {
     const name = sessionNameOf(key);
     const wakers = this.#wakers.get(name) ?? new Set();
-    // One function may wait more than once.
+    // The same function may subscribe more than once.
     const own = (): void => wake();
     this.#wakers.set(name, wakers.add(own));
     return () => {
@@ -36,7 +36,7 @@ export class InProcessSignals implements SessionSignals {
     for (const wake of this.#wakers.get(sessionNameOf(key)) ?? []) wake();
   }
 
-  /** How many wait right now. */
+  /** Number of subscribers. */
   get size(): number {
     return [...this.#wakers.values()].reduce((sum, { size }) => sum + size, 0);
   }
@@ -44,7 +44,7 @@ export class InProcessSignals implements SessionSignals {
 
 const signalsOfStorages = new WeakMap<SessionStorage, InProcessSignals>();
 
-/** All services over one storage hear each other. */
+/** The signals that all services over one storage share. */
 export function signalsOf(storage: SessionStorage): InProcessSignals {
   const signals = signalsOfStorages.get(storage) ?? new InProcessSignals();
   signalsOfStorages.set(storage, signals);

@@ -1,9 +1,8 @@
-import { asked } from './domain/asked.js';
 import type { EventInput, LoggedEvent } from './domain/event.js';
-import { type SessionKey, checkedSessionKey } from './domain/ids.js';
+import { type SessionKey, type UserKey, assertId, checkedSessionKey } from './domain/ids.js';
+import { requireRequest } from './domain/require-request.js';
 import type { Session } from './domain/session.js';
-import { type AppendEventRequest, appendEvent } from './operations/append-event.js';
-import type { AppendResult } from './operations/appending.js';
+import { type AppendEventRequest, type AppendResult, appendEvent } from './operations/append-event.js';
 import { type CreateSessionRequest, createSession } from './operations/create-session.js';
 import { type ForkSessionRequest, forkSession } from './operations/fork-session.js';
 import { type GetSessionRequest, getOrCreateSession, getSession } from './operations/get-session.js';
@@ -11,16 +10,16 @@ import { type EventPage, type ListEventsRequest, listEvents } from './operations
 import { type ListSessionsRequest, type SessionPage, listSessions } from './operations/list-sessions.js';
 import { type PurgeOptions, purgeExpired } from './operations/purge-expired.js';
 import { type RewindSessionRequest, rewindSession } from './operations/rewind-session.js';
+import { type SharedStateChanges, getSharedState, updateSharedState } from './operations/shared-state.js';
 import { type UpdateSessionOptions, updateSession } from './operations/update-session.js';
 import { SessionWatch, type WatchSessionRequest } from './operations/watch-session.js';
 import { type SessionEnvironment, type SessionServiceOptions, announce, environmentOf } from './session-environment.js';
 import { SessionHooks } from './session-hooks.js';
-import { SharedStateService } from './shared-state.service.js';
 import type { PurgeCounts } from './storage/session-storage.js';
 
 /**
- * Keeps the conversations of agents: an append-only log of events for each session, and state in four
- * scopes. One service for every store.
+ * Stores conversations of agents: an append-only log of events for each session, and state in four scopes.
+ * One service for every store.
  *
  * @example
  * const sessions = new SessionService({ storage: new InMemorySessionStorage() });
@@ -28,72 +27,69 @@ import type { PurgeCounts } from './storage/session-storage.js';
  * const event = { author: 'user', content: { role: 'user', parts: [{ text: 'Hello' }] } };
  * await sessions.appendEvent({ session, event });
  */
-export class SessionService extends SharedStateService {
+export class SessionService {
   readonly hooks: SessionHooks;
   readonly #env: SessionEnvironment;
 
   constructor(options: SessionServiceOptions) {
-    const hooks = new SessionHooks();
-    const env = environmentOf(options, hooks);
-    super(env);
-    this.hooks = hooks;
-    this.#env = env;
+    this.hooks = new SessionHooks();
+    this.#env = environmentOf(options, this.hooks);
   }
 
   /**
-   * Creates a session. A live session of the same id is left alone: `SessionExistsError`.
+   * Creates a session. Throws `SessionExistsError` if a live session has the id.
    * @example await sessions.createSession({ appName: 'shop', userId: 'ann', state: { step: 1, 'user:theme': 'dark' } });
    */
   async createSession(request: CreateSessionRequest): Promise<Session> {
-    return this.#run(createSession(this.#env, asked(request)));
+    return this.#run(createSession(this.#env, requireRequest(request)));
   }
 
   /**
-   * The session with its view of the conversation, or `undefined` if there is none.
+   * Reads a session with its view of the conversation. Returns `undefined` if there is none.
    * @example await sessions.getSession({ appName: 'shop', userId: 'ann', sessionId, config: { numRecentEvents: 20 } });
    */
   async getSession(request: GetSessionRequest): Promise<Session | undefined> {
-    return this.#run(getSession(this.#env, asked(request)));
+    return this.#run(getSession(this.#env, requireRequest(request)));
   }
 
   /**
-   * The session of this id, created if there is none yet; safe for many callers at once.
+   * Reads the session, or creates it if missing. Safe for concurrent callers.
    * @example const session = await sessions.getOrCreateSession({ appName: 'shop', userId: 'ann', sessionId: 'cart' });
    */
   async getOrCreateSession(request: CreateSessionRequest): Promise<Session> {
-    return this.#run(getOrCreateSession(this.#env, asked(request)));
+    return this.#run(getOrCreateSession(this.#env, requireRequest(request)));
   }
 
   /**
-   * A page of a user's sessions, or of all sessions of an app: newest update first, without events.
+   * Lists the sessions of a user or of an app, page by page: newest update first, without events.
    * @example const { sessions: page, nextCursor } = await sessions.listSessions({ appName: 'shop', userId: 'ann', limit: 20 });
    */
   async listSessions(request: ListSessionsRequest): Promise<SessionPage> {
-    return this.#run(listSessions(this.#env, asked(request)));
+    return this.#run(listSessions(this.#env, requireRequest(request)));
   }
 
   /**
-   * Deletes the session with its events; shared state stays. A missing session is no error.
+   * Deletes the session with its events. Shared state stays. A missing session is no error.
    * @example await sessions.deleteSession({ appName: 'shop', userId: 'ann', sessionId });
    */
   async deleteSession(request: SessionKey): Promise<void> {
-    const key = checkedSessionKey(asked(request));
+    const key = checkedSessionKey(requireRequest(request));
     await this.#run(this.#env.storage.delete(key));
     announce(this.#env, key);
   }
 
   /**
-   * A page of the whole log, rewound and summarised events included.
+   * Lists the log, page by page, including rewound and summarised events.
    * @example const { events, nextCursor } = await sessions.listEvents({ appName: 'shop', userId: 'ann', sessionId });
    */
   async listEvents(request: ListEventsRequest): Promise<EventPage> {
-    return this.#run(listEvents(this.#env, asked(request)));
+    return this.#run(listEvents(this.#env, requireRequest(request)));
   }
 
   /**
-   * The events of the log as they come, from now on or after one that is known, summaries and rewinds included: none
-   * is left out, none comes twice. Ends by `SessionNotFoundError` when the session is gone, and quietly when the caller
-   * stops, `signal` is aborted or the service is closed.
+   * Follows the log, from now on or after a known event, including summaries and rewinds. Delivers each event exactly
+   * once. Throws `SessionNotFoundError` when the session is deleted or expires. Ends without error when the caller stops,
+   * `signal` aborts or the service closes.
    *
    * @example
    * for await (const event of sessions.watch({ appName: 'shop', userId: 'ann', sessionId, afterSeq: session.version })) {
@@ -101,12 +97,12 @@ export class SessionService extends SharedStateService {
    * }
    */
   watch(request: WatchSessionRequest): AsyncIterableIterator<LoggedEvent> {
-    return new SessionWatch(this.#env, asked(request));
+    return new SessionWatch(this.#env, requireRequest(request));
   }
 
   /**
-   * Appends an event and brings `session` up to date. Partial events are handed back untouched. Safe to
-   * repeat: the same event id with the same content is stored once.
+   * Appends an event and updates `session`. Returns partial events unchanged, without storing them. Safe to retry: the
+   * same event id with the same content is stored once.
    *
    * @example
    * const event = { author: 'agent', actions: { stateDelta: { step: 2 } } };
@@ -115,20 +111,20 @@ export class SessionService extends SharedStateService {
   async appendEvent(request: AppendEventRequest & { event: { partial: true } }): Promise<EventInput>;
   async appendEvent(request: AppendEventRequest): Promise<LoggedEvent>;
   async appendEvent(request: AppendEventRequest): Promise<EventInput> {
-    if (asked(request).event?.partial === true) return request.event;
+    if (requireRequest(request).event?.partial === true) return request.event;
     return (await this.append(request)).event;
   }
 
   /**
-   * Like {@link appendEvent}, for whoever wants to know whether the event had been stored before.
+   * Like {@link appendEvent}, and says whether the event had been stored before.
    * @example const { event, duplicate } = await sessions.append({ session, event: { id: 'order-7', author: 'agent' } });
    */
   async append(request: AppendEventRequest): Promise<AppendResult> {
-    return this.#run(appendEvent(this.#env, asked(request)));
+    return this.#run(appendEvent(this.#env, requireRequest(request)));
   }
 
   /**
-   * Saves what was changed in `session.state`, as one event by author `system`.
+   * Saves the changes of `session.state`, as one event by author `system`.
    * @example
    * session.state.step = 3;
    * await sessions.updateSession(session);
@@ -138,30 +134,68 @@ export class SessionService extends SharedStateService {
   }
 
   /**
-   * Takes the session back to a moment, with its own state; shared state stays. The log keeps everything, so
-   * a rewind can be taken back by another one.
+   * Rewinds the session and its own state to a moment. Shared state stays. The log keeps everything, so another rewind
+   * can undo this one.
    *
    * @example
    * await sessions.rewindSession({ appName: 'shop', userId: 'ann', sessionId, toSeq: 4 });
    * await sessions.rewindSession({ appName: 'shop', userId: 'ann', sessionId, invocationId: 'inv-7' });
    */
   async rewindSession(request: RewindSessionRequest): Promise<Session> {
-    return this.#run(rewindSession(this.#env, asked(request)));
+    return this.#run(rewindSession(this.#env, requireRequest(request)));
   }
 
   /**
-   * Makes a new session of what this one shows, or showed at a moment, with the state of its own that it had then; shared
-   * state stays shared. The two go their own ways from there.
+   * Creates a new session from the view of this one, now or at an earlier moment, with its own state of that moment. Shared
+   * state stays shared. Later changes of one session do not affect the other.
    *
    * @example
    * const earlier = await sessions.forkSession({ appName: 'shop', userId: 'ann', sessionId, atSeq: 4, newSessionId: 'b' });
    */
   async forkSession(request: ForkSessionRequest): Promise<Session> {
-    return this.#run(forkSession(this.#env, asked(request)));
+    return this.#run(forkSession(this.#env, requireRequest(request)));
   }
 
   /**
-   * Removes what expired, in batches; says how much it was.
+   * Reads the shared state of a user. Keys have no prefix `user:`.
+   * @example const { theme } = await sessions.getUserState({ appName: 'shop', userId: 'ann' });
+   */
+  async getUserState(request: UserKey): Promise<Record<string, unknown>> {
+    const { appName, userId } = requireRequest(request);
+    assertId(userId, 'userId');
+    return this.#run(getSharedState(this.#env, { appName, userId }));
+  }
+
+  /**
+   * Changes the shared state of a user, without a session.
+   * @example await sessions.updateUserState({ appName: 'shop', userId: 'ann', stateDelta: { theme: 'dark' } });
+   */
+  async updateUserState(request: UserKey & SharedStateChanges): Promise<Record<string, unknown>> {
+    const { appName, userId, ...changes } = requireRequest(request);
+    assertId(userId, 'userId');
+    return this.#run(updateSharedState(this.#env, { appName, userId }, changes));
+  }
+
+  /**
+   * Reads the shared state of an app. Keys have no prefix `app:`.
+   * @example const { currency } = await sessions.getAppState({ appName: 'shop' });
+   */
+  async getAppState(request: { appName: string }): Promise<Record<string, unknown>> {
+    const { appName } = requireRequest(request);
+    return this.#run(getSharedState(this.#env, { appName }));
+  }
+
+  /**
+   * Changes the shared state of an app, without a session.
+   * @example await sessions.updateAppState({ appName: 'shop', stateDelta: { currency: 'EUR' } });
+   */
+  async updateAppState(request: { appName: string } & SharedStateChanges): Promise<Record<string, unknown>> {
+    const { appName, ...changes } = requireRequest(request);
+    return this.#run(updateSharedState(this.#env, { appName }, changes));
+  }
+
+  /**
+   * Removes expired sessions and states in batches, and returns the counts.
    * @example const { sessions: removed } = await sessions.purgeExpired();
    */
   async purgeExpired(options?: PurgeOptions): Promise<PurgeCounts> {
@@ -169,24 +203,24 @@ export class SessionService extends SharedStateService {
   }
 
   /**
-   * Waits until nothing is under way: operations, and what follows appends.
+   * Waits for running operations and for background work after appends.
    * @example await sessions.whenIdle(); // all hooks after appends have run
    */
   async whenIdle(): Promise<void> {
-    await this.#env.running.finished();
+    await this.#env.tasks.whenIdle();
   }
 
   /**
-   * Ends every watch and finishes what is under way, for whoever closes the storage elsewhere.
+   * Ends all watches and waits for running work. Does not close the storage.
    * @example await sessions.finish(); // the storage stays open
    */
   async finish(): Promise<void> {
-    this.#env.closing.begin();
+    this.#env.shutdown.request();
     await this.whenIdle();
   }
 
   /**
-   * Finishes, then closes the storage. A second close does nothing.
+   * Calls {@link finish}, then closes the storage. Closing twice is safe.
    * @example process.once('SIGTERM', () => sessions.close());
    */
   async close(): Promise<void> {
@@ -195,6 +229,6 @@ export class SessionService extends SharedStateService {
   }
 
   #run<Result>(operation: Promise<Result>): Promise<Result> {
-    return this.#env.running.track(operation);
+    return this.#env.tasks.track(operation);
   }
 }

@@ -5,13 +5,13 @@ export const StatePrefix = {
   TEMP_PREFIX: 'temp:',
 } as const;
 
-/** Where a state key lives. `temp` lives only in the caller's session object and is never stored. */
+/** The scope of a state key. `temp` keys exist only in the caller's session object and are never stored. */
 export type Scope = 'session' | 'user' | 'app' | 'temp';
 
 /** The scopes that a store keeps. */
 export type StoredScope = Exclude<Scope, 'temp'>;
 
-/** A state key taken apart: its scope, and its name inside that scope. */
+/** A parsed state key: its scope, and its name in that scope. */
 export interface ScopedName {
   readonly scope: Scope;
   readonly name: string;
@@ -26,13 +26,13 @@ const PREFIX_OF: Record<Scope, string> = {
 
 const PREFIXED_SCOPES = ['user', 'app', 'temp'] as const;
 
-/** Takes `user:theme` apart into `{ scope: 'user', name: 'theme' }`. */
+/** Parses `user:theme` into `{ scope: 'user', name: 'theme' }`. */
 export function splitStateKey(key: string): ScopedName {
   const scope = PREFIXED_SCOPES.find((candidate) => key.startsWith(PREFIX_OF[candidate])) ?? 'session';
   return { scope, name: key.slice(PREFIX_OF[scope].length) };
 }
 
-/** Puts `theme` of scope `user` together again: `user:theme`. */
+/** Joins scope `user` and `theme` to `user:theme`. */
 export function joinStateKey(scope: Scope, name: string): string {
   return PREFIX_OF[scope] + name;
 }

@@ -1,4 +1,4 @@
-/** What changes in a state: keys that get a value, and keys that go. */
+/** Changes of a state: keys to set, and keys to remove. */
 export interface StateChanges {
   readonly stateDelta: Record<string, unknown>;
   readonly stateRemovals: readonly string[];

@@ -1,15 +1,15 @@
 import type { TrackedValues } from './tracked-values.js';
 
 /**
- * Lets a `State` be used like a plain object. Names of methods stay methods, whatever keys are stored, so
- * no stored data can break `state.get(…)`; `__proto__` is an ordinary key.
+ * Lets a `State` be used like a plain object. Stored keys never shadow methods, so that no data can break
+ * `state.get(…)`. `__proto__` is an ordinary key.
  */
 export function stateProxyHandler(values: TrackedValues, methodNames: ReadonlySet<string>): ProxyHandler<object> {
   return {
     get(target, key) {
       if (typeof key === 'symbol' || methodNames.has(key)) return Reflect.get(target, key) as unknown;
       if (values.has(key)) return values.get(key);
-      // What every object can do (`toString` …) works as on a plain object; `__proto__` gives nothing away.
+      // Inherited members (`toString` …) work as on a plain object, except `__proto__`.
       return key === '__proto__' ? undefined : (Reflect.get(target, key) as unknown);
     },
     set(_target, key, value: unknown) {
@@ -32,7 +32,7 @@ export function stateProxyHandler(values: TrackedValues, methodNames: ReadonlySe
       values.set(key, descriptor.value);
       return true;
     },
-    // A frozen or re-parented State could not keep its promises.
+    // Tracking would break on a frozen State or with another prototype.
     preventExtensions: () => false,
     setPrototypeOf: () => false,
   };

@@ -2,10 +2,10 @@ import { StatePrefix } from './scopes.js';
 import { stateProxyHandler } from './state-proxy.js';
 import { TrackedValues } from './tracked-values.js';
 
-// Kept beside the objects, not in them: every property name of a State belongs to its user.
+// In a WeakMap, since every property name of a State belongs to its user.
 const valuesOfState = new WeakMap<object, TrackedValues>();
 
-/** The values behind `state`; for the session service, which saves and refreshes them. */
+/** The values behind `state`, for the session service. */
 export function trackedValuesOf(state: State): TrackedValues {
   const values = valuesOfState.get(state);
   if (!values) {
@@ -14,17 +14,16 @@ export function trackedValuesOf(state: State): TrackedValues {
   return values;
 }
 
-/** Whether it is a `State`, and not a plain object that was put in its place. */
+/** Whether the value is a `State`, not a plain object. */
 export function isState(value: unknown): value is State {
   return typeof value === 'object' && value !== null && valuesOfState.has(value);
 }
 
 /**
- * The state of a session: reads like a plain object, and remembers what was changed since it was loaded.
+ * The state of a session. It reads like a plain object, and tracks changes since it was loaded.
  *
- * Method names win over keys of the same name (`state.get` is always the method); such keys are reached
- * through `get`, `getAll` and `toRecord`. Only assignments are tracked: after changing something *inside*
- * a value, set the key again.
+ * Methods take precedence over keys of the same name (`state.get` is always the method); read such keys with
+ * `get`, `getAll` and `toRecord`. Mutations of values are tracked too: a save finds them.
  *
  * @example
  * const state = new State({ topic: 'billing' });
@@ -48,7 +47,7 @@ export class State {
     return proxy;
   }
 
-  /** The value of `key`, or `fallback` where the key is not set. A stored `null` is a value. */
+  /** The value of `key`, or `fallback` if the key is not set. A stored `null` is a value. */
   get<T = unknown>(key: string): T | undefined;
   get<T = unknown>(key: string, fallback: T): T;
   get<T = unknown>(key: string, fallback?: T): T | undefined {
@@ -65,7 +64,7 @@ export class State {
     return trackedValuesOf(this).has(key);
   }
 
-  /** Removes `key`; says whether it was there. */
+  /** Removes `key`. Returns whether it was set. */
   delete(key: string): boolean {
     return trackedValuesOf(this).delete(key);
   }
@@ -73,11 +72,11 @@ export class State {
   /** Sets every key of `delta`. */
   update(delta: Record<string, unknown>): void {
     const values = trackedValuesOf(this);
-    const entries = Object.entries(delta instanceof State ? delta.getAll() : delta);
+    const entries = Object.entries(delta instanceof State ? delta.toJSON() : delta);
     for (const [key, value] of entries) values.set(key, value);
   }
 
-  /** All keys and values, as a plain object of its own. */
+  /** All keys and values, as a new plain object. */
   getAll(): Record<string, unknown> {
     const values = trackedValuesOf(this);
     return Object.fromEntries(values.keys().map((key) => [key, values.get(key)]));
@@ -93,12 +92,14 @@ export class State {
     return trackedValuesOf(this).isChanged();
   }
 
+  /** What `JSON.stringify` writes. For reading only: use {@link getAll} for values that you change. */
   toJSON(): Record<string, unknown> {
-    return this.getAll();
+    const values = trackedValuesOf(this);
+    return Object.fromEntries(values.keys().map((key) => [key, values.peek(key)]));
   }
 
   [Symbol.for('nodejs.util.inspect.custom')](): Record<string, unknown> {
-    return this.getAll();
+    return this.toJSON();
   }
 }
 

@@ -1,23 +1,35 @@
 import { isTempKey } from './scopes.js';
 import type { StateChanges } from './state-changes.js';
 
+/** The checks of a save cover deeper values. Also stops at cycles. */
+const MAX_DEPTH = 256;
+
 interface Change {
   readonly value: unknown;
   readonly at: number;
 }
 
-/** Values as they were loaded, and on top of them what was changed since. */
+/** A snapshot that {@link TrackedValues.pending} returned. */
+interface Taken {
+  /** Value of the change counter. */
+  readonly at: number;
+  /** The plain objects among the values, as JSON text. */
+  readonly texts: ReadonlyMap<string, string>;
+}
+
+/** Loaded values, and the changes since: assigned, removed or mutated. */
 export class TrackedValues {
   readonly #loaded: Map<string, unknown>;
   readonly #changed = new Map<string, Change>();
-  /** When keys were removed. */
+  /** Removed keys, with the change counter. */
   readonly #removed = new Map<string, number>();
-  /** Keys that are not stored and were deleted again; a save that is under way may store them yet. */
+  /** New keys that were deleted again; a running save may still store them. */
   readonly #dropped = new Set<string>();
-  /** Counts changes. */
+  /** The change counter. */
   #now = 0;
-  /** How far changes had come when they were taken to be saved. */
-  readonly #takenAt = new WeakMap<StateChanges, number>();
+  readonly #taken = new WeakMap<StateChanges, Taken>();
+  /** Loaded objects that were handed out, as JSON text, since callers can mutate them. */
+  readonly #handedOut = new Map<string, string>();
 
   constructor(initial: Record<string, unknown>) {
     this.#loaded = new Map(Object.entries(initial));
@@ -27,7 +39,17 @@ export class TrackedValues {
     return this.#changed.has(key) || (this.#loaded.has(key) && !this.#removed.has(key));
   }
 
+  /** The value, for callers who may mutate it; {@link pending} finds mutations. */
   get(key: string): unknown {
+    const value = this.peek(key);
+    if (!isObject(value) || isTempKey(key) || this.#changed.has(key) || this.#handedOut.has(key)) return value;
+    const text = jsonText(value);
+    if (text !== undefined) this.#handedOut.set(key, text);
+    return value;
+  }
+
+  /** The value, for code that only reads it. */
+  peek(key: string): unknown {
     const change = this.#changed.get(key);
     if (change) return change.value;
     return this.#removed.has(key) ? undefined : this.#loaded.get(key);
@@ -36,7 +58,7 @@ export class TrackedValues {
   /** Setting `undefined` deletes, since JSON has no `undefined`. */
   set(key: string, value: unknown): void {
     if (isTempKey(key) && value !== undefined) {
-      // Never saved, so there is nothing to track.
+      // Never saved, so not tracked.
       this.#loaded.set(key, value);
       return;
     }
@@ -64,34 +86,109 @@ export class TrackedValues {
   }
 
   isChanged(): boolean {
-    return this.#changed.size > 0 || this.#removed.size > 0;
+    return this.pendingKeys().length > 0;
+  }
+
+  /** The keys that {@link pending} would give. */
+  pendingKeys(): string[] {
+    const changedInside = [...this.#handedOut.keys()].filter((key) => this.#isChangedInside(key));
+    return [...this.#changed.keys(), ...changedInside, ...this.#removed.keys()];
   }
 
   pending(): StateChanges {
+    for (const key of this.#handedOut.keys()) this.#noteInnerChange(key);
     const values = [...this.#changed].map(([key, { value }]) => [key, value] as const);
     const changes = { stateDelta: Object.fromEntries(values), stateRemovals: [...this.#removed.keys()] };
-    this.#takenAt.set(changes, this.#now);
+    this.#taken.set(changes, { at: this.#now, texts: new Map(values.flatMap(plainObjectText)) });
     return changes;
   }
 
-  /** Takes over what is stored by now, below whatever was changed here and is not saved. */
-  learn(stored: StateChanges): void {
-    for (const [key, value] of Object.entries(stored.stateDelta)) this.#loaded.set(key, value);
+  /** Applies stored changes. Unsaved changes take precedence. */
+  applyStored(stored: StateChanges): void {
+    for (const [key, value] of Object.entries(stored.stateDelta)) {
+      if (this.#isAlready(key, value)) continue;
+      this.#noteInnerChange(key);
+      this.#handedOut.delete(key);
+      this.#loaded.set(key, value);
+    }
     for (const key of stored.stateRemovals) {
+      this.#noteInnerChange(key);
+      this.#handedOut.delete(key);
       this.#loaded.delete(key);
       if (this.#removed.delete(key)) this.#dropped.add(key);
     }
   }
 
-  /** Forgets the {@link pending} changes that are saved now; what was changed again meanwhile stays pending. */
-  settle(saved: StateChanges): void {
-    const takenAt = this.#takenAt.get(saved) ?? this.#now;
-    // By when and not by what: a value may have been changed inside and set again.
+  /** Clears the saved changes that {@link pending} returned. Later changes stay pending. */
+  markSaved(saved: StateChanges): void {
+    const { at: takenAt, texts } = this.#taken.get(saved) ?? { at: this.#now, texts: new Map<string, string>() };
+    // Compares the counter, not the value: a value may have been mutated and set again.
     const isSaved = (at: number | undefined): boolean => at !== undefined && at <= takenAt;
     for (const key of Object.keys(saved.stateDelta)) {
-      if (isSaved(this.#changed.get(key)?.at)) this.#changed.delete(key);
+      const change = this.#changed.get(key);
+      if (isSaved(change?.at)) {
+        this.#changed.delete(key);
+        this.#keepObject(key, change?.value, texts.get(key));
+      }
       if (this.#dropped.delete(key)) this.#removed.set(key, ++this.#now);
     }
     for (const key of saved.stateRemovals) if (isSaved(this.#removed.get(key))) this.#removed.delete(key);
   }
+
+  /** Whether the loaded value was mutated after it was handed out. */
+  #isChangedInside(key: string): boolean {
+    const before = this.#handedOut.get(key);
+    if (before === undefined || this.#changed.has(key) || this.#removed.has(key)) return false;
+    return jsonText(this.#loaded.get(key)) !== before;
+  }
+
+  /** Records a mutation as a change of the whole value. */
+  #noteInnerChange(key: string): void {
+    if (!this.#isChangedInside(key)) return;
+    this.#handedOut.delete(key);
+    this.#changed.set(key, { value: this.#loaded.get(key), at: ++this.#now });
+  }
+
+  /** Whether the handed-out object equals the stored value, because an event carried the mutation. */
+  #isAlready(key: string, stored: unknown): boolean {
+    if (!this.#handedOut.has(key)) return false;
+    const text = jsonText(stored);
+    if (text === undefined || jsonText(this.#loaded.get(key)) !== text) return false;
+    this.#handedOut.set(key, text);
+    return true;
+  }
+
+  /** Keeps the saved object in the state, so that the next mutation is found too. */
+  #keepObject(key: string, value: unknown, savedText: string | undefined): void {
+    if (savedText === undefined || jsonText(this.#loaded.get(key)) !== savedText) return;
+    this.#loaded.set(key, value);
+    this.#handedOut.set(key, savedText);
+  }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Undefined for values that JSON cannot represent; a save refuses them. */
+function jsonText(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined;
+  }
+}
+
+function plainObjectText([key, value]: readonly [string, unknown]): [string, string][] {
+  const text = isObject(value) && isPlainJson(value) ? jsonText(value) : undefined;
+  return text === undefined ? [] : [[key, text]];
+}
+
+/** Whether the value survives JSON unchanged; a `Date` becomes text. */
+function isPlainJson(value: unknown, depth = 0): boolean {
+  if (!isObject(value)) return value === null || ['string', 'number', 'boolean'].includes(typeof value);
+  if (depth > MAX_DEPTH) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  const isPlain = prototype === null || prototype === Object.prototype || prototype === Array.prototype;
+  return isPlain && Object.values(value).every((inner) => isPlainJson(inner, depth + 1));
 }

@@ -1,4 +1,3 @@
-export { SWEEP_NAME } from './agenda-rounds.js';
 export { DEFAULT_SUMMARIZER, type ModelAddress, type SummarizerSettings } from '../config/summarizer.js';
 export * from './models/index.js';
 export { type SessionSummary, textOfSummary, withSummaryAsInstruction } from './session-summary.js';
@@ -12,16 +11,16 @@ export type {
   SummaryHooks,
 } from './summary-hooks.js';
 export { DEFAULT_PROMPT } from './summary-prompt.js';
-export type { ListSummariesRequest } from './list-summaries.js';
 export type { SummarizerDependencies, SummarizerOptions } from './summarizer-options.js';
 export {
   type CreateSummaryRequest,
+  type ListSummariesRequest,
   type SummaryCounts,
   SummarizerSessionManager,
 } from './summarizer-session.manager.js';
-export { SummarizerModule } from './summarizer.module.js';
-export { SUMMARIZER_OPTIONS } from './summarizer.tokens.js';
+export { SUMMARIZER_OPTIONS, SummarizerModule } from './summarizer.module.js';
 export { SummarizerSweep } from './summarizer.sweep.js';
+export { SWEEP_NAME } from './summary-worker.js';
 export {
   type SummaryFacts,
   type Threshold,

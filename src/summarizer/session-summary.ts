@@ -3,35 +3,36 @@ import type { Compaction, EventInput, LoggedEvent } from '../sessions/domain/eve
 import { isCount } from '../sessions/domain/optional-count.js';
 import type { Session } from '../sessions/domain/session.js';
 
-/** So that a model which is shown the event as it is knows what it reads. */
+/** Tells a model that reads the event that its text is a summary. */
 export const HEADING = 'Summary of the conversation so far:\n';
 
-/** A summary as it is kept: in the log, as the event of number `seq`. */
+/** A summary in the log: the event with number `seq`. */
 export interface SessionSummary {
   readonly sessionId: string;
   readonly text: string;
   readonly seq: number;
-  /** It stands for the events from here … */
+  /** The first event that it covers. */
   readonly fromSeq: number;
-  /** … to here. */
+  /** The last event that it covers. */
   readonly toSeq: number;
   /** Epoch milliseconds. */
   readonly createTime: number;
   readonly model?: string | undefined;
   readonly promptVersion?: string | undefined;
-  /** Events that a reader saw before it, and after it. */
+  /** Events in the view before the summary. */
   readonly originalEventCount: number;
+  /** Events in the view after the summary. */
   readonly compressedEventCount: number;
-  /** Per cent of the events that a reader is spared. */
+  /** By how many per cent the view became shorter. */
   readonly compressionRatio: number;
   readonly inputTokens?: number | undefined;
   readonly outputTokens?: number | undefined;
   readonly durationMs?: number | undefined;
-  /** Whether readers see it: it was not replaced by a later one, nor rewound. */
+  /** Whether readers see it: it was neither replaced by a later one nor rewound. */
   readonly isInForce: boolean;
 }
 
-/** What is known of a summary that is about to be kept. */
+/** The metadata of a summary that is not stored yet. */
 export interface SummaryDraft extends Compaction {
   readonly model: string;
   readonly promptVersion: string;
@@ -40,11 +41,10 @@ export interface SummaryDraft extends Compaction {
   readonly inputTokens?: number | undefined;
   readonly outputTokens?: number | undefined;
   readonly durationMs: number;
-  /** How far the log went when it was read; not told where more could be summarised than a model takes at once. */
+  /** The last event of the log when it was read; not set if there was more to summarise than a model gets at once. */
   readonly readToSeq?: number;
 }
 
-/** The id says what it stands for, so that one boundary has one summary, whoever writes it. */
 export function summaryEvent(id: string, text: string, draft: SummaryDraft): EventInput {
   return {
     id,
@@ -78,14 +78,14 @@ export function summaryOf(sessionId: string, event: LoggedEvent, seqInForce: num
   };
 }
 
-/** Whether an event is a summary of ours that left nothing to summarise, and nothing came while it was written. */
-export function isLastWord(event: LoggedEvent): boolean {
+/** Whether an event is a summary that left nothing to summarise, and no event was appended while it was written. */
+export function isFinalSummary(event: LoggedEvent): boolean {
   const { compaction } = event.actions;
   return isSummary(event) && countIn(compaction, 'readToSeq') === event.seq - 1;
 }
 
 /**
- * The text of a summary, without what tells models that it is one.
+ * The text of a summary, without its heading.
  *
  * @example const texts = session.events.filter(({ actions }) => actions.compaction).map(textOfSummary);
  */
@@ -95,8 +95,8 @@ export function textOfSummary(event: EventInput): string {
 }
 
 /**
- * A conversation for a model that takes instructions apart from messages: the summary goes to the instructions, and
- * the events are what is left.
+ * A conversation for a model that takes instructions separately from messages: the summary becomes part of the
+ * instructions, and `events` are the other events.
  *
  * @example
  * const { system, events } = withSummaryAsInstruction(session, 'You are a helpful assistant.');
@@ -110,7 +110,7 @@ export function withSummaryAsInstruction(
   return { system: parts.join('\n\n'), events: events.filter((event) => event !== summary) };
 }
 
-/** Whoever appends a summary of their own may have written anything there. */
+/** Apps may append summaries of their own, with any value here. */
 function countIn(compaction: Compaction | undefined, name: string): number | undefined {
   const value = compaction?.[name];
   return isCount(value) ? value : undefined;

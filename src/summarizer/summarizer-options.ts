@@ -1,12 +1,17 @@
-import type { ModelAddress, SummarizerSettings } from '../config/summarizer.js';
+import {
+  DEFAULT_SUMMARIZER,
+  LONGEST_WAIT_SECONDS,
+  type ModelAddress,
+  type SummarizerSettings,
+} from '../config/summarizer.js';
 import { type Clock, systemClock } from '../sessions/domain/clock.js';
 import { InvalidInputError } from '../sessions/domain/errors.js';
+import { checkedSettings } from '../sessions/domain/settings.js';
 import type { SessionService } from '../sessions/session.service.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
-import { OpenAiCompatibleSummaryModel } from './models/chat-completions/openai-compatible-summary-model.js';
-import { ExtractiveSummaryModel } from './models/extract/extractive-summary-model.js';
+import { OpenAiCompatibleSummaryModel } from './models/openai-compatible-summary-model.js';
+import { ExtractiveSummaryModel } from './models/extractive-summary-model.js';
 import type { SummaryModel } from './models/summary-model.js';
-import { checkedSummarizerSettings } from './summarizer-settings.js';
 import {
   type Threshold,
   allOf,
@@ -19,30 +24,30 @@ import {
   turnsOver,
 } from './thresholds.js';
 
-/** When conversations are summarised, by which model. */
+/** When conversations are summarised, and by which model. */
 export interface SummarizerOptions extends Partial<SummarizerSettings> {
-  /** Writes the summaries; one that picks sentences, without any network, unless given. */
+  /** Writes the summaries. Default: `ExtractiveSummaryModel`, which needs no network. */
   readonly model?: SummaryModel | undefined;
-  /** The same, for a model behind any endpoint that speaks OpenAI's `chat/completions`. */
+  /** Alternatively, the address of a server with the `chat/completions` API of OpenAI. */
   readonly modelAt?: ModelAddress | undefined;
-  /** When it is time for a summary, in place of the thresholds among the settings. */
+  /** Replaces the thresholds among the settings. */
   readonly when?: Threshold | undefined;
-  /** Conditions of your own, next to those of the settings. */
+  /** Custom conditions, in addition to the thresholds among the settings. */
   readonly checkers?: readonly Threshold[] | undefined;
-  /** Where the time of retries comes from; this machine unless given. */
+  /** The clock for retries. Default: the system clock. */
   readonly clock?: Clock | undefined;
 }
 
-/** Whose conversations are summarised. */
+/** Dependencies of the summarizer. */
 export interface SummarizerDependencies {
   readonly sessions: SessionService;
   readonly storage: SessionStorage;
 }
 
-/** Options with everything filled in. */
+/** Options with defaults. */
 export interface CheckedSummarizerOptions extends SummarizerSettings {
   readonly threshold: Threshold;
-  /** Whether a summary may become due at all. */
+  /** Whether a summary can become due at all. */
   readonly hasThreshold: boolean;
   readonly clock: Clock;
   readonly model: SummaryModel;
@@ -61,14 +66,14 @@ export function checkedOptions(options: SummarizerOptions = {}): CheckedSummariz
   };
 }
 
-/** A model of some library is taken for one of ours easily. */
+/** A model object of a library is easily passed by mistake. */
 function checkedModel(model: SummaryModel): SummaryModel {
   if (typeof model.name === 'string' && typeof model.summarize === 'function') return model;
   const problem = 'must have a name and summarize(); put a model of the AI SDK into new AiSdkSummaryModel(…)';
   throw new InvalidInputError(problem, 'summarizer.model');
 }
 
-/** It has the time that a model has, retries and all. */
+/** `timeoutSeconds` is also the timeout of all attempts together. */
 function modelBehind(address: ModelAddress | undefined, { timeoutSeconds }: SummarizerSettings): SummaryModel {
   if (!address) return new ExtractiveSummaryModel();
   const timeoutMs = timeoutSeconds * 1000;
@@ -78,14 +83,14 @@ function modelBehind(address: ModelAddress | undefined, { timeoutSeconds }: Summ
 function thresholdInPlace(when: Threshold, checkers: readonly Threshold[] = []): Threshold {
   assertThreshold(when, 'summarizer.when');
   if (checkers.length === 0) return when;
-  throw new InvalidInputError('are not asked where there is a when; make them part of it', 'summarizer.checkers');
+  throw new InvalidInputError('must not be set together with when; make them part of it', 'summarizer.checkers');
 }
 
 function assertThreshold(threshold: unknown, path: string): void {
   if (typeof threshold !== 'function') throw new InvalidInputError('must be a function', path);
 }
 
-/** Of the settings, those that are not 0. */
+/** The thresholds that are not 0. */
 function thresholdsOf(settings: SummarizerSettings, checkers: readonly Threshold[] = []): Threshold[] {
   for (const [index, checker] of checkers.entries()) assertThreshold(checker, `summarizer.checkers[${index}]`);
   const { turns, events, contentLength, tokens, idleSeconds, importantLength } = settings;
@@ -98,4 +103,24 @@ function thresholdsOf(settings: SummarizerSettings, checkers: readonly Threshold
     ...(importantLength > 0 ? [importantOver(importantLength)] : []),
     ...checkers,
   ];
+}
+
+/** No summary could be written if one of these were 0. */
+const AT_LEAST_ONE = ['maxSummaryLength', 'maxInputLength', 'concurrency'] as const;
+
+function checkedSummarizerSettings(input: Partial<SummarizerSettings>): SummarizerSettings {
+  const { prompt, match, ...numbers } = input;
+  const { match: defaultMatch, prompt: _prompt, ...defaults } = DEFAULT_SUMMARIZER;
+  const settings = { ...checkedSettings(defaults, numbers, 'summarizer'), prompt, match: match ?? defaultMatch };
+  for (const name of AT_LEAST_ONE) assertSetting(settings[name] >= 1, 'must be a whole number from 1 on', name);
+  assertSetting(settings.timeoutSeconds > 0, 'must be more than 0', 'timeoutSeconds');
+  for (const name of ['timeoutSeconds', 'shutdownSeconds'] as const) {
+    assertSetting(settings[name] <= LONGEST_WAIT_SECONDS, `must be at most ${LONGEST_WAIT_SECONDS}`, name);
+  }
+  assertSetting(['any', 'all'].includes(settings.match), 'must be any or all', 'match');
+  return settings;
+}
+
+function assertSetting(isValid: boolean, problem: string, name: keyof SummarizerSettings): void {
+  if (!isValid) throw new InvalidInputError(problem, `summarizer.${name}`);
 }

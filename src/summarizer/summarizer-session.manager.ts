@@ -1,34 +1,45 @@
 import { Logger } from '@nestjs/common';
+import { nextBatchSize } from '../sessions/domain/byte-budget.js';
 import { SessionNotFoundError } from '../sessions/domain/errors.js';
+import { isSummary } from '../sessions/domain/event-inspection.js';
 import { type SessionKey, checkedSessionKey } from '../sessions/domain/ids.js';
+import { loggedEvent } from '../sessions/domain/stored-json.js';
 import { optionalCount } from '../sessions/domain/optional-count.js';
 import { type SessionReference, referencedKey } from '../sessions/domain/session.js';
-import { loggedEvent } from '../sessions/domain/logged-event.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
+import { AppendHook } from './append-hook.js';
+import { DueCheck } from './due-check.js';
 import { cappedText } from './models/capped-text.js';
-import { AskedSummaries } from './asked-summaries.js';
-import { DueSummaries } from './due-summaries.js';
-import { HeldCuts } from './held-cuts.js';
-import { type ListSummariesRequest, listSummaries } from './list-summaries.js';
+import { PendingCallCache } from './pending-call-cache.js';
+import { RequestedSummaries } from './requested-summaries.js';
 import { type SessionSummary, summaryOf } from './session-summary.js';
 import { type SummarizerDependencies, type SummarizerOptions, checkedOptions } from './summarizer-options.js';
+import { SummaryAgenda } from './summary-agenda.js';
 import { SummaryFailedError } from './summary-errors.js';
 import { SummaryHooks } from './summary-hooks.js';
 import { SummaryPrompt } from './summary-prompt.js';
-import { SummaryWork } from './summary-work.js';
+import { SummaryWorker } from './summary-worker.js';
 import { SummaryWriter } from './summary-writer.js';
 
-/** Which session to summarise. */
+/** The request of `createSessionSummary`. */
 export interface CreateSummaryRequest {
   /** The session, or just `{ id, appName, userId }`. */
   readonly session: SessionReference;
-  /** Whether to summarise what there is, also where no threshold is met. */
+  /** Whether to write a summary even if no threshold is met. */
   readonly force?: boolean | undefined;
-  /** Ends it early; nothing is written then. */
+  /** Aborts the request. No summary is written then. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What the summaries of this process have come to. */
+/** The request of `listSummaries`. */
+export interface ListSummariesRequest extends SessionKey {
+  /** Only summaries after this event. */
+  readonly afterSeq?: number | undefined;
+  /** Maximum number of summaries. Default: all. */
+  readonly limit?: number | undefined;
+}
+
+/** Automatic summaries of this process that wait or run; stored summaries and failures, requested ones included. */
 export interface SummaryCounts {
   readonly waiting: number;
   readonly running: number;
@@ -36,64 +47,76 @@ export interface SummaryCounts {
   readonly failed: number;
 }
 
-const LONGEST_REASON = 500;
+const MAX_REASON_LENGTH = 500;
 const NO_THRESHOLD =
-  'All thresholds are 0 and there are no conditions: no summary will be written by itself. Where that is meant, set autoSummarize to false.';
+  'All thresholds are 0 and there are no conditions: no summary is written automatically. If this is intended, set autoSummarize to false.';
 
 /**
- * Keeps conversations short: when a threshold is met after an append, the oldest events get a summary in their place.
- * The events stay in the log, and no append waits for any of it.
+ * Keeps conversations short: if a threshold is met after an append, a summary replaces the oldest events in the view. The
+ * events stay in the log, and no append waits for a summary.
+ *
+ * The way of an automatic summary: `AppendHook` (is one due?), `SummaryAgenda` (the durable queue), `SummaryWorker` (one
+ * task and one lease per session), `SummaryWriter` (events, model, checks), `appendSummary`.
  *
  * @example
  * const summaries = new SummarizerSessionManager({ sessions, storage }, { events: 40, model });
  * await summaries.createSessionSummary({ session, force: true });
  */
 export class SummarizerSessionManager {
-  /** What others have to say about summaries. */
+  /** Hooks around the writing of summaries. */
   readonly hooks = new SummaryHooks();
-  /** How often to look for what is due and nobody saw to; 0 where nobody has to. */
+  /** Interval of the sweep in milliseconds; 0 if there is none. */
   readonly sweepIntervalMs: number;
   readonly #logger = new Logger(SummarizerSessionManager.name);
   readonly #storage: SessionStorage;
-  readonly #asked: AskedSummaries;
-  readonly #due: DueSummaries;
+  readonly #hook: AppendHook;
+  readonly #agenda: SummaryAgenda;
+  readonly #worker: SummaryWorker;
+  readonly #requested: RequestedSummaries;
   readonly #shutdownMs: number;
   #stored = 0;
   #failed = 0;
 
   constructor({ sessions, storage }: SummarizerDependencies, options?: SummarizerOptions) {
-    const checked = checkedOptions(options);
-    const { hooks } = this;
-    const warn = (what: string, error: unknown): void => this.#warn(what, error);
-    this.#storage = storage;
-    this.sweepIntervalMs = checked.autoSummarize ? checked.sweepIntervalSeconds * 1000 : 0;
+    const { prompt, ...checked } = checkedOptions(options);
     const timeoutMs = checked.timeoutSeconds * 1000;
+    this.#storage = storage;
     this.#shutdownMs = checked.shutdownSeconds * 1000;
-    const prompt = new SummaryPrompt(checked.prompt);
-    const onListenerError = (error: unknown): void => this.#log('A listener to stored summaries failed', error);
-    const held = new HeldCuts();
+    this.sweepIntervalMs = checked.autoSummarize ? checked.sweepIntervalSeconds * 1000 : 0;
+
+    const warn = (what: string, error: unknown): void => this.#warn(what, error);
+    const logErrors = (what: string) => (error: unknown) => this.#log(what, error);
+    const common = { ...checked, sessions, storage, timeoutMs, warn };
+    const pendingCalls = new PendingCallCache();
+    const check = new DueCheck(common);
     const writer = new SummaryWriter({
-      ...checked,
-      sessions,
-      storage,
-      prompt,
-      hooks,
-      timeoutMs,
-      onListenerError,
-      onHeld: held.hold.bind(held),
+      ...common,
+      prompt: new SummaryPrompt(prompt),
+      hooks: this.hooks,
+      onListenerError: logErrors('A listener to stored summaries failed'),
+      onPendingCall: pendingCalls.add.bind(pendingCalls),
     });
-    const onLeaseError = (error: unknown): void => this.#log('The lease of a summary failed', error);
-    const work = new SummaryWork({ ...checked, storage, writer, timeoutMs, onLeaseError });
-    this.#due = new DueSummaries({ ...checked, sessions, storage, work, held, warn });
-    this.#asked = new AskedSummaries({ work, due: this.#due, name: checked.model.name, limitMs: 2 * timeoutMs });
-    hooks.onStored(() => void this.#stored++);
+    this.#agenda = new SummaryAgenda({
+      agenda: storage.agenda,
+      storesTriggers: checked.threshold.isOfCounts !== true,
+      onError: (error) => warn('A session could not be put on the agenda', error),
+    });
+    const agenda = this.#agenda;
+    const onLeaseError = logErrors('The lease of a summary failed');
+    this.#worker = new SummaryWorker({ ...common, agenda, check, writer, onLeaseError });
+    const worker = this.#worker;
+    this.#hook = new AppendHook({ ...common, check, agenda, worker, pendingCalls });
+    const [modelName, limitMs] = [checked.model.name, 2 * timeoutMs];
+    this.#requested = new RequestedSummaries({ worker, agenda, modelName, limitMs });
+
+    this.hooks.onStored(() => void this.#stored++);
     if (checked.autoSummarize && !checked.hasThreshold) this.#logger.warn(NO_THRESHOLD);
-    if (checked.autoSummarize) this.#due.start();
+    if (checked.autoSummarize) this.#hook.start();
   }
 
   /**
-   * Summarises a session now: if it is due, or, with `force`, whatever there is beyond the newest events. Answers what it
-   * wrote, or nothing where there was nothing to do. Fails with `SummaryFailedError` where the model does.
+   * Summarises a session now: if a summary is due, or with `force` all events except the newest ones. Returns the new
+   * summary; `undefined` if there was nothing to do. Throws `SummaryFailedError` if the model fails.
    *
    * @example const summary = await summaries.createSessionSummary({ session, force: true });
    */
@@ -105,7 +128,7 @@ export class SummarizerSessionManager {
     const key = referencedKey(session);
     if (!(await this.#storage.read({ key }))) throw new SessionNotFoundError(key.sessionId);
     try {
-      return await this.#asked.write(key, force, signal);
+      return await this.#requested.create(key, force, signal);
     } catch (error) {
       if (error instanceof SummaryFailedError) this.#failed++;
       throw error;
@@ -113,7 +136,7 @@ export class SummarizerSessionManager {
   }
 
   /**
-   * The summary that readers of a session see, if there is one.
+   * Returns the summary that readers of a session see, if there is one.
    * @example const summary = await summaries.getSessionSummary({ appName: 'shop', userId: 'ann', sessionId });
    */
   async getSessionSummary(request: SessionKey): Promise<SessionSummary | undefined> {
@@ -124,52 +147,62 @@ export class SummarizerSessionManager {
   }
 
   /**
-   * The summaries that the log keeps, oldest first; those that were replaced or rewound are not in force.
+   * Returns the summaries in the log, oldest first, also those that were replaced or rewound (`isInForce: false`).
    * @example const all = await summaries.listSummaries({ appName: 'shop', userId: 'ann', sessionId });
    */
   async listSummaries({ afterSeq, limit, ...request }: ListSummariesRequest): Promise<SessionSummary[]> {
     const key = checkedSessionKey(request);
     const part = { afterSeq: optionalCount(afterSeq, 'afterSeq'), limit: optionalCount(limit, 'limit') };
-    const summaries = await listSummaries(this.#storage, { ...key, ...part });
+    const summaries = await readSummaries(this.#storage, { ...key, ...part });
     if (!summaries) throw new SessionNotFoundError(key.sessionId);
     return summaries;
   }
 
   /**
-   * Looks for what is due and nobody saw to. The module does so by schedule.
+   * Takes the due sessions from the agenda: after a crash, a failure of the model, or when a session is idle long enough.
+   * Returns how many there were. The module calls it by schedule.
    * @example await summaries.sweep();
    */
   async sweep(signal?: AbortSignal): Promise<number> {
-    return this.#due.sweep(signal);
+    return this.#worker.sweep(signal);
   }
 
-  /** For whoever watches over the process. */
+  /** Counts for monitoring. */
   get counts(): SummaryCounts {
-    return { ...this.#due.counts, stored: this.#stored, failed: this.#failed };
+    return { ...this.#worker.counts, stored: this.#stored, failed: this.#failed };
   }
 
   /**
-   * Waits until nothing is under way in this process.
+   * Waits until no automatic summary is written or checked in this process.
    * @example await summaries.whenIdle(); // in a test
    */
   async whenIdle(): Promise<void> {
-    await this.#due.whenIdle();
+    await this.#hook.whenIdle();
+    await this.#worker.whenIdle();
+    await this.#agenda.whenWritten();
   }
 
   /**
-   * Takes nothing more that is asked for, and gives what was some time to end; what comes of appends goes on.
+   * Accepts no more requests, and waits up to `shutdownSeconds` for running ones. Automatic summaries continue.
    * @example await summaries.finish(); // while the last requests are answered
    */
   async finish(): Promise<void> {
-    await this.#asked.close(this.#shutdownMs);
+    await this.#requested.close(this.#shutdownMs);
   }
 
   /**
-   * Begins nothing more and gives what is under way some time to end. What is left is done later, by whoever is there.
+   * Starts nothing more, and waits up to `shutdownSeconds` for running summaries. The others stay on the agenda.
    * @example await summaries.close();
    */
   async close(): Promise<void> {
-    await Promise.all([this.#due.close(this.#shutdownMs), this.finish()]);
+    await Promise.all([this.#closeBackground(), this.finish()]);
+  }
+
+  async #closeBackground(): Promise<void> {
+    const endsAt = performance.now() + this.#shutdownMs;
+    await this.#hook.close(this.#shutdownMs);
+    await this.#worker.close(Math.max(0, endsAt - performance.now()));
+    await this.#agenda.whenWritten();
   }
 
   #warn(what: string, error: unknown): void {
@@ -177,9 +210,32 @@ export class SummarizerSessionManager {
     this.#log(what, error);
   }
 
-  /** What a model of the app's own says of its failure may have any length, and many lines. */
+  /** The message of a custom model may have any length, and many lines. */
   #log(what: string, error: unknown): void {
     const reason = error instanceof Error ? error.message : String(error);
-    this.#logger.warn(`${what}: ${cappedText(reason.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim(), LONGEST_REASON)}`);
+    this.#logger.warn(`${what}: ${cappedText(reason.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim(), MAX_REASON_LENGTH)}`);
+  }
+}
+
+/** Reads the summaries page by page; `undefined` if there is no such session. */
+async function readSummaries(
+  storage: SessionStorage,
+  { afterSeq = 0, limit = Infinity, ...key }: ListSummariesRequest,
+): Promise<SessionSummary[] | undefined> {
+  const summaries: SessionSummary[] = [];
+  // The window also holds messages of users, which may be large: hence pages by bytes.
+  let [after, seen] = [afterSeq, 0];
+  for (;;) {
+    const size = nextBatchSize(Infinity, seen);
+    const window = { afterSeq: after, anchorsOnly: true, limit: size, keep: 'oldest' } as const;
+    const read = await storage.read({ key, window });
+    if (!read) return undefined;
+    const anchors = read.events.filter(({ seq, payload }) => seq > after && payload !== null).map(loggedEvent);
+    const { summarySeq } = read.record.marks;
+    summaries.push(...anchors.filter(isSummary).map((event) => summaryOf(key.sessionId, event, summarySeq)));
+    const last = read.events.at(-1)?.seq ?? 0;
+    const isEnd = last <= after || read.events.length < size;
+    if (isEnd || summaries.length >= limit) return summaries.slice(0, limit);
+    [after, seen] = [last, seen + size];
   }
 }

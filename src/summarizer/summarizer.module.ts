@@ -1,15 +1,18 @@
 import { ConfigurableModuleBuilder, Module, type ModuleMetadata } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
 import { SESSION_STORAGE } from '../sessions/module/sessions.tokens.js';
 import { SessionService } from '../sessions/session.service.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import type { SummarizerOptions } from './summarizer-options.js';
 import { SummarizerSessionManager } from './summarizer-session.manager.js';
-import { SUMMARIZER_OPTIONS } from './summarizer.tokens.js';
-import { SummarizerSweep } from './summarizer.sweep.js';
+import { SummarizerSweep, sweepOf } from './summarizer.sweep.js';
+
+/** The injection token of the options. */
+export const SUMMARIZER_OPTIONS = Symbol('SUMMARIZER_OPTIONS');
 
 interface Extras {
   readonly isGlobal?: boolean;
-  /** What provides sessions, where that is not global. */
+  /** The module that provides `SessionService`, if it is not global. */
   readonly imports?: NonNullable<ModuleMetadata['imports']>;
 }
 
@@ -27,7 +30,7 @@ const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<SummarizerOpti
   .build();
 
 /**
- * Keeps the conversations of `SessionsModule` short: {@link SummarizerSessionManager} hooks into its appends.
+ * Summarises the conversations of `SessionsModule`: {@link SummarizerSessionManager} hooks into its appends.
  *
  * @example
  * imports: [
@@ -36,7 +39,7 @@ const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<SummarizerOpti
  * ];
  *
  * @example
- * SummarizerModule.forRootAsync(summarizerConfig.asProvider()); // by environment variables
+ * SummarizerModule.forRootAsync(summarizerConfig.asProvider()); // from environment variables
  */
 @Module({
   providers: [
@@ -46,7 +49,7 @@ const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<SummarizerOpti
         new SummarizerSessionManager({ sessions, storage }, options),
       inject: [SessionService, SESSION_STORAGE, SUMMARIZER_OPTIONS],
     },
-    SummarizerSweep,
+    { provide: SummarizerSweep, useFactory: sweepOf, inject: [SummarizerSessionManager, ModuleRef] },
   ],
   exports: [SummarizerSessionManager],
 })

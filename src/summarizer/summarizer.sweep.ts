@@ -1,28 +1,26 @@
 import {
   type BeforeApplicationShutdown,
-  Injectable,
   Logger,
   type OnApplicationBootstrap,
   type OnModuleDestroy,
   type OnModuleInit,
 } from '@nestjs/common';
-import { ModuleRef } from '@nestjs/core';
-import { OneAtATime } from '../sessions/module/one-at-a-time.js';
-import { ScheduledInterval } from '../sessions/module/scheduled-interval.js';
-import { SWEEP_NAME } from './agenda-rounds.js';
-import { SummarizerSessionManager } from './summarizer-session.manager.js';
+import type { ModuleRef } from '@nestjs/core';
+import { SingleFlight } from '../sessions/module/single-flight.js';
+import { ScheduledInterval, checkSchedule } from '../sessions/module/scheduled-interval.js';
+import type { SummarizerSessionManager } from './summarizer-session.manager.js';
+import { SWEEP_NAME } from './summary-worker.js';
 
 /**
- * The scheduled job that looks for summaries that are due and nobody saw to, and the end of all of them.
+ * The scheduled job that takes due sessions from the agenda. It also closes the summarizer on shutdown.
  *
- * @example await app.get(SummarizerSweep).run(); // now, and not by the schedule
+ * @example await app.get(SummarizerSweep).run(); // now, independent of the schedule
  */
-@Injectable()
 export class SummarizerSweep
   implements OnModuleInit, OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown
 {
   readonly #logger = new Logger(SummarizerSweep.name);
-  readonly #looking = new OneAtATime((stopping) => this.#look(stopping));
+  readonly #sweeping = new SingleFlight((stopping) => this.#sweep(stopping));
   #interval: ScheduledInterval | undefined;
 
   constructor(
@@ -30,40 +28,43 @@ export class SummarizerSweep
     private readonly moduleRef: ModuleRef,
   ) {}
 
-  /** A package that is missing shows at once. */
   async onModuleInit(): Promise<void> {
-    if (this.summaries.sweepIntervalMs === 0) return;
-    this.#interval = await ScheduledInterval.find(
-      this.moduleRef,
-      'Looking for summaries that are due (sweepIntervalSeconds: 0 does without)',
-    );
+    if (this.summaries.sweepIntervalMs !== 0) this.#interval = await ScheduledInterval.find(this.moduleRef);
   }
 
   onApplicationBootstrap(): void {
-    if (this.#looking.isStopped) return;
+    if (this.#sweeping.isStopped) return;
     this.#interval?.start(SWEEP_NAME, this.summaries.sweepIntervalMs, () => this.run());
   }
 
   async onModuleDestroy(): Promise<void> {
     this.#interval?.stop();
-    await this.#looking.stop();
+    await this.#sweeping.stop();
   }
 
   async beforeApplicationShutdown(): Promise<void> {
     await this.summaries.close();
   }
 
-  /** Looks once, unless it is at it or the app is closing. Where the store fails, the next look finds the same. */
+  /** Sweeps once, unless a sweep is running or the app is closing. If the store fails, the next sweep finds the same. */
   async run(): Promise<void> {
-    await this.#looking.run();
+    await this.#sweeping.run();
   }
 
-  async #look(stopping: AbortSignal): Promise<void> {
+  async #sweep(stopping: AbortSignal): Promise<void> {
     try {
       await this.summaries.sweep(stopping);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      this.#logger.warn(`Looking for summaries that are due did not finish: ${reason}`);
+      this.#logger.warn(`The sweep for due summaries failed: ${reason}`);
     }
   }
+}
+
+/** Creates the job. A missing package is reported at once. */
+export async function sweepOf(summaries: SummarizerSessionManager, moduleRef: ModuleRef): Promise<SummarizerSweep> {
+  if (summaries.sweepIntervalMs !== 0) {
+    await checkSchedule('The sweep for due summaries (sweepIntervalSeconds: 0 turns it off)');
+  }
+  return new SummarizerSweep(summaries, moduleRef);
 }

@@ -1,60 +1,141 @@
-import type { Agenda } from '../sessions/storage/agenda.js';
-import { Remembered } from './remembered.js';
+import { MAX_DUE_ENTRIES } from '../sessions/domain/agenda-rules.js';
+import type { SessionKey } from '../sessions/domain/ids.js';
+import type { SessionRecord } from '../sessions/domain/session-record.js';
+import { TaskTracker } from '../sessions/lifecycle.js';
+import type { Agenda, AgendaEntry } from '../sessions/storage/agenda.js';
+import { type DueTrigger, agendaNameOf, isInForce, parseAgendaName, triggerNameOf } from './agenda-names.js';
+import { BoundedMap } from './bounded-map.js';
 
 export interface SummaryAgendaOptions {
   readonly agenda: Agenda;
+  /** Whether to store triggers: not needed if thresholds use counters only, which are stored with the session. */
+  readonly storesTriggers: boolean;
   readonly onError: (error: unknown) => void;
 }
 
-/** How long nobody looks at a session that is on the agenda. */
-const LOOK_AFTER_MS = 60_000;
-const LONGEST_WAIT_MS = 10 * 60_000;
-/** A note is renewed at half of its time, so that it never runs out while a session is in use. */
-const RENEW_AFTER_MS = LOOK_AFTER_MS / 2;
-const MOST_REMEMBERED = 50_000;
+/** A session whose entry on the agenda is due. */
+export interface DueSession {
+  readonly entry: AgendaEntry;
+  readonly key: SessionKey;
+  readonly trigger?: DueTrigger | undefined;
+}
+
+/** An entry is due this long after the last event, or after a process has taken it. */
+const DELAY_MS = 60_000;
+const MAX_DELAY_MS = 10 * 60_000;
+/** An entry is renewed after half of its delay, so that it does not become due while the session is in use. */
+const RENEW_AFTER_MS = DELAY_MS / 2;
+const MAX_NOTED = 50_000;
+const MAX_TRIGGERS = 10_000;
+const PAGE_SIZE = 100;
 
 /**
- * Notes which sessions are in use, so that somebody looks at them when this process is gone: one small write for a
- * session in half a minute, which nobody waits for.
+ * The queue of summaries, on the agenda of the store. Every session in use has an entry before its first append, and keeps
+ * it until nothing is left to do: another process finds it there after a crash. A session in use costs one small write
+ * per half minute, which no append waits for.
  */
 export class SummaryAgenda {
   readonly #options: SummaryAgendaOptions;
-  readonly #notedAt = new Remembered<number>(MOST_REMEMBERED);
-  readonly #writing = new Set<Promise<void>>();
+  /** When this process wrote an entry. */
+  readonly #notedAt = new BoundedMap<number>(MAX_NOTED);
+  /** The triggers that this process knows. */
+  readonly #triggers = new BoundedMap<DueTrigger>(MAX_TRIGGERS);
+  readonly #writes = new TaskTracker(() => undefined);
 
   constructor(options: SummaryAgendaOptions) {
     this.#options = options;
   }
 
-  /** Sees to it that a session is looked at some time after it was last in use, or after `inMs`. */
-  note(name: string, inMs?: number): void {
+  /** Adds or renews the entry of a session. Without `inMs`, at most once per half minute. */
+  note(key: SessionKey, inMs?: number): void {
+    this.#note(agendaNameOf(key), inMs);
+  }
+
+  triggerOf(key: SessionKey): DueTrigger | undefined {
+    return this.#triggers.get(agendaNameOf(key));
+  }
+
+  /** Stores the trigger of a session, unless an earlier one is in force. */
+  addTrigger(key: SessionKey, trigger: DueTrigger, record: SessionRecord): void {
+    const name = agendaNameOf(key);
+    const known = this.#triggers.get(name);
+    if (known && isInForce(known, record)) return;
+    this.#triggers.set(name, trigger);
+    this.#noteTrigger(key, trigger);
+  }
+
+  /** Keeps a trigger that was read from the agenda. */
+  rememberTrigger(key: SessionKey, trigger: DueTrigger): void {
+    const name = agendaNameOf(key);
+    if (!this.#triggers.has(name)) this.#triggers.set(name, trigger);
+  }
+
+  /** Drops a trigger. A newer one stays. */
+  forgetTrigger(key: SessionKey, trigger: DueTrigger | undefined): void {
+    const name = agendaNameOf(key);
+    if (this.#triggers.get(name) === trigger) this.#triggers.delete(name);
+  }
+
+  /** Makes a session due again after `waitMs`. */
+  retryIn(key: SessionKey, trigger: DueTrigger | undefined, waitMs: number): void {
+    this.note(key, waitMs);
+    if (trigger) this.#noteTrigger(key, trigger, waitMs);
+  }
+
+  /** All due sessions. The caller must remove or postpone each entry before it asks for the next. */
+  async *due(): AsyncGenerator<DueSession> {
+    for (let others = 0; ;) {
+      const limit = Math.min(MAX_DUE_ENTRIES, PAGE_SIZE + others);
+      const entries = await this.#options.agenda.due(limit);
+      const own = entries.flatMap((entry) => {
+        const parsed = parseAgendaName(entry.name);
+        return parsed ? [{ entry, ...parsed }] : [];
+      });
+      yield* own;
+      // Entries of others stay, before those of the next page.
+      others = entries.length - own.length;
+      if (entries.length < limit || others === MAX_DUE_ENTRIES) return;
+    }
+  }
+
+  /**
+   * Delays an entry while this process works on the session. The longer a session is idle, the longer the delay: a
+   * pending tool call may prevent a summary for ever.
+   */
+  async postpone({ name }: AgendaEntry, idleMs = 0): Promise<void> {
+    await this.#put(name, Math.min(Math.max(DELAY_MS, Math.floor(idleMs)), MAX_DELAY_MS));
+  }
+
+  async reschedule({ name }: AgendaEntry, inMs: number): Promise<void> {
+    await this.#put(name, inMs);
+  }
+
+  async remove(entry: AgendaEntry): Promise<void> {
+    await this.#options.agenda.remove(entry);
+  }
+
+  async whenWritten(): Promise<void> {
+    await this.#writes.whenIdle();
+  }
+
+  #noteTrigger(key: SessionKey, trigger: DueTrigger, inMs?: number): void {
+    if (this.#options.storesTriggers) this.#note(triggerNameOf(key, trigger), inMs);
+  }
+
+  #note(name: string, inMs?: number): void {
     const now = performance.now();
     const notedAt = this.#notedAt.get(name);
     if (inMs === undefined && notedAt !== undefined && now - notedAt < RENEW_AFTER_MS) return;
     this.#notedAt.set(name, now);
-    const writing = this.#put(name, inMs ?? LOOK_AFTER_MS)
-      .catch((error: unknown) => {
-        this.#notedAt.delete(name);
-        this.#options.onError(error);
-      })
-      .finally(() => this.#writing.delete(writing));
-    this.#writing.add(writing);
+    const write = this.#put(name, inMs ?? DELAY_MS).catch((error: unknown) => {
+      this.#notedAt.delete(name);
+      this.#options.onError(error);
+    });
+    this.#writes.trackInBackground(write);
   }
 
-  /**
-   * Somebody sees to it now; if that comes to nothing, others do. The longer nothing changes, the longer that may wait: a
-   * call that nobody answers any more may stand in the way of a summary for ever.
-   */
-  async postpone(name: string, idleMs = 0): Promise<void> {
-    await this.#put(name, Math.min(Math.max(LOOK_AFTER_MS, Math.floor(idleMs)), LONGEST_WAIT_MS));
-  }
-
-  /** Whatever a store of the app's own makes of it, even at once, fails what is returned and no append. */
+  /** Async, so that also a store that throws synchronously rejects the promise and fails no append. */
   async #put(name: string, inMs: number): Promise<void> {
     await this.#options.agenda.put(name, inMs);
-  }
-
-  async whenWritten(): Promise<void> {
-    while (this.#writing.size > 0) await Promise.all(this.#writing);
   }
 }

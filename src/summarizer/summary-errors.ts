@@ -1,7 +1,7 @@
 import { SessionsError } from '../sessions/domain/errors.js';
 
 /**
- * The session is there, and nothing of it is summarised.
+ * The session exists, but has no summary.
  *
  * @example if (error instanceof SummaryNotFoundError) await client.createSummary({ ...key, force: true });
  */
@@ -11,16 +11,16 @@ export class SummaryNotFoundError extends SessionsError {
 
   constructor(readonly sessionId: string) {
     super(
-      `Session ${JSON.stringify(sessionId)} has no summary. Create one, by force where it is not due yet; ` +
-        'there has to be more than keepRecentEvents keeps.',
+      `Session ${JSON.stringify(sessionId)} has no summary. Create one, with force if it is not due yet; ` +
+        'there must be more events than keepRecentEvents.',
     );
   }
 }
 
 /**
- * The model gave no summary that can be kept. The session is as it was; what was due stays due.
+ * The model returned no usable summary. The session is unchanged, and the summary stays due.
  *
- * @example if (error instanceof SummaryFailedError) logger.warn(error.message); // the session is as it was
+ * @example if (error instanceof SummaryFailedError) logger.warn(error.message); // the session is unchanged
  */
 export class SummaryFailedError extends SessionsError {
   readonly code = 'SUMMARY_FAILED';
@@ -33,7 +33,7 @@ export class SummaryFailedError extends SessionsError {
     );
   }
 
-  /** What a model says of itself may name keys, addresses and parts of the conversation. */
+  /** Without the reason: it may contain keys, addresses and parts of the conversation. */
   override get publicMessage(): string {
     return 'The model gave no summary. Nothing was changed; try again later.';
   }

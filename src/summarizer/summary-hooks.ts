@@ -3,7 +3,7 @@ import type { SessionKey } from '../sessions/domain/ids.js';
 import type { ConversationLine } from './models/summary-model.js';
 import type { SessionSummary } from './session-summary.js';
 
-/** A stretch of conversation that is about to be shown to a model. */
+/** The input of a hook before the model is called. */
 export interface BeforeSummary {
   readonly key: SessionKey;
   readonly events: readonly LoggedEvent[];
@@ -11,7 +11,7 @@ export interface BeforeSummary {
   readonly previousSummary?: string | undefined;
 }
 
-/** What a model answered, before it is kept. */
+/** The answer of a model before it is stored. */
 export interface AfterSummary {
   readonly key: SessionKey;
   readonly text: string;
@@ -19,21 +19,21 @@ export interface AfterSummary {
 }
 
 /**
- * May give other lines for the model to read, say without secrets; `false` calls the summary off for now: for half a minute,
- * and longer each time.
+ * May return other lines for the model, for example without secrets. `false` cancels the summary; it is retried after half
+ * a minute, and later each time.
  */
 export type BeforeSummaryHook = (
   summary: BeforeSummary,
 ) => readonly ConversationLine[] | false | void | Promise<readonly ConversationLine[] | false | void>;
 
-/** May give another text to keep; `false` throws it away, and calls it off in the same way. */
+/** May return another text to store. `false` discards the answer and cancels the summary in the same way. */
 export type AfterSummaryHook = (summary: AfterSummary) => string | false | void | Promise<string | false | void>;
 
-/** Is told of a summary that was kept. Nothing waits for it, and nothing is undone where it fails. */
+/** Called after a summary was stored. Nothing waits for it, and a failure undoes nothing. */
 export type StoredListener = (key: SessionKey, summary: SessionSummary) => void | Promise<void>;
 
 /**
- * What others have to say about summaries, in the order in which they asked to.
+ * Hooks around the writing of summaries, called in the order of their registration.
  *
  * @example summaries.hooks.onStored((key, { compressionRatio }) => metrics.observe(compressionRatio));
  */
@@ -43,7 +43,7 @@ export class SummaryHooks {
   readonly #stored = new Set<StoredListener>();
 
   /**
-   * Registers a hook; call what it returns to take it away again.
+   * Registers a hook. Returns a function that removes it.
    * @example hooks.onBeforeSummary(({ conversation }) => conversation.map(withoutCardNumbers));
    */
   onBeforeSummary(hook: BeforeSummaryHook): () => void {
@@ -52,7 +52,7 @@ export class SummaryHooks {
   }
 
   /**
-   * Registers a hook; call what it returns to take it away again.
+   * Registers a hook. Returns a function that removes it.
    * @example hooks.onAfterSummary(({ text }) => (isHarmless(text) ? text : false));
    */
   onAfterSummary(hook: AfterSummaryHook): () => void {
@@ -61,7 +61,7 @@ export class SummaryHooks {
   }
 
   /**
-   * Tells of every summary that was kept by this process.
+   * Registers a listener to all summaries that this process stores. Returns a function that removes it.
    * @example hooks.onStored((key, { compressionRatio }) => metrics.observe(compressionRatio));
    */
   onStored(listener: StoredListener): () => void {
@@ -69,7 +69,7 @@ export class SummaryHooks {
     return () => this.#stored.delete(listener);
   }
 
-  /** The lines to show to the model; nothing where a hook called it off. */
+  /** Returns the lines for the model; `undefined` if a hook cancelled the summary. */
   async before({
     key,
     events,
@@ -81,12 +81,12 @@ export class SummaryHooks {
       const changed = await hook({ key: { ...key }, events: [...events], conversation, previousSummary });
       if (changed === false) return undefined;
       conversation = changed ?? conversation;
-      if (!areLines(conversation)) throw new TypeError('it left something else than { author, text } of each line');
+      if (!areLines(conversation)) throw new TypeError('it returned lines that are not { author, text }');
     }
     return conversation;
   }
 
-  /** The text to keep; nothing where a hook threw it away. */
+  /** Returns the text to store; `undefined` if a hook discarded it. */
   async after({ key, toSeq, ...summary }: AfterSummary): Promise<string | undefined> {
     let { text } = summary;
     for (const hook of this.#after) {
@@ -98,8 +98,8 @@ export class SummaryHooks {
   }
 
   stored(key: SessionKey, summary: SessionSummary, onError: (error: unknown) => void): void {
-    const tell = async (listener: StoredListener): Promise<void> => listener({ ...key }, { ...summary });
-    for (const listener of this.#stored) tell(listener).catch(onError);
+    const notify = async (listener: StoredListener): Promise<void> => listener({ ...key }, { ...summary });
+    for (const listener of this.#stored) notify(listener).catch(onError);
   }
 }
 

@@ -2,10 +2,10 @@ import { createHash, randomUUID } from 'node:crypto';
 import { InvalidInputError } from '../sessions/domain/errors.js';
 import type { ConversationLine } from './models/summary-model.js';
 
-/** What a template may have put in. */
-const PLACES = /\{(conversation_text|previous_summary|max_summary_length)\}/g;
+/** The placeholders of a template. */
+const PLACEHOLDERS = /\{(conversation_text|previous_summary|max_summary_length)\}/g;
 
-/** The task that a model gets unless `prompt` gives another. */
+/** The default prompt; the setting `prompt` replaces it. */
 export const DEFAULT_PROMPT = `You keep the memory of an assistant. Summarise the conversation below for the assistant, which will
 go on with it and will see nothing of it but your summary.
 
@@ -32,26 +32,26 @@ export interface PromptParts {
 
 const LINE_BREAKS = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/g;
 
-/** Nothing that is said looks as if somebody else said it. */
+/** Indents continued lines, so that no text can claim another author. */
 function asLine({ author, text }: ConversationLine): string {
   return `${author.replaceAll(/[\s\p{Cc}:]+/gu, ' ').trim() || '?'}: ${text.replaceAll(LINE_BREAKS, '\n    ')}`;
 }
 
-/** A template for the task of a model, with the places where the conversation goes. */
+/** A prompt template with placeholders for the conversation. */
 export class SummaryPrompt {
-  /** Tells summaries by one template from those by another. */
+  /** A hash of the template, stored with each summary. */
   readonly version: string;
 
   constructor(private readonly template: string = DEFAULT_PROMPT) {
     if (typeof template !== 'string' || !template.includes('{conversation_text}')) {
-      throw new InvalidInputError('must hold {conversation_text}, where the conversation goes', 'prompt');
+      throw new InvalidInputError('must hold {conversation_text}, the placeholder for the conversation', 'prompt');
     }
     this.version = createHash('sha256').update(template).digest('hex').slice(0, 8);
   }
 
   /**
-   * Each part stands in a fence that nobody can guess, so that nothing said in it can end it. A template without a place for
-   * the summary before gets it in front of the conversation: else all that it stands for would be forgotten.
+   * Fences each part with a random line, so that no text in it can end it. If the template has no placeholder for the
+   * previous summary, that comes before the conversation: otherwise its content would be lost.
    */
   textFor({ conversation, previousSummary, maxSummaryLength }: PromptParts): string {
     const fence = `==== ${randomUUID()} ====`;
@@ -64,7 +64,7 @@ export class SummaryPrompt {
       previous_summary: previous,
       max_summary_length: String(maxSummaryLength),
     };
-    // In one go, so that what was said is never taken for a place.
-    return this.template.replaceAll(PLACES, (_place, name: string) => parts[name] ?? '').toWellFormed();
+    // In one pass, so that a placeholder in the conversation is not replaced.
+    return this.template.replaceAll(PLACEHOLDERS, (_placeholder, name: string) => parts[name] ?? '').toWellFormed();
   }
 }

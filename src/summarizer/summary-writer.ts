@@ -2,29 +2,29 @@ import type { SessionService } from '../sessions/session.service.js';
 import type { SessionKey } from '../sessions/domain/ids.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import { linesOf, shortenedLines } from './conversation/conversation-lines.js';
-import { type Stretch, type StretchLimits, readStretch } from './conversation/read-conversation.js';
-import { tokenCount } from './models/calls/model-answer.js';
-import { withinTime } from './models/calls/within-time.js';
+import { type SummaryInput, type SummaryInputLimits, readSummaryInput } from './conversation/summary-input.js';
+import { appendSummary } from './append-summary.js';
+import { cappedText } from './models/capped-text.js';
+import { tokenCount } from './models/provider-response.js';
+import { withTimeout } from './models/with-timeout.js';
 import type { SummaryAnswer, SummaryModel, SummaryRequest } from './models/summary-model.js';
-import { ModelTurns } from './model-turns.js';
-import { type SessionSummary, type SummaryDraft, summaryOf, textOfSummary } from './session-summary.js';
-import { storeSummary } from './store-summary.js';
+import { Semaphore } from '../sessions/storage/semaphore.js';
+import { HEADING, type SessionSummary, type SummaryDraft, summaryOf, textOfSummary } from './session-summary.js';
 import { SummaryFailedError } from './summary-errors.js';
 import type { AfterSummary, SummaryHooks } from './summary-hooks.js';
 import type { SummaryPrompt } from './summary-prompt.js';
-import { keptText } from './summary-text.js';
 
-export interface SummaryWriterOptions extends StretchLimits {
+export interface SummaryWriterOptions extends Omit<SummaryInputLimits, 'isForced'> {
   readonly sessions: SessionService;
   readonly storage: SessionStorage;
   readonly model: SummaryModel;
   readonly prompt: SummaryPrompt;
   readonly hooks: SummaryHooks;
   readonly maxSummaryLength: number;
-  /** Summaries that are written at the same time, whoever wants them. */
+  /** How many summaries are written at the same time, automatic and requested ones together. */
   readonly concurrency: number;
   readonly timeoutMs: number;
-  /** Told of a listener to stored summaries that failed. */
+  /** Called if a listener to stored summaries fails. */
   readonly onListenerError: (error: unknown) => void;
 }
 
@@ -32,73 +32,75 @@ export type WritingOutcome =
   | {
       readonly kind: 'written';
       readonly summary: SessionSummary;
-      /** Whether there is more to summarise than a model takes at once. */
+      /** Whether there is more to summarise than a model gets at once. */
       readonly isPart: boolean;
     }
-  /** By a hook, or because there is nothing to read in what is due. */
-  | { readonly kind: 'called off' }
-  /** Nothing is left to summarise, or somebody rewound it or was faster. */
+  /** A hook cancelled it, or the due events have no text. */
+  | { readonly kind: 'cancelled' }
+  /** Nothing is left to summarise, or the input was rewound or summarised meanwhile. */
   | { readonly kind: 'nothing' };
 
 const NOTHING = { kind: 'nothing' } as const;
-const CALLED_OFF = { kind: 'called off' } as const;
+const CANCELLED = { kind: 'cancelled' } as const;
 
-/** Writes one summary: reads what it is to stand for, asks the model, and keeps the answer as an event. */
+/** Writes one summary: reads the events, calls the hooks and the model, checks the answer and appends it. */
 export class SummaryWriter {
-  readonly #turns: ModelTurns;
+  readonly #semaphore: Semaphore;
 
   constructor(private readonly options: SummaryWriterOptions) {
-    this.#turns = new ModelTurns(options.concurrency);
+    this.#semaphore = new Semaphore(options.concurrency);
   }
 
-  write(key: SessionKey, signal: AbortSignal): Promise<WritingOutcome> {
-    return this.#turns.take(signal, () => this.#write(key, signal));
+  write(key: SessionKey, isForced: boolean, signal: AbortSignal): Promise<WritingOutcome> {
+    return this.#semaphore.run(() => this.#write(key, isForced, signal), signal);
   }
 
-  async #write(key: SessionKey, signal: AbortSignal): Promise<WritingOutcome> {
-    const stretch = await readStretch(this.options.storage, key, this.options);
-    if (!stretch) return NOTHING;
-    const request = await this.#requestFor(key, stretch, signal);
-    if (!request) return CALLED_OFF;
+  async #write(key: SessionKey, isForced: boolean, signal: AbortSignal): Promise<WritingOutcome> {
+    const input = await readSummaryInput(this.options.storage, key, { ...this.options, isForced });
+    if (!input) return NOTHING;
+    const request = await this.#requestFor(key, input, signal);
+    if (!request) return CANCELLED;
     const startedAt = performance.now();
-    const answer = await this.#inTime('', signal, (ended) => this.options.model.summarize(request, { signal: ended }));
-    const answered = this.#textOf(answer);
-    const draft = this.#draftOf(stretch, answer, performance.now() - startedAt);
+    const answer = await this.#runWithTimeout('', signal, (ended) =>
+      this.options.model.summarize(request, { signal: ended }),
+    );
+    const answered = this.#checkedAnswer(answer);
+    const draft = this.#draftOf(input, answer, performance.now() - startedAt);
     const text = await this.#textAfterHooks({ key, text: answered, toSeq: draft.toSeq }, signal);
-    if (text === undefined) return CALLED_OFF;
-    // Whoever lost the lease leaves it to whoever has it.
+    if (text === undefined) return CANCELLED;
+    // If the lease is lost, another process writes the summary.
     signal.throwIfAborted();
-    const stored = await storeSummary(this.options.sessions, stretch, text, draft);
+    const stored = await appendSummary(this.options.sessions, input, text, draft);
     if (!stored) return NOTHING;
     const summary = summaryOf(key.sessionId, stored, stored.seq);
     this.options.hooks.stored(key, summary, this.options.onListenerError);
-    return { kind: 'written', summary, isPart: stretch.isPart };
+    return { kind: 'written', summary, isPart: input.isPart };
   }
 
   async #requestFor(
     key: SessionKey,
-    { events, previous }: Stretch,
+    { events, previous }: SummaryInput,
     signal: AbortSignal,
   ): Promise<SummaryRequest | undefined> {
     const { hooks, maxInputLength, maxSummaryLength, prompt } = this.options;
     const previousSummary = previous && textOfSummary(previous);
     const lines = shortenedLines(linesOf(events), maxInputLength);
     const before = { key, events, conversation: lines, previousSummary };
-    const conversation = await this.#inTime('a hook before it failed: ', signal, () => hooks.before(before));
+    const conversation = await this.#runWithTimeout('a hook before it failed: ', signal, () => hooks.before(before));
     if (!conversation || conversation.length === 0) return undefined;
     const parts = { conversation, previousSummary, maxSummaryLength };
     return { ...parts, prompt: prompt.textFor(parts) };
   }
 
-  /** However a model or a hook behaves, this ends in time. */
-  async #inTime<Result>(
+  /** Ends in time, even if the model or the hook ignores its signal. */
+  async #runWithTimeout<Result>(
     what: string,
     outer: AbortSignal,
     work: (signal: AbortSignal) => Promise<Result>,
   ): Promise<Result> {
     const { model, timeoutMs } = this.options;
     try {
-      return await withinTime({ limitMs: timeoutMs, signal: outer }, work);
+      return await withTimeout({ limitMs: timeoutMs, signal: outer }, work);
     } catch (error) {
       outer.throwIfAborted();
       const reason = error instanceof Error ? error.message : 'it threw';
@@ -106,36 +108,36 @@ export class SummaryWriter {
     }
   }
 
-  /** Whatever a model of the app's own answers. */
-  #textOf(answer: SummaryAnswer | null | undefined): string {
+  /** A custom model may return anything. */
+  #checkedAnswer(answer: SummaryAnswer | null | undefined): string {
     const { model } = this.options;
     const { text, unfinished } = answer ?? {};
     if (unfinished !== undefined) throw new SummaryFailedError(model.name, `it did not finish (${unfinished})`);
-    return this.#kept(text, 'its answer was empty');
+    return this.#cleaned(text, 'its answer was empty');
   }
 
   async #textAfterHooks(answer: AfterSummary, signal: AbortSignal): Promise<string | undefined> {
     const { hooks } = this.options;
-    const text = await this.#inTime('a hook after it failed: ', signal, () => hooks.after(answer));
-    return text === undefined ? undefined : this.#kept(text, 'a hook left nothing of its answer');
+    const text = await this.#runWithTimeout('a hook after it failed: ', signal, () => hooks.after(answer));
+    return text === undefined ? undefined : this.#cleaned(text, 'a hook left nothing of its answer');
   }
 
-  #kept(text: unknown, reason: string): string {
+  #cleaned(text: unknown, reason: string): string {
     const { model, maxSummaryLength } = this.options;
-    const kept = keptText(text, maxSummaryLength);
-    if (kept === undefined) throw new SummaryFailedError(model.name, reason);
-    return kept;
+    const cleaned = cleanText(text, maxSummaryLength);
+    if (cleaned === undefined) throw new SummaryFailedError(model.name, reason);
+    return cleaned;
   }
 
   #draftOf(
-    { record, events, left, isPart, previous }: Stretch,
+    { record, events, left, isPart, previous }: SummaryInput,
     answer: SummaryAnswer,
     durationMs: number,
   ): SummaryDraft {
     const { model, prompt } = this.options;
     const [inputTokens, outputTokens] = [tokenCount(answer.inputTokens), tokenCount(answer.outputTokens)];
     return {
-      // The summary that a fork began with stands for nothing of its log.
+      // A fork may begin with a summary, which covers no event of its own log.
       fromSeq: Math.max(1, previous?.actions.compaction?.fromSeq ?? events[0]?.seq ?? 0),
       toSeq: events.at(-1)?.seq ?? 0,
       model: model.name,
@@ -148,4 +150,28 @@ export class SummaryWriter {
       ...(outputTokens !== undefined && { outputTokens }),
     };
   }
+}
+
+const CONTROL_CHARACTERS = /[^\P{Cc}\n\t]/gu;
+const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;
+const NOT_SPACE = /\S/g;
+const HEADING_LINE = HEADING.trim();
+
+/** Removes control characters and headings, and cuts the text; `undefined` if nothing visible is left. */
+export function cleanText(answer: unknown, maxLength: number): string | undefined {
+  if (typeof answer !== 'string') return undefined;
+  const lines = answer.replaceAll(/\r\n?/g, '\n').replaceAll(CONTROL_CHARACTERS, '');
+  const text = withoutHeadings(lines.toWellFormed().trim());
+  const capped = cappedText(text, maxLength);
+  return VISIBLE.test(text) && capped !== '' ? capped : undefined;
+}
+
+/** A model may repeat the heading of the previous summary. Without this, headings would accumulate. */
+function withoutHeadings(text: string): string {
+  let start = 0;
+  while (text.startsWith(HEADING_LINE, start)) {
+    NOT_SPACE.lastIndex = start + HEADING_LINE.length;
+    start = NOT_SPACE.exec(text)?.index ?? text.length;
+  }
+  return text.slice(start);
 }

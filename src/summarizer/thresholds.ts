@@ -3,23 +3,23 @@ import type { EventInput, LoggedEvent } from '../sessions/domain/event.js';
 import type { SessionKey } from '../sessions/domain/ids.js';
 import { textsOf } from '../sessions/domain/event-inspection.js';
 
-/** What there is to decide by whether a session needs a summary. No event had to be read for it. */
+/** The state of a session, by which a threshold decides. No event is read for it. */
 export interface SummaryFacts {
   readonly key: SessionKey;
-  /** What the events count that no summary stands for yet. */
+  /** Counters of the events that no summary covers yet. */
   readonly since: Counters;
-  /** How long nothing was appended. */
+  /** Milliseconds since the last append. */
   readonly idleMs: number;
-  /** The newest event: the one that was just appended. */
+  /** The newest event, which was just appended. */
   readonly event?: LoggedEvent | undefined;
 }
 
-/** Says whether it is time for a summary. */
+/** Decides whether a summary is due. */
 export interface Threshold {
   (facts: SummaryFacts): boolean | Promise<boolean>;
-  /** After so much idleness it may say something else, without an event that came: one time, or several. */
+  /** Idle times after which the result may change without a new event. */
   readonly recheckMs?: number | readonly number[] | undefined;
-  /** It never looks at the event, so that whoever asks later is told the same, and nothing has to be remembered. */
+  /** Whether the threshold ignores the event: then a later check gives the same result, and no trigger is stored. */
   readonly isOfCounts?: boolean | undefined;
 }
 
@@ -82,23 +82,23 @@ export function importantOver(limit: number): Threshold {
 }
 
 /**
- * Met as soon as one of them is.
+ * Met if at least one threshold is met.
  *
  * @example SummarizerModule.forRoot({ when: anyOf(turnsOver(50), allOf(eventsOver(30), tokensOver(4_000))) });
  */
 export function anyOf(...thresholds: readonly Threshold[]): Threshold {
-  const isAnyMet = (facts: SummaryFacts): boolean | Promise<boolean> => doesOneSay(true, thresholds, facts);
+  const isAnyMet = (facts: SummaryFacts): boolean | Promise<boolean> => isAny(true, thresholds, facts);
   return Object.assign(isAnyMet, commonOf(thresholds));
 }
 
 /**
- * Met when all of them are; of no threshold at all, none is met.
+ * Met if all thresholds are met. Without any threshold it is never met.
  *
  * @example SummarizerModule.forRoot({ when: allOf(eventsOver(30), idleOver(600)) });
  */
 export function allOf(...thresholds: readonly Threshold[]): Threshold {
   const areAllMet = (facts: SummaryFacts): boolean | Promise<boolean> => {
-    const isOneMissing = doesOneSay(false, thresholds, facts);
+    const isOneMissing = isAny(false, thresholds, facts);
     if (typeof isOneMissing === 'object') return isOneMissing.then((isMissing) => !isMissing);
     return !isOneMissing && thresholds.length > 0;
   };
@@ -116,25 +116,25 @@ function commonOf(thresholds: readonly Threshold[]): Pick<Threshold, 'recheckMs'
   };
 }
 
-/** Asks one after the other until one says so. Nothing is waited for unless one of them has to be. */
-function doesOneSay(
+/** Asks one threshold after the other until one returns `wanted`. Synchronous if all thresholds are. */
+function isAny(
   wanted: boolean,
   [first, ...others]: readonly Threshold[],
   facts: SummaryFacts,
 ): boolean | Promise<boolean> {
   if (!first) return false;
-  const goOn = (said: unknown): boolean | Promise<boolean> =>
-    Boolean(said) === wanted || doesOneSay(wanted, others, facts);
-  const said: unknown = first(facts);
-  return isPromise(said) ? said.then(goOn) : goOn(said);
+  const checkNext = (result: unknown): boolean | Promise<boolean> =>
+    Boolean(result) === wanted || isAny(wanted, others, facts);
+  const result: unknown = first(facts);
+  return isPromise(result) ? result.then(checkNext) : checkNext(result);
 }
 
-/** Without types, a condition may answer anything: `null`, or what it found. */
-export function isPromise(said: unknown): said is Promise<unknown> {
-  return typeof said === 'object' && said !== null && 'then' in said && typeof said.then === 'function';
+/** A condition in JavaScript may return anything, also `null`. */
+export function isPromise(result: unknown): result is Promise<unknown> {
+  return typeof result === 'object' && result !== null && 'then' in result && typeof result.then === 'function';
 }
 
-/** All times of idleness at which a threshold may change its mind. */
+/** All idle times after which a threshold may change its result. */
 export function recheckTimesOf({ recheckMs = [] }: Threshold): readonly number[] {
   return typeof recheckMs === 'number' ? [recheckMs] : recheckMs;
 }

@@ -4,13 +4,36 @@ import { isProduction } from '../../src/config/presets.js';
 
 const WHOLE = 'it must be a whole number from 0 to 65535.';
 const NO_ACCESS = expect.stringMatching(/^SESSIONS_ACCESS is missing; this app lets everybody touch every session\./);
+const reachable = (host: string): unknown =>
+  expect.stringMatching(
+    new RegExp(
+      `^SESSIONS_ACCESS is missing; .+ HOST is ${host}, where others reach it\\. Set it to open .+ leave HOST out `,
+    ),
+  );
+const NO_HOST = 'it must be a host name or an IP address, without port or path.';
+const NO_ORIGIN = 'it must be origins such as https://app.example, separated by commas.';
 
 const mistakes: readonly (readonly [env: NodeJS.ProcessEnv, ...problems: unknown[]])[] = [
   ...['abc', '0x50', '1e3'].map((port) => [{ PORT: port }, `PORT is "${port}"; ${WHOLE}`] as const),
   ...['-1', '65536', '80.5'].map((port) => [{ PORT: port }, `PORT is ${port}; ${WHOLE}`] as const),
+  [{ HOST: 'localhost:3000' }, `HOST is "localhost:3000"; ${NO_HOST}`],
+  [{ HOST: 'http://localhost' }, `HOST is "http://localhost"; ${NO_HOST}`],
+  ...['0.0.0.0', '::', '10.0.0.5', '128.0.0.1', '127.0.0.1.example', 'example'].map(
+    (host) => [{ HOST: host }, reachable(host)] as const,
+  ),
+  [{ HOST: '0.0.0.0', NODE_ENV: 'test' }, reachable('0.0.0.0')],
+  [{ HOST: '[::]' }, reachable('::')],
+  [
+    { ALLOWED_HOSTS: 'a.example, b.example:80' },
+    'ALLOWED_HOSTS is ["a.example","b.example:80"]; it must be host names without port, separated by commas, or * for any.',
+  ],
+  [{ ALLOWED_ORIGINS: 'app.example' }, `ALLOWED_ORIGINS is ["app.example"]; ${NO_ORIGIN}`],
+  [{ ALLOWED_ORIGINS: 'https://app.example/' }, `ALLOWED_ORIGINS is ["https://app.example/"]; ${NO_ORIGIN}`],
+  [{ ALLOWED_ORIGINS: ',' }, `ALLOWED_ORIGINS is []; ${NO_ORIGIN}`],
   [{ REQUEST_LOG: 'no' }, 'REQUEST_LOG is "no"; it must be true or false.'],
   [{ THROTTLE_LIMIT: '-1' }, 'THROTTLE_LIMIT is -1; it must be a whole number from 0 on.'],
   [{ THROTTLE_TTL_SECONDS: '0' }, 'THROTTLE_TTL_SECONDS is 0; it must be a whole number from 1 to 86400.'],
+  [{ STREAM_MAX_AGE: '5' }, 'STREAM_MAX_AGE is not known; docs/configuration.md lists what is.'],
   [{ THROTTLE_LIMITS: '5' }, 'THROTTLE_LIMITS is not known; did you mean THROTTLE_LIMIT?'],
   [{ HEALTH_TIME_LIMIT_MS: '60001' }, 'HEALTH_TIME_LIMIT_MS is 60001; it must be a whole number from 1 to 60000.'],
   [
@@ -44,11 +67,45 @@ describe('the configuration of the app', () => {
   it('runs with nothing said', () => {
     expect(configurationFrom({}).app).toEqual({
       port: 3000,
+      host: '127.0.0.1',
+      allowedHosts: [],
+      allowedOrigins: [],
       isRequestLogged: true,
       throttle: { limit: 6000, ttlSeconds: 60 },
       trustedProxies: 0,
+      streams: { maxAgeSeconds: 3600, recheckSeconds: 60, stallSeconds: 60 },
+      graphql: {
+        maxTextBytes: 65_536,
+        maxItems: 10_000,
+        maxAnswerBytes: 33_554_432,
+        maxMessageBytes: 4_194_304,
+        handshakeSeconds: 5,
+        maxConnections: 1_000,
+        maxConnectionsPerAddress: 100,
+        stallSeconds: 60,
+      },
       healthTimeLimitMs: 2000,
       shutdown: { delaySeconds: 0, limitSeconds: 20 },
+    });
+  });
+
+  it.each(['localhost', '127.0.0.1', '127.1.2.3', '::1', '[::1]', '::ffff:127.0.0.1'])(
+    'needs nobody to say who may touch what at %s',
+    (host) => {
+      expect(configurationFrom({ HOST: host }).app.host).toBe(host.replaceAll(/[[\]]/g, ''));
+    },
+  );
+
+  it.each(['development', 'test', 'production'])('listens anywhere if it is said to be open, in %s', (NODE_ENV) => {
+    const env = { NODE_ENV, HOST: '0.0.0.0', SESSIONS_ACCESS: 'open', SESSIONS_PROVIDER: 'memory' };
+    expect(configurationFrom(env).app.host).toBe('0.0.0.0');
+  });
+
+  it('takes lists', () => {
+    const env = { ALLOWED_HOSTS: 'a.example, b', ALLOWED_ORIGINS: 'https://a.example,http://b:8080' };
+    expect(configurationFrom(env).app).toMatchObject({
+      allowedHosts: ['a.example', 'b'],
+      allowedOrigins: ['https://a.example', 'http://b:8080'],
     });
   });
 

@@ -10,32 +10,42 @@ const folder = join(__dirname, '../../examples');
 const run = promisify(execFile);
 
 /** Examples that need a server. */
-const serverOf: Readonly<Record<string, StoreName>> = { 'nest-redis.mjs': 'redis', 'nest-sql.mjs': 'mariadb' };
+const serverOf: Readonly<Record<string, StoreName>> = { redis: 'redis', mysql: 'mariadb' };
 
-/** The examples run as a reader runs them: the built package, plain Node. */
+/** The examples run as a reader runs them: compiled against the built package, in plain Node. */
 describe('the examples', () => {
-  const examples = readdirSync(folder).filter((file) => file.endsWith('.mjs'));
-  const chosen = examples.filter((file) => {
-    const server = serverOf[file];
+  const examples = readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && entry.name !== 'dist')
+    .map(({ name }) => name);
+  const chosen = examples.filter((name) => {
+    const server = serverOf[name];
     return server === undefined || chosenStoreNames().includes(server);
   });
 
-  it('are there', () => {
+  beforeAll(() => run('npm', ['run', 'examples:build'], { cwd: join(folder, '..') }));
+
+  it('exist', () => {
     expect(examples.length).toBeGreaterThanOrEqual(10);
     expect(examples).toEqual(expect.arrayContaining(Object.keys(serverOf)));
   });
 
-  it('show whole what docs/configuration.md shows in part', () => {
+  it('contain the part that docs/configuration.md shows', () => {
     const page = readFileSync(join(folder, '../docs/configuration.md'), 'utf8');
-    const [shown] = /```js\n(const database = TypeOrmModule[^]+?)```/.exec(page)?.slice(1) ?? [];
-    const example = readFileSync(join(folder, 'nest-data-source.mjs'), 'utf8');
-    expect(example.replace('class AppModule {}\n', '')).toContain(shown);
+    const [shown] = /```ts\n(const database = TypeOrmModule[^]+?)```/.exec(page)?.slice(1) ?? [];
+    const example = readFileSync(join(folder, 'shared-data-source/main.ts'), 'utf8');
+    expect(shown).toBeDefined();
+    expect(example).toContain(shown);
   });
 
-  it.each(chosen)('%s prints what stands beside it', async (file) => {
+  it('are all listed in the README', () => {
+    const readme = readFileSync(join(folder, '../README.md'), 'utf8');
+    for (const name of examples) expect(readme).toContain(`(examples/${name}/main.ts)`);
+  });
+
+  it.each(chosen)('%s prints the expected output', async (name) => {
     const env = { ...process.env, REDIS_URL: redisUrl, MYSQL_URL: mariaDbAddress() };
-    const { stdout, stderr } = await run(process.execPath, [join(folder, file)], { env });
+    const { stdout, stderr } = await run(process.execPath, [join(folder, 'dist', name, 'main.js')], { env });
     expect(stderr).toBe('');
-    expect(stdout).toBe(readFileSync(join(folder, file.replace('.mjs', '.out.txt')), 'utf8'));
+    expect(stdout).toBe(readFileSync(join(folder, name, 'output.txt'), 'utf8'));
   });
 });

@@ -42,7 +42,9 @@ describe('the running app', () => {
     await fetch(`${app.url}/health`);
     const variables = { appName: 'shop', userId: 'ann', sessionId: 's', afterSeq: 0 };
     const live = new LiveWatch({ url: `${app.url.replace('http', 'ws')}/graphql`, variables });
-    await ask('mutation Say { appendEvent(appName: "shop", userId: "ann", sessionId: "s", event: {}) { duplicate } }');
+    await ask(
+      'mutation Say { appendEvent(appName: "shop", userId: "ann", sessionId: "s", event: {author: "user"}) { duplicate } }',
+    );
     await live.next();
     await live.return();
     await app.prints(/GET \/graphql 101 \d+ ms .+\n/);

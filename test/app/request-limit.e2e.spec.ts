@@ -1,8 +1,13 @@
-import type { IncomingMessage } from 'node:http';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { text } from 'node:stream/consumers';
 import type { INestApplication } from '@nestjs/common';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { Test } from '@nestjs/testing';
+import { createClient } from 'graphql-ws';
+import { WebSocket } from 'ws';
 import { AppModule } from '../../src/app.module.js';
+import { prepareApp } from '../../src/app/prepare-app.js';
 import { addressOf } from '../../src/app/request-limit.js';
 import { SessionsClient } from '../../src/client/index.js';
 import { SessionService } from '../../src/index.js';
@@ -10,11 +15,19 @@ import { LiveWatch } from '../graphql/live-watch.js';
 
 const LIMIT = 5;
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's' };
+const UPGRADE = {
+  connection: 'upgrade',
+  upgrade: 'websocket',
+  'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+  'sec-websocket-version': '13',
+  'sec-websocket-protocol': 'graphql-transport-ws',
+};
 const event = (id: string) => ({ id, author: 'user' });
 
 async function startApp(): Promise<INestApplication> {
   const module = await Test.createTestingModule({ imports: [AppModule] }).compile();
   const started = module.createNestApplication<NestExpressApplication>({ logger: false, forceCloseConnections: true });
+  prepareApp(started);
   await started.listen(0, '127.0.0.1');
   return started;
 }
@@ -26,6 +39,7 @@ describe('the limit of requests', () => {
   beforeEach(async () => {
     process.env.SESSIONS_PROVIDER = 'memory';
     process.env.THROTTLE_LIMIT = String(LIMIT);
+    process.env.REQUEST_LOG = 'false';
     app = await startApp();
     url = await app.getUrl();
   });
@@ -33,6 +47,7 @@ describe('the limit of requests', () => {
     await app.close();
     delete process.env.SESSIONS_PROVIDER;
     delete process.env.THROTTLE_LIMIT;
+    delete process.env.REQUEST_LOG;
   });
 
   const status = async (path: string): Promise<number> => (await fetch(url + path)).status;
@@ -68,14 +83,51 @@ describe('the limit of requests', () => {
     for (const path of ['/health', '/health/live', '/health/ready']) expect(await status(path)).toBe(200);
   });
 
+  const post = (path: string, body: string, type = 'application/json'): Promise<Response> =>
+    fetch(url + path, { method: 'POST', headers: { 'content-type': type }, body });
+  it.each([
+    { what: 'an unknown path', send: () => fetch(`${url}/nowhere`), status: 404 },
+    { what: 'a body that is no JSON', send: () => post('/apps/a/users/u/sessions', '{"state":'), status: 400 },
+    { what: 'a body of another type', send: () => post('/apps/a/users/u/sessions', 'x', 'text/plain'), status: 415 },
+    { what: 'introspection', send: () => ask('{ __schema { types { name } } }'), status: 200 },
+    { what: 'a GraphQL document that cannot be read', send: () => ask('{'), status: 400 },
+    { what: 'the docs page', send: () => fetch(`${url}/docs`), status: 200 },
+    { what: 'the OpenAPI document', send: () => fetch(`${url}/openapi.json`), status: 200 },
+    { what: 'the explorer', send: () => fetch(`${url}/explorer`), status: 200 },
+  ])('counts $what', async ({ send, status: expected }) => {
+    for (let asked = 0; asked < LIMIT; asked++) {
+      const response = await send();
+      expect(response.status).toBe(expected);
+      await response.arrayBuffer();
+    }
+    expect((await send()).status).toBe(429);
+    expect(await status('/apps/shop/state')).toBe(429);
+  });
+
+  it('does not let a page of another site use up what its visitor may ask for', async () => {
+    const headers = { origin: 'https://evil.example' };
+    for (let asked = 0; asked <= LIMIT; asked++) {
+      expect((await fetch(`${url}/apps/shop/state`, { headers })).status).toBe(403);
+    }
+    expect(await status('/apps/shop/state')).toBe(200);
+  });
+
   it('holds over GraphQL, field by field', async () => {
     await spend(LIMIT - 2);
     const fields = '{ a: appState(appName: "shop") b: appState(appName: "shop") }';
     expect(await (await ask(fields)).json()).toEqual({ data: { a: {}, b: {} } });
     const refused = await ask('{ a: appState(appName: "shop") }');
+    expect(refused.status).toBe(429);
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-    const { errors } = (await refused.json()) as { errors: unknown[] };
-    expect(errors).toMatchObject([{ extensions: { code: 'TOO_MANY_REQUESTS', status: 429 } }]);
+    expect(await refused.json()).toMatchObject({ code: 'TOO_MANY_REQUESTS', status: 429 });
+  });
+
+  it('ends in the middle of a GraphQL document that asks for more than is left', async () => {
+    await spend(LIMIT - 1);
+    const answer = await ask('{ a: appState(appName: "shop") b: appState(appName: "shop") }');
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+    const { errors } = (await answer.json()) as { errors: unknown[] };
+    expect(errors).toMatchObject([{ path: ['b'], extensions: { code: 'TOO_MANY_REQUESTS', status: 429 } }]);
   });
 
   it('counts a stream once, however much comes over it', async () => {
@@ -103,13 +155,27 @@ describe('the limit of requests', () => {
     }
     await live.return();
     await spend(LIMIT - 1);
-    const refused = new LiveWatch(socket);
-    await expect(refused.next()).rejects.toMatchObject({ code: 'TOO_MANY_REQUESTS' });
-    await refused.return();
+    const upgrade = request(url + '/graphql', { headers: UPGRADE }).end();
+    const [response] = (await once(upgrade, 'response')) as [IncomingMessage];
+    expect(response.statusCode).toBe(429);
+    expect(JSON.parse(await text(response))).toMatchObject({ code: 'TOO_MANY_REQUESTS' });
+  });
+
+  it('counts every further subscription of a connection', async () => {
+    await app.get(SessionService).createSession(KEY);
+    const socket = { url: `${url.replace('http', 'ws')}/graphql`, variables: { ...KEY, afterSeq: 0 } };
+    const client = createClient({ url: socket.url, webSocketImpl: WebSocket, lazy: false, retryAttempts: 0 });
+    const askOver = async (): Promise<unknown> => {
+      const answers = client.iterate({ query: '{ appState(appName: "shop") }' });
+      return (await answers.next()).value;
+    };
+    for (let asked = 0; asked < LIMIT; asked++) expect(await askOver()).toEqual({ data: { appState: {} } });
+    expect(await askOver()).toMatchObject({ errors: [{ extensions: { code: 'TOO_MANY_REQUESTS' } }] });
+    await client.dispose();
   });
 });
 
-const request = (forwarded?: string): IncomingMessage =>
+const forwardedBy = (forwarded?: string): IncomingMessage =>
   ({
     headers: { 'x-forwarded-for': forwarded },
     socket: { remoteAddress: '10.0.0.9' },
@@ -130,6 +196,6 @@ describe('the address of whoever asks', () => {
     ['::ffff:1.1.1.1', 1, '::ffff:1.1.1.1'],
     ['::1:50123', 1, '::1:50123'],
   ])('forwarded as %p over %d proxies is %s', (forwarded, proxies, address) => {
-    expect(addressOf(request(forwarded), proxies)).toBe(address);
+    expect(addressOf(forwardedBy(forwarded), proxies)).toBe(address);
   });
 });

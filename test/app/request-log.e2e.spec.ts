@@ -1,19 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import { type INestApplication, Logger } from '@nestjs/common';
-import { operationNameIn } from '../../src/app/graphql-operation.js';
-import { logRequests } from '../../src/app/request-log.js';
+import { operationNameIn, logRequests } from '../../src/app/request-log.js';
 import { KeptLogger } from '../module/support/kept-logger.js';
 import { RestApp, frameworks } from '../rest/rest-app.js';
+import { until } from '../support/until.js';
 
 const SESSION = '/apps/shop-app/users/ann@example.com/sessions/s-1';
 const ROUTE = '/apps/:appName/users/:userId/sessions/:sessionId';
 const ID = '[0-9a-f-]{36}';
 const PRIVATE = /shop-app|ann|example|s-1|secret/;
-
-const until = async (isMet: () => boolean): Promise<void> => {
-  while (!isMet()) await delay(5);
-};
 
 describe.each(frameworks)('the log of requests on %s', (framework) => {
   let app: RestApp;

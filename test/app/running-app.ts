@@ -26,7 +26,12 @@ export class RunningApp {
       env: { ...env, PORT: '0', NO_COLOR: '1', ...settings },
     });
     const app = new RunningApp(child, folder);
-    await app.prints(/curl .+\n/);
+    try {
+      await app.prints(/curl .+\n/);
+    } catch (error) {
+      await app.remove();
+      throw error;
+    }
     return app;
   }
 

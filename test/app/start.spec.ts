@@ -6,9 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import type { Parameter, SessionsDocument } from '../../src/sessions/openapi/document-types.js';
 import { DatabaseSessionService } from '../../src/typeorm.js';
-import { Described } from '../rest/openapi/described.js';
+import { type ApiDocument, Described } from '../rest/openapi/described.js';
 import { redisUrl } from '../support/redis-store.js';
 import { chosenStoreNames } from '../support/store-names.js';
 
@@ -74,7 +73,7 @@ describe('npm start', () => {
     app = start('0');
     const [, docs = ''] = /(http:\/\/\S+\/docs)/.exec(await greeting()) ?? [];
     expect((await fetch(docs)).status).toBe(200);
-    const document = (await (await fetch(new URL('/openapi.json', docs))).json()) as SessionsDocument;
+    const document = (await (await fetch(new URL('/openapi.json', docs))).json()) as ApiDocument;
     const paths = Object.keys(document.paths);
     const session = '/apps/{appName}/users/{userId}/sessions/{sessionId}';
     expect(paths).toEqual(
@@ -85,15 +84,11 @@ describe('npm start', () => {
       expect(`${route}: ${operation.operationId}`).toMatch(/: \w+$/);
       expect(`${route}: ${operation.summary}`).toMatch(/: \w.+/);
       for (const answer of Object.values(operation.responses)) {
-        expect(described.resolved<{ description: string }>(answer).description).not.toBe('');
+        expect(answer.description).not.toBe('');
       }
     }
     const ids = described.operations.map(({ operation }) => operation.operationId);
     expect(new Set(ids).size).toBe(ids.length);
-    for (const [path, { parameters = [] }] of Object.entries(document.paths)) {
-      const named = parameters.map((each) => described.resolved<Parameter>(each).name);
-      expect(named).toEqual([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name));
-    }
   });
 
   it('ends on SIGTERM with its file closed', async () => {
@@ -145,7 +140,9 @@ describe('npm start', () => {
     const nobody = { SESSIONS_PROVIDER: 'redis', SESSIONS_REDIS_URL: 'redis://127.0.0.1:1' };
     app = start('0', { ...nobody, SESSIONS_REDIS_COMMAND_TIMEOUT_MS: '200' });
     const [stderr] = await Promise.all([complaint(app), once(app, 'exit')]);
-    expect(stderr).toMatch(/^The app could not start\. There was no connection to Redis .+\n$/);
+    expect(stderr).toMatch(
+      /^The app could not start\. There was no connection to Redis at 127\.0\.0\.1:1 within 200 ms \(ECONNREFUSED\)\.\n$/,
+    );
     expect(app.exitCode).toBe(1);
   });
 

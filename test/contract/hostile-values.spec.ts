@@ -1,14 +1,21 @@
 import { testStores } from '../support/stores.js';
-import { hostileEvents } from './hostile-values/events.js';
-import { hostileIds } from './hostile-values/ids.js';
-import { hostileRequests } from './hostile-values/requests.js';
-import { hostileStateKeys } from './hostile-values/state-keys.js';
-import { hostileValues } from './hostile-values/values.js';
+import { acceptedEvents, refusedEvents } from './hostile-values/events.js';
+import { acceptedIds, refusedIds } from './hostile-values/ids.js';
+import { refusedRequests } from './hostile-values/requests.js';
+import { acceptedStateKeys, refusedStateKeys } from './hostile-values/state-keys.js';
+import { acceptedValues, refusedValues } from './hostile-values/values.js';
 
-describe.each(testStores)('hostile input on $name', (store) => {
-  hostileIds(store);
-  hostileStateKeys(store);
-  hostileValues(store);
-  hostileEvents(store);
-  hostileRequests(store);
+describe.each(testStores)('hostile input that $name accepts', (store) => {
+  acceptedIds(store);
+  acceptedStateKeys(store);
+  acceptedValues(store);
+  acceptedEvents(store);
+});
+
+describe.each(testStores.slice(0, 1))('hostile input that is refused, on $name', (store) => {
+  refusedIds(store);
+  refusedStateKeys(store);
+  refusedValues(store);
+  refusedEvents(store);
+  refusedRequests(store);
 });

@@ -1,5 +1,6 @@
-import type { Agenda, SessionService, SessionServiceOptions } from '../../src/index.js';
+import type { SessionService, SessionServiceOptions } from '../../src/index.js';
 import type { EventInput } from '../../src/sessions/domain/event.js';
+import type { Agenda } from '../../src/storage.js';
 import type { ManualClock } from '../../src/testing/manual-clock.js';
 import { KEY, OPERATIONS, SESSION } from './operations.js';
 
@@ -28,11 +29,15 @@ export async function runEverything({ sessions, agenda, clock, fillSessions, fil
   await fillSessions(50);
   await fillLog(620, (seq) => ({ author: seq < 10 ? 'user' : 'agent' }));
   // Deep enough for a trim of history, which takes place every 64 events.
-  for (let number = 1; number <= 40; number++) await sessions.appendEvent({ session: SESSION, event: {} });
+  for (let number = 1; number <= 40; number++)
+    await sessions.appendEvent({ session: SESSION, event: { author: 'user' } });
   await sessions.whenIdle();
-  await sessions.appendEvent({ session: SESSION, event: { actions: { rewind: { toSeq: 640 } } } });
+  await sessions.appendEvent({ session: SESSION, event: { author: 'user', actions: { rewind: { toSeq: 640 } } } });
   await sessions.getSession(KEY);
-  await sessions.appendEvent({ session: SESSION, event: { actions: { compaction: { fromSeq: 630, toSeq: 635 } } } });
+  await sessions.appendEvent({
+    session: SESSION,
+    event: { author: 'user', actions: { compaction: { fromSeq: 630, toSeq: 635 } } },
+  });
   clock.advanceSeconds(500);
   await sessions.getUserState(KEY);
   const session = await sessions.getSession(KEY);

@@ -1,6 +1,7 @@
-import { InMemorySessionStorage, SessionService, type EventInput, type SessionStorage } from '../../src/index.js';
 import { DEFAULT_TTL } from '../../src/config/ttl.js';
+import { InMemorySessionStorage, SessionService, type EventInput } from '../../src/index.js';
 import { lifetimesOf } from '../../src/sessions/domain/expiry.js';
+import type { SessionStorage } from '../../src/storage.js';
 import { fillLog } from '../support/filled-sqlite.js';
 import { eventMaker } from '../support/made-up-events.js';
 import { observedDriver } from '../support/observed-driver.js';

@@ -56,13 +56,13 @@ export const OPERATIONS: readonly Operation[] = [
     sessions.appendEvent({ session, event: { author: 'user', actions: { stateDelta: STATE } } }),
   ),
   operation('append, removals in 3 scopes', [1, 2, 7, 3], ({ sessions, session }) =>
-    sessions.appendEvent({ session, event: { actions: { stateRemovals: ['x', 'user:x', 'app:x'] } } }),
+    sessions.appendEvent({ session, event: { author: 'user', actions: { stateRemovals: ['x', 'user:x', 'app:x'] } } }),
   ),
   operation('append, on a condition', [1, 1, 2, 1], ({ sessions, session }) =>
     sessions.appendEvent({ session, event: { author: 'agent' }, expectedVersion: session.version }),
   ),
   operation('append, refused', [1, 2, 0, 1], ({ sessions, session }) =>
-    sessions.appendEvent({ session, event: {}, expectedVersion: 1 }).catch(() => undefined),
+    sessions.appendEvent({ session, event: { author: 'user' }, expectedVersion: 1 }).catch(() => undefined),
   ),
   operation('update of the session', [1, 1, 3, 1], ({ sessions, session }) => {
     session.state.step = 2;

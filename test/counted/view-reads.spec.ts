@@ -139,7 +139,10 @@ describe.each(longLogStores)(`a view of 20 in ${LENGTH} events in $name`, ({ ope
       const counting = new CountingStorage(log.storage);
       const sessions = new SessionService({ storage: counting.storage, history });
       if (rewindTo !== undefined) {
-        await sessions.appendEvent({ session: SESSION, event: { actions: { rewind: { toSeq: rewindTo } } } });
+        await sessions.appendEvent({
+          session: SESSION,
+          event: { author: 'user', actions: { rewind: { toSeq: rewindTo } } },
+        });
       }
       counting.taken();
       log.rowsTaken();

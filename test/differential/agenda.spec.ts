@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Agenda, AgendaEntry } from '../../src/index.js';
+import type { Agenda, AgendaEntry } from '../../src/storage.js';
 import { ManualClock } from '../../src/testing/index.js';
 import { seed } from '../support/random.js';
 import { testStores } from '../support/stores.js';

@@ -2,7 +2,7 @@ import type { AppendResult, EventInput, Session } from '../../src/index.js';
 import { type LockStep, type ResolvedTarget, same } from './lock-step.js';
 import type { Entry, GivenEvent } from './model/entries.js';
 import { type Outcome, seen, seenEntry, seenEvent } from './observations.js';
-import type { Append, Operation, Repeat } from './operations.js';
+import type { Append, Operation, Repeat, Variation } from './operations.js';
 
 export async function append(step: LockStep, operation: Append): Promise<void> {
   const target = step.resolve(operation.target);
@@ -16,9 +16,10 @@ export async function repeat(step: LockStep, operation: Repeat): Promise<void> {
   const target = step.resolve(operation.target);
   const log = step.model.store.live(target.key)?.log ?? [];
   const entry = log[operation.place % log.length];
-  const original = entry && step.given.get(entry.event);
-  if (!entry || !original) return;
-  const given = { ...variationOf(original, operation.variation), id: entry.event.id };
+  if (!entry) return;
+  const original = operation.variation === 'as returned' ? entry.event : step.given.get(entry.event);
+  if (!original) return;
+  const given = { ...variationOf(original, operation.variation), id: entry.event.id, seq: entry.seq };
   await submit(step, target, given, step.versionOf(operation.expected, target));
 }
 
@@ -98,9 +99,12 @@ function withControl(given: GivenEvent, control: Append['control'], lastSeq: num
   return { ...given, content, actions: { ...given.actions, compaction } };
 }
 
-function variationOf(given: GivenEvent, variation: Repeat['variation']): GivenEvent {
+function variationOf(given: GivenEvent, variation: Variation): GivenEvent {
   const copy = structuredClone(given);
+  if (variation === 'without timestamp') delete copy.timestamp;
+  if (variation === 'with another timestamp') copy.timestamp = (copy.timestamp ?? 1e12) + 60_000;
+  if (variation.endsWith('timestamp')) return copy;
   if (variation === 'with other content') return { ...copy, author: `${copy.author}, again` };
-  if (variation === 'same' || copy.actions?.compaction) return copy;
+  if (variation === 'same' || variation === 'as returned' || copy.actions?.compaction) return copy;
   return { ...copy, actions: { ...copy.actions, stateDelta: { ...copy.actions?.stateDelta, 'temp:again': 1 } } };
 }

@@ -76,12 +76,19 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 3, arbitrary: summary },
   { weight: 3, arbitrary: rewind },
   {
-    weight: 5,
+    weight: 7,
     arbitrary: fc.record({
       kind: fc.constant('repeat' as const),
       target,
       place,
-      variation: fc.constantFrom('same', 'with other temp keys', 'with other content'),
+      variation: fc.constantFrom(
+        'same',
+        'as returned',
+        'without timestamp',
+        'with another timestamp',
+        'with other temp keys',
+        'with other content',
+      ),
       expected,
     }),
   },

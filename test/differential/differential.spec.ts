@@ -25,6 +25,7 @@ describe.each(testStores)('A model of the contract beside $name', (store) => {
             history,
             ttl,
             clock,
+            onUnsavedState: () => undefined,
           });
           const step = new LockStep(service, new Model(configured, clock), clock);
           for (const next of sequence) await perform(step, next);

@@ -21,7 +21,7 @@ const said = fc.oneof(
       parts: fc.array(response, { minLength: 1, maxLength: 2 }),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ author: fc.constantFrom('system', undefined) }) },
+  { weight: 1, arbitrary: fc.record({ author: fc.constant('system') }) },
 );
 
 export function eventDrafts(longestAge: number): fc.Arbitrary<EventDraft> {

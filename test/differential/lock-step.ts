@@ -68,7 +68,7 @@ export class LockStep {
     return {
       ...draft,
       author,
-      ...(parts && { content: { role: author ?? 'model', parts: [...parts] } }),
+      ...(parts && { content: { role: author, parts: [...parts] } }),
       ...(time !== undefined && { timestamp: inSeconds ? Math.round(time / 1000) : time }),
       actions: { stateDelta: Object.fromEntries(delta), stateRemovals: [...removals] },
     };

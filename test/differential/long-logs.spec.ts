@@ -6,7 +6,8 @@ import { manualClock } from './clock.js';
 import { same } from './lock-step.js';
 import { type LongLog, eventOf, longLogs } from './long-logs.js';
 import type { GivenEvent } from './model/entries.js';
-import { Model, type Narrowing } from './model/model.js';
+import { Model } from './model/model.js';
+import type { Narrowing } from './model/narrowing.js';
 import { seenObject, seenSession } from './observations.js';
 import { TIMEOUT_MS, longLogsOf, searching } from './runs.js';
 

@@ -25,26 +25,25 @@ interface Surroundings {
 }
 
 /** Distances between a call and its answer; a view is pulled back by 20 events at most. */
-const NEAR = [1];
-const NEAR_AND_FAR = [1, 2, 3, 19, 20, 21];
+const DISTANCES = [1, 2, 3, 19, 20, 21];
 
 export function eventOf(number: number, { talk, log, now, isTrimmed }: Surroundings): GivenEvent {
   const kind = number % 100;
   const detail = Math.floor(number / 100);
-  const reach = isTrimmed ? 2 : 60;
+  const reach = 60;
   // The user says nothing that is not due to `talk`, so that anchors may be far apart.
   if (kind >= 100 - talk) return said('user', { text: 'hello' });
   if (kind < 2 && log.length > 0) return summary(Math.max(1, log.length - (detail % reach)));
   if (kind < 5 && !isTrimmed) return rewind(Math.max(0, log.length - (detail % reach)));
   if (kind < 30) return said('agent', { functionCall: detail % 4 > 0 ? { id: `c${log.length}` } : { name: 'g' } });
-  if (kind < 55) return answer(log, detail, isTrimmed ? NEAR : NEAR_AND_FAR);
+  if (kind < 55) return answer(log, detail);
   if (kind < 60) return { ...said('agent', { text: 'at another time' }), timestamp: now + (detail - 700) * 100 };
   return said('agent', { text: 'well' });
 }
 
 /** Answers a call that is so far back, one of these distances; without any there, it is an answer that lost its call. */
-function answer(log: readonly GivenEvent[], detail: number, distances: readonly number[]): GivenEvent {
-  const turned = [...distances.slice(detail % distances.length), ...distances];
+function answer(log: readonly GivenEvent[], detail: number): GivenEvent {
+  const turned = [...DISTANCES.slice(detail % DISTANCES.length), ...DISTANCES];
   const calls = turned.flatMap((distance) => log[log.length - distance]?.content?.parts?.[0]?.functionCall ?? []);
   return said('agent', { functionResponse: calls[0] ?? { id: 'lost' } });
 }

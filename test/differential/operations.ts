@@ -12,7 +12,7 @@ export type Expectation = 'anything' | 'as loaded' | number;
 
 export interface EventDraft {
   readonly id?: string | undefined;
-  readonly author?: string | undefined;
+  readonly author: string;
   readonly parts?: readonly GivenPart[] | undefined;
   readonly partial?: true | undefined;
   readonly delta: Pairs;
@@ -42,11 +42,19 @@ export interface Append {
   readonly expected: Expectation;
 }
 
+export type Variation =
+  | 'same'
+  | 'as returned'
+  | 'without timestamp'
+  | 'with another timestamp'
+  | 'with other temp keys'
+  | 'with other content';
+
 export interface Repeat {
   readonly kind: 'repeat';
   readonly target: Target;
   readonly place: Place;
-  readonly variation: 'same' | 'with other temp keys' | 'with other content';
+  readonly variation: Variation;
   readonly expected: Expectation;
 }
 

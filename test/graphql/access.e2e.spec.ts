@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { WebSocket } from 'ws';
 import { HEADERS, OwnSessions, STRANGERS, everybody, type Who } from '../support/people.js';
 import { type Answer, GraphqlApp } from './graphql-app.js';
 import { LiveWatch } from './live-watch.js';
@@ -82,6 +84,18 @@ describe('access to the schema of sessions', () => {
     },
   );
 
+  it.each(asked)('$field asks who has no name to sign in, whatever there is', async ({ field, ask = '' }) => {
+    const [here, missing] = [await askFor(field, ask, 'anonymous', 's'), await askFor(field, ask, 'anonymous', 'none')];
+    expect(here.errors.map(({ extensions }) => extensions)).toEqual([{ code: 'UNAUTHENTICATED', status: 401 }]);
+    expect(missing.text).toBe(here.text);
+  });
+
+  it('a stream asks who has no name to sign in', async () => {
+    for (const id of ['s', 'none']) {
+      expect(await endOf(watch(id, {}))).toMatchObject({ code: 'UNAUTHENTICATED', status: 401 });
+    }
+  });
+
   it.each(ofOthers.flatMap((each) => everybody.map((who) => ({ ...each, who }))))(
     '$field is answered to $who as the access says',
     async ({ field, target, ask = '', who }) => {
@@ -91,7 +105,9 @@ describe('access to the schema of sessions', () => {
           ? who === 'the owner' || who === 'another user'
           : target === 'user' && who === 'the owner');
       const { errors } = await askFor(field, ask, who, 's');
-      expect(errors.map(({ extensions }) => extensions)).toEqual(isAllowed ? [] : [{ code: 'FORBIDDEN', status: 403 }]);
+      const refusal =
+        who === 'anonymous' ? { code: 'UNAUTHENTICATED', status: 401 } : { code: 'FORBIDDEN', status: 403 };
+      expect(errors.map(({ extensions }) => extensions)).toEqual(isAllowed ? [] : [refusal]);
     },
   );
 
@@ -145,6 +161,13 @@ describe('access to the schema of sessions', () => {
     expect(foreign).toMatchObject({ code: 'SESSION_NOT_FOUND', status: 404 });
   });
 
+  it('a stream refuses strangers with the very messages of a session that is not there', async () => {
+    const foreign = await messagesTo(HEADERS['another user'], 's');
+    const missing = await messagesTo(HEADERS['the admin'], 'none');
+    expect(foreign.replaceAll('\\"s\\"', '\\"none\\"')).toBe(missing);
+    expect(missing).toContain('SESSION_NOT_FOUND');
+  });
+
   it.each([{ headers: HEADERS['the owner'] }, { connectionParams: HEADERS['the owner'] }])(
     'a stream goes to whoever shows with %p that it is theirs',
     async (proof) => {
@@ -165,6 +188,28 @@ describe('access to the schema of sessions', () => {
     await app.sessions.appendEvent({ session, event });
     await app.summaries.createSessionSummary({ session, force: true });
     await app.sessions.appendEvent({ session, event });
+  }
+
+  /** All that the server says to a subscription, until it says that it is over. */
+  async function messagesTo(headers: Record<string, string>, sessionId: string): Promise<string> {
+    const socket = new WebSocket(app.webSocketUrl, 'graphql-transport-ws', { headers });
+    const said: string[] = [];
+    const query = `subscription { eventAppended(appName: "shop", userId: "ann", sessionId: "${sessionId}") { seq } }`;
+    const over = new Promise<void>((resolve) => {
+      socket.on('message', (data: Buffer) => {
+        const message = data.toString();
+        said.push(message);
+        if (message.includes('connection_ack')) {
+          socket.send(JSON.stringify({ id: '1', type: 'subscribe', payload: { query } }));
+        }
+        if (/"type":"(complete|error)"/.test(message)) resolve();
+      });
+    });
+    await once(socket, 'open');
+    socket.send('{"type":"connection_init"}');
+    await over;
+    socket.terminate();
+    return said.join('\n');
   }
 
   function askFor(field: string, ask: string, who: Who, id: string): Promise<Answer> {

@@ -34,6 +34,6 @@ describe('the end of an app with GraphQL, and with a stream over REST', () => {
     const stream = await fetch(`${await app.getUrl()}/apps/shop/users/ann/sessions/s/events/stream`);
     const startedAt = performance.now();
     await Promise.all([stream.text(), app.close()]);
-    expect(performance.now() - startedAt).toBeLessThan(PATIENCE_OF_APOLLO_MS / 2);
+    expect(performance.now() - startedAt).toBeLessThan(PATIENCE_OF_APOLLO_MS);
   });
 });

@@ -1,3 +1,5 @@
+import type { Server } from 'node:http';
+import { promisify } from 'node:util';
 import { ApolloDriver, type ApolloDriverConfig } from '@nestjs/apollo';
 import { type DynamicModule, type INestApplication, Module } from '@nestjs/common';
 import { GraphQLModule, GraphQLSchemaHost } from '@nestjs/graphql';
@@ -8,6 +10,7 @@ import { SessionService, SessionsModule, type SessionsModuleOptions } from '../.
 import {
   OpenAccess,
   SESSIONS_BODY_LIMIT,
+  SessionAccessModule,
   SessionsGraphqlModule,
   type SessionsGraphqlOptions,
   type SessionsGraphqlServerOptions,
@@ -22,6 +25,8 @@ interface GraphqlAppOptions extends Partial<SessionsGraphqlOptions> {
   readonly sessions?: Partial<SessionsModuleOptions>;
   /** With the fields of summaries. */
   readonly summarizer?: SummarizerOptions;
+  /** By one rule for the whole app, not one for each module of fields. */
+  readonly isAccessGlobal?: boolean;
   /** In place of what the options above would make. */
   readonly service?: SessionService;
   readonly server?: SessionsGraphqlServerOptions;
@@ -50,10 +55,14 @@ export class GraphqlApp {
     summarizer,
     service,
     server,
+    isAccessGlobal = false,
     ...graphql
   }: GraphqlAppOptions = {}): Promise<GraphqlApp> {
     const options = { provider: 'memory', isGlobal: true, ...sessions } as const;
-    const fields = { access: OpenAccess, ...graphql };
+    const { access, streams, ...rest }: SessionsGraphqlOptions = { access: OpenAccess, ...graphql };
+    const rule = access && { access, streams };
+    const fields = { ...rest, ...(isAccessGlobal ? {} : rule) };
+    const ofApp = isAccessGlobal && rule ? [SessionAccessModule.forRoot(rule)] : [];
     const ofSummaries = summarizer && [
       SummarizerModule.forRoot({ ...summarizer, isGlobal: true }),
       SummarizerGraphqlModule.forRoot(fields),
@@ -62,6 +71,7 @@ export class GraphqlApp {
       imports: [
         service ? given(service) : SessionsModule.forRoot(options),
         GraphQLModule.forRoot<ApolloDriverConfig>({ driver: ApolloDriver, ...sessionsGraphqlOptions(server) }),
+        ...ofApp,
         SessionsGraphqlModule.forRoot(fields),
         ...(ofSummaries ?? []),
       ],
@@ -90,6 +100,12 @@ export class GraphqlApp {
 
   get webSocketUrl(): string {
     return `${this.url.replace('http', 'ws')}/graphql`;
+  }
+
+  /** How many connections the server has. */
+  async connections(): Promise<number> {
+    const server = this.app.getHttpServer() as Server;
+    return promisify(server.getConnections.bind(server))();
   }
 
   async ask(query: string, variables?: unknown, headers: Record<string, string> = {}): Promise<Answer> {

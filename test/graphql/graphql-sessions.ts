@@ -1,10 +1,5 @@
-import {
-  type LoggedEvent,
-  Session,
-  type SessionKey,
-  type SessionRecord,
-  type SessionService,
-} from '../../src/index.js';
+import { type LoggedEvent, Session, type SessionKey, type SessionService } from '../../src/index.js';
+import type { SessionRecord } from '../../src/storage.js';
 import type { SessionClient } from '../../src/testing/open-sessions.js';
 import type { GraphqlApp } from './graphql-app.js';
 import { LiveWatch } from './live-watch.js';

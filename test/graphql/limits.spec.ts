@@ -47,7 +47,7 @@ describe('the limits of documents', () => {
     ['{ page { nodes { id name } } }', 1 + 100 * 3],
     ['{ page(first: null) { nodes { id name } } }', 1 + 100 * 3],
     ['query ($n: Int) { page(first: $n) { nodes { id name } } }', 1 + 1_000 * 3],
-    ['{ view(numRecentEvents: 5) { id } a: view { id } }', 1 + 5 + 1 + 100],
+    ['{ view(numRecentEvents: 5) { id } a: view { id } }', 1 + 5 + 1 + 1_000],
     [
       '{ ...P b: page(first: 2) { ... { nodes { id } } } } fragment P on Query { page(first: 3) { nodes { id } } }',
       1 + 3 * 2 + 1 + 2 * 2,
@@ -57,6 +57,18 @@ describe('the limits of documents', () => {
     expect(problems(text, { maxComplexity: fields })).toEqual([]);
     expect(problems(text, { maxComplexity: fields - 1 })).toEqual([
       `The document asks for more than ${fields - 1} fields; ask for smaller pages.`,
+    ]);
+  });
+
+  it.each([
+    ['{ page(first: 7) { nodes { id name } } a: page { nodes { id } } }', 7 + 100],
+    ['{ view { id } a: view(numRecentEvents: 5) { id } }', 1_000 + 5],
+    ['{ self { ...V } } fragment V on Query { view(numRecentEvents: 3) { id name } }', 3],
+    ['query A { page { nodes { id } } } query B { view { id } }', 1_000],
+  ])('are for the entries of lists: %s', (text, items) => {
+    expect(problems(text, { maxItems: items })).toEqual([]);
+    expect(problems(text, { maxItems: items - 1 })).toEqual([
+      `The document asks for more than ${items - 1} events and sessions; ask for smaller pages.`,
     ]);
   });
 

@@ -7,7 +7,7 @@ const WATCH = `subscription ($appName: String!, $userId: String!, $sessionId: St
   eventAppended(appName: $appName, userId: $userId, sessionId: $sessionId, afterSeq: $afterSeq) { body }
 }`;
 
-interface LiveOptions {
+interface GraphqlWsOptions {
   readonly url: string;
   readonly variables: Record<string, unknown>;
   readonly connectionParams?: Record<string, unknown>;
@@ -30,7 +30,7 @@ export class LiveWatch implements AsyncIterableIterator<LoggedEvent> {
   #end: { readonly error?: unknown } | undefined;
   #wake = (): void => undefined;
 
-  constructor({ url, variables, connectionParams, headers = {} }: LiveOptions) {
+  constructor({ url, variables, connectionParams, headers = {} }: GraphqlWsOptions) {
     class Socket extends WebSocket {
       constructor(address: string, protocols: string[]) {
         super(address, protocols, { headers });

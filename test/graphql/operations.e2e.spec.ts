@@ -85,6 +85,30 @@ describe('the schema of sessions', () => {
     });
   });
 
+  it('takes an event for the same where it is sent as it was shown, with null for what it does not have', async () => {
+    await create();
+    const fields = 'id seq invocationId author branch timestamp content actions';
+    const send = (event: unknown): Promise<Answer> =>
+      ask(`mutation ($event: JSON!) { appendEvent(${S}, event: $event) { duplicate event { ${fields} body } } }`, {
+        event,
+      });
+    const { data } = await send({ author: 'agent', actions: { stateDelta: { step: 2 } } });
+    const { body, ...shown } = (data.appendEvent as { event: { body: unknown } }).event;
+    expect(shown).toMatchObject({ branch: null, content: null });
+    for (const event of [shown, body]) {
+      expect((await send(event)).data.appendEvent).toMatchObject({ duplicate: true, event: { seq: 1 } });
+    }
+  });
+
+  it('refuses an event without an author, such as one inside another object', async () => {
+    await create();
+    for (const event of ['{}', `{event: ${HELLO}}`]) {
+      const { errors } = await append(event);
+      expect(errors[0]?.extensions).toEqual({ code: 'INVALID_INPUT', status: 400, path: '$.author' });
+      expect(errors[0]?.message).toContain('without that object around it');
+    }
+  });
+
   it('appends on the condition that nobody was faster', async () => {
     await create();
     expect((await append(HELLO, ', expectedVersion: 0')).errors).toEqual([]);

@@ -125,6 +125,7 @@ describe('the subscription to events', () => {
     [`{ ${'a { '.repeat(1_000)} b ${'}'.repeat(1_000)} }`, 'GRAPHQL_PARSE_FAILED'],
     [`{ ${Array.from({ length: 31 }, (_, i) => `a${i}: __typename`).join(' ')} }`, 'LIMIT_EXCEEDED'],
     ['{ sessions(appName: "shop", first: 1000000000) { nodes { id } } }', 'LIMIT_EXCEEDED'],
+    [`{ __typename }${'#\n'.repeat(40_000)}`, 'LIMIT_EXCEEDED'],
   ])('refuses what HTTP refuses, and keeps the connection: %.40s', async (query, code) => {
     const socket = await connect();
     socket.send(subscription(query));

@@ -41,7 +41,7 @@ describeChosen('two instances on one $name', shared, ({ name }) => {
   it('show by subscription what was appended over REST at the other', async () => {
     const watch = new LiveWatch({ url: graphql.webSocketUrl, variables: { ...KEY, afterSeq: 0 } });
     const seen = take(watch);
-    for (const number of ALL) await client.appendEvent({ ...KEY, event: { id: `e-${number}` } });
+    for (const number of ALL) await client.appendEvent({ ...KEY, event: { author: 'user', id: `e-${number}` } });
     expect(await seen).toEqual(ALL);
     await watch.return();
   });
@@ -50,7 +50,7 @@ describeChosen('two instances on one $name', shared, ({ name }) => {
     const watch = client.watch({ ...KEY, afterSeq: 0 });
     const seen = take(watch);
     for (const number of ALL) {
-      const { errors } = await graphql.ask(APPEND, { input: { id: `e-${number}` } });
+      const { errors } = await graphql.ask(APPEND, { input: { id: `e-${number}`, author: 'user' } });
       expect(errors).toEqual([]);
     }
     expect(await seen).toEqual(ALL);

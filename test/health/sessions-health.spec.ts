@@ -9,11 +9,9 @@ import { newPrefix, redisUrl, removeKeys } from '../support/redis-store.js';
 import { chosenStoreNames } from '../support/store-names.js';
 import { testStores } from '../support/stores.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
-import { TIME_LIMIT_MS, healthOf, startHealthApp } from './health-app.module.js';
+import { healthOf, startHealthApp } from './health-app.module.js';
 
 const never = (): Promise<never> => new Promise<never>(() => undefined);
-/** Room for a machine that has other things to do; a probe without a limit would take for ever, or the seconds of its store. */
-const SOON_MS = TIME_LIMIT_MS + 1_000;
 
 describe('the health of sessions', () => {
   let app: INestApplication | undefined;
@@ -26,10 +24,8 @@ describe('the health of sessions', () => {
     ['read', { readState: never }, { read: 'down', write: 'up' }],
     ['write', { leases: { acquire: never } }, { read: 'up', write: 'down' }],
   ])('answers in time where a store hangs on each %s, and says that', async (_what, broken, words) => {
-    app = await startHealthApp(Object.assign(new InMemorySessionStorage(), broken));
-    const start = performance.now();
+    app = await startHealthApp(Object.assign(new InMemorySessionStorage(), broken), { timeLimitMs: 200 });
     const { status, body } = await healthOf(app);
-    expect(performance.now() - start).toBeLessThan(SOON_MS);
     expect(status).toBe(503);
     const sessions = {
       status: 'down',
@@ -44,7 +40,7 @@ describe('the health of sessions', () => {
     const storage = new InMemorySessionStorage();
     const readState = jest.spyOn(storage, 'readState').mockImplementation(never);
     const logger = new KeptLogger();
-    app = await startHealthApp(storage, logger);
+    app = await startHealthApp(storage, { logger });
     const health = app.get(SessionsHealth);
     const check = async (): Promise<string> =>
       (await health.isHealthy('sessions', { timeLimitMs: 50 })).sessions.status;
@@ -117,13 +113,13 @@ describe('the health of sessions', () => {
       const proxy = await TcpProxy.start({ host, port: Number(port) || 6379 });
       const url = `redis://127.0.0.1:${proxy.port}`;
       const prefix = newPrefix();
-      const storage = new RedisSessionStorage({ url, prefix, commandTimeoutMs: 5_000 });
+      const storage = new RedisSessionStorage({ url, prefix, commandTimeoutMs: 30_000 });
       app = await startHealthApp(storage);
       expect((await healthOf(app)).status).toBe(200);
       proxy.mode = 'black hole';
-      const start = performance.now();
-      expect((await healthOf(app)).status).toBe(503);
-      expect(performance.now() - start).toBeLessThan(SOON_MS);
+      const { sessions } = await app.get(SessionsHealth).isHealthy('sessions', { timeLimitMs: 200 });
+      // By the limit of the check: the one of the store is far longer.
+      expect(sessions).toMatchObject({ status: 'down', message: 'There was no answer within 200 ms.' });
       await proxy.stop();
       await storage.close();
       const admin = new Redis(redisUrl);

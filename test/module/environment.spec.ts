@@ -13,7 +13,7 @@ const SECONDS = 'it must be a number of seconds from 0 on.';
 const FLAG = 'it must be true or false.';
 const PORT = 'it must be a whole number from 1 to 65535.';
 const REDIS_URL =
-  'SESSIONS_REDIS_URL cannot be read (its value is not shown); it must be redis://host:port/number, rediss://…, redis-sentinel://host:port,host:port/name or redis-cluster://host:port,host:port.';
+  'SESSIONS_REDIS_URL cannot be read (its value is not shown); it must be redis://host:port/number, redis-sentinel://host:port,host:port/name or redis-cluster://host:port,host:port, with rediss in front for TLS.';
 const DATABASE_URL =
   'SESSIONS_DATABASE_URL cannot be read (its value is not shown); it must be mysql://user:password@host:port/database, mariadb://…, postgres://… or sqlite:path.';
 const NO_DATABASE = 'SESSIONS_DATABASE_URL names no database; it must end in one, as in mysql://host:port/database.';
@@ -21,6 +21,14 @@ const NO_DATABASE = 'SESSIONS_DATABASE_URL names no database; it must end in one
 const mistakes: readonly (readonly [env: NodeJS.ProcessEnv, ...problems: string[]])[] = [
   [{ SESSIONS_PRESET: 'staging' }, 'SESSIONS_PRESET is "staging"; it must be one of development, test, production.'],
   [{ SESSIONS_PROVIDER: 'mongo' }, 'SESSIONS_PROVIDER is "mongo"; it must be one of memory, redis, typeorm.'],
+  [
+    { SESSIONS_PROVIDER: 'mysql' },
+    'SESSIONS_PROVIDER is "mysql"; it must be one of memory, redis, typeorm. For MySQL and MariaDB write SESSIONS_PROVIDER=typeorm and SESSIONS_DATABASE_URL=mysql://user:password@host:3306/database.',
+  ],
+  [
+    { SESSIONS_PROVIDER: 'sqlite' },
+    'SESSIONS_PROVIDER is "sqlite"; it must be one of memory, redis, typeorm. For SQLite write SESSIONS_PROVIDER=typeorm and SESSIONS_DATABASE_URL=sqlite:./data/sessions.db.',
+  ],
   [{ SESSIONS_PROVIDER: 'Redis' }, 'SESSIONS_PROVIDER is "Redis"; it must be one of memory, redis, typeorm.'],
   [{ NODE_ENV: 'production' }, 'SESSIONS_PROVIDER is missing; it must be one of memory, redis, typeorm.'],
   [{ SESSIONS_PRESET: 'production' }, 'SESSIONS_PROVIDER is missing; it must be one of memory, redis, typeorm.'],
@@ -41,6 +49,57 @@ const mistakes: readonly (readonly [env: NodeJS.ProcessEnv, ...problems: string[
   [{ ...redis, SESSIONS_REDIS_URL: 'redis-cluster://host:70000' }, REDIS_URL],
   [{ ...redis, SESSIONS_REDIS_URL: 'redis-cluster://hunter2%@host:7000' }, REDIS_URL],
   [{ ...redis, SESSIONS_REDIS_URL: 'redis-cluster://:s@hunter2@host:7000' }, REDIS_URL],
+  [
+    { ...redis, SESSIONS_REDIS_URL: 'redis://:hunter2@h?ssl=true' },
+    'SESSIONS_REDIS_URL has the option ssl, which is not understood; take it away. Understood are family. How to encrypt is said by SESSIONS_REDIS_TLS.',
+  ],
+  [
+    { ...redis, SESSIONS_REDIS_URL: 'redis-cluster://:hunter2@h:7000,h:7001?tls=true' },
+    'SESSIONS_REDIS_URL has the option tls, which is not understood; take it away. How to encrypt is said by SESSIONS_REDIS_TLS.',
+  ],
+  [
+    { ...redis, SESSIONS_REDIS_URL: 'redis-cluster://:1?hunter2=@h:7000' },
+    'SESSIONS_REDIS_URL has a ? or # that is part of a name or a password; write it as %3F or %23.',
+  ],
+  [
+    { ...redis, SESSIONS_REDIS_URL: 'rediss://h', SESSIONS_REDIS_TLS: 'off' },
+    'SESSIONS_REDIS_URL says rediss://, but SESSIONS_REDIS_TLS switches TLS off.',
+  ],
+  [
+    { ...redis, SESSIONS_REDIS_URL: 'rediss-cluster://h:7000', SESSIONS_REDIS_TLS: 'off' },
+    'SESSIONS_REDIS_URL says rediss-…, but SESSIONS_REDIS_TLS is off; take one of the two away.',
+  ],
+  [
+    { ...redis, SESSIONS_REDIS_TLS: 'true' },
+    'SESSIONS_REDIS_TLS is "true"; it must be one of verify, verify-ca, no-verify, off.',
+  ],
+  [
+    { ...redis, SESSIONS_REDIS_TLS: 'off', SESSIONS_REDIS_TLS_CA: '/none', SESSIONS_REDIS_TLS_KEY: '/etc/hosts' },
+    'SESSIONS_REDIS_TLS is off, but SESSIONS_REDIS_TLS_CA, SESSIONS_REDIS_TLS_KEY is there; take one of the two away.',
+    'SESSIONS_REDIS_TLS_CERT and SESSIONS_REDIS_TLS_KEY go together; give both or none.',
+    'SESSIONS_REDIS_TLS_CA names no file of PEM text that can be read; give the path of one.',
+    'SESSIONS_REDIS_TLS_KEY names no file of PEM text that can be read; give the path of one.',
+  ],
+  [
+    { ...typeorm, SESSIONS_DATABASE_URL: 'mysql://app:hunter2@h/db?ssl-mode=PREFERRED' },
+    'SESSIONS_DATABASE_URL says ssl-mode=PREFERRED, which may connect in plain text; it must be one of disabled, required, verify_ca, verify_identity, no-verify, or leave it to SESSIONS_DATABASE_TLS.',
+  ],
+  [
+    {
+      ...typeorm,
+      SESSIONS_DATABASE_URL: 'postgres://app:hunter2@h/db?sslmode=require',
+      SESSIONS_DATABASE_TLS: 'verify',
+    },
+    'the options of SESSIONS_DATABASE_URL and SESSIONS_DATABASE_TLS both say how to encrypt; say it in one place.',
+  ],
+  [
+    { ...typeorm, SESSIONS_DATABASE_TLS: 'verify' },
+    'SESSIONS_DATABASE_TLS and what belongs to it are for servers, and a SQLite file is none; take them away.',
+  ],
+  [
+    { ...typeorm, SESSIONS_DATABASE_URL: 'sqlite:./sessions.db?mode=ro' },
+    'SESSIONS_DATABASE_URL has options behind a ?, and the path of a SQLite file takes none; take them away.',
+  ],
   [{ ...redis, SESSIONS_REDIS_PREFIX: 'a{b}' }, 'SESSIONS_REDIS_PREFIX is "a{b}"; it must be text without braces.'],
   [{ ...redis, SESSIONS_REDIS_COMMAND_TIMEOUT_MS: '0' }, `SESSIONS_REDIS_COMMAND_TIMEOUT_MS is 0; ${LIMIT}`],
   // Timers of so many milliseconds go off at once.

@@ -7,8 +7,8 @@ import {
   SessionService,
   SessionsCleanup,
   SessionsModule,
-  type SessionStorage,
 } from '../../src/index.js';
+import type { SessionStorage } from '../../src/storage.js';
 import { KEY, roundTrip, shownBy, startApp } from './support/apps.js';
 
 @Injectable()

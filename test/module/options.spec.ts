@@ -10,8 +10,10 @@ import {
 import { startApp } from './support/apps.js';
 
 const PROVIDER = 'it must be memory, redis or typeorm, or give a storage of your own.';
+const MISSING =
+  "The options are missing: forRoot, or the factory of forRootAsync, has to give them, such as { provider: 'memory' }.";
 const TTL = 'enabled, sessionSeconds, userStateSeconds, appStateSeconds, cleanupIntervalSeconds, refreshOnRead';
-const REDIS = 'url, client, cluster, connection, prefix, commandTimeoutMs, waitReplicas';
+const REDIS = 'url, client, cluster, connection, tls, prefix, commandTimeoutMs, waitReplicas';
 const CLIENT = 'redis.client is no client of ioredis; give a Redis or a Cluster, or leave it out.';
 const NO_DATABASE = 'database is missing; the typeorm provider needs { database: path }, { url } or { dataSource }.';
 const DATABASE_URL =
@@ -21,11 +23,117 @@ const LIMIT = 'it must be a whole number from 1 to 86400000.';
 const aClient = new Redis({ lazyConnect: true });
 const memory = { provider: 'memory' };
 
+const PG = 'Understood are sslmode, ssl, sslrootcert, sslcert, sslkey, host, application_name, options';
+const MY = 'Understood are ssl-mode, ssl, ssl-ca, ssl-cert, ssl-key';
+const TLS_KIND =
+  "it must be true, false, 'no-verify', or an object of verify ('full', 'ca' or 'none'), ca, cert and key, each PEM text.";
+const sql = (url: string, more: object = {}): object => ({ provider: 'typeorm', database: { url, ...more } });
+const atRedis = (redis: object): object => ({ provider: 'redis', redis });
+
+/** What would be overlooked, and connect in plain text. */
+const tlsMistakes: readonly (readonly [options: unknown, ...problems: string[]])[] = [
+  [
+    sql('mysql://app:hunter2@h/db?tls=true'),
+    `database.url has the option tls, which is not understood; take it away. ${MY}. How to encrypt is said by database.tls.`,
+  ],
+  [
+    sql('mariadb://app:hunter2@h/db?ssl-mode=PREFERRED'),
+    'database.url says ssl-mode=PREFERRED, which may connect in plain text; it must be one of disabled, required, verify_ca, verify_identity, no-verify, or leave it to database.tls.',
+  ],
+  [
+    sql('mysql://app:hunter2@h/db?ssl=maybe'),
+    'database.url says ssl=maybe, which is not understood; it must be one of true, false, no-verify, or leave it to database.tls.',
+  ],
+  [
+    sql('mysql://app:hunter2@h/db?ssl=true&ssl-mode=REQUIRED'),
+    'database.url says ssl and ssl-mode; it must say one of them, once.',
+  ],
+  [
+    sql('postgres://app:hunter2@h/db?sslmode=prefer'),
+    'database.url says sslmode=prefer, which may connect in plain text; it must be one of disable, require, verify-ca, verify-full, no-verify, or leave it to database.tls.',
+  ],
+  [
+    sql('postgres://app:hunter2@h/db?channel_binding=require&connect_timeout=5'),
+    `database.url has the option channel_binding, which is not understood; take it away. ${PG}.`,
+    `database.url has the option connect_timeout, which is not understood; take it away. ${PG}.`,
+  ],
+  [
+    sql('postgres://app@h/db?constructor=1&sslmode=constructor'),
+    `database.url has the option constructor, which is not understood; take it away. ${PG}.`,
+    'database.url says sslmode=constructor, which is not understood; it must be one of disable, require, verify-ca, verify-full, no-verify, or leave it to database.tls.',
+  ],
+  [
+    sql('postgres://app@h/db?sslmode=disable&sslrootcert=/etc/hosts'),
+    'database.url gives sslrootcert, but sslmode switches TLS off.',
+    'sslrootcert of database.url names no file of PEM text that can be read; give the path of one.',
+  ],
+  [
+    sql('mysql://app:1?hunter2=@h/db'),
+    'database.url has a ? or # that is part of a name or a password; write it as %3F or %23.',
+    'database.url names no database; it must end in one, as in mysql://host:port/database.',
+  ],
+  [
+    sql('postgres://app:hunter2@h/db?sslmode=require', { tls: true }),
+    'the options of database.url and database.tls both say how to encrypt; say it in one place.',
+  ],
+  [
+    sql('postgres://app:hunter2@h/db', { tls: true, driverOptions: { ssl: {} } }),
+    'database.tls and driverOptions.ssl both say how to encrypt; say it in one place.',
+  ],
+  [sql('postgres://h/db', { tls: 'require' }), `database.tls cannot be read (its value is not shown); ${TLS_KIND}`],
+  [
+    sql('postgres://h/db', { tls: { ca: '/etc/ca.pem' } }),
+    `database.tls cannot be read (its value is not shown); ${TLS_KIND}`,
+  ],
+  [
+    { provider: 'typeorm', database: { database: 'a.db', tls: true } },
+    'database.tls is for servers, and a SQLite file is none; leave it out.',
+  ],
+  [
+    { provider: 'typeorm', database: { database: 'libsql://app.example?authToken=hunter2' } },
+    'database.database cannot be read (its value is not shown); it must be the path of a SQLite file, and an address is { url }.',
+  ],
+  [
+    { provider: 'typeorm', database: { dataSource: new DataSource({ type: 'postgres' }), tls: true } },
+    'database.tls says nothing beside database.dataSource; take one of the two away.',
+  ],
+  [
+    atRedis({ url: 'redis://:hunter2@h?ssl_cert_reqs=none' }),
+    'redis.url has the option ssl_cert_reqs, which is not understood; take it away. Understood are family. How to encrypt is said by redis.tls.',
+  ],
+  [atRedis({ url: 'redis://h?family=5' }), 'redis.url has a family that is none; it must be 0, 4 or 6.'],
+  [atRedis({ url: 'rediss://h', tls: false }), 'redis.url says rediss://, but redis.tls switches TLS off.'],
+  [
+    atRedis({ url: 'redis://h', tls: true, connection: { tls: {} } }),
+    'redis.tls and connection.tls both say how to encrypt; say it in one place.',
+  ],
+  [atRedis({ client: aClient, tls: true }), 'redis.tls says nothing beside redis.client; take one of the two away.'],
+];
+
 /** What a program without types may hand in. */
 const mistakes: readonly (readonly [options: unknown, ...problems: string[]])[] = [
-  [undefined, 'The options are missing: forRoot, or the factory of forRootAsync, has to give them.'],
+  [undefined, MISSING],
   [{}, `provider is missing; ${PROVIDER}`],
   [{ provider: 'mongo' }, `provider is "mongo"; ${PROVIDER}`],
+  ...['mysql', 'MariaDB', 'mysql2'].map(
+    (provider) =>
+      [
+        { provider },
+        `provider is "${provider}"; ${PROVIDER} For MySQL and MariaDB write { provider: 'typeorm', database: { url: 'mysql://user:password@host:3306/database' } }.`,
+      ] as const,
+  ),
+  [
+    { provider: 'postgres' },
+    `provider is "postgres"; ${PROVIDER} For PostgreSQL write { provider: 'typeorm', database: { url: 'postgres://user:password@host:5432/database' } }.`,
+  ],
+  [
+    { provider: 'sqlite' },
+    `provider is "sqlite"; ${PROVIDER} For SQLite write { provider: 'typeorm', database: { database: './data/sessions.db' } }.`,
+  ],
+  [
+    { provider: 'ioredis' },
+    `provider is "ioredis"; ${PROVIDER} For Redis write { provider: 'redis', redis: { url: 'redis://host:6379' } }.`,
+  ],
   [
     { provider: 'redis', redis: 'redis://localhost' },
     'redis must be an object, such as { url: "redis://localhost:6379" }.',
@@ -90,6 +198,7 @@ const mistakes: readonly (readonly [options: unknown, ...problems: string[]])[] 
     { provider: 'typeorm', database: { dataSource: new DataSource({ type: 'postgres' }), tablePrefix: 'a_' } },
     'database.tablePrefix says nothing beside database.dataSource; take one of the two away.',
   ],
+  ...tlsMistakes,
   [{ ...memory, watchPollMs: 0 }, 'watchPollMs is 0; it must be a whole number from 1 to 2147483647.'],
   [{ ...memory, clock: {} }, 'clock is {}; it must be an object with now().'],
   [{ storage: undefined }, NO_STORE],
@@ -119,7 +228,7 @@ const mistakes: readonly (readonly [options: unknown, ...problems: string[]])[] 
   ],
   [
     { ...memory, tll: {} },
-    'tll is no option; there are provider, redis, database, storage, cleanup, watchPollMs, clock, newId, history, ttl, limits.',
+    'tll is no option; there are provider, redis, database, storage, cleanup, watchPollMs, clock, newId, onUnsavedState, history, ttl, limits.',
   ],
   [{ ...memory, ttl: { seconds: 5 } }, `ttl.seconds is no setting; there are ${TTL}.`],
   [{ ...memory, ttl: { sessionSeconds: -1 } }, 'ttl.sessionSeconds is -1; it must be a number from 0 on.'],
@@ -145,6 +254,13 @@ describe('options that are wrong', () => {
     expect(String(error)).not.toContain('hunter2');
   });
 
+  it.each([
+    ['forRoot', () => SessionsModule.forRoot(undefined as never)],
+    ['forRootAsync', () => SessionsModule.forRootAsync(undefined as never)],
+  ])('are refused in the same way where %s gets none', async (_name, make) => {
+    await expect(startApp([make()])).rejects.toMatchObject({ code: 'CONFIGURATION_INVALID', problems: [MISSING] });
+  });
+
   it('are refused in the same way when forRoot gets them', async () => {
     const options = { provider: 'paper' } as unknown as SessionsModuleOptions;
     await expect(startApp([SessionsModule.forRoot(options)])).rejects.toThrow(`provider is "paper"; ${PROVIDER}`);
@@ -166,7 +282,7 @@ describe('options that are wrong', () => {
 
 describe('options that fit', () => {
   it('include each that a pooler in front of PostgreSQL asks for', async () => {
-    const database = { url: 'postgres://u@127.0.0.1:1/d', preparedStatements: false, timeLimitMs: 500 };
+    const database = { url: 'postgres://u@127.0.0.1:1/d', preparedStatements: false, timeLimitMs: 20_000 };
     const error: unknown = await startApp([SessionsModule.forRoot({ provider: 'typeorm', database })]).catch(
       (thrown: unknown) => thrown,
     );

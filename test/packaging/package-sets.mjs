@@ -1,8 +1,10 @@
-/** What the drivers and the checks of both Nest versions need. */
+/** What the checks need beside the package and its peers. */
+const ofChecks = ['class-transformer', 'expect@30', '@types/node@20'];
+
+/** The newest of all drivers. */
 const everything = [
-  'altair-static',
-  'class-transformer',
   'class-validator',
+  'graphiql@3',
   'graphql@16',
   'ioredis',
   'libsql',
@@ -10,9 +12,8 @@ const everything = [
   'pg',
   'reflect-metadata',
   'rxjs',
-  'swagger-ui-dist@5',
   'typeorm',
-  '@types/node@20',
+  ...ofChecks,
 ];
 
 /** Packages that have the number of Nest, and those that have one of their own. */
@@ -32,7 +33,33 @@ export const withoutPeers = ['@nestjs/common@12', '@nestjs/core@12', 'reflect-me
 
 /** The lower end of every range in `peerDependencies`, but for a driver that takes the place of another. */
 export function oldestPeers({ peerDependencies }) {
-  const peers = Object.entries(peerDependencies).filter(([name]) => name !== 'better-sqlite3');
-  const oldest = peers.map(([name, range]) => `${name}@${/\d+\.\d+\.\d+/.exec(range)?.[0]}`);
-  return [...oldest, 'class-transformer', '@types/node@20'];
+  const peers = Object.keys(peerDependencies).filter((name) => name !== 'better-sqlite3');
+  return [...peers.map((name) => oldestOf(peerDependencies, name)), ...ofChecks];
+}
+
+function oldestOf(peerDependencies, name) {
+  return `${name}@${/\d+\.\d+\.\d+/.exec(peerDependencies[name])?.[0]}`;
+}
+
+const nestAlone = ['@nestjs/common@12', '@nestjs/core@12', 'reflect-metadata', 'rxjs', ...ofChecks];
+
+/** Other mixtures that apps have, and the stores whose contract is proven there. */
+export function mixtures({ peerDependencies }) {
+  return [
+    {
+      name: 'TypeORM 0.3, the newest',
+      packages: [...nestAlone, 'typeorm@0.3.31', 'ioredis@5.4.1', 'mysql2@3.22.0', 'pg', 'libsql'],
+      stores: ['libsql', 'mysql', 'postgres', 'redis'],
+    },
+    {
+      name: 'better-sqlite3, the oldest',
+      packages: [...nestAlone, 'typeorm@0.3', oldestOf(peerDependencies, 'better-sqlite3')],
+      stores: ['better-sqlite3'],
+    },
+    {
+      name: 'better-sqlite3, the newest',
+      packages: [...nestAlone, 'typeorm', 'better-sqlite3@12'],
+      stores: ['better-sqlite3'],
+    },
+  ];
 }

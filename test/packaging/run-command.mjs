@@ -1,12 +1,17 @@
 import { spawn } from 'node:child_process';
 
-/** Long enough for an install over a slow line; what takes longer hangs. */
-const LIMIT_MS = 180_000;
+/** Long enough for an install over a slow line that compiles a driver; what takes longer hangs. */
+const LIMIT_MS = 600_000;
 
 /** Runs a program to its end and returns what it said; where it fails, or does not end, the error has all of it. */
-export function runCommand(program, args, { cwd, limitMs = LIMIT_MS }) {
+export function runCommand(program, args, { cwd, env = {}, limitMs = LIMIT_MS }) {
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { cwd, timeout: limitMs, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(program, args, {
+      cwd,
+      env: { ...process.env, ...env },
+      timeout: limitMs,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     let said = '';
     child.stdout.on('data', (data) => (said += data));
     child.stderr.on('data', (data) => (said += data));

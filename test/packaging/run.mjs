@@ -3,7 +3,10 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { nest11, nest12, oldestPeers, withoutPeers } from './package-sets.mjs';
+import { contractOf } from './contract-stores.mjs';
+import { buildAndStart, freshApp, runInstall, useSessions } from './docs/fresh-app.mjs';
+import { commandsFor } from './docs/install-commands.mjs';
+import { mixtures, nest11, nest12, oldestPeers, withoutPeers } from './package-sets.mjs';
 import { runCommand } from './run-command.mjs';
 import { install, installApp, installInto, pack } from './scratch.mjs';
 import { checkTarball } from './tarball.mjs';
@@ -17,6 +20,9 @@ const LOADERS = { 'ES modules': 'esm.mjs', CommonJS: 'commonjs.cjs' };
 const RUN_LIMIT_MS = 60_000;
 
 const isQuick = process.argv.includes('--quick');
+/** `--only=Oldest` runs what has this in its name. */
+const only = process.argv.find((argument) => argument.startsWith('--only='))?.slice('--only='.length);
+const isChosen = (name) => only === undefined || name.includes(only);
 const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 const counts = { passed: 0, failed: 0 };
 
@@ -82,11 +88,41 @@ async function checkCompiling(app, folder, program, compilers) {
   }
 }
 
+async function checkContracts(app, folder, stores) {
+  for (const store of stores) {
+    await check(`${app}, contract of the store over ${store}`, () => {
+      const env = { CONTRACT: JSON.stringify(contractOf(store)) };
+      return runCommand(process.execPath, [LOADERS['ES modules'], './check-contract.cjs'], { cwd: folder, env });
+    });
+  }
+}
+
+async function checkMixture({ name, packages, stores }) {
+  const folder = await check(`${name}: npm install`, () => installApp(name.replaceAll(/\W+/g, '-'), packages));
+  if (folder) await checkContracts(name, folder, stores);
+}
+
+/** What a new user does: `nest new`, and then each command that the docs tell, page by page, on one and the same app. */
+async function checkDocs(title, nest) {
+  const folder = await check(`${title}: nest new`, () => freshApp(nest));
+  if (!folder) return;
+  const commands = commandsFor(nest, packed.file);
+  let isUsed = false;
+  for (const [index, { page, text, args }] of commands.entries()) {
+    await check(`${title}, ${page}: ${text}`, () => runInstall(folder, args));
+    if (!isUsed) useSessions(folder);
+    isUsed = true;
+    if (commands[index + 1]?.page === page) continue;
+    await check(`${title}, ${page}: the app builds and starts`, () => buildAndStart(folder));
+  }
+}
+
 async function checkApp(app, packages, { binaries, compilers }) {
   const folder = await check(`${app}: npm install`, () => installApp(app.replaceAll(' ', '-'), packages));
   if (!folder) return;
   await checkRuns(app, folder, 'check-app', binaries);
   await checkCompiling(app, folder, 'everything', compilers);
+  await checkContracts(app, folder, isQuick ? ['libsql'] : ['libsql', 'mysql', 'postgres', 'redis']);
 }
 
 async function checkWithoutPeers(packages, { binaries, compilers }) {
@@ -100,18 +136,30 @@ async function checkWithoutPeers(packages, { binaries, compilers }) {
 
 const packed = await pack();
 await check(`The tarball, ${Math.round(packed.size / 1000)} kB`, async () => checkTarball(packed, manifest));
-const [binaries, compilers] = await Promise.all([nodes(), typeScripts()]);
-const tools = { binaries, compilers };
-const apps = [
-  () => checkApp('Nest 12', [packed.file, ...nest12], tools),
-  () => checkWithoutPeers([packed.file, ...withoutPeers], tools),
-];
+let madeTools;
+/** Installed when an app first needs them. */
+const tools = () =>
+  (madeTools ??= Promise.all([nodes(), typeScripts()]).then(([binaries, compilers]) => ({ binaries, compilers })));
+const quickApps = {
+  'Nest 12': async (app) => checkApp(app, [packed.file, ...nest12], await tools()),
+  'No optional peers': async () => checkWithoutPeers([packed.file, ...withoutPeers], await tools()),
+};
+const otherApps = {
+  'Nest 11': async (app) => checkApp(app, [packed.file, ...nest11], await tools()),
+  'Oldest peers': async (app) => checkApp(app, [packed.file, ...oldestPeers(manifest)], await tools()),
+  'Docs on Nest 11': (app) => checkDocs(app, 11),
+  'Docs on Nest 12': (app) => checkDocs(app, 12),
+  ...Object.fromEntries(
+    mixtures(manifest).map(({ name, packages, stores }) => [
+      name,
+      () => checkMixture({ name, packages: [packed.file, ...packages], stores }),
+    ]),
+  ),
+};
 if (isQuick) {
-  await Promise.all(apps.map((run) => run()));
+  await Promise.all(Object.entries(quickApps).map(([name, run]) => run(name)));
 } else {
-  apps.push(() => checkApp('Nest 11', [packed.file, ...nest11], tools));
-  apps.push(() => checkApp('Oldest peers', [packed.file, ...oldestPeers(manifest)], tools));
-  for (const run of apps) await run();
+  for (const [name, run] of Object.entries({ ...quickApps, ...otherApps })) if (isChosen(name)) await run(name);
 }
 
 console.log(`${counts.passed} passed, ${counts.failed} failed`);

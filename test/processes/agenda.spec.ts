@@ -1,4 +1,4 @@
-import type { SessionStorage } from '../../src/index.js';
+import type { SessionStorage } from '../../src/storage.js';
 import { type SharedStore, describeSharedStores } from '../support/processes/shared-stores.js';
 import { openDescribed } from '../support/processes/store-description.js';
 import { WorkerProcesses } from '../support/processes/worker-process.js';

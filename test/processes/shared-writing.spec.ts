@@ -49,13 +49,14 @@ describeSharedStores('several processes and one $name store', ({ create }) => {
       const numbers = Array.from({ length: EVENTS_EACH }, (_, place) => `w${index}-${place + 1}`);
       const ofWriter = session?.events.filter(({ id }) => id.startsWith(`w${index}-`)) ?? [];
       expect(ofWriter.map(({ id }) => id)).toEqual(numbers);
-      // They really wrote at the same time.
-      expect(ofWriter[0]?.seq).toBeLessThan(total - EVENTS_EACH);
       for (const prefix of ['', 'user:', 'app:']) {
         expect(numbers.filter((name) => !Object.hasOwn(state, prefix + name))).toEqual([]);
         expect(state[`${prefix}last-w${index}`]).toBe(EVENTS_EACH);
       }
     }
+    // They really wrote at the same time.
+    const writers = session?.events.map(({ id }) => id.split('-')[0]) ?? [];
+    expect(writers.filter((writer, index) => writer !== writers[index - 1]).length).toBeGreaterThan(2 * PROCESSES);
     await store.checkIntegrity();
   });
 

@@ -1,7 +1,10 @@
 import { type LoggedEvent, SessionService, type SessionServiceOptions } from '../../src/index.js';
+import type { SessionStorage } from '../../src/storage.js';
+import { ManualClock } from '../../src/testing/index.js';
 import { type SharedStore, describeSharedStores } from '../support/processes/shared-stores.js';
 import { openDescribed } from '../support/processes/store-description.js';
 import { WorkerProcess } from '../support/processes/worker-process.js';
+import { until } from '../support/until.js';
 
 const KEY = { appName: 'shop:{1}', userId: 'ann*', sessionId: 's 1' };
 const SESSION = { id: KEY.sessionId, appName: KEY.appName, userId: KEY.userId };
@@ -14,6 +17,7 @@ describeSharedStores('watching what another process does in one $name store', ({
   let worker: WorkerProcess;
   let store: SharedStore;
   let opened: SessionService[];
+  let storages: SessionStorage[];
 
   beforeAll(async () => {
     worker = await WorkerProcess.start();
@@ -22,6 +26,7 @@ describeSharedStores('watching what another process does in one $name store', ({
   beforeEach(async () => {
     store = await create();
     opened = [];
+    storages = [];
     await worker.run('open', { store: store.description });
   });
 
@@ -34,9 +39,10 @@ describeSharedStores('watching what another process does in one $name store', ({
   afterAll(() => worker.stop());
 
   async function open(options: Partial<SessionServiceOptions> = {}): Promise<SessionService> {
-    const storage = await openDescribed(store.description);
+    const storage = await openDescribed(store.description, { clock: options.clock });
     const sessions = new SessionService({ storage, watchPollMs, ...options });
     opened.push(sessions);
+    storages.push(storage);
     return sessions;
   }
 
@@ -48,7 +54,7 @@ describeSharedStores('watching what another process does in one $name store', ({
     // Appends from two sides.
     const there = worker.run('appendNumbered', { session: SESSION, writer: 'there', count: EVENTS / 2 });
     for (let number = 1; number <= EVENTS / 2; number++) {
-      await sessions.appendEvent({ session: SESSION, event: { id: `here-${number}` } });
+      await sessions.appendEvent({ session: SESSION, event: { author: 'user', id: `here-${number}` } });
     }
     await there;
     const { events } = await sessions.listEvents({ ...KEY, limit: EVENTS });
@@ -59,31 +65,52 @@ describeSharedStores('watching what another process does in one $name store', ({
   it('ends with the session that was deleted, and never goes over to its successor', async () => {
     const [sessions, elsewhere] = [await open(), await open()];
     await sessions.createSession(KEY);
-    await sessions.appendEvent({ session: SESSION, event: {} });
+    await sessions.appendEvent({ session: SESSION, event: { author: 'user' } });
     const watch = sessions.watch({ ...KEY, afterSeq: 0 });
     await watch.next();
     const end = expect(watch.next()).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
     await elsewhere.deleteSession(KEY);
     await elsewhere.createSession(KEY);
-    await elsewhere.appendEvent({ session: SESSION, event: {} });
+    await elsewhere.appendEvent({ session: SESSION, event: { author: 'user' } });
     await end;
   });
 
   it('ends soon after the session expired, which nobody announces, and not before', async () => {
+    const clock = new ManualClock();
     const ttl = { enabled: true, sessionSeconds: 1 };
-    const [sessions, elsewhere] = [await open({ ttl, watchPollMs: 50 }), await open({ ttl })];
+    const [sessions, elsewhere] = [await open({ clock, ttl, watchPollMs: 20 }), await open({ clock, ttl })];
     await sessions.createSession(KEY);
     const watch = sessions.watch(KEY);
     const first = watch.next();
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    await elsewhere.appendEvent({ session: SESSION, event: { id: 'prolongs' } });
-    const prolongedAt = performance.now();
+    clock.advance(500);
+    await elsewhere.appendEvent({ session: SESSION, event: { author: 'user', id: 'prolongs' } });
     expect((await first).value).toMatchObject({ id: 'prolongs' });
-    await expect(watch.next()).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
-    const lived = performance.now() - prolongedAt;
-    expect(lived).toBeGreaterThan(900);
-    expect(lived).toBeLessThan(20_000);
+
+    clock.advance(999);
+    let isOver = false;
+    const next = watch.next().finally(() => (isOver = true));
+    const refused = expect(next).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
+    const looks = looksBefore();
+    await until(() => looks.count >= 3);
+    expect(isOver).toBe(false);
+    clock.advance(1);
+    await refused;
   });
+
+  /** Counts how often a watch asks a store where its log stands. */
+  function looksBefore(): { count: number } {
+    const looks = { count: 0 };
+    for (const { changes } of storages) {
+      if (!changes) throw new Error('The store does not tell positions');
+      const positions = changes.positions.bind(changes);
+      jest.spyOn(changes, 'positions').mockImplementation(async (logs) => {
+        const found = await positions(logs);
+        looks.count++;
+        return found;
+      });
+    }
+    return looks;
+  }
 });
 
 async function take(watch: AsyncIterableIterator<LoggedEvent>, count: number): Promise<LoggedEvent[]> {

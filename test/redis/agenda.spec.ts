@@ -4,7 +4,7 @@ import { describeRedis } from '../support/redis-servers.js';
 const DAY_MS = 86_400_000;
 
 describeRedis('The agenda of a $name store', ['redis', 'redis-cluster'], (bench) => {
-  it('is one key, which goes 800 days after something was last put there', async () => {
+  it('is one key that expires 800 days after the last entry was added', async () => {
     const { agenda } = bench().storage();
     const before = Date.now();
     await agenda.put('first', 0);
@@ -20,14 +20,14 @@ describeRedis('The agenda of a $name store', ['redis', 'redis-cluster'], (bench)
     expect(await expiry()).toBeGreaterThanOrEqual(first);
   });
 
-  it('leaves nothing when all was taken off', async () => {
+  it('leaves no key after its last entry was removed', async () => {
     const { agenda } = bench().storage();
     for (const name of ['a', 'b']) await agenda.put(name, 0);
     for (const entry of await agenda.due(10)) await agenda.remove(entry);
     expect(await bench().keys()).toEqual([]);
   });
 
-  it('goes by the clock of the server', async () => {
+  it('uses the clock of the server', async () => {
     const { agenda } = bench().storage();
     const before = Date.now();
     await agenda.put('job', 0);
@@ -36,7 +36,7 @@ describeRedis('The agenda of a $name store', ['redis', 'redis-cluster'], (bench)
     expect(entry?.dueAt).toBeLessThanOrEqual(Date.now());
   });
 
-  it('shares its slot with no app, whatever apps are called', async () => {
+  it('shares its slot with no app, even with similar names', async () => {
     const storage = bench().storage();
     const sessions = new SessionService({ storage });
     await storage.agenda.put('job', 0);
@@ -47,7 +47,7 @@ describeRedis('The agenda of a $name store', ['redis', 'redis-cluster'], (bench)
     expect(keys.filter((key) => key.startsWith(`${bench().prefix}{@agenda}`))).toHaveLength(1);
   });
 
-  it('is another one under another prefix, and the same for all stores under one', async () => {
+  it('is separate for each prefix, and shared by all stores with the same prefix', async () => {
     const [one, two] = [bench().storage().agenda, bench().storage().agenda];
     const other = bench().storage({ prefix: `${bench().prefix}other:` }).agenda;
     await one.put('job', 0);

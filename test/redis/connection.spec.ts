@@ -2,14 +2,20 @@ import { once } from 'node:events';
 import { inspect } from 'node:util';
 import { ConfigurationError, InvalidInputError, SessionService } from '../../src/index.js';
 import { RedisSessionService, RedisSessionStorage } from '../../src/redis.js';
+import { ALL_SCRIPTS } from '../../src/sessions/storage/redis/all-scripts.js';
+import { RedisConnection } from '../../src/sessions/storage/redis/connect/redis-connection.js';
+import { RedisKeys } from '../../src/sessions/storage/redis/redis-keys.js';
+import { LIST_APPS } from '../../src/sessions/storage/redis/expire/purge-expired.js';
+import { untilItWorks } from '../support/attempts.js';
+import { freePort } from '../servers/free-port.js';
 import { describeRedis } from '../support/redis-servers.js';
-import { redisUrl } from '../support/redis-store.js';
+import { clusterNodes, redisUrl } from '../support/redis-store.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
 const SESSION = { appName: 'shop', userId: 'ann', id: 's-1' };
 
 describeRedis('A connection of a $name store', ['redis', 'redis-cluster'], (bench) => {
-  it('loads scripts again that the server forgot', async () => {
+  it('reloads scripts after the server has lost them', async () => {
     const sessions = new SessionService({ storage: bench().storage() });
     await sessions.createSession(KEY);
     await bench().everywhere('SCRIPT', 'FLUSH');
@@ -18,7 +24,7 @@ describeRedis('A connection of a $name store', ['redis', 'redis-cluster'], (benc
     expect((await sessions.getSession(KEY))?.version).toBe(1);
   });
 
-  it('leaves a client alone that it was given', async () => {
+  it('neither closes nor changes the client of an app', async () => {
     const client = bench().client();
     if (client.status !== 'ready') await once(client, 'ready');
     const storage = bench().storage({ client });
@@ -31,7 +37,7 @@ describeRedis('A connection of a $name store', ['redis', 'redis-cluster'], (benc
     await expect(sessions.getSession(KEY)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', outcomeUnknown: false });
   });
 
-  it('is closed once, however often it is asked to, and also before it was opened', async () => {
+  it('can be closed twice, and before it was opened', async () => {
     const unused = bench().storage();
     await unused.close();
     await unused.close();
@@ -41,7 +47,20 @@ describeRedis('A connection of a $name store', ['redis', 'redis-cluster'], (benc
     await expect(storage.read({ key: KEY })).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
   });
 
-  it('serves many calls that come before it is there', async () => {
+  it('is restored after the client has ended, as it may do behind Sentinel', async () => {
+    const keys = new RedisKeys(bench().prefix);
+    const where = bench().name === 'redis' ? { url: redisUrl } : { cluster: clusterNodes() };
+    const connection = new RedisConnection({ ...where, prefix: bench().prefix }, keys, ALL_SCRIPTS);
+    const apps = (): Promise<unknown> => connection.read(LIST_APPS, { keys: [keys.apps], args: [] });
+    expect(await apps()).toEqual([]);
+    connection.client.disconnect();
+    await once(connection.client, 'end');
+    expect(await untilItWorks(apps)).toEqual([]);
+    await connection.close();
+    await expect(apps()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+  });
+
+  it('serves many calls that start before it is ready', async () => {
     const sessions = new SessionService({ storage: bench().storage() });
     const ids = Array.from({ length: 50 }, (_, index) => `s-${index}`);
     const warnings: unknown[] = [];
@@ -53,7 +72,7 @@ describeRedis('A connection of a $name store', ['redis', 'redis-cluster'], (benc
     expect(warnings).toEqual([]);
   });
 
-  it('acknowledges no write that too few replicas have', async () => {
+  it('does not acknowledge a write that reached too few replicas', async () => {
     const storage = bench().storage({ waitReplicas: { count: 1, timeoutMs: 50 } });
     const sessions = new SessionService({ storage });
     await expect(sessions.createSession(KEY)).rejects.toMatchObject({
@@ -66,23 +85,27 @@ describeRedis('A connection of a $name store', ['redis', 'redis-cluster'], (benc
   });
 });
 
-describeRedis('What a $name store says about errors', ['redis'], (bench) => {
-  it('holds neither content nor password', async () => {
+describeRedis('Errors of a $name store', ['redis'], (bench) => {
+  it('contain neither content nor password', async () => {
     const url = new URL(redisUrl);
     url.username = 'nobody';
     url.password = 'password-canary';
     const refused = await bench()
-      .storage({ url: url.href, commandTimeoutMs: 300 })
+      .storage({ url: url.href })
       .open()
       .catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(ConfigurationError);
-    expect(refused).toMatchObject({ problems: ['Redis refused the login (WRONGPASS): check user and password.'] });
-    expect(inspect(refused, { depth: 10, showHidden: true })).not.toMatch(/canary/);
+    expect(refused).toMatchObject({
+      problems: [
+        `Redis at ${url.hostname}:${url.port || 6379} refused the login (WRONGPASS): check user and password.`,
+      ],
+    });
+    expect(inspect(refused, { depth: 10, showHidden: true, customInspect: false })).not.toMatch(/canary/);
     const sessions = new SessionService({ storage: bench().storage() });
     await sessions.createSession(KEY);
     const client = bench().client();
     for (const [key] of await bench().keys()) {
-      if (key.includes(':session:')) await client.set(key, 'text in the place of a record');
+      if (key.includes(':session:')) await client.set(key, 'text instead of a record');
     }
     const event = { author: 'user', content: { role: 'user', parts: [{ text: 'content-canary' }] } };
     const failure = await sessions.appendEvent({ session: SESSION, event }).catch((error: unknown) => error);
@@ -90,20 +113,45 @@ describeRedis('What a $name store says about errors', ['redis'], (bench) => {
     expect(inspect(failure, { depth: 10, showHidden: true })).not.toMatch(/canary/);
   });
 
-  it('names a database that the server does not have, and writes to no other', async () => {
+  it('name host and port, but no password, when the server cannot be reached', async () => {
+    const port = await freePort();
+    for (const options of [
+      { url: `redis://app:password-canary@127.0.0.1:${port}/2` },
+      { cluster: [`redis://app:password-canary@127.0.0.1:${port}`] },
+      { cluster: [{ host: '127.0.0.1', port }], connection: { password: 'password-canary' } },
+      {
+        connection: { sentinels: [{ host: '127.0.0.1', port }], name: 'main', sentinelPassword: 'password-canary' },
+        url: undefined,
+      },
+    ]) {
+      const storage = bench().storage({ ...options, commandTimeoutMs: 200 });
+      const failure: unknown = await storage.open().catch((error: unknown) => error);
+      expect(failure).toMatchObject({
+        code: 'STORE_UNAVAILABLE',
+        message: expect.stringContaining(`127.0.0.1:${port}`) as string,
+        // Remote callers do not see the address.
+        publicMessage: expect.stringMatching(/^There was no connection to Redis within 200 ms/) as string,
+      });
+      expect(inspect(failure, { depth: 10, showHidden: true })).not.toMatch(/canary/);
+    }
+  });
+
+  it('name a database that does not exist, and nothing is written to another one', async () => {
     const url = new URL(redisUrl);
     url.pathname = '/1000000';
     const storage = bench().storage({ url: url.href });
     await expect(storage.open()).rejects.toMatchObject({
       code: 'CONFIGURATION_INVALID',
-      problems: ['Redis has no database of this number: take a smaller one.'],
+      problems: [`Redis at ${url.hostname}:${url.port || 6379} has no database of this number: take a smaller one.`],
     });
     const created = new SessionService({ storage }).createSession(KEY);
     await expect(created).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', outcomeUnknown: false });
     expect(await bench().keys()).toHaveLength(0);
   });
+});
 
-  it('keeps to the database that it was given', async () => {
+describeRedis('The options of a $name store', ['redis'], (bench) => {
+  it('select a database', async () => {
     const url = new URL(redisUrl);
     url.pathname = '/1';
     const storage = bench().storage({ url: url.href });
@@ -115,11 +163,11 @@ describeRedis('What a $name store says about errors', ['redis'], (bench) => {
     for (const key of await client.keys(`${bench().prefix}*`)) await client.unlink(key);
   });
 
-  it('refuses a prefix that would choose the slot of keys', () => {
+  it('refuse a prefix with braces', () => {
     expect(() => new RedisSessionStorage({ prefix: '{all}:' })).toThrow(InvalidInputError);
   });
 
-  it('comes with a service of its own', async () => {
+  it('are also those of RedisSessionService', async () => {
     const sessions = new RedisSessionService({ url: redisUrl, prefix: bench().prefix });
     await sessions.createSession({ ...KEY, state: { 'user:name': 'Ann' } });
     expect((await sessions.getSession(KEY))?.state.get('user:name')).toBe('Ann');

@@ -12,7 +12,7 @@ import type { StartedServer } from '../servers/server-kind.js';
 const NODE_TIMEOUT_MS = 1_000;
 const COMMAND_TIMEOUT_MS = 1_000;
 const REPLICAS_TIMEOUT_MS = 500;
-/** For a connection and all three scripts: of the session, of its app, and to clear what was pending. */
+/** For a connection and all three scripts: of the session, of its app, and the one that clears pending writes. */
 const CALL_LIMIT_MS = COMMAND_TIMEOUT_MS + REPLICAS_TIMEOUT_MS;
 /** A busy machine may be slow; a call that hangs never ends. */
 const SLACK_MS = 10_000;
@@ -42,9 +42,9 @@ describeChosen('A $name store whose master is killed under load', [{ name: 'redi
     await cluster?.stop();
   });
 
-  it('goes on with its replica, has all that was acknowledged and nothing twice', async () => {
+  it('continues on a replica, with every acknowledged event exactly once', async () => {
     if (!cluster || !writers) throw new Error('Not started');
-    // All writers write to the app, so all of them notice.
+    // All writers write to the app, so the kill affects all of them.
     const [{ address, processes }, all] = [cluster, writers];
     const addresses = address.split(',').map((host) => `redis://${host}`);
     const master = await masterOf(addresses[0], `{${APP}}`);
@@ -55,7 +55,7 @@ describeChosen('A $name store whose master is killed under load', [{ name: 'redi
       await all.allRefused();
       await until(async () => expect(await masterOf(other, `{${APP}}`)).not.toBe(master));
       const successor = await masterOf(other, `{${APP}}`);
-      // Without it the successor has no replica that could confirm anything.
+      // The new master needs it as a replica to confirm writes.
       await node?.restart();
       await until(() => checkReplicas(successor, 1));
       await all.allAcknowledged();
@@ -74,7 +74,7 @@ describeChosen('A $name store whose master is killed under load', [{ name: 'redi
   });
 });
 
-/** Who answers for a key, as another node says. */
+/** The master of a key, according to another node. */
 async function masterOf(address = '', key: string): Promise<string> {
   return withRedis(address, async (client) => {
     const slot = await client.cluster('KEYSLOT', key);

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { RedisKeys, encodeId } from '../../src/sessions/storage/redis/redis-keys.js';
-import { KEY_NAMES } from '../../src/sessions/storage/redis/scripts/key-names.lua.js';
+import { ENCODE_ID } from '../../src/sessions/storage/redis/script/base.lua.js';
 import { seed } from '../support/random.js';
 import { describeRedis } from '../support/redis-servers.js';
 
 const keys = new RedisKeys('test:');
 const anyId = fc.string({ unit: 'binary', minLength: 1, maxLength: 20 }).filter((id) => id.isWellFormed());
-/** Made of what separates parts of keys, and of what encoding makes of it. */
+/** Contains separators of keys, and their encoded forms. */
 const trickyId = fc
   .array(fc.constantFrom('a', ':', '|', '{', '}', '%', '7C', '%7C', '*', '?', 'é', '😀'), {
     minLength: 1,
@@ -36,7 +36,7 @@ describe(`Keys (SEED=${seed})`, () => {
     );
   });
 
-  it('can be read back', () => {
+  it('can be decoded', () => {
     fc.assert(
       fc.property(id, (given) => {
         const encoded = encodeId(given);
@@ -47,7 +47,7 @@ describe(`Keys (SEED=${seed})`, () => {
     );
   });
 
-  it('of a user lie in one slot, those of the app in another, whatever the ids are', () => {
+  it('of a user are in one slot, and those of the app in another, for all ids', () => {
     fc.assert(
       fc.property(sessionKey, (key) => {
         const tags = new Set(keys.ofSession(key).map(slotTagOf));
@@ -60,11 +60,11 @@ describe(`Keys (SEED=${seed})`, () => {
   });
 });
 
-describeRedis('Keys that a script of a $name store builds', ['redis'], (bench) => {
-  it('are those that the store builds', async () => {
+describeRedis('Keys in a script of a $name store', ['redis'], (bench) => {
+  it('are the same as in TypeScript', async () => {
     const client = bench().client();
     const given = fc.sample(id, { seed, numRuns: 2_000 });
-    const encode = `${KEY_NAMES}\nlocal all = {}\nfor index, id in ipairs(ARGV) do all[index] = encode(id) end\nreturn all`;
+    const encode = `${ENCODE_ID}\nlocal all = {}\nfor index, id in ipairs(ARGV) do all[index] = encode(id) end\nreturn all`;
     expect(await client.eval(encode, 0, ...given)).toEqual(given.map(encodeId));
   });
 });

@@ -2,14 +2,14 @@ import { lifetimesOf } from '../../src/sessions/domain/expiry.js';
 import { DEFAULT_TTL } from '../../src/config/ttl.js';
 import type { InitialEvent, InitialLog } from '../../src/sessions/domain/initial-log.js';
 import { NO_COUNTS } from '../../src/sessions/domain/counters.js';
-import { NO_MARKS } from '../../src/sessions/domain/marks.js';
+import { NO_MARKS } from '../../src/sessions/domain/view-marks.js';
 import { describeRedis } from '../support/redis-servers.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
-/** More than a function of JavaScript can be called with. */
+/** More than the maximum number of arguments of a JavaScript function. */
 const MANY = 150_000;
 const TOO_MANY = 1_000_001;
-/** A busy machine may take seconds. */
+/** A busy machine takes seconds. */
 const LIMIT_MS = 25_000;
 
 describeRedis('A $name session that begins with a very long log', ['redis', 'redis-cluster'], (bench) => {

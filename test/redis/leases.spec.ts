@@ -1,4 +1,5 @@
-import { type Lease, type LeaseRequest, type LeaseStore, SessionService } from '../../src/index.js';
+import { SessionService } from '../../src/index.js';
+import type { Lease, LeaseRequest, LeaseStore } from '../../src/storage.js';
 import { ManualClock } from '../../src/testing/index.js';
 import { describeRedis } from '../support/redis-servers.js';
 
@@ -19,7 +20,7 @@ describeRedis('Leases of a $name store', ['redis', 'redis-cluster'], (bench) => 
     return Object.fromEntries(found.map(([key, expiry]) => [key.slice(bench().prefix.length), expiry]));
   };
 
-  it('go from Redis in the moment in which they expire, and the last token a day later', async () => {
+  it('are removed by Redis when they expire, and the last token a day later', async () => {
     const { leases } = bench().storage();
     const first = await acquired(leases, { name: 'a:b' });
     const second = await acquired(leases, { name: 'c', ttlMs: DAY_MS });
@@ -34,7 +35,7 @@ describeRedis('Leases of a $name store', ['redis', 'redis-cluster'], (bench) => 
     expect(Object.keys(await expiries())).toEqual(['{@leases}:last-token']);
   });
 
-  it('stay an hour longer with a clock from outside, but not for ever', async () => {
+  it('stay an hour longer with an injected clock, but not forever', async () => {
     const { leases } = bench().storage({ clock: new ManualClock(0) });
     const before = Date.now();
     await leases.renew(await acquired(leases), 90_000);
@@ -44,7 +45,7 @@ describeRedis('Leases of a $name store', ['redis', 'redis-cluster'], (bench) => 
     expect(lastToken).toBeGreaterThan(before);
   });
 
-  it('lie in a slot of their own, whatever apps are called', async () => {
+  it('have their own slot, even if apps have similar names', async () => {
     const storage = bench().storage();
     const sessions = new SessionService({ storage });
     const names = ['leases', '@leases', '{@leases}', 'a', 'b'];
@@ -64,7 +65,7 @@ describeRedis('Leases of a $name store', ['redis', 'redis-cluster'], (bench) => 
     expect(await Promise.all(others.map(slotOf))).not.toContain([...slots][0]);
   });
 
-  it('are others under another prefix', async () => {
+  it('are separate for each prefix', async () => {
     const { leases } = bench().storage();
     const other = bench().storage({ prefix: `${bench().prefix}other:` }).leases;
     const held = await acquired(leases);
@@ -75,7 +76,7 @@ describeRedis('Leases of a $name store', ['redis', 'redis-cluster'], (bench) => 
     expect(await leases.renew(held, 60_000)).toMatchObject({ token: held.token });
   });
 
-  it('are the same for all stores under one prefix', async () => {
+  it('are shared by all stores with the same prefix', async () => {
     const [one, two] = [bench().storage().leases, bench().storage().leases];
     const held = await acquired(one);
     expect(await two.acquire(REQUEST)).toBeUndefined();
@@ -84,14 +85,14 @@ describeRedis('Leases of a $name store', ['redis', 'redis-cluster'], (bench) => 
     expect((await acquired(two)).token).toBeGreaterThan(held.token);
   });
 
-  it('have tokens that grow also where Redis lost everything', async () => {
+  it('have growing tokens even after Redis has lost its data', async () => {
     const { leases } = bench().storage();
     const { token } = await acquired(leases);
     for (const [key, node] of await bench().keys()) await node.del(key);
     expect((await acquired(leases)).token).toBeGreaterThan(token);
   });
 
-  it('have tokens that grow also where the clock of the server went back', async () => {
+  it('have growing tokens even after the clock of the server went back', async () => {
     const { leases } = bench().storage();
     await leases.release(await acquired(leases));
     const last = (Date.now() + 10 * DAY_MS) * 1000;
@@ -103,7 +104,7 @@ describeRedis('Leases of a $name store', ['redis', 'redis-cluster'], (bench) => 
     expect(await expiries()).toMatchObject({ '{@leases}:last-token': last / 1000 + DAY_MS });
   });
 
-  it('tell people who holds them', async () => {
+  it('show their holder in Redis', async () => {
     const { leases } = bench().storage();
     const held = await acquired(leases, { holder: 'web-1:4711' });
     const keys = await bench().keys();

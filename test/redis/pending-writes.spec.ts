@@ -6,15 +6,15 @@ import { APPLY_APP_WRITES, CLEAR_PENDING, watchedRedis } from '../support/watche
 const USER = { appName: 'shop', userId: 'ann' };
 const DEATHS = Array.from({ length: 20 }, (_, index) => index + 1);
 
-/** When a writer may die after its session's script did its work. */
+/** When a writer dies after the script of its session has run. */
 const MOMENTS = {
-  'before the app was written': { before: APPLY_APP_WRITES.sha },
-  'when the app was written': { after: APPLY_APP_WRITES.sha },
-  'when pending was cleared': { after: CLEAR_PENDING.sha },
+  'before the app is written': { before: APPLY_APP_WRITES.sha },
+  'after the app is written': { after: APPLY_APP_WRITES.sha },
+  'after pending writes are cleared': { after: CLEAR_PENDING.sha },
 };
 
-/** Who comes next. */
-const MEETINGS: Record<string, (sessions: SessionService, id: string) => Promise<unknown>> = {
+/** The next operation. */
+const NEXT_OPERATIONS: Record<string, (sessions: SessionService, id: string) => Promise<unknown>> = {
   'a read': (sessions, sessionId) => sessions.getSession({ ...USER, sessionId }),
   'an append': (sessions, id) => sessions.appendEvent({ session: { ...USER, id }, event: { author: 'agent' } }),
   'a list of the user': (sessions) => sessions.listSessions(USER),
@@ -22,8 +22,8 @@ const MEETINGS: Record<string, (sessions: SessionService, id: string) => Promise
   'a delete': (sessions, sessionId) => sessions.deleteSession({ ...USER, sessionId }),
 };
 
-/** A store that dies at a moment, once it is told to. */
-function mortal(bench: RedisBench, { before, after }: { before?: string; after?: string }) {
+/** A store whose process dies before or after a script, once `doom` is called. */
+function crashingStore(bench: RedisBench, { before, after }: { before?: string; after?: string }) {
   let isDoomed = false;
   const dieAt = (moment: string | undefined) => (sha: string) => {
     if (isDoomed && sha === moment) throw new Error('The process died');
@@ -39,8 +39,8 @@ async function isPending(bench: RedisBench): Promise<boolean> {
 
 describeRedis('Writes to an app of a $name store', ['redis-cluster'], (bench) => {
   describe.each(Object.entries(MOMENTS))('by a writer that dies %s', (_moment, script) => {
-    it.each(Object.entries(MEETINGS))('are finished by %s', async (_meeting, meet) => {
-      const writer = mortal(bench(), script);
+    it.each(Object.entries(NEXT_OPERATIONS))('are applied by %s', async (_name, runNext) => {
+      const writer = crashingStore(bench(), script);
       const others = new SessionService({ storage: bench().storage() });
       for (const death of DEATHS) {
         const id = `s-${death}`;
@@ -56,7 +56,7 @@ describeRedis('Writes to an app of a $name store', ['redis-cluster'], (bench) =>
           code: 'STORE_UNAVAILABLE',
           outcomeUnknown: true,
         });
-        await meet(others, id);
+        await runNext(others, id);
         expect(await others.getAppState({ appName: 'shop' })).toEqual({ k: death });
         expect(await isPending(bench())).toBe(false);
       }
@@ -64,28 +64,28 @@ describeRedis('Writes to an app of a $name store', ['redis-cluster'], (bench) =>
   });
 
   it.each(['a read', 'a list of the user', 'a list of the app'])(
-    'leave no outcome open to %s that cannot finish them',
+    'do not make the outcome of %s unknown when it cannot apply them',
     async (reading) => {
-      const writer = mortal(bench(), { before: APPLY_APP_WRITES.sha });
-      const reader = mortal(bench(), { before: APPLY_APP_WRITES.sha });
+      const writer = crashingStore(bench(), { before: APPLY_APP_WRITES.sha });
+      const reader = crashingStore(bench(), { before: APPLY_APP_WRITES.sha });
       const session = { ...USER, id: 's-1' };
       await writer.sessions.createSession({ ...USER, sessionId: session.id });
       writer.doom();
       const event = { author: 'user', actions: { stateDelta: { 'app:k': 1 } } };
       await expect(writer.sessions.appendEvent({ session, event })).rejects.toMatchObject({ outcomeUnknown: true });
       reader.doom();
-      await expect(MEETINGS[reading]?.(reader.sessions, session.id)).rejects.toMatchObject({
+      await expect(NEXT_OPERATIONS[reading]?.(reader.sessions, session.id)).rejects.toMatchObject({
         code: 'STORE_UNAVAILABLE',
         outcomeUnknown: false,
       });
       reader.save();
-      await MEETINGS[reading]?.(reader.sessions, session.id);
+      await NEXT_OPERATIONS[reading]?.(reader.sessions, session.id);
       expect(await isPending(bench())).toBe(false);
     },
   );
 
-  it('are finished by the same event sent again, and are not repeated', async () => {
-    const writer = mortal(bench(), { after: APPLY_APP_WRITES.sha });
+  it('are applied once by a repeated append of the same event', async () => {
+    const writer = crashingStore(bench(), { after: APPLY_APP_WRITES.sha });
     const others = new SessionService({ storage: bench().storage() });
     const session = { ...USER, id: 's-1' };
     await others.createSession({ ...USER, sessionId: 's-1' });
@@ -93,7 +93,7 @@ describeRedis('Writes to an app of a $name store', ['redis-cluster'], (bench) =>
     writer.doom();
     const event = { id: 'e', author: 'user', actions: { stateDelta: { 'app:k': 'first' } } };
     await expect(writer.sessions.appendEvent({ session, event })).rejects.toMatchObject({ outcomeUnknown: true });
-    // What was applied is still pending; meanwhile another session writes the same key.
+    // The applied write is still pending. Meanwhile another session writes the same key.
     const second = { author: 'user', actions: { stateDelta: { 'app:k': 'second' } } };
     await others.appendEvent({ session: { ...USER, id: 's-2' }, event: second });
     expect(await others.append({ session, event })).toMatchObject({ duplicate: true });
@@ -101,8 +101,8 @@ describeRedis('Writes to an app of a $name store', ['redis-cluster'], (bench) =>
     expect(await isPending(bench())).toBe(false);
   });
 
-  it('make a new session known to its app where its creator died', async () => {
-    const writer = mortal(bench(), { before: APPLY_APP_WRITES.sha });
+  it('register a new session although its creator died', async () => {
+    const writer = crashingStore(bench(), { before: APPLY_APP_WRITES.sha });
     const others = new SessionService({ storage: bench().storage() });
     writer.doom();
     const created = writer.sessions.createSession({ ...USER, sessionId: 's-1', state: { 'app:k': 1 } });
@@ -111,7 +111,7 @@ describeRedis('Writes to an app of a $name store', ['redis-cluster'], (bench) =>
     expect((await others.listSessions({ appName: 'shop' })).sessions).toHaveLength(1);
   });
 
-  it('lose nothing where many sessions write at once', async () => {
+  it('are all applied when many sessions write at once', async () => {
     const sessions = new SessionService({ storage: bench().storage() });
     const ids = Array.from({ length: 10 }, (_, index) => `s-${index}`);
     for (const sessionId of ids) await sessions.createSession({ ...USER, userId: `of ${sessionId}`, sessionId });
@@ -132,7 +132,7 @@ describeRedis('Writes to an app of a $name store', ['redis-cluster'], (bench) =>
     expect(await isPending(bench())).toBe(false);
   });
 
-  it('forget users of whom nothing is left', async () => {
+  it('remove users without sessions from the registry', async () => {
     const sessions = new SessionService({ storage: bench().storage() });
     for (const userId of ['ann', 'bob']) await sessions.createSession({ appName: 'shop', userId, sessionId: 's' });
     await sessions.createSession({ appName: 'shop', userId: 'bob', sessionId: 's-2' });

@@ -1,6 +1,7 @@
-import { type Agenda, type Lease, type LeaseStore, SessionService } from '../../src/index.js';
 import { DEFAULT_TTL } from '../../src/config/ttl.js';
+import { SessionService } from '../../src/index.js';
 import { lifetimesOf } from '../../src/sessions/domain/expiry.js';
+import type { Agenda, Lease, LeaseStore } from '../../src/storage.js';
 import { describeRedis } from '../support/redis-servers.js';
 import { watchedRedis } from '../support/watched-redis.js';
 
@@ -9,7 +10,7 @@ const SESSION = { appName: 'shop', userId: 'ann', id: 's-1' };
 const LENGTHS = [100, 10_000];
 const BATCH = 500;
 
-/** What an operation takes on one node and on a cluster, where an app lies elsewhere; each is a script. */
+/** Round trips of each operation on one node and on a cluster. */
 const EXPECTED: Record<string, readonly [node: number, cluster: number]> = {
   'create a session': [1, 4],
   'append an event': [1, 1],
@@ -23,18 +24,18 @@ const EXPECTED: Record<string, readonly [node: number, cluster: number]> = {
   'list the sessions of the app': [1, 3],
   'read user state': [1, 1],
   'write app state': [1, 1],
-  'delete a session beside others': [1, 1],
-  'take a lease': [1, 1],
-  'be refused a lease': [1, 1],
+  'delete a session, not the last one': [1, 1],
+  'acquire a lease': [1, 1],
+  'fail to acquire a lease': [1, 1],
   'renew a lease': [1, 1],
-  'give a lease back': [1, 1],
-  'put something on the agenda': [1, 1],
-  'look what is due': [1, 1],
-  'take something off the agenda': [1, 1],
+  'release a lease': [1, 1],
+  'add an agenda entry': [1, 1],
+  'read due agenda entries': [1, 1],
+  'remove an agenda entry': [1, 1],
 };
 
 describeRedis('Round trips to a $name store', ['redis', 'redis-cluster'], (bench) => {
-  it(`are as many after ${LENGTHS.join(' events as after ')}`, async () => {
+  it(`are the same after ${LENGTHS.join(' events as after ')}`, async () => {
     let trips = 0;
     const client = watchedRedis(bench().client(), { beforeScript: () => trips++ });
     const storage = bench().storage({ client });
@@ -105,7 +106,7 @@ function operations(sessions: SessionService, length: number): Record<string, ()
     'list the sessions of the app': () => sessions.listSessions({ appName: 'shop', limit: 10 }),
     'read user state': () => sessions.getUserState(KEY),
     'write app state': () => sessions.updateAppState({ ...KEY, stateDelta: { k: 1 } }),
-    'delete a session beside others': () => sessions.deleteSession({ ...KEY, sessionId: `other-${length}` }),
+    'delete a session, not the last one': () => sessions.deleteSession({ ...KEY, sessionId: `other-${length}` }),
   };
 }
 
@@ -113,19 +114,19 @@ function leaseOperations(leases: LeaseStore): Record<string, () => Promise<unkno
   const request = { name: 'job', holder: 'one', ttlMs: 60_000 };
   let held: Lease = { ...request, token: 0, expiresAt: 0 };
   return {
-    'take a lease': async () => {
+    'acquire a lease': async () => {
       held = (await leases.acquire(request)) ?? held;
     },
-    'be refused a lease': () => leases.acquire(request),
+    'fail to acquire a lease': () => leases.acquire(request),
     'renew a lease': () => leases.renew(held, request.ttlMs),
-    'give a lease back': () => leases.release(held),
+    'release a lease': () => leases.release(held),
   };
 }
 
 function agendaOperations(agenda: Agenda): Record<string, () => Promise<unknown>> {
   return {
-    'put something on the agenda': () => agenda.put('job', 0),
-    'look what is due': () => agenda.due(1_000),
-    'take something off the agenda': () => agenda.remove({ name: 'job', dueAt: 0 }),
+    'add an agenda entry': () => agenda.put('job', 0),
+    'read due agenda entries': () => agenda.due(1_000),
+    'remove an agenda entry': () => agenda.remove({ name: 'job', dueAt: 0 }),
   };
 }

@@ -1,47 +1,27 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { SessionService } from '../../src/index.js';
 import { startRedis } from '../servers/private-redis.js';
-import { PrivateServer } from '../servers/private-server.js';
+import type { PrivateServer } from '../servers/private-server.js';
 import { until } from '../servers/redis-cluster.js';
+import { MASTER_NAME, startSentinel } from '../servers/redis-sentinel.js';
 import { withRedis } from '../servers/redis-login.js';
 import { requiredBinary } from '../support/processes/killable-stores.js';
 import { describeRedis } from '../support/redis-servers.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
 const SESSION = { appName: 'shop', userId: 'ann', id: 's-1' };
-const NAME = 'sessions-master';
-
-/** A Sentinel that knows of a master under {@link NAME}. */
-async function startSentinel(command: string, master: URL): Promise<PrivateServer> {
-  const sentinel = await PrivateServer.start({
-    addressAt: (port) => `redis://127.0.0.1:${port}`,
-    program: (folder, port) => {
-      const file = join(folder, 'sentinel.conf');
-      writeFileSync(file, `port ${port}\nbind 127.0.0.1\ndir ${folder}\n`);
-      return { command, args: [file, '--sentinel'], stopSignal: 'SIGTERM' };
-    },
-    check: (address) => withRedis(address, (client) => client.ping()),
-  });
-  await withRedis(sentinel.address, (client) =>
-    client.call('SENTINEL', 'MONITOR', NAME, master.hostname, master.port, '1'),
-  );
-  return sentinel;
-}
-
 describeRedis('A $name store behind Sentinel', ['redis'], (bench) => {
   let servers: PrivateServer[];
 
   afterEach(() => Promise.all(servers.map((server) => server.stop())));
 
-  it('writes to the master that Sentinel names, and finds it again after it was away', async () => {
+  it('writes to the master that Sentinel names, and reconnects after a restart', async () => {
     const command = requiredBinary('redis-server');
     const master = await startRedis(command, { durable: true });
     servers = [master];
     const sentinel = await startSentinel(command, new URL(master.address));
     servers.push(sentinel);
     const { hostname: host, port } = new URL(sentinel.address);
-    const connection = { sentinels: [{ host, port: Number(port) }], name: NAME };
+    const connection = { sentinels: [{ host, port: Number(port) }], name: MASTER_NAME };
     const sessions = new SessionService({ storage: bench().storage({ url: undefined, connection }) });
     await sessions.createSession(KEY);
     await sessions.appendEvent({ session: SESSION, event: { id: 'e-1', author: 'user' } });

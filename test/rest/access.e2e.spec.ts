@@ -6,13 +6,14 @@ const MISSING = '/apps/shop/users/ann/sessions/none';
 
 interface Route {
   readonly route: string;
-  readonly target: 'session' | 'other' | 'app state read' | 'app state write';
+  readonly target: 'session' | 'other' | 'app sessions' | 'app state read' | 'app state write';
   readonly body?: unknown;
 }
 
 const P = '/apps/:appName/users/:userId/sessions';
 const routes: readonly Route[] = [
   { route: `GET ${P}`, target: 'other' },
+  { route: 'GET /apps/:appName/sessions', target: 'app sessions' },
   { route: `POST ${P}`, target: 'other' },
   { route: `POST ${P}/:sessionId`, target: 'other' },
   { route: `GET ${P}/:sessionId`, target: 'session' },
@@ -62,6 +63,16 @@ describe('access to the routes of sessions', () => {
     },
   );
 
+  it.each(routes)('$route asks who has no name to sign in, whatever there is', async ({ route, body }) => {
+    for (const ids of [SESSION, MISSING]) {
+      const answer = await ask(route, ids, 'anonymous', body);
+      expect(answer.status).toBe(401);
+      expect(answer.body).toMatchObject({ code: 'UNAUTHENTICATED' });
+    }
+    const untouched = await app.sessions.getSession({ appName: 'shop', userId: 'ann', sessionId: 's' });
+    expect(untouched).toMatchObject({ version: 0 });
+  });
+
   const otherRoutes = routes.filter(({ target }) => target !== 'session');
   it.each(otherRoutes.flatMap((each) => everybody.map((who) => ({ ...each, who }))))(
     '$route is answered to $who as the access says',
@@ -73,7 +84,7 @@ describe('access to the routes of sessions', () => {
           : target === 'other' && who === 'the owner');
       const { status } = await ask(route, '/apps/shop/users/ann/sessions/new', who, body);
       expect(status < 400).toBe(isAllowed);
-      if (!isAllowed) expect(status).toBe(403);
+      if (!isAllowed) expect(status).toBe(who === 'anonymous' ? 401 : 403);
     },
   );
 

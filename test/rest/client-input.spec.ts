@@ -28,7 +28,7 @@ describe('the client, before it sends anything,', () => {
     ['undefined in a list', [undefined]],
     ['a lone surrogate', '\ud800'],
   ])('refuses %s, which JSON would change on the way', async (_name, value) => {
-    const append = client.appendEvent({ ...KEY, event: { actions: { stateDelta: { k: value } } } });
+    const append = client.appendEvent({ ...KEY, event: { author: 'user', actions: { stateDelta: { k: value } } } });
     await expect(append).rejects.toMatchObject({ code: 'INVALID_INPUT' });
     await expect(client.createSession({ ...KEY, state: { k: value } })).rejects.toMatchObject({
       code: 'INVALID_INPUT',

@@ -32,6 +32,16 @@ describe.each(frameworks)('the client of the routes on %s', (framework) => {
     expect((await client.forkSession({ ...KEY, atSeq: 1, newSessionId: 'copy' })).state.step).toBe(1);
     expect((await client.rewindSession({ ...KEY, toSeq: 1 })).state.step).toBe(1);
     expect((await client.listSessions(OWNER)).sessions.map(({ id }) => id).toSorted()).toEqual(['copy', 's 1']);
+    await client.createSession({ appName: 'shop', userId: 'bob', sessionId: 'of bob' });
+    const ofApp = await client.listSessions({ appName: 'shop', order: 'asc', orderBy: 'createTime', limit: 2 });
+    const { cursor, ...rest } = {
+      cursor: ofApp.nextCursor,
+      appName: 'shop',
+      order: 'asc',
+      orderBy: 'createTime',
+    } as const;
+    const ofBob = await client.listSessions({ ...rest, cursor });
+    expect([...ofApp.sessions, ...ofBob.sessions].map(({ id }) => id)).toEqual(['s 1', 'copy', 'of bob']);
     await client.deleteSession(KEY);
     expect(await client.getSession(KEY)).toBeUndefined();
   });

@@ -21,15 +21,19 @@ const NOT_OVER_HTTP: readonly Skip[] = [
   {
     reason: 'a path names a session by its id; which one of this id a caller loaded is not sent',
     tests: [
-      'an object of a replaced session appends nothing to the new one',
-      'an object of a replaced session adds no summary and no rewind to the new one',
-      'an expired session is replaced, and nothing of it shines through',
+      'an object of a replaced session cannot append to the new one',
+      'an object of a replaced session cannot add a summary or a rewind to the new one',
+      'an expired session is replaced completely',
     ],
   },
   {
     reason:
       'a time that a constructor filled in is not sent, or a repetition would be another event; the store gives its own',
     tests: ['an instance of Event is taken like a plain object'],
+  },
+  {
+    reason: 'a client knows of a session what it shows; what it was read without is not sent',
+    tests: ['a limit that holds on read alone leaves out what it left out, but no call'],
   },
 ];
 

@@ -1,73 +1,91 @@
-import { describeSessionsRoutes, describeSummaryRoutes, mountDocs } from '../../src/openapi/index.js';
-import type {
-  Answer as ResponseObject,
-  Parameter,
-  SessionsDocument,
-} from '../../src/sessions/openapi/document-types.js';
-import { Described } from './openapi/described.js';
+import { mountDocs } from '../../src/openapi/index.js';
+import { type ApiDocument, Described } from './openapi/described.js';
 import { OPERATION_CALLS } from './openapi/operation-calls.js';
 import { RestApp } from './rest-app.js';
 
-const ofSessions = new Described(describeSessionsRoutes());
-const ofSummaries = new Described(describeSummaryRoutes());
+describe('the document of an app', () => {
+  let described: Described;
 
-describe.each([
-  ['sessions', ofSessions],
-  ['summaries', ofSummaries],
-])('the document of the routes of %s', (_name, own) => {
-  it('names every parameter that a path has', () => {
-    for (const [path, { parameters = [] }] of Object.entries(own.document.paths)) {
-      const named = parameters.map((each) => own.resolved<Parameter>(each).name);
-      expect(named).toEqual([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name));
+  beforeAll(async () => {
+    described = new Described(await documentOf({ summarizer: {} }));
+  });
+
+  it('names every operation once, and groups it', () => {
+    const ids = described.operations.map(({ operation }) => operation.operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(Object.keys(OPERATION_CALLS).toSorted()).toEqual(ids.toSorted());
+    expect(described.document.tags.map(({ name }) => name)).toEqual(['sessions', 'events', 'state', 'summaries']);
+  });
+
+  it('names the parameters of paths first, each with a value to try', () => {
+    for (const { route, operation } of described.operations) {
+      const names = [...route.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+      const parameters = operation.parameters ?? [];
+      expect(parameters.slice(0, names.length)).toEqual(
+        names.map((name) =>
+          expect.objectContaining({
+            name,
+            in: 'path',
+            required: true,
+            schema: expect.objectContaining({ example: expect.any(String) }),
+          }),
+        ),
+      );
+      // What is filled in for people must not make the call fail, as a condition would.
+      for (const other of parameters.slice(names.length)) {
+        expect(other).toMatchObject({ in: expect.stringMatching(/^(query|header)$/), required: false });
+        expect(JSON.stringify(other)).not.toContain('example');
+      }
     }
   });
 
-  it('has nothing that nobody refers to, and no reference that leads nowhere', () => {
-    const text = JSON.stringify(own.document);
-    for (const [, reference] of text.matchAll(/"\$ref":"([^"]+)"/g)) own.resolved({ $ref: reference });
-    for (const [kind, parts] of Object.entries(own.document.components)) {
-      for (const name of Object.keys(parts)) expect(text).toContain(`"#/components/${kind}/${name}"`);
+  it('has no reference that leads nowhere, and only schemas that something refers to', () => {
+    const text = JSON.stringify(described.document);
+    expect(text).not.toMatch(/"\$ref":"#\/components\/(?!schemas\/)/);
+    for (const [, $ref = ''] of text.matchAll(/"\$ref":"([^"]+)"/g)) described.resolved({ $ref });
+    for (const name of Object.keys(described.document.components.schemas)) {
+      expect(text).toContain(`"#/components/schemas/${name}"`);
     }
   });
 
   it('has examples of all that is sent and answered, and they are as described', () => {
-    const bodies = own.operations.flatMap(({ operation: { requestBody, responses } }) => [
+    const bodies = described.operations.flatMap(({ operation: { requestBody, responses } }) => [
       requestBody,
-      ...Object.values(responses).map((each) => own.resolved<ResponseObject>(each)),
+      ...Object.values(responses),
     ]);
-    for (const { schema, example } of bodies.flatMap((each) => Object.values(each?.content ?? {}))) {
+    for (const media of bodies.flatMap((each) => Object.values(each?.content ?? {}))) {
+      const example = described.exampleOf(media);
       expect(example).toBeDefined();
-      expect(own.valueProblems(schema, example)).toEqual([]);
+      expect(described.valueProblems(media.schema, example)).toEqual([]);
     }
   });
-});
 
-describe('the document of an app', () => {
-  it('names every operation once', () => {
-    const operations = [...ofSessions.operations, ...ofSummaries.operations];
-    const ids = operations.map(({ operation }) => operation.operationId);
-    expect(new Set(ids).size).toBe(ids.length);
-    expect(Object.keys(OPERATION_CALLS).toSorted()).toEqual(ids.toSorted());
+  it('says of objects whether they have other fields than those that it names', () => {
+    const schemas = Object.entries(described.document.components.schemas);
+    for (const [name, schema] of schemas.filter(([, { properties }]) => properties)) {
+      expect([name, schema]).toEqual([name, expect.objectContaining({ additionalProperties: expect.any(Boolean) })]);
+    }
   });
 
   it('follows the routes to wherever they are mounted', async () => {
-    const paths = await documentedPaths({ path: 'api/v1', summarizer: {} });
-    const [sessions, summaries] = [describeSessionsRoutes('/api/v1/'), describeSummaryRoutes('/api/v1/')];
-    expect(paths.toSorted()).toEqual([...Object.keys(sessions.paths), ...Object.keys(summaries.paths)].toSorted());
-    expect(paths).toContain('/api/v1/apps/{appName}/users/{userId}/sessions/{sessionId}/summary');
+    const { paths } = await documentOf({ path: 'api/v1', summarizer: {} });
+    expect(Object.keys(paths)).toEqual(Object.keys(described.document.paths).map((path) => `/api/v1${path}`));
   });
 
   it('says nothing of summaries where their routes are not mounted', async () => {
-    expect(await documentedPaths({})).toEqual(Object.keys(describeSessionsRoutes().paths));
+    const document = await documentOf({});
+    expect(Object.keys(document.paths)).toEqual(
+      Object.keys(described.document.paths).filter((path) => !path.includes('/summar')),
+    );
+    expect(JSON.stringify(document)).not.toMatch(/summaries"|SessionSummary|SUMMARY_/);
   });
 });
 
-async function documentedPaths(options: Parameters<typeof RestApp.start>[1]): Promise<string[]> {
+async function documentOf(options: Parameters<typeof RestApp.start>[1]): Promise<ApiDocument> {
   const app = await RestApp.start('Express', { ...options, prepare: mountDocs });
   try {
-    const { text, body } = await app.request('GET', '/openapi.json');
-    if (!options?.summarizer) expect(text).not.toMatch(/summaries"|SessionSummary|SUMMARY_/);
-    return Object.keys((body as unknown as SessionsDocument).paths);
+    const { body } = await app.request('GET', '/openapi.json');
+    return body as unknown as ApiDocument;
   } finally {
     await app.close();
   }

@@ -39,6 +39,19 @@ describe.each(frameworks)('in an app with pipes of its own, on %s, the routes', 
     expect((await app.request('POST', `${SESSIONS}/s/summary`, { force: true })).status).toBe(204);
   });
 
+  it('do not say what the app is made of', async () => {
+    const answers = [
+      await app.request('GET', `${SESSIONS}/s`),
+      await app.request('GET', `${SESSIONS}/none`),
+      await app.request('POST', SESSIONS, '{"a'),
+    ];
+    expect(answers.map(({ status, headers }) => [status, headers.get('x-powered-by')])).toEqual([
+      [200, null],
+      [404, null],
+      [400, null],
+    ]);
+  });
+
   it('say themselves what is wrong with a query', async () => {
     const detail = 'nope: is not known here; known are';
     for (const path of ['', '/s', '/s/events', '/s/summaries']) {

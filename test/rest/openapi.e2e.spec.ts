@@ -1,10 +1,9 @@
 import { HttpException, Injectable, UnauthorizedException } from '@nestjs/common';
 import { StaleSessionError, StoreUnavailableError } from '../../src/index.js';
-import type { Parameter, Schema, SessionsDocument } from '../../src/sessions/openapi/document-types.js';
-import { describeSessionsRoutes, describeSummaryRoutes, mountDocs } from '../../src/openapi/index.js';
-import { type AccessRequest, SessionAccess } from '../../src/sessions/rest/index.js';
+import { mountDocs } from '../../src/openapi/index.js';
+import { type AccessRequest, OpenAccess } from '../../src/sessions/rest/index.js';
 import { SummaryFailedError } from '../../src/summarizer/index.js';
-import { Described, type DescribedOperation } from './openapi/described.js';
+import { type ApiDocument, Described, type DescribedOperation } from './openapi/described.js';
 import { OPERATION_CALLS, type OperationCall } from './openapi/operation-calls.js';
 import { type Answer, RestApp, frameworks } from './rest-app.js';
 
@@ -12,12 +11,16 @@ const KEY = { appName: 'shop', userId: 'ann', sessionId: 's' };
 
 /** Denies what a header names, be it as a guard of the app would. */
 @Injectable()
-class DenyingAccess extends SessionAccess {
-  allows({ target, request }: AccessRequest): boolean {
+class DenyingAccess extends OpenAccess {
+  override allows({ target, request }: AccessRequest): boolean {
     const denied = (request as { headers: Record<string, string | undefined> }).headers['x-deny'];
     if (denied === 'strangers') throw new UnauthorizedException('Sign in first.');
     if (denied === 'haste') throw new HttpException('There were too many requests.', 429);
     return denied !== target;
+  }
+
+  override allowsWrite({ request }: AccessRequest): boolean {
+    return (request as { headers: Record<string, string | undefined> }).headers['x-deny'] !== 'writes';
   }
 }
 
@@ -34,9 +37,7 @@ async function fetchText(url: string): Promise<string> {
   return response.text();
 }
 
-const operations = [describeSessionsRoutes(), describeSummaryRoutes()].flatMap(
-  (document) => new Described(document).operations,
-);
+const operations = Object.keys(OPERATION_CALLS);
 
 describe.each(frameworks)('the document of the routes on %s', (framework) => {
   let app: RestApp;
@@ -49,7 +50,7 @@ describe.each(frameworks)('the document of the routes on %s', (framework) => {
       prepare: mountDocs,
     });
     const { body } = await app.request('GET', '/openapi.json');
-    described = new Described(body as unknown as SessionsDocument);
+    described = new Described(body as unknown as ApiDocument);
     await app.sessions.createSession({ ...KEY, state: { 'user:theme': 'light' } });
     await app.sessions.createSession({ ...KEY, sessionId: 'other' });
     await app.sessions.createSession({ ...KEY, sessionId: 'long' });
@@ -70,15 +71,17 @@ describe.each(frameworks)('the document of the routes on %s', (framework) => {
   });
 
   it('has every route that there is, and no other', () => {
-    const documented = described.operations.map(({ route }) => route);
-    expect(documented.toSorted()).toEqual(operations.map(({ route }) => route).toSorted());
+    const ids = described.operations.map(({ operation }) => operation.operationId);
+    expect(ids.toSorted()).toEqual(operations.toSorted());
     if (framework === 'Fastify') return;
+    const documented = described.operations.map(({ route }) => route);
     const routes = app.routes().filter((route) => route.includes(' /apps'));
     expect(documented.toSorted()).toEqual(routes.map((route) => route.replace(/:(\w+)/g, '{$1}')).toSorted());
   });
 
-  it.each(operations)('says of $route what it answers, whatever is asked', async (each) => {
-    const { method, calls } = OPERATION_CALLS[each.operation.operationId] ?? { calls: [] };
+  it.each(operations)('says of %s what it answers, whatever is asked', async (id) => {
+    const each = described.operation(id);
+    const { method, calls } = OPERATION_CALLS[id] ?? { calls: [] };
     expect(method).toBeDefined();
     const [good = { status: 0 }] = calls;
     const wrong: OperationCall[] = [
@@ -108,7 +111,7 @@ describe.each(frameworks)('the document of the routes on %s', (framework) => {
   });
 
   it('says of events what they are, also with fields that are null, as ADK for Python sends them', async () => {
-    const nothing = { author: null, branch: null, partial: null, longRunningToolIds: null, usageMetadata: null };
+    const nothing = { author: 'agent', branch: null, partial: null, longRunningToolIds: null, usageMetadata: null };
     const event = {
       ...nothing,
       errorCode: null,
@@ -136,12 +139,13 @@ describe.each(frameworks)('the document of the routes on %s', (framework) => {
     }
     // What the store fills in is never null.
     await app.request('POST', path, {
+      author: 'agent',
       id: null,
       invocationId: null,
       timestamp: null,
       actions: { stateDelta: null, stateRemovals: null },
     });
-    await app.request('POST', path, { actions: null });
+    await app.request('POST', path, { author: 'agent', actions: null });
     const page = await app.request('GET', path);
     expect(described.valueProblems({ $ref: '#/components/schemas/EventPage' }, page.body)).toEqual([]);
   });
@@ -159,38 +163,44 @@ describe.each(frameworks)('the document of the routes on %s', (framework) => {
     expect(described.valueProblems({ $ref: '#/components/schemas/Event' }, data)).toEqual([]);
   });
 
-  it.each(operations)('knows the names that $route takes, all of them', async (each) => {
+  it.each(operations)('knows the names that %s takes, all of them', async (id) => {
+    const each = described.operation(id);
     const namesKnownTo = async (call: OperationCall): Promise<string[]> => {
       const { body } = await ask(each, call);
       const known = /known are (.*)$/.exec(String(body.detail))?.[1];
       return known === undefined ? [] : known.split(', ').filter((name) => name !== 'none');
     };
-    const parameters = (each.operation.parameters ?? []).map((parameter) => described.resolved<Parameter>(parameter));
-    const query = parameters.filter(({ in: place }) => place === 'query').map(({ name }) => name);
-    if (query.length > 0)
-      expect((await namesKnownTo({ status: 400, query: '?nope=1' })).toSorted()).toEqual(query.toSorted());
-    const schema = each.operation.requestBody?.content['application/json']?.schema;
+    const query = (each.operation.parameters ?? []).filter(({ in: place }) => place === 'query');
+    const names = query.map(({ name }) => name);
+    if (names.length > 0)
+      expect((await namesKnownTo({ status: 400, query: '?nope=1' })).toSorted()).toEqual(names.toSorted());
+    for (const { name, schema } of query) {
+      const { body } = await ask(each, { status: 400, query: `?${name}=nope` });
+      const [, allowed] = /must be one of the following values: (.*)$/.exec(String(body.detail)) ?? [];
+      const { enum: values } = described.merged(schema) as { readonly enum?: readonly string[] };
+      expect([name, values?.join(', ')]).toEqual([name, allowed]);
+    }
+    const schema = each.operation.requestBody?.content?.['application/json']?.schema;
     if (!schema || each.operation.operationId === 'appendEvent') return;
-    const names = Object.keys(described.resolved<Schema>(schema).properties ?? {});
-    expect((await namesKnownTo({ status: 400, body: { nope: 1 } })).toSorted()).toEqual(names.toSorted());
+    const fields = Object.keys(described.resolved<{ properties?: object }>(schema).properties ?? {});
+    expect((await namesKnownTo({ status: 400, body: { nope: 1 } })).toSorted()).toEqual(fields.toSorted());
   });
 
   it('has a page whose files are all here', async () => {
     const page = await fetchText(`${app.url}/docs`);
     const files = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, file = '']) => file);
-    expect(files).toHaveLength(4);
+    expect(files).toHaveLength(6);
     for (const file of files) {
       const url = new URL(file, `${app.url}/docs`);
       expect(url.origin).toBe(app.url);
+      const { headers } = await fetch(url);
+      expect(headers.get('content-security-policy')).toMatch(/^default-src 'self'; /);
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
       const text = await fetchText(url.href);
       const outside = file.endsWith('.css') ? text.match(/url\((?!["']?data:)[^)]*|@import/g) : null;
       expect(outside).toBeNull();
     }
-    const start = await fetchText(`${app.url}/docs/start.js`);
-    expect(start).toContain('validatorUrl: null');
-    expect(new URL(/new URL\("([^"]+)"/.exec(start)?.[1] ?? '', `${app.url}/docs/start.js`).href).toBe(
-      `${app.url}/openapi.json`,
-    );
+    expect(await fetchText(`${app.url}/docs/swagger-ui-init.js`)).toContain('"validatorUrl": null');
   });
 
   function ask({ route }: DescribedOperation, { query = '', body, headers, ids }: OperationCall): Promise<Answer> {

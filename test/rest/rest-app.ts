@@ -2,22 +2,20 @@ import { type INestApplication, Module } from '@nestjs/common';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
-import {
-  SESSION_STORAGE,
-  SessionService,
-  type SessionStorage,
-  SessionsModule,
-  type SessionsModuleOptions,
-} from '../../src/index.js';
+import type { Server } from 'node:http';
+import { promisify } from 'node:util';
+import { SESSION_STORAGE, SessionService, SessionsModule, type SessionsModuleOptions } from '../../src/index.js';
 import {
   FASTIFY_OPTIONS,
   OpenAccess,
   ProblemFilter,
   SESSIONS_BODY_LIMIT,
+  SessionAccessModule,
   SessionsRestModule,
-  answerUnreadable,
+  answerMalformedHttp,
   type SessionsRestOptions,
 } from '../../src/sessions/rest/index.js';
+import type { SessionStorage } from '../../src/storage.js';
 import { SummarizerModule, type SummarizerOptions, SummarizerSessionManager } from '../../src/summarizer/index.js';
 import { SummarizerRestModule } from '../../src/summarizer/rest/index.js';
 
@@ -28,6 +26,8 @@ interface RestAppOptions extends Partial<SessionsRestOptions> {
   readonly sessions?: Partial<SessionsModuleOptions>;
   /** With the routes of summaries. */
   readonly summarizer?: SummarizerOptions;
+  /** By one rule for the whole app, not one for each module of routes. */
+  readonly isAccessGlobal?: boolean;
   /** Done to the app before anything else is. */
   readonly prepare?: (app: INestApplication) => void;
 }
@@ -56,15 +56,20 @@ export class RestApp {
 
   static async start(
     framework: Framework,
-    { sessions, summarizer, prepare, ...rest }: RestAppOptions = {},
+    { sessions, summarizer, prepare, isAccessGlobal = false, ...rest }: RestAppOptions = {},
   ): Promise<RestApp> {
     const options = { provider: 'memory', isGlobal: true, ...sessions } as const;
-    const routes = { access: OpenAccess, ...rest };
+    const { access, streams, imports = [], ...place }: SessionsRestOptions = { access: OpenAccess, ...rest };
+    const rule = access && { access, streams };
+    const routes = { ...place, imports, ...(isAccessGlobal ? {} : rule) };
+    const ofApp = isAccessGlobal && rule ? [SessionAccessModule.forRoot(rule)] : [];
     const ofSummaries = summarizer && [
       SummarizerModule.forRoot({ ...summarizer, isGlobal: true }),
       SummarizerRestModule.forRoot(routes),
     ];
-    @Module({ imports: [SessionsModule.forRoot(options), SessionsRestModule.forRoot(routes), ...(ofSummaries ?? [])] })
+    @Module({
+      imports: [SessionsModule.forRoot(options), ...ofApp, SessionsRestModule.forRoot(routes), ...(ofSummaries ?? [])],
+    })
     class RestAppModule {}
     const module = await Test.createTestingModule({ imports: [RestAppModule] }).compile();
     const app =
@@ -75,7 +80,7 @@ export class RestApp {
     if ('useBodyParser' in app && framework === 'Express') {
       (app as NestExpressApplication).useBodyParser('json', { limit: SESSIONS_BODY_LIMIT });
     }
-    if (framework === 'Express') app.getHttpServer().on('clientError', answerUnreadable);
+    if (framework === 'Express') app.getHttpServer().on('clientError', answerMalformedHttp);
     app.useGlobalFilters(new ProblemFilter());
     await app.listen(0, '127.0.0.1');
     return new RestApp(app, await app.getUrl());
@@ -101,8 +106,9 @@ export class RestApp {
     );
   }
 
-  /** On a connection of its own: one that was kept may be closed by the server just when it is used again. */
-  async request(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+  /** What writes has a body, be it empty. On a connection of its own: one that was kept may be closed by the server just when it is used again. */
+  async request(method: string, path: string, given?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+    const body = given ?? (method === 'POST' || method === 'PATCH' ? {} : undefined);
     const response = await fetch(this.url + path, {
       method,
       headers: { connection: 'close', ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
@@ -110,6 +116,12 @@ export class RestApp {
     });
     const text = await response.text();
     return { status: response.status, headers: response.headers, text, body: text === '' ? {} : JSON.parse(text) };
+  }
+
+  /** How many connections the server has. */
+  async connections(): Promise<number> {
+    const server = this.app.getHttpServer() as Server;
+    return promisify(server.getConnections.bind(server))();
   }
 
   async close(): Promise<void> {

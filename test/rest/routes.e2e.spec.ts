@@ -68,6 +68,24 @@ describe.each(frameworks)('the routes of sessions on %s', (framework) => {
     expect(mixed).toMatchObject({ status: 400, body: { path: 'Idempotency-Key' } });
   });
 
+  it('take an event for the same where it is sent as it was answered', async () => {
+    await post(`${SESSIONS}/s`);
+    const { body } = await post(`${SESSIONS}/s/events`, HELLO);
+    expect(await post(`${SESSIONS}/s/events`, body)).toMatchObject({ status: 200, body });
+    const later = { ...body, timestamp: Number(body.timestamp) + 1 };
+    expect(await post(`${SESSIONS}/s/events`, later)).toMatchObject({ status: 409, body: { code: 'EVENT_CONFLICT' } });
+  });
+
+  it('refuse an event without an author, such as one inside another object', async () => {
+    await post(`${SESSIONS}/s`);
+    for (const event of [{}, { event: HELLO }]) {
+      const refused = await post(`${SESSIONS}/s/events`, event);
+      expect(refused).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT', path: '$.author' } });
+      expect(refused.body.detail).toContain('must be sent without that object around it');
+    }
+    expect((await get(`${SESSIONS}/s`)).body.version).toBe(0);
+  });
+
   it('append on the condition that nobody was faster', async () => {
     await post(`${SESSIONS}/s`);
     expect((await post(`${SESSIONS}/s/events`, HELLO, { 'if-match': '"0"' })).status).toBe(201);

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
+import { until } from '../support/until.js';
 import { Keeper } from './keeper.js';
 
 const program = {
@@ -69,8 +69,4 @@ function isRunning(pid: number): boolean {
   } catch {
     return false;
   }
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await delay(10);
 }

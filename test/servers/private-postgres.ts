@@ -37,7 +37,7 @@ export function startPostgres(
 }
 
 /** PostgreSQL refuses to run as root. */
-function ownerOfPostgres(): Owner {
+export function ownerOfPostgres(): Owner {
   if (process.getuid?.() !== 0) return {};
   return userNamed('postgres') ?? userNamed('nobody') ?? {};
 }

@@ -26,7 +26,7 @@ describe.each(testStores)('closing sessions on $name', ({ open }) => {
     const refused = { code: 'STORE_UNAVAILABLE', outcomeUnknown: false };
     await expect(sessions.getSession(KEY)).rejects.toMatchObject(refused);
     await expect(sessions.createSession({ ...KEY, sessionId: 'two' })).rejects.toMatchObject(refused);
-    await expect(sessions.appendEvent({ session, event: {} })).rejects.toMatchObject(refused);
+    await expect(sessions.appendEvent({ session, event: { author: 'user' } })).rejects.toMatchObject(refused);
     await expect(sessions.deleteSession(KEY)).rejects.toMatchObject(refused);
     await expect(sessions.listSessions(KEY)).rejects.toMatchObject(refused);
     await expect(sessions.purgeExpired()).rejects.toMatchObject(refused);

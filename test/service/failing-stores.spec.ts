@@ -1,13 +1,5 @@
-import {
-  type AppendOutcome,
-  type Commit,
-  InMemorySessionStorage,
-  type ReadRequest,
-  SessionService,
-  StoreUnavailableError,
-  type StoredSession,
-  type TouchRequest,
-} from '../../src/index.js';
+import { InMemorySessionStorage, SessionService, StoreUnavailableError } from '../../src/index.js';
+import type { AppendOutcome, Commit, ReadRequest, StoredSession, TouchRequest } from '../../src/storage.js';
 import { ManualClock } from '../../src/testing/index.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 'one' };
@@ -77,7 +69,10 @@ describe('a store that fails', () => {
     const heard: number[] = [];
     sessions.hooks.onAfterAppend(({ event }) => void heard.push(event.seq));
     storage.failsToRead = true;
-    const stored = await sessions.appendEvent({ session, event: { actions: { rewind: { toSeq: 0 } } } });
+    const stored = await sessions.appendEvent({
+      session,
+      event: { author: 'user', actions: { rewind: { toSeq: 0 } } },
+    });
     await sessions.whenIdle();
     expect(stored.seq).toBe(2);
     expect(heard).toEqual([2]);

@@ -1,4 +1,5 @@
-import { InMemorySessionStorage, type ReadRequest, SessionService, type StoredSession } from '../../src/index.js';
+import { InMemorySessionStorage, SessionService } from '../../src/index.js';
+import type { ReadRequest, StoredSession } from '../../src/storage.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 'one' };
 const SESSION = { appName: 'shop', userId: 'ann', id: 'one' };
@@ -21,7 +22,10 @@ async function numberedSession(length: number) {
   const sessions = new SessionService({ storage });
   await sessions.createSession({ ...KEY, state: { count: 0 } });
   const append = async (count: number): Promise<unknown> =>
-    sessions.appendEvent({ session: SESSION, event: { id: `e${count}`, actions: { stateDelta: { count } } } });
+    sessions.appendEvent({
+      session: SESSION,
+      event: { author: 'user', id: `e${count}`, actions: { stateDelta: { count } } },
+    });
   for (let count = 1; count <= length; count++) await append(count);
   return { storage, sessions, append };
 }

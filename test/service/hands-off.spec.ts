@@ -67,7 +67,7 @@ describe('values that a getter gives', () => {
     const session = await sessions.createSession(KEY);
     const stored = await sessions.appendEvent({
       session,
-      event: { customMetadata: { value: counting() }, actions: { stateDelta: { value: counting() } } },
+      event: { author: 'user', customMetadata: { value: counting() }, actions: { stateDelta: { value: counting() } } },
     });
     expect(stored).toMatchObject({
       customMetadata: { value: { reads: 1 } },
@@ -93,8 +93,8 @@ describe('an event made twice', () => {
   it('is the same one in whatever order its removals stand', async () => {
     const sessions = new SessionService({ storage: new InMemorySessionStorage() });
     const session = await sessions.createSession({ ...KEY, state: { a: 1, b: 1 } });
-    await sessions.append({ session, event: { id: 'e', actions: { stateRemovals: ['a', 'b'] } } });
-    const again = { id: 'e', actions: { stateRemovals: ['b', 'a'] } };
+    await sessions.append({ session, event: { author: 'user', id: 'e', actions: { stateRemovals: ['a', 'b'] } } });
+    const again = { id: 'e', author: 'user', actions: { stateRemovals: ['b', 'a'] } };
     expect((await sessions.append({ session, event: again })).duplicate).toBe(true);
   });
 

@@ -1,5 +1,6 @@
 import { EventEmitter, once } from 'node:events';
-import { type AppendOutcome, type Commit, InMemorySessionStorage, SessionService } from '../../src/index.js';
+import { InMemorySessionStorage, SessionService } from '../../src/index.js';
+import type { AppendOutcome, Commit } from '../../src/storage.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 'one' };
 

@@ -86,6 +86,16 @@ describe('a rewind where the beginning of the log was trimmed', () => {
     expect(await trimmed.counts()).toEqual(await kept.counts());
   });
 
+  it('takes back an invocation that the first kept event begins, if that is a message of the user', async () => {
+    await trimmed.fillUpTo(54);
+    for (let seq = 55; seq <= 64; seq++) {
+      await trimmed.append({ author: seq === 55 ? 'user' : 'agent', invocationId: 'last', content: { parts: [] } });
+    }
+    expect((await trimmed.record()).firstSeq).toBe(55);
+    await trimmed.sessions.rewindSession({ ...KEY, invocationId: 'last' });
+    expect((await trimmed.sessions.getSession(KEY))?.events).toEqual([]);
+  });
+
   it('is trimmed as well when the view has left it behind', async () => {
     await trimmed.fillUpTo(50);
     await trimmed.rewind(5);
@@ -104,6 +114,7 @@ describe('a rewind where the beginning of the log was trimmed', () => {
     await trimmed.fillUpTo(59);
     await trimmed.append(answer);
     await trimmed.fillUpTo(64);
-    expect((await trimmed.record()).firstSeq).toBe(30);
+    // The view begins at the message of the user before the call.
+    expect((await trimmed.record()).firstSeq).toBe(29);
   });
 });

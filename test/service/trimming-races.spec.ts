@@ -1,4 +1,5 @@
-import { InMemorySessionStorage, SessionService, type TrimRequest } from '../../src/index.js';
+import { InMemorySessionStorage, SessionService } from '../../src/index.js';
+import type { TrimRequest } from '../../src/storage.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 'one' };
 

@@ -26,7 +26,7 @@ describe('watching sessions', () => {
     const other = new SessionService({ storage });
     const next = sessions.watch(KEY).next();
     await setImmediate();
-    await other.appendEvent({ session: SESSION, event: { id: 'e1' } });
+    await other.appendEvent({ session: SESSION, event: { author: 'user', id: 'e1' } });
     expect((await next).value).toMatchObject({ id: 'e1', seq: 1 });
     await sessions.close();
   });
@@ -39,7 +39,7 @@ describe('watching sessions', () => {
     const watch = sessions.watch(KEY);
     const next = watch.next();
     await setImmediate();
-    await elsewhere.appendEvent({ session: SESSION, event: { id: 'e1' } });
+    await elsewhere.appendEvent({ session: SESSION, event: { author: 'user', id: 'e1' } });
     expect((await next).value).toMatchObject({ id: 'e1' });
     const end = expect(watch.next()).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
     await elsewhere.deleteSession(KEY);
@@ -73,7 +73,7 @@ describe('watching sessions', () => {
   it('listens only while somebody waits, so that a watch which is forgotten holds nothing', async () => {
     const { storage, sessions } = await watchedSessions();
     const watch = sessions.watch({ ...KEY, afterSeq: 0 });
-    await sessions.appendEvent({ session: SESSION, event: {} });
+    await sessions.appendEvent({ session: SESSION, event: { author: 'user' } });
     await watch.next();
     sessions.watch(KEY);
     await setImmediate();
@@ -91,7 +91,7 @@ describe('watching sessions', () => {
     const storage = new InMemorySessionStorage();
     const sessions = new SessionService({ storage, signals, onBackgroundError: (error) => failures.push(error) });
     await sessions.createSession(KEY);
-    expect(await sessions.appendEvent({ session: SESSION, event: {} })).toMatchObject({ seq: 1 });
+    expect(await sessions.appendEvent({ session: SESSION, event: { author: 'user' } })).toMatchObject({ seq: 1 });
     await sessions.whenIdle();
     expect(failures).toHaveLength(2);
   });
@@ -110,10 +110,10 @@ describe.each(testStores)('closing sessions that are watched on $name', ({ open 
     const sessions = new SessionService({ storage, watchPollMs: NO_POLL });
     await sessions.createSession(KEY);
     const waiting = sessions.watch(KEY).next();
-    await sessions.appendEvent({ session: SESSION, event: {} });
+    await sessions.appendEvent({ session: SESSION, event: { author: 'user' } });
     await waiting;
     const watch = sessions.watch({ ...KEY, afterSeq: 0 });
-    for (let count = 0; count < 2; count++) await sessions.appendEvent({ session: SESSION, event: {} });
+    for (let count = 0; count < 2; count++) await sessions.appendEvent({ session: SESSION, event: { author: 'user' } });
     await watch.next();
     const idle = sessions.watch(KEY).next();
     await sessions.close();

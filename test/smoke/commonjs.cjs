@@ -7,8 +7,10 @@ void checkPackage({
   typeorm: require('nestjs-agent-sessions/typeorm'),
   redis: require('nestjs-agent-sessions/redis'),
   openapi: require('nestjs-agent-sessions/openapi'),
+  rest: require('nestjs-agent-sessions/rest'),
   summarizer: require('nestjs-agent-sessions/summarizer'),
   summarizerRest: require('nestjs-agent-sessions/summarizer/rest'),
   summarizerGraphql: require('nestjs-agent-sessions/summarizer/graphql'),
+  storage: require('nestjs-agent-sessions/storage'),
   testing: require('nestjs-agent-sessions/testing'),
 }).then(() => console.log('smoke test passed: CommonJS'));

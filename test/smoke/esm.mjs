@@ -3,6 +3,8 @@ import * as config from 'nestjs-agent-sessions/config';
 import * as health from 'nestjs-agent-sessions/health';
 import * as openapi from 'nestjs-agent-sessions/openapi';
 import * as redis from 'nestjs-agent-sessions/redis';
+import * as rest from 'nestjs-agent-sessions/rest';
+import * as storage from 'nestjs-agent-sessions/storage';
 import * as summarizer from 'nestjs-agent-sessions/summarizer';
 import * as summarizerGraphql from 'nestjs-agent-sessions/summarizer/graphql';
 import * as summarizerRest from 'nestjs-agent-sessions/summarizer/rest';
@@ -17,9 +19,11 @@ await checkPackage({
   typeorm,
   redis,
   openapi,
+  rest,
   summarizer,
   summarizerRest,
   summarizerGraphql,
+  storage,
   testing,
 });
 console.log('smoke test passed: ES modules');

@@ -3,7 +3,8 @@ import { describeSqlServers } from '../support/sql-bench.js';
 import type { TcpProxy } from '../support/tcp-proxy.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
-const LIMIT_MS = 600;
+/** Enough for successful calls on a busy machine. */
+const LIMIT_MS = 3_000;
 /** For timers on a busy machine. */
 const SLACK_MS = 10_000;
 
@@ -15,12 +16,12 @@ describeSqlServers('A $name store', (bench) => {
     const made = await bench().proxy();
     proxy = made.proxy;
     sessions = bench().sessions({ ...made.behind, timeLimitMs: LIMIT_MS });
-    // The tables take longer than a call may.
+    // Creating the tables takes longer than the time limit.
     await bench().storage().open();
     await sessions.createSession(KEY);
   });
 
-  it('is closed in time, also where nobody hears the goodbye', async () => {
+  it('closes within the time limit if the server does not respond', async () => {
     await Promise.all(Array.from({ length: 3 }, () => sessions.getSession(KEY)));
     proxy.mode = 'black hole';
     const start = performance.now();
@@ -28,13 +29,13 @@ describeSqlServers('A $name store', (bench) => {
     expect(performance.now() - start).toBeLessThan(LIMIT_MS + SLACK_MS);
   });
 
-  it('is closed without complaint while connections are still being made', async () => {
+  it('closes without an error while connections are opening', async () => {
     const { proxy: slow, behind } = await bench().proxy();
     const driverOptions = { connectTimeout: 2 * LIMIT_MS };
     const storage = bench().storage({ ...behind, timeLimitMs: LIMIT_MS, driverOptions });
     await storage.open();
     slow.judge = ({ from }) => (from === 'server' ? 'swallow' : 'pass');
-    // Whether our limit or the driver's comes first depends on how busy the machine is.
+    // Depending on load, either the store's or the driver's time limit ends first.
     const calls = [1, 2, 3].map(() =>
       expect(storage.read({ key: KEY })).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', outcomeUnknown: false }),
     );

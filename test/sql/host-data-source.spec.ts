@@ -14,7 +14,7 @@ import { chosenStoreNames } from '../support/store-names.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
 
-/** As an app might have it, with neither of the settings that the store gives to connections of its own. */
+/** A DataSource of an app, without the settings that the store uses for its own connections. */
 function hostOptions(bench: SqlBench): DataSourceOptions {
   const { url, driverOptions } = bench.database.storageOptions;
   const shared = { migrations: [...SESSION_MIGRATIONS] };
@@ -30,7 +30,7 @@ async function openHost(bench: SqlBench, options: Partial<DataSourceOptions> = {
   return dataSource;
 }
 
-/** What the tests of the contract use one after the other. */
+/** Shared by the contract tests. */
 interface SharedHost {
   readonly bench: SqlBench;
   readonly dataSource: DataSource;
@@ -93,8 +93,8 @@ describeSessionStorage({
   create: ({ clock }) => openedBySqliteHost(clock),
 });
 
-describeSqlServers('A $name store over a DataSource of the app', (bench) => {
-  it('leaves it open, and goes on with what it has', async () => {
+describeSqlServers('A $name store with a DataSource of the app', (bench) => {
+  it('leaves it open and finds existing data', async () => {
     const dataSource = await openHost(bench());
     await dataSource.runMigrations();
     const sessions = new SessionService({ storage: new TypeOrmSessionStorage({ dataSource }) });
@@ -106,27 +106,27 @@ describeSqlServers('A $name store over a DataSource of the app', (bench) => {
     expect(await dataSource.query('SELECT 1 AS one')).toHaveLength(1);
   });
 
-  it('asks for the tables where they are missing', async () => {
+  it('reports missing tables', async () => {
     const storage = new TypeOrmSessionStorage({ dataSource: await openHost(bench()) });
     await expectRefusal(storage, /lacks the tables of sessions: add SESSION_MIGRATIONS/);
   });
 
-  it('asks for another prefix where statements could take it for something else', async () => {
+  it('refuses a prefix that could break statements', async () => {
     const dataSource = await openHost(bench(), { entityPrefix: 'x?' });
     const opening = new TypeOrmSessionStorage({ dataSource }).open();
     await expect(opening).rejects.toMatchObject({ code: 'INVALID_INPUT', path: 'tablePrefix' });
   });
 
-  it('asks for an initialised one', async () => {
+  it('refuses a DataSource that is not initialised', async () => {
     const storage = new TypeOrmSessionStorage({ dataSource: new DataSource(hostOptions(bench())) });
     await expectRefusal(storage, /call its initialize\(\) first/);
   });
 });
 
 describeSqlServers(
-  'A $name store over a DataSource of the app',
+  'A $name store with a DataSource of the app',
   (bench) => {
-    it('refuses connections that would change texts', async () => {
+    it('refuses connections that would change text', async () => {
       const latin1 = await openHost(bench(), { charset: 'latin1' });
       await expectRefusal(new TypeOrmSessionStorage({ dataSource: latin1 }), /set charset: 'utf8mb4'/);
 

@@ -3,14 +3,16 @@ import { describeSqlServers } from '../support/sql-bench.js';
 import type { RawConnection } from '../support/sql-servers.js';
 
 const USER = { appName: 'shop', userId: 'ann' };
-/** More than there are connections. */
+/** More than connections. */
 const LOCKED = 12;
 const POOL_SIZE = 4;
-const LIMIT_MS = 2_500;
-/** Shorter than anybody waits for a lock before he gives way. */
-const SOON_MS = 900;
+const LIMIT_MS = 20_000;
+/** With one lock wait in each round, the test would take longer than the time limit of an append. */
+const ROUNDS = 10;
+/** For an append that waits for half of this time. The rest is enough on a busy machine. */
+const SHORT_LIMIT_MS = 10_000;
 
-describeSqlServers('Sessions that a foreign transaction holds in a $name store', (bench) => {
+describeSqlServers('Sessions that another transaction has locked in a $name store', (bench) => {
   let holder: RawConnection;
 
   beforeEach(async () => {
@@ -18,27 +20,27 @@ describeSqlServers('Sessions that a foreign transaction holds in a $name store',
     holder = await bench().connect();
   });
 
-  it('hold up no other, and leave connections for them', async () => {
+  it('do not delay other sessions or use up the connections', async () => {
     const sessions = bench().sessions({ timeLimitMs: LIMIT_MS, poolSize: POOL_SIZE });
     const locked = Array.from({ length: LOCKED }, (_, index) => `locked-${index}`);
     for (const sessionId of [...locked, 'free-1', 'free-2']) await sessions.createSession({ ...USER, sessionId });
     await holder.query('BEGIN');
-    // One by one, since a server may walk over a small table and lock all of it.
+    // One by one, because a server may scan and lock a whole small table.
     for (const id of locked) {
       await holder.query(`
         SELECT pk FROM agent_sessions WHERE app_name = 'shop' AND user_id = 'ann' AND session_id = '${id}' FOR UPDATE`);
     }
 
-    // The first ones share a transaction with a free one; the later ones come while they wait.
+    // The first ones share a transaction with a free session. The later ones arrive while they wait.
     const held = [...locked, ...locked].map((id, index) => appendTo(sessions, id, `e-${index}`));
-    const settled = Promise.allSettled(held);
-    for (let number = 1; number <= 20; number++) {
-      const start = performance.now();
+    let settled = 0;
+    const all = Promise.allSettled(held.map((append) => append.finally(() => (settled += 1))));
+    for (let number = 1; number <= ROUNDS; number++) {
       await Promise.all([appendTo(sessions, 'free-1', `e-${number}`), appendTo(sessions, 'free-2', `e-${number}`)]);
       await sessions.getSession({ ...USER, sessionId: 'free-1' });
-      expect(performance.now() - start).toBeLessThan(SOON_MS);
     }
-    for (const outcome of await settled) {
+    expect(settled).toBe(0);
+    for (const outcome of await all) {
       expect(outcome).toMatchObject({ status: 'rejected', reason: { outcomeUnknown: false } });
     }
     await holder.query('ROLLBACK');
@@ -46,15 +48,15 @@ describeSqlServers('Sessions that a foreign transaction holds in a $name store',
     const versions = await Promise.all(
       listed.map(async ({ id }) => [id.startsWith('free'), (await read(sessions, id))?.version]),
     );
-    expect(versions.filter(([isFree, version]) => version !== (isFree ? 20 : 0))).toEqual([]);
+    expect(versions.filter(([isFree, version]) => version !== (isFree ? ROUNDS : 0))).toEqual([]);
   });
 });
 
-describeSqlServers('A shared transaction of which nothing comes back from a $name server', (bench) => {
-  it('leaves its appends time enough to go alone', async () => {
+describeSqlServers('A shared transaction without any answer from a $name server', (bench) => {
+  it('leaves enough time to append separately', async () => {
     await bench().storage().open();
     const { proxy, behind } = await bench().proxy();
-    const sessions = bench().sessions({ ...behind, timeLimitMs: LIMIT_MS });
+    const sessions = bench().sessions({ ...behind, timeLimitMs: SHORT_LIMIT_MS });
     for (const sessionId of ['s-1', 's-2']) await sessions.createSession({ ...USER, sessionId });
     let shared: number | undefined;
     proxy.judge = ({ from, data, connection }) => {

@@ -8,31 +8,31 @@ const PASSWORD = 'very-secret';
 const LIMIT_MS = 600;
 
 describeSqlServers('A $name store that cannot be opened', (bench) => {
-  it('says that nobody listens', async () => {
+  it('reports a refused connection', async () => {
     const port = await freePort();
     const error = await failure({ url: changed(bench(), { host: `127.0.0.1:${port}` }), driverOptions: {} });
     expect(error.message).toContain(`Nobody listens at 127.0.0.1:${port}`);
   });
 
-  it('says that there is no such host', async () => {
+  it('reports an unknown host', async () => {
     const error = await failure({ url: changed(bench(), { host: 'nowhere.invalid' }), driverOptions: {} });
     expect(error.message).toContain('There is no host for nowhere.invalid');
   });
 
-  it('says that the server does not answer', async () => {
+  it('reports a server that does not respond', async () => {
     const { proxy, behind } = await bench().proxy();
     proxy.mode = 'black hole';
     const error = await failure({ ...behind, url: withPassword(behind.url), timeLimitMs: LIMIT_MS });
     expect(error.message).toContain('did not answer in time');
   });
 
-  it('says that there is no such database', async () => {
+  it('reports a missing database', async () => {
     const { url, driverOptions } = bench().database.storageOptions;
     const error = await mistake({ url: url.replace(/[^/]*$/, 'not_there'), driverOptions });
     expect(error.message).toContain('There is no database "not_there"');
   });
 
-  it('says that the login was refused', async () => {
+  it('reports a refused login', async () => {
     const raw = await bench().connect();
     const user = `u${Math.random().toString(36).slice(2)}`;
     const isPostgres = bench().name === 'postgres';
@@ -46,7 +46,7 @@ describeSqlServers('A $name store that cannot be opened', (bench) => {
     }
   });
 
-  it('says that the user may not make tables', async () => {
+  it('reports a missing right to create tables', async () => {
     const raw = await bench().connect();
     const user = `u${Math.random().toString(36).slice(2)}`;
     const isPostgres = bench().name === 'postgres';
@@ -57,37 +57,37 @@ describeSqlServers('A $name store that cannot be opened', (bench) => {
     }
     try {
       const error = await mistake({ url: changed(bench(), { username: user }) });
-      expect(error.message).toContain(`The user "${user}" may not make tables`);
+      expect(error.message).toContain(`The user "${user}" may not create tables`);
     } finally {
       await raw.query(`DROP ${isPostgres ? 'ROLE' : 'USER'} ${user}`);
     }
   });
 
-  it('says that other tables stand in the way', async () => {
-    // TypeORM prints migrations that fail.
+  it('reports other tables of the same names', async () => {
+    // TypeORM prints failed migrations.
     const print = jest.spyOn(console, 'log').mockImplementation();
     const raw = await bench().connect();
     await raw.query('CREATE TABLE other_agent_sessions (id int)');
     try {
       const error = await mistake({ ...bench().database.storageOptions, tablePrefix: 'other_' });
-      expect(error.message).toContain('has tables that stand in the way of those of sessions');
+      expect(error.message).toContain('has other tables with the names of the session tables');
     } finally {
       await raw.query('DROP TABLE other_agent_sessions');
       print.mockRestore();
     }
   });
 
-  it('can be opened later', async () => {
+  it('opens at a later attempt', async () => {
     const { proxy, behind } = await bench().proxy();
     proxy.judge = () => 'cut';
-    const sessions = bench().sessions({ ...behind, timeLimitMs: LIMIT_MS });
+    const sessions = bench().sessions(behind);
     const key = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
     await expect(sessions.createSession(key)).rejects.toMatchObject({ outcomeUnknown: false });
     proxy.judge = () => 'pass';
     expect(await sessions.createSession(key)).toMatchObject({ version: 0 });
   });
 
-  it('says which urls there are', async () => {
+  it('lists the supported urls', async () => {
     for (const url of ['oracle://u:very-secret@h/d', 'nonsense', '']) {
       const storage = new TypeOrmSessionStorage({ url });
       const error = await storage.open().catch((thrown: unknown) => thrown);
@@ -97,7 +97,7 @@ describeSqlServers('A $name store that cannot be opened', (bench) => {
   });
 });
 
-/** Where the database is, for somebody with a password, but for what is given. */
+/** The URL of the database with a password and the given changes. */
 function changed({ database }: SqlBench, parts: { host?: string; username?: string }): string {
   return Object.assign(new URL(withPassword(database.storageOptions.url)), parts).href;
 }
@@ -108,7 +108,7 @@ function withPassword(address = ''): string {
   return url.href;
 }
 
-/** The server may be there later. */
+/** A temporary failure. */
 async function failure(options: Partial<ServerOptions>): Promise<Error> {
   const error = await refusal(options);
   expect(error).toBeInstanceOf(StoreUnavailableError);
@@ -116,7 +116,7 @@ async function failure(options: Partial<ServerOptions>): Promise<Error> {
   return error;
 }
 
-/** Waiting does not help. */
+/** A permanent failure. */
 async function mistake(options: Partial<ServerOptions>): Promise<Error> {
   const error = await refusal(options);
   expect(error).toBeInstanceOf(ConfigurationError);

@@ -21,7 +21,7 @@ describeSqlServers('The statements for $name', (bench) => {
     const raw = await bench().connect();
     await bench().sessions().createSession({ appName: 'shop', userId: 'ann', sessionId: 's-1' });
     await fillSqlSessions(raw, bench().name, 2_000);
-    // So that those of one app or user are few among all.
+    // The rows of one app or user are few among all.
     await raw.query("UPDATE agent_sessions SET app_name = 'other' WHERE session_id LIKE 'other%' AND pk % 10 <> 0");
     await fillSqlLog(raw, 10_000, (seq) => ({ author: seq % 10 ? 'agent' : 'user' }));
     await fillSqlState(raw, bench().name, 2_000);
@@ -32,12 +32,12 @@ describeSqlServers('The statements for $name', (bench) => {
       if (steps.length > 0) found.push([statement.text, ...steps]);
     }
     expect(found).toEqual([]);
-    // What it says of a statement that has to walk.
+    // A statement that must scan the table.
     expect(await scans({ text: 'SELECT * FROM agent_sessions WHERE turns = 3', values: [] })).not.toEqual([]);
   });
 });
 
-/** What a store sends, one by one. */
+/** The statements that a store sends. */
 async function statementsWith(bench: SqlBench, settings: (typeof SETTINGS)[number]): Promise<SentStatement[]> {
   const clock = new ManualClock(Date.now());
   const raw = await bench.connect();
@@ -56,11 +56,11 @@ async function statementsWith(bench: SqlBench, settings: (typeof SETTINGS)[numbe
   await sessions.whenIdle();
   spy.mockRestore();
   for (const table of ['agent_sessions', 'agent_shared_scopes']) await raw.query(`DELETE FROM ${table}`);
-  // The store quotes the names of its tables, and who fills them here does not.
+  // The store quotes table names. The code that fills the tables does not.
   return sent.filter(({ text }) => /^\s*(SELECT|INSERT|UPDATE|DELETE)\b/.test(text) && /[`"]agent_/.test(text));
 }
 
-/** The statements of a transaction in messages of their own, and not several in one. */
+/** Sends each statement in its own message. */
 const SINGLY = { multipleStatements: false };
 
 function socketOf({ database }: SqlBench): object {
@@ -83,7 +83,7 @@ interface DriverPrototype {
   query(...given: unknown[]): unknown;
 }
 
-/** Without values and without how many there are. */
+/** The text without values and their number. */
 function shapeOf(text: string): string {
   return text
     .replaceAll(/'(?:[^'\\]|\\.|'')*'/g, '?')
@@ -105,14 +105,14 @@ async function mariaDbScans(bench: SqlBench): Promise<ScansOf> {
   const database = new URL(url).pathname.slice(1);
   const connection = await createConnection({ ...mysqlOptionsOf(url), ...driverOptions, database, charset: 'utf8mb4' });
   bench.closeInTheEnd(() => connection.end());
-  // Where a table can only be walked over, it still is.
+  // With this setting the planner scans a table only if it has no other way.
   await connection.query('SET SESSION max_seeks_for_key = 1');
   return async ({ text, values }) => {
     const [rows] = await connection.query(`EXPLAIN ${text}`, [...values]);
     return (
       (rows as { table: string | null; type: string | null; select_type: string; possible_keys: unknown }[])
         .filter(({ table, type }) => table !== null && !table.startsWith('<') && /^(ALL|index)$/.test(type ?? ''))
-        // Between walking and an index that it has, it chooses by samples, which differ from run to run.
+        // It chooses between a scan and an index by samples, which differ from run to run.
         .filter(({ possible_keys: keys }) => keys === null)
         .filter(({ select_type: kind }) => kind !== 'INSERT')
         .map((row) => JSON.stringify(row))
@@ -132,7 +132,7 @@ async function postgresScans(bench: SqlBench): Promise<ScansOf> {
   await client.connect();
   bench.closeInTheEnd(() => client.end());
   await client.query('ANALYZE');
-  // Where a table can only be walked over, it still is.
+  // With this setting the planner scans a table only if it has no other way.
   await client.query('SET enable_seqscan = off');
   const scansIn = (node: PlanNode): string[] => [
     ...(isScan(node) ? [JSON.stringify({ ...node, Plans: undefined })] : []),

@@ -7,7 +7,7 @@ const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
 const SESSION = { appName: 'shop', userId: 'ann', id: 's-1' };
 const LENGTHS = [100, 10_000];
 
-/** What an operation takes, its transaction included. */
+/** Round trips of an operation, including its transaction. */
 const EXPECTED: Record<string, readonly [mariadb: number, postgres: number]> = {
   'create a session': [4, 4],
   'append an event': [2, 2],
@@ -25,7 +25,7 @@ const EXPECTED: Record<string, readonly [mariadb: number, postgres: number]> = {
 };
 
 describeSqlServers('Round trips to a $name store', (bench) => {
-  it(`are as many after ${LENGTHS.join(' events as after ')}`, async () => {
+  it(`do not depend on the length of the log (${LENGTHS.join(' and ')} events)`, async () => {
     const { proxy, behind } = await bench().proxy();
     const raw = await bench().connect();
     const sessions = bench().sessions(behind);
@@ -48,7 +48,7 @@ describeSqlServers('Round trips to a $name store', (bench) => {
     expect(counts).toEqual([expected, expected]);
   });
 
-  it('are few for the agenda, each call being one statement in a transaction', async () => {
+  it('of the agenda are one statement in a transaction', async () => {
     const { proxy, behind } = await bench().proxy();
     const { agenda } = bench().storage(behind);
     await agenda.put('job', 0);
@@ -61,7 +61,7 @@ describeSqlServers('Round trips to a $name store', (bench) => {
     expect(trips()).toBe(2 + 2 + 3);
   });
 
-  it('are a few more where a connection sends statements one by one', async () => {
+  it('increase on a connection that sends statements one by one', async () => {
     const { proxy, behind } = await bench().proxy();
     const sessions = bench().sessions({ ...behind, driverOptions: oneByOne(bench()) });
     await sessions.createSession(KEY);
@@ -75,7 +75,7 @@ function oneByOne({ name }: SqlBench): Record<string, unknown> {
   return name === 'mariadb' ? { multipleStatements: false } : { pipeline: false };
 }
 
-/** What a client says after it has heard something, or at first, is the beginning of a round trip. */
+/** A round trip begins when the client sends for the first time, or after it has received something. */
 function countTrips(proxy: TcpProxy): () => number {
   const speakers = new Map<number, string>();
   let trips = 0;
@@ -105,7 +105,9 @@ function operations(
     });
   const appendToAll = (stateDelta: Record<string, unknown>) => () =>
     Promise.all(
-      others.map((id) => sessions.appendEvent({ session: { ...SESSION, id }, event: { actions: { stateDelta } } })),
+      others.map((id) =>
+        sessions.appendEvent({ session: { ...SESSION, id }, event: { author: 'user', actions: { stateDelta } } }),
+      ),
     );
   return {
     'create a session': () => sessions.createSession({ ...KEY, sessionId: `new-${length}` }),

@@ -5,9 +5,9 @@ const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
 const PASSWORD = 'very-secret';
 
 describeSqlServers(
-  'Somebody who may not make schemas in $name',
+  'A $name user without the right to create schemas',
   (bench) => {
-    it('uses one that is there, and is told where there is none', async () => {
+    it('can use an existing schema, and gets an error if it is missing', async () => {
       const raw = await bench().connect();
       const role = `r${Math.random().toString(36).slice(2)}`;
       await raw.query(`CREATE ROLE ${role} LOGIN PASSWORD '${PASSWORD}'`);

@@ -16,17 +16,14 @@ const TABLES = [
 ];
 
 describeSqlServers('The tables in $name', (bench) => {
-  it.each<Partial<ServerOptions>>([{}, { tablePrefix: 'x_' }])(
-    'are what the entities say, with %j: TypeORM finds nothing to change',
-    async (options) => {
-      await bench().storage(options).open();
-      const dataSource = await hostOf(bench(), options);
-      const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
-      expect(upQueries.map(({ query }) => query)).toEqual([]);
-    },
-  );
+  it.each<Partial<ServerOptions>>([{}, { tablePrefix: 'x_' }])('match the entities, with %j', async (options) => {
+    await bench().storage(options).open();
+    const dataSource = await hostOf(bench(), options);
+    const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
+    expect(upQueries.map(({ query }) => query)).toEqual([]);
+  });
 
-  it('are all gone after the migrations were undone, and can be made again', async () => {
+  it('can be dropped by reverting the migrations, and created again', async () => {
     await bench().storage().open();
     const dataSource = await hostOf(bench(), {});
     expect(await tablesIn(bench())).toEqual(TABLES);
@@ -37,7 +34,7 @@ describeSqlServers('The tables in $name', (bench) => {
     expect((await dataSource.driver.createSchemaBuilder().log()).upQueries).toEqual([]);
   });
 
-  it('stand beside those of another prefix in one database', async () => {
+  it('can share a database with those of another prefix', async () => {
     const first = bench().sessions({ tablePrefix: 'x_' });
     const second = bench().sessions({ tablePrefix: 'y_' });
     await first.createSession({ ...KEY, state: { of: 'x', 'user:of': 'x' } });
@@ -49,7 +46,7 @@ describeSqlServers('The tables in $name', (bench) => {
     );
   });
 
-  it('can be made by ten stores at once', async () => {
+  it('can be created by ten stores at once', async () => {
     const all = Array.from({ length: 10 }, () => bench().sessions());
     await Promise.all(all.map((sessions, index) => sessions.createSession({ ...KEY, sessionId: `s-${index}` })));
     expect((await all[0]?.listSessions({ appName: 'app' }))?.sessions).toHaveLength(10);
@@ -57,7 +54,7 @@ describeSqlServers('The tables in $name', (bench) => {
     expect(await raw.query(`SELECT name FROM ${MIGRATIONS_TABLE}`)).toHaveLength(SESSION_MIGRATIONS.length);
   });
 
-  it('tell texts apart byte for byte, whatever the database was made with', async () => {
+  it('compare text byte by byte with any database collation', async () => {
     const raw = await bench().connect();
     if (bench().name === 'mariadb') {
       await raw.query('ALTER DATABASE CHARACTER SET latin1 COLLATE latin1_general_ci');
@@ -82,33 +79,30 @@ describeSqlServers('The tables in $name', (bench) => {
   });
 });
 
-/** PostgreSQL makes all in one transaction: nothing is ever half done. */
+/** PostgreSQL is not tested, because it creates all tables in one transaction. */
 describeSqlServers(
   'The tables in $name',
   (bench) => {
-    it.each([1, 2, 5, 6])(
-      'are finished by the next one to come where a migration ended after %i tables',
-      async (count) => {
-        await bench().storage().open();
-        const raw = await bench().connect();
-        const inOrder = [
-          'agent_sessions',
-          'agent_session_events',
-          'agent_session_state',
-          'agent_shared_scopes',
-          'agent_shared_state',
-          'agent_leases',
-          'agent_agenda',
-        ];
-        for (const table of inOrder.slice(count).toReversed()) await raw.query(`DROP TABLE ${table}`);
-        await raw.query(`DELETE FROM ${MIGRATIONS_TABLE}`);
-        const sessions = bench().sessions();
-        await sessions.createSession({ ...KEY, state: { 'user:k': 1 } });
-        expect(await tablesIn(bench())).toEqual(TABLES);
-        const dataSource = await hostOf(bench(), {});
-        expect((await dataSource.driver.createSchemaBuilder().log()).upQueries).toEqual([]);
-      },
-    );
+    it.each([1, 2, 5, 6])('are completed by the next store after a migration failed after %i tables', async (count) => {
+      await bench().storage().open();
+      const raw = await bench().connect();
+      const inOrder = [
+        'agent_sessions',
+        'agent_session_events',
+        'agent_session_state',
+        'agent_shared_scopes',
+        'agent_shared_state',
+        'agent_leases',
+        'agent_agenda',
+      ];
+      for (const table of inOrder.slice(count).toReversed()) await raw.query(`DROP TABLE ${table}`);
+      await raw.query(`DELETE FROM ${MIGRATIONS_TABLE}`);
+      const sessions = bench().sessions();
+      await sessions.createSession({ ...KEY, state: { 'user:k': 1 } });
+      expect(await tablesIn(bench())).toEqual(TABLES);
+      const dataSource = await hostOf(bench(), {});
+      expect((await dataSource.driver.createSchemaBuilder().log()).upQueries).toEqual([]);
+    });
   },
   ['mariadb'],
 );
@@ -116,7 +110,7 @@ describeSqlServers(
 describeSqlServers(
   'A schema of $name',
   (bench) => {
-    it('holds the tables, quoted names and all, and is made where there is none', async () => {
+    it('is created if it is missing, and holds the tables', async () => {
       const schema = 'Agent Sessions';
       const sessions = bench().sessions({ schema, tablePrefix: 'x_' });
       await sessions.createSession({ ...KEY, state: { 'user:k': 1, 'app:k': 1, k: 1 } });
@@ -128,7 +122,7 @@ describeSqlServers(
       expect(found).toHaveLength(TABLES.length);
     });
 
-    it('may have tables of the same names beside it', async () => {
+    it('can exist beside another schema with the same tables', async () => {
       const [first, second] = [bench().sessions({ schema: 'one' }), bench().sessions({ schema: 'two' })];
       await Promise.all([first.createSession(KEY), second.createSession(KEY)]);
       await first.deleteSession(KEY);
@@ -137,7 +131,7 @@ describeSqlServers(
       expect((await dataSource.driver.createSchemaBuilder().log()).upQueries).toEqual([]);
     });
 
-    it('sorts ids by their bytes in a database with another collation', async () => {
+    it('sorts ids by bytes in a database with another collation', async () => {
       const raw = await bench().connect();
       const [icu] = await raw.query("SELECT collname FROM pg_collation WHERE collname = 'und-x-icu'");
       const name = `${new URL(bench().database.storageOptions.url).pathname.slice(1)}_icu`;
@@ -162,7 +156,7 @@ describeSqlServers(
   ['postgres'],
 );
 
-/** A DataSource of an app that knows the entities. */
+/** A DataSource of an app with the entities. */
 async function hostOf(bench: SqlBench, { tablePrefix = '', schema }: Partial<ServerOptions>): Promise<DataSource> {
   const { url, driverOptions } = bench.database.storageOptions;
   const type = bench.name === 'postgres' ? 'postgres' : 'mariadb';
@@ -181,7 +175,7 @@ async function hostOf(bench: SqlBench, { tablePrefix = '', schema }: Partial<Ser
   return dataSource;
 }
 
-/** Those of the schema that one gets without asking for another. */
+/** The tables of the default schema. */
 async function tablesIn(bench: SqlBench): Promise<string[]> {
   const raw = await bench.connect();
   const schema = bench.name === 'postgres' ? "'public'" : 'DATABASE()';

@@ -11,7 +11,7 @@ const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
 const SESSION = { appName: 'shop', userId: 'ann', id: 's-1' };
 const STATE = { own: '', 'user:name': 'Ann', 'app:currency': '' };
 
-/** Settings for all connections, each of which gives statements another meaning. */
+/** Global settings that change what statements do. */
 const ODD_SETTINGS = [
   'autocommit = 0',
   "completion_type = 'CHAIN'",
@@ -21,10 +21,10 @@ const ODD_SETTINGS = [
 ];
 
 describeSqlServers(
-  'A $name server with settings of its own',
+  'A $name server with unusual settings',
   () => {
-    it('keeps everything that it is given', async () => {
-      // Such settings are for all, so the server is nobody else's.
+    it('stores everything unchanged', async () => {
+      // Global settings need a private server.
       const server = await mariadb.starter(binaryFolders())?.();
       if (!server) throw new Error('Neither mariadbd nor mariadb-install-db is here: install mariadb-server');
       try {
@@ -54,7 +54,7 @@ describeSqlServers(
 );
 
 describeSqlServers(
-  'A $name DataSource of the app with settings of its own',
+  'A $name DataSource of the app with unusual settings',
   (bench) => {
     it.each([
       ['autocommit = 0', /set autocommit back/],
@@ -69,18 +69,18 @@ describeSqlServers(
       expect((error as Error).message).toMatch(message);
     });
 
-    it('is used where it only reads by default', async () => {
+    it('can be used if transactions are read-only by default', async () => {
       const dataSource = await openHost(bench());
       await dataSource.query('SET SESSION TRANSACTION READ ONLY');
       const sessions = new SessionService({ storage: new TypeOrmSessionStorage({ dataSource }) });
       expect(await sessions.createSession(KEY)).toMatchObject({ version: 0 });
     });
 
-    it('gives errors of ours, also where the driver has no name for them', async () => {
+    it('reports errors that the driver has no name for', async () => {
       const sessions = bench().sessions();
       await sessions.createSession(KEY);
       const raw = await bench().connect();
-      // The number of a statement that took too long.
+      // The error number of a statement timeout.
       await raw.query(`CREATE TRIGGER refusing BEFORE INSERT ON agent_session_events
         FOR EACH ROW SIGNAL SQLSTATE '70100' SET MYSQL_ERRNO = 1969, MESSAGE_TEXT = 'content-canary'`);
       const event = { author: 'user', content: { role: 'user', parts: [{ text: 'content-canary' }] } };
@@ -94,16 +94,16 @@ describeSqlServers(
 );
 
 describeSqlServers(
-  'A $name database with settings of its own',
+  'A $name database with unusual settings',
   (bench) => {
-    it('is written to where it only reads by default', async () => {
+    it('can be written to if transactions are read-only by default', async () => {
       const raw = await bench().connect();
       const database = new URL(bench().database.storageOptions.url).pathname.slice(1);
       await raw.query(`ALTER DATABASE "${database}" SET default_transaction_read_only = on`);
       expect(await bench().sessions().createSession(KEY)).toMatchObject({ version: 0 });
     });
 
-    it('is refused without a schema, in words that say so', async () => {
+    it('is refused without a schema', async () => {
       const raw = await bench().connect();
       const database = new URL(bench().database.storageOptions.url).pathname.slice(1);
       await raw.query(`ALTER DATABASE "${database}" SET search_path = ''`);
@@ -115,11 +115,11 @@ describeSqlServers(
       expect((error as Error).message).toContain('give a schema');
     });
 
-    it('says what is missing to somebody without a right', async () => {
+    it('reports a missing right', async () => {
       const raw = await bench().connect();
       const sessions = bench().sessions();
       await sessions.createSession(KEY);
-      // The same as for somebody who was not granted it, and who owns nothing.
+      // The same as for a user who owns nothing and was not granted it.
       await raw.query(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
         $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '42501'; END $$`);
       await raw.query(`CREATE TRIGGER refusing BEFORE INSERT ON agent_session_events EXECUTE FUNCTION refuse()`);
@@ -133,7 +133,7 @@ describeSqlServers(
   ['postgres'],
 );
 
-/** With one connection, so that what it is told holds for whoever comes after. */
+/** With one connection, so that its session settings apply to the store. */
 async function openHost(bench: SqlBench): Promise<DataSource> {
   const { url, driverOptions } = bench.database.storageOptions;
   const dataSource = new DataSource({

@@ -7,14 +7,14 @@ import { describeSqlServers } from '../support/sql-bench.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
 const SESSION = { appName: 'shop', userId: 'ann', id: 's-1' };
-/** Would end a text in which backslashes mean nothing. */
+/** Would end a string literal without backslash escapes. */
 const TEXT = `\\' OR 1 = 1 -- ' \\\\ " \\`;
 
 describeSqlServers(
-  'A $name server that takes backslashes for letters from now on',
+  'A $name server that switches to NO_BACKSLASH_ESCAPES',
   () => {
-    it('gets texts as they are over connections that are made then', async () => {
-      // Such a setting is one for all, so the server is nobody else's.
+    it('stores text unchanged over connections that are opened after that', async () => {
+      // A global setting needs a private server.
       const server = await mariadb.starter(binaryFolders())?.();
       if (!server) throw new Error('Neither mariadbd nor mariadb-install-db is here: install mariadb-server');
       try {
@@ -31,7 +31,7 @@ describeSqlServers(
           await sessions.getSession(KEY);
           return sessions.append({
             session: SESSION,
-            event: { id: `${index} ${TEXT.trim()}`, actions: { stateDelta } },
+            event: { author: 'user', id: `${index} ${TEXT.trim()}`, actions: { stateDelta } },
           });
         });
         expect(await Promise.all(appends)).toHaveLength(20);

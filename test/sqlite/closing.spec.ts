@@ -1,11 +1,11 @@
-import { SessionService, StoreUnavailableError } from '../../src/index.js';
+import { type EventInput, SessionService, StoreUnavailableError } from '../../src/index.js';
 import { SqliteFile } from '../support/sqlite-file.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
 const SESSION = { appName: 'shop', userId: 'ann', id: 's-1' };
 const APPENDS = 200;
 
-describe('a SQLite store that is closed with appends in its queue', () => {
+describe('a SQLite store that is closed with queued appends', () => {
   let file: SqliteFile;
 
   beforeEach(() => {
@@ -39,7 +39,7 @@ describe('a SQLite store that is closed with appends in its queue', () => {
     expect(await storedIds()).toEqual([]);
   });
 
-  it('ends every one of them where they come while it closes', async () => {
+  it('settles appends that arrive while it closes', async () => {
     await (await file.sessions()).createSession(KEY);
     const storage = await file.storage();
     const late = new SessionService({ storage });
@@ -58,14 +58,14 @@ describe('a SQLite store that is closed with appends in its queue', () => {
   }
 });
 
-function appendMany(append: (event: { id: string }) => Promise<unknown>, from = 0) {
+function appendMany(append: (event: EventInput) => Promise<unknown>, from = 0) {
   return Array.from({ length: APPENDS }, (_, index) => {
     const id = `e-${from + index}`;
-    return { id, appending: Promise.allSettled([append({ id })]) };
+    return { id, appending: Promise.allSettled([append({ author: 'user', id })]) };
   });
 }
 
-/** Those that were; the others were refused, and not in just any way. */
+/** The acknowledged ids. All others must fail with the expected error. */
 async function acknowledged(appends: ReturnType<typeof appendMany>): Promise<string[]> {
   const ids: string[] = [];
   for (const { id, appending } of appends) {

@@ -9,10 +9,10 @@ const PAGE_BYTES = 4_096;
 const SESSIONS = 3;
 const EVENTS = 20;
 const SECRET = 'canary-5d2e';
-/** Some events fill pages of their own. */
+/** Large enough that some events fill whole pages. */
 const textOf = (number: number) => `${SECRET} ${'x'.repeat(number % 5 ? 300 : 9_000)}`;
 
-describe(`a SQLite file that is damaged (SEED=${seed})`, () => {
+describe(`a damaged SQLite file (SEED=${seed})`, () => {
   let file: SqliteFile;
   let whole: Buffer;
   let expected: string;
@@ -38,7 +38,7 @@ describe(`a SQLite file that is damaged (SEED=${seed})`, () => {
 
   afterEach(() => file.remove());
 
-  it('wherever it is, says so or answers with what was stored', async () => {
+  it('at any place, fails or returns what was stored', async () => {
     const random = randomNumbers(seed);
     const pages = whole.length / PAGE_BYTES;
     let complaints = 0;
@@ -48,11 +48,11 @@ describe(`a SQLite file that is damaged (SEED=${seed})`, () => {
       writeFileSync(file.path, damaged);
       complaints += await expectAllOrComplaint();
     }
-    // All but what nobody had to look at, such as indexes.
+    // Damage in unused parts, such as indexes, may stay unnoticed.
     expect(complaints).toBeGreaterThan(pages / 2);
   });
 
-  it('because its end is missing, says so or answers with what was stored', async () => {
+  it('without its end, fails or returns what was stored', async () => {
     for (const share of [0.9, 0.5, 0.1]) {
       writeFileSync(file.path, whole);
       truncateSync(file.path, Math.floor(whole.length * share));
@@ -60,13 +60,13 @@ describe(`a SQLite file that is damaged (SEED=${seed})`, () => {
     }
   });
 
-  it('because it is no database at all, is left alone', async () => {
+  it('that is not a database is not changed', async () => {
     writeFileSync(file.path, `${SECRET} `.repeat(1_000));
     await expect(file.storage()).rejects.toBeInstanceOf(ConfigurationError);
     expect(readFileSync(file.path, 'utf8')).toBe(`${SECRET} `.repeat(1_000));
   });
 
-  /** Answers how many complaints there were. */
+  /** Returns the number of errors. */
   async function expectAllOrComplaint(): Promise<0 | 1> {
     try {
       expect(await everything()).toBe(expected);
@@ -100,7 +100,7 @@ describe(`a SQLite file that is damaged (SEED=${seed})`, () => {
   }
 });
 
-/** Keys of state come in any order. */
+/** State keys have no order. */
 function sorted(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));

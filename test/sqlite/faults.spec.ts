@@ -19,7 +19,7 @@ const EVENT = {
 const BEFORE = { step: 1, old: 1, 'user:step': 1, 'user:old': 1, 'app:step': 1, 'app:old': 1 };
 const AFTER = { step: 2, 'user:step': 2, 'app:step': 2 };
 
-/** What an append sends to the driver, statement by statement. */
+/** The statements of an append. */
 const STATEMENTS = [
   'BEGIN IMMEDIATE',
   'SELECT s.pk',
@@ -36,10 +36,10 @@ const STATEMENTS = [
   'COMMIT',
 ];
 
-/** Lets a driver fail at statements of its choice. */
+/** Makes a driver fail at chosen statements. */
 class Saboteur implements DriverObserver {
   readonly seen: string[] = [];
-  /** Which statements fail, counted from 0, and whether they do so after they were carried out. */
+  /** Which statements fail, counted from 0, and whether after their execution. */
   fails: (index: number, text: string, isCarriedOut: boolean) => boolean = () => false;
 
   beforeStatement({ text }: SentStatement): void {
@@ -68,7 +68,10 @@ describe('an append whose driver fails', () => {
     saboteur = new Saboteur();
     sessions = await file.sessions({ driver: observedDriver(saboteur) });
     await sessions.createSession(KEY);
-    await sessions.appendEvent({ session: SESSION, event: { id: 'e-1', actions: { stateDelta: BEFORE } } });
+    await sessions.appendEvent({
+      session: SESSION,
+      event: { author: 'user', id: 'e-1', actions: { stateDelta: BEFORE } },
+    });
     saboteur.seen.length = 0;
   });
 
@@ -76,7 +79,7 @@ describe('an append whose driver fails', () => {
     await file.remove();
   });
 
-  it('sends the statements that the tests below let fail', async () => {
+  it('sends the statements that the tests below fail', async () => {
     await sessions.appendEvent({ session: SESSION, event: EVENT });
     expect(saboteur.seen).toHaveLength(STATEMENTS.length);
     for (const [index, beginning] of STATEMENTS.entries()) expect(saboteur.seen[index]).toContain(beginning);
@@ -105,8 +108,12 @@ describe('an append whose driver fails', () => {
     await expectAnotherToSee(true);
   });
 
-  it('of several at once, whatever fails, acknowledges what is stored and nothing else', async () => {
-    const events = ['a', 'b', 'c'].map((name) => ({ id: name, actions: { stateDelta: { [name]: 1 } } }));
+  it('together with others acknowledges exactly what is stored', async () => {
+    const events = ['a', 'b', 'c'].map((name) => ({
+      id: name,
+      author: 'user',
+      actions: { stateDelta: { [name]: 1 } },
+    }));
     for (let failing = 0; ; failing++) {
       const session = await sessions.createSession({ ...KEY, sessionId: `several-${failing}` });
       saboteur.seen.length = 0;
@@ -129,7 +136,7 @@ describe('an append whose driver fails', () => {
     }
   });
 
-  it('recovers where not even the rollback worked', async () => {
+  it('recovers after a failed rollback', async () => {
     saboteur.fails = (_index, text, done) => !done && /COMMIT|ROLLBACK/.test(text);
     await expect(sessions.appendEvent({ session: SESSION, event: EVENT })).rejects.toMatchObject({
       outcomeUnknown: true,
@@ -147,7 +154,7 @@ describe('an append whose driver fails', () => {
     expect(read?.state.toRecord()).toEqual(isStored ? AFTER : BEFORE);
   }
 
-  /** What is committed, not only what the failed connection sees. */
+  /** Reads committed data over another connection. */
   async function expectAnotherToSee(isStored: boolean): Promise<void> {
     const another = await file.sessions();
     await expectToHold(isStored, another);
@@ -155,8 +162,8 @@ describe('an append whose driver fails', () => {
   }
 });
 
-describe('a read that cannot keep alive what it reads', () => {
-  it('is answered all the same', async () => {
+describe('a read whose renewal fails', () => {
+  it('still returns its result', async () => {
     const file = new SqliteFile();
     const saboteur = new Saboteur();
     const clock = new ManualClock();

@@ -19,30 +19,33 @@ describe('a SQLite file that cannot be opened', () => {
     ['a-folder', 'it must be a file that this process may write, or a new one in a folder where it may.'],
     ['a-text', 'it is no SQLite file; give another path.'],
     ['a-text/sessions.db', 'a part of the path is a file; give another path.'],
-  ])('is named, with what to do: %s', async (path, advice) => {
+  ])('is reported with advice: %s', async (path, advice) => {
     const database = join(folder, path);
     expect(await problemsOf(database)).toEqual([`SQLite cannot open ${database}: ${advice}`]);
   });
 
-  it('is told from one that has other tables of these names', async () => {
-    // TypeORM prints migrations that fail.
+  it('is reported if it has other tables of the same names', async () => {
+    // TypeORM prints failed migrations.
     const print = jest.spyOn(console, 'log').mockImplementation();
     const file = new SqliteFile();
     file.connection().exec('CREATE TABLE agent_sessions (id int)');
     expect(await problemsOf(file.path)).toEqual([
-      `SQLite cannot open ${file.path}: it has tables that stand in the way of those of sessions; give a tablePrefix, or another path.`,
+      `SQLite cannot open ${file.path}: it has other tables with the names of the session tables; set tablePrefix, or give another path.`,
     ]);
     print.mockRestore();
     await file.remove();
   });
 
-  it.each(['', ' ', 'file:sessions.db'])('is not made where it would be lost: %j', async (database) => {
-    const storage = new TypeOrmSessionStorage({ database });
-    await expect(storage.open()).rejects.toThrow(InvalidInputError);
-    await expect(storage.open()).rejects.toThrow('database: must be the path of a file');
-  });
+  it.each(['', ' ', 'file:sessions.db', 'libsql://app.example', 'http://127.0.0.1:8080'])(
+    'is refused if data would be lost: %j',
+    async (database) => {
+      const storage = new TypeOrmSessionStorage({ database });
+      await expect(storage.open()).rejects.toThrow(InvalidInputError);
+      await expect(storage.open()).rejects.toThrow('database: must be the path of a file');
+    },
+  );
 
-  it('can be opened once it is right', async () => {
+  it('opens once the problem is fixed', async () => {
     const database = join(folder, 'a-folder');
     const storage = new TypeOrmSessionStorage({ database });
     await expect(storage.open()).rejects.toThrow(ConfigurationError);

@@ -28,14 +28,14 @@ describe('the tables in SQLite', () => {
     await file.remove();
   });
 
-  it('are what the entities say: TypeORM finds nothing to change', async () => {
+  it('match the entities: TypeORM generates no change', async () => {
     await (await file.storage()).close();
     await dataSource.initialize();
     const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
     expect(upQueries.map(({ query }) => query)).toEqual([]);
   });
 
-  it('have the columns, keys and indexes that TypeORM itself would make of the entities', async () => {
+  it('have the columns, keys and indexes that TypeORM creates from the entities', async () => {
     await (await file.storage()).close();
     const migrated = schemaOf(file.connection());
     const other = new SqliteFile();
@@ -51,7 +51,7 @@ describe('the tables in SQLite', () => {
     }
   });
 
-  it('are all gone after the migrations were undone, and can be made again', async () => {
+  it('can be dropped by reverting the migrations, and created again', async () => {
     await dataSource.initialize();
     await dataSource.runMigrations();
     expect(schemaOf(file.connection())).not.toEqual([]);
@@ -62,7 +62,7 @@ describe('the tables in SQLite', () => {
     expect(schemaOf(file.connection())).toHaveLength(TABLES);
   });
 
-  it('find the rows that go with a deleted one by an index', async () => {
+  it('find rows to delete by cascade with an index', async () => {
     await (await file.storage()).close();
     const foreignKeys = schemaOf(file.connection()).flatMap(({ keys, indexes }) =>
       keys.map(({ from }) => indexes.some(({ columns }) => columns[0] === from)),
@@ -70,14 +70,14 @@ describe('the tables in SQLite', () => {
     expect(foreignKeys).toEqual([true, true, true]);
   });
 
-  it('take the prefix of their names everywhere', async () => {
+  it('use the prefix in all names', async () => {
     await (await file.storage({ tablePrefix: 'x_' })).close();
     const tables = file.connection().prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all() as Named[];
     const own = tables.map(({ name }) => name).filter((name) => !name.startsWith('sqlite_'));
     expect(own.filter((name) => !name.startsWith('x_agent_'))).toEqual([]);
   });
 
-  it('stand beside those of another prefix in one file', async () => {
+  it('can share a file with those of another prefix', async () => {
     const key = { appName: 'app', userId: 'user', sessionId: 'same' };
     const first = await file.sessions({ tablePrefix: 'x_' });
     const second = await file.sessions({ tablePrefix: 'y_' });
@@ -89,7 +89,7 @@ describe('the tables in SQLite', () => {
 });
 
 describe("the store's connection", () => {
-  it('keeps a write-ahead log, puts each commit on the disk, and follows foreign keys', async () => {
+  it('uses a write-ahead log, synchronous commits and foreign keys', async () => {
     const file = new SqliteFile();
     const connections: Libsql.Database[] = [];
     const driver = observedDriver({ opened: (connection) => connections.push(connection) });
@@ -114,7 +114,7 @@ interface TableSchema {
   readonly indexes: readonly { readonly columns: readonly string[] }[];
 }
 
-/** What SQLite says of each table of sessions; the names of automatic indexes differ and say nothing. */
+/** SQLite's description of each table, without the generated names of automatic indexes. */
 function schemaOf(connection: Libsql.Database): TableSchema[] {
   const rows = <Row>(text: string): Row[] => connection.prepare(text).all() as Row[];
   const tables = rows<Named>(

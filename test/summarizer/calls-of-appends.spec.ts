@@ -10,13 +10,13 @@ import { KEY, SESSION, agent } from './summarized-sessions.js';
 
 const APPENDS = 20;
 
-describe.each(testStores)('what appends ask of $name', (store) => {
+describe.each(testStores)('calls of appends to $name', (store) => {
   let calls: string[];
   let model: HeldModel;
   let sessions: SessionService;
   let end: () => Promise<void>;
 
-  /** With no options, without summaries. */
+  /** Without options there are no summaries. */
   async function start(options?: SummarizerOptions): Promise<void> {
     const clock = new ManualClock();
     const { storage, destroy } = await store.open({ clock });
@@ -50,7 +50,7 @@ describe.each(testStores)('what appends ask of $name', (store) => {
 
   const plainly = Array.from({ length: APPENDS }, () => 'append');
 
-  it('is the same with summaries as without, but for a note in half a minute', async () => {
+  it('are the same with and without summaries, except one agenda entry per half minute', async () => {
     await start();
     await append();
     expect(calls).toEqual(plainly);
@@ -67,7 +67,7 @@ describe.each(testStores)('what appends ask of $name', (store) => {
     }
   });
 
-  it('is the same while a model works', async () => {
+  it('are the same while a model works', async () => {
     await start({ events: 10, keepRecentEvents: 2 });
     await append();
     await model.asked(1);

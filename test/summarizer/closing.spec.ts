@@ -5,7 +5,8 @@ import { SummarizerModule, SummarizerSessionManager, SummarizerSweep } from '../
 import type { SummarizerOptions } from '../../src/summarizer/summarizer-options.js';
 import { startApp } from '../module/support/apps.js';
 import { testStores } from '../support/stores.js';
-import { HeldModel, until } from './held-model.js';
+import { until } from '../support/until.js';
+import { HeldModel } from './held-model.js';
 import { KEY, SESSION, ScriptedModel, SummarizedSessions, turns } from './summarized-sessions.js';
 
 const OPTIONS: SummarizerOptions = { events: 7, keepRecentEvents: 2 };
@@ -20,7 +21,7 @@ describe.each(testStores)('closing summaries on $name', (store) => {
     await open.append(...turns(1, 4));
   }
 
-  /** Another process that looks when the time of all notes has come. */
+  /** Another process sweeps when all agenda entries are due. */
   async function expectTakenOver(): Promise<void> {
     const heir = open.restarted({ ...OPTIONS, model: new ScriptedModel(async () => ({ text: 'by the heir' })) });
     open.clock.advanceSeconds(61);
@@ -42,7 +43,7 @@ describe.each(testStores)('closing summaries on $name', (store) => {
     await open.summaries.close();
   });
 
-  it('does not wait for one that does not, and leaves the summary to others', async () => {
+  it('does not wait for a model that hangs, and leaves the summary to other processes', async () => {
     const model = new HeldModel();
     await start(model, { shutdownSeconds: 0.05 });
     await model.asked(1);
@@ -53,7 +54,7 @@ describe.each(testStores)('closing summaries on $name', (store) => {
     expect(await open.log()).toHaveLength(9);
   });
 
-  it('begins nothing more', async () => {
+  it('starts no further summary', async () => {
     const model = new HeldModel();
     await start(model, { shutdownSeconds: 0.05, concurrency: 1 });
     await model.asked(1);
@@ -67,7 +68,7 @@ describe.each(testStores)('closing summaries on $name', (store) => {
     expect(open.summaries.counts).toMatchObject({ running: 0, waiting: 0 });
   });
 
-  it('waits for no hook and no condition that hangs', async () => {
+  it('does not wait for a hook or a condition that hangs', async () => {
     await start(new ScriptedModel(), { shutdownSeconds: 0.05, checkers: [never], events: 0 });
     await open.summaries.close();
     const hanging = open.restarted({ ...OPTIONS, shutdownSeconds: 0.05 });
@@ -79,7 +80,7 @@ describe.each(testStores)('closing summaries on $name', (store) => {
     await expectTakenOver();
   });
 
-  it('ends a summary that somebody asked for as well', async () => {
+  it('aborts a requested summary as well', async () => {
     const model = new HeldModel();
     await start(model, { shutdownSeconds: 0.05, autoSummarize: false });
     const asked = open.summaries.createSessionSummary({ session: SESSION, force: true });
@@ -105,7 +106,7 @@ describe('summaries in an app', () => {
     jest.restoreAllMocks();
   });
 
-  it('end with it, however often it is closed', async () => {
+  it('end with the app, even if it is closed twice', async () => {
     const model = new HeldModel();
     const app = await startApp([sessionsModule(), SummarizerModule.forRoot({ ...OPTIONS, model })]);
     const sessions = app.get(SessionService, { strict: false });
@@ -120,7 +121,7 @@ describe('summaries in an app', () => {
     await app.get(SummarizerSweep, { strict: false }).run();
   });
 
-  it('are written once where two modules do', async () => {
+  it('are written once with two modules', async () => {
     const model = new ScriptedModel();
     const options = { ...OPTIONS, model, sweepIntervalSeconds: 60 };
     const app = await startApp([
@@ -139,7 +140,7 @@ describe('summaries in an app', () => {
     expect(model.requests).toHaveLength(1);
   });
 
-  it('are looked for by each module, by intervals of their own', async () => {
+  it('have one sweep interval per module', async () => {
     const { ScheduleModule } = await import('@nestjs/schedule');
     const app = await startApp([
       ScheduleModule.forRoot(),

@@ -9,7 +9,7 @@ import {
   eventsOver,
   turnsOver,
 } from '../../src/summarizer/thresholds.js';
-import { SummaryWork } from '../../src/summarizer/summary-work.js';
+import { DueCheck } from '../../src/summarizer/due-check.js';
 import { testStores } from '../support/stores.js';
 import { inMemory } from './in-memory.js';
 import { KEY, SummarizedSessions, agent, turns, user } from './summarized-sessions.js';
@@ -75,7 +75,7 @@ describe('conditions for summaries', () => {
     ['a word', 'yes', true],
     ['what it found', ['yes'], true],
     ['what it found, later', Promise.resolve({ word: 'yes' }), true],
-  ])('one without types that answers %s is taken as JavaScript takes it', async (_title, said, isDue) => {
+  ])('a condition without types that returns %s is converted to a boolean', async (_title, said, isDue) => {
     const odd = (() => said) as Threshold;
     for (const options of [{ when: odd }, { checkers: [odd] }, { checkers: [odd], events: 1, match: 'all' as const }]) {
       await start({ ...options, autoSummarize: false });
@@ -92,13 +92,13 @@ describe('conditions for summaries', () => {
     ['one among the settings', { idleSeconds: 1 }, 0],
     ['one of the app', { checkers: [no] }, 0],
     ['one in place of the settings', { when: no }, 0],
-  ])('the log tells of a manager that will never summarise: %s', async (_title, options, lines) => {
+  ])('a manager that can never summarise logs a warning: %s', async (_title, options, lines) => {
     await start(options);
     expect(warnings).toEqual(Array(lines).fill(expect.stringMatching(/^All thresholds are 0 .* set autoSummarize/)));
   });
 
-  it('any number of them may be waited for, and Node takes none for a leak', async () => {
-    const isDue = jest.spyOn(SummaryWork.prototype, 'isDue');
+  it('any number of conditions may run at once without a leak warning of Node', async () => {
+    const isDue = jest.spyOn(DueCheck.prototype, 'isDue');
     await start({ when: no });
     await open.append(...turns(1, 1));
     await open.settle();
@@ -110,7 +110,7 @@ describe('conditions for summaries', () => {
     ['throws', boom],
     ['throws later', boomLater],
     ['throws among others', allOf(yes, boomLater)],
-  ])('one that %s is logged, and the append stands', async (_title, condition) => {
+  ])('a condition that %s is logged, and the append succeeds', async (_title, condition) => {
     let isBroken = true;
     await start({ when: (facts) => (isBroken ? condition(facts) : isLong(facts)) });
     await open.append(...turns(1, 2));
@@ -123,7 +123,7 @@ describe('conditions for summaries', () => {
     expect(await open.view()).toEqual(['= summary 1']);
   });
 
-  it('one that fails for a session concerns that session alone, and is asked again later', async () => {
+  it('a condition that fails for one session does not affect others, and is checked again later', async () => {
     let isBroken = true;
     const fails = ({ key }: SummaryFacts): boolean => isBroken && key.sessionId === 'one';
     await start({ when: (facts) => (fails(facts) ? boom(facts) : facts.idleMs > 60_000) });
@@ -145,35 +145,38 @@ describe('conditions for summaries', () => {
   });
 });
 
-describe.each(testStores)('what conditions are told on $name', (store) => {
+describe.each(testStores)('the input of conditions on $name', (store) => {
   it.each<[string, Threshold]>([
     ['at once', isLong],
     ['later', isLongLater],
-  ])('one that answers %s gets the counters since the last summary and the new event', async (_title, condition) => {
-    const seen: SummaryFacts[] = [];
-    const when: Threshold = async (facts) => {
-      seen.push(facts);
-      return condition(facts);
-    };
-    const open = await SummarizedSessions.open(store, { keepRecentEvents: 0, when });
-    try {
-      await open.append(user('q1'), agent('a1'), user('q2'));
-      await open.settle();
-      expect(seen.map(({ event, since }) => [event?.seq, since.events, since.turns])).toEqual([
-        [1, 1, 1],
-        [2, 2, 1],
-        [3, 3, 2],
-      ]);
-      await open.append({ ...agent('a2'), usageMetadata: { totalTokenCount: 7 }, customMetadata: { x: 1 } });
-      await open.settle();
-      const since = { turns: 2, events: 4, contentLength: 8, tokens: 7 };
-      expect(seen[3]).toMatchObject({ key: KEY, since, event: { seq: 4, customMetadata: { x: 1 } } });
-      expect(await open.view()).toEqual(['= summary 1']);
-      await open.append(user('q3'));
-      await open.settle();
-      expect(seen.at(-1)).toMatchObject({ since: { turns: 1, events: 1, contentLength: 2, tokens: 0 } });
-    } finally {
-      await open.destroy();
-    }
-  });
+  ])(
+    'a condition that returns %s gets the counters since the last summary and the new event',
+    async (_title, condition) => {
+      const seen: SummaryFacts[] = [];
+      const when: Threshold = async (facts) => {
+        seen.push(facts);
+        return condition(facts);
+      };
+      const open = await SummarizedSessions.open(store, { keepRecentEvents: 0, when });
+      try {
+        await open.append(user('q1'), agent('a1'), user('q2'));
+        await open.settle();
+        expect(seen.map(({ event, since }) => [event?.seq, since.events, since.turns])).toEqual([
+          [1, 1, 1],
+          [2, 2, 1],
+          [3, 3, 2],
+        ]);
+        await open.append({ ...agent('a2'), usageMetadata: { totalTokenCount: 7 }, customMetadata: { x: 1 } });
+        await open.settle();
+        const since = { turns: 2, events: 4, contentLength: 8, tokens: 7 };
+        expect(seen[3]).toMatchObject({ key: KEY, since, event: { seq: 4, customMetadata: { x: 1 } } });
+        expect(await open.view()).toEqual(['= summary 1']);
+        await open.append(user('q3'));
+        await open.settle();
+        expect(seen.at(-1)).toMatchObject({ since: { turns: 1, events: 1, contentLength: 2, tokens: 0 } });
+      } finally {
+        await open.destroy();
+      }
+    },
+  );
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { EventInput, SessionKey } from '../../src/index.js';
-import { factsOf } from '../../src/summarizer/summary-work.js';
+import { factsOf } from '../../src/summarizer/due-check.js';
 import { TIMEOUT_MS, runsOr, searching } from '../differential/runs.js';
 import { seed } from '../support/random.js';
 import type { StoreName } from '../support/store-names.js';
@@ -61,7 +61,7 @@ class CountedSession {
     await this.expectCounted();
   }
 
-  /** A service that knows nothing yet finds what a plain count of the log finds. */
+  /** A new service gets the same counters as a plain count of the log. */
   async expectCounted(): Promise<void> {
     const recount = new Recount(await this.#log());
     const read = await this.open.storage.read({ key: this.#key });
@@ -94,7 +94,7 @@ const RUNS: Partial<Record<StoreName, number>> = { memory: 150, sqlite: 20 };
 
 describe.each(testStores)('counters since the last summary on $name', (store) => {
   it(
-    `are what a count of the log says, whatever happens to it, SEED=${seed}`,
+    `equal a count of the log after any operations, SEED=${seed}`,
     async () => {
       const holds = fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 25 }), async (steps) => {
         const open = await SummarizedSessions.open(store, { keepRecentEvents: 1, autoSummarize: false });

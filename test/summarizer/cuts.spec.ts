@@ -28,6 +28,8 @@ describe.each(testStores)('cuts of summaries on $name', (store) => {
     ['in front of an open call, though the user went on', 1, 'u a u +x u a', ['= summary 1', 'u2', '4', 'u4', 'a5']],
     ['inside the only turn', 2, 'u a a a a', ['= summary 1', 'a3', 'a4']],
     ['without any user', 1, 'a a a', ['= summary 1', 'a2']],
+    ['inside the first turn, when a second one has just begun', 2, 'u a a u', ['= summary 1', 'a2', 'u3']],
+    ['at the end, with a question that has no answer', 0, 'u a u', ['= summary 1']],
     ['not inside a pair that is all there is', 1, '+x -x', ['1', '2']],
     ['not among the newest', 4, 'u a u a', ['u0', 'a1', 'u2', 'a3']],
   ])('%s', async (_title, keep, log, view) => {
@@ -38,7 +40,25 @@ describe.each(testStores)('cuts of summaries on $name', (store) => {
     expect(summary?.isInForce ?? false).toBe(view[0] === '= summary 1');
   });
 
-  it('takes in the summary before, one by somebody else too', async () => {
+  it('a long turn is cut with force if a second one has just begun', async () => {
+    await start(10);
+    await open.append(user('q1'), ...Array.from({ length: 30 }, (_, index) => agent(`a${index + 1}`)), user('q2'));
+    expect(await summarise()).toMatchObject({ fromSeq: 1, toSeq: 22 });
+    expect(await open.view()).toHaveLength(11);
+    expect(await summarise()).toBeUndefined();
+  });
+
+  it('the last message of the user is not summarised if there is a cut before it, except with force', async () => {
+    open = await SummarizedSessions.open(store, { keepRecentEvents: 0, events: 1 });
+    await open.append(user('q1'), agent('a1'), user('q2'));
+    await open.settle();
+    expect(await open.view()).toEqual(['= summary 1', 'q2']);
+    expect(await open.summaries.createSessionSummary({ session: SESSION })).toBeUndefined();
+    expect(await summarise()).toMatchObject({ toSeq: 3 });
+    expect(await open.view()).toEqual(['= summary 2']);
+  });
+
+  it('includes the previous summary, also one that the app appended', async () => {
     await start(2);
     await open.append(...turns(1, 3), foreign(3), ...turns(4, 5));
     const summary = await summarise();
@@ -48,7 +68,7 @@ describe.each(testStores)('cuts of summaries on $name', (store) => {
     expect(await open.view()).toEqual(['= summary 1', 'q5', 'a5']);
   });
 
-  it('leaves out what was rewound in the middle, and what nobody is to summarise', async () => {
+  it('leaves out rewound events and events with skipSummarization', async () => {
     await start(2);
     await open.append(...turns(1, 3));
     await open.sessions.rewindSession({ ...KEY, toSeq: 2 });
@@ -62,7 +82,7 @@ describe.each(testStores)('cuts of summaries on $name', (store) => {
     expect(await open.view()).toEqual(['= summary 1', 'q5', 'a5']);
   });
 
-  it('a call and its late answer stay together, whatever is said in between', async () => {
+  it('a call and its late response stay together', async () => {
     await start(2);
     await open.append(...turns(1, 2), user('order it'), call('slow'), ...turns(3, 6));
     await summarise();
@@ -77,7 +97,7 @@ describe.each(testStores)('cuts of summaries on $name', (store) => {
   it.each([
     ['the user brings it', { ...answer('approval'), author: 'user' }],
     ['another invocation brings it', { ...answer('approval'), invocationId: 'later' }],
-  ])('a receipt of a long-running tool is not its answer: %s', async (_title, approval) => {
+  ])('a receipt of a long-running tool is not its response: %s', async (_title, approval) => {
     await start(2);
     const asked = { ...call('approval'), invocationId: 'now', longRunningToolIds: ['approval'] };
     const receipt = { ...answer('approval'), invocationId: 'now' };
@@ -88,12 +108,12 @@ describe.each(testStores)('cuts of summaries on $name', (store) => {
     expect(await open.view()).toEqual(['= summary 2', 'q6', 'a6']);
   });
 
-  it('a call that is never answered is given up in the end', async () => {
+  it('a call that is never answered is summarised in the end', async () => {
     await start(2);
     await open.append(user('order it'), call('lost'), ...turns(1, 40));
-    expect(await summarise()).toBeUndefined();
+    expect(await summarise()).toMatchObject({ toSeq: 1 });
     await open.append(...turns(41, 60));
     expect(await summarise()).toBeDefined();
-    expect(await open.view()).toEqual(['= summary 1', 'q60', 'a60']);
+    expect(await open.view()).toEqual(['= summary 2', 'q60', 'a60']);
   });
 });

@@ -6,7 +6,7 @@ describe('the figures of a summary', () => {
   let open: SummarizedSessions;
   afterEach(() => open.destroy());
 
-  it('are those of the worked example', async () => {
+  it('match the worked example', async () => {
     open = await SummarizedSessions.open(inMemory, { events: 9, keepRecentEvents: 4 });
     const figures = async (): Promise<unknown> => {
       const summary = await open.summaries.getSessionSummary(KEY);
@@ -31,7 +31,7 @@ describe('the figures of a summary', () => {
     expect(await figures()).toEqual([18, 1, 13, 11, 5, (6 / 11) * 100, 5]);
   });
 
-  it('and what it says go to the instructions, where a model takes them apart', async () => {
+  it('and its text become instructions for models with separate instructions', async () => {
     open = await SummarizedSessions.open(inMemory, { events: 3, keepRecentEvents: 2 });
     await open.append(...turns(1, 2));
     await open.settle();

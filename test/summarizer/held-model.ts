@@ -1,7 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { until } from '../support/until.js';
 import { ScriptedModel } from './summarized-sessions.js';
 
-/** Answers when a test says so, and not before; unless it is told to stop. */
+/** A model that answers when the test calls `answer`. An abort ends it. */
 export class HeldModel extends ScriptedModel {
   readonly #waiting: { resolve: () => void; reject: (error: unknown) => void }[] = [];
   #count = 0;
@@ -17,29 +17,18 @@ export class HeldModel extends ScriptedModel {
     });
   }
 
-  /** Waits until it was asked so often in all. */
+  /** Waits until it was called this many times in total. */
   async asked(times: number): Promise<void> {
     await until(() => this.requests.length >= times);
   }
 
-  /** Lets it answer all that it was asked until now. */
+  /** Answers all calls so far. */
   answer(): void {
     for (const { resolve } of this.#waiting.splice(0)) resolve();
   }
 
-  /** The same with an error in place of an answer. */
+  /** Fails all calls so far. */
   fail(error: unknown): void {
     for (const { reject } of this.#waiting.splice(0)) reject(error);
   }
 }
-
-/** Waits for what happens in the background. */
-export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  for (const start = performance.now(); !(await isSo());) {
-    if (performance.now() - start > LONGEST_WAIT_MS) throw new Error('It did not happen');
-    await delay(2);
-  }
-}
-
-/** For a busy machine. */
-const LONGEST_WAIT_MS = 20_000;

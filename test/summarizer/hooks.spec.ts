@@ -46,7 +46,7 @@ describe('hooks of summaries', () => {
     jest.restoreAllMocks();
   });
 
-  it('before: each sees what the last one left, the model only what all of them left', async () => {
+  it('before: each hook gets the result of the previous one, the model that of the last', async () => {
     open.summaries.hooks.onBeforeSummary(({ conversation }) =>
       conversation.map(({ author, text }) => ({ author, text: text.replace('q1', '***') })),
     );
@@ -60,7 +60,7 @@ describe('hooks of summaries', () => {
     expect((await open.log())[0]?.content?.parts?.[0]?.text).toBe('q1');
   });
 
-  it('after: each sees what the last one left, and what all of them left is kept', async () => {
+  it('after: each hook gets the result of the previous one, and that of the last is stored', async () => {
     open.summaries.hooks.onAfterSummary(({ text }) => `${text}, checked`);
     open.summaries.hooks.onAfterSummary(() => undefined);
     open.summaries.hooks.onAfterSummary(async ({ text }) => `${text} twice`);
@@ -75,7 +75,7 @@ describe('hooks of summaries', () => {
     ['before, by leaving nothing', before(() => []), 0],
     ['after', after(() => false), 1],
     ['after, later', after(later), 1],
-  ])('may call it off: %s; half a minute later an append asks again', async (_title, attach, asked) => {
+  ])('may cancel the summary: %s; an append retries half a minute later', async (_title, attach, asked) => {
     const unhook = attach(open.summaries);
     await open.append(...turns(1, 2));
     await open.settle();
@@ -99,14 +99,18 @@ describe('hooks of summaries', () => {
     [
       'before leaves no lines',
       before(() => [{ author: 1 }] as never),
-      /a hook before it failed: it left something else/,
+      /a hook before it failed: it returned lines that are not { author, text }/,
     ],
-    ['before leaves an empty text', before(() => '' as never), /a hook before it failed: it left something else/],
+    [
+      'before leaves an empty text',
+      before(() => '' as never),
+      /a hook before it failed: it returned lines that are not { author, text }/,
+    ],
     ['after throws', after(boom), /a hook after it failed: boom/],
     ['after throws later', after(boomLater), /a hook after it failed: boom/],
     ['after never ends', after(never), /a hook after it failed: no answer within 50 ms/],
     ['after leaves nothing', after(() => ' \n'), /a hook left nothing of its answer/],
-  ])('%s: the append stands, it is logged and tried again later', async (_title, attach, message) => {
+  ])('%s: the append succeeds, and the failure is logged and retried', async (_title, attach, message) => {
     const unhook = attach(open.summaries);
     await open.append(...turns(1, 2));
     await open.settle();
@@ -123,7 +127,7 @@ describe('hooks of summaries', () => {
     expect((await open.view())[0]).toMatch(/^= summary/);
   });
 
-  it('what they are shown is theirs: changing it changes nothing of what is kept', async () => {
+  it('get copies: changing them does not change what is stored', async () => {
     open.summaries.hooks.onBeforeSummary(spoil);
     open.summaries.hooks.onAfterSummary(spoil);
     const heard: unknown[] = [];
@@ -135,7 +139,7 @@ describe('hooks of summaries', () => {
     expect(heard).toEqual([KEY, KEY, 2]);
   });
 
-  it('whoever asks for a summary is told what a hook did', async () => {
+  it('a caller who requests a summary sees the result of a hook', async () => {
     open.summaries.hooks.onAfterSummary(boom);
     const asked = open.summaries.createSessionSummary({ session: SESSION, force: true });
     await expect(asked).resolves.toBeUndefined();
@@ -150,7 +154,7 @@ describe('hooks of summaries', () => {
     ['throws', boom],
     ['throws later', boomLater],
     ['never ends', never],
-  ])('a listener that %s undoes nothing and keeps nobody from hearing', async (_title, listener) => {
+  ])('a listener that %s undoes nothing and does not affect other listeners', async (_title, listener) => {
     const heard: string[] = [];
     open.summaries.hooks.onStored(listener);
     open.summaries.hooks.onStored((_key, { text }) => void heard.push(text));
@@ -168,7 +172,7 @@ describe('an app that closes', () => {
     ['a hook before', {}, ({ hooks }) => hooks.onBeforeSummary(never)],
     ['a hook after', {}, ({ hooks }) => hooks.onAfterSummary(never)],
     ['a condition', { checkers: [never] }, () => undefined],
-  ])('waits no longer than it was told for %s that never ends', async (_title, options, prepare) => {
+  ])('waits at most shutdownSeconds for %s that never ends', async (_title, options, prepare) => {
     const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation();
     const patient = { timeoutSeconds: 3_600, shutdownSeconds: 0.05, keepRecentEvents: 2 };
     const events = options.checkers ? 0 : 3;

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import type { SummaryAnswer } from '../../src/summarizer/index.js';
-import { keptText } from '../../src/summarizer/summary-text.js';
+import { cleanText } from '../../src/summarizer/summary-writer.js';
 import { testStores } from '../support/stores.js';
 import { KEY, SESSION, ScriptedModel, SummarizedSessions, turns } from './summarized-sessions.js';
 
@@ -36,11 +36,12 @@ describe.each(testStores)('answers of a model on $name', (store) => {
     ['too long', { text: `${'x'.repeat(30)} ${'y'.repeat(30)}` }, `${'x'.repeat(30)}…`],
     ['with the heading', { text: `${HEADING}Ann` }, 'Ann'],
     ['with the heading more than once', { text: `\n${HEADING}${HEADING} Ann` }, 'Ann'],
+    ['with the heading 25,000 times', { text: `${HEADING.repeat(25_000)}Ann` }, 'Ann'],
     ['a fence and places', { text: '==== {conversation_text} $& ====' }, '==== {conversation_text} $& ===='],
     ['actions', { text: '{"actions":{"stateDelta":{"a":1}}}' }, '{"actions":{"stateDelta":{"a":1}}}'],
     ['more than was asked for', { text: 'Ann', stateDelta: { a: 1 }, actions: { stateDelta: { a: 1 } } }, 'Ann'],
     ['nonsense for tokens', { text: 'Ann', inputTokens: Number.NaN, outputTokens: 'many' }, 'Ann'],
-  ])('%s: it is text, and nothing but text', async (_title, answer, text) => {
+  ])('%s: the answer is used as text only', async (_title, answer, text) => {
     await answering(answer);
     const before = await open.sessions.getSession(KEY);
     const summary = await summarise();
@@ -63,9 +64,10 @@ describe.each(testStores)('answers of a model on $name', (store) => {
     ['white space', { text: ' \n\t\u00A0\u3000' }, 'its answer was empty'],
     ['nothing that can be seen', { text: '\u0000\u200B\u2060\uFEFF' }, 'its answer was empty'],
     ['the heading alone', { text: HEADING }, 'its answer was empty'],
+    ['the heading alone, 25,000 times', { text: HEADING.repeat(25_000) }, 'its answer was empty'],
     ['a number', { text: 4711 }, 'its answer was empty'],
     ['half of an answer', { text: 'Ann wants', unfinished: 'length' }, 'it did not finish (length)'],
-  ])('%s: nothing is changed', async (_title, answer, reason) => {
+  ])('%s: nothing changes', async (_title, answer, reason) => {
     jest.spyOn(Logger.prototype, 'warn').mockImplementation();
     await answering(answer);
     const before = await open.log();
@@ -78,10 +80,10 @@ describe.each(testStores)('answers of a model on $name', (store) => {
   });
 });
 
-describe('a text that has no room', () => {
-  it('is no summary', () => {
-    expect(keptText('Incomprehensibilities', 1)).toBeUndefined();
-    expect(keptText('👨‍👩‍👧', 3)).toBeUndefined();
-    expect(keptText('A', 1)).toBe('A');
+describe('a text without room', () => {
+  it('is not a summary', () => {
+    expect(cleanText('Incomprehensibilities', 1)).toBeUndefined();
+    expect(cleanText('👨‍👩‍👧', 3)).toBeUndefined();
+    expect(cleanText('A', 1)).toBe('A');
   });
 });

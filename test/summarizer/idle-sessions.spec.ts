@@ -1,8 +1,9 @@
 import { Logger } from '@nestjs/common';
 import { allOf, anyOf, eventsOver, idleOver } from '../../src/summarizer/thresholds.js';
-import { agendaNameOf } from '../../src/summarizer/session-names.js';
+import { agendaNameOf } from '../../src/summarizer/agenda-names.js';
 import { testStores } from '../support/stores.js';
-import { HeldModel, until } from './held-model.js';
+import { until } from '../support/until.js';
+import { HeldModel } from './held-model.js';
 import { eventsOf } from './short-logs.js';
 import { KEY, ScriptedModel, SESSION, SummarizedSessions, turns, user } from './summarized-sessions.js';
 
@@ -14,7 +15,7 @@ describe.each(testStores)('idle sessions on $name', (store) => {
   let open: SummarizedSessions;
   afterEach(() => open.destroy());
 
-  it('are summarised one millisecond after their time, by whichever process looks, once', async () => {
+  it('are summarised once, one millisecond after their time, by the process that sweeps first', async () => {
     open = await SummarizedSessions.open(store, IDLE);
     await open.append(...turns(1, 2));
     const other = open.restarted(IDLE);
@@ -34,13 +35,13 @@ describe.each(testStores)('idle sessions on $name', (store) => {
     expect(await open.view()).toEqual(['= summary 1']);
     open.clock.advanceSeconds(600);
     expect(await lookTwice()).toEqual([1, 0]);
-    // Then there is nothing left to look at.
+    // Nothing is left on the agenda.
     expect(await open.storage.agenda.due(10)).toEqual([]);
     expect(open.model.requests).toHaveLength(1);
     await other.destroy();
   });
 
-  it('are summarised once for each time of idleness, and a last turn that is longer stays whole', async () => {
+  it('are summarised once per idle period, and a longer last turn is not cut', async () => {
     const idle = { ...IDLE, keepRecentEvents: 2 };
     open = await SummarizedSessions.open(store, idle);
     const other = open.restarted(idle);
@@ -58,21 +59,21 @@ describe.each(testStores)('idle sessions on $name', (store) => {
     expect(await grownIdle()).toBe(1);
     expect(await open.view()).toEqual(['= summary 1', 'u0', 'a1', 'a2', 'a3', 'a4']);
     expect(await open.storage.agenda.due(10)).toEqual([]);
-    // This process noted the session a moment ago, by a clock that nobody moved.
+    // This process has just written the agenda entry, by a clock that the test does not move.
     await other.append(...turns(3, 4));
     expect(await grownIdle()).toBe(2);
     expect(await open.view()).toEqual(['= summary 2', 'q4', 'a4']);
     await other.destroy();
   });
 
-  it('one instance at a time looks', async () => {
+  it('are swept by one instance at a time', async () => {
     const model = new HeldModel();
     open = await SummarizedSessions.open(store, IDLE, model);
     const others = Array.from({ length: 3 }, () => open.restarted(IDLE));
     for (let number = 0; number < 20; number++) await makeIdle(open, number);
     open.clock.advanceSeconds(601);
     const seen = await Promise.all([open, ...others].map(({ summaries }) => summaries.sweep()));
-    // Whoever comes when another is done finds nothing more.
+    // An instance that sweeps later finds nothing.
     expect(seen.toSorted((a, b) => a - b)).toEqual([0, 0, 0, 20]);
     await until(() => {
       model.answer();
@@ -82,7 +83,7 @@ describe.each(testStores)('idle sessions on $name', (store) => {
     for (const other of others) await other.destroy();
   });
 
-  it('each of several idle times counts, whatever else it needs', async () => {
+  it('are checked at each of several idle times', async () => {
     const when = anyOf(allOf(idleOver(60), eventsOver(10)), idleOver(600.0005));
     open = await SummarizedSessions.open(store, { when, keepRecentEvents: 0 });
     await open.append(...turns(1, 2));
@@ -99,7 +100,7 @@ describe.each(testStores)('idle sessions on $name', (store) => {
     }
   });
 
-  it('are found behind what others put on the agenda, which stays', async () => {
+  it('are found after agenda entries of others, which stay', async () => {
     open = await SummarizedSessions.open(store, IDLE);
     const names = Array.from({ length: 250 }, (_, index) => `of somebody else ${index}`);
     await Promise.all(names.map((name) => open.storage.agenda.put(name, 0)));
@@ -113,7 +114,7 @@ describe.each(testStores)('idle sessions on $name', (store) => {
     expect(left.map(({ name }) => name).toSorted()).toEqual(names.toSorted());
   });
 
-  it('one that cannot be looked at does not stand in front of the others', async () => {
+  it('a session whose check fails does not block the others', async () => {
     const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
     open = await SummarizedSessions.open(store, { ...IDLE, checkers: [broken], match: 'any' });
     const withBroken = open.restarted({ ...IDLE, when: anyOf(broken, idleOver(600)) });
@@ -126,7 +127,7 @@ describe.each(testStores)('idle sessions on $name', (store) => {
     expect(await withBroken.summaries.sweep()).toBe(2);
     await withBroken.settle();
     expect(open.model.requests).toHaveLength(1);
-    // Looked at again later.
+    // It is checked again later.
     expect(await open.storage.agenda.due(10)).toEqual([]);
     open.clock.advanceSeconds(61);
     expect((await open.storage.agenda.due(10)).map(({ name }) => name)).toContain(agendaNameOf(KEY));
@@ -138,7 +139,7 @@ describe.each(testStores)('idle sessions on $name', (store) => {
 const bulkStores = testStores.filter(({ name }) => name === 'memory' || name === 'redis');
 
 describe.each(bulkStores.length > 0 ? bulkStores : testStores.slice(0, 1))('many idle sessions on $name', (store) => {
-  it(`${SESSIONS} at once are seen to in batches, each once, with few models at a time`, async () => {
+  it(`${SESSIONS} at once are summarised in batches, each once, with limited concurrency`, async () => {
     let [working, mostWorking] = [0, 0];
     const model = new ScriptedModel(async () => {
       mostWorking = Math.max(mostWorking, ++working);

@@ -17,14 +17,14 @@ import {
 const OPTIONS = { importantLength: 100, keepRecentEvents: 0 };
 const pasted = user('x'.repeat(101));
 
-describe.each(testStores)('an event that makes a summary due by itself, on $name', (store) => {
+describe.each(testStores)('an event that triggers a summary, on $name', (store) => {
   let open: SummarizedSessions;
   afterEach(async () => {
     await open.destroy();
     jest.restoreAllMocks();
   });
 
-  it('is not forgotten because others came before its turn', async () => {
+  it('stays a trigger if later events come before the summary is written', async () => {
     const model = new HeldModel();
     open = await SummarizedSessions.open(store, { ...OPTIONS, concurrency: 1 }, model);
     await open.sessions.createSession({ ...KEY, sessionId: 'other' });
@@ -40,7 +40,7 @@ describe.each(testStores)('an event that makes a summary due by itself, on $name
     expect(await open.view()).toEqual([expect.stringMatching(/^= summary/)]);
   });
 
-  it('is not forgotten because the model failed', async () => {
+  it('stays a trigger if the model fails', async () => {
     jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
     const model = new ScriptedModel(async () => {
       throw new Error('it is away');
@@ -58,7 +58,7 @@ describe.each(testStores)('an event that makes a summary due by itself, on $name
     expect(model.requests).toHaveLength(2);
   });
 
-  it('is known to who asks for what is due, whatever came after it', async () => {
+  it('counts for a requested summary, also after later events', async () => {
     jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
     const model = new ScriptedModel(async () => {
       throw new Error('it is away');
@@ -71,7 +71,7 @@ describe.each(testStores)('an event that makes a summary due by itself, on $name
     expect(await open.summaries.createSessionSummary({ session: SESSION })).toBeUndefined();
   });
 
-  it('is not forgotten where the model failed before it, and what was due then is summarised already', async () => {
+  it('counts after a failure of the model and a forced summary before it', async () => {
     jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
     const model = new ScriptedModel(async () => {
       throw new Error('it is away');
@@ -92,7 +92,7 @@ describe.each(testStores)('an event that makes a summary due by itself, on $name
     expect(model.requests).toHaveLength(3);
   });
 
-  it('is not forgotten while a call waits for its answer, also where nothing was due before', async () => {
+  it('stays a trigger while a call is pending, also if no summary was due before', async () => {
     const model = new ScriptedModel();
     open = await SummarizedSessions.open(store, OPTIONS, model);
     await open.append(call('slow'), ...turns(1, 2));
@@ -106,7 +106,7 @@ describe.each(testStores)('an event that makes a summary due by itself, on $name
     expect(await open.view()).toEqual(['= summary 1']);
   });
 
-  it('makes one summary due, and no other one after it', async () => {
+  it('triggers one summary only', async () => {
     const model = new ScriptedModel(async () => ({ text: 's'.repeat(200) }));
     open = await SummarizedSessions.open(store, { ...OPTIONS, keepRecentEvents: 2 }, model);
     await open.append(...turns(1, 2), pasted, agent('I have read it'));
@@ -119,7 +119,7 @@ describe.each(testStores)('an event that makes a summary due by itself, on $name
     expect(model.requests).toHaveLength(1);
   });
 
-  it('is not forgotten because the process ended, and is taken off the agenda once it is seen to', async () => {
+  it('stays a trigger after the process ends, and leaves the agenda after the summary', async () => {
     const model = new ScriptedModel(untilAborted);
     open = await SummarizedSessions.open(store, { ...OPTIONS, shutdownSeconds: 0 }, model);
     await open.append(pasted, agent('I have read it'));
@@ -140,7 +140,7 @@ describe.each(testStores)('an event that makes a summary due by itself, on $name
     await next.destroy();
   });
 
-  it('is nothing to those who come later where it was rewound', async () => {
+  it('is no trigger for other processes after it was rewound', async () => {
     const model = new ScriptedModel(untilAborted);
     open = await SummarizedSessions.open(store, { ...OPTIONS, shutdownSeconds: 0 }, model);
     await open.append(...turns(1, 1), pasted, agent('I have read it'));

@@ -1,4 +1,4 @@
-import { readStretch } from '../../src/summarizer/conversation/read-conversation.js';
+import { readSummaryInput } from '../../src/summarizer/conversation/summary-input.js';
 import { recordingCalls } from '../support/recorded-calls.js';
 import { inMemory } from './in-memory.js';
 import { KEY, SummarizedSessions, answer, call, turns, user } from './summarized-sessions.js';
@@ -12,14 +12,14 @@ describe('a call that was answered thousands of events later', () => {
   it.each([
     ['after a request', [user('order')]],
     ['at the beginning', []],
-  ])('%s: is looked for a few times, not once for each event in between', async (_title, before) => {
+  ])('%s: is searched for a few times, not once per event', async (_title, before) => {
     open = await SummarizedSessions.open(inMemory, { autoSummarize: false });
     await open.append(...before, call('slow'), ...turns(1, TURNS), answer('slow'), ...turns(1, TURNS));
     const calls: string[] = [];
     const limits = { keepRecentEvents: 2, maxInputLength: 200 };
-    const stretch = await readStretch(recordingCalls(open.storage, calls), KEY, limits);
-    expect(stretch?.isPart).toBe(true);
-    expect(stretch?.events.length).toBeLessThanOrEqual(2.5 * TURNS);
+    const input = await readSummaryInput(recordingCalls(open.storage, calls), KEY, limits);
+    expect(input?.isPart).toBe(true);
+    expect(input?.events.length).toBeLessThanOrEqual(2.5 * TURNS);
     expect(calls.length).toBeLessThan(500);
   });
 });

@@ -10,7 +10,8 @@ import { losingAnswerToSummary } from '../support/summary-payload.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 import { KEY, SESSION, ScriptedModel, turns } from './summarized-sessions.js';
 
-const LIMIT_MS = 600;
+/** Enough for calls that get through on a busy machine. */
+const LIMIT_MS = 2_000;
 const ROUNDS = 5;
 const TURNS = 4;
 
@@ -22,7 +23,7 @@ interface BehindProxy {
   readonly beside: SessionStorage;
 }
 
-describeRedis('Summaries on a $name store behind a bad network', ['redis'], (bench) => {
+describeRedis('Summaries on a $name store with a bad network', ['redis'], (bench) => {
   let proxy: TcpProxy;
   afterEach(() => proxy.stop());
 
@@ -36,7 +37,7 @@ describeRedis('Summaries on a $name store behind a bad network', ['redis'], (ben
   });
 });
 
-describeSqlServers('Summaries on a $name store behind a bad network', (bench) => {
+describeSqlServers('Summaries on a $name store with a bad network', (bench) => {
   keepsSummariesOnce(async (clock) => {
     const { proxy, behind } = await bench().proxy();
     const beside = bench().storage({ clock });
@@ -78,7 +79,7 @@ function keepsSummariesOnce(open: (clock: ManualClock) => Promise<BehindProxy>):
     return events.filter(({ actions }) => actions.compaction).map(({ id }) => id);
   }
 
-  it(`keeps each once where ${ROUNDS} answers to their appends are lost`, async () => {
+  it(`are stored once if ${ROUNDS} acknowledgements of their appends are lost`, async () => {
     const stored: number[] = [];
     summaries.hooks.onStored((_key, { toSeq }) => void stored.push(toSeq));
     for (let round = 1; round <= ROUNDS; round++) {
@@ -97,7 +98,7 @@ function keepsSummariesOnce(open: (clock: ManualClock) => Promise<BehindProxy>):
     expect(model.requests).toHaveLength(ROUNDS);
   });
 
-  it('asks the model no second time where nobody could hear that it was kept', async () => {
+  it('do not call the model again if every acknowledgement is lost', async () => {
     const judge = losingAnswerToSummary(at.name);
     let isLost = false;
     at.proxy.judge = (piece) => {
@@ -119,7 +120,7 @@ function keepsSummariesOnce(open: (clock: ManualClock) => Promise<BehindProxy>):
     expect(model.requests).toHaveLength(1);
   });
 
-  /** The first calls may meet connections that are broken. */
+  /** The first calls may use broken connections. */
   async function lookAgain(): Promise<number> {
     for (let tries = 0; ; tries++) {
       try {

@@ -53,7 +53,7 @@ describe('SummarizerModule', () => {
     ['left out', {}],
     ['undefined, as a configuration service has what it does not know', unknownSettings()],
     ['not there at all', undefined],
-  ])('looks at its default interval where settings are %s', async (_title, options) => {
+  ])('sweeps at the default interval if settings are %s', async (_title, options) => {
     app = await startApp([
       ScheduleModule.forRoot(),
       sessionsModule(),
@@ -64,7 +64,7 @@ describe('SummarizerModule', () => {
     expect(registry.getInterval(SWEEP_NAME)).toMatchObject(EVERY_MINUTE);
   });
 
-  it('schedules nothing any more where the app was closed before it had started', async () => {
+  it('schedules nothing if the app is closed before it has started', async () => {
     app = await startApp([ScheduleModule.forRoot(), sessionsModule(), SummarizerModule.forRoot(OPTIONS)]);
     const registry = app.get(SchedulerRegistry, { strict: false });
     const sweep = app.get(SummarizerSweep, { strict: false });

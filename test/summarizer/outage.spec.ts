@@ -9,7 +9,7 @@ const OPTIONS: SummarizerOptions = { events: 7, keepRecentEvents: 2 };
 const STEP_SECONDS = 60;
 const STEPS_OF_AN_HOUR = 3_600 / STEP_SECONDS;
 
-describe.each(testStores)('a model that is away for an hour, on $name', (store) => {
+describe.each(testStores)('a model that is unavailable for an hour, on $name', (store) => {
   let open: SummarizedSessions;
   let warnings: string[];
 
@@ -24,7 +24,7 @@ describe.each(testStores)('a model that is away for an hour, on $name', (store) 
     jest.restoreAllMocks();
   });
 
-  /** A turn comes in each step, and the agenda is looked at. */
+  /** Each step appends a turn and sweeps. */
   async function goOn(where: SummarizedSessions, steps: number): Promise<void> {
     for (let step = 0; step < steps; step++) {
       await where.append(...turns(100 + step, 100 + step));
@@ -34,7 +34,7 @@ describe.each(testStores)('a model that is away for an hour, on $name', (store) 
     }
   }
 
-  /** Nothing is missing of the log, and the summary stands for all but what stays. */
+  /** The log is complete, and the summary covers all but the newest events. */
   async function expectRecovered(where: SummarizedSessions): Promise<void> {
     const log = await open.log();
     expect(log.map(({ seq }) => seq)).toEqual(log.map((_, index) => index + 1));
@@ -45,7 +45,7 @@ describe.each(testStores)('a model that is away for an hour, on $name', (store) 
     expect(where.summaries.counts).toMatchObject({ running: 0, waiting: 0, stored: 1 });
   }
 
-  it('is asked now and then, fails no append, and catches up when it is back', async () => {
+  it('is retried with backoff, fails no append, and catches up afterwards', async () => {
     await open.append(...turns(1, 4));
     await goOn(open, STEPS_OF_AN_HOUR);
     const calls = open.model.requests.length;
@@ -68,7 +68,7 @@ describe.each(testStores)('a model that is away for an hour, on $name', (store) 
     expect(open.model.requests).toHaveLength(calls + 1);
   });
 
-  it('is not asked more often because the process was restarted, and what is due stays due', async () => {
+  it('is not retried more often after a restart, and the summary stays due', async () => {
     await open.append(...turns(1, 4));
     await goOn(open, STEPS_OF_AN_HOUR / 2);
     await open.summaries.close();
@@ -89,7 +89,7 @@ describe.each(testStores)('a model that is away for an hour, on $name', (store) 
 });
 
 describe('a model that fails', () => {
-  it('leaves one line in the log and one failure in the counts, whatever it says and whoever asked for it', async () => {
+  it('logs one line and counts one failure, for automatic and requested summaries', async () => {
     const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
     const model = new ScriptedModel(async () => {
       throw new Error(`it is away\n[Nest] ERROR it is not\u001B[31m ${'and '.repeat(1_000)}`);
@@ -110,7 +110,7 @@ describe('a model that fails', () => {
     warn.mockRestore();
   });
 
-  it('has failed at nothing yet for a session that is made anew under an id', async () => {
+  it('has no failures for a new session under the id of a deleted one', async () => {
     const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
     const open = await SummarizedSessions.open(inMemory, OPTIONS, new ScriptedModel(away));
     await open.append(...turns(1, 4));
@@ -125,7 +125,7 @@ describe('a model that fails', () => {
     warn.mockRestore();
   });
 
-  it('is not asked again at once because of what was appended meanwhile', async () => {
+  it('is not retried at once because of events that were appended meanwhile', async () => {
     const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
     const [memory] = testStores;
     if (!memory) throw new Error('STORES has to name a store');
@@ -153,14 +153,14 @@ describe('an agenda that fails', () => {
         throw new Error('no agenda');
       },
     ],
-  ])('%s, fails no append and keeps no summary from being written', async (_title, put) => {
+  ])('%s, fails no append and prevents no summary', async (_title, put) => {
     const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
     const open = await SummarizedSessions.open(inMemory, OPTIONS);
     jest.spyOn(open.storage.agenda, 'put').mockImplementation(put);
     await open.append(...turns(1, 4));
     await open.settle();
     expect(await open.view()).toEqual(['= summary 1', 'q4', 'a4']);
-    expect(warn.mock.calls[0]?.[0]).toBe('What may become due could not be noted: no agenda');
+    expect(warn.mock.calls[0]?.[0]).toBe('A session could not be put on the agenda: no agenda');
     await open.destroy();
     jest.restoreAllMocks();
   });

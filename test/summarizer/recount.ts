@@ -2,15 +2,15 @@ import type { LoggedEvent } from '../../src/index.js';
 import type { Counters } from '../../src/sessions/domain/counters.js';
 
 interface Moment {
-  /** What nobody rewound. */
+  /** The events that are not rewound. */
   readonly visible: readonly LoggedEvent[];
-  /** The last event that the summary in force stands for. */
+  /** The last event that the current summary covers. */
   readonly boundary: number;
 }
 
 const BEGINNING: Moment = { visible: [], boundary: 0 };
 
-/** Counts a log the long way: keeps what there was to see after each event, and goes back to it. */
+/** A simple model of the counters: keeps the visible events after each event, and restores them on a rewind. */
 export class Recount {
   readonly #moments = new Map<number, Moment>();
   #now = BEGINNING;
@@ -30,7 +30,7 @@ export class Recount {
     return this.sinceAt(this.#now);
   }
 
-  /** As it was when the event of this number was the last one. */
+  /** The state when the event with this number was the last one. */
   at(seq: number): Moment {
     return this.#moments.get(seq) ?? BEGINNING;
   }

@@ -17,7 +17,7 @@ describe.each(testStores)('rewinds and summaries on $name', (store) => {
     await open.destroy();
   });
 
-  it('before a summary: what it stood for is back, and it is written anew', async () => {
+  it('before a summary: its events are back, and it is written again', async () => {
     await start();
     expect(await summarise()).toMatchObject({ text: 'summary 1', toSeq: 4 });
     await rewind(6);
@@ -34,7 +34,7 @@ describe.each(testStores)('rewinds and summaries on $name', (store) => {
     ]);
   });
 
-  it('the same words for the same boundary are written anew too, as often as it takes', async () => {
+  it('the same text for the same boundary is written again too, any number of times', async () => {
     await start(new ScriptedModel(async () => ({ text: 'the same' })));
     // Nothing else tells them apart then.
     const clock = jest.spyOn(performance, 'now').mockReturnValue(0);
@@ -52,7 +52,7 @@ describe.each(testStores)('rewinds and summaries on $name', (store) => {
     expect(all.map(({ isInForce }) => isInForce)).toEqual([false, false, false]);
   });
 
-  it('into what a summary stands for: it goes, and the next one knows nothing of what was rewound', async () => {
+  it('into the range of a summary: it goes, and the next one contains no rewound event', async () => {
     await start();
     await summarise();
     await rewind(2);
@@ -64,7 +64,7 @@ describe.each(testStores)('rewinds and summaries on $name', (store) => {
     expect(await open.view()).toEqual(['= summary 2', 'q8', 'a8']);
   });
 
-  it('after a summary: it stays, and the next one takes it in', async () => {
+  it('after a summary: it stays, and the next one includes it', async () => {
     await start();
     await summarise();
     await open.append(...turns(4, 5));
@@ -76,7 +76,7 @@ describe.each(testStores)('rewinds and summaries on $name', (store) => {
     expect(await open.view()).toEqual(['= summary 2', 'q7', 'a7']);
   });
 
-  it('a rewind that is rewound brings the summary back', async () => {
+  it('a rewind of a rewind restores the summary', async () => {
     await start();
     await summarise();
     await rewind(2);
@@ -85,7 +85,7 @@ describe.each(testStores)('rewinds and summaries on $name', (store) => {
     expect(await open.summaries.getSessionSummary(KEY)).toMatchObject({ text: 'summary 1', isInForce: true });
   });
 
-  it('an event under the name of the summary is not taken for it', async () => {
+  it('an event with the id of a summary is not treated as one', async () => {
     await start();
     await open.append({ ...user('mine'), id: 'summary:4' }, ...turns(4, 4));
     await open.append({ ...user('mine too'), id: 'summary:7' });

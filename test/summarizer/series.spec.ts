@@ -54,7 +54,7 @@ class Series {
     this.#expectShown();
   }
 
-  /** The summary, and everything after it as it stands in the log, for whoever reads it anew. */
+  /** What a new reader sees: the summary and all events after it in the log. */
   async #expectView(): Promise<void> {
     const again = this.open.restarted({ autoSummarize: false });
     const view = (await again.sessions.getSession(KEY))?.events ?? [];

@@ -42,7 +42,7 @@ describe('settings of summaries', () => {
     [{ when: 'now' }, 'summarizer.when'],
     [{ checkers: [turnsOver(1), { turns: 1 }] }, 'summarizer.checkers[1]'],
     [{ when: turnsOver(1), checkers: [turnsOver(2)] }, 'summarizer.checkers'],
-  ])('%o are refused', (options, path) => {
+  ])('%o are rejected', (options, path) => {
     const storage = new InMemorySessionStorage();
     const sessions = new SessionService({ storage });
     expect(() => new SummarizerSessionManager({ sessions, storage }, given(options))).toThrow(
@@ -50,7 +50,7 @@ describe('settings of summaries', () => {
     );
   });
 
-  it('a model at an address has as long as the settings say', async () => {
+  it('a model at an address has the timeout of the settings', async () => {
     jest.useFakeTimers();
     const send = jest.spyOn(globalThis, 'fetch').mockImplementation(
       (_url, init) =>
@@ -89,7 +89,7 @@ describe('settings of summaries', () => {
       'SUMMARIZER_KEEP_RECENT_EVENTS is -1; it must be a whole number from 0 on.',
     ],
     [{ SUMMARIZER_TURNS: 'NaN' }, 'SUMMARIZER_TURNS is "NaN"; it must be a whole number from 0 on.'],
-  ])('%o are refused by their names', (env, problem) => {
+  ])('%o are rejected by their names', (env, problem) => {
     expect(problemsOf(env)).toEqual([problem]);
   });
 
@@ -101,14 +101,14 @@ describe('settings of summaries', () => {
     'ftp://host/v1',
     'https://me:pass@host',
     'ftp://host/v1?key=pass',
-  ])('the address %s is refused by the name of its variable, and not shown', (url) => {
+  ])('the address %s is rejected by the name of its variable, and not shown', (url) => {
     const env = { SUMMARIZER_MODEL_URL: url, SUMMARIZER_MODEL: 'some' };
     expect(problemsOf(env)).toEqual([
       expect.stringMatching(/^SUMMARIZER_MODEL_URL cannot be read \(its value is not shown\); /),
     ]);
   });
 
-  it('a key that no header can hold is refused by the name of its variable, and not shown', () => {
+  it('a key that is no valid header is rejected by the name of its variable, and not shown', () => {
     const env = {
       SUMMARIZER_MODEL_URL: 'http://host',
       SUMMARIZER_MODEL: 'some',

@@ -4,7 +4,7 @@ import { agent, user } from './summarized-sessions.js';
 
 /**
  * Logs in short: `u` the user says something, `a` the agent does, `+x` a call `x`, `-x` its answer, `+x+y` two calls in one
- * event, `s` an event that nobody is to summarise. Each text tells the place of its event.
+ * event, `s` an event with `skipSummarization`. Each text contains the index of its event.
  */
 export function eventsOf(log: string): EventInput[] {
   return words(log).map((word, place) => {
@@ -23,13 +23,13 @@ export function loggedEventsOf(log: string): LoggedEvent[] {
   return eventsOf(log).map((event, index) => Object.assign(new Event(event), { seq: index + 1 }));
 }
 
-/** The log with its cut: `u a | u a`. Without one where there is no place for it. */
+/** The log with its cut: `u a | u a`; unchanged if there is no cut. */
 export function withCut(log: string, place: number): string {
   const cut = words(log);
   return (place > 0 ? cut.toSpliced(place, 0, '|') : cut).join(' ');
 }
 
-/** Whether the answer to a call before `place` comes after it. */
+/** Whether a cut at `place` separates a call from its response. */
 export function isTornAt(events: readonly LoggedEvent[], place: number): boolean {
   const made = new Set<string>();
   for (const [index, event] of events.entries()) {

@@ -9,7 +9,7 @@ import { type TestStore } from '../support/stores.js';
 export const KEY = { appName: 'shop', userId: 'ann', sessionId: 'one' };
 export const SESSION = { appName: 'shop', userId: 'ann', id: 'one' };
 
-/** Answers what a test wants, and keeps what it was asked. */
+/** Answers with `reply`, and records the requests. */
 export class ScriptedModel implements SummaryModel {
   readonly name = 'scripted';
   readonly requests: SummaryRequest[] = [];
@@ -76,7 +76,7 @@ export class SummarizedSessions {
     await this.summaries.whenIdle();
   }
 
-  /** What a reader sees: for each event its text, or its number in the log where it has none. */
+  /** The view of a reader: for each event its text, or its number if it has no text. */
   async view(): Promise<string[]> {
     const session = await this.sessions.getSession(KEY);
     return (session?.events ?? []).map(shown);

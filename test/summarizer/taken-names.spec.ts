@@ -1,8 +1,8 @@
 import { testStores } from '../support/stores.js';
 import { SESSION, SummarizedSessions, turns, user } from './summarized-sessions.js';
 
-describe.each(testStores)('names of summaries that events have taken, on $name', (store) => {
-  it('keep no summary from being written, and the model is asked once', async () => {
+describe.each(testStores)('ids of summaries that other events have, on $name', (store) => {
+  it('prevent no summary, and the model is called once', async () => {
     const open = await SummarizedSessions.open(store, { events: 7, keepRecentEvents: 2 });
     try {
       for (const id of ['summary:6', 'summary:6:0']) {

@@ -40,7 +40,7 @@ describe.each(testStores)('thresholds of summaries on $name', (store) => {
     },
   );
 
-  it('idle time: at the limit nothing happens, beyond it the next look writes a summary', async () => {
+  it('idle time: nothing at the limit, a summary with the first sweep after it', async () => {
     await start({ idleSeconds: 600 });
     await open.append(...turns(1, 2));
     await open.settle();
@@ -58,7 +58,7 @@ describe.each(testStores)('thresholds of summaries on $name', (store) => {
     expect(await open.view()).toEqual(['= summary 1']);
   });
 
-  it('an append puts idle time off', async () => {
+  it('an append resets the idle time', async () => {
     await start({ idleSeconds: 600 });
     await open.append(...turns(1, 2));
     for (let minutes = 0; minutes < 30; minutes += 5) {
@@ -84,7 +84,7 @@ describe.each(testStores)('thresholds of summaries on $name', (store) => {
     await after.destroy();
   });
 
-  it('they count from what the last summary stands for', async () => {
+  it('they count the events that the last summary does not cover', async () => {
     await start({ turns: 3, keepRecentEvents: 2 });
     await open.append(...turns(1, 3), user('q4'));
     await open.settle();
@@ -97,7 +97,7 @@ describe.each(testStores)('thresholds of summaries on $name', (store) => {
     expect(await open.view()).toEqual(['= summary 2', 'q5', 'a5', 'q6']);
   });
 
-  it('a rewind takes away what it took away, and what a summary stood for counts again without it', async () => {
+  it('rewound events do not count, and events of a rewound summary count again', async () => {
     await start({ turns: 3, keepRecentEvents: 0 });
     await open.append(...turns(1, 3));
     await open.sessions.rewindSession({ appName: 'shop', userId: 'ann', sessionId: 'one', toSeq: 2 });
@@ -113,7 +113,7 @@ describe.each(testStores)('thresholds of summaries on $name', (store) => {
     expect(open.model.requests).toHaveLength(2);
   });
 
-  it('conditions of the app see the counters and the event, and reads nothing', async () => {
+  it('custom conditions get the counters and the event without a read', async () => {
     const seen: Parameters<Threshold>[0][] = [];
     const asks: Threshold = (facts) => {
       seen.push(facts);

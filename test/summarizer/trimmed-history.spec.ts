@@ -5,7 +5,7 @@ import { KEY, SESSION, ScriptedModel, turns } from './summarized-sessions.js';
 /** Trimming looks at every so many events. */
 const MANY_TURNS = 100;
 
-describe('summaries where history is not kept', () => {
+describe('summaries without kept history', () => {
   const storage = new InMemorySessionStorage();
   const sessions = new SessionService({ storage, history: { maxEvents: 50, keepHistory: false } });
   const model = new ScriptedModel();
@@ -19,7 +19,7 @@ describe('summaries where history is not kept', () => {
     await sessions.whenIdle();
   }
 
-  it('what one in force stands for stays, and comes back; what left the view before is in none', async () => {
+  it('the events of the current summary stay and can be restored; events trimmed before it are lost', async () => {
     await sessions.createSession(KEY);
     await append(1, MANY_TURNS);
     const { firstSeq } = await sessions.listEvents(KEY);
@@ -36,3 +36,39 @@ describe('summaries where history is not kept', () => {
     await summaries.close();
   });
 });
+
+describe.each([{ maxEvents: 0 }, { maxEvents: 50 }, { maxEvents: 8 }])(
+  'a log that is summarised again and again, with a view of $maxEvents',
+  ({ maxEvents }) => {
+    it('keeps the input of the last summary only', async () => {
+      const storage = new InMemorySessionStorage();
+      const sessions = new SessionService({ storage, history: { maxEvents, keepHistory: false } });
+      const model = new ScriptedModel();
+      const summaries = new SummarizerSessionManager(
+        { sessions, storage },
+        { events: 40, turns: 0, contentLength: 0, keepRecentEvents: 4, model },
+      );
+      await sessions.createSession(KEY);
+      for (const event of turns(1, 300)) {
+        await sessions.appendEvent({ session: SESSION, event });
+        await summaries.whenIdle();
+        await sessions.whenIdle();
+      }
+      const kept = await summaries.listSummaries(KEY);
+      const [before, last] = kept.slice(-2);
+      const { firstSeq, lastSeq } = await sessions.listEvents(KEY);
+      // Two summaries of 40 events, those that stay as they are, and what came since history was trimmed.
+      expect(lastSeq - firstSeq).toBeLessThan(2 * 41 + 4 + 64);
+      expect(kept.length).toBeLessThan(6);
+      expect(model.requests.length).toBeGreaterThan(12);
+      const session = await sessions.getSession(KEY);
+      expect(session?.events[0]?.seq).toBe(last?.seq);
+
+      const rewound = await sessions.rewindSession({ ...KEY, toSeq: (last?.seq ?? 0) - 1 });
+      expect(rewound.events[0]?.seq).toBe(before?.seq);
+      expect(rewound.events.at(-1)?.seq).toBe((last?.seq ?? 0) - 1);
+      if (maxEvents !== 8) expect(rewound.events[1]?.seq).toBe((before?.toSeq ?? 0) + 1);
+      await summaries.close();
+    });
+  },
+);

@@ -1,6 +1,7 @@
 import type { SummarizerOptions } from '../../src/summarizer/summarizer-options.js';
 import { testStores } from '../support/stores.js';
-import { HeldModel, until } from './held-model.js';
+import { until } from '../support/until.js';
+import { HeldModel } from './held-model.js';
 import { KEY, SESSION, SummarizedSessions, agent, turns, user } from './summarized-sessions.js';
 
 const OPTIONS: SummarizerOptions = { events: 7, keepRecentEvents: 2 };
@@ -21,7 +22,7 @@ describe.each(testStores)('while a model works on a summary on $name', (store) =
     await open.destroy();
   });
 
-  /** The model answers whatever it is asked, until nobody asks. */
+  /** Answers all calls of the model until there are none. */
   async function answerAll(): Promise<void> {
     await until(() => {
       model.answer();
@@ -31,7 +32,7 @@ describe.each(testStores)('while a model works on a summary on $name', (store) =
     await open.settle();
   }
 
-  it('appends are acknowledged, and what was appended counts for the next summary', async () => {
+  it('appends are acknowledged, and their events count for the next summary', async () => {
     await open.append(...turns(5, 7));
     expect((await open.log()).map(({ seq }) => seq)).toEqual(Array.from({ length: 14 }, (_, index) => index + 1));
     expect(open.summaries.counts).toMatchObject({ running: 1, stored: 0 });
@@ -45,7 +46,7 @@ describe.each(testStores)('while a model works on a summary on $name', (store) =
     expect(open.summaries.counts).toMatchObject({ stored: 2, failed: 0 });
   });
 
-  it('what another process appended is summarised as soon as it is done, though that one found the session busy', async () => {
+  it('events that another process appended are summarised right afterwards', async () => {
     const otherModel = new HeldModel();
     const other = open.restarted({ ...OPTIONS, model: otherModel });
     await other.append(...turns(5, 7));
@@ -58,7 +59,7 @@ describe.each(testStores)('while a model works on a summary on $name', (store) =
     await other.destroy();
   });
 
-  it('nothing is written of what is rewound, and what is due after that is still written', async () => {
+  it('rewound events are not summarised, and a later due summary is written', async () => {
     await open.sessions.rewindSession({ ...KEY, toSeq: 4 });
     await answerAll();
     expect(await open.view()).toEqual(['q1', 'a1', 'q2', 'a2']);
@@ -72,7 +73,7 @@ describe.each(testStores)('while a model works on a summary on $name', (store) =
     expect(open.summaries.counts).toMatchObject({ stored: 1, failed: 0 });
   });
 
-  it('a session that is due in spite of a rewind is summarised by the next look', async () => {
+  it('a session that is still due after a rewind is summarised by the next sweep', async () => {
     const withoutSummaries = open.restarted({ autoSummarize: false });
     await withoutSummaries.append(...turns(5, 5));
     await open.sessions.rewindSession({ ...KEY, toSeq: 8 });
@@ -87,7 +88,7 @@ describe.each(testStores)('while a model works on a summary on $name', (store) =
     await withoutSummaries.destroy();
   });
 
-  it('a deleted session stays deleted, and nobody tries again', async () => {
+  it('a deleted session stays deleted, without retries', async () => {
     await open.sessions.deleteSession(KEY);
     await answerAll();
     expect(await open.sessions.getSession(KEY)).toBeUndefined();
@@ -98,7 +99,7 @@ describe.each(testStores)('while a model works on a summary on $name', (store) =
     expect(model.requests).toHaveLength(1);
   });
 
-  it('one that was made anew under its id gets nothing of the old, and a summary of its own', async () => {
+  it('a new session under the id of a deleted one gets its own summary', async () => {
     await open.sessions.deleteSession(KEY);
     await open.sessions.createSession(KEY);
     await open.append(...turns(11, 13));
@@ -112,7 +113,7 @@ describe.each(testStores)('while a model works on a summary on $name', (store) =
     expect(open.summaries.counts).toMatchObject({ stored: 1, failed: 0 });
   });
 
-  it('one that was made anew and is due as well gets its own summary only', async () => {
+  it('a new session that is due as well gets its own summary only', async () => {
     await open.sessions.deleteSession(KEY);
     await open.sessions.createSession(KEY);
     await open.append(...turns(11, 14));
@@ -122,7 +123,7 @@ describe.each(testStores)('while a model works on a summary on $name', (store) =
     expect(model.requests.map(({ conversation }) => conversation[0]?.text)).toEqual(['q1', 'q11']);
   });
 
-  it('a fork knows nothing of it, and is summarised by itself', async () => {
+  it('a fork is summarised independently', async () => {
     const fork = await open.sessions.forkSession({ ...KEY, newSessionId: 'two' });
     await answerAll();
     expect(await open.view()).toEqual(['= summary 1', 'q4', 'a4']);
@@ -136,7 +137,7 @@ describe.each(testStores)('while a model works on a summary on $name', (store) =
     expect(rest.at(-1)?.content?.parts?.[0]?.text).toBe('a5');
   });
 
-  it('the lease is lost: whoever has it now writes the summary, and the late one nothing', async () => {
+  it('the lease is lost: its new holder writes the summary, and the late answer is discarded', async () => {
     const otherModel = new HeldModel();
     const other = open.restarted({ ...OPTIONS, model: otherModel });
     open.clock.advanceSeconds(31);
@@ -160,7 +161,7 @@ describe.each(testStores)('a lease that is lost while a model works, on $name', 
     jest.restoreAllMocks();
   });
 
-  it.each(['another summary', 'the very same'])('whoever has it now writes %s: one is kept', async (which) => {
+  it.each(['another summary', 'the very same'])('its new holder writes %s: one summary is stored', async (which) => {
     const isSame = which === 'the very same';
     // How long a model took is kept with a summary.
     if (isSame) jest.spyOn(performance, 'now').mockReturnValue(performance.now());

@@ -1,4 +1,4 @@
-import type { ReadRequest, SessionStorage, StoredSession } from '../../src/index.js';
+import type { ReadRequest, SessionStorage, StoredSession } from '../../src/storage.js';
 
 /** What was read of logs. */
 export interface LogReads {

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { until } from './until.js';
 
 /** The connections over which a store listens, seen from the server. */
 export interface ListeningConnections {
@@ -7,12 +7,10 @@ export interface ListeningConnections {
   cut(): Promise<void>;
 }
 
-const PATIENCE_MS = 10_000;
-
 export async function untilCount({ count }: ListeningConnections, isEnough: (count: number) => boolean): Promise<void> {
-  const giveUpAt = performance.now() + PATIENCE_MS;
-  for (let found = await count(); !isEnough(found); found = await count()) {
-    if (performance.now() > giveUpAt) throw new Error(`There are ${found} connections that listen`);
-    await delay(5);
-  }
+  let found = 0;
+  await until(
+    async () => isEnough((found = await count())),
+    () => `There are ${found} connections that listen`,
+  );
 }

@@ -1,4 +1,5 @@
-import { type EventWindow, InMemorySessionStorage, type ReadRequest, type StoredSession } from '../../src/index.js';
+import { InMemorySessionStorage } from '../../src/index.js';
+import type { EventWindow, ReadRequest, StoredSession } from '../../src/storage.js';
 
 /** Answers reads with more of the log than was asked for, as a store may; never with less. */
 export class GenerousStorage extends InMemorySessionStorage {

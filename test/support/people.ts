@@ -1,18 +1,29 @@
 import { Injectable } from '@nestjs/common';
-import { type AccessRequest, SessionAccess } from '../../src/sessions/rest/index.js';
+import { type AccessRequest, type AccessUser, SessionAccess } from '../../src/sessions/rest/index.js';
 
 type Names = Readonly<Record<string, string | undefined>>;
 
-/** Everybody has their own sessions and state; the admin has the state of apps. */
+interface Person extends AccessUser {
+  readonly app: string;
+}
+
+/** Everybody has their own sessions and state, and writes what they like there; the admin has the state of apps. */
 @Injectable()
-export class OwnSessions extends SessionAccess {
-  allows({ userId, target, action, appName, request }: AccessRequest): boolean {
+export class OwnSessions extends SessionAccess<Person> {
+  override userOf(request: { readonly headers: Names; readonly connectionParams?: Names }): Person | undefined {
     // Whoever subscribes says it when they connect.
-    const { headers, connectionParams } = request as { headers: Names; connectionParams?: Names };
-    const { 'x-user': user, 'x-app': app = 'shop' } = { ...headers, ...connectionParams };
-    if (user === 'admin') return true;
-    if (user === undefined || app !== appName) return false;
-    return target === 'appState' ? action === 'read' : userId === user;
+    const { 'x-user': id, 'x-app': app = 'shop' } = { ...request.headers, ...request.connectionParams };
+    return id === undefined ? undefined : { id, app };
+  }
+
+  allows({ user, userId, target, action, appName }: AccessRequest<Person>): boolean {
+    if (user.id === 'admin') return true;
+    if (user.app !== appName) return false;
+    return target === 'appState' ? action === 'read' : userId === user.id;
+  }
+
+  override allowsWrite(): boolean {
+    return true;
   }
 }
 
@@ -26,5 +37,5 @@ export const HEADERS: Readonly<Record<Who, Record<string, string>>> = {
   'the admin': { 'x-user': 'admin' },
 };
 
-export const STRANGERS: readonly Who[] = ['anonymous', 'another user', 'another app'];
+export const STRANGERS: readonly Who[] = ['another user', 'another app'];
 export const everybody = Object.keys(HEADERS) as Who[];

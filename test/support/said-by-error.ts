@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 
 /** Whatever a log might make of an error. */
 export function everythingSaidBy(error: unknown): string {
-  const hidden = inspect(error, { depth: Infinity, showHidden: true });
+  const hidden = inspect(error, { depth: Infinity, showHidden: true, customInspect: false });
   const { message, stack, cause } = error as Error;
   return [hidden, message, stack, String(cause), JSON.stringify(error), JSON.stringify(cause)].join('\n');
 }

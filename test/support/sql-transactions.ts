@@ -1,8 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { RawConnection, SqlServerName } from './sql-servers.js';
-
-const POLL_MS = 20;
-const PATIENCE_MS = 10_000;
+import { until } from './until.js';
 
 /** How many transactions of others there are in this database, and how many of these wait for a lock. */
 interface OpenTransactions {
@@ -49,12 +46,4 @@ export async function noTransactionIsOpen(server: SqlServerName, connection: Raw
 export async function numberFrom(connection: RawConnection, query: string): Promise<number> {
   const [row] = await connection.query(query);
   return Number(row?.number);
-}
-
-export async function until(isSo: () => Promise<boolean>, complaint: string): Promise<void> {
-  const giveUpAt = performance.now() + PATIENCE_MS;
-  while (!(await isSo())) {
-    if (performance.now() > giveUpAt) throw new Error(complaint);
-    await delay(POLL_MS);
-  }
 }

@@ -44,6 +44,11 @@ export class TcpProxy {
     return (this.server.address() as AddressInfo).port;
   }
 
+  /** How many connections there were so far; the latest has this number. */
+  get connections(): number {
+    return this.#connections;
+  }
+
   /** Cuts all connections. */
   reset(): void {
     for (const socket of this.#sockets) socket.destroy();

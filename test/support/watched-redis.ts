@@ -1,6 +1,6 @@
 import type { RedisClient } from '../../src/redis.js';
-import * as appWrites from '../../src/sessions/storage/redis/scripts/app-writes.js';
-import type { Script } from '../../src/sessions/storage/redis/scripts/script.js';
+import * as appWrites from '../../src/sessions/storage/redis/app-scope/cluster-app-scope.js';
+import type { Script } from '../../src/sessions/storage/redis/script/script.js';
 
 /** Watches each script that goes to Redis, and may stand in its way by throwing. */
 export interface RedisObserver {

@@ -1,6 +1,6 @@
 import { StoreUnavailableError } from '../../src/index.js';
-import { pendingWork } from '../../src/sessions/storage/redis/pending-work.js';
-import { recordOf } from '../../src/sessions/storage/typeorm/session-rows.js';
+import { decodePending } from '../../src/sessions/storage/redis/app-scope/pending-writes.js';
+import { recordOf } from '../../src/sessions/storage/typeorm/sql/session-rows.js';
 
 const ROW = {
   pk: 1,
@@ -30,7 +30,7 @@ describe('text in a store that is no JSON any more', () => {
   it.each([
     ['what a session hides', () => recordOf({ ...ROW, hidden: DAMAGED })],
     ['what a summary stands for', () => recordOf({ ...ROW, covered: DAMAGED })],
-    ['what is pending on a cluster', () => pendingWork(['1', DAMAGED])],
+    ['what is pending on a cluster', () => decodePending(['1', DAMAGED])],
   ])('is told as damage, and not repeated: %s', (_what, read) => {
     expect(read).toThrow(StoreUnavailableError);
     expect(read).not.toThrow(/canary/);

@@ -8,6 +8,7 @@ import {
   SessionsError,
   StaleSessionError,
   StoreUnavailableError,
+  UnsavedStateError,
 } from '../../src/index.js';
 
 const ALL = [
@@ -16,6 +17,7 @@ const ALL = [
   [new SessionExistsError('s-1'), 'SessionExistsError', 'SESSION_EXISTS', 409],
   [new EventConflictError('e1', 3), 'EventConflictError', 'EVENT_CONFLICT', 409],
   [new StaleSessionError(1, 2), 'StaleSessionError', 'STALE_SESSION', 409],
+  [new UnsavedStateError('s-1', ['step']), 'UnsavedStateError', 'UNSAVED_STATE', 409],
   [new LimitExceededError('too large', '$'), 'LimitExceededError', 'LIMIT_EXCEEDED', 413],
   [new LeaseLostError('cleanup'), 'LeaseLostError', 'LEASE_LOST', 409],
   [new StoreUnavailableError('No answer.', true), 'StoreUnavailableError', 'STORE_UNAVAILABLE', 503],
@@ -57,6 +59,7 @@ describe('errors', () => {
       new SessionExistsError('a\nERROR forged').message,
       new EventConflictError('a\nERROR forged', 1).message,
       new LeaseLostError('a\nERROR forged').message,
+      new UnsavedStateError('a\nERROR forged', ['a\nERROR forged']).message,
     ]) {
       expect(message).not.toContain('\n');
     }

@@ -1,6 +1,6 @@
-import { expiresAt, isExpired, isRenewalDue } from '../../src/index.js';
 import { DEFAULT_TTL } from '../../src/config/ttl.js';
 import { lifetimesOf } from '../../src/sessions/domain/expiry.js';
+import { expiresAt, isExpired, isRenewalDue } from '../../src/storage.js';
 
 const NOW = Date.UTC(2026, 0, 1);
 

@@ -1,5 +1,5 @@
-import { MysqlPool } from '../../src/sessions/storage/typeorm/mysql/mysql-connection.js';
-import { sql } from '../../src/sessions/storage/typeorm/sql.js';
+import { MysqlPool } from '../../src/sessions/storage/typeorm/connect/mysql/mysql-connection.js';
+import { sql } from '../../src/sessions/storage/typeorm/sql/sql.js';
 
 const SETTINGS = 'SET SESSION something = 1';
 
@@ -23,6 +23,8 @@ class OneConnection {
     return text;
   }
 
+  on(): void {}
+  off(): void {}
   release(): void {}
   destroy(): void {}
 }
@@ -31,7 +33,7 @@ describe('what a new connection to MySQL is told', () => {
   it('is said again until it was heard, and then no more', async () => {
     const connection = new OneConnection();
     const pool = new MysqlPool(
-      { obtainMasterConnection: async () => connection },
+      { pool: { getConnection: (done) => done(null, connection) } },
       { settings: [SETTINGS], withTime: false },
     );
     const isSaid = async (): Promise<boolean> => {

@@ -1,6 +1,6 @@
 import { QueryRunnerAlreadyReleasedError } from 'typeorm';
 import { StoreUnavailableError } from '../../src/index.js';
-import { openingFailure } from '../../src/sessions/storage/typeorm/servers/opening-failure.js';
+import { openingFailure } from '../../src/sessions/storage/typeorm/connect/opening-failure.js';
 
 const ADDRESS = { url: 'postgres://app:secret@127.0.0.1:5432/agents', timeLimitMs: 5_000 };
 

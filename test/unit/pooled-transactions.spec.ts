@@ -1,8 +1,8 @@
 import { StoreUnavailableError } from '../../src/index.js';
-import { postgresDialect } from '../../src/sessions/storage/typeorm/postgres/postgres-dialect.js';
-import type { PooledConnection } from '../../src/sessions/storage/typeorm/servers/pooled-connection.js';
-import { PooledTransactions } from '../../src/sessions/storage/typeorm/servers/pooled-transactions.js';
-import { NO_SQL } from '../../src/sessions/storage/typeorm/sql.js';
+import { postgresDialect } from '../../src/sessions/storage/typeorm/sql/dialect.js';
+import type { PooledConnection } from '../../src/sessions/storage/typeorm/connect/connection-pool.js';
+import { PooledTransactions } from '../../src/sessions/storage/typeorm/connect/pooled-transactions.js';
+import { NO_SQL } from '../../src/sessions/storage/typeorm/sql/sql.js';
 import type { Tables } from '../../src/sessions/storage/typeorm/tables.js';
 
 const LIMIT_MS = 10_000;
@@ -12,11 +12,15 @@ const RETRIES = 5;
 class IdlePool {
   acquired = 0;
 
+  suspect(): void {}
+
   async acquire(): Promise<PooledConnection> {
     this.acquired += 1;
     return {
+      silentSince: undefined,
+      idleMs: 0,
       begin: () => undefined,
-      begun: async () => undefined,
+      flushBegin: async () => undefined,
       now: () => 0,
       rows: async () => [],
       lockedRows: async () => [],
@@ -89,7 +93,7 @@ describe('transactions on the connections of a pool', () => {
   });
 
   it('are tried once where the caller has another way, or the failure stays', async () => {
-    for (const [code, isTriedOnce] of [
+    for (const [code, isSingleAttempt] of [
       ['40P01', true],
       ['42P01', false],
     ] as const) {
@@ -98,7 +102,7 @@ describe('transactions on the connections of a pool', () => {
         async () => {
           throw Object.assign(new Error('no'), { code });
         },
-        { isTriedOnce },
+        { isSingleAttempt },
       );
       await expect(failing).rejects.toBeInstanceOf(StoreUnavailableError);
       expect(pool.acquired).toBe(1);

@@ -1,6 +1,6 @@
 import { ConfigurationError, StoreUnavailableError } from '../../src/index.js';
-import { storeUnavailable } from '../../src/sessions/storage/typeorm/driver-errors.js';
-import { openingFailure } from '../../src/sessions/storage/typeorm/servers/opening-failure.js';
+import { storeUnavailable } from '../../src/sessions/storage/typeorm/connect/driver-errors.js';
+import { openingFailure } from '../../src/sessions/storage/typeorm/connect/opening-failure.js';
 
 const ADDRESS = { url: 'postgres://app:secret@pooler:6432/agents', timeLimitMs: 5_000 };
 
@@ -27,7 +27,7 @@ describe('a pooler in front of PostgreSQL', () => {
     expect(error).toBeInstanceOf(StoreUnavailableError);
     expect(error).toMatchObject({
       message: expect.stringContaining(
-        `(${code}: a pooler shares its connections, so set preparedStatements to false).`,
+        `(${code}: a pooler shares connections, so set preparedStatements to false).`,
       ) as string,
     });
   });

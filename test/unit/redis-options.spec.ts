@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
-import { createClient } from '../../src/sessions/storage/redis/redis-options.js';
-import { storeUnavailable } from '../../src/sessions/storage/redis/driver-errors.js';
+import { createClient } from '../../src/sessions/storage/redis/connect/create-client.js';
+import { storeUnavailable } from '../../src/sessions/storage/redis/connect/driver-errors.js';
 
 const SENTINELS = { sentinels: [{ host: '127.0.0.1', port: 1 }], name: 'main' };
 

@@ -1,4 +1,4 @@
-import { pathOf, queryOf } from '../../src/sessions/rest/request-target.js';
+import { pathOf, queryOf } from '../../src/sessions/rest/page-links.js';
 
 describe('the target of a request', () => {
   it.each([

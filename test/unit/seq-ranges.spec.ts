@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { seed } from '../support/random.js';
 import { type SeqRange, isInRanges, newestOf, rangesOutside } from '../../src/sessions/domain/seq-ranges.js';
-import { rangesAbove, rangesBelow } from '../../src/sessions/domain/visible-log.js';
+import { rangesAbove, rangesBelow } from '../../src/sessions/domain/visible-ranges.js';
+import { seed } from '../support/random.js';
 
 function range(from: number, to: number): SeqRange {
   return { from, to };

@@ -224,7 +224,7 @@ describe('State and what is not saved', () => {
     const state = new State({ a: 1, b: 1, c: 1, d: 1 });
     state.a = 'mine';
     delete state.b;
-    trackedValuesOf(state).learn({ stateDelta: { a: 2, b: 2, c: 2, e: 2 }, stateRemovals: ['d'] });
+    trackedValuesOf(state).applyStored({ stateDelta: { a: 2, b: 2, c: 2, e: 2 }, stateRemovals: ['d'] });
     expect(state.toRecord()).toEqual({ a: 'mine', c: 2, e: 2 });
     expect(trackedValuesOf(state).pending()).toEqual({ stateDelta: { a: 'mine' }, stateRemovals: ['b'] });
   });
@@ -232,7 +232,7 @@ describe('State and what is not saved', () => {
   it('keeps a value that is not saved when its key is removed from what is stored', () => {
     const state = new State({ a: 1 });
     state.a = 'mine';
-    trackedValuesOf(state).learn({ stateDelta: {}, stateRemovals: ['a'] });
+    trackedValuesOf(state).applyStored({ stateDelta: {}, stateRemovals: ['a'] });
     expect(state.get('a')).toBe('mine');
     delete state.a;
     expect(state.has('a')).toBe(false);
@@ -248,8 +248,8 @@ describe('State and what is not saved', () => {
     state.b = 3;
     state.back = 3;
     delete state.dropped;
-    values.learn(saved);
-    values.settle(saved);
+    values.applyStored(saved);
+    values.markSaved(saved);
     expect(state.toRecord()).toEqual({ a: 2, b: 3, back: 3 });
     expect(values.pending()).toEqual({ stateDelta: { b: 3, back: 3 }, stateRemovals: ['dropped'] });
   });
@@ -260,8 +260,8 @@ describe('State and what is not saved', () => {
     state.a = 1;
     const [first, second] = [values.pending(), values.pending()];
     for (const saved of [first, second]) {
-      values.learn(saved);
-      values.settle(saved);
+      values.applyStored(saved);
+      values.markSaved(saved);
     }
     expect(state.toRecord()).toEqual({ a: 1 });
     expect(state.hasDelta()).toBe(false);
@@ -275,8 +275,8 @@ describe('State and what is not saved', () => {
     const saved = values.pending();
     cart.items = 2;
     state.cart = cart;
-    values.learn({ stateDelta: { cart: { items: 1 } }, stateRemovals: [] });
-    values.settle(saved);
+    values.applyStored({ stateDelta: { cart: { items: 1 } }, stateRemovals: [] });
+    values.markSaved(saved);
     expect(values.pending()).toEqual({ stateDelta: { cart: { items: 2 } }, stateRemovals: [] });
   });
 
@@ -288,8 +288,8 @@ describe('State and what is not saved', () => {
     delete state.draft;
     state.draft = 2;
     delete state.draft;
-    values.learn(saved);
-    values.settle(saved);
+    values.applyStored(saved);
+    values.markSaved(saved);
     expect(state.has('draft')).toBe(false);
     expect(values.pending()).toEqual({ stateDelta: {}, stateRemovals: ['draft'] });
   });
@@ -307,8 +307,8 @@ describe('State and what is not saved', () => {
       const inOrder = order === 'in their order';
       for (const saved of inOrder ? [removal, setting] : [setting, removal]) {
         // Of two answers that come in the wrong order, the older one is not learned.
-        if (inOrder || saved === setting) values.learn(saved);
-        values.settle(saved);
+        if (inOrder || saved === setting) values.applyStored(saved);
+        values.markSaved(saved);
       }
       expect(state.has('k')).toBe(false);
       expect(values.pending()).toEqual({ stateDelta: {}, stateRemovals: ['k'] });

@@ -52,8 +52,9 @@ describe('history that is trimmed', () => {
     await fill(59);
     await sessions.appendEvent({ session, event: answer });
     await fill(64);
-    expect(await firstSeq()).toBe(40);
-    expect((await sessions.listEvents(KEY)).events[0]).toMatchObject({ seq: 40, content: call.content });
+    // And the message of the user before it, which the view begins at.
+    expect(await firstSeq()).toBe(39);
+    expect((await sessions.listEvents(KEY)).events[1]).toMatchObject({ seq: 40, content: call.content });
     await fill(128);
     expect(await firstSeq()).toBe(119);
   });

@@ -1,11 +1,6 @@
 import { hostname } from 'node:os';
-import {
-  InMemorySessionStorage,
-  type Lease,
-  type LeaseStore,
-  StoreUnavailableError,
-  withLease,
-} from '../../src/index.js';
+import { InMemorySessionStorage, StoreUnavailableError, withLease } from '../../src/index.js';
+import type { Lease, LeaseStore } from '../../src/storage.js';
 
 const TTL_MS = 30_000;
 const lostAnswer = new StoreUnavailableError('No answer.', true);

@@ -1,16 +1,19 @@
-import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
-import { SessionService, type SessionStorage } from '../../src/index.js';
+import { randomUUID } from 'node:crypto';
+import { SessionService } from '../../src/index.js';
+import type { SessionStorage } from '../../src/storage.js';
 import { type ListeningConnections, untilCount } from '../support/cut-listeners.js';
+import { describeChosen } from '../support/processes/shared-stores.js';
 import { RedisBench } from '../support/redis-servers.js';
 import { clusterNodes, redisUrl } from '../support/redis-store.js';
 import { SqlBench } from '../support/sql-bench.js';
 import { postgresServer } from '../support/sql-servers.js';
-import { describeChosen } from '../support/processes/shared-stores.js';
+import { until } from '../support/until.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's' };
 const CUTS = 50;
 const WATCHERS = 2_000;
+const TICKS = 10;
 /** No tick ever comes, so that all that arrives was heard. */
 const NEVER = 1_000_000;
 
@@ -45,13 +48,13 @@ describeChosen(
         while (seqs.length < 4 * CUTS) seqs.push((await watch.next()).value?.seq);
       })();
       for (let cut = 0; cut < CUTS; cut++) {
-        await elsewhere.appendEvent({ session, event: {} });
+        await elsewhere.appendEvent({ session, event: { author: 'user' } });
         await untilCount(bench.connections, (count) => count > 0);
-        const appending = elsewhere.appendEvent({ session, event: {} });
+        const appending = elsewhere.appendEvent({ session, event: { author: 'user' } });
         await bench.connections.cut();
         await appending;
         // Nobody listens right now, and no tick will make up for it.
-        for (let count = 0; count < 2; count++) await elsewhere.appendEvent({ session, event: {} });
+        for (let count = 0; count < 2; count++) await elsewhere.appendEvent({ session, event: { author: 'user' } });
       }
       await reading;
       expect(seqs).toEqual(Array.from({ length: 4 * CUTS }, (_, index) => index + 1));
@@ -77,16 +80,23 @@ describeChosen(
       });
       await untilCount(bench.connections, (count) => count >= 1);
       const next = waiting[1_234];
-      await elsewhere.appendEvent({ session: { ...KEY, userId: 'user-4', id: 's-1234' }, event: { id: 'e' } });
+      await elsewhere.appendEvent({
+        session: { ...KEY, userId: 'user-4', id: 's-1234' },
+        event: { author: 'user', id: 'e' },
+      });
       expect((await next)?.value).toMatchObject({ id: 'e' });
-      // Several ticks pass, and all but the first look find nothing to ask.
+      // Several ticks pass: a watcher that cannot listen asks at each of them.
+      const ticking = counted(bench.storage(), { isHeard: false });
+      const asking = new SessionService({ storage: ticking.storage, watchPollMs: 100 });
+      waiting.push(asking.watch({ ...KEY, userId: 'user-0', sessionId: 's-0' }).next());
       counts.positions = 0;
       counts.read = 0;
-      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      await until(() => ticking.counts.positions >= TICKS);
       expect(counts.read).toBe(0);
       expect(counts.positions).toBeLessThanOrEqual(2);
       expect(await bench.connections.count()).toBeLessThanOrEqual(mostConnections);
       await sessions.close();
+      await asking.close();
       await elsewhere.close();
       await Promise.all(waiting);
       await untilCount(bench.connections, (count) => count === 0);
@@ -98,7 +108,7 @@ async function inTurns<Item>(items: readonly Item[], work: (item: Item) => Promi
   for (let from = 0; from < items.length; from += 100) await Promise.all(items.slice(from, from + 100).map(work));
 }
 
-function counted(storage: SessionStorage) {
+function counted(storage: SessionStorage, { isHeard = true }: { isHeard?: boolean } = {}) {
   const counts = { positions: 0, read: 0 };
   const changes = {
     ...storage.changes,
@@ -109,7 +119,7 @@ function counted(storage: SessionStorage) {
   };
   const proxy = new Proxy(storage, {
     get(target, name) {
-      if (name === 'changes') return { ...changes, feed: target.changes?.feed };
+      if (name === 'changes') return { ...changes, feed: isHeard ? target.changes?.feed : undefined };
       if (name === 'read') counts.read += 1;
       const value: unknown = Reflect.get(target, name, target);
       return typeof value === 'function' ? (value.bind(target) as unknown) : value;
@@ -152,9 +162,11 @@ async function redisBench(name: 'redis' | 'redis-cluster'): Promise<HearingBench
 async function postgresBench(): Promise<HearingBench> {
   const bench = await SqlBench.open(postgresServer);
   const connection = await bench.connect();
+  // The server shows the last query of a connection: the one that listens also asks now and then whether it is alive.
   const of = (what: string) =>
     connection.query(`
-      SELECT ${what} AS found FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'`);
+      SELECT ${what} AS found FROM pg_stat_activity
+      WHERE datname = current_database() AND (query LIKE 'LISTEN%' OR query = 'SELECT 1')`);
   return {
     connections: {
       count: async () => Number((await of('count(*)'))[0]?.found),

@@ -1,15 +1,15 @@
 import { InvalidInputError } from './errors.js';
 import { textProblem } from './text-problem.js';
 
-/** Long enough for a word of what is to be done, and the three ids of a session. */
+/** Fits a short prefix and the three ids of a session. */
 export const MAX_AGENDA_NAME_BYTES = 800;
-/** More than a year, so that whatever is done once a year fits. */
+/** More than a year, for work that is due once a year. */
 export const LONGEST_DELAY_MS = 400 * 24 * 60 * 60 * 1000;
-/** Whoever has more to look at asks again. */
+/** A caller with more due entries asks again. */
 export const MAX_DUE_ENTRIES = 1_000;
 
 /**
- * Refuses what cannot be put on an agenda.
+ * Refuses a name or a delay that no agenda accepts.
  *
  * @example
  * async put(name: string, inMs: number): Promise<void> {
@@ -23,7 +23,7 @@ export function assertAgendaPut(name: unknown, inMs: unknown): void {
 }
 
 /**
- * Refuses what no agenda ever answered.
+ * Refuses an entry that no agenda can have returned.
  *
  * @example assertAgendaEntry(entry); // first thing in `remove`
  */
@@ -33,7 +33,7 @@ export function assertAgendaEntry({ name, dueAt }: Record<'name' | 'dueAt', unkn
 }
 
 /**
- * Refuses to look at nothing, or at too much at once.
+ * Refuses a limit outside 1 to 1,000.
  *
  * @example assertDueLimit(limit); // first thing in `due`
  */
@@ -42,7 +42,7 @@ export function assertDueLimit(limit: unknown): void {
 }
 
 /**
- * When something is due that is put on an agenda now.
+ * When an entry is due that is put on the agenda now.
  *
  * @example const dueAt = dueTime(this.now(), inMs);
  */

@@ -1,5 +1,5 @@
 /**
- * Compares as every store does, by UTF-8 bytes; JavaScript's own order differs beyond U+FFFF.
+ * Compares by UTF-8 bytes, as every store does. JavaScript's own order differs beyond U+FFFF.
  *
  * @example
  * names.sort(compareBytes);

@@ -1,4 +1,4 @@
-/** Where the time comes from, in whole epoch milliseconds. Tests pass their own. */
+/** Source of the time, in whole epoch milliseconds. Tests pass their own. */
 export interface Clock {
   now(): number;
 }
@@ -6,7 +6,7 @@ export interface Clock {
 /** The time of this machine. */
 export const systemClock: Clock = { now: () => Date.now() };
 
-/** Where ids of sessions and events come from when the caller gives none. */
+/** Generates the ids of sessions and events for which the caller gives none. */
 export type IdGenerator = () => string;
 
 export const randomId: IdGenerator = () => crypto.randomUUID();

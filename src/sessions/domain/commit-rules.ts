@@ -1,15 +1,15 @@
-import { addCounters } from './counters.js';
 import type { AppendOutcome, Commit, StoredEvent } from './commit.js';
+import { addCounters } from './counters.js';
 import { expiresAt, isExpired } from './expiry.js';
-import { resolveMarks } from './marks.js';
 import type { SessionRecord } from './session-record.js';
+import { resolveMarks } from './view-marks.js';
 
 /**
- * Why a commit must not be written, if it must not. The order is part of the contract: a retry of an event
- * that is stored gets it back even where its precondition no longer holds.
+ * Returns why a commit must not be written, or `undefined`. The order of the checks is part of the contract: a retry
+ * of a stored event returns that event, even if its precondition no longer holds.
  *
- * @param record the session as it is, expired or not
- * @param seen the event of the same id that the session holds, if any
+ * @param record the stored session, expired or not
+ * @param seen the stored event with the same id, if any
  *
  * @example
  * const refusal = refusalOf(commit, record, eventOfTheSameId, now);
@@ -32,7 +32,7 @@ export function refusalOf(
 }
 
 /**
- * Whether the session still stands as it stood when something was planned.
+ * Whether the session is unchanged since a write was planned.
  *
  * @example
  * async trim({ key, newFirstSeq, baseState, ...expected }: TrimRequest): Promise<void> {
@@ -49,7 +49,7 @@ export function isAsExpected(
 }
 
 /**
- * The session after a commit that was not refused.
+ * The session's record after an accepted commit.
  *
  * @example const record = recordAfter(commit, before, now); // to be stored with the event, in one go
  */

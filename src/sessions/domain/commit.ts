@@ -1,10 +1,10 @@
 import type { StoredScope } from '../../state/scopes.js';
-import type { CommitEvent } from './commit-event.js';
 import type { Counters } from './counters.js';
 import type { Lifetimes } from './expiry.js';
 import type { SessionKey } from './ids.js';
-import type { Marks } from './marks.js';
+import type { CommitEvent } from './initial-log.js';
 import type { SessionRecord } from './session-record.js';
+import type { ViewMarks } from './view-marks.js';
 
 /** A state key with its new value, as opaque JSON text. */
 export interface Upsert {
@@ -13,29 +13,29 @@ export interface Upsert {
   readonly value: string;
 }
 
-/** A state key that goes. */
+/** A state key to remove. */
 export interface Removal {
   readonly scope: StoredScope;
   readonly name: string;
 }
 
-/** What must hold of the session, or nothing is written. */
+/** Conditions on the session. If one does not hold, nothing is written. */
 export interface Preconditions {
-  /** The session is still the one that the caller loaded. */
+  /** The session is the same incarnation that the caller loaded. */
   readonly incarnation?: string | undefined;
-  /** No event but summaries came after this one: what a caller asks for. */
+  /** Only summaries follow this event. Set by a caller. */
   readonly expectedVersion?: number | undefined;
-  /** This is the last event: what a rewind relies on. */
+  /** This is the last event. Set by a rewind. */
   readonly lastSeq?: number | undefined;
-  /** This is the first event that is kept: what a rewind relies on. */
+  /** This is the first retained event. Set by a rewind. */
   readonly firstSeq?: number | undefined;
-  /** Neither a summary nor a rewind came after this one: what a summary relies on. */
+  /** No summary and no rewind follows this event. Set by a summary. */
   readonly marksSeq?: number | undefined;
 }
 
 /**
- * The one write. A message, a state change, a summary and a rewind all are commits: a store makes every
- * part of one durable, or none.
+ * The only write. Messages, state changes, summaries and rewinds are all commits. A store makes all parts of a
+ * commit durable, or none.
  */
 export interface Commit {
   readonly key: SessionKey;
@@ -43,14 +43,14 @@ export interface Commit {
   readonly upserts: readonly Upsert[];
   readonly removals: readonly Removal[];
   readonly counterIncrements: Counters;
-  /** New marks, if the commit changes them. */
-  readonly marks?: Marks | undefined;
-  /** Lifetimes to give to what the commit touches; none where the event is housekeeping that keeps nothing alive. */
+  /** The new marks, if the commit changes them. */
+  readonly marks?: ViewMarks | undefined;
+  /** New lifetimes of the session and the scopes that the commit writes. Missing for events that do not renew the session. */
   readonly expiry?: Lifetimes | undefined;
   readonly preconditions: Preconditions;
 }
 
-/** An event as a store keeps it. The payload is missing once history was trimmed. */
+/** A stored event. The payload is null once history was trimmed. */
 export interface StoredEvent {
   readonly seq: number;
   readonly id: string;
@@ -59,7 +59,7 @@ export interface StoredEvent {
   readonly payload: string | null;
 }
 
-/** What became of a commit. */
+/** The outcome of a commit. */
 export type AppendOutcome =
   | {
       readonly kind: 'appended';
@@ -67,13 +67,13 @@ export type AppendOutcome =
       readonly record: SessionRecord;
       /** The store's time of the commit. */
       readonly now: number;
-      /** The last event that was no summary before it. */
+      /** The last event before it that was not a summary. */
       readonly previousTipSeq: number;
     }
-  /** An event of this id is in the log; whether it is the same one is for the caller to say. */
+  /** The log has an event of this id. The caller decides whether it is the same event. */
   | { readonly kind: 'seen'; readonly event: StoredEvent; readonly record: SessionRecord }
   | { readonly kind: 'missing' }
   /** `expectedVersion` did not hold. */
   | { readonly kind: 'stale'; readonly lastSeq: number }
-  /** `lastSeq` or `marksSeq` did not hold: look again and try anew. */
+  /** `lastSeq` or `marksSeq` did not hold: read again and retry. */
   | { readonly kind: 'overtaken' };

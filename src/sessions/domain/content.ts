@@ -1,14 +1,14 @@
-/** What was said: the shapes of Google's ADK for TypeScript. Fields not named here are kept as they came. */
+/** The content of a message, as in Google's ADK for TypeScript. Unknown fields are kept. */
 export interface Content {
   role?: string;
   parts?: Part[];
   [field: string]: unknown;
 }
 
-/** One piece of what is said: text, a call of a tool or its answer, data, code. */
+/** A part of a message: text, a tool call or its response, data, code. */
 export interface Part {
   text?: string;
-  /** Whether a model says it to itself. */
+  /** Whether this is a model's internal reasoning. */
   thought?: boolean;
   functionCall?: FunctionCall;
   functionResponse?: FunctionResponse;
@@ -19,7 +19,7 @@ export interface Part {
   [field: string]: unknown;
 }
 
-/** What a model wants a tool to do. */
+/** A tool call by a model. */
 export interface FunctionCall {
   id?: string;
   name?: string;
@@ -27,7 +27,7 @@ export interface FunctionCall {
   [field: string]: unknown;
 }
 
-/** What a tool answered; it finds its call by `id`. */
+/** A tool's response. It belongs to the call with the same `id`. */
 export interface FunctionResponse {
   id?: string;
   name?: string;

@@ -2,7 +2,7 @@ import { isByUser, isRewind, isSummary, textsOf } from './event-inspection.js';
 import type { EventInput } from './event.js';
 import { isCount } from './optional-count.js';
 
-/** What a session counts as it grows. The store only adds, so that writers never overwrite each other. */
+/** Counters of a session. The store only adds to them, so that writers never overwrite each other. */
 export interface Counters {
   /** Events by the user with text: `conversationCount`. */
   readonly turns: number;
@@ -15,10 +15,10 @@ export interface Counters {
 
 export const NO_COUNTS: Counters = { turns: 0, events: 0, contentLength: 0, tokens: 0 };
 
-/** More for one event is no report of a model; and sums of it would not stay whole numbers that every store can keep. */
+/** Larger reports are ignored: no model reports them, and sums of them would exceed the integers of some stores. */
 const MOST_TOKENS = 1e9;
 
-/** What one event adds. Summaries and rewinds are housekeeping and count nothing. */
+/** What one event adds. Summaries and rewinds add nothing. */
 export function countsOf(event: EventInput): Counters {
   if (isSummary(event) || isRewind(event)) return NO_COUNTS;
   const texts = textsOf(event);

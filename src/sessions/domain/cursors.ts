@@ -1,7 +1,7 @@
 import { InvalidInputError } from './errors.js';
 import { idProblem } from './ids.js';
 
-/** The end of a page of events: it belongs to one session, not to whatever comes after it under the same id. */
+/** The end of a page of events. It belongs to one incarnation of a session, not to a later session of the same id. */
 export class LogCursor {
   constructor(
     readonly incarnation: string,
@@ -70,11 +70,11 @@ function isOrder(value: unknown): value is 'asc' | 'desc' {
   return value === 'asc' || value === 'desc';
 }
 
-/** Cursors can be made up, and not every store takes every text. */
+/** Clients can forge cursors, and not every store accepts every text. */
 function isId(value: unknown): value is string {
   return idProblem(value) === undefined;
 }
 
 function refuse(): never {
-  throw new InvalidInputError('must be a cursor that a page before gave out', 'cursor');
+  throw new InvalidInputError('must be the nextCursor of a previous page', 'cursor');
 }

@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 
-/** A short fingerprint of a JSON value that does not depend on the order of keys. */
+/** A hash of a JSON value that does not depend on the order of keys. */
 export function digestOf(value: unknown): string {
   return hash('sha256', canonicalJson(value), 'base64url');
 }
 
-/** JSON text with sorted keys: the same for every value that means the same. */
+/** JSON text with sorted keys: equal values give equal text. */
 export function canonicalJson(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;

@@ -5,6 +5,7 @@ export type SessionsErrorCode =
   | 'SESSION_EXISTS'
   | 'EVENT_CONFLICT'
   | 'STALE_SESSION'
+  | 'UNSAVED_STATE'
   | 'LIMIT_EXCEEDED'
   | 'LEASE_LOST'
   | 'SUMMARY_NOT_FOUND'
@@ -12,7 +13,7 @@ export type SessionsErrorCode =
   | 'STORE_UNAVAILABLE';
 
 /**
- * What every error of an operation is. Messages say what to do; they hold ids and limits, never event
+ * The base of all errors of the service. Messages say what to do. They contain ids and limits, never event
  * content, passwords or connection strings.
  *
  * @example
@@ -33,7 +34,7 @@ export abstract class SessionsError extends Error {
     this.name = new.target.name;
   }
 
-  /** What callers from outside are told. */
+  /** The message for remote callers. */
   get publicMessage(): string {
     return this.message;
   }
@@ -57,7 +58,7 @@ export class InvalidInputError extends SessionsError {
 }
 
 /**
- * There is no such session: it never was, was deleted, expired, or was replaced by a new one of the same id.
+ * There is no such session: it was never created, was deleted, expired, or was replaced by a new one of the same id.
  *
  * @example if (error instanceof SessionNotFoundError) await sessions.createSession({ appName, userId, sessionId: error.sessionId });
  */
@@ -104,7 +105,7 @@ export class EventConflictError extends SessionsError {
 }
 
 /**
- * Somebody else appended after the version that the caller expected.
+ * Another writer appended after the version that the caller expected.
  *
  * @example if (error instanceof StaleSessionError) session = await sessions.getSession(key); // at error.currentVersion
  */
@@ -121,7 +122,35 @@ export class StaleSessionError extends SessionsError {
 }
 
 /**
- * More than the configured limit allows.
+ * `session.state` has changes that an append through the session does not store. Passed to `onUnsavedState`; the append
+ * fails only if that handler throws.
+ *
+ * @example
+ * SessionsModule.forRoot({ provider: 'memory', onUnsavedState: (error) => { throw error; } });
+ */
+export class UnsavedStateError extends SessionsError {
+  readonly code = 'UNSAVED_STATE';
+  readonly status = 409;
+
+  constructor(
+    readonly sessionId: string,
+    /** The keys that were set or removed, or whose values were mutated. */
+    readonly keys: readonly string[],
+  ) {
+    super(
+      `The state of session ${JSON.stringify(sessionId)} has changes that an append does not save (${shownKeys(keys)}). ` +
+        'Call updateSession(session), or put them into actions.stateDelta of the event.',
+    );
+  }
+}
+
+function shownKeys(keys: readonly string[]): string {
+  const shown = keys.slice(0, 5).map((key) => JSON.stringify(key));
+  return [...shown, ...(keys.length > 5 ? [`${keys.length - 5} more`] : [])].join(', ');
+}
+
+/**
+ * The input exceeds a configured limit.
  *
  * @example if (error instanceof LimitExceededError) await appendInPieces(event);
  */
@@ -138,9 +167,9 @@ export class LimitExceededError extends SessionsError {
 }
 
 /**
- * A lease is over before its work is: it could not be renewed in time, so somebody else may hold it now.
+ * A lease ended before its work did: it could not be renewed in time, so another instance may hold it now.
  *
- * @example if (error instanceof LeaseLostError) return; // somebody else is at it
+ * @example if (error instanceof LeaseLostError) return; // another instance does the work
  */
 export class LeaseLostError extends SessionsError {
   readonly code = 'LEASE_LOST';
@@ -151,9 +180,15 @@ export class LeaseLostError extends SessionsError {
   }
 }
 
+/** Further details of a failed call to a store. */
+export interface StoreUnavailableOptions extends ErrorOptions {
+  /** Replaces the reason for remote callers, if the reason names a server. */
+  readonly publicReason?: string;
+}
+
 /**
- * The store did not answer as it should. With `outcomeUnknown` the write may have happened: send it again
- * with the same event id, which applies it at most once.
+ * A call to the store failed. With `outcomeUnknown` the write may have happened: retry with the same event id,
+ * which applies the event at most once.
  *
  * @example
  * if (error instanceof StoreUnavailableError && error.outcomeUnknown) {
@@ -163,19 +198,31 @@ export class LeaseLostError extends SessionsError {
 export class StoreUnavailableError extends SessionsError {
   readonly code = 'STORE_UNAVAILABLE';
   readonly status = 503;
-  /** The id of the event that was being appended, also where it was generated: retry with it. */
+  /** The id of the event of a failed append, given or generated. Retry with it. */
   eventId?: string;
 
+  readonly #publicReason: string;
+
+  /** @param reason what went wrong, for operators of the store */
   constructor(
-    message: string,
+    readonly reason: string,
     readonly outcomeUnknown: boolean,
-    options?: ErrorOptions,
+    { publicReason = reason, ...options }: StoreUnavailableOptions = {},
   ) {
-    super(
-      outcomeUnknown
-        ? `${message} The outcome is unknown: retry with the same event id.`
-        : `${message} Nothing was written: retry later.`,
-      options,
-    );
+    super(`${reason} ${adviceFor(outcomeUnknown)}`, options);
+    this.#publicReason = publicReason;
   }
+
+  override get publicMessage(): string {
+    return `${this.#publicReason} ${adviceFor(this.outcomeUnknown)}`;
+  }
+
+  /** A copy of this error with another `outcomeUnknown`. */
+  withOutcome(outcomeUnknown: boolean): StoreUnavailableError {
+    return new StoreUnavailableError(this.reason, outcomeUnknown, { publicReason: this.#publicReason, cause: this });
+  }
+}
+
+function adviceFor(outcomeUnknown: boolean): string {
+  return outcomeUnknown ? 'The outcome is unknown: retry with the same event id.' : 'Nothing was written: retry later.';
 }

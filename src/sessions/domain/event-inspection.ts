@@ -1,11 +1,11 @@
 import type { FunctionCall, FunctionResponse, Part } from './content.js';
 import type { EventInput } from './event.js';
 
-/** What these questions look at; any event of ADK for TypeScript answers them. */
+/** The fields that these functions read. Events of ADK for TypeScript have them. */
 type Inspected = Pick<EventInput, 'content' | 'actions' | 'author' | 'partial' | 'longRunningToolIds'>;
 
 /**
- * The calls of tools that the event makes.
+ * The tool calls of the event.
  *
  * @example for (const { name, args } of getFunctionCalls(event)) await tools.run(name, args);
  */
@@ -14,7 +14,7 @@ export function getFunctionCalls(event: Inspected): FunctionCall[] {
 }
 
 /**
- * The answers of tools that the event brings.
+ * The tool responses of the event.
  *
  * @example const [answer] = getFunctionResponses(event);
  */
@@ -23,7 +23,7 @@ export function getFunctionResponses(event: Inspected): FunctionResponse[] {
 }
 
 /**
- * Whether the event is what its author wanted to say in the end, not a step on the way.
+ * Whether the event is the final response of its author, not an intermediate step.
  *
  * @example if (isFinalResponse(event)) show(event.content);
  */
@@ -50,15 +50,15 @@ export function isRewind(event: Inspected): boolean {
 }
 
 /**
- * Where a shortened conversation may begin: at a summary, or at an event by the user. The answer of a tool
- * is none, whoever brings it, since it would stand there without its call.
+ * Whether a shortened conversation may begin at this event: a summary, or an event by the user. A tool response is no
+ * anchor, since it would lack its call.
  */
 export function isAnchor(event: Inspected): boolean {
   if (isSummary(event)) return true;
   return isByUser(event) && !isRewind(event) && getFunctionResponses(event).length === 0;
 }
 
-/** The texts of the event, one a part. */
+/** The texts of the event's parts. */
 export function textsOf(event: Inspected): string[] {
   return partsOf(event).flatMap((part) => (typeof part.text === 'string' && part.text !== '' ? [part.text] : []));
 }

@@ -5,7 +5,7 @@ import { isPlainObject } from './json-value.js';
 
 type Kind = 'string' | 'boolean' | 'array' | 'object';
 
-/** The fields that the rules read; every other field may be any JSON value. */
+/** The fields that the rules read. Other fields may be any JSON value. */
 const EVENT_FIELDS: Record<string, Kind> = {
   invocationId: 'string',
   author: 'string',
@@ -16,7 +16,7 @@ const EVENT_FIELDS: Record<string, Kind> = {
   usageMetadata: 'object',
 };
 
-/** Refuses an event whose known fields are of the wrong kind; the rest is for the JSON check. */
+/** Refuses an event whose known fields have the wrong type. The JSON check covers the rest. */
 export function assertEventShape(event: EventInput): void {
   if (!(event instanceof Event) && !isPlainObject(event))
     throw new InvalidInputError('an event must be an object', '$');
@@ -33,6 +33,19 @@ export function assertEventShape(event: EventInput): void {
   }
 }
 
+/**
+ * Refuses an event without author: most likely it is an object that wraps an event. Separate from the shape check,
+ * since a hook may set the author.
+ */
+export function assertAuthor({ author }: EventInput): void {
+  if (typeof author === 'string' && author.trim() !== '') return;
+  throw new InvalidInputError(
+    'is missing. Set it to `user` or to the name of the agent. An event inside another object, such as { event: … }, ' +
+      'must be sent without that object around it',
+    '$.author',
+  );
+}
+
 function assertParts(parts: unknown): void {
   assertKind(parts, 'array', '$.content.parts');
   for (const [index, part] of ((parts ?? []) as unknown[]).entries()) {
@@ -40,7 +53,7 @@ function assertParts(parts: unknown): void {
   }
 }
 
-/** Summaries and rewinds point at places of the log: `seq` numbers, in order. */
+/** Summaries and rewinds refer to events by ascending `seq`. */
 function assertControl(control: unknown, seqFields: readonly string[], path: string): void {
   if (!isSet(control)) return;
   if (!isPlainObject(control)) throw new InvalidInputError('must be an object', path);

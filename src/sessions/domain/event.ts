@@ -2,20 +2,20 @@ import type { Content } from './content.js';
 import { randomId } from './clock.js';
 import { setField } from './json-value.js';
 
-/** A summary in place of the events `fromSeq` to `toSeq`; the event that carries it holds the text. */
+/** A summary that replaces the events `fromSeq` to `toSeq`. The event with this action holds the text. */
 export interface Compaction {
   fromSeq: number;
   toSeq: number;
   [field: string]: unknown;
 }
 
-/** Takes the conversation back to where it stood after event `toSeq`. */
+/** Takes the conversation back to its state after event `toSeq`. */
 export interface Rewind {
   toSeq: number;
   [field: string]: unknown;
 }
 
-/** What an event may do, as it is given. Fields not named here are kept. */
+/** The actions of an event as input. Unknown fields are kept. */
 export interface EventActionsInput {
   stateDelta?: Record<string, unknown>;
   stateRemovals?: string[];
@@ -28,10 +28,11 @@ export interface EventActionsInput {
   [field: string]: unknown;
 }
 
-/** An event as it may be given: what is missing is filled in. Fields not named here are kept. */
+/** An event as input. Missing fields get defaults; unknown fields are kept. */
 export interface EventInput {
   id?: string;
   invocationId?: string;
+  /** `user`, or the name of an agent. Required for stored events; a hook may set it. */
   author?: string;
   branch?: string;
   /** Epoch milliseconds. */
@@ -50,12 +51,11 @@ export interface EventInput {
   [field: string]: unknown;
 }
 
-// The class below and this interface are one type: the interface brings the optional fields.
+// Merges with the class below: the interface declares the optional fields.
 export interface EventActions extends EventActionsInput {}
 
 /**
- * What an event does besides being said. `null` in `stateDelta` is a stored value; keys go by
- * `stateRemovals` only.
+ * The effects of an event. `null` in `stateDelta` is a stored value; only `stateRemovals` removes keys.
  *
  * @example
  * new EventActions({ stateDelta: { 'user:theme': 'dark' }, stateRemovals: ['draft'] });
@@ -68,7 +68,7 @@ export class EventActions {
   }
 }
 
-// The class below and this interface are one type: the interface brings the optional fields.
+// Merges with the class below: the interface declares the optional fields.
 export interface Event extends EventInput {}
 
 /**
@@ -82,7 +82,7 @@ export class Event {
   invocationId: string = '';
   timestamp: number = Date.now();
   actions: EventActions;
-  /** The place in the log, counted from 1; the store assigns it. */
+  /** The position in the log, from 1. The store assigns it. */
   seq?: number;
 
   constructor(init: EventInput = {}) {
@@ -92,25 +92,25 @@ export class Event {
   }
 }
 
-/** An event as it came out of the store. */
+/** An event of the log, with its position. */
 export type LoggedEvent = Event & { seq: number };
 
-/** Timestamps that a constructor filled in; they differ from try to try and are no part of what was said. */
+/** Timestamps that a constructor generated. They differ between retries and do not identify an event. */
 const filledInTimestamps = new WeakMap<object, number>();
 
-/** Whether the timestamp is the caller's own. */
+/** Whether the caller set the timestamp. */
 export function isTimestampGiven(event: EventInput): boolean {
   const { timestamp } = event;
   return timestamp !== undefined && timestamp !== null && filledInTimestamps.get(event) !== timestamp;
 }
 
-/** A copy of an event, as hooks make them, has the timestamp that was filled in, not one of its caller. */
+/** Marks the timestamp of a copied event as generated, if it was in the original. Hooks make such copies. */
 export function keepFilledInTimestamp(from: EventInput, to: EventInput): void {
   const timestamp = filledInTimestamps.get(from);
   if (timestamp !== undefined && typeof to === 'object') filledInTimestamps.set(to, timestamp);
 }
 
-/** Like Object.assign, but what is undefined is left out, and a field named `__proto__` stays a field. */
+/** Like Object.assign, but skips undefined values, and keeps `__proto__` an ordinary field. */
 function defineFields(target: object, fields: object): void {
   for (const [name, value] of Object.entries(fields)) {
     if (value !== undefined) setField(target, name, value);

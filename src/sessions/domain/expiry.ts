@@ -1,19 +1,19 @@
 import type { TtlSettings } from '../../config/ttl.js';
 
-/** An `expiresAt` that no clock reaches: the last moment that a Date can hold. */
+/** An `expiresAt` that is never reached: the latest time of a Date. */
 export const NEVER = 8.64e15;
 
-/** A read or an untouched scope prolongs life only when a tenth of it has passed, so that reads do not write. */
+/** Reads renew a lifetime only after a tenth of it has passed, so that most reads do not write. */
 const RENEWAL_FRACTION = 0.9;
 
-/** How long something lives from now on. */
+/** A time to live from now on. */
 export interface Lifetime {
   readonly ttlMs: number;
-  /** Worth renewing when less than this is left. */
+  /** Renew when less than this is left. */
   readonly renewBelowMs: number;
 }
 
-/** The lifetimes that a write gives to what it touches. */
+/** The lifetimes that a write sets. */
 export interface Lifetimes {
   readonly session: Lifetime;
   readonly user: Lifetime;
@@ -25,7 +25,7 @@ const FOREVER: Lifetime = { ttlMs: NEVER, renewBelowMs: 0 };
 export function lifetimesOf(ttl: TtlSettings): Lifetimes {
   const lifetime = (seconds: number): Lifetime => {
     const ttlMs = seconds * 1000;
-    // What would outlive every clock never has to be renewed.
+    // A lifetime beyond NEVER needs no renewal.
     if (!ttl.enabled || ttlMs <= 0 || ttlMs >= NEVER) return FOREVER;
     return { ttlMs, renewBelowMs: ttlMs * RENEWAL_FRACTION };
   };
@@ -37,7 +37,7 @@ export function lifetimesOf(ttl: TtlSettings): Lifetimes {
 }
 
 /**
- * When something expires that lives so long from now on; never later than {@link NEVER}.
+ * The expiry of a lifetime that begins now; at most {@link NEVER}.
  *
  * @example const record = newRecord(key, incarnation, now, expiresAt(now, expiry.session), log);
  */
@@ -46,7 +46,7 @@ export function expiresAt(now: number, { ttlMs }: Pick<Lifetime, 'ttlMs'>): numb
 }
 
 /**
- * At `expiresAt` itself it is over.
+ * Whether the expiry is reached. At `expiresAt` itself it is.
  *
  * @example if (!record || isExpired(record.expiresAt, now)) return undefined;
  */
@@ -55,7 +55,7 @@ export function isExpired(expiry: number, now: number): boolean {
 }
 
 /**
- * Whether something that is alive has used up enough of its life to be renewed.
+ * Whether a lifetime that has not expired is due for renewal.
  *
  * @example if (renew && isRenewalDue(scope.expiresAt, now, renew)) scope.expiresAt = expiresAt(now, renew);
  */

@@ -1,22 +1,22 @@
 import type { StoredEvent } from './commit.js';
 import { isAnchor, isRewind, isSummary } from './event-inspection.js';
+import { summaryIdOf } from './ids.js';
 import type { InitialEvent, InitialLog } from './initial-log.js';
 import { LogReplay } from './log-replay.js';
-import type { Marks } from './marks.js';
+import { eventDigest } from './same-event.js';
 import { isInRanges } from './seq-ranges.js';
-import { stateDifference } from './state-difference.js';
-import { StateFold } from './state-fold.js';
-import { summaryIdOf } from './summary-id.js';
-import { loggedEvent } from './logged-event.js';
+import { StateFold, stateDifference } from './state-fold.js';
+import { loggedEvent } from './stored-json.js';
+import type { ViewMarks } from './view-marks.js';
 
-/** An event on its way into the fork; its number there is known at the end. */
+/** An event to copy into the fork. Its `seq` there is assigned at the end. */
 interface Copy {
   readonly stored: StoredEvent;
-  /** What it becomes in the fork, given its number; missing where it stays as it is. */
+  /** Makes the fork's version of the event from its new `seq`. Missing for events that are copied unchanged. */
   readonly become?: (seq: number) => object;
 }
 
-/** What a fork is created with. */
+/** The data with which a fork is created. */
 export interface Fork {
   readonly log: InitialLog;
   /** The session's own state before the first event of the fork, as JSON text. */
@@ -26,27 +26,27 @@ export interface Fork {
 }
 
 /**
- * Gathers what a fork has of a log: the summary first, then what was visible at a moment. Give it every event that is
- * kept up to that moment, in order.
+ * Collects the log of a fork: the summary first, then the events that were visible at a moment. Add every retained
+ * event up to that moment, in order.
  *
- * The state of the fork is that of the source after each of its events. Where what was rewound in between left its
- * mark on the state, the rewind comes along: it takes nothing back there, and changes the state in their place.
+ * After each of its events, the fork has the state that the source had. If rewound events changed the state, the fork
+ * gets the rewind too: there it hides nothing and only applies the state change.
  */
 export class ForkedLog {
   readonly #copies: Copy[] = [];
   #summary: StoredEvent | undefined;
   /** The source's state after each event. */
   readonly #source: StateFold;
-  /** What the events copied so far make of the base state; none before the first of them. */
+  /** The base state with the events copied so far applied; undefined before the first copy. */
   #fork: StateFold | undefined;
   #baseState: string;
-  /** The last rewind since the event that was copied last. */
+  /** The last rewind since the last copied event. */
   #rewind: StoredEvent | undefined;
 
-  /** @param marks those of the moment */
+  /** @param marks the marks at that moment */
   constructor(
     baseState: string,
-    private readonly marks: Marks,
+    private readonly marks: ViewMarks,
   ) {
     this.#baseState = baseState;
     this.#source = new StateFold(baseState);
@@ -77,7 +77,7 @@ export class ForkedLog {
     };
   }
 
-  /** Makes the state of the fork that of the source, before the next event is copied. */
+  /** Brings the fork's state in line with the source before the next copy. */
   #catchUp(): void {
     const rewind = this.#rewind;
     this.#rewind = undefined;
@@ -101,12 +101,12 @@ export class ForkedLog {
   }
 }
 
-/** The events of the summary are not there: it stands for what was before the first one. */
+/** The fork lacks the summarised events, so the summary covers what was before its first event. */
 function copyOfSummary(stored: StoredEvent, ids: ReadonlySet<string>): Copy {
   const event = loggedEvent(stored);
   const compaction = { ...event.actions.compaction, fromSeq: 0, toSeq: 0 };
   const isNamedByPlace = stored.id === summaryIdOf(event.actions.compaction?.toSeq ?? 0);
-  // Under its old name it would be in the way of the fork's own summary up to that number.
+  // The old id would collide with the fork's own summary up to that seq.
   const id = isNamedByPlace && !ids.has(summaryIdOf(0)) ? summaryIdOf(0) : stored.id;
   return { stored, become: () => ({ ...event, id, seq: undefined, actions: { ...event.actions, compaction } }) };
 }
@@ -124,7 +124,8 @@ function initialLog(copies: readonly Copy[]): InitialLog {
     if (isSummary(event) || isRewind(event)) marksSeq = seq;
     highWater = Math.max(highWater, event.timestamp, stored.appendedAt);
     const { id, timestamp } = event;
-    const { digest, appendedAt } = stored;
+    const { appendedAt } = stored;
+    const digest = become ? eventDigest(event) : stored.digest;
     events.push({ id, digest, timestamp, anchor: isAnchor(event), payload: payload ?? '', appendedAt, highWater });
   }
   return { events, tipSeq, counters: replay.countsAt(events.length), marks: replay.marksAt(events.length), marksSeq };

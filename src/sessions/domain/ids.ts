@@ -1,37 +1,37 @@
 import { InvalidInputError } from './errors.js';
 
-/** Every provider's id columns and keys are made for this length. */
+/** The size of id columns and keys in every store. */
 export const MAX_ID_BYTES = 191;
 
-/** What names one user: ids are unique within an app. */
+/** Identifies a user; user ids are unique within an app. */
 export interface UserKey {
   readonly appName: string;
   readonly userId: string;
 }
 
-/** What names one session: ids are unique within a user. */
+/** Identifies a session; session ids are unique within a user. */
 export interface SessionKey extends UserKey {
   readonly sessionId: string;
 }
 
-/** Whose shared state: of a user in an app, or, without `userId`, of the whole app. */
+/** The owner of shared state: a user of an app or, without `userId`, the app. */
 export interface StateOwner {
   readonly appName: string;
   readonly userId?: string | undefined;
 }
 
-/** Refuses what is no id. Every character that is not refused here is legal, and encoded by whoever builds a key. */
+/** Refuses invalid ids. All other characters are legal; code that builds keys encodes them. */
 export function assertId(value: unknown, name: string): asserts value is string {
   const problem = idProblem(value);
   if (problem) throw new InvalidInputError(problem, name);
 }
 
-/** The three ids alone, out of whatever else a request or a record says. */
+/** Picks the three ids from a request or a record. */
 export function sessionKeyOf({ appName, userId, sessionId }: SessionKey): SessionKey {
   return { appName, userId, sessionId };
 }
 
-/** The same, of a request: what is no id is refused. */
+/** Like {@link sessionKeyOf}, and refuses invalid ids. */
 export function checkedSessionKey(request: SessionKey): SessionKey {
   const key = sessionKeyOf(request);
   assertId(key.appName, 'appName');
@@ -45,28 +45,28 @@ export function assertStateOwner({ appName, userId }: StateOwner): void {
   if (userId !== undefined) assertId(userId, 'userId');
 }
 
-/** One text for each session: no id holds a control character. */
+/** A unique text for each session: ids contain no control characters. */
 export function sessionNameOf({ appName, userId, sessionId }: SessionKey): string {
   return [appName, userId, sessionId].join('\u0000');
 }
 
-/** Whether an id was left out, so that one is to be generated. */
+/** Whether the id is missing and has to be generated. */
 export function isBlank(id: unknown): boolean {
   return id === undefined || id === null || (typeof id === 'string' && id.trim() === '');
 }
 
-/** App and user as one path; the parts are encoded, so that no two users share it. */
+/** App and user as one path. The parts are encoded, so that users never share a path. */
 export function saveKeyOf(appName: string, userId: string): string {
   return `${encodeURIComponent(appName)}/${encodeURIComponent(userId)}`;
 }
 
-/** The client checks ids as well, and browsers have no `Buffer`. */
+/** Without `Buffer`, since the browser client checks ids too. */
 function isTooLong(id: string): boolean {
-  // A letter has three bytes at most, so that hardly any id has to be looked at.
+  // A UTF-16 unit has at most three bytes, so that short ids need no encoding.
   return id.length * 3 > MAX_ID_BYTES && new TextEncoder().encode(id).length > MAX_ID_BYTES;
 }
 
-/** What keeps a value from being an id, or `undefined`. */
+/** Why a value is not a valid id, or `undefined`. */
 export function idProblem(value: unknown): string | undefined {
   if (typeof value !== 'string') return `must be a string, not ${value === null ? 'null' : typeof value}`;
   if (value === '') return 'must not be empty';
@@ -76,4 +76,9 @@ export function idProblem(value: unknown): string | undefined {
   if (value.trim() !== value) return 'must not begin or end with white space';
   if (value === '.' || value === '..') return 'must not be "." or ".."';
   return undefined;
+}
+
+/** The id of the summary up to an event. Writers of the same summary use the same id. */
+export function summaryIdOf(toSeq: number): string {
+  return `summary:${toSeq}`;
 }

@@ -2,20 +2,20 @@ import { InvalidInputError, LimitExceededError } from './errors.js';
 
 export interface JsonLimits {
   readonly maxDepth: number;
-  /** Roughly how many bytes of JSON are too many; stops the walk before a huge value is written out. */
+  /** Approximate limit that stops the walk before a huge value is serialised. */
   readonly maxBytes: number;
 }
 
 /**
- * A copy of the value as JSON carries it. Refuses what JSON cannot carry unharmed, saying where it is, but for what is
- * normalised on purpose: dates become ISO strings, -0 becomes 0, properties that are `undefined` or keyed by a symbol
- * are dropped. Everything is read once, so that what was checked is what is kept, whatever a getter answers next.
+ * Copies the value as JSON. Refuses values that JSON cannot represent, with their path. Normalises on purpose: dates
+ * become ISO strings, -0 becomes 0, and `undefined` properties and symbol keys are dropped. Reads every property once,
+ * so that getters cannot change a value after it was checked.
  */
 export function jsonCopyOf(value: unknown, path: string, limits: JsonLimits): unknown {
   return new JsonWalk(path, limits).copyOf(value, 1);
 }
 
-/** A plain object in the sense of JSON, of this realm or another: no class instance, no Map, no Date. */
+/** Whether the value is a plain object, of this realm or another: no class instance, Map or Date. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
@@ -23,7 +23,7 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
   return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype as object, 'isPrototypeOf');
 }
 
-/** A real date, of this realm or another: nothing that only calls itself one. */
+/** Whether the value is a real Date, of this realm or another. */
 function isDate(value: object): value is Date {
   if (Object.prototype.toString.call(value) !== '[object Date]') return false;
   try {
@@ -34,7 +34,7 @@ function isDate(value: object): value is Date {
   }
 }
 
-/** Longer names are cut in messages, which must not repeat what was sent. */
+/** Messages cut longer names, since they must not repeat the input. */
 const LONGEST_NAME = 80;
 
 /** The path of `key` below `path`, in JSONPath notation. */

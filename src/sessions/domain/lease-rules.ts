@@ -2,14 +2,14 @@ import { InvalidInputError } from './errors.js';
 import { MAX_ID_BYTES } from './ids.js';
 import { textProblem } from './text-problem.js';
 
-/** Long enough for a word of what the lease is for, and two ids. */
+/** Fits a short prefix and two ids. */
 export const MAX_LEASE_NAME_BYTES = 400;
-/** Shorter ones would be over before a store under load has renewed them. */
+/** Shorter leases would expire before a busy store renews them. */
 export const SHORTEST_LEASE_MS = 100;
-/** Longer work renews its lease; a longer lease would only keep others waiting after a crash. */
+/** Longer work renews its lease. A longer lease would only delay others after a crash. */
 export const LONGEST_LEASE_MS = 24 * 60 * 60 * 1000;
 
-/** Refuses what no lease can be asked for with. */
+/** Refuses an invalid lease request. */
 export function assertLeaseRequest({ name, holder, ttlMs }: Record<'name' | 'holder' | 'ttlMs', unknown>): void {
   refuse(textProblem(name, MAX_LEASE_NAME_BYTES), 'name');
   refuse(textProblem(holder, MAX_ID_BYTES), 'holder');

@@ -1,22 +1,24 @@
 import { type Counters, NO_COUNTS, addCounters, countsOf, subtractCounters } from './counters.js';
 import type { LoggedEvent } from './event.js';
-import { type Marks, NO_MARKS, marksAfterRewind, marksAfterSummary } from './marks.js';
-import { isInRanges } from './seq-ranges.js';
+import { type SeqRange, isInRanges } from './seq-ranges.js';
+import { NO_MARKS, type ViewMarks, marksAfterRewind, marksAfterSummary } from './view-marks.js';
 
 interface Moment {
-  /** What they say is covered is counted from the first event that is kept. */
-  readonly marks: Marks;
-  /** What the events count that were not rewound then. */
+  /** Their `covered` counts from the first retained event. */
+  readonly marks: ViewMarks;
+  /** Counters of the events that were not rewound at that moment. */
   readonly counts: Counters;
-  /** What the event itself adds. */
+  /** Counters that the event itself adds. */
   readonly own: Counters;
+  /** The ranges rewound at that moment, including summarised ones, which the marks do not list. */
+  readonly rewound: readonly SeqRange[];
 }
 
-const BEGINNING: Moment = { marks: NO_MARKS, counts: NO_COUNTS, own: NO_COUNTS };
+const BEGINNING: Moment = { marks: NO_MARKS, counts: NO_COUNTS, own: NO_COUNTS, rewound: [] };
 
 /**
- * Plays a log from its beginning and remembers how things stood after each event, so that a rewind can
- * bring back the very moment it goes to: what was hidden then is hidden again, what was seen is seen.
+ * Replays a log from its beginning and records marks and counters after each event, so that a rewind can restore
+ * them exactly.
  */
 export class LogReplay {
   readonly #moments = new Map<number, Moment>();
@@ -27,41 +29,48 @@ export class LogReplay {
     this.#moments.set(event.seq, this.#latest);
   }
 
-  /** @param now the counters of the session, which know of events that are not kept any more */
-  marksAt(seq: number, now: Counters = this.#latest.counts): Marks {
+  /** @param now the counters of the session, which include trimmed events */
+  marksAt(seq: number, now: Counters = this.#latest.counts): ViewMarks {
     const { marks } = this.#at(seq);
     if (marks.summarySeq === 0) return marks;
     const forgotten = subtractCounters(now, this.#latest.counts);
     return { ...marks, covered: addCounters(marks.covered, forgotten) };
   }
 
-  /** What the events count that are not rewound then. */
+  /** Counters of the events that are not rewound at `seq`. */
   countsAt(seq: number): Counters {
     return this.#at(seq).counts;
   }
 
-  /** What going back to `seq` takes away from the counters, or brings back. */
+  /** The change of the counters by a rewind to `seq`. */
   countsFromNowTo(seq: number): Counters {
     return subtractCounters(this.#at(seq).counts, this.#latest.counts);
+  }
+
+  /** Whether the event is rewound after the last event of the log. */
+  isRewound(seq: number): boolean {
+    return isInRanges(seq, this.#latest.rewound);
   }
 
   #after(event: LoggedEvent): Moment {
     const { compaction, rewind } = event.actions;
     if (rewind) {
       const then = this.#at(rewind.toSeq);
-      return { marks: marksAfterRewind(then.marks, rewind.toSeq, event.seq), counts: then.counts, own: NO_COUNTS };
+      const marks = marksAfterRewind(then.marks, rewind.toSeq, event.seq);
+      const rewound = [...then.rewound, { from: rewind.toSeq + 1, to: event.seq }];
+      return { marks, counts: then.counts, own: NO_COUNTS, rewound };
     }
-    const { marks, counts } = this.#latest;
+    const { marks, counts, rewound } = this.#latest;
     if (compaction) {
       const { toSeq } = compaction;
       const covered = subtractCounters(counts, this.#visibleAfter(toSeq, marks));
-      return { marks: marksAfterSummary(marks, toSeq, covered, event.seq), counts, own: NO_COUNTS };
+      return { marks: marksAfterSummary(marks, toSeq, covered, event.seq), counts, own: NO_COUNTS, rewound };
     }
     const own = countsOf(event);
-    return { marks, counts: addCounters(counts, own), own };
+    return { marks, counts: addCounters(counts, own), own, rewound };
   }
 
-  #visibleAfter(toSeq: number, { hidden }: Marks): Counters {
+  #visibleAfter(toSeq: number, { hidden }: ViewMarks): Counters {
     let counts = NO_COUNTS;
     for (const [seq, { own }] of this.#moments) {
       if (seq > toSeq && !isInRanges(seq, hidden)) counts = addCounters(counts, own);
@@ -69,15 +78,15 @@ export class LogReplay {
     return counts;
   }
 
-  /** Before the first event that is kept, everything is as in the beginning. */
+  /** Before the first retained event, marks and counters are empty. */
   #at(seq: number): Moment {
     return this.#moments.get(seq) ?? BEGINNING;
   }
 }
 
 /**
- * Where a log may begin that is to begin at `wanted`: not after a place that one of its rewinds goes to, since nobody
- * could tell any more how things stood there.
+ * The latest allowed beginning of a log, at most `wanted`. It must not be after the target of a retained rewind, since
+ * the marks at that target could not be computed any more.
  */
 export function beginningBefore(wanted: number, rewinds: readonly LoggedEvent[]): number {
   let beginning = wanted;

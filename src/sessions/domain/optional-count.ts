@@ -1,11 +1,11 @@
 import { InvalidInputError } from './errors.js';
 
-/** Whether it is a whole number from 0 on. */
+/** Whether the value is a whole number from 0 on. */
 export function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }
 
-/** A whole number from 0 on, or nothing. */
+/** Checks an optional whole number from 0 on. */
 export function optionalCount(value: unknown, path: string): number | undefined {
   if (value === undefined || value === null) return undefined;
   if (isCount(value)) return value;

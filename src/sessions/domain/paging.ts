@@ -3,7 +3,7 @@ import { optionalCount } from './optional-count.js';
 
 export const DEFAULT_LIMIT = 100;
 export const MAX_LIMIT = 1_000;
-/** Skipping costs as much as reading, so far pages are reached by cursor. */
+/** Skipping costs as much as reading. Cursors reach further pages. */
 export const MAX_OFFSET = 10_000;
 
 export function checkedLimit(limit: unknown, path = 'limit'): number {
@@ -14,7 +14,7 @@ export function checkedLimit(limit: unknown, path = 'limit'): number {
 
 export function checkedOffset(offset: number): number {
   if (offset > MAX_OFFSET) {
-    throw new InvalidInputError(`must be at most ${MAX_OFFSET}; a list this long is walked by cursor`, 'offset');
+    throw new InvalidInputError(`must be at most ${MAX_OFFSET}; use a cursor for longer lists`, 'offset');
   }
   return offset;
 }
@@ -29,4 +29,10 @@ export function checkedOrderBy(orderBy: unknown): 'lastUpdateTime' | 'createTime
   if (orderBy === undefined || orderBy === null) return 'lastUpdateTime';
   if (orderBy === 'lastUpdateTime' || orderBy === 'createTime') return orderBy;
   throw new InvalidInputError('must be "lastUpdateTime" or "createTime"', 'orderBy');
+}
+
+export function checkedFlag(flag: unknown, path: string): boolean | undefined {
+  if (flag === undefined || flag === null) return undefined;
+  if (typeof flag === 'boolean') return flag;
+  throw new InvalidInputError('must be true or false', path);
 }

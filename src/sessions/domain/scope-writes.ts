@@ -1,14 +1,14 @@
 import type { StoredScope } from '../../state/scopes.js';
 import type { Removal, Upsert } from './commit.js';
 
-/** Keys of state to set and to remove. */
+/** State keys to set and to remove. */
 export interface StateWrites {
   readonly upserts: readonly Upsert[];
   readonly removals: readonly Removal[];
 }
 
 /**
- * The part of the writes that one scope is about.
+ * The writes to one scope.
  *
  * @example
  * const toUser = writesOf('user', commit);
@@ -22,7 +22,7 @@ export function writesOf(scope: StoredScope, { upserts, removals }: StateWrites)
 }
 
 /**
- * Whether there is nothing to set and nothing to remove.
+ * Whether there is nothing to set or remove.
  *
  * @example if (changesNothing(commit)) return;
  */

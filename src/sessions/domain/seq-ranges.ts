@@ -1,4 +1,4 @@
-/** A stretch of the log, both ends included. */
+/** A range of the log, both ends included. */
 export interface SeqRange {
   readonly from: number;
   readonly to: number;
@@ -8,7 +8,7 @@ export function isInRanges(seq: number, ranges: readonly SeqRange[]): boolean {
   return ranges.some(({ from, to }) => seq >= from && seq <= to);
 }
 
-/** What is left of `from` … `to` outside `holes`, in order. */
+/** The parts of `whole` outside `holes`, in ascending order. */
 export function rangesOutside(whole: SeqRange, holes: readonly SeqRange[]): SeqRange[] {
   const left: SeqRange[] = [];
   let next = whole.from;
@@ -47,7 +47,54 @@ export function oldestOf(ranges: readonly SeqRange[], count: number): SeqRange[]
   return kept;
 }
 
-/** How many numbers there are in `ranges`. */
+/** How many numbers `ranges` contain. */
 export function countOf(ranges: readonly SeqRange[]): number {
   return ranges.reduce((sum, { from, to }) => sum + to - from + 1, 0);
+}
+
+/** The events after one `seq`, up to and including another. */
+interface OpenRange {
+  readonly after: number;
+  readonly to: number;
+}
+
+/** A set of `seq` numbers, stored as ranges. Gaps may never be filled. */
+export class SeqSet {
+  /** Ascending and disjoint. */
+  #stretches: OpenRange[] = [];
+
+  has(seq: number): boolean {
+    return this.#stretches.some(({ after, to }) => seq > after && seq <= to);
+  }
+
+  add(after: number, to: number): void {
+    const last = this.#stretches.at(-1);
+    if (!last || after > last.to) this.#stretches.push({ after, to });
+    else if (after >= last.after) this.#stretches.splice(-1, 1, { after: last.after, to: Math.max(last.to, to) });
+    else this.#stretches = mergeOverlapping([...this.#stretches, { after, to }]);
+  }
+
+  /** The end of the contiguous numbers that follow `seq`. Removes them from the set. */
+  endOfRunFrom(seq: number): number {
+    let reach = seq;
+    while (this.#stretches[0] && this.#stretches[0].after <= reach) {
+      reach = Math.max(reach, this.#stretches[0].to);
+      this.#stretches.shift();
+    }
+    return reach;
+  }
+
+  removeUpTo(seq: number): void {
+    while (this.#stretches[0] && this.#stretches[0].to <= seq) this.#stretches.shift();
+  }
+}
+
+function mergeOverlapping(stretches: readonly OpenRange[]): OpenRange[] {
+  const apart: OpenRange[] = [];
+  for (const next of stretches.toSorted((a, b) => a.after - b.after)) {
+    const last = apart.at(-1);
+    if (!last || next.after > last.to) apart.push(next);
+    else apart.splice(-1, 1, { after: last.after, to: Math.max(last.to, next.to) });
+  }
+  return apart;
 }

@@ -1,31 +1,32 @@
 import type { Counters } from './counters.js';
+import { InvalidInputError } from './errors.js';
 import type { SessionKey } from './ids.js';
 import { EMPTY_LOG, type InitialLog } from './initial-log.js';
-import type { Marks } from './marks.js';
+import type { ViewMarks } from './view-marks.js';
 
-/** What a store keeps of a session besides its events and its state: a fixed handful of numbers and marks. */
+/** The metadata of a session that a store keeps besides events and state. Its size does not grow with the log. */
 export interface SessionRecord extends SessionKey {
-  /** Differs for every session that ever had this id. */
+  /** Unique among all sessions that ever had this id. */
   readonly incarnation: string;
   readonly createTime: number;
-  /** Time of the newest event that is no summary, by the store's clock; never falls. */
+  /** Time of the newest event that is not a summary, by the store's clock. Never decreases. */
   readonly lastUpdateTime: number;
   readonly expiresAt: number;
-  /** First event that is kept, or the next one where none is. */
+  /** The first retained event, or the next `seq` if the log is empty. */
   readonly firstSeq: number;
   readonly lastSeq: number;
-  /** The last event that is no summary: what makes a writer stale. */
+  /** The last event that is not a summary. A writer that does not know it is stale. */
   readonly tipSeq: number;
-  /** Latest time in the log, of timestamps and appends alike; never falls. Finds where a time window begins. */
+  /** Latest timestamp or append time in the log. Never decreases. Used to find the beginning of a time window. */
   readonly highWater: number;
   readonly counters: Counters;
-  readonly marks: Marks;
+  readonly marks: ViewMarks;
   /** The event that set the marks. */
   readonly marksSeq: number;
 }
 
 /**
- * A session that was just created: empty, or with a log to begin with.
+ * The record of a new session, with an empty or an initial log.
  *
  * @example const record = newRecord(key, incarnation, now, expiresAt(now, expiry.session), log);
  */
@@ -52,4 +53,14 @@ export function newRecord(
     marks: log.marks,
     marksSeq: log.marksSeq,
   };
+}
+
+/** Refuses a rewind or fork to a `seq` whose events were trimmed or do not exist yet. */
+export function retentionProblem(
+  { firstSeq, lastSeq }: SessionRecord,
+  toSeq: number,
+  path: string,
+): InvalidInputError | undefined {
+  if (toSeq >= firstSeq - 1 && toSeq <= lastSeq) return undefined;
+  return new InvalidInputError(`must lie between ${firstSeq - 1} and ${lastSeq}, the events that are kept`, path);
 }

@@ -1,32 +1,34 @@
 import { State } from '../../state/state.js';
 import { InvalidInputError } from './errors.js';
 import type { LoggedEvent } from './event.js';
-import { type SessionKey, checkedSessionKey, saveKeyOf } from './ids.js';
+import { type SessionKey, assertId, checkedSessionKey, saveKeyOf } from './ids.js';
 import type { SessionRecord } from './session-record.js';
 
 /**
- * A session as a caller holds it: a view of the log, and the state. It is the caller's own; changes of
- * `state` are saved by `updateSession`, and appending through it keeps it up to date.
+ * A session object: a view of the log, and the state. It belongs to the caller. `updateSession` saves changes of `state`,
+ * and appends through the object keep it up to date.
  *
  * @example
  * const session = await sessions.getSession({ appName: 'shop', userId: 'ann', sessionId });
- * session?.events.at(-1)?.content; // what was said last
+ * session?.events.at(-1)?.content; // the last message
  * session?.state.get('user:theme', 'light');
  */
 export class Session {
   readonly id: string;
   readonly appName: string;
   readonly userId: string;
-  /** Where ADK-style save files of this user belong. */
+  /** Path for ADK-style save files of this user. */
   readonly saveKey: string;
   readonly createTime: number;
   /** All scopes merged, keys with their prefixes. */
   readonly state: State;
   events: LoggedEvent[];
+  /** `true` if older events of the view were omitted because of their size; `listEvents` returns them. */
+  declare eventsTruncated?: true;
   lastUpdateTime: number;
   /** The highest `seq` up to which this object knows every event. */
   version: number;
-  /** How often the user spoke, in what is not rewound. */
+  /** Number of user messages that are not rewound. */
   conversationCount: number;
 
   constructor(record: SessionRecord, state: Record<string, unknown>, events: LoggedEvent[]) {
@@ -43,13 +45,23 @@ export class Session {
   }
 }
 
-/** What is enough to name the session that an operation is about. */
+/** A session object, or the ids that identify one. */
 export type SessionReference = Session | { readonly id: string; readonly appName: string; readonly userId: string };
 
-/** The ids of the session that is meant. */
+/** Returns the ids of the referenced session. */
 export function referencedKey(session: SessionReference): SessionKey {
   if (typeof session !== 'object' || session === null) {
     throw new InvalidInputError('must be a session, or { id, appName, userId }', 'session');
   }
-  return checkedSessionKey({ appName: session.appName, userId: session.userId, sessionId: session.id });
+  const { appName, userId, id: sessionId } = session;
+  assertId(appName, 'session.appName');
+  assertId(userId, 'session.userId');
+  assertId(sessionId, 'session.id');
+  return { appName, userId, sessionId };
+}
+
+/** The session that a request names. Errors use the names of the request's fields. */
+export function referenceTo(request: SessionKey): SessionReference {
+  const { appName, userId, sessionId: id } = checkedSessionKey(request);
+  return { id, appName, userId };
 }

@@ -1,8 +1,8 @@
 import { InvalidInputError } from './errors.js';
 
 /**
- * Settings with defaults for what is left out, or given as `undefined` as a configuration service does for
- * what it does not know. Numbers are whole and not negative, but for seconds, which may be parts of one.
+ * Merges settings with defaults. Missing and `undefined` settings get the default. Numbers are whole and not negative;
+ * seconds may have fractions.
  */
 export function checkedSettings<Settings extends object>(
   defaults: Settings,

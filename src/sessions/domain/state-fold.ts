@@ -1,8 +1,10 @@
 import { splitStateKey } from '../../state/scopes.js';
+import type { StateChanges } from '../../state/state-changes.js';
+import { canonicalJson } from './digest.js';
 import type { LoggedEvent } from './event.js';
 import { storedJson } from './stored-json.js';
 
-/** A session's own state, rebuilt event by event from what it was before the first one. */
+/** Rebuilds a session's own state, event by event, from its base state. */
 export class StateFold {
   readonly #values: Map<string, unknown>;
 
@@ -25,4 +27,20 @@ export class StateFold {
 
 function isOwn(key: string): boolean {
   return splitStateKey(key).scope === 'session';
+}
+
+/** The changes that turn one state into another. Keys are sorted, so that equal differences give equal text. */
+export function stateDifference(from: Record<string, unknown>, to: Record<string, unknown>): StateChanges {
+  const isDifferent = ([key, value]: [string, unknown]): boolean =>
+    !Object.hasOwn(from, key) || canonicalJson(from[key]) !== canonicalJson(value);
+  return {
+    stateDelta: Object.fromEntries(Object.entries(to).filter(isDifferent).sort(byName)),
+    stateRemovals: Object.keys(from)
+      .filter((key) => !Object.hasOwn(to, key))
+      .sort(),
+  };
+}
+
+function byName([a]: [string, unknown], [b]: [string, unknown]): number {
+  return a < b ? -1 : 1;
 }

@@ -2,10 +2,10 @@ import { splitStateKey } from '../../state/scopes.js';
 import { InvalidInputError } from './errors.js';
 import { childPath } from './json-value.js';
 
-/** Every provider's columns of state keys are made for this length. */
+/** The size of state key columns in every store. */
 const MAX_STATE_KEY_BYTES = 512;
 
-/** Refuses what is no state key; `path` is the object that holds it. */
+/** Refuses invalid state keys. `path` is the object that holds the key. */
 export function assertStateKey(key: unknown, path: string): asserts key is string {
   const problem = stateKeyProblem(key);
   if (problem) throw new InvalidInputError(problem, typeof key === 'string' ? childPath(path, key) : path);

@@ -1,8 +1,12 @@
+import { type StoredScope, joinStateKey, splitStateKey } from '../../state/scopes.js';
+import type { StateChanges } from '../../state/state-changes.js';
+import type { Removal, StoredEvent, Upsert } from './commit.js';
 import { StoreUnavailableError } from './errors.js';
+import type { Event, LoggedEvent } from './event.js';
 
 /**
- * What text that a store kept says. All of it was JSON when it went in, so where it is not any more, something
- * damaged it. The parser's own complaint would quote what the text says.
+ * Parses stored JSON text. Text that does not parse was damaged in the store. The parser's own message is not used,
+ * since it quotes the text.
  */
 export function storedJson(text: string, what: string): unknown {
   try {
@@ -10,4 +14,33 @@ export function storedJson(text: string, what: string): unknown {
   } catch {
     throw new StoreUnavailableError(`The store holds ${what} that is damaged: restore it from a backup.`, false);
   }
+}
+
+/** Parses a stored event. Each call returns a new object. */
+export function loggedEvent({ payload, seq }: Pick<StoredEvent, 'payload' | 'seq'>): LoggedEvent {
+  if (payload === null) throw new Error(`Event ${seq} was trimmed from the log`);
+  return Object.assign(storedJson(payload, `an event (${seq})`) as Event, { seq });
+}
+
+/** Converts state changes to writes of stored scopes. */
+export function stateWrites({ stateDelta, stateRemovals }: StateChanges): { upserts: Upsert[]; removals: Removal[] } {
+  return {
+    upserts: Object.entries(stateDelta).map(([key, value]) => ({ ...storedName(key), value: JSON.stringify(value) })),
+    removals: stateRemovals.map(storedName),
+  };
+}
+
+/** Converts stored entries to a record. One parse for all entries, which also keeps `__proto__` an ordinary key. */
+export function stateRecord(
+  entries: Iterable<readonly [name: string, value: string]>,
+  scope: StoredScope,
+): Record<string, unknown> {
+  const members = [...entries].map(([name, value]) => `${JSON.stringify(joinStateKey(scope, name))}:${value}`);
+  return storedJson(`{${members.join(',')}}`, 'state') as Record<string, unknown>;
+}
+
+function storedName(key: string): { scope: StoredScope; name: string } {
+  const { scope, name } = splitStateKey(key);
+  if (scope === 'temp') throw new Error('A temp: key must not reach a store');
+  return { scope, name };
 }

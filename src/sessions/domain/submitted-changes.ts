@@ -1,4 +1,4 @@
-import type { SessionLimits } from '../../config/limits.js';
+import type { WriteLimits } from '../../config/limits.js';
 import { State } from '../../state/state.js';
 import type { StateChanges } from '../../state/state-changes.js';
 import { InvalidInputError, LimitExceededError } from './errors.js';
@@ -6,10 +6,10 @@ import { childPath, isPlainObject, jsonCopyOf } from './json-value.js';
 import { assertStateKey } from './state-keys.js';
 
 /**
- * Checks what a caller wants changed and gives it back normalised: as if it had been stored and read, so
- * that it shares no object with the caller.
+ * Validates and normalises state changes, as if they had been stored and read. The result shares no object with
+ * the input.
  */
-export function submittedChanges(delta: unknown, removals: unknown, path: string, limits: SessionLimits): StateChanges {
+export function submittedChanges(delta: unknown, removals: unknown, path: string, limits: WriteLimits): StateChanges {
   const stateDelta = deltaRecord(delta, childPath(path, 'stateDelta'));
   const stateRemovals = removalList(removals, childPath(path, 'stateRemovals'));
   assertDeltaSize(stateDelta, stateRemovals, path, limits);
@@ -18,8 +18,8 @@ export function submittedChanges(delta: unknown, removals: unknown, path: string
   return { stateDelta: normalised, stateRemovals };
 }
 
-/** The same for a state that is given whole, when a session is created. */
-export function submittedState(state: unknown, path: string, limits: SessionLimits): Record<string, unknown> {
+/** The same for the initial state of a session. */
+export function submittedState(state: unknown, path: string, limits: WriteLimits): Record<string, unknown> {
   const record = deltaRecord(state, path);
   assertDeltaSize(record, [], path, limits);
   return normalisedState(record, path, limits);
@@ -27,7 +27,7 @@ export function submittedState(state: unknown, path: string, limits: SessionLimi
 
 function deltaRecord(delta: unknown, path: string): Record<string, unknown> {
   if (delta === undefined || delta === null) return {};
-  if (delta instanceof State) return delta.getAll();
+  if (delta instanceof State) return delta.toJSON();
   if (!isPlainObject(delta)) throw new InvalidInputError('must be a plain object', path);
   return delta;
 }
@@ -43,25 +43,25 @@ function assertDeltaSize(
   delta: Record<string, unknown>,
   removals: readonly string[],
   path: string,
-  { maxDeltaKeys }: SessionLimits,
+  { maxDeltaKeys }: WriteLimits,
 ): void {
   const keys = Object.keys(delta).length + removals.length;
   if (keys > maxDeltaKeys) throw new LimitExceededError(`must change at most ${maxDeltaKeys} keys, not ${keys}`, path);
 }
 
-/** Refuses a key that is to be set and removed at once. */
+/** Refuses keys that are both set and removed. */
 export function assertDisjoint(delta: Record<string, unknown>, removals: readonly string[], path: string): void {
   const both = removals.find((key) => Object.hasOwn(delta, key));
   if (both !== undefined) throw new InvalidInputError('is both set and removed', childPath(path, both));
 }
 
-function normalisedState(delta: Record<string, unknown>, path: string, limits: SessionLimits): Record<string, unknown> {
+function normalisedState(delta: Record<string, unknown>, path: string, limits: WriteLimits): Record<string, unknown> {
   const { maxDepth, maxEventBytes: maxBytes } = limits;
   const entries: [string, unknown][] = [];
   for (const [key, value] of Object.entries(delta)) {
     if (value === undefined) continue;
     assertStateKey(key, path);
-    // Depth counts from the value, so that a value fits everywhere or nowhere.
+    // Depth counts from the value, so that the limit does not depend on where the value is.
     entries.push([key, jsonCopyOf(value, childPath(path, key), { maxDepth, maxBytes })]);
   }
   const normalised = Object.fromEntries(entries);

@@ -1,41 +1,39 @@
-import type { SessionLimits } from '../../config/limits.js';
+import type { WriteLimits } from '../../config/limits.js';
 import { isTempKey } from '../../state/scopes.js';
 import { type StateChanges, filterChanges, hasChanges } from '../../state/state-changes.js';
 import type { Clock, IdGenerator } from './clock.js';
 import { type Counters, countsOf } from './counters.js';
-import { digestOf } from './digest.js';
 import { InvalidInputError, LimitExceededError } from './errors.js';
 import { isAnchor } from './event-inspection.js';
 import { type Event, type EventInput, isTimestampGiven } from './event.js';
-import { assertEventShape } from './event-shape.js';
+import { assertAuthor, assertEventShape } from './event-shape.js';
 import { assertId } from './ids.js';
 import { jsonCopyOf } from './json-value.js';
+import { type ComparedEvent, eventDigest } from './same-event.js';
 import { submittedChanges } from './submitted-changes.js';
 import { epochMilliseconds } from './timestamps.js';
 
-/** An event as it will be stored, with everything that is derived from it. */
-export interface SubmittedEvent {
-  /** Normalised; shares no object with what the caller gave. It has no `seq` yet. */
+/** A validated event, with the data derived from it. */
+export interface SubmittedEvent extends ComparedEvent {
+  /** Normalised; shares no object with the input. Has no `seq` yet. */
   readonly event: Event;
-  /** The event as JSON text: what a store keeps. */
+  /** The event as JSON text, for the store. */
   readonly payload: string;
-  /** The same for the same content, whatever was filled in. */
-  readonly digest: string;
   readonly anchor: boolean;
   readonly counts: Counters;
-  /** What it changes in the scopes that are stored. */
+  /** Changes of the stored scopes. */
   readonly changes: StateChanges;
-  /** What it changes in the caller's session object only. */
+  /** Changes of `temp:` keys, which only the caller's session object gets. */
   readonly temp: StateChanges;
 }
 
 interface Surroundings {
-  readonly limits: SessionLimits;
+  readonly limits: WriteLimits;
   readonly clock: Clock;
   readonly newId: IdGenerator;
 }
 
-/** Checks an event and makes of it what is stored. All checks of an event are here, before any write. */
+/** Validates an event and prepares it for the store. All checks of an event are here, before any write. */
 export function submitEvent(input: EventInput, { limits, clock, newId }: Surroundings): SubmittedEvent {
   assertEventShape(input);
   if (input.partial) throw new InvalidInputError('a partial event is never stored', '$.partial');
@@ -50,24 +48,21 @@ export function submitEvent(input: EventInput, { limits, clock, newId }: Surroun
   const said = normalised({ ...fields, actions: { ...actions } }, limits);
   const id = idOf(input, newId);
   const timestamp = isMissing(input.timestamp) ? undefined : epochMilliseconds(input.timestamp, '$.timestamp');
-  const content = {
+  const event = {
     ...said,
     id,
     invocationId: said.invocationId ?? '',
     actions: { ...said.actions, ...storedFields(stored) },
-  };
-
-  const event = { ...content, timestamp: timestamp ?? clock.now() } as Event;
+    timestamp: timestamp ?? clock.now(),
+  } as Event;
+  assertAuthor(event);
   const payload = JSON.stringify(event);
   assertSize(payload, limits);
   return {
     event,
     payload,
-    digest: digestOf({
-      ...content,
-      timestamp: isTimestampGiven(input) ? timestamp : null,
-      actions: { ...content.actions, stateRemovals: [...stored.stateRemovals].sort() },
-    }),
+    digest: eventDigest(event),
+    givenTimestamp: isTimestampGiven(input) ? input.timestamp : undefined,
     anchor: isAnchor(event),
     counts: countsOf(event),
     changes: stored,
@@ -75,7 +70,7 @@ export function submitEvent(input: EventInput, { limits, clock, newId }: Surroun
   };
 }
 
-function normalised(event: EventInput, limits: SessionLimits): EventInput {
+function normalised(event: EventInput, limits: WriteLimits): EventInput {
   return jsonCopyOf(event, '$', { maxDepth: limits.maxDepth, maxBytes: limits.maxEventBytes }) as EventInput;
 }
 
@@ -93,7 +88,7 @@ function isMissing(value: unknown): value is undefined | null {
   return value === undefined || value === null;
 }
 
-function assertSize(payload: string, { maxEventBytes }: SessionLimits): void {
+function assertSize(payload: string, { maxEventBytes }: WriteLimits): void {
   const bytes = Buffer.byteLength(payload);
   if (bytes > maxEventBytes)
     throw new LimitExceededError(`the event has ${bytes} bytes; at most ${maxEventBytes} are allowed`);

@@ -1,4 +1,4 @@
-/** What keeps a text from being a name that every store can hold, or `undefined`. */
+/** Why a value cannot be a name in every store, or `undefined`. */
 export function textProblem(value: unknown, maxBytes: number): string | undefined {
   if (typeof value !== 'string') return 'must be a string';
   if (value === '') return 'must not be empty';

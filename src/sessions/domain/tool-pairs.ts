@@ -1,63 +1,83 @@
 import { getFunctionCalls, getFunctionResponses } from './event-inspection.js';
-import type { Event, LoggedEvent } from './event.js';
+import type { Event } from './event.js';
 import type { ViewItem } from './view-item.js';
 
-/** How far back a cut may move to keep a tool's answer with its call. */
+/** How far back a cut may move to keep a tool response with its call. */
 export const MAX_PULL_BACK = 20;
 
+/** The range in which calls are searched. */
+interface Reach {
+  /** First index of a possible call. */
+  readonly from: number;
+  /** Whether the items are complete from there on. */
+  readonly isAll: boolean;
+}
+
 /**
- * A model refuses the answer of a tool whose call it does not see. So a tail that begins with answers is
- * pulled back to their calls; answers whose calls are too far away are left out.
+ * Adds the calls that tool responses need, since models reject a response without its call. A call before the wanted
+ * events is added with all events in between; a call in a gap is added alone. A response whose call is out of reach is
+ * dropped, and so are responses to calls of the dropped event.
  *
- * @param items the conversation that `tail` is the end of
+ * @param wanted indexes in `items`, ascending
+ * @returns the remaining indexes, ascending, and whether a call may be missing because items are not loaded
  */
-export function withCallsOfFirstResponses(tail: readonly ViewItem[], items: readonly ViewItem[]): readonly ViewItem[] {
-  const [head, ...rest] = tail;
-  const missing = callsMissingInFront(tail);
-  if (!head || missing.length === 0) return tail;
-  const between = itemsFromCalls(missing, items.slice(0, items.indexOf(head)));
-  if (between) return [...between, ...tail];
-  const withoutHead = items.filter((item) => item !== head);
-  return withCallsOfFirstResponses(rest, withoutHead);
+export function withCalls(
+  items: readonly ViewItem[],
+  wanted: readonly number[],
+  reach: Reach,
+): { readonly places: readonly number[]; readonly lacksCalls: boolean } {
+  const [begin = items.length] = wanted;
+  const needed = callsNeeded(items, reach);
+  const kept = new Set(wanted);
+  const places: number[] = [];
+  let first = begin;
+  let lacksCalls = false;
+  // Calls precede their responses, so one backward pass finds every response before its call.
+  for (let place = items.length - 1; place >= first; place--) {
+    if (place >= begin && !kept.has(place)) continue;
+    const calls = needed[place] ?? NO_CALLS;
+    if (calls.includes(OUT_OF_REACH)) {
+      if (reach.isAll) continue;
+      lacksCalls = true;
+    }
+    places.push(place);
+    for (const call of calls) {
+      if (call >= begin) kept.add(call);
+      else if (call !== OUT_OF_REACH) first = Math.min(first, call);
+    }
+  }
+  return { places: places.toReversed(), lacksCalls };
 }
 
-/** Which calls the first event of `tail` answers. Calls come before their answers, so it has none of them. */
-export function callsMissingInFront([head]: readonly ViewItem[]): string[] {
-  return head ? answeredCalls(head.event) : [];
+const OUT_OF_REACH = -1;
+const NO_CALLS: readonly number[] = [];
+
+/** For each item, the indexes of the calls that it responds to. */
+function callsNeeded(items: readonly ViewItem[], { from, isAll }: Reach): (readonly number[])[] {
+  const calledAt = new Map<string, number>();
+  return items.map(({ event }, place) => {
+    if (place < from || !usesTools(event)) return NO_CALLS;
+    const calls = callsNeededBy(event).map((key) => calledAt.get(key) ?? OUT_OF_REACH);
+    const leaves = isAll && calls.includes(OUT_OF_REACH);
+    if (!leaves) for (const key of callsIn(event)) calledAt.set(key, place);
+    return calls;
+  });
 }
 
-/** Which calls the answers in `events` belong to that are not among the events before them. */
-export function callsMissingIn(events: readonly Event[]): ReadonlySet<string> {
+/** A fast check: it runs for each event of a view at each append, and most events use no tools. */
+function usesTools({ content }: Event): boolean {
+  return content?.parts?.some(({ functionCall, functionResponse }) => functionCall ?? functionResponse) ?? false;
+}
+
+/** The calls that the event responds to, except calls that it makes itself before the response. */
+function callsNeededBy({ content }: Event): string[] {
   const made = new Set<string>();
-  const missing = new Set<string>();
-  for (const event of events) {
-    for (const key of answeredCalls(event)) if (!made.has(key)) missing.add(key);
-    for (const key of callsIn(event)) made.add(key);
+  const needed: string[] = [];
+  for (const { functionCall, functionResponse } of content?.parts ?? []) {
+    if (functionCall) made.add(callKey(functionCall));
+    if (functionResponse && !made.has(callKey(functionResponse))) needed.push(callKey(functionResponse));
   }
-  return missing;
-}
-
-/** Where to find calls: goes through a log once, and knows the last place of each call that is wanted. */
-export class CallSearch {
-  readonly #places = new Map<string, number>();
-
-  constructor(private readonly wanted: ReadonlySet<string>) {}
-
-  add(event: LoggedEvent): void {
-    for (const key of callsIn(event)) if (this.wanted.has(key)) this.#places.set(key, event.seq);
-  }
-
-  /** Of the oldest of the calls. */
-  get firstSeq(): number | undefined {
-    return this.#places.size > 0 ? Math.min(...this.#places.values()) : undefined;
-  }
-}
-
-/** The end of `before` from the oldest of the wanted calls on, if all of them are near enough. */
-function itemsFromCalls(wanted: readonly string[], before: readonly ViewItem[]): readonly ViewItem[] | undefined {
-  const near = before.slice(-MAX_PULL_BACK);
-  const places = wanted.map((key) => near.findLastIndex((item) => callsIn(item.event).includes(key)));
-  return places.includes(-1) ? undefined : near.slice(Math.min(...places));
+  return needed;
 }
 
 export function answeredCalls(event: Event): string[] {
@@ -68,7 +88,7 @@ export function callsIn(event: Event): string[] {
   return getFunctionCalls(event).map(callKey);
 }
 
-/** Calls whose tools answer when they are done, perhaps much later; the first answer may only say that they are at it. */
+/** Calls of long-running tools. Their first response may only report progress. */
 export function longRunningCallsIn(event: Event): string[] {
   const ids = new Set(event.longRunningToolIds ?? []);
   return getFunctionCalls(event)
@@ -76,7 +96,7 @@ export function longRunningCallsIn(event: Event): string[] {
     .map(callKey);
 }
 
-/** Calls and answers find each other by id, or, where there is none, by the name of the tool. */
+/** Calls and responses match by id or, without id, by the name of the tool. */
 function callKey({ id, name }: { id?: string; name?: string }): string {
   return id ? `id:${id}` : `name:${name ?? ''}`;
 }

@@ -1,12 +1,12 @@
 import type { StoredEvent } from './commit.js';
 import { isAnchor } from './event-inspection.js';
 import type { LoggedEvent } from './event.js';
-import { loggedEvent } from './logged-event.js';
+import { loggedEvent } from './stored-json.js';
 
-/** An event of a view, with the time that counts for its age. */
+/** An event of a view, with the time from which its age is computed. */
 export interface ViewItem {
   readonly event: LoggedEvent;
-  /** The lesser of the event's own timestamp and the time of its append. */
+  /** The earlier of the event's timestamp and the time of its append. */
   readonly time: number;
 }
 

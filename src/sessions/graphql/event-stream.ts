@@ -1,4 +1,6 @@
+import { setImmediate as turnOfOthers } from 'node:timers/promises';
 import type { LoggedEvent } from '../domain/event.js';
+import type { StreamAccess } from '../transport/stream-access.js';
 import { graphqlErrorOf } from './graphql-errors.js';
 
 type Watch = AsyncIterableIterator<LoggedEvent>;
@@ -6,38 +8,39 @@ type Result = IteratorResult<LoggedEvent, undefined>;
 
 const OVER = { done: true, value: undefined } as const;
 
-/** A watch as a subscription: it may still be opening, and its errors are those of GraphQL. */
+/** Adapts a watch to a subscription, with GraphQL errors. */
 export class EventStream implements AsyncIterableIterator<LoggedEvent> {
   #isOver = false;
   #endWaiting = (): void => undefined;
-  /** Nobody wants more. */
+  /** Resolved when the subscriber leaves. */
   readonly #returned = new Promise<void>((resolve) => (this.#endWaiting = resolve));
 
-  constructor(private readonly opening: Promise<Watch>) {
-    // Whoever takes the first event hears of a failure.
-    opening.catch(() => undefined);
-  }
+  constructor(
+    private readonly watch: Watch,
+    private readonly access: StreamAccess,
+  ) {}
 
   async next(): Promise<Result> {
     try {
-      const watch = await this.opening;
-      const result: Result = this.#isOver ? OVER : await watch.next();
-      // Only the end of the server ends a watch, and whoever is told that all is complete does not come again; so their connection is cut.
+      const result: Result = this.#isOver ? OVER : await this.watch.next();
+      // Yields to the event loop. Otherwise the close of a connection is not noticed while there are events.
+      await turnOfOthers();
+      if (!this.#isOver && this.access.signal.aborted) throw this.access.signal.reason;
+      // A watch only ends with the server. A client that gets `complete` does not reconnect, so its connection is cut instead.
       if (result.done === true) await this.#returned;
       return result;
     } catch (error) {
+      this.access.close();
       throw graphqlErrorOf(error);
     }
   }
 
-  /** Ends the watch also while somebody waits for its next event, or for its beginning. */
+  /** Ends the watch, also while `next()` is pending. */
   async return(): Promise<Result> {
     this.#isOver = true;
+    this.access.close();
     this.#endWaiting();
-    void this.opening.then(
-      (watch) => watch.return?.(),
-      () => undefined,
-    );
+    void this.watch.return?.();
     return OVER;
   }
 

@@ -1,23 +1,25 @@
-import { UseFilters } from '@nestjs/common';
-import { Args, Mutation, Query, Resolver, Subscription } from '@nestjs/graphql';
+import { Args, Info, Mutation, Query, Subscription } from '@nestjs/graphql';
+import type { GraphQLResolveInfo } from 'graphql';
 import { InvalidInputError } from '../domain/errors.js';
 import type { EventInput, LoggedEvent } from '../domain/event.js';
 import type { SessionKey } from '../domain/ids.js';
 import { isPlainObject } from '../domain/json-value.js';
 import { checkedLimit } from '../domain/paging.js';
-import { checkAccess, checkSharedWrites } from '../faces/access-checks.js';
-import { SessionAccess } from '../faces/session-access.js';
+import { referenceTo } from '../domain/session.js';
+import { AccessChecks } from '../transport/access-checks.js';
+import { RequireAccess } from '../transport/require-access.js';
+import { APPENDS_EVENT } from '../transport/request-writes.js';
 import { SessionService } from '../session.service.js';
-import { Asker } from './asker.js';
-import { type EventNode, eventNode } from './event-node.js';
+import { CurrentRequest } from './current-request.js';
+import { type EventNode, eventNode } from './nodes.js';
 import { EventStream } from './event-stream.js';
-import { given } from './given.js';
+import { omitNulls } from './omit-nulls.js';
 import { graphqlErrorOf } from './graphql-errors.js';
-import { GraphqlProblemFilter } from './graphql-problem.filter.js';
+import { ResponseBudget, costOf } from './limits/response-budget.js';
+import { SessionFields } from './session-fields.js';
 import type { EventPageRequest } from './page-requests.js';
 import { AppendEventArguments, EventPageArguments, WatchArguments } from './types/arguments.js';
-import { AppendResultObject, EventConnectionObject, EventObject } from './types/event.type.js';
-import { pageInfoOf } from './types/page-info.type.js';
+import { AppendResultObject, EventConnectionObject, EventObject, pageInfoOf } from './types/object-types.js';
 
 interface AppendRequest extends SessionKey {
   /** As it came. */
@@ -30,61 +32,59 @@ interface WatchRequest extends SessionKey {
 }
 
 /** The log of a session. */
-@Resolver()
-@UseFilters(GraphqlProblemFilter)
+@SessionFields()
 export class EventsResolver {
   constructor(
     private readonly sessions: SessionService,
-    private readonly access: SessionAccess,
+    private readonly access: AccessChecks,
   ) {}
 
   @Query(() => EventConnectionObject, {
-    description: 'A page of the whole log, rewound and summarised events included.',
+    description: 'A page of the whole log, including rewound and summarised events.',
   })
+  @RequireAccess('read', 'session')
   async events(
     @Args({ type: () => EventPageArguments }) args: EventPageRequest,
-    @Asker() request: unknown,
+    @Info() info: GraphQLResolveInfo,
   ): Promise<EventConnectionObject> {
-    const { first, after, ...how } = given(args);
-    const { appName, userId, sessionId } = how;
-    await checkAccess(this.access, { action: 'read', target: 'session', appName, userId, sessionId, request });
+    const { first, after, ...how } = omitNulls(args);
     const limit = checkedLimit(first, 'first');
-    const { events, firstSeq, lastSeq, nextCursor } = await this.sessions.listEvents({ ...how, limit, cursor: after });
+    const { events, firstSeq, lastSeq, nextCursor } = await ResponseBudget.of(info).read(
+      () => this.sessions.listEvents({ ...how, limit, cursor: after }),
+      (page) => costOf(page.events, info, 'nodes'),
+    );
     return { nodes: events.map(eventNode), pageInfo: pageInfoOf(nextCursor), firstSeq, lastSeq };
   }
 
-  @Mutation(() => AppendResultObject, { description: 'Appends an event; the same one sent again is stored once.' })
-  async appendEvent(
-    @Args({ type: () => AppendEventArguments }) args: AppendRequest,
-    @Asker() request: unknown,
-  ): Promise<AppendResultObject> {
-    const { sessionId: id, expectedVersion, ...rest } = given(args);
-    const { appName, userId } = rest;
-    await checkAccess(this.access, { action: 'write', target: 'session', appName, userId, sessionId: id, request });
+  @Mutation(() => AppendResultObject, { description: 'Appends an event. A repeated event is stored once.' })
+  @RequireAccess('write', 'session', APPENDS_EVENT)
+  async appendEvent(@Args({ type: () => AppendEventArguments }) args: AppendRequest): Promise<AppendResultObject> {
+    const { expectedVersion, ...rest } = omitNulls(args);
     const event = eventOf(rest.event);
-    const { stateDelta, stateRemovals } = event.actions ?? {};
-    await checkSharedWrites(this.access, { appName, userId, stateDelta, stateRemovals, request });
     if (event.partial === true) return { duplicate: false };
-    const result = await this.sessions.append({ session: { id, appName, userId }, event, expectedVersion });
+    const result = await this.sessions.append({ session: referenceTo(rest), event, expectedVersion });
     return { event: eventNode(result.event), duplicate: result.duplicate };
   }
 
   @Subscription(() => EventObject, {
-    description: 'The events of the log as they come, summaries and rewinds included: none is left out, none twice.',
+    description: 'Streams the events of the log, including summaries and rewinds, each exactly once.',
     resolve: arrived,
   })
-  eventAppended(@Args({ type: () => WatchArguments }) args: WatchRequest, @Asker() request: unknown): EventStream {
-    return new EventStream(this.#watch(given(args), request));
-  }
-
-  async #watch(wanted: WatchRequest, request: unknown): Promise<AsyncIterableIterator<LoggedEvent>> {
-    const { appName, userId, sessionId } = wanted;
-    await checkAccess(this.access, { action: 'read', target: 'session', appName, userId, sessionId, request });
-    return this.sessions.watch(wanted);
+  @RequireAccess('read', 'session')
+  async eventAppended(
+    @Args({ type: () => WatchArguments }) args: WatchRequest,
+    @CurrentRequest() request: unknown,
+  ): Promise<EventStream> {
+    const { afterSeq, ...key } = omitNulls(args);
+    // A missing session is refused before the stream begins, like a forbidden one.
+    const { lastSeq } = await this.sessions.listEvents({ ...key, limit: 1, order: 'desc' });
+    const access = this.access.followStream({ action: 'read', target: 'session', ...key, request });
+    const events = this.sessions.watch({ ...key, afterSeq: afterSeq ?? lastSeq, signal: access.signal });
+    return new EventStream(events, access);
   }
 }
 
-/** Over HTTP a subscription is run as if it were a query, with no event at all. */
+/** Over HTTP, Apollo runs a subscription like a query, without an event. */
 function arrived(event: LoggedEvent | undefined): EventNode {
   if (event) return eventNode(event);
   throw graphqlErrorOf(new InvalidInputError('is a subscription: ask for it over graphql-ws', 'eventAppended'));

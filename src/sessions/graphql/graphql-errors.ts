@@ -1,14 +1,18 @@
-import { Logger } from '@nestjs/common';
+import { Logger, Catch, type ExceptionFilter } from '@nestjs/common';
 import { GraphQLError } from 'graphql';
-import { problemOf } from '../faces/problems.js';
+import { problemOf } from '../transport/problems.js';
+import { StreamExpired } from '../transport/stream-access.js';
+import { SessionNotFoundError } from '../domain/errors.js';
+import { HiddenDeletion } from '../transport/access-checks.js';
 
 const logger = new Logger('SessionsGraphql');
 
-/** An error as a client gets it, with the code that REST gives; what is nobody's business outside is in the log. */
+/** Converts an error to a GraphQL error with the code of REST. Unexpected errors are logged without exposing details. */
 export function graphqlErrorOf(error: unknown): GraphQLError {
   if (error instanceof GraphQLError) return error;
   const { detail, code, status, path, currentVersion, outcomeUnknown, eventId } = problemOf(error);
-  if (status >= 500) logger.error(detail, error instanceof Error ? error.stack : undefined);
+  if (status >= 500 && !(error instanceof StreamExpired))
+    logger.error(detail, error instanceof Error ? error.stack : undefined);
   const extensions = {
     code,
     status,
@@ -20,13 +24,13 @@ export function graphqlErrorOf(error: unknown): GraphQLError {
   return new GraphQLError(detail, { extensions });
 }
 
-/** What a server answers, as far as it is used here. */
+/** The part of a formatted error that is used here. */
 interface FormattedError {
   readonly message: string;
   readonly extensions?: Readonly<Record<string, unknown>>;
 }
 
-/** Servers name every refused document alike; the code that the refusal has is brought back, with a status. */
+/** Restores the code of a refused document, which Apollo replaces, and adds a status. */
 export function formatGraphqlError<Formatted extends FormattedError>(formatted: Formatted, error: unknown): Formatted {
   const own = codeOf(error instanceof GraphQLError ? error.originalError : undefined);
   const { code = 'INTERNAL_SERVER_ERROR', status, ...extensions } = { ...formatted.extensions, ...own };
@@ -41,4 +45,20 @@ function codeOf(error: unknown): { code?: unknown; status?: unknown } {
 
 function statusFor(code: string): number {
   return { INTERNAL_SERVER_ERROR: 500, UNAUTHENTICATED: 401, FORBIDDEN: 403 }[code] ?? 400;
+}
+
+/** Converts errors of resolvers and guards to GraphQL errors with codes. */
+@Catch()
+export class GraphqlProblemFilter implements ExceptionFilter {
+  catch(error: unknown): GraphQLError | Promise<true> {
+    return error instanceof HiddenDeletion ? Promise.resolve(true) : graphqlErrorOf(error);
+  }
+}
+
+/** Returns null for a missing or forbidden session. It is a promise, since Nest ignores a plain null. */
+@Catch(SessionNotFoundError)
+export class NullForMissingFilter implements ExceptionFilter {
+  catch(): Promise<null> {
+    return Promise.resolve(null);
+  }
 }

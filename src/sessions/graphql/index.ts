@@ -1,8 +1,9 @@
-export { SESSIONS_BODY_LIMIT } from '../faces/body-limit.js';
-export { type AccessRequest, OpenAccess, SessionAccess, type SessionAction } from '../faces/session-access.js';
-export type { SubscriptionRequest } from './asker.js';
-export type { ExplorerOptions } from './explorer/explorer-options.js';
+export { SESSIONS_BODY_LIMIT } from '../transport/body-limit.js';
+export * from '../transport/access-exports.js';
+export { GraphqlAccessGuard } from './access.guard.js';
+export type { SubscriptionRequest } from './current-request.js';
+export type { ExplorerOptions } from './explorer/explorer.module.js';
 export { DEFAULT_GRAPHQL_LIMITS, type GraphqlLimits } from './limits/graphql-limits.js';
-export { sessionsLimitRules } from './limits/limit-rules.js';
+export { sessionsLimitRules } from './limits/document-limits.js';
 export { SessionsGraphqlModule, type SessionsGraphqlOptions } from './sessions-graphql.module.js';
 export { sessionsGraphqlOptions, type SessionsGraphqlServerOptions } from './sessions-graphql-options.js';

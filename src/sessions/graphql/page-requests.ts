@@ -1,7 +1,7 @@
 import type { ListEventsRequest } from '../operations/list-events.js';
 import type { ListSessionsRequest } from '../operations/list-sessions.js';
 
-/** How GraphQL names the size and the place of a page. */
+/** Paging arguments in GraphQL. */
 interface Page {
   readonly first?: number | undefined;
   readonly after?: string | undefined;

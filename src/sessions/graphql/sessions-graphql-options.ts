@@ -1,43 +1,55 @@
+import type { IncomingMessage } from 'node:http';
 import { NoSchemaIntrospectionCustomRule } from 'graphql';
 import { formatGraphqlError } from './graphql-errors.js';
-import { DEFAULT_GRAPHQL_LIMITS, type GraphqlLimits } from './limits/graphql-limits.js';
-import { sessionsLimitRules } from './limits/limit-rules.js';
-import { liveConnections } from './live-connections.js';
+import { DocumentCache } from './limits/document-cache.js';
+import { type GraphqlLimits, graphqlLimits } from './limits/graphql-limits.js';
+import { sessionsLimitRules, textLimitPlugin } from './limits/document-limits.js';
+import { graphqlWsOptions } from './connections/graphql-ws-options.js';
 
-/** What a GraphQL server allows its clients. */
+/** Options of {@link sessionsGraphqlOptions}. */
 export interface SessionsGraphqlServerOptions {
   readonly limits?: Partial<GraphqlLimits> | undefined;
-  /** Whether clients may ask for the schema; in production only if this says so. */
+  /** Whether to allow introspection. Default: not in production. */
   readonly introspection?: boolean | undefined;
-  /** Origins of pages that may open connections for subscriptions, besides the server's own. */
+  /** Origins that may open WebSockets, besides the server's own. */
   readonly origins?: readonly string[] | undefined;
+  /** The client address for `maxConnectionsPerAddress`. Default: the address of the socket. */
+  readonly addressOf?: ((request: IncomingMessage) => string) | undefined;
 }
 
 /**
- * Options for `GraphQLModule.forRoot` under which documents have limits, over HTTP and over graphql-ws. They are made for
- * Apollo; of another server's options, `validationRules` and `subscriptions` are what to look for.
+ * Options for `GraphQLModule.forRoot` with limits for documents over HTTP and graphql-ws. They are for Apollo. With another
+ * server, use `validationRules` and `subscriptions`.
  *
  * @example
  * GraphQLModule.forRoot<ApolloDriverConfig>({ driver: ApolloDriver, ...sessionsGraphqlOptions() });
  */
-export function sessionsGraphqlOptions({ limits, introspection, origins = [] }: SessionsGraphqlServerOptions = {}) {
-  const { maxTokens, maxStreams } = { ...DEFAULT_GRAPHQL_LIMITS, ...limits };
+export function sessionsGraphqlOptions({
+  limits,
+  introspection,
+  origins = [],
+  addressOf = ({ socket }) => socket.remoteAddress ?? '',
+}: SessionsGraphqlServerOptions = {}) {
+  const all = graphqlLimits(limits);
   const isSchemaOpen = introspection ?? process.env.NODE_ENV !== 'production';
   const rules = sessionsLimitRules(limits);
-  const liveRules = isSchemaOpen ? rules : [...rules, NoSchemaIntrospectionCustomRule];
+  const subscriptionRules = isSchemaOpen ? rules : [...rules, NoSchemaIntrospectionCustomRule];
   return {
     autoSchemaFile: true,
     introspection: isSchemaOpen,
     validationRules: rules,
-    parseOptions: { maxTokens },
+    parseOptions: { maxTokens: all.maxTokens },
+    /** Add your own plugins: `plugins: [...options.plugins, yours]`. */
+    plugins: [textLimitPlugin(all.maxTextBytes)],
+    documentStore: new DocumentCache(),
     allowBatchedHttpRequests: false,
     csrfPrevention: true,
-    /** Documents are sent as they are: what a hash stands for would be kept in memory for whoever sends it. */
+    /** Off: any client could fill the memory with documents. */
     persistedQueries: false as const,
     formatError: formatGraphqlError,
     includeStacktraceInErrorResponses: false,
-    /** Its page loads from other hosts; `SessionsGraphqlModule` has one that does not. */
+    /** Off: its page loads from other hosts. Use the explorer of `SessionsGraphqlModule`. */
     graphiql: false,
-    subscriptions: { 'graphql-ws': liveConnections({ rules: liveRules, maxTokens, maxStreams, origins }) },
+    subscriptions: { 'graphql-ws': graphqlWsOptions({ rules: subscriptionRules, limits: all, origins, addressOf }) },
   };
 }

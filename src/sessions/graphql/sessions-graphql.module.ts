@@ -1,23 +1,21 @@
-import { type DynamicModule, Module, type ModuleMetadata, type OnModuleInit, type Type } from '@nestjs/common';
+import { type DynamicModule, Module, type ModuleMetadata, type OnModuleInit } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { GraphQLSchemaHost } from '@nestjs/graphql';
 import { ConfigurationError } from '../../config/configuration-error.js';
-import { SessionAccess } from '../faces/session-access.js';
+import { AccessChecks } from '../transport/access-checks.js';
+import { type SessionAccessOptions, accessProviders } from '../transport/session-access.module.js';
+import { WebSocketLimits } from './connections/connection-limits.js';
 import { EventsResolver } from './events.resolver.js';
-import { type ExplorerOptions, explorerSettings } from './explorer/explorer-options.js';
-import { ExplorerModule } from './explorer/explorer.module.js';
-import { SessionChangesResolver } from './session-changes.resolver.js';
+import { type ExplorerOptions, explorerSettings, ExplorerModule } from './explorer/explorer.module.js';
 import { SessionsResolver } from './sessions.resolver.js';
 import { StateResolver } from './state.resolver.js';
-import { StrangeUpgrades } from './strange-upgrades.js';
+import { UnclaimedUpgrades } from './connections/unclaimed-upgrades.js';
 
-/** Who may touch what, and whether there is an explorer. */
-export interface SessionsGraphqlOptions {
-  /** Decides who may touch what, as in REST; `OpenAccess` lets everybody do everything. */
-  readonly access: Type<SessionAccess>;
-  /** A page to try the schema out, unless the app runs in production. Needs the package `altair-static`. */
+/** Options of the module. `access` is only needed without `SessionAccessModule`. */
+export interface SessionsGraphqlOptions extends Partial<SessionAccessOptions> {
+  /** A page to try the schema, unless the app runs in production. RequireAccess the package `graphiql@3`. */
   readonly explorer?: boolean | ExplorerOptions | undefined;
-  /** What provides `SessionService`, and what `access` needs, where they are not global. */
+  /** Modules that provide `SessionService` and what `access` injects, if they are not global. */
   readonly imports?: ModuleMetadata['imports'];
 }
 
@@ -28,23 +26,26 @@ export interface SessionsGraphqlOptions {
  * imports: [
  *   SessionsModule.forRoot({ provider: 'memory', isGlobal: true }),
  *   GraphQLModule.forRoot<ApolloDriverConfig>({ driver: ApolloDriver, ...sessionsGraphqlOptions() }),
- *   SessionsGraphqlModule.forRoot({ access: OwnSessions }),
+ *   SessionAccessModule.forRoot({ access: clientAccess() }),
+ *   SessionsGraphqlModule.forRoot(),
  * ];
  */
-@Module({ providers: [SessionsResolver, SessionChangesResolver, EventsResolver, StateResolver, StrangeUpgrades] })
+@Module({
+  providers: [SessionsResolver, EventsResolver, StateResolver, UnclaimedUpgrades, WebSocketLimits],
+})
 export class SessionsGraphqlModule implements OnModuleInit {
   constructor(private readonly moduleRef: ModuleRef) {}
 
-  static forRoot({ access, explorer, imports = [] }: SessionsGraphqlOptions): DynamicModule {
+  static forRoot({ explorer, imports = [], ...access }: SessionsGraphqlOptions = {}): DynamicModule {
     const settings = explorerSettings(explorer);
     return {
       module: SessionsGraphqlModule,
       imports: [...imports, ...(settings ? [ExplorerModule.at(settings)] : [])],
-      providers: [{ provide: SessionAccess, useClass: access }],
+      providers: [...accessProviders(access), AccessChecks],
     };
   }
 
-  /** Without it the app would start, and answer to nobody. */
+  /** Without `GraphQLModule`, the app would start without any GraphQL. */
   onModuleInit(): void {
     try {
       this.moduleRef.get(GraphQLSchemaHost, { strict: false });

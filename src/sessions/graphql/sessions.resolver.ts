@@ -1,66 +1,78 @@
+import { Args, Mutation, Info, Parent, Query, ResolveField } from '@nestjs/graphql';
+import { type SessionKey, isBlank } from '../domain/ids.js';
+import { AccessChecks } from '../transport/access-checks.js';
+import { RequireAccess } from '../transport/require-access.js';
+import { CREATES, CREATE_FORK, FORKS, REWINDS } from '../transport/request-writes.js';
+import type { CreateSessionRequest } from '../operations/create-session.js';
+import type { ForkSessionRequest } from '../operations/fork-session.js';
+import type { RewindSessionRequest } from '../operations/rewind-session.js';
+import { SessionService } from '../session.service.js';
+import { CurrentRequest } from './current-request.js';
+import { omitNulls } from './omit-nulls.js';
+import { SessionFields } from './session-fields.js';
+import { type SessionNode, sessionNode, type EventNode, eventNode, isSameNarrowing } from './nodes.js';
+import {
+  CreateSessionArguments,
+  ForkArguments,
+  RewindArguments,
+  SessionArguments,
+  NarrowingArguments,
+  SessionPageArguments,
+} from './types/arguments.js';
+import { SessionObject, EventObject, pageInfoOf, SessionConnectionObject } from './types/object-types.js';
 import { UseFilters } from '@nestjs/common';
-import { Args, Info, Parent, Query, ResolveField, Resolver } from '@nestjs/graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import { SessionNotFoundError } from '../domain/errors.js';
-import type { SessionKey } from '../domain/ids.js';
-import type { GetSessionConfig } from '../domain/narrowing.js';
+import type { GetSessionConfig } from '../domain/view-config.js';
 import { checkedLimit } from '../domain/paging.js';
-import { checkAccess } from '../faces/access-checks.js';
-import { SessionAccess } from '../faces/session-access.js';
-import { viewOf } from '../faces/session-view.js';
-import { SessionService } from '../session.service.js';
-import { Asker } from './asker.js';
-import { type EventNode, eventNode } from './event-node.js';
-import { given } from './given.js';
-import { graphqlErrorOf } from './graphql-errors.js';
-import { GraphqlProblemFilter } from './graphql-problem.filter.js';
-import { requestedEvents } from './requested-events.js';
-import { type ShownSession, isSameNarrowing, shownSession } from './shown-session.js';
-import { NarrowingArguments, SessionArguments, SessionPageArguments } from './types/arguments.js';
-import { EventObject } from './types/event.type.js';
-import { pageInfoOf } from './types/page-info.type.js';
-import { SessionConnectionObject, SessionObject } from './types/session.type.js';
+import type { Session } from '../domain/session.js';
+import { viewOf } from '../transport/session-view.js';
+import { graphqlErrorOf, NullForMissingFilter } from './graphql-errors.js';
+import { ResponseBudget, costOf } from './limits/response-budget.js';
+import { isSelected, requestedEvents } from './selected-fields.js';
 import type { SessionPageRequest } from './page-requests.js';
 
-/** Sessions as they are read: one with its view, or pages of many. */
-@Resolver(() => SessionObject)
-@UseFilters(GraphqlProblemFilter)
+/** Queries and mutations of sessions. */
+@SessionFields(() => SessionObject)
 export class SessionsResolver {
   constructor(
     private readonly sessions: SessionService,
-    private readonly access: SessionAccess,
+    private readonly access: AccessChecks,
   ) {}
 
-  @Query(() => SessionObject, { nullable: true, description: 'The session with its view, or null if there is none.' })
+  @Query(() => SessionObject, { nullable: true, description: 'The session with its view, or null.' })
+  @RequireAccess('read', 'session')
+  @UseFilters(NullForMissingFilter)
   async session(
     @Args({ type: () => SessionArguments }) key: SessionKey,
-    @Asker() request: unknown,
     @Info() info: GraphQLResolveInfo,
-  ): Promise<ShownSession | null> {
-    try {
-      await checkAccess(this.access, { action: 'read', target: 'session', ...key, request });
-    } catch (error) {
-      if (error instanceof SessionNotFoundError) return null;
-      throw error;
-    }
+  ): Promise<SessionNode | null> {
     const config = requestedEvents(info);
-    const session = await this.sessions.getSession({ ...key, config });
-    return session ? shownSession(session, config) : null;
+    const read = (): Promise<Session | undefined> => this.sessions.getSession({ ...key, config });
+    // Its events are counted in `events`.
+    const session = await ResponseBudget.of(info).read(read, (found) => costOf(found ? [found.state] : [], info));
+    return session ? sessionNode(session, config) : null;
   }
 
-  /** Read before, unless they are asked for in another way than the session was read. */
-  @ResolveField(() => [EventObject], { description: 'The view of the conversation, narrowed as asked for.' })
+  /** Already read with the session, unless the arguments differ. */
+  @ResolveField(() => [EventObject], { description: 'The view of the conversation, narrowed by the arguments.' })
   async events(
-    @Parent() { narrowing, events, appName, userId, id: sessionId }: ShownSession,
+    @Parent() { narrowing, events, appName, userId, id: sessionId }: SessionNode,
     @Args({ type: () => NarrowingArguments }) args: GetSessionConfig,
-    @Asker() request: unknown,
+    @CurrentRequest() request: unknown,
+    @Info() info: GraphQLResolveInfo,
   ): Promise<EventNode[]> {
-    const config = given(args);
-    if (isSameNarrowing(config, narrowing)) return events.map(eventNode);
+    const config = omitNulls(args);
+    const budget = ResponseBudget.of(info);
+    if (isSameNarrowing(config, narrowing)) {
+      budget.spend(costOf(events, info));
+      return events.map(eventNode);
+    }
     try {
       const key = { appName, userId, sessionId };
-      await checkAccess(this.access, { action: 'read', target: 'session', ...key, request });
-      const session = await this.sessions.getSession({ ...key, config });
+      await this.access.check({ action: 'read', target: 'session', ...key, request });
+      const read = (): Promise<Session | undefined> => this.sessions.getSession({ ...key, config });
+      const session = await budget.read(read, (found) => costOf(found?.events ?? [], info));
       if (!session) throw new SessionNotFoundError(sessionId);
       return session.events.map(eventNode);
     } catch (error) {
@@ -73,15 +85,65 @@ export class SessionsResolver {
     name: 'sessions',
     description: "A page of a user's sessions, or of all sessions of an app.",
   })
+  @RequireAccess('list', 'sessions')
   async listSessions(
     @Args({ type: () => SessionPageArguments }) args: SessionPageRequest,
-    @Asker() request: unknown,
+    @Info() info: GraphQLResolveInfo,
   ): Promise<SessionConnectionObject> {
-    const { first, after, ...how } = given(args);
-    const { appName, userId } = how;
-    await checkAccess(this.access, { action: 'list', target: 'sessions', appName, userId, request });
+    const { first, after, ...how } = omitNulls(args);
     const limit = checkedLimit(first, 'first');
-    const { sessions, nextCursor } = await this.sessions.listSessions({ ...how, limit, cursor: after });
+    const { sessions, nextCursor } = await ResponseBudget.of(info).read(
+      () =>
+        this.sessions.listSessions({ ...how, limit, cursor: after, includeState: isSelected('state', info, 'nodes') }),
+      (page) => costOf(page.sessions, info, 'nodes'),
+    );
     return { nodes: sessions.map(viewOf), pageInfo: pageInfoOf(nextCursor) };
+  }
+
+  @Mutation(() => SessionObject, { description: 'Creates a session. Fails if the id is in use.' })
+  @RequireAccess('create', 'sessions', CREATES)
+  async createSession(@Args({ type: () => CreateSessionArguments }) args: CreateSessionRequest): Promise<SessionNode> {
+    return sessionNode(await this.sessions.createSession(omitNulls(args)));
+  }
+
+  @Mutation(() => SessionObject, { description: 'Returns the session with this id, and creates it if needed.' })
+  @RequireAccess('create', 'sessions', CREATES)
+  async getOrCreateSession(
+    @Args({ type: () => CreateSessionArguments }) args: CreateSessionRequest,
+    @CurrentRequest() request: unknown,
+  ): Promise<SessionNode> {
+    const wanted = omitNulls(args);
+    const { appName, userId, sessionId } = wanted;
+    // An existing session is returned, so reading must be allowed too.
+    if (!isBlank(sessionId)) {
+      await this.access.check({ action: 'read', target: 'session', appName, userId, sessionId, request });
+    }
+    return sessionNode(await this.sessions.getOrCreateSession(wanted));
+  }
+
+  @Mutation(() => Boolean, { description: 'Deletes a session. Always true. Shared state stays.' })
+  @RequireAccess('delete', 'session')
+  async deleteSession(@Args({ type: () => SessionArguments }) key: SessionKey): Promise<boolean> {
+    await this.sessions.deleteSession(key);
+    return true;
+  }
+
+  @Mutation(() => SessionObject, { description: 'Rewinds a session and its own state.' })
+  @RequireAccess('write', 'session', REWINDS)
+  async rewindSession(@Args({ type: () => RewindArguments }) args: RewindSessionRequest): Promise<SessionNode> {
+    return sessionNode(await this.sessions.rewindSession(omitNulls(args)));
+  }
+
+  @Mutation(() => SessionObject, {
+    description: 'Creates a session from this one, as it is or as it was after an event.',
+  })
+  @RequireAccess('write', 'session', FORKS)
+  async forkSession(
+    @Args({ type: () => ForkArguments }) args: ForkSessionRequest,
+    @CurrentRequest() request: unknown,
+  ): Promise<SessionNode> {
+    const { appName, userId } = args;
+    await this.access.checkRequirement(CREATE_FORK, { appName, userId, request, input: {} });
+    return sessionNode(await this.sessions.forkSession(omitNulls(args)));
   }
 }

@@ -1,82 +1,86 @@
-import { UseFilters } from '@nestjs/common';
-import { Args, Mutation, Query, Resolver } from '@nestjs/graphql';
+import { Args, Info, Mutation, Query } from '@nestjs/graphql';
+import type { GraphQLResolveInfo } from 'graphql';
+import { jsonBytes } from '../domain/byte-budget.js';
 import type { SessionKey, UserKey } from '../domain/ids.js';
-import { checkAccess, checkSharedWrites } from '../faces/access-checks.js';
-import { SessionAccess } from '../faces/session-access.js';
+import { referenceTo } from '../domain/session.js';
+import { RequireAccess } from '../transport/require-access.js';
+import { CHANGES_APP_STATE, CHANGES_STATE, CHANGES_USER_STATE } from '../transport/request-writes.js';
 import { SessionService } from '../session.service.js';
-import { Asker } from './asker.js';
-import { type EventNode, eventNode } from './event-node.js';
-import { given } from './given.js';
-import { GraphqlProblemFilter } from './graphql-problem.filter.js';
-import { JSON_SCALAR } from './scalars/json.scalar.js';
-import { AppArguments, UserArguments } from './types/arguments.js';
-import { EventObject } from './types/event.type.js';
-import { AppStateArguments, SessionStateArguments, UserStateArguments } from './types/state-arguments.js';
+import { type EventNode, eventNode } from './nodes.js';
+import { omitNulls } from './omit-nulls.js';
+import { ResponseBudget, type ResponseCost } from './limits/response-budget.js';
+import { SessionFields } from './session-fields.js';
+import { JSON_SCALAR } from './types/scalars.js';
+import {
+  AppArguments,
+  UserArguments,
+  AppStateArguments,
+  SessionStateArguments,
+  UserStateArguments,
+} from './types/arguments.js';
+import { EventObject } from './types/object-types.js';
 
 type State = Record<string, unknown>;
 
-/** As they came: the rules of sessions check them. */
+/** Unchecked: the domain rules validate them. */
 interface Changes {
   readonly stateDelta?: State | undefined;
   readonly stateRemovals?: string[] | undefined;
 }
 
-/** State: of a session, of a user, of an app. */
-@Resolver()
-@UseFilters(GraphqlProblemFilter)
-export class StateResolver {
-  constructor(
-    private readonly sessions: SessionService,
-    private readonly access: SessionAccess,
-  ) {}
+const costOfState = (state: State): ResponseCost => ({ items: 1, bytes: jsonBytes(state) });
 
-  @Query(() => JSON_SCALAR, { description: 'What all sessions of a user share.' })
-  async userState(@Args({ type: () => UserArguments }) user: UserKey, @Asker() request: unknown): Promise<State> {
-    await checkAccess(this.access, { action: 'read', target: 'userState', ...user, request });
-    return this.sessions.getUserState(user);
+/** State: of a session, of a user, of an app. */
+@SessionFields()
+export class StateResolver {
+  constructor(private readonly sessions: SessionService) {}
+
+  @Query(() => JSON_SCALAR, { description: 'The state that all sessions of a user share.' })
+  @RequireAccess('read', 'userState')
+  async userState(
+    @Args({ type: () => UserArguments }) user: UserKey,
+    @Info() info: GraphQLResolveInfo,
+  ): Promise<State> {
+    return ResponseBudget.of(info).read(() => this.sessions.getUserState(user), costOfState);
   }
 
-  @Query(() => JSON_SCALAR, { description: 'What all sessions of an app share.' })
+  @Query(() => JSON_SCALAR, { description: 'The state that all sessions of an app share.' })
+  @RequireAccess('read', 'appState')
   async appState(
     @Args({ type: () => AppArguments }) { appName }: { appName: string },
-    @Asker() request: unknown,
+    @Info() info: GraphQLResolveInfo,
   ): Promise<State> {
-    await checkAccess(this.access, { action: 'read', target: 'appState', appName, request });
-    return this.sessions.getAppState({ appName });
+    return ResponseBudget.of(info).read(() => this.sessions.getAppState({ appName }), costOfState);
   }
 
-  @Mutation(() => EventObject, { description: 'Changes state by an event of the author system, and answers with it.' })
+  @Mutation(() => EventObject, {
+    description: 'Changes state with one event by the author system, and returns the event.',
+  })
+  @RequireAccess('write', 'session', CHANGES_STATE)
   async updateSessionState(
     @Args({ type: () => SessionStateArguments }) args: SessionKey & Changes & { expectedVersion?: number },
-    @Asker() request: unknown,
   ): Promise<EventNode> {
-    const { appName, userId, sessionId: id, expectedVersion, ...changes } = given(args);
-    await checkAccess(this.access, { action: 'write', target: 'session', appName, userId, sessionId: id, request });
-    await checkSharedWrites(this.access, { appName, userId, ...changes, request });
+    const { appName, userId, sessionId, expectedVersion, ...changes } = omitNulls(args);
+    const session = referenceTo({ appName, userId, sessionId });
     const event = { author: 'system', actions: changes };
-    return eventNode(await this.sessions.appendEvent({ session: { id, appName, userId }, event, expectedVersion }));
+    return eventNode(await this.sessions.appendEvent({ session, event, expectedVersion }));
   }
 
   @Mutation(() => JSON_SCALAR, {
-    description: 'Changes what all sessions of a user share, and answers with all of it.',
+    description: 'Changes the state that all sessions of a user share, and returns all of it.',
   })
-  async updateUserState(
-    @Args({ type: () => UserStateArguments }) args: UserKey & Changes,
-    @Asker() request: unknown,
-  ): Promise<State> {
-    const { appName, userId } = args;
-    await checkAccess(this.access, { action: 'write', target: 'userState', appName, userId, request });
-    return this.sessions.updateUserState(given(args));
+  @RequireAccess('write', 'userState', CHANGES_USER_STATE)
+  async updateUserState(@Args({ type: () => UserStateArguments }) args: UserKey & Changes): Promise<State> {
+    return this.sessions.updateUserState(omitNulls(args));
   }
 
   @Mutation(() => JSON_SCALAR, {
-    description: 'Changes what all sessions of an app share, and answers with all of it.',
+    description: 'Changes the state that all sessions of an app share, and returns all of it.',
   })
+  @RequireAccess('write', 'appState', CHANGES_APP_STATE)
   async updateAppState(
     @Args({ type: () => AppStateArguments }) args: { readonly appName: string } & Changes,
-    @Asker() request: unknown,
   ): Promise<State> {
-    await checkAccess(this.access, { action: 'write', target: 'appState', appName: args.appName, request });
-    return this.sessions.updateAppState(given(args));
+    return this.sessions.updateAppState(omitNulls(args));
   }
 }

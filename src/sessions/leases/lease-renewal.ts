@@ -1,24 +1,24 @@
 import { LeaseLostError } from '../domain/errors.js';
 import type { Lease, LeaseStore } from '../storage/lease-store.js';
 
-/** So that a renewal may fail, and the next one still comes in time. */
+/** If one renewal fails, the next one is still in time. */
 const RENEWALS_PER_LIFE = 3;
 
 export interface RenewalOptions {
   readonly leases: LeaseStore;
   readonly lease: Lease;
   readonly ttlMs: number;
-  /** When the lease was asked for, by `performance.now()`. */
+  /** When the lease was requested, by `performance.now()`. */
   readonly askedAt: number;
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * Keeps a lease alive, and says when it is lost.
+ * Renews a lease, and signals when it is lost.
  *
- * Whether it is over is judged here by the time since the last renewal that worked was *asked* for, which is
- * never later than the store sees it, and needs no agreement of clocks. So the holder stops in time even where
- * the store does not answer any more.
+ * The lease counts as lost when its time has passed since the last successful renewal was *requested*. This is never
+ * later than by the store's clock, and needs no synchronised clocks. So the holder stops in time even if the store
+ * does not respond.
  */
 export class LeaseRenewal {
   readonly #options: RenewalOptions;
@@ -38,7 +38,7 @@ export class LeaseRenewal {
     return this.#lost.signal;
   }
 
-  /** From now on nothing is renewed, and the signal stays as it is. */
+  /** Stops renewing. The signal does not change any more. */
   stop(): void {
     this.#isStopped = true;
     clearTimeout(this.#next);
@@ -59,7 +59,7 @@ export class LeaseRenewal {
       if (renewed) this.#expectEnd(askedAt);
       else this.#lose();
     } catch (error) {
-      // It may work the next time, and until then the lease is held.
+      // The lease is still held, and the next renewal may succeed.
       if (!this.#isStopped) onError(error);
     }
     this.#plan();

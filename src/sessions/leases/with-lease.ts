@@ -3,37 +3,37 @@ import { assertLeaseRequest } from '../domain/lease-rules.js';
 import type { LeaseStore } from '../storage/lease-store.js';
 import { LeaseRenewal } from './lease-renewal.js';
 
-/** Which lease to take, and for how long. */
+/** The lease to acquire. */
 export interface WithLeaseOptions {
-  /** Where leases are kept: `storage.leases`. */
+  /** The lease store: `storage.leases`. */
   readonly leases: LeaseStore;
-  /** What only one may do at a time: 1 to 400 UTF-8 bytes. */
+  /** Name of the exclusive work: 1 to 400 UTF-8 bytes. */
   readonly name: string;
-  /** Who does it, for people who look into the store; the machine and the process unless given. */
+  /** Identifies the worker, for operators. Default: host name and process id. */
   readonly holder?: string | undefined;
-  /** How long others wait after this process crashed; from 100 ms to a day. Work may take longer than that. */
+  /** How long others wait after a crash of this process; from 100 ms to a day. Work may take longer. */
   readonly ttlMs: number;
-  /** Told of a renewal or a release that failed; the lease then runs out by itself. */
+  /** Receives errors of renewals and of the release. The lease then expires. */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
-/** What work has that holds a lease. */
+/** The lease, as the work sees it. */
 export interface HeldLease {
-  /** Higher than that of whoever held the lease before: what the work writes to can refuse lower ones. */
+  /** Fencing token: higher than the token of any former holder. The target of the work can refuse lower ones. */
   readonly token: number;
-  /** Fires when the lease is lost, with a `LeaseLostError`: somebody else may begin from then on. */
+  /** Aborts with a `LeaseLostError` when the lease is lost. Then another instance may begin. */
   readonly signal: AbortSignal;
 }
 
-/** What became of the work; it did not run where somebody else holds the lease. */
+/** The result of the work, or `ran: false` if another instance holds the lease. */
 export type LeaseOutcome<Result> = { readonly ran: true; readonly result: Result } | { readonly ran: false };
 
 /**
- * Does something that one instance at a time may do: takes the lease, renews it for as long as the work takes,
- * and gives it back, also where the work throws. Where somebody else holds it, nothing is done.
+ * Runs work under a lease: acquires the lease, renews it while the work runs, and releases it, even if the work throws.
+ * If another instance holds the lease, the work does not run.
  *
- * A lease alone cannot stop work that hangs and goes on later; check `signal` before each step, and have
- * what must not be written twice refuse lower tokens.
+ * A lease cannot stop work that hangs and continues later. Check `signal` before each step, and let the target of
+ * critical writes refuse lower tokens.
  *
  * @example
  * const outcome = await withLease({ leases: storage.leases, name: 'report', ttlMs: 30_000 }, async ({ token, signal }) => {
@@ -42,7 +42,7 @@ export type LeaseOutcome<Result> = { readonly ran: true; readonly result: Result
  *     await publish(page, token);
  *   }
  * });
- * if (!outcome.ran) console.log('another instance is at it');
+ * if (!outcome.ran) console.log('another instance does the work');
  */
 export async function withLease<Result>(
   { leases, name, holder = `${hostname()}:${process.pid}`, ttlMs, onError = () => undefined }: WithLeaseOptions,
@@ -57,7 +57,7 @@ export async function withLease<Result>(
     return { ran: true, result: await work({ token: lease.token, signal: renewal.signal }) };
   } finally {
     renewal.stop();
-    // What the work came to is not spoiled by a store that is away: the lease runs out.
+    // A failed release does not hide the result: the lease expires.
     await leases.release(lease).catch(onError);
   }
 }

@@ -7,19 +7,29 @@ import { checkedSettings } from '../domain/settings.js';
 import { problemsOfStore, unknownNames } from './check-store-options.js';
 import { COMMON_VALUES, isRecord, problemsOfValues, shown } from './check-values.js';
 
-/** Options that are there whatever the store is. */
-const NAMES = ['provider', 'redis', 'database', 'storage', 'cleanup', 'watchPollMs', 'clock', 'newId'];
+/** Options besides the groups of settings. */
+const NAMES = [
+  'provider',
+  'redis',
+  'database',
+  'storage',
+  'cleanup',
+  'watchPollMs',
+  'clock',
+  'newId',
+  'onUnsavedState',
+];
 const GROUPS = { history: DEFAULT_HISTORY, ttl: DEFAULT_TTL, limits: DEFAULT_LIMITS };
 
 /**
- * Checks options that were given by code. All that is wrong is said at once, before anything is opened.
+ * Checks options given by code, before anything is opened. Reports all problems at once.
  *
  * @throws ConfigurationError
  */
 export function checkModuleOptions(options: unknown): void {
   if (!isRecord(options)) {
     throw new ConfigurationError([
-      'The options are missing: forRoot, or the factory of forRootAsync, has to give them.',
+      "The options are missing: forRoot, or the factory of forRootAsync, has to give them, such as { provider: 'memory' }.",
     ]);
   }
   const problems = [
@@ -31,7 +41,7 @@ export function checkModuleOptions(options: unknown): void {
   if (problems.length > 0) throw new ConfigurationError(problems);
 }
 
-/** Each setting on its own, so that one that is wrong does not hide the next. */
+/** Checks each setting separately, so that one problem does not hide the next. */
 function problemsOfGroup<Settings extends object>(group: string, defaults: Settings, given: unknown): string[] {
   if (given === undefined) return [];
   if (!isRecord(given)) return [`${group} is ${JSON.stringify(given)}; it must be an object of settings.`];

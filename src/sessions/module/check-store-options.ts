@@ -1,31 +1,38 @@
+import { providerHint } from '../../config/provider-hints.js';
 import { isRedisUrl } from '../../config/redis-address.js';
 import { hasSchemas, namesDatabase } from '../../config/store-rules.js';
+import { databaseTls, redisTls } from '../../config/store-tls.js';
+import type { TlsChoice } from '../../config/tls-settings.js';
 import { DATABASE_VALUES, type Options, REDIS_VALUES, isRecord, problemsOfValues } from './check-values.js';
 
 const REDIS_PLACES = ['url', 'client', 'cluster'];
 const REDIS_NAMES = [...new Set([...REDIS_PLACES, ...Object.keys(REDIS_VALUES)])];
 const DATABASE_PLACES = ['database', 'url', 'dataSource'];
 const DATABASE_NAMES = [...new Set([...DATABASE_PLACES, ...Object.keys(DATABASE_VALUES)])];
-/** What a DataSource decides itself. */
-const OF_DATA_SOURCES = ['poolSize', 'tablePrefix', 'schema', 'preparedStatements', 'driverOptions'];
+/** Options that a DataSource has itself. */
+const OF_DATA_SOURCES = ['tls', 'poolSize', 'tablePrefix', 'schema', 'preparedStatements', 'driverOptions'];
 
-/** Names that nobody would ever look at. */
+/** Refuses unknown option names. */
 export function unknownNames(given: Options, known: readonly string[], what: string, before = ''): string[] {
   const unknown = Object.keys(given).filter((name) => !known.includes(name));
   return unknown.map((name) => `${before}${name} ${what}; there are ${known.join(', ')}.`);
 }
 
-/** Options that only one provider has a use for. */
+/** Options that belong to one provider. */
 const PROVIDER_OF = { redis: 'redis', database: 'typeorm' } as const;
 const PROVIDERS = new Set<unknown>(['memory', 'redis', 'typeorm']);
 
-/** What is wrong with the store that options choose. */
+/** The problems of the chosen store's options. */
 export function problemsOfStore(options: Options): string[] {
   const { provider } = options;
   if ('storage' in options) return [...problemsOfCustom(options.storage), ...problemsBesideStorage(options)];
   if (!PROVIDERS.has(provider)) {
     const found = provider === undefined ? 'missing' : JSON.stringify(provider);
-    return [`provider is ${found}; it must be memory, redis or typeorm, or give a storage of your own.`];
+    const hint = providerHint(provider);
+    const instead = hint && ` For ${hint.name} write ${hint.options}.`;
+    return [
+      `provider is ${found}; it must be memory, redis or typeorm, or give a storage of your own.${instead ?? ''}`,
+    ];
   }
   const astray = storeOptions(options).filter((name) => PROVIDER_OF[name] !== provider);
   return [
@@ -59,11 +66,11 @@ function problemsOfRedis(redis: unknown): string[] {
   const problems = [
     ...unknownNames(redis, REDIS_NAMES, 'is no option', 'redis.'),
     ...problemsOfValues(redis, REDIS_VALUES, 'redis.'),
-    ...(client === undefined ? [] : besides(redis, 'client', ['connection'], 'redis.')),
+    ...(client === undefined ? [] : besides(redis, 'client', ['connection', 'tls'], 'redis.')),
   ];
   const places = REDIS_PLACES.filter((name) => redis[name] !== undefined);
   if (places.length > 1) problems.push(`redis says ${places.join(' and ')}; it must say one of them.`);
-  // Else a client that was not found would mean the Redis of this machine.
+  // A client that is undefined by mistake must not mean the local Redis.
   if ('client' in redis && !(isRecord(client) && typeof client.status === 'string' && 'isCluster' in client)) {
     problems.push('redis.client is no client of ioredis; give a Redis or a Cluster, or leave it out.');
   }
@@ -72,6 +79,9 @@ function problemsOfRedis(redis: unknown): string[] {
       'redis.url cannot be read as an address; it must be redis://host:port/number or rediss://…, where the number is that of a database.',
     );
   }
+  // Values of the wrong type are reported already.
+  if (problems.length > 0 || client !== undefined) return problems;
+  problems.push(...redisTls(redis, { url: 'redis.url', tls: 'redis.tls' }).problems);
   return problems;
 }
 
@@ -94,13 +104,19 @@ function problemsOfDatabase(database: unknown): string[] {
   return [...problems, ...problemsOfUrl(database)];
 }
 
-function problemsOfUrl({ url, dataSource, schema, driverOptions }: Options): string[] {
+function problemsOfUrl({ url, tls, dataSource, schema, driverOptions }: Options): string[] {
   if (url !== undefined && !(isUrl(url) && /^(mysql|mariadb|postgres|postgresql):\/\/./i.test(url))) {
     return [
       'database.url cannot be read as an address; it must be mysql://, mariadb:// or postgres://, and a file is { database: path }.',
     ];
   }
   const problems: string[] = [];
+  if (url !== undefined) {
+    const given = { url, tls: tls as TlsChoice | undefined, ...(isRecord(driverOptions) && { driverOptions }) };
+    problems.push(...databaseTls(given, { url: 'database.url', tls: 'database.tls' }).problems);
+  } else if (tls !== undefined && dataSource === undefined) {
+    problems.push('database.tls is for servers, and a SQLite file is none; leave it out.');
+  }
   if (url !== undefined && !namesDatabase(url) && !(isRecord(driverOptions) && 'database' in driverOptions)) {
     problems.push('database.url names no database; it must end in one, as in mysql://host:port/database.');
   }
@@ -110,7 +126,7 @@ function problemsOfUrl({ url, dataSource, schema, driverOptions }: Options): str
   return problems;
 }
 
-/** Options that nobody would look at beside what the app made itself. */
+/** Options that have no effect beside a client or DataSource of the app. */
 function besides(given: Options, own: string, names: readonly string[], before: string): string[] {
   return names
     .filter((name) => given[name] !== undefined)

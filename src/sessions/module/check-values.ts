@@ -7,14 +7,15 @@ import {
   type TextRule,
 } from '../../config/store-rules.js';
 import type { DatabaseSettings, RedisSettings } from '../../config/store-settings.js';
+import { TLS_ALLOWED, isTlsChoice } from '../../config/tls-settings.js';
 
 export type Options = Readonly<Record<string, unknown>>;
 
-/** What a value has to be, if it is there. */
+/** The rule for an optional value. */
 interface ValueKind {
   readonly fits: (value: unknown) => boolean;
   readonly allowed: string;
-  /** Whether it may hold a password, and is never shown. */
+  /** Whether it may contain a password. Then messages never show it. */
   readonly isSecret?: boolean;
 }
 
@@ -28,19 +29,21 @@ const text = ({ pattern, allowed }: TextRule): ValueKind => ({
 });
 const flag: ValueKind = { fits: (value) => typeof value === 'boolean', allowed: 'true or false' };
 const settings: ValueKind = { fits: isRecord, allowed: 'an object of settings', isSecret: true };
+const tls: ValueKind = { fits: isTlsChoice, allowed: TLS_ALLOWED, isSecret: true };
 const milliseconds = wholeNumber(1, LONGEST_TIME_LIMIT_MS);
 
-/** What holds for every store. */
+/** Options for every store. */
 export const COMMON_VALUES: Readonly<Record<string, ValueKind>> = {
   cleanup: flag,
   watchPollMs: wholeNumber(1, LONGEST_TIMER_MS),
   clock: { fits: (value) => isRecord(value) && typeof value.now === 'function', allowed: 'an object with now()' },
   newId: { fits: (value) => typeof value === 'function', allowed: 'a function' },
+  onUnsavedState: { fits: (value) => typeof value === 'function', allowed: 'a function' },
 };
 
-const ADDRESS = /^(sqlite|mysql|mariadb|postgres|postgresql):/i;
+const ADDRESS = /^(sqlite|mysql|mariadb|postgres|postgresql):|^(libsql|https?|wss?):\/\//i;
 
-/** Compiles only while it names every option there is. */
+/** The type requires an entry for every option. */
 export const REDIS_VALUES: Readonly<Record<Exclude<keyof RedisSettings, 'url' | 'client'>, ValueKind>> = {
   connection: settings,
   cluster: {
@@ -48,6 +51,7 @@ export const REDIS_VALUES: Readonly<Record<Exclude<keyof RedisSettings, 'url' | 
     allowed: 'a list of nodes, such as [{ host, port }]',
     isSecret: true,
   },
+  tls,
   prefix: text(REDIS_PREFIX),
   commandTimeoutMs: milliseconds,
   waitReplicas: {
@@ -56,13 +60,14 @@ export const REDIS_VALUES: Readonly<Record<Exclude<keyof RedisSettings, 'url' | 
   },
 };
 
-/** This one as well. */
+/** The type requires an entry for every option. */
 export const DATABASE_VALUES: Readonly<Record<Exclude<keyof DatabaseSettings, 'url' | 'dataSource'>, ValueKind>> = {
   database: {
     fits: (value) => typeof value === 'string' && !ADDRESS.test(value),
     allowed: 'the path of a SQLite file, and an address is { url }',
     isSecret: true,
   },
+  tls,
   poolSize: wholeNumber(1),
   tablePrefix: text(TABLE_PREFIX),
   schema: text(SCHEMA_NAME),
@@ -76,7 +81,7 @@ export function isRecord(value: unknown): value is Options {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Of each value that does not fit: where it is, what was found, and what is allowed. */
+/** Describes each wrong value: its path, what was found, and what is allowed. */
 export function problemsOfValues(
   given: Options,
   kinds: Readonly<Record<string, ValueKind>>,
@@ -90,7 +95,7 @@ export function problemsOfValues(
   });
 }
 
-/** JSON has no words for NaN, functions and the like. */
+/** Shows a value; JSON cannot represent NaN and functions. */
 export function shown(value: unknown): string {
   return typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? `a ${typeof value}`);
 }

@@ -1,63 +1,101 @@
 import type { ModuleRef } from '@nestjs/core';
+import { inspect } from 'node:util';
+import { storePlaceOf } from '../../config/store-place.js';
+import { StoreUnavailableError } from '../domain/errors.js';
 import { InMemorySessionStorage } from '../storage/in-memory/in-memory-session-storage.js';
 import type { SessionStorage } from '../storage/session-storage.js';
 import { checkModuleOptions } from './check-module-options.js';
 import { loadPackage } from './load-package.js';
 import type { CustomStore, SessionsModuleOptions } from './sessions-module-options.js';
 
-/** A store that is not open yet, and whether it is ours to close. */
+/** A store that is not open yet, and whether the module closes it. */
 export interface ChosenStorage {
   readonly storage: SessionStorage;
   readonly isOurs: boolean;
-  /** Reaches for it, so that a wrong setting shows when the app starts. */
+  /** Where sessions are stored, for logs. */
+  readonly place: string;
+  /** Checks that the store can be reached: opens and closes another one with the same settings. */
+  probe(): Promise<void>;
+  /** Connects, so that wrong settings fail at start. */
   open(): Promise<void>;
 }
 
 type Openable = SessionStorage & { open(): Promise<void> };
 
-const loadRedis = () => import('../storage/redis/storage-of-settings.js');
+const loadRedis = () => import('../storage/redis/redis-session-storage.js');
 const loadTypeOrm = () => import('../storage/typeorm/storage-of-settings.js');
 
-/** Makes the store that the options choose, and loads nothing that belongs to another one. */
+/** Creates the chosen store, without loading the packages of other stores. */
 export async function chooseStorage(options: SessionsModuleOptions, moduleRef: ModuleRef): Promise<ChosenStorage> {
   checkModuleOptions(options);
   if (isCustom(options)) return customStorage(options, moduleRef);
+  const place = storePlaceOf(options);
   const { clock } = options;
   if (options.provider === 'redis') {
     const { redisStorageOf } = await loadPackage(loadRedis, 'The redis provider');
-    return provided(redisStorageOf(options.redis ?? {}, clock), 'The redis provider');
+    return provided(() => redisStorageOf(options.redis ?? {}, clock), 'The redis provider', place);
   }
   if (options.provider === 'typeorm') {
     const { typeOrmStorageOf } = await loadPackage(loadTypeOrm, 'The typeorm provider');
-    return provided(typeOrmStorageOf(options.database ?? {}, clock), 'The typeorm provider');
+    const chosen = provided(() => typeOrmStorageOf(options.database ?? {}, clock), 'The typeorm provider', place);
+    // The app may initialise its DataSource in a module hook, later than this.
+    return isInitialised(options.database?.dataSource) ? chosen : { ...chosen, probe: nothing };
   }
-  return { storage: new InMemorySessionStorage({ clock }), isOurs: true, open: nothingToOpen };
+  return { storage: new InMemorySessionStorage({ clock }), isOurs: true, place, probe: nothing, open: nothing };
 }
 
 function isCustom(options: SessionsModuleOptions): options is SessionsModuleOptions & CustomStore {
   return 'storage' in options;
 }
 
-function provided(storage: Openable, provider: string): ChosenStorage {
+function isInitialised(dataSource: object | undefined): boolean {
+  return dataSource === undefined || ('isInitialized' in dataSource && dataSource.isInitialized === true);
+}
+
+function provided(make: () => Openable, provider: string, place: string): ChosenStorage {
+  const storage = make();
   return {
     storage,
     isOurs: true,
-    async open() {
-      try {
-        await loadPackage(() => storage.open(), provider);
-      } catch (error) {
-        // Else it would go on trying, and keep the process alive.
-        await storage.close();
-        throw error;
-      }
+    place,
+    async probe() {
+      const another = make();
+      await opened(another, provider);
+      await another.close();
     },
+    open: () => opened(storage, provider),
   };
 }
 
-async function customStorage({ storage }: CustomStore, moduleRef: ModuleRef): Promise<ChosenStorage> {
-  return typeof storage === 'function'
-    ? { storage: await moduleRef.create(storage), isOurs: true, open: nothingToOpen }
-    : { storage, isOurs: false, open: nothingToOpen };
+async function opened(storage: Openable, provider: string): Promise<void> {
+  try {
+    await loadPackage(() => storage.open(), provider);
+  } catch (error) {
+    // Otherwise it keeps reconnecting and the process alive.
+    await storage.close();
+    throw startFailure(error);
+  }
 }
 
-async function nothingToOpen(): Promise<void> {}
+async function customStorage({ storage }: CustomStore, moduleRef: ModuleRef): Promise<ChosenStorage> {
+  const isOurs = typeof storage === 'function';
+  const made = isOurs ? await moduleRef.create(storage) : storage;
+  return {
+    storage: made,
+    isOurs,
+    place: `a store of the app's own, ${made.constructor.name}`,
+    probe: nothing,
+    open: nothing,
+  };
+}
+
+async function nothing(): Promise<void> {}
+
+/** Makes logs show the error as one message, without a stack trace. */
+export function startFailure(error: unknown): unknown {
+  if (error instanceof StoreUnavailableError) {
+    const shown = `${error.name}: The store of the sessions cannot be opened. ${error.reason}`;
+    Object.defineProperty(error, inspect.custom, { value: () => shown });
+  }
+  return error;
+}

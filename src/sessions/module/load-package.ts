@@ -1,7 +1,7 @@
 import { types } from 'node:util';
 import { ConfigurationError } from '../../config/configuration-error.js';
 
-/** Runs what needs optional packages; where one is missing, the error says how to install it. */
+/** Loads optional packages. If one is missing, the error says how to install it. */
 export async function loadPackage<Loaded>(load: () => Promise<Loaded>, neededBy: string): Promise<Loaded> {
   try {
     return await load();
@@ -15,10 +15,10 @@ export async function loadPackage<Loaded>(load: () => Promise<Loaded>, neededBy:
 function missingPackage(error: unknown): string | undefined {
   // Jest's own errors are not `instanceof` the Error of the code that it runs.
   if (!types.isNativeError(error)) return undefined;
-  // Of TypeORM, about a driver.
+  // TypeORM's error for a missing driver.
   if (error.name === 'DriverPackageNotInstalledError') return /npm install ([\w@/-]+)/.exec(error.message)?.[1];
   const code = 'code' in error ? error.code : undefined;
   if (code !== 'ERR_MODULE_NOT_FOUND' && code !== 'MODULE_NOT_FOUND') return undefined;
-  // A path is a broken installation, which no `npm install` of a name mends.
+  // A path means a broken installation, which `npm install` of a package does not fix.
   return /Cannot find (?:package|module) '((?:@[\w.-]+\/)?\w[\w.-]*)['/]/.exec(error.message)?.[1];
 }

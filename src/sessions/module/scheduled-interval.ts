@@ -2,14 +2,23 @@ import type { ModuleRef } from '@nestjs/core';
 import { LONGEST_TIMER_MS } from '../../config/store-rules.js';
 import { loadPackage } from './load-package.js';
 
-/** What is used of SchedulerRegistry. */
+/** The used part of SchedulerRegistry. */
 interface Intervals {
   doesExist(type: 'interval', name: string): boolean;
   addInterval(name: string, interval: NodeJS.Timeout): void;
   deleteInterval(name: string): void;
 }
 
-/** A job of the app's schedule: in the registry of its own ScheduleModule, where it has one. */
+/**
+ * Throws if `@nestjs/schedule` is missing.
+ *
+ * @param neededBy the feature that needs it, for the message
+ */
+export async function checkSchedule(neededBy: string): Promise<void> {
+  await loadPackage(() => import('@nestjs/schedule'), neededBy);
+}
+
+/** A scheduled job, in the registry of the app's ScheduleModule if there is one. */
 export class ScheduledInterval {
   readonly #intervals: Intervals;
   #stop: () => void = () => undefined;
@@ -18,18 +27,18 @@ export class ScheduledInterval {
     this.#intervals = intervals;
   }
 
-  /** @param neededBy what the package is for, should it be missing */
-  static async find(moduleRef: ModuleRef, neededBy: string): Promise<ScheduledInterval> {
-    const { SchedulerRegistry } = await loadPackage(() => import('@nestjs/schedule'), neededBy);
+  /** Call it after all providers are created. */
+  static async find(moduleRef: ModuleRef): Promise<ScheduledInterval> {
+    const { SchedulerRegistry } = await import('@nestjs/schedule');
     return new ScheduledInterval(foundIn(moduleRef, SchedulerRegistry) ?? new SchedulerRegistry());
   }
 
-  /** Of a name that is taken, by another module of the same kind, it takes the next one. */
+  /** If another module took the name, a number is added. */
   start(wantedName: string, everyMs: number, job: () => unknown): void {
     let name = wantedName;
     for (let number = 2; this.#intervals.doesExist('interval', name); number++) name = `${wantedName}:${number}`;
     const interval = setInterval(() => void job(), Math.min(everyMs, LONGEST_TIMER_MS));
-    // An app that has nothing else to do may end.
+    // Does not keep the process alive.
     interval.unref();
     this.#intervals.addInterval(name, interval);
     this.#stop = () => {

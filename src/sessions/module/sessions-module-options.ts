@@ -1,4 +1,4 @@
-import type { Type } from '@nestjs/common';
+import { ConfigurableModuleBuilder, type Type } from '@nestjs/common';
 import type { HistorySettings } from '../../config/history.js';
 import type { SessionLimits } from '../../config/limits.js';
 import type { StoreSettings } from '../../config/store-settings.js';
@@ -6,33 +6,43 @@ import type { TtlSettings } from '../../config/ttl.js';
 import type { SessionServiceOptions } from '../session-environment.js';
 import type { SessionStorage } from '../storage/session-storage.js';
 
-/** A store of your own: an object, which stays yours to close, or a class for Nest to make, which the module closes. */
+/** A custom store: an object, which the app closes, or a class, which Nest creates and the module closes. */
 export interface CustomStore {
   readonly storage: SessionStorage | Type<SessionStorage>;
 }
 
-/** What holds for every store. */
+/** Options for every store. */
 export interface CommonModuleOptions {
-  /** How long a view is, and what of the log is kept. */
+  /** Limits of views and of retained history. */
   readonly history?: Partial<HistorySettings> | undefined;
   /** When sessions and shared state expire. */
   readonly ttl?: Partial<TtlSettings> | undefined;
-  /** What is accepted. */
+  /** Input limits. */
   readonly limits?: Partial<SessionLimits> | undefined;
-  /** How often watches look for what was not heard of; 1,000 ms unless given. */
+  /** Interval at which watches check for missed changes. Default: 1,000 ms. */
   readonly watchPollMs?: number | undefined;
-  /** Where the time comes from, in the store as well; for tests. */
+  /** Source of the time, also for the store; for tests. */
   readonly clock?: SessionServiceOptions['clock'];
-  /** Makes the ids of sessions and events that are given none. */
+  /** Generates missing ids of sessions and events. */
   readonly newId?: SessionServiceOptions['newId'];
-  /** Whether a job removes what expired; on unless switched off. It runs only where something can expire. */
+  /** Called before an append that leaves changes of `session.state` unsaved. Default: logs a warning. */
+  readonly onUnsavedState?: SessionServiceOptions['onUnsavedState'];
+  /** Whether a job removes expired data. Default true. It runs only if data can expire. */
   readonly cleanup?: boolean | undefined;
 }
 
-/** Where sessions are kept, and how. */
+/** The options of {@link SessionsModule}. */
 export type SessionsModuleOptions = CommonModuleOptions & (StoreSettings | CustomStore);
 
-/** What {@link SessionsModule.forRootAsync} makes of a class. */
+/** A class that creates the options for {@link SessionsModule.forRootAsync}. */
 export interface SessionsOptionsFactory {
   createSessionsOptions(): SessionsModuleOptions | Promise<SessionsModuleOptions>;
 }
+
+/** The usual `forRoot` and `forRootAsync` of Nest modules. */
+export const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN, OPTIONS_TYPE, ASYNC_OPTIONS_TYPE } =
+  new ConfigurableModuleBuilder<SessionsModuleOptions>({ moduleName: 'Sessions' })
+    .setClassMethodName('forRoot')
+    .setFactoryMethodName('createSessionsOptions')
+    .setExtras({ isGlobal: false }, (definition, { isGlobal }) => ({ ...definition, global: isGlobal }))
+    .build();

@@ -1,58 +1,43 @@
-import {
-  Inject,
-  Injectable,
-  Logger,
-  type OnApplicationBootstrap,
-  type OnModuleDestroy,
-  type OnModuleInit,
-} from '@nestjs/common';
-import { ModuleRef } from '@nestjs/core';
+import { Logger, type OnApplicationBootstrap, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import type { ModuleRef } from '@nestjs/core';
 import { DEFAULT_TTL } from '../../config/ttl.js';
 import { withLease } from '../leases/with-lease.js';
-import { SessionService } from '../session.service.js';
+import type { SessionService } from '../session.service.js';
 import type { PurgeCounts, SessionStorage } from '../storage/session-storage.js';
-import { OneAtATime } from './one-at-a-time.js';
-import { ScheduledInterval } from './scheduled-interval.js';
-import { MODULE_OPTIONS_TOKEN } from './sessions-module-definition.js';
+import { ScheduledInterval, checkSchedule } from './scheduled-interval.js';
 import type { SessionsModuleOptions } from './sessions-module-options.js';
-import { SESSION_STORAGE } from './sessions.tokens.js';
+import { SingleFlight } from './single-flight.js';
 
-/** Of the interval in SchedulerRegistry, and of the lease that keeps other instances from doing the same. */
+/** Name of the interval in SchedulerRegistry, and of the lease. */
 export const CLEANUP_NAME = 'nestjs-agent-sessions:cleanup';
 
-/** How long others wait after an instance crashed in the middle. */
+/** How long other instances wait after a crash during a cleanup. */
 const LEASE_MS = 30_000;
 
 /**
- * The scheduled job that removes what expired: one instance at a time, in batches, where anything can expire.
+ * The scheduled job that removes expired data: one instance at a time, in batches, if data can expire.
  *
- * @example const removed = await app.get(SessionsCleanup).run(); // now, and not by the schedule
+ * @example const removed = await app.get(SessionsCleanup).run(); // now, independent of the schedule
  */
-@Injectable()
 export class SessionsCleanup implements OnModuleInit, OnApplicationBootstrap, OnModuleDestroy {
   readonly #logger = new Logger(SessionsCleanup.name);
-  readonly #cleaning = new OneAtATime((stopping) => this.#clean(stopping));
+  readonly #cleaning = new SingleFlight((stopping) => this.#clean(stopping));
   #interval: ScheduledInterval | undefined;
 
   constructor(
     private readonly sessions: SessionService,
     private readonly moduleRef: ModuleRef,
-    @Inject(SESSION_STORAGE) private readonly storage: SessionStorage,
-    @Inject(MODULE_OPTIONS_TOKEN) private readonly options: SessionsModuleOptions,
+    private readonly storage: SessionStorage,
+    private readonly options: SessionsModuleOptions,
   ) {}
 
-  /** A package that is missing shows before the store is open. */
   async onModuleInit(): Promise<void> {
-    if (this.#intervalMs === undefined) return;
-    this.#interval = await ScheduledInterval.find(
-      this.moduleRef,
-      'The cleanup of expired sessions (cleanup: false does without)',
-    );
+    if (this.intervalMs !== undefined) this.#interval = await ScheduledInterval.find(this.moduleRef);
   }
 
   onApplicationBootstrap(): void {
-    if (this.#cleaning.isStopped || this.#intervalMs === undefined) return;
-    this.#interval?.start(CLEANUP_NAME, this.#intervalMs, () => this.run());
+    if (this.#cleaning.isStopped || this.intervalMs === undefined) return;
+    this.#interval?.start(CLEANUP_NAME, this.intervalMs, () => this.run());
   }
 
   async onModuleDestroy(): Promise<void> {
@@ -61,15 +46,14 @@ export class SessionsCleanup implements OnModuleInit, OnApplicationBootstrap, On
   }
 
   /**
-   * Removes what expired, unless another instance is at it or the app is closing; then, and where the store fails,
-   * nothing is answered.
+   * Removes expired data. Returns `undefined` if another instance does so, the app is closing or the store fails.
    */
   async run(): Promise<PurgeCounts | undefined> {
     return this.#cleaning.run();
   }
 
-  /** How often it runs; `undefined` where nothing can expire, or somebody else sees to it. */
-  get #intervalMs(): number | undefined {
+  /** Interval of the job; `undefined` if nothing can expire, or the store cleans up by itself. */
+  get intervalMs(): number | undefined {
     const { enabled = DEFAULT_TTL.enabled, cleanupIntervalSeconds = DEFAULT_TTL.cleanupIntervalSeconds } =
       this.options.ttl ?? {};
     const isNeeded = enabled && cleanupIntervalSeconds > 0 && !this.storage.cleansUpByItself;
@@ -104,4 +88,12 @@ export class SessionsCleanup implements OnModuleInit, OnApplicationBootstrap, On
   #warn(error: unknown): void {
     this.#logger.warn(`The cleanup did not finish: ${error instanceof Error ? error.message : String(error)}`);
   }
+}
+
+/** Creates the job. Fails before anything is opened if a package is missing. */
+export async function cleanupOf(...parts: ConstructorParameters<typeof SessionsCleanup>): Promise<SessionsCleanup> {
+  const cleanup = new SessionsCleanup(...parts);
+  if (cleanup.intervalMs !== undefined)
+    await checkSchedule('The cleanup of expired sessions (cleanup: false does without)');
+  return cleanup;
 }

@@ -1,5 +1,6 @@
 import {
   type BeforeApplicationShutdown,
+  type DynamicModule,
   Inject,
   Logger,
   Module,
@@ -7,20 +8,29 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
+import { warningOfUnsavedState } from '../domain/unsaved-state.js';
 import { SessionService } from '../session.service.js';
 import type { SessionStorage } from '../storage/session-storage.js';
+import { ApolloDrainPlugin } from './apollo-drain.plugin.js';
 import { type ChosenStorage, chooseStorage } from './choose-storage.js';
-import { EndOfStreams } from './end-of-streams.js';
-import { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } from './sessions-module-definition.js';
-import type { SessionsModuleOptions } from './sessions-module-options.js';
-import { SessionsCleanup } from './sessions.cleanup.js';
+import {
+  type ASYNC_OPTIONS_TYPE,
+  ConfigurableModuleClass,
+  MODULE_OPTIONS_TOKEN,
+  type OPTIONS_TYPE,
+  type SessionsModuleOptions,
+} from './sessions-module-options.js';
+import { SessionsCleanup, cleanupOf } from './sessions.cleanup.js';
 import { SESSION_STORAGE } from './sessions.tokens.js';
 
 const CHOSEN_STORAGE = Symbol('CHOSEN_STORAGE');
 const MADE_SERVICE = Symbol('MADE_SERVICE');
+const IS_IN_USE = Symbol('IS_IN_USE');
+
+const NO_OPTIONS = { useFactory: () => undefined as never };
 
 /**
- * Gives an app its sessions: {@link SessionService}, over the store that the options choose when the app starts.
+ * Provides {@link SessionService}, over the store that the options choose when the app starts.
  *
  * @example
  * SessionsModule.forRoot({ provider: 'redis', redis: { url: 'redis://localhost:6379' }, ttl: { enabled: true } });
@@ -34,8 +44,17 @@ const MADE_SERVICE = Symbol('MADE_SERVICE');
     { provide: SESSION_STORAGE, useFactory: ({ storage }: ChosenStorage) => storage, inject: [CHOSEN_STORAGE] },
     { provide: MADE_SERVICE, useFactory: serviceOver, inject: [SESSION_STORAGE, MODULE_OPTIONS_TOKEN] },
     { provide: SessionService, useExisting: MADE_SERVICE },
-    SessionsCleanup,
-    EndOfStreams,
+    {
+      provide: IS_IN_USE,
+      useFactory: probed,
+      inject: [CHOSEN_STORAGE, MADE_SERVICE, SESSION_STORAGE, SessionService, SessionsCleanup],
+    },
+    {
+      provide: SessionsCleanup,
+      useFactory: cleanupOf,
+      inject: [SessionService, ModuleRef, SESSION_STORAGE, MODULE_OPTIONS_TOKEN],
+    },
+    ApolloDrainPlugin,
   ],
   exports: [SessionService, SESSION_STORAGE, SessionsCleanup],
 })
@@ -43,47 +62,68 @@ export class SessionsModule
   extends ConfigurableModuleClass
   implements OnModuleInit, BeforeApplicationShutdown, OnApplicationShutdown
 {
+  readonly #logger = new Logger(SessionsModule.name);
   #closing: Promise<void> | undefined;
+
+  /** Missing options, possible in JavaScript, are reported at start, like other problems. */
+  static override forRoot(options: typeof OPTIONS_TYPE): DynamicModule {
+    return options === undefined ? super.forRootAsync(NO_OPTIONS) : super.forRoot(options);
+  }
+
+  static override forRootAsync(options: typeof ASYNC_OPTIONS_TYPE): DynamicModule {
+    return super.forRootAsync(options === undefined ? NO_OPTIONS : options);
+  }
 
   constructor(
     private readonly sessions: SessionService,
-    @Inject(SESSION_STORAGE) private readonly storage: SessionStorage,
     @Inject(CHOSEN_STORAGE) private readonly chosen: ChosenStorage,
-    @Inject(MADE_SERVICE) private readonly made: SessionService,
+    @Inject(IS_IN_USE) private readonly isInUse: boolean,
   ) {
     super();
   }
 
-  /** Not before everything is made: where that fails, Nest tells nobody, and what was open would stay open. */
+  /** Opens the store after all providers are created: if that fails, Nest calls no shutdown hooks, and connections would stay open. */
   async onModuleInit(): Promise<void> {
-    if (this.#isInUse) await this.chosen.open();
+    if (!this.isInUse) return;
+    await this.chosen.open();
+    this.#logger.log(`Sessions are kept in ${this.chosen.place}`);
   }
 
-  /** While connections of the app are open still; and a request that watches would keep its server from closing. */
+  /** While the app's connections are still open. A pending watch request would keep its server from closing. */
   async beforeApplicationShutdown(): Promise<void> {
     await this.#finish();
   }
 
-  /** Lets what came meanwhile finish, then closes what was opened here, once: who knows whether a store can bear it twice. */
+  /** Waits for remaining work, then closes the module's store once, since a custom store may not tolerate a second close. */
   async onApplicationShutdown(): Promise<void> {
     await this.#finish();
     if (this.chosen.isOurs) await (this.#closing ??= this.chosen.storage.close());
   }
 
-  /** A test may have put its own store or service in the place of ours, which is then never reached for. */
-  get #isInUse(): boolean {
-    return this.sessions === this.made && this.storage === this.chosen.storage;
-  }
-
-  /** What a test put in its place may be no whole service. */
+  /** A test's replacement may be a partial service. */
   async #finish(): Promise<void> {
     if (this.sessions instanceof SessionService) await this.sessions.finish();
   }
 }
 
+/**
+ * Checks whether the chosen store is in use and, if so, can be reached. Nest reports a failure here as one message; a
+ * failure in a later hook would be a crash. A test may replace the store or the service; then nothing is connected.
+ */
+async function probed(
+  chosen: ChosenStorage,
+  made: SessionService,
+  storage: SessionStorage,
+  sessions: SessionService,
+): Promise<boolean> {
+  const isInUse = sessions === made && storage === chosen.storage;
+  if (isInUse) await chosen.probe();
+  return isInUse;
+}
+
 function serviceOver(storage: SessionStorage, options: SessionsModuleOptions): SessionService {
   const logger = new Logger(SessionService.name);
-  const { history, ttl, limits, watchPollMs, clock, newId } = options;
+  const { history, ttl, limits, watchPollMs, clock, newId, onUnsavedState } = options;
   return new SessionService({
     storage,
     history,
@@ -93,6 +133,7 @@ function serviceOver(storage: SessionStorage, options: SessionsModuleOptions): S
     clock,
     newId,
     onBackgroundError: (error) => logger.error('Work in the background failed', stackOf(error)),
+    onUnsavedState: onUnsavedState ?? warningOfUnsavedState((message) => logger.warn(message)),
   });
 }
 

@@ -1,10 +1,10 @@
 import { Inject } from '@nestjs/common';
 
-/** Under this token Nest has the store of the sessions. */
+/** Injection token of the session store. */
 export const SESSION_STORAGE = Symbol('SESSION_STORAGE');
 
 /**
- * Injects the store of the sessions, for its leases and its agenda above all. The service itself is injected by its class.
+ * Injects the session store, mainly for its leases and its agenda. Inject the service by its class.
  *
  * @example
  * constructor(private readonly sessions: SessionService, @InjectSessionStorage() private readonly storage: SessionStorage) {}

@@ -2,25 +2,24 @@ import type { AppendOutcome, Commit } from '../domain/commit.js';
 import { type Counters, NO_COUNTS, addCounters, countsOf, subtractCounters } from '../domain/counters.js';
 import { InvalidInputError, StaleSessionError } from '../domain/errors.js';
 import type { Event, Rewind } from '../domain/event.js';
-import { keptPlaceProblem } from '../domain/kept-place.js';
 import { LogReplay } from '../domain/log-replay.js';
-import { marksAfterRewind, marksAfterSummary } from '../domain/marks.js';
 import { isInRanges } from '../domain/seq-ranges.js';
-import type { SessionRecord } from '../domain/session-record.js';
-import { loggedEvent } from '../domain/logged-event.js';
+import { type SessionRecord, retentionProblem } from '../domain/session-record.js';
+import { loggedEvent } from '../domain/stored-json.js';
+import { marksAfterRewind, marksAfterSummary } from '../domain/view-marks.js';
 import type { SessionEnvironment } from '../session-environment.js';
-import { readLog } from './log-reading.js';
+import { readLog } from './read-log.js';
 
-/** What a summary or a rewind adds to the commit of its event. */
+/** The parts of a commit that a summary or a rewind sets. */
 type ControlPart = Pick<Commit, 'marks' | 'counterIncrements' | 'preconditions'>;
 
 const MAX_TRIES = 50;
-/** No log ends here: a commit that relies on it is refused, for whatever stands before that in the order of refusals. */
+/** No log ends here, so a commit with this precondition is always refused, by the first check that fails. */
 const NO_SEQ = -1;
 
 /**
- * Appends a summary or a rewind: it changes what readers see, which depends on how the session stands. So
- * it is planned on what was read, and planned anew where somebody was faster.
+ * Appends a summary or a rewind. It changes the view, depending on the session's current state. So it is planned from
+ * a read, and planned again if another writer was faster.
  */
 export async function appendControlEvent(
   env: SessionEnvironment,
@@ -31,7 +30,7 @@ export async function appendControlEvent(
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const read = await env.storage.read({ key: commit.key });
     if (!read) return { kind: 'missing' };
-    // An object of an older session of this id must not reach into this one.
+    // Objects of an older incarnation must not change this one.
     const incarnation = commit.preconditions.incarnation ?? read.record.incarnation;
     const bound = { ...commit, preconditions: { ...commit.preconditions, incarnation } };
     const problem = placeProblem(read.record, event) ?? staleProblem(read.record, commit);
@@ -48,21 +47,21 @@ export async function appendControlEvent(
   return read ? { kind: 'stale', lastSeq: read.record.lastSeq } : { kind: 'missing' };
 }
 
-/** Summaries and rewinds must point at places of the log that are kept. */
+/** Summaries and rewinds must refer to retained events. */
 function placeProblem(record: SessionRecord, { actions }: Event): InvalidInputError | undefined {
   const { rewind, compaction } = actions;
-  if (rewind) return keptPlaceProblem(record, rewind.toSeq, '$.actions.rewind.toSeq');
+  if (rewind) return retentionProblem(record, rewind.toSeq, '$.actions.rewind.toSeq');
   if (!compaction || compaction.toSeq <= record.lastSeq) return undefined;
   return new InvalidInputError(`must be at most ${record.lastSeq}, the last event`, '$.actions.compaction.toSeq');
 }
 
-/** What the summary was made of is not what readers see any more. */
+/** The view changed since the summary was made. */
 function staleProblem({ marksSeq, lastSeq }: SessionRecord, { preconditions }: Commit): StaleSessionError | undefined {
   if (preconditions.marksSeq === undefined || preconditions.marksSeq === marksSeq) return undefined;
   return new StaleSessionError(preconditions.marksSeq, lastSeq);
 }
 
-/** A retry of an event that is stored gets it back, even if its place is no longer kept; so the store is asked first. */
+/** A retry of a stored event returns it, even if its target was trimmed. So the store checks first. */
 async function refusalInsteadOf(
   problem: InvalidInputError | StaleSessionError,
   { storage }: SessionEnvironment,
@@ -83,7 +82,7 @@ async function controlPart(env: SessionEnvironment, record: SessionRecord, { act
   };
 }
 
-/** Counts what the summary leaves over, which is little, instead of what it stands for. */
+/** Counts the few events after the summary instead of the many that it covers. */
 async function coveredBy(toSeq: number, { storage }: SessionEnvironment, record: SessionRecord): Promise<Counters> {
   let left = NO_COUNTS;
   for await (const stored of readLog(storage, record, { from: toSeq + 1, to: record.lastSeq })) {

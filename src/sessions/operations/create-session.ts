@@ -1,25 +1,26 @@
-import { filterChanges } from '../../state/state-changes.js';
 import { splitStateKey } from '../../state/scopes.js';
+import { filterChanges } from '../../state/state-changes.js';
 import { SessionExistsError } from '../domain/errors.js';
 import { checkedSessionKey, isBlank } from '../domain/ids.js';
+import { EMPTY_SOURCE } from '../domain/loaded-view.js';
 import type { Session } from '../domain/session.js';
-import { stateWrites } from '../domain/stored-state.js';
+import { stateWrites } from '../domain/stored-json.js';
 import { submittedState } from '../domain/submitted-changes.js';
 import { type SessionEnvironment, announce, lifetimes } from '../session-environment.js';
 import type { CreateRequest } from '../storage/session-storage.js';
 import { openSession } from './open-session.js';
 
-/** Whose session to create, and what it begins with. */
+/** The session to create. */
 export interface CreateSessionRequest {
   appName: string;
   userId: string;
-  /** Blank or left out: one is generated. */
+  /** Generated if missing or blank. */
   sessionId?: string | undefined;
   /** Initial state; `user:` and `app:` keys go to the shared scopes, `temp:` keys are dropped. */
   state?: Record<string, unknown> | undefined;
 }
 
-/** A session that passed every check, and shares nothing with who asked for it. */
+/** A validated request; shares no object with the input. */
 export type PreparedSession = Omit<CreateRequest, 'expiry'>;
 
 export async function createSession(env: SessionEnvironment, request: CreateSessionRequest): Promise<Session> {
@@ -43,11 +44,11 @@ export function prepareSession(env: SessionEnvironment, request: CreateSessionRe
   };
 }
 
-/** The new session; none where a live one has the id. */
+/** Creates the session; returns undefined if a live one has the id. */
 export async function createPrepared(env: SessionEnvironment, prepared: PreparedSession): Promise<Session | undefined> {
   const stored = await env.storage.create({ ...prepared, expiry: lifetimes(env) });
   if (!stored) return undefined;
-  // Whoever watches one that expired under this id learns of its end.
+  // Ends watches of an expired session with this id.
   announce(env, prepared.key);
-  return openSession(stored, [], { items: [] });
+  return openSession(stored, [], EMPTY_SOURCE);
 }

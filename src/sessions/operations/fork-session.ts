@@ -1,34 +1,35 @@
+import { eventBytes } from '../domain/byte-budget.js';
 import { SessionExistsError, SessionNotFoundError, StaleSessionError } from '../domain/errors.js';
 import { type Fork, ForkedLog } from '../domain/forked-log.js';
 import { type SessionKey, assertId, checkedSessionKey, isBlank } from '../domain/ids.js';
 import type { InitialLog } from '../domain/initial-log.js';
-import { keptPlaceProblem } from '../domain/kept-place.js';
+import type { LoadedConversation } from '../domain/loaded-view.js';
 import { LogReplay } from '../domain/log-replay.js';
-import type { Marks } from '../domain/marks.js';
 import { optionalCount } from '../domain/optional-count.js';
 import { isInRanges } from '../domain/seq-ranges.js';
+import { type SessionRecord, retentionProblem } from '../domain/session-record.js';
 import type { Session } from '../domain/session.js';
-import type { SessionRecord } from '../domain/session-record.js';
-import { stateWrites } from '../domain/stored-state.js';
-import { loggedEvent } from '../domain/logged-event.js';
-import { type ViewItem, viewItemOf } from '../domain/view-item.js';
-import { filterView } from '../domain/view.js';
-import { type SessionEnvironment, announce, lifetimes, readFilter } from '../session-environment.js';
-import { readLog } from './log-reading.js';
+import { loggedEvent, stateWrites } from '../domain/stored-json.js';
+import { viewItemOf } from '../domain/view-item.js';
+import type { ViewMarks } from '../domain/view-marks.js';
+import { type SessionEnvironment, announce, isReadShorter, lifetimes, readFilter } from '../session-environment.js';
+import { getSession } from './get-session.js';
 import { openSession } from './open-session.js';
+import { readLog } from './read-log.js';
+import { viewOf } from './read-view.js';
 
-/** Which session to fork, and at which moment. */
+/** The session to fork, and the moment. */
 export interface ForkSessionRequest extends SessionKey {
-  /** The session as it was when this event was its last one; as it is now unless given. */
+  /** Fork the session as it was when this event was the last one. Default: as it is now. */
   readonly atSeq?: number | undefined;
-  /** Blank or left out: one is generated. */
+  /** Generated if missing or blank. */
   readonly newSessionId?: string | undefined;
 }
 
-/** How often a log is read anew because its beginning was trimmed meanwhile. */
+/** How often the log is read again because it was trimmed meanwhile. */
 const MAX_TRIES = 50;
 
-/** Makes a new session of what another one showed at a moment, with the state it had then. */
+/** Creates a session from the view and the state of another one at a moment. */
 export async function forkSession(env: SessionEnvironment, request: ForkSessionRequest): Promise<Session> {
   const key = checkedSessionKey(request);
   const atSeq = optionalCount(request.atSeq, 'atSeq');
@@ -41,8 +42,21 @@ export async function forkSession(env: SessionEnvironment, request: ForkSessionR
   const stored = await env.storage.create({ key: newKey, baseState, upserts, expiry: lifetimes(env), log });
   if (!stored) throw new SessionExistsError(newId);
   announce(env, newKey);
-  const items = viewItems(log);
-  return openSession(stored, filterView(items, readFilter(env), stored.now), { items });
+  // A read would truncate the view, so return that.
+  if (bytesOf(log) > env.limits.maxViewBytes) return (await getSession(env, newKey)) ?? notThere(newId);
+  const { view, source } = viewOf(stored, wholeConversation(log), readFilter(env), {
+    config: {},
+    isForOneRead: isReadShorter(env),
+  });
+  return openSession(stored, view, source);
+}
+
+function bytesOf({ events }: InitialLog): number {
+  return events.reduce((sum, event) => sum + eventBytes(event), 0);
+}
+
+function notThere(sessionId: string): never {
+  throw new SessionNotFoundError(sessionId);
 }
 
 async function readFork(env: SessionEnvironment, key: SessionKey, atSeq: number | undefined): Promise<Fork> {
@@ -52,12 +66,12 @@ async function readFork(env: SessionEnvironment, key: SessionKey, atSeq: number 
     if (!read) throw new SessionNotFoundError(key.sessionId);
     const { record, baseState = '{}' } = read;
     const moment = atSeq ?? record.lastSeq;
-    const problem = keptPlaceProblem(record, moment, 'atSeq');
+    const problem = retentionProblem(record, moment, 'atSeq');
     if (problem) throw problem;
     const marks = moment === record.lastSeq ? record.marks : await marksAt(env, record, moment);
     const forked = new ForkedLog(baseState, marks);
     let missing = moment - record.firstSeq + 1;
-    // What is appended meanwhile lies beyond the moment, so only trimming can be in the way.
+    // Concurrent appends come after the moment, so only trimming can interfere.
     for await (const stored of readLog(env.storage, record, { from: record.firstSeq, to: moment })) {
       forked.add(stored);
       missing--;
@@ -68,8 +82,8 @@ async function readFork(env: SessionEnvironment, key: SessionKey, atSeq: number 
   throw new StaleSessionError(atSeq ?? lastSeq, lastSeq);
 }
 
-/** Where something is trimmed while it is read, these marks are never used. */
-async function marksAt(env: SessionEnvironment, record: SessionRecord, moment: number): Promise<Marks> {
+/** If the log is trimmed meanwhile, the caller retries and discards these marks. */
+async function marksAt(env: SessionEnvironment, record: SessionRecord, moment: number): Promise<ViewMarks> {
   const replay = new LogReplay();
   for await (const stored of readLog(env.storage, record, { from: record.firstSeq, to: moment })) {
     replay.add(loggedEvent(stored));
@@ -77,10 +91,15 @@ async function marksAt(env: SessionEnvironment, record: SessionRecord, moment: n
   return replay.marksAt(moment);
 }
 
-/** All that a reader of the fork could be shown. */
-function viewItems({ events, marks: { hidden } }: InitialLog): ViewItem[] {
-  return events.flatMap(({ payload, appendedAt }, index) => {
+/** The complete conversation of the fork. */
+function wholeConversation({ events, marks: { hidden, summarySeq } }: InitialLog): LoadedConversation {
+  const items = events.flatMap(({ payload, appendedAt }, index) => {
     const seq = index + 1;
     return isInRanges(seq, hidden) ? [] : [viewItemOf(loggedEvent({ payload, seq }), appendedAt)];
   });
+  const summary = items.find(({ event }) => event.seq === summarySeq);
+  return {
+    conversation: { summary, items: items.filter((item) => item !== summary), hasOlder: false },
+    unread: [],
+  };
 }

@@ -1,33 +1,35 @@
 import { SessionNotFoundError, StoreUnavailableError } from '../domain/errors.js';
 import { isRenewalDue } from '../domain/expiry.js';
 import { type SessionKey, checkedSessionKey, isBlank, sessionKeyOf } from '../domain/ids.js';
-import { type GetSessionConfig, checkedNarrowing } from '../domain/narrowing.js';
 import type { Session } from '../domain/session.js';
-import { type SessionEnvironment, lifetimes, readFilter } from '../session-environment.js';
+import { type GetSessionConfig, checkedViewConfig } from '../domain/view-config.js';
+import { type SessionEnvironment, isReadShorter, lifetimes, readFilter } from '../session-environment.js';
 import type { StoredSession, TouchRequest } from '../storage/session-storage.js';
 import { type CreateSessionRequest, createPrepared, createSession, prepareSession } from './create-session.js';
 import { openSession } from './open-session.js';
-import { type ReadView, readView } from './view-reading.js';
+import { type ReadView, readView } from './read-view.js';
 
-/** Which session to read, and how much of its view. */
+/** The session to read, and how much of its view. */
 export interface GetSessionRequest extends SessionKey {
-  /** Narrows the view for this call; all of it unless given. */
+  /** Narrows the view for this call. Default: the whole view. */
   readonly config?: GetSessionConfig | undefined;
 }
 
 export async function getSession(env: SessionEnvironment, request: GetSessionRequest): Promise<Session | undefined> {
   const key = checkedSessionKey(request);
-  const narrowing = checkedNarrowing(request.config);
-  const read = await readViewIfThere(env, key, narrowing);
+  const config = checkedViewConfig(request.config);
+  const read = await readViewIfThere(env, key, config);
   if (!read) return undefined;
   await renewIfPossible(env, read.stored);
-  return openSession(read.stored, read.view, read.source);
+  const session = openSession(read.stored, read.view, read.source);
+  if (read.isTruncated) session.eventsTruncated = true;
+  return session;
 }
 
-/** Gets the session, or creates it; of several that try at once, all get the same one. */
+/** Gets the session, or creates it. Concurrent callers all get the same one. */
 export async function getOrCreateSession(env: SessionEnvironment, request: CreateSessionRequest): Promise<Session> {
   if (isBlank(request.sessionId)) return createSession(env, request);
-  // Before anything is waited for: the request is its giver's, who may use it to ask for something else.
+  // Before the first await, since the caller may reuse the request object.
   const prepared = prepareSession(env, request);
   for (;;) {
     const session = (await getSession(env, prepared.key)) ?? (await createPrepared(env, prepared));
@@ -35,31 +37,32 @@ export async function getOrCreateSession(env: SessionEnvironment, request: Creat
   }
 }
 
-/** A session that goes while its view is read was not there. */
+/** A session that is deleted during the read counts as missing. */
 async function readViewIfThere(
   env: SessionEnvironment,
   key: SessionKey,
-  narrowing: GetSessionConfig,
+  config: GetSessionConfig,
 ): Promise<ReadView | undefined> {
   try {
-    return await readView(env.storage, key, readFilter(env), narrowing);
+    const { maxViewBytes: maxBytes } = env.limits;
+    return await readView(env.storage, key, readFilter(env), { config, isForOneRead: isReadShorter(env), maxBytes });
   } catch (error) {
     if (error instanceof SessionNotFoundError) return undefined;
     throw error;
   }
 }
 
-/** What was read was read, also where the store takes no writes: its disk or its memory is full, or it became a replica. */
+/** A read succeeds even if the store accepts no writes: its disk or memory is full, or it became a replica. */
 async function renewIfPossible(env: SessionEnvironment, stored: StoredSession): Promise<void> {
   try {
     await renewWhatWasRead(env, stored);
   } catch (error) {
     if (!(error instanceof StoreUnavailableError)) throw error;
-    env.running.addInBackground(Promise.reject(error));
+    env.tasks.trackInBackground(Promise.reject(error));
   }
 }
 
-/** Reading keeps alive what is read, but writes only when a tenth of the life has passed. */
+/** Renews the lifetimes of what was read, at most once per tenth of a lifetime. */
 async function renewWhatWasRead(env: SessionEnvironment, { record, scopeExpiry, now }: StoredSession): Promise<void> {
   if (!env.ttl.refreshOnRead) return;
   const life = lifetimes(env);

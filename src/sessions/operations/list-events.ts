@@ -1,41 +1,54 @@
+import { ByteBudget, eventBytes, nextBatchSize } from '../domain/byte-budget.js';
+import type { StoredEvent } from '../domain/commit.js';
 import { LogCursor } from '../domain/cursors.js';
 import { InvalidInputError, SessionNotFoundError } from '../domain/errors.js';
 import type { LoggedEvent } from '../domain/event.js';
 import { type SessionKey, checkedSessionKey } from '../domain/ids.js';
 import { optionalCount } from '../domain/optional-count.js';
 import { checkedLimit, checkedOrder } from '../domain/paging.js';
-import type { SeqRange } from '../domain/seq-ranges.js';
-import { loggedEvent } from '../domain/logged-event.js';
+import { type SeqRange, isInRanges } from '../domain/seq-ranges.js';
+import type { SessionRecord } from '../domain/session-record.js';
+import { loggedEvent } from '../domain/stored-json.js';
 import type { SessionEnvironment } from '../session-environment.js';
+import type { SessionStorage } from '../storage/session-storage.js';
 
-/** Which part of a log to read. */
+/** The part of a log to read. */
 export interface ListEventsRequest extends SessionKey {
   /** Only events after this one. */
   readonly afterSeq?: number | undefined;
   /** Only events before this one. */
   readonly beforeSeq?: number | undefined;
-  /** Events a page; 100 unless said otherwise, at most 1,000. */
+  /** Events per page. Default 100, at most 1,000. */
   readonly limit?: number | undefined;
-  /** Oldest first unless said otherwise. */
+  /** Default: oldest first. */
   readonly order?: 'asc' | 'desc' | undefined;
-  /** The `nextCursor` of the page before. */
+  /** The `nextCursor` of the previous page. */
   readonly cursor?: string | undefined;
 }
 
 /** A page of a log. */
 export interface EventPage {
-  /** In the order that was asked for. */
+  /** In the requested order. */
   readonly events: LoggedEvent[];
-  /** First event that is kept; events before it were trimmed. */
+  /** First retained event; earlier ones were trimmed. */
   readonly firstSeq: number;
-  /** Last event of the log, whether it is on this page or not. */
+  /** Last event of the log, not of this page. */
   readonly lastSeq: number;
-  /** For the next page; missing on the last one. */
+  /** For the next page. Missing on the last page. A page shorter than `limit` may have one. */
   readonly nextCursor?: string;
 }
 
-/** A page of the whole log that is kept, rewound and summarised events included. */
+/** A page of the retained log, including rewound and summarised events. It is shorter if its events are large. */
 export async function listEvents(env: SessionEnvironment, request: ListEventsRequest): Promise<EventPage> {
+  return listEventsUpTo(env, request, env.limits.maxPageBytes);
+}
+
+/** The same, with a limit of bytes of its own. */
+export async function listEventsUpTo(
+  { storage }: SessionEnvironment,
+  request: ListEventsRequest,
+  maxBytes: number,
+): Promise<EventPage> {
   const key = checkedSessionKey(request);
   const limit = checkedLimit(request.limit);
   const order = checkedOrder(request.order, 'asc');
@@ -43,21 +56,11 @@ export async function listEvents(env: SessionEnvironment, request: ListEventsReq
   if (cursor && cursor.order !== order) throw new InvalidInputError('belongs to a list in the other order', 'cursor');
   const wanted = stretchOf(request, cursor);
 
-  const read = await env.storage.read({
-    key,
-    window: { ranges: wanted ? [wanted] : [], limit, keep: order === 'asc' ? 'oldest' : 'newest' },
-  });
-  if (!read || (cursor && cursor.incarnation !== read.record.incarnation))
-    throw new SessionNotFoundError(key.sessionId);
-
-  const { firstSeq, lastSeq, incarnation } = read.record;
-  const found = read.events.filter(({ seq }) => wanted && seq >= wanted.from && seq <= wanted.to);
-  const page = order === 'asc' ? found.slice(0, limit) : found.slice(-limit).toReversed();
+  const reading = new PageReader(storage, key, order, cursor?.incarnation);
+  const page = await reading.read(wanted, limit, maxBytes);
+  const { firstSeq, lastSeq, incarnation } = reading.record;
   const end = page.at(-1)?.seq;
-  const isMore =
-    wanted !== undefined &&
-    end !== undefined &&
-    (order === 'asc' ? end < Math.min(wanted.to, lastSeq) : end > Math.max(wanted.from, firstSeq));
+  const isMore = wanted !== undefined && end !== undefined && reading.hasMore(wanted, end);
   return {
     events: page.map(loggedEvent),
     firstSeq,
@@ -72,4 +75,66 @@ function stretchOf(request: ListEventsRequest, cursor: LogCursor | undefined): S
   const from = cursor?.order === 'asc' ? Math.max(afterSeq, cursor.seq) + 1 : afterSeq + 1;
   const to = cursor?.order === 'desc' ? Math.min(beforeSeq, cursor.seq) - 1 : beforeSeq - 1;
   return from <= to ? { from, to } : undefined;
+}
+
+/**
+ * Reads a page of a log, portion by portion, until it is full: in number or in bytes. So no more is held in memory
+ * than a page and one portion, however large the events are.
+ */
+export class PageReader {
+  #record: SessionRecord | undefined;
+
+  /** @param incarnation of the session that is meant; the one that is there, where it is not given */
+  constructor(
+    private readonly storage: SessionStorage,
+    private readonly key: SessionKey,
+    private readonly order: 'asc' | 'desc',
+    private incarnation: string | undefined,
+  ) {}
+
+  /** As of the last read. */
+  get record(): SessionRecord {
+    if (!this.#record) throw new SessionNotFoundError(this.key.sessionId);
+    return this.#record;
+  }
+
+  /** The events of a stretch, in the order of the page; at least one, if there is one. */
+  async read(wanted: SeqRange | undefined, limit: number, maxBytes: number): Promise<readonly StoredEvent[]> {
+    const budget = new ByteBudget(maxBytes);
+    const page: StoredEvent[] = [];
+    let rest = wanted;
+    do {
+      const portion = await this.#readPortion(rest, nextBatchSize(limit, page.length));
+      for (const event of portion) {
+        if (!budget.take(eventBytes(event))) return page;
+        page.push(event);
+      }
+      const end = portion.at(-1)?.seq;
+      rest = wanted && end !== undefined && this.hasMore(wanted, end) ? this.#restOf(wanted, end) : undefined;
+    } while (rest && page.length < limit);
+    return page;
+  }
+
+  /** Whether there is more of a stretch behind an event. */
+  hasMore({ from, to }: SeqRange, end: number): boolean {
+    const { firstSeq, lastSeq } = this.record;
+    return this.order === 'asc' ? end < Math.min(to, lastSeq) : end > Math.max(from, firstSeq);
+  }
+
+  #restOf({ from, to }: SeqRange, end: number): SeqRange {
+    return this.order === 'asc' ? { from: end + 1, to } : { from, to: end - 1 };
+  }
+
+  async #readPortion(stretch: SeqRange | undefined, size: number): Promise<readonly StoredEvent[]> {
+    const ranges = stretch ? [stretch] : [];
+    const keep = this.order === 'asc' ? 'oldest' : 'newest';
+    const read = await this.storage.read({ key: this.key, window: { ranges, limit: size, keep } });
+    if (!read || (this.incarnation !== undefined && this.incarnation !== read.record.incarnation)) {
+      throw new SessionNotFoundError(this.key.sessionId);
+    }
+    this.#record = read.record;
+    this.incarnation = read.record.incarnation;
+    const found = read.events.filter(({ seq }) => isInRanges(seq, ranges));
+    return this.order === 'asc' ? found.slice(0, size) : found.slice(-size).toReversed();
+  }
 }

@@ -1,43 +1,60 @@
+import { ByteBudget, entriesBytes, nextBatchSize } from '../domain/byte-budget.js';
 import { ListCursor } from '../domain/cursors.js';
-import { InvalidInputError } from '../domain/errors.js';
+import { InvalidInputError, LimitExceededError } from '../domain/errors.js';
 import { type StateOwner, assertStateOwner } from '../domain/ids.js';
 import { optionalCount } from '../domain/optional-count.js';
-import { checkedLimit, checkedOffset, checkedOrder, checkedOrderBy } from '../domain/paging.js';
+import { checkedFlag, checkedLimit, checkedOffset, checkedOrder, checkedOrderBy } from '../domain/paging.js';
 import type { Session } from '../domain/session.js';
-import type { SessionEnvironment } from '../session-environment.js';
-import type { ListOrderBy, ListRequest, ListResult } from '../storage/session-storage.js';
+import { type SessionEnvironment, readFilter } from '../session-environment.js';
+import { positionOf } from '../storage/list-order.js';
+import type {
+  ListOrderBy,
+  ListRequest,
+  ListedSession,
+  SessionStorage,
+  StoredState,
+} from '../storage/session-storage.js';
 import { openSession } from './open-session.js';
+import { sourceWithoutEvents } from './read-view.js';
 
-/** Whose sessions to list: those of a user, or, without `userId`, of the whole app. */
+/** The sessions to list: those of a user or, without `userId`, of the whole app. */
 export interface ListSessionsRequest extends StateOwner {
-  /** Sessions a page; 100 unless said otherwise, at most 1,000. */
+  /** Sessions per page. Default 100, at most 1,000. */
   readonly limit?: number | undefined;
-  /** The `nextCursor` of the page before. */
+  /** The `nextCursor` of the previous page. */
   readonly cursor?: string | undefined;
-  /** Newest first unless said otherwise. */
+  /** Default: newest first. */
   readonly order?: 'asc' | 'desc' | undefined;
-  /** By `createTime`, a walk through all pages is complete even while sessions change. */
+  /** With `createTime`, paging is complete even while sessions change. */
   readonly orderBy?: ListOrderBy | undefined;
-  /** Pages counted from 1, with totals; for at most 10,000 sessions. */
+  /** Page number from 1, with totals; for at most 10,000 sessions. */
   readonly page?: number | undefined;
-  /** How many to skip, instead of `page`; at most 10,000. */
+  /** Number of sessions to skip, instead of `page`; at most 10,000. */
   readonly offset?: number | undefined;
+  /** Whether to read the state. Default true; with `false`, `state` is empty. */
+  readonly includeState?: boolean | undefined;
 }
 
 /** A page of sessions. */
 export interface SessionPage {
-  /** Without events; their state is merged as ever. */
+  /** Without events, with the merged state. */
   readonly sessions: Session[];
-  /** How many a page has. */
+  /** Maximum number of sessions per page. */
   readonly limit: number;
-  /** For the next page; missing on the last one. */
+  /** For the next page. Missing on the last page. */
   readonly nextCursor?: string;
-  /** Only where `page` or `offset` was given. */
+  /** Only if `page` or `offset` was given. */
   readonly page?: number;
   readonly totalItems?: number;
   readonly totalPages?: number;
 }
 
+/**
+ * A page of sessions. It is shorter if their state is large. Pages by `page` or `offset` cannot be shorter, since the next
+ * page would skip sessions.
+ *
+ * @throws LimitExceededError if a page by `page` or `offset` is too large
+ */
 export async function listSessions(env: SessionEnvironment, request: ListSessionsRequest): Promise<SessionPage> {
   const { appName, userId } = request;
   assertStateOwner({ appName, userId });
@@ -46,20 +63,69 @@ export async function listSessions(env: SessionEnvironment, request: ListSession
   const orderBy = checkedOrderBy(request.orderBy);
   const offset = offsetOf(request, limit);
   const after = positionAfter(request, { orderBy, order, offset });
+  const withState = checkedFlag(request.includeState, 'includeState') ?? true;
 
-  // One more than asked for tells whether there is a next page.
-  const probe = { appName, userId, orderBy, order, limit: limit + 1, after, offset, withTotal: offset !== undefined };
-  const result = await env.storage.list(probe);
-  const listed = result.sessions.slice(0, limit);
-  const sessions = listed.map((stored) => openSession(stored, [], { items: [] }));
+  const { maxPageBytes } = env.limits;
+  const wanted = { appName, userId, orderBy, order, after, offset, withState };
+  const { listed, isMore, isCut, total } = await readPage(env.storage, wanted, limit, maxPageBytes);
+  if (isCut && offset !== undefined) throw new LimitExceededError(tooLarge(maxPageBytes), 'limit');
+  const filter = readFilter(env);
+  const sessions = listed.map(({ record, state }) =>
+    openSession({ record, ...(withState && { state }) }, [], sourceWithoutEvents(record, filter)),
+  );
   const last = listed.at(-1)?.record;
   const cursor = last && new ListCursor(orderBy, order, last[orderBy], last.userId, last.sessionId);
   return {
     sessions,
     limit,
-    ...(cursor && result.sessions.length > limit && { nextCursor: cursor.toString() }),
-    ...totals(result, limit, offset),
+    ...(cursor && isMore && { nextCursor: cursor.toString() }),
+    ...totals(total, limit, offset),
   };
+}
+
+interface ReadPage {
+  readonly listed: readonly ListedSession[];
+  readonly isMore: boolean;
+  /** Whether the page ended early. */
+  readonly isCut: boolean;
+  readonly total: number | undefined;
+}
+
+/** Reads portion by portion, until the page is full: in number or in bytes. */
+async function readPage(
+  storage: SessionStorage,
+  wanted: Omit<ListRequest, 'limit'>,
+  limit: number,
+  maxBytes: number,
+): Promise<ReadPage> {
+  const budget = new ByteBudget(maxBytes);
+  const listed: ListedSession[] = [];
+  let place = { after: wanted.after, offset: wanted.offset, withTotal: wanted.offset !== undefined };
+  let total: number | undefined;
+  for (;;) {
+    const size = wanted.withState ? nextBatchSize(limit, listed.length) : limit;
+    // One more than that tells whether there are more.
+    const result = await storage.list({ ...wanted, ...place, limit: size + 1 });
+    total ??= result.total;
+    for (const session of result.sessions.slice(0, size)) {
+      if (wanted.withState && !budget.take(stateBytes(session.state))) {
+        return { listed, isMore: true, isCut: true, total };
+      }
+      listed.push(session);
+    }
+    const isMore = result.sessions.length > size;
+    const last = listed.at(-1);
+    if (!isMore || !last || listed.length >= limit) return { listed, isMore, isCut: false, total };
+    place = { after: positionOf(last.record, wanted), offset: undefined, withTotal: false };
+  }
+}
+
+function stateBytes({ session, user, app }: StoredState): number {
+  return entriesBytes(session) + entriesBytes(user) + entriesBytes(app);
+}
+
+function tooLarge(maxBytes: number): string {
+  return `asks for a page of more than ${maxBytes} bytes; ask for fewer sessions, by cursor, or without their state`;
 }
 
 function positionAfter(
@@ -71,20 +137,21 @@ function positionAfter(
   if (cursor.orderBy !== orderBy || cursor.order !== order) {
     throw new InvalidInputError('belongs to a list in another order', 'cursor');
   }
-  if (offset !== undefined) throw new InvalidInputError('goes with neither page nor offset', 'cursor');
+  if (offset !== undefined) throw new InvalidInputError('cannot be combined with page or offset', 'cursor');
   return cursor;
 }
 
 function offsetOf(request: ListSessionsRequest, limit: number): number | undefined {
   const page = optionalCount(request.page, 'page');
-  if (page === 0) throw new InvalidInputError('counts from 1', 'page');
+  if (page === 0) throw new InvalidInputError('must be a whole number from 1 on', 'page');
   const skipped = optionalCount(request.offset, 'offset');
-  if (page !== undefined && skipped !== undefined) throw new InvalidInputError('goes with no offset', 'page');
+  if (page !== undefined && skipped !== undefined)
+    throw new InvalidInputError('cannot be combined with offset', 'page');
   const offset = page === undefined ? skipped : (page - 1) * limit;
   return offset === undefined ? undefined : checkedOffset(offset);
 }
 
-function totals({ total }: ListResult, limit: number, offset: number | undefined): Partial<SessionPage> {
+function totals(total: number | undefined, limit: number, offset: number | undefined): Partial<SessionPage> {
   if (offset === undefined || total === undefined) return {};
   return {
     page: limit > 0 ? Math.floor(offset / limit) + 1 : 1,

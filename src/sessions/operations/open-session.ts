@@ -1,10 +1,11 @@
-import { type ViewSource, rememberLoading } from '../domain/session-knowledge.js';
+import type { ViewSource } from '../domain/loaded-view.js';
+import { trackSession } from '../domain/session-tracking.js';
 import { Session } from '../domain/session.js';
-import { stateRecord } from '../domain/stored-state.js';
+import { stateRecord } from '../domain/stored-json.js';
 import type { ViewItem } from '../domain/view-item.js';
 import type { StoredSession, StoredState } from '../storage/session-storage.js';
 
-/** Makes of what was read the session object that a caller gets. */
+/** Creates the session object for a caller. */
 export function openSession(
   { record, state }: Pick<StoredSession, 'record' | 'state'>,
   view: readonly ViewItem[],
@@ -15,11 +16,11 @@ export function openSession(
     state ? mergedState(state) : {},
     view.map(({ event }) => event),
   );
-  rememberLoading(session, record, source);
+  trackSession(session, record, source);
   return session;
 }
 
-/** All scopes in one record; their prefixes keep them apart. */
+/** Merges all scopes; the prefixes keep the keys distinct. */
 function mergedState({ app, user, session }: StoredState): Record<string, unknown> {
   return {
     ...stateRecord(app, 'app'),

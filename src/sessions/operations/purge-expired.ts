@@ -4,17 +4,17 @@ import type { SessionEnvironment } from '../session-environment.js';
 import type { PurgeCounts } from '../storage/session-storage.js';
 
 const DEFAULT_BATCH_SIZE = 500;
-/** Larger ones would keep appends waiting, which batches are there to avoid. */
+/** Larger batches would delay appends. */
 const LARGEST_BATCH = 10_000;
 
 export interface PurgeOptions {
-  /** Sessions and states removed at a time; 500 unless given. */
+  /** Sessions and states per batch. Default 500. */
   readonly batchSize?: number | undefined;
-  /** Ends it early, between two batches. */
+  /** Stops between two batches. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Removes what expired, batch by batch, with room for other work in between. */
+/** Removes expired sessions and states in batches, and yields to other work between batches. */
 export async function purgeExpired(
   { storage }: SessionEnvironment,
   options?: PurgeOptions | null,

@@ -1,53 +1,56 @@
-import type { SessionLimits } from '../../config/limits.js';
+import type { WriteLimits } from '../../config/limits.js';
 import type { StateChanges } from '../../state/state-changes.js';
 import { InvalidInputError, SessionNotFoundError, StaleSessionError } from '../domain/errors.js';
+import { isAnchor, isSummary } from '../domain/event-inspection.js';
+import type { LoggedEvent } from '../domain/event.js';
 import { type SessionKey, checkedSessionKey } from '../domain/ids.js';
-import { keptPlaceProblem } from '../domain/kept-place.js';
 import { LogReplay } from '../domain/log-replay.js';
-import { marksAfterRewind } from '../domain/marks.js';
 import { optionalCount } from '../domain/optional-count.js';
+import { type SessionRecord, retentionProblem } from '../domain/session-record.js';
 import type { Session } from '../domain/session.js';
-import { stateDifference } from '../domain/state-difference.js';
-import { StateFold } from '../domain/state-fold.js';
-import { stateRecord } from '../domain/stored-state.js';
-import { loggedEvent } from '../domain/logged-event.js';
+import { StateFold, stateDifference } from '../domain/state-fold.js';
+import { loggedEvent, stateRecord } from '../domain/stored-json.js';
+import { marksAfterRewind } from '../domain/view-marks.js';
 import type { SessionEnvironment } from '../session-environment.js';
 import type { StoredSession } from '../storage/session-storage.js';
-import { completeAppend, prepareAppend } from './appending.js';
+import { completeAppend, prepareAppend } from './append-event.js';
 import { getSession } from './get-session.js';
-import { readLog } from './log-reading.js';
+import { readLog } from './read-log.js';
 
-/** Which session to take back, and to which moment: `toSeq` or `invocationId` says it. */
+/** The session to rewind, and the target: `toSeq` or `invocationId`. */
 export interface RewindSessionRequest extends SessionKey {
-  /** The last event to keep; 0 takes everything back. */
+  /** The last event to keep; 0 rewinds everything. */
   readonly toSeq?: number | undefined;
-  /** Instead of `toSeq`: keep everything before the first event of this invocation. */
+  /**
+   * Instead of `toSeq`: keep the events before the first event of this invocation that is not rewound. Refused if all of
+   * its events are rewound, or if its first events were trimmed.
+   */
   readonly invocationId?: string | undefined;
   /** Refuse with `StaleSessionError` if anything but summaries was appended after this version. */
   readonly expectedVersion?: number | undefined;
 }
 
-/** How often a rewind is planned anew because somebody appended meanwhile. */
+/** How often a rewind is planned again because of a concurrent append. */
 const MAX_TRIES = 50;
 
-/** What a rewind sets and removes was accepted before, if not all at once. */
-const NO_LIMITS: SessionLimits = { maxEventBytes: Infinity, maxDepth: Infinity, maxDeltaKeys: Infinity };
+/** A rewind restores values that were accepted before, possibly more at once than the limits allow. */
+const NO_LIMITS: WriteLimits = { maxEventBytes: Infinity, maxDepth: Infinity, maxDeltaKeys: Infinity };
 
-/** Takes the session back to a moment: what is seen of it, and its own state. Shared state stays as it is. */
+/** Rewinds the session's view and its own state to a moment. Shared state does not change. */
 export async function rewindSession(env: SessionEnvironment, request: RewindSessionRequest): Promise<Session> {
   const key = checkedSessionKey(request);
-  const wanted = wantedPlace(request);
+  const wanted = rewindTarget(request);
   const expectedVersion = optionalCount(request.expectedVersion, 'expectedVersion');
   const id = env.newId();
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const read = await env.storage.read({ key, withState: true, withBase: true });
     if (!read) throw new SessionNotFoundError(key.sessionId);
-    const { toSeq, replay, changes } = await wayBack(env, read, wanted);
+    const { toSeq, replay, changes } = await planRewind(env, read, wanted);
     const { incarnation, firstSeq, lastSeq } = read.record;
     const actions = { rewind: { toSeq }, ...changes, stateRemovals: [...changes.stateRemovals] };
     const event = { id, author: 'system', actions };
     const preconditions = { incarnation, firstSeq, lastSeq, expectedVersion };
-    const append = await prepareAppend({ ...env, limits: NO_LIMITS }, key, event, preconditions);
+    const append = await prepareAppend({ ...env, limits: { ...env.limits, ...NO_LIMITS } }, key, event, preconditions);
     if (append.submitted.event.actions.rewind?.toSeq !== toSeq) {
       throw new InvalidInputError('a hook must not change what is rewound', '$.actions.rewind');
     }
@@ -67,45 +70,87 @@ export async function rewindSession(env: SessionEnvironment, request: RewindSess
   throw new StaleSessionError(read.record.lastSeq - 1, read.record.lastSeq);
 }
 
-type WantedPlace = { readonly toSeq: number } | { readonly invocationId: string };
+type RewindTarget = { readonly toSeq: number } | { readonly invocationId: string };
 
-function wantedPlace({ toSeq, ...request }: RewindSessionRequest): WantedPlace {
+function rewindTarget({ toSeq, ...request }: RewindSessionRequest): RewindTarget {
   const seq = optionalCount(toSeq, 'toSeq');
   const invocationId = request.invocationId ?? undefined;
   if ((seq === undefined) === (invocationId === undefined)) {
     throw new InvalidInputError('give either toSeq or invocationId', 'toSeq');
   }
   if (seq !== undefined) return { toSeq: seq };
-  // Events have an empty one unless they were given one, which makes them no invocation.
+  // Events without invocation have an empty id, so they form no invocation.
   if (typeof invocationId !== 'string' || invocationId === '') {
     throw new InvalidInputError('must be the id of an invocation, as text', 'invocationId');
   }
   return { invocationId };
 }
 
-interface WayBack {
+interface RewindPlan {
   readonly toSeq: number;
   readonly replay: LogReplay;
   readonly changes: StateChanges;
 }
 
-/** Plays the log once: where to go, how things stood there, and what brings the state back. */
-async function wayBack(env: SessionEnvironment, read: StoredSession, wanted: WantedPlace): Promise<WayBack> {
+/** Replays the log once to find the target, its marks and counters, and the state changes. */
+async function planRewind(env: SessionEnvironment, read: StoredSession, wanted: RewindTarget): Promise<RewindPlan> {
   const { record } = read;
-  let toSeq = 'toSeq' in wanted ? wanted.toSeq : undefined;
+  const search = 'invocationId' in wanted ? new InvocationSearch(wanted.invocationId) : undefined;
   const replay = new LogReplay();
   const fold = new StateFold(read.baseState ?? '{}');
+  /** The end of the fold: the target, or the first possible target. */
+  let foldedTo = record.firstSeq - 1;
   for await (const stored of readLog(env.storage, record, { from: record.firstSeq, to: record.lastSeq })) {
     const event = loggedEvent(stored);
-    if ('invocationId' in wanted && toSeq === undefined && event.invocationId === wanted.invocationId) {
-      toSeq = event.seq - 1;
-    }
     replay.add(event);
-    if (toSeq === undefined || event.seq <= toSeq) fold.add(event);
+    search?.add(event);
+    const isBefore = 'toSeq' in wanted ? event.seq <= wanted.toSeq : search?.isEmpty;
+    if (!isBefore) continue;
+    fold.add(event);
+    foldedTo = event.seq;
   }
-  if (toSeq === undefined) throw new InvalidInputError('no event that is kept belongs to it', 'invocationId');
-  const problem = keptPlaceProblem(record, toSeq, 'toSeq');
+  const toSeq = 'toSeq' in wanted ? wanted.toSeq : (search?.placeIn(replay, record) ?? 0);
+  const problem = retentionProblem(record, toSeq, 'toSeq');
   if (problem) throw problem;
+  // If the invocation was rewound and begun again, the target is later.
+  for await (const stored of readLog(env.storage, record, { from: foldedTo + 1, to: toSeq })) {
+    fold.add(loggedEvent(stored));
+  }
   const present = stateRecord(read.state?.session ?? [], 'session');
   return { toSeq, replay, changes: stateDifference(present, fold.toRecord()) };
+}
+
+/** Finds the beginning of an invocation among the retained events. */
+class InvocationSearch {
+  readonly #events: { readonly seq: number; readonly isByUser: boolean }[] = [];
+
+  constructor(private readonly invocationId: string) {}
+
+  get isEmpty(): boolean {
+    return this.#events.length === 0;
+  }
+
+  add(event: LoggedEvent): void {
+    if (event.invocationId !== this.invocationId) return;
+    this.#events.push({ seq: event.seq, isByUser: isAnchor(event) && !isSummary(event) });
+  }
+
+  /** The last event before the invocation. `replay` contains the whole log. */
+  placeIn(replay: LogReplay, { firstSeq }: SessionRecord): number {
+    if (this.isEmpty) throw problemOf('no event that is kept belongs to it');
+    const first = this.#events.find(({ seq }) => !replay.isRewound(seq));
+    if (!first) throw problemOf('all its events are rewound already');
+    // Only a user message is certain to begin an invocation.
+    if (first.seq === firstSeq && firstSeq > 1 && !first.isByUser) {
+      throw problemOf(
+        `its first events may have been trimmed with the history before ${firstSeq}; give toSeq instead, ` +
+          `${firstSeq - 1} or more`,
+      );
+    }
+    return first.seq - 1;
+  }
+}
+
+function problemOf(problem: string): InvalidInputError {
+  return new InvalidInputError(problem, 'invocationId');
 }

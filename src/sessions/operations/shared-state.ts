@@ -1,15 +1,15 @@
-import type { StateChanges } from '../../state/state-changes.js';
 import { type StoredScope, joinStateKey, splitStateKey } from '../../state/scopes.js';
+import type { StateChanges } from '../../state/state-changes.js';
 import { InvalidInputError } from '../domain/errors.js';
 import { type StateOwner, assertStateOwner } from '../domain/ids.js';
 import { childPath } from '../domain/json-value.js';
 import { assertStateKey } from '../domain/state-keys.js';
-import { stateRecord, stateWrites } from '../domain/stored-state.js';
+import { stateRecord, stateWrites } from '../domain/stored-json.js';
 import { assertDisjoint, submittedChanges } from '../domain/submitted-changes.js';
 import { type SessionEnvironment, lifetimes } from '../session-environment.js';
 import type { StateEntries } from '../storage/session-storage.js';
 
-/** What to change in shared state; keys may carry the prefix of their scope or leave it out. */
+/** Changes of shared state. The scope's prefix in keys is optional. */
 export interface SharedStateChanges {
   /** Keys to set; `null` is a value. */
   readonly stateDelta?: Record<string, unknown> | undefined;
@@ -17,7 +17,7 @@ export interface SharedStateChanges {
   readonly stateRemovals?: readonly string[] | undefined;
 }
 
-/** The state of a user, or, without `userId`, of an app; keys without prefix. */
+/** The state of a user or, without `userId`, of an app. Keys have no prefix. */
 export async function getSharedState(env: SessionEnvironment, owner: StateOwner): Promise<Record<string, unknown>> {
   assertStateOwner(owner);
   const lifetime = env.ttl.refreshOnRead ? lifetimes(env)[scopeOfOwner(owner)] : undefined;

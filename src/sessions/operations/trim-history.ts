@@ -1,44 +1,43 @@
-import { isRewind } from '../domain/event-inspection.js';
+import { isAnchor, isRewind } from '../domain/event-inspection.js';
 import type { LoggedEvent } from '../domain/event.js';
 import { sessionKeyOf } from '../domain/ids.js';
 import { beginningBefore } from '../domain/log-replay.js';
-import type { SeqRange } from '../domain/seq-ranges.js';
+import { type SeqRange, isInRanges, newestOf } from '../domain/seq-ranges.js';
 import type { SessionRecord } from '../domain/session-record.js';
 import { StateFold } from '../domain/state-fold.js';
-import { CallSearch, callsMissingIn } from '../domain/tool-pairs.js';
-import { loggedEvent } from '../domain/logged-event.js';
-import { isFiltering } from '../domain/view.js';
-import { rangesAbove, rangesBelow, visibleRanges } from '../domain/visible-log.js';
+import { loggedEvent } from '../domain/stored-json.js';
+import { MAX_PULL_BACK, callsIn } from '../domain/tool-pairs.js';
+import { type ViewFilter, cutView, isFiltering } from '../domain/view.js';
+import { rangesAbove, rangesBelow, visibleRanges } from '../domain/visible-ranges.js';
 import { type SessionEnvironment, appendFilter } from '../session-environment.js';
-import { readLog } from './log-reading.js';
-import { readView } from './view-reading.js';
+import type { EventWindow, SessionStorage } from '../storage/session-storage.js';
+import { readLog } from './read-log.js';
+import { type ReadView, readView } from './read-view.js';
 
-/** History is trimmed once in so many events, so that an append hardly ever pays for it. */
+/** History is trimmed every so many events, so that most appends do not pay for it. */
 const TRIM_EVERY = 64;
-/** And never more than this at once. */
+/** Maximum number of events per trim. */
 const TRIM_AT_MOST = 1_000;
 
 /**
- * Where history is not kept: removes what left the view, oldest first, folding its state changes into the
- * session's base state. Nothing that a summary in force stands for is removed, no call of a tool whose
- * answer is in the view, and no place that a rewind goes to as long as the rewind itself is kept.
+ * With `keepHistory: false`: removes events that left the view, oldest first, and folds their state changes into the
+ * session's base state. Keeps what a later view or the current summary may need ({@link firstSeqNeeded}), and each place
+ * that a rewind goes to, as long as the rewind itself is kept.
  */
 export function trimHistory(env: SessionEnvironment, record: SessionRecord): Promise<void> | undefined {
-  const isDue = !env.history.keepHistory && isFiltering(appendFilter(env)) && record.lastSeq % TRIM_EVERY === 0;
+  const isShortened = isFiltering(appendFilter(env)) || record.marks.summarySeq > 0;
+  const isDue = !env.history.keepHistory && isShortened && record.lastSeq % TRIM_EVERY === 0;
   return isDue ? trim(env, record) : undefined;
 }
 
 async function trim(env: SessionEnvironment, appended: SessionRecord): Promise<void> {
   const key = sessionKeyOf(appended);
-  const read = await readView(env.storage, key, appendFilter(env));
+  const filter = appendFilter(env);
+  // If only a summary shortens the view, the view begins after the summary, and no events have to be read.
+  const read = await readView(env.storage, key, filter, isFiltering(filter) ? {} : { config: { numRecentEvents: 0 } });
   if (!read || read.stored.record.incarnation !== appended.incarnation) return;
   const { record } = read.stored;
-  const summary = read.stored.summary && loggedEvent(read.stored.summary);
-  const view = read.view.map(({ event }) => event);
-  const needed = [...view, ...(summary ? [summary] : [])].map(firstSeqNeededFor);
-  const viewFrom = Math.min(...needed, record.lastSeq + 1);
-  const call = await firstCallFor(env, view, record, viewFrom);
-  const wanted = call ?? viewFrom;
+  const wanted = await firstSeqNeeded(env.storage, read, filter);
   if (wanted <= record.firstSeq) return;
   const beginning = beginningBefore(wanted, await rewindsIn(env, record, wanted));
   const newFirstSeq = Math.min(beginning, record.firstSeq + TRIM_AT_MOST);
@@ -53,26 +52,7 @@ async function trim(env: SessionEnvironment, appended: SessionRecord): Promise<v
   });
 }
 
-/** A summary needs the events that it stands for, so that a rewind can bring them back. */
-function firstSeqNeededFor({ seq, actions }: LoggedEvent): number {
-  return actions.compaction ? Math.min(seq, actions.compaction.fromSeq) : seq;
-}
-
-/** Where the oldest call is that answers in the view belong to, if it lies before the view. */
-async function firstCallFor(
-  env: SessionEnvironment,
-  view: readonly LoggedEvent[],
-  record: SessionRecord,
-  viewFrom: number,
-): Promise<number | undefined> {
-  const missing = callsMissingIn(view);
-  if (missing.size === 0) return undefined;
-  const search = new CallSearch(missing);
-  for await (const event of eventsIn(env, record, rangesBelow(visibleRanges(record), viewFrom))) search.add(event);
-  return search.firstSeq;
-}
-
-/** Rewinds are in no view: they lie in hidden stretches, or where a summary stands for them. */
+/** Rewinds are in hidden or in summarised ranges. */
 async function rewindsIn(env: SessionEnvironment, record: SessionRecord, wanted: number): Promise<LoggedEvent[]> {
   const { firstSeq, marks } = record;
   const summarised = wanted <= marks.viewFromSeq ? [{ from: firstSeq, to: marks.viewFromSeq }] : [];
@@ -97,4 +77,75 @@ async function baseStateUpTo(env: SessionEnvironment, record: SessionRecord, new
     fold.add(loggedEvent(stored));
   }
   return JSON.stringify(fold.toRecord());
+}
+
+/** How many anchors are read, at once and in total, to find the previous summary. */
+const ANCHORS_AT_ONCE = 200;
+const MOST_ANCHORS = 1_000;
+
+/** The first event that this view, a later view, or a rewind to before the current summary needs. */
+export async function firstSeqNeeded(storage: SessionStorage, read: ReadView, filter: ViewFilter): Promise<number> {
+  const { record, summary } = read.stored;
+  const log = new LogReader(storage, record);
+  const needed = isFiltering(filter)
+    ? [...read.view.map(({ event }) => event.seq), await firstForLaterAnswers(log, read, filter)]
+    : visibleRanges(record).map(({ from }) => from);
+  needed.push(record.lastSeq + 1);
+  if (summary) needed.push(await firstForSummary(log, loggedEvent(summary)));
+  return Math.min(...needed);
+}
+
+/** If a tool responds later, the view will need its call, and the anchor before the call. */
+async function firstForLaterAnswers(log: LogReader, { stored, source }: ReadView, filter: ViewFilter): Promise<number> {
+  const { items } = source.conversation;
+  const { tailStart } = cutView(source.conversation, filter, stored.now);
+  const tailSeq = items[tailStart]?.event.seq ?? stored.record.lastSeq + 1;
+  const visible = visibleRanges(stored.record);
+  const near = await log.read({ ranges: newestOf(rangesBelow(visible, tailSeq), MAX_PULL_BACK) });
+  const call = near.find((event) => callsIn(event).length > 0);
+  if (!call) return Infinity;
+  const anchors = await log.read({ ranges: rangesBelow(visible, call.seq), anchorsOnly: true, limit: 1 });
+  return anchors.at(-1)?.seq ?? call.seq;
+}
+
+/**
+ * A rewind to before the current summary shows the previous summary and the events since. Events that the previous
+ * summary covers are not needed.
+ */
+async function firstForSummary(log: LogReader, { seq, actions }: LoggedEvent): Promise<number> {
+  const { fromSeq, toSeq } = actions.compaction ?? { fromSeq: seq, toSeq: seq };
+  if (toSeq < log.record.firstSeq) return seq;
+  const previous = await summaryBefore(log, seq);
+  const first = previous ? Math.max(fromSeq, (previous.actions.compaction?.toSeq ?? 0) + 1) : fromSeq;
+  return Math.min(seq, previous?.seq ?? seq, first);
+}
+
+async function summaryBefore(log: LogReader, seq: number): Promise<LoggedEvent | undefined> {
+  let to = seq - 1;
+  for (let count = 0; count < MOST_ANCHORS && to >= log.record.firstSeq; count += ANCHORS_AT_ONCE) {
+    const ranges = [{ from: log.record.firstSeq, to }];
+    const anchors = await log.read({ ranges, anchorsOnly: true, limit: ANCHORS_AT_ONCE });
+    const summary = anchors.findLast(({ actions }) => actions.compaction);
+    if (summary || anchors.length < ANCHORS_AT_ONCE) return summary;
+    to = (anchors[0]?.seq ?? 0) - 1;
+  }
+  return undefined;
+}
+
+class LogReader {
+  constructor(
+    private readonly storage: SessionStorage,
+    readonly record: SessionRecord,
+  ) {}
+
+  /** Reads the window, newest last. */
+  async read(window: EventWindow & Required<Pick<EventWindow, 'ranges'>>): Promise<LoggedEvent[]> {
+    const ranges = window.ranges ?? [];
+    if (ranges.length === 0) return [];
+    const read = await this.storage.read({ key: sessionKeyOf(this.record), window });
+    // A store may return more than requested, and events trimmed meanwhile have no payload.
+    const stored = read?.events.filter(({ seq, payload }) => isInRanges(seq, ranges) && payload !== null) ?? [];
+    const events = stored.map(loggedEvent);
+    return window.anchorsOnly ? events.filter(isAnchor) : events;
+  }
 }

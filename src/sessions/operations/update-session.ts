@@ -3,13 +3,14 @@ import { trackedValuesOf } from '../../state/state.js';
 import { digestOf } from '../domain/digest.js';
 import { InvalidInputError } from '../domain/errors.js';
 import type { LoggedEvent } from '../domain/event.js';
-import { assertTeachable } from '../domain/session-knowledge.js';
+import { assertUpdatable } from '../domain/session-tracking.js';
 import { Session } from '../domain/session.js';
 import { submittedChanges } from '../domain/submitted-changes.js';
+import { whileSaving } from '../domain/unsaved-state.js';
 import type { SessionEnvironment } from '../session-environment.js';
-import { appendEvent } from './append-event.js';
+import { commitEvent } from './append-event.js';
 
-/** What a save depends on. */
+/** Options of a save. */
 export interface UpdateSessionOptions {
   /** Refuse with `StaleSessionError` if anything but summaries was appended after this version. */
   expectedVersion?: number | undefined;
@@ -20,10 +21,10 @@ interface Saving {
   readonly digest: string;
 }
 
-/** Saves that are under way, or failed: the same changes are saved under the same id, and so at most once. */
+/** Running and failed saves. A retry of the same changes uses the same event id, so that they are saved once. */
 const savings = new WeakMap<Session, Saving>();
 
-/** Saves what was changed in `session.state` as one event; nothing where nothing was changed. */
+/** Saves the changes of `session.state` as one event. Without changes, nothing is written. */
 export async function updateSession(
   env: SessionEnvironment,
   session: Session,
@@ -32,11 +33,11 @@ export async function updateSession(
   if (!(session instanceof Session)) {
     throw new InvalidInputError('must be a session that getSession or createSession returned', 'session');
   }
-  assertTeachable(session);
+  assertUpdatable(session);
   const values = trackedValuesOf(session.state);
   const changes = values.pending();
   if (!hasChanges(changes)) return undefined;
-  // What is saved is what was checked, whatever becomes of the values inside the state meanwhile.
+  // Saves the checked copy, since the values may be mutated meanwhile.
   const { stateDelta, stateRemovals } = submittedChanges(
     changes.stateDelta,
     changes.stateRemovals,
@@ -49,8 +50,9 @@ export async function updateSession(
     author: 'system',
     actions: { stateDelta, stateRemovals: [...stateRemovals] },
   };
-  const result = await appendEvent(env, { session, event, expectedVersion: options?.expectedVersion });
-  values.settle(changes);
+  const { expectedVersion } = options ?? {};
+  const result = await whileSaving(session, () => commitEvent(env, { session, event, expectedVersion }));
+  values.markSaved(changes);
   if (savings.get(session) === saving) savings.delete(session);
   return result.event;
 }

@@ -4,21 +4,24 @@ import type { LoggedEvent } from '../domain/event.js';
 import { type SessionKey, checkedSessionKey, sessionKeyOf } from '../domain/ids.js';
 import { optionalCount } from '../domain/optional-count.js';
 import type { SessionEnvironment } from '../session-environment.js';
-import { listEvents } from './list-events.js';
-import { Waiting } from './waiting.js';
+import type { LogReference } from '../storage/session-changes.js';
+import { listEventsUpTo } from './list-events.js';
 
-/** Which log to follow, and from where. */
+/** The log to watch, and the start. */
 export interface WatchSessionRequest extends SessionKey {
-  /** The last event that is known already; from now on unless given. What was trimmed since is left out, as in `listEvents`. */
+  /** The last known event. Default: the current end of the log. Trimmed events are skipped, as in `listEvents`. */
   readonly afterSeq?: number | undefined;
-  /** Ends the watching. */
+  /** Ends the watch. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What a slow reader keeps in memory at most. */
+/** What a slow reader keeps in memory at most, or one event. */
 const PAGE = 100;
+const PAGE_BYTES = 262_144;
+/** Few at first: large events are not to be read again and again. */
+const FIRST_PAGE = 4;
 
-/** Where watching begins: in this very session, after this event. */
+/** The start of a watch: the incarnation, and the last known event. */
 interface Start {
   readonly incarnation: string;
   readonly seq: number;
@@ -32,17 +35,18 @@ export class SessionWatch implements AsyncIterableIterator<LoggedEvent> {
   readonly #env: SessionEnvironment;
   readonly #request: WatchSessionRequest;
   readonly #events: AsyncGenerator<LoggedEvent, undefined>;
-  #waiting: Waiting | undefined;
+  #wait: LogChangeWait | undefined;
   #isOver = false;
+  #pageSize = FIRST_PAGE;
 
   constructor(env: SessionEnvironment, request: WatchSessionRequest) {
     this.#env = env;
     const { afterSeq, signal } = request;
-    // A copy: its giver may use the same object to ask for something else.
+    // A copy, since the caller may reuse the request object.
     this.#request = { ...sessionKeyOf(request), afterSeq, signal };
-    // "Now" is when the watch is asked for, not when its first event is.
-    const start = env.running.track(startOf(env, this.#request));
-    // Whoever takes the first event hears of a failure.
+    // Reads the start now, not when the first event is requested.
+    const start = env.tasks.track(startOf(env, this.#request));
+    // The first `next()` reports a failure.
     start.catch(() => undefined);
     this.#events = this.#read(start);
   }
@@ -51,10 +55,10 @@ export class SessionWatch implements AsyncIterableIterator<LoggedEvent> {
     return this.#events.next();
   }
 
-  /** Ends the watching, also while somebody waits for the next event. */
+  /** Ends the watch, even during a pending `next()`. */
   return(): Promise<IteratorResult<LoggedEvent, undefined>> {
     this.#isOver = true;
-    this.#waiting?.end();
+    this.#wait?.wake();
     return this.#events.return(undefined);
   }
 
@@ -80,26 +84,37 @@ export class SessionWatch implements AsyncIterableIterator<LoggedEvent> {
   async #nextPage(incarnation: string, seq: number): Promise<readonly LoggedEvent[]> {
     const key = sessionKeyOf(this.#request);
     const cursor = new LogCursor(incarnation, seq, 'asc').toString();
-    // Listens before it reads, so that nothing falls in between.
-    const waiting = new Waiting(this.#env, { key, incarnation }, seq, this.#request.signal);
-    this.#waiting = waiting;
+    // Subscribes before it reads, so that no event is missed.
+    const wait = new LogChangeWait(this.#env, { key, incarnation }, seq, this.#request.signal);
+    this.#wait = wait;
     try {
       while (!this.#hasEnded()) {
-        waiting.expect();
-        const { events } = await this.#env.running.track(listEvents(this.#env, { ...key, cursor, limit: PAGE }));
-        if (events.length > 0) return events;
-        await waiting.done();
+        wait.reset();
+        const { events } = await this.#env.tasks.track(
+          listEventsUpTo(this.#env, { ...key, cursor, limit: this.#pageSize }, PAGE_BYTES),
+        );
+        if (events.length > 0) {
+          // A page that is not full ended at its bytes, or with the log.
+          this.#pageSize =
+            events.length < this.#pageSize ? Math.max(FIRST_PAGE, events.length) : growing(this.#pageSize);
+          return events;
+        }
+        await wait.wait();
       }
       return [];
     } finally {
-      this.#waiting = undefined;
-      waiting.stop();
+      this.#wait = undefined;
+      wait.stop();
     }
   }
 
   #hasEnded(): boolean {
-    return this.#isOver || this.#env.closing.hasBegun || this.#request.signal?.aborted === true;
+    return this.#isOver || this.#env.shutdown.isRequested || this.#request.signal?.aborted === true;
   }
+}
+
+function growing(size: number): number {
+  return Math.min(PAGE, size * 4);
 }
 
 async function startOf({ storage }: SessionEnvironment, request: WatchSessionRequest): Promise<Start> {
@@ -109,15 +124,61 @@ async function startOf({ storage }: SessionEnvironment, request: WatchSessionReq
   const read = await storage.read({ key });
   if (!read) throw new SessionNotFoundError(key.sessionId);
   const { incarnation, lastSeq } = read.record;
-  // Events that the caller knows and the log does not were those of another session.
+  // An event beyond the end belongs to another incarnation.
   if (afterSeq !== undefined && afterSeq > lastSeq) {
     throw new InvalidInputError(`must be at most ${lastSeq}, the last event`, 'afterSeq');
   }
   return { incarnation, seq: afterSeq ?? lastSeq };
 }
 
-/** One of another realm, or of a polyfill, is one as well. */
+/** Accepts signals of other realms and of polyfills. */
 function assertSignal(signal: AbortSignal | null | undefined): void {
   if (signal === undefined || signal === null || typeof signal.addEventListener === 'function') return;
   throw new InvalidInputError('must be an AbortSignal', 'signal');
+}
+
+/** Waits until a log changes, the caller aborts or the service shuts down. Call `stop` to remove its listeners. */
+class LogChangeWait {
+  readonly #stops: (() => void)[];
+  #isWoken = false;
+  #resolve: (() => void) | undefined;
+
+  /** @param seq the last known event */
+  constructor(
+    { signals, logWatcher, shutdown }: SessionEnvironment,
+    log: LogReference,
+    seq: number,
+    signal: AbortSignal | undefined,
+  ) {
+    const wake = (): void => this.wake();
+    signal?.addEventListener('abort', wake);
+    this.#stops = [
+      signals.subscribe(log.key, wake),
+      logWatcher.add(log, { seq, wake }),
+      shutdown.onRequest(wake),
+      () => signal?.removeEventListener('abort', wake),
+    ];
+  }
+
+  /** Ignores signals that arrived before this call. */
+  reset(): void {
+    this.#isWoken = false;
+  }
+
+  /** Waits for a signal; one that arrived since {@link reset} counts. */
+  async wait(): Promise<void> {
+    if (this.#isWoken) return;
+    await new Promise<void>((resolve) => (this.#resolve = resolve));
+    this.#resolve = undefined;
+  }
+
+  /** Ends the wait now. */
+  wake(): void {
+    this.#isWoken = true;
+    this.#resolve?.();
+  }
+
+  stop(): void {
+    for (const stop of this.#stops) stop();
+  }
 }

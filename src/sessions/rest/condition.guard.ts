@@ -1,14 +1,27 @@
-import { type CanActivate, type ExecutionContext, Injectable, SetMetadata } from '@nestjs/common';
+import { type CanActivate, type ExecutionContext, Injectable, SetMetadata, applyDecorators } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
+import { ApiHeader } from '@nestjs/swagger';
 import { InvalidInputError } from '../domain/errors.js';
+import { ApiProblem, PROBLEMS } from './api-responses.js';
 import { HttpExchange } from './http-exchange.js';
 
 const KEEPS_VERSION = Symbol('KEEPS_VERSION');
 
-/** Says that a route writes only if the session is at the version that `If-Match` names. */
-export const KeepsVersion = (): MethodDecorator => SetMetadata(KEEPS_VERSION, true);
+/** Marks a route that supports `If-Match` with the version of the session. */
+export const KeepsVersion = (): MethodDecorator =>
+  applyDecorators(
+    SetMetadata(KEEPS_VERSION, true),
+    ApiHeader({
+      name: 'If-Match',
+      required: false,
+      description:
+        'Write only if the session is at this version, given as in `ETag`, such as `"1"`; `*` accepts any version.',
+      schema: { type: 'string', pattern: '^(\\*|"\\d+")$' },
+    }),
+    ApiProblem(412, PROBLEMS[412]),
+  );
 
-/** Refuses a condition that a write would not keep to: whoever sends it counts on it. */
+/** Refuses `If-Match` on routes that do not support it, since ignoring it would be wrong. */
 @Injectable()
 export class ConditionGuard implements CanActivate {
   constructor(private readonly reflector: Reflector) {}

@@ -1,36 +1,51 @@
-import { Controller, Get, Param, Post, Query, UseFilters, UseGuards } from '@nestjs/common';
+import { Get, Param, Post, Query } from '@nestjs/common';
+import { ApiBody, ApiExtraModels, ApiHeader, ApiOperation, ApiQuery, ApiTags, getSchemaPath } from '@nestjs/swagger';
 import { InvalidInputError } from '../domain/errors.js';
 import type { EventInput, LoggedEvent } from '../domain/event.js';
-import type { EventPage } from '../operations/list-events.js';
-import { checkSharedWrites } from '../faces/access-checks.js';
-import { SessionAccess } from '../faces/session-access.js';
+import { referenceTo } from '../domain/session.js';
+import { RequireAccess } from '../transport/require-access.js';
+import { APPENDS_BODY } from '../transport/request-writes.js';
 import { SessionService } from '../session.service.js';
-import { AccessGuard, Needs } from './access.guard.js';
-import { ConditionGuard, KeepsVersion } from './condition.guard.js';
-import { EnvelopePipe } from './envelope.pipe.js';
-import { ListEventsQuery, numberOf } from './envelopes.js';
+import { KeepsVersion } from './condition.guard.js';
+import { ApiResult, ApiIds, ApiProblems, type ResponseHeaders } from './api-responses.js';
+import { DtoPipe } from './dto.pipe.js';
+import { EVENT_EXAMPLE, EventDto, EventInputDto, EventPageDto } from './dto/event.dto.js';
+import { ListEventsQuery, numberOf } from './dto/query.dto.js';
+import { ID } from './dto/session.dto.js';
 import { type CurrentExchange, Exchange } from './http-exchange.js';
 import { JsonBody } from './json-body.js';
-import { ProblemFilter } from './problem.filter.js';
 import type { SessionParams } from './route-params.js';
+import { SessionRoutes } from './session-routes.js';
+
+const REPLAY_HEADERS: ResponseHeaders = {
+  ETag: {
+    description: 'The version of the session with this event as its last one; missing if nothing is stored.',
+    schema: { type: 'string', pattern: '^"\\d+"$' },
+  },
+  'Idempotent-Replayed': {
+    description: '`true` if the event had been stored before.',
+    schema: { type: 'string', enum: ['true'] },
+  },
+};
 
 /** The log of a session. */
-@Controller('apps/:appName/users/:userId/sessions/:sessionId/events')
-@UseGuards(AccessGuard, ConditionGuard)
-@UseFilters(ProblemFilter)
+@ApiTags('events')
+@SessionRoutes('apps/:appName/users/:userId/sessions/:sessionId/events')
 export class EventsController {
-  constructor(
-    private readonly sessions: SessionService,
-    private readonly access: SessionAccess,
-  ) {}
+  constructor(private readonly sessions: SessionService) {}
 
   @Get()
-  @Needs('read', 'session')
+  @RequireAccess('read', 'session')
+  @ApiOperation({ operationId: 'listEvents', summary: 'Lists the whole log, rewound and summarised events included' })
+  @ApiQuery({ type: ListEventsQuery })
+  @ApiIds('appName', 'userId', 'sessionId')
+  @ApiResult(200, 'A page of events.', { type: EventPageDto, headers: ['Link'] })
+  @ApiProblems(404)
   async list(
     @Param() key: SessionParams,
-    @Query(new EnvelopePipe(ListEventsQuery)) query: Readonly<ListEventsQuery>,
+    @Query(new DtoPipe(ListEventsQuery)) query: Readonly<ListEventsQuery>,
     @Exchange() exchange: CurrentExchange,
-  ): Promise<EventPage> {
+  ): Promise<EventPageDto> {
     const { limit, afterSeq, beforeSeq, ...how } = query;
     const numbers = { limit: numberOf(limit), afterSeq: numberOf(afterSeq), beforeSeq: numberOf(beforeSeq) };
     const page = await this.sessions.listEvents({ ...key, ...how, ...numbers });
@@ -44,17 +59,36 @@ export class EventsController {
    * event as its last one, so that the next `If-Match` holds as long as nothing came after it.
    */
   @Post()
+  @RequireAccess('write', 'session', APPENDS_BODY)
+  @ApiOperation({
+    operationId: 'appendEvent',
+    summary: 'Appends an event',
+    description: 'Safe to repeat with the same event id: the event is stored once.',
+  })
+  @ApiHeader({
+    name: 'Idempotency-Key',
+    required: false,
+    description: 'The id of the event, if the body has none. An event that is sent again is stored once.',
+    schema: ID,
+  })
   @KeepsVersion()
-  @Needs('write', 'session')
+  @ApiIds('appName', 'userId', 'sessionId')
+  @ApiBody({ type: EventInputDto })
+  @ApiExtraModels(EventDto)
+  @ApiResult(200, 'The event as it was stored before; or a partial event, unchanged and not stored.', {
+    schema: { anyOf: [{ $ref: getSchemaPath(EventDto) }, { $ref: getSchemaPath(EventInputDto) }] },
+    example: EVENT_EXAMPLE,
+    ownHeaders: REPLAY_HEADERS,
+  })
+  @ApiResult(201, 'The stored event.', { type: EventDto, headers: ['ETag'] })
+  @ApiProblems(403, 404, 409, 413, 415)
   async append(
-    @Param() { sessionId: id, ...owner }: SessionParams,
+    @Param() key: SessionParams,
     @JsonBody() body: unknown,
     @Exchange() exchange: CurrentExchange,
   ): Promise<EventInput | LoggedEvent> {
     const event = eventOf(body, exchange.header('idempotency-key'));
-    const { stateDelta, stateRemovals } = event.actions ?? {};
-    await checkSharedWrites(this.access, { ...owner, stateDelta, stateRemovals, request: exchange.request });
-    const session = { id, ...owner };
+    const session = referenceTo(key);
     if (event.partial === true) {
       exchange.setStatus(200);
       return this.sessions.appendEvent({ session, event });
@@ -81,7 +115,7 @@ function eventOf(body: unknown, key: string | undefined): EventInput {
   if (key === undefined || event.id === key) return event;
   // An empty key would store an event as often as it is sent, and of another key servers get other letters.
   if (!/^[ -~]+$/.test(key))
-    throw new InvalidInputError('must be of ASCII; other ids stand in the event', 'Idempotency-Key');
+    throw new InvalidInputError('must be ASCII; send other ids in the event', 'Idempotency-Key');
   if (event.id !== undefined) throw new InvalidInputError('is not the id of the event', 'Idempotency-Key');
   return { ...event, id: key };
 }

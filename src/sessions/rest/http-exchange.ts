@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ExecutionContext, createParamDecorator } from '@nestjs/common';
 import { InvalidInputError } from '../domain/errors.js';
-import { pageLinks } from './page-links.js';
-import { pathOf } from './request-target.js';
+import { fileHeaders } from '../transport/page-headers.js';
+import { pageLinks, pathOf } from './page-links.js';
 
-/** What Express and Fastify have in common, as far as it is used here. */
+/** The common subset of Express and Fastify that is used here. */
 interface FrameworkRequest {
   readonly method: string;
   readonly headers: IncomingMessage['headers'];
@@ -15,14 +15,15 @@ interface FrameworkRequest {
 }
 
 interface FrameworkResponse {
-  /** Of Fastify, whose own object is another one than Node's. */
+  /** Node's response, on Fastify. */
   readonly raw?: ServerResponse;
   hijack?(): void;
   status(code: number): unknown;
   header(name: string, value: string): unknown;
+  removeHeader(name: string): unknown;
 }
 
-/** A request and its response, whichever framework carries them. */
+/** A request and its response, on Express or Fastify. */
 export class HttpExchange {
   constructor(
     readonly request: FrameworkRequest,
@@ -47,7 +48,7 @@ export class HttpExchange {
     this.response.status(code);
   }
 
-  /** Path and query as they were asked for. */
+  /** Path and query of the original request. */
   get url(): string {
     return this.request.originalUrl ?? this.request.url;
   }
@@ -57,19 +58,14 @@ export class HttpExchange {
     return pathOf(this.url).replace(/\/+$/, '');
   }
 
-  /** Whether something was sent, read or not. */
-  hasBody(): boolean {
-    const length = this.header('content-length');
-    return (length !== undefined && length !== '0') || this.header('transfer-encoding') !== undefined;
-  }
-
   /**
-   * Keeps the answer out of every cache. Shared state changes without the version, so that no tag means that an
-   * answer which somebody has is still good.
+   * Sets `no-store` and `nosniff`, and removes `X-Powered-By`. Never answers 304: shared state changes without changing the version.
    */
-  forbidCaching(): void {
+  setSecurityHeaders(): void {
     this.setHeader('Cache-Control', 'no-store');
-    // Only where it is there: deleting makes of the headers an object that is slow to read.
+    for (const [name, value] of Object.entries(fileHeaders())) this.setHeader(name, value);
+    this.response.removeHeader('X-Powered-By');
+    // Only if present: deleting a key makes the headers object slow.
     if (this.request.headers['if-none-match'] !== undefined) delete this.request.headers['if-none-match'];
     if (this.response.raw === undefined) keepOnlyVersionTags(this.response as unknown as ServerResponse);
   }
@@ -79,7 +75,7 @@ export class HttpExchange {
     this.setHeader('ETag', `"${version}"`);
   }
 
-  /** The version that the caller wants to find, of `If-Match`. */
+  /** The expected version, from `If-Match`. */
   expectedVersion(): number | undefined {
     const tag = this.header('if-match');
     if (tag === undefined || tag.trim() === '*') return undefined;
@@ -88,20 +84,20 @@ export class HttpExchange {
     return Number(version);
   }
 
-  /** Says where the other pages are. */
+  /** Sets the `Link` header to the other pages. */
   linkPages(found: Parameters<typeof pageLinks>[1]): void {
     const links = pageLinks(this.url, found);
     if (links !== undefined) this.setHeader('Link', links);
   }
 
-  /** Takes the response over, to write to it bit by bit. */
+  /** Returns Node's response, for streaming. */
   takeOver(): ServerResponse {
     this.response.hijack?.();
     return this.response.raw ?? (this.response as unknown as ServerResponse);
   }
 }
 
-/** Express tags answers by their bytes, which callers would take for versions. */
+/** Express sets an `ETag` from a hash of the body, which clients would take for a version. */
 function keepOnlyVersionTags(response: ServerResponse): void {
   const writeHead = response.writeHead.bind(response) as (...head: unknown[]) => ServerResponse;
   response.writeHead = (...head: unknown[]): ServerResponse => {
@@ -110,8 +106,8 @@ function keepOnlyVersionTags(response: ServerResponse): void {
   };
 }
 
-/** By a name that leaves no class at run time: pipes of the app may copy what is of a class, here the connection as well. */
+/** A type without a class at run time: global pipes may copy objects of a class, here with the connection. */
 export type CurrentExchange = HttpExchange;
 
-/** Hands a controller the exchange that it answers. */
+/** Injects the exchange into a controller method. */
 export const Exchange = createParamDecorator((_data: unknown, context: ExecutionContext) => HttpExchange.of(context));

@@ -1,9 +1,11 @@
-export { AccessGuard, Needs } from './access.guard.js';
+export { AccessGuard } from './access.guard.js';
 export { ProblemFilter } from './problem.filter.js';
-export { type Problem, problemOf } from '../faces/problems.js';
-export { type AccessRequest, OpenAccess, SessionAccess, type SessionAction } from '../faces/session-access.js';
+export { type Problem, problemOf } from '../transport/problems.js';
+export * from '../transport/access-exports.js';
 export { SessionsRestModule, type SessionsRestOptions } from './sessions-rest.module.js';
-export { answerUnreadable } from '../faces/unanswerable.js';
-export { SESSIONS_BODY_LIMIT } from '../faces/body-limit.js';
+export { answerMalformedHttp } from '../transport/malformed-http.js';
+export { SESSIONS_BODY_LIMIT } from '../transport/body-limit.js';
 export { FASTIFY_OPTIONS } from './server-options.js';
-export type { SessionView } from '../faces/session-view.js';
+export type { SessionView } from '../transport/session-view.js';
+export { protectFromOtherSites } from '../transport/cross-site.js';
+export type { CrossSiteOptions } from '../transport/cross-site.js';

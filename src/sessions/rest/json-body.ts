@@ -1,19 +1,34 @@
-import { type ExecutionContext, UnsupportedMediaTypeException, createParamDecorator } from '@nestjs/common';
+import {
+  type CanActivate,
+  type ExecutionContext,
+  Injectable,
+  UnsupportedMediaTypeException,
+  createParamDecorator,
+} from '@nestjs/common';
 import { HttpExchange } from './http-exchange.js';
 
+const WITH_BODY = new Set(['POST', 'PUT', 'PATCH']);
+const NO_JSON = 'Send Content-Type: application/json, and {} where there is nothing to say.';
+
 /**
- * The body of a request, which has to say that it is JSON: what a server did not read as JSON would look like no body at all.
- * Pipes of the whole app leave it alone.
+ * Refuses writes without a JSON content type. Browsers send other types cross-site without a preflight, and a body that was not
+ * parsed as JSON would look empty.
  */
-export const JsonBody = createParamDecorator((_data: unknown, context: ExecutionContext): unknown => {
-  const exchange = HttpExchange.of(context);
-  const type = exchange.header('content-type');
-  if (type === undefined ? exchange.hasBody() : !/^\s*application\/json\s*(;|$)/i.test(type)) {
-    throw new UnsupportedMediaTypeException('Send the body as Content-Type: application/json.');
-  }
-  // Fastify reads every body as UTF-8, and would put question marks where letters were.
-  const charset = /;\s*charset\s*=\s*"?([^\s";]*)/i.exec(type ?? '')?.[1] ?? 'utf-8';
-  if (!/^(utf-8|us-ascii)$/i.test(charset))
+@Injectable()
+export class JsonRequestGuard implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    const exchange = HttpExchange.of(context);
+    if (!WITH_BODY.has(exchange.request.method)) return true;
+    const type = exchange.header('content-type') ?? '';
+    if (!/^\s*application\/json\s*(;|$)/i.test(type)) throw new UnsupportedMediaTypeException(NO_JSON);
+    // Fastify decodes every body as UTF-8, which would corrupt other charsets.
+    const charset = /;\s*charset\s*=\s*"?([^\s";]*)/i.exec(type)?.[1] ?? 'utf-8';
+    if (/^(utf-8|us-ascii)$/i.test(charset)) return true;
     throw new UnsupportedMediaTypeException('Send the body in UTF-8, as JSON is.');
-  return exchange.request.body;
-});
+  }
+}
+
+/** The request body. Global pipes do not touch it. */
+export const JsonBody = createParamDecorator(
+  (_data: unknown, context: ExecutionContext): unknown => HttpExchange.of(context).request.body,
+);

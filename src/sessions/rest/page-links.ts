@@ -1,15 +1,14 @@
 import { MAX_OFFSET } from '../domain/paging.js';
-import { pathOf, queryOf } from './request-target.js';
 
-/** A page as it was found, of sessions or of events. */
+/** A page of sessions or events. */
 interface FoundPage {
   readonly limit?: number;
   readonly nextCursor?: string;
-  /** Where pages are counted. */
+  /** With `page` or `offset` only. */
   readonly totalItems?: number;
 }
 
-/** The header `Link` of a page, by the way that it was asked for: other pages are one step from here. */
+/** Builds the `Link` header of a page, with the same kind of paging as the request. */
 export function pageLinks(url: string, found: FoundPage): string | undefined {
   const asked = queryOf(url);
   const links = found.totalItems === undefined ? cursorLinks(asked, found) : countedLinks(asked, found);
@@ -33,7 +32,7 @@ function countedLinks(
   const at = (place: number): string =>
     changed(asked, page === null ? { offset: place } : { page: Math.floor(place / limit) + 1 });
   const next = offset + limit;
-  // Farther than pages are counted a cursor leads.
+  // Beyond the largest offset, paging continues by cursor.
   const onwards =
     next <= MAX_OFFSET ? at(next) : changed(asked, { cursor: nextCursor, page: undefined, offset: undefined });
   return {
@@ -49,4 +48,20 @@ function changed(asked: URLSearchParams, changes: Readonly<Record<string, string
     else query.set(name, String(value));
   }
   return query.toString();
+}
+
+/** The authority of an absolute request target. */
+const AUTHORITY = /^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i;
+/** Characters to encode before a path is repeated in a header. */
+const NO_PATH_CHARACTER = /[^\w!$&'()*+,;=:@%/.~-]/g;
+
+/** The original path of a request. `URL` would normalize dots and backslashes, which ids may contain. */
+export function pathOf(target: string): string {
+  const [path = ''] = target.replace(AUTHORITY, '').split(/[?#]/);
+  return path.replace(NO_PATH_CHARACTER, encodeURIComponent);
+}
+
+export function queryOf(target: string): URLSearchParams {
+  const [withQuery = ''] = target.split('#');
+  return new URLSearchParams(withQuery.includes('?') ? withQuery.slice(withQuery.indexOf('?')) : '');
 }

@@ -1,8 +1,8 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs/common';
 import { StaleSessionError } from '../domain/errors.js';
-import { HiddenDeletion } from '../faces/access-checks.js';
+import { HiddenDeletion } from '../transport/access-checks.js';
 import { HttpExchange } from './http-exchange.js';
-import { PROBLEM_TYPE, type Problem, problemOf, titleOf } from '../faces/problems.js';
+import { PROBLEM_TYPE, type Problem, problemOf, titleOf } from '../transport/problems.js';
 
 interface Answering {
   /** Of Express. */
@@ -12,9 +12,9 @@ interface Answering {
 }
 
 /**
- * Answers errors with problem bodies (RFC 9457), and nothing else: no stack, no content of conversations.
+ * Converts errors to problem bodies (RFC 9457), without stacks or content of conversations.
  *
- * @example app.useGlobalFilters(new ProblemFilter()); // for what no controller of sessions sees
+ * @example app.useGlobalFilters(new ProblemFilter()); // also for unknown paths
  */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
@@ -31,14 +31,14 @@ export class ProblemFilter implements ExceptionFilter {
     const problem = asAnswerTo(exchange, error);
     if (problem.status >= 500) this.#logger.error(problem.detail, error instanceof Error ? error.stack : undefined);
     exchange.setStatus(problem.status);
-    exchange.forbidCaching();
+    exchange.setSecurityHeaders();
     exchange.setHeader('Content-Type', PROBLEM_TYPE);
     if (problem.status === 503) exchange.setHeader('Retry-After', '1');
     http.getResponse<Answering>().send(JSON.stringify(problem));
   }
 }
 
-/** Whoever made a condition is told that it failed. */
+/** A failed `If-Match` is a 412 instead of a 409. */
 function asAnswerTo(exchange: HttpExchange, error: unknown): Problem {
   const problem = problemOf(error);
   const isOnCondition = error instanceof StaleSessionError && exchange.header('if-match') !== undefined;

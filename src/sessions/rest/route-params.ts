@@ -1,4 +1,4 @@
-/** Ids of a route. They are checked by the rules of sessions, which every store relies on. */
+/** Ids in the path. The domain rules validate them. */
 export interface AppParams {
   readonly appName: string;
 }

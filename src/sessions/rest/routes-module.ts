@@ -1,19 +1,18 @@
 import type { DynamicModule, ModuleMetadata, Type } from '@nestjs/common';
 import { RouterModule } from '@nestjs/core';
-import { SessionAccess } from '../faces/session-access.js';
+import { AccessChecks } from '../transport/access-checks.js';
+import { type SessionAccessOptions, accessProviders } from '../transport/session-access.module.js';
 
-/** What an app says to a module of routes. */
-export interface RoutesOptions {
-  /** Decides who may touch what; `OpenAccess` lets everybody do everything. */
-  readonly access: Type<SessionAccess>;
-  /** In front of all paths, such as `api/v1`. */
+/** Options of a module of routes. `access` is only needed without `SessionAccessModule`. */
+export interface RoutesOptions extends Partial<SessionAccessOptions> {
+  /** The prefix of all paths, such as `api/v1`. */
   readonly path?: string | undefined;
-  /** What provides the service behind the routes, and what `access` needs, where they are not global. */
+  /** Modules that provide the service and what `access` injects, if they are not global. */
   readonly imports?: ModuleMetadata['imports'];
 }
 
-/** A module of routes, as its app wants it. */
-export function routesModule(module: Type, { access, path, imports = [] }: RoutesOptions): DynamicModule {
+/** Mounts a module of routes with these options. */
+export function routesModule(module: Type, { path, imports = [], ...access }: RoutesOptions): DynamicModule {
   const routed = path === undefined ? [] : [RouterModule.register([{ path, module }])];
-  return { module, imports: [...imports, ...routed], providers: [{ provide: SessionAccess, useClass: access }] };
+  return { module, imports: [...imports, ...routed], providers: [...accessProviders(access), AccessChecks] };
 }

@@ -1,16 +1,16 @@
-import { SESSIONS_BODY_LIMIT } from '../faces/body-limit.js';
-import { PROBLEM_TYPE, problemOf } from '../faces/problems.js';
-import { answerUnreadable } from '../faces/unanswerable.js';
+import { SESSIONS_BODY_LIMIT } from '../transport/body-limit.js';
+import { PROBLEM_TYPE, problemOf } from '../transport/problems.js';
+import { answerMalformedHttp } from '../transport/malformed-http.js';
 
-/** What is used of Fastify's reply. */
+/** The part of Fastify's reply that is used here. */
 interface FastifyReply {
   hijack(): unknown;
   readonly raw: { writeHead(status: number, headers: Record<string, string>): unknown; end(body: string): unknown };
 }
 
 /**
- * Options of `FastifyAdapter` under which ids may be as long as they may be, and keys such as `__proto__` are
- * ordinary ones: they are stored as text and never become part of an object. A slash at the end of a path is one too many, as on Express.
+ * Options of `FastifyAdapter`: the full length of ids, keys such as `__proto__` as ordinary keys (they are stored as text and
+ * never assigned to an object), and trailing slashes as on Express.
  *
  * @example
  * NestFactory.create<NestFastifyApplication>(AppModule, new FastifyAdapter(FASTIFY_OPTIONS));
@@ -20,8 +20,8 @@ export const FASTIFY_OPTIONS = {
   routerOptions: { maxParamLength: 1_000, ignoreTrailingSlash: true },
   onProtoPoisoning: 'ignore',
   onConstructorPoisoning: 'ignore',
-  clientErrorHandler: answerUnreadable,
-  /** What Fastify itself refuses, before Nest hears of it. */
+  clientErrorHandler: answerMalformedHttp,
+  /** Errors of Fastify that Nest does not see. */
   frameworkErrors(error: Error, _request: unknown, reply: FastifyReply): void {
     const problem = problemOf(error);
     reply.hijack();

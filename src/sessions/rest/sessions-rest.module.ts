@@ -5,18 +5,22 @@ import { type RoutesOptions, routesModule } from './routes-module.js';
 import { SessionsController } from './sessions.controller.js';
 import { StateController } from './state.controller.js';
 
-/** Who may touch what, and where the routes are. */
+/** Access and path of the routes. */
 export type SessionsRestOptions = RoutesOptions;
 
 /**
  * The routes of sessions, for any Nest app on Express or Fastify.
  *
  * @example
- * imports: [SessionsModule.forRoot({ provider: 'memory', isGlobal: true }), SessionsRestModule.forRoot({ access: OwnSessions })];
+ * imports: [
+ *   SessionsModule.forRoot({ provider: 'memory', isGlobal: true }),
+ *   SessionAccessModule.forRoot({ access: clientAccess() }),
+ *   SessionsRestModule.forRoot({ path: 'api/v1' }),
+ * ];
  */
 @Module({ controllers: [SessionsController, EventsController, EventStreamController, StateController] })
 export class SessionsRestModule {
-  static forRoot(options: SessionsRestOptions): DynamicModule {
+  static forRoot(options: SessionsRestOptions = {}): DynamicModule {
     return routesModule(SessionsRestModule, options);
   }
 }

@@ -1,94 +1,120 @@
-import { Controller, Delete, Get, HttpCode, Param, Post, Query, UseFilters, UseGuards } from '@nestjs/common';
+import { Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { ApiBody, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { InvalidInputError, SessionNotFoundError } from '../domain/errors.js';
 import { assertId } from '../domain/ids.js';
 import type { Session } from '../domain/session.js';
-import { checkAccess, checkSharedWrites } from '../faces/access-checks.js';
-import { SessionAccess } from '../faces/session-access.js';
+import { AccessChecks } from '../transport/access-checks.js';
+import { RequireAccess } from '../transport/require-access.js';
+import { CREATES, CREATE_FORK, FORKS, REWINDS } from '../transport/request-writes.js';
 import { SessionService } from '../session.service.js';
-import { AccessGuard, Needs } from './access.guard.js';
-import { ConditionGuard, KeepsVersion } from './condition.guard.js';
-import { EnvelopePipe } from './envelope.pipe.js';
+import { KeepsVersion } from './condition.guard.js';
+import { ApiResult, ApiIds, ApiProblems } from './api-responses.js';
+import { DtoPipe } from './dto.pipe.js';
+import { GetSessionQuery, ListSessionsQuery, numberOf } from './dto/query.dto.js';
 import {
   CreateSessionBody,
   CreateSessionWithIdBody,
   ForkBody,
-  GetSessionQuery,
-  ListSessionsQuery,
   RewindBody,
-  numberOf,
-} from './envelopes.js';
+  SessionDto,
+  SessionPageDto,
+} from './dto/session.dto.js';
 import { type CurrentExchange, Exchange } from './http-exchange.js';
 import { JsonBody } from './json-body.js';
-import { ProblemFilter } from './problem.filter.js';
-import type { SessionParams, UserParams } from './route-params.js';
-import { type SessionView, viewOf } from '../faces/session-view.js';
+import type { AppParams, SessionParams, UserParams } from './route-params.js';
+import { SessionRoutes } from './session-routes.js';
+import { viewOf } from '../transport/session-view.js';
 
 const WHERE_TO = 'must hold either toSeq, the last event to keep, or invocationId, the invocation to take back';
 
-interface SessionList {
-  readonly sessions: SessionView[];
-  readonly limit: number;
-  readonly nextCursor?: string;
-}
+const USER = 'users/:userId/sessions';
+const SESSION = `${USER}/:sessionId`;
 
-/** Sessions of a user: create, get, list, delete, rewind, fork. */
-@Controller('apps/:appName/users/:userId/sessions')
-@UseGuards(AccessGuard, ConditionGuard)
-@UseFilters(ProblemFilter)
+/** Sessions: create, get, list, delete, rewind, fork. */
+@ApiTags('sessions')
+@SessionRoutes('apps/:appName')
 export class SessionsController {
   constructor(
     private readonly sessions: SessionService,
-    private readonly access: SessionAccess,
+    private readonly access: AccessChecks,
   ) {}
 
-  @Get()
-  @Needs('list', 'sessions')
-  async list(
-    @Param() owner: UserParams,
-    @Query(new EnvelopePipe(ListSessionsQuery)) query: Readonly<ListSessionsQuery>,
-    @Exchange() exchange: CurrentExchange,
-  ): Promise<SessionList> {
-    const { limit, page, offset, ...how } = query;
-    const paging = { limit: numberOf(limit), page: numberOf(page), offset: numberOf(offset) };
-    const found = await this.sessions.listSessions({ ...owner, ...how, ...paging });
-    exchange.linkPages(found);
-    const { nextCursor, ...rest } = found;
-    // A cursor does not go with the page or the offset that was asked for.
-    const isWalked = nextCursor !== undefined && found.totalItems === undefined;
-    return { ...rest, ...(isWalked && { nextCursor }), sessions: found.sessions.map(viewOf) };
-  }
-
-  @Post()
-  @Needs('create', 'sessions')
+  @Post(USER)
+  @RequireAccess('create', 'sessions', CREATES)
+  @ApiOperation({ operationId: 'createSession', summary: 'Creates a session' })
+  @ApiIds('appName', 'userId')
+  @ApiBody({ type: CreateSessionBody })
+  @ApiResult(201, 'The new session.', { type: SessionDto, headers: ['ETag', 'Location'] })
+  @ApiProblems(403, 409, 413, 415)
   async create(
     @Param() owner: UserParams,
-    @JsonBody(new EnvelopePipe(CreateSessionBody)) body: Readonly<CreateSessionBody>,
+    @JsonBody(new DtoPipe(CreateSessionBody)) body: Readonly<CreateSessionBody>,
     @Exchange() exchange: CurrentExchange,
-  ): Promise<SessionView> {
-    const session = await this.#create(owner, body, exchange);
+  ): Promise<SessionDto> {
+    const session = await this.#create(owner, body);
     return created(session, exchange.path, exchange);
   }
 
-  @Post(':sessionId')
-  @Needs('create', 'sessions')
+  @Get(USER)
+  @RequireAccess('list', 'sessions')
+  @ApiOperation({ operationId: 'listSessions', summary: "Lists a user's sessions, without their events" })
+  @ApiQuery({ type: ListSessionsQuery })
+  @ApiIds('appName', 'userId')
+  @ApiResult(200, 'A page of sessions.', { type: SessionPageDto, headers: ['Link'] })
+  @ApiProblems(403)
+  async list(
+    @Param() owner: UserParams,
+    @Query(new DtoPipe(ListSessionsQuery)) query: Readonly<ListSessionsQuery>,
+    @Exchange() exchange: CurrentExchange,
+  ): Promise<SessionPageDto> {
+    return this.#list(owner, query, exchange);
+  }
+
+  @Get('sessions')
+  @RequireAccess('list', 'sessions')
+  @ApiOperation({ operationId: 'listAppSessions', summary: 'Lists the sessions of all users of an app' })
+  @ApiQuery({ type: ListSessionsQuery })
+  @ApiIds('appName')
+  @ApiResult(200, 'A page of sessions.', { type: SessionPageDto, headers: ['Link'] })
+  @ApiProblems(403)
+  async listOfApp(
+    @Param() owner: AppParams,
+    @Query(new DtoPipe(ListSessionsQuery)) query: Readonly<ListSessionsQuery>,
+    @Exchange() exchange: CurrentExchange,
+  ): Promise<SessionPageDto> {
+    return this.#list(owner, query, exchange);
+  }
+
+  @Post(SESSION)
+  @RequireAccess('create', 'sessions', CREATES)
+  @ApiOperation({ operationId: 'createSessionWithId', summary: 'Creates a session with this id' })
+  @ApiIds('appName', 'userId', 'sessionId')
+  @ApiBody({ type: CreateSessionWithIdBody })
+  @ApiResult(201, 'The new session.', { type: SessionDto, headers: ['ETag', 'Location'] })
+  @ApiProblems(403, 409, 413, 415)
   async createWithId(
     @Param() { sessionId, ...owner }: SessionParams,
-    @JsonBody(new EnvelopePipe(CreateSessionWithIdBody)) body: Readonly<CreateSessionWithIdBody>,
+    @JsonBody(new DtoPipe(CreateSessionWithIdBody)) body: Readonly<CreateSessionWithIdBody>,
     @Exchange() exchange: CurrentExchange,
-  ): Promise<SessionView> {
-    // A blank one would be taken for none at all, and the session made under another.
+  ): Promise<SessionDto> {
+    // Otherwise a blank id would count as missing, and one would be generated.
     assertId(sessionId, 'sessionId');
-    const session = await this.#create(owner, { ...body, sessionId }, exchange);
+    const session = await this.#create(owner, { ...body, sessionId });
     return created(session, parentOf(exchange.path), exchange);
   }
 
-  @Get(':sessionId')
-  @Needs('read', 'session')
+  @Get(SESSION)
+  @RequireAccess('read', 'session')
+  @ApiOperation({ operationId: 'getSession', summary: 'Returns the session with its view of the log' })
+  @ApiQuery({ type: GetSessionQuery })
+  @ApiIds('appName', 'userId', 'sessionId')
+  @ApiResult(200, 'The session.', { type: SessionDto, headers: ['ETag'] })
+  @ApiProblems(404)
   async get(
     @Param() key: SessionParams,
-    @Query(new EnvelopePipe(GetSessionQuery)) query: Readonly<GetSessionQuery>,
+    @Query(new DtoPipe(GetSessionQuery)) query: Readonly<GetSessionQuery>,
     @Exchange() exchange: CurrentExchange,
-  ): Promise<SessionView> {
+  ): Promise<SessionDto> {
     const config = {
       numRecentEvents: numberOf(query.numRecentEvents),
       afterTimestamp: numberOf(query.afterTimestamp),
@@ -100,22 +126,35 @@ export class SessionsController {
     return viewOf(session);
   }
 
-  @Delete(':sessionId')
+  @Delete(SESSION)
   @HttpCode(204)
-  @Needs('delete', 'session')
+  @RequireAccess('delete', 'session')
+  @ApiOperation({ operationId: 'deleteSession', summary: 'Deletes the session with its events; shared state stays' })
+  @ApiIds('appName', 'userId', 'sessionId')
+  @ApiResult(204, 'The session does not exist any more.')
+  @ApiProblems()
   async delete(@Param() key: SessionParams): Promise<void> {
     await this.sessions.deleteSession(key);
   }
 
-  @Post(':sessionId/rewind')
+  @Post(`${SESSION}/rewind`)
   @HttpCode(200)
+  @RequireAccess('write', 'session', REWINDS)
+  @ApiOperation({
+    operationId: 'rewindSession',
+    summary: 'Takes the session and its own state back to an earlier event',
+    description: 'Appends one event. The log keeps everything, so another rewind can undo this one.',
+  })
   @KeepsVersion()
-  @Needs('write', 'session')
+  @ApiIds('appName', 'userId', 'sessionId')
+  @ApiBody({ type: RewindBody })
+  @ApiResult(200, 'The session as it is now.', { type: SessionDto, headers: ['ETag'] })
+  @ApiProblems(403, 404, 409, 413, 415)
   async rewind(
     @Param() key: SessionParams,
-    @JsonBody(new EnvelopePipe(RewindBody)) body: Readonly<RewindBody>,
+    @JsonBody(new DtoPipe(RewindBody)) body: Readonly<RewindBody>,
     @Exchange() exchange: CurrentExchange,
-  ): Promise<SessionView> {
+  ): Promise<SessionDto> {
     if ((body.toSeq === undefined) === (body.invocationId === undefined)) throw new InvalidInputError(WHERE_TO, 'body');
     const session = await this.sessions.rewindSession({
       ...key,
@@ -126,38 +165,54 @@ export class SessionsController {
     return viewOf(session);
   }
 
-  @Post(':sessionId/fork')
-  @Needs('write', 'session')
+  @Post(`${SESSION}/fork`)
+  @RequireAccess('write', 'session', FORKS)
+  @ApiOperation({
+    operationId: 'forkSession',
+    summary: 'Creates a session from this one, as it is or as it was after an event',
+  })
+  @ApiIds('appName', 'userId', 'sessionId')
+  @ApiBody({ type: ForkBody })
+  @ApiResult(201, 'The new session.', { type: SessionDto, headers: ['ETag', 'Location'] })
+  @ApiProblems(403, 404, 409, 413, 415)
   async fork(
     @Param() key: SessionParams,
-    @JsonBody(new EnvelopePipe(ForkBody)) body: Readonly<ForkBody>,
+    @JsonBody(new DtoPipe(ForkBody)) body: Readonly<ForkBody>,
     @Exchange() exchange: CurrentExchange,
-  ): Promise<SessionView> {
+  ): Promise<SessionDto> {
     const { appName, userId } = key;
-    await checkAccess(this.access, {
-      action: 'create',
-      target: 'sessions',
-      appName,
-      userId,
-      request: exchange.request,
-    });
+    await this.access.checkRequirement(CREATE_FORK, { appName, userId, request: exchange.request, input: {} });
     const session = await this.sessions.forkSession({ ...key, ...body });
     return created(session, parentOf(parentOf(exchange.path)), exchange);
   }
 
-  async #create(
-    owner: UserParams,
-    { sessionId, state }: CreateSessionBody,
-    { request }: CurrentExchange,
-  ): Promise<Session> {
-    await checkSharedWrites(this.access, { ...owner, stateDelta: state, request });
+  async #list(
+    owner: AppParams & Partial<UserParams>,
+    { limit, page, offset, includeState, ...how }: ListSessionsQuery,
+    exchange: CurrentExchange,
+  ): Promise<SessionPageDto> {
+    const paging = { limit: numberOf(limit), page: numberOf(page), offset: numberOf(offset) };
+    const found = await this.sessions.listSessions({
+      ...owner,
+      ...how,
+      ...paging,
+      includeState: includeState !== 'false',
+    });
+    exchange.linkPages(found);
+    const { nextCursor, ...rest } = found;
+    // A cursor cannot be combined with `page` or `offset`.
+    const isWalked = nextCursor !== undefined && found.totalItems === undefined;
+    return { ...rest, ...(isWalked && { nextCursor }), sessions: found.sessions.map(viewOf) };
+  }
+
+  async #create(owner: UserParams, { sessionId, state }: CreateSessionBody): Promise<Session> {
     const initial = state as Record<string, unknown> | undefined;
     return this.sessions.createSession({ ...owner, sessionId, state: initial });
   }
 }
 
-/** Says where a new session is, below the path of its user's sessions. */
-function created(session: Session, sessionsPath: string, exchange: CurrentExchange): SessionView {
+/** Sets `Location` and `ETag` of a new session. */
+function created(session: Session, sessionsPath: string, exchange: CurrentExchange): SessionDto {
   exchange.setHeader('Location', `${sessionsPath}/${encodeURIComponent(session.id)}`);
   exchange.tagVersion(session.version);
   return viewOf(session);

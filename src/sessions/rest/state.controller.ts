@@ -1,52 +1,64 @@
-import { Controller, Get, Param, Patch, UseFilters, UseGuards } from '@nestjs/common';
+import { Get, Param, Patch } from '@nestjs/common';
+import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { SessionNotFoundError } from '../domain/errors.js';
 import type { LoggedEvent } from '../domain/event.js';
-import { checkSharedWrites } from '../faces/access-checks.js';
-import { SessionAccess } from '../faces/session-access.js';
+import { referenceTo } from '../domain/session.js';
+import { RequireAccess } from '../transport/require-access.js';
+import { CHANGES_APP_STATE, CHANGES_STATE, CHANGES_USER_STATE } from '../transport/request-writes.js';
 import { SessionService } from '../session.service.js';
-import { AccessGuard, Needs } from './access.guard.js';
-import { ConditionGuard, KeepsVersion } from './condition.guard.js';
-import { EnvelopePipe } from './envelope.pipe.js';
-import { ChangeStateBody } from './envelopes.js';
+import { KeepsVersion } from './condition.guard.js';
+import { ApiResult, ApiIds, ApiProblems } from './api-responses.js';
+import { DtoPipe } from './dto.pipe.js';
+import { EventDto } from './dto/event.dto.js';
+import { ChangeStateBody, SHARED_STATE_EXAMPLE, STATE, STATE_EXAMPLE } from './dto/state.dto.js';
 import { type CurrentExchange, Exchange } from './http-exchange.js';
 import { JsonBody } from './json-body.js';
-import { ProblemFilter } from './problem.filter.js';
 import type { AppParams, SessionParams, UserParams } from './route-params.js';
+import { SessionRoutes } from './session-routes.js';
 
 type State = Record<string, unknown>;
 
+const SHARED_STATE = { schema: STATE, example: SHARED_STATE_EXAMPLE };
+
 /** State: of a session with all that it sees, of a user, of an app. */
-@Controller('apps/:appName')
-@UseGuards(AccessGuard, ConditionGuard)
-@UseFilters(ProblemFilter)
+@ApiTags('state')
+@SessionRoutes('apps/:appName')
 export class StateController {
-  constructor(
-    private readonly sessions: SessionService,
-    private readonly access: SessionAccess,
-  ) {}
+  constructor(private readonly sessions: SessionService) {}
 
   @Get('users/:userId/sessions/:sessionId/state')
-  @Needs('read', 'session')
+  @RequireAccess('read', 'session')
+  @ApiOperation({
+    operationId: 'getSessionState',
+    summary: 'Returns all state that the session sees, with the prefixes of its scopes',
+  })
+  @ApiIds('appName', 'userId', 'sessionId')
+  @ApiResult(200, 'The state.', { schema: STATE, example: STATE_EXAMPLE, headers: ['ETag'] })
+  @ApiProblems(404)
   async ofSession(@Param() key: SessionParams, @Exchange() exchange: CurrentExchange): Promise<State> {
     const session = await this.sessions.getSession({ ...key, config: { numRecentEvents: 0 } });
     if (!session) throw new SessionNotFoundError(key.sessionId);
     exchange.tagVersion(session.version);
-    return session.state.toRecord();
+    return session.state.toJSON();
   }
 
-  /** Changes state by an event of the author `system`, and answers with it. */
+  /** Changes state with one event by the author `system`, and returns the event. */
   @Patch('users/:userId/sessions/:sessionId/state')
+  @RequireAccess('write', 'session', CHANGES_STATE)
+  @ApiOperation({ operationId: 'updateSessionState', summary: 'Changes state by one event of the author `system`' })
   @KeepsVersion()
-  @Needs('write', 'session')
+  @ApiIds('appName', 'userId', 'sessionId')
+  @ApiBody({ type: ChangeStateBody })
+  @ApiResult(200, 'The event.', { type: EventDto, headers: ['ETag'] })
+  @ApiProblems(403, 404, 413, 415)
   async changeOfSession(
-    @Param() { sessionId: id, ...owner }: SessionParams,
-    @JsonBody(new EnvelopePipe(ChangeStateBody)) body: Readonly<ChangeStateBody>,
+    @Param() key: SessionParams,
+    @JsonBody(new DtoPipe(ChangeStateBody)) body: Readonly<ChangeStateBody>,
     @Exchange() exchange: CurrentExchange,
   ): Promise<LoggedEvent> {
     const changes = changesOf(body);
-    await checkSharedWrites(this.access, { ...owner, ...changes, request: exchange.request });
     const stored = await this.sessions.appendEvent({
-      session: { id, ...owner },
+      session: referenceTo(key),
       event: { author: 'system', actions: changes },
       expectedVersion: exchange.expectedVersion(),
     });
@@ -55,37 +67,67 @@ export class StateController {
   }
 
   @Get('users/:userId/state')
-  @Needs('read', 'userState')
+  @RequireAccess('read', 'userState')
+  @ApiOperation({
+    operationId: 'getUserState',
+    summary: 'Returns the state that all sessions of a user share; keys without `user:`',
+  })
+  @ApiIds('appName', 'userId')
+  @ApiResult(200, 'The state.', SHARED_STATE)
+  @ApiProblems(403)
   async ofUser(@Param() owner: UserParams): Promise<State> {
     return this.sessions.getUserState(owner);
   }
 
   @Patch('users/:userId/state')
-  @Needs('write', 'userState')
+  @RequireAccess('write', 'userState', CHANGES_USER_STATE)
+  @ApiOperation({
+    operationId: 'updateUserState',
+    summary: 'Changes the state that all sessions of a user share; keys with or without `user:`',
+  })
+  @ApiIds('appName', 'userId')
+  @ApiBody({ type: ChangeStateBody })
+  @ApiResult(200, 'The state as it is now.', SHARED_STATE)
+  @ApiProblems(403, 413, 415)
   async changeOfUser(
     @Param() owner: UserParams,
-    @JsonBody(new EnvelopePipe(ChangeStateBody)) body: Readonly<ChangeStateBody>,
+    @JsonBody(new DtoPipe(ChangeStateBody)) body: Readonly<ChangeStateBody>,
   ): Promise<State> {
     return this.sessions.updateUserState({ ...owner, ...changesOf(body) });
   }
 
   @Get('state')
-  @Needs('read', 'appState')
+  @RequireAccess('read', 'appState')
+  @ApiOperation({
+    operationId: 'getAppState',
+    summary: 'Returns the state that all sessions of an app share; keys without `app:`',
+  })
+  @ApiIds('appName')
+  @ApiResult(200, 'The state.', SHARED_STATE)
+  @ApiProblems(403)
   async ofApp(@Param() owner: AppParams): Promise<State> {
     return this.sessions.getAppState(owner);
   }
 
   @Patch('state')
-  @Needs('write', 'appState')
+  @RequireAccess('write', 'appState', CHANGES_APP_STATE)
+  @ApiOperation({
+    operationId: 'updateAppState',
+    summary: 'Changes the state that all sessions of an app share; keys with or without `app:`',
+  })
+  @ApiIds('appName')
+  @ApiBody({ type: ChangeStateBody })
+  @ApiResult(200, 'The state as it is now.', SHARED_STATE)
+  @ApiProblems(403, 413, 415)
   async changeOfApp(
     @Param() owner: AppParams,
-    @JsonBody(new EnvelopePipe(ChangeStateBody)) body: Readonly<ChangeStateBody>,
+    @JsonBody(new DtoPipe(ChangeStateBody)) body: Readonly<ChangeStateBody>,
   ): Promise<State> {
     return this.sessions.updateAppState({ ...owner, ...changesOf(body) });
   }
 }
 
-/** As they came: the rules of sessions check them. */
+/** Unchecked: the domain rules validate them. */
 function changesOf({ stateDelta, stateRemovals }: ChangeStateBody): { stateDelta?: State; stateRemovals?: string[] } {
   return {
     ...(stateDelta !== undefined && { stateDelta: stateDelta as State }),

@@ -1,4 +1,4 @@
-/** Something that has to be looked at, and when. */
+/** A name, and when it is due. */
 export interface AgendaEntry {
   /** 1 to 800 UTF-8 bytes without U+0000, compared byte for byte. */
   readonly name: string;
@@ -7,13 +7,13 @@ export interface AgendaEntry {
 }
 
 /**
- * What has to be looked at later, whoever does it: it outlives the process that wrote it. Each method is atomic.
+ * A durable list of work that is due later. Entries survive the process that wrote them. Each method is atomic.
  *
- * Nobody owns an entry. Whoever looks at what it names takes it off afterwards, unless it was put off meanwhile; so
- * nothing gets lost, and two may look at the same thing.
+ * Entries are not locked. A worker removes an entry after its work, unless the entry was postponed meanwhile. So no entry
+ * is lost, and two workers may process the same one.
  *
- * What breaks a rule is refused with an `InvalidInputError`: `assertAgendaPut`, `assertDueLimit` and `assertAgendaEntry` do
- * that, and `dueTime` says when an entry is due.
+ * Invalid input is refused with an `InvalidInputError`: use `assertAgendaPut`, `assertDueLimit` and `assertAgendaEntry`.
+ * `dueTime` computes when an entry is due.
  *
  * @example
  * for (const entry of await storage.agenda.due(100)) {
@@ -22,10 +22,10 @@ export interface AgendaEntry {
  * }
  */
 export interface Agenda {
-  /** Puts a name on the agenda, up to 400 days from now; one that is there already stays until the later of both times. */
+  /** Adds a name, due in at most 400 days. An existing entry gets the later of both times. */
   put(name: string, inMs: number): Promise<void>;
-  /** Entries whose time has come, the oldest first, then by name (`compareBytes`), at most `limit`, which is 1 to 1,000. They stay. */
+  /** Returns due entries, ordered by time, then by name (`compareBytes`). `limit` is 1 to 1,000. Does not remove them. */
   due(limit: number): Promise<AgendaEntry[]>;
-  /** Takes an entry off, unless its time was changed since it was read. */
+  /** Removes an entry, unless its time changed since it was read. */
   remove(entry: AgendaEntry): Promise<void>;
 }

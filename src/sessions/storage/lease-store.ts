@@ -1,46 +1,46 @@
-/** The right to do alone, for a while, what a name stands for. */
+/** The exclusive right to do the named work, for a limited time. */
 export interface Lease {
   readonly name: string;
-  /** Who has it, for people who look into a store; nothing is decided by it. */
+  /** Informational, for operators; no rule depends on it. */
   readonly holder: string;
   /**
-   * The fencing token. A later acquisition of the same name always has a higher one, so whatever the work
-   * writes to can refuse those who come late: what is lower than the highest that it has seen.
+   * The fencing token. A later acquisition of the same name always has a higher one. So the target of the work can
+   * refuse late writers: those with a token lower than the highest it has seen.
    */
   readonly token: number;
-  /** At this moment, by the store's clock, it is over. */
+  /** When the lease ends, by the store's clock. */
   readonly expiresAt: number;
 }
 
-/** Which lease to take. */
+/** The lease to acquire. */
 export interface LeaseRequest {
-  /** What only one may do: 1 to 400 UTF-8 bytes, compared byte for byte. */
+  /** Name of the exclusive work: 1 to 400 UTF-8 bytes, compared byte for byte. */
   readonly name: string;
   /** 1 to 191 UTF-8 bytes. */
   readonly holder: string;
-  /** How long it lives unless it is renewed. */
+  /** Time to live without renewal. */
   readonly ttlMs: number;
 }
 
 /**
- * What one instance at a time may do. Each method is atomic, and time is the store's own, as for sessions.
+ * Leases for work that one instance at a time may do. Each method is atomic and uses the store's clock.
  *
  * Tokens are safe integers that grow with each acquisition of a name, also after its lease was released, expired
  * or purged; no two acquisitions of a name have the same one.
  *
- * A call whose answer was lost may have taken the lease. Nobody holds it then until it expires.
+ * If the response of `acquire` is lost, the lease may be taken. Then it stays unused until it expires.
  */
 export interface LeaseStore {
   /**
-   * Takes a lease that nobody holds; `undefined` where somebody does. Its own holder is refused like anyone
-   * else: two jobs of one process exclude one another too.
+   * Takes a free lease; returns `undefined` if it is held, even by the same holder. So two jobs of one process exclude
+   * each other too.
    */
   acquire(request: LeaseRequest): Promise<Lease | undefined>;
   /**
-   * Lets a lease live so long from now on. `undefined` where it is over: expired, even if nobody took it
-   * since, or released. Nobody else's lease is touched, then or ever.
+   * Extends a lease from now on. Returns `undefined` if it is released or expired, even if it was not taken since.
+   * Never changes another holder's lease.
    */
   renew(lease: Lease, ttlMs: number): Promise<Lease | undefined>;
-  /** Gives a lease back. Where it is over, nothing happens: whoever has it now keeps it. */
+  /** Releases a lease. Does nothing if the lease is over; a new holder keeps its lease. */
   release(lease: Lease): Promise<void>;
 }

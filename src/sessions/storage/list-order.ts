@@ -4,12 +4,12 @@ import type { ListPosition, ListRequest } from './session-storage.js';
 
 type Order = Pick<ListRequest, 'orderBy' | 'order'>;
 
-/** Where a session stands in a list. */
+/** The position of a session in a list. */
 export function positionOf(record: SessionRecord, { orderBy }: Pick<Order, 'orderBy'>): ListPosition {
   return { time: record[orderBy], userId: record.userId, sessionId: record.sessionId };
 }
 
-/** Which of two places comes first in a list of this order. */
+/** Compares two positions in a list of this order. */
 export function comparePositions(a: ListPosition, b: ListPosition, { order }: Pick<Order, 'order'>): number {
   const ascending = a.time - b.time || compareBytes(a.userId, b.userId) || compareBytes(a.sessionId, b.sessionId);
   return order === 'asc' ? ascending : -ascending;

@@ -6,36 +6,36 @@ export interface LogReference {
   readonly incarnation: string;
 }
 
-/** Where a log stands. */
+/** The position of a log. */
 export interface LogPosition {
   readonly lastSeq: number;
-  /** How long the session lives by the store's clock, unless somebody prolongs that. */
+  /** Time until the session expires by the store's clock, unless it is renewed. */
   readonly livesForMs: number;
 }
 
-/** Told that something happened to a log: that it reached this number, or something unknown. */
-export type HearOfLog = (lastSeq?: number) => void;
+/** Called when a log reached `lastSeq`, or, without argument, when it may have changed. */
+export type LogListener = (lastSeq?: number) => void;
 
-/** An ear for one log. */
-export interface Listening {
-  /** Whether whatever happens is heard now. */
+/** A subscription to one log. */
+export interface LogSubscription {
+  /** Whether all changes are delivered at the moment. */
   readonly isLive: boolean;
   stop(): void;
 }
 
-/** Carries what happens to logs from one process to the others. It may lose things, but only while it is not live. */
+/** Announces changes of logs between processes. It may lose announcements only while it is not live. */
 export interface ChangeFeed {
   /**
-   * Hears of what any process does to a log, this one included. Also hears something unknown each time that it becomes
-   * live, since whatever happened before may have been missed.
+   * Subscribes to changes of a log by any process, this one included. Also calls the listener without argument each
+   * time that the subscription becomes live, since earlier changes may have been missed.
    */
-  listen(log: LogReference, hear: HearOfLog): Listening;
+  listen(log: LogReference, listener: LogListener): LogSubscription;
 }
 
-/** How a store shows many who wait for events what others did, for less than a read each. */
+/** Lets many watches find changes by other processes, cheaper than a read for each watch. */
 export interface SessionChanges {
-  /** Where these logs stand, in their order; `undefined` where the session is missing, expired or another one. */
+  /** Positions of the logs, in the given order; `undefined` for a session that is missing, expired or another incarnation. */
   positions(logs: readonly LogReference[]): Promise<readonly (LogPosition | undefined)[]>;
-  /** Where there is none, positions are all that is known. */
+  /** Without a feed, watches poll positions. */
   readonly feed?: ChangeFeed | undefined;
 }

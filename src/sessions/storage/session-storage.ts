@@ -18,59 +18,59 @@ export interface StoredState {
   readonly app: StateEntries;
 }
 
-/** A session to be made. */
+/** The session to create. */
 export interface CreateRequest {
   readonly key: SessionKey;
-  /** The initial state of the session's own scope as one JSON object, for whoever folds the log later. */
+  /** The initial state of the session's own scope as one JSON object. Folding the log starts from it. */
   readonly baseState: string;
   readonly upserts: readonly Upsert[];
   readonly expiry: Lifetimes;
-  /** The log to begin with, which is stored together with the session; an empty one unless given. */
+  /** The initial log, stored together with the session. Default: empty. */
   readonly log?: InitialLog | undefined;
 }
 
-/** Which events of a log to read. Without any limit: all of them. */
+/** Which events of a log to read. Default: all. */
 export interface EventWindow {
-  /** Only what a view may need: nothing that the summary in force stands for. */
+  /** Skips events that the current summary covers. */
   readonly inView?: boolean;
   /** Only events after this one. */
   readonly afterSeq?: number | undefined;
-  /** Only these stretches, which are in order and do not touch. */
+  /** Only these ranges, ascending and not adjacent. */
   readonly ranges?: readonly SeqRange[] | undefined;
-  /** Leaves out the beginning of the log up to where its high water first reaches this time. */
+  /** Skips the beginning of the log, up to where its high water first reaches this time. */
   readonly since?: number | undefined;
-  /** The same, with the time given as an age by the store's own clock. */
+  /** The same, with the time as an age by the store's clock. */
   readonly maxAgeMs?: number | undefined;
-  /** Only events at which a view may begin. */
+  /** Only anchors: events at which a view may begin. */
   readonly anchorsOnly?: boolean;
-  /** How many at most. */
+  /** Maximum number of events. */
   readonly limit?: number | undefined;
-  /** Which end the limit keeps, the newest unless said otherwise; the answer is in ascending order either way. */
+  /** Which end the limit keeps. Default: newest. The result is always in ascending order. */
   readonly keep?: 'newest' | 'oldest' | undefined;
 }
 
-/** What to read of a session; the record is always answered. */
+/** What to read of a session. The record is always returned. */
 export interface ReadRequest {
   readonly key: SessionKey;
-  /** Events to read; without it none are. */
+  /** Events to read. Default: none. */
   readonly window?: EventWindow | undefined;
-  /** Whether to read the state of all scopes as well. */
+  /** Whether to read the state of all scopes. */
   readonly withState?: boolean;
-  /** Whether to read the summary in force as well. */
+  /** Whether to read the current summary. */
   readonly withSummary?: boolean;
-  /** Whether to read the base state as well. */
+  /** Whether to read the base state. */
   readonly withBase?: boolean;
 }
 
-/** A session as a store holds it, with what was asked for of it. */
+/** A stored session, with the requested parts. */
 export interface StoredSession {
   readonly record: SessionRecord;
   /** The store's time of this read. */
   readonly now: number;
-  /** In ascending order. A store may return more than the window asks for, never less. */
+  /** In ascending order. A store may return more events than requested, never fewer. */
   readonly events: readonly StoredEvent[];
   readonly state?: StoredState;
-  /** When the shared scopes expire, where they exist. */
+  /** When the shared scopes expire, if they exist. */
   readonly scopeExpiry?: { readonly user?: number; readonly app?: number };
   readonly summary?: StoredEvent;
   readonly baseState?: string;
@@ -81,14 +81,14 @@ export type ListOrderBy = 'lastUpdateTime' | 'createTime';
 /** Oldest or newest first. */
 export type ListOrder = 'asc' | 'desc';
 
-/** A place between two sessions of a list. Ties in time are broken by user id, then session id, byte for byte. */
+/** A position in a list. Ties in time are broken by user id, then session id, byte for byte. */
 export interface ListPosition {
   readonly time: number;
   readonly userId: string;
   readonly sessionId: string;
 }
 
-/** Which page of which list. */
+/** The page of a list to read. */
 export interface ListRequest extends StateOwner {
   readonly orderBy: ListOrderBy;
   readonly order: ListOrder;
@@ -97,6 +97,8 @@ export interface ListRequest extends StateOwner {
   readonly offset?: number | undefined;
   /** Whether to count all sessions of the list. */
   readonly withTotal?: boolean;
+  /** Whether to read the state. Default true; with `false` it may be empty. */
+  readonly withState?: boolean;
 }
 
 /** A session in a list: its record and its state, no events. */
@@ -108,33 +110,33 @@ export interface ListedSession {
 /** A page of a list. */
 export interface ListResult {
   readonly sessions: readonly ListedSession[];
-  /** Of the whole list, where that was asked for. */
+  /** Of the whole list, if requested. */
   readonly total?: number;
 }
 
-/** What to keep alive. */
+/** Lifetimes to renew. */
 export interface TouchRequest {
   readonly key: SessionKey;
   readonly incarnation: string;
-  /** What to renew; scopes left out stay as they are. Nothing that expired comes back. */
+  /** New lifetimes; missing scopes do not change. Expired data stays expired. */
   readonly renew: { readonly session?: Lifetime; readonly user?: Lifetime; readonly app?: Lifetime };
 }
 
-/** How much of the beginning of a log to forget. */
+/** How much of the beginning of a log to trim. */
 export interface TrimRequest {
   readonly key: SessionKey;
   readonly incarnation: string;
-  /** What `firstSeq` is now: of two that trim, one does. */
+  /** The current `firstSeq`: of two concurrent trims, one succeeds. */
   readonly firstSeq: number;
-  /** What `marksSeq` is now: nothing is trimmed that a rewind made visible again meanwhile. */
+  /** The current `marksSeq`: protects events that a concurrent rewind made visible again. */
   readonly marksSeq: number;
-  /** What it becomes: payloads below it go, ids and digests stay. */
+  /** The new `firstSeq`. Payloads below it are removed; ids and digests stay. */
   readonly newFirstSeq: number;
-  /** The session's own state folded up to there. */
+  /** The session's own state before `newFirstSeq`. */
   readonly baseState: string;
 }
 
-/** What to change in the state that sessions share. */
+/** Changes of shared state. */
 export interface WriteStateRequest {
   readonly owner: StateOwner;
   readonly upserts: readonly Upsert[];
@@ -142,7 +144,7 @@ export interface WriteStateRequest {
   readonly lifetime: Lifetime;
 }
 
-/** How much was removed, of each kind. */
+/** The number of removed items of each kind. */
 export interface PurgeCounts {
   readonly sessions: number;
   readonly userStates: number;
@@ -150,10 +152,10 @@ export interface PurgeCounts {
 }
 
 /**
- * What a provider implements: it stores and fetches, and decides nothing. Text is opaque, times are the
- * store's own, whatever expired is missing from every answer at once, and each method is atomic.
+ * The interface of a store. A store only stores and fetches; the rules are in the domain. Text is opaque, times come
+ * from the store's clock, expired data is never returned, and each method is atomic.
  *
- * A user's state and an app's are there while they hold a key: the removal of the last one takes their expiry along.
+ * User state and app state exist while they hold a key: removing the last key removes their expiry.
  *
  * The contract suite of `nestjs-agent-sessions/testing` proves an implementation.
  *
@@ -164,37 +166,37 @@ export interface PurgeCounts {
  * const after = recordAfter(commit, record, now);
  */
 export interface SessionStorage {
-  /** What one instance at a time may do: a cleanup, a summary, a turn. Its names have nothing to do with ids. */
+  /** Leases for work that one instance at a time may do: a cleanup, a summary, a turn. */
   readonly leases: LeaseStore;
-  /** What has to be looked at later. Its names have nothing to do with ids either. */
+  /** Durable list of work that is due later. */
   readonly agenda: Agenda;
-  /** Whether nobody has to call {@link purgeExpired} for what expired to go. */
+  /** Whether the store removes expired data by itself, without {@link purgeExpired}. */
   readonly cleansUpByItself?: boolean;
-  /** How watches hear of what others do; without it each of them reads its log every now and then. */
+  /** Finds changes by other processes, for watches. Without it, each watch polls its log. */
   readonly changes?: SessionChanges;
   /**
-   * Makes a new session, in place of an expired one of the same id; `undefined` where a live one exists. The answer
-   * holds no events.
+   * Creates a session, and replaces an expired one of the same id. Returns `undefined` if a live one exists. The result
+   * contains no events.
    */
   create(request: CreateRequest): Promise<StoredSession | undefined>;
   /** Writes the event, the state and the record of a commit, unless `refusalOf` refuses it. */
   append(commit: Commit): Promise<AppendOutcome>;
-  /** A session that is alive, with what is asked for of it, all of one moment. */
+  /** Reads a live session with the requested parts, as one consistent snapshot. */
   read(request: ReadRequest): Promise<StoredSession | undefined>;
-  /** A page of the sessions that are alive, in the order that is asked for. */
+  /** A page of live sessions, in the requested order. */
   list(request: ListRequest): Promise<ListResult>;
-  /** Prolongs what the request names, as far as it is alive. */
+  /** Renews lifetimes of live data. */
   touch(request: TouchRequest): Promise<void>;
-  /** Forgets payloads, unless the session no longer is as the request expects (`isAsExpected`). */
+  /** Removes payloads, if the session is as expected (`isAsExpected`). */
   trim(request: TrimRequest): Promise<void>;
   /** Deletes the session with all its events and its own state; shared state stays. */
   delete(key: SessionKey): Promise<void>;
-  /** Shared state; `renew` prolongs its life where that is due (`isRenewalDue`) and possible: it is read all the same. */
+  /** Reads shared state. Renews its lifetime if due (`isRenewalDue`); a failed renewal does not fail the read. */
   readState(owner: StateOwner, renew?: Lifetime): Promise<StateEntries>;
-  /** Changes shared state, and answers with all of it. */
+  /** Changes shared state, and returns all of it. */
   writeState(request: WriteStateRequest): Promise<StateEntries>;
-  /** Removes at most `limit` of each kind that expired; leases too, uncounted, where they do not go by themselves. */
+  /** Removes at most `limit` expired items of each kind. Also removes expired leases, uncounted, unless the server does. */
   purgeExpired(limit: number): Promise<PurgeCounts>;
-  /** Ends what is under way. Every call after it is refused with a `StoreUnavailableError`. */
+  /** Closes the store. Later calls fail with a `StoreUnavailableError`. */
   close(): Promise<void>;
 }

@@ -2,10 +2,10 @@ import type { Part } from '../../sessions/domain/content.js';
 import type { LoggedEvent } from '../../sessions/domain/event.js';
 import type { ConversationLine } from '../models/summary-model.js';
 
-/** What a tool is given and answers matters less than what is said. */
-const MOST_OF_A_TOOL = 1_000;
+/** Arguments and responses of tools matter less than messages. */
+const MAX_TOOL_LENGTH = 1_000;
 
-/** Events as a model is to read them, each once; those that nobody is to summarise, and empty ones, are left out. */
+/** Events as a model reads them. Partial and empty events and those with `skipSummarization` are left out. */
 export function linesOf(events: readonly LoggedEvent[]): ConversationLine[] {
   return events.flatMap((event) => {
     const text = event.partial || event.actions.skipSummarization ? '' : textOf(event);
@@ -13,14 +13,14 @@ export function linesOf(events: readonly LoggedEvent[]): ConversationLine[] {
   });
 }
 
-/** Shortens the longest lines, evenly, until all of them together have at most so many characters. */
+/** Shortens the longest lines evenly until all lines together have at most `budget` characters. */
 export function shortenedLines(lines: readonly ConversationLine[], budget: number): readonly ConversationLine[] {
   const lengths = lines.map(({ text }) => text.length);
-  const most = evenShare(lengths, budget);
-  return lines.map((line) => ({ ...line, text: shortened(line.text, most) }));
+  const maxLength = evenShare(lengths, budget);
+  return lines.map((line) => ({ ...line, text: shortened(line.text, maxLength) }));
 }
 
-/** The most that each may have, so that all of them fit. */
+/** The maximum length of a line with which all lines fit. */
 function evenShare(lengths: readonly number[], budget: number): number {
   let left = budget;
   const ascending = lengths.toSorted((a, b) => a - b);
@@ -40,7 +40,7 @@ function textOf({ content }: LoggedEvent): string {
 function textOfPart(part: Part): string {
   const { text, thought, functionCall, functionResponse, inlineData, fileData, executableCode, codeExecutionResult } =
     part;
-  // What a model says to itself was not said to anybody.
+  // Reasoning of the model is not part of the conversation.
   if (thought === true) return '';
   if (typeof text === 'string') return text.trim();
   if (functionCall) return `[calls ${functionCall.name ?? 'a tool'} with ${short(functionCall.args)}]`;
@@ -54,20 +54,20 @@ function textOfPart(part: Part): string {
 
 function short(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value ?? {});
-  return shortened(text, MOST_OF_A_TOOL);
+  return shortened(text, MAX_TOOL_LENGTH);
 }
 
-/** Keeps the beginning and the end, and says how much is missing in between, where there is room for that. */
-function shortened(text: string, most: number): string {
-  if (text.length <= most) return text;
-  const note = ` [… ${text.length - most} characters left out …] `;
-  const kept = most - note.length;
-  if (kept < note.length) return beginningOf(text, Math.max(0, most - 1)) + '…';
+/** Keeps the beginning and the end, with a note of how much is left out if there is room for it. */
+function shortened(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text;
+  const note = ` [… ${text.length - maxLength} characters left out …] `;
+  const kept = maxLength - note.length;
+  if (kept < note.length) return beginningOf(text, Math.max(0, maxLength - 1)) + '…';
   const head = Math.ceil(kept / 2);
   return beginningOf(text, head) + note + endOf(text, kept - head);
 }
 
-/** Without half of a character at its end. */
+/** Never ends inside a surrogate pair. */
 function beginningOf(text: string, length: number): string {
   return text.slice(0, isInsideCharacter(text, length) ? length - 1 : length);
 }

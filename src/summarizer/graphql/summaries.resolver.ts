@@ -1,16 +1,14 @@
-import { UseFilters } from '@nestjs/common';
-import { Args, Mutation, Query, Resolver } from '@nestjs/graphql';
+import { Args, Mutation, Query } from '@nestjs/graphql';
 import type { SessionKey } from '../../sessions/domain/ids.js';
 import { checkedLimit } from '../../sessions/domain/paging.js';
-import { checkAccess } from '../../sessions/faces/access-checks.js';
-import { SessionAccess } from '../../sessions/faces/session-access.js';
-import { Asker } from '../../sessions/graphql/asker.js';
-import { given } from '../../sessions/graphql/given.js';
-import { GraphqlProblemFilter } from '../../sessions/graphql/graphql-problem.filter.js';
+import { referenceTo } from '../../sessions/domain/session.js';
+import { RequireAccess } from '../../sessions/transport/require-access.js';
+import { SUMMARISES } from '../../sessions/transport/request-writes.js';
+import { omitNulls } from '../../sessions/graphql/omit-nulls.js';
+import { SessionFields } from '../../sessions/graphql/session-fields.js';
 import { SessionArguments } from '../../sessions/graphql/types/arguments.js';
 import { SummarizerSessionManager } from '../summarizer-session.manager.js';
-import { CreateSummaryArguments, SummaryPageArguments } from './arguments.js';
-import { SessionSummaryObject } from './session-summary.type.js';
+import { CreateSummaryArguments, SessionSummaryObject, SummaryPageArguments } from './summary.types.js';
 
 interface CreateRequest extends SessionKey {
   readonly force?: boolean | undefined;
@@ -21,49 +19,42 @@ interface PageRequest extends SessionKey {
   readonly afterSeq?: number | undefined;
 }
 
-/** Summaries of a session: the one in force, a new one, all that there were. */
-@Resolver()
-@UseFilters(GraphqlProblemFilter)
+/** Summaries of a session: reads the current one, writes a new one, lists all. */
+@SessionFields()
 export class SummariesResolver {
-  constructor(
-    private readonly summaries: SummarizerSessionManager,
-    private readonly access: SessionAccess,
-  ) {}
+  constructor(private readonly summaries: SummarizerSessionManager) {}
 
   @Query(() => SessionSummaryObject, {
     nullable: true,
     description: 'The summary that readers of a session see, or null if there is none.',
   })
+  @RequireAccess('read', 'session')
   async sessionSummary(
     @Args({ type: () => SessionArguments }) key: SessionKey,
-    @Asker() request: unknown,
   ): Promise<SessionSummaryObject | undefined> {
-    await checkAccess(this.access, { action: 'read', target: 'session', ...key, request });
     return this.summaries.getSessionSummary(key);
   }
 
   @Query(() => [SessionSummaryObject], {
-    description: 'The summaries that the log keeps, oldest first, those that are not in force any more included.',
+    description: 'The summaries in the log, oldest first, also those that readers no longer see.',
   })
+  @RequireAccess('read', 'session')
   async sessionSummaries(
     @Args({ type: () => SummaryPageArguments }) args: PageRequest,
-    @Asker() request: unknown,
   ): Promise<SessionSummaryObject[]> {
-    const { first, afterSeq, ...key } = given(args);
-    await checkAccess(this.access, { action: 'read', target: 'session', ...key, request });
+    const { first, afterSeq, ...key } = omitNulls(args);
     return this.summaries.listSummaries({ ...key, afterSeq, limit: checkedLimit(first, 'first') });
   }
 
   @Mutation(() => SessionSummaryObject, {
     nullable: true,
-    description: 'Summarises a session now, if that is due, or by force; null where there was nothing to do.',
+    description: 'Summarises a session now, if a summary is due or by force; null if there was nothing to do.',
   })
+  @RequireAccess('write', 'session', SUMMARISES)
   async createSessionSummary(
     @Args({ type: () => CreateSummaryArguments }) args: CreateRequest,
-    @Asker() request: unknown,
   ): Promise<SessionSummaryObject | undefined> {
-    const { appName, userId, sessionId, force } = given(args);
-    await checkAccess(this.access, { action: 'write', target: 'session', appName, userId, sessionId, request });
-    return this.summaries.createSessionSummary({ session: { id: sessionId, appName, userId }, force });
+    const { force, ...key } = omitNulls(args);
+    return this.summaries.createSessionSummary({ session: referenceTo(key), force });
   }
 }

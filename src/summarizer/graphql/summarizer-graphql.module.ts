@@ -1,12 +1,11 @@
-import { type DynamicModule, Module, type ModuleMetadata, type Type } from '@nestjs/common';
-import { SessionAccess } from '../../sessions/faces/session-access.js';
+import { type DynamicModule, Module, type ModuleMetadata } from '@nestjs/common';
+import { AccessChecks } from '../../sessions/transport/access-checks.js';
+import { type SessionAccessOptions, accessProviders } from '../../sessions/transport/session-access.module.js';
 import { SummariesResolver } from './summaries.resolver.js';
 
-/** Who may touch what. */
-export interface SummarizerGraphqlOptions {
-  /** Decides who may touch what: mostly the class that `SessionsGraphqlModule` has. */
-  readonly access: Type<SessionAccess>;
-  /** What provides `SummarizerSessionManager`, and what `access` needs, where they are not global. */
+/** An access rule of its own, if `SessionAccessModule` does not provide the rule of the app. */
+export interface SummarizerGraphqlOptions extends Partial<SessionAccessOptions> {
+  /** Modules that provide `SummarizerSessionManager` and the dependencies of `access`, if they are not global. */
   readonly imports?: ModuleMetadata['imports'];
 }
 
@@ -16,17 +15,18 @@ export interface SummarizerGraphqlOptions {
  * @example
  * imports: [
  *   SummarizerModule.forRoot({ events: 40, isGlobal: true }),
- *   SessionsGraphqlModule.forRoot({ access: OwnSessions }),
- *   SummarizerGraphqlModule.forRoot({ access: OwnSessions }),
+ *   SessionAccessModule.forRoot({ access: clientAccess() }),
+ *   SessionsGraphqlModule.forRoot(),
+ *   SummarizerGraphqlModule.forRoot(),
  * ];
  */
 @Module({ providers: [SummariesResolver] })
 export class SummarizerGraphqlModule {
-  static forRoot({ access, imports = [] }: SummarizerGraphqlOptions): DynamicModule {
+  static forRoot({ imports = [], ...access }: SummarizerGraphqlOptions = {}): DynamicModule {
     return {
       module: SummarizerGraphqlModule,
       imports: [...imports],
-      providers: [{ provide: SessionAccess, useClass: access }],
+      providers: [...accessProviders(access), AccessChecks],
     };
   }
 }

@@ -1,33 +1,33 @@
-/** One event of a conversation, as a model is to read it. */
+/** One event of a conversation, as a model reads it. */
 export interface ConversationLine {
   readonly author: string;
-  /** What was said, and calls and answers of tools in short. */
+  /** The text of the event. Tool calls and responses are shortened. */
   readonly text: string;
 }
 
-/** What a model is asked for. */
+/** The input of a model. */
 export interface SummaryRequest {
-  /** The whole task as text, for models that read text: the conversation is in it, fenced as data. */
+  /** The whole task as text, for models that read text. It holds the conversation, fenced as data. */
   readonly prompt: string;
-  /** The same conversation, line by line, for whoever needs no prompt. */
+  /** The same conversation, line by line, for models that need no prompt. */
   readonly conversation: readonly ConversationLine[];
   readonly previousSummary?: string | undefined;
-  /** Characters that a summary may have; what is longer is cut. */
+  /** Maximum length of a summary in characters. A longer text is cut. */
   readonly maxSummaryLength: number;
 }
 
-/** What a model answered. */
+/** The output of a model. */
 export interface SummaryAnswer {
   readonly text: string;
-  /** Why the model stopped where it did not finish: such an answer is not taken for a summary. */
+  /** Why the model stopped early. Such an answer is not used as a summary. */
   readonly unfinished?: string | undefined;
   readonly inputTokens?: number | undefined;
   readonly outputTokens?: number | undefined;
 }
 
 /**
- * Writes summaries. It may fail, hang, or answer nonsense: the answer is only ever text, a failure changes nothing and
- * is tried again later.
+ * Writes summaries. It may fail, hang or return nonsense: the answer is only used as text, a failure changes nothing and
+ * is retried later.
  *
  * @example
  * const model: SummaryModel = {
@@ -36,8 +36,54 @@ export interface SummaryAnswer {
  * };
  */
 export interface SummaryModel {
-  /** Is kept with each summary. */
+  /** Stored with each summary. */
   readonly name: string;
-  /** Ends soon after `signal` is aborted, by throwing. */
+  /** Throws soon after `signal` is aborted. */
   summarize(request: SummaryRequest, options: { readonly signal: AbortSignal }): Promise<SummaryAnswer>;
+}
+
+/** The codes are part of the contract: programs may compare them, and they never change. */
+export type SummaryModelErrorCode =
+  /** The options of the model are invalid. No request was sent. */
+  | 'MISCONFIGURED'
+  | 'TIMED_OUT'
+  /** No connection, or a broken one. */
+  | 'UNREACHABLE'
+  | 'RATE_LIMITED'
+  /** The provider rejects the request: a wrong key, an unknown model, a text that is too long. */
+  | 'REJECTED'
+  | 'PROVIDER_FAILED'
+  /** The response has an unexpected format. */
+  | 'BAD_ANSWER';
+
+/**
+ * A call to a model failed. The message holds a status and a short reason, never a key, an address or the conversation.
+ * The error of the provider or its library is not attached, because it often holds all three.
+ *
+ * @example
+ * try {
+ *   await model.summarize(request, { signal });
+ * } catch (error) {
+ *   if (error instanceof SummaryModelError && error.retryable) later(error.retryAfterMs);
+ *   else throw error;
+ * }
+ */
+export class SummaryModelError extends Error {
+  /** Whether the same request may succeed later. */
+  readonly retryable: boolean;
+  readonly status: number | undefined;
+  /** How long the provider asks to wait before the next request. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    readonly code: SummaryModelErrorCode,
+    message: string,
+    details: { retryable?: boolean; status?: number | undefined; retryAfterMs?: number | undefined } = {},
+  ) {
+    super(message);
+    this.name = 'SummaryModelError';
+    this.retryable = details.retryable ?? false;
+    this.status = details.status;
+    this.retryAfterMs = details.retryAfterMs;
+  }
 }

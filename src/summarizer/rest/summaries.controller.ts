@@ -1,57 +1,86 @@
-import { Controller, Get, Param, Post, Query, UseFilters, UseGuards } from '@nestjs/common';
+import { Get, Param, Post, Query } from '@nestjs/common';
+import { ApiBody, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { checkedLimit } from '../../sessions/domain/paging.js';
-import { AccessGuard, Needs } from '../../sessions/rest/access.guard.js';
-import { ConditionGuard } from '../../sessions/rest/condition.guard.js';
-import { EnvelopePipe } from '../../sessions/rest/envelope.pipe.js';
-import { numberOf } from '../../sessions/rest/envelopes.js';
+import { referenceTo } from '../../sessions/domain/session.js';
+import { RequireAccess } from '../../sessions/transport/require-access.js';
+import { SUMMARISES } from '../../sessions/transport/request-writes.js';
+import { ApiResult, ApiIds, ApiProblem, ApiProblems } from '../../sessions/rest/api-responses.js';
+import { DtoPipe } from '../../sessions/rest/dto.pipe.js';
+import { numberOf } from '../../sessions/rest/dto/query.dto.js';
 import { type CurrentExchange, Exchange } from '../../sessions/rest/http-exchange.js';
 import { JsonBody } from '../../sessions/rest/json-body.js';
-import { ProblemFilter } from '../../sessions/rest/problem.filter.js';
 import type { SessionParams } from '../../sessions/rest/route-params.js';
+import { SessionRoutes } from '../../sessions/rest/session-routes.js';
 import type { SessionSummary } from '../session-summary.js';
 import { SummarizerSessionManager } from '../summarizer-session.manager.js';
 import { SummaryNotFoundError } from '../summary-errors.js';
-import { ListSummariesQuery, SummaryBody } from './envelopes.js';
+import { ListSummariesQuery, SessionSummaryDto, SummaryBody, SummaryListDto } from './summary.dto.js';
 
-interface SummaryList {
-  readonly summaries: SessionSummary[];
-  readonly limit: number;
-}
+const NOT_FOUND = {
+  code: 'SUMMARY_NOT_FOUND',
+  description:
+    'The session has no summary; or, with the code `SESSION_NOT_FOUND`, there is no such session, or you may not see it.',
+};
+const FAILED = { code: 'SUMMARY_FAILED', description: 'The model returned no summary. Nothing changed.' };
 
-/** Summaries of a session: the one in force, a new one, all that there were. */
-@Controller('apps/:appName/users/:userId/sessions/:sessionId')
-@UseGuards(AccessGuard, ConditionGuard)
-@UseFilters(ProblemFilter)
+/** Summaries of a session: reads the current one, writes a new one, lists all. */
+@ApiTags('summaries')
+@SessionRoutes('apps/:appName/users/:userId/sessions/:sessionId')
 export class SummariesController {
   constructor(private readonly summaries: SummarizerSessionManager) {}
 
   @Get('summary')
-  @Needs('read', 'session')
+  @RequireAccess('read', 'session')
+  @ApiOperation({ operationId: 'getSummary', summary: 'Returns the summary that readers of the session see' })
+  @ApiIds('appName', 'userId', 'sessionId')
+  @ApiResult(200, 'The summary.', { type: SessionSummaryDto })
+  @ApiProblems()
+  @ApiProblem(404, NOT_FOUND)
   async get(@Param() key: SessionParams): Promise<SessionSummary> {
     const summary = await this.summaries.getSessionSummary(key);
     if (!summary) throw new SummaryNotFoundError(key.sessionId);
     return summary;
   }
 
-  /** Without `force`, only what is due is summarised; 204 where there was nothing to do. */
+  /** Without `force`, writes a summary only if one is due. Responds with 204 if there was nothing to do. */
   @Post('summary')
-  @Needs('write', 'session')
+  @RequireAccess('write', 'session', SUMMARISES)
+  @ApiOperation({
+    operationId: 'createSummary',
+    summary: 'Summarises the session now, if a summary is due or by force',
+    description:
+      'Waits for the model, and for a summary that is already being written. The newest events are not summarised.',
+  })
+  @ApiIds('appName', 'userId', 'sessionId')
+  @ApiBody({ type: SummaryBody })
+  @ApiResult(201, 'The new summary.', { type: SessionSummaryDto })
+  @ApiResult(204, 'There was nothing to summarise.')
+  @ApiProblems(403, 404, 413, 415)
+  @ApiProblem(502, FAILED)
   async create(
-    @Param() { sessionId: id, ...owner }: SessionParams,
-    @JsonBody(new EnvelopePipe(SummaryBody)) { force }: Readonly<SummaryBody>,
+    @Param() key: SessionParams,
+    @JsonBody(new DtoPipe(SummaryBody)) { force }: Readonly<SummaryBody>,
     @Exchange() exchange: CurrentExchange,
   ): Promise<SessionSummary | undefined> {
-    const summary = await this.summaries.createSessionSummary({ session: { id, ...owner }, force });
+    const summary = await this.summaries.createSessionSummary({ session: referenceTo(key), force });
     exchange.setStatus(summary ? 201 : 204);
     return summary;
   }
 
   @Get('summaries')
-  @Needs('read', 'session')
+  @RequireAccess('read', 'session')
+  @ApiOperation({
+    operationId: 'listSummaries',
+    summary: 'Lists the summaries in the log, also those that readers no longer see',
+  })
+  @ApiQuery({ type: ListSummariesQuery })
+  @ApiIds('appName', 'userId', 'sessionId')
+  @ApiResult(200, 'The summaries.', { type: SummaryListDto })
+  @ApiProblems(404)
   async list(
     @Param() key: SessionParams,
-    @Query(new EnvelopePipe(ListSummariesQuery)) query: Readonly<ListSummariesQuery>,
-  ): Promise<SummaryList> {
+    @Query(new DtoPipe(ListSummariesQuery)) query: Readonly<ListSummariesQuery>,
+  ): Promise<SummaryListDto> {
     const limit = checkedLimit(numberOf(query.limit));
     const summaries = await this.summaries.listSummaries({ ...key, limit, afterSeq: numberOf(query.afterSeq) });
     return { summaries, limit };

@@ -2,7 +2,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { type RoutesOptions, routesModule } from '../../sessions/rest/routes-module.js';
 import { SummariesController } from './summaries.controller.js';
 
-/** `access` is mostly the class that `SessionsRestModule` has. */
+/** As for `SessionsRestModule`. */
 export type SummarizerRestOptions = RoutesOptions;
 
 /**
@@ -12,13 +12,14 @@ export type SummarizerRestOptions = RoutesOptions;
  * imports: [
  *   SessionsModule.forRoot({ provider: 'memory', isGlobal: true }),
  *   SummarizerModule.forRoot({ events: 40, isGlobal: true }),
- *   SessionsRestModule.forRoot({ access: OwnSessions }),
- *   SummarizerRestModule.forRoot({ access: OwnSessions }),
+ *   SessionAccessModule.forRoot({ access: clientAccess() }),
+ *   SessionsRestModule.forRoot(),
+ *   SummarizerRestModule.forRoot(),
  * ];
  */
 @Module({ controllers: [SummariesController] })
 export class SummarizerRestModule {
-  static forRoot(options: SummarizerRestOptions): DynamicModule {
+  static forRoot(options: SummarizerRestOptions = {}): DynamicModule {
     return routesModule(SummarizerRestModule, options);
   }
 }

@@ -1,4 +1,4 @@
-import { Event } from '../../sessions/domain/event.js';
+import { Event, type EventInput } from '../../sessions/domain/event.js';
 import { topic } from '../contract-runner.js';
 import {
   REFERENCE,
@@ -17,7 +17,7 @@ import {
 } from './support.js';
 
 export const appending = topic<ServiceFixture>('appendEvent', (test) => {
-  test('events are numbered 1, 2, 3, whichever object they come through', async ({ open }) => {
+  test('events are numbered 1, 2, 3 across session objects', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessionWith(sessions, turns('u', 'a'));
     const [third] = await appendAll(sessions, [userSays('u3')]);
@@ -39,7 +39,7 @@ export const appending = topic<ServiceFixture>('appendEvent', (test) => {
     for (const event of stored) expect(log[event.seq - 1]).toEqual(event);
   });
 
-  test('the stored event is what every reader gets', async ({ open }) => {
+  test('every reader gets the stored event', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessionWith(sessions);
     const stored = await sessions.appendEvent({ session, event: userSays('hello', { id: 'e1', branch: 'b' }) });
@@ -49,7 +49,7 @@ export const appending = topic<ServiceFixture>('appendEvent', (test) => {
     expect(session.events).toEqual([stored]);
   });
 
-  test('id, timestamp and invocation id are filled in where they are absent', async ({ open, clock }) => {
+  test('missing id, timestamp and invocation id are generated', async ({ open, clock }) => {
     const { sessions } = await open();
     await sessionWith(sessions);
     clock.advance(77);
@@ -59,7 +59,7 @@ export const appending = topic<ServiceFixture>('appendEvent', (test) => {
     expect(first?.id).not.toBe(second?.id);
   });
 
-  test('a timestamp that can only be seconds is converted', async ({ open }) => {
+  test('a timestamp in seconds is converted', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions);
     const stored = await appendAll(sessions, [
@@ -84,7 +84,7 @@ export const appending = topic<ServiceFixture>('appendEvent', (test) => {
     expect((await wholeLog(sessions)).map(({ seq }) => seq)).toEqual([1]);
   });
 
-  test('a partial event is handed back untouched, and nothing happens', async ({ open }) => {
+  test('a partial event is returned unchanged, and nothing is stored', async ({ open }) => {
     const { sessions, raw } = await open();
     const session = await sessionWith(sessions);
     const before = await raw();
@@ -109,9 +109,32 @@ export const appending = topic<ServiceFixture>('appendEvent', (test) => {
   test('an event without content is an event', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions);
-    await appendAll(sessions, [{}, { author: 'agent', content: null }, { author: 'user', content: { role: 'user' } }]);
+    await appendAll(sessions, [
+      { author: 'agent' },
+      { author: 'agent', content: null },
+      { author: 'user', content: { role: 'user' } },
+    ]);
     expect((await wholeLog(sessions)).map(({ content }) => content)).toEqual([undefined, null, { role: 'user' }]);
     expect((await load(sessions)).conversationCount).toBe(0);
+  });
+
+  test('an event without author is refused', async ({ open }) => {
+    const { sessions, raw } = await open();
+    const session = await sessionWith(sessions);
+    const before = await raw();
+    const { content } = userSays('hello');
+    const nobodys = [
+      {},
+      { event: userSays('hello') },
+      { content },
+      { content, author: ' ' },
+      { id: 'e1', author: null },
+    ];
+    for (const event of nobodys as EventInput[]) {
+      await expectRefusal(sessions.appendEvent({ session, event }), 'INVALID_INPUT', { path: '$.author' });
+    }
+    expect(await raw()).toEqual(before);
+    expect(session).toMatchObject({ version: 0, events: [] });
   });
 
   test('an instance of Event is taken like a plain object', async ({ open }) => {
@@ -138,14 +161,14 @@ export const appending = topic<ServiceFixture>('appendEvent', (test) => {
     expect(session.version).toBe(1);
   });
 
-  test('an append to a session that never was is refused', async ({ open }) => {
+  test('an append to a session that never existed is refused', async ({ open }) => {
     const { sessions, raw } = await open();
     const before = await raw();
     await expectRefusal(sessions.appendEvent({ session: REFERENCE, event: userSays('one') }), 'SESSION_NOT_FOUND');
     expect(await raw()).toEqual(before);
   });
 
-  test('lastUpdateTime is the time of the append, and never falls', async ({ open, clock }) => {
+  test('lastUpdateTime is the time of the append, and never decreases', async ({ open, clock }) => {
     const { sessions } = await open();
     const session = await sessionWith(sessions);
     clock.advance(1000);
@@ -158,7 +181,7 @@ export const appending = topic<ServiceFixture>('appendEvent', (test) => {
     expect((await load(sessions)).createTime).toBe(reached - 1000);
   });
 
-  test('conversationCount counts what the user said with words', async ({ open }) => {
+  test('conversationCount counts user events with text', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessionWith(sessions, [
       userSays('one'),

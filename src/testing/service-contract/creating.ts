@@ -39,7 +39,7 @@ export const creating = topic<ServiceFixture>('createSession', (test) => {
     expect(await raw()).toEqual(before);
   });
 
-  test('of racing creates one wins, and the others are told', async ({ open }) => {
+  test('of concurrent creates one wins, and the others are refused', async ({ open }) => {
     const { sessions } = await open();
     const answers = await Promise.allSettled(
       times(10, async (index) => sessions.createSession({ ...KEY, state: { winner: index } })),
@@ -88,7 +88,7 @@ export const creating = topic<ServiceFixture>('createSession', (test) => {
 });
 
 export const getting = topic<ServiceFixture>('getSession and getOrCreateSession', (test) => {
-  test('a session that is not there is undefined, and asking for it writes nothing', async ({ open }) => {
+  test('a missing session is undefined, and reading it writes nothing', async ({ open }) => {
     const { sessions, raw } = await open();
     expect(await sessions.getSession(KEY)).toBeUndefined();
     await sessions.createSession({ ...KEY, userId: 'bob' });

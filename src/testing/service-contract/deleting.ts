@@ -37,7 +37,7 @@ export const deleting = topic<ServiceFixture>('deleteSession', (test) => {
     expect((await sessions.createSession(KEY)).state.toRecord()).toEqual({ 'user:k': 'user', 'app:k': 'app' });
   });
 
-  test('deleting a session that is not there is no error', async ({ open }) => {
+  test('deleting a missing session is no error', async ({ open }) => {
     const { sessions } = await open();
     await sessions.deleteSession(KEY);
     await sessions.createSession(KEY);
@@ -47,7 +47,7 @@ export const deleting = topic<ServiceFixture>('deleteSession', (test) => {
     expect(await sessions.getSession(KEY)).toBeUndefined();
   });
 
-  test('an append to a deleted session is refused and brings nothing back', async ({ open }) => {
+  test('an append to a deleted session is refused and restores nothing', async ({ open }) => {
     const { sessions, raw } = await open();
     const session = await sessionWith(sessions, [userSays('one')]);
     await sessions.deleteSession(KEY);
@@ -60,7 +60,7 @@ export const deleting = topic<ServiceFixture>('deleteSession', (test) => {
     expect(await raw()).toEqual(before);
   });
 
-  test('nothing of a deleted session shines through a new one of its id', async ({ open, clock }) => {
+  test('a new session of a deleted id shows nothing of the old one', async ({ open, clock }) => {
     const { sessions } = await open();
     const event = userSays('one', { id: 'same', actions: { stateDelta: { k: 'old' } } });
     await sessionWith(sessions, [event]);
@@ -73,7 +73,7 @@ export const deleting = topic<ServiceFixture>('deleteSession', (test) => {
     expect({ duplicate, seq: stored.seq }).toEqual({ duplicate: false, seq: 1 });
   });
 
-  test('an object of a replaced session appends nothing to the new one', async ({ open }) => {
+  test('an object of a replaced session cannot append to the new one', async ({ open }) => {
     const { sessions, raw } = await open();
     const old = await sessionWith(sessions, turns('u', 'a'));
     await sessions.deleteSession(KEY);
@@ -86,7 +86,7 @@ export const deleting = topic<ServiceFixture>('deleteSession', (test) => {
     expect((await load(sessions)).version).toBe(0);
   });
 
-  test('an object of a replaced session adds no summary and no rewind to the new one', async ({ open }) => {
+  test('an object of a replaced session cannot add a summary or a rewind to the new one', async ({ open }) => {
     const { sessions, raw } = await open();
     const old = await sessionWith(sessions, turns('u', 'a', 'u'));
     await sessions.deleteSession(KEY);

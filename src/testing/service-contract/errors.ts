@@ -21,8 +21,8 @@ export const errors = topic<ServiceFixture>('errors', (test) => {
       sessions.appendEvent({ session, event: { ...event, author: 'agent' } }),
       sessions.appendEvent({ session, event: userSays('late'), expectedVersion: 0 }),
       sessions.appendEvent({ session: { ...REFERENCE, id: 'unknown' }, event }),
-      sessions.appendEvent({ session, event: { id: '\n' } }),
-      sessions.appendEvent({ session, event: { actions: { stateDelta: { a: 1, b: 1 } } } }),
+      sessions.appendEvent({ session, event: { author: 'agent', id: '\n' } }),
+      sessions.appendEvent({ session, event: { author: 'agent', actions: { stateDelta: { a: 1, b: 1 } } } }),
     ];
     const seen = [];
     for (const refusal of refusals) {
@@ -39,7 +39,7 @@ export const errors = topic<ServiceFixture>('errors', (test) => {
     ]);
   });
 
-  test('no message holds what an event or a state says', async ({ open }) => {
+  test('no error message contains event or state content', async ({ open }) => {
     const { sessions } = await open({ limits: { maxEventBytes: 500 } });
     const session = await sessionWith(sessions, [userSays('canary', { id: 'e1' })]);
     const secret = { text: 'canary', list: ['canary', NaN] };
@@ -66,7 +66,7 @@ export const errors = topic<ServiceFixture>('errors', (test) => {
     const { sessions } = await open();
     const session = await sessionWith(sessions, turns('u'));
     const error = await errorOf(
-      sessions.appendEvent({ session, event: { customMetadata: { 'a b': [{}, { deep: NaN }] } } }),
+      sessions.appendEvent({ session, event: { author: 'agent', customMetadata: { 'a b': [{}, { deep: NaN }] } } }),
     );
     expect(error).toMatchObject({ path: '$.customMetadata["a b"][1].deep' });
     expect(error.message).toContain('$.customMetadata["a b"][1].deep');

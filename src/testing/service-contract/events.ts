@@ -54,7 +54,7 @@ export const events = topic<ServiceFixture>('listEvents', (test) => {
     expect(await list({ beforeSeq: 4, order: 'desc' })).toEqual(['a3', 'a2']);
   });
 
-  test('a page has 100 events unless said otherwise, and at most 1,000', async ({ open }) => {
+  test('a page has 100 events by default, and at most 1,000', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(
       sessions,
@@ -108,7 +108,7 @@ export const events = topic<ServiceFixture>('listEvents', (test) => {
     await expectRefusal(other, 'INVALID_INPUT', { path: 'cursor' });
   });
 
-  test('a session that is not there has no log', async ({ open }) => {
+  test('a missing session has no log', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions, turns('u'));
     for (const key of [

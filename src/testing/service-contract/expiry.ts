@@ -25,7 +25,7 @@ export const sessionExpiry = topic<ServiceFixture>('expiry of sessions', (test) 
     expect(await sessions.purgeExpired()).toEqual({ sessions: 0, userStates: 0, appStates: 0 });
   });
 
-  test('0 seconds mean never, a day is the life of a session unless said otherwise', async ({ open, clock }) => {
+  test('0 seconds mean never, and the default lifetime of a session is a day', async ({ open, clock }) => {
     const never = await open({ ttl: { enabled: true, sessionSeconds: 0 } });
     const aDay = await open({ ttl: { enabled: true, refreshOnRead: false } });
     await sessionWith(never.sessions);
@@ -66,7 +66,7 @@ export const sessionExpiry = topic<ServiceFixture>('expiry of sessions', (test) 
     await expectRefusal(sessions.appendEvent({ session, event }), 'SESSION_NOT_FOUND');
   });
 
-  test('an expired session is replaced, and nothing of it shines through', async ({ open, clock }) => {
+  test('an expired session is replaced completely', async ({ open, clock }) => {
     const { sessions } = await open(TEN_SECONDS);
     const old = await sessionWith(sessions, [userSays('one', { id: 'e1', actions: { stateDelta: { k: 1 } } })]);
     clock.advance(10_000);
@@ -80,14 +80,14 @@ export const sessionExpiry = topic<ServiceFixture>('expiry of sessions', (test) 
     await expectRefusal(sessions.appendEvent({ session: old, event: userSays('late') }), 'SESSION_NOT_FOUND');
   });
 
-  test('getOrCreateSession creates anew what expired', async ({ open, clock }) => {
+  test('getOrCreateSession replaces an expired session', async ({ open, clock }) => {
     const { sessions } = await open(TEN_SECONDS);
     await sessionWith(sessions, turns('u'));
     clock.advance(10_000);
     expect(await sessions.getOrCreateSession(KEY)).toMatchObject({ version: 0, events: [] });
   });
 
-  test('every append gives a session its whole life again', async ({ open, clock }) => {
+  test('every append renews the whole lifetime of a session', async ({ open, clock }) => {
     const { sessions } = await open({ ttl: { enabled: true, sessionSeconds: 10, refreshOnRead: false } });
     await sessionWith(sessions);
     for (let round = 0; round < 3; round++) {
@@ -100,7 +100,7 @@ export const sessionExpiry = topic<ServiceFixture>('expiry of sessions', (test) 
     expect(await sessions.getSession(KEY)).toBeUndefined();
   });
 
-  test('every read gives a session its whole life again', async ({ open, clock }) => {
+  test('every read renews the whole lifetime of a session', async ({ open, clock }) => {
     const { sessions } = await open(TEN_SECONDS);
     await sessionWith(sessions);
     for (let round = 0; round < 3; round++) {
@@ -125,7 +125,7 @@ export const sessionExpiry = topic<ServiceFixture>('expiry of sessions', (test) 
     expect(await raw()).not.toEqual(before);
   });
 
-  test('a read refreshes nothing where it is told not to', async ({ open, clock }) => {
+  test('a read renews nothing with refreshOnRead: false', async ({ open, clock }) => {
     const { sessions } = await open({ ttl: { enabled: true, sessionSeconds: 10, refreshOnRead: false } });
     await sessionWith(sessions);
     clock.advance(9_999);

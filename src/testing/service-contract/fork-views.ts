@@ -47,7 +47,7 @@ export const forkViews = topic<ServiceFixture>('views and repetitions in a fork'
     });
   }
 
-  test('what a filter hides is forked as well', async ({ open }) => {
+  test('events that a filter hides are forked too', async ({ open }) => {
     const { sessions } = await open({ history: { maxEvents: 2 } });
     await sessionWith(sessions, turns('u', 'a', 'u', 'a'));
     const fork = await sessions.forkSession({ ...KEY, newSessionId: 'fork' });
@@ -56,7 +56,7 @@ export const forkViews = topic<ServiceFixture>('views and repetitions in a fork'
     expect(shown(await sessions.rewindSession({ ...FORK, toSeq: 2 }))).toEqual(['u1', 'a2']);
   });
 
-  test('of trimmed history a fork has what is left, with its state', async ({ open }) => {
+  test('a fork of trimmed history has the remaining events, with their state', async ({ open }) => {
     const { sessions } = await open({ history: { maxEvents: 5, keepHistory: false } });
     const events = times(64, (index) => userSays(`u${index + 1}`, { actions: { stateDelta: { [`k${index}`]: 1 } } }));
     await sessionWith(sessions, events);
@@ -106,7 +106,7 @@ export const forkViews = topic<ServiceFixture>('views and repetitions in a fork'
     expect(shown(await load(sessions, { sessionId: 'again' }))).toEqual(['summary to 2', 'u3']);
   });
 
-  test('an event that was forked is known by its id', async ({ open }) => {
+  test('a forked event is recognised by its id', async ({ open }) => {
     const { sessions } = await open();
     const said = userSays('u1', { id: 'said', actions: { stateDelta: { step: 1 } } });
     await sessionWith(sessions, [said, userSays('u2', { id: 'undone' })]);
@@ -134,7 +134,7 @@ export const forkViews = topic<ServiceFixture>('views and repetitions in a fork'
     await expectRefusal(sessions.appendEvent(late), 'STALE_SESSION', { currentVersion: 3 });
   });
 
-  test('a fork is made now, lives its own life, and comes first in a list', async ({ open, clock }) => {
+  test('a fork is created now, has its own lifetime, and is first in a list', async ({ open, clock }) => {
     const { sessions } = await open({ ttl: { enabled: true, sessionSeconds: 60 } });
     await sessionWith(sessions, turns('u', 'a'));
     clock.advanceSeconds(50);
@@ -153,7 +153,7 @@ export const forkViews = topic<ServiceFixture>('views and repetitions in a fork'
     expect(shown(await load(sessions))).toEqual(['u1', 'a2']);
   });
 
-  test('a session is forked as it was at one point, whoever appends meanwhile', async ({ open }) => {
+  test('a fork is consistent despite concurrent appends', async ({ open }) => {
     const { sessions } = await open();
     await sessions.createSession({ ...KEY, state: { count: 0 } });
     const events = times(40, (index) => userSays(`u${index}`, { actions: { stateDelta: { count: index + 1 } } }));

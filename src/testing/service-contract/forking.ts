@@ -53,11 +53,11 @@ export const forking = topic<ServiceFixture>('forkSession', (test) => {
     expect(fork.state.toRecord()).toEqual(state);
     expect((await load(sessions, FORK)).state.toRecord()).toEqual(state);
     expect((await raw()).stateEntries).toBe(before.stateEntries + 2);
-    await sessions.appendEvent({ session: fork, event: { actions: { stateDelta: { own: 'fork' } } } });
+    await sessions.appendEvent({ session: fork, event: { author: 'agent', actions: { stateDelta: { own: 'fork' } } } });
     expect((await load(sessions)).state.get('own')).toEqual({ x: null });
   });
 
-  test('the source of a fork is left alone, and the two go their own ways', async ({ open }) => {
+  test('source and fork do not affect each other', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions, turns('u', 'a'));
     const before = await load(sessions);
@@ -71,7 +71,7 @@ export const forking = topic<ServiceFixture>('forkSession', (test) => {
     expect(shown(await load(sessions, FORK))).toEqual(['u1', 'a2', 'in the fork']);
   });
 
-  test('a fork gets an id where none is given', async ({ open }) => {
+  test('a fork without id gets a generated one', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions, turns('u'));
     const blank = await sessions.forkSession({ ...KEY, newSessionId: ' ' });
@@ -80,7 +80,7 @@ export const forking = topic<ServiceFixture>('forkSession', (test) => {
     expect(shown(await load(sessions, { sessionId: other.id }))).toEqual(['u1']);
   });
 
-  test('a fork that is refused leaves nothing behind', async ({ open }) => {
+  test('a refused fork stores nothing', async ({ open }) => {
     const { sessions, raw } = await open();
     await sessionWith(sessions, turns('u', 'a'));
     await sessions.createSession({ ...KEY, sessionId: 'taken' });
@@ -178,7 +178,7 @@ export const forking = topic<ServiceFixture>('forkSession', (test) => {
     expect(await sessions.rewindSession({ ...FORK, toSeq: 2_400 })).toMatchObject({ version: 2_502 });
   });
 
-  test('a fork of nothing is nothing', async ({ open }) => {
+  test('a fork of an empty session is empty', async ({ open }) => {
     const { sessions } = await open();
     await sessions.createSession({ ...KEY, state: { step: 1 } });
     const fork = await sessions.forkSession({ ...KEY, newSessionId: 'fork' });

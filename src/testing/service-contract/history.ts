@@ -1,3 +1,4 @@
+import type { EventInput } from '../../sessions/domain/event.js';
 import type { Session } from '../../sessions/domain/session.js';
 import type { SessionClient } from '../open-sessions.js';
 import { topic } from '../contract-runner.js';
@@ -14,6 +15,8 @@ import {
   shown,
   summaryOf,
   times,
+  toolAnswers,
+  toolCalls,
   turns,
   userSays,
   view,
@@ -34,14 +37,14 @@ async function append(sessions: SessionClient, session: Session, count: number):
 }
 
 export const history = topic<ServiceFixture>('history that is not kept', (test) => {
-  test('history is kept unless it is said otherwise', async ({ open }) => {
+  test('history is kept by default', async ({ open }) => {
     const { sessions } = await open({ history: { maxEvents: 5 } });
     await append(sessions, await sessionWith(sessions), MANY);
     expect(await sessions.listEvents({ ...KEY, limit: 1000 })).toMatchObject({ firstSeq: 1, lastSeq: MANY });
     expect(await wholeLog(sessions)).toHaveLength(MANY);
   });
 
-  test('what left the view is removed in time, and firstSeq rises', async ({ open }) => {
+  test('events that left the view are removed eventually, and firstSeq rises', async ({ open }) => {
     const { sessions, raw } = await open(KEEP_FIVE);
     const session = await sessionWith(sessions, [userSays('canary')]);
     await append(sessions, session, MANY);
@@ -51,6 +54,45 @@ export const history = topic<ServiceFixture>('history that is not kept', (test) 
     expect(events.map(({ seq }) => seq)).toEqual(times(lastSeq - firstSeq + 1, (index) => firstSeq + index));
     expect((await raw()).text).not.toContain('canary');
     expect(await sessions.listEvents({ ...KEY, limit: 1 })).toMatchObject({ events: [{ seq: firstSeq }] });
+  });
+
+  test('an event that was trimmed is recognised, as it was sent and as it was returned', async ({ open, clock }) => {
+    const { sessions, raw } = await open(KEEP_FIVE);
+    const event = userSays('canary', { id: 'e1', actions: { stateDelta: { k: 1 } } });
+    const session = await sessionWith(sessions);
+    const original = await sessions.appendEvent({ session, event });
+    await append(sessions, session, MANY);
+    expect((await raw()).text).not.toContain('canary');
+    clock.advance(1000);
+    const before = await raw();
+    for (const again of [event, original, { ...event, timestamp: original.timestamp }]) {
+      expect(await sessions.append({ session: REFERENCE, event: again })).toEqual({ event: original, duplicate: true });
+    }
+    const others = [
+      { ...event, timestamp: original.timestamp + 1 },
+      { ...original, author: 'agent' },
+    ];
+    for (const other of others) {
+      await expectRefusal(sessions.appendEvent({ session, event: other }), 'EVENT_CONFLICT', { eventId: 'e1', seq: 1 });
+    }
+    expect(await raw()).toEqual(before);
+  });
+
+  test('an invocation is rewound if its beginning is retained, and refused if it may be trimmed', async ({ open }) => {
+    const { sessions } = await open({ history: { eventTtlSeconds: 1, keepHistory: false } });
+    const session = await sessionWith(sessions);
+    // The view begins with the answer of the agent, since no event before it is young enough.
+    const says = async (event: EventInput) => sessions.appendEvent({ session, event: { timestamp: 1, ...event } });
+    for (let index = 0; index < 62; index++) await says(agentSays(`a${index}`, { invocationId: 'long' }));
+    for (const text of ['begins', 'goes on'])
+      await sessions.appendEvent({ session, event: agentSays(text, { invocationId: 'long' }) });
+    await sessions.whenIdle();
+    const { firstSeq } = await sessions.listEvents(KEY);
+    expect(firstSeq).toBe(63);
+    const refused = sessions.rewindSession({ ...KEY, invocationId: 'long' });
+    await expectRefusal(refused, 'INVALID_INPUT', { path: 'invocationId' });
+    await appendAll(sessions, [userSays('u65', { invocationId: 'next' }), agentSays('a66', { invocationId: 'next' })]);
+    expect(shown(await sessions.rewindSession({ ...KEY, invocationId: 'next' }))).toEqual(['begins', 'goes on']);
   });
 
   test('a view is the same whether history is kept or not', async ({ open }) => {
@@ -77,7 +119,7 @@ export const history = topic<ServiceFixture>('history that is not kept', (test) 
     expect((await sessions.listEvents(KEY)).firstSeq).toBe(3);
   });
 
-  test('state outlives the events that made it', async ({ open }) => {
+  test('state outlives its events', async ({ open }) => {
     const { sessions } = await open(KEEP_FIVE);
     const session = await sessions.createSession({ ...KEY, state: { initial: 1, gone: 1 } });
     const actions = { stateDelta: { k: 1, 'user:k': 2, 'app:k': 3 }, stateRemovals: ['gone'] };
@@ -99,7 +141,7 @@ export const history = topic<ServiceFixture>('history that is not kept', (test) 
     await expectRefusal(sessions.appendEvent({ session, event: other }), 'EVENT_CONFLICT', { eventId: 'e1', seq: 1 });
   });
 
-  test('a rewind that was stored is recognised also when its place is gone', async ({ open }) => {
+  test('a stored rewind is recognised after its target was trimmed', async ({ open }) => {
     const { sessions } = await open(KEEP_FIVE);
     const rewind = { ...rewindTo(2), id: 'rewind' };
     const session = await sessionWith(sessions, [...turns('u', 'a', 'u'), rewind]);
@@ -120,13 +162,42 @@ export const history = topic<ServiceFixture>('history that is not kept', (test) 
     expect(await view(sessions)).toEqual([`x${firstSeq}`]);
   });
 
-  test('events that a summary in force stands for are kept', async ({ open }) => {
+  test('events that the current summary covers are kept', async ({ open }) => {
     const { sessions } = await open(KEEP_FIVE);
     const session = await sessionWith(sessions, [...turns('u', 'a', 'u'), summaryOf(1, 3)]);
     await append(sessions, session, MANY);
     expect((await sessions.listEvents(KEY)).firstSeq).toBe(1);
     await appendAll(sessions, [rewindTo(3)]);
     expect(await view(sessions)).toEqual(['u1', 'a2', 'u3']);
+  });
+
+  test('events that the previous summary covers are removed', async ({ open }) => {
+    const { sessions, raw } = await open(KEEP_FIVE);
+    const session = await sessionWith(sessions, [userSays('canary'), ...turns('a', 'u', 'a')]);
+    await append(sessions, session, 36);
+    await appendAll(sessions, [summaryOf(1, 30, 'first')]);
+    await append(sessions, session, 60);
+    expect((await sessions.listEvents(KEY)).firstSeq).toBe(1);
+    await appendAll(sessions, [summaryOf(1, 90, 'second')]);
+    await append(sessions, session, MANY);
+    expect((await sessions.listEvents(KEY)).firstSeq).toBe(31);
+    expect((await raw()).text).not.toContain('canary');
+    expect((await view(sessions))[0]).toBe('second');
+    await appendAll(sessions, [rewindTo(100)]);
+    expect((await view(sessions))[0]).toBe('first');
+  });
+
+  test('a call whose answer may still come is kept, with the message of the user before it', async ({ open }) => {
+    const { sessions } = await open(KEEP_FIVE);
+    const session = await sessionWith(sessions);
+    await append(sessions, session, 50);
+    await appendAll(sessions, [userSays('u51'), toolCalls('t')]);
+    await append(sessions, session, 12);
+    await append(sessions, await load(sessions), 3);
+    await appendAll(sessions, [toolAnswers('t')]);
+    expect((await sessions.listEvents(KEY)).firstSeq).toBe(51);
+    const read = await view(sessions);
+    expect([...read.slice(0, 2), read.at(-1)]).toEqual(['u51', 'call:t', 'answer:t']);
   });
 
   test('without any limit on the view nothing is removed', async ({ open }) => {

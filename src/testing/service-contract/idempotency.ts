@@ -1,3 +1,4 @@
+import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
 import { topic } from '../contract-runner.js';
 import {
   KEY,
@@ -51,7 +52,7 @@ export const idempotency = topic<ServiceFixture>('an event appended again', (tes
     expect(session).toMatchObject({ version: 2, conversationCount: 1 });
   });
 
-  test('a repetition teaches the event to an object that did not know it', async ({ open }) => {
+  test('a repeated append adds the event to an object that lacked it', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessionWith(sessions);
     const [original] = await appendAll(sessions, [EVENT]);
@@ -60,7 +61,7 @@ export const idempotency = topic<ServiceFixture>('an event appended again', (tes
     expect(session.state.toRecord()).toEqual({ k: 1, 'user:k': 1 });
   });
 
-  test('key order, temp: keys, seq and what was filled in do not make another event', async ({ open }) => {
+  test('key order, temp: keys, seq and generated fields do not make another event', async ({ open }) => {
     const { sessions, raw } = await open();
     const session = await sessionWith(sessions, [EVENT]);
     const before = await raw();
@@ -76,6 +77,55 @@ export const idempotency = topic<ServiceFixture>('an event appended again', (tes
     }
     expect(await raw()).toEqual(before);
     expect(session.state.get('temp:t')).toBe(5);
+  });
+
+  test('an event sent again as the store returned it is a duplicate', async ({ open, clock }) => {
+    const { sessions, raw } = await open();
+    const session = await sessionWith(sessions);
+    const events = [
+      userSays('without timestamp'),
+      userSays('with timestamp', { timestamp: 1_700_000_000_123 }),
+      userSays('in seconds', { timestamp: 1_700_000_000 }),
+      userSays('of 1970', { timestamp: 5 }),
+      agentSays('temp', { actions: { stateDelta: { k: 1, 'temp:t': 2 }, stateRemovals: ['b', 'a'] } }),
+      { ...agentSays('nulls'), branch: null, errorCode: null } as unknown as EventInput,
+      summaryOf(1, 2),
+      rewindTo(5),
+    ];
+    const returned = [];
+    for (const event of events) {
+      clock.advance(1000);
+      returned.push(await sessions.appendEvent({ session, event }));
+    }
+    session.state.set('saved', [1]);
+    returned.push(await sessions.updateSession(session));
+    clock.advance(1000);
+    const before = await raw();
+    for (const event of [...returned, ...(await wholeLog(sessions)), ...session.events]) {
+      const copy = JSON.parse(JSON.stringify(event)) as LoggedEvent;
+      expect(await sessions.append({ session: REFERENCE, event: copy })).toEqual({ event: copy, duplicate: true });
+    }
+    expect(await raw()).toEqual(before);
+  });
+
+  test('a timestamp is compared only if it was given', async ({ open, clock }) => {
+    const { sessions } = await open();
+    const timestamp = 1_700_000_000_000;
+    const session = await sessionWith(sessions, [userSays('filled in', { id: 'e1' })]);
+    const { timestamp: filledIn = 0 } = session.events[0] ?? {};
+    await sessions.appendEvent({ session, event: userSays('given', { id: 'e2', timestamp }) });
+    clock.advance(1000);
+    const same = [
+      userSays('filled in', { id: 'e1', timestamp: filledIn }),
+      userSays('given', { id: 'e2' }),
+      userSays('given', { id: 'e2', timestamp: timestamp / 1000 }),
+    ];
+    for (const event of same) expect(await sessions.append({ session, event })).toMatchObject({ duplicate: true });
+    const others = [
+      userSays('filled in', { id: 'e1', timestamp: clock.now() }),
+      userSays('given', { id: 'e2', timestamp: timestamp + 1 }),
+    ];
+    for (const event of others) await expectRefusal(sessions.appendEvent({ session, event }), 'EVENT_CONFLICT');
   });
 
   test('the same id with other content is a conflict', async ({ open }) => {
@@ -98,7 +148,7 @@ export const idempotency = topic<ServiceFixture>('an event appended again', (tes
     expect(session.version).toBe(1);
   });
 
-  test('a repetition is recognised before its expected version is looked at', async ({ open }) => {
+  test('a repeated event is recognised before its expected version is checked', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessionWith(sessions);
     await sessions.appendEvent({ session, event: EVENT, expectedVersion: 0 });
@@ -138,7 +188,7 @@ export const idempotency = topic<ServiceFixture>('an event appended again', (tes
     );
   });
 
-  test('a summary and a rewind are stored once, however often they are sent', async ({ open }) => {
+  test('a repeated summary or rewind is stored once', async ({ open }) => {
     const { sessions } = await open();
     const rewind = { ...rewindTo(1), id: 'rewind' };
     const session = await sessionWith(sessions, [...turns('u', 'a', 'u'), summaryOf(1, 2), rewind]);

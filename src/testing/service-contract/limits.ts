@@ -33,16 +33,22 @@ export const limits = topic<ServiceFixture>('limits', (test) => {
     const session = await sessions.createSession({ ...KEY, state: { k: nested(64) } });
     await sessions.appendEvent({
       session,
-      event: { actions: { stateDelta: { k: nested(64), 'user:k': nested(64) } } },
+      event: { author: 'agent', actions: { stateDelta: { k: nested(64), 'user:k': nested(64) } } },
     });
     expect((await load(sessions)).state.get('k')).toEqual(nested(64));
     const before = await raw();
     const tooDeep = [
       sessions.createSession({ ...KEY, sessionId: 'other', state: { k: nested(65) } }),
-      sessions.appendEvent({ session, event: { actions: { stateDelta: { k: nested(65) } } } }),
-      sessions.appendEvent({ session, event: { customMetadata: nested(64) as Record<string, unknown> } }),
+      sessions.appendEvent({ session, event: { author: 'agent', actions: { stateDelta: { k: nested(65) } } } }),
+      sessions.appendEvent({
+        session,
+        event: { author: 'agent', customMetadata: nested(64) as Record<string, unknown> },
+      }),
       sessions.updateUserState({ ...USER, stateDelta: { k: nested(65) } }),
-      sessions.appendEvent({ session, event: { customMetadata: nested(100_000) as Record<string, unknown> } }),
+      sessions.appendEvent({
+        session,
+        event: { author: 'agent', customMetadata: nested(100_000) as Record<string, unknown> },
+      }),
     ];
     for (const refusal of tooDeep) await expectRefusal(refusal, 'LIMIT_EXCEEDED');
     expect(await raw()).toEqual(before);
@@ -52,13 +58,16 @@ export const limits = topic<ServiceFixture>('limits', (test) => {
     const { sessions, raw } = await open();
     const session = await sessions.createSession({ ...KEY, state: manyKeys(1000) });
     const actions = { stateDelta: manyKeys(999), stateRemovals: ['k999'] };
-    await sessions.appendEvent({ session, event: { actions } });
+    await sessions.appendEvent({ session, event: { author: 'agent', actions } });
     expect(Object.keys((await load(sessions)).state.toRecord())).toHaveLength(999);
     const before = await raw();
     const tooMany = [
       sessions.createSession({ ...KEY, sessionId: 'other', state: manyKeys(1001) }),
-      sessions.appendEvent({ session, event: { actions: { stateDelta: manyKeys(1001) } } }),
-      sessions.appendEvent({ session, event: { actions: { stateDelta: manyKeys(1000), stateRemovals: ['x'] } } }),
+      sessions.appendEvent({ session, event: { author: 'agent', actions: { stateDelta: manyKeys(1001) } } }),
+      sessions.appendEvent({
+        session,
+        event: { author: 'agent', actions: { stateDelta: manyKeys(1000), stateRemovals: ['x'] } },
+      }),
       sessions.updateUserState({ ...USER, stateDelta: manyKeys(1001) }),
     ];
     for (const refusal of tooMany) await expectRefusal(refusal, 'LIMIT_EXCEEDED');
@@ -92,18 +101,18 @@ export const limits = topic<ServiceFixture>('limits', (test) => {
     await sessionWith(sessions);
     let value: unknown = 'x'.repeat(1000);
     for (let level = 0; level < 40; level++) value = [value, value];
-    const event = { customMetadata: { value } };
+    const event = { author: 'user', customMetadata: { value } };
     await expectRefusal(sessions.appendEvent({ session: REFERENCE, event }), 'LIMIT_EXCEEDED');
   });
 
   test('every limit can be set', async ({ open }) => {
     const { sessions } = await open({ limits: { maxDepth: 3, maxDeltaKeys: 2, maxEventBytes: 400 } });
     const session = await sessions.createSession({ ...KEY, state: { a: nested(3), b: 1 } });
-    await sessions.appendEvent({ session, event: { customMetadata: { ok: {} } } });
+    await sessions.appendEvent({ session, event: { author: 'agent', customMetadata: { ok: {} } } });
     const tooMuch: EventInput[] = [
-      { actions: { stateDelta: { k: nested(4) } } },
-      { actions: { stateDelta: manyKeys(3) } },
-      { customMetadata: { text: 'x'.repeat(400) } },
+      { author: 'agent', actions: { stateDelta: { k: nested(4) } } },
+      { author: 'agent', actions: { stateDelta: manyKeys(3) } },
+      { author: 'agent', customMetadata: { text: 'x'.repeat(400) } },
     ];
     for (const event of tooMuch) await expectRefusal(sessions.appendEvent({ session, event }), 'LIMIT_EXCEEDED');
   });

@@ -69,7 +69,7 @@ export const lists = topic<ServiceFixture>('listSessions', (test) => {
     expect(listed?.state.toRecord()).toEqual(state);
   });
 
-  test('a listed session is good for appending', async ({ open }) => {
+  test('a listed session can be appended to', async ({ open }) => {
     const { sessions } = await open();
     await sessions.createSession(KEY);
     const [listed] = (await sessions.listSessions(USER)).sessions;
@@ -89,7 +89,7 @@ export const lists = topic<ServiceFixture>('listSessions', (test) => {
     expect(await idsOf(sessions, { appName: 'nothing' })).toEqual([]);
   });
 
-  test('a page has 100 sessions unless said otherwise, and at most 1,000', async ({ open }) => {
+  test('a page has 100 sessions by default, and at most 1,000', async ({ open }) => {
     const { sessions } = await open();
     for (const index of times(101, (i) => i)) await sessions.createSession({ ...USER, sessionId: `s${index}` });
     const page = await sessions.listSessions(USER);

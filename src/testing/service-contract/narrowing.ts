@@ -104,7 +104,7 @@ export const narrowing = topic<ServiceFixture>('a view narrowed by config', (tes
     expect(session.version).toBe(4);
   });
 
-  test('a config without a limit is no narrowing', async ({ open }) => {
+  test('a config without limits narrows nothing', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions, [...turns('u', 'a', 'u'), summaryOf(1, 2)]);
     const whole = ['summary to 2', 'u3'];

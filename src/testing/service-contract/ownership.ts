@@ -15,7 +15,7 @@ function spoil(event: LoggedEvent): void {
 const EVENT = { customMetadata: { deep: ['kept'] }, actions: { stateDelta: { list: ['kept'] } } };
 
 export const ownership = topic<ServiceFixture>('objects handed out', (test) => {
-  test('the initial state may be changed by its giver without harm', async ({ open }) => {
+  test('changing the initial state after the call changes nothing stored', async ({ open }) => {
     const { sessions } = await open();
     const state = { list: ['kept'], 'user:list': ['kept'] };
     const created = await sessions.createSession({ ...KEY, state });
@@ -26,7 +26,7 @@ export const ownership = topic<ServiceFixture>('objects handed out', (test) => {
     }
   });
 
-  test('a value of a loaded state may be changed without harm to what is stored', async ({ open }) => {
+  test('changing a value of a loaded state changes nothing stored', async ({ open }) => {
     const { sessions } = await open();
     const created = await sessions.createSession({ ...KEY, state: { list: ['kept'] } });
     const first = await load(sessions);
@@ -35,7 +35,7 @@ export const ownership = topic<ServiceFixture>('objects handed out', (test) => {
     expect((await load(sessions)).state.get('list')).toEqual(['kept']);
   });
 
-  test('an appended event may be changed by its giver without harm', async ({ open }) => {
+  test('changing an event after its append changes nothing stored', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessionWith(sessions);
     const event = structuredClone(userSays('kept', EVENT));
@@ -46,7 +46,7 @@ export const ownership = topic<ServiceFixture>('objects handed out', (test) => {
     expect((await load(sessions)).events[0]).toMatchObject(userSays('kept', EVENT));
   });
 
-  test('the event that an append answers is not that of the session object', async ({ open }) => {
+  test('an append returns a copy of the event in the session object', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessionWith(sessions);
     const stored = await sessions.appendEvent({ session, event: userSays('kept', EVENT) });
@@ -56,7 +56,7 @@ export const ownership = topic<ServiceFixture>('objects handed out', (test) => {
     expect(await wholeLog(sessions)).toEqual([expect.objectContaining(userSays('kept', EVENT))]);
   });
 
-  test('the event of a session object may be changed without harm to its state or to what is stored', async (fixture) => {
+  test('changing an event of a session object changes neither its state nor stored data', async (fixture) => {
     const { sessions } = await fixture.open();
     const session = await sessionWith(sessions, [userSays('kept', EVENT)]);
     for (const event of session.events) spoil(event);
@@ -75,7 +75,7 @@ export const ownership = topic<ServiceFixture>('objects handed out', (test) => {
     expect(second.state.get('list')).toEqual(['kept']);
   });
 
-  test('a page of events or sessions may be changed without harm', async ({ open }) => {
+  test('changing a page of events or sessions changes nothing stored', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions, [userSays('kept', EVENT)]);
     for (const event of await wholeLog(sessions)) spoil(event);
@@ -85,7 +85,7 @@ export const ownership = topic<ServiceFixture>('objects handed out', (test) => {
     expect((await load(sessions)).state.get('list')).toEqual(['kept']);
   });
 
-  test('shared state may be changed by its giver and its reader without harm', async ({ open }) => {
+  test('changing shared state objects after a call changes nothing stored', async ({ open }) => {
     const { sessions } = await open();
     const stateDelta = { list: ['kept'] };
     const answer = await sessions.updateUserState({ ...KEY, stateDelta });
@@ -95,7 +95,7 @@ export const ownership = topic<ServiceFixture>('objects handed out', (test) => {
     expect(await sessions.getUserState(KEY)).toEqual({ list: ['kept'] });
   });
 
-  test('an event may be changed by its giver as soon as it was given', async ({ open }) => {
+  test('changing an event right after the call changes nothing stored', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessionWith(sessions);
     const event = structuredClone(userSays('kept', EVENT));
@@ -105,7 +105,7 @@ export const ownership = topic<ServiceFixture>('objects handed out', (test) => {
     expect((await load(sessions)).events[0]).toMatchObject(userSays('kept', EVENT));
   });
 
-  test('a request may be used again for another session as soon as it was given', async ({ open }) => {
+  test('a request object may be reused right after the call', async ({ open }) => {
     const { sessions } = await open();
     const request = { ...KEY, state: { list: ['kept'] } };
     const asking = ['a', 'b'].map((sessionId) => {
@@ -118,7 +118,7 @@ export const ownership = topic<ServiceFixture>('objects handed out', (test) => {
     expect(created.map(({ state }) => state.get('list'))).toEqual([['kept'], ['kept']]);
   });
 
-  test('a watch stays with its session, whatever becomes of the request', async ({ open }) => {
+  test('a watch ignores later changes of its request object', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions, [userSays('kept')]);
     const other = await sessions.createSession({ ...KEY, sessionId: 'other' });

@@ -57,7 +57,7 @@ export const parallel = topic<ServiceFixture>('one object, many appends', (test)
     expect(shown(session)).toEqual(await view(sessions));
   });
 
-  test('two objects that append in turn lose nothing of each other', async ({ open }) => {
+  test('two objects that append in turn lose no event of each other', async ({ open }) => {
     const { sessions } = await open();
     const first = await sessionWith(sessions);
     const second = await load(sessions);

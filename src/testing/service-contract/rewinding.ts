@@ -1,3 +1,4 @@
+import type { EventInput } from '../../sessions/domain/event.js';
 import { topic } from '../contract-runner.js';
 import {
   KEY,
@@ -7,6 +8,7 @@ import {
   appendAll,
   expectRefusal,
   load,
+  rewindTo,
   sessionWith,
   shown,
   summaryOf,
@@ -16,6 +18,10 @@ import {
   view,
   wholeLog,
 } from './support.js';
+
+function says(text: string, invocationId: string, actions = {}): EventInput {
+  return agentSays(text, { invocationId, actions });
+}
 
 export const rewinding = topic<ServiceFixture>('rewindSession', (test) => {
   test('a rewind brings back the view, the state and the count of that moment', async ({ open }) => {
@@ -67,14 +73,52 @@ export const rewinding = topic<ServiceFixture>('rewindSession', (test) => {
     await expectRefusal(sessions.rewindSession({ ...KEY, invocationId: 'three' }), 'INVALID_INPUT');
   });
 
-  test('an empty invocation is none, though events without one have it', async ({ open }) => {
+  test('an invocation id that is used again begins with its first event that is not rewound', async ({ open }) => {
+    const { sessions } = await open();
+    await sessionWith(sessions, [
+      userSays('u1'),
+      says('first try', 'one', { stateDelta: { first: 1 } }),
+      says('more of it', 'one'),
+      rewindTo(1, { stateRemovals: ['first'] }),
+      says('between', 'other', { stateDelta: { between: 1 } }),
+      says('second try', 'one', { stateDelta: { second: 1 } }),
+      says('after', 'other'),
+    ]);
+    const rewound = await sessions.rewindSession({ ...KEY, invocationId: 'one' });
+    expect(shown(rewound)).toEqual(['u1', 'between']);
+    expect(rewound.state.toRecord()).toEqual({ between: 1 });
+    expect((await wholeLog(sessions)).at(-1)?.actions.rewind).toEqual({ toSeq: 5 });
+  });
+
+  test('an invocation of which a summary covers the rewound use begins with the next one', async ({ open }) => {
+    const { sessions } = await open();
+    const one = { invocationId: 'one' };
+    await sessionWith(sessions, [userSays('u1'), agentSays('rewound', one), rewindTo(1), userSays('u4')]);
+    await appendAll(sessions, [summaryOf(1, 4), userSays('u6', one), agentSays('a7', one)]);
+    expect(shown(await sessions.rewindSession({ ...KEY, ...one }))).toEqual(['summary to 4']);
+  });
+
+  test('an invocation that is rewound as a whole is refused, unless a later rewind brought it back', async ({
+    open,
+  }) => {
+    const { sessions, raw } = await open();
+    await sessionWith(sessions, [userSays('u1'), agentSays('a2', { invocationId: 'one' }), rewindTo(1)]);
+    const before = await raw();
+    const refused = sessions.rewindSession({ ...KEY, invocationId: 'one' });
+    await expectRefusal(refused, 'INVALID_INPUT', { path: 'invocationId' });
+    expect(await raw()).toEqual(before);
+    await sessions.rewindSession({ ...KEY, toSeq: 2 });
+    expect(shown(await sessions.rewindSession({ ...KEY, invocationId: 'one' }))).toEqual(['u1']);
+  });
+
+  test('an empty invocation id is refused, although events without invocation have one', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions, turns('u', 'a'));
     await expectRefusal(sessions.rewindSession({ ...KEY, invocationId: '' }), 'INVALID_INPUT');
     expect(await view(sessions)).toEqual(['u1', 'a2']);
   });
 
-  test('a rewind is refused where events came after the version that it expects, summaries aside', async ({ open }) => {
+  test('a rewind is refused if events other than summaries follow its expected version', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions, [...turns('u', 'a', 'u'), summaryOf(1, 1)]);
     await expectRefusal(sessions.rewindSession({ ...KEY, toSeq: 1, expectedVersion: 2 }), 'STALE_SESSION');
@@ -94,7 +138,7 @@ export const rewinding = topic<ServiceFixture>('rewindSession', (test) => {
     expect(back.conversationCount).toBe(2);
   });
 
-  test('going to before a summary brings back what it stood for', async ({ open }) => {
+  test('a rewind to before a summary shows the summarised events again', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions, [...turns('u', 'a', 'u', 'a'), summaryOf(1, 2)]);
     expect(await view(sessions)).toEqual(['summary to 2', 'u3', 'a4']);
@@ -122,7 +166,7 @@ export const rewinding = topic<ServiceFixture>('rewindSession', (test) => {
     expect(rewound.state.toRecord()).toEqual({ a: 1, b: 1 });
   });
 
-  test('places outside the log and unclear wishes are refused', async ({ open }) => {
+  test('targets outside the log and ambiguous requests are refused', async ({ open }) => {
     const { sessions, raw } = await open();
     await sessionWith(sessions, turns('u', 'a'));
     const before = await raw();

@@ -51,7 +51,7 @@ export const roundTrips = topic<ServiceFixture>('values and events that come bac
     });
   }
 
-  test('fields that nobody knows come back, wherever they stand in an event', async ({ open }) => {
+  test('unknown fields are kept, anywhere in an event', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions);
     const event = {
@@ -115,7 +115,7 @@ export const roundTrips = topic<ServiceFixture>('values and events that come bac
     expect((await load(sessions)).events).toEqual([{ ...event, seq: 1 }]);
   });
 
-  test('dates, minus zero and undefined properties are stored as JSON has them', async ({ open }) => {
+  test('dates, minus zero and undefined properties are stored as in JSON', async ({ open }) => {
     const { sessions } = await open();
     const date = new Date(0);
     const session = await sessions.createSession({ ...KEY, state: { date, zero: -0, gone: undefined } });

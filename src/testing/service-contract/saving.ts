@@ -12,7 +12,7 @@ import {
 } from './support.js';
 
 export const saving = topic<ServiceFixture>('updateSession', (test) => {
-  test('what was changed in the state is saved as one event by the system', async ({ open }) => {
+  test('changed state is saved as one event by author system', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessions.createSession({ ...KEY, state: { gone: 1, same: 1 } });
     session.state.k = 1;
@@ -27,7 +27,7 @@ export const saving = topic<ServiceFixture>('updateSession', (test) => {
     expect(session).toMatchObject({ version: 1, events: [saved] });
   });
 
-  test('where nothing was changed nothing is saved', async ({ open }) => {
+  test('without changes nothing is saved', async ({ open }) => {
     const { sessions, raw } = await open();
     const session = await sessionWith(sessions, [userSays('one')]);
     const before = await raw();
@@ -52,7 +52,7 @@ export const saving = topic<ServiceFixture>('updateSession', (test) => {
     expect((await load(sessions)).state.toRecord()).toEqual({ both: 'direct', direct: 1 });
   });
 
-  test('saving replaces neither events nor changes of others', async ({ open }) => {
+  test('a save replaces neither events nor changes of other writers', async ({ open }) => {
     const { sessions } = await open();
     const [first, second] = [await sessionWith(sessions, [userSays('one')]), await load(sessions)];
     first.state.set('of first', 1);
@@ -65,7 +65,7 @@ export const saving = topic<ServiceFixture>('updateSession', (test) => {
     expect(read.events.map(({ author }) => author)).toEqual(['user', 'agent', 'system', 'system']);
   });
 
-  test('changes that were refused stay pending', async ({ open }) => {
+  test('refused changes stay pending', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessionWith(sessions);
     await appendAll(sessions, [agentSays('one')]);
@@ -80,7 +80,7 @@ export const saving = topic<ServiceFixture>('updateSession', (test) => {
     expect((await load(sessions)).state.toRecord()).toEqual({ k: 1 });
   });
 
-  test('what is changed while a save is under way stays pending', async ({ open }) => {
+  test('changes during a save stay pending', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessions.createSession({ ...KEY, state: { changed: 0, removed: 0 } });
     session.state.update({ changed: 1, removed: 1, saved: 1 });
@@ -117,5 +117,80 @@ export const saving = topic<ServiceFixture>('updateSession', (test) => {
     expect(session.state.hasDelta()).toBe(true);
     await sessions.updateSession(session);
     expect((await load(sessions)).state.toRecord()).toEqual({ cart: { items: 2 } });
+  });
+
+  test('a change inside a value is saved without setting the key again', async ({ open }) => {
+    const { sessions } = await open();
+    const state = { cart: { items: ['a'] }, 'user:tags': [{ name: 'x' }], same: { k: [1] } };
+    await sessions.createSession({ ...KEY, state });
+    const session = await load(sessions);
+    session.state.get<{ items: string[] }>('cart')?.items.push('b');
+    session.state.get<{ name: string }[]>('user:tags')?.pop();
+    expect(session.state.same).toEqual({ k: [1] });
+    expect(session.state.hasDelta()).toBe(true);
+    const saved = await sessions.updateSession(session);
+    expect(saved?.actions.stateDelta).toEqual({ cart: { items: ['a', 'b'] }, 'user:tags': [] });
+    expect((await load(sessions)).state.toRecord()).toEqual({ ...state, cart: { items: ['a', 'b'] }, 'user:tags': [] });
+    expect(session.state.hasDelta()).toBe(false);
+    expect(await sessions.updateSession(session)).toBeUndefined();
+  });
+
+  test('an object in the state can be changed and saved again and again', async ({ open }) => {
+    const { sessions } = await open();
+    const session = await sessionWith(sessions);
+    const cart = { items: ['a'] };
+    session.state.set('cart', cart);
+    for (const item of ['b', 'c']) {
+      await sessions.updateSession(session);
+      cart.items.push(item);
+    }
+    const save = sessions.updateSession(session);
+    cart.items.push('while it is saved');
+    await save;
+    expect((await load(sessions)).state.toRecord()).toEqual({ cart: { items: ['a', 'b', 'c'] } });
+    await sessions.updateSession(session);
+    expect((await load(sessions)).state.toRecord()).toEqual({ cart });
+  });
+
+  test('a change inside a value survives an append that sets the same key', async ({ open }) => {
+    const { sessions } = await open();
+    await sessions.createSession({ ...KEY, state: { cart: { items: ['a'] } } });
+    const session = await load(sessions);
+    session.state.get<{ items: string[] }>('cart')?.items.push('mine');
+    await sessions.appendEvent({
+      session,
+      event: agentSays('one', { actions: { stateDelta: { cart: { items: [] } } } }),
+    });
+    expect((await load(sessions)).state.toRecord()).toEqual({ cart: { items: [] } });
+    expect(session.state.toRecord()).toEqual({ cart: { items: ['a', 'mine'] } });
+    await sessions.updateSession(session);
+    expect((await load(sessions)).state.toRecord()).toEqual({ cart: { items: ['a', 'mine'] } });
+  });
+
+  test('a change inside a value that an event stores is saved with the event', async ({ open }) => {
+    const { sessions } = await open();
+    await sessions.createSession({ ...KEY, state: { cart: { items: ['a'] } } });
+    const session = await load(sessions);
+    const cart = session.state.get<{ items: string[] }>('cart');
+    cart?.items.push('b');
+    await sessions.appendEvent({ session, event: agentSays('one', { actions: { stateDelta: { cart } } }) });
+    expect(session.state.hasDelta()).toBe(false);
+    expect(await sessions.updateSession(session)).toBeUndefined();
+    cart?.items.push('c');
+    await sessions.updateSession(session);
+    expect((await load(sessions)).state.toRecord()).toEqual({ cart: { items: ['a', 'b', 'c'] } });
+  });
+
+  test('what JSON cannot hold is refused inside a value as well', async ({ open }) => {
+    const { sessions } = await open();
+    await sessions.createSession({ ...KEY, state: { cart: { total: 1 } } });
+    const session = await load(sessions);
+    const cart = session.state.get<Record<string, unknown>>('cart') ?? {};
+    cart.total = NaN;
+    const path = '$.actions.stateDelta.cart.total';
+    await expectRefusal(sessions.updateSession(session), 'INVALID_INPUT', { path });
+    cart.total = 2;
+    await sessions.updateSession(session);
+    expect((await load(sessions)).state.toRecord()).toEqual({ cart: { total: 2 } });
   });
 });

@@ -31,7 +31,7 @@ export const sharedExpiry = topic<ServiceFixture>('expiry of shared state, and c
     expect((await sessions.createSession(KEY)).state.toRecord()).toEqual(SHARED);
   });
 
-  test('what expired does not come back beside a new key', async ({ open, clock }) => {
+  test('expired state does not come back with a new key', async ({ open, clock }) => {
     const { sessions } = await open({ ttl: TTL });
     await sessions.createSession({ ...KEY, state: SHARED });
     clock.advance(20_000);
@@ -40,7 +40,7 @@ export const sharedExpiry = topic<ServiceFixture>('expiry of shared state, and c
     expect((await load(sessions)).state.toRecord()).toEqual({ 'user:new': 2, 'app:new': 2 });
   });
 
-  test('a write renews the state that it writes', async ({ open, clock }) => {
+  test('a write renews the state of its scope', async ({ open, clock }) => {
     const { sessions } = await open({ ttl: { ...TTL, refreshOnRead: false } });
     await sessions.createSession({ ...KEY, state: SHARED });
     clock.advance(9_999);
@@ -73,7 +73,7 @@ export const sharedExpiry = topic<ServiceFixture>('expiry of shared state, and c
     expect(await sessions.getUserState(USER)).toEqual({});
   });
 
-  test('a read of shared state renews nothing where it is told not to', async ({ open, clock }) => {
+  test('a read of shared state renews nothing with refreshOnRead: false', async ({ open, clock }) => {
     const { sessions } = await open({ ttl: { ...TTL, refreshOnRead: false } });
     await sessions.updateUserState({ ...USER, stateDelta: { k: 1 } });
     clock.advance(9_999);
@@ -82,7 +82,7 @@ export const sharedExpiry = topic<ServiceFixture>('expiry of shared state, and c
     expect(await sessions.getUserState(USER)).toEqual({});
   });
 
-  test('cleaning up removes what expired, and says how much it was', async ({ open, clock }) => {
+  test('cleaning up removes expired data, and returns the counts', async ({ open, clock }) => {
     const { sessions, raw } = await open({ ttl: { ...TTL, sessionSeconds: 10 } });
     for (const userId of ['ann', 'bob', 'cyd']) {
       const session = await sessions.createSession({ ...KEY, userId, state: { k: 'canary', 'user:k': 1, 'app:k': 1 } });
@@ -98,7 +98,7 @@ export const sharedExpiry = topic<ServiceFixture>('expiry of shared state, and c
     expect(await sessions.purgeExpired()).toEqual({ sessions: 0, userStates: 0, appStates: 0 });
   });
 
-  test('cleaning up disturbs nobody who appends meanwhile', async ({ open, clock }) => {
+  test('cleaning up does not disturb concurrent appends', async ({ open, clock }) => {
     const { sessions } = await open({ ttl: { enabled: true, sessionSeconds: 10 } });
     for (let index = 0; index < 20; index++) await sessions.createSession({ ...USER, sessionId: `old${index}` });
     clock.advance(10_000);

@@ -22,6 +22,7 @@ import { scopes } from './state.js';
 import { versions } from './versions.js';
 import { ages } from './view-ages.js';
 import { anchors } from './view-anchors.js';
+import { objects } from './view-objects.js';
 import { rewinds } from './view-rewinds.js';
 import { summaries } from './view-summaries.js';
 import { tools } from './view-tools.js';
@@ -44,6 +45,7 @@ export const TOPICS = [
   tools,
   ages,
   summaries,
+  objects,
   rewinds,
   rewinding,
   forking,

@@ -71,7 +71,7 @@ export const versions = topic<ServiceFixture>('versions', (test) => {
     expect(await view(sessions)).toEqual(['u1', 'a2', 'u3']);
   });
 
-  test('a summary makes nobody stale', async ({ open }) => {
+  test('a summary makes no writer stale', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessionWith(sessions, turns('u', 'a'));
     await appendAll(sessions, [summaryOf(1, 1), summaryOf(1, 2)]);
@@ -112,7 +112,7 @@ export const versions = topic<ServiceFixture>('versions', (test) => {
     await sessions.appendEvent({ session: REFERENCE, event: rewindTo(1), expectedVersion: 2 });
   });
 
-  test('the version of an object stays below what it does not know', async ({ open }) => {
+  test('the version of an object stays below unknown events', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessionWith(sessions, turns('u'));
     await appendAll(sessions, [agentSays('unknown')]);
@@ -123,7 +123,7 @@ export const versions = topic<ServiceFixture>('versions', (test) => {
     expect((await load(sessions)).version).toBe(4);
   });
 
-  test('the version of an object moves across summaries', async ({ open }) => {
+  test('the version of an object skips summaries', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessionWith(sessions, turns('u', 'a'));
     await appendAll(sessions, [summaryOf(1, 1)]);

@@ -36,7 +36,7 @@ export const ages = topic<ServiceFixture>('the age of events in a view', (test) 
     expect(await wholeLog(sessions)).toHaveLength(3);
   });
 
-  test('the last anchor stays in front, however old it is', async ({ open, clock }) => {
+  test('the last anchor stays first at any age', async ({ open, clock }) => {
     const { sessions } = await open({ history: { eventTtlSeconds: 10 } });
     await sessionWith(sessions);
     await everySecond(sessions, clock, turns('u', 'u', 'a', 'a'));
@@ -53,7 +53,7 @@ export const ages = topic<ServiceFixture>('the age of events in a view', (test) 
     expect(await view(sessions)).toEqual([]);
   });
 
-  test('what counts is the earlier of timestamp and append', async ({ open, clock }) => {
+  test('age counts from the earlier of timestamp and append time', async ({ open, clock }) => {
     const { sessions } = await open({ history: { eventTtlSeconds: 10 } });
     const now = clock.now();
     await sessionWith(sessions, [
@@ -95,7 +95,7 @@ export const ages = topic<ServiceFixture>('the age of events in a view', (test) 
     expect(shown(session)).toEqual(['u1', 'u2', 'a3']);
   });
 
-  test('a tool call that is too old comes back with its answer', async ({ open, clock }) => {
+  test('a tool call that is too old returns with its response', async ({ open, clock }) => {
     const { sessions } = await open({ history: { eventTtlSeconds: 10 } });
     await sessionWith(sessions, [userSays('u1'), agentSays('a2'), toolCalls('t')]);
     clock.advanceSeconds(11);
@@ -103,7 +103,7 @@ export const ages = topic<ServiceFixture>('the age of events in a view', (test) 
     expect(await view(sessions)).toEqual(['u1', 'call:t', 'answer:t']);
   });
 
-  test('a clock that goes back makes no event old', async ({ open, clock }) => {
+  test('an event does not become old when the clock goes back', async ({ open, clock }) => {
     const { sessions } = await open({ history: { eventTtlSeconds: 10 } });
     await sessionWith(sessions, turns('u', 'u'));
     clock.advanceSeconds(-3600);

@@ -35,7 +35,7 @@ export const anchors = topic<ServiceFixture>('the newest events of a view', (tes
     expect(await view(sessions)).toEqual(['u4', 'a5', 'u6']);
   });
 
-  test('where the kept events hold no anchor, the last one before them is put in front', async ({ open }) => {
+  test('without an anchor among the kept events, the last one before them comes first', async ({ open }) => {
     const { sessions } = await open({ history: { maxEvents: 2 } });
     await sessionWith(sessions, turns('u', 'a', 'u', 'a', 'a', 'a', 'a'));
     expect(await view(sessions)).toEqual(['u3', 'a6', 'a7']);
@@ -60,14 +60,14 @@ export const anchors = topic<ServiceFixture>('the newest events of a view', (tes
     expect(await view(sessions)).toEqual(['one', 'a2', 'a3']);
   });
 
-  test('the answer of a tool is no anchor, whoever brings it', async ({ open }) => {
+  test('a tool response is no anchor, for any author', async ({ open }) => {
     const { sessions } = await open({ history: { maxEvents: 2 } });
     const answer = { ...toolAnswers('t'), author: 'user' };
     await sessionWith(sessions, [userSays('u1'), toolCalls('t'), answer, agentSays('a4')]);
     expect(await view(sessions)).toEqual(['u1', 'call:t', 'answer:t', 'a4']);
   });
 
-  test('a view as long as the conversation leaves nothing out', async ({ open }) => {
+  test('a view as long as the conversation is complete', async ({ open }) => {
     const { sessions } = await open({ history: { maxEvents: 3 } });
     await sessionWith(sessions, turns('a', 'u', 'a'));
     expect(await view(sessions)).toEqual(['u2', 'a3']);
@@ -95,7 +95,7 @@ export const anchors = topic<ServiceFixture>('the newest events of a view', (tes
     }
   });
 
-  test('what leaves the view stays in the log', async ({ open }) => {
+  test('events that leave the view stay in the log', async ({ open }) => {
     const { sessions } = await open({ history: { maxEvents: 1 } });
     await sessionWith(sessions, turns('u', 'a', 'u', 'a'));
     expect(await wholeLog(sessions)).toHaveLength(4);
@@ -109,7 +109,7 @@ export const anchors = topic<ServiceFixture>('the newest events of a view', (tes
     expect(await view(sessions)).toEqual(['u3', 'a4']);
   });
 
-  test('of two limits on read the stricter one holds', async ({ open }) => {
+  test('the stricter of two read limits applies', async ({ open }) => {
     const stricterRead = await open({ history: { maxEvents: 4, numRecentEvents: 1 } });
     const session = await sessionWith(stricterRead.sessions, turns('u', 'a', 'u', 'u', 'u'));
     expect(shown(session)).toEqual(['u3', 'u4', 'u5']);

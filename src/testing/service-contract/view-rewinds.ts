@@ -41,7 +41,7 @@ export const rewinds = topic<ServiceFixture>('rewinds in a view', (test) => {
     expect(session.version).toBe(5);
   });
 
-  test('what the user said and took back does not count', async ({ open }) => {
+  test('rewound user events do not count', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessionWith(sessions, [...turns('u', 'a', 'u', 'u'), rewindTo(2)]);
     expect([session.conversationCount, (await load(sessions)).conversationCount]).toEqual([1, 1]);
@@ -123,7 +123,7 @@ export const rewinds = topic<ServiceFixture>('rewinds in a view', (test) => {
     for (const { state } of [session, await load(sessions)]) expect(state.toRecord()).toEqual({ k: 0, 'user:k': 1 });
   });
 
-  test('a rewind to what is not there yet is refused', async ({ open }) => {
+  test('a rewind beyond the end of the log is refused', async ({ open }) => {
     const { sessions, raw } = await open();
     await sessionWith(sessions, turns('u', 'a'));
     const before = await raw();

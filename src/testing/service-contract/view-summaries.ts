@@ -17,7 +17,7 @@ import {
 } from './support.js';
 
 export const summaries = topic<ServiceFixture>('summaries in a view', (test) => {
-  test('a summary stands in the place of what it covers', async ({ open }) => {
+  test('a summary replaces the events that it covers', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessionWith(sessions, [...turns('u', 'a', 'u', 'a'), summaryOf(1, 2)]);
     expect(await view(sessions)).toEqual(['summary to 2', 'u3', 'a4']);
@@ -51,7 +51,7 @@ export const summaries = topic<ServiceFixture>('summaries in a view', (test) => 
     }
   });
 
-  test('the summary that covers most is in force, whichever came last', async ({ open }) => {
+  test('the summary that covers most events is current, in any order', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions, [...turns('u', 'a', 'u', 'a', 'u'), summaryOf(1, 2), summaryOf(1, 4)]);
     expect(await view(sessions)).toEqual(['summary to 4', 'u5']);
@@ -72,14 +72,34 @@ export const summaries = topic<ServiceFixture>('summaries in a view', (test) => 
     expect(shown(session)).toEqual(['summary to 3', 'a5', 'a6']);
   });
 
-  test('a summary is counted at its place in the view', async ({ open }) => {
+  test('a summary stays at the head of a view that holds the newest events, and counts for none', async ({ open }) => {
     const { sessions } = await open({ history: { maxEvents: 3 } });
-    await sessionWith(sessions, [...turns('u', 'a', 'u', 'a'), summaryOf(1, 2)]);
+    const session = await sessionWith(sessions, [...turns('u', 'a', 'u', 'a'), summaryOf(1, 2)]);
     expect(await view(sessions)).toEqual(['summary to 2', 'u3', 'a4']);
-    await appendAll(sessions, [userSays('u6')]);
-    expect(await view(sessions)).toEqual(['u3', 'a4', 'u6']);
-    await appendAll(sessions, [agentSays('a7'), agentSays('a8'), agentSays('a9')]);
-    expect(await view(sessions)).toEqual(['u6', 'a7', 'a8', 'a9']);
+    for (const event of [userSays('u6'), agentSays('a7')]) await sessions.appendEvent({ session, event });
+    expect(await view(sessions)).toEqual(['summary to 2', 'u6', 'a7']);
+    for (const event of [agentSays('a8'), agentSays('a9')]) await sessions.appendEvent({ session, event });
+    expect(await view(sessions)).toEqual(['summary to 2', 'u6', 'a7', 'a8', 'a9']);
+  });
+
+  test('a view continues from the summary if no events are between it and the newest ones', async ({ open }) => {
+    const { sessions } = await open({ history: { maxEvents: 3 } });
+    await sessionWith(sessions, [...turns('u', 'a', 'a', 'u', 'a'), summaryOf(1, 2)]);
+    expect(await view(sessions)).toEqual(['summary to 2', 'a3', 'u4', 'a5']);
+  });
+
+  test('a summary stays at the head of a view that is limited on read', async ({ open }) => {
+    const { sessions } = await open({ history: { numRecentEvents: 2 } });
+    await sessionWith(sessions, [...turns('u', 'a', 'u', 'a', 'u', 'a'), summaryOf(1, 2)]);
+    expect(await view(sessions)).toEqual(['summary to 2', 'u5', 'a6']);
+  });
+
+  test('a summary that is too old leaves once a message of the user is there', async ({ open, clock }) => {
+    const { sessions } = await open({ history: { eventTtlSeconds: 10 } });
+    await sessionWith(sessions, [...turns('u', 'a'), summaryOf(1, 2)]);
+    clock.advanceSeconds(11);
+    await appendAll(sessions, [userSays('u4')]);
+    expect(await view(sessions)).toEqual(['u4']);
   });
 
   test('a summary does not grow too old to be an anchor', async ({ open, clock }) => {
@@ -98,7 +118,7 @@ export const summaries = topic<ServiceFixture>('summaries in a view', (test) => 
     expect(await view(sessions, { numRecentEvents: 9 })).toEqual(['summary to 2', 'u3', 'a4']);
   });
 
-  test('a summary of what is not there yet is refused', async ({ open }) => {
+  test('a summary beyond the end of the log is refused', async ({ open }) => {
     const { sessions, raw } = await open();
     await sessionWith(sessions, turns('u', 'a'));
     const before = await raw();

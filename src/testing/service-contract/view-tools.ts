@@ -12,7 +12,7 @@ import {
 } from './support.js';
 
 export const tools = topic<ServiceFixture>('tool calls at the cut of a view', (test) => {
-  test('an answer at the cut pulls the cut back to its call', async ({ open }) => {
+  test('a response at the cut moves the cut back to its call', async ({ open }) => {
     const { sessions } = await open({ history: { maxEvents: 2 } });
     const session = await sessionWith(sessions, [userSays('u1'), toolCalls('t'), toolAnswers('t'), agentSays('a4')]);
     expect(await view(sessions)).toEqual(['u1', 'call:t', 'answer:t', 'a4']);
@@ -33,7 +33,7 @@ export const tools = topic<ServiceFixture>('tool calls at the cut of a view', (t
     expect(shown(session)).toEqual(await view(sessions));
   });
 
-  test('an answer whose call lies farther back leaves the view', async ({ open }) => {
+  test('a tool response whose call is farther back is dropped', async ({ open }) => {
     const { sessions } = await open({ history: { maxEvents: 2 } });
     const session = await sessionWith(sessions, [
       userSays('u1'),
@@ -46,13 +46,13 @@ export const tools = topic<ServiceFixture>('tool calls at the cut of a view', (t
     expect(shown(session)).toEqual(['u1', 'last']);
   });
 
-  test('an answer that has no call leaves the view', async ({ open }) => {
+  test('a tool response without call is dropped', async ({ open }) => {
     const { sessions } = await open({ history: { maxEvents: 2 } });
     await sessionWith(sessions, [userSays('u1'), agentSays('a2'), toolAnswers('never called'), agentSays('a4')]);
     expect(await view(sessions)).toEqual(['u1', 'a4']);
   });
 
-  test('after an orphan left, the next answer at the cut is looked at in the same way', async ({ open }) => {
+  test('after a dropped response, the next one at the cut is checked too', async ({ open }) => {
     const { sessions } = await open({ history: { maxEvents: 3 } });
     await sessionWith(sessions, [
       userSays('u1'),
@@ -75,7 +75,8 @@ export const tools = topic<ServiceFixture>('tool calls at the cut of a view', (t
       toolAnswers('t', 'u'),
       agentSays('a6'),
     ]);
-    expect(await view(sessions)).toEqual(['u1', 'call:t call:u', 'answer:s', 'answer:t answer:u', 'a6']);
+    const whole = ['u1', 'call:s', 'call:t call:u', 'answer:s', 'answer:t answer:u', 'a6'];
+    expect(await view(sessions)).toEqual(whole);
   });
 
   test('an event with several answers needs every one of its calls', async ({ open }) => {
@@ -98,13 +99,65 @@ export const tools = topic<ServiceFixture>('tool calls at the cut of a view', (t
     expect(await view(sessions)).toEqual(['u1', 'call:search', 'call:other', 'answer:search']);
   });
 
-  test('an answer before the first anchor that is kept does not come into the view', async ({ open }) => {
+  test('a response added with another one brings its own call', async ({ open }) => {
+    const { sessions } = await open({ history: { maxEvents: 2 } });
+    const events = [
+      userSays('u1'),
+      toolCalls('s'),
+      toolCalls('t'),
+      toolAnswers('s'),
+      toolAnswers('t'),
+      agentSays('a6'),
+    ];
+    await sessionWith(sessions, events);
+    expect(await view(sessions)).toEqual(['u1', 'call:s', 'call:t', 'answer:s', 'answer:t', 'a6']);
+  });
+
+  test('a tool response in the middle of a view brings its call', async ({ open }) => {
+    const { sessions } = await open({ history: { maxEvents: 3 } });
+    const events = [userSays('u1'), toolCalls('t'), agentSays('a3'), toolAnswers('t'), agentSays('a5')];
+    await sessionWith(sessions, events);
+    expect(await view(sessions)).toEqual(['u1', 'call:t', 'a3', 'answer:t', 'a5']);
+  });
+
+  test('an answer behind a message of the user brings its call, behind the message before that', async ({ open }) => {
+    const { sessions } = await open({ history: { maxEvents: 3 } });
+    const events = [userSays('u1'), agentSays('a2'), toolCalls('t'), userSays('u4'), toolAnswers('t'), agentSays('a6')];
+    await sessionWith(sessions, events);
+    expect(await view(sessions)).toEqual(['u1', 'call:t', 'u4', 'answer:t', 'a6']);
+  });
+
+  test('a response in the middle of a view is dropped if its call is out of reach', async ({ open }) => {
+    const { sessions } = await open({ history: { maxEvents: 3 } });
+    const events = [
+      userSays('u1'),
+      toolCalls('t'),
+      ...times(20, (index) => agentSays(`x${index}`)),
+      userSays('u23'),
+      toolAnswers('t'),
+      agentSays('a25'),
+    ];
+    await sessionWith(sessions, events);
+    expect(await view(sessions)).toEqual(['u23', 'a25']);
+  });
+
+  test('responses to the calls of a dropped event are dropped too', async ({ open }) => {
+    const { sessions } = await open({ history: { maxEvents: 5 } });
+    const answersAndCalls = {
+      author: 'agent',
+      content: { parts: [...(toolAnswers('lost').content?.parts ?? []), ...(toolCalls('t').content?.parts ?? [])] },
+    };
+    await sessionWith(sessions, [userSays('u1'), answersAndCalls, toolAnswers('t'), agentSays('a4')]);
+    expect(await view(sessions)).toEqual(['u1', 'a4']);
+  });
+
+  test('a tool response before the first retained anchor is not in the view', async ({ open }) => {
     const { sessions } = await open({ history: { maxEvents: 3 } });
     await sessionWith(sessions, [userSays('u1'), toolCalls('t'), toolAnswers('t'), userSays('u4'), agentSays('a5')]);
     expect(await view(sessions)).toEqual(['u4', 'a5']);
   });
 
-  test('an answer beside its call pulls nothing back', async ({ open }) => {
+  test('a tool response next to its call adds no other events', async ({ open }) => {
     const { sessions } = await open({ history: { maxEvents: 3 } });
     await sessionWith(sessions, [userSays('u1'), agentSays('a2'), toolCalls('t'), toolAnswers('t'), agentSays('a5')]);
     expect(await view(sessions)).toEqual(['u1', 'call:t', 'answer:t', 'a5']);

@@ -56,7 +56,7 @@ export const watching = topic<ServiceFixture>('watch', (test) => {
     await watch.return?.();
   });
 
-  test('now is when the watch is asked for', async ({ open }) => {
+  test('a watch starts at the time of the call', async ({ open }) => {
     const { sessions } = await open(NO_POLL);
     await sessionWith(sessions, turns('u'));
     const watch = sessions.watch(KEY);
@@ -92,7 +92,7 @@ export const watching = topic<ServiceFixture>('watch', (test) => {
     expect(seqsOf(events)).toEqual(times(200, (index) => index + 1));
   });
 
-  test('a watch that is cut and taken up again loses nothing and doubles nothing', async ({ open }) => {
+  test('an interrupted watch continues without loss or duplicates', async ({ open }) => {
     const { sessions } = await open(POLL);
     await sessionWith(sessions);
     const appending = appendAll(sessions, turns(...times(250, () => 'u' as const)));
@@ -106,7 +106,7 @@ export const watching = topic<ServiceFixture>('watch', (test) => {
     await appending;
   });
 
-  test('a slow reader misses nothing', async ({ open }) => {
+  test('a slow reader misses no event', async ({ open }) => {
     const { sessions } = await open(NO_POLL);
     await sessionWith(sessions);
     const watch = sessions.watch(KEY);
@@ -133,7 +133,7 @@ export const watching = topic<ServiceFixture>('watch', (test) => {
     expect(await watch.next()).toEqual({ done: true, value: undefined });
   });
 
-  test('watching keeps nothing alive', async ({ open, clock }) => {
+  test('a watch renews no lifetime', async ({ open, clock }) => {
     const { sessions } = await open({ ...POLL, ttl: { enabled: true, sessionSeconds: 60 } });
     await sessionWith(sessions, turns('u', 'u'));
     const watch = sessions.watch({ ...KEY, afterSeq: 0 });
@@ -178,7 +178,7 @@ export const watching = topic<ServiceFixture>('watch', (test) => {
     expect(await sessions.watch({ ...KEY, afterSeq: 0, signal: abort.signal }).next()).toEqual(ended);
   });
 
-  test('unclear wishes are refused', async ({ open }) => {
+  test('ambiguous requests are refused', async ({ open }) => {
     const { sessions } = await open(POLL);
     await sessionWith(sessions, turns('u'));
     for (const afterSeq of [-1, 0.5, 2]) {

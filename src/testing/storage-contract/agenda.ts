@@ -3,7 +3,7 @@ import { topic } from '../contract-runner.js';
 import { type StorageFixture, together } from './support.js';
 
 export const agenda = topic<StorageFixture>('agenda', (test) => {
-  test('an entry is due from its time on, and stays', async ({ storage, clock }) => {
+  test('an entry is due from its time on, until it is removed', async ({ storage, clock }) => {
     const dueAt = clock.now() + 10_000;
     await storage.agenda.put('job', 10_000);
     clock.advance(9_999);
@@ -26,7 +26,7 @@ export const agenda = topic<StorageFixture>('agenda', (test) => {
     ]);
   });
 
-  test('the later of two times stands, whichever came first', async ({ storage, clock }) => {
+  test('the later of two times wins, in any order', async ({ storage, clock }) => {
     const begin = clock.now();
     await storage.agenda.put('put off', 1_000);
     await storage.agenda.put('put off', 5_000);
@@ -56,7 +56,7 @@ export const agenda = topic<StorageFixture>('agenda', (test) => {
     expect(namesOf(await storage.agenda.due(1))).toEqual(['z']);
   });
 
-  test('what is taken off is gone, and the rest stays', async ({ storage, clock }) => {
+  test('removed entries are gone, and the others stay', async ({ storage, clock }) => {
     for (const name of ['a', 'b', 'c']) await storage.agenda.put(name, 1_000);
     clock.advance(1_000);
     const [first, second] = await storage.agenda.due(2);
@@ -70,7 +70,7 @@ export const agenda = topic<StorageFixture>('agenda', (test) => {
     expect(namesOf(await storage.agenda.due(10))).toEqual(['a', 'c']);
   });
 
-  test('what was put off since it was read is not taken off', async ({ storage, clock }) => {
+  test('an entry postponed since it was read is not removed', async ({ storage, clock }) => {
     await storage.agenda.put('job', 1_000);
     clock.advance(1_000);
     const [read] = await storage.agenda.due(1);
@@ -81,21 +81,21 @@ export const agenda = topic<StorageFixture>('agenda', (test) => {
     expect(await storage.agenda.due(10)).toEqual([{ name: 'job', dueAt: clock.now() }]);
   });
 
-  test('of 50 who put the same name at once, the latest time stands', async ({ storage, clock }) => {
+  test('of 50 concurrent puts of a name, the latest time wins', async ({ storage, clock }) => {
     const latest = clock.now() + 50_000;
     await together(50, (index) => storage.agenda.put('job', 1_000 * (((index * 7) % 50) + 1)));
     clock.advance(50_000);
     expect(await storage.agenda.due(10)).toEqual([{ name: 'job', dueAt: latest }]);
   });
 
-  test('of 50 who put different names at once, all are there', async ({ storage }) => {
+  test('50 concurrent puts of different names are all stored', async ({ storage }) => {
     await together(50, (index) => storage.agenda.put(`job ${index}`, 0));
     expect(namesOf(await storage.agenda.due(1_000)).toSorted()).toEqual(
       Array.from({ length: 50 }, (_, index) => `job ${index}`).toSorted(),
     );
   });
 
-  test('one who puts off and those who take off at once lose nothing', async ({ storage, clock }) => {
+  test('concurrent postponing and removing lose no entry', async ({ storage, clock }) => {
     for (let round = 0; round < 5; round++) {
       await storage.agenda.put('job', 0);
       const [read] = await storage.agenda.due(1);
@@ -106,7 +106,7 @@ export const agenda = topic<StorageFixture>('agenda', (test) => {
     }
   });
 
-  test('a purge leaves the agenda alone, and so does what becomes of sessions', async ({ storage, clock }) => {
+  test('neither a purge nor a deleted session changes the agenda', async ({ storage, clock }) => {
     const key = { appName: 'job', userId: 'job', sessionId: 'job' };
     await storage.agenda.put('job', 0);
     await storage.leases.acquire({ name: 'job', holder: 'one', ttlMs: 1_000 });

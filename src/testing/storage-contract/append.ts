@@ -35,7 +35,7 @@ export const append = topic<StorageFixture>('append', (test) => {
     expect(new Set(events.map(({ id }) => id)).size).toBe(20);
   });
 
-  test('the answer tells how the session stands after the commit', async ({ storage, clock }) => {
+  test('the outcome has the record after the commit', async ({ storage, clock }) => {
     await sessionWithEvents(storage, 2);
     clock.advance(5);
     const outcome = await storage.append(commitOf('e3'));
@@ -43,7 +43,7 @@ export const append = topic<StorageFixture>('append', (test) => {
     expect(outcome).toMatchObject({ record: (await readSession(storage)).record });
   });
 
-  test('a payload comes back as the very text it was', async ({ storage }) => {
+  test('a payload is returned as the same text', async ({ storage }) => {
     const payload = '{"z":1.0,"a":[],"n":"\\u0000\\ud83d\\ude00 é e\u0301","big":12345678901234567890,"__proto__":{}}';
     await storage.create(creation());
     await storage.append(commitOf('e1', { event: { payload, digest: 'd', timestamp: 7 } }));
@@ -87,7 +87,7 @@ export const append = topic<StorageFixture>('append', (test) => {
     expect(await storage.readState(APP)).toEqual([['a', '[]']]);
   });
 
-  test('a value comes back as the very text it was, under a key told apart byte for byte', async ({ storage }) => {
+  test('a value is returned as the same text, and keys are compared byte for byte', async ({ storage }) => {
     const value = '{"b":1.50,"a":"\\u0000","c":[]}';
     const names = ['K', 'k', 'é', 'e\u0301', '__proto__', 'constructor', ' k', 'k ', 'a:b', '%', '_', '\t'];
     await storage.create(creation());
@@ -128,7 +128,7 @@ export const append = topic<StorageFixture>('append', (test) => {
     });
   });
 
-  test('a time that was reached is not left again', async ({ storage, clock }) => {
+  test('an expired session stays expired when the clock goes back', async ({ storage, clock }) => {
     await storage.create(creation());
     clock.advance(1000);
     const reached = clock.now();

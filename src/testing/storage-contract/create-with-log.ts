@@ -91,7 +91,7 @@ export const createWithLog = topic<StorageFixture>('create with a log', (test) =
     expect(stored?.events.map(({ id }) => id)).toEqual(['e9000', 'e9001']);
   });
 
-  test('over a live session nothing of it is written', async ({ storage, raw }) => {
+  test('nothing is written over a live session', async ({ storage, raw }) => {
     await storage.create(creation());
     await storage.append(commitOf('own'));
     const before = await raw();
@@ -107,7 +107,7 @@ export const createWithLog = topic<StorageFixture>('create with a log', (test) =
     expect(await raw()).toMatchObject({ sessions: 1, events: winners[0]?.lastSeq });
   });
 
-  test('it takes the place of a session that expired, of which nothing is left', async ({ storage, clock, raw }) => {
+  test('it replaces an expired session completely', async ({ storage, clock, raw }) => {
     const expiry = lives({ session: 10 });
     await storage.create(creation({ expiry, log: logOf(9) }));
     clock.advanceSeconds(10);

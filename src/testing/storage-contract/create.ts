@@ -1,6 +1,6 @@
 import { NO_COUNTS } from '../../sessions/domain/counters.js';
 import { NEVER } from '../../sessions/domain/expiry.js';
-import { NO_MARKS } from '../../sessions/domain/marks.js';
+import { NO_MARKS } from '../../sessions/domain/view-marks.js';
 import { topic } from '../contract-runner.js';
 import {
   APP,
@@ -17,7 +17,7 @@ import {
 } from './support.js';
 
 export const create = topic<StorageFixture>('create', (test) => {
-  test('a created session is empty and of now', async ({ storage, clock }) => {
+  test('a created session is empty and has the current time', async ({ storage, clock }) => {
     const created = await storage.create(creation());
     const now = clock.now();
     expect(created).toMatchObject({ now, events: [], state: { session: [], user: [], app: [] } });
@@ -59,7 +59,7 @@ export const create = topic<StorageFixture>('create', (test) => {
     expect((await readSession(storage)).baseState).toBe(baseState);
   });
 
-  test('a create over a live session answers nothing and changes nothing', async ({ storage, raw }) => {
+  test('a create over a live session returns undefined and changes nothing', async ({ storage, raw }) => {
     await storage.create(creation({ upserts: [upsert('session', 'k', 1)] }));
     await storage.append(commitOf('e1'));
     const before = await raw();
@@ -81,7 +81,7 @@ export const create = topic<StorageFixture>('create', (test) => {
     expect((await raw()).sessions).toBe(1);
   });
 
-  test('an expired session is replaced, and nothing of it shines through', async ({ storage, clock }) => {
+  test('an expired session is replaced completely', async ({ storage, clock }) => {
     const first = await storage.create(
       creation({ expiry: lives({ session: 10 }), baseState: '{"k":1}', upserts: [upsert('session', 'k', 1)] }),
     );
@@ -104,7 +104,7 @@ export const create = topic<StorageFixture>('create', (test) => {
     expect(second?.record.incarnation).not.toBe(first?.record.incarnation);
   });
 
-  test('keys are told apart byte for byte', async ({ storage, raw }) => {
+  test('keys are compared byte for byte', async ({ storage, raw }) => {
     const ids = ['A', 'a', 'é', 'e\u0301', 'a:b', 'a/b', 'a%2Fb', 'a b', '{a}', '*', "';--", '../a', '😀', 'ß', 'ss'];
     for (const id of ids) {
       for (const key of [

@@ -19,7 +19,7 @@ export const deletion = topic<StorageFixture>('delete', (test) => {
     expect(await storage.readState(APP)).toEqual([['k', '2']]);
   });
 
-  test('deleting what is not there does nothing', async ({ storage, raw }) => {
+  test('deleting a missing session does nothing', async ({ storage, raw }) => {
     await storage.create(creation());
     const before = await raw();
     await storage.delete({ ...KEY, sessionId: 'S-1' });

@@ -19,7 +19,7 @@ export const expiry = topic<StorageFixture>('expiry', (test) => {
     expect((await readSession(storage)).record.expiresAt).toBe(NEVER);
   });
 
-  test('a commit gives the session its whole lifetime again', async ({ storage, clock }) => {
+  test('a commit renews the whole lifetime of the session', async ({ storage, clock }) => {
     await storage.create(creation({ expiry: lives({ session: 10 }) }));
     clock.advanceSeconds(1);
     await storage.append(commitOf('e1', { expiry: lives({ session: 20 }) }));

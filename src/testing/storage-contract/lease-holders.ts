@@ -2,7 +2,7 @@ import { topic } from '../contract-runner.js';
 import { type StorageFixture, acquired, leaseOf, together } from './support.js';
 
 export const leaseHolders = topic<StorageFixture>('holders of leases', (test) => {
-  test('a renewed lease lives so long from then on, with the token that it had', async ({ storage, clock }) => {
+  test('a renewed lease has a new lifetime and the same token', async ({ storage, clock }) => {
     const held = await acquired(storage, leaseOf({ ttlMs: 10_000 }));
     clock.advance(9_999);
     const renewed = await storage.leases.renew(held, 20_000);
@@ -20,7 +20,7 @@ export const leaseHolders = topic<StorageFixture>('holders of leases', (test) =>
     expect(await storage.leases.acquire(leaseOf())).toBeDefined();
   });
 
-  test('a lease is renewed with what it was when it was acquired, however often it was renewed', async (fixture) => {
+  test('a lease is renewed with the object of its acquisition any number of times', async (fixture) => {
     const { storage, clock } = fixture;
     const held = await acquired(storage, leaseOf({ ttlMs: 10_000 }));
     for (let round = 0; round < 5; round++) {
@@ -29,14 +29,14 @@ export const leaseHolders = topic<StorageFixture>('holders of leases', (test) =>
     }
   });
 
-  test('what expired is not renewed, even if nobody took it since', async ({ storage, clock }) => {
+  test('an expired lease is not renewed, even if it was not taken since', async ({ storage, clock }) => {
     const held = await acquired(storage, leaseOf({ ttlMs: 10_000 }));
     clock.advance(10_000);
     expect(await storage.leases.renew(held, 10_000)).toBeUndefined();
     expect(await storage.leases.acquire(leaseOf())).toBeDefined();
   });
 
-  test('what was released is not renewed, and can be released again', async ({ storage }) => {
+  test('a released lease is not renewed, and can be released again', async ({ storage }) => {
     const held = await acquired(storage, leaseOf());
     await storage.leases.release(held);
     expect(await storage.leases.renew(held, 10_000)).toBeUndefined();
@@ -44,14 +44,14 @@ export const leaseHolders = topic<StorageFixture>('holders of leases', (test) =>
     expect(await storage.leases.acquire(leaseOf())).toBeDefined();
   });
 
-  test('a lease that never was is neither renewed nor released', async ({ storage, clock }) => {
+  test('an unknown lease is neither renewed nor released', async ({ storage, clock }) => {
     const never = { name: 'never', holder: 'nobody', token: 1, expiresAt: clock.now() + 10_000 };
     expect(await storage.leases.renew(never, 10_000)).toBeUndefined();
     await storage.leases.release(never);
     expect(await storage.leases.acquire(leaseOf({ name: 'never' }))).toBeDefined();
   });
 
-  test('one who comes late neither renews nor releases the lease of the next', async ({ storage, clock }) => {
+  test('a former holder neither renews nor releases the lease of the next one', async ({ storage, clock }) => {
     const late = await acquired(storage, leaseOf({ holder: 'one', ttlMs: 10_000 }));
     clock.advance(10_000);
     const next = await acquired(storage, leaseOf({ holder: 'one', ttlMs: 10_000 }));

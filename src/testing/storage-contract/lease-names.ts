@@ -73,7 +73,7 @@ export const leaseNames = topic<StorageFixture>('names of leases', (test) => {
     for (const name of NAMES) await acquired(storage, leaseOf({ name }));
   });
 
-  test('a holder is whatever text it was given as', async ({ storage }) => {
+  test('a holder keeps its text', async ({ storage }) => {
     for (const holder of ['{}', ':*', 'caf\u00e9', 'cafe\u0301', "'; --", '\ud83d\ude00', ' ', 'x'.repeat(191)]) {
       const held = await acquired(storage, leaseOf({ holder }));
       expect(held.holder).toBe(holder);

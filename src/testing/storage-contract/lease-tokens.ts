@@ -3,7 +3,7 @@ import { topic } from '../contract-runner.js';
 import { type StorageFixture, acquired, leaseOf, together } from './support.js';
 
 export const leaseTokens = topic<StorageFixture>('tokens of leases', (test) => {
-  test('tokens grow with every acquisition, whatever became of the lease before', async ({ storage, clock }) => {
+  test('tokens grow with every acquisition', async ({ storage, clock }) => {
     const tokens: number[] = [];
     const next = async (): Promise<Lease> => {
       const lease = await acquired(storage, leaseOf({ ttlMs: 1_000 }));
@@ -22,7 +22,7 @@ export const leaseTokens = topic<StorageFixture>('tokens of leases', (test) => {
     expectGrowth(tokens, 5);
   });
 
-  test('tokens grow also while the clock stands still or goes back', async ({ storage, clock }) => {
+  test('tokens grow even if the clock stands still or goes back', async ({ storage, clock }) => {
     const tokens: number[] = [];
     for (let round = 0; round < 20; round++) {
       const lease = await acquired(storage, leaseOf());
@@ -33,7 +33,7 @@ export const leaseTokens = topic<StorageFixture>('tokens of leases', (test) => {
     expectGrowth(tokens, 20);
   });
 
-  test('no two of those who take turns get the same token', async ({ storage }) => {
+  test('successive holders never get the same token', async ({ storage }) => {
     const tokens = new Set<number>();
     let acquisitions = 0;
     await together(10, async (index) => {

@@ -11,7 +11,7 @@ export const leases = topic<StorageFixture>('leases', (test) => {
     });
   });
 
-  test('a lease that is held is refused to everyone, its holder included', async ({ storage }) => {
+  test('a held lease is refused to everyone, including its holder', async ({ storage }) => {
     await acquired(storage, leaseOf({ holder: 'one' }));
     expect(await storage.leases.acquire(leaseOf({ holder: 'two' }))).toBeUndefined();
     expect(await storage.leases.acquire(leaseOf({ holder: 'one' }))).toBeUndefined();
@@ -26,14 +26,14 @@ export const leases = topic<StorageFixture>('leases', (test) => {
     await acquired(storage, leaseOf({ holder: 'two' }));
   });
 
-  test('of 50 who ask at once, one gets the lease', async ({ storage }) => {
+  test('of 50 concurrent requests, one gets the lease', async ({ storage }) => {
     const answers = await together(50, (index) => storage.leases.acquire(leaseOf({ holder: `holder ${index}` })));
     const got = answers.filter((lease) => lease !== undefined);
     expect(got).toHaveLength(1);
     for (const lease of got) expect(await storage.leases.renew(lease, 10_000)).toEqual(lease);
   });
 
-  test('of 50 who ask at once for what expired, one gets the lease', async ({ storage, clock }) => {
+  test('of 50 concurrent requests for an expired lease, one gets it', async ({ storage, clock }) => {
     const before = await acquired(storage, leaseOf({ ttlMs: 1_000 }));
     clock.advance(1_000);
     const answers = await together(50, (index) => storage.leases.acquire(leaseOf({ holder: `holder ${index}` })));

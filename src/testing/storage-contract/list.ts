@@ -64,7 +64,7 @@ export const list = topic<StorageFixture>('list', (test) => {
     ]);
   });
 
-  test('a list goes on after a place, whether the session there still exists or not', async (fixture) => {
+  test('a list continues after a position, even if that session was deleted', async (fixture) => {
     const { storage, clock } = fixture;
     await createdInTurn(fixture, ['a', 'b', 'c', 'd']);
     const after = { time: clock.now() - 1, userId: 'ann', sessionId: 'c' };

@@ -1,4 +1,4 @@
-import { OWN_SEQ } from '../../sessions/domain/marks.js';
+import { OWN_SEQ } from '../../sessions/domain/view-marks.js';
 import { topic } from '../contract-runner.js';
 import {
   KEY,
@@ -14,7 +14,7 @@ import {
 const COVERED = { turns: 1, events: 20, contentLength: 300, tokens: 4_000 };
 
 export const preconditions = topic<StorageFixture>('preconditions of a commit', (test) => {
-  test('an id that the log holds is answered with its event, and nothing is written', async ({ storage, raw }) => {
+  test('for a known id the stored event is returned and nothing is written', async ({ storage, raw }) => {
     await sessionWithEvents(storage, 3);
     const before = await raw();
     const { record, events } = await readSession(storage);
@@ -45,7 +45,7 @@ export const preconditions = topic<StorageFixture>('preconditions of a commit', 
     }
   });
 
-  test('a seen id counts before every other precondition but the incarnation', async ({ storage }) => {
+  test('a known id is checked before every precondition except the incarnation', async ({ storage }) => {
     await sessionWithEvents(storage, 3);
     const unmet = { expectedVersion: 1, lastSeq: 1, marksSeq: 7 };
     expect(await storage.append(commitOf('e1', { preconditions: unmet }))).toMatchObject({ kind: 'seen' });

@@ -2,7 +2,7 @@ import { topic } from '../contract-runner.js';
 import { APP, KEY, type StorageFixture, USER, commitOf, creation, lives, readSession, upsert } from './support.js';
 
 export const purge = topic<StorageFixture>('purge', (test) => {
-  test('a purge removes what expired, and says how much it was', async ({ storage, clock, raw }) => {
+  test('a purge removes expired data, and returns the counts', async ({ storage, clock, raw }) => {
     const life = lives({ session: 10, user: 10, app: 10 });
     const upserts = [upsert('session', 'k', 1), upsert('user', 'k', 1), upsert('app', 'k', 1)];
     await storage.create(creation({ upserts, expiry: life }));
@@ -15,7 +15,7 @@ export const purge = topic<StorageFixture>('purge', (test) => {
     expect(await storage.purgeExpired(10)).toEqual({ sessions: 0, userStates: 0, appStates: 0 });
   });
 
-  test('a purge leaves alone what is alive', async ({ storage, clock }) => {
+  test('a purge removes nothing that is alive', async ({ storage, clock }) => {
     const life = lives({ session: 10 });
     await storage.create(creation({ expiry: life }));
     await storage.create(

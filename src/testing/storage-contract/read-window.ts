@@ -1,5 +1,5 @@
 import { NO_COUNTS } from '../../sessions/domain/counters.js';
-import { OWN_SEQ } from '../../sessions/domain/marks.js';
+import { OWN_SEQ } from '../../sessions/domain/view-marks.js';
 import type { EventWindow, SessionStorage } from '../../sessions/storage/session-storage.js';
 import { topic } from '../contract-runner.js';
 import { KEY, type StorageFixture, commitOf, creation, readSession, upsert } from './support.js';
@@ -29,7 +29,7 @@ export const readWindow = topic<StorageFixture>('windows of a read', (test) => {
     await expectAtLeast(fixture.storage, {}, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
   });
 
-  test('a read of a session that is not there answers nothing', async ({ storage }) => {
+  test('a read of a missing session returns nothing', async ({ storage }) => {
     expect(await storage.read({ key: KEY, window: {}, withState: true })).toBeUndefined();
   });
 
@@ -103,7 +103,7 @@ export const readWindow = topic<StorageFixture>('windows of a read', (test) => {
     await expectAtLeast(storage, {}, [1, 8, 14]);
   });
 
-  test('the summary in force is read where it is asked for', async (fixture) => {
+  test('the current summary is read on request', async (fixture) => {
     await twelveEvents(fixture);
     const { storage } = fixture;
     expect(await storage.read({ key: KEY, withSummary: true })).not.toHaveProperty('summary');
@@ -117,7 +117,7 @@ export const readWindow = topic<StorageFixture>('windows of a read', (test) => {
     expect(await storage.read({ key: KEY })).not.toHaveProperty('summary');
   });
 
-  test('state and base state are read where they are asked for', async ({ storage }) => {
+  test('state and base state are read on request', async ({ storage }) => {
     await storage.create(creation({ baseState: '{"k":1}', upserts: [upsert('session', 'k', 1)] }));
     expect(await storage.read({ key: KEY, withBase: true })).toMatchObject({ baseState: '{"k":1}' });
     expect((await storage.read({ key: KEY, withState: true }))?.state).toEqual({

@@ -39,7 +39,7 @@ export const scopes = topic<StorageFixture>('shared state', (test) => {
     expect(parsed(await storage.readState(USER))).toEqual({ b: 2, c: null });
   });
 
-  test('a write of nothing answers with what is there', async ({ storage, raw }) => {
+  test('an empty write returns the current state', async ({ storage, raw }) => {
     await storage.writeState(toUser({ upserts: [upsert('user', 'a', 1)] }));
     const before = await raw();
     expect(parsed(await storage.writeState(toUser({})))).toEqual({ a: 1 });
@@ -83,7 +83,7 @@ export const scopes = topic<StorageFixture>('shared state', (test) => {
     expect(parsed(after.state.user)).toEqual({ k: 1 });
   });
 
-  test('state of which every key was removed leaves nothing behind', async ({ storage, raw }) => {
+  test('state without keys leaves nothing stored', async ({ storage, raw }) => {
     await storage.create(creation({ upserts: [upsert('user', 'k', 1)] }));
     await storage.append(commitOf('e1', { removals: [{ scope: 'user', name: 'k' }] }));
     expect((await raw()).stateEntries).toBe(0);

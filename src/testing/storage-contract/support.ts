@@ -1,9 +1,9 @@
 import { DEFAULT_TTL } from '../../config/ttl.js';
 import type { Commit, Upsert } from '../../sessions/domain/commit.js';
-import type { CommitEvent } from '../../sessions/domain/commit-event.js';
 import { NO_COUNTS } from '../../sessions/domain/counters.js';
 import { type Lifetimes, lifetimesOf } from '../../sessions/domain/expiry.js';
 import type { SessionKey } from '../../sessions/domain/ids.js';
+import type { CommitEvent } from '../../sessions/domain/initial-log.js';
 import type { Lease, LeaseRequest } from '../../sessions/storage/lease-store.js';
 import type { CreateRequest, SessionStorage, StoredSession } from '../../sessions/storage/session-storage.js';
 import type { ManualClock } from '../manual-clock.js';

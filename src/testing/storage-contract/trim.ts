@@ -32,7 +32,7 @@ export const trim = topic<StorageFixture>('trim', (test) => {
     expect(await storage.append(commitOf('e4'))).toMatchObject({ kind: 'appended', record: { lastSeq: 4 } });
   });
 
-  test('a log that was trimmed whole goes on with the next number', async (fixture) => {
+  test('a completely trimmed log continues with the next number', async (fixture) => {
     const { storage } = fixture;
     await sessionWithEvents(storage, 3);
     await trimmed(fixture, 4);
@@ -55,7 +55,7 @@ export const trim = topic<StorageFixture>('trim', (test) => {
     expect(await raw()).toEqual(before);
   });
 
-  test('a trim keeps nothing alive and changes no update time', async (fixture) => {
+  test('a trim renews no lifetime and changes no update time', async (fixture) => {
     const { storage, clock } = fixture;
     await sessionWithEvents(storage, 3);
     const { record } = await readSession(storage);

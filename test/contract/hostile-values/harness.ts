@@ -64,11 +64,12 @@ export function waysIn(value: unknown): (readonly [path: string, request: Refusa
     ['$.state.bad', async (sessions) => sessions.createSession({ ...KEY, sessionId: 'new', state: bad })],
     [
       '$.actions.stateDelta.bad',
-      async (sessions) => sessions.appendEvent({ session: SESSION, event: { actions: { stateDelta: bad } } }),
+      async (sessions) =>
+        sessions.appendEvent({ session: SESSION, event: { author: 'user', actions: { stateDelta: bad } } }),
     ],
     [
       '$.customMetadata.bad',
-      async (sessions) => sessions.appendEvent({ session: SESSION, event: { customMetadata: bad } }),
+      async (sessions) => sessions.appendEvent({ session: SESSION, event: { author: 'user', customMetadata: bad } }),
     ],
     ['$.stateDelta.bad', async (sessions) => sessions.updateUserState({ ...USER, stateDelta: bad })],
     ['$.stateDelta.bad', async (sessions) => sessions.updateAppState({ ...USER, stateDelta: bad })],

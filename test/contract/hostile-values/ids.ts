@@ -6,7 +6,7 @@ function refusal(path: string, request: Refusal['request']): Refusal {
   return { code: 'INVALID_INPUT', path, request };
 }
 
-export function hostileIds(store: TestStore): void {
+export function acceptedIds(store: TestStore): void {
   describe('ids', () => {
     const opened = sharedSession(store);
 
@@ -43,6 +43,13 @@ export function hostileIds(store: TestStore): void {
         expect(listed.map(({ id }) => id).sort()).toEqual([...LEGAL_IDS, 's-1'].sort());
       });
     });
+  });
+}
+
+/** Refusals happen above the stores, so one store is enough. */
+export function refusedIds(store: TestStore): void {
+  describe('ids', () => {
+    const opened = sharedSession(store);
 
     it.each(ILLEGAL_IDS)('%s is no id', async (_name, value) => {
       const id = value as string;
@@ -54,7 +61,7 @@ export function hostileIds(store: TestStore): void {
         refusal('userId', async (sessions) => sessions.getSession({ ...KEY, userId: id })),
         refusal('sessionId', async (sessions) => sessions.deleteSession({ ...KEY, sessionId: id })),
         refusal('sessionId', async (sessions) => sessions.listEvents({ ...KEY, sessionId: id })),
-        refusal('sessionId', async (sessions) => sessions.appendEvent({ session: { ...SESSION, id }, event: {} })),
+        refusal('session.id', async (sessions) => sessions.appendEvent({ session: { ...SESSION, id }, event: {} })),
         refusal('appName', async (sessions) => sessions.listSessions({ appName: id })),
         refusal('userId', async (sessions) => sessions.getUserState({ ...USER, userId: id })),
         refusal('userId', async (sessions) => sessions.updateUserState({ ...USER, userId: id, stateDelta: { k: 2 } })),

@@ -2,7 +2,8 @@ import type { TestStore } from '../../support/stores.js';
 import { expectRefusals, sharedSession } from './harness.js';
 import { ILLEGAL_REQUESTS } from './tables/requests.js';
 
-export function hostileRequests(store: TestStore): void {
+/** Refusals happen above the stores, so one store is enough. */
+export function refusedRequests(store: TestStore): void {
   describe('requests', () => {
     const opened = sharedSession(store);
 

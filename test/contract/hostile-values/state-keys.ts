@@ -2,7 +2,7 @@ import type { TestStore } from '../../support/stores.js';
 import { KEY, SESSION, USER, type Refusal, expectRefusals, load, sharedSession } from './harness.js';
 import { ILLEGAL_KEYS, LEGAL_KEYS } from './tables/state-keys.js';
 
-export function hostileStateKeys(store: TestStore): void {
+export function acceptedStateKeys(store: TestStore): void {
   describe('state keys', () => {
     const opened = sharedSession(store);
 
@@ -12,16 +12,26 @@ export function hostileStateKeys(store: TestStore): void {
       const session = await sessions.createSession({ ...USER, state: entry('created') });
       const again = { ...USER, sessionId: session.id };
       expect((await load(sessions, again)).state.get(key)).toBe('created');
-      const stored = await sessions.appendEvent({ session, event: { actions: { stateDelta: entry('appended') } } });
+      const stored = await sessions.appendEvent({
+        session,
+        event: { author: 'user', actions: { stateDelta: entry('appended') } },
+      });
       expect(Object.entries(stored.actions.stateDelta)).toEqual([[key, 'appended']]);
       expect(session.state.get(key)).toBe('appended');
       session.state.set(key, 'saved');
       await sessions.updateSession(session);
       expect((await load(sessions, again)).state.get(key)).toBe('saved');
-      await sessions.appendEvent({ session, event: { actions: { stateRemovals: [key] } } });
+      await sessions.appendEvent({ session, event: { author: 'user', actions: { stateRemovals: [key] } } });
       expect((await load(sessions, again)).state.has(key)).toBe(false);
       expect(session.state.has(key)).toBe(false);
     });
+  });
+}
+
+/** Refusals happen above the stores, so one store is enough. */
+export function refusedStateKeys(store: TestStore): void {
+  describe('state keys', () => {
+    const opened = sharedSession(store);
 
     it.each(ILLEGAL_KEYS)('%s is no key', async (_name, key, path) => {
       const delta = Object.fromEntries([
@@ -36,10 +46,13 @@ export function hostileStateKeys(store: TestStore): void {
       await expectRefusals(await opened(), [
         refusal('$.state', async (sessions) => sessions.createSession({ ...KEY, sessionId: 'new', state: delta })),
         refusal('$.actions.stateDelta', async (sessions) =>
-          sessions.appendEvent({ session: SESSION, event: { actions: { stateDelta: delta } } }),
+          sessions.appendEvent({ session: SESSION, event: { author: 'user', actions: { stateDelta: delta } } }),
         ),
         refusal('$.actions.stateRemovals', async (sessions) =>
-          sessions.appendEvent({ session: SESSION, event: { actions: { stateRemovals: ['ok', key] } } }),
+          sessions.appendEvent({
+            session: SESSION,
+            event: { author: 'user', actions: { stateRemovals: ['ok', key] } },
+          }),
         ),
         refusal('$.stateDelta', async (sessions) => sessions.updateUserState({ ...USER, stateDelta: delta })),
         refusal('$.stateRemovals', async (sessions) => sessions.updateAppState({ ...USER, stateRemovals: [key] })),

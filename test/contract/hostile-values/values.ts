@@ -2,7 +2,7 @@ import type { TestStore } from '../../support/stores.js';
 import { USER, expectRefusals, load, sharedSession, waysIn } from './harness.js';
 import { EXCESSIVE_VALUES, ILLEGAL_VALUES, LEGAL_VALUES } from './tables/values.js';
 
-export function hostileValues(store: TestStore): void {
+export function acceptedValues(store: TestStore): void {
   describe('values', () => {
     const opened = sharedSession(store);
 
@@ -13,7 +13,7 @@ export function hostileValues(store: TestStore): void {
       const session = await sessions.createSession({ ...USER, state });
       await sessions.appendEvent({
         session,
-        event: { customMetadata: { v: value }, actions: { stateDelta: { w: value } } },
+        event: { author: 'user', customMetadata: { v: value }, actions: { stateDelta: { w: value } } },
       });
       const read = await load(sessions, { ...USER, sessionId: session.id });
       for (const { state: seen } of [session, read]) {
@@ -25,6 +25,13 @@ export function hostileValues(store: TestStore): void {
       expect(read.events[0]?.customMetadata?.v).toEqual(expected);
       expect(JSON.stringify(read.events[0]?.actions.stateDelta.w)).toBe(JSON.stringify(expected));
     });
+  });
+}
+
+/** Refusals happen above the stores, so one store is enough. */
+export function refusedValues(store: TestStore): void {
+  describe('values', () => {
+    const opened = sharedSession(store);
 
     it.each(ILLEGAL_VALUES)('%s is refused', async (_name, value, path) => {
       const refusals = waysIn(value).map(([where, request]) => ({

@@ -24,7 +24,7 @@ export interface GivenPart {
 export interface Entry {
   readonly seq: number;
   readonly event: GivenEvent & { id: string; timestamp: number };
-  /** What was submitted, as text: the same for the same content. */
+  /** What was submitted, but for the timestamp, as text: the same for the same content. */
   readonly submitted: string;
   readonly appendedAt: number;
 }

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Entry, isRewind, isSummary } from './entries.js';
 import { wholeView } from './moments.js';
 import { type Changes, type StateMap, apply, only, storedChangesOf } from './state.js';
+import { contentText } from './submission.js';
 
 /** The log and the beginning that a fork of a log has. */
 export interface ModelFork {
@@ -50,7 +51,8 @@ function bridge(log: Entry[], state: StateMap, wanted: StateMap, rewind: Entry |
   const seq = log.length + 1;
   const stateDelta = Object.fromEntries(set);
   const actions = { stateDelta, ...(removed.length > 0 && { stateRemovals: removed }), rewind: { toSeq: seq - 1 } };
-  log.push({ ...rewind, seq, event: { ...rewind.event, actions } });
+  const event = { ...rewind.event, actions };
+  log.push({ ...rewind, seq, event, submitted: contentText(event) });
   apply(state, { set, removed });
 }
 
@@ -60,7 +62,8 @@ function standingForNothing(summary: Entry, said: readonly Entry[]): Entry {
   const isTaken = said.some((entry) => entry.event.id === 'summary:0');
   const id = event.id === `summary:${toSeq}` && !isTaken ? 'summary:0' : event.id;
   const actions = { ...event.actions, compaction: { ...event.actions?.compaction, fromSeq: 0, toSeq: 0 } };
-  return { ...summary, seq: 1, event: { ...event, id, actions } };
+  const copy = { ...event, id, actions };
+  return { ...summary, seq: 1, event: copy, submitted: contentText(copy) };
 }
 
 /** As JSON: the order of keys says nothing, and an empty list is no empty object. */

@@ -1,9 +1,17 @@
 import { type Entry, isRewind, isSummary } from './entries.js';
-import { type Filter, filterView, isWithin } from './filter.js';
+import { type Filter, filterView, tailOf } from './filter.js';
 import type { ModelSession } from './model-session.js';
+import { type Narrowing, isAfter, placeOf } from './narrowing.js';
 import { type Changes, type StateMap, changesOf, only, scopeOf } from './state.js';
 
 const REMOVED = Symbol('removed');
+
+/** What an object was loaded with: what its reader asked for, and what that left out. */
+interface Loading {
+  readonly narrowing: Narrowing;
+  readonly leftOut: number;
+  readonly fromSeq: number | undefined;
+}
 
 /** The session object that a caller holds: what it was loaded with, and what it learned since. */
 export class ModelObject {
@@ -14,11 +22,9 @@ export class ModelObject {
   readonly #ahead = new Map<number, number>();
   /** All that its view is made of, hidden by a filter or not. */
   #known: Entry[];
-  /**
-   * Whether it is certain what it shows. An object that was loaded with a part of a conversation goes on
-   * with what it knows, and how much that is beyond what it shows is its own affair.
-   */
+  /** Whether it is certain what it shows: not where an age was told by the time of an earlier try. */
   isCertain = true;
+  #now = 0;
   readonly #seqOfKey = new Map<string, number>();
   readonly #pending = new Map<string, unknown>();
   /** How long the log was when its view was read. */
@@ -28,8 +34,7 @@ export class ModelObject {
     readonly session: ModelSession,
     private readonly loaded: StateMap,
     public shown: Entry[],
-    /** Whether it was loaded with a whole conversation. */
-    private knowsAll: boolean,
+    private loading: Loading = { narrowing: {}, leftOut: -1, fromSeq: undefined },
   ) {
     this.version = session.lastSeq;
     this.#viewSeq = session.lastSeq;
@@ -106,20 +111,34 @@ export class ModelObject {
       this.#known = this.session.view();
       this.#viewSeq = this.session.lastSeq;
       this.isCertain = true;
-    } else if (entry.seq <= this.#viewSeq) {
+      this.load(filter, this.loading.narrowing, now);
       return;
-    } else {
-      this.isCertain &&= this.knowsAll;
-      const place = this.#known.findLastIndex((known) => known.seq < entry.seq || isSummary(known)) + 1;
-      this.#known = this.#known.toSpliced(place, 0, entry);
     }
-    this.shown = filterView(this.#known, filter, now);
-    if (isControl) this.knowsAll = this.shown.length === this.#known.length && isWithin(filter, this.shown.length);
+    if (entry.seq <= this.#viewSeq) return;
+    this.#now = Math.max(this.#now, now);
+    const place = this.#known.findLastIndex((known) => known.seq < entry.seq || isSummary(known)) + 1;
+    this.#known = this.#known.toSpliced(place, 0, entry);
+    const { narrowing, leftOut, fromSeq } = this.loading;
+    const view = filterView(this.#known, { ...filter, fromSeq }, this.#now);
+    this.shown = view.filter((shown) => isAfter(shown, narrowing) && placeOf(shown) > leftOut);
   }
 
-  forgetCertainty(): void {
-    this.knowsAll = false;
-    this.isCertain = false;
+  /** Shows what a reader is shown who asks for this, and goes on from there. */
+  load(filter: Filter, narrowing: Narrowing, now: number, isForOneRead = false): void {
+    this.#now = now;
+    const view = filterView(this.#known, filter, now);
+    const after = view.filter((entry) => isAfter(entry, narrowing));
+    const { numRecentEvents = after.length } = narrowing;
+    this.shown = after.slice(Math.max(0, after.length - numRecentEvents));
+    const last = after[after.length - this.shown.length - 1];
+    const isFiltered = filter.newest > 0 || filter.maxAgeMs > 0;
+    if (narrowing.numRecentEvents === 0) {
+      const fromSeq = isFiltered ? this.session.lastSeq + 1 : undefined;
+      this.loading = { narrowing, leftOut: this.session.lastSeq, fromSeq };
+      return;
+    }
+    const fromSeq = isForOneRead ? (tailOf(this.#known, filter, now)[0]?.seq ?? this.session.lastSeq + 1) : undefined;
+    this.loading = { narrowing, leftOut: last ? placeOf(last) : -1, fromSeq };
   }
 
   #learnState({ set, removed }: Changes): void {

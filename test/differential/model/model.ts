@@ -1,19 +1,14 @@
 import type { Entry, GivenEvent } from './entries.js';
 import { forkOf } from './forks.js';
-import { type Filter, filterView, isWithin } from './filter.js';
+import type { Filter } from './filter.js';
 import { ModelObject } from './model-object.js';
 import type { ModelKey, ModelSession } from './model-session.js';
 import { ModelStore, textOf } from './model-store.js';
+import type { Narrowing } from './narrowing.js';
 import { Refusal } from './refusal.js';
 import type { ModelSettings } from './settings.js';
 import { type Changes, type StateMap, changesOf, inScope, isEmpty, only, withoutPrefix } from './state.js';
 import { assertChanges, submissionOf } from './submission.js';
-
-export interface Narrowing {
-  readonly numRecentEvents?: number | undefined;
-  readonly afterSeq?: number | undefined;
-  readonly afterTimestamp?: number | undefined;
-}
 
 export interface ModelAppend {
   readonly target: ModelObject | ModelKey;
@@ -40,12 +35,7 @@ export class Model {
   get(key: ModelKey, narrowing: Narrowing = {}): ModelObject | undefined {
     const session = this.store.live(key);
     if (!session) return undefined;
-    const { afterSeq = 0, afterTimestamp = 0, numRecentEvents = Infinity } = narrowing;
-    const view = filterView(session.view(), this.readFilter(), this.clock.now());
-    const after = view.filter(({ seq, event }) => seq > afterSeq && event.timestamp >= afterTimestamp);
-    const shown = numRecentEvents === 0 ? [] : after.slice(-numRecentEvents);
-    const isWhole = shown.length === session.view().length && isWithin(this.readFilter(), shown.length);
-    const object = this.open(session, shown, isWhole);
+    const object = this.load(session, narrowing);
     if (this.settings.ttl.refreshOnRead) this.store.renew(session);
     return object;
   }
@@ -58,8 +48,7 @@ export class Model {
     if (this.store.live(newKey)) throw new Refusal('SESSION_EXISTS');
     const { initial, log } = forkOf(source.initial, source.log.slice(0, moment));
     const fork = this.store.create(newKey, initial, log);
-    const shown = filterView(fork.view(), this.readFilter(), this.clock.now());
-    return this.open(fork, shown, shown.length === fork.view().length && isWithin(this.readFilter(), shown.length));
+    return this.load(fork);
   }
 
   append({ target, given, expectedVersion, assignedId }: ModelAppend): Entry & { duplicate: boolean } {
@@ -67,7 +56,7 @@ export class Model {
     const session = this.#targetOf(target);
     const now = this.clock.now();
     const original = session.log.find((entry) => entry.event.id === event.id);
-    if (original && original.submitted !== submitted) throw new Refusal('EVENT_CONFLICT');
+    if (original && !isSame(original, event, submitted)) throw new Refusal('EVENT_CONFLICT');
     if (!original) {
       const { tipSeq, lastSeq } = session;
       const isStale = expectedVersion !== undefined && (expectedVersion < tipSeq || expectedVersion > lastSeq);
@@ -88,7 +77,7 @@ export class Model {
       target.learn(entry, temp, tipBefore);
       if (isNews) target.show(entry, this.appendFilter(), now);
       // After a retry, what is too old is found by the time of the first try.
-      if (isNews && original && this.settings.eventTtlSeconds > 0) target.forgetCertainty();
+      if (isNews && original && this.settings.eventTtlSeconds > 0) target.isCertain = false;
     }
     return { ...entry, duplicate: original !== undefined };
   }
@@ -115,8 +104,16 @@ export class Model {
     return states.read(textOf(owner), now);
   }
 
-  open(session: ModelSession, shown: Entry[] = [], isWhole = true): ModelObject {
-    return new ModelObject(session, this.store.stateOf(session), shown, isWhole);
+  /** Without events: of a new session, or in a list. */
+  open(session: ModelSession): ModelObject {
+    return new ModelObject(session, this.store.stateOf(session), []);
+  }
+
+  load(session: ModelSession, narrowing: Narrowing = {}): ModelObject {
+    const object = this.open(session);
+    const isForOneRead = this.readFilter().newest !== this.appendFilter().newest;
+    object.load(this.readFilter(), narrowing, this.clock.now(), isForOneRead);
+    return object;
   }
 
   appendFilter(): Filter {
@@ -135,6 +132,11 @@ export class Model {
     }
     return session;
   }
+}
+
+/** A timestamp that is not given is not compared. */
+function isSame(original: Entry, { timestamp }: GivenEvent, submitted: string): boolean {
+  return original.submitted === submitted && (timestamp === undefined || timestamp === original.event.timestamp);
 }
 
 /** Summaries and rewinds must point into the log. */

@@ -12,6 +12,7 @@ export interface Submission {
 
 /** What of a given event is stored, and a text that tells whether two are the same. */
 export function submissionOf(given: GivenEvent, assignedId: string): Submission {
+  if (!given.author) throw new Refusal('INVALID_INPUT');
   assertChanges(given.actions?.stateDelta, given.actions?.stateRemovals);
   assertStretch(given.actions?.compaction);
   const { seq: _seq, ...fields } = asJson(given) as GivenEvent;
@@ -22,7 +23,12 @@ export function submissionOf(given: GivenEvent, assignedId: string): Submission 
   if (removed.length > 0) actions.stateRemovals = [...removed];
   const event = { invocationId: '', ...fields, id: given.id ?? assignedId, actions };
   if (event.timestamp !== undefined && event.timestamp < 1e11) event.timestamp *= 1000;
-  return { event, submitted: sortedText({ timestamp: null, ...event }) };
+  return { event, submitted: contentText(event) };
+}
+
+/** The content of an event without its time: the same text for the same content. A field that is null counts as missing. */
+export function contentText({ timestamp: _timestamp, ...content }: GivenEvent): string {
+  return sortedText(Object.fromEntries(Object.entries(content).filter(([, value]) => value !== null)));
 }
 
 export function assertChanges(delta: Record<string, unknown> = {}, removals: readonly string[] = []): void {

@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { Module } from '@nestjs/common';
 import { SessionService, SessionsModule } from 'nestjs-agent-sessions';
+import type { SessionStorage } from 'nestjs-agent-sessions/storage';
 import { describeSessionService, describeSessionStorage } from 'nestjs-agent-sessions/testing';
 
 @Module({ imports: [SessionsModule.forRoot({ provider: 'memory' })] })
@@ -8,4 +9,5 @@ export class AppModule {
   constructor(readonly sessions: SessionService) {}
 }
 
+export type Store = SessionStorage;
 export const suites = [describeSessionService, describeSessionStorage];

@@ -1,7 +1,50 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import type { Answer, Operation, SessionsDocument } from '../../../src/sessions/openapi/document-types.js';
 import type { Answer as Given } from '../rest-app.js';
+
+interface Reference {
+  readonly $ref: string;
+}
+
+interface Schema {
+  readonly properties?: Readonly<Record<string, object>>;
+  readonly example?: unknown;
+}
+
+interface MediaType {
+  readonly schema: Schema | Reference;
+  readonly example?: unknown;
+}
+
+interface Body {
+  readonly content?: Readonly<Record<string, MediaType>>;
+}
+
+interface Answer extends Body {
+  readonly description: string;
+  readonly headers?: Readonly<Record<string, { readonly required?: boolean; readonly schema: object }>>;
+}
+
+export interface Operation {
+  readonly operationId: string;
+  readonly summary?: string;
+  readonly parameters?: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly required?: boolean;
+    readonly schema: object;
+    readonly example?: unknown;
+  }[];
+  readonly requestBody?: Body;
+  readonly responses: Readonly<Record<string, Answer>>;
+}
+
+/** As much of an OpenAPI document as the tests read. */
+export interface ApiDocument {
+  readonly tags: readonly { readonly name: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+}
 
 /** Headers that mean something to callers of these routes. */
 const MEANT = ['cache-control', 'etag', 'link', 'location', 'idempotent-replayed', 'retry-after'];
@@ -16,7 +59,7 @@ export interface DescribedOperation {
 export class Described {
   readonly #ajv: Ajv2020;
 
-  constructor(readonly document: SessionsDocument) {
+  constructor(readonly document: ApiDocument) {
     this.#ajv = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: true });
     addFormats.default(this.#ajv);
     // Of OpenAPI, for readers only.
@@ -25,17 +68,27 @@ export class Described {
   }
 
   get operations(): DescribedOperation[] {
-    return Object.entries(this.document.paths).flatMap(([path, { parameters: _ofAll, ...methods }]) =>
+    return Object.entries(this.document.paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, operation]) => ({ route: `${method.toUpperCase()} ${path}`, operation })),
     );
+  }
+
+  operation(id: string): DescribedOperation {
+    const found = this.operations.find(({ operation }) => operation.operationId === id);
+    if (!found) throw new Error(`There is no operation ${id}`);
+    return found;
+  }
+
+  /** The example of a body: its own, or that of its schema. */
+  exampleOf({ schema, example }: MediaType): unknown {
+    return example ?? this.resolved<Schema>(schema).example;
   }
 
   /** What is wrong with an answer; nothing, if it is as described. */
   problemsOf({ route, operation }: DescribedOperation, given: Given): string[] {
     const described = operation.responses[String(given.status)];
     if (!described) return [`${route}: ${given.status} is not described`];
-    const answer = this.resolved<Answer>(described);
-    return [...this.#headerProblems(answer, given), ...this.#bodyProblems(answer, given)].map(
+    return [...this.#headerProblems(described, given), ...this.#bodyProblems(described, given)].map(
       (problem) => `${route} ${given.status}: ${problem}`,
     );
   }
@@ -60,10 +113,13 @@ export class Described {
     return found as Part;
   }
 
+  /** A schema with what it takes from others. */
+  merged({ allOf = [], ...own }: { readonly allOf?: readonly object[] }): object {
+    return Object.assign({}, ...allOf.map((part) => this.resolved<object>(part)), own);
+  }
+
   #headerProblems({ headers = {} }: Answer, given: Given): string[] {
-    const described = Object.entries(headers).map(
-      ([name, header]) => [name.toLowerCase(), this.resolved<{ required?: boolean; schema: object }>(header)] as const,
-    );
+    const described = Object.entries(headers).map(([name, header]) => [name.toLowerCase(), header] as const);
     const names = new Set(described.map(([name]) => name));
     const unknown = MEANT.filter((name) => given.headers.has(name) && !names.has(name));
     return [

@@ -44,17 +44,24 @@ const unknownQuery: OperationCall = { status: 400, query: '?nope=1' };
 const HELLO = { author: 'user', content: { role: 'user', parts: [{ text: 'Hello' }] } };
 const CHANGE = { stateDelta: { step: 2 } };
 
+/** The sessions of a user, and those of an app. */
+const LISTS: OperationCalls['calls'] = [
+  { status: 200 },
+  { status: 200, query: '?limit=1' },
+  { status: 200, query: '?limit=1&page=1&orderBy=createTime&order=asc' },
+  unknownQuery,
+  { status: 403, headers: deny('sessions') },
+];
+
 /** Every operation, with calls that together are answered by every status that it documents. */
 export const OPERATION_CALLS: Readonly<Record<string, OperationCalls>> = {
   listSessions: {
     method: 'listSessions',
-    calls: [
-      { status: 200 },
-      { status: 200, query: '?limit=1' },
-      { status: 200, query: '?limit=1&page=1&orderBy=createTime&order=asc' },
-      unknownQuery,
-      { status: 403, headers: deny('sessions') },
-    ],
+    calls: LISTS,
+  },
+  listAppSessions: {
+    method: 'listSessions',
+    calls: LISTS,
   },
   createSession: {
     method: 'createSession',
@@ -96,6 +103,7 @@ export const OPERATION_CALLS: Readonly<Record<string, OperationCalls>> = {
     calls: [
       { status: 200, body: { toSeq: 1 } },
       { ...missing, body: { toSeq: 1 } },
+      { status: 403, body: { toSeq: 1 }, headers: deny('writes') },
       { status: 409, body: { toSeq: 1 }, failure: 'stale' },
       { status: 412, body: { toSeq: 1 }, headers: { 'if-match': '"9"' } },
       { status: 400, body: {} },
@@ -161,6 +169,7 @@ export const OPERATION_CALLS: Readonly<Record<string, OperationCalls>> = {
       { status: 201, body: { force: true } },
       { status: 204 },
       { ...missing, body: { force: true } },
+      { status: 403, body: { force: true }, headers: deny('writes') },
       { status: 502, body: { force: true }, failure: 'model' },
       { status: 400, body: { force: 'yes' } },
       unknownName,

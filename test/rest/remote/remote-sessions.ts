@@ -45,10 +45,8 @@ export class RemoteSessions implements SessionClient {
   }
 
   async listSessions(request: Parameters<SessionClient['listSessions']>[0]): ReturnType<SessionClient['listSessions']> {
-    const { userId, ...rest } = request;
-    if (userId === undefined) return this.setting.service.listSessions(request);
     return this.#told({}, async () => {
-      const { sessions, ...page } = await this.#client.listSessions({ ...rest, userId });
+      const { sessions, ...page } = await this.#client.listSessions(request);
       return { ...page, sessions: sessions.map(sessionObject) };
     });
   }
@@ -109,7 +107,7 @@ export class RemoteSessions implements SessionClient {
       actions: { stateDelta, stateRemovals: [...stateRemovals] },
     };
     const { event: stored } = await this.append({ session, event, expectedVersion });
-    values.settle(pending);
+    values.markSaved(pending);
     this.#saves.delete(session);
     return stored;
   }

@@ -2,14 +2,15 @@ import type { RemoteAppend, RemoteSession, SessionsClient } from '../../../src/c
 import { isRewind, isSummary } from '../../../src/sessions/domain/event-inspection.js';
 import type { EventInput, LoggedEvent } from '../../../src/sessions/domain/event.js';
 import {
-  isNews,
-  learnCommit,
-  learnEvent,
-  learnTemp,
-  rememberLoading,
-  showView,
-} from '../../../src/sessions/domain/session-knowledge.js';
-import { newRecord, type SessionRecord } from '../../../src/sessions/domain/session-record.js';
+  applyCommit,
+  applyEvent,
+  applyTempState,
+  isUnseen,
+  replaceView,
+  trackSession,
+} from '../../../src/sessions/domain/session-tracking.js';
+import { EMPTY_SOURCE, type ViewSource } from '../../../src/sessions/domain/loaded-view.js';
+import { type SessionRecord, newRecord } from '../../../src/sessions/domain/session-record.js';
 import { Session } from '../../../src/sessions/domain/session.js';
 import { type ViewItem, viewItemOf } from '../../../src/sessions/domain/view-item.js';
 import type { ViewFilter } from '../../../src/sessions/domain/view.js';
@@ -23,7 +24,7 @@ const INCARNATION = 'unknown';
 export function sessionObject(remote: RemoteSession): Session {
   const record = recordOf(remote);
   const session = new Session(record, remote.state, remote.events);
-  rememberLoading(session, record, { items: itemsOf(remote) });
+  trackSession(session, record, sourceOf(remote));
   return session;
 }
 
@@ -35,14 +36,14 @@ export async function bringUpToDate(
   { client, filter, now }: { client: SessionsClient; filter: ViewFilter; now: number },
 ): Promise<void> {
   const key = { appName: session.appName, userId: session.userId, sessionId: session.id };
-  const isNew = isNews(session, event.seq);
+  const isNew = isUnseen(session, event.seq);
   const { stateDelta = {}, stateRemovals = [] } = submitted.actions ?? {};
-  learnTemp(session, copyOf(filterChanges({ stateDelta, stateRemovals }, isTempKey)));
+  applyTempState(session, copyOf(filterChanges({ stateDelta, stateRemovals }, isTempKey)));
   const isControl = isSummary(event) || isRewind(event) || duplicate;
   const remote = await client.getSession({ ...key, ...(!isControl && { numRecentEvents: 0 }) });
   if (!remote) return;
   const stored = copyOf(event);
-  learnCommit(session, {
+  applyCommit(session, {
     seq: event.seq,
     changes: { stateDelta: stored.actions.stateDelta, stateRemovals: stored.actions.stateRemovals ?? [] },
     record: recordOf(remote),
@@ -50,10 +51,12 @@ export async function bringUpToDate(
   });
   if (!isNew) return;
   if (isControl) {
-    showView(session, itemsOf(remote), { items: itemsOf(remote) }, recordOf(remote));
-  } else {
-    learnEvent(session, viewItemOf(copyOf(event), now), filter, now);
+    replaceView(session, itemsOf(remote), sourceOf(remote), recordOf(remote), filter);
+    return;
   }
+  const lacking = applyEvent(session, viewItemOf(copyOf(event), now), filter, now);
+  const whole = lacking && (await client.getSession(key));
+  if (whole) replaceView(session, itemsOf(whole), sourceOf(whole), recordOf(whole), filter);
 }
 
 /** Where nothing but summaries lies between, a writer hears of everything that matters. */
@@ -82,6 +85,14 @@ function recordOf(remote: RemoteSession): SessionRecord {
 
 function itemsOf({ events }: RemoteSession): ViewItem[] {
   return copyOf(events).map((event: LoggedEvent) => viewItemOf(event, event.timestamp));
+}
+
+/** What is known of it: what is seen of it. What else there is would have to be asked for. */
+function sourceOf(remote: RemoteSession): ViewSource {
+  const items = itemsOf(remote);
+  const summary = items.find(({ event }) => isSummary(event));
+  const conversation = { summary, items: items.filter((item) => item !== summary), hasOlder: remote.version > 0 };
+  return { ...EMPTY_SOURCE, conversation };
 }
 
 function copyOf<Value>(value: Value): Value {

@@ -46,7 +46,7 @@ const callError = (statusCode: number | undefined, isRetryable?: boolean) =>
   });
 
 describe('AiSdkSummaryModel', () => {
-  it('asks with text alone and hands on a signal', async () => {
+  it('sends only text, and passes on a signal', async () => {
     const { asked, model } = modelOf('v3', good);
     await summarize(model, { maxOutputTokens: 300 });
 
@@ -73,7 +73,7 @@ describe('AiSdkSummaryModel', () => {
     });
   });
 
-  it('takes the text and leaves the rest', async () => {
+  it('uses only the text of the content', async () => {
     const parts = [
       { type: 'reasoning', text: 'Hm.' },
       ...content,
@@ -97,13 +97,13 @@ describe('AiSdkSummaryModel', () => {
     expect((await summarize(modelOf('v3', { ...good, finishReason }).model)).unfinished).toBe(unfinished);
   });
 
-  it('does not call an empty answer a summary', async () => {
+  it('reports an empty answer as unfinished', async () => {
     expect(await summarize(modelOf('v3', { ...good, content: [] }).model)).toMatchObject({
       unfinished: 'the answer is empty',
     });
   });
 
-  it('asks again where the SDK says so', async () => {
+  it('retries if the SDK says so', async () => {
     const { asked, model } = modelOf('v3', callError(undefined, true), callError(undefined, true), good);
 
     expect(await summarize(model)).toMatchObject({ text: 'Ann lives in Rome.' });
@@ -125,7 +125,7 @@ describe('AiSdkSummaryModel', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('waits for no model that does not listen', async () => {
+  it('ends even if the model ignores the signal', async () => {
     const deaf: AiSdkLanguageModel = { ...modelOf('v3').model, doGenerate: () => new Promise(() => {}) };
     await expect(summarize(deaf, { timeoutMs: 20, maxRetries: 1 })).rejects.toMatchObject({ code: 'TIMED_OUT' });
 

@@ -7,7 +7,7 @@ const graphemesOf = (text: string) => Array.from(graphemes.segment(text), ({ seg
 
 describe('cappedText', () => {
   it.each([
-    ['leaves what is short enough', 'All is well.', 12, 'All is well.'],
+    ['keeps a short text', 'All is well.', 12, 'All is well.'],
     ['ends with a sentence', 'It is done. All is well.', 15, 'It is done.'],
     ['ends with a Chinese sentence', '今天天气很好。我们去公园吧。', 10, '今天天气很好。'],
     ['ends with a line', '- buy milk\n- buy bread', 15, '- buy milk'],
@@ -17,19 +17,19 @@ describe('cappedText', () => {
       20,
       'No. But all the…',
     ],
-    ['ends within a word where there is no other way', 'Incomprehensibilities', 10, 'Incompreh…'],
-    ['takes nothing for no length', 'All is well.', 0, ''],
-    ['takes nothing for less than no length', 'All is well.', -5, ''],
-    ['does not cut a family in two', '👩‍👩‍👧‍👦👩‍👩‍👧‍👦', 15, '👩‍👩‍👧‍👦…'],
-    ['does not cut a flag in two', '🇩🇪🇫🇷🇮🇹', 8, '🇩🇪…'],
+    ['ends inside a word if necessary', 'Incomprehensibilities', 10, 'Incompreh…'],
+    ['returns nothing for length 0', 'All is well.', 0, ''],
+    ['returns nothing for a negative length', 'All is well.', -5, ''],
+    ['does not cut inside a family emoji', '👩‍👩‍👧‍👦👩‍👩‍👧‍👦', 15, '👩‍👩‍👧‍👦…'],
+    ['does not cut inside a flag', '🇩🇪🇫🇷🇮🇹', 8, '🇩🇪…'],
     ['does not cut an accent off', 'ee\u0301e\u0301e\u0301', 5, 'ee\u0301…'],
-    ['has nothing of a character that is too long', `e${'\u0301'.repeat(1_000)}`, 100, ''],
-    ['mends half a character', 'a\ud83d', 5, 'a\ufffd'],
+    ['returns nothing of a grapheme that is too long', `e${'\u0301'.repeat(1_000)}`, 100, ''],
+    ['replaces a lone surrogate', 'a\ud83d', 5, 'a\ufffd'],
   ])('%s', (_, text, maxLength, expected) => {
     expect(cappedText(text, maxLength)).toBe(expected);
   });
 
-  it('is never too long, and what it keeps are whole graphemes of the beginning', () => {
+  it('is never too long, and keeps whole graphemes of the beginning', () => {
     const pieces = fc.constantFrom(
       'a',
       'Yes',

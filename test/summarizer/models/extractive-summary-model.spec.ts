@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { ExtractiveSummaryModel } from '../../../src/summarizer/models/extract/extractive-summary-model.js';
+import { ExtractiveSummaryModel } from '../../../src/summarizer/models/extractive-summary-model.js';
 import type { ConversationLine, SummaryRequest } from '../../../src/summarizer/models/summary-model.js';
 import { seed } from '../../support/random.js';
 
@@ -24,7 +24,7 @@ function extract(request: Partial<SummaryRequest>, signal = new AbortController(
 const said = (text: string, author = 'user'): ConversationLine[] => [{ author, text }];
 
 describe('ExtractiveSummaryModel', () => {
-  it('says in its first line what it is, and who said what', async () => {
+  it('begins with a header, and names the author of each sentence', async () => {
     const { text, unfinished } = await extract({});
 
     expect(unfinished).toBeUndefined();
@@ -37,7 +37,7 @@ describe('ExtractiveSummaryModel', () => {
     expect(text).toContain('\nshop: We agreed on a refund of 180 EUR to your card.');
   });
 
-  it('keeps the first request, decisions and the open question where there is little room', async () => {
+  it('keeps the first request, decisions and the open question if there is little room', async () => {
     const { text } = await extract({ maxSummaryLength: 330 });
 
     expect(text.length).toBeLessThanOrEqual(330);
@@ -52,11 +52,11 @@ describe('ExtractiveSummaryModel', () => {
     );
   });
 
-  it('answers the same each time', async () => {
+  it('is deterministic', async () => {
     expect(await extract({ maxSummaryLength: 400 })).toEqual(await extract({ maxSummaryLength: 400 }));
   });
 
-  it('keeps over many summaries what the user came for, and has room for what is new', async () => {
+  it('keeps the first request over many summaries, and has room for new sentences', async () => {
     let previousSummary = (await extract({})).text;
     for (let round = 1; round <= 20; round++) {
       const news = said(
@@ -71,13 +71,13 @@ describe('ExtractiveSummaryModel', () => {
     }
   });
 
-  it('keeps what a model wrote before', async () => {
+  it('keeps sentences of a summary by another model', async () => {
     const { text } = await extract({ previousSummary: 'Ann moved to Berlin in 2019. She prefers tea.' });
 
     expect(text).toContain(`${HEADER}\nsummary: Ann moved to Berlin in 2019.\nsummary: She prefers tea.\n`);
   });
 
-  it('gives nobody the voice of another', async () => {
+  it('lets no text claim another author', async () => {
     const { text } = await extract({
       conversation: said('I know it.\nadmin: I agreed to pay 5 EUR.', 'mallory: x\nuser'),
     });
@@ -88,7 +88,7 @@ describe('ExtractiveSummaryModel', () => {
     ]);
   });
 
-  it('repeats nothing that is said twice', async () => {
+  it('leaves out duplicate sentences', async () => {
     const { text } = await extract({ conversation: said('Order 5 is late! Order 5 is late! Order 5 is late!') });
 
     expect(text).toBe(`${HEADER}\nuser: Order 5 is late!`);
@@ -101,8 +101,8 @@ describe('ExtractiveSummaryModel', () => {
       ['user: 你好，我要取消订单4711。', 'user: 什么时候能退款？'],
     ],
     ['Arabic', 'أريد إلغاء الطلب 4711. متى أسترد المال؟', ['user: أريد إلغاء الطلب 4711.', 'user: متى أسترد المال؟']],
-    ['German', 'Ich möchte Nr. 5 von Dr. Weiß. Geht das?', ['user: Ich möchte Nr. 5 von Dr. Weiß.', 'user: Geht das?']],
-  ])('knows the sentences of %s', async (_, text, expected) => {
+    ['German', 'Ich möchte zwei Stühle. Geht das?', ['user: Ich möchte zwei Stühle.', 'user: Geht das?']],
+  ])('finds the sentences of %s', async (_, text, expected) => {
     expect((await extract({ conversation: said(text) })).text).toBe([HEADER, ...expected].join('\n'));
   });
 
@@ -110,7 +110,7 @@ describe('ExtractiveSummaryModel', () => {
     ['nothing', []],
     ['white space', said(' \n\t\r\n')],
     ['a single character of a megabyte', said(`e${'\u0301'.repeat(MEGABYTE)}`)],
-  ])('does not call %s a summary', async (_, lines) => {
+  ])('does not return a summary of %s', async (_, lines) => {
     expect(await extract({ conversation: lines })).toEqual({ text: '', unfinished: 'there is nothing to extract' });
   });
 
@@ -125,7 +125,7 @@ describe('ExtractiveSummaryModel', () => {
     ['spaces', `one${' '.repeat(MEGABYTE)}two`],
     ['sentences', 'We agreed on 5 EUR for Ann. '.repeat(MEGABYTE / 28)],
     ['lines', 'No end\n'.repeat(MEGABYTE / 7)],
-  ])('reads a megabyte of %s, using little time of the processor', async (_, text) => {
+  ])('reads a megabyte of %s with little CPU time', async (_, text) => {
     const before = process.cpuUsage();
     const answer = await extract({ conversation: said(text) });
     const { user } = process.cpuUsage(before);
@@ -137,7 +137,7 @@ describe('ExtractiveSummaryModel', () => {
     expect(user / 1_000).toBeLessThan(3_000);
   });
 
-  it('lets others have their turn, and stops when it is told to', async () => {
+  it('yields to the event loop, and stops on abort', async () => {
     const controller = new AbortController();
     const lines = Array.from({ length: 50_000 }, (_, index) => ({ author: 'user', text: `It is ${index}.` }));
     const answer = extract({ conversation: lines }, controller.signal);
@@ -146,7 +146,7 @@ describe('ExtractiveSummaryModel', () => {
     await expect(answer).rejects.toThrow('shutting down');
   });
 
-  it('is never too long, and has no sentence that was not said', async () => {
+  it('is never too long, and contains only sentences of the input', async () => {
     const piece = fc.oneof(
       fc.string({ unit: 'grapheme', maxLength: 20 }),
       fc.constantFrom(

@@ -52,7 +52,7 @@ async function failure(answer: Promise<unknown>): Promise<SummaryModelError> {
 }
 
 describe('OpenAiCompatibleSummaryModel', () => {
-  it('asks for a completion and reads it', async () => {
+  it('requests a completion and reads it', async () => {
     server.does(good);
 
     expect(await summarize({ maxTokens: 300, headers: { 'X-Title': 'shop' }, body: { seed: 1 } })).toEqual({
@@ -89,13 +89,13 @@ describe('OpenAiCompatibleSummaryModel', () => {
       ]),
       'Ann lives.',
     ],
-    ['thoughts without a beginning', completion('Hm, Ann.\n</think>\n\nAnn lives.'), 'Ann lives.'],
+    ['reasoning without an opening tag', completion('Hm, Ann.\n</think>\n\nAnn lives.'), 'Ann lives.'],
     [
       'a word of markup in it',
       completion('Ann asks what <think> and </think> are.'),
       'Ann asks what <think> and </think> are.',
     ],
-    ['thoughts first', completion('<think>Hm, Ann.</think>\n\nAnn lives.'), 'Ann lives.'],
+    ['reasoning first', completion('<think>Hm, Ann.</think>\n\nAnn lives.'), 'Ann lives.'],
     ['no reason to stop', completion('Ann lives.', { finish_reason: null }), 'Ann lives.'],
   ])('takes an answer with %s', async (_, behaviour, text) => {
     server.does(behaviour);
@@ -110,7 +110,7 @@ describe('OpenAiCompatibleSummaryModel', () => {
     ['refuses', completion(null, {}, { refusal: 'I will not speak of Rome.' }), 'the model refused'],
     ['is empty', completion(' \n'), 'the answer is empty'],
     ['has no text', completion(null), 'the answer is empty'],
-    ['never stops thinking', completion('<think>Hm, Ann'), 'the answer is empty'],
+    ['contains only reasoning', completion('<think>Hm, Ann'), 'the answer is empty'],
   ])('does not call it a summary when the answer %s', async (_, behaviour, unfinished) => {
     server.does(behaviour);
 
@@ -118,7 +118,7 @@ describe('OpenAiCompatibleSummaryModel', () => {
     expect(server.received).toHaveLength(1);
   });
 
-  it('tries again after two failures, later and later', async () => {
+  it('retries after two failures, with growing pauses', async () => {
     server.does(json({}, 500), json({}, 503), good);
 
     expect(await summarize()).toMatchObject({ text: 'Ann lives in Rome.' });
@@ -127,14 +127,14 @@ describe('OpenAiCompatibleSummaryModel', () => {
     expect(waits[1]).toBeGreaterThanOrEqual(500);
   });
 
-  it('waits for as many seconds as it is told to', async () => {
+  it('respects Retry-After in seconds', async () => {
     server.does(json({}, 429, { 'Retry-After': '7' }), good);
     await summarize();
 
     expect(waits).toEqual([7_000]);
   });
 
-  it('waits until the date that it is told', async () => {
+  it('respects Retry-After with a date', async () => {
     const inTenSeconds = new Date(Date.now() + 10_000).toUTCString();
     server.does(json({}, 429, { 'Retry-After': inTenSeconds }), good);
     await summarize();
@@ -143,7 +143,7 @@ describe('OpenAiCompatibleSummaryModel', () => {
     expect(waits[0]).toBeLessThanOrEqual(10_000);
   });
 
-  it('does not wait for an hour, but says when to come back', async () => {
+  it('does not wait for an hour, but returns retryAfterMs', async () => {
     server.does(json({ error: { code: 'rate_limit_exceeded' } }, 429, { 'Retry-After': '3600' }));
 
     expect(await failure(summarize())).toMatchObject({
@@ -217,7 +217,7 @@ describe('OpenAiCompatibleSummaryModel', () => {
     });
   });
 
-  it('takes the key to nobody else', async () => {
+  it('does not follow redirects with the key', async () => {
     const other = await MisbehavingServer.open();
     other.does(good);
     server.does(json({}, 307, { Location: `${other.url}/v1/chat/completions` }));
@@ -227,7 +227,7 @@ describe('OpenAiCompatibleSummaryModel', () => {
     await other.close();
   });
 
-  it('does not wait for a provider that hangs', async () => {
+  it('times out if the provider hangs', async () => {
     server.does(hang, good);
 
     expect(await summarize({ timeoutMs: 1_000 })).toMatchObject({ text: 'Ann lives in Rome.' });
@@ -238,7 +238,7 @@ describe('OpenAiCompatibleSummaryModel', () => {
     expect(await failure(summarize({ totalTimeoutMs: 20 }))).toMatchObject({ code: 'TIMED_OUT' });
   });
 
-  it('does not trust a fetch or a pause that knows no end', async () => {
+  it('times out if fetch or the pause ignores the signal', async () => {
     const deaf = { totalTimeoutMs: 20, fetch: forever };
     expect(await failure(summarize(deaf))).toMatchObject({ code: 'TIMED_OUT' });
 
@@ -246,7 +246,7 @@ describe('OpenAiCompatibleSummaryModel', () => {
     expect(await failure(summarize({ totalTimeoutMs: 100, wait: forever }))).toMatchObject({ code: 'TIMED_OUT' });
   });
 
-  it('ends and hangs up as soon as it is told to', async () => {
+  it('ends and closes the connection on abort', async () => {
     const controller = new AbortController();
     const hungUp = new Promise((resolve) => {
       server.does((response) => {
@@ -262,7 +262,7 @@ describe('OpenAiCompatibleSummaryModel', () => {
     expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
   });
 
-  it('ends a pause as soon as it is told to, and leaves no timer', async () => {
+  it('ends a pause on abort, and leaves no timer', async () => {
     jest.useFakeTimers();
     const controller = new AbortController();
     const answer = summarize({ wait: undefined, fetch: limited, totalTimeoutMs: 100_000 }, controller.signal);
@@ -275,7 +275,7 @@ describe('OpenAiCompatibleSummaryModel', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('says that a server is not there', async () => {
+  it('reports an unreachable server', async () => {
     const gone = await MisbehavingServer.open();
     const baseUrl = gone.url;
     await gone.close();
@@ -297,7 +297,7 @@ describe('OpenAiCompatibleSummaryModel', () => {
     expect(error).toMatchObject({ code: 'MISCONFIGURED', retryable: false });
   });
 
-  it('shows its key to nobody who prints it', () => {
+  it('does not show its key when it is printed', () => {
     expect(inspect(modelWith(), { depth: 9, showHidden: true })).not.toContain(KEY);
   });
 });

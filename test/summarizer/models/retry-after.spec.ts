@@ -1,8 +1,8 @@
-import { retryAfterMs } from '../../../src/summarizer/models/calls/retry-after.js';
+import { parseRetryAfter } from '../../../src/summarizer/models/provider-response.js';
 
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5);
 
-describe('retryAfterMs', () => {
+describe('parseRetryAfter', () => {
   it.each([
     ['120', 120_000],
     ['0', 0],
@@ -15,6 +15,6 @@ describe('retryAfterMs', () => {
     ['9'.repeat(400), undefined],
     [null, undefined],
   ])('reads %j as %s', (header, expected) => {
-    expect(retryAfterMs(header, NOW)).toBe(expected);
+    expect(parseRetryAfter(header, NOW)).toBe(expected);
   });
 });

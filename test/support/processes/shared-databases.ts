@@ -6,11 +6,20 @@ import type { SqlServerDescription } from './store-description.js';
 /** A store in a database of its own, on the server of the tests unless an address is given. */
 export async function sharedDatabase(
   server: SqlServer,
-  { address, ...settings }: Pick<SqlServerDescription, 'timeLimitMs'> & { readonly address?: string } = {},
+  {
+    address,
+    driverOptions,
+    ...settings
+  }: Pick<SqlServerDescription, 'timeLimitMs' | 'driverOptions'> & { readonly address?: string } = {},
 ): Promise<SharedStore> {
   const database = await server.createDatabase(address);
   return {
-    description: { kind: server.name, ...database.storageOptions, ...settings },
+    description: {
+      kind: server.name,
+      ...database.storageOptions,
+      ...settings,
+      driverOptions: { ...database.storageOptions.driverOptions, ...driverOptions },
+    },
     async checkIntegrity() {
       const connection = await database.connect();
       try {

@@ -4,7 +4,7 @@ import { redisProblems } from './redis-integrity.js';
 import type { SharedStore } from './shared-stores.js';
 import type { RedisClusterDescription, RedisDescription } from './store-description.js';
 
-type Settings = Pick<RedisDescription, 'commandTimeoutMs' | 'waitReplicas'>;
+type Settings = Pick<RedisDescription, 'commandTimeoutMs' | 'waitReplicas' | 'connection'>;
 
 /** A store on a single Redis, under a prefix of its own. */
 export function sharedRedis(url: string, settings: Settings = {}): SharedStore {

@@ -10,6 +10,8 @@ export interface SqliteDescription {
 
 interface RedisSettings {
   readonly prefix: string;
+  /** How the server knows its connections from others. */
+  readonly connection?: { readonly connectionName: string };
   readonly commandTimeoutMs?: number;
   readonly waitReplicas?: WaitReplicas;
 }

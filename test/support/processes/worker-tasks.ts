@@ -6,6 +6,7 @@ import type { SessionStorage } from '../../../src/sessions/storage/session-stora
 import { SessionService } from '../../../src/sessions/session.service.js';
 import { type StoreDescription, openDescribed } from './store-description.js';
 import { type SummarizedOpening, SummarizedStore, type Turns } from './summarized-store.js';
+import { untilItWorks } from '../attempts.js';
 import { numberedEvent } from './numbered-event.js';
 
 /** How one of several racing calls ended. */
@@ -132,6 +133,23 @@ export class WorkerTasks {
     }
   }
 
+  /** Appends numbered events, each again and again until it is acknowledged, until the app's state says `stop`. */
+  async appendStubbornly({ session, writer }: { session: SessionReference; writer: string }): Promise<number> {
+    const [service] = this.#services;
+    if (!service) throw new Error('Open the store first');
+    // Somebody listens meanwhile, also over connections that break.
+    const watching = watchStubbornly(service, session);
+    let number = 0;
+    for (let isStopped = false; !isStopped;) {
+      const event = numberedEvent(writer, number + 1);
+      await untilItWorks(() => service.append({ session, event }), Infinity);
+      await this.report((number += 1));
+      isStopped = 'stop' in (await untilItWorks(() => service.getAppState(session), Infinity));
+    }
+    await watching.stop();
+    return number;
+  }
+
   /** Puts each name on the agenda, all at once. */
   async putOnAgenda({ names, inMs }: { names: readonly string[]; inMs: number }): Promise<void> {
     const { length } = this.#storages;
@@ -152,4 +170,27 @@ export class WorkerTasks {
       }),
     );
   }
+}
+
+/** Watches a session, again and again where that ends with an error. */
+function watchStubbornly(service: SessionService, { id: sessionId, ...user }: SessionReference) {
+  let watch: AsyncIterableIterator<unknown> | undefined;
+  const stopping = new AbortController();
+  const watching = (async () => {
+    while (!stopping.signal.aborted) {
+      watch = service.watch({ ...user, sessionId });
+      try {
+        while (!(await watch.next()).done);
+      } catch {
+        // The store was away.
+      }
+    }
+  })();
+  return {
+    async stop(): Promise<void> {
+      stopping.abort();
+      await watch?.return?.();
+      await watching;
+    },
+  };
 }

@@ -1,25 +1,78 @@
-/** What a document may ask for at most. */
+import { SESSIONS_BODY_LIMIT } from '../../transport/body-limit.js';
+import { GraphQLError } from 'graphql';
+
+/** The limits of documents, responses and connections. */
 export interface GraphqlLimits {
-  /** Fields and fragments inside each other. */
+  /** Bytes of the text of a document, including comments. Checked before parsing. */
+  readonly maxTextBytes: number;
+  /** Nested fields and fragments. */
   readonly maxDepth: number;
-  /** Fields under another name. */
+  /** Fields with an alias. */
   readonly maxAliases: number;
-  /** Fields of the answer: those of a list count as often as `first` or `numRecentEvents` says. */
+  /**
+   * Fields of the response. Those of a list count once per `first` or `numRecentEvents`. A list without a number counts as the
+   * largest page.
+   */
   readonly maxComplexity: number;
   /**
-   * Words and signs of the text. GraphQL compares fields of the same name with each other, so what it does for a text grows
-   * with the square of it; values of any size are sent as variables.
+   * Tokens of the text. Validation compares fields of the same name with each other, so its time grows with the square. Send
+   * large values as variables.
    */
   readonly maxTokens: number;
-  /** Operations under way on one connection of graphql-ws. */
+  /** Events and sessions over all fields. Counted in the document and again in the response. */
+  readonly maxItems: number;
+  /** Bytes of events and state in one response, over all fields. */
+  readonly maxAnswerBytes: number;
+  /** Concurrent operations on one connection of graphql-ws. */
   readonly maxStreams: number;
+  /** Bytes of one message of graphql-ws. A longer one closes the connection with code 1009. */
+  readonly maxMessageBytes: number;
+  /** Bytes that a connection may send before its `connection_init` is accepted. More close it with code 1009. */
+  readonly maxHandshakeBytes: number;
+  /** How long to wait for `connection_init`. Then the connection is closed with code 4408. */
+  readonly handshakeSeconds: number;
+  /** Connections of graphql-ws. One more is refused with status 503. 0 = no limit. */
+  readonly maxConnections: number;
+  /**
+   * Connections of graphql-ws from one address. One more is refused with status 429. Default: 0 = no limit. Behind a proxy, set
+   * `addressOf` too: otherwise all connections have its address.
+   */
+  readonly maxConnectionsPerAddress: number;
+  /** A connection that reads no waiting data for so long is closed with code 1013. 0 = never. */
+  readonly stallSeconds: number;
 }
 
-/** Room for what explorers ask of the schema, and for a full page of whole events. */
+/** The limits of connections. */
+export type ConnectionLimits = Pick<
+  GraphqlLimits,
+  'maxMessageBytes' | 'maxHandshakeBytes' | 'maxConnections' | 'maxConnectionsPerAddress' | 'stallSeconds'
+>;
+
+/** Enough for the introspection of explorers, and for a full page of whole events. */
 export const DEFAULT_GRAPHQL_LIMITS: GraphqlLimits = {
+  maxTextBytes: 65_536,
   maxDepth: 20,
   maxAliases: 30,
   maxComplexity: 20_000,
   maxTokens: 1_000,
+  maxItems: 10_000,
+  maxAnswerBytes: 33_554_432,
   maxStreams: 100,
+  maxMessageBytes: SESSIONS_BODY_LIMIT,
+  maxHandshakeBytes: 65_536,
+  handshakeSeconds: 5,
+  maxConnections: 1_000,
+  maxConnectionsPerAddress: 0,
+  stallSeconds: 60,
 };
+
+/** Fills in the defaults. */
+export function graphqlLimits(given: Partial<GraphqlLimits> = {}): GraphqlLimits {
+  const known = Object.entries(given).filter(([, value]) => value !== undefined);
+  return { ...DEFAULT_GRAPHQL_LIMITS, ...Object.fromEntries(known) };
+}
+
+/** An error with the code `LIMIT_EXCEEDED`. */
+export function limitError(problem: string): GraphQLError {
+  return new GraphQLError(problem, { extensions: { code: 'LIMIT_EXCEEDED', status: 413 } });
+}

@@ -1,4 +1,4 @@
-/** The first of `length` positions for which `holds` is true, given that it stays true from there on. */
+/** The first index below `length` for which `holds` is true. `holds` must be monotonic. */
 export function firstIndex(length: number, holds: (index: number) => boolean): number {
   let low = 0;
   let high = length;

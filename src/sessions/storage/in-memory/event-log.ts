@@ -4,15 +4,15 @@ import type { SessionRecord } from '../../domain/session-record.js';
 import { firstIndex } from './binary-search.js';
 import type { EventWindow } from '../session-storage.js';
 
-/** An event with what finds it. */
+/** A stored event with its index fields. */
 export interface LogEntry extends StoredEvent {
   readonly anchor: boolean;
   readonly highWater: number;
 }
 
-/** The events of one session, found by place, id, anchor or time without walking over the others. */
+/** The events of one session, indexed by seq, id, anchor and time. */
 export class EventLog {
-  /** The event `seq` stands at `seq - 1`. */
+  /** The event `seq` is at index `seq - 1`. */
   readonly #entries: LogEntry[] = [];
   readonly #seqOfId = new Map<string, number>();
   readonly #anchorSeqs: number[] = [];

@@ -1,6 +1,6 @@
-import type { AppendOutcome, Commit } from '../../domain/commit.js';
 import { type Clock, systemClock } from '../../domain/clock.js';
 import { isAsExpected, recordAfter, refusalOf } from '../../domain/commit-rules.js';
+import type { AppendOutcome, Commit } from '../../domain/commit.js';
 import { StoreUnavailableError } from '../../domain/errors.js';
 import { type Lifetime, expiresAt, isExpired } from '../../domain/expiry.js';
 import type { SessionKey, StateOwner } from '../../domain/ids.js';
@@ -22,25 +22,26 @@ import type {
   WriteStateRequest,
 } from '../session-storage.js';
 import { EventLog } from './event-log.js';
-import { HeldLeases } from './held-leases.js';
-import { listOf } from './session-list.js';
+import { InMemoryAgenda } from './in-memory-agenda.js';
+import { InMemoryLeases } from './in-memory-leases.js';
 import { ScopeStates } from './scope-states.js';
-import { type StoredEntry, SessionShelf } from './session-shelf.js';
-import { SortedAgenda } from './sorted-agenda.js';
+import { SessionIndex, type StoredEntry, pageOf } from './session-index.js';
+
+const NO_STATE = { session: [], user: [], app: [] };
 
 /**
- * Keeps sessions in the memory of this process, for development, tests and short-lived agents. Everything
- * is kept as the JSON text it arrived as, so nothing handed out is shared with what is stored.
+ * Stores sessions in the memory of this process, for development, tests and short-lived agents. Everything is stored
+ * as JSON text, so returned objects are never shared with the store.
  *
  * @example
  * const sessions = new SessionService({ storage: new InMemorySessionStorage() });
  */
 export class InMemorySessionStorage implements SessionStorage {
   readonly #clock: Clock;
-  readonly #sessions = new SessionShelf();
+  readonly #sessions = new SessionIndex();
   readonly #scopes = new ScopeStates();
-  readonly #leases = new HeldLeases(() => this.#now());
-  readonly #agenda = new SortedAgenda(() => this.#now());
+  readonly #leases = new InMemoryLeases(() => this.#now());
+  readonly #agenda = new InMemoryAgenda(() => this.#now());
   readonly leases: LeaseStore = this.#leases;
   readonly agenda: Agenda = this.#agenda;
   readonly changes: SessionChanges = { positions: async (logs) => this.#positions(logs) };
@@ -100,9 +101,9 @@ export class InMemorySessionStorage implements SessionStorage {
     const now = this.#now();
     const entries = this.#sessions.of(request).filter(({ record }) => !isExpired(record.expiresAt, now));
     return {
-      sessions: listOf(entries, request).map((entry) => ({
+      sessions: pageOf(entries, request).map((entry) => ({
         record: entry.record,
-        state: this.#scopes.stateOf(entry, now),
+        state: request.withState === false ? NO_STATE : this.#scopes.stateOf(entry, now),
       })),
       ...(request.withTotal && { total: entries.length }),
     };
@@ -158,7 +159,7 @@ export class InMemorySessionStorage implements SessionStorage {
     this.#agenda.clear();
   }
 
-  /** What is held right now, expired or not; for tests and for looking into a running process. */
+  /** The current content, including expired data; for tests and diagnosis. */
   snapshot(): { sessions: number; events: number; stateEntries: number; text: string } {
     const entries = [...this.#sessions.all()];
     const events = entries.flatMap(({ log }) => log.entries());
@@ -191,7 +192,7 @@ export class InMemorySessionStorage implements SessionStorage {
     return entry && !isExpired(entry.record.expiresAt, now) ? entry : undefined;
   }
 
-  /** The time of an operation; there is none after the end. */
+  /** The time of an operation. Throws after close. */
   #now(): number {
     if (this.#isClosed) throw new StoreUnavailableError('The session store is closed.', false);
     return this.#clock.now();

@@ -2,7 +2,7 @@ import { type Lifetime, type Lifetimes, expiresAt, isExpired, isRenewalDue } fro
 import type { SessionKey, StateOwner } from '../../domain/ids.js';
 import { type StateWrites, changesNothing, writesOf } from '../../domain/scope-writes.js';
 import type { StateEntries, StoredState } from '../session-storage.js';
-import type { StoredEntry } from './session-shelf.js';
+import type { StoredEntry } from './session-index.js';
 
 interface Bucket {
   readonly owner: StateOwner;
@@ -15,7 +15,7 @@ interface ScopeWrites extends StateWrites {
   readonly now: number;
 }
 
-/** The state that sessions share: one bucket for each user, and one for each app. */
+/** Shared state: one bucket for each user, and one for each app. */
 export class ScopeStates {
   readonly #buckets = new Map<string, Bucket>();
 

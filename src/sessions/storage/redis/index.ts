@@ -1,2 +1,2 @@
 export { RedisSessionStorage } from './redis-session-storage.js';
-export type { RedisClient, RedisSessionStorageOptions, WaitReplicas } from './redis-options.js';
+export type { RedisClient, RedisSessionStorageOptions, WaitReplicas } from './connect/redis-options.js';

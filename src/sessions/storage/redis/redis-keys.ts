@@ -2,31 +2,74 @@ import { REDIS_PREFIX } from '../../../config/store-rules.js';
 import { InvalidInputError } from '../../domain/errors.js';
 import type { SessionKey, StateOwner } from '../../domain/ids.js';
 
-/** An id as a part of a key: ASCII, without what separates parts, and no two ids alike. */
+/** Encodes an id as a part of a key: ASCII without separators, and unique. */
 export function encodeId(id: string): string {
   return encodeURIComponent(id).replaceAll('*', '%2A');
 }
 
-/** No encoded id holds `@`, so no app is in its way. */
+/** A kind of key: its name in the documentation, and the type of its value. */
+export interface KeyKind {
+  readonly name: string;
+  readonly type: 'hash' | 'zset' | 'string';
+}
+
+/** Names of keys without the prefix and ids. */
+const TYPES: Readonly<Partial<Record<string, KeyKind['type']>>> = {
+  apps: 'zset',
+  '{app}:app-state': 'hash',
+  '{app}:by-update': 'zset',
+  '{app}:by-creation': 'zset',
+  '{app}:expiring': 'zset',
+  '{app}:users': 'zset',
+  '{app}:applied': 'string',
+  '{app|user}:user-state': 'hash',
+  '{app|user}:by-update': 'zset',
+  '{app|user}:by-creation': 'zset',
+  '{app|user}:expiring': 'zset',
+  '{app|user}:session': 'hash',
+  '{app|user}:events': 'hash',
+  '{app|user}:ids': 'hash',
+  '{app|user}:anchors': 'zset',
+  '{app|user}:state': 'hash',
+  '{app|user}:pending': 'hash',
+  '{@leases}:lease': 'hash',
+  '{@leases}:last-token': 'string',
+  '{@agenda}:due': 'zset',
+};
+
+/** No encoded id contains `@`, so no app shares these slots. */
 const SLOT_OF_LEASES = '{@leases}';
 const SLOT_OF_AGENDA = '{@agenda}';
 
 /**
- * The names of all keys. What a user has lies in one slot of a cluster, `{app|user}`; what an app has, in
- * another one, `{app}`; all leases, in one of their own, and so the agenda.
+ * The names of all keys. On a cluster the keys of a user are in one slot, `{app|user}`, and the keys of an app in
+ * another one, `{app}`. The leases and the agenda have slots of their own.
  */
 export class RedisKeys {
   constructor(private readonly prefix: string) {
-    if (!REDIS_PREFIX.pattern.test(prefix))
-      throw new InvalidInputError('must not hold braces, which choose the slot of a key', 'prefix');
+    if (!REDIS_PREFIX.pattern.test(prefix)) {
+      throw new InvalidInputError('must not contain braces, which choose the slot of a key', 'prefix');
+    }
   }
 
-  /** All names of apps. */
+  /** The kind of a key, if it is a key of the store. */
+  kindOf(key: string): KeyKind | undefined {
+    if (!key.startsWith(this.prefix)) return undefined;
+    const name = key
+      .slice(this.prefix.length)
+      .replace(/^\{[^@|}][^|}]*\|[^}]*\}/, '{app|user}')
+      .replace(/^\{[^@|}][^|}]*\}/, '{app}')
+      .replace(/^(\{[^}]*\}:[^:]*):.*$/, '$1');
+    const type = TYPES[name];
+    return type && { name, type };
+  }
+
+  /** The names of all apps. */
   get apps(): string {
     return `${this.prefix}apps`;
   }
 
-  /** The highest token that any lease ever had. */
+  /** The highest token of any lease so far. */
   get lastLeaseToken(): string {
     return `${this.prefix}${SLOT_OF_LEASES}:last-token`;
   }
@@ -35,17 +78,17 @@ export class RedisKeys {
     return `${this.prefix}${SLOT_OF_LEASES}:lease:${encodeId(name)}`;
   }
 
-  /** What has to be looked at later. */
+  /** The entries of the agenda. */
   get agenda(): string {
     return `${this.prefix}${SLOT_OF_AGENDA}:due`;
   }
 
-  /** What the keys of a user begin with. */
+  /** The prefix of a user's keys. */
   baseOfUser(appName: string, userId: string): string {
     return `${this.prefix}{${encodeId(appName)}|${encodeId(userId)}}:`;
   }
 
-  /** What the keys of all users of an app begin with. */
+  /** The prefix that the keys of all users of an app share. */
   baseOfUsers(appName: string): string {
     return `${this.prefix}{${encodeId(appName)}`;
   }
@@ -54,17 +97,17 @@ export class RedisKeys {
     return `${this.prefix}{${encodeId(appName)}}:`;
   }
 
-  /** The record of a session; also the channel that tells what happens to it. */
+  /** The record of a session; also the name of its channel. */
   recordOf({ appName, userId, sessionId }: SessionKey): string {
     return `${this.baseOfUser(appName, userId)}session:${encodeId(sessionId)}`;
   }
 
-  /** What a session left to be done in another slot. */
+  /** On a cluster: the pending writes of a session to its app. */
   pendingOf({ appName, userId, sessionId }: SessionKey): string {
     return `${this.baseOfUser(appName, userId)}pending:${encodeId(sessionId)}`;
   }
 
-  /** What a session is made of, and what of its user it has to do with. */
+  /** The six keys of a session, then the state and the indexes of its user. */
   ofSession(key: SessionKey): string[] {
     const { appName, userId, sessionId } = key;
     const base = this.baseOfUser(appName, userId);
@@ -87,7 +130,7 @@ export class RedisKeys {
       : `${this.baseOfUser(appName, userId)}user-state`;
   }
 
-  /** Sessions by update, by creation, and those that expire; of a user or of an app. */
+  /** The sessions of a user or an app: by update, by creation, and the expiring ones. */
   indexesOf({ appName, userId }: StateOwner): [byUpdate: string, byCreation: string, expiring: string] {
     return indexesUnder(userId === undefined ? this.baseOfApp(appName) : this.baseOfUser(appName, userId));
   }
@@ -96,7 +139,7 @@ export class RedisKeys {
     return `${this.baseOfApp(appName)}users`;
   }
 
-  /** How far the pending writes of a session were applied. */
+  /** The number of the last pending write of a session that was applied. */
   applied(appName: string, incarnation: string): string {
     return `${this.baseOfApp(appName)}applied:${incarnation}`;
   }

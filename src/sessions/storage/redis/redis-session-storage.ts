@@ -1,3 +1,5 @@
+import type { RedisSettings } from '../../../config/store-settings.js';
+import type { Clock } from '../../domain/clock.js';
 import type { AppendOutcome, Commit } from '../../domain/commit.js';
 import type { Lifetime } from '../../domain/expiry.js';
 import type { SessionKey, StateOwner } from '../../domain/ids.js';
@@ -17,30 +19,30 @@ import type {
   TrimRequest,
   WriteStateRequest,
 } from '../session-storage.js';
-import { appendCommit } from './append-commit.js';
-import type { AppScope } from './app-scope.js';
-import { AppMemory, ClusterApp } from './cluster-app.js';
-import { createSession } from './create-session.js';
-import { deleteSession } from './delete-session.js';
-import { listOfUser } from './list-of-user.js';
-import { logPositions } from './log-positions.js';
-import { ExpiryPurge } from './purge-expired.js';
-import { readSession } from './read-session.js';
-import { RedisAgenda } from './redis-agenda.js';
-import { RedisConnection } from './redis-connection.js';
-import { RedisFeed } from './redis-feed.js';
+import { ALL_SCRIPTS } from './all-scripts.js';
+import { type AppScope, SingleNodeAppScope } from './app-scope/app-scope.js';
+import { AppMemory, ClusterAppScope } from './app-scope/cluster-app-scope.js';
+import { appendCommit } from './append/append-commit.js';
+import { createSession } from './append/create-session.js';
+import { trimLog } from './append/trim-log.js';
+import { RedisConnection } from './connect/redis-connection.js';
+import { DEFAULT_PREFIX, type RedisClient, type RedisSessionStorageOptions } from './connect/redis-options.js';
+import { RedisAgenda } from './coordinate/redis-agenda.js';
+import { RedisLeases } from './coordinate/redis-leases.js';
+import { deleteSession } from './expire/delete-session.js';
+import { ExpiryPurge } from './expire/purge-expired.js';
+import { touchSession } from './expire/touch-session.js';
+import { listSessions } from './list/list-sessions.js';
+import { logPositions } from './live/log-positions.js';
+import { RedisFeed } from './live/redis-feed.js';
+import { readSession } from './read/read-session.js';
 import { RedisKeys } from './redis-keys.js';
-import { RedisLeases } from './redis-leases.js';
-import { DEFAULT_PREFIX, type RedisSessionStorageOptions } from './redis-options.js';
-import { readSharedState, writeSharedState } from './shared-state.js';
-import type { ScriptRunner } from './script-runner.js';
-import { SingleNodeApp } from './single-node-app.js';
-import { touchSession } from './touch-session.js';
-import { trimLog } from './trim-log.js';
+import type { ScriptRunner } from './script/script.js';
+import { readSharedState, writeSharedState } from './state/shared-state.js';
 
 /**
- * Keeps sessions in Redis: on a single node, behind Sentinel, or on a cluster. Every operation on a session is
- * one script, so it is one round trip and atomic; only what a cluster keeps in another slot takes more.
+ * Stores sessions in Redis: on a single node, behind Sentinel, or on a cluster. An operation on a session is one script,
+ * so it is atomic and takes one round trip. On a cluster, app state takes more scripts, because it is in another slot.
  *
  * @example
  * const sessions = new SessionService({ storage: new RedisSessionStorage({ url: 'redis://127.0.0.1:6379' }) });
@@ -52,15 +54,16 @@ export class RedisSessionStorage implements SessionStorage {
   readonly #connection: RedisConnection;
   readonly #keys: RedisKeys;
   readonly #feed: RedisFeed;
-  readonly #appFor: (scripts: ScriptRunner) => AppScope;
+  readonly #appScopeOf: (scripts: ScriptRunner) => AppScope;
 
   constructor(options: RedisSessionStorageOptions = {}) {
     this.#keys = new RedisKeys(options.prefix ?? DEFAULT_PREFIX);
-    this.#connection = new RedisConnection(options);
+    this.#connection = new RedisConnection(options, this.#keys, ALL_SCRIPTS);
     const memory = new AppMemory();
-    this.#appFor = this.#connection.isCluster
-      ? (scripts) => new ClusterApp(scripts, this.#keys, memory)
-      : (scripts) => new SingleNodeApp(scripts, this.#keys);
+    const singleNode = new SingleNodeAppScope(this.#keys);
+    this.#appScopeOf = this.#connection.isCluster
+      ? (scripts) => new ClusterAppScope(scripts, this.#keys, memory)
+      : () => singleNode;
     this.leases = new RedisLeases(this.#connection, this.#keys);
     this.agenda = new RedisAgenda(this.#connection, this.#keys);
     const { client, timeoutMs, isCluster } = this.#connection;
@@ -71,7 +74,7 @@ export class RedisSessionStorage implements SessionStorage {
     };
   }
 
-  /** Connects, so that a wrong setting shows at once; otherwise the first operation does. */
+  /** Connects, so that a wrong setting fails at once. Without this call, the first operation connects. */
   async open(): Promise<void> {
     await this.#connection.open();
   }
@@ -89,10 +92,7 @@ export class RedisSessionStorage implements SessionStorage {
   }
 
   list(request: ListRequest): Promise<ListResult> {
-    const { userId } = request;
-    return this.#call((scripts, app) =>
-      userId === undefined ? app.listApp(request) : listOfUser(scripts, this.#keys, app, { ...request, userId }),
-    );
+    return this.#call((scripts, app) => listSessions(scripts, this.#keys, app, request));
   }
 
   touch(request: TouchRequest): Promise<void> {
@@ -104,7 +104,7 @@ export class RedisSessionStorage implements SessionStorage {
   }
 
   delete(key: SessionKey): Promise<void> {
-    return this.#call((scripts, app) => deleteSession(scripts, app, key));
+    return this.#call((scripts, app) => deleteSession(scripts, this.#keys, app, key));
   }
 
   async readState(owner: StateOwner, renew?: Lifetime): Promise<StateEntries> {
@@ -116,8 +116,8 @@ export class RedisSessionStorage implements SessionStorage {
   }
 
   purgeExpired(limit: number): Promise<PurgeCounts> {
-    // It goes on as long as there is something to clear away, so each of its scripts has a limit of its own.
-    const app = this.#appFor(this.#connection);
+    // A purge may run long, so each of its scripts has its own time limit.
+    const app = this.#appScopeOf(this.#connection);
     return new ExpiryPurge(this.#connection, this.#keys, app, limit).run();
   }
 
@@ -126,9 +126,14 @@ export class RedisSessionStorage implements SessionStorage {
     await this.#connection.close();
   }
 
-  /** Everything that belongs to one call shares its limit of time. */
+  /** All scripts of one call share one time limit. */
   #call<Result>(work: (scripts: ScriptRunner, app: AppScope) => Promise<Result>): Promise<Result> {
-    const scripts = this.#connection.call();
-    return work(scripts, this.#appFor(scripts));
+    const scripts = this.#connection.startCall();
+    return work(scripts, this.#appScopeOf(scripts));
   }
+}
+
+/** Creates the store from settings that do not use the types of ioredis. It opens no connection. */
+export function redisStorageOf({ client, ...settings }: RedisSettings, clock: Clock | undefined): RedisSessionStorage {
+  return new RedisSessionStorage({ ...settings, client: client as RedisClient | undefined, clock });
 }

@@ -1,5 +1,5 @@
 import { EntitySchema, type EntitySchemaColumnOptions, type EntitySchemaOptions } from 'typeorm';
-import { type SupportedType, dialectOf } from './dialects.js';
+import { type SupportedType, dialectOf } from './sql/dialect.js';
 import { SESSIONS_KEY } from './tables.js';
 
 /**
@@ -28,9 +28,16 @@ export function sessionEntities(type: SupportedType, entityPrefix = ''): EntityS
     return { type: name as 'text', ...(length && { length }), ...types.exactCollation };
   };
   const named = (name: string): { name: string } => ({ name: `${entityPrefix}${name}` });
-  const belongsTo = (target: string, name: string, owner: string): EntitySchemaOptions<unknown>['foreignKeys'] => [
-    { ...named(name), target, columnNames: [owner], referencedColumnNames: ['pk'], onDelete: 'CASCADE' },
-  ];
+  // As relations, since TypeORM knows `foreignKeys` from 0.3.23 on only.
+  const belongsTo = (target: string, name: string, owner: string): EntitySchemaOptions<unknown>['relations'] => ({
+    owner: {
+      type: 'many-to-one',
+      target,
+      nullable: false,
+      onDelete: 'CASCADE',
+      joinColumn: { name: owner, referencedColumnName: 'pk', foreignKeyConstraintName: named(name).name },
+    },
+  });
   const id = exact(191);
   const stateKey: EntitySchemaColumnOptions = { ...exact(512), primary: true };
 
@@ -94,12 +101,12 @@ export function sessionEntities(type: SupportedType, entityPrefix = ''): EntityS
           ? { ...named('agent_session_events_anchors'), columns: ['session_pk', 'seq'], where: '"anchor" = 1' }
           : { ...named('agent_session_events_anchors'), columns: ['session_pk', 'anchor', 'seq'] },
       ],
-      foreignKeys: belongsTo('agent_sessions', 'agent_session_events_session', 'session_pk'),
+      relations: belongsTo('agent_sessions', 'agent_session_events_session', 'session_pk'),
     }),
     new EntitySchema({
       name: 'agent_session_state',
       columns: { session_pk: { ...key, primary: true }, name: stateKey, value: text },
-      foreignKeys: belongsTo('agent_sessions', 'agent_session_state_session', 'session_pk'),
+      relations: belongsTo('agent_sessions', 'agent_session_state_session', 'session_pk'),
     }),
     new EntitySchema({
       name: 'agent_shared_scopes',
@@ -112,7 +119,7 @@ export function sessionEntities(type: SupportedType, entityPrefix = ''): EntityS
     new EntitySchema({
       name: 'agent_shared_state',
       columns: { scope_pk: { ...key, primary: true }, name: stateKey, value: text },
-      foreignKeys: belongsTo('agent_shared_scopes', 'agent_shared_state_scope', 'scope_pk'),
+      relations: belongsTo('agent_shared_scopes', 'agent_shared_state_scope', 'scope_pk'),
     }),
     new EntitySchema({
       name: 'agent_leases',

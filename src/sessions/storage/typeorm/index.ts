@@ -1,4 +1,4 @@
-export type { SupportedType } from './dialects.js';
+export type { SupportedType } from './sql/dialect.js';
 export { sessionEntities } from './entities.js';
 export { SESSION_MIGRATIONS } from './migrations/index.js';
 export { TypeOrmSessionStorage } from './typeorm-session-storage.js';

@@ -4,7 +4,7 @@ import type { Clock } from '../../domain/clock.js';
 import type { TypeOrmSessionStorageOptions } from './typeorm-options.js';
 import { TypeOrmSessionStorage } from './typeorm-session-storage.js';
 
-/** The store that a configuration describes without words of TypeORM; nothing is opened yet. */
+/** Creates the store that the settings describe. It does not open the database. */
 export function typeOrmStorageOf(settings: DatabaseSettings, clock: Clock | undefined): TypeOrmSessionStorage {
   return new TypeOrmSessionStorage({ ...optionsOf(settings), clock });
 }

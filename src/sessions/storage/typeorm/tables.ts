@@ -1,5 +1,7 @@
-import type { DataSource } from 'typeorm';
-import { Sql } from './sql.js';
+import type { DataSource, QueryRunner } from 'typeorm';
+import { SCHEMA_NAME, TABLE_PREFIX, type TextRule } from '../../../config/store-rules.js';
+import { InvalidInputError } from '../../domain/errors.js';
+import { Sql } from './sql/sql.js';
 
 const TABLE_NAMES = {
   sessions: 'agent_sessions',
@@ -11,15 +13,15 @@ const TABLE_NAMES = {
   agenda: 'agent_agenda',
 } as const;
 
-/** The index that finds a session by its ids. */
+/** The unique index on the ids of a session. */
 export const SESSIONS_KEY = 'agent_sessions_key';
 
 type TableKey = keyof typeof TABLE_NAMES;
 
-/** The names of the tables, quoted, with the schema and the prefix that the DataSource gives them. */
+/** The quoted table names, with the schema and the prefix of the DataSource. */
 export type Tables = Readonly<Record<TableKey, Sql>>;
 
-/** {@link SESSIONS_KEY}, quoted, with the prefix. */
+/** {@link SESSIONS_KEY}, quoted and with the prefix. */
 export function sessionsKeyOf(dataSource: DataSource): Sql {
   return new Sql(dataSource.driver.escape(prefixedName(dataSource, SESSIONS_KEY)));
 }
@@ -32,18 +34,43 @@ export function tablesOf(dataSource: DataSource): Tables {
   return Object.fromEntries(entries) as unknown as Tables;
 }
 
-/** The same names as they are, for TypeORM to quote. */
+/** The DataSource of a query runner. TypeORM before 1.0 calls it `connection`. */
+export function dataSourceOf(queryRunner: QueryRunner): DataSource {
+  return 'dataSource' in queryRunner ? queryRunner.dataSource : (queryRunner as { connection: DataSource }).connection;
+}
+
+/** The unquoted table names with the prefix, for TypeORM. */
 export function tableNamesOf(dataSource: DataSource): Readonly<Record<TableKey, string>> {
   const entries = Object.entries(TABLE_NAMES).map(([key, name]) => [key, prefixedName(dataSource, name)] as const);
   return Object.fromEntries(entries) as Record<TableKey, string>;
 }
 
-/** A name that is unique in a whole database, such as that of an index, with the same prefix. */
+/** Adds the prefix to a name that must be unique in the database, such as the name of an index. */
 export function prefixedName({ options }: DataSource, name: string): string {
   return `${options.entityPrefix ?? ''}${name}`;
 }
 
-/** The schema that a DataSource was told to use, where there are such. */
+/** The schema of a PostgreSQL DataSource. */
 export function schemaOf({ options }: DataSource): string | undefined {
   return options.type === 'postgres' ? options.schema : undefined;
+}
+
+interface Names {
+  readonly tablePrefix?: string | undefined;
+  readonly schema?: string | undefined;
+}
+
+/** Refuses a prefix or schema with characters that could break a statement, because both become part of the SQL text. */
+export function checkNames({ tablePrefix = '', schema = '' }: Names): void {
+  checkName(tablePrefix, TABLE_PREFIX, 'tablePrefix');
+  checkName(schema, SCHEMA_NAME, 'schema');
+}
+
+function checkName(name: string, { pattern, allowed }: TextRule, what: string): void {
+  if (!pattern.test(name)) throw new InvalidInputError(`must be ${allowed}`, what);
+}
+
+/** Checks the names of a DataSource of the app. */
+export function checkNamesOf(dataSource: DataSource): void {
+  checkNames({ tablePrefix: dataSource.options.entityPrefix, schema: schemaOf(dataSource) });
 }

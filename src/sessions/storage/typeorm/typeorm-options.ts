@@ -1,13 +1,14 @@
 import type { DataSource } from 'typeorm';
+import type { TlsChoice } from '../../../config/tls-settings.js';
 import type { Clock } from '../../domain/clock.js';
 
-/** What holds for every database. */
-export interface CommonOptions {
-  /** How long an operation may take, waiting for others included; 5,000 unless given. */
+/** Options of every database. */
+interface CommonOptions {
+  /** Time limit of an operation, including waits for locks and connections. Default: 5,000. */
   readonly timeLimitMs?: number | undefined;
-  /** Whether appends that wait at the same time share a transaction, which saves waiting; on unless switched off. */
+  /** Whether appends that wait at the same time share a transaction. Default: `true`. */
   readonly coalesceAppends?: boolean | undefined;
-  /** Where the time comes from; the database's own clock unless given (with SQLite, this machine's). */
+  /** Default: the clock of the database server, or of this machine with SQLite. */
   readonly clock?: Clock | undefined;
 }
 
@@ -15,35 +16,40 @@ export interface CommonOptions {
 export interface SqliteOptions extends CommonOptions {
   /** Path of the file, or `:memory:`. */
   readonly database: string;
-  /** The driver; `libsql` unless given. The module of `better-sqlite3` fits as well. */
+  /** The driver module: `libsql` (default) or `better-sqlite3`. */
   readonly driver?: unknown;
-  /** Stands in front of the names of all tables. */
+  /** Prefix of the names of all tables and indexes. */
   readonly tablePrefix?: string | undefined;
 }
 
 /** A MySQL, MariaDB or PostgreSQL server. */
 export interface ServerOptions extends CommonOptions {
-  /** `mysql://`, `mariadb://` or `postgres://`, with user, password, host, port and database. */
+  /**
+   * `mysql://`, `mariadb://` or `postgres://`, with user, password, host, port and database. The query may set TLS, such as
+   * `sslmode=verify-full` for PostgreSQL and `ssl-mode=VERIFY_IDENTITY` for MySQL. Unknown options are refused.
+   */
   readonly url: string;
-  /** Stands in front of the names of all tables. */
+  /** TLS of the connections. Default: what the URL says, else no TLS. */
+  readonly tls?: TlsChoice | undefined;
+  /** Prefix of the names of all tables and indexes. */
   readonly tablePrefix?: string | undefined;
-  /** Where the tables are; PostgreSQL only. Made if there is none. */
+  /** Schema of the tables, created if it does not exist. PostgreSQL only. */
   readonly schema?: string | undefined;
-  /** Connections to keep at most; 10 unless given. */
+  /** Maximum number of connections. Default: 10. */
   readonly poolSize?: number | undefined;
-  /** Whether the server remembers how to run statements; PostgreSQL only. Off behind a pooler that shares connections. */
+  /** Whether to use prepared statements. Switch off behind a pooler in transaction mode. PostgreSQL only. Default: `true`. */
   readonly preparedStatements?: boolean | undefined;
-  /** What else the driver is to be told, such as `ssl`. */
+  /** More options for the driver. */
   readonly driverOptions?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /**
- * A DataSource of the app, initialised and closed by the app. Prefix and schema are its own, and so are the
- * tables: it has `SESSION_MIGRATIONS` among its migrations.
+ * A DataSource of the app, which the app initialises and closes. Its prefix and schema apply, and its migrations
+ * include `SESSION_MIGRATIONS`.
  */
 export interface HostDataSourceOptions extends CommonOptions {
   readonly dataSource: DataSource;
 }
 
-/** Where the tables are: in a file, on a server, or behind a DataSource of the app. */
+/** A SQLite file, a database server, or a DataSource of the app. */
 export type TypeOrmSessionStorageOptions = SqliteOptions | ServerOptions | HostDataSourceOptions;

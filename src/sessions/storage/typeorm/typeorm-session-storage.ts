@@ -1,6 +1,6 @@
 import type { AppendOutcome, Commit } from '../../domain/commit.js';
 import { StoreUnavailableError } from '../../domain/errors.js';
-import { type Lifetime, isRenewalDue } from '../../domain/expiry.js';
+import { isRenewalDue, type Lifetime } from '../../domain/expiry.js';
 import type { SessionKey, StateOwner } from '../../domain/ids.js';
 import type { Agenda } from '../agenda.js';
 import type { LeaseStore } from '../lease-store.js';
@@ -18,31 +18,29 @@ import type {
   TrimRequest,
   WriteStateRequest,
 } from '../session-storage.js';
-import { createSession } from './create-session.js';
-import { LazyDatabase } from './lazy-database.js';
-import { listSessions } from './list-sessions.js';
-import { logPositions } from './log-positions.js';
-import { openDatabase } from './open-database.js';
-import { purgeExpired } from './purge-expired.js';
-import { readSession } from './read-session.js';
-import { readScope } from './read-state.js';
-import { hasKey } from './session-lookup.js';
-import { renewal } from './shared-scopes.js';
-import { sql } from './sql.js';
-import { SqlAgenda } from './sql-agenda.js';
-import { SqlLeases } from './sql-leases.js';
-import type { TransactionOptions, Work } from './sql-transaction.js';
-import { CollectedStateWrites } from './state-writes.js';
-import { touchSession } from './touch-session.js';
-import { trimLog } from './trim-log.js';
+import { createSession } from './append/create-session.js';
+import { trimLog } from './append/trim-log.js';
+import { LazyDatabase } from './connect/lazy-database.js';
+import { openDatabase } from './connect/open-database.js';
+import { SqlAgenda } from './coordinate/sql-agenda.js';
+import { SqlLeases } from './coordinate/sql-leases.js';
+import { deleteSession } from './expire/delete-session.js';
+import { purgeExpired } from './expire/purge-expired.js';
+import { touchSession } from './expire/touch-session.js';
+import { listSessions } from './list/list-sessions.js';
+import { logPositions } from './live/log-positions.js';
+import { readSession } from './read/read-session.js';
+import type { TransactionOptions, Work } from './sql/transaction.js';
+import { readScope } from './state/read-state.js';
+import { StateWriter, renewScope } from './state/write-state.js';
 import type { TypeOrmSessionStorageOptions } from './typeorm-options.js';
 
-/** Work that finds a session before it compares times. */
-const LOOKS_FIRST: TransactionOptions = { isTimeNeededLater: true };
+/** For work that looks up a session before it compares times. */
+const BEGIN_LAZILY: TransactionOptions = { beginsLazily: true };
 
 /**
- * Keeps sessions in SQLite, MySQL, MariaDB or PostgreSQL through TypeORM. The database is opened and its
- * tables are made when they are first needed; any number of processes may share one.
+ * Stores sessions in SQLite, MySQL, MariaDB or PostgreSQL through TypeORM. The first operation opens the database
+ * and creates the tables. Any number of processes may share a database.
  *
  * @example
  * new TypeOrmSessionStorage({ database: './data/sessions.db' });
@@ -53,27 +51,26 @@ export class TypeOrmSessionStorage implements SessionStorage {
   readonly #database: LazyDatabase;
   readonly leases: LeaseStore = new SqlLeases((work) => this.#write(work));
   readonly agenda: Agenda = new SqlAgenda({ read: (work) => this.#read(work), write: (work) => this.#write(work) });
-
   readonly changes: SessionChanges;
 
   constructor(options: TypeOrmSessionStorageOptions) {
     const database = new LazyDatabase(() => openDatabase(options));
     this.#database = database;
     this.changes = {
-      positions: (logs) => this.#read((transaction) => logPositions(transaction, logs), LOOKS_FIRST),
+      positions: (logs) => this.#read((transaction) => logPositions(transaction, logs), BEGIN_LAZILY),
       get feed() {
         return database.feed;
       },
     };
   }
 
-  /** Opens the database and brings its tables up to date, so that a wrong setting shows at once. */
+  /** Opens the database and runs the migrations, so that a wrong setting fails at once. */
   async open(): Promise<void> {
     await this.#database.open();
   }
 
   create(request: CreateRequest): Promise<StoredSession | undefined> {
-    return this.#write((transaction) => createSession(transaction, request), LOOKS_FIRST);
+    return this.#write((transaction) => createSession(transaction, request), BEGIN_LAZILY);
   }
 
   async append(commit: Commit): Promise<AppendOutcome> {
@@ -82,7 +79,7 @@ export class TypeOrmSessionStorage implements SessionStorage {
   }
 
   read(request: ReadRequest): Promise<StoredSession | undefined> {
-    return this.#read((transaction) => readSession(transaction, request), LOOKS_FIRST);
+    return this.#read((transaction) => readSession(transaction, request), BEGIN_LAZILY);
   }
 
   list(request: ListRequest): Promise<ListResult> {
@@ -94,15 +91,11 @@ export class TypeOrmSessionStorage implements SessionStorage {
   }
 
   trim(request: TrimRequest): Promise<void> {
-    return this.#write((transaction) => trimLog(transaction, request), LOOKS_FIRST);
+    return this.#write((transaction) => trimLog(transaction, request), BEGIN_LAZILY);
   }
 
-  async delete(key: SessionKey): Promise<void> {
-    await this.#write(async (transaction) => {
-      const { tables } = transaction;
-      const announcements = transaction.announcementsOfDeletion(hasKey(key));
-      transaction.finishWith([...announcements, sql`DELETE FROM ${tables.sessions} WHERE ${hasKey(key)}`]);
-    });
+  delete(key: SessionKey): Promise<void> {
+    return this.#write((transaction) => deleteSession(transaction, key));
   }
 
   async readState(owner: StateOwner, renew?: Lifetime): Promise<StateEntries> {
@@ -111,15 +104,17 @@ export class TypeOrmSessionStorage implements SessionStorage {
       return { ...scope, isDue: renew && scope.expiresAt && isRenewalDue(scope.expiresAt, transaction.now, renew) };
     });
     if (renew && isDue) {
-      const renewing = this.#write(async (transaction) => transaction.finishWith([renewal(transaction, owner, renew)]));
-      await renewing.catch(passOverUnavailable);
+      const renewing = this.#write(async (transaction) =>
+        transaction.addToCommit([renewScope(transaction, owner, renew)]),
+      );
+      await renewing.catch(ignoreUnavailable);
     }
     return entries;
   }
 
   writeState({ owner, lifetime, ...writes }: WriteStateRequest): Promise<StateEntries> {
     return this.#write(async (transaction) => {
-      const collected = new CollectedStateWrites(transaction);
+      const collected = new StateWriter(transaction);
       collected.addToScope(owner, writes, lifetime);
       await transaction.changeAll(await collected.statements());
       return (await readScope(transaction, owner)).entries;
@@ -146,7 +141,7 @@ export class TypeOrmSessionStorage implements SessionStorage {
   }
 }
 
-/** What was read was read, also where the database takes no writes. */
-function passOverUnavailable(error: unknown): void {
+/** A failed renewal does not fail the read. */
+function ignoreUnavailable(error: unknown): void {
   if (!(error instanceof StoreUnavailableError)) throw error;
 }

@@ -17,6 +17,10 @@ export const ILLEGAL_EVENTS: readonly Row[] = [
   ['an id with a line break', { id: 'a\nb' }, '$.id'],
   ['an id of 192 bytes', { id: 'x'.repeat(192) }, '$.id'],
   ['an author that is a number', { author: 5 }, '$.author'],
+  ['an event without author', { author: undefined }, '$.author'],
+  ['an author that is null', { author: null }, '$.author'],
+  ['an author that is white space', { author: ' \n' }, '$.author'],
+  ['an event inside another object', { author: undefined, event: { author: 'user' } }, '$.author'],
   ['an invocation id that is an object', { invocationId: {} }, '$.invocationId'],
   ['a branch that is an array', { branch: [] }, '$.branch'],
   ['partial that is text', { partial: 'true' }, '$.partial'],
@@ -77,7 +81,7 @@ export const ILLEGAL_EVENTS: readonly Row[] = [
 
 /** Events that look wrong and are none, with what is stored of them. */
 export const LEGAL_EVENTS: readonly (readonly [name: string, event: EventInput, stored: object])[] = [
-  ['an empty event', {}, { actions: { stateDelta: {} } }],
+  ['an event that says nothing', {}, { actions: { stateDelta: {} } }],
   ['null where something is optional', { content: null, branch: null } as never, { content: null, branch: null }],
   ['a timestamp of 0', { timestamp: 0 }, { timestamp: 0 }],
   ['a timestamp of minus zero', { timestamp: -0 }, { timestamp: 0 }],
@@ -85,7 +89,7 @@ export const LEGAL_EVENTS: readonly (readonly [name: string, event: EventInput, 
   ['a seq of its own', { seq: 77 }, { seq: 2 }],
   ['no parts', { content: { parts: [] } }, { content: { parts: [] } }],
   ['an empty part', { content: { parts: [{}] } }, { content: { parts: [{}] } }],
-  ['empty text in both names', { author: '', invocationId: '' }, { author: '', invocationId: '' }],
+  ['an empty invocation id', { invocationId: '' }, { invocationId: '' }],
   ['negative tokens', { usageMetadata: { totalTokenCount: -5 } }, { usageMetadata: { totalTokenCount: -5 } }],
   [
     'a removal twice',

@@ -97,7 +97,11 @@ export const ILLEGAL_REQUESTS: readonly Row[] = [
   ['no session', 'session', async (sessions) => sessions.appendEvent({ session: undefined as never, event: {} })],
   ['null for session', 'session', async (sessions) => sessions.appendEvent({ session: null as never, event: {} })],
   ['text for session', 'session', async (sessions) => sessions.appendEvent({ session: 's-1' as never, event: {} })],
-  ['an empty session', 'appName', async (sessions) => sessions.appendEvent({ session: {} as never, event: {} })],
+  [
+    'an empty session',
+    'session.appName',
+    async (sessions) => sessions.appendEvent({ session: {} as never, event: {} }),
+  ],
   ['saving what is no session', 'session', async (sessions) => sessions.updateSession(SESSION as never)],
   [
     'state that is a list',

@@ -6,9 +6,8 @@ import {
   type TableIndexOptions,
   type TableOptions,
 } from 'typeorm';
-import type { Dialect } from '../dialect.js';
-import { dialectOf } from '../dialects.js';
-import { prefixedName, schemaOf, tableNamesOf } from '../tables.js';
+import { type Dialect, dialectOf } from '../sql/dialect.js';
+import { dataSourceOf, prefixedName, schemaOf, tableNamesOf } from '../tables.js';
 
 /** The tables of the session store, as every kind of database has them. */
 export class CreateSessionTables1763700000000 implements MigrationInterface {
@@ -16,7 +15,7 @@ export class CreateSessionTables1763700000000 implements MigrationInterface {
 
   async up(queryRunner: QueryRunner): Promise<void> {
     // MySQL makes tables outside of transactions: whoever died half way has left some of them, each of them whole.
-    const mayExist = dialectOf(queryRunner.dataSource.options.type).name === 'mysql';
+    const mayExist = dialectOf(dataSourceOf(queryRunner).options.type).name === 'mysql';
     for (const table of tablesFor(queryRunner)) await queryRunner.createTable(table, mayExist);
   }
 
@@ -25,7 +24,8 @@ export class CreateSessionTables1763700000000 implements MigrationInterface {
   }
 }
 
-function tablesFor({ dataSource }: QueryRunner): Table[] {
+function tablesFor(queryRunner: QueryRunner): Table[] {
+  const dataSource = dataSourceOf(queryRunner);
   const dialect = dialectOf(dataSource.options.type);
   const names = tableNamesOf(dataSource);
   const column = columnsOf(dialect);

@@ -1,6 +1,6 @@
 import { type MigrationInterface, type QueryRunner, Table } from 'typeorm';
-import { dialectOf } from '../dialects.js';
-import { prefixedName, schemaOf, tableNamesOf } from '../tables.js';
+import { dialectOf } from '../sql/dialect.js';
+import { dataSourceOf, prefixedName, schemaOf, tableNamesOf } from '../tables.js';
 
 /** The table of what has to be looked at later. */
 export class CreateAgendaTable1763800000000 implements MigrationInterface {
@@ -8,7 +8,7 @@ export class CreateAgendaTable1763800000000 implements MigrationInterface {
 
   async up(queryRunner: QueryRunner): Promise<void> {
     // MySQL makes tables outside of transactions: whoever died half way may have left this one, whole.
-    const mayExist = dialectOf(queryRunner.dataSource.options.type).name === 'mysql';
+    const mayExist = dialectOf(dataSourceOf(queryRunner).options.type).name === 'mysql';
     await queryRunner.createTable(agendaTable(queryRunner), mayExist);
   }
 
@@ -17,7 +17,8 @@ export class CreateAgendaTable1763800000000 implements MigrationInterface {
   }
 }
 
-function agendaTable({ dataSource }: QueryRunner): Table {
+function agendaTable(queryRunner: QueryRunner): Table {
+  const dataSource = dataSourceOf(queryRunner);
   const { name: dialect, columnTypes: types } = dialectOf(dataSource.options.type);
   return new Table({
     name: tableNamesOf(dataSource).agenda,

@@ -1,4 +1,0 @@
-declare module 'swagger-ui-dist/absolute-path.js' {
-  /** The folder with the files of Swagger UI. */
-  export default function absolutePath(): string;
-}

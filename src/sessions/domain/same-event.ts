@@ -1,0 +1,57 @@
+import type { StoredEvent } from './commit.js';
+import { digestOf } from './digest.js';
+import type { Event } from './event.js';
+import { loggedEvent } from './stored-json.js';
+import { epochMilliseconds } from './timestamps.js';
+
+/** The fields of a submitted event that are compared with a stored one. */
+export interface ComparedEvent {
+  /** The {@link eventDigest} of the event. */
+  readonly digest: string;
+  /** The caller's timestamp; undefined if it was generated. */
+  readonly givenTimestamp: number | undefined;
+}
+
+/** Not a base64url character, so the last one ends the content digest. */
+const SEPARATOR = '.';
+
+/**
+ * The digest of an event's content, and its timestamp. It remains when the payload is trimmed, and can be computed from
+ * the stored event at any time. It ignores `seq`, a missing `invocationId`, the order of removals, and top-level fields
+ * that are `null`, since GraphQL returns missing fields as `null`.
+ */
+export function eventDigest({ seq: _seq, timestamp, ...fields }: Event): string {
+  const { stateDelta, stateRemovals, ...actions } = fields.actions;
+  const content: Record<string, unknown> = {
+    ...fields,
+    invocationId: fields.invocationId ?? '',
+    actions: { ...actions, stateDelta, stateRemovals: (stateRemovals ?? []).toSorted() },
+  };
+  const set = Object.entries(content).filter(([, value]) => value !== null);
+  return digestOf(Object.fromEntries(set)) + SEPARATOR + timestamp;
+}
+
+/**
+ * Whether a submitted event equals the stored one with the same id. Compares the timestamp only if the caller set it,
+ * so that a retry may send the original event or the one that the store returned.
+ */
+export function isSameEvent({ digest, givenTimestamp }: ComparedEvent, stored: StoredEvent): boolean {
+  // A fork changes payloads of rewinds and summaries, so the payload takes precedence over the digest.
+  const storedDigest = stored.payload === null ? stored.digest : eventDigest(loggedEvent(stored));
+  if (contentOf(digest) !== contentOf(storedDigest)) return false;
+  return givenTimestamp === undefined || isSameTime(givenTimestamp, timestampOf(storedDigest));
+}
+
+/** The timestamp in a digest. */
+export function timestampOf(digest: string): number {
+  return Number(digest.slice(digest.lastIndexOf(SEPARATOR) + 1));
+}
+
+function contentOf(digest: string): string {
+  return digest.slice(0, digest.lastIndexOf(SEPARATOR));
+}
+
+/** Milliseconds before 1973 look like seconds when they are submitted again. */
+function isSameTime(given: number, stored: number): boolean {
+  return given === stored || epochMilliseconds(given, '$.timestamp') === stored;
+}

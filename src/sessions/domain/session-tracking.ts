@@ -1,0 +1,164 @@
+import { type StateChanges, filterChanges } from '../../state/state-changes.js';
+import { isState, trackedValuesOf } from '../../state/state.js';
+import { InvalidInputError } from './errors.js';
+import { isSummary } from './event-inspection.js';
+import type { LoggedEvent } from './event.js';
+import { LoadedView, type ViewSource, isCutting } from './loaded-view.js';
+import { SeqSet } from './seq-ranges.js';
+import type { SessionRecord } from './session-record.js';
+import type { Session } from './session.js';
+import type { GetSessionConfig } from './view-config.js';
+import type { ViewItem } from './view-item.js';
+import type { ViewFilter } from './view.js';
+
+/** A commit to apply to the session object through which it was made. */
+export interface AppliedCommit {
+  readonly seq: number;
+  readonly changes: StateChanges;
+  readonly record: SessionRecord;
+  /** The last event before it that was not a summary, if known. */
+  readonly previousTipSeq?: number | undefined;
+}
+
+/** Internal data of a session object. */
+interface TrackedSession {
+  readonly incarnation: string;
+  view: LoadedView;
+  /** The newest event that set each key, for keys set after `version`. */
+  readonly keySeqs: Map<string, number>;
+  /** The applied commits after `version`. */
+  readonly appliedSeqs: SeqSet;
+  /** The same, with the summaries directly before them, which make no writer stale. */
+  readonly coveredSeqs: SeqSet;
+  /** Last event of the log when the view was read. */
+  viewSeq: number;
+  recordSeq: number;
+}
+
+const trackedSessions = new WeakMap<Session, TrackedSession>();
+
+export function trackSession(session: Session, record: SessionRecord, source: ViewSource): void {
+  trackedSessions.set(session, {
+    incarnation: record.incarnation,
+    view: new LoadedView(source),
+    keySeqs: new Map(),
+    appliedSeqs: new SeqSet(),
+    coveredSeqs: new SeqSet(),
+    viewSeq: record.lastSeq,
+    recordSeq: record.lastSeq,
+  });
+}
+
+/** The incarnation that the object was loaded from; undefined for other objects. */
+export function incarnationOf(session: object): string | undefined {
+  return trackedSessions.get(session as Session)?.incarnation;
+}
+
+/** Refuses an object that cannot be updated after the append. */
+export function assertUpdatable(session: Session): void {
+  if (!isState(session.state)) {
+    throw new InvalidInputError(
+      'must be the original state object; change its keys instead of replacing it',
+      'session.state',
+    );
+  }
+  if (!Array.isArray(session.events)) throw new InvalidInputError('must be an array', 'session.events');
+  if (Object.isFrozen(session) || Object.isFrozen(session.events)) {
+    throw new InvalidInputError('must not be frozen; give { id, appName, userId } instead', 'session');
+  }
+}
+
+export function applyTempState(session: Session, temp: StateChanges): void {
+  trackedValuesOf(session.state).applyStored(temp);
+}
+
+/** Updates the object after a commit made through it. Commits may complete in any order. */
+export function applyCommit(session: Session, commit: AppliedCommit): void {
+  const known = trackedSessions.get(session);
+  if (!known || !isUnseen(session, commit.seq)) return;
+  applyState(session, known, commit);
+  applyRecord(session, known, commit.record);
+  known.appliedSeqs.add(commit.seq - 1, commit.seq);
+  known.coveredSeqs.add(commit.previousTipSeq ?? commit.seq - 1, commit.seq);
+  advanceVersion(session, known);
+}
+
+/** Whether the event is not applied to the object yet. */
+export function isUnseen(session: Session, seq: number): boolean {
+  return seq > session.version && !trackedSessions.get(session)?.appliedSeqs.has(seq);
+}
+
+/**
+ * Adds a new event to the object's view, at its position in the log, and filters again.
+ *
+ * @returns the loaded view, if more has to be read for it
+ */
+export function applyEvent(session: Session, item: ViewItem, filter: ViewFilter, now: number): LoadedView | undefined {
+  const known = trackedSessions.get(session);
+  if (!known || item.event.seq <= known.viewSeq) return undefined;
+  if (isCutting(known.view, filter)) {
+    known.view.insert(item, now);
+    return refreshEvents(session, known.view, filter);
+  }
+  if (known.view.includes(item)) insertEvent(session, item.event);
+  return undefined;
+}
+
+/** Updates `session.events` from the loaded view, unless the object has another view by now. */
+export function refreshEvents(session: Session, view: LoadedView, filter: ViewFilter): LoadedView | undefined {
+  if (trackedSessions.get(session)?.view !== view) return undefined;
+  const { view: items, lacks } = view.cut(filter);
+  session.events = items.map(({ event }) => event);
+  return lacks && view;
+}
+
+/** The config with which the object was read. */
+export function configOf(session: Session): GetSessionConfig {
+  return trackedSessions.get(session)?.view.config ?? {};
+}
+
+/** Replaces the view by one that was read again after a summary or a rewind. */
+export function replaceView(
+  session: Session,
+  view: readonly ViewItem[],
+  source: ViewSource,
+  { incarnation, lastSeq }: SessionRecord,
+  filter: ViewFilter,
+): void {
+  const known = trackedSessions.get(session);
+  if (known?.incarnation !== incarnation || lastSeq < known.viewSeq) return;
+  // Events appended through the object since the read.
+  const newer = known.view.itemsAfter(lastSeq);
+  const newerEvents = session.events.filter((event) => event.seq > lastSeq && !isSummary(event));
+  const { now } = known.view;
+  known.view = new LoadedView(source);
+  known.viewSeq = lastSeq;
+  session.events = view.map(({ event }) => event);
+  if (isCutting(known.view, filter)) for (const item of newer) applyEvent(session, item, filter, now);
+  else session.events.push(...newerEvents);
+}
+
+/** In place, so that the cost of an append does not depend on the length of the conversation. */
+function insertEvent({ events }: Session, event: LoggedEvent): void {
+  events.splice(events.findLastIndex((other) => other.seq < event.seq || isSummary(other)) + 1, 0, event);
+}
+
+function applyState(session: Session, { keySeqs }: TrackedSession, { changes, seq }: AppliedCommit): void {
+  const newest = filterChanges(changes, (key) => (keySeqs.get(key) ?? 0) < seq);
+  trackedValuesOf(session.state).applyStored(newest);
+  for (const key of [...Object.keys(newest.stateDelta), ...newest.stateRemovals]) keySeqs.set(key, seq);
+}
+
+function applyRecord(session: Session, known: TrackedSession, record: SessionRecord): void {
+  if (record.lastSeq <= known.recordSeq) return;
+  known.recordSeq = record.lastSeq;
+  session.conversationCount = record.counters.turns;
+  session.lastUpdateTime = record.lastUpdateTime;
+}
+
+/** The version skips gaps that consist of summaries, since they hide nothing from a writer. */
+function advanceVersion(session: Session, { coveredSeqs, appliedSeqs, keySeqs }: TrackedSession): void {
+  session.version = coveredSeqs.endOfRunFrom(session.version);
+  appliedSeqs.removeUpTo(session.version);
+  for (const [key, seq] of keySeqs) if (seq <= session.version) keySeqs.delete(key);
+}

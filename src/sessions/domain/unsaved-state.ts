@@ -1,0 +1,48 @@
+import { isDeepStrictEqual } from 'node:util';
+import { trackedValuesOf } from '../../state/state.js';
+import { UnsavedStateError } from './errors.js';
+import type { EventInput } from './event.js';
+import { isPlainObject } from './json-value.js';
+import type { Session } from './session.js';
+
+/** Called before an append through a session with unsaved state changes. If it throws, the append fails. */
+export type UnsavedStateHandler = (error: UnsavedStateError, session: Session) => void;
+
+/** Number of running saves of each session. */
+const saves = new WeakMap<Session, number>();
+
+/** Runs a save of the session's state. Meanwhile, unsaved changes are not reported. */
+export async function whileSaving<Result>(session: Session, save: () => Promise<Result>): Promise<Result> {
+  saves.set(session, (saves.get(session) ?? 0) + 1);
+  try {
+    return await save();
+  } finally {
+    saves.set(session, (saves.get(session) ?? 1) - 1);
+  }
+}
+
+/** Reports changes of `session.state` that the append of `event` does not save. */
+export function reportUnsavedState(session: Session, event: EventInput, report: UnsavedStateHandler): void {
+  if ((saves.get(session) ?? 0) > 0) return;
+  const values = trackedValuesOf(session.state);
+  const keys = values.pendingKeys().filter((key) => !isSavedBy(event, key, values.peek(key)));
+  if (keys.length > 0) report(new UnsavedStateError(session.id, keys), session);
+}
+
+/** Whether the event makes the same change to the key. */
+function isSavedBy(event: EventInput, key: string, value: unknown): boolean {
+  const { stateDelta, stateRemovals } = event?.actions ?? {};
+  if (value === undefined) return Array.isArray(stateRemovals) && stateRemovals.includes(key);
+  return isPlainObject(stateDelta) && Object.hasOwn(stateDelta, key) && isDeepStrictEqual(stateDelta[key], value);
+}
+
+/** Warns once for each session object and set of keys, not at every append. */
+export function warningOfUnsavedState(warn: (message: string) => void): UnsavedStateHandler {
+  const reported = new WeakMap<Session, string>();
+  return (error, session) => {
+    const keys = JSON.stringify(error.keys);
+    if (reported.get(session) === keys) return;
+    reported.set(session, keys);
+    warn(error.message);
+  };
+}

@@ -1,0 +1,163 @@
+import { recordRefusedUpgrade } from '../../transport/upgrade-checks.js';
+import type { IncomingMessage } from 'node:http';
+import { Inject, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
+import { GraphQLModule } from '@nestjs/graphql';
+import { bodyOf, type Refusal } from '../../transport/malformed-http.js';
+import { PROBLEM_TYPE } from '../../transport/problems.js';
+import {
+  terminateAfterClose,
+  limitHandshake,
+  type WebSocketSettings,
+  webSocketSettingsIn,
+  type SubscriptionServer,
+  type Verify,
+  subscriptionServerOf,
+  endConnection,
+  type WebSocketConnection,
+} from './web-socket-server.js';
+import type { Socket } from 'node:net';
+
+/** The `Retry-After` of a refused connection. */
+const RETRY_AFTER_SECONDS = '10';
+
+/** Applies the connection limits to the WebSocket servers that Nest has created. */
+@Injectable()
+export class WebSocketLimits implements OnApplicationBootstrap {
+  readonly #logger = new Logger('SessionsGraphql');
+
+  constructor(@Inject(ModuleRef) private readonly modules: ModuleRef) {}
+
+  onApplicationBootstrap(): void {
+    for (const graphql of this.modules.get(GraphQLModule, { strict: false, each: true })) this.#limit(graphql);
+  }
+
+  #limit({ graphQlAdapter: driver, completeOptions }: GraphQLModule): void {
+    const service = subscriptionServerOf(driver);
+    const settings = service && webSocketSettingsIn(service.options);
+    if (service && settings) limitServer(service, settings);
+    else if (webSocketSettingsIn(graphqlWsOptionsIn(completeOptions))) {
+      this.#logger.warn('The connections of subscriptions have no limits here; let the proxy limit their messages.');
+    }
+  }
+}
+
+/** The options of graphql-ws from `GraphQLModule`. */
+function graphqlWsOptionsIn(options: unknown): unknown {
+  const { subscriptions } = (options ?? {}) as { subscriptions?: Readonly<Record<string, unknown>> };
+  return subscriptions?.['graphql-ws'];
+}
+
+function limitServer({ server }: SubscriptionServer, { limits, addressOf }: WebSocketSettings): void {
+  const stalled = new StalledConnections(limits.stallSeconds);
+  server.options.maxPayload = limits.maxMessageBytes;
+  server.options.verifyClient = countedBy(new ConnectionCount(limits), addressOf);
+  server.on('connection', (socket, request) => {
+    // Client errors must not fill the log. `ws` has already sent the reason and closes the connection.
+    socket.removeAllListeners('error');
+    socket.on('error', () => terminateAfterClose(socket));
+    limitHandshake(socket, request, limits.maxHandshakeBytes);
+    stalled.add(socket, request.socket);
+  });
+}
+
+function countedBy(count: ConnectionCount, addressOf: (request: IncomingMessage) => string): Verify {
+  return ({ req: request }, done) => {
+    const address = addressOf(request);
+    const refusal = count.refusalFor(address);
+    if (!refusal) {
+      request.socket.once('close', count.add(address));
+      done(true);
+      return;
+    }
+    recordRefusedUpgrade(request, refusal.status);
+    const headers = { 'Content-Type': PROBLEM_TYPE, 'Cache-Control': 'no-store', 'Retry-After': RETRY_AFTER_SECONDS };
+    done(false, refusal.status, bodyOf(refusal), headers);
+  };
+}
+
+/** The largest numbers of connections. 0 = no limit. */
+export interface ConnectionCountLimits {
+  readonly maxConnections: number;
+  readonly maxConnectionsPerAddress: number;
+}
+
+/** Counts connections, in total and per address. */
+export class ConnectionCount {
+  #all = 0;
+  readonly #byAddress = new Map<string, number>();
+
+  constructor(private readonly limits: ConnectionCountLimits) {}
+
+  /** Returns why one more connection from this address is refused, or `undefined`. */
+  refusalFor(address: string): Refusal | undefined {
+    const { maxConnections, maxConnectionsPerAddress } = this.limits;
+    if (maxConnections > 0 && this.#all >= maxConnections) {
+      const detail = `There are ${maxConnections} connections already. Try again later.`;
+      return { status: 503, code: 'LIMIT_EXCEEDED', detail };
+    }
+    if (maxConnectionsPerAddress > 0 && (this.#byAddress.get(address) ?? 0) >= maxConnectionsPerAddress) {
+      const detail = `There are ${maxConnectionsPerAddress} connections from this address already. Close one first.`;
+      return { status: 429, code: 'TOO_MANY_REQUESTS', detail };
+    }
+    return undefined;
+  }
+
+  /** Counts one more connection. Call the returned function when it closes. */
+  add(address: string): () => void {
+    this.#all += 1;
+    this.#byAddress.set(address, (this.#byAddress.get(address) ?? 0) + 1);
+    return () => {
+      this.#all -= 1;
+      const left = (this.#byAddress.get(address) ?? 0) - 1;
+      if (left > 0) this.#byAddress.set(address, left);
+      else this.#byAddress.delete(address);
+    };
+  }
+}
+
+const TRY_AGAIN_LATER = 1013;
+
+interface Progress {
+  readonly socket: WebSocketConnection;
+  /** Bytes that the client has read, and the time of the last change. */
+  taken: number;
+  since: number;
+}
+
+/**
+ * Closes connections that do not read. Otherwise waiting data is kept forever: a client can answer pings without reading.
+ */
+export class StalledConnections {
+  readonly #connections = new Map<Socket, Progress>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(private readonly stallSeconds: number) {}
+
+  /** Watches a connection until it closes. */
+  add(socket: WebSocketConnection, raw: Socket): void {
+    if (this.stallSeconds === 0) return;
+    this.#connections.set(raw, { socket, taken: 0, since: performance.now() });
+    this.#timer ??= setInterval(() => this.#look(), this.stallSeconds * 250).unref();
+    raw.once('close', () => {
+      this.#connections.delete(raw);
+      if (this.#connections.size > 0) return;
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+    });
+  }
+
+  #look(): void {
+    const now = performance.now();
+    for (const [raw, progress] of this.#connections) {
+      const taken = raw.bytesWritten - raw.writableLength;
+      if (raw.writableLength === 0 || taken !== progress.taken) {
+        progress.taken = taken;
+        progress.since = now;
+      } else if (now - progress.since >= this.stallSeconds * 1000) {
+        this.#connections.delete(raw);
+        endConnection(progress.socket, TRY_AGAIN_LATER, `Nothing was read for ${this.stallSeconds} seconds`);
+      }
+    }
+  }
+}

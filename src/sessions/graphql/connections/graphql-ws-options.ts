@@ -1,0 +1,94 @@
+import type { IncomingMessage } from 'node:http';
+import {
+  type DocumentNode,
+  GraphQLError,
+  type GraphQLSchema,
+  type ValidationRule,
+  parse,
+  specifiedRules,
+  validate,
+} from 'graphql';
+import { isForeignPage } from '../../transport/cross-site.js';
+import { acceptHandshake, type WebSocketSettings, withWebSocketSettings } from './web-socket-server.js';
+import { type GraphqlLimits, limitError } from '../limits/graphql-limits.js';
+import { textProblem } from '../limits/document-limits.js';
+
+interface GraphqlWsOptions {
+  readonly rules: readonly ValidationRule[];
+  readonly limits: GraphqlLimits;
+  /** Allowed origins besides the server's own. */
+  readonly origins: readonly string[];
+  readonly addressOf: WebSocketSettings['addressOf'];
+}
+
+/** The part of a graphql-ws connection that is used here. */
+export interface GraphqlWsConnection {
+  readonly extra: unknown;
+  readonly subscriptions: Readonly<Record<string, unknown>>;
+}
+
+export interface OperationResult {
+  readonly data?: unknown;
+  readonly errors?: readonly GraphQLError[] | undefined;
+}
+
+/** Options for graphql-ws with the same limits as HTTP. */
+export function graphqlWsOptions({ rules, limits, origins, addressOf }: GraphqlWsOptions) {
+  const { maxTextBytes, maxTokens, maxStreams } = limits;
+  const read = (text: string): DocumentNode => parse(text, { maxTokens });
+  const options = {
+    connectionInitWaitTimeout: limits.handshakeSeconds * 1000,
+
+    /** Browsers let any page connect, with the server's cookies. So other origins must be allowed. */
+    onConnect: ({ extra }: Pick<GraphqlWsConnection, 'extra'>): boolean => {
+      const { request } = extra as { request: IncomingMessage };
+      if (isForeignPage(request.headers, origins)) return false;
+      acceptHandshake(request);
+      return true;
+    },
+
+    /** Returns errors that would otherwise close the connection with all its operations. */
+    onSubscribe({ subscriptions }: GraphqlWsConnection, _id: string, { query }: { query: string }) {
+      if (Object.keys(subscriptions).length > maxStreams) {
+        return [limitError(`There are ${maxStreams} operations on this connection already; end one first.`)];
+      }
+      const tooLong = textProblem(query, maxTextBytes);
+      if (tooLong) return [tooLong];
+      try {
+        read(query);
+        return undefined;
+      } catch (error) {
+        return [withCode('GRAPHQL_PARSE_FAILED', error)];
+      }
+    },
+
+    /** Invalid variables are found at the start of an operation, and then there is no data. */
+    onNext: (
+      _connection: unknown,
+      _id: string,
+      _message: unknown,
+      _asked: unknown,
+      { data, errors }: OperationResult,
+    ) =>
+      data === undefined && errors
+        ? { errors: errors.map((error) => withCode('BAD_USER_INPUT', error).toJSON()) }
+        : undefined,
+
+    parse: read,
+
+    validate: (schema: GraphQLSchema, document: DocumentNode): readonly GraphQLError[] =>
+      validate(schema, document, [...specifiedRules, ...rules]).map((error) =>
+        withCode('GRAPHQL_VALIDATION_FAILED', error),
+      ),
+  };
+  return withWebSocketSettings(options, { limits, addressOf });
+}
+
+/** The same code as over HTTP. */
+function withCode(code: string, error: unknown): GraphQLError {
+  if (error instanceof GraphQLError) {
+    const { message, nodes, source, positions, extensions } = error;
+    return new GraphQLError(message, { nodes, source, positions, extensions: { code, status: 400, ...extensions } });
+  }
+  return new GraphQLError('The document cannot be read.', { extensions: { code, status: 400 } });
+}

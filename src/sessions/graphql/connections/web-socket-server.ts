@@ -1,0 +1,111 @@
+import type { IncomingMessage } from 'node:http';
+import { isPlainObject } from '../../domain/json-value.js';
+import type { ConnectionLimits } from '../limits/graphql-limits.js';
+
+/** The part of a `ws` connection that is used here. */
+export interface WebSocketConnection {
+  close(code: number, reason: string): void;
+  terminate(): void;
+  removeAllListeners(event: 'message' | 'error'): unknown;
+  on(event: 'error', listener: () => void): unknown;
+  once(event: 'close', listener: () => void): unknown;
+}
+
+/** `verifyClient` of `ws`: accepts a connection, or refuses it with a status, body and headers. */
+export type Verify = (
+  info: { readonly req: IncomingMessage },
+  done: (isFine: boolean, status?: number, body?: string, headers?: Record<string, string>) => void,
+) => void;
+
+/** The part of a `ws` server that is used here. */
+export interface WebSocketServer {
+  readonly options: { maxPayload?: number; verifyClient?: Verify };
+  on(event: 'connection', listener: (socket: WebSocketConnection, request: IncomingMessage) => void): unknown;
+}
+
+/** A WebSocket server for subscriptions, and its options of graphql-ws. */
+export interface SubscriptionServer {
+  readonly server: WebSocketServer;
+  readonly options: unknown;
+}
+
+/**
+ * Returns the WebSocket server of Apollo's driver, or `undefined` if there is none or for another driver. Nest neither exposes
+ * it nor accepts options for it, so private fields are read.
+ */
+export function subscriptionServerOf(driver: unknown): SubscriptionServer | undefined {
+  const service = fieldOf(driver, '_subscriptionService');
+  const server = fieldOf(service, 'wss');
+  if (!isLiveServer(server)) return undefined;
+  return { server, options: fieldOf(fieldOf(service, 'options'), 'graphql-ws') };
+}
+
+function isLiveServer(server: unknown): server is WebSocketServer {
+  return isPlainObject(fieldOf(server, 'options')) && typeof fieldOf(server, 'on') === 'function';
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+}
+
+/** Settings of the connections of one server. */
+export interface WebSocketSettings {
+  readonly limits: ConnectionLimits;
+  /** The client address of a connection. */
+  readonly addressOf: (request: IncomingMessage) => string;
+}
+
+/** The key in the options of graphql-ws. A symbol survives copying. */
+const WEB_SOCKET_SETTINGS = Symbol('WEB_SOCKET_SETTINGS');
+
+/** Adds settings for `SessionsGraphqlModule` to the options of graphql-ws. */
+export function withWebSocketSettings<Options extends object>(options: Options, settings: WebSocketSettings): Options {
+  return { ...options, [WEB_SOCKET_SETTINGS]: settings };
+}
+
+/** The settings in the options of graphql-ws, if these come from `sessionsGraphqlOptions`. */
+export function webSocketSettingsIn(options: unknown): WebSocketSettings | undefined {
+  if (typeof options !== 'object' || options === null) return undefined;
+  return (options as { [WEB_SOCKET_SETTINGS]?: WebSocketSettings })[WEB_SOCKET_SETTINGS];
+}
+
+/** How long the client has to complete the close handshake. */
+const CLOSE_TIMEOUT_MS = 1_000;
+
+const TOO_BIG = 1009;
+
+const accepted = new WeakSet<IncomingMessage>();
+
+/** Marks a connection as accepted after its `connection_init`. */
+export function acceptHandshake(request: IncomingMessage): void {
+  accepted.add(request);
+}
+
+/** Closes a connection that sends more than this before it is accepted: it is not authenticated yet. */
+export function limitHandshake(socket: WebSocketConnection, request: IncomingMessage, maxBytes: number): void {
+  let bytes = 0;
+  const count = (chunk: Buffer): void => {
+    if (accepted.has(request)) {
+      request.socket.off('data', count);
+      return;
+    }
+    bytes += chunk.length;
+    if (bytes <= maxBytes) return;
+    request.socket.off('data', count);
+    endConnection(socket, TOO_BIG, `More than ${maxBytes} bytes before the connection was accepted`);
+  };
+  request.socket.on('data', count);
+}
+
+/** Closes a connection with a reason, and ignores further messages. */
+export function endConnection(socket: WebSocketConnection, code: number, reason: string): void {
+  socket.removeAllListeners('message');
+  socket.close(code, reason);
+  terminateAfterClose(socket);
+}
+
+/** Terminates a closing connection if the client does not respond. */
+export function terminateAfterClose(socket: WebSocketConnection): void {
+  const timer = setTimeout(() => socket.terminate(), CLOSE_TIMEOUT_MS);
+  socket.once('close', () => clearTimeout(timer));
+}

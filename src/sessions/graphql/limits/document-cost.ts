@@ -1,0 +1,135 @@
+import {
+  type DocumentNode,
+  type FieldNode,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  Kind,
+  type SelectionSetNode,
+  getNamedType,
+  isInterfaceType,
+  isObjectType,
+  type GraphQLField,
+} from 'graphql';
+import { MAX_LIMIT } from '../../domain/paging.js';
+
+interface Weight {
+  readonly depth: number;
+  readonly complexity: number;
+  /** Entries of lists with a length that the caller chooses. */
+  readonly items: number;
+}
+
+const NOTHING: Weight = { depth: 0, complexity: 0, items: 0 };
+
+type Definition = DocumentNode['definitions'][number];
+type Fragment = Extract<Definition, { kind: Kind.FRAGMENT_DEFINITION }>;
+
+/**
+ * Measures a document. It visits each part once, also a fragment that is spread many times, and no deeper than allowed. So
+ * measuring is linear in the length of the text.
+ */
+export class DocumentCost {
+  aliases = 0;
+  complexity = 0;
+  items = 0;
+  isTooDeep = false;
+
+  readonly #fragments = new Map<string, Fragment>();
+  readonly #weights = new Map<string, Weight>();
+  readonly #schema: GraphQLSchema;
+  readonly #maxDepth: number;
+
+  constructor(schema: GraphQLSchema, { definitions }: DocumentNode, maxDepth: number) {
+    this.#schema = schema;
+    this.#maxDepth = maxDepth;
+    for (const definition of definitions) {
+      if (definition.kind === Kind.FRAGMENT_DEFINITION) this.#fragments.set(definition.name.value, definition);
+    }
+    for (const definition of definitions) {
+      if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
+      const { complexity, items } = this.#weigh(definition.selectionSet, schema.getRootType(definition.operation), 1);
+      this.complexity = Math.max(this.complexity, complexity);
+      this.items = Math.max(this.items, items);
+    }
+  }
+
+  #weigh({ selections }: SelectionSetNode, parent: GraphQLNamedType | undefined | null, level: number): Weight {
+    if (level > this.#maxDepth) this.isTooDeep = true;
+    let [depth, complexity, items] = [0, 0, 0];
+    for (const selection of selections) {
+      // The document is refused already.
+      if (this.isTooDeep) return NOTHING;
+      const inner =
+        selection.kind === Kind.FIELD
+          ? this.#weighField(selection, parent, level)
+          : selection.kind === Kind.FRAGMENT_SPREAD
+            ? this.#weighFragment(selection.name.value, level)
+            : this.#weigh(
+                selection.selectionSet,
+                this.#typeNamed(selection.typeCondition?.name.value) ?? parent,
+                level + 1,
+              );
+      depth = Math.max(depth, inner.depth);
+      complexity += inner.complexity;
+      items += inner.items;
+    }
+    return { depth: depth + 1, complexity, items };
+  }
+
+  #weighField(node: FieldNode, parent: GraphQLNamedType | undefined | null, level: number): Weight {
+    if (node.alias) this.aliases++;
+    if (!node.selectionSet) return { depth: 0, complexity: 1, items: 0 };
+    const field = isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[node.name.value] : undefined;
+    const { count, isList } = countOf(node, field);
+    const inner = this.#weigh(node.selectionSet, field && getNamedType(field.type), level + 1);
+    const items = (isList ? count : 0) + count * inner.items;
+    return { depth: inner.depth, complexity: 1 + count * inner.complexity, items };
+  }
+
+  #weighFragment(name: string, level: number): Weight {
+    const known = this.#weights.get(name);
+    if (known) {
+      if (level + known.depth > this.#maxDepth) this.isTooDeep = true;
+      return known;
+    }
+    const fragment = this.#fragments.get(name);
+    if (!fragment) return NOTHING;
+    // One that contains itself is refused elsewhere, and must not keep anybody here.
+    this.#weights.set(name, NOTHING);
+    const weight = this.#weigh(fragment.selectionSet, this.#typeNamed(fragment.typeCondition.name.value), level + 1);
+    this.#weights.set(name, weight);
+    return weight;
+  }
+
+  #typeNamed(name: string | undefined): GraphQLNamedType | undefined {
+    return name === undefined ? undefined : this.#schema.getType(name);
+  }
+}
+
+/** How often what is inside a field is answered. */
+export interface FieldCount {
+  readonly count: number;
+  /** Whether the field answers a list whose length the caller chooses. */
+  readonly isList: boolean;
+}
+
+/** The arguments that say how many. */
+const SIZES = new Set(['first', 'numRecentEvents']);
+
+const ONE: FieldCount = { count: 1, isList: false };
+
+/**
+ * As often as an argument says, or its default. A variable may be anything, and a list without a number may be long: both count
+ * as the most that a page can hold.
+ */
+export function countOf({ arguments: given = [] }: FieldNode, field?: GraphQLField<unknown, unknown>): FieldCount {
+  const size = given.find(({ name }) => SIZES.has(name.value))?.value;
+  if (size === undefined || size.kind === Kind.NULL) {
+    const argument = field?.args.find(({ name }) => SIZES.has(name));
+    if (!argument) return ONE;
+    const { defaultValue } = argument;
+    return { count: typeof defaultValue === 'number' ? defaultValue : MAX_LIMIT, isList: true };
+  }
+  const isNumber = size.kind === Kind.INT || size.kind === Kind.FLOAT;
+  return { count: isNumber ? Math.max(0, Number(size.value)) : MAX_LIMIT, isList: true };
+}

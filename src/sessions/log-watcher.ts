@@ -1,0 +1,159 @@
+import { sessionNameOf } from './domain/ids.js';
+import type { LogReference, LogSubscription } from './storage/session-changes.js';
+import type { SessionStorage } from './storage/session-storage.js';
+
+/** A watch that waits for new events. */
+export interface LogWaiter {
+  /** Its last known event. */
+  readonly seq: number;
+  wake(): void;
+}
+
+/** Live subscriptions are checked only every so many ticks, in case an announcement was lost. */
+const TICKS_BETWEEN_CHECKS = 30;
+
+/** A log with waiters, now or recently. */
+class WatchedLog {
+  readonly waiters = new Set<LogWaiter>();
+  readonly subscription: LogSubscription | undefined;
+  /** Time of the next check, since the session may expire then. Initially at once. */
+  nextCheckAt = 0;
+  /** Whether there was a waiter since the last check. */
+  isInUse = true;
+
+  constructor(
+    readonly reference: LogReference,
+    listen: (log: WatchedLog) => LogSubscription | undefined,
+  ) {
+    this.subscription = listen(this);
+  }
+
+  /** Wakes waiters that know less than `lastSeq`; all of them if the log is gone. */
+  wake(lastSeq = Infinity): void {
+    for (const waiter of this.waiters) if (waiter.seq < lastSeq) waiter.wake();
+  }
+}
+
+/**
+ * Wakes the watches of one storage. They share one feed, if the storage has one, and one timer. Each tick reads the
+ * positions of all logs without live subscription in one call, and wakes the waiters that miss events. If the storage
+ * cannot tell positions, all waiters read their logs.
+ */
+export class LogWatcher {
+  readonly #logs = new Map<string, WatchedLog>();
+  /** Logs that may have changed. */
+  readonly #doubtful = new Set<WatchedLog>();
+  #ticks = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #isTicking = false;
+
+  constructor(
+    private readonly storage: SessionStorage,
+    private readonly tickMs: number,
+  ) {}
+
+  /** Number of watched logs. */
+  get size(): number {
+    return this.#logs.size;
+  }
+
+  /** Wakes `waiter` when the log may have changed or ended. Returns a function that removes it. */
+  add(reference: LogReference, waiter: LogWaiter): () => void {
+    const name = `${sessionNameOf(reference.key)}\u0000${reference.incarnation}`;
+    const log = this.#logs.get(name) ?? new WatchedLog(reference, (begun) => this.#listenTo(begun));
+    this.#logs.set(name, log);
+    log.waiters.add(waiter);
+    log.isInUse = true;
+    this.#keepTicking();
+    return () => {
+      log.waiters.delete(waiter);
+      // A watch usually waits again soon, so a subscription is kept until the next check.
+      if (log.waiters.size === 0 && !log.subscription) this.#logs.delete(name);
+      if (this.#logs.size === 0) this.#stopTicking();
+    };
+  }
+
+  #listenTo(log: WatchedLog): LogSubscription | undefined {
+    return this.storage.changes?.feed?.listen(log.reference, (lastSeq) => {
+      if (lastSeq === undefined) this.#doubt(log);
+      else log.wake(lastSeq);
+    });
+  }
+
+  /** Collects logs, since a reconnect affects many at once, and checks them together. */
+  #doubt(log: WatchedLog): void {
+    if (this.#doubtful.size === 0) setImmediate(() => void this.#lookAtDoubtful());
+    this.#doubtful.add(log);
+  }
+
+  async #lookAtDoubtful(): Promise<void> {
+    const logs = [...this.#doubtful].filter(({ waiters }) => waiters.size > 0);
+    this.#doubtful.clear();
+    if (logs.length > 0) await this.#look(logs);
+  }
+
+  #keepTicking(): void {
+    if (this.#timer || this.#isTicking) return;
+    this.#timer = setTimeout(() => void this.#tick(), this.tickMs).unref();
+  }
+
+  #stopTicking(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  async #tick(): Promise<void> {
+    this.#timer = undefined;
+    this.#ticks += 1;
+    const isCheck = this.#ticks % TICKS_BETWEEN_CHECKS === 0;
+    if (isCheck) this.#forgetUnused();
+    const now = performance.now();
+    const due = [...this.#logs.values()].filter(
+      ({ waiters, subscription: listening, nextCheckAt: lookAt }) =>
+        waiters.size > 0 && (isCheck || !listening?.isLive || lookAt <= now),
+    );
+    this.#isTicking = true;
+    if (due.length > 0) await this.#look(due);
+    this.#isTicking = false;
+    if (this.#logs.size > 0) this.#keepTicking();
+  }
+
+  async #look(logs: readonly WatchedLog[]): Promise<void> {
+    const now = performance.now();
+    const positions = await this.#positionsOf(logs);
+    for (const [index, log] of logs.entries()) {
+      const position = positions[index];
+      log.nextCheckAt = now + (position?.livesForMs ?? 0);
+      log.wake(position?.lastSeq);
+    }
+  }
+
+  /** Empty if the storage fails: then the waiters read their logs and get the error. */
+  async #positionsOf(logs: readonly WatchedLog[]) {
+    try {
+      return (await this.storage.changes?.positions(logs.map(({ reference }) => reference))) ?? [];
+    } catch {
+      return [];
+    }
+  }
+
+  #forgetUnused(): void {
+    for (const [name, log] of this.#logs) {
+      if (log.waiters.size === 0 && !log.isInUse) {
+        log.subscription?.stop();
+        this.#logs.delete(name);
+      }
+      log.isInUse = log.waiters.size > 0;
+    }
+  }
+}
+
+const logWatchersOfStorages = new WeakMap<SessionStorage, Map<number, LogWatcher>>();
+
+/** The watcher that all services with the same storage and interval share. */
+export function logWatcherOf(storage: SessionStorage, tickMs: number): LogWatcher {
+  const byTick = logWatchersOfStorages.get(storage) ?? new Map<number, LogWatcher>();
+  const watched = byTick.get(tickMs) ?? new LogWatcher(storage, tickMs);
+  logWatchersOfStorages.set(storage, byTick.set(tickMs, watched));
+  return watched;
+}

@@ -1,0 +1,37 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import type { Problem } from '../../transport/problems.js';
+import { ApiObject } from './api-object.js';
+
+@ApiObject({ name: 'Problem', description: 'What went wrong, as RFC 9457 describes it.', additionalProperties: false })
+export class ProblemDto implements Problem {
+  @ApiProperty({ type: 'string', format: 'uri-reference' })
+  readonly type!: string;
+
+  @ApiProperty({ type: 'string' })
+  readonly title!: string;
+
+  @ApiProperty({ type: 'integer', minimum: 400, maximum: 599 })
+  readonly status!: number;
+
+  @ApiProperty({ type: 'string', description: 'For people: what to do about it.' })
+  readonly detail!: string;
+
+  @ApiProperty({ type: 'string', description: 'For programs: it never changes.' })
+  readonly code!: string;
+
+  @ApiPropertyOptional({ type: 'string', description: 'Where in the request the problem is.' })
+  readonly path?: string;
+
+  @ApiPropertyOptional({
+    type: 'integer',
+    minimum: 0,
+    description: 'The version of the session after a failed condition.',
+  })
+  readonly currentVersion?: number;
+
+  @ApiPropertyOptional({ type: 'boolean', description: 'Whether the write may have happened.' })
+  readonly outcomeUnknown?: boolean;
+
+  @ApiPropertyOptional({ type: 'string', description: 'The id to retry the append with.' })
+  readonly eventId?: string;
+}

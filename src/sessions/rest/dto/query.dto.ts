@@ -1,0 +1,106 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { IsIn, IsOptional, IsString, Matches } from 'class-validator';
+
+interface NumberDescription {
+  readonly description: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly default?: number;
+}
+
+/** A whole number in a query, where it arrives as text. */
+export const QueryNumber = (schema: NumberDescription): PropertyDecorator =>
+  applyDecorators(
+    ApiPropertyOptional({ type: 'integer', minimum: 0, ...schema }),
+    IsOptional(),
+    Matches(/^\d{1,15}$/, { message: 'must be a whole number' }),
+  );
+
+/** What an enum is called in the document, so that generated clients have one type for it. */
+const ENUMS = {
+  SortOrder: { values: ['asc', 'desc'], description: 'Ascending or descending.' },
+  SessionOrderBy: { values: ['lastUpdateTime', 'createTime'], description: 'The time that sessions are ordered by.' },
+} as const;
+
+/** One of a few words in a query. */
+function QueryEnum<Name extends keyof typeof ENUMS>(
+  enumName: Name,
+  schema: { readonly description: string; readonly default: (typeof ENUMS)[Name]['values'][number] },
+): PropertyDecorator {
+  const { values, ...enumSchema } = ENUMS[enumName];
+  return applyDecorators(
+    ApiPropertyOptional({ enumName, enum: [...values], enumSchema, ...schema }),
+    IsOptional(),
+    IsIn([...values]),
+  );
+}
+
+/** The number itself, after the check. */
+export function numberOf(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : Number(text);
+}
+
+/** What all lists take. */
+export class PageQuery {
+  @QueryNumber({ description: 'Items per page.', maximum: 1_000, default: 100 })
+  limit?: string;
+
+  @ApiPropertyOptional({ type: 'string', description: 'The `nextCursor` of the previous page.' })
+  @IsOptional()
+  @IsString()
+  cursor?: string;
+}
+
+export class ListSessionsQuery extends PageQuery {
+  @QueryEnum('SortOrder', { description: 'Newest first by default.', default: 'desc' })
+  order?: 'asc' | 'desc';
+
+  @QueryEnum('SessionOrderBy', {
+    description: 'With `createTime`, walking through all pages is complete even while sessions change.',
+    default: 'lastUpdateTime',
+  })
+  orderBy?: 'lastUpdateTime' | 'createTime';
+
+  @QueryNumber({ description: 'Page number from 1, with totals; instead of `cursor`.', minimum: 1 })
+  page?: string;
+
+  @QueryNumber({ description: 'Sessions to skip, with totals; instead of `cursor`.', maximum: 10_000 })
+  offset?: string;
+
+  @ApiPropertyOptional({
+    type: 'boolean',
+    description: 'Whether to read the state of the sessions; `false` answers an empty one.',
+    default: true,
+  })
+  @IsOptional()
+  @IsIn(['true', 'false'], { message: 'must be true or false' })
+  includeState?: 'true' | 'false';
+}
+
+export class GetSessionQuery {
+  @QueryNumber({ description: 'Only the newest events, this many; 0 for none.' })
+  numRecentEvents?: string;
+
+  @QueryNumber({ description: 'Only events of this time or later, in epoch milliseconds.' })
+  afterTimestamp?: string;
+
+  @QueryNumber({ description: 'Only events after this one.' })
+  afterSeq?: string;
+}
+
+export class ListEventsQuery extends PageQuery {
+  @QueryEnum('SortOrder', { description: 'Oldest first by default.', default: 'asc' })
+  order?: 'asc' | 'desc';
+
+  @QueryNumber({ description: 'Only events after this one.' })
+  afterSeq?: string;
+
+  @QueryNumber({ description: 'Only events before this one.' })
+  beforeSeq?: string;
+}
+
+export class StreamQuery {
+  @QueryNumber({ description: 'Only events after this one.' })
+  afterSeq?: string;
+}

@@ -1,0 +1,43 @@
+import { APPLY_APP_WRITES, CLEAR_PENDING, REGISTER } from './app-scope/cluster-app-scope.js';
+import { APPEND_COMMIT } from './append/append-commit.js';
+import { CREATE_SESSION } from './append/create-session.js';
+import { TRIM_LOG } from './append/trim-log.js';
+import { DUE_ENTRIES, PUT_ON_AGENDA, REMOVE_FROM_AGENDA } from './coordinate/redis-agenda.js';
+import { ACQUIRE_LEASE, RELEASE_LEASE, RENEW_LEASE } from './coordinate/redis-leases.js';
+import { DELETE_SESSION } from './expire/delete-session.js';
+import { CLAIM_USERS, LIST_APPS, PURGE_USER, RELEASE_USERS } from './expire/purge-expired.js';
+import { TOUCH_SESSION } from './expire/touch-session.js';
+import { LIST_SESSIONS, LIST_USERS } from './list/list-sessions.js';
+import { LOG_POSITIONS } from './live/log-positions.js';
+import { READ_SESSION } from './read/read-session.js';
+import type { Script } from './script/script.js';
+import { READ_STATE, TOUCH_STATE, WRITE_STATE } from './state/shared-state.js';
+
+/** The scripts whose commands the user must be permitted to run. A test checks that none is missing. */
+export const ALL_SCRIPTS: readonly Script[] = [
+  CREATE_SESSION,
+  APPEND_COMMIT,
+  TRIM_LOG,
+  READ_SESSION,
+  LIST_SESSIONS,
+  LIST_USERS,
+  READ_STATE,
+  TOUCH_STATE,
+  WRITE_STATE,
+  TOUCH_SESSION,
+  DELETE_SESSION,
+  CLAIM_USERS,
+  PURGE_USER,
+  RELEASE_USERS,
+  LIST_APPS,
+  LOG_POSITIONS,
+  ACQUIRE_LEASE,
+  RENEW_LEASE,
+  RELEASE_LEASE,
+  PUT_ON_AGENDA,
+  DUE_ENTRIES,
+  REMOVE_FROM_AGENDA,
+  APPLY_APP_WRITES,
+  CLEAR_PENDING,
+  REGISTER,
+];

@@ -1,0 +1,102 @@
+import type { Lifetime } from '../../../domain/expiry.js';
+import type { SessionKey, StateOwner } from '../../../domain/ids.js';
+import type { StateWrites } from '../../../domain/scope-writes.js';
+import type { ListResult } from '../../session-storage.js';
+import type { RedisKeys } from '../redis-keys.js';
+import {
+  type FlatHash,
+  type ScriptArguments,
+  type SharedState,
+  sharedStateOf,
+  writeArguments,
+} from '../script/codec.js';
+
+/** Pending writes of a session, as a script returned them. */
+export interface PendingReply {
+  readonly key: SessionKey;
+  readonly incarnation: string;
+  /** Fields of the session's pending hash. */
+  readonly pending: FlatHash;
+  /** The time of the server when the script read them. */
+  readonly readAt: string;
+}
+
+/** A page of a list, before the state of the app is added on a cluster. */
+export interface ListPage {
+  readonly result: ListResult;
+  /** Pending writes of the listed sessions. */
+  readonly pending: readonly PendingReply[];
+}
+
+/**
+ * How an operation on a session reaches the keys of its app. On a single node the script of the session reads and
+ * writes them. On a cluster they are in another slot, so other scripts follow.
+ */
+export interface AppScope {
+  readonly isCluster: boolean;
+  /** KEYS of the scripts of a session. */
+  sessionKeys(key: SessionKey): string[];
+  /** KEYS of the registry for a write of shared state, if the script writes it. */
+  registryKeys(appName: string): string[];
+  /** KEYS of the app's indexes for the purge of a user, if the script writes them. */
+  indexKeys(appName: string): string[];
+  /** ARGV for writes to app state. */
+  writeArguments(writes: StateWrites, lifetime: Lifetime | undefined): ScriptArguments;
+  /** Applies the pending writes of a session. */
+  applyPending(reply: PendingReply): Promise<void>;
+  /** The state of the app: from the reply of the session's script, or read separately. */
+  stateOf(appName: string, reply: FlatHash): Promise<SharedState>;
+  /** Adds the state of the app to a list, after applying pending writes. */
+  completeList(appName: string, page: ListPage): Promise<ListResult>;
+  /** Renews the state of the app after an append, when that is due. */
+  renewIfDue(appName: string, lifetime: Lifetime, now: number): Promise<void>;
+  /** Renews the state of the app. */
+  touch(appName: string, lifetime: Lifetime): Promise<void>;
+  /** Registers the owner of shared state that expires, so that the purge finds it. */
+  register(owner: StateOwner, due: number): Promise<void>;
+}
+
+/** On a single node one script does everything. */
+export class SingleNodeAppScope implements AppScope {
+  readonly isCluster = false;
+
+  constructor(private readonly keys: RedisKeys) {}
+
+  sessionKeys(key: SessionKey): string[] {
+    const { appName } = key;
+    return [
+      ...this.keys.ofSession(key),
+      this.keys.stateOf({ appName }),
+      ...this.indexKeys(appName),
+      ...this.registryKeys(appName),
+    ];
+  }
+
+  registryKeys(appName: string): string[] {
+    return [this.keys.usersOf(appName), this.keys.apps];
+  }
+
+  indexKeys(appName: string): string[] {
+    return this.keys.indexesOf({ appName });
+  }
+
+  writeArguments(writes: StateWrites): ScriptArguments {
+    return writeArguments(writes);
+  }
+
+  async stateOf(_appName: string, reply: FlatHash): Promise<SharedState> {
+    return sharedStateOf(reply);
+  }
+
+  async completeList(_appName: string, { result }: ListPage): Promise<ListResult> {
+    return result;
+  }
+
+  async applyPending(): Promise<void> {}
+
+  async renewIfDue(): Promise<void> {}
+
+  async touch(): Promise<void> {}
+
+  async register(): Promise<void> {}
+}

@@ -1,0 +1,199 @@
+import { StoreUnavailableError } from '../../../domain/errors.js';
+import { type Lifetime, NEVER } from '../../../domain/expiry.js';
+import type { SessionKey, StateOwner } from '../../../domain/ids.js';
+import type { StateWrites } from '../../../domain/scope-writes.js';
+import type { ListResult } from '../../session-storage.js';
+import { duringRead } from '../connect/driver-errors.js';
+import type { RedisKeys } from '../redis-keys.js';
+import { ARGUMENTS, TIME } from '../script/base.lua.js';
+import { type ScriptArguments, type SharedState, optional } from '../script/codec.js';
+import { type NumberReply, type ScriptRunner, defineScript } from '../script/script.js';
+import { REGISTRY, SHARED_STATE } from '../script/session.lua.js';
+import { TOUCH_STATE, readSharedState } from '../state/shared-state.js';
+import type { AppScope, ListPage, PendingReply } from './app-scope.js';
+import { type PendingWrites, decodePending, encodePending, pendingArguments } from './pending-writes.js';
+
+/** Above this number all entries are dropped; apps are then checked more often than needed. */
+const MAX_APPS = 10_000;
+
+/** Remembers for each app the earliest time at which its state may need a renewal. */
+class RenewalTimes {
+  readonly #notBefore = new Map<string, number>();
+
+  mayBeDue(appName: string, now: number): boolean {
+    return now > (this.#notBefore.get(appName) ?? -1);
+  }
+
+  /** State that does not exist yet may be written at any time, with a full lifetime from then on. */
+  note(appName: string, { ttlMs, renewBelowMs }: Lifetime, { now, expiresAt }: SharedState & { now: number }): void {
+    if (this.#notBefore.size >= MAX_APPS) this.#notBefore.clear();
+    this.#notBefore.set(appName, (expiresAt ?? now + ttlMs) - renewBelowMs);
+  }
+}
+
+/** What a process remembers about apps between calls. */
+export class AppMemory {
+  readonly renewals = new RenewalTimes();
+  /** Until when this process has registered each app. */
+  readonly registeredUntil = new Map<string, number>();
+}
+
+/**
+ * On a cluster the keys of an app are in another slot than the sessions. The script of a session stores writes to them
+ * in the session's pending hash. Any operation that finds pending writes applies them before it returns. The script
+ * that applies them does so once, however often it runs.
+ */
+export class ClusterAppScope implements AppScope {
+  readonly isCluster = true;
+
+  constructor(
+    private readonly scripts: ScriptRunner,
+    private readonly keys: RedisKeys,
+    private readonly memory: AppMemory,
+  ) {}
+
+  sessionKeys(key: SessionKey): string[] {
+    return this.keys.ofSession(key);
+  }
+
+  registryKeys(): string[] {
+    return [];
+  }
+
+  indexKeys(): string[] {
+    return [];
+  }
+
+  writeArguments(writes: StateWrites, lifetime: Lifetime | undefined): ScriptArguments {
+    return [encodePending(writes, lifetime)];
+  }
+
+  async applyPending({ key, incarnation, pending, readAt }: PendingReply): Promise<void> {
+    if (pending.length === 0) return;
+    await this.#apply(key, incarnation, decodePending(pending), readAt);
+    await this.scripts.write(CLEAR_PENDING, { keys: [this.keys.pendingOf(key)], args: [...pending] });
+  }
+
+  async stateOf(appName: string): Promise<SharedState> {
+    return readSharedState(this.scripts, this.keys.stateOf({ appName }));
+  }
+
+  async completeList(appName: string, { result, pending }: ListPage): Promise<ListResult> {
+    for (const reply of pending) await duringRead(() => this.applyPending(reply));
+    if (result.sessions.length === 0) return result;
+    const { entries: app } = await this.stateOf(appName);
+    const sessions = result.sessions.map(({ record, state }) => ({ record, state: { ...state, app } }));
+    return { ...result, sessions };
+  }
+
+  async renewIfDue(appName: string, renew: Lifetime, now: number): Promise<void> {
+    if (renew.ttlMs >= NEVER || !this.memory.renewals.mayBeDue(appName, now)) return;
+    const stateKey = this.keys.stateOf({ appName });
+    const state = await readSharedState(this.scripts, stateKey, { renew, withEntries: false });
+    this.memory.renewals.note(appName, renew, state);
+  }
+
+  async touch(appName: string, { ttlMs }: Lifetime): Promise<void> {
+    await this.scripts.write(TOUCH_STATE, { keys: [this.keys.stateOf({ appName })], args: [ttlMs] });
+  }
+
+  async register({ appName, userId }: StateOwner, due: number): Promise<void> {
+    if (userId !== undefined) {
+      await this.scripts.write(REGISTER, { keys: [this.keys.usersOf(appName)], args: ['', userId, due, due] });
+    }
+    await this.#registerApp(appName, due);
+  }
+
+  async #apply(key: SessionKey, incarnation: string, pending: PendingWrites, readAt: string): Promise<void> {
+    const { appName, userId } = key;
+    const { registration } = pending;
+    const [isDone, due] = await this.scripts.write<[isDone: NumberReply, due: string | null]>(APPLY_APP_WRITES, {
+      keys: [this.keys.stateOf({ appName }), this.keys.usersOf(appName), this.keys.applied(appName, incarnation)],
+      args: [userId, optional(registration?.due), optional(registration?.until), readAt, ...pendingArguments(pending)],
+    });
+    if (!Number(isDone)) throw new StoreUnavailableError('Pending writes to app state took too long.', true);
+    const until = Math.max(registration?.until ?? 0, due === null ? 0 : Number(due));
+    if (until > 0) await this.#registerApp(appName, until);
+  }
+
+  /** Apps are few and live long, so each process rarely has to do this. */
+  async #registerApp(appName: string, until: number): Promise<void> {
+    if ((this.memory.registeredUntil.get(appName) ?? 0) >= until) return;
+    await this.scripts.write(REGISTER, { keys: [this.keys.apps], args: [appName, until] });
+    this.memory.registeredUntil.set(appName, until);
+  }
+}
+
+/**
+ * Applies the pending writes of a session in the slot of the app, each once. The number of the last applied write is
+ * kept for an hour. Writes that were read more than half an hour ago are refused, because that number may be gone.
+ *
+ * KEYS 1 app state, 2 users of the app, 3 number of the last applied write of the session.
+ * ARGV 1 time, 2 user id, 3 when something of the user may expire ('' = the user is registered), 4 until when the user
+ *      is registered, then the server time when the writes were read, their number, and for each, in the order of the
+ *      log: number of its event, ttl, renewal threshold, writes.
+ * Returns { applied (1) or too late (0), the expiry of the app state if it is new or now expires earlier }.
+ */
+export const APPLY_APP_WRITES = defineScript(
+  'apply-app-writes',
+  TIME,
+  ARGUMENTS,
+  SHARED_STATE,
+  REGISTRY,
+  String.raw`
+local KEPT_MS, TOO_LATE_MS = 3600000, 1800000
+local readAt, count = takeNumber(), takeNumber()
+if serverTime - readAt > TOO_LATE_MS then return { 0, false } end
+
+local applied = tonumber(redis.call('GET', KEYS[3])) or -1
+local registered = ARGV[3] ~= '' and registeredDue(KEYS[2], ARGV[2])
+local due
+for _ = 1, count do
+  local seq, ttl, renewBelow, writes = takeNumber(), takeNumber(), takeNumber(), takeWrites()
+  if seq > applied then
+    due = writeState(KEYS[1], expiryOfState(KEYS[1]), writes, ttl, renewBelow) or due
+    applied = seq
+  end
+end
+if count > 0 then redis.call('SET', KEYS[3], text(applied), 'PX', KEPT_MS) end
+if ARGV[3] ~= '' then registerUser(KEYS[2], ARGV[2], registered, tonumber(ARGV[3]), tonumber(ARGV[4])) end
+return { 1, due and text(due) or false }
+`,
+);
+
+/**
+ * Removes fields from the pending hash, unless they have changed since.
+ *
+ * KEYS 1 pending.
+ * ARGV 1 time, then alternating field and value.
+ * Returns nothing.
+ */
+export const CLEAR_PENDING = defineScript(
+  'clear-pending',
+  String.raw`
+for index = 2, #ARGV, 2 do
+  if redis.call('HGET', KEYS[1], ARGV[index]) == ARGV[index + 1] then redis.call('HDEL', KEYS[1], ARGV[index]) end
+end
+`,
+);
+
+/**
+ * Registers an app or a user for the purge and for lists.
+ *
+ * KEYS 1 apps, or users of an app.
+ * ARGV 1 time, then for an app: 2 app name, 3 until when it is registered; for a user: 2 '', 3 user id, 4 when something
+ *      of the user may expire, 5 until when the user is registered.
+ * Returns nothing.
+ */
+export const REGISTER = defineScript(
+  'register',
+  TIME,
+  REGISTRY,
+  String.raw`
+if ARGV[2] == '' then
+  registerUser(KEYS[1], ARGV[3], registeredDue(KEYS[1], ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]))
+else
+  registerApp(KEYS[1], ARGV[2], isFirstApp(KEYS[1]), tonumber(ARGV[3]))
+end
+`,
+);

@@ -1,0 +1,205 @@
+import type { AppendOutcome, Commit } from '../../../domain/commit.js';
+import { OWN_SEQ, type ViewMarks } from '../../../domain/view-marks.js';
+import { writesOf } from '../../../domain/scope-writes.js';
+import type { AppScope } from '../app-scope/app-scope.js';
+import { afterWrite } from '../connect/driver-errors.js';
+import { ARGUMENTS, TIME } from '../script/base.lua.js';
+import {
+  type FlatHash,
+  type RecordReply,
+  type ScriptArguments,
+  countersText,
+  flag,
+  keyArguments,
+  lifetimeArguments,
+  optional,
+  rangesText,
+  recordOf,
+  storedEventOf,
+  writeArguments,
+} from '../script/codec.js';
+import { type ScriptRunner, defineScript } from '../script/script.js';
+import { REGISTRY, SESSION, SESSION_REGISTRATION, SHARED_STATE } from '../script/session.lua.js';
+
+type AppendReply =
+  | readonly [kind: 'missing']
+  | readonly [
+      kind: 'appended' | 'seen' | 'stale' | 'overtaken',
+      now: string,
+      record: RecordReply,
+      pending: FlatHash,
+      readAt: string,
+      /** The previous tip of an appended event, or the number of a seen one. */
+      seq?: string,
+      event?: string,
+    ];
+
+type FoundReply = Exclude<AppendReply, readonly [kind: 'missing']>;
+
+/** Appends a commit in one script. On a cluster, writes to app state follow in a second one. */
+export async function appendCommit(scripts: ScriptRunner, app: AppScope, commit: Commit): Promise<AppendOutcome> {
+  const { key, expiry } = commit;
+  const reply = await scripts.write<AppendReply>(APPEND_COMMIT, {
+    keys: app.sessionKeys(key),
+    args: commitArguments(commit, app),
+  });
+  if (reply[0] === 'missing') return { kind: 'missing' };
+  const [kind, now, record, pending, readAt] = reply;
+  await afterWrite(async () => {
+    await app.applyPending({ key, incarnation: record[0] ?? '', pending, readAt });
+    if (kind === 'appended' && expiry) await app.renewIfDue(key.appName, expiry.app, Number(now));
+  });
+  return outcomeOf(commit, reply);
+}
+
+function outcomeOf({ key }: Commit, [kind, now, reply, , , seq, event]: FoundReply): AppendOutcome {
+  const record = recordOf(key, reply);
+  switch (kind) {
+    case 'appended':
+      return { kind, record, now: Number(now), previousTipSeq: Number(seq) };
+    case 'seen':
+      return { kind, record, event: storedEventOf(seq ?? '', event ?? '') };
+    case 'stale':
+      return { kind, lastSeq: record.lastSeq };
+    case 'overtaken':
+      return { kind };
+  }
+}
+
+function commitArguments(commit: Commit, app: AppScope): ScriptArguments {
+  const { key, event, expiry, preconditions, counterIncrements: counts } = commit;
+  const { incarnation, expectedVersion, lastSeq, firstSeq, marksSeq } = preconditions;
+  return [
+    ...keyArguments(key),
+    event.id,
+    event.digest,
+    event.timestamp,
+    flag(event.anchor),
+    event.payload,
+    ...[incarnation, expectedVersion, lastSeq, firstSeq, marksSeq].map(optional),
+    counts.turns,
+    counts.events,
+    counts.contentLength,
+    counts.tokens,
+    ...markArguments(commit.marks),
+    optional(expiry?.session.ttlMs),
+    ...lifetimeArguments(expiry?.user),
+    ...lifetimeArguments(expiry?.app),
+    ...writeArguments(writesOf('session', commit)),
+    ...writeArguments(writesOf('user', commit)),
+    ...app.writeArguments(writesOf('app', commit), expiry?.app),
+  ];
+}
+
+/** The script replaces `@` with the number of the event. */
+function markArguments(marks: ViewMarks | undefined): ScriptArguments {
+  if (!marks) return ['-', '', '', ''];
+  const hidden = marks.hidden.map(({ from, to }) => ({ from: seqOrOwn(from), to: seqOrOwn(to) }));
+  return [rangesText(hidden), marks.viewFromSeq, seqOrOwn(marks.summarySeq), countersText(marks.covered)];
+}
+
+function seqOrOwn(seq: number): number | string {
+  return seq === OWN_SEQ ? '@' : seq;
+}
+
+/**
+ * Writes a commit or reports why it cannot. All checks come before the first write.
+ *
+ * KEYS and ARGV 1–4: see SESSION.
+ * ARGV 5 and on: event id, digest, timestamp, anchor (1 or 0), payload; expected incarnation, version, last seq, first
+ *      seq and marks seq ('' = any); increments of turns, events, content length and tokens; hidden ranges ('@' = the
+ *      number of this event, '-' = marks do not change), viewFrom, summary, covered counters; ttl of the session ('' =
+ *      renews nothing); ttl and renewal threshold of user state, then of app state; writes to session state, to user
+ *      state, and to app state (on a cluster: as one text, '' = none).
+ * Returns { kind, now, record, pending, server time }, then for 'appended' the previous tip, for 'seen' the number and
+ *      text of the stored event.
+ */
+export const APPEND_COMMIT = defineScript(
+  'append-commit',
+  TIME,
+  ARGUMENTS,
+  SHARED_STATE,
+  REGISTRY,
+  SESSION,
+  SESSION_REGISTRATION,
+  String.raw`
+local eventId, digest, timestamp, isAnchor, payload = take(), take(), take(), take() == '1', take()
+local incarnation, expectedVersion = take(), takeNumber()
+local expected = { last = takeNumber(), first = takeNumber(), marks = takeNumber() }
+local increments = { turns = takeNumber(), events = takeNumber(), length = takeNumber(), tokens = takeNumber() }
+local hidden, viewFrom, summary, covered = take(), take(), take(), take()
+local ttl, userTtl, userRenewBelow = takeNumber(), takeNumber(), takeNumber()
+local appTtl, appRenewBelow = takeNumber(), takeNumber()
+local ownWrites, userWrites = takeWrites(), takeWrites()
+local appWrites = APP_STATE and takeWrites() or take()
+
+local record = liveRecord()
+if not record or (incarnation ~= '' and incarnation ~= record.incarnation) then return { 'missing' } end
+
+local function reply(kind, ...)
+  return { kind, text(now), record.values, pendingWrites(), text(serverTime), ... }
+end
+
+local seen = redis.call('HGET', IDS, eventId)
+-- An id above the last seq was left by a script that Redis stopped half way, for example for a missing permission.
+if seen and tonumber(seen) <= record.last then return reply('seen', seen, redis.call('HGET', EVENTS, seen)) end
+if expectedVersion and (expectedVersion < record.tip or expectedVersion > record.last) then return reply('stale') end
+for field, seq in pairs(expected) do
+  if record[field] ~= seq then return reply('overtaken') end
+end
+
+local expiry, updated = record.expires, record.updated
+local userExpiry, appExpiry, registry
+if isAnchor then expectSortedSets(ANCHORS) end
+if not isEmpty(ownWrites) then expectHashes(STATE) end
+if not APP_STATE then expectHashes(PENDING) end
+if ttl then
+  expiry, updated = expiresAt(ttl), math.max(updated, now)
+  countIndexes(isExpiring(expiry, record.expires))
+  userExpiry, appExpiry = expiryOfState(USER_STATE), APP_STATE and expiryOfState(APP_STATE)
+  if math.min(expiry, record.expires, expiresAt(userTtl), expiresAt(appTtl)) < NEVER then registry = readRegistry() end
+end
+
+-- The first write. Every other key to be written has been read before.
+local seq = text(record.last + 1)
+local highWater = text(math.max(record.water, tonumber(timestamp), now))
+redis.call('HSET', EVENTS, seq, table.concat({ text(now), highWater, digest, eventId, payload }, '\n'))
+redis.call('HSET', IDS, eventId, seq)
+if isAnchor then redis.call('ZADD', ANCHORS, seq, seq) end
+
+local changes = { 'last', seq, 'water', highWater }
+local function change(...)
+  for _, value in ipairs({ ... }) do changes[#changes + 1] = value end
+end
+for counter, increment in pairs(increments) do
+  if increment ~= 0 then change(counter, text(record[counter] + increment)) end
+end
+if hidden ~= '-' then
+  if summary == '@' then summary = seq end
+  change('hidden', (string.gsub(hidden, '@', seq)), 'viewFrom', viewFrom, 'summary', summary, 'marks', seq, 'covered', covered)
+end
+if ttl then
+  change('tip', seq, 'updated', text(updated), 'expires', text(expiry))
+end
+redis.call('HSET', RECORD, unpack(changes))
+local changed = {}
+for index = 1, #changes, 2 do changed[changes[index]] = changes[index + 1] end
+for index, field in ipairs(FIELDS) do record.values[index] = changed[field] or record.values[index] end
+
+writeEntries(STATE, ownWrites)
+if ttl then
+  local userDue = writeState(USER_STATE, userExpiry, userWrites, userTtl, userRenewBelow)
+  local appDue
+  if APP_STATE then
+    appDue = writeState(APP_STATE, appExpiry, appWrites, appTtl, appRenewBelow)
+  elseif appWrites ~= '' then
+    redis.call('HSET', PENDING, seq, appWrites)
+  end
+  indexSession(updated, nil, expiry, record.expires)
+  register(registry, expiry, record.expires, userDue, appDue)
+end
+expireSession(expiry, record.expires)
+announce(record.incarnation .. ' ' .. seq)
+return reply('appended', text(record.tip))
+`,
+);

@@ -1,0 +1,194 @@
+import { randomUUID } from 'node:crypto';
+import { LimitExceededError } from '../../../domain/errors.js';
+import { EMPTY_LOG, type InitialEvent, type InitialLog } from '../../../domain/initial-log.js';
+import { writesOf } from '../../../domain/scope-writes.js';
+import type { CreateRequest, StoredSession } from '../../session-storage.js';
+import type { AppScope } from '../app-scope/app-scope.js';
+import { afterWrite } from '../connect/driver-errors.js';
+import { ARGUMENTS, ENCODE_ID, TIME } from '../script/base.lua.js';
+import {
+  type FlatHash,
+  type RecordReply,
+  type ScriptArguments,
+  countersText,
+  keyArguments,
+  lifetimeArguments,
+  rangesText,
+  recordOf,
+  stateOfScopes,
+  writeArguments,
+} from '../script/codec.js';
+import { type ScriptRunner, defineScript } from '../script/script.js';
+import { REGISTRY, SESSION, SESSION_REGISTRATION, SHARED_STATE } from '../script/session.lua.js';
+
+/** A Redis command takes at most 1,048,576 arguments. */
+const MAX_INITIAL_EVENTS = 1_000_000;
+
+type CreateReply =
+  | readonly [
+      now: string,
+      record: RecordReply,
+      session: FlatHash,
+      user: FlatHash,
+      app: FlatHash,
+      pending: FlatHash,
+      readAt: string,
+    ]
+  | null;
+
+export async function createSession(
+  scripts: ScriptRunner,
+  app: AppScope,
+  { key, baseState, upserts, expiry, log }: CreateRequest,
+): Promise<StoredSession | undefined> {
+  const writes = { upserts, removals: [] };
+  const reply = await scripts.write<CreateReply>(CREATE_SESSION, {
+    keys: app.sessionKeys(key),
+    args: [
+      ...keyArguments(key),
+      randomUUID(),
+      baseState,
+      expiry.session.ttlMs,
+      ...lifetimeArguments(expiry.user),
+      ...lifetimeArguments(expiry.app),
+      ...writeArguments(writesOf('session', writes)),
+      ...writeArguments(writesOf('user', writes)),
+      ...app.writeArguments(writesOf('app', writes), expiry.app),
+      ...logArguments(log),
+    ],
+  });
+  if (!reply) return undefined;
+  const [now, recordReply, session, user, appReply, pending, readAt] = reply;
+  const record = recordOf(key, recordReply);
+  const appState = await afterWrite(async () => {
+    await app.applyPending({ key, incarnation: record.incarnation, pending, readAt });
+    await app.renewIfDue(key.appName, expiry.app, Number(now));
+    return app.stateOf(key.appName, appReply);
+  });
+  return { record, now: Number(now), events: [], ...stateOfScopes(session, user, appState) };
+}
+
+/** The initial log of a fork. Each event is one argument, because there may be many. */
+function logArguments(log: InitialLog = EMPTY_LOG): ScriptArguments {
+  const { events, tipSeq, counters, marks, marksSeq } = log;
+  if (events.length > MAX_INITIAL_EVENTS) {
+    throw new LimitExceededError(
+      `a session can begin with at most ${MAX_INITIAL_EVENTS} events, not ${events.length}`,
+      'log',
+    );
+  }
+  const anchors = events.flatMap(({ anchor }, index) => (anchor ? [index + 1] : []));
+  return [
+    tipSeq,
+    events.at(-1)?.highWater ?? 0,
+    counters.turns,
+    counters.events,
+    counters.contentLength,
+    counters.tokens,
+    rangesText(marks.hidden),
+    marks.viewFromSeq,
+    marks.summarySeq,
+    marksSeq,
+    countersText(marks.covered),
+    anchors.join(' '),
+    events.length,
+    ...events.map(encodeEvent),
+  ];
+}
+
+/** The same encoding as in APPEND_COMMIT. */
+function encodeEvent({ appendedAt, highWater, digest, id, payload }: InitialEvent): string {
+  return [appendedAt, highWater, digest, id, payload].join('\n');
+}
+
+/**
+ * Creates a session unless a live one exists. A live one with the same incarnation was created by this very request,
+ * which was sent twice.
+ *
+ * KEYS and ARGV 1–4: see SESSION.
+ * ARGV 5 and on: incarnation, base state, ttl of the session, ttl and renewal threshold of user state, then of app
+ *      state; writes to session state, to user state, and to app state (on a cluster: as one text, '' = none); of the
+ *      initial log: tip, high water mark, turns, events, content length, tokens, hidden ranges, viewFrom, summary, marks
+ *      seq, covered counters, the numbers of its anchors in one text, number of events, and each event, encoded.
+ * Returns nothing if a session exists, else { now, record, session state, user state, app state, pending, server time }.
+ */
+export const CREATE_SESSION = defineScript(
+  'create-session',
+  TIME,
+  ARGUMENTS,
+  ENCODE_ID,
+  SHARED_STATE,
+  REGISTRY,
+  SESSION,
+  SESSION_REGISTRATION,
+  String.raw`
+local incarnation, base = take(), take()
+local ttl, userTtl, userRenewBelow = takeNumber(), takeNumber(), takeNumber()
+local appTtl, appRenewBelow = takeNumber(), takeNumber()
+local ownWrites, userWrites = takeWrites(), takeWrites()
+local appWrites = APP_STATE and takeWrites() or take()
+local tip, highWater = take(), take()
+local turns, counted, length, tokens = take(), take(), take(), take()
+local hidden, viewFrom, summary, marks, covered = take(), take(), take(), take(), take()
+local anchors, last = take(), takeNumber()
+
+local function reply()
+  local appState = APP_STATE and readState(APP_STATE) or {}
+  return { text(now), readRecord(), redis.call('HGETALL', STATE), readState(USER_STATE), appState, pendingWrites(), text(serverTime) }
+end
+
+local live = liveRecord()
+if live then return live.incarnation == incarnation and reply() or false end
+
+-- Sessions that Redis expired are still in the indexes. Each new session removes up to 16 of them.
+local function sweepIndexes()
+  local base = string.sub(RECORD, 1, #RECORD - #encode(SESSION_ID))
+  for _, id in ipairs(redis.call('ZRANGEBYSCORE', INDEXES[1].by[3], '-inf', text(now), 'LIMIT', 0, 16)) do
+    if redis.call('EXISTS', base .. encode(id)) == 0 then
+      unindex(INDEXES[1], id)
+      if INDEXES[2] then unindex(INDEXES[2], USER_ID .. '\0' .. id) end
+    end
+  end
+end
+
+-- Reads every key to be written, except the session's own keys, which are deleted.
+countIndexes(true)
+for _, index in ipairs(INDEXES) do expectSortedSets(index.by[2]) end
+local registry, userExpiry = readRegistry(), expiryOfState(USER_STATE)
+local appExpiry = APP_STATE and expiryOfState(APP_STATE)
+
+unlinkIfPresent(unpack(OWN_KEYS))
+sweepIndexes()
+local expiry, time = expiresAt(ttl), text(now)
+redis.call('HSET', RECORD, 'incarnation', incarnation, 'created', time, 'updated', time, 'expires', text(expiry),
+  'first', 1, 'last', text(last), 'tip', tip, 'water', highWater,
+  'turns', turns, 'events', counted, 'length', length, 'tokens', tokens,
+  'hidden', hidden, 'viewFrom', viewFrom, 'summary', summary, 'marks', marks, 'covered', covered,
+  'base', base)
+-- Writing 1,000 fields at a time takes half as long; Lua limits how many values it unpacks.
+for first = 1, last, 1000 do
+  local events, ids = {}, {}
+  for number = first, math.min(first + 999, last) do
+    local event, seq = take(), text(number)
+    local place = 2 * (number - first) + 1
+    events[place], events[place + 1] = seq, event
+    ids[place], ids[place + 1] = string.match(event, '^[^\n]*\n[^\n]*\n[^\n]*\n([^\n]*)'), seq
+  end
+  redis.call('HSET', EVENTS, unpack(events))
+  redis.call('HSET', IDS, unpack(ids))
+end
+for seq in string.gmatch(anchors, '%d+') do redis.call('ZADD', ANCHORS, seq, seq) end
+writeEntries(STATE, ownWrites)
+local userDue = writeState(USER_STATE, userExpiry, userWrites, userTtl, userRenewBelow)
+local appDue
+if APP_STATE then
+  appDue = writeState(APP_STATE, appExpiry, appWrites, appTtl, appRenewBelow)
+elseif appWrites ~= '' then
+  redis.call('HSET', PENDING, 0, appWrites)
+end
+indexSession(now, now, expiry, 0)
+register(registry, expiry, nil, userDue, appDue)
+expireSession(expiry, nil)
+return reply()
+`,
+);

@@ -1,0 +1,68 @@
+import type { SessionKey } from '../../../domain/ids.js';
+import type { AppScope } from '../app-scope/app-scope.js';
+import { afterWrite } from '../connect/driver-errors.js';
+import type { RedisKeys } from '../redis-keys.js';
+import { ARGUMENTS, TIME } from '../script/base.lua.js';
+import { type FlatHash, flag, keyArguments } from '../script/codec.js';
+import { type NumberReply, type ScriptRunner, defineScript } from '../script/script.js';
+import { SESSION, SHARED_STATE } from '../script/session.lua.js';
+import { unregisterUser } from './purge-expired.js';
+
+/** After so many attempts, the session is deleted even if writes are pending. */
+const MAX_ATTEMPTS = 5;
+
+/** Deletes a session. Pending writes are applied first, so that they are not lost with it. */
+export async function deleteSession(
+  scripts: ScriptRunner,
+  keys: RedisKeys,
+  app: AppScope,
+  key: SessionKey,
+): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    const [deleted, wasLast, pending, readAt, incarnation] = await scripts.write<
+      [deleted: NumberReply, wasLast: NumberReply, pending: FlatHash, readAt: string, incarnation: string]
+    >(DELETE_SESSION, {
+      keys: app.sessionKeys(key),
+      args: [...keyArguments(key), flag(attempt > MAX_ATTEMPTS)],
+    });
+    await afterWrite(async () => {
+      await app.applyPending({ key, incarnation, pending, readAt });
+      if (app.isCluster && Number(wasLast)) await unregisterUser(scripts, keys, key);
+    });
+    if (Number(deleted)) return;
+  }
+}
+
+/**
+ * Deletes a session with all its keys. On a cluster it refuses while writes are pending, unless forced.
+ *
+ * KEYS and ARGV 1–4: see SESSION.
+ * ARGV 5: force (1 or 0).
+ * Returns { deleted (1 or 0), whether it was the user's last session (1 or 0), pending, server time, incarnation }.
+ */
+export const DELETE_SESSION = defineScript(
+  'delete-session',
+  TIME,
+  ARGUMENTS,
+  SHARED_STATE,
+  SESSION,
+  String.raw`
+local isForced = take() == '1'
+local incarnation = redis.call('HGET', RECORD, 'incarnation')
+if not incarnation then return { 1, 0, {}, text(serverTime), '' } end
+local pending = pendingWrites()
+if #pending > 0 and not isForced then return { 0, 0, pending, text(serverTime), incarnation } end
+
+countIndexes(true)
+for _, index in ipairs(INDEXES) do expectSortedSets(index.by[2]) end
+if USERS then expectSortedSets(USERS) end
+-- The purge must still find the user if their state has expired but is not yet removed.
+local stateExpiry = tonumber(redis.call('HGET', USER_STATE, '')) or NEVER
+
+removeSession()
+announce(incarnation)
+local wasLast = INDEXES[1].size == 0
+if wasLast and USERS and stateExpiry >= NEVER then redis.call('ZREM', USERS, USER_ID) end
+return { 1, wasLast and 1 or 0, pending, text(serverTime), incarnation }
+`,
+);

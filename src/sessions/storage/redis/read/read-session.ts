@@ -1,0 +1,176 @@
+import type { EventWindow, ReadRequest, StoredSession } from '../../session-storage.js';
+import type { AppScope } from '../app-scope/app-scope.js';
+import { duringRead } from '../connect/driver-errors.js';
+import { ARGUMENTS, TIME } from '../script/base.lua.js';
+import {
+  type FlatHash,
+  type RecordReply,
+  type ScriptArguments,
+  flag,
+  keyArguments,
+  optional,
+  recordOf,
+  stateOfScopes,
+  storedEventOf,
+  storedEventsOf,
+} from '../script/codec.js';
+import { type ScriptRunner, defineScript } from '../script/script.js';
+import { SESSION, SHARED_STATE } from '../script/session.lua.js';
+
+type ReadReply =
+  | readonly [
+      now: string,
+      record: RecordReply,
+      events: FlatHash,
+      session: FlatHash,
+      user: FlatHash,
+      app: FlatHash,
+      summary: string | null,
+      base: string | null,
+      pending: FlatHash,
+      readAt: string,
+    ]
+  | null;
+
+export async function readSession(
+  scripts: ScriptRunner,
+  app: AppScope,
+  request: ReadRequest,
+): Promise<StoredSession | undefined> {
+  const { key, window, withState, withSummary, withBase } = request;
+  const reply = await scripts.read<ReadReply>(READ_SESSION, {
+    keys: app.sessionKeys(key),
+    args: [
+      ...keyArguments(key),
+      ...[withState, withSummary, withBase, window !== undefined].map(flag),
+      ...windowArguments(window ?? {}),
+    ],
+  });
+  if (!reply) return undefined;
+  const [now, recordReply, events, session, user, appReply, summary, base, pending, readAt] = reply;
+  const record = recordOf(key, recordReply);
+  await duringRead(() => app.applyPending({ key, incarnation: record.incarnation, pending, readAt }));
+  return {
+    record,
+    now: Number(now),
+    events: storedEventsOf(events),
+    ...(withState && stateOfScopes(session, user, await app.stateOf(key.appName, appReply))),
+    ...(summary !== null && { summary: storedEventOf(record.marks.summarySeq, summary) }),
+    ...(base !== null && { baseState: base }),
+  };
+}
+
+function windowArguments(window: EventWindow): ScriptArguments {
+  const { inView, afterSeq = 0, since = 0, maxAgeMs, anchorsOnly, limit, keep, ranges } = window;
+  return [
+    flag(inView),
+    afterSeq,
+    since,
+    optional(maxAgeMs),
+    flag(anchorsOnly),
+    optional(limit),
+    flag(keep === 'oldest'),
+    optional(ranges?.length),
+    ...(ranges ?? []).flatMap(({ from, to }) => [from, to]),
+  ];
+}
+
+/**
+ * Reads a session and a window of its log.
+ *
+ * KEYS and ARGV 1–4: see SESSION.
+ * ARGV 5 and on: with state, with summary, with base state, with a window (1 or 0 each); of the window: in view,
+ *      afterSeq, since, maxAgeMs ('' = any age), anchors only, limit ('' = none), keep the oldest, number of ranges ('' =
+ *      the whole log), from and to of each range.
+ * Returns nothing if there is no session, else { now, record, events (alternating number and text), session state, user
+ *      state, app state, summary or nothing, base state or nothing, pending, server time }.
+ */
+export const READ_SESSION = defineScript(
+  'read-session',
+  TIME,
+  ARGUMENTS,
+  SHARED_STATE,
+  SESSION,
+  String.raw`
+local record = liveRecord()
+if not record then return false end
+local withState, withSummary, withBase, withWindow = take() == '1', take() == '1', take() == '1', take() == '1'
+
+-- The high water mark never falls along the log, so a binary search finds the first event at or after the time.
+local function firstSince(time)
+  local low, high = record.first, record.last + 1
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    local event = redis.call('HGET', EVENTS, text(middle))
+    if tonumber(string.match(event, '^%d+\n(%d+)')) >= time then high = middle else low = middle + 1 end
+  end
+  return low
+end
+
+local function takeRanges(from)
+  local count = takeNumber()
+  if not count then return { { from, record.last } } end
+  local ranges = {}
+  for index = 1, count do
+    ranges[index] = { math.max(takeNumber(), from), math.min(takeNumber(), record.last) }
+  end
+  return ranges
+end
+
+local function seqsOfWindow()
+  local inView, afterSeq, since, maxAge = take() == '1', takeNumber(), takeNumber(), takeNumber()
+  local anchorsOnly, limit, oldest = take() == '1', takeNumber() or math.huge, take() == '1'
+  local from = math.max(record.first, afterSeq + 1, inView and record.viewFrom + 1 or 1)
+  since = math.max(since, maxAge and now - maxAge or 0)
+  if since > 0 then from = math.max(from, firstSince(since)) end
+
+  local ranges, seqs = takeRanges(from), {}
+  for index = 1, #ranges do
+    local range = ranges[oldest and index or #ranges + 1 - index]
+    local low, high, left = range[1], range[2], limit - #seqs
+    if left <= 0 then break end
+    if anchorsOnly then
+      local count = left == math.huge and '-1' or text(left)
+      local found = oldest and redis.call('ZRANGEBYSCORE', ANCHORS, text(low), text(high), 'LIMIT', 0, count)
+        or redis.call('ZREVRANGEBYSCORE', ANCHORS, text(high), text(low), 'LIMIT', 0, count)
+      for _, seq in ipairs(found) do seqs[#seqs + 1] = seq end
+    elseif oldest then
+      for seq = low, math.min(high, low + left - 1) do seqs[#seqs + 1] = text(seq) end
+    else
+      for seq = high, math.max(low, high - left + 1), -1 do seqs[#seqs + 1] = text(seq) end
+    end
+  end
+  if oldest then return seqs end
+  local ascending = {}
+  for index = #seqs, 1, -1 do ascending[#ascending + 1] = seqs[index] end
+  return ascending
+end
+
+local events = {}
+if withWindow then
+  local seqs = seqsOfWindow()
+  for start = 1, #seqs, 1000 do
+    local last = math.min(start + 999, #seqs)
+    local texts = redis.call('HMGET', EVENTS, unpack(seqs, start, last))
+    for index = start, last do
+      events[#events + 1] = seqs[index]
+      events[#events + 1] = texts[index - start + 1]
+    end
+  end
+end
+
+local hasSummary = withSummary and record.summary >= record.first
+return {
+  text(now),
+  readRecord(),
+  events,
+  withState and redis.call('HGETALL', STATE) or {},
+  withState and readState(USER_STATE) or {},
+  withState and APP_STATE and readState(APP_STATE) or {},
+  hasSummary and redis.call('HGET', EVENTS, text(record.summary)),
+  withBase and redis.call('HGET', RECORD, 'base'),
+  pendingWrites(),
+  text(serverTime),
+}
+`,
+);

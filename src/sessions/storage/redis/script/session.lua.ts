@@ -1,0 +1,257 @@
+import { KEY_TYPES } from './base.lua.js';
+
+/** The fields of a record, in the order in which scripts return them and `recordOf` reads them. */
+export const RECORD_FIELDS = String.raw`
+local FIELDS = {
+  'incarnation', 'created', 'updated', 'expires', 'first', 'last', 'tip', 'water',
+  'turns', 'events', 'length', 'tokens', 'hidden', 'viewFrom', 'summary', 'marks', 'covered',
+}
+`;
+
+/**
+ * The state of a user or an app: a hash with one field per key. The field '' holds its expiry; no key has that name.
+ * Needs TIME.
+ */
+export const SHARED_STATE = String.raw`
+-- Redis counts UNLINK as a write even if the key is missing. After its first write Redis no longer stops a script for
+-- lack of memory, so this checks first.
+local function unlinkIfPresent(...)
+  if redis.call('EXISTS', ...) > 0 then redis.call('UNLINK', ...) end
+end
+
+-- The expiry of state that exists and has not expired.
+local function expiryOfState(key)
+  local expiry = tonumber(redis.call('HGET', key, ''))
+  return expiry and expiry > now and expiry or nil
+end
+
+-- Alternating names and values, with the expiry under ''. Empty if the state has expired.
+local function readState(key)
+  return expiryOfState(key) and redis.call('HGETALL', key) or {}
+end
+
+local function renewState(key, expiry)
+  redis.call('HSET', key, '', text(expiry))
+  expireKeys({ key }, expiry)
+end
+
+local function isEmpty(writes)
+  return #writes.sets + #writes.removals == 0
+end
+
+local function writeEntries(key, writes)
+  for index = 1, #writes.sets, 2 do
+    redis.call('HSET', key, writes.sets[index], writes.sets[index + 1])
+  end
+  for _, name in ipairs(writes.removals) do redis.call('HDEL', key, name) end
+end
+
+-- The caller reads the current expiry before the first write of the script. Without writes, this only renews the
+-- state. Returns the new expiry if the state is new or now expires earlier.
+local function writeState(key, expiry, writes, ttl, renewBelow)
+  if isEmpty(writes) then
+    if expiry and expiry - now < renewBelow then renewState(key, expiresAt(ttl)) end
+    return nil
+  end
+  if not expiry then unlinkIfPresent(key) end
+  if not expiry and #writes.sets == 0 then return nil end
+  writeEntries(key, writes)
+  local fields = redis.call('HLEN', key)
+  if fields == 0 or (fields == 1 and expiry) then
+    redis.call('UNLINK', key)
+    return nil
+  end
+  local newExpiry = expiresAt(ttl)
+  if newExpiry ~= expiry then renewState(key, newExpiry) end
+  if newExpiry < (expiry or NEVER) then return newExpiry end
+end
+`;
+
+/**
+ * The registry: the apps, and the users of an app. Users are sorted by the time at which something of theirs may
+ * expire, which is never too late. Needs TIME.
+ *
+ * A script reads the registry before its first write.
+ *
+ * A purge claims a user with a score that is no whole number. A registration in the meantime overwrites the claim, so
+ * the purge cannot remove a user who came back.
+ */
+export const REGISTRY = String.raw`
+local function registeredDue(users, userId)
+  return tonumber(redis.call('ZSCORE', users, userId))
+end
+
+local function registerUser(users, userId, registered, due, untilTime)
+  local isNew = not registered and redis.call('EXISTS', users) == 0
+  local wanted = math.min(due, registered and math.floor(registered) or due)
+  if wanted ~= registered then redis.call('ZADD', users, text(wanted), userId) end
+  extendExpiry(users, untilTime, isNew)
+end
+
+local function isFirstApp(apps)
+  return redis.call('ZCARD', apps) == 0
+end
+
+local function registerApp(apps, appName, isFirst, untilTime)
+  redis.call('ZADD', apps, 0, appName)
+  extendExpiry(apps, untilTime, isFirst)
+end
+`;
+
+/**
+ * What the scripts of one session share. Needs TIME; includes RECORD_FIELDS and KEY_TYPES.
+ *
+ * KEYS 1 record, 2 events, 3 ids, 4 anchors, 5 state, 6 pending, of the session;
+ *      7 user state; 8 by update, 9 by creation, 10 expiring: the sessions of the user;
+ *      on a single node also:
+ *      11 app state; 12 by update, 13 by creation, 14 expiring: the sessions of the app; 15 users of the app; 16 apps.
+ * ARGV 1 time, 2 session id, 3 user id, 4 app name.
+ *
+ * On a cluster the keys of the app are in another slot. The script stores writes to them in the pending hash of the
+ * session, and another script applies them.
+ */
+export const SESSION =
+  RECORD_FIELDS +
+  KEY_TYPES +
+  String.raw`
+local RECORD, EVENTS, IDS, ANCHORS, STATE, PENDING = unpack(KEYS, 1, 6)
+local OWN_KEYS = { unpack(KEYS, 1, 6) }
+local USER_STATE = KEYS[7]
+local APP_STATE, USERS, APPS = KEYS[11], KEYS[15], KEYS[16]
+local SESSION_ID, USER_ID, APP_NAME = ARGV[2], ARGV[3], ARGV[4]
+
+-- No id contains NUL, and NUL sorts first, so the sessions of an app sort by user id, then by session id.
+local INDEXES = { { by = { unpack(KEYS, 8, 10) }, member = SESSION_ID } }
+if APP_STATE then
+  INDEXES[2] = { by = { unpack(KEYS, 12, 14) }, member = USER_ID .. '\0' .. SESSION_ID }
+end
+
+local function readRecord()
+  return redis.call('HMGET', RECORD, unpack(FIELDS))
+end
+
+-- The record by field name, with numbers decoded, and the raw values. Nil if the session is missing or has expired.
+local function liveRecord()
+  local values = readRecord()
+  if not values[1] or tonumber(values[4]) <= now then return nil end
+  local record = { incarnation = values[1], values = values }
+  for index = 2, 12 do record[FIELDS[index]] = tonumber(values[index]) end
+  record.marks = tonumber(values[16])
+  record.summary = tonumber(values[15])
+  record.viewFrom = tonumber(values[14])
+  return record
+end
+
+-- Counts the members of the indexes. Call it before the first write.
+local function countIndexes(withExpiring)
+  for _, index in ipairs(INDEXES) do
+    index.size = redis.call('ZCARD', index.by[1])
+    if withExpiring then index.expiring = redis.call('ZCARD', index.by[3]) end
+  end
+end
+
+-- An index expires with its last member, or never if a member never expires.
+local function renewIndex(index)
+  if index.size > index.expiring then
+    expireKeys(index.by, NEVER)
+  else
+    local latest = redis.call('ZRANGE', index.by[3], -1, -1, 'WITHSCORES')[2]
+    if latest then expireKeys(index.by, tonumber(latest)) end
+  end
+end
+
+-- Whether a change of expiry concerns the indexes of expiring sessions.
+local function isExpiring(expiry, previousExpiry)
+  return math.min(expiry, previousExpiry) < NEVER
+end
+
+-- Pass nil for times that did not change; the expiry is always needed.
+local function indexSession(updated, created, expiry, previousExpiry)
+  for _, index in ipairs(INDEXES) do
+    local by, member = index.by, index.member
+    if updated then index.size = index.size + redis.call('ZADD', by[1], text(updated), member) end
+    if created then redis.call('ZADD', by[2], text(created), member) end
+    if isExpiring(expiry, previousExpiry) then
+      if expiry < NEVER then
+        index.expiring = index.expiring + redis.call('ZADD', by[3], text(expiry), member)
+      else
+        index.expiring = index.expiring - redis.call('ZREM', by[3], member)
+      end
+      renewIndex(index)
+    end
+  end
+end
+
+local function unindex(index, member)
+  index.size = index.size - redis.call('ZREM', index.by[1], member)
+  redis.call('ZREM', index.by[2], member)
+  index.expiring = index.expiring - redis.call('ZREM', index.by[3], member)
+end
+
+local function removeSession()
+  redis.call('UNLINK', unpack(OWN_KEYS))
+  for _, index in ipairs(INDEXES) do
+    unindex(index, index.member)
+    renewIndex(index)
+  end
+end
+
+-- All keys of a session expire together.
+local function expireSession(expiry, previousExpiry)
+  if expiry < NEVER or (previousExpiry or NEVER) < NEVER then expireKeys(OWN_KEYS, expiry) end
+end
+
+-- Publishes the incarnation and the last seq (no seq after a delete) to watchers. The write has already happened, so a
+-- refusal is ignored. On a cluster the channel is sharded: it is in the slot of the session.
+local function announce(message)
+  redis.pcall(APP_STATE and 'PUBLISH' or 'SPUBLISH', RECORD, message)
+end
+
+-- A single node has no pending writes.
+local function pendingWrites()
+  return APP_STATE and {} or redis.call('HGETALL', PENDING)
+end
+`;
+
+/**
+ * Registers the app and the user of a session, for lists on a cluster and for the purge. Needs SESSION and REGISTRY.
+ *
+ * On a cluster the record stores until when the user is registered. That is twice the lifetime of the session, so
+ * few appends have to register it again.
+ */
+export const SESSION_REGISTRATION = String.raw`
+local function leaveRegistrationPending(due, untilTime)
+  local pending = redis.call('HGET', PENDING, 'register')
+  if pending then
+    local pendingDue, pendingUntil = string.match(pending, '(%d+) (%d+)')
+    due = math.min(due, tonumber(pendingDue))
+    untilTime = math.max(untilTime, tonumber(pendingUntil))
+  end
+  redis.call('HSET', PENDING, 'register', text(due) .. ' ' .. text(untilTime))
+  redis.call('HSET', RECORD, 'known', text(untilTime))
+end
+
+-- Call it before the first write. Nil on a cluster, where the registry is in another slot.
+local function readRegistry()
+  if not APP_STATE then return end
+  return { userDue = registeredDue(USERS, USER_ID), isFirstApp = isFirstApp(APPS) }
+end
+
+-- userDue and appDue: the expiry of shared state that is new or now expires earlier.
+local function register(registry, expiry, previousExpiry, userDue, appDue)
+  local due = math.min(expiry, userDue or NEVER)
+  if APP_STATE then
+    if expiry ~= previousExpiry or userDue then
+      registerUser(USERS, USER_ID, registry.userDue, due, math.max(expiry, userDue or 0))
+    end
+    if expiry ~= previousExpiry or userDue or appDue then
+      registerApp(APPS, APP_NAME, registry.isFirstApp, math.max(expiry, userDue or 0, appDue or 0))
+    end
+    return
+  end
+  local registeredUntil = tonumber(redis.call('HGET', RECORD, 'known')) or 0
+  if not previousExpiry or expiry > registeredUntil or expiry < previousExpiry or userDue then
+    leaveRegistrationPending(due, math.max(expiresAt(2 * (expiry - now)), registeredUntil, userDue or 0))
+  end
+end
+`;

@@ -1,0 +1,240 @@
+import { recordAfter, refusalOf } from '../../../domain/commit-rules.js';
+import type { AppendOutcome, Commit, StoredEvent } from '../../../domain/commit.js';
+import { sessionNameOf } from '../../../domain/ids.js';
+import type { InitialEvent } from '../../../domain/initial-log.js';
+import type { SessionRecord } from '../../../domain/session-record.js';
+import { groupBy, inBatches } from '../../batches.js';
+import {
+  EVENT_COLUMNS,
+  type EventRow,
+  RECORD_COLUMNS,
+  type RecordRow,
+  hasKey,
+  recordOf,
+  storedEventOf,
+} from '../sql/session-rows.js';
+import { NO_SQL, type Sql, joinSql, sql, sqlList } from '../sql/sql.js';
+import type { SqlTransaction } from '../sql/transaction.js';
+import { StateWriter } from '../state/write-state.js';
+import type { Tables } from '../tables.js';
+
+/**
+ * Appends several commits in one transaction with the round trips of one. The result is the same as appending
+ * them one by one. A refused commit does not affect the others. A commit to a skipped session has no outcome.
+ */
+export async function appendCommits(
+  transaction: SqlTransaction,
+  commits: readonly Commit[],
+  lockPolicy: LockPolicy,
+): Promise<readonly (AppendOutcome | undefined)[]> {
+  const sessions = await lockSessions(transaction, commits, lockPolicy);
+  const state = new StateWriter(transaction);
+  const events: NewEvent[] = [];
+  const changed = new Set<LockedSession>();
+  const outcomes: (AppendOutcome | undefined)[] = [];
+  for (const [index, commit] of commits.entries()) {
+    const session = sessions[index];
+    const outcome = await decideOutcome(transaction, commit, session);
+    const isSkipped = !session && transaction.dialect.locksRows && lockPolicy === 'skip locked sessions';
+    outcomes.push(isSkipped ? undefined : outcome);
+    if (outcome.kind !== 'appended' || !session) continue;
+    session.apply(storedEvent(commit, outcome.record.lastSeq, outcome.now), outcome.record);
+    const { lastSeq: seq, highWater } = outcome.record;
+    events.push({ ...commit.event, pk: session.pk, seq, appendedAt: transaction.now, highWater });
+    state.addCommit(session.pk, commit.key, commit, commit.expiry);
+    changed.add(session);
+    transaction.notify({ pk: session.pk, lastSeq: seq });
+  }
+  transaction.addToCommit([
+    ...[...changed].map((session) => updateRecord(transaction.tables, session)),
+    ...insertEvents(transaction.tables, events),
+    ...(await state.statements()),
+  ]);
+  return outcomes;
+}
+
+/**
+ * After a wait for a lock, PostgreSQL returns the current session row but the events from before the wait. So this
+ * reads the event again before it reports a repeated append as stale.
+ */
+async function decideOutcome(
+  transaction: SqlTransaction,
+  commit: Commit,
+  session: LockedSession | undefined,
+): Promise<AppendOutcome> {
+  const outcome = outcomeOf(commit, session, transaction.now);
+  if (!session || (outcome.kind !== 'stale' && outcome.kind !== 'overtaken')) return outcome;
+  await loadStoredEvents(transaction, session, sql`event_id = ${commit.event.id}`);
+  return outcomeOf(commit, session, transaction.now);
+}
+
+function outcomeOf(commit: Commit, session: LockedSession | undefined, now: number): AppendOutcome {
+  const refusal = refusalOf(commit, session?.record, session?.storedEvent(commit.event.id), now);
+  if (refusal) return refusal;
+  if (!session) return { kind: 'missing' };
+  const { record } = session;
+  return { kind: 'appended', record: recordAfter(commit, record, now), now, previousTipSeq: record.tipSeq };
+}
+
+function storedEvent({ event: { id, digest, payload } }: Commit, seq: number, appendedAt: number): StoredEvent {
+  return { seq, id, digest, appendedAt, payload };
+}
+
+/** A locked session, including the earlier commits of the same transaction. */
+class LockedSession {
+  readonly #events = new Map<string, StoredEvent>();
+  /** Whether a commit changed the marks. They change rarely and can be long. */
+  hasNewMarks = false;
+
+  constructor(
+    readonly pk: number,
+    public record: SessionRecord,
+  ) {}
+
+  /** The stored event with this id, if it was loaded. */
+  storedEvent(eventId: string): StoredEvent | undefined {
+    return this.#events.get(eventId);
+  }
+
+  addStoredEvent(event: StoredEvent): void {
+    this.#events.set(event.id, event);
+  }
+
+  /** Applies a commit, so that the next one sees it. */
+  apply(event: StoredEvent, record: SessionRecord): void {
+    this.hasNewMarks ||= record.marksSeq !== this.record.marksSeq;
+    this.record = record;
+    this.addStoredEvent(event);
+  }
+}
+
+/** What to do with sessions that another transaction has locked. */
+type LockPolicy = 'wait for locked sessions' | 'skip locked sessions';
+
+/**
+ * Locks the sessions of these commits in one order and loads those of their events that are already stored.
+ * Returns one session per commit, or `undefined` if the session does not exist or was skipped.
+ */
+async function lockSessions(
+  transaction: SqlTransaction,
+  commits: readonly Commit[],
+  lockPolicy: LockPolicy,
+): Promise<readonly (LockedSession | undefined)[]> {
+  const bySession = groupBy(commits, ({ key }) => sessionNameOf(key));
+  const [only, ...others] = bySession.values();
+  if (!only) return [];
+  const lock = lockClause(transaction, lockPolicy);
+  const sessions =
+    others.length === 0
+      ? await lockOneSession(transaction, only, lock(undefined))
+      : await lockSeveralSessions(transaction, bySession, lock(sql`s.pk`));
+  return commits.map(({ key }) => sessions.get(sessionNameOf(key)));
+}
+
+/** With SKIP LOCKED the order does not matter, because a transaction that never waits cannot deadlock. */
+function lockClause({ dialect }: SqlTransaction, lockPolicy: LockPolicy): (order: Sql | undefined) => Sql {
+  return lockPolicy === 'wait for locked sessions'
+    ? (order) => dialect.lock('s', order)
+    : () => dialect.lockSkipLocked('s');
+}
+
+type SessionsByName = Map<string, LockedSession>;
+
+/** The usual case: one statement for the session and its events. */
+async function lockOneSession(
+  transaction: SqlTransaction,
+  commits: readonly Commit[],
+  lock: Sql,
+): Promise<SessionsByName> {
+  const { tables } = transaction;
+  const sessions: SessionsByName = new Map();
+  const [first] = commits;
+  if (!first) return sessions;
+  const rows = await transaction.lockedRows<RecordRow & { stored_seq: number | null }>(sql`
+    SELECT ${RECORD_COLUMNS}, e.seq AS stored_seq
+    FROM ${tables.sessions} s LEFT JOIN ${tables.events} e ON e.session_pk = s.pk AND e.event_id IN (${idsOf(commits)})
+    WHERE ${hasKey(first.key)} ${lock}`);
+  const [row] = rows;
+  if (!row) return sessions;
+  const session = new LockedSession(row.pk, recordOf(row));
+  const seqs = rows.flatMap(({ stored_seq: seq }) => (seq === null ? [] : [seq]));
+  if (seqs.length > 0) await loadStoredEvents(transaction, session, sql`seq IN (${sqlList(seqs)})`);
+  return sessions.set(sessionNameOf(first.key), session);
+}
+
+/** Two statements, because databases plan a join over many pairs of session and event badly. */
+async function lockSeveralSessions(
+  transaction: SqlTransaction,
+  bySession: Map<string, Commit[]>,
+  lock: Sql,
+): Promise<SessionsByName> {
+  const { tables, dialect, sessionsKey } = transaction;
+  const sessions: SessionsByName = new Map();
+  const keys = [...bySession.values()].flatMap(([first]) => (first ? [sql`(${hasKey(first.key)})`] : []));
+  const rows = await transaction.lockedRows<RecordRow>(sql`
+    SELECT ${RECORD_COLUMNS} FROM ${tables.sessions} s ${dialect.forceIndex(sessionsKey)}
+    WHERE ${joinSql(keys, ' OR ')} ${lock}`);
+  if (rows.length === 0) return sessions;
+  const byPk = new Map<number, LockedSession>();
+  const storedEvents = rows.map((row) => {
+    const session = new LockedSession(row.pk, recordOf(row));
+    byPk.set(row.pk, session);
+    sessions.set(sessionNameOf(session.record), session);
+    return sql`(session_pk = ${row.pk} AND event_id IN (${idsOf(bySession.get(sessionNameOf(session.record)) ?? [])}))`;
+  });
+  const found = await transaction.rows<EventRow & { session_pk: number }>(
+    sql`SELECT session_pk, ${EVENT_COLUMNS} FROM ${tables.events} WHERE ${joinSql(storedEvents, ' OR ')}`,
+  );
+  for (const row of found) byPk.get(row.session_pk)?.addStoredEvent(storedEventOf(row));
+  return sessions;
+}
+
+/** Loads the events that match. */
+async function loadStoredEvents(transaction: SqlTransaction, session: LockedSession, which: Sql): Promise<void> {
+  const rows = await transaction.rows<EventRow>(
+    sql`SELECT ${EVENT_COLUMNS} FROM ${transaction.tables.events} WHERE session_pk = ${session.pk} AND ${which}`,
+  );
+  for (const row of rows) session.addStoredEvent(storedEventOf(row));
+}
+
+function idsOf(commits: readonly Commit[]): Sql {
+  return sqlList(commits.map(({ event }) => event.id));
+}
+
+/** An event to insert. */
+interface NewEvent extends InitialEvent {
+  readonly pk: number;
+  readonly seq: number;
+}
+
+/** A server limits the number of values and the size of a message. */
+const INSERT_LIMITS = { items: 500, weight: 1_000_000, weightOf: ({ payload }: NewEvent) => payload.length };
+
+function updateRecord({ sessions }: Tables, { pk, record, hasNewMarks }: LockedSession): Sql {
+  const { counters } = record;
+  return sql`
+    UPDATE ${sessions} SET
+      last_seq = ${record.lastSeq}, tip_seq = ${record.tipSeq}, high_water = ${record.highWater},
+      last_update_time = ${record.lastUpdateTime}, expires_at = ${record.expiresAt},
+      turns = ${counters.turns}, events = ${counters.events},
+      content_length = ${counters.contentLength}, tokens = ${counters.tokens}
+      ${hasNewMarks ? setMarks(record) : NO_SQL}
+    WHERE pk = ${pk}`;
+}
+
+function setMarks({ marks, marksSeq }: SessionRecord): Sql {
+  return sql`, hidden = ${JSON.stringify(marks.hidden)}, view_from_seq = ${marks.viewFromSeq},
+      summary_seq = ${marks.summarySeq}, covered = ${JSON.stringify(marks.covered)}, marks_seq = ${marksSeq}`;
+}
+
+export function insertEvents({ events: table }: Tables, events: readonly NewEvent[]): Sql[] {
+  return inBatches(events, INSERT_LIMITS).map((some) => {
+    const rows = some.map(
+      ({ pk, seq, id, digest, appendedAt, highWater, anchor, payload }) =>
+        sql`(${pk}, ${seq}, ${id}, ${digest}, ${appendedAt}, ${highWater}, ${anchor ? 1 : 0}, ${payload})`,
+    );
+    return sql`
+      INSERT INTO ${table} (session_pk, seq, event_id, digest, appended_at, high_water, anchor, payload)
+      VALUES ${joinSql(rows, ', ')}`;
+  });
+}

@@ -1,0 +1,46 @@
+import { expiresAt, isExpired } from '../../../domain/expiry.js';
+import { EMPTY_LOG } from '../../../domain/initial-log.js';
+import { newRecord, type SessionRecord } from '../../../domain/session-record.js';
+import type { CreateRequest, StoredSession } from '../../session-storage.js';
+import { lockSession } from '../sql/session-rows.js';
+import { type Sql, sql } from '../sql/sql.js';
+import type { SqlTransaction } from '../sql/transaction.js';
+import { readState } from '../state/read-state.js';
+import { StateWriter } from '../state/write-state.js';
+import { insertEvents } from './append-commits.js';
+
+export async function createSession(
+  transaction: SqlTransaction,
+  { key, baseState, upserts, expiry, log = EMPTY_LOG }: CreateRequest,
+): Promise<StoredSession | undefined> {
+  const found = await lockSession(transaction, key);
+  const { tables, now } = transaction;
+  if (found && !isExpired(found.record.expiresAt, now)) return undefined;
+  if (found) await transaction.change(sql`DELETE FROM ${tables.sessions} WHERE pk = ${found.pk}`);
+
+  const blank = newRecord(key, '', now, expiresAt(now, expiry.session), log);
+  const pk = await transaction.insert(insertOfSession(transaction, blank, baseState), 'pk');
+  const record = { ...blank, incarnation: String(pk) };
+  const events = log.events.map((event, index) => ({ ...event, pk, seq: index + 1 }));
+  for (const statement of insertEvents(tables, events)) await transaction.change(statement);
+  const state = new StateWriter(transaction);
+  state.addCommit(pk, key, { upserts, removals: [] }, expiry);
+  await transaction.changeAll(await state.statements());
+  return { record, now, events: [], ...(await readState(transaction, { pk, record })) };
+}
+
+function insertOfSession({ tables, now }: SqlTransaction, record: SessionRecord, baseState: string): Sql {
+  const { counters, marks } = record;
+  return sql`
+    INSERT INTO ${tables.sessions} (
+      app_name, user_id, session_id, create_time, last_update_time, expires_at,
+      first_seq, last_seq, tip_seq, high_water, turns, events, content_length, tokens,
+      hidden, view_from_seq, summary_seq, marks_seq, covered, base_state
+    ) VALUES (
+      ${record.appName}, ${record.userId}, ${record.sessionId}, ${now}, ${now}, ${record.expiresAt},
+      ${record.firstSeq}, ${record.lastSeq}, ${record.tipSeq}, ${record.highWater},
+      ${counters.turns}, ${counters.events}, ${counters.contentLength}, ${counters.tokens},
+      ${JSON.stringify(marks.hidden)}, ${marks.viewFromSeq}, ${marks.summarySeq}, ${record.marksSeq},
+      ${JSON.stringify(marks.covered)}, ${baseState}
+    )`;
+}

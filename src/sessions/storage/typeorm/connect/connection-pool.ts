@@ -1,0 +1,96 @@
+import type { Sql } from '../sql/sql.js';
+import type { StatementRunner, TransactionMode } from '../sql/transaction.js';
+
+/** A pooled connection while one transaction uses it. */
+export interface PooledConnection extends StatementRunner {
+  /** When it was acquired, if no byte has arrived since. */
+  readonly silentSince: number | undefined;
+  /** How long it was idle in the pool; 0 for a new one. */
+  readonly idleMs: number;
+  /** Begins a transaction together with the next statement. */
+  begin(mode: TransactionMode): void;
+  /** Sends BEGIN now. */
+  flushBegin(): Promise<void>;
+  /** The database's time when the transaction began, or when it last got locks. */
+  now(): number;
+  /**
+   * Runs the last statements and commits, in as few round trips as the driver allows.
+   * @param notification runs after the commit; its failure is ignored
+   */
+  commit(statements: readonly Sql[], notification?: Sql): Promise<void>;
+  rollback(): Promise<void>;
+  /** Returns it to the pool. */
+  release(): void;
+  /** Closes it at once. */
+  discard(): void;
+}
+
+export interface ConnectionPool {
+  acquire(): Promise<PooledConnection>;
+  /** Stops using idle connections that have not answered since this time, because one connection stopped answering. */
+  suspect(since: number): void;
+}
+
+/**
+ * Tracks which idle connections may be dead after one connection stopped answering. They share the same network, and
+ * without this each of them would cost one failed call.
+ */
+export class SuspectConnections {
+  readonly #answeredAt = new WeakMap<object, number>();
+  #suspectSince = -Infinity;
+
+  recordAnswer(connection: object): void {
+    this.#answeredAt.set(connection, performance.now());
+  }
+
+  /** Time since its last answer; 0 for a new connection. */
+  idleMsOf(connection: object): number {
+    const answeredAt = this.#answeredAt.get(connection);
+    return answeredAt === undefined ? 0 : performance.now() - answeredAt;
+  }
+
+  /** Suspects connections that have not answered since this time. */
+  suspect(since: number): void {
+    this.#suspectSince = Math.max(this.#suspectSince, since);
+  }
+
+  /** Never true for a new connection. */
+  isSuspect(connection: object): boolean {
+    return (this.#answeredAt.get(connection) ?? Infinity) < this.#suspectSince;
+  }
+}
+
+/** The part of a driver's connection that is used here. */
+export interface ErrorEmitter {
+  on(event: 'error', listener: (error: Error) => void): unknown;
+}
+
+/** The part of a socket that is used here. */
+export interface DriverStream {
+  /** Missing on custom streams. */
+  readonly bytesRead?: number;
+  destroy(): void;
+  once(event: 'close', listener: () => void): unknown;
+}
+
+/** The running statement reports the error too. Without a listener the `error` event would end the process. */
+export function ignoreError(): void {}
+
+/** Tracks the connections of a pool from their creation. */
+export class ConnectionTracker {
+  readonly #streams = new Set<() => DriverStream | undefined>();
+
+  /** @param streamOf returns the stream, which TLS replaces */
+  track(connection: ErrorEmitter, streamOf: () => DriverStream | undefined): void {
+    connection.on('error', ignoreError);
+    const stream = streamOf();
+    if (!stream) return;
+    this.#streams.add(streamOf);
+    stream.once('close', () => this.#streams.delete(streamOf));
+  }
+
+  /** Destroys all open connections. */
+  destroyAll(): void {
+    for (const streamOf of this.#streams) streamOf()?.destroy();
+  }
+}

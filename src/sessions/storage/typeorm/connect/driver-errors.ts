@@ -1,0 +1,106 @@
+import { types } from 'node:util';
+import { QueryFailedError } from 'typeorm';
+import { ConfigurationError } from '../../../../config/configuration-error.js';
+import { LimitExceededError, SessionsError, StoreUnavailableError } from '../../../domain/errors.js';
+
+/** Error codes that an operator must act on. */
+const REASONS = [
+  { codes: /^(42501|ER_(TABLE|COLUMN|DB)ACCESS_DENIED_ERROR)$/, reason: 'its user lacks a right' },
+  {
+    codes: /^(25006|ER_OPTION_PREVENTS_STATEMENT|ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION)$/,
+    reason: 'it is read-only, for example a replica',
+  },
+  { codes: /^SQLITE_(READONLY.*|CANTOPEN)$/, reason: 'its file or folder is not writable' },
+  { codes: /^(53100|ER_DISK_FULL|ER_RECORD_FILE_FULL|SQLITE_FULL)$/, reason: 'its disk is full' },
+  { codes: /^(53300|ER_CON_COUNT_ERROR|ER_TOO_MANY_USER_CONNECTIONS)$/, reason: 'it has too many connections' },
+  { codes: /^(42P05|26000)$/, reason: 'a pooler shares connections, so set preparedStatements to false' },
+];
+
+/** Whether another process has locked the SQLite file. */
+export function isBusy(error: unknown): boolean {
+  return /^SQLITE_(BUSY|LOCKED)/.test(codeOf(error));
+}
+
+/**
+ * Converts an error of a driver. It does not keep the original error, which may contain the statement with its values,
+ * and so the content of conversations.
+ *
+ * @param server host and port, for the log
+ */
+export function storeUnavailable(error: unknown, outcomeUnknown: boolean, server?: string): unknown {
+  if (error instanceof SessionsError || error instanceof ConfigurationError) return error;
+  if (!(error instanceof QueryFailedError) && !isDriverError(error)) return error;
+  const code = codeOf(error) || 'connection lost';
+  const reason = REASONS.find(({ codes }) => codes.test(code))?.reason;
+  if (code === 'ER_NET_PACKET_TOO_LARGE') {
+    return new LimitExceededError('This is more than the database takes at once; raise its max_allowed_packet.');
+  }
+  const cause = new Error(`The database driver reported ${code}`);
+  const details = reason === undefined ? code : `${code}: ${reason}`;
+  return unavailable(server, `failed to run a statement (${details}).`, outcomeUnknown, { cause });
+}
+
+export function databaseTimedOut(timeLimitMs: number, outcomeUnknown: boolean, server?: string): StoreUnavailableError {
+  return unavailable(server, `did not answer within ${timeLimitMs} ms.`, outcomeUnknown);
+}
+
+function unavailable(
+  server: string | undefined,
+  what: string,
+  outcomeUnknown: boolean,
+  options?: ErrorOptions,
+): StoreUnavailableError {
+  const publicReason = `The database ${what}`;
+  const reason = server === undefined ? publicReason : `The database at ${server} ${what}`;
+  return new StoreUnavailableError(reason, outcomeUnknown, { ...options, publicReason });
+}
+
+/** The code of an error of a driver or Node, `error N` for a number without a name, or an empty string. */
+export function codeOf(error: unknown): string {
+  const driverError: unknown = error instanceof QueryFailedError ? error.driverError : error;
+  const { code, errno } = (driverError ?? {}) as { code?: unknown; errno?: unknown };
+  if (typeof code === 'string') return code;
+  return typeof errno === 'number' ? `error ${errno}` : '';
+}
+
+/** Recognises errors of other realms too. */
+export function isError(value: unknown): value is Error {
+  return value instanceof Error || types.isNativeError(value);
+}
+
+function isDriverError(error: unknown): boolean {
+  return (
+    isError(error) &&
+    (/connection|not open|closed|already released|timeout/i.test(error.message) || codeOf(error) !== '')
+  );
+}
+
+/** A retry may succeed after these: deadlocks, serialisation failures and lock timeouts. */
+const CONFLICTS = new Set(['40P01', '40001', '55P03', 'ER_LOCK_DEADLOCK', 'ER_LOCK_WAIT_TIMEOUT', 'ER_CHECKREAD']);
+
+/** Another transaction inserted the same key first. */
+const DUPLICATE_KEYS = new Set(['23505', 'ER_DUP_ENTRY']);
+
+export function isConflict(error: unknown): boolean {
+  return CONFLICTS.has(codeOf(error));
+}
+
+/** A retry finds the row that another transaction inserted. Retries end, because that transaction made progress. */
+export function isDuplicateKey(error: unknown): boolean {
+  return DUPLICATE_KEYS.has(codeOf(error));
+}
+
+/** Errors after which the server closes the connection. */
+const CLOSING_CODES =
+  /^(08...|57P0.|53300|26000|0A000|ER_CON_COUNT_ERROR|ER_TOO_MANY_USER_CONNECTIONS|ER_SERVER_SHUTDOWN|ER_CONNECTION_KILLED)$/;
+
+/** Codes of Node and of drivers, not of servers. */
+const CLIENT_SIDE = /^(E[A-Z]+|EAI_[A-Z]+|PROTOCOL_[A-Z_]+)$/;
+
+/** Whether a connection is unusable. The outcome of its last statement is unknown. */
+export function isConnectionLost(error: unknown): boolean {
+  if (!isError(error)) return false;
+  const code = codeOf(error);
+  if (code === '') return /connect|closed|terminated|timeout/i.test(error.message);
+  return CLOSING_CODES.test(code) || CLIENT_SIDE.test(code) || (error as { fatal?: unknown }).fatal === true;
+}

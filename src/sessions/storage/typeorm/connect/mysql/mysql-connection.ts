@@ -1,0 +1,257 @@
+import type { Sql } from '../../sql/sql.js';
+import type { TransactionMode } from '../../sql/transaction.js';
+import {
+  type ConnectionPool,
+  SuspectConnections,
+  type DriverStream,
+  type ErrorEmitter,
+  type PooledConnection,
+} from '../connection-pool.js';
+
+/** The part of a mysql2 connection that is used here. */
+interface DriverConnection extends ErrorEmitter {
+  readonly config: { readonly multipleStatements?: boolean };
+  readonly stream?: DriverStream;
+  off(event: 'error', listener: (error: Error) => void): unknown;
+  query(options: { sql: string; typeCast: TypeCast }, done: (error: Error | null, result: unknown) => void): unknown;
+  format(text: string, values: unknown[]): string;
+  release(): void;
+  destroy(): void;
+}
+
+interface Field {
+  readonly type: string;
+  string(encoding: string): string | null;
+}
+
+type TypeCast = (field: Field) => string | number | null;
+
+interface ChangeResult {
+  readonly affectedRows: number;
+  readonly insertId: number | string;
+}
+
+type ConnectionCallback = (error: Error | null, connection: DriverConnection) => void;
+
+/** The part of TypeORM's driver that is used here: a pool, or a cluster if there are replicas. Undefined when closed. */
+export interface MysqlDriver {
+  readonly pool?: { getConnection(done: ConnectionCallback): void };
+  readonly poolCluster?: { getConnection(name: string, done: ConnectionCallback): void };
+}
+
+interface MysqlPoolOptions {
+  /** Statements for every new connection that only the store uses. */
+  readonly settings?: readonly string[] | undefined;
+  /** Whether to read the server's time. */
+  readonly withTime: boolean;
+}
+
+/** Other functions depend on daylight saving time. */
+const NOW = "SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000 AS now";
+
+const BEGIN: Readonly<Record<TransactionMode, readonly string[]>> = {
+  // All statements of a read see one snapshot.
+  read: ['SET TRANSACTION ISOLATION LEVEL REPEATABLE READ', 'START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY'],
+  write: ['SET TRANSACTION ISOLATION LEVEL READ COMMITTED', 'START TRANSACTION READ WRITE'],
+};
+
+export class MysqlPool implements ConnectionPool {
+  readonly #initialised = new WeakSet<DriverConnection>();
+  readonly #suspects = new SuspectConnections();
+
+  constructor(
+    private readonly driver: MysqlDriver,
+    private readonly options: MysqlPoolOptions,
+  ) {}
+
+  async acquire(): Promise<PooledConnection> {
+    for (;;) {
+      const taken = await this.#getConnection();
+      const connection = this.#wrap(taken);
+      if (!this.#suspects.isSuspect(taken)) return connection;
+      connection.discard();
+    }
+  }
+
+  suspect(since: number): void {
+    this.#suspects.suspect(since);
+  }
+
+  #getConnection(): Promise<DriverConnection> {
+    const { pool, poolCluster } = this.driver;
+    return new Promise((resolve, reject) => {
+      const done: ConnectionCallback = (error, connection) => {
+        if (error) {
+          reject(error);
+          return;
+        }
+        resolve(connection);
+      };
+      if (poolCluster) poolCluster.getConnection('MASTER', done);
+      else if (pool) pool.getConnection(done);
+      else reject(new Error('The pool of connections is closed'));
+    });
+  }
+
+  #wrap(connection: DriverConnection): MysqlConnection {
+    const isNew = !this.#initialised.has(connection);
+    const { settings, withTime } = this.options;
+    return new MysqlConnection(connection, {
+      settings: isNew ? settings : undefined,
+      withTime,
+      onBegun: () => this.#initialised.add(connection),
+      idleMs: this.#suspects.idleMsOf(connection),
+      onAnswered: () => this.#suspects.recordAnswer(connection),
+    });
+  }
+}
+
+interface MysqlConnectionOptions extends MysqlPoolOptions {
+  readonly onBegun: () => void;
+  readonly onAnswered: () => void;
+  readonly idleMs: number;
+}
+
+/** A mysql2 connection. With `multipleStatements` it sends several statements in one message. */
+class MysqlConnection implements PooledConnection {
+  readonly idleMs: number;
+  readonly #takenAt = performance.now();
+  readonly #initialBytes: number | undefined;
+  #hasAnswer = false;
+  #isGone = false;
+  #isBroken = false;
+  /** Statements to send before the next one. */
+  #pendingBegin: readonly string[] = [];
+  #now = 0;
+
+  constructor(
+    private readonly connection: DriverConnection,
+    private readonly options: MysqlConnectionOptions,
+  ) {
+    this.idleMs = options.idleMs;
+    // The pool handles only the first error.
+    connection.on('error', this.#markBroken);
+    this.#initialBytes = connection.stream?.bytesRead;
+  }
+
+  get silentSince(): number | undefined {
+    const isSilent = !this.#hasAnswer && this.connection.stream?.bytesRead === this.#initialBytes;
+    return isSilent ? this.#takenAt : undefined;
+  }
+
+  begin(mode: TransactionMode): void {
+    const { settings } = this.options;
+    this.#pendingBegin = [...(settings ?? []), ...BEGIN[mode]];
+  }
+
+  async flushBegin(): Promise<void> {
+    await this.#run([]);
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  async rows<Row>(statement: Sql): Promise<Row[]> {
+    const [rows] = await this.#run([this.#textOf(statement)]);
+    return rows as Row[];
+  }
+
+  async lockedRows<Row>(statement: Sql): Promise<Row[]> {
+    const [rows] = await this.#run([this.#textOf(statement)], { isTimeNeeded: true });
+    return rows as Row[];
+  }
+
+  async change(statement: Sql): Promise<number> {
+    const [result] = await this.#run([this.#textOf(statement)]);
+    return (result as ChangeResult).affectedRows;
+  }
+
+  async insert(statement: Sql): Promise<number> {
+    const [result] = await this.#run([this.#textOf(statement)]);
+    return Number((result as ChangeResult).insertId);
+  }
+
+  async changeAll(statements: readonly Sql[]): Promise<void> {
+    await this.#run(statements.map((statement) => this.#textOf(statement)));
+  }
+
+  async commit(statements: readonly Sql[]): Promise<void> {
+    await this.#run([...statements.map((statement) => this.#textOf(statement)), 'COMMIT']);
+  }
+
+  async rollback(): Promise<void> {
+    this.#pendingBegin = [];
+    await this.#query('ROLLBACK');
+  }
+
+  release(): void {
+    if (this.#isGone) return;
+    // The pool has dropped it without closing it.
+    if (this.#isBroken) {
+      this.discard();
+      return;
+    }
+    this.#isGone = true;
+    if (this.#hasAnswer) this.options.onAnswered();
+    this.connection.release();
+    this.connection.off('error', this.#markBroken);
+  }
+
+  discard(): void {
+    if (this.#isGone) return;
+    this.#isGone = true;
+    this.connection.destroy();
+    this.connection.stream?.destroy();
+  }
+
+  readonly #markBroken = (): void => {
+    this.#isBroken = true;
+  };
+
+  #textOf({ text, values }: Sql): string {
+    return this.connection.format(text, [...values]);
+  }
+
+  /** Sends the pending BEGIN first. It reads the time last, because a statement may wait for a lock. */
+  async #run(texts: readonly string[], { isTimeNeeded = false } = {}): Promise<unknown[]> {
+    const pendingBegin = this.#pendingBegin;
+    this.#pendingBegin = [];
+    const asksTime = this.options.withTime && (isTimeNeeded || pendingBegin.length > 0);
+    const results = await this.#send([...pendingBegin, ...texts, ...(asksTime ? [NOW] : [])]);
+    if (pendingBegin.length > 0) this.options.onBegun();
+    if (asksTime) {
+      const [row] = results.at(-1) as { now: number }[];
+      this.#now = row?.now ?? 0;
+    }
+    return results.slice(pendingBegin.length, pendingBegin.length + texts.length);
+  }
+
+  /** Sends the statements in one message if the connection allows, else one by one until one fails. */
+  async #send(texts: readonly string[]): Promise<unknown[]> {
+    if (this.connection.config.multipleStatements && texts.length > 1) {
+      return (await this.#query(texts.join('; '))) as unknown[];
+    }
+    const results: unknown[] = [];
+    for (const text of texts) results.push(await this.#query(text));
+    return results;
+  }
+
+  #query(text: string): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      this.connection.query({ sql: text, typeCast }, (error, result) => {
+        this.#hasAnswer = true;
+        if (error) reject(error);
+        else resolve(result);
+      });
+    });
+  }
+}
+
+const NUMBERS = new Set(['TINY', 'SHORT', 'LONG', 'INT24', 'LONGLONG', 'DECIMAL', 'NEWDECIMAL']);
+
+/** Parses all numbers, which are safe integers, and reads binary columns as text. */
+function typeCast(field: Field): string | number | null {
+  const text = field.string('utf8');
+  return text !== null && NUMBERS.has(field.type) ? Number(text) : text;
+}

@@ -1,0 +1,69 @@
+import type { DataSource } from 'typeorm';
+import type { Clock } from '../../../domain/clock.js';
+import { AppendQueue } from '../append/append-queue.js';
+import { channelOf, PostgresNotifications, PostgresFeed } from '../live/postgres-feed.js';
+import { type ListeningClient, newListeningClient } from '../live/postgres-listener.js';
+import { dialectOf } from '../sql/dialect.js';
+import { sessionsKeyOf, tableNamesOf, tablesOf } from '../tables.js';
+import type { ConnectionPool } from './connection-pool.js';
+import type { OpenDatabase } from './lazy-database.js';
+import { type MysqlDriver, MysqlPool } from './mysql/mysql-connection.js';
+import { PooledTransactions } from './pooled-transactions.js';
+import { type PostgresDriver, PostgresPool } from './postgres/postgres-connection.js';
+
+interface PooledDatabaseOptions {
+  readonly timeLimitMs: number;
+  readonly coalesceAppends?: boolean | undefined;
+  readonly clock?: Clock | undefined;
+  /** Statements for every new connection that only the store uses. */
+  readonly settings?: readonly string[] | undefined;
+  /** Host and port, for error messages. */
+  readonly server?: string | undefined;
+  /** PostgreSQL only. */
+  readonly usesPreparedStatements?: boolean | undefined;
+  readonly close: () => Promise<void>;
+}
+
+const DEFAULT_POOL_SIZE = 10;
+
+/** Four of ten connections for batches, because more would only wait for the same disk, and three for waits for locks. */
+function appendConcurrency({ options }: DataSource): { maxBatches: number; maxWaiting: number } {
+  const connections = ('poolSize' in options ? options.poolSize : undefined) ?? DEFAULT_POOL_SIZE;
+  return {
+    maxBatches: Math.max(1, Math.floor(connections * 0.4)),
+    maxWaiting: Math.max(1, Math.floor(connections * 0.3)),
+  };
+}
+
+/** Opens the store on an initialised DataSource that has the tables. */
+export function openPooledDatabase(dataSource: DataSource, { close, ...use }: PooledDatabaseOptions): OpenDatabase {
+  const dialect = dialectOf(dataSource.options.type);
+  const { clock, timeLimitMs, server } = use;
+  const channel = dialect.name === 'postgres' ? channelOf(tableNamesOf(dataSource).sessions) : undefined;
+  const notifications = channel === undefined ? undefined : new PostgresNotifications(channel);
+  const [tables, sessionsKey] = [tablesOf(dataSource), sessionsKeyOf(dataSource)];
+  const context = { dialect, tables, sessionsKey, notifications, clock, timeLimitMs, server };
+  const transactions = new PooledTransactions(connectionPoolOf(dataSource, use), context);
+  const newClient = (): ListeningClient => newListeningClient(dataSource.driver, timeLimitMs);
+  const feed = channel === undefined ? undefined : new PostgresFeed({ newClient, channel, timeoutMs: timeLimitMs });
+  const appends = new AppendQueue(transactions, {
+    ...appendConcurrency(dataSource),
+    isOn: use.coalesceAppends ?? true,
+  });
+  return { transactions, appends, close, feed };
+}
+
+/** The connection pool of an initialised DataSource. */
+export function connectionPoolOf(
+  { driver, options }: DataSource,
+  {
+    clock,
+    settings,
+    usesPreparedStatements = false,
+  }: Pick<PooledDatabaseOptions, 'clock' | 'settings' | 'usesPreparedStatements'>,
+): ConnectionPool {
+  const withTime = clock === undefined;
+  return options.type === 'postgres'
+    ? new PostgresPool(driver as PostgresDriver, { withTime, usesPreparedStatements })
+    : new MysqlPool(driver as MysqlDriver, { withTime, settings });
+}

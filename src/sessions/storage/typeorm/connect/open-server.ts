@@ -1,0 +1,78 @@
+import { DataSource } from 'typeorm';
+import { ConfigurationError } from '../../../../config/configuration-error.js';
+import { serverPlaceOf } from '../../../../config/server-place.js';
+import { databaseTls } from '../../../../config/store-tls.js';
+import { urlForDriver } from '../../../../config/url-options.js';
+import { InvalidInputError } from '../../../domain/errors.js';
+import { withTimeout } from '../../with-timeout.js';
+import type { ServerOptions } from '../typeorm-options.js';
+import { ConnectionTracker } from './connection-pool.js';
+import type { OpenDatabase } from './lazy-database.js';
+import { mysqlServer } from './mysql/mysql-server.js';
+import { openPooledDatabase } from './open-pool.js';
+import { openingFailure } from './opening-failure.js';
+import { postgresServer } from './postgres/postgres-server.js';
+import type { ServerAddress, ServerKind } from './server-kind.js';
+
+/** Includes waiting for the migrations of other processes. */
+const MIGRATION_LIMIT_MS = 90_000;
+
+/** Connects to a server and runs the migrations. */
+export async function openServer(options: ServerOptions & { readonly timeLimitMs: number }): Promise<OpenDatabase> {
+  const { timeLimitMs } = options;
+  const kind = kindOf(options.url);
+  const { tls, problems } = databaseTls(options, { url: 'url', tls: 'tls' });
+  if (problems.length > 0) throw new ConfigurationError(problems);
+  const address: ServerAddress = { ...options, url: urlForDriver(options.url), tls };
+  const dataSource = new DataSource(kind.dataSourceOptions(address));
+  const connections = new ConnectionTracker();
+  kind.trackConnections(dataSource, connections);
+  try {
+    // Connecting has its own time limit. The queries after it have none.
+    await withTimeout(2 * timeLimitMs, dataSource.initialize(), timeoutError);
+    await withTimeout(
+      timeLimitMs,
+      kind.check((query) => dataSource.query(query)),
+      timeoutError,
+    );
+    await withTimeout(MIGRATION_LIMIT_MS, kind.migrate(dataSource), timeoutError);
+  } catch (error) {
+    if (dataSource.isInitialized)
+      await withTimeout(timeLimitMs, dataSource.destroy(), timeoutError).catch(() => undefined);
+    connections.destroyAll();
+    throw openingFailure(error, address);
+  }
+  return openPooledDatabase(dataSource, {
+    ...address,
+    settings: kind.settings,
+    server: serverPlaceOf(address).server,
+    usesPreparedStatements: address.preparedStatements ?? true,
+    async close() {
+      // All operations have ended, so an error while closing does not matter.
+      await withTimeout(timeLimitMs, dataSource.destroy(), timeoutError).catch(() => undefined);
+      setTimeout(() => connections.destroyAll(), timeLimitMs).unref();
+    },
+  });
+}
+
+/** Has the code that drivers use. */
+function timeoutError(): Error {
+  return Object.assign(new Error('There was no answer'), { code: 'ETIMEDOUT' });
+}
+
+function kindOf(url: string): ServerKind {
+  if (URL.canParse(url) && isDecodable(url)) {
+    if (/^postgres(ql)?:/i.test(url)) return postgresServer;
+    if (/^(mysql|mariadb):/i.test(url)) return mysqlServer;
+  }
+  throw new InvalidInputError('must be mysql://…, mariadb://… or postgres://…, with % as %25', 'url');
+}
+
+function isDecodable(url: string): boolean {
+  try {
+    decodeURIComponent(url);
+    return true;
+  } catch {
+    return false;
+  }
+}

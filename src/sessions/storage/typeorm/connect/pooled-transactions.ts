@@ -1,0 +1,184 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Clock } from '../../../domain/clock.js';
+import { StoreUnavailableError } from '../../../domain/errors.js';
+import {
+  type DatabaseContext,
+  OpenTransaction,
+  type TransactionMode,
+  type TransactionOptions,
+  type Transactions,
+  type Work,
+  type WriteOptions,
+} from '../sql/transaction.js';
+import type { ConnectionPool, PooledConnection } from './connection-pool.js';
+import { databaseTimedOut, isConflict, isConnectionLost, isDuplicateKey, storeUnavailable } from './driver-errors.js';
+
+interface PooledTransactionsOptions extends DatabaseContext {
+  readonly timeLimitMs: number;
+  /** Default: the clock of the database. */
+  readonly clock?: Clock | undefined;
+  /** Host and port, for error messages. */
+  readonly server?: string | undefined;
+}
+
+/** After conflicts and lost connections. */
+const RETRIES = 5;
+/** Share of the time limit for a single attempt. The caller needs the rest for its fallback. */
+const SINGLE_ATTEMPT_SHARE = 0.5;
+/**
+ * Share of the time limit after which a connection without any answer is given up, if it was idle for longer than the
+ * time limit before. Networks drop idle connections. The rest is for a new connection.
+ */
+const SILENCE_SHARE = 0.5;
+const FIRST_BACKOFF_MS = 10;
+const LONGEST_BACKOFF_MS = 200;
+
+/** One attempt to run a transaction. */
+interface Attempt {
+  readonly mode: TransactionMode;
+  readonly beginsLazily: boolean;
+  connection?: PooledConnection;
+  /** From here on the outcome is unknown if the connection fails. */
+  isCommitting: boolean;
+  isAbandoned: boolean;
+}
+
+interface Limits {
+  readonly deadline: number;
+  /** For a commit that is already running. */
+  readonly commitDeadline: number;
+}
+
+/** Runs transactions on pooled connections, with retries after conflicts and a time limit. */
+export class PooledTransactions implements Transactions {
+  readonly #running = new Set<Promise<unknown>>();
+
+  constructor(
+    private readonly pool: ConnectionPool,
+    private readonly options: PooledTransactionsOptions,
+  ) {}
+
+  read<Result>(work: Work<Result>, options?: TransactionOptions): Promise<Result> {
+    return this.#tracked(this.#withRetries('read', work, options));
+  }
+
+  write<Result>(work: Work<Result>, options?: WriteOptions): Promise<Result> {
+    return this.#tracked(this.#withRetries('write', work, options));
+  }
+
+  async finished(): Promise<void> {
+    while (this.#running.size > 0) await Promise.allSettled(this.#running);
+  }
+
+  async #tracked<Result>(running: Promise<Result>): Promise<Result> {
+    this.#running.add(running);
+    try {
+      return await running;
+    } finally {
+      this.#running.delete(running);
+    }
+  }
+
+  async #withRetries<Result>(
+    mode: TransactionMode,
+    work: Work<Result>,
+    { calledAt = performance.now(), isSingleAttempt = false, beginsLazily = false }: WriteOptions = {},
+  ): Promise<Result> {
+    const { timeLimitMs } = this.options;
+    const deadline = calledAt + timeLimitMs * (isSingleAttempt ? SINGLE_ATTEMPT_SHARE : 1);
+    const limits = { deadline, commitDeadline: calledAt + timeLimitMs };
+    let retries = 0;
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#withTimeout({ mode, beginsLazily, isCommitting: false, isAbandoned: false }, work, limits);
+      } catch (error) {
+        const isConflictOrLost = isConflict(error) || isConnectionLost(error);
+        if (isConflictOrLost) retries += 1;
+        const canRetry = isConflictOrLost ? retries <= RETRIES : isDuplicateKey(error);
+        const backoff = Math.random() * Math.min(FIRST_BACKOFF_MS * 2 ** tries, LONGEST_BACKOFF_MS);
+        const isTooLate = performance.now() + backoff > deadline;
+        if (isSingleAttempt || isTooLate || !canRetry) throw storeUnavailable(error, false, this.options.server);
+        await delay(backoff);
+      }
+    }
+  }
+
+  async #withTimeout<Result>(
+    attempt: Attempt,
+    work: Work<Result>,
+    { deadline, commitDeadline }: Limits,
+  ): Promise<Result> {
+    if (performance.now() >= deadline)
+      throw new StoreUnavailableError('There was no time left for the database.', false);
+    const { timeLimitMs, server } = this.options;
+    const silenceLimitMs = timeLimitMs * SILENCE_SHARE;
+    let timer: NodeJS.Timeout | undefined;
+    const timeout = new Promise<never>((_resolve, reject) => {
+      const giveUp = (error: Error): void => {
+        attempt.isAbandoned = true;
+        attempt.connection?.discard();
+        reject(error);
+      };
+      const check = (): void => {
+        // A running commit gets the full time limit, because giving it up makes its outcome unknown.
+        const left = (attempt.isCommitting ? commitDeadline : deadline) - performance.now();
+        const { silentSince, idleMs = 0 } = attempt.connection ?? {};
+        const silentMs = silentSince === undefined ? 0 : performance.now() - silentSince;
+        const isDropped = silentMs >= silenceLimitMs && idleMs > timeLimitMs && !attempt.isCommitting;
+        if (left > 0 && !isDropped) {
+          const isSilent = silentMs > 0 && silentMs < silenceLimitMs;
+          timer = setTimeout(check, Math.ceil(isSilent ? Math.min(left, silenceLimitMs - silentMs) : left));
+          return;
+        }
+        if (silentSince !== undefined && silentMs >= silenceLimitMs / 2) this.pool.suspect(silentSince);
+        if (left > 0) giveUp(new Error('The connection stopped answering'));
+        else giveUp(databaseTimedOut(timeLimitMs, attempt.isCommitting, server));
+      };
+      timer = setTimeout(check, Math.min(deadline - performance.now(), silenceLimitMs));
+    });
+    try {
+      return await Promise.race([this.#run(attempt, work), timeout]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #run<Result>(attempt: Attempt, work: Work<Result>): Promise<Result> {
+    const connection = await this.pool.acquire();
+    if (attempt.isAbandoned) {
+      connection.release();
+      throw new StoreUnavailableError('The database had no connection left in time.', false);
+    }
+    attempt.connection = connection;
+    try {
+      connection.begin(attempt.mode);
+      if (!attempt.beginsLazily) await connection.flushBegin();
+      const { clock = connection } = this.options;
+      const transaction = new OpenTransaction(connection, this.options, () => clock.now());
+      const result = await work(transaction);
+      attempt.isCommitting = attempt.mode === 'write';
+      await connection.commit(transaction.commitStatements, transaction.notification);
+      connection.release();
+      return result;
+    } catch (error) {
+      await rollBackAndRelease(connection, error);
+      throw attempt.isCommitting && isConnectionLost(error)
+        ? storeUnavailable(error, true, this.options.server)
+        : error;
+    }
+  }
+}
+
+/** A failed transaction may still be open and hold locks. */
+async function rollBackAndRelease(connection: PooledConnection, error: unknown): Promise<void> {
+  if (isConnectionLost(error)) {
+    connection.discard();
+    return;
+  }
+  try {
+    await connection.rollback();
+    connection.release();
+  } catch {
+    connection.discard();
+  }
+}

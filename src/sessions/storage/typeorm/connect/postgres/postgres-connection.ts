@@ -1,0 +1,289 @@
+import { StoreUnavailableError } from '../../../../domain/errors.js';
+import type { Sql } from '../../sql/sql.js';
+import type { TransactionMode } from '../../sql/transaction.js';
+import {
+  type ConnectionPool,
+  SuspectConnections,
+  type DriverStream,
+  ignoreError,
+  type PooledConnection,
+} from '../connection-pool.js';
+
+interface QueryResult {
+  readonly command: string;
+  readonly rows: readonly unknown[];
+  readonly rowCount: number | null;
+}
+
+/** The part of a pg client that is used here. */
+interface DriverClient {
+  /** Whether it sends statements without waiting for earlier answers. */
+  readonly pipeline?: boolean;
+  readonly connection?: { readonly stream?: DriverStream };
+  query(options: { text: string; name?: string; values?: unknown[]; types: typeof columnTypes }): Promise<unknown>;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  off(event: 'error', listener: (error: Error) => void): unknown;
+}
+
+type Release = (error?: boolean) => void;
+
+/** The part of TypeORM's driver that is used here: its pool. Undefined when closed. */
+export interface PostgresDriver {
+  readonly master?: {
+    connect(done: (error: Error | undefined, client: DriverClient, release: Release) => void): void;
+  };
+}
+
+const NOW = 'SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now';
+
+/** Adds the time when each row was locked. In the list of columns, it would be the time before the wait for the lock. */
+const withLockTimes = (text: string): string => `
+  WITH locked AS MATERIALIZED (${text})
+  SELECT *, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS locked_at FROM locked`;
+
+const BEGIN: Readonly<Record<TransactionMode, string>> = {
+  // All statements of a read see one snapshot.
+  read: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
+  write: 'BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE',
+};
+
+interface PostgresPoolOptions {
+  /** Whether to read the server's time. */
+  readonly withTime: boolean;
+  readonly usesPreparedStatements: boolean;
+}
+
+export class PostgresPool implements ConnectionPool {
+  readonly #suspects = new SuspectConnections();
+
+  constructor(
+    private readonly driver: PostgresDriver,
+    private readonly options: PostgresPoolOptions,
+  ) {}
+
+  async acquire(): Promise<PooledConnection> {
+    for (;;) {
+      const { client, connection } = await this.#getConnection();
+      if (!this.#suspects.isSuspect(client)) return connection;
+      connection.discard();
+    }
+  }
+
+  suspect(since: number): void {
+    this.#suspects.suspect(since);
+  }
+
+  /** Uses the pool directly, because it removes its error listener just before it hands out a client. */
+  #getConnection(): Promise<{ client: DriverClient; connection: PostgresConnection }> {
+    const { master } = this.driver;
+    if (!master) return Promise.reject(new Error('The pool of connections is closed'));
+    return new Promise((resolve, reject) => {
+      master.connect((error, client, release) => {
+        if (error) {
+          reject(error);
+          return;
+        }
+        const options = {
+          ...this.options,
+          idleMs: this.#suspects.idleMsOf(client),
+          onAnswered: () => this.#suspects.recordAnswer(client),
+        };
+        resolve({ client, connection: new PostgresConnection(client, release, options) });
+      });
+    });
+  }
+}
+
+interface PostgresConnectionOptions extends PostgresPoolOptions {
+  readonly idleMs: number;
+  readonly onAnswered: () => void;
+}
+
+/** A pg client. With `pipeline`, independent statements share a round trip. */
+class PostgresConnection implements PooledConnection {
+  readonly idleMs: number;
+  readonly #takenAt = performance.now();
+  readonly #initialBytes: number | undefined;
+  #hasAnswer = false;
+  #isGone = false;
+  /** The BEGIN that has not been sent yet. */
+  #pendingBegin: string | undefined;
+  #now = 0;
+
+  constructor(
+    private readonly client: DriverClient,
+    private readonly giveBack: Release,
+    private readonly options: PostgresConnectionOptions,
+  ) {
+    this.idleMs = options.idleMs;
+    client.on('error', ignoreError);
+    this.#initialBytes = client.connection?.stream?.bytesRead;
+  }
+
+  get silentSince(): number | undefined {
+    const isSilent = !this.#hasAnswer && this.client.connection?.stream?.bytesRead === this.#initialBytes;
+    return isSilent ? this.#takenAt : undefined;
+  }
+
+  begin(mode: TransactionMode): void {
+    this.#pendingBegin = this.options.withTime ? `${BEGIN[mode]}; ${NOW}` : BEGIN[mode];
+  }
+
+  async flushBegin(): Promise<void> {
+    const pendingBegin = this.#pendingBegin;
+    if (pendingBegin === undefined) return;
+    this.#pendingBegin = undefined;
+    const answer = await this.client.query({ text: pendingBegin, types: columnTypes });
+    this.#hasAnswer = true;
+    if (!this.options.withTime) return;
+    // A pooler that lost its server returns only one of the two results.
+    if (!Array.isArray(answer)) throw new Error('The connection was lost in the middle of an answer');
+    const [, time] = answer as [QueryResult, QueryResult];
+    const [row] = time.rows as { now: number }[];
+    this.#now = row?.now ?? 0;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  async rows<Row>({ text, values }: Sql): Promise<Row[]> {
+    return (await this.#query(text, values)).rows as Row[];
+  }
+
+  async lockedRows<Row>({ text, values }: Sql): Promise<Row[]> {
+    if (!this.options.withTime) return this.rows({ text, values });
+    const { rows } = await this.#query(withLockTimes(text), values);
+    this.#now = Math.max(this.#now, ...(rows as { locked_at: number }[]).map(({ locked_at: time }) => time));
+    return rows as Row[];
+  }
+
+  async change({ text, values }: Sql): Promise<number> {
+    return (await this.#query(text, values)).rowCount ?? 0;
+  }
+
+  async insert({ text, values }: Sql, key: string): Promise<number> {
+    const { rows } = await this.#query(`${text} RETURNING ${key} AS generated`, values);
+    const [row] = rows as { generated: number }[];
+    return row?.generated ?? 0;
+  }
+
+  async changeAll(statements: readonly Sql[]): Promise<void> {
+    await this.#runAll(statements);
+  }
+
+  async commit(statements: readonly Sql[], notification?: Sql): Promise<void> {
+    const committing = this.#runAll([...statements, COMMIT]);
+    if (this.client.pipeline) void this.#notify(notification);
+    const results = await committing;
+    // PostgreSQL answers COMMIT of a failed transaction with ROLLBACK.
+    if (results.at(-1)?.command !== 'COMMIT')
+      throw new StoreUnavailableError('The database rolled the transaction back.', false);
+    if (!this.client.pipeline) await this.#notify(notification);
+  }
+
+  async rollback(): Promise<void> {
+    this.#pendingBegin = undefined;
+    await this.#query('ROLLBACK');
+  }
+
+  release(): void {
+    if (this.#hasAnswer) this.options.onAnswered();
+    this.#leavePool(() => this.giveBack());
+  }
+
+  discard(): void {
+    this.#leavePool(() => {
+      this.giveBack(true);
+      this.client.connection?.stream?.destroy();
+    });
+  }
+
+  #leavePool(how: () => void): void {
+    if (this.#isGone) return;
+    this.#isGone = true;
+    how();
+    // From here on the pool listens for errors.
+    this.client.off('error', ignoreError);
+  }
+
+  /** A lost notification only delays a watcher. */
+  async #notify(notification: Sql | undefined): Promise<void> {
+    if (notification) await this.#query(notification.text, notification.values).catch(() => undefined);
+  }
+
+  /** After a failure the database refuses the remaining statements, so all may be sent at once. */
+  async #runAll(statements: readonly Sql[]): Promise<QueryResult[]> {
+    if (this.client.pipeline) return awaitAll(statements.map(({ text, values }) => this.#query(text, values)));
+    const results: QueryResult[] = [];
+    for (const { text, values } of statements) results.push(await this.#query(text, values));
+    return results;
+  }
+
+  /** Sends the pending BEGIN first. */
+  async #query(text: string, values: readonly unknown[] = []): Promise<QueryResult> {
+    if (this.#pendingBegin === undefined) return this.#send(text, values);
+    if (this.client.pipeline) {
+      const [, result] = await awaitAll([this.flushBegin(), this.#send(text, values)] as const);
+      return result;
+    }
+    await this.flushBegin();
+    return this.#send(text, values);
+  }
+
+  async #send(text: string, values: readonly unknown[]): Promise<QueryResult> {
+    const numberedText = numberPlaceholders(text);
+    const name = this.options.usesPreparedStatements ? preparedName(numberedText, values.length) : undefined;
+    const answer = await this.client.query({
+      text: numberedText,
+      ...(name !== undefined && { name }),
+      ...(values.length > 0 && { values: [...values] }),
+      types: columnTypes,
+    });
+    this.#hasAnswer = true;
+    return answer as QueryResult;
+  }
+}
+
+const COMMIT: Sql = { text: 'COMMIT', values: [] };
+
+/** Replaces each `?` with `$1`, `$2` … The statements contain no other `?`. */
+export function numberPlaceholders(text: string): string {
+  let number = 0;
+  return text.replaceAll('?', () => `$${(number += 1)}`);
+}
+
+const NUMBERS = new Set([20, 21, 23, 1700]);
+
+/** Parses all numbers, which are safe integers. */
+export const columnTypes = {
+  getTypeParser: (oid: number) => (text: string) => (NUMBERS.has(oid) ? Number(text) : text),
+};
+
+/** Longer statements vary in length, so their plans would rarely be reused and would fill the server's memory. */
+const MAX_PREPARED_VALUES = 16;
+
+const names = new Map<string, string>();
+
+/** The name of the prepared statement, or `undefined` for statements that are not worth preparing. */
+function preparedName(text: string, values: number): string | undefined {
+  if (values === 0 || values > MAX_PREPARED_VALUES) return undefined;
+  let name = names.get(text);
+  if (name === undefined) {
+    name = `agent_sessions_${names.size}`;
+    names.set(text, name);
+  }
+  return name;
+}
+
+/** Waits for all promises, and throws the first failure, which explains the later ones. */
+export async function awaitAll<const Promises extends readonly Promise<unknown>[]>(
+  promises: Promises,
+): Promise<{ -readonly [Place in keyof Promises]: Awaited<Promises[Place]> }> {
+  const outcomes = await Promise.allSettled(promises);
+  const values = outcomes.map((outcome) => {
+    if (outcome.status === 'rejected') throw outcome.reason;
+    return outcome.value;
+  });
+  return values as { -readonly [Place in keyof Promises]: Awaited<Promises[Place]> };
+}

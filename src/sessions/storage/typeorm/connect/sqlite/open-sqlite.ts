@@ -1,0 +1,173 @@
+import { mkdir, open } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { DataSource, type DataSourceOptions } from 'typeorm';
+import { ConfigurationError } from '../../../../../config/configuration-error.js';
+import { type Clock, systemClock } from '../../../../domain/clock.js';
+import { InvalidInputError } from '../../../../domain/errors.js';
+import { AppendQueue } from '../../append/append-queue.js';
+import { migrationsTableName, SESSION_MIGRATIONS } from '../../migrations/index.js';
+import type { SqliteOptions } from '../../typeorm-options.js';
+import { codeOf, isBusy, isError, storeUnavailable } from '../driver-errors.js';
+import type { OpenDatabase } from '../lazy-database.js';
+import { SqliteTransactions } from './sqlite-transactions.js';
+
+/** How long the driver waits for a lock, which blocks the event loop. Longer waits use timers. */
+const DRIVER_WAIT_MS = 5;
+
+/** Opens a SQLite file and runs the migrations. */
+export async function openSqlite(options: SqliteOptions & { readonly timeLimitMs: number }): Promise<OpenDatabase> {
+  // SQLite deletes a file without a name on close, drivers treat URIs differently, and a server is not a file.
+  if (/^(file:|(libsql|https?|wss?):\/\/|\s*$)/i.test(options.database)) {
+    throw new InvalidInputError('must be the path of a file, without file:, or :memory:', 'database');
+  }
+  const driver = callable(options.driver ?? (await loadLibsql()));
+  const dataSource = new DataSource(dataSourceOptions({ ...options, driver }));
+  const deadline = performance.now() + options.timeLimitMs;
+  try {
+    if (options.database !== ':memory:') await makePrivateFile(options.database);
+    await retryWhileBusy(deadline, () => dataSource.initialize());
+    await retryWhileBusy(deadline, () => migrate(dataSource));
+  } catch (error) {
+    if (dataSource.isInitialized) await dataSource.destroy();
+    throw openingFailure(error, options.database);
+  }
+  return sqliteDatabaseOf(dataSource, { ...options, close: () => closeFile(dataSource) });
+}
+
+async function closeFile(dataSource: DataSource): Promise<void> {
+  // Moves the log into the file, unless another process uses it.
+  await dataSource.query('PRAGMA wal_checkpoint(TRUNCATE)').catch(() => undefined);
+  await dataSource.destroy();
+}
+
+/** Several processes may open a new file at the same time. */
+async function retryWhileBusy<Result>(deadline: number, work: () => Promise<Result>): Promise<Result> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > deadline) throw error;
+      await delay(Math.random() * 2 * DRIVER_WAIT_MS);
+    }
+  }
+}
+
+function dataSourceOptions({ database, driver, tablePrefix }: SqliteOptions): DataSourceOptions {
+  return {
+    type: 'better-sqlite3',
+    driver,
+    database,
+    timeout: DRIVER_WAIT_MS,
+    entityPrefix: tablePrefix,
+    migrations: [...SESSION_MIGRATIONS],
+    migrationsTableName: migrationsTableName(tablePrefix),
+    logging: false,
+    prepareDatabase,
+  };
+}
+
+function prepareDatabase(connection: { exec(text: string): unknown; close(): unknown }): void {
+  try {
+    connection.exec(`PRAGMA busy_timeout = ${DRIVER_WAIT_MS}`);
+    connection.exec('PRAGMA journal_mode = WAL');
+    // An append is acknowledged only when it is on the disk.
+    connection.exec('PRAGMA synchronous = FULL');
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}
+
+async function loadLibsql(): Promise<unknown> {
+  try {
+    return (await import('libsql')).default;
+  } catch {
+    throw new ConfigurationError(['The SQLite store needs the package libsql: run `npm install libsql`.']);
+  }
+}
+
+/** TypeORM before 1.0 calls the driver without `new`. */
+function callable(driver: unknown): unknown {
+  if (typeof driver !== 'function') return driver;
+  return function (...settings: unknown[]): unknown {
+    return Reflect.construct(driver, settings) as unknown;
+  };
+}
+
+/** Under the write lock, so that only one process creates the tables. */
+async function migrate(dataSource: DataSource): Promise<void> {
+  await dataSource.query('BEGIN IMMEDIATE');
+  try {
+    await dataSource.runMigrations({ transaction: 'none' });
+    await dataSource.query('COMMIT');
+  } catch (error) {
+    await dataSource.query('ROLLBACK').catch(() => undefined);
+    throw error;
+  }
+}
+
+interface SqliteDatabaseOptions {
+  readonly timeLimitMs: number;
+  readonly coalesceAppends?: boolean | undefined;
+  /** Default: the clock of this machine. */
+  readonly clock?: Clock | undefined;
+  readonly close: () => Promise<void>;
+}
+
+/** Opens the store on an initialised SQLite DataSource that has the tables. */
+export function sqliteDatabaseOf(
+  dataSource: DataSource,
+  { timeLimitMs, coalesceAppends: isOn = true, clock = systemClock, close }: SqliteDatabaseOptions,
+): OpenDatabase {
+  const transactions = new SqliteTransactions(dataSource, { clock, timeLimitMs });
+  // A file has one writer at a time.
+  return { transactions, appends: new AppendQueue(transactions, { maxBatches: 1, maxWaiting: 1, isOn }), close };
+}
+
+const OWNER_ONLY_FOLDER = 0o700;
+const OWNER_ONLY_FILE = 0o600;
+
+/**
+ * Creates the file and its folders, readable only by the user of this process. SQLite gives the files beside it the same
+ * mode. Existing files and folders keep their mode.
+ */
+async function makePrivateFile(path: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: OWNER_ONLY_FOLDER });
+  try {
+    const file = await open(path, 'wx', OWNER_ONLY_FILE);
+    await file.close();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}
+
+const REASONS: Partial<Record<string, string>> = {
+  SQLITE_NOTADB: 'it is no SQLite file; give another path',
+  SQLITE_CORRUPT: 'it is damaged; restore it, or give another path',
+  SQLITE_READONLY: 'it is read-only; let this process write there, or give another path',
+  SQLITE_FULL: 'the disk is full; make room, or give another path',
+  EACCES: 'this process may not write there; allow it, or give another path',
+  EPERM: 'this process may not write there; allow it, or give another path',
+  EROFS: 'the disk is read-only; give another path',
+  EEXIST: 'a part of the path is a file; give another path',
+  ENOTDIR: 'a part of the path is a file; give another path',
+};
+const TABLES_EXIST = 'it has other tables with the names of the session tables; set tablePrefix, or give another path';
+const CANNOT_BE_OPENED = 'it must be a file that this process may write, or a new one in a folder where it may';
+
+/** Explains why a file could not be opened. Only a locked file is a temporary error. */
+export function openingFailure(error: unknown, database: string): unknown {
+  if (isBusy(error) || !isError(error)) return storeUnavailable(error, false);
+  const reason = REASONS[codeOf(error)] ?? reasonIn(error);
+  if (reason === undefined) return storeUnavailable(error, false);
+  const cause = new Error(`The database driver reported ${codeOf(error) || 'that it cannot open the file'}`);
+  return new ConfigurationError([`SQLite cannot open ${resolve(database)}: ${reason}.`], { cause });
+}
+
+/** Recognises errors by message or by codes of drivers. */
+function reasonIn(error: Error): string | undefined {
+  if (/\btable .* already exists/.test(error.message)) return TABLES_EXIST;
+  const isRefused = /^(SQLITE_(CANTOPEN|READONLY|IOERR)|ENOENT|EISDIR)/.test(codeOf(error));
+  return isRefused || /unable to open/i.test(error.message) ? CANNOT_BE_OPENED : undefined;
+}

@@ -1,0 +1,62 @@
+import { expiresAt, isExpired } from '../../../domain/expiry.js';
+import type { Lease, LeaseRequest, LeaseStore } from '../../lease-store.js';
+import { type Sql, sql } from '../sql/sql.js';
+import type { SqlTransaction, Transactions } from '../sql/transaction.js';
+
+interface LeaseRow {
+  readonly token: number;
+  readonly expires_at: number;
+}
+
+/** Stores each held lease as a row. Its token is the generated key, which never repeats. */
+export class SqlLeases implements LeaseStore {
+  /** @param write runs work in a write transaction */
+  constructor(private readonly write: Transactions['write']) {}
+
+  /**
+   * Takes no lock while another process holds the lease. If several processes find it free, one can insert it. The
+   * others get a duplicate key, retry and find it held.
+   */
+  acquire({ name, holder, ttlMs }: LeaseRequest): Promise<Lease | undefined> {
+    return this.write(async (transaction) => {
+      const { tables, now } = transaction;
+      const [held] = await transaction.rows<LeaseRow>(
+        sql`SELECT token, expires_at FROM ${tables.leases} WHERE name = ${name}`,
+      );
+      if (held && !isExpired(held.expires_at, now)) return undefined;
+      if (held) {
+        // The holder may have renewed it meanwhile.
+        await transaction.change(
+          sql`DELETE FROM ${tables.leases} WHERE token = ${held.token} AND expires_at <= ${now}`,
+        );
+      }
+      const expiry = expiresAt(now, { ttlMs });
+      const token = await transaction.insert(
+        sql`INSERT INTO ${tables.leases} (name, holder, expires_at) VALUES (${name}, ${holder}, ${expiry})`,
+        'token',
+      );
+      return { name, holder, token, expiresAt: expiry };
+    });
+  }
+
+  renew(lease: Lease, ttlMs: number): Promise<Lease | undefined> {
+    return this.write(async (transaction) => {
+      const expiry = expiresAt(transaction.now, { ttlMs });
+      const renewed = await transaction.change(
+        sql`UPDATE ${transaction.tables.leases} SET expires_at = ${expiry} WHERE ${isCurrent(lease, transaction)}`,
+      );
+      return renewed === 0 ? undefined : { ...lease, expiresAt: expiry };
+    });
+  }
+
+  async release(lease: Lease): Promise<void> {
+    await this.write(async (transaction) => {
+      const { tables } = transaction;
+      transaction.addToCommit([sql`DELETE FROM ${tables.leases} WHERE ${isCurrent(lease, transaction)}`]);
+    });
+  }
+}
+
+function isCurrent({ name, token }: Lease, { now }: SqlTransaction): Sql {
+  return sql`token = ${token} AND name = ${name} AND expires_at > ${now}`;
+}

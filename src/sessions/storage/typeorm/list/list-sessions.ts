@@ -1,0 +1,89 @@
+import { groupBy } from '../../batches.js';
+import type { ListRequest, ListResult, ListedSession, StateEntries } from '../../session-storage.js';
+import { RECORD_COLUMNS, type RecordRow, recordOf } from '../sql/session-rows.js';
+import { NO_SQL, Sql, sql, sqlList } from '../sql/sql.js';
+import type { SqlTransaction } from '../sql/transaction.js';
+
+const TIME_COLUMN = { lastUpdateTime: new Sql('s.last_update_time'), createTime: new Sql('s.create_time') };
+
+/** Reads a page of sessions, and their state with one more statement. */
+export async function listSessions(transaction: SqlTransaction, request: ListRequest): Promise<ListResult> {
+  const rows = await transaction.rows<RecordRow>(pageOfSessions(transaction, request));
+  const isWithoutState = rows.length === 0 || request.withState === false;
+  return {
+    sessions: isWithoutState ? rows.map(withoutState) : await withState(transaction, rows),
+    ...(request.withTotal && { total: await countOf(transaction, request) }),
+  };
+}
+
+function listedSessions({ appName, userId }: ListRequest, now: number): Sql {
+  const ofUser = userId === undefined ? NO_SQL : sql`AND s.user_id = ${userId}`;
+  return sql`s.app_name = ${appName} ${ofUser} AND s.expires_at > ${now}`;
+}
+
+function pageOfSessions({ tables: { sessions }, now }: SqlTransaction, request: ListRequest): Sql {
+  const { limit, offset } = request;
+  const time = TIME_COLUMN[request.orderBy];
+  const direction = request.order === 'asc' ? sql`ASC` : sql`DESC`;
+  return sql`
+    SELECT ${RECORD_COLUMNS} FROM ${sessions} s
+    WHERE ${listedSessions(request, now)} ${afterCursor(request, time)}
+    ORDER BY ${time} ${direction}, s.user_id ${direction}, s.session_id ${direction}
+    LIMIT ${limit} ${offset ? sql`OFFSET ${offset}` : NO_SQL}`;
+}
+
+/** Not a tuple comparison, because MySQL would not use an index for it. */
+function afterCursor({ after, order }: ListRequest, time: Sql): Sql {
+  if (!after) return NO_SQL;
+  const beyond = order === 'asc' ? sql`>` : sql`<`;
+  return sql`
+    AND ${time} ${beyond}= ${after.time} AND (
+      ${time} ${beyond} ${after.time} OR s.user_id ${beyond} ${after.userId}
+      OR (s.user_id = ${after.userId} AND s.session_id ${beyond} ${after.sessionId})
+    )`;
+}
+
+async function countOf(transaction: SqlTransaction, request: ListRequest): Promise<number> {
+  const [count] = await transaction.rows<{ total: number }>(
+    sql`SELECT COUNT(*) AS total FROM ${transaction.tables.sessions} s WHERE ${listedSessions(request, transaction.now)}`,
+  );
+  return count?.total ?? 0;
+}
+
+interface StateRow {
+  readonly session_pk: number | null;
+  readonly user_id: string | null;
+  readonly name: string;
+  readonly value: string;
+}
+
+function withoutState(row: RecordRow): ListedSession {
+  return { record: recordOf(row), state: { session: [], user: [], app: [] } };
+}
+
+async function withState(transaction: SqlTransaction, rows: readonly RecordRow[]): Promise<ListedSession[]> {
+  const appName = rows[0]?.app_name ?? '';
+  const users = [...new Set(rows.map(({ user_id }) => user_id))];
+  const { sessionState, sharedScopes, sharedState } = transaction.tables;
+  const states = await transaction.rows<StateRow>(sql`
+    SELECT session_pk, NULL AS user_id, name, value FROM ${sessionState}
+    WHERE session_pk IN (${sqlList(rows.map(({ pk }) => pk))})
+    UNION ALL
+    SELECT NULL, c.user_id, v.name, v.value
+    FROM ${sharedScopes} c JOIN ${sharedState} v ON v.scope_pk = c.pk
+    WHERE c.app_name = ${appName} AND c.user_id IN (${sqlList(['', ...users])}) AND c.expires_at > ${transaction.now}`);
+  // By session or by user. The app has an empty user id.
+  const entries = groupBy(states, ({ user_id: userId, session_pk: sessionPk }) => userId ?? sessionPk);
+  return rows.map((row) => ({
+    record: recordOf(row),
+    state: {
+      session: entriesOf(entries.get(row.pk)),
+      user: entriesOf(entries.get(row.user_id)),
+      app: entriesOf(entries.get('')),
+    },
+  }));
+}
+
+function entriesOf(rows: readonly StateRow[] = []): StateEntries {
+  return rows.map(({ name, value }) => [name, value] as const);
+}

@@ -1,0 +1,31 @@
+import { isExpired } from '../../../domain/expiry.js';
+import { inBatches } from '../../batches.js';
+import type { LogPosition, LogReference } from '../../session-changes.js';
+import { sql, sqlList } from '../sql/sql.js';
+import type { SqlTransaction } from '../sql/transaction.js';
+
+interface PositionRow {
+  readonly pk: number;
+  readonly last_seq: number;
+  readonly expires_at: number;
+}
+
+/** Reads the positions of logs in portions. The incarnation is the primary key of the session. */
+export async function logPositions(
+  transaction: SqlTransaction,
+  logs: readonly LogReference[],
+): Promise<(LogPosition | undefined)[]> {
+  const positions = new Map<string, LogPosition>();
+  const { sessions } = transaction.tables;
+  for (const portion of inBatches(logs)) {
+    const pks = portion.map(({ incarnation }) => Number(incarnation));
+    const rows = await transaction.rows<PositionRow>(
+      sql`SELECT s.pk, s.last_seq, s.expires_at FROM ${sessions} s WHERE s.pk IN (${sqlList(pks)})`,
+    );
+    for (const { pk, last_seq: lastSeq, expires_at: expiry } of rows) {
+      if (isExpired(expiry, transaction.now)) continue;
+      positions.set(String(pk), { lastSeq, livesForMs: expiry - transaction.now });
+    }
+  }
+  return logs.map(({ incarnation }) => positions.get(incarnation));
+}

@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { ListenerRegistry } from '../../listener-registry.js';
+import type { ChangeFeed, LogListener, LogReference, LogSubscription } from '../../session-changes.js';
+import { type Sql, sql } from '../sql/sql.js';
+import type { LogProgress, ChangeNotifications } from '../sql/transaction.js';
+import type { Tables } from '../tables.js';
+import { type ListenerOptions, PostgresListener } from './postgres-listener.js';
+
+const FIRST_BACKOFF_MS = 50;
+const LONGEST_BACKOFF_MS = 2_000;
+
+/**
+ * Receives notifications over one connection. It connects for the first listener, reconnects after an error, and
+ * closes the connection after the last listener.
+ */
+export class PostgresFeed implements ChangeFeed {
+  readonly #listeners = new ListenerRegistry();
+  #connection: PostgresListener | undefined;
+  #isLive = false;
+  /** Stops the reconnect loop. */
+  #stop: AbortController | undefined;
+
+  constructor(private readonly options: ListenerOptions) {}
+
+  listen({ incarnation }: LogReference, listener: LogListener): LogSubscription {
+    const onMessage = (seq?: string): void => listener(seq === undefined ? undefined : Number(seq));
+    this.#listeners.add(incarnation, onMessage);
+    if (!this.#stop) {
+      this.#stop = new AbortController();
+      void this.#keepConnected(this.#stop.signal);
+    }
+    const isLive = (): boolean => this.#isLive;
+    return {
+      get isLive() {
+        return isLive();
+      },
+      stop: () => {
+        this.#listeners.remove(incarnation, onMessage);
+        if (this.#listeners.size === 0) this.close();
+      },
+    };
+  }
+
+  close(): void {
+    this.#isLive = false;
+    this.#stop?.abort();
+    this.#stop = undefined;
+    this.#connection?.close();
+    this.#connection = undefined;
+  }
+
+  async #keepConnected(stop: AbortSignal): Promise<void> {
+    for (let failures = 0; !stop.aborted; failures++) {
+      try {
+        const connection = new PostgresListener(this.options, (payload) => this.#dispatch(payload));
+        this.#connection = connection;
+        // A pooler in between cannot deliver notifications. The watchers poll positions instead.
+        if (!(await connection.open())) return connection.close();
+        if (stop.aborted) return;
+        failures = 0;
+        this.#isLive = true;
+        this.#listeners.notifyAll();
+        await connection.ended;
+      } catch {
+        // Watchers poll meanwhile and report the error.
+      }
+      if (stop.aborted) return;
+      this.#isLive = false;
+      this.#connection?.close();
+      const backoff = Math.min(FIRST_BACKOFF_MS * 2 ** failures, LONGEST_BACKOFF_MS);
+      await delay(backoff * (0.5 + Math.random() / 2), undefined, { signal: stop, ref: false }).catch(() => undefined);
+    }
+  }
+
+  #dispatch(payload: string): void {
+    for (const part of payload.split(',')) {
+      const [incarnation = '', seq] = part.split(':');
+      this.#listeners.notify(incarnation, seq);
+    }
+  }
+}
+
+/**
+ * Sends NOTIFY with the payload `pk:seq,pk:seq` for appends, or a `pk` alone for a deletion. Appends notify after
+ * their commit and without another round trip. Within the transaction, the lock of NOTIFY would serialise commits.
+ */
+export class PostgresNotifications implements ChangeNotifications {
+  constructor(private readonly channel: string) {}
+
+  ofAppends(logs: readonly LogProgress[]): Sql {
+    const reached = new Map(logs.map(({ pk, lastSeq }) => [pk, lastSeq]));
+    const payload = [...reached].map(([pk, lastSeq]) => `${pk}:${lastSeq}`).join(',');
+    return sql`SELECT pg_notify(${this.channel}, ${payload})`;
+  }
+
+  ofDeletion({ sessions }: Tables, where: Sql): Sql {
+    return sql`SELECT pg_notify(${this.channel}, pk::text) FROM ${sessions} WHERE ${where}`;
+  }
+}
+
+/**
+ * The channel for these tables. It ignores the schema, because a search path may select it. A notification for tables of
+ * the same name in another schema costs one useless read.
+ */
+export function channelOf(sessionsTable: string): string {
+  return `agent_sessions_${createHash('sha256').update(sessionsTable).digest('hex').slice(0, 16)}`;
+}

@@ -1,0 +1,124 @@
+import type { DataSourceOptions } from 'typeorm';
+import { ConfigurationError } from '../../../../config/configuration-error.js';
+import { orderBy, NO_SQL, Sql, sql } from './sql.js';
+
+/** The column types of a database. */
+interface ColumnTypes {
+  /** A generated key, and references to it. */
+  readonly key: string;
+  /** A small integer. */
+  readonly count: string;
+  /** A time, or a large sum. */
+  readonly number: string;
+  /** Text with a maximum number of bytes that compares byte by byte. */
+  readonly exact: (bytes: number) => { readonly type: string; readonly length?: string };
+  /** Text of any length that is never compared. */
+  readonly text: string;
+  /** Character set and collation, unless the type determines them. */
+  readonly exactCollation?: { readonly charset?: string; readonly collation: string };
+  readonly textCollation?: { readonly charset?: string; readonly collation: string };
+}
+
+/** The differences in SQL between the databases. All other SQL is written once. */
+export interface Dialect {
+  readonly name: 'sqlite' | 'mysql' | 'postgres';
+  readonly columnTypes: ColumnTypes;
+  /** Whether an index can have a WHERE clause. */
+  readonly hasPartialIndexes: boolean;
+  /** `true`: row locks. `false`: one writer locks the whole database. */
+  readonly locksRows: boolean;
+  /** Follows a table in a locking SELECT. Without the hint, MySQL may scan a small table and lock unrelated rows. */
+  readonly forceIndex: (index: Sql) => Sql;
+  /** Ends a SELECT: locks the rows of this alias until the end of the transaction, in this order. */
+  readonly lock: (alias: string, order?: Sql) => Sql;
+  /** The same, but skips rows that another transaction has locked. */
+  readonly lockSkipLocked: (alias: string) => Sql;
+  /** Ends an INSERT: an existing row with this key gets the new value. */
+  readonly onConflictSetValue: (key: Sql) => Sql;
+  /** Ends an INSERT: an existing row with this name keeps the later time. */
+  readonly onConflictKeepLater: (table: Sql) => Sql;
+}
+
+/** SQLite compares text byte by byte. A write transaction locks the whole file. */
+export const sqliteDialect: Dialect = {
+  name: 'sqlite',
+  columnTypes: {
+    key: 'integer',
+    count: 'integer',
+    number: 'integer',
+    exact: () => ({ type: 'text' }),
+    text: 'text',
+  },
+  hasPartialIndexes: true,
+  locksRows: false,
+  forceIndex: () => NO_SQL,
+  lock: () => NO_SQL,
+  lockSkipLocked: () => NO_SQL,
+  onConflictSetValue: (key) => sql`ON CONFLICT (${key}, name) DO UPDATE SET value = excluded.value`,
+  onConflictKeepLater: (table) =>
+    sql`ON CONFLICT (name) DO UPDATE SET due_time = excluded.due_time WHERE ${table}.due_time < excluded.due_time`,
+};
+
+const BINARY_UTF8 = { charset: 'utf8mb4', collation: 'utf8mb4_bin' };
+
+/**
+ * MySQL and MariaDB. Their collations treat some different texts as equal (trailing spaces, for example), so columns
+ * that are compared hold bytes.
+ */
+const mysqlDialect: Dialect = {
+  name: 'mysql',
+  columnTypes: {
+    key: 'bigint',
+    count: 'int',
+    number: 'bigint',
+    exact: (bytes) => ({ type: 'varbinary', length: String(bytes) }),
+    text: 'longtext',
+    textCollation: BINARY_UTF8,
+  },
+  hasPartialIndexes: false,
+  locksRows: true,
+  forceIndex: (index) => sql`FORCE INDEX (${index})`,
+  lock: (_alias, order) => sql`${orderBy(order)} FOR UPDATE`,
+  lockSkipLocked: () => sql`FOR UPDATE SKIP LOCKED`,
+  onConflictSetValue: () => sql`ON DUPLICATE KEY UPDATE value = VALUES(value)`,
+  onConflictKeepLater: () => sql`ON DUPLICATE KEY UPDATE due_time = GREATEST(due_time, VALUES(due_time))`,
+};
+
+/** PostgreSQL. Ids have the collation "C", which compares bytes independent of the database's collation. */
+export const postgresDialect: Dialect = {
+  name: 'postgres',
+  columnTypes: {
+    key: 'bigint',
+    count: 'integer',
+    number: 'bigint',
+    exact: () => ({ type: 'text' }),
+    text: 'text',
+    exactCollation: { collation: 'C' },
+  },
+  hasPartialIndexes: true,
+  locksRows: true,
+  forceIndex: () => NO_SQL,
+  lock: (alias, order) => sql`${orderBy(order)} FOR UPDATE OF ${new Sql(alias)}`,
+  lockSkipLocked: (alias) => sql`FOR UPDATE OF ${new Sql(alias)} SKIP LOCKED`,
+  onConflictSetValue: (key) => sql`ON CONFLICT (${key}, name) DO UPDATE SET value = excluded.value`,
+  onConflictKeepLater: (table) =>
+    sql`ON CONFLICT (name) DO UPDATE SET due_time = excluded.due_time WHERE ${table}.due_time < excluded.due_time`,
+};
+
+/** The DataSource types that can store sessions. */
+export type SupportedType = 'better-sqlite3' | 'mysql' | 'mariadb' | 'postgres';
+
+const dialects: Readonly<Record<SupportedType, Dialect>> = {
+  'better-sqlite3': sqliteDialect,
+  mysql: mysqlDialect,
+  mariadb: mysqlDialect,
+  postgres: postgresDialect,
+};
+
+/** The dialect of a DataSource type. */
+export function dialectOf(type: DataSourceOptions['type']): Dialect {
+  const dialect = (dialects as Partial<Record<string, Dialect>>)[type];
+  if (dialect) return dialect;
+  const known = Object.keys(dialects).join(', ');
+  throw new ConfigurationError([`Sessions cannot be stored in a database of type ${type}, only of ${known}.`]);
+}

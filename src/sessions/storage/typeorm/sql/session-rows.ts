@@ -1,0 +1,130 @@
+import type { StoredEvent } from '../../../domain/commit.js';
+import type { Counters } from '../../../domain/counters.js';
+import { isExpired } from '../../../domain/expiry.js';
+import type { SessionKey } from '../../../domain/ids.js';
+import type { SeqRange } from '../../../domain/seq-ranges.js';
+import type { SessionRecord } from '../../../domain/session-record.js';
+import { storedJson } from '../../../domain/stored-json.js';
+import { NO_SQL, Sql, sql } from './sql.js';
+import type { SqlTransaction } from './transaction.js';
+
+/** A row of the sessions table, with the columns of {@link RECORD_COLUMNS}. */
+export interface RecordRow {
+  readonly pk: number;
+  readonly app_name: string;
+  readonly user_id: string;
+  readonly session_id: string;
+  readonly create_time: number;
+  readonly last_update_time: number;
+  readonly expires_at: number;
+  readonly first_seq: number;
+  readonly last_seq: number;
+  readonly tip_seq: number;
+  readonly high_water: number;
+  readonly turns: number;
+  readonly events: number;
+  readonly content_length: number;
+  readonly tokens: number;
+  readonly hidden: string;
+  readonly view_from_seq: number;
+  readonly summary_seq: number;
+  readonly marks_seq: number;
+  readonly covered: string;
+}
+
+export const RECORD_COLUMNS = new Sql(
+  [
+    's.pk, s.app_name, s.user_id, s.session_id, s.create_time, s.last_update_time, s.expires_at',
+    's.first_seq, s.last_seq, s.tip_seq, s.high_water, s.turns, s.events, s.content_length, s.tokens',
+    's.hidden, s.view_from_seq, s.summary_seq, s.marks_seq, s.covered',
+  ].join(', '),
+);
+
+export function recordOf(row: RecordRow): SessionRecord {
+  return {
+    appName: row.app_name,
+    userId: row.user_id,
+    sessionId: row.session_id,
+    incarnation: String(row.pk),
+    createTime: row.create_time,
+    lastUpdateTime: row.last_update_time,
+    expiresAt: row.expires_at,
+    firstSeq: row.first_seq,
+    lastSeq: row.last_seq,
+    tipSeq: row.tip_seq,
+    highWater: row.high_water,
+    counters: {
+      turns: row.turns,
+      events: row.events,
+      contentLength: row.content_length,
+      tokens: row.tokens,
+    },
+    marks: {
+      hidden: storedJson(row.hidden, 'a session') as SeqRange[],
+      viewFromSeq: row.view_from_seq,
+      summarySeq: row.summary_seq,
+      covered: storedJson(row.covered, 'a session') as Counters,
+    },
+    marksSeq: row.marks_seq,
+  };
+}
+
+/** A row of the events table, with the columns of {@link EVENT_COLUMNS}. */
+export interface EventRow {
+  readonly seq: number;
+  readonly event_id: string;
+  readonly digest: string;
+  readonly appended_at: number;
+  readonly payload: string | null;
+}
+
+export const EVENT_COLUMNS = new Sql('seq, event_id, digest, appended_at, payload');
+
+export function storedEventOf(row: EventRow): StoredEvent {
+  return {
+    seq: row.seq,
+    id: row.event_id,
+    digest: row.digest,
+    appendedAt: row.appended_at,
+    payload: row.payload,
+  };
+}
+
+export interface FoundSession {
+  readonly pk: number;
+  readonly record: SessionRecord;
+}
+
+/** Matches the row of a session key. */
+export function hasKey({ appName, userId, sessionId }: SessionKey): Sql {
+  return sql`app_name = ${appName} AND user_id = ${userId} AND session_id = ${sessionId}`;
+}
+
+/** Finds and locks a session, expired or not. */
+export async function lockSession(transaction: SqlTransaction, key: SessionKey): Promise<FoundSession | undefined> {
+  const { dialect } = transaction;
+  return sessionOf(await transaction.lockedRows<RecordRow>(selectSession(transaction, key, dialect.lock('s'))));
+}
+
+/** Finds and locks a session that has not expired. */
+export async function lockLiveSession(transaction: SqlTransaction, key: SessionKey): Promise<FoundSession | undefined> {
+  return unlessExpired(await lockSession(transaction, key), transaction);
+}
+
+/** Finds a session that has not expired. */
+export async function findLiveSession(transaction: SqlTransaction, key: SessionKey): Promise<FoundSession | undefined> {
+  const found = sessionOf(await transaction.rows<RecordRow>(selectSession(transaction, key, NO_SQL)));
+  return unlessExpired(found, transaction);
+}
+
+function selectSession({ tables }: SqlTransaction, key: SessionKey, lock: Sql): Sql {
+  return sql`SELECT ${RECORD_COLUMNS} FROM ${tables.sessions} s WHERE ${hasKey(key)} ${lock}`;
+}
+
+function sessionOf([row]: readonly RecordRow[]): FoundSession | undefined {
+  return row && { pk: row.pk, record: recordOf(row) };
+}
+
+function unlessExpired(found: FoundSession | undefined, { now }: SqlTransaction): FoundSession | undefined {
+  return found && !isExpired(found.record.expiresAt, now) ? found : undefined;
+}

@@ -1,0 +1,206 @@
+import { type Lifetime, type Lifetimes, NEVER, expiresAt, isExpired } from '../../../domain/expiry.js';
+import type { SessionKey, StateOwner } from '../../../domain/ids.js';
+import { type StateWrites, changesNothing, writesOf } from '../../../domain/scope-writes.js';
+import { groupBy, inBatches } from '../../batches.js';
+import type { Dialect } from '../sql/dialect.js';
+import { type Sql, joinSql, sql, sqlList } from '../sql/sql.js';
+import type { SqlTransaction } from '../sql/transaction.js';
+
+/** The changes to one shared scope. */
+interface ScopePlan {
+  readonly owner: StateOwner;
+  readonly lifetime: Lifetime;
+  readonly writes: readonly StateWrites[];
+}
+
+/**
+ * Collects the state changes of a transaction and writes them with few statements. It locks rows of shared scopes
+ * last and in one order.
+ */
+export class StateWriter {
+  readonly #ofSessions: EntryWriter;
+  readonly #ofScopes: EntryWriter;
+  readonly #scopes = new Map<string, ScopePlan>();
+
+  constructor(private readonly transaction: SqlTransaction) {
+    const { sessionState, sharedState } = transaction.tables;
+    this.#ofSessions = new EntryWriter(sessionState, sql`session_pk`);
+    this.#ofScopes = new EntryWriter(sharedState, sql`scope_pk`);
+  }
+
+  /** Adds the changes of a commit. Without lifetimes it neither writes nor renews shared scopes. */
+  addCommit(sessionPk: number, { appName, userId }: SessionKey, writes: StateWrites, lifetimes?: Lifetimes): void {
+    this.#ofSessions.add(sessionPk, writesOf('session', writes));
+    if (!lifetimes) return;
+    this.addToScope({ appName }, writesOf('app', writes), lifetimes.app);
+    this.addToScope({ appName, userId }, writesOf('user', writes), lifetimes.user);
+  }
+
+  /** Adds changes to a shared scope. Without changes it only renews the scope. */
+  addToScope(owner: StateOwner, writes: StateWrites, lifetime: Lifetime): void {
+    const key = ownerKey(owner);
+    const before = this.#scopes.get(key)?.writes ?? [];
+    this.#scopes.set(key, { owner, lifetime, writes: changesNothing(writes) ? before : [...before, writes] });
+  }
+
+  /** Locks the rows and returns the statements that write the changes. */
+  async statements(): Promise<Sql[]> {
+    const { transaction } = this;
+    // One order for all transactions prevents deadlocks.
+    const plans = [...this.#scopes].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, plan]) => plan);
+    const untouched = plans.filter(({ writes }) => writes.length === 0);
+    const touched = plans.filter(({ writes }) => writes.length > 0);
+    const locked = await lockScopes(
+      transaction,
+      touched.map(({ owner }) => owner),
+    );
+    const renewals: Sql[] = [];
+    const removals: Sql[] = [];
+    for (const { owner, lifetime, writes } of touched) {
+      let scope = locked.get(ownerKey(owner));
+      if (!scope && writes.every(({ upserts }) => upserts.length === 0)) continue;
+      scope ??= await insertScope(transaction, owner, lifetime);
+      for (const some of writes) this.#ofScopes.add(scope.pk, some);
+      renewals.push(...updateExpiry(transaction, scope, lifetime));
+      if (writes.some((some) => some.removals.length > 0)) removals.push(deleteScopeIfEmpty(transaction, scope));
+    }
+    return [
+      ...this.#ofSessions.statements(transaction.dialect),
+      ...this.#ofScopes.statements(transaction.dialect),
+      ...renewals,
+      ...untouched.flatMap(({ owner, lifetime }) => renewScopeIfDue(transaction, owner, lifetime)),
+      ...removals,
+    ];
+  }
+}
+
+interface Entry {
+  readonly ownerPk: number;
+  readonly name: string;
+  /** `undefined` removes the key. */
+  readonly value: string | undefined;
+}
+
+/** Collects keys to set and to remove in one table. The last write to a key wins. */
+class EntryWriter {
+  readonly #entries = new Map<string, Entry>();
+
+  /** @param owner the column of the owning session or scope */
+  constructor(
+    private readonly table: Sql,
+    private readonly owner: Sql,
+  ) {}
+
+  add(ownerPk: number, { upserts, removals }: StateWrites): void {
+    for (const { name } of removals) this.#set({ ownerPk, name, value: undefined });
+    for (const { name, value } of upserts) this.#set({ ownerPk, name, value });
+  }
+
+  /** In the order of keys, which prevents deadlocks. */
+  statements({ onConflictSetValue }: Dialect): Sql[] {
+    const entries = [...this.#entries.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, entry]) => entry);
+    const upserts = inBatches(entries.filter(({ value }) => value !== undefined)).map((some) => {
+      const rows = some.map(({ ownerPk, name, value = null }) => sql`(${ownerPk}, ${name}, ${value})`);
+      return sql`
+        INSERT INTO ${this.table} (${this.owner}, name, value) VALUES ${joinSql(rows, ', ')}
+        ${onConflictSetValue(this.owner)}`;
+    });
+    return [...upserts, ...this.#removals(entries.filter(({ value }) => value === undefined))];
+  }
+
+  #set(entry: Entry): void {
+    this.#entries.set(`${entry.ownerPk} ${entry.name}`, entry);
+  }
+
+  #removals(entries: readonly Entry[]): Sql[] {
+    return [...groupBy(entries, ({ ownerPk }) => ownerPk)].flatMap(([ownerPk, ofOwner]) =>
+      inBatches(ofOwner.map(({ name }) => name)).map(
+        (names) => sql`DELETE FROM ${this.table} WHERE ${this.owner} = ${ownerPk} AND name IN (${sqlList(names)})`,
+      ),
+    );
+  }
+}
+
+/** A shared scope that a transaction has locked. */
+interface LockedScope {
+  readonly pk: number;
+  readonly expiresAt: number;
+}
+
+/** The scope of an app has an empty user id. */
+export function userIdOf({ userId }: StateOwner): string {
+  return userId ?? '';
+}
+
+/** A unique key, because ids contain no line break. */
+function ownerKey(owner: StateOwner): string {
+  return `${owner.appName}\n${userIdOf(owner)}`;
+}
+
+function isOwner(owner: StateOwner): Sql {
+  return sql`(app_name = ${owner.appName} AND user_id = ${userIdOf(owner)})`;
+}
+
+interface ScopeRow {
+  readonly pk: number;
+  readonly app_name: string;
+  readonly user_id: string;
+  readonly expires_at: number;
+}
+
+/** Locks the scopes of these owners with one statement and in one order. It deletes expired scopes. */
+async function lockScopes(
+  transaction: SqlTransaction,
+  owners: readonly StateOwner[],
+): Promise<Map<string, LockedScope>> {
+  const locked = new Map<string, LockedScope>();
+  if (owners.length === 0) return locked;
+  const { dialect, tables } = transaction;
+  const rows = await transaction.lockedRows<ScopeRow>(sql`
+    SELECT c.pk, c.app_name, c.user_id, c.expires_at FROM ${tables.sharedScopes} c
+    WHERE ${joinSql(owners.map(isOwner), ' OR ')} ${dialect.lock('c', sql`c.app_name, c.user_id`)}`);
+  for (const { pk, app_name: appName, user_id: userId, expires_at: expiry } of rows) {
+    if (isExpired(expiry, transaction.now))
+      await transaction.change(sql`DELETE FROM ${tables.sharedScopes} WHERE pk = ${pk}`);
+    else locked.set(ownerKey({ appName, userId }), { pk, expiresAt: expiry });
+  }
+  return locked;
+}
+
+async function insertScope(transaction: SqlTransaction, owner: StateOwner, lifetime: Lifetime): Promise<LockedScope> {
+  const expiry = expiresAt(transaction.now, lifetime);
+  const pk = await transaction.insert(
+    sql`
+    INSERT INTO ${transaction.tables.sharedScopes} (app_name, user_id, expires_at)
+    VALUES (${owner.appName}, ${userIdOf(owner)}, ${expiry})`,
+    'pk',
+  );
+  return { pk, expiresAt: expiry };
+}
+
+/** Updates the expiry of a locked scope if it changes. */
+function updateExpiry({ tables, now }: SqlTransaction, scope: LockedScope, lifetime: Lifetime): readonly Sql[] {
+  const expiry = expiresAt(now, lifetime);
+  if (scope.expiresAt === expiry) return [];
+  return [sql`UPDATE ${tables.sharedScopes} SET expires_at = ${expiry} WHERE pk = ${scope.pk}`];
+}
+
+/** Renews a scope that has not expired. */
+export function renewScope({ tables, now }: SqlTransaction, owner: StateOwner, lifetime: Lifetime): Sql {
+  return sql`
+    UPDATE ${tables.sharedScopes} SET expires_at = ${expiresAt(now, lifetime)}
+    WHERE ${isOwner(owner)} AND expires_at > ${now}`;
+}
+
+/** The same, if the renewal is due. It needs no read before. */
+function renewScopeIfDue(transaction: SqlTransaction, owner: StateOwner, lifetime: Lifetime): readonly Sql[] {
+  if (lifetime.ttlMs >= NEVER) return [];
+  const due = sql`AND expires_at < ${Math.ceil(transaction.now + lifetime.renewBelowMs)}`;
+  return [sql`${renewScope(transaction, owner, lifetime)} ${due}`];
+}
+
+function deleteScopeIfEmpty({ tables: { sharedScopes, sharedState } }: SqlTransaction, { pk }: LockedScope): Sql {
+  return sql`
+    DELETE FROM ${sharedScopes}
+    WHERE pk = ${pk} AND NOT EXISTS (SELECT 1 FROM ${sharedState} WHERE scope_pk = ${pk})`;
+}

@@ -1,0 +1,24 @@
+// The access API, exported by all transports.
+export { type ClientWrites, type WriteDescription, describeWrite, isClientWrite } from '../domain/write-description.js';
+export { RequireAccess } from './require-access.js';
+export {
+  type ClientAccessOptions,
+  type RoleAccessOptions,
+  type UserOptions,
+  accessByRole,
+  clientAccess,
+  serviceAccess,
+} from './access-rules.js';
+export {
+  type AccessRequest,
+  type AccessUser,
+  OpenAccess,
+  SessionAccess,
+  type SessionAction,
+} from './session-access.js';
+export {
+  type AsyncSessionAccessOptions,
+  SessionAccessModule,
+  type SessionAccessOptions,
+} from './session-access.module.js';
+export type { StreamLimits } from './stream-access.js';

@@ -1,0 +1,103 @@
+import { STATUS_CODES } from 'node:http';
+import { HttpException } from '@nestjs/common';
+import {
+  InvalidInputError,
+  LimitExceededError,
+  SessionsError,
+  StaleSessionError,
+  StoreUnavailableError,
+} from '../domain/errors.js';
+import { StreamExpired, StreamStalled } from './stream-access.js';
+
+/** An error as RFC 9457 describes it, with the stable code of this package. */
+export interface Problem {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly code: string;
+  /** Where in the request the problem is. */
+  readonly path?: string;
+  readonly currentVersion?: number;
+  readonly outcomeUnknown?: boolean;
+  /** The id to retry the append with. */
+  readonly eventId?: string;
+}
+
+export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
+
+/** Codes of errors from outside this package. */
+const CODES: Readonly<Record<number, string>> = {
+  401: 'UNAUTHENTICATED',
+  403: 'FORBIDDEN',
+  404: 'NOT_FOUND',
+  413: 'LIMIT_EXCEEDED',
+  415: 'UNSUPPORTED_MEDIA_TYPE',
+  429: 'TOO_MANY_REQUESTS',
+};
+
+/**
+ * Converts an error to a problem. Details of unexpected errors are not exposed.
+ *
+ * @example return reply.status(problemOf(error).status).send(problemOf(error));
+ */
+export function problemOf(error: unknown): Problem {
+  if (error instanceof SessionsError) {
+    return { ...problem(error.status, error.code, error.publicMessage), ...detailsOf(error) };
+  }
+  if (error instanceof StreamExpired) return problem(503, 'STREAM_EXPIRED', error.message);
+  if (error instanceof StreamStalled) return problem(503, 'STREAM_STALLED', error.message);
+  if (isTooLong(error)) return problem(413, 'LIMIT_EXCEEDED', TOO_LONG);
+  if (isUnreadable(error)) return problem(400, 'INVALID_INPUT', 'The body is not valid JSON.');
+  if (error instanceof HttpException) return problem(error.getStatus(), codeFor(error.getStatus()), error.message);
+  const status = clientErrorOf(error);
+  if (status !== undefined) return problem(status, codeFor(status), (error as Error).message);
+  return problem(500, 'INTERNAL', 'The request could not be answered; the log of the server says why.');
+}
+
+function problem(status: number, code: string, detail: string): Problem {
+  return { type: 'about:blank', title: titleOf(status), status, detail, code };
+}
+
+/** The HTTP reason phrase, which RFC 9457 requires as title for `about:blank`. */
+export function titleOf(status: number): string {
+  // Node still has the old name.
+  if (status === 413) return 'Content Too Large';
+  return STATUS_CODES[status] ?? (status < 500 ? 'Bad Request' : 'Internal Server Error');
+}
+
+function detailsOf(error: SessionsError): Partial<Problem> {
+  if (error instanceof StaleSessionError) return { currentVersion: error.currentVersion };
+  if (error instanceof StoreUnavailableError) {
+    const { outcomeUnknown, eventId } = error;
+    return { outcomeUnknown, ...(eventId !== undefined && { eventId }) };
+  }
+  const isAboutPath = error instanceof InvalidInputError || error instanceof LimitExceededError;
+  return isAboutPath && error.path !== undefined ? { path: error.path } : {};
+}
+
+function codeFor(status: number): string {
+  return CODES[status] ?? (status < 500 ? 'INVALID_INPUT' : 'INTERNAL');
+}
+
+const TOO_LONG = 'The answer is longer than a server can write. Ask for less: a smaller page, fewer keys of state.';
+
+/** The error of V8 for a string above its maximum length. */
+function isTooLong(error: unknown): boolean {
+  return error instanceof RangeError && error.message === 'Invalid string length';
+}
+
+/** Messages of parsers quote the input, which may be part of a conversation. */
+function isUnreadable(error: unknown): boolean {
+  if (error instanceof HttpException) return error.getStatus() === 400 && /\bJSON\b/.test(error.message);
+  // Without a status, the error is not about the request: a store may hold invalid JSON.
+  return error instanceof SyntaxError && clientErrorOf(error) !== undefined;
+}
+
+/** The 4xx status that body parsers and frameworks put on an error. */
+function clientErrorOf(error: unknown): number | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const { status, statusCode } = error as { status?: unknown; statusCode?: unknown };
+  const code = status ?? statusCode;
+  return typeof code === 'number' && code >= 400 && code < 500 ? code : undefined;
+}

@@ -1,0 +1,40 @@
+import { type StoredScope, joinStateKey, splitStateKey } from '../../state/scopes.js';
+import type { UncheckedWrite } from '../domain/write-description.js';
+import type { AccessRequirement } from './require-access.js';
+
+// Describe what operations write. Request bodies and field arguments have the same names.
+
+type Input = Readonly<Record<string, unknown>>;
+
+/** The request body is the event. */
+export const APPENDS_BODY = (body: Input): UncheckedWrite => ({ event: body });
+
+export const APPENDS_EVENT = ({ event }: Input): UncheckedWrite => ({ event: event ?? null });
+
+export const CREATES = ({ state }: Input): UncheckedWrite => ({ stateDelta: state });
+
+export const CHANGES_STATE = ({ stateDelta, stateRemovals }: Input): UncheckedWrite => ({ stateDelta, stateRemovals });
+
+export const CHANGES_USER_STATE = (input: Input): UncheckedWrite => prefixed('user', input);
+
+export const CHANGES_APP_STATE = (input: Input): UncheckedWrite => prefixed('app', input);
+
+export const REWINDS = (): UncheckedWrite => ({ controls: ['rewind'] });
+
+export const FORKS = (): UncheckedWrite => ({ controls: ['fork'] });
+
+export const SUMMARISES = (): UncheckedWrite => ({ controls: ['summary'] });
+
+/** A fork also creates a session. */
+export const CREATE_FORK: AccessRequirement = { action: 'create', target: 'sessions', writes: FORKS };
+
+/** Keys of shared state may omit their prefix. */
+function prefixed(scope: StoredScope, { stateDelta, stateRemovals }: Input): UncheckedWrite {
+  const isDelta = typeof stateDelta === 'object' && stateDelta !== null;
+  const keys: unknown[] = [
+    ...(isDelta ? Object.keys(stateDelta) : []),
+    ...(Array.isArray(stateRemovals) ? stateRemovals : []),
+  ];
+  const named = keys.filter((key) => typeof key === 'string');
+  return { stateRemovals: named.map((key) => (splitStateKey(key).scope === scope ? key : joinStateKey(scope, key))) };
+}

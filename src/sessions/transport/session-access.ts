@@ -1,0 +1,89 @@
+import { type WriteDescription, isClientWrite } from '../domain/write-description.js';
+
+/** What a request does. */
+export type SessionAction = 'read' | 'write' | 'delete' | 'list' | 'create';
+
+/** The authenticated user. */
+export interface AccessUser {
+  /** Never empty. */
+  readonly id: string;
+  readonly [field: string]: unknown;
+}
+
+/** A request for {@link SessionAccess} to decide. */
+export interface AccessRequest<User extends AccessUser | undefined = AccessUser> {
+  readonly action: SessionAction;
+  /** One session, the sessions of a user, or the state of a user or an app. */
+  readonly target: 'session' | 'sessions' | 'userState' | 'appState';
+  readonly appName: string;
+  /** The owner of the session or state. Missing for a whole app. */
+  readonly userId?: string | undefined;
+  readonly sessionId?: string | undefined;
+  readonly user: User;
+  /** Describes the write. Missing for reads, and if the route does not describe it. */
+  readonly write?: WriteDescription | undefined;
+  /** The request of Express or Fastify, including what guards have added. */
+  readonly request: unknown;
+}
+
+type Answer = boolean | Promise<boolean>;
+
+/** Only `true` is a yes. A truthy value such as `'false'` is not. */
+export async function isYes(answer: unknown): Promise<boolean> {
+  return (await answer) === true;
+}
+
+/**
+ * Decides who may access and write what. Only `true` allows. A forbidden session gets the same response as a missing one.
+ *
+ * A request without a user is refused without asking the rule.
+ *
+ * @example
+ * @Injectable()
+ * class OwnSessions extends SessionAccess {
+ *   allows({ user, userId, target, action }: AccessRequest): boolean {
+ *     return target === 'appState' ? action === 'read' : userId === user.id;
+ *   }
+ * }
+ */
+export abstract class SessionAccess<User extends AccessUser | undefined = AccessUser> {
+  /** Whether the rule is also asked for requests without a user. */
+  readonly acceptsAnonymous: boolean = false;
+
+  /**
+   * Returns the user of a request. Default: `request.user`. For a stream it is called again at every recheck.
+   *
+   * @example userOf = async (request: { headers: Headers }) => users.ofToken(request.headers.authorization);
+   */
+  userOf(request: unknown): unknown {
+    return (request as { readonly user?: unknown } | undefined)?.user;
+  }
+
+  /** Whether the user may do this. */
+  abstract allows(request: AccessRequest<User>): Answer;
+
+  /**
+   * Whether the user may write this. By default: text and files by the author `user`, and state without `app:`. Anyone who may
+   * write more can impersonate agents and tools, and replace the conversation by a summary.
+   */
+  allowsWrite({ write }: AccessRequest<User>): Answer {
+    return isClientWrite(write);
+  }
+}
+
+/**
+ * Allows everything, also without a user. For local development, and behind a gateway that checks access.
+ *
+ * @example SessionAccessModule.forRoot({ access: OpenAccess });
+ */
+export class OpenAccess extends SessionAccess<AccessUser | undefined> {
+  override readonly acceptsAnonymous = true;
+
+  allows(_request: AccessRequest<AccessUser | undefined>): Answer {
+    return true;
+  }
+
+  override allowsWrite(_request: AccessRequest<AccessUser | undefined>): Answer {
+    return true;
+  }
+}

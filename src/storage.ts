@@ -1,0 +1,16 @@
+// For authors of stores: the port, the values that it passes, and the rules that every store applies.
+export { assertAgendaEntry, assertAgendaPut, assertDueLimit, dueTime } from './sessions/domain/agenda-rules.js';
+export { compareBytes } from './sessions/domain/byte-order.js';
+export type * from './sessions/domain/commit.js';
+export { isAsExpected, recordAfter, refusalOf } from './sessions/domain/commit-rules.js';
+export type { Counters } from './sessions/domain/counters.js';
+export { type Lifetime, type Lifetimes, NEVER, expiresAt, isExpired, isRenewalDue } from './sessions/domain/expiry.js';
+export type { CommitEvent, InitialEvent, InitialLog } from './sessions/domain/initial-log.js';
+export { type StateWrites, changesNothing, writesOf } from './sessions/domain/scope-writes.js';
+export type { SeqRange } from './sessions/domain/seq-ranges.js';
+export { type SessionRecord, newRecord } from './sessions/domain/session-record.js';
+export type { ViewMarks } from './sessions/domain/view-marks.js';
+export type * from './sessions/storage/agenda.js';
+export type * from './sessions/storage/lease-store.js';
+export type * from './sessions/storage/session-changes.js';
+export type * from './sessions/storage/session-storage.js';

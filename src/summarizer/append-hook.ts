@@ -1,0 +1,83 @@
+import { setMaxListeners } from 'node:events';
+import { isRewind, isSummary } from '../sessions/domain/event-inspection.js';
+import type { SessionRecord } from '../sessions/domain/session-record.js';
+import { TaskTracker } from '../sessions/lifecycle.js';
+import type { AfterAppend } from '../sessions/session-hooks.js';
+import type { SessionService } from '../sessions/session.service.js';
+import { agendaNameOf, isInForce } from './agenda-names.js';
+import { type DueCheck, factsOf } from './due-check.js';
+import type { PendingCallCache } from './pending-call-cache.js';
+import type { SummaryAgenda } from './summary-agenda.js';
+import type { SummaryWorker } from './summary-worker.js';
+import type { Threshold } from './thresholds.js';
+
+export interface AppendHookOptions {
+  readonly sessions: SessionService;
+  readonly threshold: Threshold;
+  readonly check: DueCheck;
+  readonly agenda: SummaryAgenda;
+  readonly worker: SummaryWorker;
+  readonly pendingCalls: PendingCallCache;
+  readonly warn: (what: string, error: unknown) => void;
+}
+
+/** Puts each session in use on the agenda, and wakes the worker if an append makes a summary due. No append waits for it. */
+export class AppendHook {
+  readonly #checks = new TaskTracker(() => undefined);
+  readonly #closing = new AbortController();
+  #unregister: readonly (() => void)[] = [];
+
+  constructor(private readonly options: AppendHookOptions) {
+    // Any number of conditions may run at the same time, and each listens.
+    setMaxListeners(Infinity, this.#closing.signal);
+  }
+
+  start(): void {
+    const { sessions, agenda } = this.options;
+    this.#unregister = [
+      // Before the append: the entry is there even if the process dies right after the append.
+      sessions.hooks.onBeforeAppend(({ key }) => agenda.note(key)),
+      sessions.hooks.onAfterAppend((append) => this.#onAppend(append)),
+    ];
+  }
+
+  async whenIdle(): Promise<void> {
+    await this.#checks.whenIdle();
+  }
+
+  /** Stops, and waits up to `limitMs` for running checks. A session whose check is aborted stays on the agenda. */
+  async close(limitMs: number): Promise<void> {
+    for (const unregister of this.#unregister) unregister();
+    const timer = setTimeout(() => this.#closing.abort(new Error('the app is closing')), limitMs);
+    await this.whenIdle();
+    clearTimeout(timer);
+  }
+
+  #onAppend(append: AfterAppend): void {
+    const { key, event, record } = append;
+    if (isSummary(event) || isRewind(event)) return;
+    const { worker, pendingCalls, warn } = this.options;
+    // A new session under the id of a deleted one has no failures yet.
+    if (event.seq === 1) worker.forgetFailures(key);
+    const mustWait = pendingCalls.isStillPending(agendaNameOf(key), event, record) || worker.isTooEarly(key);
+    if (mustWait && this.#isFoundLater(append)) return;
+    const check = this.#check(append, mustWait).catch((error: unknown) => {
+      if (!this.#closing.signal.aborted) warn('A condition for summaries failed', error);
+    });
+    this.#checks.trackInBackground(check);
+  }
+
+  async #check({ key, event, record }: AfterAppend, mustWait: boolean): Promise<void> {
+    const { check, agenda, worker } = this.options;
+    const facts = factsOf(key, { record, now: record.lastUpdateTime }, event);
+    if (!(await check.isDue(facts, this.#closing.signal))) return;
+    agenda.addTrigger(key, { incarnation: record.incarnation, seq: event.seq }, record);
+    if (!mustWait) worker.wake(key);
+  }
+
+  /** Whether a later check finds the session due without this event: by its counters, or by an earlier trigger. */
+  #isFoundLater({ key, record }: { key: AfterAppend['key']; record: SessionRecord }): boolean {
+    const trigger = this.options.agenda.triggerOf(key);
+    return this.options.threshold.isOfCounts === true || (trigger !== undefined && isInForce(trigger, record));
+  }
+}

@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto';
+import { EventConflictError, StaleSessionError, StoreUnavailableError } from '../sessions/domain/errors.js';
+import type { LoggedEvent } from '../sessions/domain/event.js';
+import { EMPTY_SOURCE } from '../sessions/domain/loaded-view.js';
+import { summaryIdOf } from '../sessions/domain/ids.js';
+import { openSession } from '../sessions/operations/open-session.js';
+import type { SessionService } from '../sessions/session.service.js';
+import type { SummaryInput } from './conversation/summary-input.js';
+import { type SummaryDraft, summaryEvent } from './session-summary.js';
+
+/** How often an append is sent if its acknowledgement is lost. */
+const MAX_ATTEMPTS = 4;
+
+/**
+ * Appends a summary. Its id is derived from its last event, so that it is stored once. Returns `undefined` if the input
+ * has changed meanwhile: it was rewound, or another process was faster.
+ */
+export async function appendSummary(
+  sessions: SessionService,
+  input: SummaryInput,
+  text: string,
+  draft: SummaryDraft,
+): Promise<LoggedEvent | undefined> {
+  const baseId = summaryIdOf(draft.toSeq);
+  // The first id is taken if the summary was rewound and is written again. An app that sets event ids may have taken the
+  // second one as well: without a third, the model would be called in vain after every append.
+  for (const id of [baseId, `${baseId}:${input.record.marksSeq}`, `${baseId}:${randomUUID()}`]) {
+    const stored = await appendAs(id, sessions, input, text, draft);
+    if (stored) return stored;
+  }
+  return undefined;
+}
+
+/** Returns `undefined` if another event has this id. */
+async function appendAs(
+  id: string,
+  sessions: SessionService,
+  { record }: SummaryInput,
+  text: string,
+  draft: SummaryDraft,
+): Promise<LoggedEvent | undefined> {
+  const event = summaryEvent(id, text, draft);
+  for (let attempts = 1; ; attempts++) {
+    try {
+      // Refers to this incarnation: a new session under the same id must not get the summary.
+      const session = openSession({ record }, [], EMPTY_SOURCE);
+      const stored = await sessions.append({ session, event, expectedMarksSeq: record.marksSeq });
+      // A duplicate was rewound, or written by another process, unless an earlier attempt of this call stored it.
+      const isOwn = !stored.duplicate || (attempts > 1 && stored.event.seq > record.lastSeq);
+      return isOwn ? stored.event : undefined;
+    } catch (error) {
+      if (error instanceof StaleSessionError || error instanceof EventConflictError) return undefined;
+      const isUnknown = error instanceof StoreUnavailableError && error.outcomeUnknown;
+      if (!isUnknown || attempts >= MAX_ATTEMPTS) throw error;
+    }
+  }
+}

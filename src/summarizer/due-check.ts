@@ -1,0 +1,97 @@
+import { LONGEST_DELAY_MS } from '../sessions/domain/agenda-rules.js';
+import { subtractCounters } from '../sessions/domain/counters.js';
+import { isRewind, isSummary } from '../sessions/domain/event-inspection.js';
+import type { LoggedEvent } from '../sessions/domain/event.js';
+import type { SessionKey } from '../sessions/domain/ids.js';
+import { loggedEvent } from '../sessions/domain/stored-json.js';
+import type { SessionStorage, StoredSession } from '../sessions/storage/session-storage.js';
+import { type DueTrigger, isInForce } from './agenda-names.js';
+import { withTimeout } from './models/with-timeout.js';
+import { isFinalSummary } from './session-summary.js';
+import { type SummaryFacts, type Threshold, isPromise, recheckTimesOf } from './thresholds.js';
+
+export interface DueCheckOptions {
+  readonly storage: SessionStorage;
+  readonly threshold: Threshold;
+  readonly keepRecentEvents: number;
+  /** Timeout of a custom condition. */
+  readonly timeoutMs: number;
+}
+
+/** Checks whether a session needs a summary. */
+export class DueCheck {
+  constructor(private readonly options: DueCheckOptions) {}
+
+  /** Compares counters only, unless there is a custom condition. */
+  isDue(facts: SummaryFacts, signal?: AbortSignal): boolean | Promise<boolean> {
+    if (!this.hasEnough(facts)) return false;
+    const { threshold, timeoutMs } = this.options;
+    const isMet: unknown = threshold(facts);
+    return isPromise(isMet)
+      ? withTimeout({ limitMs: timeoutMs, signal }, async () => Boolean(await isMet))
+      : Boolean(isMet);
+  }
+
+  /** Whether there are more events than `keepRecentEvents`. */
+  hasEnough({ since }: SummaryFacts): boolean {
+    return since.events > this.options.keepRecentEvents;
+  }
+
+  /** Reads the current facts; `undefined` if the session is gone, or nothing was appended since its last summary. */
+  async factsOf(key: SessionKey): Promise<SummaryFacts | undefined> {
+    const read = await this.#readNewest(key);
+    return read && !isComplete(read) ? factsOf(key, read, newestIn(read)) : undefined;
+  }
+
+  /** Reads the current facts if the session is still due because of `trigger`. */
+  async factsSince(key: SessionKey, trigger: DueTrigger): Promise<SummaryFacts | undefined> {
+    const read = await this.#readNewest(key);
+    const facts = read && isInForce(trigger, read.record) ? factsOf(key, read, newestIn(read)) : undefined;
+    return facts && this.hasEnough(facts) ? facts : undefined;
+  }
+
+  /** Reads the session again: another process may have written the summary meanwhile. */
+  async isStillDue(key: SessionKey, signal: AbortSignal, trigger?: DueTrigger): Promise<boolean> {
+    const read = await this.#readNewest(key);
+    if (!read || isComplete(read)) return false;
+    const facts = factsOf(key, read, newestIn(read));
+    return trigger && isInForce(trigger, read.record) ? this.hasEnough(facts) : this.isDue(facts, signal);
+  }
+
+  /** When the session may become due without a further event, by idle time alone; `undefined` if never. */
+  nextCheckIn(facts: SummaryFacts): number | undefined {
+    const times = recheckTimesOf(this.options.threshold).filter((time) => time >= facts.idleMs);
+    if (times.length === 0 || !this.hasEnough(facts)) return undefined;
+    return Math.min(LONGEST_DELAY_MS, Math.floor(Math.min(...times) - facts.idleMs) + 1);
+  }
+
+  async #readNewest(key: SessionKey): Promise<StoredSession | undefined> {
+    return this.options.storage.read({ key, window: { limit: 1 } });
+  }
+}
+
+export function factsOf(
+  key: SessionKey,
+  { record, now }: Pick<StoredSession, 'record' | 'now'>,
+  event: LoggedEvent | undefined,
+): SummaryFacts {
+  const since = subtractCounters(record.counters, record.marks.covered);
+  return { key, since, idleMs: now - record.lastUpdateTime, event };
+}
+
+/**
+ * Whether the newest event is a summary of all that could be summarised. It leaves, for example, a long last turn. A
+ * condition that is still met, such as idle time, must not cut that turn.
+ */
+function isComplete({ events }: StoredSession): boolean {
+  const newest = events.at(-1);
+  return newest?.payload !== undefined && isFinalSummary(loggedEvent(newest));
+}
+
+/** Conditions never get a summary or a rewind. */
+function newestIn({ events }: StoredSession): LoggedEvent | undefined {
+  const newest = events.at(-1);
+  if (!newest?.payload) return undefined;
+  const event = loggedEvent(newest);
+  return isSummary(event) || isRewind(event) ? undefined : event;
+}

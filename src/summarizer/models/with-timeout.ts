@@ -1,0 +1,42 @@
+export interface TimeoutOptions {
+  readonly limitMs: number;
+  /** Ends the work early, with the reason of the signal. */
+  readonly signal?: AbortSignal | undefined;
+  /** Creates the error that is thrown on timeout. */
+  readonly timeoutError?: ((limitMs: number) => Error) | undefined;
+}
+
+/**
+ * Runs `work` until it ends, the time is up or `signal` is aborted. The caller gets control back even if `work` ignores
+ * the signal it gets. No timer and no listener is left behind.
+ */
+export async function withTimeout<Result>(
+  { limitMs, signal, timeoutError = noAnswer }: TimeoutOptions,
+  work: (signal: AbortSignal) => Result | Promise<Result>,
+): Promise<Result> {
+  signal?.throwIfAborted();
+  const ending = new AbortController();
+  // Not `AbortSignal.any`: a signal that lives as long as the app would keep a reference to every call.
+  const forwardAbort = (): void => ending.abort(signal?.reason);
+  const abortLate = (): void => ending.abort(timeoutError(limitMs));
+  const timer = setTimeout(abortLate, limitMs);
+  signal?.addEventListener('abort', forwardAbort, { once: true });
+  try {
+    return await Promise.race([rejectionOn(ending.signal), work(ending.signal)]);
+  } catch (error) {
+    // After an abort, report its reason, not the error that the abort caused.
+    ending.signal.throwIfAborted();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', forwardAbort);
+  }
+}
+
+function rejectionOn(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+  });
+}
+
+const noAnswer = (limitMs: number): Error => new Error(`no answer within ${limitMs} ms`);

@@ -1,1 +1,0 @@
-export { describeSummaryRoutes, withSummaryRoutes } from './summaries-document.js';

@@ -1,0 +1,53 @@
+import type { Clock } from '../sessions/domain/clock.js';
+import { BoundedMap } from './bounded-map.js';
+
+export interface RetryScheduleOptions {
+  readonly clock: Clock;
+  /** The pause after the first failure. It doubles with each failure. */
+  readonly firstMs: number;
+  readonly maxMs: number;
+  /** Returns 0 to 1, for jitter: sessions that failed together are not retried together. */
+  readonly random?: (() => number) | undefined;
+}
+
+interface Failures {
+  readonly count: number;
+  readonly notBefore: number;
+}
+
+/** A session that is dropped from the map is retried too early, which does little harm. */
+const MAX_SESSIONS = 10_000;
+
+/** When to retry a session: exponential backoff per session. */
+export class RetrySchedule {
+  readonly #failures = new BoundedMap<Failures>(MAX_SESSIONS);
+
+  constructor(private readonly options: RetryScheduleOptions) {}
+
+  /** Records a failure. Returns how many there were, and how long to wait. */
+  failed(name: string): { count: number; waitMs: number } {
+    const { clock, firstMs, maxMs, random = Math.random } = this.options;
+    const count = (this.#failures.get(name)?.count ?? 0) + 1;
+    const pauseMs = Math.min(maxMs, firstMs * 2 ** (count - 1));
+    const waitMs = Math.round(pauseMs * (0.75 + random() / 4));
+    this.#failures.set(name, { count, notBefore: clock.now() + waitMs });
+    return { count, waitMs };
+  }
+
+  /** Delays the next attempt without counting a failure. */
+  postpone(name: string, waitMs: number): void {
+    const count = this.#failures.get(name)?.count ?? 0;
+    this.#failures.set(name, { count, notBefore: this.options.clock.now() + waitMs });
+  }
+
+  succeeded(name: string): void {
+    this.#failures.delete(name);
+  }
+
+  /** A remaining pause longer than the maximum means that the clock was set back. It is ignored. */
+  isTooEarly(name: string): boolean {
+    const { clock, maxMs } = this.options;
+    const leftMs = (this.#failures.get(name)?.notBefore ?? 0) - clock.now();
+    return leftMs > 0 && leftMs <= maxMs;
+  }
+}

@@ -1,0 +1,91 @@
+import type { EventInput } from '../../sessions/domain/event.js';
+import type { SessionClient } from '../open-sessions.js';
+import { topic } from '../contract-runner.js';
+import {
+  type ServiceFixture,
+  agentSays,
+  appendAll,
+  load,
+  sessionWith,
+  shown,
+  summaryOf,
+  times,
+  toolAnswers,
+  toolCalls,
+  turns,
+  userSays,
+  view,
+} from './support.js';
+
+const WITHIN_AN_HOUR = { history: { eventTtlSeconds: 3600 } };
+
+/** Loads the session, appends through the object, and expects it to show what a new reader is shown. */
+async function showsAfter(sessions: SessionClient, ...events: EventInput[]): Promise<string[]> {
+  const session = await load(sessions);
+  for (const event of events) await sessions.appendEvent({ session, event });
+  expect(shown(session)).toEqual(await view(sessions));
+  return shown(session);
+}
+
+export const objects = topic<ServiceFixture>('an object that was loaded before an append', (test) => {
+  test('it shows a tool response and the call that was too old', async ({ open, clock }) => {
+    const { sessions } = await open(WITHIN_AN_HOUR);
+    await sessionWith(sessions, [userSays('u1'), toolCalls('t')]);
+    clock.advanceSeconds(7200);
+    expect(await showsAfter(sessions, toolAnswers('t'))).toEqual(['u1', 'call:t', 'answer:t']);
+  });
+
+  test('it shows a tool response and the call before its newest events', async ({ open }) => {
+    const { sessions } = await open({ history: { maxEvents: 2 } });
+    await sessionWith(sessions, [userSays('u1'), toolCalls('t'), agentSays('a3'), agentSays('a4'), agentSays('a5')]);
+    const whole = ['u1', 'call:t', 'a3', 'a4', 'a5', 'answer:t'];
+    expect(await showsAfter(sessions, toolAnswers('t'))).toEqual(whole);
+  });
+
+  test('it shows the responses to parallel calls one by one', async ({ open }) => {
+    const { sessions } = await open({ history: { maxEvents: 1 } });
+    await sessionWith(sessions, [userSays('u1'), toolCalls('s'), toolCalls('t'), toolCalls('u')]);
+    const events = [toolAnswers('t'), toolAnswers('u'), toolAnswers('s'), agentSays('a8')];
+    expect(await showsAfter(sessions, ...events)).toEqual(['u1', 'a8']);
+    expect(await showsAfter(sessions, toolAnswers('u'))).toHaveLength(9);
+  });
+
+  test('it begins at the anchor before a call that was fetched back over another anchor', async ({ open }) => {
+    const { sessions } = await open({ history: { maxEvents: 2 } });
+    const quiet = times(30, (index) => agentSays(`x${index}`));
+    await sessionWith(sessions, [userSays('first'), ...quiet, toolCalls('t'), userSays('next')]);
+    const whole = ['first', 'call:t', 'next', 'a', 'answer:t'];
+    expect(await showsAfter(sessions, agentSays('a'), toolAnswers('t'))).toEqual(whole);
+  });
+
+  test('it begins at a young summary of events that are too old', async ({ open, clock }) => {
+    const { sessions } = await open(WITHIN_AN_HOUR);
+    await sessionWith(sessions, turns('u', 'a', 'u', 'u'));
+    clock.advanceSeconds(7200);
+    await appendAll(sessions, [summaryOf(1, 2)]);
+    expect(await showsAfter(sessions, agentSays('a6'))).toEqual(['summary to 2', 'a6']);
+  });
+
+  test('a limit that holds on read alone leaves out what it left out, but no call', async ({ open }) => {
+    const { sessions } = await open({ history: { numRecentEvents: 2 } });
+    await sessionWith(sessions, [userSays('u1'), toolCalls('t'), agentSays('a3'), agentSays('a4'), agentSays('a5')]);
+    const session = await load(sessions);
+    expect(shown(session)).toEqual(['u1', 'a4', 'a5']);
+    await sessions.appendEvent({ session, event: agentSays('a6') });
+    expect(shown(session)).toEqual(['u1', 'a4', 'a5', 'a6']);
+    await sessions.appendEvent({ session, event: toolAnswers('t') });
+    expect(shown(session)).toEqual(['u1', 'call:t', 'a3', 'a4', 'a5', 'a6', 'answer:t']);
+  });
+
+  test('one that was loaded after a place shows what a new reader after that place is shown', async ({ open }) => {
+    const { sessions } = await open({ history: { maxEvents: 3 } });
+    await sessionWith(sessions, turns('u', 'a', 'u', 'a', 'u'));
+    const config = { afterSeq: 3 };
+    const session = await load(sessions, { config });
+    await sessions.appendEvent({ session, event: agentSays('a6') });
+    expect(shown(session)).toEqual(['u5', 'a6']);
+    expect(shown(session)).toEqual(await view(sessions, config));
+    await sessions.appendEvent({ session, event: summaryOf(1, 5) });
+    expect(shown(session)).toEqual(await view(sessions, config));
+  });
+});

@@ -1,0 +1,30 @@
+import { RunningApp } from './running-app.js';
+
+describe('the first page of the running app', () => {
+  let app: RunningApp;
+  afterEach(() => app.remove());
+
+  it.each([
+    ['development', ['rest', 'docs', 'openapi', 'graphql', 'explorer', 'health']],
+    ['production', ['rest', 'docs', 'openapi', 'graphql', 'health']],
+  ])('links in %s what is mounted there, for browsers and for programs', async (environment, names) => {
+    app = await RunningApp.start({ SESSIONS_PROVIDER: 'memory', NODE_ENV: environment, SESSIONS_ACCESS: 'open' });
+    const forPrograms = await fetch(app.url);
+    expect(forPrograms.headers.get('content-type')).toMatch(/^application\/json/);
+    const { links } = (await forPrograms.json()) as { links: Record<string, string> };
+    expect(Object.keys(links)).toEqual(names);
+
+    const forBrowsers = await fetch(app.url, { headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } });
+    expect(forBrowsers.headers.get('content-type')).toMatch(/^text\/html/);
+    expect(forBrowsers.headers.get('vary')).toContain('Accept');
+    const html = await forBrowsers.text();
+    for (const path of Object.values(links)) {
+      const isEndpoint = path === links['rest'] || path === links['graphql'];
+      expect(html).toContain(isEndpoint ? `<code>${path}</code>` : `<a href="${path}">`);
+      const { status } = await fetch(app.url + path.replace('{app}', 'shop').replace('{user}', 'ann'));
+      // A GraphQL endpoint answers 400 to a request without a query.
+      expect([path, status]).toEqual([path, path === links['graphql'] ? 400 : 200]);
+    }
+    expect((await fetch(`${app.url}/explorer`)).status).toBe(names.includes('explorer') ? 200 : 404);
+  });
+});

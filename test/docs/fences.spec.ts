@@ -1,0 +1,95 @@
+import { resolve } from 'node:path';
+import ts from 'typescript';
+import { type Fence, fencesIn, pages } from './fences.js';
+
+/** What pages leave to their reader; a block that imports from `./users.js` finds it here. */
+const GIVEN = resolve('test/docs/given');
+
+const options: ts.CompilerOptions = {
+  module: ts.ModuleKind.NodeNext,
+  target: ts.ScriptTarget.ES2022,
+  lib: ['lib.es2024.d.ts', 'lib.dom.d.ts'],
+  moduleDetection: ts.ModuleDetectionKind.Force,
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  noImplicitOverride: true,
+  experimentalDecorators: true,
+  emitDecoratorMetadata: true,
+  esModuleInterop: true,
+  skipLibCheck: true,
+  noEmit: true,
+  types: ['node'],
+};
+
+const pathOf = ({ page, line }: Fence): string => resolve(GIVEN, `${page.replaceAll(/\W/g, '-')}-${line}.ts`);
+
+/** Compiles all blocks together, each as a file of its own, against the built package. */
+function problemsOf(fences: readonly Fence[]): Map<Fence, string[]> {
+  const codes = new Map(fences.map((fence) => [pathOf(fence), fence.code]));
+  const host = ts.createCompilerHost(options);
+  const { fileExists, readFile } = host;
+  host.fileExists = (path) => codes.has(path) || fileExists(path);
+  host.readFile = (path) => codes.get(path) ?? readFile(path);
+  const program = ts.createProgram(
+    [...['globals.d.ts', 'models.d.ts'].map((name) => resolve(GIVEN, name)), ...codes.keys()],
+    options,
+    host,
+  );
+  return new Map(
+    fences.map((fence) => {
+      const file = program.getSourceFile(pathOf(fence));
+      if (!file) throw new Error(`${pathOf(fence)} was not compiled`);
+      const found = [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)];
+      return [fence, found.map((diagnostic) => shown(fence, file, diagnostic))];
+    }),
+  );
+}
+
+function shown({ page, line }: Fence, file: ts.SourceFile, { start = 0, messageText }: ts.Diagnostic): string {
+  const found = file.getLineAndCharacterOfPosition(start).line;
+  return `${page}:${line + found}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`;
+}
+
+const fences = pages().flatMap((page) => fencesIn(page, 'ts'));
+
+/** What the check has to find, each in a block of its own that begins at line 10. */
+const mistakes = [
+  {
+    name: 'what a package does not export',
+    code: "import { SessionsModul } from 'nestjs-agent-sessions';\n\nSessionsModul;",
+    problem: /^wrong-0\.md:10: .*no exported member/,
+  },
+  {
+    name: 'a name that nobody has given',
+    code: '\nnowhere();',
+    problem: /^wrong-1\.md:11: Cannot find name 'nowhere'\.$/,
+  },
+  {
+    name: 'an option that does not exist',
+    code: "SessionsModule.forRoot({ provider: 'memory', tll: {} });",
+    problem: /^wrong-2\.md:10: .*'tll' does not exist/,
+  },
+  {
+    name: 'code that is broken off',
+    code: 'const imports = [SessionsModule,',
+    problem: /^wrong-3\.md:10: .*expected\.$/,
+  },
+].map((mistake, index) => ({ ...mistake, fence: { page: `wrong-${index}.md`, line: 10, code: mistake.code } }));
+
+const problems = problemsOf([...fences, ...mistakes.map(({ fence }) => fence)]);
+
+describe('TypeScript in the docs', () => {
+  it('is found', () => {
+    expect(fences.length).toBeGreaterThan(30);
+  });
+
+  it.each(fences)('compiles: $page, line $line', (fence) => {
+    expect(problems.get(fence)).toEqual([]);
+  });
+});
+
+describe('The check of TypeScript in the docs', () => {
+  it.each(mistakes)('finds $name', ({ fence, problem }) => {
+    expect(problems.get(fence)).toEqual([expect.stringMatching(problem)]);
+  });
+});

@@ -1,0 +1,43 @@
+import { once } from 'node:events';
+import { type Socket, connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { RunningApp } from '../app/running-app.js';
+
+const KEY = 'dGhlIHNhbXBsZSBub25jZQ==';
+
+describe('a connection that asks for a protocol that is not spoken on its path', () => {
+  let app: RunningApp;
+
+  beforeEach(async () => {
+    app = await RunningApp.start({ SESSIONS_PROVIDER: 'memory', REQUEST_LOG: 'true' });
+  });
+  afterEach(() => app.remove());
+
+  async function ask(path: string, protocol: string): Promise<Socket> {
+    const { port } = new URL(app.url);
+    const socket = connect(Number(port), 'localhost').on('error', () => undefined);
+    const headers = ['Host: localhost', 'Connection: Upgrade', `Upgrade: ${protocol}`, `Sec-WebSocket-Key: ${KEY}`];
+    socket.write(`GET ${path} HTTP/1.1\r\n${headers.join('\r\n')}\r\nSec-WebSocket-Version: 13\r\n\r\n`);
+    await once(socket, 'connect');
+    return socket;
+  }
+
+  it.each(['websocket', 'h2c'])('is told so, and does not hang: %s', async (protocol) => {
+    const [head, body = ''] = (await text(await ask('/health', protocol))).split('\r\n\r\n');
+    expect(head).toContain('application/problem+json');
+    expect(JSON.parse(body)).toMatchObject({ status: 400, code: 'INVALID_INPUT' });
+    await app.prints(/ GET .* 400 /);
+  });
+
+  it('may break, and the process goes on', async () => {
+    const answered = await fetch(`${app.url}/health/live`);
+    expect(answered.status).toBe(200);
+    const socket = await ask('/health', 'websocket');
+    // The response to a later request shows that the connection was handed over.
+    await fetch(`${app.url}/health/live`);
+    socket.resetAndDestroy();
+    // 400 where the app refused the connection before it broke.
+    await app.prints(/ GET .* (?:101|400) /);
+    expect((await fetch(`${app.url}/health/live`)).status).toBe(200);
+  });
+});

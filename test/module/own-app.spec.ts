@@ -1,0 +1,134 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import type { StoreSettings } from '../../src/index.js';
+import { type Place, describePlaces } from './support/places.js';
+
+const script = join(__dirname, 'children/own-app.mjs');
+
+interface Told {
+  readonly way: string;
+  readonly settings?: unknown;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+interface Ended {
+  readonly exitCode: unknown;
+  /** Lines that Nest logs, without its prefix, and whatever else is printed. */
+  readonly lines: readonly string[];
+}
+
+/** Runs an app of a user to its end. */
+async function run({ way, settings, env = {} }: Told): Promise<Ended> {
+  const args = [script, JSON.stringify({ way, settings })];
+  const child = spawn(process.execPath, args, { env: { ...process.env, ...env, NO_COLOR: '1' } });
+  const [out, error, [exitCode]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+  const printed = `${out}${error}`.replaceAll(/^\[Nest\] \d+ {2}- .+? (?=(LOG|ERROR|WARN) )/gm, '');
+  return { exitCode, lines: printed.split('\n').filter((line) => line !== '') };
+}
+
+/** What it says besides that it starts. */
+function complaints({ lines }: Ended): string[] {
+  return lines.filter((line) => !/^LOG \[(NestFactory|InstanceLoader)\]/.test(line));
+}
+
+const nowhere: readonly (readonly [name: string, settings: StoreSettings, reason: string])[] = [
+  [
+    'Redis',
+    { provider: 'redis', redis: { url: 'redis://app:hunter2@127.0.0.1:1', commandTimeoutMs: 200 } },
+    'There was no connection to Redis at 127.0.0.1:1 within 200 ms',
+  ],
+  [
+    'a cluster of Redis',
+    { provider: 'redis', redis: { cluster: [{ host: '127.0.0.1', port: 1 }], commandTimeoutMs: 200 } },
+    'There was no connection to Redis Cluster at 127.0.0.1:1 within 200 ms',
+  ],
+  [
+    'MySQL',
+    { provider: 'typeorm', database: { url: 'mysql://app:hunter2@127.0.0.1:1/agents' } },
+    'Nobody listens at 127.0.0.1:1: start the server, or correct host and port in the url.',
+  ],
+  [
+    'PostgreSQL',
+    { provider: 'typeorm', database: { url: 'postgres://app:hunter2@127.0.0.1:1/agents' } },
+    'Nobody listens at 127.0.0.1:1: start the server, or correct host and port in the url.',
+  ],
+];
+
+describe('an app of a user that cannot start', () => {
+  it.each(nowhere)('says in one line that nobody reaches %s', async (_name, settings, reason) => {
+    const ended = await run({ way: 'forRoot', settings });
+    const said = `ERROR [ExceptionHandler] StoreUnavailableError: The store of the sessions cannot be opened. ${reason}`;
+    const lines = complaints(ended);
+    expect(lines).toHaveLength(1);
+    // What may follow is the code of the driver.
+    expect(lines[0]?.replace(/ \([^()]+\)\.$/, '')).toBe(said);
+    expect(ended.exitCode).toBe(1);
+  });
+
+  it('says once what is wrong with its options', async () => {
+    const ended = await run({ way: 'forRoot', settings: { provider: 'redis', redis: { commandTimeoutMs: 0 } } });
+    expect(complaints(ended)).toEqual([
+      'ERROR [ExceptionHandler] ConfigurationError: The configuration of sessions is wrong:',
+      '  redis.commandTimeoutMs is 0; it must be a whole number from 1 to 86400000.',
+    ]);
+    expect(ended.exitCode).toBe(1);
+  });
+
+  it('says once what is wrong with its variables', async () => {
+    const env = { SESSIONS_PROVIDER: 'memory', SESSIONS_TTL_ENABLED: 'on' };
+    const ended = await run({ way: 'variables of the environment', env });
+    expect(complaints(ended)).toEqual([
+      'ERROR [ExceptionHandler] ConfigurationError: The configuration of sessions is wrong:',
+      '  SESSIONS_TTL_ENABLED is "on"; it must be true or false.',
+    ]);
+  });
+
+  it('says which file it cannot open', async () => {
+    const settings = { provider: 'typeorm', database: { database: '/dev/null/sessions.db' } };
+    const [title, ...problems] = complaints(await run({ way: 'forRoot', settings }));
+    expect(title).toBe('ERROR [ExceptionHandler] ConfigurationError: The configuration of sessions is wrong:');
+    expect(problems).toEqual([expect.stringMatching(/^ {2}SQLite cannot open \/dev\/null\/sessions\.db: /)]);
+  });
+
+  it('says that it was given no options', async () => {
+    const ended = await run({ way: 'forRoot without options' });
+    expect(complaints(ended)).toEqual([
+      'ERROR [ExceptionHandler] ConfigurationError: The configuration of sessions is wrong:',
+      "  The options are missing: forRoot, or the factory of forRootAsync, has to give them, such as { provider: 'memory' }.",
+    ]);
+  });
+});
+
+describePlaces('an app of a user with sessions in $name', ({ name, open }) => {
+  let place: Place;
+
+  beforeAll(async () => {
+    place = await open();
+  });
+  afterAll(() => place.remove());
+
+  it('logs once which store it chose, and no password', async () => {
+    const ended = await run({ way: 'forRoot', settings: place.settings });
+    expect(complaints(ended)).toEqual([
+      expect.stringMatching(/^LOG \[SessionsModule\] Sessions are kept in \S/),
+      expect.stringMatching(/^LOG \[NestApplication\] Nest application successfully started/),
+    ]);
+    const [said = ''] = complaints(ended);
+    const { redis, database } = { redis: undefined, database: undefined, ...place.settings };
+    const url = redis?.url ?? database?.url;
+    if (url !== undefined) expect(said).toContain(` at ${new URL(url).hostname}`);
+    expect(said).toMatch(SAYS[name] ?? /^$/);
+    expect(ended.exitCode).toBe(0);
+  });
+});
+
+const SAYS: Readonly<Record<string, RegExp>> = {
+  memory: /in memory: they are gone when this process ends$/,
+  sqlite: /in SQLite, \/.+\/sessions\.db$/,
+  redis: /in Redis at \S+:\d+, database \d+$/,
+  'redis-cluster': /in Redis Cluster at \S+:\d+/,
+  mariadb: /in MySQL or MariaDB at \S+, database "agent_sessions_test_\w+"$/,
+  postgres: /in PostgreSQL at \S+, database "agent_sessions_test_\w+"$/,
+};

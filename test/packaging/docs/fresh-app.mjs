@@ -1,0 +1,75 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { install, scratch } from '../scratch.mjs';
+import { runCommand } from '../run-command.mjs';
+
+const START_LIMIT_MS = 60_000;
+const FLAGS = ['--no-audit', '--no-fund', '--prefer-offline'];
+
+/** An app as `nest new` makes one, with all that it asks for. */
+export async function freshApp(nest) {
+  const tools = await install(`nest-cli-${nest}`, [`@nestjs/cli@${nest}`]);
+  const name = `fresh-app-${nest}`;
+  const folder = join(scratch, name);
+  rmSync(folder, { recursive: true, force: true });
+  const cli = join(tools, 'node_modules/.bin/nest');
+  await runCommand(cli, ['new', name, '--package-manager', 'npm', '--skip-git', '--skip-install'], { cwd: scratch });
+  await runCommand('npm', ['install', ...FLAGS], { cwd: folder });
+  return folder;
+}
+
+/** Runs a command of the docs as it stands there. */
+export async function runInstall(folder, args) {
+  await runCommand('npm', ['install', ...FLAGS, ...args], { cwd: folder });
+}
+
+/** Gives the app sessions in memory. */
+export function useSessions(folder) {
+  const file = join(folder, 'src/app.module.ts');
+  const text = readFileSync(file, 'utf8');
+  const used = text
+    .replace('imports: []', "imports: [SessionsModule.forRoot({ provider: 'memory' })]")
+    .replace(/^/, "import { SessionsModule } from 'nestjs-agent-sessions';\n");
+  if (!used.includes('imports: [SessionsModule')) throw new Error(`${file} is not what was expected:\n${text}`);
+  writeFileSync(file, used);
+}
+
+/** Builds the app and starts it; it has to answer. */
+export async function buildAndStart(folder) {
+  await runCommand('npm', ['run', 'build'], { cwd: folder });
+  const port = await freePort();
+  const env = { ...process.env, PORT: String(port), NO_COLOR: '1' };
+  const app = spawn(process.execPath, ['dist/main.js'], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let said = '';
+  for (const stream of [app.stdout, app.stderr]) stream.on('data', (data) => (said += data));
+  const ended = once(app, 'exit');
+  try {
+    await started(app, () => said);
+    const answer = await fetch(`http://127.0.0.1:${port}/`);
+    if (answer.status !== 200) throw new Error(`The app answered ${answer.status}\n${said}`);
+  } finally {
+    app.kill('SIGKILL');
+    await ended;
+  }
+}
+
+async function started(app, said) {
+  const deadline = performance.now() + START_LIMIT_MS;
+  while (!said().includes('successfully started')) {
+    if (app.exitCode !== null || performance.now() > deadline) throw new Error(`The app did not start\n${said()}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  if (!said().includes('Sessions are kept in memory')) throw new Error(`The app has no sessions\n${said()}`);
+}
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  await once(server, 'close');
+  return port;
+}

@@ -1,0 +1,201 @@
+import { type SessionService, StoreUnavailableError } from '../../src/index.js';
+import { isCommitAsked, losingNextCommit, swallowingAnswersToCommits } from '../support/commit-pieces.js';
+import { randomNumbers, seed } from '../support/random.js';
+import { type SqlBench, describeSqlServers } from '../support/sql-bench.js';
+import type { TcpProxy } from '../support/tcp-proxy.js';
+
+const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
+const SESSION = { appName: 'shop', userId: 'ann', id: 's-1' };
+const LIMIT_MS = 600;
+/** Enough for a slow machine, while a hanging call never ends. */
+const SLACK_MS = 10_000;
+const LOSSES = 100;
+
+describeSqlServers(`A $name store behind an unreliable network (SEED=${seed})`, (bench) => {
+  let proxy: TcpProxy;
+  let sessions: SessionService;
+
+  beforeEach(async () => {
+    const made = await bench().proxy();
+    proxy = made.proxy;
+    sessions = bench().sessions({ ...made.behind, timeLimitMs: LIMIT_MS });
+    // Creating the tables takes longer than the time limit.
+    await bench().storage().open();
+    await sessions.createSession(KEY);
+  });
+
+  it(`appends each event once if ${LOSSES} answers to commits are lost`, async () => {
+    for (let number = 1; number <= LOSSES; number++) {
+      const event = eventOf(number);
+      proxy.judge = losingNextCommit(bench().name);
+      const lost = sessions.appendEvent({ session: SESSION, event });
+      await expect(lost).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', outcomeUnknown: true, eventId: event.id });
+      const again = await sessions.append({ session: SESSION, event });
+      expect(again).toMatchObject({ duplicate: true, event: { seq: number } });
+    }
+    await expectOnce(bench(), sessions, LOSSES);
+  });
+
+  it('reports an unknown outcome for a commit that never arrived, and has not written it', async () => {
+    for (let number = 1; number <= 10; number++) {
+      const event = eventOf(number);
+      proxy.judge = (piece) => (isCommitAsked(piece) ? 'cut' : 'pass');
+      const lost = sessions.appendEvent({ session: SESSION, event });
+      await expect(lost).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', outcomeUnknown: true });
+      proxy.judge = () => 'pass';
+      expect(await sessions.append({ session: SESSION, event })).toMatchObject({ duplicate: false });
+    }
+    await expectOnce(bench(), sessions, 10);
+  });
+
+  it('retries if a connection fails before the commit', async () => {
+    // Each message of an append except the commit, and each answer to one.
+    for (const [from, place] of [
+      ['client', 1],
+      ['server', 1],
+      ['client', 2],
+      ['server', 2],
+    ] as const) {
+      let pieces = 0;
+      let isCommitting = false;
+      let isCut = false;
+      proxy.judge = (piece) => {
+        isCommitting ||= isCommitAsked(piece);
+        if (isCut || piece.from !== from || (pieces += 1) < place) return 'pass';
+        expect(isCommitting).toBe(false);
+        isCut = true;
+        return 'cut';
+      };
+      const number = (await versionOf(sessions)) + 1;
+      [pieces, isCut, isCommitting] = [0, false, false];
+      expect(await sessions.append({ session: SESSION, event: eventOf(number) })).toMatchObject({ duplicate: false });
+      expect(isCut).toBe(true);
+    }
+    await expectOnce(bench(), sessions, 4);
+  });
+
+  it('loses and duplicates nothing if connections are reset at any moment', async () => {
+    const random = randomNumbers(seed);
+    let untilCut = 5;
+    proxy.judge = () => {
+      untilCut -= 1;
+      if (untilCut > 0) return 'pass';
+      untilCut = 3 + Math.floor(random() * 40);
+      return 'cut';
+    };
+    let next = 1;
+    const errors: unknown[] = [];
+    const writer = async (): Promise<void> => {
+      for (let number = next++; number <= 200; number = next++) await appendWithRetries(sessions, number, errors);
+    };
+    await Promise.all(Array.from({ length: 8 }, writer));
+    proxy.judge = () => 'pass';
+    expect(errors.length).toBeGreaterThan(0);
+    // On a busy machine some time out while they wait for the lock of a closed connection. Nothing was written then.
+    expect(errors.filter((error) => !(error instanceof StoreUnavailableError))).toEqual([]);
+    await expectOnce(bench(), sessions, 200, { inOrder: false });
+  });
+
+  it('ends every call within the time limit if all packets are dropped, and recovers at once', async () => {
+    proxy.mode = 'black hole';
+    const calls = [
+      () => sessions.appendEvent({ session: SESSION, event: eventOf(1) }),
+      () => sessions.getSession(KEY),
+      () => sessions.listSessions({ appName: 'shop' }),
+      () => sessions.updateAppState({ appName: 'shop', stateDelta: { k: 1 } }),
+      () => sessions.createSession({ ...KEY, sessionId: 's-2' }),
+      () => sessions.deleteSession(KEY),
+      () => sessions.purgeExpired(),
+    ];
+    await Promise.all(
+      calls.map(async (call) => {
+        const refused = expect(call()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', outcomeUnknown: false });
+        expect(await timeOf(() => refused)).toBeLessThan(LIMIT_MS + SLACK_MS);
+      }),
+    );
+    proxy.mode = 'pass';
+    const appending = sessions.append({ session: SESSION, event: eventOf(1) });
+    expect(await timeOf(() => appending)).toBeLessThan(SLACK_MS);
+    expect(await appending).toMatchObject({ duplicate: false, event: { seq: 1 } });
+  });
+
+  it('reports an unknown outcome if a commit or its answer is dropped', async () => {
+    proxy.judge = (piece) => (isCommitAsked(piece) ? 'swallow' : 'pass');
+    await expectUnknown(sessions, 1);
+    expect(await versionOf(bench().sessions())).toBe(0);
+    proxy.judge = swallowingAnswersToCommits();
+    await expectUnknown(sessions, 1);
+    proxy.judge = () => 'pass';
+    expect(await sessions.append({ session: SESSION, event: eventOf(1) })).toMatchObject({ duplicate: true });
+    await expectOnce(bench(), sessions, 1);
+  });
+
+  it('recovers after all idle connections were closed', async () => {
+    await Promise.all(Array.from({ length: 5 }, () => sessions.getSession(KEY)));
+    for (let number = 1; number <= 20; number++) {
+      proxy.reset();
+      expect(await sessions.append({ session: SESSION, event: eventOf(number) })).toMatchObject({ duplicate: false });
+    }
+    await expectOnce(bench(), sessions, 20);
+  });
+
+  it('reports that nothing was written if there is no connection', async () => {
+    proxy.refuse();
+    const refused = expect(sessions.append({ session: SESSION, event: eventOf(1) })).rejects.toMatchObject({
+      code: 'STORE_UNAVAILABLE',
+      outcomeUnknown: false,
+    });
+    expect(await timeOf(() => refused)).toBeLessThan(LIMIT_MS + SLACK_MS);
+  });
+});
+
+function eventOf(number: number) {
+  const stateDelta = { count: number, [`k${number}`]: number, 'user:count': number, 'app:count': number };
+  return { id: `e${number}`, author: 'user', actions: { stateDelta } };
+}
+
+async function appendWithRetries(sessions: SessionService, number: number, errors: unknown[]): Promise<void> {
+  for (;;) {
+    try {
+      await sessions.append({ session: SESSION, event: eventOf(number) });
+      return;
+    } catch (error) {
+      errors.push(error);
+    }
+  }
+}
+
+async function expectUnknown(sessions: SessionService, number: number): Promise<void> {
+  const lost = expect(sessions.appendEvent({ session: SESSION, event: eventOf(number) })).rejects.toMatchObject({
+    code: 'STORE_UNAVAILABLE',
+    outcomeUnknown: true,
+  });
+  expect(await timeOf(() => lost)).toBeLessThan(LIMIT_MS + SLACK_MS);
+}
+
+async function expectOnce(
+  bench: SqlBench,
+  sessions: SessionService,
+  count: number,
+  { inOrder = true }: { inOrder?: boolean } = {},
+): Promise<void> {
+  const { events } = await sessions.listEvents({ ...KEY, limit: 1_000 });
+  expect(events.map(({ seq }) => seq)).toEqual(Array.from({ length: count }, (_, index) => index + 1));
+  const numbers = events.map(({ id }) => Number(id.slice(1)));
+  const expected = Array.from({ length: count }, (_, index) => index + 1);
+  expect(inOrder ? numbers : numbers.toSorted((a, b) => a - b)).toEqual(expected);
+  const state = (await sessions.getSession(KEY))?.state.toRecord() ?? {};
+  expect(Object.keys(state).filter((name) => /^k\d/.test(name))).toHaveLength(count);
+  expect(state['app:count']).toBe(numbers.at(-1));
+  await bench.checkIntegrity();
+}
+
+async function versionOf(sessions: SessionService): Promise<number> {
+  return (await sessions.getSession(KEY))?.version ?? -1;
+}
+
+async function timeOf(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
+}

@@ -1,0 +1,193 @@
+import { DataSource } from 'typeorm';
+import { SessionService } from '../../src/index.js';
+import { PostgresFeed } from '../../src/sessions/storage/typeorm/live/postgres-feed.js';
+import { newListeningClient } from '../../src/sessions/storage/typeorm/live/postgres-listener.js';
+import { TypeOrmSessionStorage } from '../../src/typeorm.js';
+import { untilItWorks } from '../support/attempts.js';
+import { type SqlBench, describeSqlServers } from '../support/sql-bench.js';
+import { until } from '../support/until.js';
+import type { Piece, TcpProxy, Verdict } from '../support/tcp-proxy.js';
+
+const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
+const SESSION = { appName: 'shop', userId: 'ann', id: 's-1' };
+const LIMIT_MS = 400;
+const POOL_SIZE = 8;
+
+/** The message after which a proxy drops everything. */
+const WHILE_CONNECTING: Readonly<Record<string, (piece: Piece) => boolean>> = {
+  'from the first byte': () => true,
+  'while it logs in': ({ from }) => from === 'client',
+};
+const WHILE_OPENING: typeof WHILE_CONNECTING = {
+  ...WHILE_CONNECTING,
+  'while the database is asked for its version': asks('version'),
+  'while the database is checked': asks('server_encoding', 'character_set_client'),
+};
+
+function asks(...words: string[]): (piece: Piece) => boolean {
+  return ({ data }) => words.some((word) => data.toString('latin1').toLowerCase().includes(word));
+}
+
+describeSqlServers('A connection of a $name store that stops responding', (bench) => {
+  let proxy: TcpProxy;
+  let behind: Awaited<ReturnType<SqlBench['proxy']>>['behind'];
+
+  beforeEach(async () => {
+    ({ proxy, behind } = await bench().proxy());
+    // Creating the tables takes longer than the time limit.
+    await bench().storage().open();
+  });
+
+  function newSessions(): SessionService {
+    return bench().sessions({ ...behind, timeLimitMs: LIMIT_MS, poolSize: POOL_SIZE });
+  }
+
+  it.each(Object.entries(WHILE_OPENING))('%s, does not prevent opening the store later', async (_moment, isSilent) => {
+    proxy.judge = silentFrom(isSilent);
+    const sessions = newSessions();
+    for (let call = 1; call <= 2; call++) {
+      await expect(sessions.createSession(KEY)).rejects.toMatchObject({
+        code: 'STORE_UNAVAILABLE',
+        outcomeUnknown: false,
+        message: expect.stringContaining(`127.0.0.1:${proxy.port}`) as string,
+        publicMessage: expect.not.stringContaining('127.0.0.1') as string,
+      });
+    }
+    proxy.judge = () => 'pass';
+    expect(await untilItWorks(() => sessions.createSession(KEY))).toMatchObject({ id: 's-1' });
+  });
+
+  it.each(Object.entries(WHILE_CONNECTING))('%s, does not use up the pool', async (_moment, isSilent) => {
+    const sessions = newSessions();
+    await sessions.createSession(KEY);
+    proxy.judge = silentFrom(isSilent);
+    proxy.reset();
+    const calls = Array.from({ length: 2 * POOL_SIZE }, () => sessions.getSession(KEY));
+    for (const call of calls) await expect(call).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    proxy.judge = () => 'pass';
+    await untilItWorks(() => sessions.getSession(KEY));
+    await untilItWorks(() => fillPool(sessions));
+  });
+
+  it('while all connections are idle, costs only one call', async () => {
+    const sessions = newSessions();
+    await sessions.createSession(KEY);
+    await fillPool(sessions);
+    proxy.judge = silentUpTo(proxy.connections);
+    await Promise.allSettled([sessions.getSession(KEY)]);
+    expect(await sessions.getSession(KEY)).toMatchObject({ id: 's-1' });
+    expect(await sessions.append({ session: SESSION, event: { id: 'e', author: 'user' } })).toMatchObject({
+      duplicate: false,
+    });
+  });
+
+  it('after a long idle time, costs no call', async () => {
+    const sessions = bench().sessions({ ...behind, timeLimitMs: 2_000 });
+    await sessions.createSession(KEY);
+    proxy.judge = silentUpTo(proxy.connections);
+    const realNow = performance.now.bind(performance);
+    const now = jest.spyOn(performance, 'now').mockImplementation(() => realNow() + 60_000);
+    try {
+      expect(await sessions.append({ session: SESSION, event: { id: 'e', author: 'user' } })).toMatchObject({
+        duplicate: false,
+      });
+    } finally {
+      now.mockRestore();
+    }
+  });
+
+  it('during a call, is not used again', async () => {
+    const sessions = newSessions();
+    await sessions.createSession(KEY);
+    await fillPool(sessions);
+    const events = Array.from({ length: 5 }, (_, index) => ({ id: `e-${index}`, author: 'user' }));
+    proxy.mode = 'black hole';
+    await Promise.allSettled(events.map((event) => sessions.append({ session: SESSION, event })));
+    proxy.mode = 'pass';
+    for (const event of events) await untilItWorks(() => sessions.append({ session: SESSION, event }));
+    expect((await sessions.getSession(KEY))?.events).toHaveLength(events.length);
+    await untilItWorks(() => fillPool(sessions));
+  });
+
+  it('from a DataSource of the app, is destroyed by the store and blocks no other call', async () => {
+    const dataSource = await openHost(bench(), behind.url ?? '');
+    const sessions = new SessionService({ storage: new TypeOrmSessionStorage({ dataSource, timeLimitMs: LIMIT_MS }) });
+    proxy.mode = 'black hole';
+    // The store checks the tables first.
+    for (let call = 1; call <= 2; call++) {
+      await expect(sessions.createSession(KEY)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    }
+    proxy.mode = 'pass';
+    await untilItWorks(() => sessions.createSession(KEY));
+    await Promise.all(Array.from({ length: POOL_SIZE }, () => sessions.getSession(KEY)));
+    proxy.mode = 'black hole';
+    await expect(sessions.getSession(KEY)).rejects.toMatchObject({
+      message: expect.stringContaining(`The database at 127.0.0.1:${proxy.port} did not answer`) as string,
+    });
+    proxy.mode = 'pass';
+    await untilItWorks(() => sessions.append({ session: SESSION, event: { id: 'e', author: 'user' } }));
+    await sessions.close();
+  });
+});
+
+describeSqlServers(
+  'A listening connection of a $name store that stops responding',
+  (bench) => {
+    it.each(Object.entries({ ...WHILE_CONNECTING, 'when it listens': asks('listen ') }))(
+      '%s, is replaced',
+      async (_moment, isSilent) => {
+        const { proxy, behind } = await bench().proxy();
+        const dataSource = await openHost(bench(), behind.url ?? '');
+        const feed = new PostgresFeed({
+          newClient: () => newListeningClient(dataSource.driver, LIMIT_MS),
+          channel: 'c',
+          timeoutMs: LIMIT_MS,
+          heartbeatMs: 20,
+        });
+        bench().closeInTheEnd(() => feed.close());
+        const verdicts = new Set<Verdict>();
+        const judge = silentFrom(isSilent);
+        proxy.judge = (piece) => {
+          const verdict = judge(piece);
+          verdicts.add(verdict);
+          return verdict;
+        };
+        const listening = feed.listen({ key: KEY, incarnation: '1' }, () => undefined);
+        await until(async () => verdicts.has('swallow'), 'Nothing was swallowed');
+        proxy.judge = () => 'pass';
+        await until(async () => listening.isLive, 'It does not listen');
+      },
+    );
+  },
+  ['postgres'],
+);
+
+/** Uses all connections of the pool, so that all of them are idle afterwards. */
+async function fillPool(sessions: SessionService): Promise<void> {
+  await Promise.all(Array.from({ length: POOL_SIZE }, () => sessions.getSession(KEY)));
+}
+
+async function openHost(bench: SqlBench, url: string): Promise<DataSource> {
+  const dataSource = new DataSource({
+    type: bench.name === 'postgres' ? 'postgres' : 'mysql',
+    url,
+    ...(bench.name === 'postgres' ? { connectTimeoutMS: LIMIT_MS } : { charset: 'utf8mb4', connectTimeout: LIMIT_MS }),
+  });
+  await dataSource.initialize();
+  bench.closeInTheEnd(() => dataSource.destroy());
+  return dataSource;
+}
+
+/** Drops a matching message and everything after it on the same connection. */
+function silentFrom(isSilent: (piece: Piece) => boolean): (piece: Piece) => Verdict {
+  const dead = new Set<number>();
+  return (piece) => {
+    if (isSilent(piece)) dead.add(piece.connection);
+    return dead.has(piece.connection) ? 'swallow' : 'pass';
+  };
+}
+
+/** Drops everything on existing connections, but not on later ones. */
+function silentUpTo(last: number): (piece: Piece) => Verdict {
+  return ({ connection }) => (connection <= last ? 'swallow' : 'pass');
+}

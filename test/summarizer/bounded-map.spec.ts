@@ -1,0 +1,15 @@
+import { BoundedMap } from '../../src/summarizer/bounded-map.js';
+
+describe('a bounded map', () => {
+  it('keeps the entries that were set last; an entry that is set again is new', () => {
+    const map = new BoundedMap<number>(2);
+    map.set('a', 1);
+    map.set('b', 2);
+    map.set('a', 3);
+    map.set('c', 4);
+    expect(['a', 'b', 'c'].map((name) => map.get(name))).toEqual([3, undefined, 4]);
+    expect(map.has('b')).toBe(false);
+    map.delete('a');
+    expect(map.has('a')).toBe(false);
+  });
+});

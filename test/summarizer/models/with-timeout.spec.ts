@@ -1,0 +1,46 @@
+import { getEventListeners } from 'node:events';
+import { withTimeout } from '../../../src/summarizer/models/with-timeout.js';
+
+const boom = (): never => {
+  throw new Error('boom');
+};
+const never = async (): Promise<never> => new Promise<never>(() => undefined);
+
+describe('withTimeout', () => {
+  it('returns the result of synchronous and asynchronous work', async () => {
+    await expect(withTimeout({ limitMs: 1_000 }, () => 1)).resolves.toBe(1);
+    await expect(withTimeout({ limitMs: 1_000 }, async () => 2)).resolves.toBe(2);
+  });
+
+  it('throws the error of the work', async () => {
+    await expect(withTimeout({ limitMs: 1_000 }, boom)).rejects.toThrow('boom');
+    await expect(withTimeout({ limitMs: 1_000 }, async () => boom())).rejects.toThrow('boom');
+  });
+
+  it('ends on timeout, and aborts the signal of the work', async () => {
+    let told: AbortSignal | undefined;
+    const ended = withTimeout({ limitMs: 5 }, async (signal) => {
+      told = signal;
+      return never();
+    });
+    await expect(ended).rejects.toThrow('no answer within 5 ms');
+    expect(told?.aborted).toBe(true);
+  });
+
+  it('ends early with the reason of its signal, and does not start if that is aborted already', async () => {
+    const outer = new AbortController();
+    const ended = withTimeout({ limitMs: 60_000, signal: outer.signal }, never);
+    outer.abort(new Error('closing'));
+    await expect(ended).rejects.toThrow('closing');
+    const work = jest.fn();
+    await expect(withTimeout({ limitMs: 60_000, signal: outer.signal }, work)).rejects.toThrow('closing');
+    expect(work).not.toHaveBeenCalled();
+  });
+
+  it('leaves no listener on a signal that lives longer', async () => {
+    const { signal } = new AbortController();
+    await withTimeout({ limitMs: 60_000, signal }, () => 1);
+    await expect(withTimeout({ limitMs: 1, signal }, never)).rejects.toThrow('no answer');
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+});
