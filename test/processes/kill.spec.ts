@@ -41,6 +41,8 @@ describeSharedStores(`a process that is killed while it writes to a $name store 
       afterMs: 20 + random() * 280,
     });
     expect(acknowledged).toBeGreaterThan(0);
+    // The server may still be carrying out the commit of the killed process.
+    await store.settle();
 
     await inStore(store, async (sessions) => {
       const log = await wholeLog(sessions, session);

@@ -1,6 +1,7 @@
 import { SessionService } from '../../src/index.js';
 import { ModelServer } from '../support/model-server.js';
 import { type SharedStore, describeSharedStores } from '../support/processes/shared-stores.js';
+import { inStore } from '../support/processes/session-story.js';
 import { openDescribed } from '../support/processes/store-description.js';
 import type { Step } from '../support/processes/stopping-dead.js';
 import { expectConsistentSummaries } from '../support/processes/summarized-log.js';
@@ -41,17 +42,16 @@ afterAll(async () => {
 
 describeSharedStores('a process that is killed while it summarises a session of a $name store', ({ create }) => {
   let store: SharedStore;
-  let sessions: SessionService;
+  let sessions: SessionService | undefined;
 
   beforeEach(async () => {
     store = await create();
-    sessions = new SessionService({ storage: await openDescribed(store.description) });
-    await sessions.createSession(KEY);
+    await inStore(store, (creating) => creating.createSession(KEY));
   });
 
   afterEach(async () => {
     await heir.run('close', undefined);
-    await sessions.close();
+    await sessions?.close();
     await store.destroy();
   });
 
@@ -66,6 +66,9 @@ describeSharedStores('a process that is killed while it summarises a session of 
       const settled = killed.then(() => worker.run('settleSummaries', undefined));
       await expect(settled).rejects.toThrow('The worker process ended');
       await worker.stop();
+      // The server may still be carrying out the last statements of the killed process.
+      await store.settle();
+      sessions = new SessionService({ storage: await openDescribed(store.description) });
 
       const before = await sessions.listEvents({ ...KEY, limit: 1_000 });
       expect(before.events.slice(0, 2 * TURNS).map(({ id }) => id)).toEqual(EVERYTHING_SAID);

@@ -43,6 +43,24 @@ export async function noTransactionIsOpen(server: SqlServerName, connection: Raw
   await until(async () => (await TRANSACTIONS[server](connection)).open === 0, 'A transaction was left open');
 }
 
+const OTHER_CONNECTIONS: Readonly<Record<SqlServerName, string>> = {
+  mariadb: `SELECT COUNT(*) AS number FROM information_schema.processlist
+    WHERE db = DATABASE() AND id <> CONNECTION_ID()`,
+  postgres: `SELECT COUNT(*) AS number FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'`,
+};
+
+/**
+ * Waits until this is the only connection to the database. A server drops a connection after it has ended its
+ * transaction, and a dead client may have sent statements that the server has not read yet.
+ */
+export async function nobodyElseIsConnected(server: SqlServerName, connection: RawConnection): Promise<void> {
+  await until(
+    async () => (await numberFrom(connection, OTHER_CONNECTIONS[server])) === 0,
+    'A connection was left open',
+  );
+}
+
 export async function numberFrom(connection: RawConnection, query: string): Promise<number> {
   const [row] = await connection.query(query);
   return Number(row?.number);

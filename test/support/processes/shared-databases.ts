@@ -1,5 +1,6 @@
 import { sqlProblems } from '../sql-integrity.js';
-import type { SqlServer } from '../sql-servers.js';
+import type { RawConnection, SqlServer } from '../sql-servers.js';
+import { nobodyElseIsConnected } from '../sql-transactions.js';
 import type { SharedStore } from './shared-stores.js';
 import type { SqlServerDescription } from './store-description.js';
 
@@ -13,6 +14,14 @@ export async function sharedDatabase(
   }: Pick<SqlServerDescription, 'timeLimitMs' | 'driverOptions'> & { readonly address?: string } = {},
 ): Promise<SharedStore> {
   const database = await server.createDatabase(address);
+  async function withConnection(work: (connection: RawConnection) => Promise<void>): Promise<void> {
+    const connection = await database.connect();
+    try {
+      await work(connection);
+    } finally {
+      await connection.close();
+    }
+  }
   return {
     description: {
       kind: server.name,
@@ -20,15 +29,12 @@ export async function sharedDatabase(
       ...settings,
       driverOptions: { ...database.storageOptions.driverOptions, ...driverOptions },
     },
-    async checkIntegrity() {
-      const connection = await database.connect();
-      try {
+    settle: () => withConnection((connection) => nobodyElseIsConnected(server.name, connection)),
+    checkIntegrity: () =>
+      withConnection(async (connection) => {
         const problems = await sqlProblems((query) => connection.query(query));
         if (problems.length > 0) throw new Error(problems.join('\n'));
-      } finally {
-        await connection.close();
-      }
-    },
+      }),
     destroy: () => database.drop(),
   };
 }

@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis';
 import { type NodeAddress, newPrefix, removeKeys } from '../redis-store.js';
+import { until } from '../until.js';
 import { redisProblems } from './redis-integrity.js';
 import type { SharedStore } from './shared-stores.js';
 import type { RedisClusterDescription, RedisDescription } from './store-description.js';
@@ -8,21 +9,27 @@ type Settings = Pick<RedisDescription, 'commandTimeoutMs' | 'waitReplicas' | 'co
 
 /** A store on a single Redis, under a prefix of its own. */
 export function sharedRedis(url: string, settings: Settings = {}): SharedStore {
-  return sharedUnderPrefix({ kind: 'redis', url, prefix: newPrefix(), ...settings }, () => [new Redis(url)]);
+  return sharedUnderPrefix({ kind: 'redis', url, ...named(), ...settings }, () => [new Redis(url)]);
 }
 
 /** A store on a cluster, under a prefix of its own. */
 export function sharedRedisCluster(nodes: readonly NodeAddress[], settings: Settings = {}): SharedStore {
-  return sharedUnderPrefix({ kind: 'redis-cluster', nodes, prefix: newPrefix(), ...settings }, () =>
+  return sharedUnderPrefix({ kind: 'redis-cluster', nodes, ...named(), ...settings }, () =>
     nodes.map(({ host, port }) => new Redis(port, host)),
   );
 }
 
+/** A prefix of its own, and connections that the server shows under the same name. */
+function named() {
+  const prefix = newPrefix();
+  return { prefix, connection: { connectionName: prefix } };
+}
+
 function sharedUnderPrefix(
-  description: RedisDescription | RedisClusterDescription,
+  description: (RedisDescription | RedisClusterDescription) & Required<Pick<RedisDescription, 'connection'>>,
   connect: () => readonly Redis[],
 ): SharedStore {
-  const { prefix } = description;
+  const { prefix, connection } = description;
   async function withMasters(work: (nodes: readonly Redis[]) => Promise<void>): Promise<void> {
     const nodes = connect();
     try {
@@ -35,6 +42,13 @@ function sharedUnderPrefix(
   }
   return {
     description,
+    settle: () =>
+      withMasters((nodes) =>
+        until(async () => {
+          const clients = await Promise.all(nodes.map((node) => node.client('LIST')));
+          return !clients.some((list) => String(list).includes(connection.connectionName));
+        }, 'A connection was left open'),
+      ),
     checkIntegrity: () =>
       withMasters(async (nodes) => {
         const problems = await redisProblems(nodes, description);

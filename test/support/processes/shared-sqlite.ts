@@ -10,6 +10,8 @@ export async function sharedSqlite(): Promise<SharedStore> {
   const database = join(folder, 'sessions.db');
   return {
     description: { kind: 'sqlite', database },
+    // Locks and open transactions of a process end before its end is reported.
+    settle: async () => undefined,
     async checkIntegrity() {
       const connection = new Libsql(database);
       try {

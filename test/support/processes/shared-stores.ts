@@ -9,6 +9,11 @@ import type { StoreDescription } from './store-description.js';
 /** A store that several processes use at once, not yet opened by any. */
 export interface SharedStore {
   readonly description: StoreDescription;
+  /**
+   * Waits until the server has ended every connection to this store. It may still carry out the last commands of a
+   * killed process, so call this, with nothing of your own open, before you read what that process left.
+   */
+  settle(): Promise<void>;
   /** Throws where something in it is broken, or belongs to nothing, while nobody is at work. */
   checkIntegrity(): Promise<void>;
   /** Removes it with everything in it. */
