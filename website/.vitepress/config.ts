@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { defineConfig } from 'vitepress';
+import pages from '../../docs/pages.json' with { type: 'json' };
 
 const REPOSITORY = 'https://github.com/agent-sessions/nestjs-agent-sessions';
 const PAGES = ['docs', 'bench'];
@@ -41,47 +42,16 @@ export default defineConfig({
       { text: 'Decisions', link: '/docs/decisions/README' },
       { text: 'Changelog', link: '/CHANGELOG' },
     ],
-    sidebar: [
-      {
-        text: 'Start',
-        items: [
-          item('Overview', '/'),
-          item('Architecture', '/docs/architecture'),
-          item('Configuration', '/docs/configuration'),
-        ],
-      },
-      {
-        text: 'Stores',
-        items: [
-          item('Which store', '/docs/stores'),
-          item('In memory', '/docs/providers/in-memory'),
-          item('SQLite', '/docs/providers/sqlite'),
-          item('MySQL and MariaDB', '/docs/providers/mysql'),
-          item('PostgreSQL', '/docs/providers/postgresql'),
-          item('Redis', '/docs/providers/redis'),
-        ],
-      },
-      {
-        text: 'Transports',
-        items: [item('REST', '/docs/rest'), item('GraphQL', '/docs/graphql'), item('Errors', '/docs/errors')],
-      },
-      { text: 'Summaries', items: [item('Summaries', '/docs/summaries'), item('Models', '/docs/summary-models')] },
-      {
-        text: 'Production',
-        items: [
-          item('Operations', '/docs/operations'),
-          item('Security', '/SECURITY'),
-          item('Benchmarks', '/bench/README'),
-        ],
-      },
-      { text: 'Building blocks', items: [item('Leases', '/docs/leases'), item('Agenda', '/docs/agenda')] },
-      { text: 'Project', items: [item('Decisions', '/docs/decisions/README'), item('Contributing', '/CONTRIBUTING')] },
-    ],
+    sidebar: Object.entries(pages).map(([text, section]) => ({
+      text,
+      items: Object.entries(section).map(([label, path]) => ({ text: label, link: linkOf(path) })),
+    })),
   },
 });
 
-function item(text: string, link: string) {
-  return { text, link };
+/** The address of a page on the site. */
+function linkOf(path: string): string {
+  return path === 'README.md' ? '/' : `/${path.replace(/\.md$/, '')}`;
 }
 
 function isPage(link: string): boolean {
