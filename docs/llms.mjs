@@ -11,11 +11,11 @@ const listed = JSON.parse(await readFile(new URL('pages.json', import.meta.url),
 const sections = await Promise.all(
   Object.entries(listed).map(async ([title, paths]) => ({
     title: title === OPTIONAL ? 'Optional' : title,
-    pages: await Promise.all(Object.values(paths).map(pageOf)),
+    listing: await Promise.all(Object.values(paths).map(pageOf)),
   })),
 );
-const [readme, ...pages] = sections.flatMap((section) => section.pages);
-const lists = sections.map(({ title, pages }) => `## ${title}\n\n${entriesOf(pages)}`);
+const [readme, ...pages] = sections.flatMap(({ listing }) => listing);
+const lists = sections.map(({ title, listing }) => `## ${title}\n\n${entriesOf(listing)}`);
 
 await mkdir(folder, { recursive: true });
 await writeFile(
@@ -31,8 +31,8 @@ async function pageOf(path) {
   return { path, text: await readFile(path, 'utf8') };
 }
 
-function entriesOf(pages) {
-  return pages
+function entriesOf(listing) {
+  return listing
     .filter((page) => page !== readme)
     .map(({ path, text }) => `- [${titleOf(text)}](${BASE}${path}): ${firstSentences(text)}`)
     .join('\n');
