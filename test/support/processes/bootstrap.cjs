@@ -4,25 +4,45 @@
 
 /**
  * Runs a TypeScript module of this project in a process of its own, compiled on the fly just as Jest
- * compiles it: `node bootstrap.cjs <module>`.
+ * compiles it: `node bootstrap.cjs <module>`. The tests start hundreds of these processes, so what was compiled
+ * is kept beside the installed packages until the text or the compiler changes.
  */
-const { readFileSync } = require('node:fs');
+const { createHash } = require('node:crypto');
+const { mkdirSync, readFileSync, renameSync, writeFileSync } = require('node:fs');
 const Module = require('node:module');
-const { transformSync } = require('@swc/core');
+const { dirname, join } = require('node:path');
+
+const CACHE = join(__dirname, '../../../node_modules/.cache/worker-processes');
 
 async function run(file) {
   const { default: jestConfig } = await import('../../../jest.config.js');
   const [[, options]] = Object.values(jestConfig.transform);
+  const compiler = `${require('@swc/core/package.json').version}\n${JSON.stringify(options)}\n`;
+  mkdirSync(CACHE, { recursive: true });
   Module._extensions['.ts'] = (module, filename) => {
-    const { code } = transformSync(readFileSync(filename, 'utf8'), { ...options, filename, sourceMaps: 'inline' });
-    module._compile(code, filename);
+    const text = readFileSync(filename, 'utf8');
+    const key = createHash('sha256').update(compiler).update(`${filename}\n`).update(text).digest('hex');
+    module._compile(compiled(join(CACHE, key), text, { ...options, filename }), filename);
   };
   const resolveFilename = Module._resolveFilename;
   Module._resolveFilename = function (request, parent, ...rest) {
-    const isOwn = request.startsWith('.') && parent?.filename.endsWith('.ts');
-    return resolveFilename.call(this, isOwn ? request.replace(/\.js$/, '.ts') : request, parent, ...rest);
+    const isOwn = request.startsWith('.') && request.endsWith('.js') && parent?.filename.endsWith('.ts');
+    if (isOwn) return join(dirname(parent.filename), request.replace(/\.js$/, '.ts'));
+    return resolveFilename.call(this, request, parent, ...rest);
   };
   require(file);
+}
+
+function compiled(cacheFile, text, options) {
+  try {
+    return readFileSync(cacheFile, 'utf8');
+  } catch {
+    const { code } = require('@swc/core').transformSync(text, options);
+    // Several processes may write the same file at once, and none may read half of it.
+    writeFileSync(`${cacheFile}.${process.pid}`, code);
+    renameSync(`${cacheFile}.${process.pid}`, cacheFile);
+    return code;
+  }
 }
 
 void run(process.argv[2]);
