@@ -9,6 +9,8 @@ export type { CommitEvent, InitialEvent, InitialLog } from './sessions/domain/in
 export { type StateWrites, changesNothing, writesOf } from './sessions/domain/scope-writes.js';
 export type { SeqRange } from './sessions/domain/seq-ranges.js';
 export { type SessionRecord, newRecord } from './sessions/domain/session-record.js';
+export type * from './sessions/domain/turn.js';
+export { turnOutcome } from './sessions/domain/turn-rules.js';
 export type { ViewMarks } from './sessions/domain/view-marks.js';
 export type * from './sessions/storage/agenda.js';
 export type * from './sessions/storage/lease-store.js';

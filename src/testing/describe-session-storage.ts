@@ -20,6 +20,7 @@ import { readWindow } from './storage-contract/read-window.js';
 import { scopes } from './storage-contract/scopes.js';
 import type { StorageFixture } from './storage-contract/support.js';
 import { trim } from './storage-contract/trim.js';
+import { turns } from './storage-contract/turns.js';
 
 /** Opens an empty store that takes its time from `clock`. */
 export type CreateStorage = (options: { clock: Clock }) => Promise<OpenStorage>;
@@ -36,6 +37,7 @@ const TOPICS = [
   createWithLog,
   append,
   preconditions,
+  turns,
   readWindow,
   list,
   scopes,

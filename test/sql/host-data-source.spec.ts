@@ -111,6 +111,14 @@ describeSqlServers('A $name store with a DataSource of the app', (bench) => {
     await expectRefusal(storage, /lacks the tables of sessions: add SESSION_MIGRATIONS/);
   });
 
+  it('reports missing columns', async () => {
+    const dataSource = await openHost(bench());
+    await dataSource.runMigrations();
+    await dataSource.undoLastMigration();
+    const storage = new TypeOrmSessionStorage({ dataSource });
+    await expectRefusal(storage, /add SESSION_MIGRATIONS to its migrations and run them, also after an update/);
+  });
+
   it('refuses a prefix that could break statements', async () => {
     const dataSource = await openHost(bench(), { entityPrefix: 'x?' });
     const opening = new TypeOrmSessionStorage({ dataSource }).open();

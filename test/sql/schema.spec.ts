@@ -1,5 +1,7 @@
 import { DataSource } from 'typeorm';
+import { NO_TURN } from '../../src/sessions/domain/turn.js';
 import { SESSION_MIGRATIONS, type ServerOptions, sessionEntities } from '../../src/typeorm.js';
+import { olderRows } from '../support/older-rows.js';
 import { type SqlBench, describeSqlServers } from '../support/sql-bench.js';
 
 const KEY = { appName: 'app', userId: 'user', sessionId: 'same' };
@@ -31,6 +33,29 @@ describeSqlServers('The tables in $name', (bench) => {
     expect(await tablesIn(bench())).toEqual([MIGRATIONS_TABLE]);
     await dataSource.runMigrations();
     expect(await tablesIn(bench())).toEqual(TABLES);
+    expect((await dataSource.driver.createSchemaBuilder().log()).upQueries).toEqual([]);
+  });
+
+  it('get new columns without loss, and take rows that an older version still writes', async () => {
+    const dataSource = await hostOf(bench(), {}, SESSION_MIGRATIONS.slice(0, 2));
+    await dataSource.runMigrations();
+    const raw = await bench().connect();
+    for (const statement of olderRows('before')) await raw.query(statement);
+    const storage = bench().storage();
+    await storage.open();
+    for (const statement of olderRows('after')) await raw.query(statement);
+    for (const sessionId of ['before', 'after']) {
+      const key = { appName: 'shop', userId: 'ann', sessionId };
+      expect(await storage.read({ key, window: {} })).toMatchObject({
+        record: { turn: NO_TURN, turnsOnly: false },
+        events: [{ seq: 1, id: 'e1' }],
+      });
+      const request = { key, token: 't', holder: 'one', requestId: 'r', ttlMs: 1_000 };
+      expect(await storage.turn({ action: 'begin', ...request })).toMatchObject({
+        kind: 'changed',
+        turn: { number: 1 },
+      });
+    }
     expect((await dataSource.driver.createSchemaBuilder().log()).upQueries).toEqual([]);
   });
 
@@ -83,6 +108,18 @@ describeSqlServers('The tables in $name', (bench) => {
 describeSqlServers(
   'The tables in $name',
   (bench) => {
+    it('are completed by the next store after a migration failed after some columns', async () => {
+      await bench().storage().open();
+      const raw = await bench().connect();
+      for (const column of ['turn_request', 'turn_expires_at']) {
+        await raw.query(`ALTER TABLE agent_sessions DROP COLUMN ${column}`);
+      }
+      await raw.query(`DELETE FROM ${MIGRATIONS_TABLE} WHERE name LIKE 'AddTurnColumns%'`);
+      await bench().sessions().createSession(KEY);
+      const dataSource = await hostOf(bench(), {});
+      expect((await dataSource.driver.createSchemaBuilder().log()).upQueries).toEqual([]);
+    });
+
     it.each([1, 2, 5, 6])('are completed by the next store after a migration failed after %i tables', async (count) => {
       await bench().storage().open();
       const raw = await bench().connect();
@@ -157,7 +194,11 @@ describeSqlServers(
 );
 
 /** A DataSource of an app with the entities. */
-async function hostOf(bench: SqlBench, { tablePrefix = '', schema }: Partial<ServerOptions>): Promise<DataSource> {
+async function hostOf(
+  bench: SqlBench,
+  { tablePrefix = '', schema }: Partial<ServerOptions>,
+  migrations = SESSION_MIGRATIONS,
+): Promise<DataSource> {
   const { url, driverOptions } = bench.database.storageOptions;
   const type = bench.name === 'postgres' ? 'postgres' : 'mariadb';
   const dataSource = new DataSource({
@@ -166,7 +207,7 @@ async function hostOf(bench: SqlBench, { tablePrefix = '', schema }: Partial<Ser
     ...(schema && { schema }),
     entityPrefix: tablePrefix,
     entities: sessionEntities(type, tablePrefix),
-    migrations: [...SESSION_MIGRATIONS],
+    migrations: [...migrations],
     migrationsTableName: `${tablePrefix}${MIGRATIONS_TABLE}`,
     extra: driverOptions,
   });

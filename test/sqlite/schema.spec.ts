@@ -1,7 +1,9 @@
 import type Libsql from 'libsql';
 import { DataSource } from 'typeorm';
+import { NO_TURN } from '../../src/sessions/domain/turn.js';
 import { SESSION_MIGRATIONS, sessionEntities } from '../../src/typeorm.js';
 import { observedDriver } from '../support/observed-driver.js';
+import { olderRows } from '../support/older-rows.js';
 import { SqliteFile } from '../support/sqlite-file.js';
 
 const TABLES = sessionEntities('better-sqlite3').length;
@@ -60,6 +62,29 @@ describe('the tables in SQLite', () => {
     expect(left).toEqual([{ name: MIGRATIONS_TABLE }]);
     await dataSource.runMigrations();
     expect(schemaOf(file.connection())).toHaveLength(TABLES);
+  });
+
+  it('get new columns without loss, and take rows that an older version still writes', async () => {
+    dataSource.setOptions({ migrations: SESSION_MIGRATIONS.slice(0, 2) });
+    await dataSource.initialize();
+    await dataSource.runMigrations();
+    const raw = file.connection();
+    for (const statement of olderRows('before')) raw.exec(statement);
+    const storage = await file.storage();
+    for (const statement of olderRows('after')) raw.exec(statement);
+    for (const sessionId of ['before', 'after']) {
+      const key = { appName: 'shop', userId: 'ann', sessionId };
+      expect(await storage.read({ key, window: {} })).toMatchObject({
+        record: { turn: NO_TURN, turnsOnly: false },
+        events: [{ seq: 1, id: 'e1' }],
+      });
+      const request = { key, token: 't', holder: 'one', requestId: 'r', ttlMs: 1_000 };
+      expect(await storage.turn({ action: 'begin', ...request })).toMatchObject({
+        kind: 'changed',
+        turn: { number: 1 },
+      });
+    }
+    expect((await dataSource.driver.createSchemaBuilder().log()).upQueries).toEqual([]);
   });
 
   it('find rows to delete by cascade with an index', async () => {

@@ -23,6 +23,12 @@ const ROW = {
   summary_seq: 0,
   marks_seq: 0,
   covered: '{"turns":0,"events":0,"contentLength":0,"tokens":0}',
+  turns_only: 0,
+  turn_number: 0,
+  turn_token: '',
+  turn_holder: '',
+  turn_request: '',
+  turn_expires_at: 0,
 };
 const DAMAGED = '{"turns":canary';
 

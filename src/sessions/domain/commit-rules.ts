@@ -2,6 +2,7 @@ import type { AppendOutcome, Commit, StoredEvent } from './commit.js';
 import { addCounters } from './counters.js';
 import { expiresAt, isExpired } from './expiry.js';
 import type { SessionRecord } from './session-record.js';
+import { ended, turnRefusal } from './turn-rules.js';
 import { resolveMarks } from './view-marks.js';
 
 /**
@@ -25,6 +26,8 @@ export function refusalOf(
   if (!record || isExpired(record.expiresAt, now)) return { kind: 'missing' };
   if (incarnation !== undefined && incarnation !== record.incarnation) return { kind: 'missing' };
   if (seen) return { kind: 'seen', event: seen, record };
+  const refusal = turnRefusal(commit, record, now);
+  if (refusal) return refusal;
   if (expectedVersion !== undefined && (expectedVersion < record.tipSeq || expectedVersion > record.lastSeq)) {
     return { kind: 'stale', lastSeq: record.lastSeq };
   }
@@ -66,5 +69,6 @@ export function recordAfter(commit: Commit, record: SessionRecord, now: number):
       lastUpdateTime: Math.max(record.lastUpdateTime, now),
       expiresAt: expiresAt(now, commit.expiry.session),
     }),
+    ...(commit.endsTurn && { turn: ended(record.turn) }),
   };
 }

@@ -31,6 +31,8 @@ export interface Preconditions {
   readonly firstSeq?: number | undefined;
   /** No summary and no rewind follows this event. Set by a summary. */
   readonly marksSeq?: number | undefined;
+  /** The turn of this token is held, by the store's clock. Not empty. */
+  readonly turnToken?: string | undefined;
 }
 
 /**
@@ -48,6 +50,8 @@ export interface Commit {
   /** New lifetimes of the session and the scopes that the commit writes. Missing for events that do not renew the session. */
   readonly expiry?: Lifetimes | undefined;
   readonly preconditions: Preconditions;
+  /** Whether the commit ends the turn of its `turnToken`. */
+  readonly endsTurn?: boolean | undefined;
 }
 
 /** A stored event. The payload is null once history was trimmed. */
@@ -73,6 +77,10 @@ export type AppendOutcome =
   /** The log has an event of this id. The caller decides whether it is the same event. */
   | { readonly kind: 'seen'; readonly event: StoredEvent; readonly record: SessionRecord }
   | { readonly kind: 'missing' }
+  /** The turn of `turnToken` is over. */
+  | { readonly kind: 'turnLost' }
+  /** The session accepts only commits with a `turnToken`, and summaries. */
+  | { readonly kind: 'turnRequired' }
   /** `expectedVersion` did not hold. */
   | { readonly kind: 'stale'; readonly lastSeq: number }
   /** `lastSeq` or `marksSeq` did not hold: read again and retry. */

@@ -8,6 +8,9 @@ export type SessionsErrorCode =
   | 'UNSAVED_STATE'
   | 'LIMIT_EXCEEDED'
   | 'LEASE_LOST'
+  | 'TURN_HELD'
+  | 'TURN_LOST'
+  | 'TURN_REQUIRED'
   | 'SUMMARY_NOT_FOUND'
   | 'SUMMARY_FAILED'
   | 'STORE_UNAVAILABLE';
@@ -177,6 +180,59 @@ export class LeaseLostError extends SessionsError {
 
   constructor(readonly leaseName: string) {
     super(`The lease ${JSON.stringify(leaseName)} was lost. Stop what needs it, and begin again with a new one.`);
+  }
+}
+
+/**
+ * Another request holds the turn of the session.
+ *
+ * @example if (error instanceof TurnHeldError) logger.log(`${error.holder} writes until ${new Date(error.expiresAt)}`);
+ */
+export class TurnHeldError extends SessionsError {
+  readonly code = 'TURN_HELD';
+  readonly status = 409;
+
+  constructor(
+    readonly sessionId: string,
+    readonly holder: string,
+    /** When the turn is over unless it is renewed, by the store's clock. */
+    readonly expiresAt: number,
+  ) {
+    super(
+      `The turn of session ${JSON.stringify(sessionId)} is held by ${JSON.stringify(holder)} until ` +
+        `${new Date(expiresAt).toISOString()}. Try again later.`,
+    );
+  }
+}
+
+/**
+ * The turn is over: it expired, was ended, or belongs to a session that is gone. Nothing was written under it.
+ *
+ * @example if (error instanceof TurnLostError) turn = await sessions.beginTurn({ appName, userId, sessionId });
+ */
+export class TurnLostError extends SessionsError {
+  readonly code = 'TURN_LOST';
+  readonly status = 409;
+
+  constructor(readonly sessionId: string) {
+    super(
+      `The turn of session ${JSON.stringify(sessionId)} is over, so nothing was written. Begin a new turn, and read ` +
+        'the session again.',
+    );
+  }
+}
+
+/**
+ * The session was created with `turnsOnly`, and the write names no turn.
+ *
+ * @example if (error instanceof TurnRequiredError) await sessions.appendEvent({ session, event, turn });
+ */
+export class TurnRequiredError extends SessionsError {
+  readonly code = 'TURN_REQUIRED';
+  readonly status = 409;
+
+  constructor(readonly sessionId: string) {
+    super(`Session ${JSON.stringify(sessionId)} is written in turns only. Begin a turn, and give it with the write.`);
   }
 }
 

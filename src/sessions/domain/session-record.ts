@@ -2,6 +2,7 @@ import type { Counters } from './counters.js';
 import { InvalidInputError } from './errors.js';
 import type { SessionKey } from './ids.js';
 import { EMPTY_LOG, type InitialLog } from './initial-log.js';
+import { NO_TURN, type StoredTurn } from './turn.js';
 import type { ViewMarks } from './view-marks.js';
 
 /** The metadata of a session that a store keeps besides events and state. Its size does not grow with the log. */
@@ -23,6 +24,9 @@ export interface SessionRecord extends SessionKey {
   readonly marks: ViewMarks;
   /** The event that set the marks. */
   readonly marksSeq: number;
+  readonly turn: StoredTurn;
+  /** Whether events need a turn. Set at creation. */
+  readonly turnsOnly: boolean;
 }
 
 /**
@@ -36,6 +40,7 @@ export function newRecord(
   now: number,
   expiry: number,
   { events, ...log }: InitialLog = EMPTY_LOG,
+  turnsOnly = false,
 ): SessionRecord {
   return {
     appName: key.appName,
@@ -52,6 +57,8 @@ export function newRecord(
     counters: log.counters,
     marks: log.marks,
     marksSeq: log.marksSeq,
+    turn: NO_TURN,
+    turnsOnly,
   };
 }
 

@@ -7,6 +7,8 @@ import {
   SessionsError,
   StaleSessionError,
   StoreUnavailableError,
+  TurnLostError,
+  TurnRequiredError,
 } from '../domain/errors.js';
 import { isRewind, isSummary } from '../domain/event-inspection.js';
 import { assertEventShape } from '../domain/event-shape.js';
@@ -173,6 +175,10 @@ function acceptedOutcome(outcome: AppendOutcome, { key, preconditions }: Commit)
       return outcome;
     case 'missing':
       throw new SessionNotFoundError(key.sessionId);
+    case 'turnLost':
+      throw new TurnLostError(key.sessionId);
+    case 'turnRequired':
+      throw new TurnRequiredError(key.sessionId);
     case 'stale':
       throw new StaleSessionError(preconditions.expectedVersion ?? outcome.lastSeq, outcome.lastSeq);
     case 'overtaken':

@@ -4,6 +4,7 @@ import type { SessionKey, StateOwner } from '../domain/ids.js';
 import type { InitialLog } from '../domain/initial-log.js';
 import type { SeqRange } from '../domain/seq-ranges.js';
 import type { SessionRecord } from '../domain/session-record.js';
+import type { TurnOutcome, TurnRequest } from '../domain/turn.js';
 import type { Agenda } from './agenda.js';
 import type { LeaseStore } from './lease-store.js';
 import type { SessionChanges } from './session-changes.js';
@@ -27,6 +28,8 @@ export interface CreateRequest {
   readonly expiry: Lifetimes;
   /** The initial log, stored together with the session. Default: empty. */
   readonly log?: InitialLog | undefined;
+  /** Whether events need a turn. Default `false`. */
+  readonly turnsOnly?: boolean | undefined;
 }
 
 /** Which events of a log to read. Default: all. */
@@ -181,6 +184,8 @@ export interface SessionStorage {
   create(request: CreateRequest): Promise<StoredSession | undefined>;
   /** Writes the event, the state and the record of a commit, unless `refusalOf` refuses it. */
   append(commit: Commit): Promise<AppendOutcome>;
+  /** Begins, renews or ends the turn of a session, as `turnOutcome` decides. Changes nothing else. */
+  turn(request: TurnRequest): Promise<TurnOutcome>;
   /** Reads a live session with the requested parts, as one consistent snapshot. */
   read(request: ReadRequest): Promise<StoredSession | undefined>;
   /** A page of live sessions, in the requested order. */

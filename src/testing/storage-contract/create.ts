@@ -1,5 +1,6 @@
 import { NO_COUNTS } from '../../sessions/domain/counters.js';
 import { NEVER } from '../../sessions/domain/expiry.js';
+import { NO_TURN } from '../../sessions/domain/turn.js';
 import { NO_MARKS } from '../../sessions/domain/view-marks.js';
 import { topic } from '../contract-runner.js';
 import {
@@ -34,6 +35,8 @@ export const create = topic<StorageFixture>('create', (test) => {
       counters: NO_COUNTS,
       marks: NO_MARKS,
       marksSeq: 0,
+      turn: NO_TURN,
+      turnsOnly: false,
     });
     expect((await readSession(storage)).record).toEqual(created?.record);
   });

@@ -5,6 +5,8 @@ import { StoreUnavailableError } from '../../domain/errors.js';
 import { type Lifetime, expiresAt, isExpired } from '../../domain/expiry.js';
 import type { SessionKey, StateOwner } from '../../domain/ids.js';
 import { newRecord } from '../../domain/session-record.js';
+import { turnOutcome } from '../../domain/turn-rules.js';
+import type { TurnOutcome, TurnRequest } from '../../domain/turn.js';
 import type { Agenda } from '../agenda.js';
 import type { LeaseStore } from '../lease-store.js';
 import type { LogPosition, LogReference, SessionChanges } from '../session-changes.js';
@@ -52,10 +54,10 @@ export class InMemorySessionStorage implements SessionStorage {
     this.#clock = clock;
   }
 
-  async create({ key, baseState, upserts, expiry, log }: CreateRequest): Promise<StoredSession | undefined> {
+  async create({ key, baseState, upserts, expiry, log, turnsOnly }: CreateRequest): Promise<StoredSession | undefined> {
     const now = this.#now();
     if (this.#live(key, now)) return undefined;
-    const record = newRecord(key, String(++this.#incarnations), now, expiresAt(now, expiry.session), log);
+    const record = newRecord(key, String(++this.#incarnations), now, expiresAt(now, expiry.session), log, turnsOnly);
     const entry: StoredEntry = { record, baseState, state: new Map(), log: new EventLog(log?.events) };
     this.#sessions.put(entry);
     this.#scopes.write({ key, ownState: entry.state, upserts, removals: [], lifetimes: expiry, now });
@@ -76,6 +78,14 @@ export class InMemorySessionStorage implements SessionStorage {
     const { upserts, removals, expiry: lifetimes } = commit;
     this.#scopes.write({ key: commit.key, ownState: entry.state, upserts, removals, lifetimes, now });
     return { kind: 'appended', record: entry.record, now, previousTipSeq };
+  }
+
+  async turn(request: TurnRequest): Promise<TurnOutcome> {
+    const now = this.#now();
+    const entry = this.#live(request.key, now);
+    const outcome = turnOutcome(request, entry?.record, now);
+    if (entry && outcome.kind === 'changed') entry.record = { ...entry.record, turn: outcome.turn };
+    return outcome;
   }
 
   async read(request: ReadRequest): Promise<StoredSession | undefined> {

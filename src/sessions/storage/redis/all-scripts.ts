@@ -2,6 +2,7 @@ import { APPLY_APP_WRITES, CLEAR_PENDING, REGISTER } from './app-scope/cluster-a
 import { APPEND_COMMIT } from './append/append-commit.js';
 import { CREATE_SESSION } from './append/create-session.js';
 import { TRIM_LOG } from './append/trim-log.js';
+import { TURN_SESSION } from './append/turn-session.js';
 import { DUE_ENTRIES, PUT_ON_AGENDA, REMOVE_FROM_AGENDA } from './coordinate/redis-agenda.js';
 import { ACQUIRE_LEASE, RELEASE_LEASE, RENEW_LEASE } from './coordinate/redis-leases.js';
 import { DELETE_SESSION } from './expire/delete-session.js';
@@ -18,6 +19,7 @@ export const ALL_SCRIPTS: readonly Script[] = [
   CREATE_SESSION,
   APPEND_COMMIT,
   TRIM_LOG,
+  TURN_SESSION,
   READ_SESSION,
   LIST_SESSIONS,
   LIST_USERS,

@@ -3,6 +3,7 @@ import type { Clock } from '../../domain/clock.js';
 import type { AppendOutcome, Commit } from '../../domain/commit.js';
 import type { Lifetime } from '../../domain/expiry.js';
 import type { SessionKey, StateOwner } from '../../domain/ids.js';
+import type { TurnOutcome, TurnRequest } from '../../domain/turn.js';
 import type { Agenda } from '../agenda.js';
 import type { LeaseStore } from '../lease-store.js';
 import type { SessionChanges } from '../session-changes.js';
@@ -25,6 +26,7 @@ import { AppMemory, ClusterAppScope } from './app-scope/cluster-app-scope.js';
 import { appendCommit } from './append/append-commit.js';
 import { createSession } from './append/create-session.js';
 import { trimLog } from './append/trim-log.js';
+import { turnSession } from './append/turn-session.js';
 import { RedisConnection } from './connect/redis-connection.js';
 import { DEFAULT_PREFIX, type RedisClient, type RedisSessionStorageOptions } from './connect/redis-options.js';
 import { RedisAgenda } from './coordinate/redis-agenda.js';
@@ -85,6 +87,10 @@ export class RedisSessionStorage implements SessionStorage {
 
   append(commit: Commit): Promise<AppendOutcome> {
     return this.#call((scripts, app) => appendCommit(scripts, app, commit));
+  }
+
+  turn(request: TurnRequest): Promise<TurnOutcome> {
+    return this.#call((scripts, app) => turnSession(scripts, app, request));
   }
 
   read(request: ReadRequest): Promise<StoredSession | undefined> {

@@ -66,6 +66,12 @@ export function sessionEntities(type: SupportedType, entityPrefix = ''): EntityS
         marks_seq: count,
         covered: text,
         base_state: text,
+        turns_only: { ...count, default: 0 },
+        turn_number: { ...count, default: 0 },
+        turn_token: { ...id, default: '' },
+        turn_holder: { ...id, default: '' },
+        turn_request: { ...id, default: '' },
+        turn_expires_at: { ...number, default: 0 },
       },
       indices: [
         { ...named(SESSIONS_KEY), columns: ['app_name', 'user_id', 'session_id'], unique: true },

@@ -2,6 +2,7 @@ import type { AppendOutcome, Commit } from '../../domain/commit.js';
 import { StoreUnavailableError } from '../../domain/errors.js';
 import { isRenewalDue, type Lifetime } from '../../domain/expiry.js';
 import type { SessionKey, StateOwner } from '../../domain/ids.js';
+import type { TurnOutcome, TurnRequest } from '../../domain/turn.js';
 import type { Agenda } from '../agenda.js';
 import type { LeaseStore } from '../lease-store.js';
 import type { SessionChanges } from '../session-changes.js';
@@ -20,6 +21,7 @@ import type {
 } from '../session-storage.js';
 import { createSession } from './append/create-session.js';
 import { trimLog } from './append/trim-log.js';
+import { turnSession } from './append/turn-session.js';
 import { LazyDatabase } from './connect/lazy-database.js';
 import { openDatabase } from './connect/open-database.js';
 import { SqlAgenda } from './coordinate/sql-agenda.js';
@@ -76,6 +78,10 @@ export class TypeOrmSessionStorage implements SessionStorage {
   async append(commit: Commit): Promise<AppendOutcome> {
     const { appends } = await this.#database.open();
     return appends.append(commit);
+  }
+
+  turn(request: TurnRequest): Promise<TurnOutcome> {
+    return this.#write((transaction) => turnSession(transaction, request), BEGIN_LAZILY);
   }
 
   read(request: ReadRequest): Promise<StoredSession | undefined> {

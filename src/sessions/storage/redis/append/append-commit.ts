@@ -24,7 +24,7 @@ import { REGISTRY, SESSION, SESSION_REGISTRATION, SHARED_STATE } from '../script
 type AppendReply =
   | readonly [kind: 'missing']
   | readonly [
-      kind: 'appended' | 'seen' | 'stale' | 'overtaken',
+      kind: 'appended' | 'seen' | 'turnLost' | 'turnRequired' | 'stale' | 'overtaken',
       now: string,
       record: RecordReply,
       pending: FlatHash,
@@ -61,6 +61,8 @@ function outcomeOf({ key }: Commit, [kind, now, reply, , , seq, event]: FoundRep
       return { kind, record, event: storedEventOf(seq ?? '', event ?? '') };
     case 'stale':
       return { kind, lastSeq: record.lastSeq };
+    case 'turnLost':
+    case 'turnRequired':
     case 'overtaken':
       return { kind };
   }
@@ -68,7 +70,7 @@ function outcomeOf({ key }: Commit, [kind, now, reply, , , seq, event]: FoundRep
 
 function commitArguments(commit: Commit, app: AppScope): ScriptArguments {
   const { key, event, expiry, preconditions, counterIncrements: counts } = commit;
-  const { incarnation, expectedVersion, lastSeq, firstSeq, marksSeq } = preconditions;
+  const { incarnation, expectedVersion, lastSeq, firstSeq, marksSeq, turnToken } = preconditions;
   return [
     ...keyArguments(key),
     event.id,
@@ -76,7 +78,8 @@ function commitArguments(commit: Commit, app: AppScope): ScriptArguments {
     event.timestamp,
     flag(event.anchor),
     event.payload,
-    ...[incarnation, expectedVersion, lastSeq, firstSeq, marksSeq].map(optional),
+    ...[incarnation, expectedVersion, lastSeq, firstSeq, marksSeq, turnToken].map(optional),
+    flag(commit.endsTurn),
     counts.turns,
     counts.events,
     counts.contentLength,
@@ -107,7 +110,7 @@ function seqOrOwn(seq: number): number | string {
  *
  * KEYS and ARGV 1–4: see SESSION.
  * ARGV 5 and on: event id, digest, timestamp, anchor (1 or 0), payload; expected incarnation, version, last seq, first
- *      seq and marks seq ('' = any); increments of turns, events, content length and tokens; hidden ranges ('@' = the
+ *      seq and marks seq, token of the turn ('' = any); whether the turn ends (1 or 0); increments of turns, events, content length and tokens; hidden ranges ('@' = the
  *      number of this event, '-' = marks do not change), viewFrom, summary, covered counters; ttl of the session ('' =
  *      renews nothing); ttl and renewal threshold of user state, then of app state; writes to session state, to user
  *      state, and to app state (on a cluster: as one text, '' = none).
@@ -126,6 +129,7 @@ export const APPEND_COMMIT = defineScript(
 local eventId, digest, timestamp, isAnchor, payload = take(), take(), take(), take() == '1', take()
 local incarnation, expectedVersion = take(), takeNumber()
 local expected = { last = takeNumber(), first = takeNumber(), marks = takeNumber() }
+local turnToken, endsTurn = take(), take() == '1'
 local increments = { turns = takeNumber(), events = takeNumber(), length = takeNumber(), tokens = takeNumber() }
 local hidden, viewFrom, summary, covered = take(), take(), take(), take()
 local ttl, userTtl, userRenewBelow = takeNumber(), takeNumber(), takeNumber()
@@ -143,6 +147,9 @@ end
 local seen = redis.call('HGET', IDS, eventId)
 -- An id above the last seq was left by a script that Redis stopped half way, for example for a missing permission.
 if seen and tonumber(seen) <= record.last then return reply('seen', seen, redis.call('HGET', EVENTS, seen)) end
+local turn = turnToken ~= '' and turnOf(record)
+if turn and not isTurnHeld(turn, turnToken) then return reply('turnLost') end
+if not turn and record.turnsOnly and ttl then return reply('turnRequired') end
 if expectedVersion and (expectedVersion < record.tip or expectedVersion > record.last) then return reply('stale') end
 for field, seq in pairs(expected) do
   if record[field] ~= seq then return reply('overtaken') end
@@ -181,6 +188,7 @@ end
 if ttl then
   change('tip', seq, 'updated', text(updated), 'expires', text(expiry))
 end
+if endsTurn then change('turn', turnText(turn, 0)) end
 redis.call('HSET', RECORD, unpack(changes))
 local changed = {}
 for index = 1, #changes, 2 do changed[changes[index]] = changes[index + 1] end

@@ -11,6 +11,7 @@ import {
   type RecordReply,
   type ScriptArguments,
   countersText,
+  flag,
   keyArguments,
   lifetimeArguments,
   rangesText,
@@ -39,7 +40,7 @@ type CreateReply =
 export async function createSession(
   scripts: ScriptRunner,
   app: AppScope,
-  { key, baseState, upserts, expiry, log }: CreateRequest,
+  { key, baseState, upserts, expiry, log, turnsOnly }: CreateRequest,
 ): Promise<StoredSession | undefined> {
   const writes = { upserts, removals: [] };
   const reply = await scripts.write<CreateReply>(CREATE_SESSION, {
@@ -48,6 +49,7 @@ export async function createSession(
       ...keyArguments(key),
       randomUUID(),
       baseState,
+      flag(turnsOnly),
       expiry.session.ttlMs,
       ...lifetimeArguments(expiry.user),
       ...lifetimeArguments(expiry.app),
@@ -106,7 +108,7 @@ function encodeEvent({ appendedAt, highWater, digest, id, payload }: InitialEven
  * which was sent twice.
  *
  * KEYS and ARGV 1–4: see SESSION.
- * ARGV 5 and on: incarnation, base state, ttl of the session, ttl and renewal threshold of user state, then of app
+ * ARGV 5 and on: incarnation, base state, whether events need a turn (1 or 0), ttl of the session, ttl and renewal threshold of user state, then of app
  *      state; writes to session state, to user state, and to app state (on a cluster: as one text, '' = none); of the
  *      initial log: tip, high water mark, turns, events, content length, tokens, hidden ranges, viewFrom, summary, marks
  *      seq, covered counters, the numbers of its anchors in one text, number of events, and each event, encoded.
@@ -122,7 +124,7 @@ export const CREATE_SESSION = defineScript(
   SESSION,
   SESSION_REGISTRATION,
   String.raw`
-local incarnation, base = take(), take()
+local incarnation, base, turnsOnly = take(), take(), take()
 local ttl, userTtl, userRenewBelow = takeNumber(), takeNumber(), takeNumber()
 local appTtl, appRenewBelow = takeNumber(), takeNumber()
 local ownWrites, userWrites = takeWrites(), takeWrites()
@@ -164,7 +166,7 @@ redis.call('HSET', RECORD, 'incarnation', incarnation, 'created', time, 'updated
   'first', 1, 'last', text(last), 'tip', tip, 'water', highWater,
   'turns', turns, 'events', counted, 'length', length, 'tokens', tokens,
   'hidden', hidden, 'viewFrom', viewFrom, 'summary', summary, 'marks', marks, 'covered', covered,
-  'base', base)
+  'base', base, 'turnsOnly', turnsOnly)
 -- Writing 1,000 fields at a time takes half as long; Lua limits how many values it unpacks.
 for first = 1, last, 1000 do
   local events, ids = {}, {}

@@ -5,6 +5,7 @@ import type { SessionKey } from '../../../domain/ids.js';
 import type { StateWrites } from '../../../domain/scope-writes.js';
 import type { SeqRange } from '../../../domain/seq-ranges.js';
 import type { SessionRecord } from '../../../domain/session-record.js';
+import { NO_TURN, type StoredTurn } from '../../../domain/turn.js';
 import type { StateEntries, StoredSession } from '../../session-storage.js';
 
 /** What scripts take: the arguments after the time. */
@@ -41,7 +42,7 @@ export function writeArguments({ upserts, removals }: StateWrites): ScriptArgume
 export type FlatHash = readonly string[];
 
 /** The fields of a record, in the order of RECORD_FIELDS. */
-export type RecordReply = readonly string[];
+export type RecordReply = readonly (string | null)[];
 
 /** The state of a user or an app. `expiresAt` is missing when there is no state. */
 export interface SharedState {
@@ -71,7 +72,16 @@ export function recordOf({ appName, userId, sessionId }: SessionKey, reply: Reco
       covered: countersOf(reply[16] ?? ''),
     },
     marksSeq: number(15),
+    turn: turnOf(reply[17]),
+    turnsOnly: reply[18] === '1',
   };
+}
+
+/** Decodes a turn. Its lines are: expiry, token, number, request, holder. */
+export function turnOf(text: string | null | undefined): StoredTurn {
+  if (!text) return NO_TURN;
+  const [expiresAt, token = '', number, requestId = '', holder = ''] = text.split('\n');
+  return { number: Number(number), token, holder, requestId, expiresAt: Number(expiresAt) };
 }
 
 /** Ranges as text: `3-5,8-8`. */

@@ -5,6 +5,7 @@ export const RECORD_FIELDS = String.raw`
 local FIELDS = {
   'incarnation', 'created', 'updated', 'expires', 'first', 'last', 'tip', 'water',
   'turns', 'events', 'length', 'tokens', 'hidden', 'viewFrom', 'summary', 'marks', 'covered',
+  'turn', 'turnsOnly',
 }
 `;
 
@@ -139,7 +140,24 @@ local function liveRecord()
   record.marks = tonumber(values[16])
   record.summary = tonumber(values[15])
   record.viewFrom = tonumber(values[14])
+  record.turnsOnly = values[19] == '1'
   return record
+end
+
+-- A turn has one line for each: expiry, token, number, request, holder. Sessions that had none have no such field.
+local function turnOf(record)
+  local turn = record.values[18]
+  if not turn then return { expires = 0, number = 0 } end
+  local expires, token, number, request, holder = string.match(turn, '^(%d+)\n([^\n]*)\n(%d+)\n([^\n]*)\n(.*)$')
+  return { expires = tonumber(expires), token = token, number = tonumber(number), request = request, holder = holder }
+end
+
+local function turnText(turn, expiry)
+  return table.concat({ text(expiry), turn.token, text(turn.number), turn.request, turn.holder }, '\n')
+end
+
+local function isTurnHeld(turn, token)
+  return turn.token == token and turn.expires > now
 end
 
 -- Counts the members of the indexes. Call it before the first write.

@@ -53,9 +53,12 @@ export async function appendCommits(
   return outcomes;
 }
 
+/** The refusals that do not apply to an event that is stored. */
+const MAY_BE_REPEATED: ReadonlySet<AppendOutcome['kind']> = new Set(['turnLost', 'turnRequired', 'stale', 'overtaken']);
+
 /**
  * After a wait for a lock, PostgreSQL returns the current session row but the events from before the wait. So this
- * reads the event again before it reports a repeated append as stale.
+ * reads the event again before it refuses a repeated append.
  */
 async function decideOutcome(
   transaction: SqlTransaction,
@@ -63,7 +66,7 @@ async function decideOutcome(
   session: LockedSession | undefined,
 ): Promise<AppendOutcome> {
   const outcome = outcomeOf(commit, session, transaction.now);
-  if (!session || (outcome.kind !== 'stale' && outcome.kind !== 'overtaken')) return outcome;
+  if (!session || !MAY_BE_REPEATED.has(outcome.kind)) return outcome;
   await loadStoredEvents(transaction, session, sql`event_id = ${commit.event.id}`);
   return outcomeOf(commit, session, transaction.now);
 }
@@ -217,7 +220,8 @@ function updateRecord({ sessions }: Tables, { pk, record, hasNewMarks }: LockedS
       last_seq = ${record.lastSeq}, tip_seq = ${record.tipSeq}, high_water = ${record.highWater},
       last_update_time = ${record.lastUpdateTime}, expires_at = ${record.expiresAt},
       turns = ${counters.turns}, events = ${counters.events},
-      content_length = ${counters.contentLength}, tokens = ${counters.tokens}
+      content_length = ${counters.contentLength}, tokens = ${counters.tokens},
+      turn_expires_at = ${record.turn.expiresAt}
       ${hasNewMarks ? setMarks(record) : NO_SQL}
     WHERE pk = ${pk}`;
 }

@@ -11,14 +11,14 @@ import { insertEvents } from './append-commits.js';
 
 export async function createSession(
   transaction: SqlTransaction,
-  { key, baseState, upserts, expiry, log = EMPTY_LOG }: CreateRequest,
+  { key, baseState, upserts, expiry, log = EMPTY_LOG, turnsOnly }: CreateRequest,
 ): Promise<StoredSession | undefined> {
   const found = await lockSession(transaction, key);
   const { tables, now } = transaction;
   if (found && !isExpired(found.record.expiresAt, now)) return undefined;
   if (found) await transaction.change(sql`DELETE FROM ${tables.sessions} WHERE pk = ${found.pk}`);
 
-  const blank = newRecord(key, '', now, expiresAt(now, expiry.session), log);
+  const blank = newRecord(key, '', now, expiresAt(now, expiry.session), log, turnsOnly);
   const pk = await transaction.insert(insertOfSession(transaction, blank, baseState), 'pk');
   const record = { ...blank, incarnation: String(pk) };
   const events = log.events.map((event, index) => ({ ...event, pk, seq: index + 1 }));
@@ -35,12 +35,12 @@ function insertOfSession({ tables, now }: SqlTransaction, record: SessionRecord,
     INSERT INTO ${tables.sessions} (
       app_name, user_id, session_id, create_time, last_update_time, expires_at,
       first_seq, last_seq, tip_seq, high_water, turns, events, content_length, tokens,
-      hidden, view_from_seq, summary_seq, marks_seq, covered, base_state
+      hidden, view_from_seq, summary_seq, marks_seq, covered, base_state, turns_only
     ) VALUES (
       ${record.appName}, ${record.userId}, ${record.sessionId}, ${now}, ${now}, ${record.expiresAt},
       ${record.firstSeq}, ${record.lastSeq}, ${record.tipSeq}, ${record.highWater},
       ${counters.turns}, ${counters.events}, ${counters.contentLength}, ${counters.tokens},
       ${JSON.stringify(marks.hidden)}, ${marks.viewFromSeq}, ${marks.summarySeq}, ${record.marksSeq},
-      ${JSON.stringify(marks.covered)}, ${baseState}
+      ${JSON.stringify(marks.covered)}, ${baseState}, ${record.turnsOnly ? 1 : 0}
     )`;
 }

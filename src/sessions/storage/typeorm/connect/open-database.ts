@@ -80,15 +80,18 @@ function queryWithTimeout({
   };
 }
 
+/** Of the sessions table: added by the last migration. */
+const NEWEST_COLUMN = 'turn_expires_at';
+
 async function checkTables(dataSource: DataSource, runQuery: RunQuery): Promise<void> {
   try {
-    for (const table of Object.values(tablesOf(dataSource))) {
-      await runQuery(`SELECT 1 FROM ${table.text} WHERE 1 = 0`);
-    }
+    const { sessions, ...tables } = tablesOf(dataSource);
+    for (const table of Object.values(tables)) await runQuery(`SELECT 1 FROM ${table.text} WHERE 1 = 0`);
+    await runQuery(`SELECT ${NEWEST_COLUMN} FROM ${sessions.text} WHERE 1 = 0`);
   } catch (error) {
-    if (!/^(42P01|ER_NO_SUCH_TABLE|SQLITE_ERROR)$/.test(codeOf(error))) throw error;
+    if (!/^(42P01|42703|ER_NO_SUCH_TABLE|ER_BAD_FIELD_ERROR|SQLITE_ERROR)$/.test(codeOf(error))) throw error;
     throw new ConfigurationError([
-      'The DataSource lacks the tables of sessions: add SESSION_MIGRATIONS to its migrations and run them.',
+      'The DataSource lacks the tables of sessions: add SESSION_MIGRATIONS to its migrations and run them, also after an update.',
     ]);
   }
 }

@@ -30,6 +30,12 @@ export interface RecordRow {
   readonly summary_seq: number;
   readonly marks_seq: number;
   readonly covered: string;
+  readonly turns_only: number;
+  readonly turn_number: number;
+  readonly turn_token: string;
+  readonly turn_holder: string;
+  readonly turn_request: string;
+  readonly turn_expires_at: number;
 }
 
 export const RECORD_COLUMNS = new Sql(
@@ -37,6 +43,7 @@ export const RECORD_COLUMNS = new Sql(
     's.pk, s.app_name, s.user_id, s.session_id, s.create_time, s.last_update_time, s.expires_at',
     's.first_seq, s.last_seq, s.tip_seq, s.high_water, s.turns, s.events, s.content_length, s.tokens',
     's.hidden, s.view_from_seq, s.summary_seq, s.marks_seq, s.covered',
+    's.turns_only, s.turn_number, s.turn_token, s.turn_holder, s.turn_request, s.turn_expires_at',
   ].join(', '),
 );
 
@@ -66,6 +73,14 @@ export function recordOf(row: RecordRow): SessionRecord {
       covered: storedJson(row.covered, 'a session') as Counters,
     },
     marksSeq: row.marks_seq,
+    turn: {
+      number: row.turn_number,
+      token: row.turn_token,
+      holder: row.turn_holder,
+      requestId: row.turn_request,
+      expiresAt: row.turn_expires_at,
+    },
+    turnsOnly: row.turns_only === 1,
   };
 }
 
