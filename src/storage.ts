@@ -2,7 +2,13 @@
 export { assertAgendaEntry, assertAgendaPut, assertDueLimit, dueTime } from './sessions/domain/agenda-rules.js';
 export { compareBytes } from './sessions/domain/byte-order.js';
 export type * from './sessions/domain/commit.js';
-export { isAsExpected, recordAfter, refusalOf } from './sessions/domain/commit-rules.js';
+export {
+  type NumberedEvent,
+  isAsExpected,
+  numberedEvents,
+  recordAfter,
+  refusalOf,
+} from './sessions/domain/commit-rules.js';
 export type { Counters } from './sessions/domain/counters.js';
 export { type Lifetime, type Lifetimes, NEVER, expiresAt, isExpired, isRenewalDue } from './sessions/domain/expiry.js';
 export type { CommitEvent, InitialEvent, InitialLog } from './sessions/domain/initial-log.js';

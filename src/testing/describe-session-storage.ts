@@ -5,6 +5,7 @@ import type { OpenStorage } from './open-storage.js';
 import { agendaInput } from './storage-contract/agenda-input.js';
 import { agenda } from './storage-contract/agenda.js';
 import { append } from './storage-contract/append.js';
+import { batches } from './storage-contract/batches.js';
 import { create } from './storage-contract/create.js';
 import { createWithLog } from './storage-contract/create-with-log.js';
 import { deletion } from './storage-contract/delete.js';
@@ -36,6 +37,7 @@ const TOPICS = [
   create,
   createWithLog,
   append,
+  batches,
   preconditions,
   turns,
   readWindow,

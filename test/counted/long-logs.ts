@@ -32,7 +32,7 @@ export const longLogStores: readonly LongLogStore[] = [
       for (let seq = 1; seq <= length; seq++) {
         await storage.append({
           key: KEY,
-          event: makeEvent(eventAt(seq), `e-${seq}`),
+          events: [makeEvent(eventAt(seq), `e-${seq}`)],
           upserts: [],
           removals: [],
           counterIncrements: { turns: 0, events: 1, contentLength: 0, tokens: 0 },

@@ -71,7 +71,9 @@ describeRedis('Round trips to a $name store', ['redis', 'redis-cluster'], (bench
 function plainCommit(number: number) {
   return {
     key: KEY,
-    event: { id: `filler-${number}`, digest: 'd', timestamp: Date.now(), anchor: number % 10 === 0, payload: PAYLOAD },
+    events: [
+      { id: `filler-${number}`, digest: 'd', timestamp: Date.now(), anchor: number % 10 === 0, payload: PAYLOAD },
+    ],
     upserts: [],
     removals: [],
     counterIncrements: { turns: 0, events: 1, contentLength: 5, tokens: 0 },

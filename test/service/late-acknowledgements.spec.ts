@@ -15,7 +15,7 @@ class LateStorage extends InMemorySessionStorage {
 
   override async append(commit: Commit): Promise<AppendOutcome> {
     const outcome = await super.append(commit);
-    const { id } = commit.event;
+    const id = commit.events[0]?.id ?? '';
     if (this.ids.includes(id)) await new Promise<void>((resolve) => this.#late.set(id, resolve));
     return outcome;
   }

@@ -17,7 +17,7 @@ class LateStorage extends InMemorySessionStorage {
 
   override async append(commit: Commit): Promise<AppendOutcome> {
     const outcome = await super.append(commit);
-    await this.#held.get(commit.event.id);
+    await this.#held.get(commit.events[0]?.id ?? '');
     return outcome;
   }
 }

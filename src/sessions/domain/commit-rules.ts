@@ -1,31 +1,32 @@
 import type { AppendOutcome, Commit, StoredEvent } from './commit.js';
 import { addCounters } from './counters.js';
 import { expiresAt, isExpired } from './expiry.js';
+import type { InitialEvent } from './initial-log.js';
 import type { SessionRecord } from './session-record.js';
 import { ended, turnRefusal } from './turn-rules.js';
 import { resolveMarks } from './view-marks.js';
 
 /**
  * Returns why a commit must not be written, or `undefined`. The order of the checks is part of the contract: a retry
- * of a stored event returns that event, even if its precondition no longer holds.
+ * of stored events returns those events, even if its precondition no longer holds.
  *
  * @param record the stored session, expired or not
- * @param seen the stored event with the same id, if any
+ * @param seen for each event of the commit, the stored event with the same id, if any
  *
  * @example
- * const refusal = refusalOf(commit, record, eventOfTheSameId, now);
+ * const refusal = refusalOf(commit, record, commit.events.map(({ id }) => storedEvent(id)), now);
  * if (refusal) return refusal;
  */
 export function refusalOf(
   commit: Commit,
   record: SessionRecord | undefined,
-  seen: StoredEvent | undefined,
+  seen: readonly (StoredEvent | undefined)[],
   now: number,
 ): AppendOutcome | undefined {
   const { incarnation, expectedVersion, ...expected } = commit.preconditions;
   if (!record || isExpired(record.expiresAt, now)) return { kind: 'missing' };
   if (incarnation !== undefined && incarnation !== record.incarnation) return { kind: 'missing' };
-  if (seen) return { kind: 'seen', event: seen, record };
+  if (seen.some((event) => event !== undefined)) return { kind: 'seen', events: seen, record };
   const refusal = turnRefusal(commit, record, now);
   if (refusal) return refusal;
   if (expectedVersion !== undefined && (expectedVersion < record.tipSeq || expectedVersion > record.lastSeq)) {
@@ -54,14 +55,14 @@ export function isAsExpected(
 /**
  * The session's record after an accepted commit.
  *
- * @example const record = recordAfter(commit, before, now); // to be stored with the event, in one go
+ * @example const record = recordAfter(commit, before, now); // to be stored with the events, in one go
  */
 export function recordAfter(commit: Commit, record: SessionRecord, now: number): SessionRecord {
-  const seq = record.lastSeq + 1;
+  const seq = record.lastSeq + commit.events.length;
   return {
     ...record,
     lastSeq: seq,
-    highWater: Math.max(record.highWater, commit.event.timestamp, now),
+    highWater: Math.max(record.highWater, now, ...commit.events.map(({ timestamp }) => timestamp)),
     counters: addCounters(record.counters, commit.counterIncrements),
     ...(commit.marks && { marks: resolveMarks(commit.marks, seq), marksSeq: seq }),
     ...(commit.expiry && {
@@ -71,4 +72,27 @@ export function recordAfter(commit: Commit, record: SessionRecord, now: number):
     }),
     ...(commit.endsTurn && { turn: ended(record.turn) }),
   };
+}
+
+/** An event with its place in the log, as a store keeps it. */
+export interface NumberedEvent extends InitialEvent {
+  readonly seq: number;
+}
+
+/**
+ * The events of an accepted commit, to be added to the log.
+ *
+ * @param record the session's record before the commit
+ * @example for (const event of numberedEvents(commit, before, now)) log.add(event);
+ */
+export function numberedEvents(
+  { events }: Commit,
+  { lastSeq, highWater }: SessionRecord,
+  now: number,
+): NumberedEvent[] {
+  let highest = Math.max(highWater, now);
+  return events.map((event, index) => {
+    highest = Math.max(highest, event.timestamp);
+    return { ...event, seq: lastSeq + 1 + index, appendedAt: now, highWater: highest };
+  });
 }

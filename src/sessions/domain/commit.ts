@@ -41,11 +41,13 @@ export interface Preconditions {
  */
 export interface Commit {
   readonly key: SessionKey;
-  readonly event: CommitEvent;
+  /** One or more, with different ids. They get consecutive numbers, in this order. */
+  readonly events: readonly CommitEvent[];
+  /** The changes of all events together: each key is set or removed once. */
   readonly upserts: readonly Upsert[];
   readonly removals: readonly Removal[];
   readonly counterIncrements: Counters;
-  /** The new marks, if the commit changes them. */
+  /** The new marks, if the commit changes them. Such a commit has one event. */
   readonly marks?: ViewMarks | undefined;
   /** New lifetimes of the session and the scopes that the commit writes. Missing for events that do not renew the session. */
   readonly expiry?: Lifetimes | undefined;
@@ -74,8 +76,13 @@ export type AppendOutcome =
       /** The last event before it that was not a summary. */
       readonly previousTipSeq: number;
     }
-  /** The log has an event of this id. The caller decides whether it is the same event. */
-  | { readonly kind: 'seen'; readonly event: StoredEvent; readonly record: SessionRecord }
+  /** The log has events of these ids. The caller decides whether they are the same events. */
+  | {
+      readonly kind: 'seen';
+      /** For each event of the commit the stored one with its id, if any. */
+      readonly events: readonly (StoredEvent | undefined)[];
+      readonly record: SessionRecord;
+    }
   | { readonly kind: 'missing' }
   /** The turn of `turnToken` is over. */
   | { readonly kind: 'turnLost' }

@@ -112,7 +112,9 @@ export interface PreparedAppend {
   readonly beforeHooks?: EventInput | undefined;
 }
 
-type Stored = Extract<AppendOutcome, { kind: 'appended' | 'seen' }>;
+type Stored =
+  | Extract<AppendOutcome, { kind: 'appended' }>
+  | { readonly kind: 'seen'; readonly event: StoredEvent; readonly record: SessionRecord };
 
 /** Runs hooks and checks, and builds the commit. */
 export async function prepareAppend(
@@ -158,7 +160,7 @@ function commitOf(
 ): Commit {
   return {
     key,
-    event: { id: event.id, digest, timestamp: event.timestamp, anchor, payload },
+    events: [{ id: event.id, digest, timestamp: event.timestamp, anchor, payload }],
     ...stateWrites(changes),
     counterIncrements: counts,
     // Summaries do not renew a session.
@@ -171,8 +173,11 @@ function acceptedOutcome(outcome: AppendOutcome, { key, preconditions }: Commit)
   switch (outcome.kind) {
     case 'appended':
       return outcome;
-    case 'seen':
-      return outcome;
+    case 'seen': {
+      const [event] = outcome.events;
+      if (!event) throw new Error('The store reports no event as seen');
+      return { ...outcome, event };
+    }
     case 'missing':
       throw new SessionNotFoundError(key.sessionId);
     case 'turnLost':

@@ -164,9 +164,10 @@ export interface PurgeCounts {
  *
  * @example
  * // The heart of an append; all of it under one lock, or in one transaction.
- * const refusal = refusalOf(commit, record, eventOfTheSameId, now);
+ * const refusal = refusalOf(commit, record, eventsOfTheSameIds, now);
  * if (refusal) return refusal;
  * const after = recordAfter(commit, record, now);
+ * const events = numberedEvents(commit, record, now);
  */
 export interface SessionStorage {
   /** Leases for work that one instance at a time may do: a cleanup, a summary, a turn. */
@@ -182,7 +183,7 @@ export interface SessionStorage {
    * contains no events.
    */
   create(request: CreateRequest): Promise<StoredSession | undefined>;
-  /** Writes the event, the state and the record of a commit, unless `refusalOf` refuses it. */
+  /** Writes the events, the state and the record of a commit, unless `refusalOf` refuses it. */
   append(commit: Commit): Promise<AppendOutcome>;
   /** Begins, renews or ends the turn of a session, as `turnOutcome` decides. Changes nothing else. */
   turn(request: TurnRequest): Promise<TurnOutcome>;

@@ -71,7 +71,10 @@ export const createWithLog = topic<StorageFixture>('create with a log', (test) =
 
   test('its events are found by id, anchor and time, and appends go on after them', async ({ storage, clock }) => {
     await storage.create(creation({ log: logOf(7) }));
-    expect(await storage.append(commitOf('e6'))).toMatchObject({ kind: 'seen', event: { seq: 6, appendedAt: 1_005 } });
+    expect(await storage.append(commitOf('e6'))).toMatchObject({
+      kind: 'seen',
+      events: [{ seq: 6, appendedAt: 1_005 }],
+    });
     expect(await storage.append(commitOf('new', { preconditions: { lastSeq: 7, marksSeq: 3 } }))).toMatchObject({
       kind: 'appended',
       previousTipSeq: 6,

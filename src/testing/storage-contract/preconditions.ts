@@ -22,7 +22,7 @@ export const preconditions = topic<StorageFixture>('preconditions of a commit', 
     expect(await storage.append(again)).toEqual({
       kind: 'seen',
       record,
-      event: expect.objectContaining(events[1]) as unknown,
+      events: [expect.objectContaining(events[1]) as unknown],
     });
     expect(await raw()).toEqual(before);
   });

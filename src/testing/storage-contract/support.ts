@@ -38,11 +38,26 @@ export function creation(changes: Partial<CreateRequest> = {}): CreateRequest {
 /** A commit of one event, plain but for what is given. */
 export function commitOf(
   id: string,
-  { event, ...changes }: Partial<Omit<Commit, 'event'>> & { event?: Partial<CommitEvent> } = {},
+  { event, ...changes }: Partial<Omit<Commit, 'events'>> & { event?: Partial<CommitEvent> } = {},
+): Commit {
+  return batchOf([{ id, ...event }], changes);
+}
+
+/** A commit of several events, plain but for what is given. */
+export function batchOf(
+  events: readonly (Pick<CommitEvent, 'id'> & Partial<CommitEvent>)[],
+  changes: Partial<Omit<Commit, 'events'>> = {},
 ): Commit {
   return {
     key: KEY,
-    event: { id, digest: `digest of ${id}`, timestamp: 0, anchor: false, payload: JSON.stringify({ id }), ...event },
+    events: events.map(({ id, ...given }) => ({
+      id,
+      digest: `digest of ${id}`,
+      timestamp: 0,
+      anchor: false,
+      payload: JSON.stringify({ id }),
+      ...given,
+    })),
     upserts: [],
     removals: [],
     counterIncrements: NO_COUNTS,

@@ -27,7 +27,7 @@ export const trim = topic<StorageFixture>('trim', (test) => {
     await trimmed(fixture, 3);
     expect(await storage.append(commitOf('e1'))).toMatchObject({
       kind: 'seen',
-      event: { seq: 1, id: 'e1', digest: 'digest of e1', payload: null },
+      events: [{ seq: 1, id: 'e1', digest: 'digest of e1', payload: null }],
     });
     expect(await storage.append(commitOf('e4'))).toMatchObject({ kind: 'appended', record: { lastSeq: 4 } });
   });

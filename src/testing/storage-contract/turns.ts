@@ -167,7 +167,7 @@ export const turns = topic<StorageFixture>('turns', (test) => {
     const turn = await begun(storage);
     await storage.append(under('e1', turn));
     await storage.turn({ action: 'end', key: KEY, token: turn.token });
-    expect(await storage.append(under('e1', turn))).toMatchObject({ kind: 'seen', event: { seq: 1 } });
+    expect(await storage.append(under('e1', turn))).toMatchObject({ kind: 'seen', events: [{ seq: 1 }] });
     const preconditions = { turnToken: turn.token, expectedVersion: 0 };
     expect(await storage.append(commitOf('e2', { preconditions }))).toEqual({ kind: 'turnLost' });
   });

@@ -36,7 +36,7 @@ function stopAfterAppend(storage: SessionStorage): void {
   const append = storage.append.bind(storage);
   storage.append = async (commit) => {
     const outcome = await append(commit);
-    return SUMMARY_PAYLOAD.test(commit.event.payload) ? stopDead() : outcome;
+    return commit.events.some(({ payload }) => SUMMARY_PAYLOAD.test(payload)) ? stopDead() : outcome;
   };
 }
 

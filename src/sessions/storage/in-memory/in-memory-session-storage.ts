@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '../../domain/clock.js';
-import { isAsExpected, recordAfter, refusalOf } from '../../domain/commit-rules.js';
+import { isAsExpected, numberedEvents, recordAfter, refusalOf } from '../../domain/commit-rules.js';
 import type { AppendOutcome, Commit } from '../../domain/commit.js';
 import { StoreUnavailableError } from '../../domain/errors.js';
 import { type Lifetime, expiresAt, isExpired } from '../../domain/expiry.js';
@@ -67,14 +67,14 @@ export class InMemorySessionStorage implements SessionStorage {
   async append(commit: Commit): Promise<AppendOutcome> {
     const now = this.#now();
     const entry = this.#live(commit.key, now);
-    const refusal = refusalOf(commit, entry?.record, entry?.log.find(commit.event.id), now);
+    const seen = commit.events.map(({ id }) => entry?.log.find(id));
+    const refusal = refusalOf(commit, entry?.record, seen, now);
     if (refusal) return refusal;
     if (!entry) return { kind: 'missing' };
 
     const { tipSeq: previousTipSeq } = entry.record;
+    for (const event of numberedEvents(commit, entry.record, now)) entry.log.add(event);
     entry.record = recordAfter(commit, entry.record, now);
-    const { lastSeq: seq, highWater } = entry.record;
-    entry.log.add({ ...commit.event, seq, appendedAt: now, highWater });
     const { upserts, removals, expiry: lifetimes } = commit;
     this.#scopes.write({ key: commit.key, ownState: entry.state, upserts, removals, lifetimes, now });
     return { kind: 'appended', record: entry.record, now, previousTipSeq };

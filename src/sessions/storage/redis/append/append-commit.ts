@@ -13,6 +13,7 @@ import {
   keyArguments,
   lifetimeArguments,
   optional,
+  pairsOf,
   rangesText,
   recordOf,
   storedEventOf,
@@ -29,9 +30,8 @@ type AppendReply =
       record: RecordReply,
       pending: FlatHash,
       readAt: string,
-      /** The previous tip of an appended event, or the number of a seen one. */
-      seq?: string,
-      event?: string,
+      /** The previous tip of an appended commit; number and text of each seen event, '' for one that is not stored. */
+      ...details: string[],
     ];
 
 type FoundReply = Exclude<AppendReply, readonly [kind: 'missing']>;
@@ -52,13 +52,17 @@ export async function appendCommit(scripts: ScriptRunner, app: AppScope, commit:
   return outcomeOf(commit, reply);
 }
 
-function outcomeOf({ key }: Commit, [kind, now, reply, , , seq, event]: FoundReply): AppendOutcome {
+function outcomeOf({ key }: Commit, [kind, now, reply, , , ...details]: FoundReply): AppendOutcome {
   const record = recordOf(key, reply);
   switch (kind) {
     case 'appended':
-      return { kind, record, now: Number(now), previousTipSeq: Number(seq) };
+      return { kind, record, now: Number(now), previousTipSeq: Number(details[0]) };
     case 'seen':
-      return { kind, record, event: storedEventOf(seq ?? '', event ?? '') };
+      return {
+        kind,
+        record,
+        events: pairsOf(details).map(([seq, text]) => (seq ? storedEventOf(seq, text) : undefined)),
+      };
     case 'stale':
       return { kind, lastSeq: record.lastSeq };
     case 'turnLost':
@@ -69,15 +73,12 @@ function outcomeOf({ key }: Commit, [kind, now, reply, , , seq, event]: FoundRep
 }
 
 function commitArguments(commit: Commit, app: AppScope): ScriptArguments {
-  const { key, event, expiry, preconditions, counterIncrements: counts } = commit;
+  const { key, events, expiry, preconditions, counterIncrements: counts } = commit;
   const { incarnation, expectedVersion, lastSeq, firstSeq, marksSeq, turnToken } = preconditions;
   return [
     ...keyArguments(key),
-    event.id,
-    event.digest,
-    event.timestamp,
-    flag(event.anchor),
-    event.payload,
+    events.length,
+    ...events.flatMap(({ id, digest, timestamp, anchor, payload }) => [id, digest, timestamp, flag(anchor), payload]),
     ...[incarnation, expectedVersion, lastSeq, firstSeq, marksSeq, turnToken].map(optional),
     flag(commit.endsTurn),
     counts.turns,
@@ -94,7 +95,7 @@ function commitArguments(commit: Commit, app: AppScope): ScriptArguments {
   ];
 }
 
-/** The script replaces `@` with the number of the event. */
+/** The script replaces `@` with the number of the event, which is the only one of its commit. */
 function markArguments(marks: ViewMarks | undefined): ScriptArguments {
   if (!marks) return ['-', '', '', ''];
   const hidden = marks.hidden.map(({ from, to }) => ({ from: seqOrOwn(from), to: seqOrOwn(to) }));
@@ -109,13 +110,14 @@ function seqOrOwn(seq: number): number | string {
  * Writes a commit or reports why it cannot. All checks come before the first write.
  *
  * KEYS and ARGV 1–4: see SESSION.
- * ARGV 5 and on: event id, digest, timestamp, anchor (1 or 0), payload; expected incarnation, version, last seq, first
- *      seq and marks seq, token of the turn ('' = any); whether the turn ends (1 or 0); increments of turns, events, content length and tokens; hidden ranges ('@' = the
- *      number of this event, '-' = marks do not change), viewFrom, summary, covered counters; ttl of the session ('' =
- *      renews nothing); ttl and renewal threshold of user state, then of app state; writes to session state, to user
- *      state, and to app state (on a cluster: as one text, '' = none).
+ * ARGV 5 and on: number of events, and for each its id, digest, timestamp, anchor (1 or 0), payload; expected
+ *      incarnation, version, last seq, first seq and marks seq, token of the turn ('' = any); whether the turn ends (1 or
+ *      0); increments of turns, events, content length and tokens; hidden ranges ('@' = the number of the event, '-' =
+ *      marks do not change), viewFrom, summary, covered counters; ttl of the session ('' = renews nothing); ttl and
+ *      renewal threshold of user state, then of app state; writes to session state, to user state, and to app state (on
+ *      a cluster: as one text, '' = none).
  * Returns { kind, now, record, pending, server time }, then for 'appended' the previous tip, for 'seen' the number and
- *      text of the stored event.
+ *      text of the stored event of each id, or two empty texts.
  */
 export const APPEND_COMMIT = defineScript(
   'append-commit',
@@ -126,7 +128,12 @@ export const APPEND_COMMIT = defineScript(
   SESSION,
   SESSION_REGISTRATION,
   String.raw`
-local eventId, digest, timestamp, isAnchor, payload = take(), take(), take(), take() == '1', take()
+local events, ids = {}, {}
+for index = 1, takeNumber() do
+  local id, digest, timestamp, isAnchor, payload = take(), take(), takeNumber(), take() == '1', take()
+  ids[index] = id
+  events[index] = { id = id, digest = digest, timestamp = timestamp, isAnchor = isAnchor, payload = payload }
+end
 local incarnation, expectedVersion = take(), takeNumber()
 local expected = { last = takeNumber(), first = takeNumber(), marks = takeNumber() }
 local turnToken, endsTurn = take(), take() == '1'
@@ -144,9 +151,15 @@ local function reply(kind, ...)
   return { kind, text(now), record.values, pendingWrites(), text(serverTime), ... }
 end
 
-local seen = redis.call('HGET', IDS, eventId)
 -- An id above the last seq was left by a script that Redis stopped half way, for example for a missing permission.
-if seen and tonumber(seen) <= record.last then return reply('seen', seen, redis.call('HGET', EVENTS, seen)) end
+local seen, isSeen = {}, false
+for _, seq in ipairs(redis.call('HMGET', IDS, unpack(ids))) do
+  local isStored = seq and tonumber(seq) <= record.last
+  isSeen = isSeen or isStored
+  seen[#seen + 1] = isStored and seq or ''
+  seen[#seen + 1] = isStored and redis.call('HGET', EVENTS, seq) or ''
+end
+if isSeen then return reply('seen', unpack(seen)) end
 local turn = turnToken ~= '' and turnOf(record)
 if turn and not isTurnHeld(turn, turnToken) then return reply('turnLost') end
 if not turn and record.turnsOnly and ttl then return reply('turnRequired') end
@@ -157,7 +170,12 @@ end
 
 local expiry, updated = record.expires, record.updated
 local userExpiry, appExpiry, registry
-if isAnchor then expectSortedSets(ANCHORS) end
+for _, event in ipairs(events) do
+  if event.isAnchor then
+    expectSortedSets(ANCHORS)
+    break
+  end
+end
 if not isEmpty(ownWrites) then expectHashes(STATE) end
 if not APP_STATE then expectHashes(PENDING) end
 if ttl then
@@ -168,13 +186,18 @@ if ttl then
 end
 
 -- The first write. Every other key to be written has been read before.
-local seq = text(record.last + 1)
-local highWater = text(math.max(record.water, tonumber(timestamp), now))
-redis.call('HSET', EVENTS, seq, table.concat({ text(now), highWater, digest, eventId, payload }, '\n'))
-redis.call('HSET', IDS, eventId, seq)
-if isAnchor then redis.call('ZADD', ANCHORS, seq, seq) end
+local seq
+local water = math.max(record.water, now)
+for index, event in ipairs(events) do
+  seq = text(record.last + index)
+  water = math.max(water, event.timestamp)
+  redis.call('HSET', EVENTS, seq, table.concat({ text(now), text(water), event.digest, event.id, event.payload }, '\n'))
+  redis.call('HSET', IDS, event.id, seq)
+  if event.isAnchor then redis.call('ZADD', ANCHORS, seq, seq) end
+end
 
-local changes = { 'last', seq, 'water', highWater }
+-- From here on, seq is the number of the last event.
+local changes = { 'last', seq, 'water', text(water) }
 local function change(...)
   for _, value in ipairs({ ... }) do changes[#changes + 1] = value end
 end

@@ -1,7 +1,6 @@
-import { recordAfter, refusalOf } from '../../../domain/commit-rules.js';
+import { type NumberedEvent, numberedEvents, recordAfter, refusalOf } from '../../../domain/commit-rules.js';
 import type { AppendOutcome, Commit, StoredEvent } from '../../../domain/commit.js';
 import { sessionNameOf } from '../../../domain/ids.js';
-import type { InitialEvent } from '../../../domain/initial-log.js';
 import type { SessionRecord } from '../../../domain/session-record.js';
 import { groupBy, inBatches } from '../../batches.js';
 import {
@@ -38,12 +37,12 @@ export async function appendCommits(
     const isSkipped = !session && transaction.dialect.locksRows && lockPolicy === 'skip locked sessions';
     outcomes.push(isSkipped ? undefined : outcome);
     if (outcome.kind !== 'appended' || !session) continue;
-    session.apply(storedEvent(commit, outcome.record.lastSeq, outcome.now), outcome.record);
-    const { lastSeq: seq, highWater } = outcome.record;
-    events.push({ ...commit.event, pk: session.pk, seq, appendedAt: transaction.now, highWater });
+    const added = numberedEvents(commit, session.record, outcome.now);
+    session.apply(added, outcome.record);
+    events.push(...added.map((event) => ({ ...event, pk: session.pk })));
     state.addCommit(session.pk, commit.key, commit, commit.expiry);
     changed.add(session);
-    transaction.notify({ pk: session.pk, lastSeq: seq });
+    transaction.notify({ pk: session.pk, lastSeq: outcome.record.lastSeq });
   }
   transaction.addToCommit([
     ...[...changed].map((session) => updateRecord(transaction.tables, session)),
@@ -58,7 +57,7 @@ const MAY_BE_REPEATED: ReadonlySet<AppendOutcome['kind']> = new Set(['turnLost',
 
 /**
  * After a wait for a lock, PostgreSQL returns the current session row but the events from before the wait. So this
- * reads the event again before it refuses a repeated append.
+ * reads the events again before it refuses a repeated append, or reports only a part of it as stored.
  */
 async function decideOutcome(
   transaction: SqlTransaction,
@@ -66,21 +65,22 @@ async function decideOutcome(
   session: LockedSession | undefined,
 ): Promise<AppendOutcome> {
   const outcome = outcomeOf(commit, session, transaction.now);
-  if (!session || !MAY_BE_REPEATED.has(outcome.kind)) return outcome;
-  await loadStoredEvents(transaction, session, sql`event_id = ${commit.event.id}`);
+  if (!session || !mayHaveMissedEvents(outcome)) return outcome;
+  await loadStoredEvents(transaction, session, sql`event_id IN (${idsOf([commit])})`);
   return outcomeOf(commit, session, transaction.now);
 }
 
+function mayHaveMissedEvents(outcome: AppendOutcome): boolean {
+  return outcome.kind === 'seen' ? outcome.events.includes(undefined) : MAY_BE_REPEATED.has(outcome.kind);
+}
+
 function outcomeOf(commit: Commit, session: LockedSession | undefined, now: number): AppendOutcome {
-  const refusal = refusalOf(commit, session?.record, session?.storedEvent(commit.event.id), now);
+  const seen = commit.events.map(({ id }) => session?.storedEvent(id));
+  const refusal = refusalOf(commit, session?.record, seen, now);
   if (refusal) return refusal;
   if (!session) return { kind: 'missing' };
   const { record } = session;
   return { kind: 'appended', record: recordAfter(commit, record, now), now, previousTipSeq: record.tipSeq };
-}
-
-function storedEvent({ event: { id, digest, payload } }: Commit, seq: number, appendedAt: number): StoredEvent {
-  return { seq, id, digest, appendedAt, payload };
 }
 
 /** A locked session, including the earlier commits of the same transaction. */
@@ -104,10 +104,10 @@ class LockedSession {
   }
 
   /** Applies a commit, so that the next one sees it. */
-  apply(event: StoredEvent, record: SessionRecord): void {
+  apply(events: readonly StoredEvent[], record: SessionRecord): void {
     this.hasNewMarks ||= record.marksSeq !== this.record.marksSeq;
     this.record = record;
-    this.addStoredEvent(event);
+    for (const event of events) this.addStoredEvent(event);
   }
 }
 
@@ -201,13 +201,12 @@ async function loadStoredEvents(transaction: SqlTransaction, session: LockedSess
 }
 
 function idsOf(commits: readonly Commit[]): Sql {
-  return sqlList(commits.map(({ event }) => event.id));
+  return sqlList(commits.flatMap(({ events }) => events.map(({ id }) => id)));
 }
 
 /** An event to insert. */
-interface NewEvent extends InitialEvent {
+interface NewEvent extends NumberedEvent {
   readonly pk: number;
-  readonly seq: number;
 }
 
 /** A server limits the number of values and the size of a message. */

@@ -6,8 +6,8 @@ import { Semaphore } from '../../semaphore.js';
 import type { Transactions } from '../sql/transaction.js';
 import { appendCommits } from './append-commits.js';
 
-/** Limits how long other appends wait for one transaction. */
-const MAX_COMMITS_PER_TRANSACTION = 64;
+/** Limits how long other appends wait for one transaction. A commit with more events has its own. */
+const MAX_EVENTS_PER_TRANSACTION = 64;
 /** A server limits the size of a message. */
 const MAX_CHARACTERS_PER_TRANSACTION = 1_000_000;
 
@@ -81,17 +81,21 @@ export class AppendQueue {
   #nextBatch(): QueuedAppend[] {
     const batch: QueuedAppend[] = [];
     const rest: QueuedAppend[] = [];
+    let events = 0;
     let characters = 0;
     for (const append of this.#queue) {
-      const { key, event } = append.commit;
+      const { commit } = append;
+      const size = sizeOf(commit);
       const isFull =
-        batch.length >= MAX_COMMITS_PER_TRANSACTION ||
-        (batch.length > 0 && characters + event.payload.length > MAX_CHARACTERS_PER_TRANSACTION);
-      if (isFull || this.#busySessions.has(sessionNameOf(key))) {
+        batch.length > 0 &&
+        (events + commit.events.length > MAX_EVENTS_PER_TRANSACTION ||
+          characters + size > MAX_CHARACTERS_PER_TRANSACTION);
+      if (isFull || this.#busySessions.has(sessionNameOf(commit.key))) {
         rest.push(append);
       } else {
         batch.push(append);
-        characters += event.payload.length;
+        events += commit.events.length;
+        characters += size;
       }
     }
     this.#queue = rest;
@@ -137,6 +141,10 @@ export class AppendQueue {
 
 function commitsOf(appends: readonly QueuedAppend[]): Commit[] {
   return appends.map(({ commit }) => commit);
+}
+
+function sizeOf({ events }: Commit): number {
+  return events.reduce((sum, { payload }) => sum + payload.length, 0);
 }
 
 /** Returns whether there is an outcome. */
