@@ -8,14 +8,17 @@ const PUTS_EACH = 250;
 const namesOf = (worker: number): string[] => Array.from({ length: PUTS_EACH }, (_, number) => `w${worker}-${number}`);
 const WORKERS = Array.from({ length: PROCESSES }, (_, index) => index);
 
+let workers: WorkerProcesses;
+
+beforeAll(async () => {
+  workers = await WorkerProcesses.start(PROCESSES);
+});
+
+afterAll(() => workers.stop());
+
 describeSharedStores('processes that share the agenda of one $name store', ({ create }) => {
-  let workers: WorkerProcesses;
   let store: SharedStore;
   let storage: SessionStorage;
-
-  beforeAll(async () => {
-    workers = await WorkerProcesses.start(PROCESSES);
-  });
 
   beforeEach(async () => {
     store = await create();
@@ -27,10 +30,6 @@ describeSharedStores('processes that share the agenda of one $name store', ({ cr
     await workers.run('close', () => undefined);
     await storage.close();
     await store.destroy();
-  });
-
-  afterAll(async () => {
-    await workers.stop();
   });
 
   it('lose none of the names that they put there', async () => {

@@ -6,17 +6,15 @@ import { WorkerProcesses } from '../support/processes/worker-process.js';
 const PROCESSES = 4;
 const keyOf = (index: number) => ({ appName: 'shop', userId: 'ann', sessionId: `s-${index}` });
 
+let workers: WorkerProcesses;
+
+beforeAll(async () => {
+  workers = await WorkerProcesses.start(PROCESSES);
+});
+
+afterAll(() => workers.stop());
+
 describeSharedStores('processes that open a new $name store at the same moment', ({ create }) => {
-  let workers: WorkerProcesses;
-
-  beforeAll(async () => {
-    workers = await WorkerProcesses.start(PROCESSES);
-  });
-
-  afterAll(async () => {
-    await workers.stop();
-  });
-
   it.each(Array.from({ length: 10 }, (_, index) => index + 1))('all can, and work with it at once (%i)', async () => {
     const store = await create();
     try {

@@ -6,14 +6,17 @@ import { WorkerProcesses } from '../support/processes/worker-process.js';
 const PROCESSES = 4;
 const USER = { appName: 'shop', userId: 'ann' };
 
+let workers: WorkerProcesses;
+
+beforeAll(async () => {
+  workers = await WorkerProcesses.start(PROCESSES);
+});
+
+afterAll(() => workers.stop());
+
 describeSharedStores('processes that race for the same thing in one $name store', ({ create }) => {
-  let workers: WorkerProcesses;
   let store: SharedStore;
   let sessions: SessionService;
-
-  beforeAll(async () => {
-    workers = await WorkerProcesses.start(PROCESSES);
-  });
 
   beforeEach(async () => {
     store = await create();
@@ -25,10 +28,6 @@ describeSharedStores('processes that race for the same thing in one $name store'
     await workers.run('close', () => undefined);
     await sessions.close();
     await store.destroy();
-  });
-
-  afterAll(async () => {
-    await workers.stop();
   });
 
   it('of 32 that create one session, one does', async () => {

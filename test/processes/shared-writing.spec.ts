@@ -10,14 +10,17 @@ const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
 const idOf = (index: number): string => `own-${index}`;
 const SESSION = { id: KEY.sessionId, appName: KEY.appName, userId: KEY.userId };
 
+let workers: WorkerProcesses;
+
+beforeAll(async () => {
+  workers = await WorkerProcesses.start(PROCESSES);
+});
+
+afterAll(() => workers.stop());
+
 describeSharedStores('several processes and one $name store', ({ create }) => {
-  let workers: WorkerProcesses;
   let store: SharedStore;
   let sessions: SessionService;
-
-  beforeAll(async () => {
-    workers = await WorkerProcesses.start(PROCESSES);
-  });
 
   beforeEach(async () => {
     store = await create();
@@ -30,10 +33,6 @@ describeSharedStores('several processes and one $name store', ({ create }) => {
     await workers.run('close', () => undefined);
     await sessions.close();
     await store.destroy();
-  });
-
-  afterAll(async () => {
-    await workers.stop();
   });
 
   it('lose no event and no key when they write to one session', async () => {

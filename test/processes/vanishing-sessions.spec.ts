@@ -10,17 +10,18 @@ const LIFETIME_S = 60;
 const START = Date.UTC(2030, 0, 1);
 const EXPIRY = START + LIFETIME_S * 1_000;
 
+let writer: WorkerProcess;
+let remover: WorkerProcess;
+
+beforeAll(async () => {
+  [writer, remover] = await Promise.all([WorkerProcess.start(), WorkerProcess.start()]);
+});
+
+afterAll(() => Promise.all([writer.stop(), remover.stop()]));
+
 describeSharedStores('an append in a $name store, while another process', ({ create }) => {
-  let writer: WorkerProcess;
-  let remover: WorkerProcess;
   let store: SharedStore;
   let sessions: SessionService;
-
-  beforeAll(async () => {
-    [writer, remover] = await Promise.all([WorkerProcess.start(), WorkerProcess.start()]);
-  });
-
-  afterAll(() => Promise.all([writer.stop(), remover.stop()]));
 
   afterEach(async () => {
     await Promise.all([writer.run('close', undefined), remover.run('close', undefined)]);

@@ -10,18 +10,21 @@ const KEY = { appName: 'shop:{1}', userId: 'ann*', sessionId: 's 1' };
 const SESSION = { id: KEY.sessionId, appName: KEY.appName, userId: KEY.userId };
 const EVENTS = 300;
 
+let worker: WorkerProcess;
+
+beforeAll(async () => {
+  worker = await WorkerProcess.start();
+});
+
+afterAll(() => worker.stop());
+
 describeSharedStores('watching what another process does in one $name store', ({ name, create }) => {
   // Where nothing but a tick would help, there is none.
   const isHeard = name === 'redis' || name === 'redis-cluster' || name === 'postgres';
   const watchPollMs = isHeard ? 1_000_000 : 20;
-  let worker: WorkerProcess;
   let store: SharedStore;
   let opened: SessionService[];
   let storages: SessionStorage[];
-
-  beforeAll(async () => {
-    worker = await WorkerProcess.start();
-  });
 
   beforeEach(async () => {
     store = await create();
@@ -35,8 +38,6 @@ describeSharedStores('watching what another process does in one $name store', ({
     await Promise.all(opened.map((sessions) => sessions.close()));
     await store.destroy();
   });
-
-  afterAll(() => worker.stop());
 
   async function open(options: Partial<SessionServiceOptions> = {}): Promise<SessionService> {
     const storage = await openDescribed(store.description, { clock: options.clock });
