@@ -1,10 +1,11 @@
 import type { Server } from 'node:http';
 import { promisify } from 'node:util';
 import { ApolloDriver, type ApolloDriverConfig } from '@nestjs/apollo';
-import { type DynamicModule, type INestApplication, Module } from '@nestjs/common';
+import { type INestApplication, Module } from '@nestjs/common';
 import { GraphQLModule, GraphQLSchemaHost } from '@nestjs/graphql';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { Test } from '@nestjs/testing';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
+import { Test, type TestingModule } from '@nestjs/testing';
 import type { GraphQLSchema } from 'graphql';
 import { SessionService, SessionsModule, type SessionsModuleOptions } from '../../src/index.js';
 import {
@@ -16,9 +17,12 @@ import {
   type SessionsGraphqlServerOptions,
   sessionsGraphqlOptions,
 } from '../../src/sessions/graphql/index.js';
-import { ProblemFilter } from '../../src/sessions/rest/index.js';
+import { FASTIFY_OPTIONS, ProblemFilter } from '../../src/sessions/rest/index.js';
 import { SummarizerGraphqlModule } from '../../src/summarizer/graphql/index.js';
 import { SummarizerModule, type SummarizerOptions, SummarizerSessionManager } from '../../src/summarizer/index.js';
+import type { Framework } from '../rest/rest-app.js';
+import { type GivenServices, givenServices } from '../support/given-services.js';
+import { provideFastifyIntegration } from './fastify-apollo.js';
 import type { GraphqlProblem } from './remote-error.js';
 
 interface GraphqlAppOptions extends Partial<SessionsGraphqlOptions> {
@@ -27,8 +31,10 @@ interface GraphqlAppOptions extends Partial<SessionsGraphqlOptions> {
   readonly summarizer?: SummarizerOptions;
   /** By one rule for the whole app, not one for each module of fields. */
   readonly isAccessGlobal?: boolean;
-  /** In place of what the options above would make. */
-  readonly service?: SessionService;
+  /** In place of the services that the options above would make. */
+  readonly services?: GivenServices;
+  /** Default: Express. */
+  readonly framework?: Framework;
   readonly server?: SessionsGraphqlServerOptions;
 }
 
@@ -53,8 +59,9 @@ export class GraphqlApp {
   static async start({
     sessions,
     summarizer,
-    service,
+    services,
     server,
+    framework = 'Express',
     isAccessGlobal = false,
     ...graphql
   }: GraphqlAppOptions = {}): Promise<GraphqlApp> {
@@ -63,23 +70,21 @@ export class GraphqlApp {
     const rule = access && { access, streams };
     const fields = { ...rest, ...(isAccessGlobal ? {} : rule) };
     const ofApp = isAccessGlobal && rule ? [SessionAccessModule.forRoot(rule)] : [];
-    const ofSummaries = summarizer && [
-      SummarizerModule.forRoot({ ...summarizer, isGlobal: true }),
-      SummarizerGraphqlModule.forRoot(fields),
-    ];
+    const ofSummaries = summarizer && [SummarizerModule.forRoot({ ...summarizer, isGlobal: true })];
+    const ofServices = services ? [givenServices(services)] : [SessionsModule.forRoot(options), ...(ofSummaries ?? [])];
+    const hasSummaries = summarizer !== undefined || services?.summaries !== undefined;
     @Module({
       imports: [
-        service ? given(service) : SessionsModule.forRoot(options),
+        ...ofServices,
         GraphQLModule.forRoot<ApolloDriverConfig>({ driver: ApolloDriver, ...sessionsGraphqlOptions(server) }),
         ...ofApp,
         SessionsGraphqlModule.forRoot(fields),
-        ...(ofSummaries ?? []),
+        ...(hasSummaries ? [SummarizerGraphqlModule.forRoot(fields)] : []),
       ],
     })
     class GraphqlAppModule {}
     const module = await Test.createTestingModule({ imports: [GraphqlAppModule] }).compile();
-    const app = module.createNestApplication<NestExpressApplication>(OPTIONS);
-    app.useBodyParser('json', { limit: SESSIONS_BODY_LIMIT });
+    const app = framework === 'Express' ? onExpress(module) : onFastify(module);
     // Of REST, for whatever else the app has: it must not get in the way.
     app.useGlobalFilters(new ProblemFilter());
     await app.listen(0, '127.0.0.1');
@@ -129,10 +134,13 @@ export class GraphqlApp {
   }
 }
 
-@Module({})
-class GivenService {}
+function onExpress(module: TestingModule): INestApplication {
+  const app = module.createNestApplication<NestExpressApplication>(OPTIONS);
+  app.useBodyParser('json', { limit: SESSIONS_BODY_LIMIT });
+  return app;
+}
 
-function given(service: SessionService): DynamicModule {
-  const providers = [{ provide: SessionService, useValue: service }];
-  return { module: GivenService, global: true, providers, exports: [SessionService] };
+function onFastify(module: TestingModule): INestApplication {
+  provideFastifyIntegration();
+  return module.createNestApplication(new FastifyAdapter(FASTIFY_OPTIONS), OPTIONS);
 }

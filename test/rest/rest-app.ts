@@ -16,6 +16,7 @@ import {
   type SessionsRestOptions,
 } from '../../src/sessions/rest/index.js';
 import type { SessionStorage } from '../../src/storage.js';
+import { type GivenServices, givenServices } from '../support/given-services.js';
 import { SummarizerModule, type SummarizerOptions, SummarizerSessionManager } from '../../src/summarizer/index.js';
 import { SummarizerRestModule } from '../../src/summarizer/rest/index.js';
 
@@ -28,6 +29,8 @@ interface RestAppOptions extends Partial<SessionsRestOptions> {
   readonly summarizer?: SummarizerOptions;
   /** By one rule for the whole app, not one for each module of routes. */
   readonly isAccessGlobal?: boolean;
+  /** In place of the services that the options above would make. */
+  readonly services?: GivenServices;
   /** Done to the app before anything else is. */
   readonly prepare?: (app: INestApplication) => void;
 }
@@ -56,19 +59,23 @@ export class RestApp {
 
   static async start(
     framework: Framework,
-    { sessions, summarizer, prepare, isAccessGlobal = false, ...rest }: RestAppOptions = {},
+    { sessions, summarizer, services, prepare, isAccessGlobal = false, ...rest }: RestAppOptions = {},
   ): Promise<RestApp> {
     const options = { provider: 'memory', isGlobal: true, ...sessions } as const;
     const { access, streams, imports = [], ...place }: SessionsRestOptions = { access: OpenAccess, ...rest };
     const rule = access && { access, streams };
     const routes = { ...place, imports, ...(isAccessGlobal ? {} : rule) };
     const ofApp = isAccessGlobal && rule ? [SessionAccessModule.forRoot(rule)] : [];
-    const ofSummaries = summarizer && [
-      SummarizerModule.forRoot({ ...summarizer, isGlobal: true }),
-      SummarizerRestModule.forRoot(routes),
-    ];
+    const ofSummaries = summarizer && [SummarizerModule.forRoot({ ...summarizer, isGlobal: true })];
+    const ofServices = services ? [givenServices(services)] : [SessionsModule.forRoot(options), ...(ofSummaries ?? [])];
+    const hasSummaries = summarizer !== undefined || services?.summaries !== undefined;
     @Module({
-      imports: [SessionsModule.forRoot(options), ...ofApp, SessionsRestModule.forRoot(routes), ...(ofSummaries ?? [])],
+      imports: [
+        ...ofServices,
+        ...ofApp,
+        SessionsRestModule.forRoot(routes),
+        ...(hasSummaries ? [SummarizerRestModule.forRoot(routes)] : []),
+      ],
     })
     class RestAppModule {}
     const module = await Test.createTestingModule({ imports: [RestAppModule] }).compile();
@@ -115,7 +122,8 @@ export class RestApp {
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
     const text = await response.text();
-    return { status: response.status, headers: response.headers, text, body: text === '' ? {} : JSON.parse(text) };
+    const isJson = text !== '' && response.headers.get('content-type')?.startsWith('text/event-stream') !== true;
+    return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : {} };
   }
 
   /** How many connections the server has. */

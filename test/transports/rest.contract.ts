@@ -13,8 +13,8 @@ import {
 import { type CreateSessions, type Skip, describeSessionService, sessionsOver } from '../../src/testing/index.js';
 import { LentApps } from '../support/lent-apps.js';
 import { testStores } from '../support/stores.js';
-import { RemoteSessions, withPatience } from './remote/remote-sessions.js';
-import { type Framework } from './rest-app.js';
+import { RemoteSessions, withPatience } from '../rest/remote/remote-sessions.js';
+import { type Framework, frameworks } from '../rest/rest-app.js';
 
 /** What of the contract does not go over HTTP, and why. */
 const NOT_OVER_HTTP: readonly Skip[] = [
@@ -74,16 +74,17 @@ function overRest(create: CreateSessions, apps: LentApps<INestApplication>): Cre
   };
 }
 
-/** Without a wish the store that is quickest: what lies behind the routes is tested without them, too. */
+/** The stores that `STORES` names. Default: only `memory`, since the contract of each store is tested without transports. */
 const stores = process.env.STORES ? testStores : testStores.filter(({ name }) => name === 'memory');
 
 for (const { name, open } of stores) {
-  const framework = name === 'memory' ? 'Fastify' : 'Express';
-  const apps = new LentApps((service) => serve(service, framework));
-  afterAll(() => apps.close());
-  describeSessionService({
-    name: `${name} over REST on ${framework}`,
-    create: overRest(sessionsOver(open), apps),
-    skip: NOT_OVER_HTTP,
-  });
+  for (const framework of frameworks) {
+    const apps = new LentApps((service) => serve(service, framework));
+    afterAll(() => apps.close());
+    describeSessionService({
+      name: `${name} over REST on ${framework}`,
+      create: overRest(sessionsOver(open), apps),
+      skip: NOT_OVER_HTTP,
+    });
+  }
 }

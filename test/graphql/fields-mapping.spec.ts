@@ -1,0 +1,211 @@
+import { type GraphQLArgument, isNonNullType } from 'graphql';
+import { createClient } from 'graphql-ws';
+import { WebSocket } from 'ws';
+import { frameworks } from '../rest/rest-app.js';
+import { RecordingService, linesOf, linesOfCalls } from '../transports/recording-service.js';
+import {
+  FULL_SESSION,
+  FULL_SUMMARY,
+  JSON_VALUES,
+  KEY,
+  LARGE,
+  STORED_EVENT,
+  USER,
+  sessionOf,
+} from '../transports/samples.js';
+import { GraphqlApp } from './graphql-app.js';
+import { FIELD_OF } from './graphql-mappings.js';
+import { argumentsOf, documentOf, fieldsOf } from './schema-documents.js';
+
+/** A value of each argument that there is, and the same in a document. */
+const VALUES: Readonly<Record<string, { readonly value: unknown; readonly literal: string }>> = {
+  appName: { value: 'shop', literal: '"shop"' },
+  userId: { value: 'ann ä', literal: '"ann \\u00e4"' },
+  sessionId: { value: 'cart "1"', literal: '"cart \\"1\\""' },
+  newSessionId: { value: 'b', literal: '"b"' },
+  invocationId: { value: 'inv', literal: '"inv"' },
+  state: literalOf({ a: [null, 0.5, { b: 'c' }], d: true }),
+  stateDelta: literalOf({ __proto: null, number: -1e3, user_x: {} }),
+  stateRemovals: literalOf(['a', '']),
+  event: literalOf({ author: 'user', content: { parts: [{ text: 'x' }] }, large: LARGE }),
+  expectedVersion: { value: LARGE, literal: String(LARGE) },
+  numRecentEvents: { value: 0, literal: '0' },
+  afterTimestamp: { value: LARGE, literal: String(LARGE) },
+  afterSeq: { value: 3, literal: '3' },
+  beforeSeq: { value: 9, literal: '9' },
+  toSeq: { value: 0, literal: '0' },
+  atSeq: { value: 0, literal: '0' },
+  first: { value: 7, literal: '7' },
+  after: { value: 'c/+', literal: '"c/+"' },
+  order: { value: 'ASC', literal: 'ASC' },
+  orderBy: { value: 'CREATE_TIME', literal: 'CREATE_TIME' },
+  force: { value: false, literal: 'false' },
+};
+
+const SESSION = sessionOf(FULL_SESSION);
+const REPLIES = {
+  createSession: SESSION,
+  getOrCreateSession: SESSION,
+  getSession: SESSION,
+  rewindSession: SESSION,
+  forkSession: SESSION,
+  listSessions: {
+    sessions: [],
+    limit: 7,
+  },
+  append: {
+    event: STORED_EVENT,
+    duplicate: false,
+  },
+  appendEvent: STORED_EVENT,
+  watch: [STORED_EVENT],
+  listEvents: {
+    events: [],
+    firstSeq: 1,
+    lastSeq: LARGE,
+  },
+  deleteSession: undefined,
+  getUserState: {},
+  updateUserState: {},
+  getAppState: {},
+  updateAppState: {},
+  getSessionSummary: FULL_SUMMARY,
+  createSessionSummary: FULL_SUMMARY,
+  listSummaries: [FULL_SUMMARY],
+};
+
+describe.each(frameworks)('the fields of GraphQL on %s', (framework) => {
+  const service = new RecordingService();
+  let app: GraphqlApp;
+
+  beforeAll(async () => {
+    app = await GraphqlApp.start({ services: service, framework });
+  });
+
+  afterAll(() => app.close());
+
+  /** The calls that a document leads to. */
+  const callsOf = async (document: string, variables: object = {}): Promise<string[]> => {
+    service.reply(REPLIES);
+    if (!document.startsWith('subscription')) {
+      const { errors } = await app.ask(document, variables);
+      expect(errors).toEqual([]);
+    } else await firstAnswer(document, variables);
+    return linesOfCalls(service.calls);
+  };
+
+  const firstAnswer = async (query: string, variables: object): Promise<void> => {
+    const client = createClient({ url: app.webSocketUrl, webSocketImpl: WebSocket, retryAttempts: 0 });
+    for await (const { errors } of client.iterate({ query, variables: variables as Record<string, unknown> })) {
+      expect(errors).toBeUndefined();
+      break;
+    }
+    await client.dispose();
+  };
+
+  it('are all operations', () => {
+    expect(Object.keys(fieldsOf(app.schema)).toSorted()).toEqual([...new Set(Object.values(FIELD_OF))].toSorted());
+  });
+
+  const fields = [...new Set(Object.values(FIELD_OF))];
+  it.each(fields)(
+    '%s takes null as a missing argument, and the same from a document as from variables',
+    async (field) => {
+      const all = argumentsOf(app.schema, field);
+      const document = documentOf(app.schema, field);
+      const given = Object.fromEntries(all.map(({ name }) => [name, VALUES[name]?.value]));
+      const fromVariables = await callsOf(document, given);
+      expect(fromVariables.length).toBeGreaterThan(0);
+      expect(await callsOf(withLiterals(document, all), {})).toEqual(fromVariables);
+      for (const { name, type } of all) {
+        expect([name, VALUES[name]]).toEqual([name, { value: expect.anything(), literal: expect.any(String) }]);
+        if (isNonNullType(type)) continue;
+        const { [name]: _left, ...others } = given;
+        const without = await callsOf(document, others);
+        expect([name, await callsOf(document, { ...others, [name]: null })]).toEqual([name, without]);
+        expect([name, without]).not.toEqual([name, fromVariables]);
+      }
+    },
+  );
+
+  it('give null to the service only where it is a value', async () => {
+    const stateDelta = { gone: null, kept: { deep: [null] } };
+    const document = documentOf(app.schema, 'updateUserState');
+    expect(await callsOf(document, { ...USER, stateDelta, stateRemovals: null })).toEqual([
+      'call updateUserState',
+      ...linesOf({ ...USER, stateDelta }),
+    ]);
+  });
+
+  // What is read later is read of the session that was found.
+  const FOUND = { appName: FULL_SESSION.appName, userId: FULL_SESSION.userId, sessionId: FULL_SESSION.id };
+  const KEY_ARGUMENTS = 'appName: "shop", userId: "ann", sessionId: "cart"';
+  it.each([
+    { title: 'a session without its events', fields: '{ id }', configs: [{ numRecentEvents: 0 }] },
+    { title: 'all events', fields: '{ events { id } }', configs: [{}] },
+    {
+      title: 'some events',
+      fields: '{ events(numRecentEvents: 1, afterSeq: 2, afterTimestamp: 3) { id } }',
+      configs: [{ numRecentEvents: 1, afterSeq: 2, afterTimestamp: 3 }],
+    },
+    { title: 'null for all events', fields: '{ events(numRecentEvents: null) { id } }', configs: [{}] },
+    {
+      title: 'events in two ways',
+      fields: '{ new: events(numRecentEvents: 1) { id } late: events(afterSeq: 2) { id } }',
+      configs: [{ numRecentEvents: 1 }, { afterSeq: 2 }],
+    },
+    {
+      title: 'events in a fragment',
+      fields: '{ ... on Session { events(afterSeq: 4) { id } } }',
+      configs: [{ afterSeq: 4 }],
+    },
+  ])('read $title', async ({ fields: selected, configs }) => {
+    const calls = configs.map((config, index) => ({
+      method: 'getSession',
+      request: { ...(index === 0 ? KEY : FOUND), config },
+    }));
+    expect(await callsOf(`query { session(${KEY_ARGUMENTS}) ${selected} }`)).toEqual(linesOfCalls(calls));
+  });
+
+  it('give the events of each selection', async () => {
+    service.reply(REPLIES);
+    const { data } = await app.ask(
+      `{ session(${KEY_ARGUMENTS}) { a: events { seq } b: events(afterSeq: 2) { id body } } }`,
+    );
+    const events = FULL_SESSION.events.map(({ id, seq, ...rest }) => ({ seq, b: { id, body: { id, seq, ...rest } } }));
+    expect(data.session).toMatchObject({ a: events.map(({ seq }) => ({ seq })), b: events.map(({ b }) => b) });
+  });
+
+  it('read the state of listed sessions only where it is selected', async () => {
+    for (const [selected, includeState] of [
+      ['id', false],
+      ['id state', true],
+    ] as const) {
+      const calls = await callsOf(`query { sessions(appName: "shop") { nodes { ${selected} } } }`);
+      expect(calls).toEqual(['call listSessions', ...linesOf({ appName: 'shop', limit: 100, includeState })]);
+    }
+  });
+
+  it('give partial events back without a call', async () => {
+    service.reply({});
+    const event = { author: 'agent', partial: true, content: JSON_VALUES };
+    const { data, errors } = await app.ask(documentOf(app.schema, 'appendEvent'), { ...KEY, event });
+    expect([errors, data]).toEqual([[], { appendEvent: { event: null, duplicate: false } }]);
+    expect(service.calls).toEqual([]);
+  });
+});
+
+function literalOf(value: unknown): { readonly value: unknown; readonly literal: string } {
+  return { value, literal: JSON.stringify(value).replaceAll(/"(\w+)":/g, '$1:') };
+}
+
+/** The document with values in place of variables; arguments below keep their variables. */
+function withLiterals(document: string, all: readonly GraphQLArgument[]): string {
+  const names = new Set(all.map(({ name }) => name));
+  const [, kind, declared = '', rest = ''] = /^(\w+) \((.*?)\) (\{.*)$/.exec(document) ?? [];
+  const kept = declared.split(', ').filter((each) => !names.has(/^\$(\w+):/.exec(each)?.[1] ?? ''));
+  const written = rest.replaceAll(/\$(\w+)/g, (variable, name: string) =>
+    names.has(name) ? (VALUES[name]?.literal ?? 'null') : variable,
+  );
+  return `${kind} ${kept.length === 0 ? '' : `(${kept.join(', ')}) `}${written}`;
+}

@@ -1,0 +1,183 @@
+import { type Client, createClient } from 'graphql-ws';
+import { WebSocket } from 'ws';
+import type { LoggedEvent, SessionReference } from '../../src/index.js';
+import type { SessionSummary } from '../../src/summarizer/index.js';
+import type { Mappings } from '../transports/describe-mappings.js';
+import type { OperationName } from '../transports/operation-types.js';
+import { LARGE, type SessionJson, jsonOf } from '../transports/samples.js';
+import type { GraphqlApp } from './graphql-app.js';
+import { type GraphqlProblem, RemoteError } from './remote-error.js';
+import { documentOf } from './schema-documents.js';
+
+/** The field of each operation. */
+export const FIELD_OF: Readonly<Record<OperationName, string>> = {
+  createSession: 'createSession',
+  getOrCreateSession: 'getOrCreateSession',
+  getSession: 'session',
+  listSessions: 'sessions',
+  deleteSession: 'deleteSession',
+  listEvents: 'events',
+  watch: 'eventAppended',
+  append: 'appendEvent',
+  updateState: 'updateSessionState',
+  getState: 'session',
+  rewindSession: 'rewindSession',
+  forkSession: 'forkSession',
+  getUserState: 'userState',
+  updateUserState: 'updateUserState',
+  getAppState: 'appState',
+  updateAppState: 'updateAppState',
+  getSessionSummary: 'sessionSummary',
+  createSessionSummary: 'createSessionSummary',
+  listSummaries: 'sessionSummaries',
+};
+
+/** A missing session is null. */
+const NOT_FOUND = { received: null };
+
+/** How GraphQL carries each operation, with all arguments as variables and all fields selected. */
+export function graphqlMappings(app: GraphqlApp): Mappings & { close(): Promise<void> } {
+  const webSocket = createClient({ url: app.webSocketUrl, webSocketImpl: WebSocket, retryAttempts: 0 });
+  const ask = async (operation: OperationName, variables: object, selection?: string): Promise<unknown> => {
+    const field = FIELD_OF[operation];
+    const { data, errors } = await app.ask(documentOf(app.schema, field, selection), variables);
+    const [error] = errors;
+    if (error) throw new RemoteError(error);
+    return data[field];
+  };
+  return {
+    createSession: { send: (request) => ask('createSession', request), received: (session) => dataOf(jsonOf(session)) },
+    getOrCreateSession: {
+      send: (request) => ask('getOrCreateSession', request),
+      received: (session) => dataOf(jsonOf(session)),
+    },
+    getSession: {
+      send: ({ config, ...key }) => ask('getSession', { ...key, ...config }),
+      received: (session) => (session ? dataOf(jsonOf(session)) : null),
+      refused: ({ code }) => (code === 'SESSION_NOT_FOUND' ? NOT_FOUND : undefined),
+    },
+    listSessions: {
+      send({ limit, cursor, order, orderBy, ...owner }) {
+        const how = { first: limit, after: cursor, order: order?.toUpperCase(), orderBy: orderBy && ORDERS[orderBy] };
+        return ask('listSessions', { ...owner, ...how });
+      },
+      received: ({ sessions, nextCursor }) => ({
+        nodes: sessions.map((session) => listedOf(jsonOf(session))),
+        pageInfo: pageInfoOf(nextCursor),
+      }),
+      calls: ({ limit = 100, ...request }) => [
+        { method: 'listSessions', request: { ...request, limit, includeState: true } },
+      ],
+    },
+    deleteSession: { send: (key) => ask('deleteSession', key), received: () => true },
+    listEvents: {
+      send({ limit, cursor, order, ...request }) {
+        return ask('listEvents', { ...request, first: limit, after: cursor, order: order?.toUpperCase() });
+      },
+      received: ({ events, firstSeq, lastSeq, nextCursor }) => ({
+        nodes: events.map(eventOf),
+        pageInfo: pageInfoOf(nextCursor),
+        firstSeq,
+        lastSeq,
+      }),
+      calls: ({ limit = 100, ...request }) => [{ method: 'listEvents', request: { ...request, limit } }],
+    },
+    watch: {
+      send: ({ signal: _signal, ...request }) => subscribed(webSocket, documentOf(app.schema, FIELD_OF.watch), request),
+      received: (events) => events.map(eventOf),
+      calls: ({ afterSeq, ...key }) => [
+        { method: 'listEvents', request: { ...key, limit: 1, order: 'desc' } },
+        { method: 'watch', request: { ...key, afterSeq: afterSeq ?? LARGE } },
+      ],
+      replies: (result) => ({
+        listEvents: { events: [], firstSeq: 1, lastSeq: LARGE },
+        watch: result instanceof Error ? result : [...result, LAST],
+      }),
+    },
+    append: {
+      send: ({ session, ...request }) => ask('append', { ...keyOf(session), ...request }),
+      received: ({ event, duplicate }) => ({ event: eventOf(event), duplicate }),
+    },
+    updateState: { send: (request) => ask('updateState', request), received: eventOf },
+    getState: {
+      send: (key) => ask('getState', key, ' { state }'),
+      received: ({ state }) => ({ state }),
+      refused: ({ code }) => (code === 'SESSION_NOT_FOUND' ? NOT_FOUND : undefined),
+    },
+    rewindSession: { send: (request) => ask('rewindSession', request), received: (session) => dataOf(jsonOf(session)) },
+    forkSession: { send: (request) => ask('forkSession', request), received: (session) => dataOf(jsonOf(session)) },
+    getUserState: { send: (user) => ask('getUserState', user), received: (state) => state },
+    updateUserState: { send: (request) => ask('updateUserState', request), received: (state) => state },
+    getAppState: { send: (owner) => ask('getAppState', owner), received: (state) => state },
+    updateAppState: { send: (request) => ask('updateAppState', request), received: (state) => state },
+    getSessionSummary: { send: (key) => ask('getSessionSummary', key), received: summaryOf },
+    createSessionSummary: {
+      send: ({ session, force }) => ask('createSessionSummary', { ...keyOf(session), force }),
+      received: summaryOf,
+    },
+    listSummaries: {
+      send: ({ limit, ...request }) => ask('listSummaries', { ...request, first: limit }),
+      received: (summaries) => summaries.map(summaryOf),
+      calls: ({ limit = 100, ...request }) => [{ method: 'listSummaries', request: { ...request, limit } }],
+    },
+    close: async () => webSocket.dispose(),
+  };
+}
+
+const ORDERS = { lastUpdateTime: 'LAST_UPDATE_TIME', createTime: 'CREATE_TIME' } as const;
+
+/** Tells the reader of a subscription that it has seen all events. */
+const LAST = { id: 'the last one', seq: 0, invocationId: '', timestamp: 0, actions: {} };
+
+interface Message {
+  readonly data?: Readonly<Record<string, Readonly<Record<string, unknown>>>> | null;
+  readonly errors?: readonly GraphqlProblem[];
+}
+
+/** The events that a subscription gives until the last one. */
+async function subscribed(client: Client, query: string, variables: object): Promise<unknown[]> {
+  const events: unknown[] = [];
+  const answers = client.iterate({ query, variables: variables as Record<string, unknown> });
+  try {
+    for await (const answer of answers) {
+      const { data, errors } = answer as unknown as Message;
+      const [error] = errors ?? [];
+      if (error) throw new RemoteError(error);
+      const event = data?.[FIELD_OF.watch];
+      if (event?.id === LAST.id) break;
+      events.push(event);
+    }
+  } catch (error) {
+    throw Array.isArray(error) ? new RemoteError(error[0] as GraphqlProblem) : error;
+  }
+  return events;
+}
+
+function eventOf(event: LoggedEvent): object {
+  const { id, seq, invocationId, author = null, branch = null, timestamp, content = null, actions } = event;
+  return { id, seq, invocationId, author, branch, timestamp, content, actions, body: event };
+}
+
+function listedOf(json: SessionJson): object {
+  const { id, appName, userId, saveKey, state, createTime, lastUpdateTime, version, conversationCount } = json;
+  return { id, appName, userId, saveKey, state, createTime, lastUpdateTime, version, conversationCount };
+}
+
+function dataOf(json: SessionJson): object {
+  const eventsTruncated = 'eventsTruncated' in json ? json.eventsTruncated : null;
+  return { ...listedOf(json), eventsTruncated, events: json.events.map(eventOf) };
+}
+
+function summaryOf(summary: SessionSummary | undefined): object | null {
+  if (!summary) return null;
+  const absent = { model: null, promptVersion: null, inputTokens: null, outputTokens: null, durationMs: null };
+  return { ...absent, ...summary };
+}
+
+function pageInfoOf(nextCursor: string | undefined): object {
+  return { hasNextPage: nextCursor !== undefined, endCursor: nextCursor ?? null };
+}
+
+function keyOf({ id: sessionId, appName, userId }: SessionReference) {
+  return { appName, userId, sessionId };
+}

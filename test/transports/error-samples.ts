@@ -1,0 +1,99 @@
+import {
+  EventConflictError,
+  InvalidInputError,
+  LeaseLostError,
+  LimitExceededError,
+  SessionExistsError,
+  SessionNotFoundError,
+  StaleSessionError,
+  StoreUnavailableError,
+  UnsavedStateError,
+} from '../../src/index.js';
+import type { SessionsErrorCode } from '../../src/sessions/domain/errors.js';
+import { SummaryFailedError, SummaryNotFoundError } from '../../src/summarizer/index.js';
+
+/** An error of the service, and what a client has to be told. */
+export interface ErrorSample {
+  readonly error: Error;
+  readonly code: SessionsErrorCode | 'INTERNAL';
+  readonly status: number;
+  readonly message: string;
+  readonly details: {
+    readonly path?: string;
+    readonly currentVersion?: number;
+    readonly outcomeUnknown?: boolean;
+    readonly eventId?: string;
+  };
+}
+
+type Sample = Omit<ErrorSample, 'code'>;
+
+const SECRET = 'password=hunter2';
+
+function lostAppend(): StoreUnavailableError {
+  const error = new StoreUnavailableError(`10.0.0.7 is away, ${SECRET}.`, true, { publicReason: 'The store is away.' });
+  error.eventId = 'event/7 ä';
+  return error;
+}
+
+const said = (error: Error, status: number, details: Sample['details'] = {}): Sample => ({
+  error,
+  status,
+  message: error.message,
+  details,
+});
+
+/** Each code that an error may have. The compiler demands a sample of a new one. */
+const SAMPLES: Readonly<Record<SessionsErrorCode, readonly Sample[]>> = {
+  INVALID_INPUT: [
+    said(new InvalidInputError('must be odd', '$.actions.stateDelta["ä"]'), 400, { path: '$.actions.stateDelta["ä"]' }),
+    said(new InvalidInputError('name it in one way'), 400),
+  ],
+  SESSION_NOT_FOUND: [said(new SessionNotFoundError('cart "1" ä'), 404)],
+  SESSION_EXISTS: [said(new SessionExistsError('cart "1" ä'), 409)],
+  EVENT_CONFLICT: [said(new EventConflictError('event "1" ä', 7), 409)],
+  STALE_SESSION: [
+    said(new StaleSessionError(3, 999_999_999_999_999), 409, { currentVersion: 999_999_999_999_999 }),
+    said(new StaleSessionError(3, 0), 409, { currentVersion: 0 }),
+  ],
+  UNSAVED_STATE: [said(new UnsavedStateError('cart', ['step', 'user:theme']), 409)],
+  LIMIT_EXCEEDED: [
+    said(new LimitExceededError('is too long', '$.content'), 413, { path: '$.content' }),
+    said(new LimitExceededError('The page is too large'), 413),
+  ],
+  LEASE_LOST: [said(new LeaseLostError('summary of cart'), 409)],
+  SUMMARY_NOT_FOUND: [said(new SummaryNotFoundError('cart'), 404)],
+  SUMMARY_FAILED: [
+    {
+      error: new SummaryFailedError('gpt', SECRET),
+      status: 502,
+      message: 'The model gave no summary. Nothing was changed; try again later.',
+      details: {},
+    },
+  ],
+  STORE_UNAVAILABLE: [
+    said(new StoreUnavailableError('The store is away.', false), 503, { outcomeUnknown: false }),
+    {
+      error: lostAppend(),
+      status: 503,
+      message: 'The store is away. The outcome is unknown: retry with the same event id.',
+      details: { outcomeUnknown: true, eventId: 'event/7 ä' },
+    },
+  ],
+};
+
+/** An error that the service should not have thrown. Its message may hold anything. */
+const BUG: ErrorSample = {
+  error: new Error(SECRET),
+  code: 'INTERNAL',
+  status: 500,
+  message: 'The request could not be answered; the log of the server says why.',
+  details: {},
+};
+
+export const ERROR_SAMPLES: readonly ErrorSample[] = [
+  ...Object.entries(SAMPLES).flatMap(([code, samples]) =>
+    samples.map((sample) => ({ ...sample, code: code as SessionsErrorCode })),
+  ),
+  BUG,
+];

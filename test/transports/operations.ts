@@ -1,0 +1,291 @@
+import type {
+  CreateSessionRequest,
+  EventInput,
+  ForkSessionRequest,
+  GetSessionRequest,
+  RewindSessionRequest,
+  Session,
+} from '../../src/index.js';
+import type { Case, Operations } from './operation-types.js';
+import {
+  FULL_EVENT,
+  FULL_SESSION,
+  FULL_SUMMARY,
+  JSON_VALUES,
+  KEY,
+  LARGE,
+  LARGEST,
+  REFERENCE,
+  SMALL_EVENT,
+  SMALL_SESSION,
+  SMALL_SUMMARY,
+  STORED_EVENT,
+  USER,
+  sessionOf,
+} from './samples.js';
+
+const IDS = { appName: 'everywhere', userId: 'everywhere', sessionId: 'everywhere' } as const;
+const USER_IDS = { appName: 'everywhere', userId: 'everywhere' } as const;
+const CHANGES = { stateDelta: 'everywhere', stateRemovals: 'everywhere' } as const;
+const NOT_COUNTED = { notOverGraphql: 'pages go by cursors' } as const;
+const ONLY_INSIDE = 'only the summarizer needs it';
+const NO_ABORT = 'a client that stops waiting does not stop a summary';
+
+/** Fields that are null, as ADK for Python sends them. */
+const NULLS = {
+  id: 'e-2',
+  author: 'agent',
+  branch: null,
+  partial: null,
+  content: null,
+  usageMetadata: null,
+  actions: {
+    stateDelta: null,
+    transferToAgent: null,
+  },
+} as unknown as EventInput;
+
+const ALL_CHANGES = { stateDelta: JSON_VALUES, stateRemovals: ['draft', 'user:old', '', '__proto__', '😀'] };
+const [FULL, SMALL] = [sessionOf(FULL_SESSION), sessionOf(SMALL_SESSION)];
+const STATE = { ...JSON_VALUES, shared: true };
+
+/** The two results of operations that return a session. */
+function sessionCases<Request>(
+  least: Request,
+  others: readonly { readonly title: string; readonly request: Request }[],
+): readonly Case<Request, Session>[] {
+  return [
+    { title: 'the fewest fields', request: least, result: SMALL },
+    ...others.map((each) => ({ ...each, result: FULL })),
+  ];
+}
+
+function stateCases<Owner extends object>(
+  owner: Owner,
+): readonly Case<
+  Owner & { stateDelta?: Record<string, unknown>; stateRemovals?: string[] },
+  Record<string, unknown>
+>[] {
+  return [
+    { title: 'all fields', request: { ...owner, ...ALL_CHANGES }, result: STATE },
+    { title: 'only new values', request: { ...owner, stateDelta: { kept: null } }, result: {} },
+    { title: 'only removals', request: { ...owner, stateRemovals: ['a'] }, result: STATE },
+    {
+      title: 'nothing to remove and nothing to set',
+      request: { ...owner, stateDelta: {}, stateRemovals: [] },
+      result: {},
+    },
+  ];
+}
+
+const CREATE = { ...IDS, state: 'everywhere' } as const;
+const CREATE_CASES = [
+  { title: 'all fields', request: { ...KEY, state: JSON_VALUES } },
+  { title: 'an empty state', request: { ...KEY, state: {} } },
+];
+
+/** Every operation that clients reach, with the requests that all transports have to pass on exactly. */
+export const OPERATIONS: Operations = {
+  createSession: {
+    fields: CREATE,
+    cases: sessionCases<CreateSessionRequest>(USER, [
+      ...CREATE_CASES,
+      { title: 'a state alone', request: { ...USER, state: { a: null } } },
+    ]),
+  },
+  getOrCreateSession: { fields: CREATE, cases: sessionCases<CreateSessionRequest>(KEY, CREATE_CASES) },
+  getSession: {
+    fields: { ...IDS, config: 'everywhere' },
+    cases: [
+      ...sessionCases<GetSessionRequest>(KEY, [
+        { title: 'only the newest events', request: { ...KEY, config: { numRecentEvents: 7 } } },
+        { title: 'no events', request: { ...KEY, config: { numRecentEvents: 0 } } },
+        { title: 'only events from a time on', request: { ...KEY, config: { afterTimestamp: LARGE } } },
+        { title: 'only events after one', request: { ...KEY, config: { afterSeq: LARGE } } },
+        {
+          title: 'three limits with different values',
+          request: { ...KEY, config: { numRecentEvents: 1, afterTimestamp: 2, afterSeq: 3 } },
+        },
+      ]),
+      { title: 'a missing session', request: KEY, result: undefined },
+    ],
+  },
+  listSessions: {
+    fields: {
+      appName: 'everywhere',
+      userId: 'everywhere',
+      limit: 'everywhere',
+      cursor: 'everywhere',
+      order: 'everywhere',
+      orderBy: 'everywhere',
+      page: NOT_COUNTED,
+      offset: NOT_COUNTED,
+      includeState: { notOverGraphql: 'it follows from the selected fields' },
+    },
+    cases: [
+      { title: 'the fewest fields', request: { appName: 'shop' }, result: { sessions: [], limit: 100 } },
+      {
+        title: 'all fields of a walk by cursor',
+        request: { ...USER, limit: 2, cursor: 'c/+=& ä', order: 'asc', orderBy: 'createTime', includeState: true },
+        result: { sessions: [FULL, SMALL], limit: 2, nextCursor: 'd/+=& ä' },
+      },
+      {
+        title: 'the defaults, named',
+        request: { ...USER, limit: 1_000, order: 'desc', orderBy: 'lastUpdateTime' },
+        result: { sessions: [SMALL], limit: 1_000, nextCursor: 'next' },
+      },
+      {
+        title: 'a page by its number, without state',
+        request: { ...USER, limit: 3, page: 5, includeState: false },
+        result: { sessions: [SMALL], limit: 3, page: 5, totalItems: 14, totalPages: 6 },
+      },
+      {
+        title: 'a page by its offset',
+        request: { ...USER, offset: 0, limit: 4 },
+        result: { sessions: [SMALL], limit: 4, page: 1, totalItems: 1, totalPages: 2 },
+      },
+    ],
+  },
+  deleteSession: { fields: IDS, cases: [{ title: 'a key', request: KEY, result: undefined }] },
+  listEvents: {
+    fields: {
+      ...IDS,
+      limit: 'everywhere',
+      cursor: 'everywhere',
+      order: 'everywhere',
+      afterSeq: 'everywhere',
+      beforeSeq: 'everywhere',
+    },
+    cases: [
+      { title: 'the fewest fields', request: KEY, result: { events: [], firstSeq: 1, lastSeq: 0 } },
+      {
+        title: 'all fields',
+        request: { ...KEY, limit: 2, cursor: 'c/+=& ä', order: 'desc', afterSeq: 3, beforeSeq: LARGE },
+        result: { events: [STORED_EVENT, SMALL_EVENT], firstSeq: 4, lastSeq: LARGE, nextCursor: 'd/+=& ä' },
+      },
+      {
+        title: 'zeros',
+        request: { ...KEY, order: 'asc', afterSeq: 0, beforeSeq: 1 },
+        result: { events: [SMALL_EVENT], firstSeq: 0, lastSeq: 2 },
+      },
+    ],
+  },
+  watch: {
+    fields: { ...IDS, afterSeq: 'everywhere', signal: 'everywhere' },
+    cases: [
+      { title: 'a place in the log', request: { ...KEY, afterSeq: 3 }, result: [STORED_EVENT, SMALL_EVENT] },
+      { title: 'the beginning', request: { ...KEY, afterSeq: 0 }, result: [SMALL_EVENT] },
+      { title: 'no place', request: KEY, result: [STORED_EVENT] },
+    ],
+  },
+  append: {
+    fields: {
+      session: 'everywhere',
+      event: 'everywhere',
+      expectedVersion: 'everywhere',
+      expectedMarksSeq: { notOverClient: ONLY_INSIDE, notOverGraphql: ONLY_INSIDE },
+    },
+    cases: [
+      {
+        title: 'all fields',
+        request: { session: REFERENCE, event: FULL_EVENT, expectedVersion: LARGE },
+        result: { event: STORED_EVENT, duplicate: false },
+      },
+      {
+        title: 'an event that was stored before',
+        request: { session: REFERENCE, event: { id: 'e-2', author: 'user' }, expectedVersion: 0 },
+        result: { event: SMALL_EVENT, duplicate: true },
+      },
+      {
+        title: 'fields that are null',
+        request: { session: REFERENCE, event: NULLS },
+        result: { event: { ...SMALL_EVENT, content: null }, duplicate: false },
+      },
+    ],
+  },
+  updateState: {
+    fields: { ...IDS, ...CHANGES, expectedVersion: { notOverClient: 'the client takes it with `append`' } },
+    cases: [
+      {
+        title: 'all fields and a version',
+        request: { ...KEY, ...ALL_CHANGES, expectedVersion: LARGE },
+        result: STORED_EVENT,
+      },
+      ...stateCases(KEY).map((each) => ({ ...each, result: SMALL_EVENT })),
+    ],
+    calls: ({ appName, userId, sessionId, stateDelta, stateRemovals, expectedVersion }) => {
+      const session = { id: sessionId, appName, userId };
+      const event = { author: 'system', actions: { stateDelta, stateRemovals } };
+      return [{ method: 'appendEvent', request: { session, event, expectedVersion } }];
+    },
+  },
+  getState: {
+    fields: IDS,
+    cases: [{ title: 'a key', request: KEY, result: FULL }],
+    calls: (key) => [{ method: 'getSession', request: { ...key, config: { numRecentEvents: 0 } } }],
+  },
+  rewindSession: {
+    fields: { ...IDS, toSeq: 'everywhere', invocationId: 'everywhere', expectedVersion: 'everywhere' },
+    cases: sessionCases<RewindSessionRequest>({ ...KEY, toSeq: 0 }, [
+      { title: 'a place and a version', request: { ...KEY, toSeq: LARGEST, expectedVersion: LARGE } },
+      { title: 'an invocation', request: { ...KEY, invocationId: 'inv/1 ä', expectedVersion: 0 } },
+    ]),
+  },
+  forkSession: {
+    fields: { ...IDS, atSeq: 'everywhere', newSessionId: 'everywhere' },
+    cases: sessionCases<ForkSessionRequest>(KEY, [
+      { title: 'all fields', request: { ...KEY, atSeq: LARGEST, newSessionId: 'a new/id ä' } },
+      { title: 'the beginning', request: { ...KEY, atSeq: 0 } },
+    ]),
+  },
+  getUserState: { fields: USER_IDS, cases: [{ title: 'a user', request: USER, result: STATE }] },
+  updateUserState: { fields: { ...USER_IDS, ...CHANGES }, cases: stateCases(USER) },
+  getAppState: {
+    fields: { appName: 'everywhere' },
+    cases: [{ title: 'an app', request: { appName: 'shop' }, result: STATE }],
+  },
+  updateAppState: { fields: { appName: 'everywhere', ...CHANGES }, cases: stateCases({ appName: 'shop' }) },
+  getSessionSummary: {
+    fields: IDS,
+    cases: [
+      { title: 'a summary with all fields', request: KEY, result: FULL_SUMMARY },
+      { title: 'a summary with the fewest fields', request: KEY, result: SMALL_SUMMARY },
+      { title: 'no summary', request: KEY, result: undefined },
+    ],
+  },
+  createSessionSummary: {
+    fields: {
+      session: 'everywhere',
+      force: 'everywhere',
+      signal: {
+        notOverClient: NO_ABORT,
+        notOverGraphql: NO_ABORT,
+      },
+    },
+    cases: [
+      { title: 'by force', request: { session: REFERENCE, force: true }, result: FULL_SUMMARY },
+      { title: 'not by force', request: { session: REFERENCE, force: false }, result: undefined },
+      { title: 'only if it is due', request: { session: REFERENCE }, result: SMALL_SUMMARY },
+    ],
+  },
+  listSummaries: {
+    fields: { ...IDS, afterSeq: 'everywhere', limit: 'everywhere' },
+    cases: [
+      { title: 'all fields', request: { ...KEY, afterSeq: LARGE, limit: 2 }, result: [FULL_SUMMARY, SMALL_SUMMARY] },
+      { title: 'zero', request: { ...KEY, afterSeq: 0, limit: 1_000 }, result: [] },
+      { title: 'the fewest fields', request: KEY, result: [SMALL_SUMMARY] },
+    ],
+  },
+};
+
+/** Methods of the services that no client reaches, and why. */
+export const NOT_REMOTE: Readonly<Record<string, string>> = {
+  appendEvent: 'it is `append`, and returns partial events as they are; both transports do the same',
+  updateSession: 'it saves what changed in a session object; clients have none',
+  purgeExpired: 'the server does it',
+  sweep: 'the server does it',
+  counts: 'for metrics of the server',
+  whenIdle: 'for tests and for the end of the process',
+  finish: 'for the end of the process',
+  close: 'for the end of the process',
+};
