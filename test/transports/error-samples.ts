@@ -9,7 +9,12 @@ import {
   StoreUnavailableError,
   UnsavedStateError,
 } from '../../src/index.js';
-import type { SessionsErrorCode } from '../../src/sessions/domain/errors.js';
+import {
+  type SessionsErrorCode,
+  TurnHeldError,
+  TurnLostError,
+  TurnRequiredError,
+} from '../../src/sessions/domain/errors.js';
 import { SummaryFailedError, SummaryNotFoundError } from '../../src/summarizer/index.js';
 
 /** An error of the service, and what a client has to be told. */
@@ -56,6 +61,9 @@ const SAMPLES: Readonly<Record<SessionsErrorCode, readonly Sample[]>> = {
     said(new StaleSessionError(3, 999_999_999_999_999), 409, { currentVersion: 999_999_999_999_999 }),
     said(new StaleSessionError(3, 0), 409, { currentVersion: 0 }),
   ],
+  TURN_HELD: [said(new TurnHeldError('cart', 'bob ä', 1_767_225_600_000), 409)],
+  TURN_LOST: [said(new TurnLostError('cart'), 409)],
+  TURN_REQUIRED: [said(new TurnRequiredError('cart'), 409)],
   UNSAVED_STATE: [said(new UnsavedStateError('cart', ['step', 'user:theme']), 409)],
   LIMIT_EXCEEDED: [
     said(new LimitExceededError('is too long', '$.content'), 413, { path: '$.content' }),
