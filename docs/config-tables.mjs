@@ -1,27 +1,25 @@
-// Writes what the table of variables says into docs/configuration.md and .env.example: `npm run docs:config`.
+// Writes the tables of variables in docs/configuration.md, and .env.example, from the settings: `npm run docs:config`.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { APP_VARIABLES } from '../dist/config/app-variables.js';
-import { SUMMARIZER_VARIABLES } from '../dist/config/summarizer-variables.js';
-import { VARIABLES as SESSION_VARIABLES } from '../dist/config/variables.js';
+import { fileURLToPath } from 'node:url';
 
 const docs = new URL('configuration.md', import.meta.url);
 const example = new URL('../.env.example', import.meta.url);
 
-/** The tables, and the marks between which each of them stands. */
-const TABLES = [
+/** The tables, and the marks around each of them. */
+const tablesOf = ({ library, app }) => [
   {
-    variables: [...SESSION_VARIABLES, ...SUMMARIZER_VARIABLES],
+    variables: library,
     begin: '<!-- variables: written by `npm run docs:config` -->',
     end: '<!-- end of variables -->',
   },
   {
-    variables: Object.values(APP_VARIABLES),
+    variables: app,
     begin: '<!-- variables of the app: written by `npm run docs:config` -->',
     end: '<!-- end of variables of the app -->',
   },
 ];
 
-/** What those have to know who copy a variable to where it does not belong. */
+/** Warnings for readers who copy a variable to another app. */
 const WARNINGS = new Map([
   ['SESSIONS_ACCESS', 'only for the app of `npm start`: leave it out in an app of your own, which would not start'],
 ]);
@@ -30,16 +28,19 @@ const meaningOf = ({ name, meaning }) => [meaning, WARNINGS.get(name)].filter(Bo
 
 const cell = (text) => text.replaceAll('|', '\\|');
 
+const defaultOf = (variable) => variable.otherwise ?? variable.default?.toString();
+
 /** A table of variables, for the docs. */
 function tableOf(variables) {
   const rows = variables.map((variable) => {
-    const { name, kind, otherwise = '–' } = variable;
-    return ['', `\`${name}\``, cell(meaningOf(variable)), cell(kind.allowed), cell(otherwise), ''].join(' | ').trim();
+    const { name, kind } = variable;
+    const cells = [meaningOf(variable), kind.allowed, defaultOf(variable) ?? '–'].map(cell);
+    return ['', `\`${name}\``, ...cells, ''].join(' | ').trim();
   });
   return ['| variable | meaning | allowed | without it |', '|---|---|---|---|', ...rows].join('\n');
 }
 
-/** The text of the docs with a table in its place. */
+/** Replaces a table in the docs. */
 function withTable(text, { variables, begin, end }) {
   const [before, rest] = text.split(begin);
   const after = rest?.split(end)[1];
@@ -47,28 +48,32 @@ function withTable(text, { variables, begin, end }) {
   return `${before}${begin}\n\n${tableOf(variables)}\n\n${end}${after}`;
 }
 
-/** A file for people to copy to `.env`: all that may stand there, switched off. */
-export function envExample() {
-  const entries = TABLES.flatMap(({ variables }) => variables).flatMap((variable) => {
-    const { name, kind, otherwise = '' } = variable;
-    return [
-      `# ${meaningOf(variable).replaceAll('`', '')}: ${kind.allowed}`,
-      `# ${name}=${/^[\w.:/-]*$/.test(otherwise) ? otherwise : ''}`,
-      '',
-    ];
-  });
+/** A file to copy to `.env`: every variable, commented out. */
+function envExample(tables) {
+  const entries = tables
+    .flatMap(({ variables }) => variables)
+    .flatMap((variable) => {
+      const { name, kind } = variable;
+      const value = defaultOf(variable) ?? '';
+      return [
+        `# ${meaningOf(variable).replaceAll('`', '')}: ${kind.allowed}`,
+        `# ${name}=${/^[\w.:/-]*$/.test(value) ? value : ''}`,
+        '',
+      ];
+    });
   return ['# Copy to .env and take away the # of what you set. docs/configuration.md explains.', '', ...entries]
     .join('\n')
     .trimEnd()
     .concat('\n');
 }
 
-/** The files as they are, and as they should be. */
-export function configFiles() {
+/** The files as they are, and as they should be for these variables. */
+export function configFiles(variables) {
+  const tables = tablesOf(variables);
   const text = readFileSync(docs, 'utf8');
   return [
-    { file: docs, text, expected: TABLES.reduce(withTable, text) },
-    { file: example, text: readOrNothing(example), expected: envExample() },
+    { file: docs, text, expected: tables.reduce(withTable, text) },
+    { file: example, text: readOrNothing(example), expected: envExample(tables) },
   ];
 }
 
@@ -80,10 +85,16 @@ function readOrNothing(file) {
   }
 }
 
-if (process.argv.includes('--check')) {
-  const stale = configFiles().filter(({ text, expected }) => text !== expected);
-  for (const { file } of stale) console.error(`${file.pathname} is out of date: run npm run docs:config`);
-  process.exitCode = stale.length > 0 ? 1 : 0;
-} else {
-  for (const { file, expected } of configFiles()) writeFileSync(file, expected);
+async function builtVariables() {
+  const { APP_VARIABLES } = await import('../dist/config/app.config.js');
+  const { SESSION_VARIABLES } = await import('../dist/config/sessions.config.js');
+  const { SUMMARIZER_VARIABLES } = await import('../dist/config/summarizer-settings.js');
+  return { library: [...SESSION_VARIABLES, ...SUMMARIZER_VARIABLES], app: APP_VARIABLES };
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const write = (variables) => {
+    for (const { file, expected } of configFiles(variables)) writeFileSync(file, expected);
+  };
+  void builtVariables().then(write);
 }

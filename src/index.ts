@@ -1,8 +1,14 @@
 export { ConfigurationError } from './config/configuration-error.js';
-export * from './config/history.js';
-export * from './config/limits.js';
-export type * from './config/store-settings.js';
-export * from './config/ttl.js';
+export {
+  DEFAULT_HISTORY,
+  DEFAULT_LIMITS,
+  DEFAULT_TTL,
+  type HistorySettings,
+  type SessionLimits,
+  type TtlSettings,
+  type WriteLimits,
+} from './config/session-settings.js';
+export type { DatabaseSettings, RedisSettings, StoreSettings } from './config/store-settings.js';
 export { type Scope, StatePrefix, type StoredScope } from './state/scopes.js';
 export { State } from './state/state.js';
 export type { StateChanges } from './state/state-changes.js';

@@ -1,4 +1,4 @@
-import { isProduction } from '../config/presets.js';
+import { isProduction } from '../config/sessions.config.js';
 
 /** An entry point of the app. */
 export interface Endpoint {

@@ -1,26 +1,154 @@
 import { registerAs } from '@nestjs/config';
-import { APP_PREFIXES, APP_VARIABLES } from './app-variables.js';
 import { ConfigurationError, attempt, problemsIn } from './configuration-error.js';
-import { type CheckedVariables, readEnvironment } from './environment.js';
-import { isProduction } from './presets.js';
-import { type SessionsConfig, sessionsFromEnvironment } from './sessions-from-environment.js';
-import { type SummarizerConfig, summarizerFromEnvironment } from './summarizer-from-environment.js';
-import { problemsOfNames } from './unknown-variables.js';
-import type { Variable } from './variables.js';
+import { type Reading, problemsOfNames, readVariables } from './environment.js';
+import { HIGHEST_PORT } from './redis-address.js';
+import { type SessionsConfig, isProduction, sessionsFromEnvironment } from './sessions.config.js';
+import {
+  type VariableSettings,
+  flag,
+  host,
+  listOf,
+  matching,
+  namedVariables,
+  secondsUpTo,
+  wholeNumber,
+} from './setting.js';
+import { type SummarizerConfig, summarizerFromEnvironment } from './summarizer.config.js';
 
-/** What the app itself, beside its sessions, takes from its environment. */
+const LONGEST_SECONDS = 86_400;
+
+const shortTime = secondsUpTo(LONGEST_SECONDS, { canBeZero: true });
+
+/** Prefixes of variables of the app. Unknown names with these are refused. */
+const PREFIXES = ['THROTTLE_', 'STREAM_', 'SHUTDOWN_', 'GRAPHQL_', 'WEBSOCKET_'];
+
+/** The variables of the app of `npm start`, in addition to those of sessions and summaries. */
+const SETTINGS = {
+  PORT: {
+    kind: wholeNumber(0, HIGHEST_PORT),
+    meaning: 'where it listens; 0 = any port that is free',
+    default: 3000,
+  },
+  HOST: {
+    kind: host,
+    meaning: 'the address it listens on; 0.0.0.0 = all of them. Any but a loopback address needs `SESSIONS_ACCESS`',
+    default: '127.0.0.1',
+  },
+  SESSIONS_ACCESS: {
+    kind: matching(/^open$/, 'open, or left out'),
+    meaning:
+      'allows everyone who can reach the app to access every session; required in production, and if `HOST` is not a loopback address',
+  },
+  ALLOWED_HOSTS: {
+    kind: listOf(/^([^\s,:/*]+|\*)$/, 'host names without port, separated by commas, or * for any'),
+    meaning: 'host names of the app, in addition to localhost and IP addresses',
+  },
+  ALLOWED_ORIGINS: {
+    kind: listOf(/^https?:\/\/[^\s,/?#@*]+$/, 'origins such as https://app.example, separated by commas'),
+    meaning: 'pages that may call the app from a browser, besides its own',
+  },
+  REQUEST_LOG: {
+    kind: flag,
+    meaning: 'whether each request gets a line in the log',
+    default: true,
+  },
+  THROTTLE_LIMIT: {
+    kind: wholeNumber(),
+    meaning: 'requests that one address may make in the time below; 0 = any number',
+    default: 6000,
+  },
+  THROTTLE_TTL_SECONDS: {
+    kind: wholeNumber(1, LONGEST_SECONDS),
+    meaning: 'the time in which they are counted',
+    default: 60,
+  },
+  TRUSTED_PROXIES: {
+    kind: wholeNumber(0, 100),
+    meaning: 'number of proxies in front of the app that add to `X-Forwarded-For`; determines the address of a client',
+    default: 0,
+  },
+  STREAM_MAX_AGE_SECONDS: {
+    kind: shortTime,
+    meaning: 'how old a stream may get before its reader has to connect again; 0 = any age',
+    default: 3600,
+  },
+  STREAM_RECHECK_SECONDS: {
+    kind: shortTime,
+    meaning: 'how often the access to a stream is checked again; 0 = only when it begins',
+    default: 60,
+  },
+  STREAM_STALL_SECONDS: {
+    kind: shortTime,
+    meaning: 'how long a reader may take for an event before its stream ends; 0 = no limit',
+    default: 60,
+  },
+  GRAPHQL_MAX_TEXT_BYTES: {
+    kind: wholeNumber(1),
+    meaning: 'length of a GraphQL document; values go as variables',
+    default: 65_536,
+  },
+  GRAPHQL_MAX_ITEMS: {
+    kind: wholeNumber(1),
+    meaning: 'events and sessions that one GraphQL document may ask for',
+    default: 10_000,
+  },
+  GRAPHQL_MAX_ANSWER_BYTES: {
+    kind: wholeNumber(1),
+    meaning: 'events and state that one GraphQL document may be answered with',
+    default: 33_554_432,
+  },
+  WEBSOCKET_MAX_MESSAGE_BYTES: {
+    kind: wholeNumber(1),
+    meaning: 'length of a message over a WebSocket',
+    default: 4_194_304,
+  },
+  WEBSOCKET_HANDSHAKE_SECONDS: {
+    kind: secondsUpTo(LONGEST_SECONDS, { canBeZero: false }),
+    meaning: 'how long a WebSocket may be open before it sends `connection_init`',
+    default: 5,
+  },
+  WEBSOCKET_MAX_CONNECTIONS: {
+    kind: wholeNumber(),
+    meaning: 'WebSockets at the same time; 0 = any number',
+    default: 1000,
+  },
+  WEBSOCKET_MAX_CONNECTIONS_PER_ADDRESS: {
+    kind: wholeNumber(),
+    meaning: 'the same for one address, see `TRUSTED_PROXIES`; 0 = any number',
+    default: 100,
+  },
+  HEALTH_TIME_LIMIT_MS: {
+    kind: wholeNumber(1, 60_000),
+    meaning: 'how long the store may take to answer `GET /health/ready`',
+    default: 2000,
+  },
+  SHUTDOWN_DELAY_SECONDS: {
+    kind: shortTime,
+    meaning: 'how long it is not ready, and still accepts requests, before it ends',
+    default: 0,
+  },
+  SHUTDOWN_LIMIT_SECONDS: {
+    kind: shortTime,
+    meaning: 'how long requests that are under way may take when it ends; what is left then is cut off',
+    default: 20,
+  },
+} as const satisfies VariableSettings;
+
+export const APP_VARIABLES = namedVariables('app', SETTINGS);
+
+/** The settings of the app. */
 export interface AppConfig {
   readonly port: number;
-  /** The address it listens on. */
+  /** The address that it listens on. */
   readonly host: string;
-  /** Names and pages of other origins that it answers to, besides its own. */
+  /** Host names and origins that it accepts, in addition to its own. */
   readonly allowedHosts: readonly string[];
   readonly allowedOrigins: readonly string[];
   readonly isRequestLogged: boolean;
   readonly throttle: { readonly limit: number; readonly ttlSeconds: number };
   readonly trustedProxies: number;
   readonly streams: { readonly maxAgeSeconds: number; readonly recheckSeconds: number; readonly stallSeconds: number };
-  /** Limits of documents, their answers and WebSockets. */
+  /** Limits of documents, responses and WebSockets. */
   readonly graphql: {
     readonly maxTextBytes: number;
     readonly maxItems: number;
@@ -35,84 +163,77 @@ export interface AppConfig {
   readonly shutdown: { readonly delaySeconds: number; readonly limitSeconds: number };
 }
 
-/** What the app needs to start. */
+/** Everything that the app needs to start. */
 export interface Configuration {
   readonly app: AppConfig;
   readonly sessions: SessionsConfig;
   readonly summarizer: SummarizerConfig;
 }
 
-/** Reads all that is needed; what is wrong with any of it is said at once, variable by variable. */
+/** Reads the whole configuration. Reports all problems at once, by variable. */
 export function configurationFrom(env: NodeJS.ProcessEnv): Configuration {
-  const own = readEnvironment(env, Object.values(APP_VARIABLES));
-  const sessions = attempt(() => sessionsFromEnvironment(env, { alsoKnown: [APP_VARIABLES.access.name] }));
+  const reading = readVariables(env, APP_VARIABLES);
+  const app = appFrom(reading);
+  const sessions = attempt(() => sessionsFromEnvironment(env, { alsoKnown: ['SESSIONS_ACCESS'] }));
   const summarizer = attempt(() => summarizerFromEnvironment(env));
-  const names = Object.values(APP_VARIABLES).map(({ name }) => name);
+  const names = APP_VARIABLES.map(({ name }) => name);
   const problems = [
-    ...own.problems.values(),
-    ...APP_PREFIXES.flatMap((prefix) => problemsOfNames(env, names, prefix)),
-    ...problemsOfAccess(env, own.values),
+    ...reading.problems.values(),
+    ...PREFIXES.flatMap((prefix) => problemsOfNames(env, names, prefix)),
+    ...problemsOfAccess(env, app.host),
     ...problemsIn(sessions),
     ...problemsIn(summarizer),
   ];
   const isWrong = sessions instanceof ConfigurationError || summarizer instanceof ConfigurationError;
   if (isWrong || problems.length > 0) throw new ConfigurationError(problems);
-  return { app: appFrom(own.values), sessions, summarizer };
+  return { app, sessions, summarizer };
 }
 
-function appFrom(values: CheckedVariables): AppConfig {
-  const number = ({ name, otherwise }: Variable): number => Number(values.get(name) ?? otherwise);
-  const list = ({ name }: Variable): string[] => (values.get(name) ?? []) as string[];
-  const variables = APP_VARIABLES;
+type Name = keyof typeof SETTINGS;
+
+function appFrom({ values }: Reading): AppConfig {
+  const valueOf = (name: Name): unknown => values.get(name) ?? (SETTINGS as VariableSettings)[name]?.default;
+  const number = (name: Name): number => Number(valueOf(name));
+  const list = (name: Name): string[] => (valueOf(name) ?? []) as string[];
   return {
-    port: number(variables.port),
-    host: hostIn(values),
-    allowedHosts: list(variables.allowedHosts),
-    allowedOrigins: list(variables.allowedOrigins),
-    isRequestLogged: values.get(variables.requestLog.name) !== false,
-    throttle: { limit: number(variables.throttleLimit), ttlSeconds: number(variables.throttleTtlSeconds) },
-    trustedProxies: number(variables.proxies),
+    port: number('PORT'),
+    host: String(valueOf('HOST')).replaceAll(/^\[|\]$/g, ''),
+    allowedHosts: list('ALLOWED_HOSTS'),
+    allowedOrigins: list('ALLOWED_ORIGINS'),
+    isRequestLogged: valueOf('REQUEST_LOG') === true,
+    throttle: { limit: number('THROTTLE_LIMIT'), ttlSeconds: number('THROTTLE_TTL_SECONDS') },
+    trustedProxies: number('TRUSTED_PROXIES'),
     streams: {
-      maxAgeSeconds: number(variables.streamMaxAgeSeconds),
-      recheckSeconds: number(variables.streamRecheckSeconds),
-      stallSeconds: number(variables.streamStallSeconds),
+      maxAgeSeconds: number('STREAM_MAX_AGE_SECONDS'),
+      recheckSeconds: number('STREAM_RECHECK_SECONDS'),
+      stallSeconds: number('STREAM_STALL_SECONDS'),
     },
     graphql: {
-      maxTextBytes: number(variables.graphqlMaxTextBytes),
-      maxItems: number(variables.graphqlMaxItems),
-      maxAnswerBytes: number(variables.graphqlMaxAnswerBytes),
-      maxMessageBytes: number(variables.webSocketMaxMessageBytes),
-      handshakeSeconds: number(variables.webSocketHandshakeSeconds),
-      maxConnections: number(variables.webSocketMaxConnections),
-      maxConnectionsPerAddress: number(variables.webSocketMaxConnectionsPerAddress),
-      stallSeconds: number(variables.streamStallSeconds),
+      maxTextBytes: number('GRAPHQL_MAX_TEXT_BYTES'),
+      maxItems: number('GRAPHQL_MAX_ITEMS'),
+      maxAnswerBytes: number('GRAPHQL_MAX_ANSWER_BYTES'),
+      maxMessageBytes: number('WEBSOCKET_MAX_MESSAGE_BYTES'),
+      handshakeSeconds: number('WEBSOCKET_HANDSHAKE_SECONDS'),
+      maxConnections: number('WEBSOCKET_MAX_CONNECTIONS'),
+      maxConnectionsPerAddress: number('WEBSOCKET_MAX_CONNECTIONS_PER_ADDRESS'),
+      stallSeconds: number('STREAM_STALL_SECONDS'),
     },
-    healthTimeLimitMs: number(variables.healthTimeLimitMs),
-    shutdown: {
-      delaySeconds: number(variables.shutdownDelaySeconds),
-      limitSeconds: number(variables.shutdownLimitSeconds),
-    },
+    healthTimeLimitMs: number('HEALTH_TIME_LIMIT_MS'),
+    shutdown: { delaySeconds: number('SHUTDOWN_DELAY_SECONDS'), limitSeconds: number('SHUTDOWN_LIMIT_SECONDS') },
   };
 }
 
-function hostIn(values: CheckedVariables): string {
-  const { name, otherwise } = APP_VARIABLES.host;
-  const host = values.get(name) as string | undefined;
-  return (host ?? otherwise).replaceAll(/^\[|\]$/g, '');
+/** Whether only this machine can connect to the host. */
+export function isLoopback(address: string): boolean {
+  return address === 'localhost' || address === '::1' || /^(::ffff:)?127(\.\d{1,3}){3}$/i.test(address);
 }
 
-/** Whether nobody but this machine reaches what listens there. */
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^(::ffff:)?127(\.\d{1,3}){3}$/i.test(host);
-}
-
-/** This app has no access rule, so somebody has to say that this is meant wherever others can reach it. */
-function problemsOfAccess(env: NodeJS.ProcessEnv, values: CheckedVariables): string[] {
+/** This app has no access rule. If others can reach it, SESSIONS_ACCESS must confirm that this is intended. */
+function problemsOfAccess(env: NodeJS.ProcessEnv, address: string): string[] {
   const isSaid = (env.SESSIONS_ACCESS?.trim() ?? '') !== '';
-  const host = hostIn(values);
-  const isReachable = !isLoopback(host);
+  const isReachable = !isLoopback(address);
   if (isSaid || (!isReachable && !isProduction(env))) return [];
-  const where = isReachable ? `, and HOST is ${host}, where others reach it` : '';
+  const where = isReachable ? `, and HOST is ${address}, where others reach it` : '';
   const orStayLocal = isReachable && !isProduction(env) ? 'leave HOST out to listen on 127.0.0.1 only, ' : '';
   return [
     `SESSIONS_ACCESS is missing; this app lets everybody touch every session${where}. Set it to open if that is decided in ` +
@@ -123,8 +244,8 @@ function problemsOfAccess(env: NodeJS.ProcessEnv, values: CheckedVariables): str
 /** The configuration of the app under the name `app` of ConfigModule. */
 export const appConfig = registerAs('app', () => configurationFrom(process.env).app);
 
-/** That of its sessions, under the name that `sessionsConfig` has as well. */
+/** The configuration of its sessions, under the same name as `sessionsConfig`. */
 export const sessionsOfApp = registerAs('sessions', () => configurationFrom(process.env).sessions);
 
-/** That of their summaries. */
+/** The configuration of their summaries. */
 export const summarizerOfApp = registerAs('summarizer', () => configurationFrom(process.env).summarizer);

@@ -1,57 +1,67 @@
-import { validateSync } from 'class-validator';
-import { ConfigurationError } from './configuration-error.js';
-import type { Variable } from './variables.js';
+import { type Variable, problemOf } from './setting.js';
 
-const UNSHOWN = 'cannot be read (its value is not shown)';
-
-/** The parsed and checked values of an environment, and the problems of the others. */
-export interface CheckedEnvironment {
-  readonly values: CheckedVariables;
-  /** By variable name. */
+/** The values of the variables that are set. */
+export interface Reading {
+  readonly values: ReadonlyMap<string, unknown>;
+  /** What is wrong with the others, by name. */
   readonly problems: ReadonlyMap<string, string>;
 }
 
-export type CheckedVariables = ReadonlyMap<string, unknown>;
-
-/** Reads the variables that are set. Blank variables count as not set. */
-export function readEnvironment(env: NodeJS.ProcessEnv, variables: readonly Variable[]): CheckedEnvironment {
-  const given = variables.flatMap((variable) => {
-    const text = env[variable.name]?.trim();
-    return text ? [{ variable, text }] : [];
-  });
-  const Environment = classFor(given.map(({ variable }) => variable));
-  const environment = new Environment();
-  for (const { variable, text } of given) environment[variable.name] = variable.kind.read(text);
-  const errors = validateSync(environment, { stopAtFirstError: true, forbidUnknownValues: false });
-  const problems = new Map(
-    errors.map(({ property, constraints = {} }) => [property, Object.values(constraints)[0] ?? property] as const),
-  );
-  return { values: new Map(Object.entries(environment).filter(([name]) => !problems.has(name))), problems };
-}
-
-/** Builds a class for class-validator, with the checks of each variable. */
-function classFor(variables: readonly Variable[]): new () => Record<string, unknown> {
-  class Environment {
-    [name: string]: unknown;
-  }
+/** Parses and checks the variables that are set. Blank variables count as not set. */
+export function readVariables(env: NodeJS.ProcessEnv, variables: readonly Variable[]): Reading {
+  const values = new Map<string, unknown>();
+  const problems = new Map<string, string>();
   for (const variable of variables) {
     const { name, kind } = variable;
-    const message = ({ value }: { value: unknown }): string => problemOf(variable, value);
-    for (const check of kind.checks({ message })) check(Environment.prototype, name);
+    const given = env[name]?.trim();
+    if (!given) continue;
+    const value = kind.read(given);
+    const problem = problemOf(name, variable, value);
+    if (problem === undefined) values.set(name, value);
+    else problems.set(name, problem);
   }
-  return Environment;
+  return { values, problems };
 }
 
-function problemOf({ name, kind, isSecret }: Variable, value: unknown): string {
-  return `${name} ${isSecret ? UNSHOWN : shown(value)}; it must be ${kind.allowed}.${kind.hint?.(value) ?? ''}`;
+/** The options of a group whose variables hold them as they are. */
+export function optionsIn(
+  values: Reading['values'],
+  variables: readonly Variable[],
+  group: string,
+): Readonly<Record<string, unknown>> {
+  const ofGroup = variables.filter(({ path, isOption }) => isOption && path.startsWith(`${group}.`));
+  const given = ofGroup.filter(({ name }) => values.has(name));
+  return Object.fromEntries(given.map(({ name, path }) => [path.slice(group.length + 1), values.get(name)]));
 }
 
-/** Hides addresses, since they may contain a password, in any variable. */
-export function shown(value: unknown): string {
-  return String(value).includes('@') ? UNSHOWN : `is ${JSON.stringify(value)}`;
+const EITHER = new Intl.ListFormat('en', { type: 'disjunction' });
+
+/** Unknown variables with our prefixes would have no effect, and most of them are typing errors. */
+export function problemsOfNames(env: NodeJS.ProcessEnv, known: readonly string[], prefix: string): string[] {
+  const unknown = Object.keys(env).filter((name) => {
+    const value = env[name]?.trim() ?? '';
+    return name.startsWith(prefix) && value !== '' && !known.includes(name) && !isOfKubernetes(name, value);
+  });
+  return unknown.map((name) => {
+    const similar = similarNames(name, known, prefix);
+    const hint =
+      similar.length > 0 ? `did you mean ${EITHER.format(similar)}?` : 'docs/configuration.md lists what is.';
+    return `${name} is not known; ${hint}`;
+  });
 }
 
-/** The error for text that passes the checks and still cannot be parsed. */
-export function unreadable({ name, kind }: Variable): ConfigurationError {
-  return new ConfigurationError([`${name} ${UNSHOWN}; it must be ${kind.allowed}.`]);
+/** Kubernetes sets variables for every Service: for one named `sessions`, SESSIONS_SERVICE_HOST and SESSIONS_PORT=tcp://… */
+function isOfKubernetes(name: string, value: string): boolean {
+  return /_SERVICE_(HOST|PORT(_.+)?)$|_PORT_\d+_(TCP|UDP|SCTP)(_.+)?$/.test(name) || /^(tcp|udp|sctp):/.test(value);
+}
+
+/** The known name without the prefix, such as REDIS_HOST, else the known names that differ in the last word. */
+function similarNames(name: string, known: readonly string[], prefix: string): readonly string[] {
+  const withoutPrefix = name.slice(prefix.length);
+  if (known.includes(withoutPrefix)) return [withoutPrefix];
+  return known.filter((other) => withoutLastWord(other) === withoutLastWord(name));
+}
+
+function withoutLastWord(name: string): string {
+  return name.slice(0, name.lastIndexOf('_'));
 }

@@ -36,16 +36,16 @@ export function redisAddress(url: string): RedisAddress | undefined {
 
 /** Whether a URL names one node of Redis, with an optional database number and nothing else. */
 export function isRedisUrl(url: string): boolean {
-  if (!isReadable(url)) return false;
-  const { protocol, pathname } = new URL(url);
-  return /^rediss?:$/.test(protocol) && /^\/?\d*$/.test(pathname);
+  if (!isDecodable(url)) return false;
+  const { protocol, hostname, pathname } = new URL(url);
+  return hostname !== '' && /^rediss?:$/.test(protocol) && /^\/?\d*$/.test(pathname);
 }
 
 /** Whether a URL can be parsed, including its encoded credentials. */
-export function isReadable(url: string): boolean {
+export function isDecodable(url: string): boolean {
   if (!URL.canParse(url)) return false;
-  const { hostname, username, password } = new URL(url);
-  return hostname !== '' && decoded(username) !== undefined && decoded(password) !== undefined;
+  const { username, password } = new URL(url);
+  return decoded(username) !== undefined && decoded(password) !== undefined;
 }
 
 /** A host name or address, and nothing else. IPv6 addresses need no brackets. */

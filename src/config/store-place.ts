@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { dataSourceServerOf, hostWithPort, redisPlaceOf, serverPlaceOf } from './server-place.js';
 import type { DatabaseSettings, RedisSettings, StoreSettings } from './store-settings.js';
 
 /**
@@ -70,4 +69,84 @@ function serverNamed(type: string): string {
 
 function fileOf(path: string): string {
   return path === ':memory:' ? path : resolve(path);
+}
+
+/** The options that locate a server. The URL may contain credentials. */
+interface AddressedServer {
+  readonly url: string;
+  readonly driverOptions?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** The location of a SQL server, without password. */
+export interface ServerPlace {
+  readonly server: string;
+  readonly user: string;
+  readonly database: string;
+}
+
+export function serverPlaceOf({ url, driverOptions: { socketPath } = {} }: AddressedServer): ServerPlace {
+  const { hostname, port, protocol, username, pathname, searchParams } = new URL(url);
+  const usualPort = protocol.startsWith('postgres') ? '5432' : '3306';
+  const host = hostname || searchParams.get('host') || 'localhost';
+  return {
+    server: typeof socketPath === 'string' ? socketPath : `${host}:${port || usualPort}`,
+    user: JSON.stringify(decoded(username)),
+    database: JSON.stringify(decoded(pathname.slice(1))),
+  };
+}
+
+/** The options of a DataSource that locate its server. */
+export interface DataSourcePlace {
+  readonly url?: string;
+  readonly host?: string;
+  readonly port?: number;
+  readonly socketPath?: string;
+  readonly extra?: { readonly socketPath?: string };
+  readonly replication?: { readonly master?: Omit<DataSourcePlace, 'replication'> };
+}
+
+/** The server of a DataSource, without credentials. */
+export function dataSourceServerOf(options: object): string | undefined {
+  const { replication, ...own } = options as DataSourcePlace;
+  const { url, host, port, extra } = { ...own, ...replication?.master };
+  const socketPath = extra?.socketPath ?? own.socketPath;
+  if (socketPath !== undefined) return socketPath;
+  const place = url !== undefined && URL.canParse(url) ? new URL(url).host : host;
+  return place && !place.includes(':') && port !== undefined ? `${place}:${port}` : place;
+}
+
+/** Never throws: the driver reports invalid addresses, and here they are only shown. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Host and port, as in a URL. */
+export function hostWithPort(host: string, port: number): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+/** The options of ioredis that locate Redis. */
+interface RedisPlaceOptions {
+  readonly host?: unknown;
+  readonly port?: unknown;
+  readonly path?: unknown;
+  readonly name?: unknown;
+  readonly sentinels?: unknown;
+}
+
+/** The location of a Redis node, or of the Sentinels and their master. */
+export function redisPlaceOf({ host, port, path, name, sentinels }: RedisPlaceOptions): string {
+  if (Array.isArray(sentinels) && sentinels.length > 0) {
+    const places = sentinels.map((sentinel: RedisPlaceOptions) => placeOf(sentinel, 26_379)).join(', ');
+    return `Redis, the master ${JSON.stringify(name)} of the Sentinels at ${places},`;
+  }
+  return `Redis at ${typeof path === 'string' ? path : placeOf({ host, port }, 6379)}`;
+}
+
+function placeOf({ host, port }: RedisPlaceOptions, usualPort: number): string {
+  return hostWithPort(typeof host === 'string' ? host : '127.0.0.1', Number(port ?? usualPort));
 }

@@ -1,5 +1,21 @@
-import type { HostAndPort } from './redis-address.js';
-import type { TlsChoice } from './tls-settings.js';
+import { type HostAndPort, isDecodable, isRedisUrl } from './redis-address.js';
+import {
+  type SettingsOf,
+  type Variable,
+  type VariableSettings,
+  flag,
+  host,
+  isRecord,
+  kindOf,
+  matching,
+  oneOf,
+  port,
+  settings,
+  text,
+  variablesOf,
+  wholeNumber,
+} from './setting.js';
+import { type TlsChoice, tlsChoice } from './tls-settings.js';
 
 /** Settings of Redis. These types need no optional package. */
 export interface RedisSettings {
@@ -52,3 +68,174 @@ export type StoreSettings =
   | { readonly provider: 'memory' }
   | { readonly provider: 'redis'; readonly redis?: RedisSettings | undefined }
   | { readonly provider: 'typeorm'; readonly database?: DatabaseSettings | undefined };
+
+/** A day. Sums of limits must fit into a timer. */
+export const LONGEST_TIME_LIMIT_MS = 86_400_000;
+
+const milliseconds = wholeNumber(1, LONGEST_TIME_LIMIT_MS);
+
+/** The values of the TLS variables. */
+export const TLS_MODES = { verify: 'full', 'verify-ca': 'ca', 'no-verify': 'none', off: 'off' } as const;
+
+const tlsMode = oneOf(...Object.keys(TLS_MODES));
+const WHAT_IS_VERIFIED = 'verify checks certificate and host, verify-ca the certificate alone, no-verify nothing';
+
+const tlsFiles = (prefix: string): VariableSettings => ({
+  [`${prefix}_CA`]: {
+    kind: text,
+    meaning: 'file of the certificates that the server may come from, as PEM',
+    otherwise: 'the authorities that Node knows',
+  },
+  [`${prefix}_CERT`]: { kind: text, meaning: 'file of the certificate of this client, for servers that ask for one' },
+  [`${prefix}_KEY`]: { kind: text, meaning: 'file of its private key' },
+});
+
+export const REDIS = {
+  url: {
+    kind: kindOf(
+      'redis://host:port/number or rediss://…, where the number is that of a database',
+      (value) => typeof value === 'string' && isRedisUrl(value),
+    ),
+    variable: {
+      kind: matching(
+        /^rediss?(-sentinel|-cluster)?:\/\/./,
+        'redis://host:port/number, redis-sentinel://host:port,host:port/name or redis-cluster://host:port,host:port, with rediss in front for TLS',
+      ),
+    },
+    meaning: 'URL of Redis',
+    isSecret: true,
+    otherVariables: {
+      REDIS_HOST: { kind: host, meaning: 'instead of `SESSIONS_REDIS_URL`; chooses no store by itself' },
+      REDIS_PORT: { kind: port, meaning: 'with `REDIS_HOST`', default: 6379 },
+      REDIS_USERNAME: { kind: text, meaning: 'with `REDIS_HOST`' },
+      REDIS_PASSWORD: { kind: text, meaning: 'with `REDIS_HOST`', isSecret: true },
+      REDIS_DB: { kind: wholeNumber(), meaning: 'with `REDIS_HOST`', default: 0 },
+    },
+  },
+  cluster: {
+    kind: kindOf('a list of nodes, such as [{ host, port }]', (value) => Array.isArray(value) && value.length > 0),
+    isSecret: true,
+  },
+  connection: { kind: settings, isSecret: true },
+  tls: {
+    kind: tlsChoice,
+    isSecret: true,
+    variable: { kind: tlsMode, isSecret: false },
+    meaning: `how connections to Redis are encrypted: ${WHAT_IS_VERIFIED}`,
+    otherwise: 'as the URL says, else off',
+    otherVariables: tlsFiles('SESSIONS_REDIS_TLS'),
+  },
+  // Braces would change the cluster slot of keys.
+  prefix: {
+    kind: matching(/^[^{}]*$/, 'text without braces'),
+    meaning: 'in front of all keys',
+    default: 'agent-sessions:',
+  },
+  commandTimeoutMs: { kind: milliseconds, meaning: 'how long a command may take', default: 2_000 },
+  waitReplicas: {
+    kind: kindOf(
+      `{ count, timeoutMs }, whole numbers from 1 on, the latter up to ${LONGEST_TIME_LIMIT_MS}`,
+      (value) => isRecord(value) && wholeNumber(1).fits(value.count) && milliseconds.fits(value.timeoutMs),
+    ),
+    variable: { kind: wholeNumber() },
+    meaning: 'replicas that must have a write before it is acknowledged',
+    default: 0,
+  },
+} as const satisfies SettingsOf<Omit<RedisSettings, 'client'>>;
+
+const ADDRESS = /^(sqlite|mysql|mariadb|postgres|postgresql):|^(libsql|https?|wss?):\/\//i;
+export const SQLITE_URL = /^sqlite:(?:\/\/)?(?<path>(?!\/\/$).+)$/;
+
+function isServerUrl(value: unknown): boolean {
+  return typeof value === 'string' && /^(mysql|mariadb|postgres|postgresql):\/\/./i.test(value) && isDecodable(value);
+}
+
+export const DATABASE = {
+  database: {
+    kind: kindOf(
+      'the path of a SQLite file, and an address is { url }',
+      (value) => typeof value === 'string' && !ADDRESS.test(value),
+    ),
+    isSecret: true,
+  },
+  url: {
+    kind: kindOf('mysql://, mariadb:// or postgres://, and a file is { database: path }', isServerUrl),
+    variable: {
+      kind: kindOf(
+        'mysql://user:password@host:port/database, mariadb://…, postgres://… or sqlite:path',
+        (value) => isServerUrl(value) || SQLITE_URL.test(String(value)),
+      ),
+    },
+    meaning: 'URL of the database',
+    otherwise: 'sqlite:./data/sessions.db in development',
+    isSecret: true,
+    otherVariables: {
+      MYSQL_HOST: { kind: host, meaning: 'instead of `SESSIONS_DATABASE_URL`; chooses no store by itself' },
+      MYSQL_PORT: { kind: port, meaning: 'with `MYSQL_HOST`', default: 3306 },
+      MYSQL_USER: { kind: text, meaning: 'with `MYSQL_HOST`', default: 'root' },
+      MYSQL_PASSWORD: { kind: text, meaning: 'with `MYSQL_HOST`', isSecret: true },
+      MYSQL_DB: { kind: text, meaning: 'with `MYSQL_HOST`, which needs it' },
+    },
+  },
+  tls: {
+    kind: tlsChoice,
+    isSecret: true,
+    variable: { kind: tlsMode, isSecret: false },
+    meaning: `how connections to a server are encrypted: ${WHAT_IS_VERIFIED}`,
+    otherwise: 'as the URL says, else off',
+    otherVariables: tlsFiles('SESSIONS_DATABASE_TLS'),
+  },
+  poolSize: { kind: wholeNumber(1), meaning: 'connections to a server at most', default: 10 },
+  // Our longest name, that of an index, has 33 characters, and PostgreSQL cuts names after 63.
+  tablePrefix: {
+    kind: matching(/^\w{0,30}$/, 'letters from a to z, digits and _, at most 30 of them'),
+    meaning: 'in front of the names of all tables',
+  },
+  schema: {
+    kind: matching(
+      /^(?=.{0,63}$)([\w-]+( [\w-]+)*)?$/,
+      'letters from a to z, digits, _, - and single spaces between words, at most 63 of them',
+    ),
+    meaning: 'schema of the tables; PostgreSQL only',
+  },
+  timeLimitMs: { kind: milliseconds, meaning: 'how long an operation may take', default: 5_000 },
+  coalesceAppends: {
+    kind: flag,
+    meaning: 'whether appends that wait together share a transaction',
+    default: true,
+  },
+  preparedStatements: {
+    kind: flag,
+    meaning: 'whether PostgreSQL remembers how to run statements; off behind a pooler that shares connections',
+    default: true,
+  },
+  driverOptions: { kind: settings, isSecret: true },
+} as const satisfies SettingsOf<Omit<DatabaseSettings, 'dataSource'>>;
+
+const provider = oneOf('memory', 'redis', 'typeorm');
+
+/** Which store keeps the sessions. */
+export const STORE = {
+  preset: {
+    kind: oneOf('development', 'test', 'production'),
+    meaning: 'defaults for an environment',
+    otherwise: 'by `NODE_ENV`, development unless that is test or production',
+  },
+  provider: {
+    kind: provider,
+    // Checked with the other options, which knows what to write instead of the name of a database.
+    variable: { kind: { ...provider, fits: text.fits } },
+    meaning: 'the store',
+    otherwise: 'the store that other `SESSIONS_` variables name; else by the preset',
+  },
+} as const;
+
+/** The options of a store, and the provider that they belong to. */
+export const PROVIDER_OF = { redis: 'redis', database: 'typeorm' } as const;
+
+/** The variables that choose and configure the store, in the order of the docs. */
+export const STORE_VARIABLES: readonly Variable[] = [
+  ...variablesOf('SESSIONS_', '', STORE),
+  ...variablesOf('SESSIONS_', 'redis', REDIS),
+  ...variablesOf('SESSIONS_', 'database', DATABASE),
+];

@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { type TlsChoice, type TlsSettings, isPem } from './tls-settings.js';
+import { type TlsChoice, type TlsSettings, type TlsText, tlsFromText, tlsSettingsOf } from './tls-settings.js';
 
 /** The parsed options after the `?` of an address, and their problems. */
 export interface UrlOptions {
@@ -14,12 +13,12 @@ export interface UrlNames {
   readonly tls: string;
 }
 
-type Mode = NonNullable<TlsSettings['verify']> | 'off';
+type Mode = NonNullable<TlsText['mode']>['verify'];
 
-/** The options of one kind of server: those that say how to encrypt, with their values, those that name a file, and those for the driver. */
+/** The options of one kind of server: those for the TLS mode, with their values, those that name a file, and those for the driver. */
 interface OptionKinds {
   readonly modes: Readonly<Record<string, Readonly<Record<string, Mode>>>>;
-  readonly files: Readonly<Record<string, 'ca' | 'cert' | 'key'>>;
+  readonly files: Readonly<Record<keyof TlsText['files'], string>>;
   readonly passedOn: readonly string[];
 }
 
@@ -33,13 +32,13 @@ const SSL: Readonly<Record<string, Mode>> = {
   '{"rejectunauthorized":false}': 'none',
 };
 
-/** `require` and `REQUIRED` verify as well: a server that nobody verifies has to be asked for by name. */
+/** `require` and `REQUIRED` verify as well. To skip that, `no-verify` must be written out. */
 const POSTGRES: OptionKinds = {
   modes: {
     sslmode: { disable: 'off', require: 'full', 'verify-ca': 'ca', 'verify-full': 'full', 'no-verify': 'none' },
     ssl: SSL,
   },
-  files: { sslrootcert: 'ca', sslcert: 'cert', sslkey: 'key' },
+  files: { ca: 'sslrootcert', cert: 'sslcert', key: 'sslkey' },
   passedOn: ['host', 'application_name', 'options'],
 };
 const MYSQL: OptionKinds = {
@@ -47,51 +46,45 @@ const MYSQL: OptionKinds = {
     'ssl-mode': { disabled: 'off', required: 'full', verify_ca: 'ca', verify_identity: 'full', 'no-verify': 'none' },
     ssl: SSL,
   },
-  files: { 'ssl-ca': 'ca', 'ssl-cert': 'cert', 'ssl-key': 'key' },
+  files: { ca: 'ssl-ca', cert: 'ssl-cert', key: 'ssl-key' },
   passedOn: [],
 };
 
-/** Those that may connect in plain text all the same. */
+/** Modes that may fall back to plain text. */
 const PLAIN_TEXT_FALLBACKS = new Set(['allow', 'prefer', 'preferred']);
 const SHOWABLE = /^[a-z][\w.-]{0,40}$/i;
 
 /** Parses the options of a database address. Unknown options are problems. */
 export function databaseUrlOptions(url: string, names: UrlNames): UrlOptions {
-  const kinds = kindsOf(url);
   const problems = problemsOfText(url, names);
   if (problems.length > 0) return { problems };
-  const options = [...new URL(url).searchParams];
-  const known = [...Object.keys(kinds.modes), ...Object.keys(kinds.files), ...kinds.passedOn];
-  const modes = options.flatMap(([name, value]) => (Object.hasOwn(kinds.modes, name) ? [{ name, value }] : []));
-  const files = options.flatMap(([name, path]) => {
-    const part = own(kinds.files, name);
-    return part === undefined || (part === 'ca' && path === 'system') ? [] : [{ name, part, path }];
-  });
-  for (const [name] of options) {
+  const { modes, files, passedOn } = kindsOf(url);
+  const { searchParams: options } = new URL(url);
+  const known = [...Object.keys(modes), ...Object.values(files), ...passedOn];
+  for (const name of options.keys()) {
     if (!known.includes(name)) problems.push(unknownOption(name, names, known));
   }
-  if (modes.length > 1) {
-    problems.push(`${names.url} says ${modes.map(({ name }) => name).join(' and ')}; it must say one of them, once.`);
+  const given = [...options].filter(([name]) => Object.hasOwn(modes, name));
+  if (given.length > 1) {
+    problems.push(`${names.url} says ${given.map(([name]) => name).join(' and ')}; it must say one of them, once.`);
   }
-  const [chosen] = modes;
-  const mode = chosen && own(kinds.modes[chosen.name] ?? {}, normal(chosen.value));
-  if (chosen && mode === undefined) problems.push(unknownMode(chosen, kinds, names));
-  if (mode === 'off' && files.length > 0) {
-    problems.push(
-      `${names.url} gives ${files.map(({ name }) => name).join(', ')}, but ${chosen?.name} switches TLS off.`,
-    );
-  }
-  const parts: { -readonly [Part in keyof TlsSettings]: TlsSettings[Part] } = {};
-  for (const { name, part, path } of files) {
-    const text = pemIn(path);
-    if (text === undefined) problems.push(unreadableFile(`${name} of ${names.url}`));
-    else parts[part] = text;
-  }
-  if ((parts.cert === undefined) !== (parts.key === undefined)) {
-    problems.push(`${names.url} gives a certificate of the client or its key; it must give both.`);
-  }
-  if (problems.length > 0 || (chosen === undefined && files.length === 0)) return { problems };
-  return { problems, tls: mode === 'off' ? false : { verify: mode ?? 'full', ...parts } };
+  const [name = '', value = ''] = given[0] ?? [];
+  const values = modes[name];
+  const verify = values && own(values, normal(value));
+  if (values && verify === undefined) problems.push(unknownMode(name, value, Object.keys(values), names));
+  const file = (part: keyof TlsText['files']): TlsText['files'][typeof part] => ({
+    name: `${files[part]} of ${names.url}`,
+    path: options.get(files[part]) ?? undefined,
+  });
+  const ca = file('ca');
+  const tls = tlsFromText(
+    {
+      mode: verify && { name: `${name} of ${names.url}`, verify },
+      files: { ca: ca.path === 'system' ? { ...ca, path: undefined } : ca, cert: file('cert'), key: file('key') },
+    },
+    problems,
+  );
+  return problems.length > 0 || tls === undefined ? { problems } : { problems, tls };
 }
 
 /** The address with only the driver's options. */
@@ -106,7 +99,7 @@ function kindsOf(url: string): OptionKinds {
   return /^postgres/i.test(url) ? POSTGRES : MYSQL;
 }
 
-/** Reads the options of an address of Redis, which says by `rediss://` that it means TLS. */
+/** Parses the options of a Redis address. The scheme `rediss://` switches TLS on. */
 export function redisUrlOptions(url: string, names: UrlNames): UrlOptions {
   const problems = problemsOfText(url, names);
   if (problems.length > 0) return { problems };
@@ -117,14 +110,14 @@ export function redisUrlOptions(url: string, names: UrlNames): UrlOptions {
   return { problems, ...(/^rediss/i.test(url) && { tls: true }) };
 }
 
-/** Options behind a list of hosts, such as that of a cluster: there are none. */
+/** A list of hosts, such as that of a cluster, has no options. */
 export function hostListProblems(url: string, names: UrlNames): string[] {
   const [, search = ''] = url.split('?', 2);
   if (search.includes('@')) return [misplacedSign(names)];
   return [...new URLSearchParams(search).keys()].map((name) => unknownOption(name, names, []));
 }
 
-/** A password with one of these signs would be taken for something else, and be shown. */
+/** The rest of a password that contains `?` or `#` would be shown as an option. */
 function problemsOfText(url: string, names: UrlNames): string[] {
   const { search, hash } = new URL(url);
   if (hash === '' && !search.includes('@')) return [];
@@ -142,18 +135,14 @@ function unknownOption(name: string, { url, tls }: UrlNames, known: readonly str
   return `${url} has ${shown}, which is not understood; take it away.${others}${advice}`;
 }
 
-function unknownMode(
-  { name, value }: { readonly name: string; readonly value: string },
-  { modes }: OptionKinds,
-  { url, tls }: UrlNames,
-): string {
-  const known = Object.keys(modes[name] ?? {}).filter((each) => !/[{\d]/.test(each));
+function unknownMode(name: string, value: string, values: readonly string[], { url, tls }: UrlNames): string {
+  const known = values.filter((each) => !/[{\d]/.test(each));
   const why = PLAIN_TEXT_FALLBACKS.has(normal(value)) ? 'which may connect in plain text' : 'which is not understood';
   const shown = SHOWABLE.test(value) ? `${name}=${value}` : name;
   return `${url} says ${shown}, ${why}; it must be one of ${known.join(', ')}, or leave it to ${tls}.`;
 }
 
-/** Not what every object has, such as `constructor`. */
+/** Ignores inherited properties such as `constructor`. */
 function own<Value>(record: Readonly<Record<string, Value>>, name: string): Value | undefined {
   return Object.hasOwn(record, name) ? record[name] : undefined;
 }
@@ -162,16 +151,60 @@ function normal(value: string): string {
   return value.replaceAll(/\s/g, '').toLowerCase();
 }
 
-/** Reads a certificate or key file. */
-export function pemIn(path: string): string | undefined {
-  try {
-    const text = readFileSync(path, 'utf8');
-    return isPem(text) || text.includes('PRIVATE KEY-----') ? text : undefined;
-  } catch {
-    return undefined;
-  }
+/** TLS of a store's connections, from its address and settings. */
+export interface StoreTls {
+  /** `false` for plain text, `undefined` if not configured. */
+  readonly tls?: TlsSettings | false | undefined;
+  readonly problems: readonly string[];
 }
 
-export function unreadableFile(name: string): string {
-  return `${name} names no file of PEM text that can be read; give the path of one.`;
+interface DatabasePlace {
+  readonly url: string;
+  readonly tls?: TlsChoice | undefined;
+  readonly driverOptions?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** TLS of a SQL server. Only one place may configure it, since two could contradict each other. */
+export function databaseTls({ url, tls, driverOptions }: DatabasePlace, names: UrlNames): StoreTls {
+  const ofUrl = databaseUrlOptions(url, names);
+  const said = [
+    ...(ofUrl.tls === undefined ? [] : [`the options of ${names.url}`]),
+    ...(tls === undefined ? [] : [names.tls]),
+    ...(driverOptions?.ssl === undefined ? [] : ['driverOptions.ssl']),
+  ];
+  const problems = [...ofUrl.problems, ...(said.length > 1 ? [sayOnce(said)] : [])];
+  const chosen = tls ?? ofUrl.tls;
+  return { problems, ...(chosen !== undefined && { tls: tlsSettingsOf(chosen) }) };
+}
+
+interface RedisPlace {
+  readonly url?: string | undefined;
+  readonly tls?: TlsChoice | undefined;
+  /** Nodes given as text may be addresses. */
+  readonly cluster?: readonly unknown[] | undefined;
+  readonly connection?: object | undefined;
+}
+
+/** TLS of Redis. The scheme of the address may enable TLS, and the setting configures it. */
+export function redisTls({ url, tls, cluster = [], connection = {} }: RedisPlace, names: UrlNames): StoreTls {
+  const addresses = [
+    ...(url === undefined ? [] : [{ address: url, name: names.url }]),
+    ...cluster.flatMap((node, index) =>
+      typeof node === 'string' && URL.canParse(node) && node.includes('://')
+        ? [{ address: node, name: `cluster[${index}]` }]
+        : [],
+    ),
+  ];
+  const found = addresses.map(({ address, name }): UrlOptions => redisUrlOptions(address, { ...names, url: name }));
+  const isSecure = found.some((each) => each.tls === true);
+  const ofClient = (connection as { readonly tls?: unknown }).tls;
+  const problems = found.flatMap((each) => each.problems);
+  if (isSecure && tls === false) problems.push(`${names.url} says rediss://, but ${names.tls} switches TLS off.`);
+  if (tls !== undefined && ofClient !== undefined) problems.push(sayOnce([names.tls, 'connection.tls']));
+  const chosen = tls ?? (isSecure && ofClient === undefined ? true : undefined);
+  return { problems, ...(chosen !== undefined && { tls: tlsSettingsOf(chosen) }) };
+}
+
+function sayOnce(places: readonly string[]): string {
+  return `${places.join(' and ')} both say how to encrypt; say it in one place.`;
 }

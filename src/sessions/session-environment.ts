@@ -1,12 +1,16 @@
-import { DEFAULT_HISTORY, type HistorySettings } from '../config/history.js';
-import { DEFAULT_LIMITS, type SessionLimits } from '../config/limits.js';
-import { LONGEST_TIMER_MS } from '../config/store-rules.js';
-import { DEFAULT_TTL, type TtlSettings } from '../config/ttl.js';
+import {
+  COMMON,
+  HISTORY,
+  type HistorySettings,
+  LIMITS,
+  type SessionLimits,
+  TTL,
+  type TtlSettings,
+} from '../config/session-settings.js';
 import { type Clock, type IdGenerator, randomId, systemClock } from './domain/clock.js';
-import { InvalidInputError } from './domain/errors.js';
 import { type Lifetimes, lifetimesOf } from './domain/expiry.js';
 import type { SessionKey } from './domain/ids.js';
-import { checkedSettings } from './domain/settings.js';
+import { checkSetting, checkedSettings } from './domain/settings.js';
 import { type UnsavedStateHandler, warningOfUnsavedState } from './domain/unsaved-state.js';
 import type { ViewFilter } from './domain/view.js';
 import { ShutdownSignal, TaskTracker } from './lifecycle.js';
@@ -65,9 +69,9 @@ export function environmentOf(options: SessionServiceOptions, hooks: SessionHook
     storage: options.storage,
     clock: options.clock ?? systemClock,
     newId: options.newId ?? randomId,
-    limits: checkedSettings(DEFAULT_LIMITS, options.limits, 'limits'),
-    history: checkedSettings(DEFAULT_HISTORY, options.history, 'history'),
-    ttl: checkedSettings(DEFAULT_TTL, options.ttl, 'ttl'),
+    limits: checkedSettings(LIMITS, options.limits, 'limits'),
+    history: checkedSettings(HISTORY, options.history, 'history'),
+    ttl: checkedSettings(TTL, options.ttl, 'ttl'),
     hooks,
     tasks: new TaskTracker(options.onBackgroundError ?? warnOfBackgroundError),
     signals: options.signals ?? signalsOf(options.storage),
@@ -78,8 +82,8 @@ export function environmentOf(options: SessionServiceOptions, hooks: SessionHook
 }
 
 function checkedPollMs(milliseconds: number): number {
-  if (Number.isSafeInteger(milliseconds) && milliseconds >= 1 && milliseconds <= LONGEST_TIMER_MS) return milliseconds;
-  throw new InvalidInputError(`must be a whole number from 1 to ${LONGEST_TIMER_MS}`, 'watchPollMs');
+  checkSetting(COMMON.watchPollMs, milliseconds, 'watchPollMs');
+  return milliseconds;
 }
 
 export function lifetimes({ ttl }: SessionEnvironment): Lifetimes {

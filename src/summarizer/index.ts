@@ -1,4 +1,4 @@
-export { DEFAULT_SUMMARIZER, type ModelAddress, type SummarizerSettings } from '../config/summarizer.js';
+export { DEFAULT_SUMMARIZER, type ModelAddress, type SummarizerSettings } from '../config/summarizer-settings.js';
 export * from './models/index.js';
 export { type SessionSummary, textOfSummary, withSummaryAsInstruction } from './session-summary.js';
 export { SummaryFailedError, SummaryNotFoundError } from './summary-errors.js';

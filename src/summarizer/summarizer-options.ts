@@ -1,9 +1,4 @@
-import {
-  DEFAULT_SUMMARIZER,
-  LONGEST_WAIT_SECONDS,
-  type ModelAddress,
-  type SummarizerSettings,
-} from '../config/summarizer.js';
+import { type ModelAddress, SUMMARIZER, type SummarizerSettings } from '../config/summarizer-settings.js';
 import { type Clock, systemClock } from '../sessions/domain/clock.js';
 import { InvalidInputError } from '../sessions/domain/errors.js';
 import { checkedSettings } from '../sessions/domain/settings.js';
@@ -105,22 +100,7 @@ function thresholdsOf(settings: SummarizerSettings, checkers: readonly Threshold
   ];
 }
 
-/** No summary could be written if one of these were 0. */
-const AT_LEAST_ONE = ['maxSummaryLength', 'maxInputLength', 'concurrency'] as const;
-
-function checkedSummarizerSettings(input: Partial<SummarizerSettings>): SummarizerSettings {
-  const { prompt, match, ...numbers } = input;
-  const { match: defaultMatch, prompt: _prompt, ...defaults } = DEFAULT_SUMMARIZER;
-  const settings = { ...checkedSettings(defaults, numbers, 'summarizer'), prompt, match: match ?? defaultMatch };
-  for (const name of AT_LEAST_ONE) assertSetting(settings[name] >= 1, 'must be a whole number from 1 on', name);
-  assertSetting(settings.timeoutSeconds > 0, 'must be more than 0', 'timeoutSeconds');
-  for (const name of ['timeoutSeconds', 'shutdownSeconds'] as const) {
-    assertSetting(settings[name] <= LONGEST_WAIT_SECONDS, `must be at most ${LONGEST_WAIT_SECONDS}`, name);
-  }
-  assertSetting(['any', 'all'].includes(settings.match), 'must be any or all', 'match');
-  return settings;
-}
-
-function assertSetting(isValid: boolean, problem: string, name: keyof SummarizerSettings): void {
-  if (!isValid) throw new InvalidInputError(problem, `summarizer.${name}`);
+function checkedSummarizerSettings({ prompt, ...others }: Partial<SummarizerSettings>): SummarizerSettings {
+  const { prompt: _, ...known } = SUMMARIZER;
+  return { ...checkedSettings<Omit<SummarizerSettings, 'prompt'>>(known, others, 'summarizer'), prompt };
 }

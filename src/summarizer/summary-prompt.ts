@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { SUMMARIZER } from '../config/summarizer-settings.js';
 import { InvalidInputError } from '../sessions/domain/errors.js';
 import type { ConversationLine } from './models/summary-model.js';
 
@@ -43,7 +44,7 @@ export class SummaryPrompt {
   readonly version: string;
 
   constructor(private readonly template: string = DEFAULT_PROMPT) {
-    if (typeof template !== 'string' || !template.includes('{conversation_text}')) {
+    if (!SUMMARIZER.prompt.kind.fits(template)) {
       throw new InvalidInputError('must hold {conversation_text}, the placeholder for the conversation', 'prompt');
     }
     this.version = createHash('sha256').update(template).digest('hex').slice(0, 8);

@@ -1,6 +1,4 @@
-import type { HistorySettings } from '../config/history.js';
-import type { SessionLimits } from '../config/limits.js';
-import type { TtlSettings } from '../config/ttl.js';
+import type { HistorySettings, SessionLimits, TtlSettings } from '../config/session-settings.js';
 import type { Clock } from '../sessions/domain/clock.js';
 import { SessionService } from '../sessions/session.service.js';
 import type { CreateStorage } from './describe-session-storage.js';

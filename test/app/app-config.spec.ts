@@ -1,6 +1,6 @@
 import { configurationFrom } from '../../src/config/app.config.js';
 import { ConfigurationError } from '../../src/config/index.js';
-import { isProduction } from '../../src/config/presets.js';
+import { isProduction } from '../../src/config/sessions.config.js';
 
 const WHOLE = 'it must be a whole number from 0 to 65535.';
 const NO_ACCESS = expect.stringMatching(/^SESSIONS_ACCESS is missing; this app lets everybody touch every session\./);
@@ -42,14 +42,17 @@ const mistakes: readonly (readonly [env: NodeJS.ProcessEnv, ...problems: unknown
     'SHUTDOWN_LIMIT_SECONDS is "1e3"; it must be a number of seconds from 0 to 86400.',
   ],
   [{ SESSIONS_ACCESS: 'opne' }, 'SESSIONS_ACCESS is "opne"; it must be open, or left out.'],
-  [{ SESSIONS_ACESS: 'open' }, 'SESSIONS_ACESS is not known; did you mean SESSIONS_ACCESS?'],
+  [
+    { SESSIONS_ACESS: 'open' },
+    'SESSIONS_ACESS is not known; did you mean SESSIONS_PRESET, SESSIONS_PROVIDER, or SESSIONS_ACCESS?',
+  ],
   [{ NODE_ENV: 'production', SESSIONS_PROVIDER: 'memory' }, NO_ACCESS],
   [{ NODE_ENV: 'production', SESSIONS_PRESET: '', SESSIONS_PROVIDER: 'memory' }, NO_ACCESS],
   [
     { NODE_ENV: 'production', PORT: 'high', SESSIONS_PROVDER: 'redis' },
     `PORT is "high"; ${WHOLE}`,
     NO_ACCESS,
-    'SESSIONS_PROVDER is not known; did you mean SESSIONS_PROVIDER?',
+    'SESSIONS_PROVDER is not known; did you mean SESSIONS_PRESET, SESSIONS_PROVIDER, or SESSIONS_ACCESS?',
     'SESSIONS_PROVIDER is missing; it must be one of memory, redis, typeorm.',
   ],
 ];

@@ -123,7 +123,7 @@ describe('npm start', () => {
     expect(stderr).toBe(
       'The app could not start. The configuration of sessions is wrong:\n' +
         '  PORT is "high"; it must be a whole number from 0 to 65535.\n' +
-        '  SESSIONS_REDIS_URI is not known; did you mean SESSIONS_REDIS_URL?\n',
+        '  SESSIONS_REDIS_URI is not known; did you mean SESSIONS_REDIS_URL, SESSIONS_REDIS_TLS, or SESSIONS_REDIS_PREFIX?\n',
     );
     expect(app.exitCode).toBe(1);
   });

@@ -172,7 +172,7 @@ export const peerFolders: Readonly<Record<string, string | readonly string[]>> =
   '@nestjs/graphql': ['sessions/graphql/', 'summarizer/graphql/'],
   graphql: 'sessions/graphql/',
   graphiql: 'sessions/graphql/explorer/',
-  'class-validator': ['config/', 'sessions/rest/', 'summarizer/rest/'],
+  'class-validator': ['sessions/rest/', 'summarizer/rest/'],
 };
 
 /** Entry points that must work in browsers, where Node has no say. */

@@ -19,7 +19,7 @@ const contradictions: readonly Mistake[] = [
   ],
   [
     { SESSIONS_REDIS_URL: 'redis://h', SESSIONS_DATABASE_URL: 'sqlite:a.db' },
-    'SESSIONS_REDIS_URL is for the provider redis, but SESSIONS_DATABASE_URL for typeorm; take one of the two away.',
+    'SESSIONS_DATABASE_URL is for the provider typeorm, but the provider of SESSIONS_REDIS_URL is redis; take one of the two away.',
   ],
   [
     { SESSIONS_REDIS_PREFIX: 'x', NODE_ENV: 'production' },
@@ -32,13 +32,19 @@ const contradictions: readonly Mistake[] = [
 ];
 
 const slips: readonly Mistake[] = [
-  [{ SESSIONS_REDIS_URI: 'redis://h' }, 'SESSIONS_REDIS_URI is not known; did you mean SESSIONS_REDIS_URL?'],
-  [{ SESSIONS_PROVDIER: 'redis' }, 'SESSIONS_PROVDIER is not known; did you mean SESSIONS_PROVIDER?'],
+  [
+    { SESSIONS_REDIS_URI: 'redis://h' },
+    'SESSIONS_REDIS_URI is not known; did you mean SESSIONS_REDIS_URL, SESSIONS_REDIS_TLS, or SESSIONS_REDIS_PREFIX?',
+  ],
+  [
+    { SESSIONS_PROVDIER: 'redis' },
+    'SESSIONS_PROVDIER is not known; did you mean SESSIONS_PRESET or SESSIONS_PROVIDER?',
+  ],
   [{ SESSIONS_TTL_ENABLE: 'yes' }, 'SESSIONS_TTL_ENABLE is not known; did you mean SESSIONS_TTL_ENABLED?'],
-  [{ SESSIONS_STORE: 'hunter2' }, 'SESSIONS_STORE is not known; docs/configuration.md lists what is.'],
+  [{ SESSIONS_STORE: 'hunter2' }, 'SESSIONS_STORE is not known; did you mean SESSIONS_PRESET or SESSIONS_PROVIDER?'],
   [
     { SESSIONS_PROVIDR: 'redis', SESSIONS_HISTORY_MAX_EVENTS: 'all' },
-    'SESSIONS_PROVIDR is not known; did you mean SESSIONS_PROVIDER?',
+    'SESSIONS_PROVIDR is not known; did you mean SESSIONS_PRESET or SESSIONS_PROVIDER?',
     'SESSIONS_HISTORY_MAX_EVENTS is "all"; it must be a whole number from 0 on.',
   ],
 ];

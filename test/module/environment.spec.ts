@@ -8,7 +8,7 @@ const mysql = { SESSIONS_PROVIDER: 'typeorm', MYSQL_HOST: 'db', MYSQL_DB: 'agent
 const WHOLE = 'it must be a whole number from 0 on.';
 const AT_LEAST_ONE = 'it must be a whole number from 1 on.';
 const LIMIT = 'it must be a whole number from 1 to 86400000.';
-const HOST = 'it must be a host without port or path.';
+const HOST = 'it must be a host name or an IP address, without port or path.';
 const SECONDS = 'it must be a number of seconds from 0 on.';
 const FLAG = 'it must be true or false.';
 const PORT = 'it must be a whole number from 1 to 65535.';
@@ -75,7 +75,7 @@ const mistakes: readonly (readonly [env: NodeJS.ProcessEnv, ...problems: string[
   ],
   [
     { ...redis, SESSIONS_REDIS_TLS: 'off', SESSIONS_REDIS_TLS_CA: '/none', SESSIONS_REDIS_TLS_KEY: '/etc/hosts' },
-    'SESSIONS_REDIS_TLS is off, but SESSIONS_REDIS_TLS_CA, SESSIONS_REDIS_TLS_KEY is there; take one of the two away.',
+    'SESSIONS_REDIS_TLS switches TLS off, but there is SESSIONS_REDIS_TLS_CA and SESSIONS_REDIS_TLS_KEY; take one of the two away.',
     'SESSIONS_REDIS_TLS_CERT and SESSIONS_REDIS_TLS_KEY go together; give both or none.',
     'SESSIONS_REDIS_TLS_CA names no file of PEM text that can be read; give the path of one.',
     'SESSIONS_REDIS_TLS_KEY names no file of PEM text that can be read; give the path of one.',
@@ -94,7 +94,7 @@ const mistakes: readonly (readonly [env: NodeJS.ProcessEnv, ...problems: string[
   ],
   [
     { ...typeorm, SESSIONS_DATABASE_TLS: 'verify' },
-    'SESSIONS_DATABASE_TLS and what belongs to it are for servers, and a SQLite file is none; take them away.',
+    'TLS is for servers, and a SQLite file is none; take away SESSIONS_DATABASE_TLS.',
   ],
   [
     { ...typeorm, SESSIONS_DATABASE_URL: 'sqlite:./sessions.db?mode=ro' },
@@ -131,8 +131,8 @@ const mistakes: readonly (readonly [env: NodeJS.ProcessEnv, ...problems: string[
   [{ ...typeorm, SESSIONS_DATABASE_URL: 'postgres://app:hunter2@host:port/db' }, DATABASE_URL],
   [{ ...typeorm, SESSIONS_DATABASE_URL: 'mysql://app:hunter2@host' }, NO_DATABASE],
   [{ ...typeorm, SESSIONS_DATABASE_URL: 'mariadb://host/' }, NO_DATABASE],
-  [{ ...mysql, MYSQL_HOST: 'db:3307' }, 'MYSQL_HOST is "db:3307"; it must be a host without port or path.'],
-  [{ ...mysql, MYSQL_HOST: 'db/agents' }, 'MYSQL_HOST is "db/agents"; it must be a host without port or path.'],
+  [{ ...mysql, MYSQL_HOST: 'db:3307' }, `MYSQL_HOST is "db:3307"; ${HOST}`],
+  [{ ...mysql, MYSQL_HOST: 'db/agents' }, `MYSQL_HOST is "db/agents"; ${HOST}`],
   [{ ...mysql, MYSQL_PORT: '0' }, `MYSQL_PORT is 0; ${PORT}`],
   [{ ...typeorm, SESSIONS_DATABASE_POOL_SIZE: 'ten' }, `SESSIONS_DATABASE_POOL_SIZE is "ten"; ${AT_LEAST_ONE}`],
   [{ ...typeorm, SESSIONS_DATABASE_COALESCE_APPENDS: 'yes' }, `SESSIONS_DATABASE_COALESCE_APPENDS is "yes"; ${FLAG}`],

@@ -9,15 +9,15 @@ import {
 } from '../../src/index.js';
 import { startApp } from './support/apps.js';
 
-const PROVIDER = 'it must be memory, redis or typeorm, or give a storage of your own.';
+const PROVIDER = 'it must be one of memory, redis, typeorm, or give a storage of your own.';
 const MISSING =
   "The options are missing: forRoot, or the factory of forRootAsync, has to give them, such as { provider: 'memory' }.";
 const TTL = 'enabled, sessionSeconds, userStateSeconds, appStateSeconds, cleanupIntervalSeconds, refreshOnRead';
-const REDIS = 'url, client, cluster, connection, tls, prefix, commandTimeoutMs, waitReplicas';
+const REDIS = 'url, cluster, connection, tls, prefix, commandTimeoutMs, waitReplicas, client';
 const CLIENT = 'redis.client is no client of ioredis; give a Redis or a Cluster, or leave it out.';
 const NO_DATABASE = 'database is missing; the typeorm provider needs { database: path }, { url } or { dataSource }.';
 const DATABASE_URL =
-  'database.url cannot be read as an address; it must be mysql://, mariadb:// or postgres://, and a file is { database: path }.';
+  'database.url cannot be read (its value is not shown); it must be mysql://, mariadb:// or postgres://, and a file is { database: path }.';
 const NO_STORE = 'storage is no store; give an object or a class that implements SessionStorage.';
 const LIMIT = 'it must be a whole number from 1 to 86400000.';
 const aClient = new Redis({ lazyConnect: true });
@@ -64,7 +64,7 @@ const tlsMistakes: readonly (readonly [options: unknown, ...problems: string[]])
   ],
   [
     sql('postgres://app@h/db?sslmode=disable&sslrootcert=/etc/hosts'),
-    'database.url gives sslrootcert, but sslmode switches TLS off.',
+    'sslmode of database.url switches TLS off, but there is sslrootcert of database.url; take one of the two away.',
     'sslrootcert of database.url names no file of PEM text that can be read; give the path of one.',
   ],
   [
@@ -87,7 +87,7 @@ const tlsMistakes: readonly (readonly [options: unknown, ...problems: string[]])
   ],
   [
     { provider: 'typeorm', database: { database: 'a.db', tls: true } },
-    'database.tls is for servers, and a SQLite file is none; leave it out.',
+    'TLS is for servers, and a SQLite file is none; take away database.tls.',
   ],
   [
     { provider: 'typeorm', database: { database: 'libsql://app.example?authToken=hunter2' } },
@@ -143,7 +143,7 @@ const mistakes: readonly (readonly [options: unknown, ...problems: string[]])[] 
   [{ provider: 'redis', redis: { client: {} } }, CLIENT],
   [
     { provider: 'redis', redis: { url: 'mysql://app:hunter2@h' } },
-    'redis.url cannot be read as an address; it must be redis://host:port/number or rediss://…, where the number is that of a database.',
+    'redis.url cannot be read (its value is not shown); it must be redis://host:port/number or rediss://…, where the number is that of a database.',
   ],
   [{ provider: 'typeorm' }, NO_DATABASE],
   [{ provider: 'typeorm', database: './sessions.db' }, NO_DATABASE],
@@ -163,8 +163,8 @@ const mistakes: readonly (readonly [options: unknown, ...problems: string[]])[] 
   [{ provider: 'redis', redis: { commandTimeoutMs: 3e9 } }, `redis.commandTimeoutMs is 3000000000; ${LIMIT}`],
   [
     { provider: 'redis', redis: { waitReplicas: 1, prefix: '{a}', connection: 'redis://:hunter2@h', cluster: [] } },
-    'redis.connection cannot be read (its value is not shown); it must be an object of settings.',
     'redis.cluster cannot be read (its value is not shown); it must be a list of nodes, such as [{ host, port }].',
+    'redis.connection cannot be read (its value is not shown); it must be an object of settings.',
     'redis.prefix is "{a}"; it must be text without braces.',
     'redis.waitReplicas is 1; it must be { count, timeoutMs }, whole numbers from 1 on, the latter up to 86400000.',
   ],
@@ -186,7 +186,7 @@ const mistakes: readonly (readonly [options: unknown, ...problems: string[]])[] 
   ],
   [
     { provider: 'typeorm', database: { url: 'mysql://h/db', schema: 'agents' } },
-    'database.schema is for PostgreSQL only; leave it out.',
+    'database.schema is for PostgreSQL only; take it away, or name a postgres:// database.',
   ],
   [
     { provider: 'typeorm', database: { url: 'postgres://h/db', poolSize: '10', tablePrefix: 'a-b', timeLimitMs: 0 } },
@@ -206,20 +206,20 @@ const mistakes: readonly (readonly [options: unknown, ...problems: string[]])[] 
   [{ storage: 'redis' }, NO_STORE],
   [
     { ...memory, redis: { url: 'redis://h' } },
-    'redis is for the provider redis, but provider is "memory"; take one of the two away.',
+    'redis is for the provider redis, but provider is memory; take one of the two away.',
   ],
   [
     { ...memory, redis: {}, database: {} },
-    'redis is for the provider redis, but provider is "memory"; take one of the two away.',
-    'database is for the provider typeorm, but provider is "memory"; take one of the two away.',
+    'redis is for the provider redis, but provider is memory; take one of the two away.',
+    'database is for the provider typeorm, but provider is memory; take one of the two away.',
   ],
   [
     { provider: 'redis', redis: { url: 'redis://h' }, database: { database: 'a.db' } },
-    'database is for the provider typeorm, but provider is "redis"; take one of the two away.',
+    'database is for the provider typeorm, but provider is redis; take one of the two away.',
   ],
   [
     { provider: 'typeorm', redis: { url: 'redis://h' }, database: { database: 'a.db' } },
-    'redis is for the provider redis, but provider is "typeorm"; take one of the two away.',
+    'redis is for the provider redis, but provider is typeorm; take one of the two away.',
   ],
   [
     { storage: InMemorySessionStorage, ...memory, database: { database: 'a.db' } },
@@ -230,18 +230,21 @@ const mistakes: readonly (readonly [options: unknown, ...problems: string[]])[] 
     { ...memory, tll: {} },
     'tll is no option; there are provider, redis, database, storage, cleanup, watchPollMs, clock, newId, onUnsavedState, history, ttl, limits.',
   ],
-  [{ ...memory, ttl: { seconds: 5 } }, `ttl.seconds is no setting; there are ${TTL}.`],
-  [{ ...memory, ttl: { sessionSeconds: -1 } }, 'ttl.sessionSeconds is -1; it must be a number from 0 on.'],
-  [{ ...memory, ttl: { sessionSeconds: Number.NaN } }, 'ttl.sessionSeconds is NaN; it must be a number from 0 on.'],
-  [{ ...memory, ttl: { enabled: 'true' } }, 'ttl.enabled is "true"; it must be a boolean.'],
+  [{ ...memory, ttl: { seconds: 5 } }, `ttl.seconds is no option; there are ${TTL}.`],
+  [{ ...memory, ttl: { sessionSeconds: -1 } }, 'ttl.sessionSeconds is -1; it must be a number of seconds from 0 on.'],
+  [
+    { ...memory, ttl: { sessionSeconds: Number.NaN } },
+    'ttl.sessionSeconds is NaN; it must be a number of seconds from 0 on.',
+  ],
+  [{ ...memory, ttl: { enabled: 'true' } }, 'ttl.enabled is "true"; it must be true or false.'],
   [{ ...memory, ttl: 60 }, 'ttl is 60; it must be an object of settings.'],
   [{ ...memory, history: { maxEvents: 1.5 } }, 'history.maxEvents is 1.5; it must be a whole number from 0 on.'],
-  [{ ...memory, limits: { maxDepth: '5' } }, 'limits.maxDepth is "5"; it must be a number.'],
+  [{ ...memory, limits: { maxDepth: '5' } }, 'limits.maxDepth is "5"; it must be a whole number from 1 on.'],
   [{ ...memory, cleanup: 'no' }, 'cleanup is "no"; it must be true or false.'],
   [
     { ...memory, history: { maxEvents: -1 }, limits: { maxDepth: -2 } },
     'history.maxEvents is -1; it must be a whole number from 0 on.',
-    'limits.maxDepth is -2; it must be a whole number from 0 on.',
+    'limits.maxDepth is -2; it must be a whole number from 1 on.',
   ],
 ];
 

@@ -1,4 +1,4 @@
-import { DEFAULT_TTL } from '../../src/config/ttl.js';
+import { DEFAULT_TTL } from '../../src/config/session-settings.js';
 import { SessionService } from '../../src/index.js';
 import { lifetimesOf } from '../../src/sessions/domain/expiry.js';
 import type { Agenda, Lease, LeaseStore } from '../../src/storage.js';

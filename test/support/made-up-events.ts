@@ -1,4 +1,4 @@
-import { DEFAULT_LIMITS } from '../../src/config/limits.js';
+import { DEFAULT_LIMITS } from '../../src/config/session-settings.js';
 import { randomId, systemClock } from '../../src/sessions/domain/clock.js';
 import type { CommitEvent } from '../../src/sessions/domain/initial-log.js';
 import type { EventInput } from '../../src/sessions/domain/event.js';

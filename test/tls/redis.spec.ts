@@ -4,7 +4,7 @@ import { Redis } from 'ioredis';
 import { ConfigurationError } from '../../src/index.js';
 import { sessionsFromEnvironment } from '../../src/config/index.js';
 import { RedisSessionStorage, type RedisSessionStorageOptions } from '../../src/redis.js';
-import { checkModuleOptions } from '../../src/sessions/module/check-module-options.js';
+import { checkModuleOptions } from '../../src/config/check-options.js';
 import { redisStorageOf } from '../../src/sessions/storage/redis/redis-session-storage.js';
 import { startRedis } from '../servers/private-redis.js';
 import { PrivateServer } from '../servers/private-server.js';

@@ -2,7 +2,7 @@ import { createConnection } from 'mysql2/promise';
 import { Client } from 'pg';
 import { ConfigurationError } from '../../src/index.js';
 import { sessionsFromEnvironment } from '../../src/config/index.js';
-import { checkModuleOptions } from '../../src/sessions/module/check-module-options.js';
+import { checkModuleOptions } from '../../src/config/check-options.js';
 import { typeOrmStorageOf } from '../../src/sessions/storage/typeorm/storage-of-settings.js';
 import { type ServerOptions, TypeOrmSessionStorage } from '../../src/typeorm.js';
 import { startMariaDb } from '../servers/private-mariadb.js';

@@ -1,4 +1,4 @@
-import { DEFAULT_TTL } from '../../src/config/ttl.js';
+import { DEFAULT_TTL } from '../../src/config/session-settings.js';
 import { lifetimesOf } from '../../src/sessions/domain/expiry.js';
 import { expiresAt, isExpired, isRenewalDue } from '../../src/storage.js';
 

@@ -2,7 +2,7 @@ import { ConfigurationError } from '../../src/index.js';
 import { RedisSessionStorage } from '../../src/redis.js';
 import { TypeOrmSessionStorage } from '../../src/typeorm.js';
 import { databaseUrlOptions, redisUrlOptions, urlForDriver } from '../../src/config/url-options.js';
-import { tlsProblem } from '../../src/config/driver-tls.js';
+import { tlsProblem } from '../../src/config/tls-settings.js';
 
 const NAMES = { url: 'url', tls: 'tls' };
 const FULL = { verify: 'full' };

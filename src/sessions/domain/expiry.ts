@@ -1,4 +1,4 @@
-import type { TtlSettings } from '../../config/ttl.js';
+import type { TtlSettings } from '../../config/session-settings.js';
 
 /** An `expiresAt` that is never reached: the latest time of a Date. */
 export const NEVER = 8.64e15;

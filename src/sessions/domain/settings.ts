@@ -1,31 +1,24 @@
+import { type Setting, type SettingsWithDefaults, defaultsOf } from '../../config/setting.js';
 import { InvalidInputError } from './errors.js';
 
-/**
- * Merges settings with defaults. Missing and `undefined` settings get the default. Numbers are whole and not negative;
- * seconds may have fractions.
- */
+/** Merges settings with defaults, and checks them. Missing and `undefined` settings get the default. */
 export function checkedSettings<Settings extends object>(
-  defaults: Settings,
+  known: SettingsWithDefaults<Settings>,
   given: Partial<Settings> | undefined,
   name: string,
 ): Settings {
-  const settings = { ...defaults };
+  const settings = defaultsOf<Settings>(known);
   for (const [key, value] of Object.entries(given ?? {})) {
-    if (!Object.hasOwn(defaults, key)) {
-      throw new InvalidInputError(`is no setting; there are ${Object.keys(defaults).join(', ')}`, `${name}.${key}`);
+    if (!Object.hasOwn(known, key)) {
+      throw new InvalidInputError(`is no option; there are ${Object.keys(known).join(', ')}`, `${name}.${key}`);
     }
     if (value === undefined) continue;
-    const problem = settingProblem(key, value, defaults[key as keyof Settings]);
-    if (problem) throw new InvalidInputError(problem, `${name}.${key}`);
+    checkSetting(known[key as keyof Settings], value, `${name}.${key}`);
     settings[key as keyof Settings] = value as Settings[keyof Settings];
   }
   return settings;
 }
 
-function settingProblem(key: string, value: unknown, likeDefault: unknown): string | undefined {
-  if (typeof value !== typeof likeDefault) return `must be a ${typeof likeDefault}`;
-  if (typeof value !== 'number') return undefined;
-  const fits = key.endsWith('Seconds') ? Number.isFinite(value) : Number.isSafeInteger(value);
-  if (fits && value >= 0) return undefined;
-  return `must be a ${key.endsWith('Seconds') ? 'number' : 'whole number'} from 0 on`;
+export function checkSetting({ kind }: Setting, value: unknown, path: string): void {
+  if (!kind.fits(value)) throw new InvalidInputError(`must be ${kind.allowed}`, path);
 }

@@ -1,4 +1,4 @@
-import type { WriteLimits } from '../../config/limits.js';
+import type { WriteLimits } from '../../config/session-settings.js';
 import { State } from '../../state/state.js';
 import type { StateChanges } from '../../state/state-changes.js';
 import { InvalidInputError, LimitExceededError } from './errors.js';

@@ -1,4 +1,4 @@
-import type { WriteLimits } from '../../config/limits.js';
+import type { WriteLimits } from '../../config/session-settings.js';
 import { isTempKey } from '../../state/scopes.js';
 import { type StateChanges, filterChanges, hasChanges } from '../../state/state-changes.js';
 import type { Clock, IdGenerator } from './clock.js';

@@ -1,10 +1,10 @@
 import type { ModuleRef } from '@nestjs/core';
 import { inspect } from 'node:util';
+import { checkModuleOptions } from '../../config/check-options.js';
 import { storePlaceOf } from '../../config/store-place.js';
 import { StoreUnavailableError } from '../domain/errors.js';
 import { InMemorySessionStorage } from '../storage/in-memory/in-memory-session-storage.js';
 import type { SessionStorage } from '../storage/session-storage.js';
-import { checkModuleOptions } from './check-module-options.js';
 import { loadPackage } from './load-package.js';
 import type { CustomStore, SessionsModuleOptions } from './sessions-module-options.js';
 

@@ -1,5 +1,5 @@
 import type { ModuleRef } from '@nestjs/core';
-import { LONGEST_TIMER_MS } from '../../config/store-rules.js';
+import { LONGEST_TIMER_MS } from '../../config/session-settings.js';
 import { loadPackage } from './load-package.js';
 
 /** The used part of SchedulerRegistry. */

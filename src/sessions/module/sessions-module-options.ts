@@ -1,8 +1,6 @@
 import { ConfigurableModuleBuilder, type Type } from '@nestjs/common';
-import type { HistorySettings } from '../../config/history.js';
-import type { SessionLimits } from '../../config/limits.js';
+import type { HistorySettings, SessionLimits, TtlSettings } from '../../config/session-settings.js';
 import type { StoreSettings } from '../../config/store-settings.js';
-import type { TtlSettings } from '../../config/ttl.js';
 import type { SessionServiceOptions } from '../session-environment.js';
 import type { SessionStorage } from '../storage/session-storage.js';
 

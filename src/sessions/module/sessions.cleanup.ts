@@ -1,6 +1,6 @@
 import { Logger, type OnApplicationBootstrap, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
-import { DEFAULT_TTL } from '../../config/ttl.js';
+import { DEFAULT_TTL } from '../../config/session-settings.js';
 import { withLease } from '../leases/with-lease.js';
 import type { SessionService } from '../session.service.js';
 import type { PurgeCounts, SessionStorage } from '../storage/session-storage.js';

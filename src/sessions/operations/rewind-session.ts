@@ -1,4 +1,4 @@
-import type { WriteLimits } from '../../config/limits.js';
+import type { WriteLimits } from '../../config/session-settings.js';
 import type { StateChanges } from '../../state/state-changes.js';
 import { InvalidInputError, SessionNotFoundError, StaleSessionError } from '../domain/errors.js';
 import { isAnchor, isSummary } from '../domain/event-inspection.js';

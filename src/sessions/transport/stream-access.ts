@@ -1,4 +1,4 @@
-import { LONGEST_TIMER_MS } from '../../config/store-rules.js';
+import { LONGEST_TIMER_MS } from '../../config/session-settings.js';
 
 /** The limits of a stream. */
 export interface StreamLimits {

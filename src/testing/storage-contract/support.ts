@@ -1,4 +1,4 @@
-import { DEFAULT_TTL } from '../../config/ttl.js';
+import { DEFAULT_TTL } from '../../config/session-settings.js';
 import type { Commit, Upsert } from '../../sessions/domain/commit.js';
 import { NO_COUNTS } from '../../sessions/domain/counters.js';
 import { type Lifetimes, lifetimesOf } from '../../sessions/domain/expiry.js';

@@ -1,4 +1,4 @@
-import { REDIS_PREFIX } from '../../../config/store-rules.js';
+import { REDIS } from '../../../config/store-settings.js';
 import { InvalidInputError } from '../../domain/errors.js';
 import type { SessionKey, StateOwner } from '../../domain/ids.js';
 
@@ -47,7 +47,7 @@ const SLOT_OF_AGENDA = '{@agenda}';
  */
 export class RedisKeys {
   constructor(private readonly prefix: string) {
-    if (!REDIS_PREFIX.pattern.test(prefix)) {
+    if (!REDIS.prefix.kind.fits(prefix)) {
       throw new InvalidInputError('must not contain braces, which choose the slot of a key', 'prefix');
     }
   }

@@ -1,6 +1,6 @@
 import type { DataSource, QueryRunner } from 'typeorm';
-import { SCHEMA_NAME, TABLE_PREFIX, type TextRule } from '../../../config/store-rules.js';
-import { InvalidInputError } from '../../domain/errors.js';
+import { DATABASE } from '../../../config/store-settings.js';
+import { checkSetting } from '../../domain/settings.js';
 import { Sql } from './sql/sql.js';
 
 const TABLE_NAMES = {
@@ -62,12 +62,8 @@ interface Names {
 
 /** Refuses a prefix or schema with characters that could break a statement, because both become part of the SQL text. */
 export function checkNames({ tablePrefix = '', schema = '' }: Names): void {
-  checkName(tablePrefix, TABLE_PREFIX, 'tablePrefix');
-  checkName(schema, SCHEMA_NAME, 'schema');
-}
-
-function checkName(name: string, { pattern, allowed }: TextRule, what: string): void {
-  if (!pattern.test(name)) throw new InvalidInputError(`must be ${allowed}`, what);
+  checkSetting(DATABASE.tablePrefix, tablePrefix, 'tablePrefix');
+  checkSetting(DATABASE.schema, schema, 'schema');
 }
 
 /** Checks the names of a DataSource of the app. */

@@ -1,8 +1,8 @@
 import { Cluster, type ClusterNode, Redis, type RedisOptions } from 'ioredis';
 import { ConfigurationError } from '../../../../config/configuration-error.js';
-import { tlsOptionsOf } from '../../../../config/driver-tls.js';
-import { hostWithPort, redisPlaceOf } from '../../../../config/server-place.js';
-import { redisTls } from '../../../../config/store-tls.js';
+import { tlsOptionsOf } from '../../../../config/tls-settings.js';
+import { hostWithPort, redisPlaceOf } from '../../../../config/store-place.js';
+import { redisTls } from '../../../../config/url-options.js';
 import { DEFAULT_COMMAND_TIMEOUT_MS, type RedisClient, type RedisSessionStorageOptions } from './redis-options.js';
 
 const MAX_RECONNECT_DELAY_MS = 500;

@@ -1,4 +1,5 @@
 import type { Cluster, ClusterNode, Redis, RedisOptions } from 'ioredis';
+import { REDIS } from '../../../../config/store-settings.js';
 import type { TlsChoice } from '../../../../config/tls-settings.js';
 import type { Clock } from '../../../domain/clock.js';
 
@@ -34,5 +35,5 @@ export interface WaitReplicas {
   readonly timeoutMs: number;
 }
 
-export const DEFAULT_PREFIX = 'agent-sessions:';
-export const DEFAULT_COMMAND_TIMEOUT_MS = 2_000;
+export const DEFAULT_PREFIX = REDIS.prefix.default;
+export const DEFAULT_COMMAND_TIMEOUT_MS = REDIS.commandTimeoutMs.default;

@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { ConfigurationError } from '../../../../config/configuration-error.js';
-import { dataSourceServerOf } from '../../../../config/server-place.js';
+import { dataSourceServerOf } from '../../../../config/store-place.js';
 import { StoreUnavailableError } from '../../../domain/errors.js';
 import { withTimeout } from '../../with-timeout.js';
 import { dialectOf } from '../sql/dialect.js';

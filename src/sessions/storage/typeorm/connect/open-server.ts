@@ -1,8 +1,7 @@
 import { DataSource } from 'typeorm';
 import { ConfigurationError } from '../../../../config/configuration-error.js';
-import { serverPlaceOf } from '../../../../config/server-place.js';
-import { databaseTls } from '../../../../config/store-tls.js';
-import { urlForDriver } from '../../../../config/url-options.js';
+import { serverPlaceOf } from '../../../../config/store-place.js';
+import { databaseTls, urlForDriver } from '../../../../config/url-options.js';
 import { InvalidInputError } from '../../../domain/errors.js';
 import { withTimeout } from '../../with-timeout.js';
 import type { ServerOptions } from '../typeorm-options.js';

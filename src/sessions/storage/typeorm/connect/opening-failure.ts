@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../../../../config/configuration-error.js';
-import { tlsProblem } from '../../../../config/driver-tls.js';
-import { type ServerPlace, serverPlaceOf } from '../../../../config/server-place.js';
+import { tlsProblem } from '../../../../config/tls-settings.js';
+import { type ServerPlace, serverPlaceOf } from '../../../../config/store-place.js';
 import { SessionsError, StoreUnavailableError } from '../../../domain/errors.js';
 import { codeOf, isError, storeUnavailable } from './driver-errors.js';
 import type { ServerAddress } from './server-kind.js';

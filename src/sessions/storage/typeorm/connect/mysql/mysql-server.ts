@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { DataSource } from 'typeorm';
 import { ConfigurationError } from '../../../../../config/configuration-error.js';
-import { tlsOptionsOf } from '../../../../../config/driver-tls.js';
+import { tlsOptionsOf } from '../../../../../config/tls-settings.js';
 import { StoreUnavailableError } from '../../../../domain/errors.js';
 import { migrationsTableName, SESSION_MIGRATIONS } from '../../migrations/index.js';
 import type { DriverStream, ErrorEmitter, ConnectionTracker } from '../connection-pool.js';

@@ -1,6 +1,6 @@
 import type { DataSource, QueryRunner } from 'typeorm';
 import { ConfigurationError } from '../../../../../config/configuration-error.js';
-import { tlsOptionsOf } from '../../../../../config/driver-tls.js';
+import { tlsOptionsOf } from '../../../../../config/tls-settings.js';
 import { migrationsTableName, SESSION_MIGRATIONS } from '../../migrations/index.js';
 import { dataSourceOf } from '../../tables.js';
 import type { DriverStream, ErrorEmitter, ConnectionTracker } from '../connection-pool.js';

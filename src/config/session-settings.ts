@@ -1,0 +1,129 @@
+import {
+  type SettingsWithDefaults,
+  type Variable,
+  defaultsOf,
+  flag,
+  isRecord,
+  kindOf,
+  seconds,
+  variablesOf,
+  wholeNumber,
+} from './setting.js';
+
+/** Node fires longer timers at once. */
+export const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** Limits of views and of retained history. 0 disables a setting. */
+export interface HistorySettings {
+  /** Number of newest events in a view, on append and on read. */
+  readonly maxEvents: number;
+  /** Age in seconds after which an event leaves the view, on append and on read. */
+  readonly eventTtlSeconds: number;
+  /** Number of newest events in a view, on read only. */
+  readonly numRecentEvents: number;
+  /** Whether events that left the view stay in the log. */
+  readonly keepHistory: boolean;
+}
+
+export const HISTORY: SettingsWithDefaults<HistorySettings> = {
+  maxEvents: { kind: wholeNumber(), default: 0, meaning: 'newest events in a view, on append and on read; 0 = all' },
+  eventTtlSeconds: { kind: seconds, default: 0, meaning: 'events older than this leave the view; 0 = none' },
+  numRecentEvents: { kind: wholeNumber(), default: 0, meaning: 'newest events in a view, on read only; 0 = all' },
+  keepHistory: { kind: flag, default: true, meaning: 'whether events that left the view stay in the log' },
+};
+
+/** No limits, and the whole history is retained. */
+export const DEFAULT_HISTORY = defaultsOf(HISTORY);
+
+/** When sessions and shared state expire. Off unless `enabled`; 0 seconds means never. */
+export interface TtlSettings {
+  /** Whether anything expires. */
+  readonly enabled: boolean;
+  /** Lifetime of a session since the last read or append. */
+  readonly sessionSeconds: number;
+  /** Lifetime of user state. */
+  readonly userStateSeconds: number;
+  /** Lifetime of app state. */
+  readonly appStateSeconds: number;
+  /** Interval of the cleanup job of `SessionsModule`. */
+  readonly cleanupIntervalSeconds: number;
+  /** Whether reads renew lifetimes. */
+  readonly refreshOnRead: boolean;
+}
+
+export const TTL: SettingsWithDefaults<TtlSettings> = {
+  enabled: { kind: flag, default: false, meaning: 'whether anything expires' },
+  sessionSeconds: {
+    kind: seconds,
+    default: 86_400,
+    meaning: 'life of a session since it was last read or appended to; 0 = for ever',
+  },
+  userStateSeconds: { kind: seconds, default: 0, meaning: 'the same for `user:` state' },
+  appStateSeconds: { kind: seconds, default: 0, meaning: 'the same for `app:` state' },
+  cleanupIntervalSeconds: { kind: seconds, default: 3_600, meaning: 'how often expired data is removed; 0 = never' },
+  refreshOnRead: { kind: flag, default: true, meaning: 'whether reading keeps alive' },
+};
+
+/** Nothing expires. If enabled, sessions expire after a day. */
+export const DEFAULT_TTL = defaultsOf(TTL);
+
+/** Limits of events and state changes, and of results. */
+export interface SessionLimits {
+  /** Maximum size of an event (or initial state), in bytes of JSON text. */
+  readonly maxEventBytes: number;
+  /** Maximum nesting of objects and arrays in an event or a state value. */
+  readonly maxDepth: number;
+  /** Maximum number of keys that one change sets and removes together. */
+  readonly maxDeltaKeys: number;
+  /** Maximum bytes of a page of events or sessions. A page at the limit ends early, with a cursor. It has at least one entry. */
+  readonly maxPageBytes: number;
+  /**
+   * Maximum bytes of the events in a view. A larger view keeps the newest events that fit, and `eventsTruncated` is set. The
+   * tool call and the anchor that these events need are added.
+   */
+  readonly maxViewBytes: number;
+}
+
+export const LIMITS: SettingsWithDefaults<SessionLimits> = {
+  maxEventBytes: {
+    kind: wholeNumber(1),
+    default: 1_048_576,
+    meaning: 'size of an event, or of an initial state, as JSON',
+  },
+  maxDepth: { kind: wholeNumber(1), default: 64, meaning: 'nesting of objects and arrays' },
+  maxDeltaKeys: { kind: wholeNumber(1), default: 1_000, meaning: 'keys that one event sets and removes' },
+  maxViewBytes: {
+    kind: wholeNumber(1),
+    default: 16_777_216,
+    meaning: 'size of the events in a view, as JSON; of more, the newest are shown',
+  },
+  maxPageBytes: {
+    kind: wholeNumber(1),
+    default: 8_388_608,
+    meaning: 'size of a page of events or sessions, as JSON; a longer one ends early, with a cursor',
+  },
+};
+
+/** The default limits. */
+export const DEFAULT_LIMITS = defaultsOf(LIMITS);
+
+/** The limits of writes. */
+export type WriteLimits = Pick<SessionLimits, 'maxEventBytes' | 'maxDepth' | 'maxDeltaKeys'>;
+
+const aFunction = kindOf('a function', (value) => typeof value === 'function');
+
+/** Settings for every store that only code can give. */
+export const COMMON = {
+  cleanup: { kind: flag },
+  watchPollMs: { kind: wholeNumber(1, LONGEST_TIMER_MS) },
+  clock: { kind: kindOf('an object with now()', (value) => isRecord(value) && typeof value.now === 'function') },
+  newId: { kind: aFunction },
+  onUnsavedState: { kind: aFunction },
+};
+
+/** What a session shows and keeps, when it expires, and what is accepted. */
+export const SETTING_GROUPS = { history: HISTORY, ttl: TTL, limits: LIMITS };
+
+export const SETTING_VARIABLES: readonly Variable[] = Object.entries(SETTING_GROUPS).flatMap(([group, settings]) =>
+  variablesOf('SESSIONS_', group, settings),
+);

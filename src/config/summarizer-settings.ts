@@ -1,0 +1,150 @@
+import {
+  type SettingsOf,
+  type Variable,
+  type VariableSettings,
+  defaultsOf,
+  flag,
+  kindOf,
+  matching,
+  namedVariables,
+  oneOf,
+  seconds,
+  secondsUpTo,
+  text,
+  variablesOf,
+  wholeNumber,
+} from './setting.js';
+
+/** When conversations are summarised, and how. A threshold of 0 is off. */
+export interface SummarizerSettings {
+  /** Whether summaries are written automatically. Requested summaries are always written. */
+  readonly autoSummarize: boolean;
+  /** More turns of the user than this, since the last summary. */
+  readonly turns: number;
+  /** More events than this. */
+  readonly events: number;
+  /** More characters of text than this. */
+  readonly contentLength: number;
+  /** More tokens than this, as far as `usageMetadata` reports them. */
+  readonly tokens: number;
+  /** Nothing appended for longer than this. */
+  readonly idleSeconds: number;
+  /** A new event with a part of more characters than this. */
+  readonly importantLength: number;
+  /** Whether one threshold is enough, or all have to be met. */
+  readonly match: 'any' | 'all';
+  /** At least this many of the newest events are not summarised. */
+  readonly keepRecentEvents: number;
+  /** Maximum length of a summary in characters. A longer text is cut. */
+  readonly maxSummaryLength: number;
+  /** Maximum length of the conversation that a model gets at once. The rest is for the next call. */
+  readonly maxInputLength: number;
+  /** The task for the model, with `{conversation_text}` and, if wanted, `{previous_summary}`, `{max_summary_length}`. */
+  readonly prompt?: string | undefined;
+  /** How many summaries one process writes at the same time. */
+  readonly concurrency: number;
+  /** Timeout of a call to the model. */
+  readonly timeoutSeconds: number;
+  /** How often this process takes due sessions from the agenda; 0 = never. */
+  readonly sweepIntervalSeconds: number;
+  /** How long a closing app waits for running summaries. */
+  readonly shutdownSeconds: number;
+}
+
+/** Longer than anybody waits. Twice as long still fits into a timer of Node. */
+const LONGEST_WAIT_SECONDS = 1_000_000;
+
+const timeout = secondsUpTo(LONGEST_WAIT_SECONDS, { canBeZero: false });
+const shutdownTime = secondsUpTo(LONGEST_WAIT_SECONDS, { canBeZero: true });
+
+export const SUMMARIZER = {
+  autoSummarize: { kind: flag, default: true, meaning: 'whether summaries are written by themselves' },
+  turns: {
+    kind: wholeNumber(),
+    default: 50,
+    meaning: 'more turns of the user than this, since the last summary; 0 = off, here as below',
+  },
+  events: { kind: wholeNumber(), default: 0, meaning: 'more events than this' },
+  contentLength: { kind: wholeNumber(), default: 40_000, meaning: 'more characters of text than this' },
+  tokens: { kind: wholeNumber(), default: 0, meaning: 'more tokens than this, as `usageMetadata` reports them' },
+  idleSeconds: { kind: seconds, default: 0, meaning: 'nothing appended for longer than this' },
+  importantLength: {
+    kind: wholeNumber(),
+    default: 0,
+    meaning: 'a new event with a part of more characters than this',
+  },
+  match: {
+    kind: oneOf('any', 'all'),
+    default: 'any',
+    meaning: 'whether one of these is enough, or all have to be met',
+  },
+  keepRecentEvents: {
+    kind: wholeNumber(),
+    default: 10,
+    meaning: 'newest events that stay as they are, at least',
+  },
+  maxSummaryLength: {
+    kind: wholeNumber(1),
+    default: 2_000,
+    meaning: 'characters of a summary; a longer one is cut',
+  },
+  maxInputLength: {
+    kind: wholeNumber(1),
+    default: 60_000,
+    meaning: 'characters of conversation that a model is given at once',
+  },
+  prompt: {
+    kind: kindOf(
+      'text with {conversation_text}, where the conversation goes',
+      (value) => text.fits(value) && String(value).includes('{conversation_text}'),
+    ),
+    meaning: 'the task for the model; it holds `{conversation_text}` and may hold `{previous_summary}`',
+    otherwise: 'one of our own',
+  },
+  concurrency: { kind: wholeNumber(1), default: 4, meaning: 'concurrent requests to models' },
+  timeoutSeconds: { kind: timeout, default: 60, meaning: 'how long a model may take' },
+  sweepIntervalSeconds: {
+    kind: seconds,
+    default: 60,
+    meaning: 'how often to look for due summaries that no process has written; 0 = never',
+  },
+  shutdownSeconds: { kind: shutdownTime, default: 10, meaning: 'how long a closing app waits for models' },
+} as const satisfies SettingsOf<SummarizerSettings>;
+
+const { prompt: _, ...withDefaults } = SUMMARIZER;
+
+/** After 50 turns, or 40,000 characters of text, whichever comes first. */
+export const DEFAULT_SUMMARIZER: SummarizerSettings = defaultsOf<Omit<SummarizerSettings, 'prompt'>>(withDefaults);
+
+/** The address of a model with OpenAI's `chat/completions` API. */
+export interface ModelAddress {
+  /** As far as `/chat/completions`, such as `https://api.openai.com/v1`. */
+  readonly baseUrl: string;
+  readonly model: string;
+  readonly apiKey?: string | undefined;
+}
+
+/** The model that writes the summaries. */
+const MODEL: VariableSettings = {
+  SUMMARIZER_MODEL_URL: {
+    kind: kindOf(
+      'http://… or https://…, as far as /chat/completions and without a password',
+      (value) => /^https?:\/\/[^\s@]+$/.test(String(value)) && URL.canParse(String(value)),
+    ),
+    meaning: 'URL of a model with the `chat/completions` API',
+    otherwise: 'sentences are picked, without any model',
+    isSecret: true,
+  },
+  SUMMARIZER_MODEL: { kind: text, meaning: 'with `SUMMARIZER_MODEL_URL`, which needs it' },
+  SUMMARIZER_MODEL_KEY: {
+    kind: matching(/^[\t\u0020-\u007e\u0080-\u00ff]*$/, 'one line of Latin characters, as a header holds them'),
+    meaning: 'with `SUMMARIZER_MODEL_URL`',
+    isSecret: true,
+  },
+};
+
+/** All variables of summaries, in the order of the docs. */
+export const SUMMARIZER_VARIABLES: readonly Variable[] = [
+  ...variablesOf('', 'summarizer', SUMMARIZER),
+  ...namedVariables('summarizer.modelAt', MODEL),
+];
