@@ -3,8 +3,8 @@ import { testStores } from '../support/stores.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 'one' };
 
-describe.each(testStores)('closing sessions on $name', ({ open }) => {
-  it('finishes what is under way, hooks included', async () => {
+describe.each(testStores)('SessionService.close on $name', ({ open }) => {
+  it('waits for pending appends and their hooks', async () => {
     const { storage, destroy } = await open({});
     const sessions = new SessionService({ storage });
     const session = await sessions.createSession(KEY);
@@ -17,7 +17,7 @@ describe.each(testStores)('closing sessions on $name', ({ open }) => {
     await destroy();
   });
 
-  it('leaves nothing that answers, and can be done twice', async () => {
+  it('makes all later calls fail, and can be called twice', async () => {
     const { storage, destroy } = await open({});
     const sessions = new SessionService({ storage });
     const session = await sessions.createSession(KEY);

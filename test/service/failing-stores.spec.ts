@@ -4,9 +4,9 @@ import { ManualClock } from '../../src/testing/index.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 'one' };
 
-/** A store that carries out an append, but loses its answer; or that fails to read, or to prolong a life. */
+/** A store that can lose the response of an append, fail to read, or fail to renew an expiry. */
 class FailingStorage extends InMemorySessionStorage {
-  losesAnswers = false;
+  losesResponses = false;
   failsToRead = false;
   failsToTouch = false;
 
@@ -17,7 +17,7 @@ class FailingStorage extends InMemorySessionStorage {
 
   override async append(commit: Commit): Promise<AppendOutcome> {
     const outcome = await super.append(commit);
-    if (this.losesAnswers) throw new StoreUnavailableError('The answer was lost.', true);
+    if (this.losesResponses) throw new StoreUnavailableError('The answer was lost.', true);
     return outcome;
   }
 
@@ -27,29 +27,29 @@ class FailingStorage extends InMemorySessionStorage {
   }
 }
 
-describe('a store that fails', () => {
-  it('names the event to repeat, also where its id was generated', async () => {
+describe('SessionService with a failing store', () => {
+  it('names the event id to retry with, also if the id was generated', async () => {
     const storage = new FailingStorage();
     const sessions = new SessionService({ storage });
     const session = await sessions.createSession(KEY);
     const event = { author: 'user', actions: { stateDelta: { count: 1 } } };
-    storage.losesAnswers = true;
+    storage.losesResponses = true;
     const lost: unknown = await sessions.appendEvent({ session, event }).catch((error: unknown) => error);
-    if (!(lost instanceof StoreUnavailableError)) throw new Error('It did not fail');
-    storage.losesAnswers = false;
+    if (!(lost instanceof StoreUnavailableError)) throw new Error('The append did not fail');
+    storage.losesResponses = false;
     const again = await sessions.append({ session, event: { ...event, id: lost.eventId } });
     expect(again).toMatchObject({ duplicate: true, event: { seq: 1 } });
     expect(session.state.count).toBe(1);
   });
 
-  it('saves the same changes of state once, when the save is repeated', async () => {
+  it('saves state changes once if the save is retried', async () => {
     const storage = new FailingStorage();
     const sessions = new SessionService({ storage });
     const session = await sessions.createSession(KEY);
     session.state.count = 1;
-    storage.losesAnswers = true;
+    storage.losesResponses = true;
     await expect(sessions.updateSession(session)).rejects.toMatchObject({ outcomeUnknown: true });
-    storage.losesAnswers = false;
+    storage.losesResponses = false;
     await Promise.all([sessions.updateSession(session), sessions.updateSession(session)]);
     expect((await sessions.listEvents(KEY)).lastSeq).toBe(1);
     expect(session.state.hasDelta()).toBe(false);
@@ -60,7 +60,7 @@ describe('a store that fails', () => {
     expect((await sessions.listEvents(KEY)).lastSeq).toBe(3);
   });
 
-  it('does not undo a rewind that is stored, and its hook runs', async () => {
+  it('keeps a stored rewind and runs its hook', async () => {
     const storage = new FailingStorage();
     const failures: unknown[] = [];
     const sessions = new SessionService({ storage, onBackgroundError: (error) => failures.push(error) });
@@ -79,7 +79,7 @@ describe('a store that fails', () => {
     expect(failures).toEqual([expect.objectContaining({ code: 'STORE_UNAVAILABLE' })]);
   });
 
-  it('shows a session that it cannot keep alive, and says so', async () => {
+  it('returns a session whose expiry it cannot renew, and reports the failure', async () => {
     const clock = new ManualClock();
     const storage = new FailingStorage({ clock });
     const failures: unknown[] = [];
@@ -99,8 +99,8 @@ describe('a store that fails', () => {
   });
 });
 
-describe('settings', () => {
-  it('that are undefined leave the default in force', async () => {
+describe('SessionService settings', () => {
+  it('use the default for undefined', async () => {
     const limits = { maxEventBytes: undefined, maxDeltaKeys: undefined } as unknown as { maxEventBytes: number };
     const sessions = new SessionService({ storage: new InMemorySessionStorage(), limits });
     const state = { text: 'x'.repeat(1_100_000) };
@@ -113,7 +113,7 @@ describe('settings', () => {
     [{ ttl: { sessionSeconds: Number.NaN } }, 'ttl.sessionSeconds'],
     [{ ttl: { enabled: 'yes' as unknown as boolean } }, 'ttl.enabled'],
     [{ limits: Object.fromEntries([['maxKeys', 1]]) }, 'limits.maxKeys'],
-  ])('%j are refused by name', (settings, path) => {
+  ])('are refused by name: %j', (settings, path) => {
     const start = (): SessionService => new SessionService({ storage: new InMemorySessionStorage(), ...settings });
     expect(start).toThrow(expect.objectContaining({ code: 'INVALID_INPUT', path }));
   });

@@ -4,7 +4,7 @@ import type { ReadRequest, StoredSession } from '../../src/storage.js';
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 'one' };
 const SESSION = { appName: 'shop', userId: 'ann', id: 'one' };
 
-/** Lets something happen between two reads of one operation. */
+/** Runs `interruption` after the next read, so that it happens between two reads of one operation. */
 class InterruptedStorage extends InMemorySessionStorage {
   interruption: (() => Promise<void>) | undefined;
 
@@ -30,8 +30,8 @@ async function numberedSession(length: number) {
   return { storage, sessions, append };
 }
 
-describe('forking a session while it changes', () => {
-  it('takes no event that is appended after the beginning', async () => {
+describe('forkSession on a session that changes', () => {
+  it('does not copy an event that is appended after the fork starts', async () => {
     const { storage, sessions, append } = await numberedSession(3);
     storage.interruption = async () => void (await append(4));
     const fork = await sessions.forkSession(KEY);
@@ -39,7 +39,7 @@ describe('forking a session while it changes', () => {
     expect(fork.state.toRecord()).toEqual({ count: 3 });
   });
 
-  it('begins anew where the log is trimmed meanwhile', async () => {
+  it('starts again if the log is trimmed', async () => {
     const { storage, sessions } = await numberedSession(6);
     const { incarnation, firstSeq, marksSeq } = (await storage.read({ key: KEY }))?.record ?? { incarnation: '' };
     storage.interruption = async () =>
@@ -62,7 +62,7 @@ describe('forking a session while it changes', () => {
     });
   });
 
-  it('never mixes a session with the one that takes its place', async () => {
+  it('fails if the session is deleted and created again', async () => {
     const { storage, sessions } = await numberedSession(3);
     storage.interruption = async () => {
       await sessions.deleteSession(KEY);

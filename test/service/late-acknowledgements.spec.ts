@@ -5,7 +5,7 @@ const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
 const userSays = { author: 'user', content: { parts: [{ text: 'Hello' }] } };
 const agentSays = { author: 'agent', content: { parts: [{ text: 'Hello' }] } };
 
-/** Writes at once, and acknowledges the events of these ids only when it is told to. */
+/** Writes at once, but delays the acknowledgement of the given event ids until `acknowledge` is called. */
 class LateStorage extends InMemorySessionStorage {
   readonly #late = new Map<string, () => void>();
 
@@ -25,8 +25,8 @@ class LateStorage extends InMemorySessionStorage {
   }
 }
 
-describe('an append that is acknowledged long after others that came later', () => {
-  it.each([5, 40, 400])('puts the anchor in front of the view, %d events later', async (later) => {
+describe('an append that is acknowledged after later appends', () => {
+  it.each([5, 40, 400])('puts its anchor at the start of the view, %d events later', async (later) => {
     const storage = new LateStorage(['late']);
     const sessions = new SessionService({ storage, history: { maxEvents: 2 } });
     const session = await sessions.createSession(KEY);
@@ -41,7 +41,7 @@ describe('an append that is acknowledged long after others that came later', () 
     expect(session.events).toEqual((await sessions.getSession(KEY))?.events);
   });
 
-  it('does not take the place of a later anchor', async () => {
+  it('does not replace a later anchor', async () => {
     const storage = new LateStorage(['late']);
     const sessions = new SessionService({ storage, history: { maxEvents: 2 } });
     const session = await sessions.createSession(KEY);
@@ -53,7 +53,7 @@ describe('an append that is acknowledged long after others that came later', () 
     expect(session.events.map(({ seq }) => seq)).toEqual([2, 201, 202]);
   });
 
-  it('stays, where a summary was shown meanwhile', async () => {
+  it('stays in the view if a summary was added before the acknowledgement', async () => {
     const storage = new LateStorage(['late']);
     const sessions = new SessionService({ storage });
     const session = await sessions.createSession(KEY);

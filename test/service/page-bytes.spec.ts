@@ -10,7 +10,7 @@ import { CountingStorage } from '../support/counting-storage.js';
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's' };
 const SESSION = { appName: 'shop', userId: 'ann', id: 's' };
 const PAGE = 100_000;
-/** With what is around it, an event of 10 KB: nine of them fit. */
+/** Nine events of this length fit into a page, with their metadata. */
 const LONG = 'x'.repeat(10_000);
 
 const seqs = (events: readonly LoggedEvent[]): number[] => events.map(({ seq }) => seq);
@@ -19,7 +19,7 @@ const from = (first: number, last: number): number[] =>
 
 const ids = (found: readonly Session[]): string[] => found.map(({ id }) => id);
 
-describe('pages that are limited in bytes', () => {
+describe('pages with a byte limit', () => {
   let counting: CountingStorage;
   let sessions: SessionService;
 
@@ -48,24 +48,21 @@ describe('pages that are limited in bytes', () => {
     counting.taken();
   }
 
-  it.each(['asc', 'desc'] as const)(
-    'of events end early, and a walk by cursor finds all of them: %s',
-    async (order) => {
-      await log(Array.from({ length: 40 }, () => LONG));
-      const found: number[] = [];
-      let cursor: string | undefined;
-      do {
-        const { events, nextCursor } = await sessions.listEvents({ ...KEY, order, cursor, limit: 1_000 });
-        expect(JSON.stringify(events).length).toBeLessThan(PAGE * 1.1);
-        expect(events.length).toBe(found.length === 36 ? 4 : 9);
-        found.push(...seqs(events));
-        cursor = nextCursor;
-      } while (cursor !== undefined);
-      expect(found).toEqual(order === 'asc' ? from(1, 40) : from(1, 40).toReversed());
-    },
-  );
+  it.each(['asc', 'desc'] as const)('of events are cut, and a cursor walk finds all events: %s', async (order) => {
+    await log(Array.from({ length: 40 }, () => LONG));
+    const found: number[] = [];
+    let cursor: string | undefined;
+    do {
+      const { events, nextCursor } = await sessions.listEvents({ ...KEY, order, cursor, limit: 1_000 });
+      expect(JSON.stringify(events).length).toBeLessThan(PAGE * 1.1);
+      expect(events.length).toBe(found.length === 36 ? 4 : 9);
+      found.push(...seqs(events));
+      cursor = nextCursor;
+    } while (cursor !== undefined);
+    expect(found).toEqual(order === 'asc' ? from(1, 40) : from(1, 40).toReversed());
+  });
 
-  it('have one event at least, however large it is', async () => {
+  it('contain at least one event, however large', async () => {
     await log(['x'.repeat(500_000), 'y', 'x'.repeat(500_000)]);
     const first = await sessions.listEvents({ ...KEY });
     expect(seqs(first.events)).toEqual([1]);
@@ -76,13 +73,13 @@ describe('pages that are limited in bytes', () => {
     expect(third.nextCursor).toBeUndefined();
   });
 
-  it('are read portion by portion, so that large events are not in memory all at once', async () => {
+  it('are read in batches, so that large events are not all in memory', async () => {
     await log(Array.from({ length: 300 }, () => LONG));
     await sessions.listEvents({ ...KEY, limit: 1_000 });
     expect(counting.taken().events).toBeLessThanOrEqual(32);
   });
 
-  it('of small events are read as far as they were asked for', async () => {
+  it('of small events contain as many as requested', async () => {
     await log(Array.from({ length: 300 }, () => 'x'));
     const { events, nextCursor } = await sessions.listEvents({ ...KEY, limit: 250 });
     expect(seqs(events)).toEqual(from(1, 250));
@@ -93,7 +90,7 @@ describe('pages that are limited in bytes', () => {
     );
   });
 
-  it('do not keep a watch from any event', async () => {
+  it('do not stop a watch from delivering every event', async () => {
     await log(Array.from({ length: 40 }, () => LONG));
     const found: number[] = [];
     for await (const { seq } of sessions.watch({ ...KEY, afterSeq: 0 })) {
@@ -104,7 +101,7 @@ describe('pages that are limited in bytes', () => {
   });
 
   describe('of sessions', () => {
-    it('end early where the state that they share is large, and a walk by cursor finds all of them', async () => {
+    it('are cut if the shared state is large, and a cursor walk finds all sessions', async () => {
       await create(50, { 'user:long': 'x'.repeat(20_000) });
       const found: string[] = [];
       let cursor: string | undefined;
@@ -117,7 +114,7 @@ describe('pages that are limited in bytes', () => {
       expect(found).toEqual(from(1, 50).map((number) => `s-${String(number).padStart(3, '0')}`));
     });
 
-    it('are whole without their state', async () => {
+    it('are complete if the state is not included', async () => {
       await create(50, { 'user:long': 'x'.repeat(20_000) });
       const { sessions: found, nextCursor } = await list({ limit: 1_000, includeState: false });
       expect(found).toHaveLength(50);
@@ -126,7 +123,7 @@ describe('pages that are limited in bytes', () => {
       expect((await list({ limit: 1 })).sessions[0]?.state.get('user:long')).toHaveLength(20_000);
     });
 
-    it('are refused by page and offset where they are too large: a next page would leave sessions out', async () => {
+    it('are refused with page or offset if they are too large, because the next page would skip sessions', async () => {
       await create(10, { 'user:long': 'x'.repeat(20_000) });
       await expect(list({ limit: 10, page: 1 })).rejects.toMatchObject({ code: 'LIMIT_EXCEEDED', path: 'limit' });
       await expect(list({ limit: 10, offset: 2 })).rejects.toMatchObject({ code: 'LIMIT_EXCEEDED' });
@@ -134,7 +131,7 @@ describe('pages that are limited in bytes', () => {
       expect(await list({ limit: 10, page: 1, includeState: false })).toMatchObject({ sessions: { length: 10 } });
     });
 
-    it('are found by the hundred where their state is small', async () => {
+    it('contain hundreds of sessions if their state is small', async () => {
       await create(150, { 'user:short': 'x' });
       const page = await list({ limit: 140 });
       expect(ids(page.sessions)).toHaveLength(140);
@@ -143,7 +140,7 @@ describe('pages that are limited in bytes', () => {
       expect(await list({ limit: 140, offset: 5 })).toMatchObject({ totalItems: 150, sessions: { length: 140 } });
     });
 
-    it('take true or false', async () => {
+    it('refuse an includeState that is not boolean', async () => {
       await expect(list({ includeState: 'false' })).rejects.toMatchObject({ path: 'includeState' });
     });
   });

@@ -4,7 +4,7 @@ const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
 const SESSION = { appName: 'shop', userId: 'ann', id: 's-1' };
 const EVENT: EventInput = { id: 'e1', author: 'user', content: { role: 'user', parts: [{ text: 'hello' }] } };
 
-describe('an event that is sent again through a hook', () => {
+describe('an event that is retried with an append hook', () => {
   let sessions: SessionService;
 
   beforeEach(async () => {
@@ -12,7 +12,7 @@ describe('an event that is sent again through a hook', () => {
     await sessions.createSession(KEY);
   });
 
-  /** Adds one more label each time, so that no event passes it unchanged. */
+  /** Adds one more label each time, so that every event changes. */
   function labelEach(): void {
     sessions.hooks.onBeforeAppend(({ event }) => {
       const labels = (event.customMetadata?.labels ?? []) as string[];
@@ -20,7 +20,7 @@ describe('an event that is sent again through a hook', () => {
     });
   }
 
-  it('is a duplicate as it was sent, and as the hook made it', async () => {
+  it('is a duplicate in its original form and in the form the hook returned', async () => {
     labelEach();
     const stored = await sessions.appendEvent({ session: SESSION, event: EVENT });
     expect(stored.customMetadata).toEqual({ labels: ['eu'] });
@@ -30,7 +30,7 @@ describe('an event that is sent again through a hook', () => {
     }
   });
 
-  it('is a conflict with other content', async () => {
+  it('is a conflict if its content differs', async () => {
     labelEach();
     const stored = await sessions.appendEvent({ session: SESSION, event: EVENT });
     const others = [
@@ -42,17 +42,17 @@ describe('an event that is sent again through a hook', () => {
     }
   });
 
-  it('is a conflict where only the hook makes an event of it that can be stored', async () => {
+  it('is a conflict if its content differs and only the hook makes it valid', async () => {
     sessions.hooks.onBeforeAppend(({ event }) => ({ author: `agent ${event.content?.role}`, ...event }));
-    const { author: _author, ...nobodys } = EVENT;
-    const stored = await sessions.appendEvent({ session: SESSION, event: nobodys });
+    const { author: _author, ...withoutAuthor } = EVENT;
+    const stored = await sessions.appendEvent({ session: SESSION, event: withoutAuthor });
     expect(stored.author).toBe('agent user');
-    expect(await sessions.append({ session: SESSION, event: nobodys })).toMatchObject({ duplicate: true });
-    const other = { ...nobodys, content: { ...EVENT.content, role: 'model' } };
+    expect(await sessions.append({ session: SESSION, event: withoutAuthor })).toMatchObject({ duplicate: true });
+    const other = { ...withoutAuthor, content: { ...EVENT.content, role: 'model' } };
     await expect(sessions.append({ session: SESSION, event: other })).rejects.toMatchObject({ code: 'EVENT_CONFLICT' });
   });
 
-  it('needs an author by the time the hooks are done', async () => {
+  it('needs an author after the hooks have run', async () => {
     sessions.hooks.onBeforeAppend(({ event: { author: _author, ...event } }) => event);
     const appending = sessions.append({ session: SESSION, event: EVENT });
     await expect(appending).rejects.toMatchObject({ code: 'INVALID_INPUT', path: '$.author' });
@@ -64,7 +64,7 @@ function says(text: string, stateDelta = {}): EventInput {
 }
 
 describe('an event of a fork', () => {
-  it('is a duplicate when it is sent to the fork as it was returned, with what the fork changed in it', async () => {
+  it('is a duplicate if it is appended to the fork in the form in which the fork returned it', async () => {
     const sessions = new SessionService({ storage: new InMemorySessionStorage() });
     await sessions.createSession(KEY);
     const compaction = { fromSeq: 1, toSeq: 1 };

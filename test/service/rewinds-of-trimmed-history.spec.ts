@@ -3,7 +3,7 @@ import { type EventInput, InMemorySessionStorage, SessionService } from '../../s
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
 const SESSION = { appName: 'shop', userId: 'ann', id: 's-1' };
 
-/** A log of turns; it is looked at for trimming when it has 64 events, 128, and so on. */
+/** A log of turns. Trimming is considered at 64 events, 128, and so on. */
 class Log {
   readonly storage = new InMemorySessionStorage();
   readonly sessions: SessionService;
@@ -30,18 +30,18 @@ class Log {
 
   async record() {
     const read = await this.storage.read({ key: KEY });
-    if (!read) throw new Error('The session is not there');
+    if (!read) throw new Error('The session does not exist');
     return read.record;
   }
 
-  /** What it counts, in all and under the summary. */
+  /** The counters of the session, and those under its summary. */
   async counts(): Promise<unknown> {
     const { counters, marks } = await this.record();
     return { counters, covered: marks.covered };
   }
 }
 
-describe('a rewind where the beginning of the log was trimmed', () => {
+describe('a rewind after the start of the log was trimmed', () => {
   let kept: Log;
   let trimmed: Log;
 
@@ -56,7 +56,7 @@ describe('a rewind where the beginning of the log was trimmed', () => {
     await onBoth(async ({ sessions }) => void (await sessions.createSession(KEY)));
   });
 
-  it('leaves the summary in force what it stood for', async () => {
+  it('keeps what the current summary covers', async () => {
     await onBoth(async (log) => {
       await log.fillUpTo(70);
       const compaction = { fromSeq: 60, toSeq: 68 };
@@ -69,16 +69,16 @@ describe('a rewind where the beginning of the log was trimmed', () => {
     expect(await trimmed.counts()).toEqual(await kept.counts());
   });
 
-  it('counts the turns of a moment that lies between two rewinds', async () => {
+  it('counts the turns of a version between two rewinds', async () => {
     await onBoth(async (log) => {
       await log.fillUpTo(50);
       await log.rewind(5);
       await log.fillUpTo(60);
-      // Brings back what the first one took away, so that the view reaches into it.
+      // Restores what the first rewind hid, so that the view includes it.
       await log.rewind(21);
       await log.fillUpTo(64);
     });
-    // As far as the view would let it, 15 would be the first; but the first rewind goes to 5.
+    // The view alone would allow 15 as the first event, but the first rewind targets 5.
     expect((await trimmed.record()).firstSeq).toBe(6);
     await onBoth((log) => log.rewind(56));
     const counted = [1, 3, 5, 53, 55].length;
@@ -86,7 +86,7 @@ describe('a rewind where the beginning of the log was trimmed', () => {
     expect(await trimmed.counts()).toEqual(await kept.counts());
   });
 
-  it('takes back an invocation that the first kept event begins, if that is a message of the user', async () => {
+  it('can target an invocation that starts at the first kept event', async () => {
     await trimmed.fillUpTo(54);
     for (let seq = 55; seq <= 64; seq++) {
       await trimmed.append({ author: seq === 55 ? 'user' : 'agent', invocationId: 'last', content: { parts: [] } });
@@ -96,14 +96,14 @@ describe('a rewind where the beginning of the log was trimmed', () => {
     expect((await trimmed.sessions.getSession(KEY))?.events).toEqual([]);
   });
 
-  it('is trimmed as well when the view has left it behind', async () => {
+  it('is trimmed itself when it is no longer in the view', async () => {
     await trimmed.fillUpTo(50);
     await trimmed.rewind(5);
     await trimmed.fillUpTo(64);
     expect((await trimmed.record()).firstSeq).toBe(55);
   });
 
-  it('hides calls, which are then not those that an answer belongs to', async () => {
+  it('hides calls, so that they no longer match a tool response', async () => {
     const call = { author: 'agent', content: { parts: [{ functionCall: { name: 'look', args: {} } }] } };
     const answer = { author: 'agent', content: { parts: [{ functionResponse: { name: 'look', response: {} } }] } };
     await trimmed.fillUpTo(29);
@@ -114,7 +114,7 @@ describe('a rewind where the beginning of the log was trimmed', () => {
     await trimmed.fillUpTo(59);
     await trimmed.append(answer);
     await trimmed.fillUpTo(64);
-    // The view begins at the message of the user before the call.
+    // The view begins at the user message before the call.
     expect((await trimmed.record()).firstSeq).toBe(29);
   });
 });

@@ -3,8 +3,8 @@ import type { TrimRequest } from '../../src/storage.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 'one' };
 
-/** A store in which something happens right before each trim is written. */
-class HurriedStorage extends InMemorySessionStorage {
+/** Runs `beforeTrim` right before each trim is written. */
+class InterruptedStorage extends InMemorySessionStorage {
   beforeTrim: () => Promise<unknown> = async () => undefined;
 
   override async trim(request: TrimRequest): Promise<void> {
@@ -13,9 +13,9 @@ class HurriedStorage extends InMemorySessionStorage {
   }
 }
 
-describe('trimming while the session is taken back', () => {
-  it('leaves what became visible again', async () => {
-    const storage = new HurriedStorage();
+describe('trimming during a rewind', () => {
+  it('keeps events that become visible again', async () => {
+    const storage = new InterruptedStorage();
     const sessions = new SessionService({ storage, history: { maxEvents: 10, keepHistory: false } });
     const session = await sessions.createSession(KEY);
     storage.beforeTrim = () => sessions.rewindSession({ ...KEY, toSeq: 20 });

@@ -21,8 +21,8 @@ function refuse(error: UnsavedStateError): never {
   throw error;
 }
 
-describe('an append through a session with unsaved changes of its state', () => {
-  it('warns, and names what to call', async () => {
+describe('an append through a session with unsaved state changes', () => {
+  it('logs a warning that names the changed keys and updateSession', async () => {
     const warn = jest.spyOn(console, 'warn').mockImplementation();
     try {
       const [sessions, session] = await open();
@@ -46,7 +46,7 @@ describe('an append through a session with unsaved changes of its state', () => 
     }
   });
 
-  it('is refused before anything is written where the app wants that', async () => {
+  it('is refused before anything is written if onUnsavedState throws', async () => {
     const [sessions, session] = await open({ onUnsavedState: refuse });
     session.state.step = 2;
     const refused = sessions.appendEvent({ session, event: EVENT });
@@ -57,7 +57,7 @@ describe('an append through a session with unsaved changes of its state', () => 
     expect((await sessions.getSession(KEY))?.state.step).toBe(2);
   });
 
-  it('is nothing to tell where the changes are temporary, saved, being saved, or another object has them', async () => {
+  it('gives no warning for temp: keys, for saved or pending changes, or if another object has the changes', async () => {
     const onUnsavedState = jest.fn();
     const [sessions, session] = await open({ onUnsavedState });
     session.state['temp:k'] = 1;
@@ -78,7 +78,7 @@ describe('an append through a session with unsaved changes of its state', () => 
     expect(onUnsavedState).toHaveBeenCalledTimes(1);
   });
 
-  it('warns again once a save has failed', async () => {
+  it('gives a warning again after a save has failed', async () => {
     const onUnsavedState = jest.fn();
     const [sessions, session] = await open({ onUnsavedState });
     session.state.step = NaN;
@@ -87,7 +87,7 @@ describe('an append through a session with unsaved changes of its state', () => 
     expect(onUnsavedState).toHaveBeenCalledTimes(1);
   });
 
-  it('is logged by the logger of Nest', async () => {
+  it('logs the warning with the Nest logger', async () => {
     const module = await Test.createTestingModule({
       imports: [SessionsModule.forRoot({ provider: 'memory' })],
     }).compile();

@@ -3,7 +3,7 @@ import { CountingStorage } from '../support/counting-storage.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's' };
 const SESSION = { appName: 'shop', userId: 'ann', id: 's' };
-/** With what is around them, nine events of 10 KB fit. */
+/** Nine events of 10 KB fit, with their metadata. */
 const LIMITS = { maxViewBytes: 100_000 };
 const LONG = 'x'.repeat(10_000);
 
@@ -14,7 +14,7 @@ const seqs = (events: readonly LoggedEvent[] = []): number[] => events.map(({ se
 const from = (first: number, last: number): number[] =>
   Array.from({ length: last - first + 1 }, (_, index) => first + index);
 
-describe('views that are limited in bytes', () => {
+describe('views with a byte limit', () => {
   let counting: CountingStorage;
   let sessions: SessionService;
 
@@ -36,7 +36,7 @@ describe('views that are limited in bytes', () => {
     return [seqs(session?.events), session?.eventsTruncated];
   }
 
-  it('show the newest events that fit, and say so', async () => {
+  it('contain the newest events that fit, and set eventsTruncated', async () => {
     await log(...times(40, user(LONG)));
     const session = await sessions.getSession(KEY);
     expect(seqs(session?.events)).toEqual(from(32, 40));
@@ -45,24 +45,24 @@ describe('views that are limited in bytes', () => {
     expect(session?.conversationCount).toBe(40);
   });
 
-  it('say nothing where all events fit', async () => {
+  it('do not set eventsTruncated if all events fit', async () => {
     await log(...times(9, user(LONG)));
     const session = await sessions.getSession(KEY);
     expect(seqs(session?.events)).toEqual(from(1, 9));
     expect(session && 'eventsTruncated' in session).toBe(false);
   });
 
-  it('show one event at least', async () => {
+  it('contain at least one event', async () => {
     await log(user('a'), user('x'.repeat(500_000)));
     expect(seqs((await sessions.getSession(KEY))?.events)).toEqual([2]);
   });
 
-  it('begin where a conversation can begin', async () => {
+  it('begin at an anchor', async () => {
     await log(user('a'), ...times(20, agent(LONG)));
     expect(seqs((await sessions.getSession(KEY))?.events)).toEqual([1, ...from(13, 21)]);
   });
 
-  it('reach back to the call of an answer of a tool', async () => {
+  it('reach back to the call of a tool response', async () => {
     const call = { functionCall: { id: 'c', name: 'look', args: {} } };
     const answer = { functionResponse: { id: 'c', name: 'look', response: { LONG } } };
     await log(
@@ -75,14 +75,14 @@ describe('views that are limited in bytes', () => {
     expect(seqs((await sessions.getSession(KEY))?.events)).toEqual(from(1, 14));
   });
 
-  it('are kept by appends through the object, as a session that was loaded with the newest events', async () => {
+  it('grow with appends through the session object', async () => {
     await log(...times(40, user(LONG)));
     const session = await sessions.getSession(KEY);
     if (session) await sessions.appendEvent({ session, event: user('more') });
     expect(seqs(session?.events)).toEqual(from(32, 41));
   });
 
-  it('are what a caller asks for, as far as it fits', async () => {
+  it('contain the requested events as far as they fit', async () => {
     await log(...times(40, user(LONG)));
     expect(await read({ numRecentEvents: 3 })).toEqual([from(38, 40), undefined]);
     expect(await read({ numRecentEvents: 20 })).toEqual([from(32, 40), true]);
@@ -92,7 +92,7 @@ describe('views that are limited in bytes', () => {
     expect(await read({ numRecentEvents: 0 })).toEqual([[], undefined]);
   });
 
-  it('leave out what was rewound, which takes no room', async () => {
+  it('do not count rewound events', async () => {
     await log(...times(8, user(LONG)), user('x'.repeat(90_000)));
     await sessions.rewindSession({ ...KEY, toSeq: 8 });
     const session = await sessions.getSession(KEY);
@@ -100,13 +100,13 @@ describe('views that are limited in bytes', () => {
     expect(session?.eventsTruncated).toBeUndefined();
   });
 
-  it('are read portion by portion, so that large events are not in memory all at once', async () => {
+  it('are read in batches, so that large events are not all in memory', async () => {
     await log(...times(400, user(LONG)));
     await sessions.getSession(KEY);
     expect(counting.taken().events).toBeLessThanOrEqual(64);
   });
 
-  it('are not read on without end where events are older than their place in the log', async () => {
+  it('stop reading at a limit if timestamps are older than the position in the log', async () => {
     const old = { ...user(LONG), timestamp: 1_700_000_000_000 };
     await log(
       { ...user('a'), timestamp: 1_800_000_000_000 },
@@ -117,7 +117,7 @@ describe('views that are limited in bytes', () => {
     expect(counting.taken().events).toBeLessThanOrEqual(20 + 64 + 21);
   });
 
-  it('of many small events are read as a whole', async () => {
+  it('of many small events contain all of them', async () => {
     await log(...times(500, user('x')));
     const session = await sessions.getSession(KEY);
     expect(seqs(session?.events)).toEqual(from(1, 500));
@@ -126,7 +126,7 @@ describe('views that are limited in bytes', () => {
     );
   });
 
-  it('limit what a fork and a rewind answer', async () => {
+  it('limit the results of a fork and a rewind', async () => {
     await log(...times(40, user(LONG)));
     const fork = await sessions.forkSession(KEY);
     expect(seqs(fork.events)).toEqual(from(32, 40));
@@ -135,7 +135,7 @@ describe('views that are limited in bytes', () => {
     expect(seqs(rewound.events)).toEqual(from(22, 30));
   });
 
-  it('are shorter where history is as well', async () => {
+  it('apply together with maxEvents', async () => {
     await sessions.close();
     counting = new CountingStorage(new InMemorySessionStorage());
     sessions = new SessionService({ storage: counting.storage, limits: LIMITS, history: { maxEvents: 20 } });

@@ -15,13 +15,13 @@ async function watchedSessions({ signals }: { signals?: SessionSignals } = {}) {
   return { storage, sessions };
 }
 
-/** Timers that this process waits for or would wait for. */
+/** The number of active timers of this process. */
 function timers(): number {
   return process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
 }
 
-describe('watching sessions', () => {
-  it('hears of appends through other services over the same storage', async () => {
+describe('watch', () => {
+  it('delivers appends through other services on the same storage', async () => {
     const { storage, sessions } = await watchedSessions();
     const other = new SessionService({ storage });
     const next = sessions.watch(KEY).next();
@@ -31,7 +31,7 @@ describe('watching sessions', () => {
     await sessions.close();
   });
 
-  it('finds what nobody announced', async () => {
+  it('finds events and deletions without a signal', async () => {
     const storage = new InMemorySessionStorage();
     const sessions = new SessionService({ storage, watchPollMs: 5 });
     const elsewhere = new SessionService({ storage, signals: new InProcessSignals() });
@@ -47,7 +47,7 @@ describe('watching sessions', () => {
     await sessions.close();
   });
 
-  it('leaves neither listeners nor timers behind, however it ends', async () => {
+  it('leaves no listeners or timers, however it ends', async () => {
     const { storage, sessions } = await watchedSessions();
     const signals = signalsOf(storage);
     const before = timers();
@@ -66,11 +66,11 @@ describe('watching sessions', () => {
     await sessions.deleteSession(KEY);
     await failure;
     expect(signals.size).toBe(0);
-    // Timers of others in this process may have ended meanwhile.
+    // Timers of other code in this process may have ended in the meantime.
     expect(timers()).toBeLessThanOrEqual(before);
   });
 
-  it('listens only while somebody waits, so that a watch which is forgotten holds nothing', async () => {
+  it('subscribes only while a call to next is pending, so that an abandoned watch holds nothing', async () => {
     const { storage, sessions } = await watchedSessions();
     const watch = sessions.watch({ ...KEY, afterSeq: 0 });
     await sessions.appendEvent({ session: SESSION, event: { author: 'user' } });
@@ -80,7 +80,7 @@ describe('watching sessions', () => {
     expect(signalsOf(storage).size).toBe(0);
   });
 
-  it('lets a failing source of signals fail no append', async () => {
+  it('does not fail appends if the signals fail', async () => {
     const failures: unknown[] = [];
     const signals: SessionSignals = {
       subscribe: () => () => undefined,
@@ -96,7 +96,7 @@ describe('watching sessions', () => {
     expect(failures).toHaveLength(2);
   });
 
-  it('refuses an interval that no timer keeps', () => {
+  it('refuses a poll interval that timers do not support', () => {
     const storage = new InMemorySessionStorage();
     for (const watchPollMs of [0, -1, 0.5, NaN, 2 ** 31]) {
       expect(() => new SessionService({ storage, watchPollMs })).toThrow('watchPollMs');
@@ -104,8 +104,8 @@ describe('watching sessions', () => {
   });
 });
 
-describe.each(testStores)('closing sessions that are watched on $name', ({ open }) => {
-  it('ends every watch quietly, also one that has events left', async () => {
+describe.each(testStores)('closing a service with watches on $name', ({ open }) => {
+  it('ends every watch without an error, even if events are left', async () => {
     const { storage, destroy } = await open({});
     const sessions = new SessionService({ storage, watchPollMs: NO_POLL });
     await sessions.createSession(KEY);

@@ -6,8 +6,8 @@ interface Reported {
   readonly run: () => Promise<void>;
 }
 
-/** Lets `define` report its tests to a runner that only writes them down. */
-function reportedBy(define: () => void): { run: Reported[]; skipped: string[] } {
+/** Runs `define` with a fake `describe` and `it` that only record the tests. */
+function collectTests(define: () => void): { run: Reported[]; skipped: string[] } {
   const { describe: realDescribe, it: realIt } = globalThis;
   const run: Reported[] = [];
   const skipped: string[] = [];
@@ -31,11 +31,11 @@ function reportedBy(define: () => void): { run: Reported[]; skipped: string[] } 
 }
 
 const create = async (): Promise<never> => {
-  throw new Error('A suite that is refused opens nothing');
+  throw new Error('A refused suite opens no store');
 };
 
-describe('the contract suites', () => {
-  it('run every test with a fixture of its own, closed also where the test fails', async () => {
+describe('describeContract', () => {
+  it('opens a fixture for each test and closes it, also after a failure', async () => {
     const seen: string[] = [];
     const topics = [
       topic<number>('numbers', (test) => {
@@ -50,18 +50,18 @@ describe('the contract suites', () => {
       const fixture = ++count;
       return { fixture, close: async () => void seen.push(`closed ${fixture}`) };
     };
-    const { run } = reportedBy(() => describeContract({ name: 'it', topics, open }));
+    const { run } = collectTests(() => describeContract({ name: 'it', topics, open }));
     expect(run.map(({ title }) => title)).toEqual(['it > numbers > sees', 'it > numbers > fails']);
     await run[0]?.run();
     await expect(run[1]?.run()).rejects.toThrow('fails with 2');
     expect(seen).toEqual(['sees 1', 'closed 1', 'closed 2']);
   });
 
-  it('report skipped tests by name, with the reason', () => {
+  it('reports skipped tests by name, with the reason', () => {
     const known = 'events are numbered 1, 2, 3 without gaps';
     const skip = [{ reason: 'counts in twos', tests: [known] }];
-    const all = reportedBy(() => describeSessionStorage({ name: 'x', create }));
-    const { run, skipped } = reportedBy(() => describeSessionStorage({ name: 'x', create, skip }));
+    const all = collectTests(() => describeSessionStorage({ name: 'x', create }));
+    const { run, skipped } = collectTests(() => describeSessionStorage({ name: 'x', create, skip }));
     expect(skipped).toEqual([
       `x keeps the contract of a session storage > append > ${known} (skipped: counts in twos)`,
     ]);
@@ -69,25 +69,25 @@ describe('the contract suites', () => {
     expect(all.skipped).toEqual([]);
   });
 
-  it('refuse a skip of a test that does not exist', () => {
+  it('refuses to skip a test that does not exist', () => {
     const skip = [{ reason: 'cannot', tests: ['no such test'] }];
     expect(() => describeSessionStorage({ name: 'x', create, skip })).toThrow('"no such test"');
     expect(() => describeSessionService({ name: 'x', create, skip })).toThrow('"no such test"');
   });
 
-  it('refuse a skip without a reason', () => {
+  it('refuses a skip without a reason', () => {
     const skip = [{ reason: ' ', tests: ['a deleted session leaves no event and no state of its own'] }];
     expect(() => describeSessionStorage({ name: 'x', create, skip })).toThrow('needs a reason');
   });
 
-  it('refuse two tests of one name', () => {
+  it('refuses two tests with the same name', () => {
     const topics = [topic('one', (test) => test('a test', async () => undefined))];
     expect(() => describeContract({ name: 'x', topics: [...topics, ...topics], open: create })).toThrow('Two tests');
   });
 });
 
 describe('ManualClock', () => {
-  it('stands still until it is moved, in either direction', () => {
+  it('changes only when it is moved, forward or back', () => {
     const clock = new ManualClock(1000);
     expect([clock.now(), clock.now()]).toEqual([1000, 1000]);
     clock.advance(5);

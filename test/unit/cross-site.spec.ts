@@ -10,7 +10,7 @@ const HOSTS = { hosts: ['Sessions.example'] };
 const ORIGINS = { hosts: ['sessions.example'], origins: ['https://app.example'] };
 const host = 'localhost:3000';
 
-const fine: readonly Case[] = [
+const ALLOWED: readonly Case[] = [
   { headers: {} },
   { headers: { host: '' } },
   ...['localhost', 'localhost:3000', 'LOCALHOST:80', 'localhost.', 'app.localhost:3000'].map((name) => ({
@@ -27,11 +27,11 @@ const fine: readonly Case[] = [
   { headers: { host, 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors' } },
   { headers: { host, 'sec-fetch-site': 'none', 'sec-fetch-mode': 'navigate' } },
   { headers: { host, 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' } },
-  // Not a browser: clients of Node send the mode alone.
+  // Node clients, which are no browsers, send only the mode.
   { headers: { host, 'sec-fetch-mode': 'cors' } },
 ];
 
-const refused: readonly Case[] = [
+const REFUSED: readonly Case[] = [
   ...['evil.example', 'evil.example:3000', 'localhost.evil.example', 'evillocalhost', '127.0.0.1.evil.example'].map(
     (name) => ({ headers: { host: name } }),
   ),
@@ -55,12 +55,12 @@ const refused: readonly Case[] = [
   { headers: { host, 'sec-fetch-site': 'cross-site' } },
 ];
 
-describe('what browsers say of where a request comes from', () => {
-  it.each(fine)('is fine: %j', ({ headers, options = {} }) => {
+describe('crossSiteProblem', () => {
+  it.each(ALLOWED)('accepts %j', ({ headers, options = {} }) => {
     expect(crossSiteProblem(headers, options)).toBeUndefined();
   });
 
-  it.each(refused)('is refused: %j', ({ headers, options = {} }) => {
+  it.each(REFUSED)('refuses %j', ({ headers, options = {} }) => {
     expect(crossSiteProblem(headers, options)).toMatch(/^(This server is not known|Pages of another origin)/);
   });
 });

@@ -3,11 +3,11 @@ import { dataSourceOf } from '../../src/sessions/storage/typeorm/tables.js';
 
 const dataSource = new DataSource({ type: 'postgres' });
 
-describe('the DataSource of a migration', () => {
+describe('dataSourceOf', () => {
   it.each([
-    ['from TypeORM 1.0 on', { dataSource }],
-    ['before', { connection: dataSource }],
-  ])('is found under the name that it has %s', (_version, queryRunner) => {
+    ['TypeORM 1.0 and later', { dataSource }],
+    ['earlier versions of TypeORM', { connection: dataSource }],
+  ])('finds the DataSource of a query runner of %s', (_version, queryRunner) => {
     expect(dataSourceOf(queryRunner as unknown as QueryRunner)).toBe(dataSource);
   });
 });

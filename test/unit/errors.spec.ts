@@ -23,7 +23,7 @@ const ALL = [
   [new StoreUnavailableError('No answer.', true), 'StoreUnavailableError', 'STORE_UNAVAILABLE', 503],
 ] as const;
 
-describe('errors', () => {
+describe('SessionsError', () => {
   it.each(ALL)('%s has its name, code and status', (error, name, code, status) => {
     expect(error).toBeInstanceOf(SessionsError);
     expect(error).toBeInstanceOf(Error);
@@ -31,11 +31,11 @@ describe('errors', () => {
     expect(error.stack).toContain(name);
   });
 
-  it('have codes of their own', () => {
+  it('has a different code in each subclass', () => {
     expect(new Set(ALL.map(([{ code }]) => code)).size).toBe(ALL.length);
   });
 
-  it('say where the input breaks a rule, if that is known', () => {
+  it('names the path of the invalid input, if it is known', () => {
     expect(new InvalidInputError('must be text', '$.id')).toMatchObject({
       path: '$.id',
       message: '$.id: must be text',
@@ -45,7 +45,7 @@ describe('errors', () => {
     expect(new LimitExceededError('too large').path).toBeUndefined();
   });
 
-  it('carry what a program needs to go on', () => {
+  it('has properties with the ids and versions that a caller needs', () => {
     expect(new SessionNotFoundError('s-1').sessionId).toBe('s-1');
     expect(new SessionExistsError('s-1').sessionId).toBe('s-1');
     expect(new EventConflictError('e1', 3)).toMatchObject({ eventId: 'e1', seq: 3 });
@@ -53,7 +53,7 @@ describe('errors', () => {
     expect(new StaleSessionError(1, 2)).toMatchObject({ expectedVersion: 1, currentVersion: 2 });
   });
 
-  it('quote ids, so that none can forge a line of a log', () => {
+  it('quotes ids, so that an id cannot forge a log line', () => {
     for (const message of [
       new SessionNotFoundError('a\nERROR forged').message,
       new SessionExistsError('a\nERROR forged').message,
@@ -65,7 +65,7 @@ describe('errors', () => {
     }
   });
 
-  it('say whether a write may have happened, and what to do', () => {
+  it('says whether a write may have happened, and whether to retry', () => {
     const unknown = new StoreUnavailableError('No answer.', true);
     const nothing = new StoreUnavailableError('No connection.', false, { cause: new Error('refused') });
     expect(unknown.outcomeUnknown).toBe(true);

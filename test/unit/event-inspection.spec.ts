@@ -11,7 +11,7 @@ function eventOf(parts: Part[], more: EventInput = {}): EventInput {
 }
 
 describe('getFunctionCalls and getFunctionResponses', () => {
-  it('find what is among the parts, in order', () => {
+  it('return the calls and responses in the order of the parts', () => {
     const second = { functionCall: { id: 'd', name: 'other', args: {} } };
     const event = eventOf([TEXT, CALL, ANSWER, second]);
     expect(getFunctionCalls(event)).toEqual([CALL.functionCall, second.functionCall]);
@@ -20,11 +20,11 @@ describe('getFunctionCalls and getFunctionResponses', () => {
 
   it.each([
     ['no content', {}],
-    ['null for content', { content: null }],
+    ['null as content', { content: null }],
     ['no parts', { content: { role: 'user' } }],
     ['empty parts', { content: { parts: [] } }],
-    ['an instance without anything', new Event()],
-  ] satisfies [string, EventInput][])('find nothing in %s', (_name, event) => {
+    ['an empty Event', new Event()],
+  ] satisfies [string, EventInput][])('return nothing for %s', (_name, event) => {
     expect(getFunctionCalls(event)).toEqual([]);
     expect(getFunctionResponses(event)).toEqual([]);
     expect(textsOf(event)).toEqual([]);
@@ -35,17 +35,17 @@ describe('isFinalResponse', () => {
   it.each([
     ['text', eventOf([TEXT]), true],
     ['an event without content', {}, true],
-    ['a piece of text', eventOf([TEXT], { partial: true }), false],
-    ['a whole text', eventOf([TEXT], { partial: false }), true],
-    ['a call', eventOf([TEXT, CALL]), false],
-    ['an answer', eventOf([ANSWER]), false],
-    ['a result of code at the end', eventOf([TEXT, { codeExecutionResult: { outcome: 'OUTCOME_OK' } }]), false],
-    ['a result of code before text', eventOf([{ codeExecutionResult: { outcome: 'OUTCOME_OK' } }, TEXT]), true],
-    ['code to run', eventOf([{ executableCode: { code: '1' } }]), true],
-    ['an answer that is not to be summarised', eventOf([ANSWER], { actions: { skipSummarization: true } }), true],
-    ['a call of a tool that takes long', eventOf([CALL], { longRunningToolIds: ['c'] }), true],
-    ['a call beside an empty list of such tools', eventOf([CALL], { longRunningToolIds: [] }), false],
-  ] satisfies [string, EventInput, boolean][])('of %s', (_name, event, expected) => {
+    ['partial text', eventOf([TEXT], { partial: true }), false],
+    ['complete text', eventOf([TEXT], { partial: false }), true],
+    ['a tool call', eventOf([TEXT, CALL]), false],
+    ['a tool response', eventOf([ANSWER]), false],
+    ['a code execution result at the end', eventOf([TEXT, { codeExecutionResult: { outcome: 'OUTCOME_OK' } }]), false],
+    ['a code execution result before text', eventOf([{ codeExecutionResult: { outcome: 'OUTCOME_OK' } }, TEXT]), true],
+    ['executable code', eventOf([{ executableCode: { code: '1' } }]), true],
+    ['a tool response with skipSummarization', eventOf([ANSWER], { actions: { skipSummarization: true } }), true],
+    ['a long-running tool call', eventOf([CALL], { longRunningToolIds: ['c'] }), true],
+    ['a tool call with an empty longRunningToolIds', eventOf([CALL], { longRunningToolIds: [] }), false],
+  ] satisfies [string, EventInput, boolean][])('for %s', (_name, event, expected) => {
     expect(isFinalResponse(event)).toBe(expected);
   });
 });
@@ -60,16 +60,16 @@ describe('isByUser', () => {
     ['agent', false],
     ['', false],
     [undefined, false],
-  ])('of %j is %j', (author, expected) => {
+  ])('returns for the author %j: %j', (author, expected) => {
     expect(isByUser({ author })).toBe(expected);
   });
 });
 
-describe('summaries, rewinds and anchors', () => {
+describe('isSummary, isRewind and isAnchor', () => {
   const summary = { author: 'system', actions: { compaction: { fromSeq: 1, toSeq: 2 } } };
   const rewind = { author: 'system', actions: { rewind: { toSeq: 0 } } };
 
-  it('are told by their actions', () => {
+  it('recognise summaries and rewinds by their actions', () => {
     expect([isSummary(summary), isSummary(rewind), isSummary({}), isSummary({ actions: {} })]).toEqual([
       true,
       false,
@@ -85,21 +85,21 @@ describe('summaries, rewinds and anchors', () => {
   });
 
   it.each([
-    ['a user', { author: 'user' }, true],
-    ['a user in capitals', { author: 'USER' }, true],
-    ['an agent', { author: 'agent' }, false],
+    ['a user message', { author: 'user' }, true],
+    ['a message of the author USER', { author: 'USER' }, true],
+    ['an agent message', { author: 'agent' }, false],
     ['a summary', summary, true],
     ['a rewind', rewind, false],
     ['a rewind by the user', { ...rewind, author: 'user' }, false],
-    ['the answer of a tool, brought by the user', eventOf([TEXT, ANSWER], { author: 'user' }), false],
-    ['a call, brought by the user', eventOf([CALL], { author: 'user' }), true],
-  ] satisfies [string, EventInput, boolean][])('%s: anchor or not', (_name, event, expected) => {
+    ['a tool response by the author user', eventOf([TEXT, ANSWER], { author: 'user' }), false],
+    ['a tool call by the author user', eventOf([CALL], { author: 'user' }), true],
+  ] satisfies [string, EventInput, boolean][])('decide whether %s is an anchor', (_name, event, expected) => {
     expect(isAnchor(event)).toBe(expected);
   });
 });
 
 describe('textsOf', () => {
-  it('gives the texts that are not empty', () => {
+  it('returns the texts that are not empty', () => {
     expect(textsOf(eventOf([TEXT, { text: '' }, CALL, { text: 'there' }]))).toEqual(['hi', 'there']);
     expect(textsOf(eventOf([{ text: 5 as never }]))).toEqual([]);
   });

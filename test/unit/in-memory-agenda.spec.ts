@@ -1,7 +1,7 @@
 import { InMemorySessionStorage } from '../../src/index.js';
 
-describe('an agenda in memory', () => {
-  it('leaves nothing once all is taken off, or the store is closed', async () => {
+describe('the in-memory agenda', () => {
+  it('frees its memory when its entries are removed or the store is closed', async () => {
     const storage = new InMemorySessionStorage();
     const empty = storage.snapshot();
     await storage.agenda.put('job', 0);
@@ -13,7 +13,7 @@ describe('an agenda in memory', () => {
     expect(storage.snapshot()).toEqual(empty);
   });
 
-  it('is nobody else’s to change through what was handed out', async () => {
+  it('returns copies of its entries', async () => {
     const { agenda } = new InMemorySessionStorage();
     await agenda.put('job', 0);
     const [entry] = await agenda.due(1);

@@ -1,8 +1,8 @@
 import { InMemorySessionStorage } from '../../src/index.js';
 import { ManualClock } from '../../src/testing/index.js';
 
-describe('leases in memory', () => {
-  it('are dropped by a purge once they expired, so many at a time, and are not counted', async () => {
+describe('in-memory leases', () => {
+  it('are removed by a purge after they expire, in batches, and are not counted', async () => {
     const clock = new ManualClock();
     const storage = new InMemorySessionStorage({ clock });
     const heldNames = (): string[] => [...storage.snapshot().text.matchAll(/job-\d/g)].map(([name]) => name);
@@ -17,7 +17,7 @@ describe('leases in memory', () => {
     expect(heldNames()).toEqual(['job-2']);
   });
 
-  it('leave nothing once they are given back, or the store is closed', async () => {
+  it('free their memory when they are released or the store is closed', async () => {
     const storage = new InMemorySessionStorage();
     const empty = storage.snapshot();
     const held = await storage.leases.acquire({ name: 'job-1', holder: 'one', ttlMs: 10_000 });
@@ -28,14 +28,14 @@ describe('leases in memory', () => {
     expect(storage.snapshot()).toEqual(empty);
   });
 
-  it('are nobody else’s to change through what was handed out', async () => {
+  it('are returned as copies', async () => {
     const { leases } = new InMemorySessionStorage();
     const held = await leases.acquire({ name: 'job', holder: 'one', ttlMs: 10_000 });
     Object.assign(held ?? {}, { token: 0, expiresAt: 0 });
     expect(await leases.acquire({ name: 'job', holder: 'two', ttlMs: 10_000 })).toBeUndefined();
   });
 
-  it('have tokens above those of a store that was there before', async () => {
+  it('have higher tokens than those of an earlier store', async () => {
     const request = { name: 'job', holder: 'one', ttlMs: 10_000 };
     const before = await new InMemorySessionStorage().leases.acquire(request);
     const later = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 1_000);

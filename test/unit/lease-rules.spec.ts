@@ -3,7 +3,7 @@ import { InMemorySessionStorage, InvalidInputError, withLease } from '../../src/
 const { leases } = new InMemorySessionStorage();
 const GOOD = { leases, name: 'job', holder: 'one', ttlMs: 1_000 };
 
-describe('what a lease is asked for with', () => {
+describe('withLease', () => {
   it.each([
     ['name', ''],
     ['name', 'x'.repeat(401)],
@@ -26,7 +26,7 @@ describe('what a lease is asked for with', () => {
     ['ttlMs', Infinity],
     ['ttlMs', '1000'],
     ['ttlMs', undefined],
-  ])('is refused before anything is asked of the store: %s = %j', async (path, value) => {
+  ])('refuses an invalid request before it calls the store: %s = %j', async (path, value) => {
     const acquire = jest.spyOn(leases, 'acquire');
     const work = jest.fn();
     const refused = withLease({ ...GOOD, [path]: value }, work);
@@ -44,7 +44,7 @@ describe('what a lease is asked for with', () => {
     ['holder', undefined],
     ['ttlMs', 100],
     ['ttlMs', 86_400_000],
-  ])('may be at its limit: %s = %j', async (path, value) => {
+  ])('accepts a value at the limit: %s = %j', async (path, value) => {
     expect(await withLease({ ...GOOD, [path]: value }, async () => 'done')).toEqual({ ran: true, result: 'done' });
   });
 });

@@ -6,7 +6,7 @@ function failing(code: string, message: string): () => Promise<never> {
   return () => Promise.reject(Object.assign(new Error(message), { code }));
 }
 
-describe('Loading an optional package', () => {
+describe('loadPackage', () => {
   it.each([
     ['ERR_MODULE_NOT_FOUND', "Cannot find package 'ioredis' imported from /app/dist/redis.js", 'ioredis'],
     ['ERR_MODULE_NOT_FOUND', "Cannot find package '@nestjs/schedule' imported from /app/x.js", '@nestjs/schedule'],
@@ -23,11 +23,11 @@ describe('Loading an optional package', () => {
     ['ERR_MODULE_NOT_FOUND', String.raw`Cannot find module 'C:\app\index.js' imported from C:\app\x.js`],
     ['MODULE_NOT_FOUND', "Cannot find module './redis.js'\nRequire stack:\n- /app/x.js"],
     ['ERR_OUT_OF_RANGE', "Cannot find package 'ioredis'"],
-  ])('passes on what installing would not mend: %s, %s', async (code, message) => {
+  ])('rethrows an error that an installation would not fix: %s, %s', async (code, message) => {
     await expect(loadPackage(failing(code, message), 'The store')).rejects.toThrow(message);
   });
 
-  it('says so in a test as well, where the runner throws an error of its own realm', async () => {
+  it('recognises the error of a test runner, which comes from another realm', async () => {
     const error: unknown = runInNewContext(
       `Object.assign(new Error("Cannot find module 'ioredis' from 'redis.js'"), { code: 'MODULE_NOT_FOUND' })`,
     );

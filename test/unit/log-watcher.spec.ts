@@ -4,31 +4,31 @@ import type { LogListener, LogPosition, LogReference, SessionChanges } from '../
 
 const TICK = 100;
 const CHECK = 30 * TICK;
-const NEVER_ENDING = 1e12;
+const NO_EXPIRY_MS = 1e12;
 
-/** A storage of which only the changes matter, with what it was asked. */
-class Changes {
-  readonly asked: string[][] = [];
-  readonly ears = new Map<string, LogListener>();
+/** A storage that has only `changes`, and records the queried positions. */
+class FakeChanges {
+  readonly queried: string[][] = [];
+  readonly listeners = new Map<string, LogListener>();
   readonly positions = new Map<string, LogPosition>();
   isLive = true;
 
   logs(options: { withFeed: boolean }): LogWatcher {
     const feed: SessionChanges['feed'] = {
       listen: ({ key: { sessionId } }, hear) => {
-        this.ears.set(sessionId, hear);
+        this.listeners.set(sessionId, hear);
         const isLive = (): boolean => this.isLive;
         return {
           get isLive() {
             return isLive();
           },
-          stop: () => this.ears.delete(sessionId),
+          stop: () => this.listeners.delete(sessionId),
         };
       },
     };
     const changes: SessionChanges = {
       positions: async (logs) => {
-        this.asked.push(logs.map(({ key }) => key.sessionId));
+        this.queried.push(logs.map(({ key }) => key.sessionId));
         return logs.map(({ key }) => this.positions.get(key.sessionId));
       },
       ...(options.withFeed && { feed }),
@@ -36,7 +36,7 @@ class Changes {
     return new LogWatcher({ changes } as unknown as SessionStorage, TICK);
   }
 
-  put(sessionId: string, lastSeq: number, livesForMs = NEVER_ENDING): void {
+  put(sessionId: string, lastSeq: number, livesForMs = NO_EXPIRY_MS): void {
     this.positions.set(sessionId, { lastSeq, livesForMs });
   }
 }
@@ -49,12 +49,12 @@ function waiter(seq: number) {
   return { seq, wake: jest.fn() };
 }
 
-describe('logs that somebody waits for', () => {
+describe('LogWatcher', () => {
   beforeEach(() => jest.useFakeTimers());
   afterEach(() => jest.useRealTimers());
 
-  it('are looked at together, one question a tick, and wake only those who miss something', async () => {
-    const changes = new Changes();
+  it('polls all logs with one query per tick, and wakes only waiters that missed an event', async () => {
+    const changes = new FakeChanges();
     const logs = changes.logs({ withFeed: false });
     const waiters = Array.from({ length: 2_000 }, () => waiter(3));
     for (const [index, each] of waiters.entries()) {
@@ -62,7 +62,7 @@ describe('logs that somebody waits for', () => {
       logs.add(log(`s-${index}`), each);
     }
     await jest.advanceTimersByTimeAsync(10 * TICK);
-    expect(changes.asked.map((asked) => asked.length)).toEqual(Array.from({ length: 10 }, () => 2_000));
+    expect(changes.queried.map((queried) => queried.length)).toEqual(Array.from({ length: 10 }, () => 2_000));
     expect(waiters.filter(({ wake }) => wake.mock.calls.length > 0)).toEqual([]);
 
     changes.put('s-7', 4);
@@ -71,8 +71,8 @@ describe('logs that somebody waits for', () => {
     expect(waiters.flatMap(({ wake }, index) => (wake.mock.calls.length > 0 ? [index] : []))).toEqual([7, 8]);
   });
 
-  it('cost nothing once nobody waits', async () => {
-    const changes = new Changes();
+  it('stops polling when the last waiter leaves', async () => {
+    const changes = new FakeChanges();
     const logs = changes.logs({ withFeed: false });
     changes.put('s', 1);
     const stop = logs.add(log('s'), waiter(1));
@@ -82,8 +82,8 @@ describe('logs that somebody waits for', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('are left alone while they are heard, but for a first look, a check now and then, and their end', async () => {
-    const changes = new Changes();
+  it('polls a log with a live feed only at the start, at long intervals, and when it expires', async () => {
+    const changes = new FakeChanges();
     const logs = changes.logs({ withFeed: true });
     const [lasting, ending] = [waiter(1), waiter(1)];
     changes.put('lasting', 1);
@@ -91,24 +91,24 @@ describe('logs that somebody waits for', () => {
     logs.add(log('lasting'), lasting);
     logs.add(log('ending'), ending);
     await jest.advanceTimersByTimeAsync(5 * TICK);
-    expect(changes.asked).toEqual([['lasting', 'ending']]);
+    expect(changes.queried).toEqual([['lasting', 'ending']]);
 
     changes.positions.delete('ending');
     await jest.advanceTimersByTimeAsync(6 * TICK);
-    expect(changes.asked.slice(1)).toEqual([['ending']]);
+    expect(changes.queried.slice(1)).toEqual([['ending']]);
     expect(ending.wake).toHaveBeenCalledTimes(1);
     await jest.advanceTimersByTimeAsync(CHECK);
-    expect(changes.asked.filter((asked) => asked.includes('lasting'))).toHaveLength(2);
+    expect(changes.queried.filter((queried) => queried.includes('lasting'))).toHaveLength(2);
     expect(lasting.wake).not.toHaveBeenCalled();
 
-    changes.ears.get('lasting')?.(1);
+    changes.listeners.get('lasting')?.(1);
     expect(lasting.wake).not.toHaveBeenCalled();
-    changes.ears.get('lasting')?.(2);
+    changes.listeners.get('lasting')?.(2);
     expect(lasting.wake).toHaveBeenCalledTimes(1);
   });
 
-  it('are asked about at once and together where something may have been missed', async () => {
-    const changes = new Changes();
+  it('queries logs at once and together when the feed reports a possible gap', async () => {
+    const changes = new FakeChanges();
     const logs = changes.logs({ withFeed: true });
     const waiters = ['a', 'b', 'c'].map((name) => {
       changes.put(name, 1);
@@ -117,37 +117,37 @@ describe('logs that somebody waits for', () => {
       return each;
     });
     changes.put('b', 2);
-    for (const name of ['a', 'b', 'c']) changes.ears.get(name)?.();
+    for (const name of ['a', 'b', 'c']) changes.listeners.get(name)?.();
     await jest.advanceTimersByTimeAsync(1);
-    expect(changes.asked).toEqual([['a', 'b', 'c']]);
+    expect(changes.queried).toEqual([['a', 'b', 'c']]);
     expect(waiters.map(({ wake }) => wake.mock.calls.length)).toEqual([0, 1, 0]);
   });
 
-  it('are looked at with each tick while they cannot be heard', async () => {
-    const changes = new Changes();
+  it('polls on each tick while the feed is not live', async () => {
+    const changes = new FakeChanges();
     changes.isLive = false;
     const logs = changes.logs({ withFeed: true });
     changes.put('s', 1);
     logs.add(log('s'), waiter(1));
     await jest.advanceTimersByTimeAsync(5 * TICK);
-    expect(changes.asked).toHaveLength(5);
+    expect(changes.queried).toHaveLength(5);
   });
 
-  it('keep their ear from one event to the next, and lose it some time after the last', async () => {
-    const changes = new Changes();
+  it('keeps its listener between events, and stops it some time after the last one', async () => {
+    const changes = new FakeChanges();
     const logs = changes.logs({ withFeed: true });
     changes.put('s', 1);
     logs.add(log('s'), waiter(1))();
     await jest.advanceTimersByTimeAsync(CHECK / 2);
     logs.add(log('s'), waiter(1))();
-    expect([...changes.ears.keys()]).toEqual(['s']);
+    expect([...changes.listeners.keys()]).toEqual(['s']);
     await jest.advanceTimersByTimeAsync(2 * CHECK);
-    expect(changes.ears.size).toBe(0);
+    expect(changes.listeners.size).toBe(0);
     expect(logs.size).toBe(0);
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('have everybody look where positions cannot be told', async () => {
+  it('wakes every waiter on each tick if positions are not available', async () => {
     const failing = { changes: { positions: () => Promise.reject(new Error('out of order')) } };
     for (const storage of [failing, {}]) {
       const logs = new LogWatcher(storage as unknown as SessionStorage, TICK);

@@ -6,8 +6,8 @@ const TESTS = join(__dirname, '..');
 const context = { config: { cache: false }, hasteFS: { getSize: () => 1_000 } };
 const specAt = (path: string) => ({ path: join(TESTS, path), context });
 
-describe('the order of specs that were never measured', () => {
-  it('begins with those that are known to take long', () => {
+describe('the test sequencer', () => {
+  it('starts with the longest specs if none was measured', () => {
     const sorted = new LongestFirst().sort(
       ['unit/state.spec.ts', 'contract/storage.spec.ts', 'contract/service.spec.ts'].map(specAt),
     );
@@ -16,7 +16,7 @@ describe('the order of specs that were never measured', () => {
     );
   });
 
-  it('names only specs that there are', () => {
+  it('lists only specs that exist', () => {
     const missing = Object.keys(LongestFirst.SECONDS).filter((name) => !existsSync(join(TESTS, `${name}.spec.ts`)));
     expect(missing).toEqual([]);
   });

@@ -3,14 +3,14 @@ import { sql } from '../../src/sessions/storage/typeorm/sql/sql.js';
 
 const SETTINGS = 'SET SESSION something = 1';
 
-/** One connection of mysql2, again and again, that fails where it is told to. */
-class OneConnection {
+/** A connection of mysql2 that a test can make fail. */
+class FakeConnection {
   readonly config = { multipleStatements: true };
-  readonly said: string[] = [];
+  readonly sent: string[] = [];
   isFailing = false;
 
   query({ sql: text }: { sql: string }, done: (error: Error | null, result: unknown) => void): void {
-    this.said.push(text);
+    this.sent.push(text);
     if (this.isFailing) done(new Error('lost'), undefined);
     else
       done(
@@ -29,24 +29,24 @@ class OneConnection {
   destroy(): void {}
 }
 
-describe('what a new connection to MySQL is told', () => {
-  it('is said again until it was heard, and then no more', async () => {
-    const connection = new OneConnection();
+describe('MysqlPool', () => {
+  it('sends the settings of a new connection until they succeed, then never again', async () => {
+    const connection = new FakeConnection();
     const pool = new MysqlPool(
       { pool: { getConnection: (done) => done(null, connection) } },
       { settings: [SETTINGS], withTime: false },
     );
-    const isSaid = async (): Promise<boolean> => {
-      connection.said.length = 0;
+    const sendsSettings = async (): Promise<boolean> => {
+      connection.sent.length = 0;
       const acquired = await pool.acquire();
       acquired.begin('write');
       await acquired.rows(sql`SELECT 1`).catch(() => undefined);
       acquired.release();
-      return connection.said.some((text) => text.startsWith(SETTINGS));
+      return connection.sent.some((text) => text.startsWith(SETTINGS));
     };
     connection.isFailing = true;
-    expect([await isSaid(), await isSaid()]).toEqual([true, true]);
+    expect([await sendsSettings(), await sendsSettings()]).toEqual([true, true]);
     connection.isFailing = false;
-    expect([await isSaid(), await isSaid()]).toEqual([true, false]);
+    expect([await sendsSettings(), await sendsSettings()]).toEqual([true, false]);
   });
 });

@@ -4,8 +4,8 @@ import { openingFailure } from '../../src/sessions/storage/typeorm/connect/openi
 
 const ADDRESS = { url: 'postgres://app:secret@127.0.0.1:5432/agents', timeLimitMs: 5_000 };
 
-describe('a store whose connection breaks while its tables are made', () => {
-  it('is unavailable for now, also where TypeORM only says that it has given the connection back', () => {
+describe('openingFailure', () => {
+  it('reports a lost connection as unavailable, also if TypeORM only throws QueryRunnerAlreadyReleasedError', () => {
     const error = openingFailure(new QueryRunnerAlreadyReleasedError(), ADDRESS);
     expect(error).toBeInstanceOf(StoreUnavailableError);
     expect(error).toMatchObject({

@@ -8,7 +8,7 @@ import type { Tables } from '../../src/sessions/storage/typeorm/tables.js';
 const LIMIT_MS = 10_000;
 const RETRIES = 5;
 
-/** Connections on which everything succeeds, counted. */
+/** A pool whose connections always succeed. It counts how many were acquired. */
 class IdlePool {
   acquired = 0;
 
@@ -35,7 +35,7 @@ class IdlePool {
   }
 }
 
-describe('transactions on the connections of a pool', () => {
+describe('PooledTransactions', () => {
   let pool: IdlePool;
 
   beforeEach(() => {
@@ -51,7 +51,7 @@ describe('transactions on the connections of a pool', () => {
     });
   }
 
-  it('take no connection for what is too late already', async () => {
+  it('acquires no connection if the time limit has already passed', async () => {
     const calledAt = performance.now() - LIMIT_MS;
     let hasRun = false;
     const late = transactions().write(async () => (hasRun = true), { calledAt });
@@ -60,7 +60,7 @@ describe('transactions on the connections of a pool', () => {
   });
 
   it.each(['40P01', '40001', '55P03', 'ER_LOCK_DEADLOCK', 'ER_LOCK_WAIT_TIMEOUT', 'ECONNRESET'])(
-    `are tried ${RETRIES} times more where each try meets %s`,
+    `retries ${RETRIES} times if each attempt fails with %s`,
     async (code) => {
       const failing = transactions().write(async () => {
         throw Object.assign(new Error('in the way'), { code });
@@ -72,7 +72,7 @@ describe('transactions on the connections of a pool', () => {
     },
   );
 
-  it('succeed where the last retry does', async () => {
+  it('succeeds if the last retry succeeds', async () => {
     const tried = transactions().write(async () => {
       if (pool.acquired <= RETRIES) throw Object.assign(new Error('in the way'), { code: '40P01' });
       return pool.acquired;
@@ -80,7 +80,7 @@ describe('transactions on the connections of a pool', () => {
     expect(await tried).toBe(1 + RETRIES);
   });
 
-  it('are tried as long as there is time where somebody else inserts a key first', async () => {
+  it('retries until the time limit if another transaction has inserted the same key', async () => {
     const tried = transactions().write(async () => {
       if (pool.acquired <= 2 * RETRIES) throw Object.assign(new Error('duplicate key'), { code: '23505' });
       return pool.acquired;
@@ -92,7 +92,7 @@ describe('transactions on the connections of a pool', () => {
     await expect(failing).rejects.toBeInstanceOf(StoreUnavailableError);
   });
 
-  it('are tried once where the caller has another way, or the failure stays', async () => {
+  it('does not retry a single attempt or a permanent failure', async () => {
     for (const [code, isSingleAttempt] of [
       ['40P01', true],
       ['42P01', false],

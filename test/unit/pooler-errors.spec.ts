@@ -6,9 +6,9 @@ const ADDRESS = { url: 'postgres://app:secret@pooler:6432/agents', timeLimitMs: 
 
 const refusal = (code: string, message: string): Error => Object.assign(new Error(message), { code });
 
-/** In the words of PgBouncer, and of PostgreSQL behind it. */
+/** The messages are those of PgBouncer, and of PostgreSQL behind it. */
 describe('a pooler in front of PostgreSQL', () => {
-  it('that refuses settings of connections is told of when the store is opened', () => {
+  it('is named when the store is opened, if it refuses startup parameters', () => {
     const error = openingFailure(refusal('08P01', 'unsupported startup parameter: statement_timeout'), ADDRESS);
     expect(error).toBeInstanceOf(ConfigurationError);
     expect(error).toMatchObject({
@@ -22,7 +22,7 @@ describe('a pooler in front of PostgreSQL', () => {
   it.each([
     ['42P05', 'prepared statement "a" already exists'],
     ['26000', 'prepared statement "a" does not exist'],
-  ])('that shares connections is told of where statements fail with %s', (code, message) => {
+  ])('is named in the error if it shares connections and a statement fails with %s', (code, message) => {
     const error = storeUnavailable(refusal(code, message), false);
     expect(error).toBeInstanceOf(StoreUnavailableError);
     expect(error).toMatchObject({

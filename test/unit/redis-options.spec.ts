@@ -4,8 +4,8 @@ import { storeUnavailable } from '../../src/sessions/storage/redis/connect/drive
 
 const SENTINELS = { sentinels: [{ host: '127.0.0.1', port: 1 }], name: 'main' };
 
-describe('the client that a Redis store makes', () => {
-  it('leaves a master as soon as Sentinel says that there is another one', () => {
+describe('the client of a Redis store', () => {
+  it('leaves a master when Sentinel announces another one', () => {
     expect(optionsOf({ connection: SENTINELS })).toMatchObject({ failoverDetector: true });
     expect(optionsOf({ connection: { ...SENTINELS, failoverDetector: false } })).toMatchObject({
       failoverDetector: false,
@@ -13,7 +13,7 @@ describe('the client that a Redis store makes', () => {
     expect(optionsOf({ url: 'redis://127.0.0.1:1' })).toMatchObject({ failoverDetector: false });
   });
 
-  it('says that it sent nothing where its connection has just been closed', () => {
+  it('reports that nothing was sent if its connection was closed before the command', () => {
     const error = storeUnavailable(new Error("Stream isn't writeable and enableOfflineQueue options is false"), true);
     expect(error).toMatchObject({
       outcomeUnknown: false,
@@ -26,8 +26,8 @@ describe('the client that a Redis store makes', () => {
     'Connection is closed.',
     'Command aborted due to connection close',
     'Reached the max retries per request limit (which is 0).',
-  ])('says that the connection was lost where ioredis says: %s', (said) => {
-    const error = storeUnavailable(new Error(said), true);
+  ])('reports a lost connection for the message of ioredis: %s', (message) => {
+    const error = storeUnavailable(new Error(message), true);
     expect(error).toMatchObject({
       outcomeUnknown: true,
       message: expect.stringContaining('(connection lost)') as string,
@@ -35,7 +35,7 @@ describe('the client that a Redis store makes', () => {
   });
 });
 
-/** Nothing is connected before it is needed. */
+/** The client connects lazily, so no server is needed. */
 function optionsOf(options: Parameters<typeof createClient>[0]): unknown {
   const client = createClient(options);
   expect(client).toBeInstanceOf(Redis);

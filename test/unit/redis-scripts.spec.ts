@@ -8,8 +8,8 @@ const FOLDER = join(__dirname, '../../src/sessions/storage/redis');
 
 const isScript = (value: unknown): value is Script => typeof value === 'object' && value !== null && 'sha' in value;
 
-describe('the scripts of Redis', () => {
-  it('are all among those whose rights are checked when a store is opened', async () => {
+describe('ALL_SCRIPTS', () => {
+  it('lists every script, so that opening a store checks the permissions of each', async () => {
     const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).filter(
       (name) => name.endsWith('.ts') && name !== 'all-scripts.ts',
     );

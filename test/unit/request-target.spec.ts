@@ -1,6 +1,6 @@
 import { pathOf, queryOf } from '../../src/sessions/rest/page-links.js';
 
-describe('the target of a request', () => {
+describe('a request target', () => {
   it.each([
     ['/apps/a/state', '/apps/a/state'],
     ['/apps/a%2F..%2Fb/state?limit=1', '/apps/a%2F..%2Fb/state'],
@@ -14,7 +14,7 @@ describe('the target of a request', () => {
     expect(pathOf(target)).toBe(path);
   });
 
-  it('has a query, be it none', () => {
+  it('can have a query, also an empty one', () => {
     expect([...queryOf('/apps/a/state?limit=1&cursor=a%26b?c')]).toEqual([
       ['limit', '1'],
       ['cursor', 'a&b?c'],

@@ -7,18 +7,18 @@ function range(from: number, to: number): SeqRange {
   return { from, to };
 }
 
-/** Every number of the ranges, in their order. */
+/** All numbers of the ranges, in order. */
 function numbersOf(ranges: readonly SeqRange[]): number[] {
   return ranges.flatMap(({ from, to }) => Array.from({ length: to - from + 1 }, (_, index) => from + index));
 }
 
 const anyRange = fc.tuple(fc.nat(30), fc.nat(10)).map(([from, length]) => range(from, from + length));
 const anyRanges = fc.array(anyRange, { maxLength: 6 });
-/** In order, without overlap. */
-const tidyRanges = anyRanges.map((holes) => rangesOutside(range(0, 50), holes));
+/** Ranges in order and without overlap. */
+const disjointRanges = anyRanges.map((holes) => rangesOutside(range(0, 50), holes));
 
 describe('isInRanges', () => {
-  it('counts both ends in', () => {
+  it('includes both ends of a range', () => {
     const ranges = [range(2, 3), range(6, 6)];
     expect([1, 2, 3, 4, 5, 6, 7].filter((seq) => isInRanges(seq, ranges))).toEqual([2, 3, 6]);
     expect(isInRanges(1, [])).toBe(false);
@@ -27,23 +27,27 @@ describe('isInRanges', () => {
 
 describe('rangesOutside', () => {
   it.each([
-    ['without holes everything is left', [], [range(1, 9)]],
-    ['a hole in the middle leaves two ends', [range(4, 5)], [range(1, 3), range(6, 9)]],
-    ['holes at both ends leave the middle', [range(1, 2), range(8, 9)], [range(3, 7)]],
-    ['one hole over everything leaves nothing', [range(0, 99)], []],
-    ['holes beside each other leave nothing between', [range(3, 4), range(5, 6)], [range(1, 2), range(7, 9)]],
-    ['holes in any order, over each other', [range(5, 8), range(2, 3), range(2, 6)], [range(1, 1), range(9, 9)]],
-    ['holes outside change nothing', [range(0, 0), range(10, 12)], [range(1, 9)]],
+    ['returns the whole range if there are no holes', [], [range(1, 9)]],
+    ['returns two ranges for a hole in the middle', [range(4, 5)], [range(1, 3), range(6, 9)]],
+    ['returns the middle for holes at both ends', [range(1, 2), range(8, 9)], [range(3, 7)]],
+    ['returns nothing for a hole that covers the range', [range(0, 99)], []],
+    ['returns no empty range between adjacent holes', [range(3, 4), range(5, 6)], [range(1, 2), range(7, 9)]],
+    [
+      'accepts holes that are not sorted and that overlap',
+      [range(5, 8), range(2, 3), range(2, 6)],
+      [range(1, 1), range(9, 9)],
+    ],
+    ['ignores holes outside of the range', [range(0, 0), range(10, 12)], [range(1, 9)]],
   ])('%s', (_name, holes, left) => {
     expect(rangesOutside(range(1, 9), holes)).toEqual(left);
   });
 
-  it('leaves nothing of an empty whole', () => {
+  it('returns nothing for an empty range', () => {
     expect(rangesOutside(range(5, 4), [])).toEqual([]);
     expect(rangesOutside(range(5, 4), [range(1, 2)])).toEqual([]);
   });
 
-  it('leaves exactly the numbers that are in no hole, and no empty range', () => {
+  it('returns exactly the numbers outside of all holes, and no empty range', () => {
     fc.assert(
       fc.property(anyRange, anyRanges, (whole, holes) => {
         const left = rangesOutside(whole, holes);
@@ -56,7 +60,7 @@ describe('rangesOutside', () => {
 });
 
 describe('newestOf', () => {
-  it('takes numbers from the end, and cuts the last range that it needs', () => {
+  it('takes numbers from the end and cuts the last range it needs', () => {
     const ranges = [range(1, 3), range(6, 7), range(9, 9)];
     expect(newestOf(ranges, 2)).toEqual([range(7, 7), range(9, 9)]);
     expect(newestOf(ranges, 3)).toEqual([range(6, 7), range(9, 9)]);
@@ -67,7 +71,7 @@ describe('newestOf', () => {
 
   it('takes exactly the newest numbers', () => {
     fc.assert(
-      fc.property(tidyRanges, fc.nat(60), (ranges, count) => {
+      fc.property(disjointRanges, fc.nat(60), (ranges, count) => {
         const numbers = numbersOf(ranges);
         const newest = numbers.slice(numbers.length - Math.min(count, numbers.length));
         expect(numbersOf(newestOf(ranges, count))).toEqual(newest);
@@ -78,7 +82,7 @@ describe('newestOf', () => {
 });
 
 describe('rangesBelow and rangesAbove', () => {
-  it('split ranges at a number that belongs to neither', () => {
+  it('split ranges at a number, without that number', () => {
     const ranges = [range(1, 3), range(5, 8)];
     expect(rangesBelow(ranges, 6)).toEqual([range(1, 3), range(5, 5)]);
     expect(rangesAbove(ranges, 6)).toEqual([range(7, 8)]);
@@ -87,9 +91,9 @@ describe('rangesBelow and rangesAbove', () => {
     expect(rangesAbove(ranges, 0)).toEqual(ranges);
   });
 
-  it('hold exactly the numbers on their side', () => {
+  it('return exactly the numbers on their side', () => {
     fc.assert(
-      fc.property(tidyRanges, fc.nat(55), (ranges, seq) => {
+      fc.property(disjointRanges, fc.nat(55), (ranges, seq) => {
         expect(numbersOf(rangesBelow(ranges, seq))).toEqual(numbersOf(ranges).filter((number) => number < seq));
         expect(numbersOf(rangesAbove(ranges, seq))).toEqual(numbersOf(ranges).filter((number) => number > seq));
       }),

@@ -1,6 +1,6 @@
 import { SingleFlight } from '../../src/sessions/module/single-flight.js';
 
-describe('work that runs once at a time', () => {
+describe('SingleFlight', () => {
   let finish: (result: string) => void;
   let signals: AbortSignal[];
   let job: SingleFlight<string>;
@@ -13,7 +13,7 @@ describe('work that runs once at a time', () => {
     });
   });
 
-  it('is not begun again before it ends, and is then', async () => {
+  it('starts a run only when the previous one has ended', async () => {
     const first = job.run();
     expect(await job.run()).toBeUndefined();
     finish('first');
@@ -24,7 +24,7 @@ describe('work that runs once at a time', () => {
     expect(signals).toHaveLength(2);
   });
 
-  it('is told that it is stopped, and waited for', async () => {
+  it('signals a stop to the run and waits for its end', async () => {
     const running = job.run();
     let hasStopped = false;
     const stopping = job.stop().then(() => (hasStopped = true));
@@ -35,7 +35,7 @@ describe('work that runs once at a time', () => {
     expect(await running).toBe('in the end');
   });
 
-  it('does not begin once it is stopped', async () => {
+  it('starts no run after a stop', async () => {
     await job.stop();
     expect(job.isStopped).toBe(true);
     expect(await job.run()).toBeUndefined();

@@ -4,8 +4,8 @@ import { trackedValuesOf } from '../../src/state/state.js';
 
 const METHODS = ['get', 'set', 'has', 'delete', 'update', 'getAll', 'toRecord', 'hasDelta', 'toJSON'];
 
-describe('State by its methods', () => {
-  it('gives values, and the fallback only where a key is not set', () => {
+describe('the methods of State', () => {
+  it('get returns the value, and the fallback only if the key is not set', () => {
     const state = new State({ topic: 'billing', nothing: null, no: false });
     expect(state.get('topic')).toBe('billing');
     expect(state.get('topic', 'other')).toBe('billing');
@@ -15,7 +15,7 @@ describe('State by its methods', () => {
     expect(state.get('no', true)).toBe(false);
   });
 
-  it('sets, has and deletes keys', () => {
+  it('set, has and delete change and check single keys', () => {
     const state = new State({ a: 1 });
     state.set('b', null);
     expect([state.has('a'), state.has('b'), state.has('c')]).toEqual([true, true, false]);
@@ -23,7 +23,7 @@ describe('State by its methods', () => {
     expect(state.toRecord()).toEqual({ b: null });
   });
 
-  it('deletes a key that is set to undefined', () => {
+  it('set and update delete a key if the value is undefined', () => {
     const state = new State({ a: 1 });
     state.set('a', undefined);
     state.update({ b: undefined, c: 1 });
@@ -31,13 +31,13 @@ describe('State by its methods', () => {
     expect(state.has('a')).toBe(false);
   });
 
-  it('updates many keys at once', () => {
+  it('update sets many keys at once', () => {
     const state = new State({ a: 1, b: 1 });
     state.update({ b: 2, c: 3 });
     expect(state.getAll()).toEqual({ a: 1, b: 2, c: 3 });
   });
 
-  it('gives records that are not the state itself', () => {
+  it('getAll, toRecord and toJSON return copies', () => {
     const state = new State({ a: 1 });
     for (const record of [state.getAll(), state.toRecord(), state.toJSON()]) {
       record.a = 2;
@@ -46,7 +46,7 @@ describe('State by its methods', () => {
     expect(state.toRecord()).toEqual({ a: 1 });
   });
 
-  it('does not keep the object that it was made of', () => {
+  it('the constructor copies the initial object', () => {
     const initial: Record<string, unknown> = { a: 1 };
     const state = new State(initial);
     initial.a = 2;
@@ -55,17 +55,17 @@ describe('State by its methods', () => {
     expect(initial).toEqual({ a: 2 });
   });
 
-  it('knows the prefixes of the scopes', () => {
+  it('the prefixes of the scopes are constants', () => {
     expect([State.APP_PREFIX, State.USER_PREFIX, State.TEMP_PREFIX]).toEqual(['app:', 'user:', 'temp:']);
     expect(StatePrefix).toEqual({ APP_PREFIX: 'app:', USER_PREFIX: 'user:', TEMP_PREFIX: 'temp:' });
   });
 
-  it('refuses to run its methods on anything else', () => {
+  it('throw a TypeError if they are called on another object', () => {
     expect(() => Reflect.apply(State.prototype.getAll, {}, [])).toThrow(TypeError);
   });
 });
 
-describe('State as a plain object', () => {
+describe('State used as a plain object', () => {
   it('reads, sets and deletes properties', () => {
     const state = new State({ topic: 'billing' });
     state['user:theme'] = 'dark';
@@ -77,7 +77,7 @@ describe('State as a plain object', () => {
     expect(state.toRecord()).toEqual({ 'user:theme': 'dark', step: 1 });
   });
 
-  it('answers `in` and hasOwn by its keys alone', () => {
+  it('supports `in` and hasOwn for its keys only', () => {
     const state = new State({ a: null });
     expect(['a' in state, 'b' in state, 'get' in state, 'toString' in state]).toEqual([true, false, false, false]);
     expect([Object.hasOwn(state, 'a'), Object.hasOwn(state, 'get')]).toEqual([true, false]);
@@ -85,7 +85,7 @@ describe('State as a plain object', () => {
     expect('a' in state).toBe(false);
   });
 
-  it('lists its keys in the order of their coming', () => {
+  it('lists its keys in insertion order', () => {
     const state = new State({ z: 1, a: 2 });
     state.m = 3;
     state.z = 4;
@@ -110,7 +110,7 @@ describe('State as a plain object', () => {
     expect(inspect(state)).toBe('{ a: 1, b: [ 2 ] }');
   });
 
-  it('takes assignments of every kind', () => {
+  it('supports all kinds of assignment', () => {
     const state = new State();
     Object.assign(state, { a: 1 });
     Object.defineProperty(state, 'b', { value: 2 });
@@ -119,7 +119,7 @@ describe('State as a plain object', () => {
     expect(trackedValuesOf(state).pending().stateDelta).toEqual({ a: 1, b: 2, c: 3 });
   });
 
-  it('is a State and remains one', () => {
+  it('refuses a new prototype, freezing, accessors and symbols', () => {
     const state = new State({ a: 1 });
     expect(state).toBeInstanceOf(State);
     expect(() => Object.setPrototypeOf(state, null)).toThrow(TypeError);
@@ -129,7 +129,7 @@ describe('State as a plain object', () => {
     expect(state.toRecord()).toEqual({ a: 1 });
   });
 
-  it('does what every object does', () => {
+  it('inherits the methods of Object.prototype', () => {
     const state = new State({ a: 1 });
     expect(Object.prototype.toString.call(state)).toBe('[object Object]');
     expect(state.isPrototypeOf).toBe(Object.prototype.isPrototypeOf);
@@ -137,8 +137,8 @@ describe('State as a plain object', () => {
   });
 });
 
-describe('State with keys that are named like something else', () => {
-  it.each(METHODS)('%s stays a method, and is a key all the same', (name) => {
+describe('State with keys that are names of methods or of object properties', () => {
+  it.each(METHODS)('%s stays a method and can also be a key', (name) => {
     const state = new State(Object.fromEntries([[name, 'loaded']]));
     const method: unknown = state[name];
     expect(typeof method).toBe('function');
@@ -182,14 +182,14 @@ describe('State with keys that are named like something else', () => {
   });
 });
 
-describe('State and what is not saved', () => {
-  it('has no delta after loading', () => {
+describe('unsaved changes of State', () => {
+  it('are empty after loading', () => {
     const state = new State({ a: 1 });
     expect(state.hasDelta()).toBe(false);
     expect(trackedValuesOf(state).pending()).toEqual({ stateDelta: {}, stateRemovals: [] });
   });
 
-  it('keeps what was set and what was deleted apart', () => {
+  it('list set and deleted keys separately', () => {
     const state = new State({ a: 1, b: 1, c: 1 });
     state.a = 2;
     state.d = 2;
@@ -198,7 +198,7 @@ describe('State and what is not saved', () => {
     expect(trackedValuesOf(state).pending()).toEqual({ stateDelta: { a: 2, d: 2 }, stateRemovals: ['b'] });
   });
 
-  it('setting the value that is there is a change, deleting what is not there is none', () => {
+  it('include a key that is set to its current value, but not the deletion of a missing key', () => {
     const state = new State({ a: 1 });
     state.delete('never');
     expect(state.hasDelta()).toBe(false);
@@ -206,21 +206,21 @@ describe('State and what is not saved', () => {
     expect(trackedValuesOf(state).pending()).toEqual({ stateDelta: { a: 1 }, stateRemovals: [] });
   });
 
-  it('a new key that is deleted again leaves nothing to save', () => {
+  it('are empty if a new key is deleted again', () => {
     const state = new State();
     state.draft = 1;
     delete state.draft;
     expect(state.hasDelta()).toBe(false);
   });
 
-  it('a key that was deleted and set again is a value to save', () => {
+  it('contain the value of a key that was deleted and set again', () => {
     const state = new State({ a: 1 });
     delete state.a;
     state.a = 2;
     expect(trackedValuesOf(state).pending()).toEqual({ stateDelta: { a: 2 }, stateRemovals: [] });
   });
 
-  it('learns what is stored below what is not saved', () => {
+  it('take precedence over newly stored values', () => {
     const state = new State({ a: 1, b: 1, c: 1, d: 1 });
     state.a = 'mine';
     delete state.b;
@@ -229,7 +229,7 @@ describe('State and what is not saved', () => {
     expect(trackedValuesOf(state).pending()).toEqual({ stateDelta: { a: 'mine' }, stateRemovals: ['b'] });
   });
 
-  it('keeps a value that is not saved when its key is removed from what is stored', () => {
+  it('remain when their key is removed from the stored state', () => {
     const state = new State({ a: 1 });
     state.a = 'mine';
     trackedValuesOf(state).applyStored({ stateDelta: {}, stateRemovals: ['a'] });
@@ -238,7 +238,7 @@ describe('State and what is not saved', () => {
     expect(state.has('a')).toBe(false);
   });
 
-  it('forgets what was saved, and keeps what was changed meanwhile', () => {
+  it('shrink by what was saved, and keep changes made during the save', () => {
     const state = new State({ a: 1, gone: 1, back: 1 });
     const values = trackedValuesOf(state);
     state.update({ a: 2, b: 2, dropped: 2 });
@@ -254,7 +254,7 @@ describe('State and what is not saved', () => {
     expect(values.pending()).toEqual({ stateDelta: { b: 3, back: 3 }, stateRemovals: ['dropped'] });
   });
 
-  it('forgets what was saved, when two saves of the same were under way', () => {
+  it('are empty after two concurrent saves of the same changes', () => {
     const state = new State();
     const values = trackedValuesOf(state);
     state.a = 1;
@@ -267,7 +267,7 @@ describe('State and what is not saved', () => {
     expect(state.hasDelta()).toBe(false);
   });
 
-  it('keeps the same value, set again while it was saved', () => {
+  it('include a value that was set again during its save', () => {
     const state = new State();
     const values = trackedValuesOf(state);
     const cart = { items: 1 };
@@ -280,7 +280,7 @@ describe('State and what is not saved', () => {
     expect(values.pending()).toEqual({ stateDelta: { cart: { items: 2 } }, stateRemovals: [] });
   });
 
-  it('removes a new key that was saved, deleted, set and deleted again meanwhile', () => {
+  it('include the removal of a new key that was deleted, set and deleted again during its save', () => {
     const state = new State();
     const values = trackedValuesOf(state);
     state.draft = 1;
@@ -294,8 +294,8 @@ describe('State and what is not saved', () => {
     expect(values.pending()).toEqual({ stateDelta: {}, stateRemovals: ['draft'] });
   });
 
-  it.each(['in their order', 'the later one first'])(
-    'a key that two saves remove and set stays removed: %s',
+  it.each(['in order', 'in reverse order'])(
+    'include the removal of a key after two saves, one that removes and one that sets it: %s',
     (order) => {
       const state = new State({ k: 0 });
       const values = trackedValuesOf(state);
@@ -304,9 +304,9 @@ describe('State and what is not saved', () => {
       state.k = 1;
       const setting = values.pending();
       delete state.k;
-      const inOrder = order === 'in their order';
+      const inOrder = order === 'in order';
       for (const saved of inOrder ? [removal, setting] : [setting, removal]) {
-        // Of two answers that come in the wrong order, the older one is not learned.
+        // If two responses arrive in the wrong order, the older one is not applied.
         if (inOrder || saved === setting) values.applyStored(saved);
         values.markSaved(saved);
       }

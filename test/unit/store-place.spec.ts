@@ -72,8 +72,8 @@ const places: readonly (readonly [settings: StoreSettings, place: string])[] = [
   ],
 ];
 
-describe('the place of a store', () => {
-  it.each(places)('of %j is told without user and password', (settings, place) => {
+describe('storePlaceOf', () => {
+  it.each(places)('describes %j without user and password', (settings, place) => {
     expect(storePlaceOf(settings)).toBe(place);
     expect(place).not.toMatch(/hunter2|ann/);
   });

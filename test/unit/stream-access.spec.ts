@@ -2,11 +2,11 @@ import { StreamAccess, StreamExpired } from '../../src/sessions/transport/stream
 
 const allowed = (): Promise<void> => Promise.resolve();
 
-describe('the leave to read a stream', () => {
+describe('StreamAccess', () => {
   beforeEach(() => jest.useFakeTimers());
   afterEach(() => jest.useRealTimers());
 
-  it('ends with the age of the stream', () => {
+  it('ends at the maximum age of the stream', () => {
     const access = new StreamAccess(allowed, { maxAgeSeconds: 10, recheckSeconds: 0 });
     jest.advanceTimersByTime(9_999);
     expect(access.signal.aborted).toBe(false);
@@ -14,7 +14,7 @@ describe('the leave to read a stream', () => {
     expect(access.signal.reason).toBeInstanceOf(StreamExpired);
   });
 
-  it('is an hour, and is looked at every minute, unless something else is said', async () => {
+  it('lasts an hour and checks every minute by default', async () => {
     const recheck = jest.fn(allowed);
     const access = new StreamAccess(recheck);
     await jest.advanceTimersByTimeAsync(3_599_999);
@@ -24,7 +24,7 @@ describe('the leave to read a stream', () => {
     expect(access.signal.aborted).toBe(true);
   });
 
-  it('ends with what the check says', async () => {
+  it('ends with the error of a failed check', async () => {
     const refusal = new Error('Not yours any more');
     let isAllowed = true;
     const access = new StreamAccess(() => (isAllowed ? allowed() : Promise.reject(refusal)), { recheckSeconds: 1 });
@@ -35,7 +35,7 @@ describe('the leave to read a stream', () => {
     expect(access.signal.reason).toBe(refusal);
   });
 
-  it('is not asked for while an answer is awaited', async () => {
+  it('starts no check while another one is pending', async () => {
     const recheck = jest.fn(() => new Promise<void>(() => undefined));
     const access = new StreamAccess(recheck, { maxAgeSeconds: 0, recheckSeconds: 1 });
     await jest.advanceTimersByTimeAsync(10_000);
@@ -43,7 +43,7 @@ describe('the leave to read a stream', () => {
     access.close();
   });
 
-  it('leaves nothing behind when the stream is over, also if a check is under way', async () => {
+  it('leaves no timer after close, even if a check is pending', async () => {
     let answer: (() => void) | undefined;
     const access = new StreamAccess(() => new Promise<void>((resolve) => (answer = resolve)), { recheckSeconds: 1 });
     jest.advanceTimersByTime(1_000);
@@ -53,7 +53,7 @@ describe('the leave to read a stream', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('never ends by itself with zeros', () => {
+  it('never ends if both limits are 0', () => {
     const access = new StreamAccess(allowed, { maxAgeSeconds: 0, recheckSeconds: 0 });
     expect(jest.getTimerCount()).toBe(0);
     expect(access.signal.aborted).toBe(false);

@@ -1,25 +1,25 @@
 import { InvalidInputError } from '../../src/index.js';
 import { type TypeOrmSessionStorageOptions, TypeOrmSessionStorage } from '../../src/typeorm.js';
 
-const NOWHERE = 'postgres://nobody@127.0.0.1:1/nothing';
-const PLACES = [{ database: ':memory:' }, { url: NOWHERE }, { url: NOWHERE.replace('postgres', 'mysql') }];
+const NO_SERVER = 'postgres://nobody@127.0.0.1:1/nothing';
+const DATABASES = [{ database: ':memory:' }, { url: NO_SERVER }, { url: NO_SERVER.replace('postgres', 'mysql') }];
 
-describe('names of tables', () => {
+describe('table names', () => {
   it.each(['x?', "x'", 'x"', 'x`', 'x;', 'x.y', 'x y', 'ä', 'x\0', 'x\n', 'x'.repeat(31)])(
-    'do not begin with %j',
+    'cannot have the prefix %j',
     async (tablePrefix) => {
-      for (const place of PLACES) await expectRefusal({ ...place, tablePrefix }, 'tablePrefix');
+      for (const database of DATABASES) await expectRefusal({ ...database, tablePrefix }, 'tablePrefix');
     },
   );
 
   it.each(['x?', "x'", 'x"', 'x.y', ' x', 'x ', 'x  y', 'ä', 'x\n', 'x'.repeat(64)])(
-    'are not in a schema called %j',
+    'cannot be in a schema named %j',
     async (schema) => {
-      await expectRefusal({ url: NOWHERE, schema }, 'schema');
+      await expectRefusal({ url: NO_SERVER, schema }, 'schema');
     },
   );
 
-  it('may begin with letters, digits and _', async () => {
+  it('can have a prefix of letters, digits and _', async () => {
     for (const tablePrefix of ['', 'x_', 'My_App2_', '1', 'x'.repeat(30)]) {
       const storage = new TypeOrmSessionStorage({ database: ':memory:', tablePrefix });
       await storage.open();

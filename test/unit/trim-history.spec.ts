@@ -3,11 +3,11 @@ import { GenerousStorage } from '../support/generous-storage.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
 
-describe('history that is trimmed', () => {
+describe('trimHistory', () => {
   it.each([
-    ['just what is asked for', new InMemorySessionStorage()],
-    ['more than is asked for', new GenerousStorage()],
-  ])('leaves a base state that is the fold of what went, where the store reads %s', async (_name, storage) => {
+    ['exactly the requested events', new InMemorySessionStorage()],
+    ['more events than requested', new GenerousStorage()],
+  ])('folds removed events into the base state if the store returns %s', async (_name, storage) => {
     const sessions = new SessionService({ storage, history: { maxEvents: 1, keepHistory: false } });
     const session = await sessions.createSession({ ...KEY, state: { initial: 1, gone: 1, 'user:u': 1 } });
     const deltas = [
@@ -27,9 +27,9 @@ describe('history that is trimmed', () => {
   });
 
   it.each([
-    ['by its id', { id: 'c-1' }],
-    ['by the name of its tool', {}],
-  ])('keeps a call, known %s, as long as an answer to it is in the view', async (_name, ids) => {
+    ['id', { id: 'c-1' }],
+    ['tool name', {}],
+  ])('keeps a call, matched by %s, as long as its response is in the view', async (_name, ids) => {
     const storage = new InMemorySessionStorage();
     const sessions = new SessionService({ storage, history: { maxEvents: 10, keepHistory: false } });
     const session = await sessions.createSession(KEY);
@@ -45,14 +45,14 @@ describe('history that is trimmed', () => {
     const firstSeq = async (): Promise<number | undefined> => (await storage.read({ key: KEY }))?.record.firstSeq;
 
     await fill(9);
-    // An older call of the same name is not the one that is answered.
+    // An older call with the same name is not the call of the response.
     await sessions.appendEvent({ session, event: { ...call, id: 'older' } });
     await fill(39);
     await sessions.appendEvent({ session, event: call });
     await fill(59);
     await sessions.appendEvent({ session, event: answer });
     await fill(64);
-    // And the message of the user before it, which the view begins at.
+    // The view begins at the user message before the call.
     expect(await firstSeq()).toBe(39);
     expect((await sessions.listEvents(KEY)).events[1]).toMatchObject({ seq: 40, content: call.content });
     await fill(128);

@@ -7,7 +7,7 @@ import { tlsProblem } from '../../src/config/tls-settings.js';
 const NAMES = { url: 'url', tls: 'tls' };
 const FULL = { verify: 'full' };
 
-describe('the options of a URL', () => {
+describe('URL options', () => {
   it.each([
     ['postgres://h/db', undefined],
     ['postgres://h/db?sslmode=disable', false],
@@ -24,11 +24,11 @@ describe('the options of a URL', () => {
     ['mariadb://h/db?ssl-mode=REQUIRED', FULL],
     ['mysql://h/db?ssl-mode=VERIFY_CA', { verify: 'ca' }],
     ['mysql://h/db?ssl-mode=DISABLED', false],
-  ])('of %s say how to encrypt', (url, tls) => {
+  ])('of %s set TLS', (url, tls) => {
     expect(databaseUrlOptions(url, NAMES)).toEqual({ problems: [], ...(tls !== undefined && { tls }) });
   });
 
-  it('of PostgreSQL go to the driver where they say something else', () => {
+  it('of PostgreSQL are passed to the driver if they are not about TLS', () => {
     const url = 'postgres://a:b%3Fc@h/db?host=/run/pg&sslmode=require&options=-c%20geqo%3Doff';
     expect(databaseUrlOptions(url, NAMES)).toEqual({ problems: [], tls: FULL });
     expect(urlForDriver(url)).toBe('postgres://a:b%3Fc@h/db?host=%2Frun%2Fpg&options=-c+geqo%3Doff');
@@ -39,11 +39,11 @@ describe('the options of a URL', () => {
     ['redis://h', undefined],
     ['redis://h:1/2?family=6', undefined],
     ['rediss://h', true],
-  ])('of %s say whether to encrypt', (url, tls) => {
+  ])('of %s turn TLS on or off', (url, tls) => {
     expect(redisUrlOptions(url, NAMES)).toEqual({ problems: [], ...(tls !== undefined && { tls }) });
   });
 
-  it('are read by stores that are made without the module as well', async () => {
+  it('are checked for stores created without the module, too', async () => {
     const storage = new TypeOrmSessionStorage({ url: 'mysql://app:hunter2@127.0.0.1:1/db?useSSL=true' });
     const error: unknown = await storage.open().catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(ConfigurationError);
@@ -57,7 +57,7 @@ describe('the options of a URL', () => {
   });
 });
 
-describe('a connection that cannot be encrypted', () => {
+describe('tlsProblem', () => {
   it.each([
     ['DEPTH_ZERO_SELF_SIGNED_CERT', 'self-signed certificate', 'signed by itself'],
     ['HANDSHAKE_SSL_ERROR', 'unable to verify the first certificate', 'by an authority that is not known'],
@@ -66,11 +66,11 @@ describe('a connection that cannot be encrypted', () => {
     ['HANDSHAKE_NO_SSL_SUPPORT', 'Server does not support secure connection', 'TLS is not spoken by db:1'],
     ['', 'The server does not support SSL connections', 'TLS is not spoken by db:1'],
     ['ERR_SSL_WRONG_VERSION_NUMBER', 'wrong version number', 'TLS is not spoken by db:1'],
-  ])('says why: %s', (code, message, said) => {
-    expect(tlsProblem(code, message, 'db:1')).toContain(said);
+  ])('explains a failed TLS connection: %s', (code, message, explanation) => {
+    expect(tlsProblem(code, message, 'db:1')).toContain(explanation);
   });
 
-  it('is told from one that failed for another reason', () => {
+  it('ignores failures with other causes', () => {
     expect(tlsProblem('ECONNREFUSED', 'connect ECONNREFUSED 127.0.0.1:1', 'db:1')).toBeUndefined();
     expect(tlsProblem('28P01', 'password authentication failed for user "cert"', 'db:1')).toBeUndefined();
   });

@@ -5,8 +5,8 @@ import type { Lease, LeaseStore } from '../../src/storage.js';
 const TTL_MS = 30_000;
 const lostAnswer = new StoreUnavailableError('No answer.', true);
 
-/** Work that goes on until a test ends it. */
-function openWork() {
+/** Work that runs until the test ends it. */
+function pendingWork() {
   let end: (() => void) | undefined;
   const ended = new Promise<string>((resolve) => (end = () => resolve('done')));
   return { ended, end: () => end?.() };
@@ -37,9 +37,9 @@ describe('withLease', () => {
     jest.useRealTimers();
   });
 
-  /** Begins work under the lease, and answers once it runs. */
-  async function begin() {
-    const work = openWork();
+  /** Starts work under the lease and returns when it runs. */
+  async function start() {
+    const work = pendingWork();
     let signal: AbortSignal = AbortSignal.abort();
     const outcome = withLease({ leases, name: 'job', holder: 'one', ttlMs: TTL_MS, onError }, (held) => {
       signal = held.signal;
@@ -49,7 +49,7 @@ describe('withLease', () => {
     return { outcome, signal, end: work.end };
   }
 
-  it('runs work that nobody else may do meanwhile, and gives the lease back', async () => {
+  it('runs work exclusively and then releases the lease', async () => {
     const outcome = await withLease({ leases, name: 'job', ttlMs: TTL_MS }, async ({ token, signal }) => {
       expect(await isFree()).toBe(false);
       return { token, aborted: signal.aborted };
@@ -58,7 +58,7 @@ describe('withLease', () => {
     expect(await isFree()).toBe(true);
   });
 
-  it('does nothing where somebody else holds the lease', async () => {
+  it('does not run if another holder has the lease', async () => {
     await leases.acquire({ name: 'job', holder: 'other', ttlMs: TTL_MS });
     const work = jest.fn();
     expect(await withLease({ leases, name: 'job', ttlMs: TTL_MS }, work)).toEqual({ ran: false });
@@ -66,13 +66,13 @@ describe('withLease', () => {
     expect(release).not.toHaveBeenCalled();
   });
 
-  it('says which machine and process has the lease, unless it is told otherwise', async () => {
+  it('uses the host name and process id as the default holder', async () => {
     const acquire = jest.spyOn(leases, 'acquire');
     await withLease({ leases, name: 'job', ttlMs: TTL_MS }, async () => undefined);
     expect(acquire).toHaveBeenCalledWith({ name: 'job', holder: `${hostname()}:${process.pid}`, ttlMs: TTL_MS });
   });
 
-  it('gives each work a higher token than the one before', async () => {
+  it('gives each run a higher token than the previous one', async () => {
     const tokens: number[] = [];
     const note = async ({ token }: { token: number }): Promise<unknown> => tokens.push(token);
     for (let round = 0; round < 3; round++) await withLease({ leases, name: 'job', ttlMs: TTL_MS }, note);
@@ -80,7 +80,7 @@ describe('withLease', () => {
     expect(tokens).toEqual(tokens.toSorted((a, b) => a - b));
   });
 
-  it('gives the lease back where the work throws, with the error of the work', async () => {
+  it('releases the lease and rethrows if the work rejects', async () => {
     const failing = withLease({ leases, name: 'job', ttlMs: TTL_MS }, async () => {
       throw new Error('work failed');
     });
@@ -88,7 +88,7 @@ describe('withLease', () => {
     expect(await isFree()).toBe(true);
   });
 
-  it('gives the lease back where the work throws before it is a promise', async () => {
+  it('releases the lease if the work throws synchronously', async () => {
     const failing = withLease({ leases, name: 'job', ttlMs: TTL_MS }, () => {
       throw new Error('work failed');
     });
@@ -96,8 +96,8 @@ describe('withLease', () => {
     expect(await isFree()).toBe(true);
   });
 
-  it('renews three times in the life of a lease, for as long as the work takes', async () => {
-    const { outcome, signal, end } = await begin();
+  it('renews the lease every third of its duration while the work runs', async () => {
+    const { outcome, signal, end } = await start();
     await jest.advanceTimersByTimeAsync(TTL_MS / 3 - 1);
     expect(renew).toHaveBeenCalledTimes(0);
     await jest.advanceTimersByTimeAsync(1);
@@ -113,8 +113,8 @@ describe('withLease', () => {
     expect(signal.aborted).toBe(false);
   });
 
-  it('tells the work that the lease is lost, and stops renewing', async () => {
-    const { outcome, signal, end } = await begin();
+  it('aborts the signal and stops renewing if the lease is lost', async () => {
+    const { outcome, signal, end } = await start();
     renew.mockResolvedValueOnce(undefined);
     await jest.advanceTimersByTimeAsync(TTL_MS / 3);
     expect(signal.aborted).toBe(true);
@@ -125,7 +125,7 @@ describe('withLease', () => {
     expect(await outcome).toEqual({ ran: true, result: 'done' });
   });
 
-  it('rejects with what the signal says where the work throws that', async () => {
+  it('rejects with the reason of the signal if the work throws it', async () => {
     renew.mockResolvedValueOnce(undefined);
     const outcome = withLease({ leases, name: 'job', ttlMs: TTL_MS }, ({ signal }) => {
       return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
@@ -135,8 +135,8 @@ describe('withLease', () => {
     await refused;
   });
 
-  it('goes on where a renewal fails and the next one works', async () => {
-    const { outcome, signal, end } = await begin();
+  it('keeps the lease if a renewal fails and the next one succeeds', async () => {
+    const { outcome, signal, end } = await start();
     for (let round = 0; round < 5; round++) {
       renew.mockRejectedValueOnce(lostAnswer);
       await jest.advanceTimersByTimeAsync((2 * TTL_MS) / 3);
@@ -149,8 +149,8 @@ describe('withLease', () => {
     expect(await isFree()).toBe(true);
   });
 
-  it('counts the life of a lease from when its renewal was asked for, not from the answer', async () => {
-    const { outcome, signal, end } = await begin();
+  it('measures the lease from the start of a renewal, not from its response', async () => {
+    const { outcome, signal, end } = await start();
     renew.mockRejectedValue(lostAnswer).mockImplementationOnce(async (lease: Lease) => {
       await new Promise((resolve) => setTimeout(resolve, TTL_MS / 6));
       return lease;
@@ -163,8 +163,8 @@ describe('withLease', () => {
     await outcome;
   });
 
-  it('tells the work in time where the store does not answer at all', async () => {
-    const { outcome, signal, end } = await begin();
+  it('aborts the signal in time if the store never responds', async () => {
+    const { outcome, signal, end } = await start();
     renew.mockReturnValue(new Promise(() => undefined));
     await jest.advanceTimersByTimeAsync(TTL_MS - 1);
     expect(signal.aborted).toBe(false);
@@ -174,7 +174,7 @@ describe('withLease', () => {
     await outcome;
   });
 
-  it('counts also the time that the store took to give the lease', async () => {
+  it('counts the time it took to acquire the lease', async () => {
     const acquire = leases.acquire.bind(leases);
     jest.spyOn(leases, 'acquire').mockImplementationOnce(async (request) => {
       const lease = await acquire(request);
@@ -182,7 +182,7 @@ describe('withLease', () => {
       return lease;
     });
     renew.mockRejectedValue(lostAnswer);
-    const work = openWork();
+    const work = pendingWork();
     let signal: AbortSignal | undefined;
     const outcome = withLease({ leases, name: 'job', ttlMs: TTL_MS }, (held) => {
       signal = held.signal;
@@ -196,8 +196,8 @@ describe('withLease', () => {
     await outcome;
   });
 
-  it('ends with a renewal still under way, whatever comes of that', async () => {
-    const { outcome, signal, end } = await begin();
+  it('ends during a pending renewal and ignores its outcome', async () => {
+    const { outcome, signal, end } = await start();
     let answer: ((lease: undefined) => void) | undefined;
     renew.mockReturnValueOnce(new Promise((resolve) => (answer = resolve)));
     await jest.advanceTimersByTimeAsync(TTL_MS / 3);
@@ -209,14 +209,14 @@ describe('withLease', () => {
     expect(renew).toHaveBeenCalledTimes(1);
   });
 
-  it('keeps what the work came to where the lease cannot be given back', async () => {
+  it('returns the result of the work even if the release fails', async () => {
     release.mockRejectedValueOnce(lostAnswer);
     const outcome = await withLease({ leases, name: 'job', ttlMs: TTL_MS, onError }, async () => 'done');
     expect(outcome).toEqual({ ran: true, result: 'done' });
     expect(errors).toEqual([lostAnswer]);
   });
 
-  it('passes on what the store says where the lease cannot be asked for', async () => {
+  it('rejects with the error of the store if the lease cannot be acquired', async () => {
     jest.spyOn(leases, 'acquire').mockRejectedValueOnce(lostAnswer);
     const work = jest.fn();
     await expect(withLease({ leases, name: 'job', ttlMs: TTL_MS }, work)).rejects.toBe(lostAnswer);

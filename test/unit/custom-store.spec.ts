@@ -6,7 +6,7 @@ import * as storage from '../../src/storage.js';
 
 const folder = resolve('src/sessions/storage/in-memory');
 
-/** What a file imports from the rules, without what is there for types only. */
+/** The names that a file imports from the domain folder, without type imports. */
 function rulesUsedIn(file: string): string[] {
   const { statements } = ts.createSourceFile(file, readFileSync(resolve(folder, file), 'utf8'), ts.ScriptTarget.Latest);
   return statements.filter(ts.isImportDeclaration).flatMap(({ importClause, moduleSpecifier }) => {
@@ -17,8 +17,8 @@ function rulesUsedIn(file: string): string[] {
   });
 }
 
-describe('A store outside of this repository', () => {
-  it('can use every rule that the store in memory uses', () => {
+describe('a store outside of this repository', () => {
+  it('can import every domain rule that the in-memory store uses', () => {
     const rules = readdirSync(folder).flatMap(rulesUsedIn);
 
     expect(rules).toContain('refusalOf');

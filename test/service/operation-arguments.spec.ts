@@ -19,8 +19,8 @@ const OPERATIONS = [
   'updateAppState',
 ] as const;
 
-describe('an operation without its argument', () => {
-  it.each(OPERATIONS)('is refused: %s', async (name) => {
+describe('the argument of an operation', () => {
+  it.each(OPERATIONS)('is required: %s', async (name) => {
     const sessions = new InMemorySessionService();
     for (const nothing of [undefined, null, 's-1']) {
       const call = async (): Promise<unknown> => sessions[name](nothing as never);
@@ -29,7 +29,7 @@ describe('an operation without its argument', () => {
     await sessions.close();
   });
 
-  it('is all the same where everything in it may be left out', async () => {
+  it('can be null if all of its properties are optional, and can be a class instance', async () => {
     const sessions = new InMemorySessionService();
     const session = await sessions.createSession({ appName: 'shop', userId: 'ann', state: { a: 1 } });
     session.state.a = 2;
@@ -43,7 +43,7 @@ describe('an operation without its argument', () => {
     await sessions.close();
   });
 
-  it('is all the same where null stands for what is left out', async () => {
+  it('can have null for optional properties', async () => {
     const sessions = new InMemorySessionService();
     const user = { appName: 'shop', userId: 'ann' };
     for (const sessionId of ['a', 'b']) await sessions.createSession({ ...user, sessionId });
@@ -56,7 +56,7 @@ describe('an operation without its argument', () => {
     await sessions.close();
   });
 
-  it('watches until nothing but a signal says otherwise', async () => {
+  it('must have a valid signal for a watch', async () => {
     const sessions = new InMemorySessionService();
     const { id: sessionId } = await sessions.createSession({ appName: 'shop', userId: 'ann' });
     const watch = sessions.watch({ appName: 'shop', userId: 'ann', sessionId, signal: {} as never });

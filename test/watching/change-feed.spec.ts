@@ -14,30 +14,30 @@ const KEY = { appName: 'shop', userId: 'ann', sessionId: 's' };
 const CUTS = 50;
 const WATCHERS = 2_000;
 const TICKS = 10;
-/** No tick ever comes, so that all that arrives was heard. */
+/** No poll happens, so all events arrive through the feed. */
 const NEVER = 1_000_000;
 
-interface HearingBench {
+interface FeedBench {
   readonly connections: ListeningConnections;
   storage(): SessionStorage;
   close(): Promise<void>;
 }
 
 describeChosen(
-  'listening to a $name store',
+  'the change feed of a $name store',
   [
     { name: 'redis' as const, open: () => redisBench('redis'), mostConnections: 1 },
     { name: 'redis-cluster' as const, open: () => redisBench('redis-cluster'), mostConnections: 3 },
     { name: 'postgres' as const, open: postgresBench, mostConnections: 1 },
   ],
   ({ open, mostConnections }) => {
-    let bench: HearingBench;
+    let bench: FeedBench;
     beforeEach(async () => {
       bench = await open();
     });
     afterEach(() => bench.close());
 
-    it(`loses nothing and doubles nothing when the connection is cut ${CUTS} times`, async () => {
+    it(`loses no events and repeats none if the connection is cut ${CUTS} times`, async () => {
       const sessions = new SessionService({ storage: bench.storage(), watchPollMs: NEVER });
       const elsewhere = new SessionService({ storage: bench.storage() });
       await sessions.createSession(KEY);
@@ -53,7 +53,7 @@ describeChosen(
         const appending = elsewhere.appendEvent({ session, event: { author: 'user' } });
         await bench.connections.cut();
         await appending;
-        // Nobody listens right now, and no tick will make up for it.
+        // No connection is listening now, and no poll will find these events.
         for (let count = 0; count < 2; count++) await elsewhere.appendEvent({ session, event: { author: 'user' } });
       }
       await reading;
@@ -63,7 +63,7 @@ describeChosen(
       await untilCount(bench.connections, (count) => count === 0);
     });
 
-    it(`takes ${mostConnections} connections for ${WATCHERS} idle watchers, and hardly any question`, async () => {
+    it(`takes ${mostConnections} connections for ${WATCHERS} idle watches, and hardly any query`, async () => {
       const { storage, counts } = counted(bench.storage());
       const sessions = new SessionService({ storage, watchPollMs: 100 });
       const elsewhere = new SessionService({ storage: bench.storage() });
@@ -72,9 +72,9 @@ describeChosen(
         userId: `user-${index % 10}`,
         sessionId: `s-${index}`,
       }));
-      await inTurns(keys, (key) => elsewhere.createSession(key));
+      await inBatches(keys, (key) => elsewhere.createSession(key));
       const waiting: Promise<IteratorResult<unknown>>[] = [];
-      await inTurns(keys, async (key) => {
+      await inBatches(keys, async (key) => {
         waiting.push(sessions.watch(key).next());
         await sessions.whenIdle();
       });
@@ -85,18 +85,18 @@ describeChosen(
         event: { author: 'user', id: 'e' },
       });
       expect((await next)?.value).toMatchObject({ id: 'e' });
-      // Several ticks pass: a watcher that cannot listen asks at each of them.
-      const ticking = counted(bench.storage(), { isHeard: false });
-      const asking = new SessionService({ storage: ticking.storage, watchPollMs: 100 });
-      waiting.push(asking.watch({ ...KEY, userId: 'user-0', sessionId: 's-0' }).next());
+      // Several ticks pass: a watch without a feed polls on each of them.
+      const polling = counted(bench.storage(), { hasFeed: false });
+      const pollingSessions = new SessionService({ storage: polling.storage, watchPollMs: 100 });
+      waiting.push(pollingSessions.watch({ ...KEY, userId: 'user-0', sessionId: 's-0' }).next());
       counts.positions = 0;
       counts.read = 0;
-      await until(() => ticking.counts.positions >= TICKS);
+      await until(() => polling.counts.positions >= TICKS);
       expect(counts.read).toBe(0);
       expect(counts.positions).toBeLessThanOrEqual(2);
       expect(await bench.connections.count()).toBeLessThanOrEqual(mostConnections);
       await sessions.close();
-      await asking.close();
+      await pollingSessions.close();
       await elsewhere.close();
       await Promise.all(waiting);
       await untilCount(bench.connections, (count) => count === 0);
@@ -104,11 +104,11 @@ describeChosen(
   },
 );
 
-async function inTurns<Item>(items: readonly Item[], work: (item: Item) => Promise<unknown>): Promise<void> {
+async function inBatches<Item>(items: readonly Item[], work: (item: Item) => Promise<unknown>): Promise<void> {
   for (let from = 0; from < items.length; from += 100) await Promise.all(items.slice(from, from + 100).map(work));
 }
 
-function counted(storage: SessionStorage, { isHeard = true }: { isHeard?: boolean } = {}) {
+function counted(storage: SessionStorage, { hasFeed = true }: { hasFeed?: boolean } = {}) {
   const counts = { positions: 0, read: 0 };
   const changes = {
     ...storage.changes,
@@ -119,7 +119,7 @@ function counted(storage: SessionStorage, { isHeard = true }: { isHeard?: boolea
   };
   const proxy = new Proxy(storage, {
     get(target, name) {
-      if (name === 'changes') return { ...changes, feed: isHeard ? target.changes?.feed : undefined };
+      if (name === 'changes') return { ...changes, feed: hasFeed ? target.changes?.feed : undefined };
       if (name === 'read') counts.read += 1;
       const value: unknown = Reflect.get(target, name, target);
       return typeof value === 'function' ? (value.bind(target) as unknown) : value;
@@ -128,7 +128,7 @@ function counted(storage: SessionStorage, { isHeard = true }: { isHeard?: boolea
   return { storage: proxy, counts };
 }
 
-async function redisBench(name: 'redis' | 'redis-cluster'): Promise<HearingBench> {
+async function redisBench(name: 'redis' | 'redis-cluster'): Promise<FeedBench> {
   const bench = new RedisBench(name);
   const connectionName = `test-${randomUUID()}`;
   const nodes =
@@ -159,10 +159,11 @@ async function redisBench(name: 'redis' | 'redis-cluster'): Promise<HearingBench
   };
 }
 
-async function postgresBench(): Promise<HearingBench> {
+async function postgresBench(): Promise<FeedBench> {
   const bench = await SqlBench.open(postgresServer);
   const connection = await bench.connect();
-  // The server shows the last query of a connection: the one that listens also asks now and then whether it is alive.
+  // The server shows only the last query of a connection. The listening connection also sends `SELECT 1` now and then
+  // as a keep-alive.
   const of = (what: string) =>
     connection.query(`
       SELECT ${what} AS found FROM pg_stat_activity

@@ -6,7 +6,7 @@ const OWNER = { appName: 'shop', userId: 'ann' };
 const LIMITS = { maxPageBytes: 100_000, maxViewBytes: 100_000 };
 const LONG = 'x'.repeat(10_000);
 
-describe.each(testStores)('large answers on $name', ({ open }) => {
+describe.each(testStores)('responses over the byte limits on $name', ({ open }) => {
   let store: OpenStorage;
   let sessions: SessionService;
 
@@ -17,7 +17,7 @@ describe.each(testStores)('large answers on $name', ({ open }) => {
 
   afterEach(() => store.destroy());
 
-  it('end early: pages with a cursor, views with the newest events', async () => {
+  it('are cut: pages have a cursor, views have the newest events', async () => {
     const session = await sessions.createSession({ ...OWNER, sessionId: 's' });
     for (let number = 0; number < 20; number++) {
       await sessions.appendEvent({ session, event: { author: 'user', content: { parts: [{ text: LONG }] } } });
@@ -36,7 +36,7 @@ describe.each(testStores)('large answers on $name', ({ open }) => {
     expect(view?.eventsTruncated).toBe(true);
   });
 
-  it('of sessions end early with their state, and are whole without it', async () => {
+  it('are cut for session lists with state, and complete for lists without state', async () => {
     for (let number = 0; number < 12; number++) {
       const state = { 'app:long': LONG, 'user:long': LONG, own: number };
       await sessions.createSession({ ...OWNER, sessionId: `s-${number}`, state });

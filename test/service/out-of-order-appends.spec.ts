@@ -4,15 +4,15 @@ import type { AppendOutcome, Commit } from '../../src/storage.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 'one' };
 
-/** A store whose answer to chosen appends comes only when it is let go. */
+/** A store that delays the responses of chosen appends. */
 class LateStorage extends InMemorySessionStorage {
-  readonly #letGo = new EventEmitter();
+  readonly #release = new EventEmitter();
   readonly #held = new Map<string, Promise<unknown>>();
 
-  /** Holds back the answer for the event of this id; call what it returns to let it go. */
-  holdBack(eventId: string): () => void {
-    this.#held.set(eventId, once(this.#letGo, eventId));
-    return () => this.#letGo.emit(eventId);
+  /** Delays the response for this event until the returned function is called. */
+  delay(eventId: string): () => void {
+    this.#held.set(eventId, once(this.#release, eventId));
+    return () => this.#release.emit(eventId);
   }
 
   override async append(commit: Commit): Promise<AppendOutcome> {
@@ -24,31 +24,31 @@ class LateStorage extends InMemorySessionStorage {
 
 const says = (id: string): { id: string; author: string } => ({ id, author: 'user' });
 
-describe('an object through which appends come back late', () => {
+describe('a session object whose appends return out of order', () => {
   it.each([
     ['a summary before the late event', { compaction: { fromSeq: 1, toSeq: 2 } }],
     ['a summary of the late event', { compaction: { fromSeq: 1, toSeq: 3 } }],
     ['a rewind of the late event', { rewind: { toSeq: 2 } }],
-  ])('shows what a new reader sees after %s', async (_title, actions) => {
+  ])('shows the same events as a fresh load after %s', async (_title, actions) => {
     const storage = new LateStorage();
     const sessions = new SessionService({ storage });
     const session = await sessions.createSession(KEY);
     for (const id of ['1', '2']) await sessions.appendEvent({ session, event: says(id) });
 
-    const letGo = storage.holdBack('late');
+    const release = storage.delay('late');
     const late = sessions.appendEvent({ session, event: says('late') });
     await sessions.appendEvent({ session, event: { id: 'control', author: 'system', actions } });
-    letGo();
+    release();
     await late;
     expect(session.events).toEqual((await sessions.getSession(KEY))?.events);
     expect(session.version).toBe(4);
   });
 
-  it('does not show again what it sees already, or what was rewound', async () => {
+  it('does not show events twice, or rewound events', async () => {
     const sessions = new SessionService({ storage: new InMemorySessionStorage() });
     const stale = await sessions.createSession(KEY);
     const other = await sessions.getSession(KEY);
-    if (!other) throw new Error('The session is not there');
+    if (!other) throw new Error('The session does not exist');
     for (const id of ['1', '2']) await sessions.appendEvent({ session: other, event: says(id) });
     const summary = { id: 's', author: 'system', actions: { compaction: { fromSeq: 1, toSeq: 1 } } };
     await sessions.appendEvent({ session: stale, event: summary });
@@ -60,7 +60,7 @@ describe('an object through which appends come back late', () => {
     expect(stale.events).toEqual([]);
   });
 
-  it('costs the same however long a gap stays open', async () => {
+  it('appends at the same cost while an event is missing', async () => {
     const sessions = new SessionService({ storage: new InMemorySessionStorage() });
     const session = await sessions.createSession(KEY);
     await sessions.appendEvent({ session: { ...KEY, id: KEY.sessionId }, event: says('unknown') });

@@ -14,7 +14,7 @@ const SESSION = { appName: 'shop', userId: 'ann', id: 's' };
 const WATCHERS = 2_000;
 const NEVER = 1_000_000;
 
-/** Watches so many sessions, and answers what they are about to bring. */
+/** Starts the watches and returns their pending first results. */
 async function watchMany(sessions: SessionService): Promise<Promise<IteratorResult<unknown>>[]> {
   const waiting: Promise<IteratorResult<unknown>>[] = [];
   for (let from = 0; from < WATCHERS; from += 100) {
@@ -27,7 +27,7 @@ async function watchMany(sessions: SessionService): Promise<Promise<IteratorResu
 }
 
 if (chosenStoreNames().includes('sqlite')) {
-  it(`${WATCHERS} idle watchers of a SQLite store ask two statements a tick, and none once they are gone`, async () => {
+  it(`${WATCHERS} idle watches of a SQLite store take two statements per tick, and none after they end`, async () => {
     const log = new StatementLog();
     const storage = new TypeOrmSessionStorage({ database: ':memory:', driver: observedDriver(log) });
     const sessions = new SessionService({ storage, watchPollMs: 50 });
@@ -52,9 +52,9 @@ if (chosenStoreNames().includes('sqlite')) {
 }
 
 describeSqlServers(
-  `${WATCHERS} idle watchers of a $name store`,
+  `${WATCHERS} idle watches of a $name store`,
   (bench) => {
-    it('share one transaction a tick, and the one who misses something hears of it', async () => {
+    it('share one transaction per tick, and still receive new events', async () => {
       const { proxy, behind } = await bench().proxy();
       const sessions = bench().sessions({ ...behind, service: { watchPollMs: 100 } });
       const elsewhere = bench().sessions();
@@ -70,7 +70,7 @@ describeSqlServers(
       const startedAt = performance.now();
       for await (const _ of on(counted, 'statement')) if (statements > 2) break;
       const ticks = Math.ceil((performance.now() - startedAt) / 100);
-      // A tick may have been under way when counting began.
+      // A tick may have been in progress when counting began.
       expect(statements).toBeLessThanOrEqual(2 * (ticks + 1));
       const next = waiting[1_234];
       await elsewhere.appendEvent({ session: { ...SESSION, id: 's-1234' }, event: { author: 'user', id: 'e' } });
@@ -83,7 +83,7 @@ describeSqlServers(
 );
 
 describe.each(testStores)('a slow reader of a $name store', ({ open }) => {
-  it('holds one page, however much there is', async () => {
+  it('holds at most one page in memory', async () => {
     const { storage, destroy } = await open({});
     const counting = new CountingStorage(storage);
     const writing = new SessionService({ storage });

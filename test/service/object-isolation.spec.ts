@@ -11,8 +11,8 @@ const KEY = { appName: 'shop', userId: 'ann', sessionId: 'one' };
 
 const EVENT: EventInput = { author: 'user', actions: { stateDelta: { cart: { items: 1 } } } };
 
-describe('what hooks and callers hold', () => {
-  it('is shared neither with the session nor with the store', async () => {
+describe('events passed to hooks and callers', () => {
+  it('share no objects with the session or the store', async () => {
     const sessions = new SessionService({ storage: new InMemorySessionStorage() });
     const heard: AfterAppend[] = [];
     sessions.hooks.onAfterAppend((append) => void heard.push(append));
@@ -28,7 +28,7 @@ describe('what hooks and callers hold', () => {
     expect((await sessions.getSession(KEY))?.version).toBe(1);
   });
 
-  it('does not reach the key that is written to', async () => {
+  it('do not let a hook change the session key of the write', async () => {
     const sessions = new SessionService({ storage: new InMemorySessionStorage() });
     const session = await sessions.createSession(KEY);
     const victim = await sessions.createSession({ ...KEY, userId: 'victim' });
@@ -38,7 +38,7 @@ describe('what hooks and callers hold', () => {
     expect((await sessions.getSession(KEY))?.version).toBe(1);
   });
 
-  it('is checked before a hook sees it', async () => {
+  it('are validated before a hook receives them', async () => {
     const sessions = new SessionService({ storage: new InMemorySessionStorage() });
     const session = await sessions.createSession(KEY);
     const hook = jest.fn();
@@ -51,8 +51,8 @@ describe('what hooks and callers hold', () => {
   });
 });
 
-/** Fine when it is looked at first, and not a value of JSON from then on. */
-function counting(): object {
+/** Valid JSON on the first read, and invalid from the second read on. */
+function unstableValue(): object {
   let reads = 0;
   return {
     get reads() {
@@ -61,13 +61,17 @@ function counting(): object {
   };
 }
 
-describe('values that a getter gives', () => {
-  it('are read once, so that what was checked is what is stored', async () => {
+describe('values with getters', () => {
+  it('are read once, so that the validated value is the stored one', async () => {
     const sessions = new SessionService({ storage: new InMemorySessionStorage() });
     const session = await sessions.createSession(KEY);
     const stored = await sessions.appendEvent({
       session,
-      event: { author: 'user', customMetadata: { value: counting() }, actions: { stateDelta: { value: counting() } } },
+      event: {
+        author: 'user',
+        customMetadata: { value: unstableValue() },
+        actions: { stateDelta: { value: unstableValue() } },
+      },
     });
     expect(stored).toMatchObject({
       customMetadata: { value: { reads: 1 } },
@@ -76,8 +80,8 @@ describe('values that a getter gives', () => {
   });
 });
 
-describe('an event made twice', () => {
-  it('is the same one, though each has a timestamp of its own', async () => {
+describe('an event that is appended twice', () => {
+  it('is a duplicate although the generated timestamps differ', async () => {
     const sessions = new SessionService({ storage: new InMemorySessionStorage() });
     const session = await sessions.createSession(KEY);
     const first = new Event({ id: 'order', author: 'user' });
@@ -86,11 +90,11 @@ describe('an event made twice', () => {
     await sessions.appendEvent({ session, event: first });
     const again = new Event({ id: 'order', author: 'user' });
     expect((await sessions.append({ session, event: again })).duplicate).toBe(true);
-    // A timestamp that somebody chose is part of what was said.
+    // A timestamp that the caller sets is part of the content.
     await expect(sessions.append({ session, event: second })).rejects.toMatchObject({ code: 'EVENT_CONFLICT' });
   });
 
-  it('is the same one in whatever order its removals stand', async () => {
+  it('is a duplicate although its removals are in a different order', async () => {
     const sessions = new SessionService({ storage: new InMemorySessionStorage() });
     const session = await sessions.createSession({ ...KEY, state: { a: 1, b: 1 } });
     await sessions.append({ session, event: { author: 'user', id: 'e', actions: { stateRemovals: ['a', 'b'] } } });
@@ -98,7 +102,7 @@ describe('an event made twice', () => {
     expect((await sessions.append({ session, event: again })).duplicate).toBe(true);
   });
 
-  it('is the same one, though a hook made copies of both', async () => {
+  it('is a duplicate although a hook copied both', async () => {
     const sessions = new SessionService({ storage: new InMemorySessionStorage() });
     const session = await sessions.createSession(KEY);
     sessions.hooks.onBeforeAppend(({ event }) => ({ ...event, branch: 'copied' }));
@@ -113,9 +117,9 @@ describe('an event made twice', () => {
 
 describe('a hook that changes a rewind', () => {
   it.each([
-    ['takes it away', {}],
-    ['sends it elsewhere', { rewind: { toSeq: 0 } }],
-  ])('is refused where it %s, and nothing is written', async (_title, actions) => {
+    ['removes it', {}],
+    ['changes its target', { rewind: { toSeq: 0 } }],
+  ])('is refused before anything is written: it %s', async (_title, actions) => {
     const sessions = new SessionService({ storage: new InMemorySessionStorage() });
     const session = await sessions.createSession(KEY);
     for (const k of [1, 2])
@@ -127,26 +131,26 @@ describe('a hook that changes a rewind', () => {
   });
 });
 
-describe('a session object that its caller spoiled', () => {
-  const spoilers: [string, string, (session: Session) => unknown][] = [
+describe('a session object that the caller has damaged', () => {
+  const damages: [string, string, (session: Session) => unknown][] = [
     ['is frozen', 'session', (session) => Object.freeze(session)],
     ['has frozen events', 'session', ({ events }) => Object.freeze(events)],
     ['has no events', 'session.events', (session) => Object.assign(session, { events: null })],
-    ['has another state', 'session.state', (session) => Object.assign(session, { state: { step: 2 } })],
+    ['has a replaced state', 'session.state', (session) => Object.assign(session, { state: { step: 2 } })],
   ];
 
-  it.each(spoilers)('is refused before anything is written where it %s', async (_title, path, spoil) => {
+  it.each(damages)('is refused before anything is written: it %s', async (_title, path, damage) => {
     const sessions = new SessionService({ storage: new InMemorySessionStorage() });
     const session = await sessions.createSession(KEY);
     session.state.step = 1;
-    spoil(session);
+    damage(session);
     const refused = { code: 'INVALID_INPUT', path };
     await expect(sessions.appendEvent({ session, event: EVENT })).rejects.toMatchObject(refused);
     await expect(sessions.updateSession(session)).rejects.toMatchObject(refused);
     expect((await sessions.getSession(KEY))?.version).toBe(0);
   });
 
-  it('makes no append fail that was stored', async () => {
+  it('does not fail an append that is already stored', async () => {
     const failures: unknown[] = [];
     const onBackgroundError = (error: unknown): unknown => failures.push(error);
     const sessions = new SessionService({ storage: new InMemorySessionStorage(), onBackgroundError });

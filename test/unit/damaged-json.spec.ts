@@ -32,12 +32,12 @@ const ROW = {
 };
 const DAMAGED = '{"turns":canary';
 
-describe('text in a store that is no JSON any more', () => {
+describe('damaged JSON in a store', () => {
   it.each([
-    ['what a session hides', () => recordOf({ ...ROW, hidden: DAMAGED })],
-    ['what a summary stands for', () => recordOf({ ...ROW, covered: DAMAGED })],
-    ['what is pending on a cluster', () => decodePending(['1', DAMAGED])],
-  ])('is told as damage, and not repeated: %s', (_what, read) => {
+    ['the hidden ranges of a session', () => recordOf({ ...ROW, hidden: DAMAGED })],
+    ['the counters under a summary', () => recordOf({ ...ROW, covered: DAMAGED })],
+    ['a pending app state on Redis Cluster', () => decodePending(['1', DAMAGED])],
+  ])('is reported without its content: %s', (_what, read) => {
     expect(read).toThrow(StoreUnavailableError);
     expect(read).not.toThrow(/canary/);
   });
