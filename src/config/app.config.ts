@@ -82,6 +82,11 @@ const SETTINGS = {
     meaning: 'how long a reader may take for an event before its stream ends; 0 = no limit',
     default: 60,
   },
+  STREAM_MAX_BUFFERED_BYTES: {
+    kind: wholeNumber(),
+    meaning: 'bytes of events that all streams, and answers over WebSockets, hold for their readers; 0 = no limit',
+    default: 67_108_864,
+  },
   GRAPHQL_MAX_TEXT_BYTES: {
     kind: wholeNumber(1),
     meaning: 'length of a GraphQL document; values go as variables',
@@ -147,7 +152,12 @@ export interface AppConfig {
   readonly isRequestLogged: boolean;
   readonly throttle: { readonly limit: number; readonly ttlSeconds: number };
   readonly trustedProxies: number;
-  readonly streams: { readonly maxAgeSeconds: number; readonly recheckSeconds: number; readonly stallSeconds: number };
+  readonly streams: {
+    readonly maxAgeSeconds: number;
+    readonly recheckSeconds: number;
+    readonly stallSeconds: number;
+    readonly maxBufferedBytes: number;
+  };
   /** Limits of documents, responses and WebSockets. */
   readonly graphql: {
     readonly maxTextBytes: number;
@@ -158,6 +168,7 @@ export interface AppConfig {
     readonly maxConnections: number;
     readonly maxConnectionsPerAddress: number;
     readonly stallSeconds: number;
+    readonly maxBufferedBytes: number;
   };
   readonly healthTimeLimitMs: number;
   readonly shutdown: { readonly delaySeconds: number; readonly limitSeconds: number };
@@ -207,6 +218,7 @@ function appFrom({ values }: Reading): AppConfig {
       maxAgeSeconds: number('STREAM_MAX_AGE_SECONDS'),
       recheckSeconds: number('STREAM_RECHECK_SECONDS'),
       stallSeconds: number('STREAM_STALL_SECONDS'),
+      maxBufferedBytes: number('STREAM_MAX_BUFFERED_BYTES'),
     },
     graphql: {
       maxTextBytes: number('GRAPHQL_MAX_TEXT_BYTES'),
@@ -217,6 +229,7 @@ function appFrom({ values }: Reading): AppConfig {
       maxConnections: number('WEBSOCKET_MAX_CONNECTIONS'),
       maxConnectionsPerAddress: number('WEBSOCKET_MAX_CONNECTIONS_PER_ADDRESS'),
       stallSeconds: number('STREAM_STALL_SECONDS'),
+      maxBufferedBytes: number('STREAM_MAX_BUFFERED_BYTES'),
     },
     healthTimeLimitMs: number('HEALTH_TIME_LIMIT_MS'),
     shutdown: { delaySeconds: number('SHUTDOWN_DELAY_SECONDS'), limitSeconds: number('SHUTDOWN_LIMIT_SECONDS') },

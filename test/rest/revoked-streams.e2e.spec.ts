@@ -160,7 +160,7 @@ describe('the limits of streams', () => {
     { streams: { recheckSeconds: '5' }, problem: 'streams.recheckSeconds must be a number of seconds from 0 on.' },
     {
       streams: { maxAge: 5 },
-      problem: 'streams.maxAge is not known; known are maxAgeSeconds, recheckSeconds, stallSeconds.',
+      problem: 'streams.maxAge is not known; known are maxAgeSeconds, recheckSeconds, stallSeconds, maxBufferedBytes.',
     },
   ])('are checked: $streams', async ({ streams, problem }) => {
     const starting = RestApp.start('Express', { access: new Directory(), streams: streams as StreamLimits });

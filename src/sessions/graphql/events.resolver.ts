@@ -7,15 +7,18 @@ import { isPlainObject } from '../domain/json-value.js';
 import { checkedLimit } from '../domain/paging.js';
 import { referenceTo } from '../domain/session.js';
 import { AccessChecks } from '../transport/access-checks.js';
+import { NO_EVENTS } from '../transport/stream-access.js';
+import { READING_SECONDS } from '../transport/stream-memory.js';
+import { endStalled } from './connections/web-socket-server.js';
 import { RequireAccess } from '../transport/require-access.js';
 import { APPENDS_EVENT } from '../transport/request-writes.js';
 import { SessionService } from '../session.service.js';
-import { CurrentRequest } from './current-request.js';
+import { CurrentRequest, type SubscriptionRequest } from './current-request.js';
 import { type EventNode, eventNode } from './nodes.js';
 import { EventStream } from './event-stream.js';
 import { omitNulls } from './omit-nulls.js';
 import { graphqlErrorOf } from './graphql-errors.js';
-import { ResponseBudget, costOf } from './limits/response-budget.js';
+import { ResponseBudget, copiesIn, costOf } from './limits/response-budget.js';
 import { SessionFields } from './session-fields.js';
 import type { EventPageRequest } from './page-requests.js';
 import { AppendEventArguments, EventPageArguments, WatchArguments } from './types/arguments.js';
@@ -73,13 +76,17 @@ export class EventsResolver {
   @RequireAccess('read', 'session')
   async eventAppended(
     @Args({ type: () => WatchArguments }) args: WatchRequest,
-    @CurrentRequest() request: unknown,
+    @CurrentRequest() request: SubscriptionRequest,
+    @Info() info: GraphQLResolveInfo,
   ): Promise<EventStream> {
     const { afterSeq, ...key } = omitNulls(args);
     // A missing session is refused before the stream begins, like a forbidden one.
-    const { lastSeq } = await this.sessions.listEvents({ ...key, limit: 1, order: 'desc' });
+    const { lastSeq } = await this.sessions.listEvents({ ...key, ...NO_EVENTS });
     const access = this.access.followStream({ action: 'read', target: 'session', ...key, request });
-    const events = this.sessions.watch({ ...key, afterSeq: afterSeq ?? lastSeq, signal: access.signal });
+    const { signal } = access;
+    const endConnection = (): void => endStalled(request, READING_SECONDS);
+    const gate = request.socket && access.gateTo(request.socket, copiesIn(info), endConnection);
+    const events = this.sessions.watch({ ...key, afterSeq: afterSeq ?? lastSeq, signal, gate });
     return new EventStream(events, access);
   }
 }

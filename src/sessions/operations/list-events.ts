@@ -40,15 +40,16 @@ export interface EventPage {
 
 /** A page of the retained log, including rewound and summarised events. It is shorter if its events are large. */
 export async function listEvents(env: SessionEnvironment, request: ListEventsRequest): Promise<EventPage> {
-  return listEventsUpTo(env, request, env.limits.maxPageBytes);
+  const { bytes: _bytes, ...page } = await listEventsUpTo(env, request, env.limits.maxPageBytes);
+  return page;
 }
 
-/** The same, with a limit of bytes of its own. */
+/** The same, with a limit of bytes of its own, and the bytes that the page has. */
 export async function listEventsUpTo(
   { storage }: SessionEnvironment,
   request: ListEventsRequest,
   maxBytes: number,
-): Promise<EventPage> {
+): Promise<EventPage & { readonly bytes: number }> {
   const key = checkedSessionKey(request);
   const limit = checkedLimit(request.limit);
   const order = checkedOrder(request.order, 'asc');
@@ -63,6 +64,7 @@ export async function listEventsUpTo(
   const isMore = wanted !== undefined && end !== undefined && reading.hasMore(wanted, end);
   return {
     events: page.map(loggedEvent),
+    bytes: page.reduce((sum, event) => sum + eventBytes(event), 0),
     firstSeq,
     lastSeq,
     ...(isMore && { nextCursor: new LogCursor(incarnation, end, order).toString() }),

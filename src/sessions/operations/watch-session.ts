@@ -5,7 +5,8 @@ import { type SessionKey, checkedSessionKey, sessionKeyOf } from '../domain/ids.
 import { optionalCount } from '../domain/optional-count.js';
 import type { SessionEnvironment } from '../session-environment.js';
 import type { LogReference } from '../storage/session-changes.js';
-import { listEventsUpTo } from './list-events.js';
+import { type ListEventsRequest, listEventsUpTo } from './list-events.js';
+import type { PageShare, ReadGate } from './read-gate.js';
 
 /** The log to watch, and the start. */
 export interface WatchSessionRequest extends SessionKey {
@@ -13,6 +14,8 @@ export interface WatchSessionRequest extends SessionKey {
   readonly afterSeq?: number | undefined;
   /** Ends the watch. */
   readonly signal?: AbortSignal | undefined;
+  /** Admits the pages that are read. Default: all, at once. */
+  readonly gate?: ReadGate | undefined;
 }
 
 /** What a slow reader keeps in memory at most, or one event. */
@@ -20,6 +23,34 @@ const PAGE = 100;
 const PAGE_BYTES = 262_144;
 /** Few at first: large events are not to be read again and again. */
 const FIRST_PAGE = 4;
+
+/** The events of a page. One that was handed out is removed. */
+type PageEvents = (LoggedEvent | undefined)[];
+
+/** The place of an event in its page. */
+interface Place {
+  readonly events: PageEvents;
+  readonly index: number;
+}
+
+interface Page {
+  readonly events: PageEvents;
+  readonly share?: PageShare | undefined;
+}
+
+const NO_PAGE: Page = { events: [] };
+
+const OVER = { done: true, value: undefined } as const;
+
+function seqAt(events: PageEvents, index: number): number | undefined {
+  return events[index]?.seq;
+}
+
+function takenFrom({ events, index }: Place): LoggedEvent | undefined {
+  const event = events[index];
+  events[index] = undefined;
+  return event;
+}
 
 /** The start of a watch: the incarnation, and the last known event. */
 interface Start {
@@ -34,54 +65,63 @@ interface Start {
 export class SessionWatch implements AsyncIterableIterator<LoggedEvent> {
   readonly #env: SessionEnvironment;
   readonly #request: WatchSessionRequest;
-  readonly #events: AsyncGenerator<LoggedEvent, undefined>;
+  readonly #places: AsyncGenerator<Place, undefined>;
   #wait: LogChangeWait | undefined;
   #isOver = false;
   #pageSize = FIRST_PAGE;
 
   constructor(env: SessionEnvironment, request: WatchSessionRequest) {
     this.#env = env;
-    const { afterSeq, signal } = request;
+    const { afterSeq, signal, gate } = request;
     // A copy, since the caller may reuse the request object.
-    this.#request = { ...sessionKeyOf(request), afterSeq, signal };
+    this.#request = { ...sessionKeyOf(request), afterSeq, signal, gate };
     // Reads the start now, not when the first event is requested.
     const start = env.tasks.track(startOf(env, this.#request));
     // The first `next()` reports a failure.
     start.catch(() => undefined);
-    this.#events = this.#read(start);
+    this.#places = this.#read(start);
   }
 
-  next(): Promise<IteratorResult<LoggedEvent, undefined>> {
-    return this.#events.next();
+  async next(): Promise<IteratorResult<LoggedEvent, undefined>> {
+    const { value: place } = await this.#places.next();
+    const event = place && takenFrom(place);
+    return event ? { done: false, value: event } : OVER;
   }
 
   /** Ends the watch, even during a pending `next()`. */
-  return(): Promise<IteratorResult<LoggedEvent, undefined>> {
+  async return(): Promise<IteratorResult<LoggedEvent, undefined>> {
     this.#isOver = true;
-    this.#wait?.wake();
-    return this.#events.return(undefined);
+    this.#wait?.end();
+    await this.#places.return(undefined);
+    return OVER;
   }
 
   [Symbol.asyncIterator](): this {
     return this;
   }
 
-  async *#read(start: Promise<Start>): AsyncGenerator<LoggedEvent, undefined> {
+  /** Never holds an event in a variable: it would stay in memory while the next page is waited for. */
+  async *#read(start: Promise<Start>): AsyncGenerator<Place, undefined> {
     if (this.#hasEnded()) return undefined;
     const { incarnation, seq: startSeq } = await start;
     let seq = startSeq;
     while (!this.#hasEnded()) {
-      for (const event of await this.#nextPage(incarnation, seq)) {
-        if (this.#hasEnded()) return undefined;
-        seq = event.seq;
-        yield event;
+      const { events, share } = await this.#nextPage(incarnation, seq);
+      try {
+        for (let index = 0; index < events.length; index++) {
+          if (this.#hasEnded()) return undefined;
+          seq = seqAt(events, index) ?? seq;
+          yield { events, index };
+        }
+      } finally {
+        share?.release();
       }
     }
     return undefined;
   }
 
   /** The next events, waited for where there are none; none where the waiting was ended. */
-  async #nextPage(incarnation: string, seq: number): Promise<readonly LoggedEvent[]> {
+  async #nextPage(incarnation: string, seq: number): Promise<Page> {
     const key = sessionKeyOf(this.#request);
     const cursor = new LogCursor(incarnation, seq, 'asc').toString();
     // Subscribes before it reads, so that no event is missed.
@@ -90,21 +130,35 @@ export class SessionWatch implements AsyncIterableIterator<LoggedEvent> {
     try {
       while (!this.#hasEnded()) {
         wait.reset();
-        const { events } = await this.#env.tasks.track(
-          listEventsUpTo(this.#env, { ...key, cursor, limit: this.#pageSize }, PAGE_BYTES),
-        );
-        if (events.length > 0) {
-          // A page that is not full ended at its bytes, or with the log.
-          this.#pageSize =
-            events.length < this.#pageSize ? Math.max(FIRST_PAGE, events.length) : growing(this.#pageSize);
-          return events;
-        }
-        await wait.wait();
+        const page = await this.#readPage({ ...key, cursor, limit: this.#pageSize }, wait.ended);
+        if (page.events.length > 0) return page;
+        if (!this.#hasEnded()) await wait.wait();
       }
-      return [];
+      return NO_PAGE;
     } finally {
       this.#wait = undefined;
       wait.stop();
+    }
+  }
+
+  /** Waits at the gate and reads. An empty page holds no memory. */
+  async #readPage(request: ListEventsRequest, ended: AbortSignal): Promise<Page> {
+    const { gate } = this.#request;
+    const share = await gate?.enter(Math.max(PAGE_BYTES, this.#env.limits.maxEventBytes), ended);
+    if (gate && !share) return NO_PAGE;
+    try {
+      const { events, bytes } = await this.#env.tasks.track(listEventsUpTo(this.#env, request, PAGE_BYTES));
+      if (events.length === 0) {
+        share?.release();
+        return NO_PAGE;
+      }
+      share?.resize(bytes);
+      // A page that is not full ended at its bytes, or with the log.
+      this.#pageSize = events.length < this.#pageSize ? Math.max(FIRST_PAGE, events.length) : growing(this.#pageSize);
+      return { events, share };
+    } catch (error) {
+      share?.release();
+      throw error;
     }
   }
 
@@ -140,6 +194,7 @@ function assertSignal(signal: AbortSignal | null | undefined): void {
 /** Waits until a log changes, the caller aborts or the service shuts down. Call `stop` to remove its listeners. */
 class LogChangeWait {
   readonly #stops: (() => void)[];
+  readonly #ended = new AbortController();
   #isWoken = false;
   #resolve: (() => void) | undefined;
 
@@ -151,13 +206,19 @@ class LogChangeWait {
     signal: AbortSignal | undefined,
   ) {
     const wake = (): void => this.wake();
-    signal?.addEventListener('abort', wake);
+    const end = (): void => this.end();
+    signal?.addEventListener('abort', end);
     this.#stops = [
       signals.subscribe(log.key, wake),
       logWatcher.add(log, { seq, wake }),
-      shutdown.onRequest(wake),
-      () => signal?.removeEventListener('abort', wake),
+      shutdown.onRequest(end),
+      () => signal?.removeEventListener('abort', end),
     ];
+  }
+
+  /** Aborted when there is nothing more to wait for. */
+  get ended(): AbortSignal {
+    return this.#ended.signal;
   }
 
   /** Ignores signals that arrived before this call. */
@@ -176,6 +237,12 @@ class LogChangeWait {
   wake(): void {
     this.#isWoken = true;
     this.#resolve?.();
+  }
+
+  /** The same, because the watch ends. */
+  end(): void {
+    this.#ended.abort();
+    this.wake();
   }
 
   stop(): void {

@@ -7,7 +7,7 @@ import type { LoggedEvent } from '../domain/event.js';
 import { SessionService } from '../session.service.js';
 import { AccessChecks } from '../transport/access-checks.js';
 import { RequireAccess } from '../transport/require-access.js';
-import { type StreamAccess, StreamExpired, StreamStalled } from '../transport/stream-access.js';
+import { NO_EVENTS, type StreamAccess, StreamExpired, StreamStalled } from '../transport/stream-access.js';
 import { ApiResult, ApiIds, ApiProblems } from './api-responses.js';
 import { DtoPipe } from './dto.pipe.js';
 import { EVENT_EXAMPLE } from './dto/event.dto.js';
@@ -72,7 +72,7 @@ export class EventStreamController {
     // Tells Nest not to send a response.
     @Res() _response: unknown,
   ): Promise<void> {
-    const { lastSeq } = await this.sessions.listEvents({ ...key, limit: 1, order: 'desc' });
+    const { lastSeq } = await this.sessions.listEvents({ ...key, ...NO_EVENTS });
     const resumed = lastEventId(exchange);
     const afterSeq = resumed ?? numberOf(query.afterSeq) ?? lastSeq;
     if (afterSeq > lastSeq) {
@@ -101,7 +101,11 @@ export class EventStreamController {
     const access = this.access.followStream({ action: 'read', target: 'session', ...key, request });
     const signal = AbortSignal.any([gone.signal, access.signal]);
     try {
-      await this.#sendAll(response, this.sessions.watch({ ...key, afterSeq, signal }), access);
+      await this.#sendAll(
+        response,
+        this.sessions.watch({ ...key, afterSeq, signal, gate: access.gateTo(response) }),
+        access,
+      );
     } finally {
       clearInterval(keepAlive);
       access.close();
@@ -111,14 +115,11 @@ export class EventStreamController {
   }
 
   /** Waits for a slow reader, to limit memory. */
-  async #sendAll(response: ServerResponse, events: AsyncIterable<LoggedEvent>, access: StreamAccess): Promise<void> {
+  async #sendAll(response: ServerResponse, events: Events, access: StreamAccess): Promise<void> {
     const { signal } = access;
     try {
-      for await (const event of events) {
-        if (signal.aborted) break;
-        const isRoom = response.write(`id: ${event.seq}\ndata: ${JSON.stringify(event)}\n\n`);
-        if (!isRoom) await roomIn(response, access);
-      }
+      // Not `for await`: its variable would keep the last event in memory while the next one is waited for.
+      while (await sendNext(response, events, access));
       // A reader reconnects by itself after the maximum age.
       if (signal.aborted && !(signal.reason instanceof StreamExpired)) throw signal.reason;
     } catch (error) {
@@ -126,8 +127,21 @@ export class EventStreamController {
       if (problem.status >= 500 && !(error instanceof StreamStalled))
         this.#logger.error(problem.detail, error instanceof Error ? error.stack : undefined);
       response.write(`event: problem\ndata: ${JSON.stringify(problem)}\n\n`);
+    } finally {
+      await events.return?.();
     }
   }
+}
+
+type Events = AsyncIterableIterator<LoggedEvent>;
+
+/** Returns false when there are no more events, or the reader may not have them. */
+async function sendNext(response: ServerResponse, events: Events, access: StreamAccess): Promise<boolean> {
+  const { done, value: event } = await events.next();
+  if (done === true || access.signal.aborted) return false;
+  const isRoom = response.write(`id: ${event.seq}\ndata: ${JSON.stringify(event)}\n\n`);
+  if (!isRoom) await roomIn(response, access);
+  return true;
 }
 
 /** Writes a comment, unless data is already waiting. */

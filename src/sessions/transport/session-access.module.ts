@@ -91,13 +91,19 @@ function checkedRule(access: unknown): SessionAccess {
   throw new ConfigurationError(['`access` must be a class that extends SessionAccess, or an object of one.']);
 }
 
-const LIMITS: readonly string[] = ['maxAgeSeconds', 'recheckSeconds', 'stallSeconds'] satisfies (keyof StreamLimits)[];
+const LIMITS: readonly string[] = [
+  'maxAgeSeconds',
+  'recheckSeconds',
+  'stallSeconds',
+  'maxBufferedBytes',
+] satisfies (keyof StreamLimits)[];
 
 function checkedLimits({ streams = {} }: Pick<SessionAccessOptions, 'streams'>): StreamLimits {
   const problems = Object.entries(streams).flatMap(([name, value]: [string, unknown]) => {
     if (!LIMITS.includes(name)) return [`streams.${name} is not known; known are ${LIMITS.join(', ')}.`];
     const fits = value === undefined || (typeof value === 'number' && value >= 0 && Number.isFinite(value));
-    return fits ? [] : [`streams.${name} must be a number of seconds from 0 on.`];
+    const unit = name === 'maxBufferedBytes' ? 'bytes' : 'seconds';
+    return fits ? [] : [`streams.${name} must be a number of ${unit} from 0 on.`];
   });
   if (problems.length > 0) throw new ConfigurationError(problems);
   return streams;

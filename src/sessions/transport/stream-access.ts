@@ -1,4 +1,6 @@
 import { LONGEST_TIMER_MS } from '../../config/session-settings.js';
+import type { ReadGate } from '../operations/read-gate.js';
+import { type OutgoingStream, READING_SECONDS, StreamMemory } from './stream-memory.js';
 
 /** The limits of a stream. */
 export interface StreamLimits {
@@ -8,11 +10,22 @@ export interface StreamLimits {
   readonly recheckSeconds?: number | undefined;
   /** How long a reader of server-sent events may take for one event. Default: 60; 0 = no limit. */
   readonly stallSeconds?: number | undefined;
+  /**
+   * Bytes of events that all streams of the process hold for their readers. Others wait, and then a reader has 5 seconds for
+   * what it was sent. Default: 67,108,864; 0 = no limit.
+   */
+  readonly maxBufferedBytes?: number | undefined;
 }
 
 const MAX_AGE_SECONDS = 3_600;
 const RECHECK_SECONDS = 60;
 const STALL_SECONDS = 60;
+
+/** Bytes that all streams of a process hold by default. */
+export const MAX_BUFFERED_BYTES = 67_108_864;
+
+/** Asks `listEvents` for the ends of a log only: events may be large. */
+export const NO_EVENTS = { beforeSeq: 1 } as const;
 
 /** The stream has reached its maximum age. The reader reconnects and continues. */
 export class StreamExpired extends Error {
@@ -36,6 +49,7 @@ export class StreamAccess {
   readonly #age: NodeJS.Timeout | undefined;
   readonly #recheckSeconds: number;
   readonly #stallSeconds: number;
+  readonly #maxBufferedBytes: number;
   #next: NodeJS.Timeout | undefined;
   #isClosed = false;
 
@@ -46,8 +60,10 @@ export class StreamAccess {
       maxAgeSeconds = MAX_AGE_SECONDS,
       recheckSeconds = RECHECK_SECONDS,
       stallSeconds = STALL_SECONDS,
+      maxBufferedBytes = MAX_BUFFERED_BYTES,
     }: StreamLimits = {},
   ) {
+    this.#maxBufferedBytes = maxBufferedBytes;
     this.#stallSeconds = stallSeconds;
     this.#recheckSeconds = recheckSeconds;
     this.#age = timerFor(maxAgeSeconds, () => this.#end(new StreamExpired()));
@@ -70,6 +86,30 @@ export class StreamAccess {
   expectReading(): () => void {
     const timer = timerFor(this.#stallSeconds, () => this.#end(new StreamStalled(this.#stallSeconds)));
     return () => clearTimeout(timer);
+  }
+
+  /**
+   * Admits the reads of this stream to the memory of all streams.
+   *
+   * @param copies of an event that the reader gets
+   * @param onStall closes a connection that cannot be told that its stream ended
+   */
+  gateTo(connection: OutgoingStream, copies = 1, onStall?: () => void): ReadGate {
+    return {
+      enter: async (bytes, signal) => {
+        const share = await StreamMemory.ofProcess.reserve({
+          connection,
+          bytes: bytes * copies,
+          maxBytes: this.#maxBufferedBytes,
+          onStall: () => {
+            this.#end(new StreamStalled(READING_SECONDS));
+            onStall?.();
+          },
+          signal,
+        });
+        return share && { resize: (read) => share.resize(read * copies), release: () => share.release() };
+      },
+    };
   }
 
   #scheduleCheck(): void {

@@ -13,7 +13,7 @@ import {
   type SubscriptionServer,
   type Verify,
   subscriptionServerOf,
-  endConnection,
+  endUnread,
   type WebSocketConnection,
 } from './web-socket-server.js';
 import type { Socket } from 'node:net';
@@ -116,8 +116,6 @@ export class ConnectionCount {
   }
 }
 
-const TRY_AGAIN_LATER = 1013;
-
 interface Progress {
   readonly socket: WebSocketConnection;
   /** Bytes that the client has read, and the time of the last change. */
@@ -156,7 +154,7 @@ export class StalledConnections {
         progress.since = now;
       } else if (now - progress.since >= this.stallSeconds * 1000) {
         this.#connections.delete(raw);
-        endConnection(progress.socket, TRY_AGAIN_LATER, `Nothing was read for ${this.stallSeconds} seconds`);
+        endUnread(progress.socket, this.stallSeconds);
       }
     }
   }

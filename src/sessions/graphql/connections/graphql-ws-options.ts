@@ -9,7 +9,13 @@ import {
   validate,
 } from 'graphql';
 import { isForeignPage } from '../../transport/cross-site.js';
-import { acceptHandshake, type WebSocketSettings, withWebSocketSettings } from './web-socket-server.js';
+import { executeWithin } from './operation-memory.js';
+import {
+  acceptHandshake,
+  type WebSocketConnection,
+  type WebSocketSettings,
+  withWebSocketSettings,
+} from './web-socket-server.js';
 import { type GraphqlLimits, limitError } from '../limits/graphql-limits.js';
 import { textProblem } from '../limits/document-limits.js';
 
@@ -28,7 +34,7 @@ export interface GraphqlWsConnection {
 }
 
 export interface OperationResult {
-  readonly data?: unknown;
+  data?: unknown;
   readonly errors?: readonly GraphQLError[] | undefined;
 }
 
@@ -41,9 +47,9 @@ export function graphqlWsOptions({ rules, limits, origins, addressOf }: GraphqlW
 
     /** Browsers let any page connect, with the server's cookies. So other origins must be allowed. */
     onConnect: ({ extra }: Pick<GraphqlWsConnection, 'extra'>): boolean => {
-      const { request } = extra as { request: IncomingMessage };
+      const { request, socket } = extra as { request: IncomingMessage; socket: WebSocketConnection };
       if (isForeignPage(request.headers, origins)) return false;
-      acceptHandshake(request);
+      acceptHandshake(request, socket);
       return true;
     },
 
@@ -63,18 +69,18 @@ export function graphqlWsOptions({ rules, limits, origins, addressOf }: GraphqlW
     },
 
     /** Invalid variables are found at the start of an operation, and then there is no data. */
-    onNext: (
-      _connection: unknown,
-      _id: string,
-      _message: unknown,
-      _asked: unknown,
-      { data, errors }: OperationResult,
-    ) =>
-      data === undefined && errors
+    onNext(_connection: unknown, _id: string, _message: unknown, _asked: unknown, result: OperationResult) {
+      const { data, errors } = result;
+      // It is text by then. graphql-ws keeps the last result of a subscription until the next one comes.
+      setImmediate(() => delete result.data);
+      return data === undefined && errors
         ? { errors: errors.map((error) => withCode('BAD_USER_INPUT', error).toJSON()) }
-        : undefined,
+        : undefined;
+    },
 
     parse: read,
+
+    execute: executeWithin(limits),
 
     validate: (schema: GraphQLSchema, document: DocumentNode): readonly GraphQLError[] =>
       validate(schema, document, [...specifiedRules, ...rules]).map((error) =>

@@ -74,11 +74,25 @@ const CLOSE_TIMEOUT_MS = 1_000;
 
 const TOO_BIG = 1009;
 
-const accepted = new WeakSet<IncomingMessage>();
+const TRY_AGAIN_LATER = 1013;
+
+/** Accepted connections by the request that opened them. */
+const accepted = new WeakMap<IncomingMessage, WebSocketConnection>();
 
 /** Marks a connection as accepted after its `connection_init`. */
-export function acceptHandshake(request: IncomingMessage): void {
-  accepted.add(request);
+export function acceptHandshake(request: IncomingMessage, socket: WebSocketConnection): void {
+  accepted.set(request, socket);
+}
+
+/** Closes the connection that this request opened, because it is not read. */
+export function endStalled(request: IncomingMessage, seconds: number): void {
+  const socket = accepted.get(request);
+  if (socket) endUnread(socket, seconds);
+}
+
+/** Closes a connection that is not read. Its client can connect again and continue. */
+export function endUnread(socket: WebSocketConnection, seconds: number): void {
+  endConnection(socket, TRY_AGAIN_LATER, `Nothing was read for ${seconds} seconds`);
 }
 
 /** Closes a connection that sends more than this before it is accepted: it is not authenticated yet. */

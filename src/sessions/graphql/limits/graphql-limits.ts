@@ -1,3 +1,4 @@
+import { MAX_BUFFERED_BYTES } from '../../transport/stream-access.js';
 import { SESSIONS_BODY_LIMIT } from '../../transport/body-limit.js';
 import { GraphQLError } from 'graphql';
 
@@ -40,6 +41,11 @@ export interface GraphqlLimits {
   readonly maxConnectionsPerAddress: number;
   /** A connection that reads no waiting data for so long is closed with code 1013. 0 = never. */
   readonly stallSeconds: number;
+  /**
+   * Bytes that the answers to queries and mutations over graphql-ws and the events of live streams hold in the process. Others
+   * wait, and then a connection has 5 seconds to read. 0 = no limit.
+   */
+  readonly maxBufferedBytes: number;
 }
 
 /** The limits of connections. */
@@ -64,6 +70,7 @@ export const DEFAULT_GRAPHQL_LIMITS: GraphqlLimits = {
   maxConnections: 1_000,
   maxConnectionsPerAddress: 0,
   stallSeconds: 60,
+  maxBufferedBytes: MAX_BUFFERED_BYTES,
 };
 
 /** Fills in the defaults. */

@@ -83,7 +83,7 @@ export function costOf(entries: readonly unknown[], info: GraphQLResolveInfo, wi
 }
 
 /** How many copies of an entry the response has. At least one, since it was read. */
-function copiesIn(info: GraphQLResolveInfo, within: string | undefined): number {
+export function copiesIn(info: GraphQLResolveInfo, within?: string): number {
   const names = new Map(fieldsIn(info, within).map(({ alias, name }) => [(alias ?? name).value, name.value]));
   const counts = (name: string): number => [...names.values()].filter((each) => each === name).length;
   const copies = [...WHOLE].reduce((sum, name) => sum + counts(name), 0) + Math.max(...PARTS.map(counts));

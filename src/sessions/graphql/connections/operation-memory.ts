@@ -1,0 +1,64 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { type ExecutionArgs, type ExecutionResult, execute } from 'graphql';
+import { READING_SECONDS, StreamMemory } from '../../transport/stream-memory.js';
+import { requestOf } from '../current-request.js';
+import { DocumentCost } from '../limits/document-cost.js';
+import { type GraphqlLimits, limitError } from '../limits/graphql-limits.js';
+import { endStalled } from './web-socket-server.js';
+
+type Limits = Pick<GraphqlLimits, 'maxDepth' | 'maxAnswerBytes' | 'maxBufferedBytes'>;
+
+/** What an entry of a list is expected to have at most: an event of the default `maxEventBytes`. */
+const ENTRY_BYTES = 1_048_576;
+
+const closings = new WeakMap<Socket, AbortSignal>();
+
+/**
+ * Returns `execute` for queries and mutations over WebSockets. An operation waits for the memory of its answer, and holds it
+ * until the connection has taken the answer.
+ */
+export function executeWithin(limits: Limits): (args: ExecutionArgs) => Promise<ExecutionResult> {
+  return async (args) => {
+    const request = webSocketRequestOf(args.contextValue);
+    if (!request) return execute(args);
+    const { socket } = request;
+    const { maxAnswerBytes, maxBufferedBytes: maxBytes } = limits;
+    const entries = new DocumentCost(args.schema, args.document, limits.maxDepth).items;
+    const share = await StreamMemory.ofProcess.reserve({
+      connection: socket,
+      bytes: Math.min(maxAnswerBytes, Math.max(1, entries) * ENTRY_BYTES),
+      maxBytes,
+      onStall: () => endStalled(request, READING_SECONDS),
+      signal: closingOf(socket),
+    });
+    if (!share) return { errors: [limitError('The connection was closed.')] };
+    try {
+      return await execute(args);
+    } finally {
+      // The answer is written before: nothing that follows waits.
+      setImmediate(() => {
+        share.resize(socket.writableLength);
+        share.release();
+      });
+    }
+  };
+}
+
+/** The request that opened the WebSocket of an operation. */
+function webSocketRequestOf(context: unknown): IncomingMessage | undefined {
+  if (typeof context !== 'object' || context === null) return undefined;
+  const request = requestOf(context) as Partial<IncomingMessage> | undefined;
+  return request?.socket ? (request as IncomingMessage) : undefined;
+}
+
+/** Aborted when the connection is closed. */
+function closingOf(socket: Socket): AbortSignal {
+  const known = closings.get(socket);
+  if (known) return known;
+  const closing = new AbortController();
+  if (socket.destroyed) closing.abort();
+  socket.once('close', () => closing.abort());
+  closings.set(socket, closing.signal);
+  return closing.signal;
+}
