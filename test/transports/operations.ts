@@ -28,6 +28,8 @@ const IDS = { appName: 'everywhere', userId: 'everywhere', sessionId: 'everywher
 const USER_IDS = { appName: 'everywhere', userId: 'everywhere' } as const;
 const CHANGES = { stateDelta: 'everywhere', stateRemovals: 'everywhere' } as const;
 const NOT_COUNTED = { notOverGraphql: 'pages go by cursors' } as const;
+const SERVER_MEMORY = 'it bounds the memory of a server';
+const NOT_A_CLIENT = { notOverClient: SERVER_MEMORY, notOverGraphql: SERVER_MEMORY } as const;
 const ONLY_INSIDE = 'only the summarizer needs it';
 const NO_ABORT = 'a client that stops waiting does not stop a summary';
 
@@ -171,7 +173,7 @@ export const OPERATIONS: Operations = {
     ],
   },
   watch: {
-    fields: { ...IDS, afterSeq: 'everywhere', signal: 'everywhere' },
+    fields: { ...IDS, afterSeq: 'everywhere', signal: 'everywhere', gate: NOT_A_CLIENT },
     cases: [
       { title: 'a place in the log', request: { ...KEY, afterSeq: 3 }, result: [STORED_EVENT, SMALL_EVENT] },
       { title: 'the beginning', request: { ...KEY, afterSeq: 0 }, result: [SMALL_EVENT] },
