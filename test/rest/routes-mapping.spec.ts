@@ -76,7 +76,7 @@ describe.each(frameworks)('the routes between HTTP and the service on %s', (fram
     expect(status).toBe(200);
     expect(linesOfCalls(service.calls)).toEqual(
       linesOfCalls([
-        { method: 'listEvents', request: { ...KEY, limit: 1, order: 'desc' } },
+        { method: 'listEvents', request: { ...KEY, beforeSeq: 1 } },
         { method: 'watch', request: { ...KEY, afterSeq } },
       ]),
     );

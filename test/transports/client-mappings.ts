@@ -50,7 +50,7 @@ export function clientMappings(client: SessionsClient): Mappings {
       },
       received: (events) => [...events, LAST],
       calls: ({ afterSeq, ...key }) => {
-        const lookUp = { method: 'listEvents', request: { ...key, limit: 1, order: 'desc' } };
+        const lookUp = { method: 'listEvents', request: { ...key, beforeSeq: 1 } };
         const watch = { method: 'watch', request: { ...key, afterSeq: afterSeq ?? LARGE } };
         return afterSeq === undefined ? [lookUp, lookUp, watch] : [lookUp, watch];
       },
