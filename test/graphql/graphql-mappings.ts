@@ -86,7 +86,7 @@ export function graphqlMappings(app: GraphqlApp): Mappings & { close(): Promise<
       send: ({ signal: _signal, ...request }) => subscribed(webSocket, documentOf(app.schema, FIELD_OF.watch), request),
       received: (events) => events.map(eventOf),
       calls: ({ afterSeq, ...key }) => [
-        { method: 'listEvents', request: { ...key, limit: 1, order: 'desc' } },
+        { method: 'listEvents', request: { ...key, beforeSeq: 1 } },
         { method: 'watch', request: { ...key, afterSeq: afterSeq ?? LARGE } },
       ],
       replies: (result) => ({

@@ -52,7 +52,8 @@ export function clientMappings(client: SessionsClient): Mappings {
       calls: ({ afterSeq, ...key }) => {
         const lookUp = { method: 'listEvents', request: { ...key, beforeSeq: 1 } };
         const watch = { method: 'watch', request: { ...key, afterSeq: afterSeq ?? LARGE } };
-        return afterSeq === undefined ? [lookUp, lookUp, watch] : [lookUp, watch];
+        if (afterSeq !== undefined) return [lookUp, watch];
+        return [{ method: 'listEvents', request: { ...key, limit: 1, order: 'desc' } }, lookUp, watch];
       },
       replies: (result) => ({
         listEvents: { events: [], firstSeq: 1, lastSeq: LARGE },
