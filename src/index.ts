@@ -30,6 +30,7 @@ export type { GetSessionConfig } from './sessions/domain/view-config.js';
 export { Session, type SessionReference } from './sessions/domain/session.js';
 export type { AppendEventRequest } from './sessions/operations/append-event.js';
 export type { AppendResult } from './sessions/operations/append-event.js';
+export type { AppendEventsRequest, AppendEventsResult } from './sessions/operations/append-events.js';
 export type { CreateSessionRequest } from './sessions/operations/create-session.js';
 export type { ForkSessionRequest } from './sessions/operations/fork-session.js';
 export type { GetSessionRequest } from './sessions/operations/get-session.js';

@@ -1,9 +1,11 @@
 export { InvalidInputError, LimitExceededError } from '../sessions/domain/errors.js';
 export { ProblemError } from './problem-error.js';
 export type {
+  AppendBatchRequest,
   AppendRequest,
   CreateRequest,
   RemoteAppend,
+  RemoteBatch,
   RemoteKey,
   RemoteListRequest,
   RemoteOwner,

@@ -16,6 +16,8 @@ export class ProblemError extends Error {
   readonly path: string | undefined;
   /** The event id to retry an append with that may have happened. */
   readonly eventId: string | undefined;
+  /** The same for an append of several events. */
+  readonly eventIds: readonly string[] | undefined;
 
   constructor(
     readonly status: number,
@@ -29,6 +31,7 @@ export class ProblemError extends Error {
     this.outcomeUnknown = problem.outcomeUnknown === true;
     this.path = typeof problem.path === 'string' ? problem.path : undefined;
     this.eventId = typeof problem.eventId === 'string' ? problem.eventId : undefined;
+    this.eventIds = Array.isArray(problem.eventIds) ? (problem.eventIds as string[]) : undefined;
     this.currentVersion = typeof problem.currentVersion === 'number' ? problem.currentVersion : undefined;
   }
 

@@ -41,6 +41,22 @@ export interface AppendRequest extends RemoteKey {
   readonly expectedVersion?: number | undefined;
 }
 
+/** Events to append together. */
+export interface AppendBatchRequest extends RemoteKey {
+  /** In the order of the log. */
+  readonly events: readonly EventInput[];
+  /** Fails with 412 if anything but summaries was appended after this version. */
+  readonly expectedVersion?: number | undefined;
+}
+
+/** The result of an append of several events. */
+export interface RemoteBatch {
+  /** The stored events, in the order of the request. Partial events are in their place, unchanged. */
+  readonly events: LoggedEvent[];
+  /** Whether the events were already stored. */
+  readonly duplicate: boolean;
+}
+
 /** The result of an append. */
 export interface RemoteAppend {
   /** The stored event. */

@@ -1,5 +1,7 @@
+import { InvalidInputError } from '../sessions/domain/errors.js';
 import { assertEventShape } from '../sessions/domain/event-shape.js';
 import { type EventInput, isTimestampGiven } from '../sessions/domain/event.js';
+import { underPath } from '../sessions/domain/input-paths.js';
 import { jsonCopyOf } from '../sessions/domain/json-value.js';
 
 /** Larger than any server limit. They only bound the walk. */
@@ -22,4 +24,12 @@ export function eventBody(event: EventInput): EventInput {
     ...(isTimestampGiven(event) && { timestamp }),
   };
   return checkedBody(body);
+}
+
+/** The events to send together, without partial ones. Errors name their place. */
+export function eventBodies(events: readonly EventInput[]): EventInput[] {
+  if (!Array.isArray(events)) throw new InvalidInputError('must be an array of events', '$.events');
+  return (events as readonly EventInput[]).flatMap((event, index) =>
+    event?.partial === true ? [] : [underPath(`$.events[${index}]`, () => eventBody(event))],
+  );
 }

@@ -3,13 +3,15 @@ import type { EventPage, ListEventsRequest } from '../sessions/operations/list-e
 import { ProblemError } from './problem-error.js';
 import { type RequestOptions, Requests, type RequestsOptions } from './requests.js';
 import { type EventStreamOptions, EventStream } from './event-stream.js';
-import { checkedBody, eventBody } from './request-bodies.js';
+import { checkedBody, eventBody, eventBodies } from './request-bodies.js';
 import { appStateOf, sessionListOf, sessionOf, sessionsOf, userStateOf } from './paths.js';
 import type { GetSessionConfig } from '../sessions/domain/view-config.js';
 import type {
+  AppendBatchRequest,
   AppendRequest,
   CreateRequest,
   RemoteAppend,
+  RemoteBatch,
   RemoteKey,
   RemoteListRequest,
   RemoteOwner,
@@ -132,6 +134,29 @@ export class SessionsClient {
     const options = { body: eventBody(event), headers: conditionOf(expectedVersion), isRepeatable: true };
     const { headers, body } = await this.#requests.request('POST', path, options);
     return { event: body as LoggedEvent, duplicate: headers.get('idempotent-replayed') === 'true' };
+  }
+
+  /**
+   * Appends several events exactly once, also across retries: all or none. Partial events are returned and not sent.
+   * @example const stored = await client.appendEvents({ ...key, events: [call, answer], expectedVersion: session.version });
+   */
+  async appendEvents(request: AppendBatchRequest): Promise<LoggedEvent[]> {
+    return (await this.appendBatch(request)).events;
+  }
+
+  /**
+   * Like {@link appendEvents}, and also says whether the events were already stored.
+   * @example const { events: stored, duplicate } = await client.appendBatch({ ...key, events });
+   */
+  async appendBatch({ events, expectedVersion, ...key }: AppendBatchRequest): Promise<RemoteBatch> {
+    const path = `${sessionOf(key)}/events/batch`;
+    const bodies = eventBodies(events);
+    const partials = events.map((event) => (event.partial === true ? event : undefined));
+    const options = { body: { events: bodies }, headers: conditionOf(expectedVersion), isRepeatable: true };
+    const { headers, body } = await this.#requests.request('POST', path, options);
+    const stored = [...(body as RemoteBatch).events];
+    const merged = partials.map((partial) => (partial ?? stored.shift()) as LoggedEvent);
+    return { events: merged, duplicate: headers.get('idempotent-replayed') === 'true' };
   }
 
   /** Returns all state that the session sees. Keys have the prefixes of their scopes. */

@@ -75,6 +75,12 @@ export interface SessionLimits {
   readonly maxDepth: number;
   /** Maximum number of keys that one change sets and removes together. */
   readonly maxDeltaKeys: number;
+  /** Maximum number of events in one append of several, at most 1,000. */
+  readonly maxBatchEvents: number;
+  /** Maximum size of these events together, in bytes of JSON text. An event that is appended alone is not limited by it. */
+  readonly maxBatchBytes: number;
+  /** Maximum number of state keys that these events set and remove, all deltas together. */
+  readonly maxBatchDeltaKeys: number;
   /** Maximum bytes of a page of events or sessions. A page at the limit ends early, with a cursor. It has at least one entry. */
   readonly maxPageBytes: number;
   /**
@@ -84,6 +90,9 @@ export interface SessionLimits {
   readonly maxViewBytes: number;
 }
 
+/** With more events in one commit, statements bind too many values, and scripts run too long. */
+const MOST_BATCH_EVENTS = 1_000;
+
 export const LIMITS: SettingsWithDefaults<SessionLimits> = {
   maxEventBytes: {
     kind: wholeNumber(1),
@@ -92,6 +101,13 @@ export const LIMITS: SettingsWithDefaults<SessionLimits> = {
   },
   maxDepth: { kind: wholeNumber(1), default: 64, meaning: 'nesting of objects and arrays' },
   maxDeltaKeys: { kind: wholeNumber(1), default: 1_000, meaning: 'keys that one event sets and removes' },
+  maxBatchEvents: { kind: wholeNumber(1, MOST_BATCH_EVENTS), default: 100, meaning: 'events in one append of several' },
+  maxBatchBytes: { kind: wholeNumber(1), default: 2_097_152, meaning: 'size of these events together, as JSON' },
+  maxBatchDeltaKeys: {
+    kind: wholeNumber(1),
+    default: 1_000,
+    meaning: 'keys that these events set and remove together',
+  },
   maxViewBytes: {
     kind: wholeNumber(1),
     default: 16_777_216,

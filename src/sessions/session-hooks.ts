@@ -8,10 +8,11 @@ export interface BeforeAppend {
   readonly event: EventInput;
 }
 
-/** An event that was appended, and the session after it. */
+/** An event that was appended, and the session after it. Hooks get each event of a batch, in order. */
 export interface AfterAppend {
   readonly key: SessionKey;
   readonly event: LoggedEvent;
+  /** The session after the append: of a batch, after all of its events. */
   readonly record: SessionRecord;
 }
 

@@ -3,6 +3,7 @@ import { type SessionKey, type UserKey, assertId, checkedSessionKey } from './do
 import { requireRequest } from './domain/require-request.js';
 import type { Session } from './domain/session.js';
 import { type AppendEventRequest, type AppendResult, appendEvent } from './operations/append-event.js';
+import { type AppendEventsRequest, type AppendEventsResult, appendEvents } from './operations/append-events.js';
 import { type CreateSessionRequest, createSession } from './operations/create-session.js';
 import { type ForkSessionRequest, forkSession } from './operations/fork-session.js';
 import { type GetSessionRequest, getOrCreateSession, getSession } from './operations/get-session.js';
@@ -121,6 +122,28 @@ export class SessionService {
    */
   async append(request: AppendEventRequest): Promise<AppendResult> {
     return this.#run(appendEvent(this.#env, requireRequest(request)));
+  }
+
+  /**
+   * Appends several events at once: all of them, with consecutive numbers, or none. Updates `session`. Returns partial
+   * events unchanged in their place. Safe to retry: if all were stored before, the stored events are returned; if only
+   * some were, it throws `EventConflictError`. Summaries and rewinds must be appended alone.
+   *
+   * @example
+   * const call = { id: 'e-1', author: 'agent', content: { parts: [{ functionCall: { id: 'c-1', name: 'order', args: {} } }] } };
+   * const answer = { id: 'e-2', author: 'agent', actions: { stateDelta: { step: 2 } } };
+   * const stored = await sessions.appendEvents({ session, events: [call, answer], expectedVersion: session.version });
+   */
+  async appendEvents(request: AppendEventsRequest): Promise<LoggedEvent[]> {
+    return (await this.appendBatch(request)).events;
+  }
+
+  /**
+   * Like {@link appendEvents}, and says whether the events had been stored before.
+   * @example const { events: stored, duplicate } = await sessions.appendBatch({ session, events });
+   */
+  async appendBatch(request: AppendEventsRequest): Promise<AppendEventsResult> {
+    return this.#run(appendEvents(this.#env, requireRequest(request)));
   }
 
   /**

@@ -15,3 +15,19 @@ export function filterChanges(changes: StateChanges, keep: (key: string) => bool
     stateRemovals: changes.stateRemovals.filter(keep),
   };
 }
+
+/** Changes in a row as one change: the last change of each key counts. */
+export function foldChanges(all: readonly StateChanges[]): StateChanges {
+  const changes = new Map<string, { readonly value: unknown } | 'removed'>();
+  for (const { stateDelta, stateRemovals } of all) {
+    for (const key of stateRemovals) changes.set(key, 'removed');
+    for (const [key, value] of Object.entries(stateDelta)) changes.set(key, { value });
+  }
+  const set: [string, unknown][] = [];
+  const stateRemovals: string[] = [];
+  for (const [key, change] of changes) {
+    if (change === 'removed') stateRemovals.push(key);
+    else set.push([key, change.value]);
+  }
+  return { stateDelta: Object.fromEntries(set), stateRemovals };
+}

@@ -59,7 +59,10 @@ export class AppendHook {
     const { worker, pendingCalls, warn } = this.options;
     // A new session under the id of a deleted one has no failures yet.
     if (event.seq === 1) worker.forgetFailures(key);
-    const mustWait = pendingCalls.isStillPending(agendaNameOf(key), event, record) || worker.isTooEarly(key);
+    const isPending = pendingCalls.isStillPending(agendaNameOf(key), event, record);
+    // Counters include the whole batch, so they are checked once, with its last event.
+    if (this.options.threshold.isOfCounts && event.seq < record.lastSeq) return;
+    const mustWait = isPending || worker.isTooEarly(key);
     if (mustWait && this.#isFoundLater(append)) return;
     const check = this.#check(append, mustWait).catch((error: unknown) => {
       if (!this.#closing.signal.aborted) warn('A condition for summaries failed', error);

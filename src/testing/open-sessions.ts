@@ -16,6 +16,8 @@ export type SessionClient = Pick<
   | 'watch'
   | 'appendEvent'
   | 'append'
+  | 'appendEvents'
+  | 'appendBatch'
   | 'updateSession'
   | 'rewindSession'
   | 'forkSession'

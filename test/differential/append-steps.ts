@@ -87,7 +87,7 @@ export function scribbleOn(event: Session['events'][number] | GivenEvent): void 
 }
 
 /** Places reach one beyond either end of the log, so that some are refused. */
-function withControl(given: GivenEvent, control: Append['control'], lastSeq: number): GivenEvent {
+export function withControl(given: GivenEvent, control: Append['control'], lastSeq: number): GivenEvent {
   if (!control) return given;
   if ('rewind' in control) {
     const rewind = { toSeq: control.rewind % (lastSeq + 2) };
@@ -99,7 +99,7 @@ function withControl(given: GivenEvent, control: Append['control'], lastSeq: num
   return { ...given, content, actions: { ...given.actions, compaction } };
 }
 
-function variationOf(given: GivenEvent, variation: Variation): GivenEvent {
+export function variationOf(given: GivenEvent, variation: Variation): GivenEvent {
   const copy = structuredClone(given);
   if (variation === 'without timestamp') delete copy.timestamp;
   if (variation === 'with another timestamp') copy.timestamp = (copy.timestamp ?? 1e12) + 60_000;

@@ -22,6 +22,8 @@ interface Settings {
 interface Batch {
   readonly numbers: readonly number[];
   readonly pauseMs: number;
+  /** How many events go into one append. Summaries and rewinds are alone. */
+  readonly together: number;
 }
 
 const settings: fc.Arbitrary<Settings> = fc.record({
@@ -37,6 +39,7 @@ const someBatches = fc.array(
       { weight: 1, arbitrary: fc.array(number, { minLength: 2, maxLength: 30, size: 'max' }) },
     ),
     pauseMs: fc.constantFrom(0, 100, 1_000, 5_000, 60_000),
+    together: fc.constantFrom(1, 1, 2, 7, 30),
   }),
   { minLength: 1, maxLength: 12, size: 'max' },
 );
@@ -139,11 +142,13 @@ async function compare({ history, clock, storage, scheduler, batches, words, pla
   };
   const session = await reader.getSession({ ...KEY, config });
   if (!session) throw new Error('The session is not there');
-  for (const { numbers, pauseMs } of batches) {
+  for (const { numbers, pauseMs, together } of batches) {
     clock.time += pauseMs;
     const events = numbers.map((from) => words.next(from));
     // A summary may be of what is not there yet, and is refused then; the clock moved on all the same.
-    const appends = events.map(async (event) => service.appendEvent({ session, event }).catch(() => undefined));
+    const appends = appendsOf(events, together).map(async (some) =>
+      service.appendEvents({ session, events: some }).catch(() => undefined),
+    );
     const appended = await scheduler.waitFor(Promise.all(appends));
     const last = { author: 'agent', content: { parts: [{ text: 'well' }] } };
     if (appended.includes(undefined)) await scheduler.waitFor(service.appendEvent({ session, event: last }));
@@ -153,6 +158,20 @@ async function compare({ history, clock, storage, scheduler, batches, words, pla
     same(seqsOf(session), seqsOf(read), what);
     same(session.events, read?.events, what);
   }
+}
+
+/** Divides events into appends of at most so many. */
+function appendsOf(events: readonly EventInput[], together: number): EventInput[][] {
+  const appends: EventInput[][] = [];
+  let isOpen = false;
+  for (const event of events) {
+    const isControl = Boolean(event.actions?.compaction ?? event.actions?.rewind);
+    const last = appends.at(-1);
+    if (isOpen && !isControl && last && last.length < together) last.push(event);
+    else appends.push([event]);
+    isOpen = !isControl;
+  }
+  return appends;
 }
 
 function seqsOf(session: Session | undefined): string | undefined {

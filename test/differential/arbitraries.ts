@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { eventDrafts } from './event-arbitraries.js';
 import type { ModelSettings } from './model/settings.js';
-import type { Append, Expectation, Operation, Target } from './operations.js';
+import type { Append, Expectation, Operation, Target, Variation } from './operations.js';
 import { changes, delta, rarely, sessionKey, someChanges } from './value-arbitraries.js';
 
 const object = fc.nat({ max: 30 });
@@ -35,6 +35,33 @@ const summary: fc.Arbitrary<Append> = fc
 const rewind: fc.Arbitrary<Append> = fc
   .tuple(append, controls.rewind)
   .map(([base, control]) => ({ ...base, control, event: { ...base.event, author: 'system' } }));
+
+const variation = fc.constantFrom<Variation>(
+  'same',
+  'as returned',
+  'without timestamp',
+  'with another timestamp',
+  'with other temp keys',
+  'with other content',
+);
+const batch = fc.record({
+  kind: fc.constant('append batch' as const),
+  target,
+  events: fc.array(eventDrafts(40_000), { maxLength: 6 }),
+  control: rarely(fc.oneof(controls.summary, controls.rewind), 20),
+  expected,
+});
+/** Mostly of events that were appended before, with nothing new among them. */
+const repeatedBatch = fc.record({
+  kind: fc.constant('repeat batch' as const),
+  target,
+  place,
+  count: fc.integer({ min: 1, max: 5 }),
+  variation,
+  inOrder: fc.nat({ max: 3 }).map((rarity) => rarity > 0),
+  another: rarely(eventDrafts(40_000), 4),
+  expected,
+});
 
 const create = fc.record({
   kind: fc.constantFrom('create' as const, 'get or create' as const),
@@ -81,17 +108,12 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
       kind: fc.constant('repeat' as const),
       target,
       place,
-      variation: fc.constantFrom(
-        'same',
-        'as returned',
-        'without timestamp',
-        'with another timestamp',
-        'with other temp keys',
-        'with other content',
-      ),
+      variation,
       expected,
     }),
   },
+  { weight: 10, arbitrary: batch },
+  { weight: 5, arbitrary: repeatedBatch },
   {
     weight: 3,
     arbitrary: fc.tuple(object, changes).map(([at, what]) => ({ kind: 'change state' as const, object: at, ...what })),

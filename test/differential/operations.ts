@@ -58,6 +58,29 @@ export interface Repeat {
   readonly expected: Expectation;
 }
 
+/** Several events in one append, partial ones among them. */
+export interface AppendBatch {
+  readonly kind: 'append batch';
+  readonly target: Target;
+  readonly events: readonly EventDraft[];
+  /** Makes the last event a summary or a rewind, which is refused unless it is alone. */
+  readonly control?: Append['control'];
+  readonly expected: Expectation;
+}
+
+/** Some events of the log once more in one append, and perhaps another one with them. */
+export interface RepeatBatch {
+  readonly kind: 'repeat batch';
+  readonly target: Target;
+  readonly place: Place;
+  readonly count: number;
+  readonly variation: Variation;
+  /** Whether they come in the order of the log. */
+  readonly inOrder: boolean;
+  readonly another?: EventDraft | undefined;
+  readonly expected: Expectation;
+}
+
 export interface Get {
   readonly kind: 'get';
   readonly key: ModelKey;
@@ -99,6 +122,8 @@ export type Operation =
   | Get
   | Append
   | Repeat
+  | AppendBatch
+  | RepeatBatch
   | {
       readonly kind: 'change state';
       readonly object: number;

@@ -1,5 +1,6 @@
 import type { OpenStorage } from '../../src/testing/open-storage.js';
 import { append, repeat, updateSession } from './append-steps.js';
+import { appendBatch, repeatBatch } from './batch-steps.js';
 import { listAllSessions, listEvents, listSessions } from './list-steps.js';
 import { type LockStep, same } from './lock-step.js';
 import type { Operation } from './operations.js';
@@ -20,6 +21,10 @@ export async function perform(step: LockStep, operation: Operation): Promise<voi
       return append(step, operation);
     case 'repeat':
       return repeat(step, operation);
+    case 'append batch':
+      return appendBatch(step, operation);
+    case 'repeat batch':
+      return repeatBatch(step, operation);
     case 'change state':
       return changeState(step, operation);
     case 'update session':

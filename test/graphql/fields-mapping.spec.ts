@@ -28,6 +28,10 @@ const VALUES: Readonly<Record<string, { readonly value: unknown; readonly litera
   stateDelta: literalOf({ __proto: null, number: -1e3, user_x: {} }),
   stateRemovals: literalOf(['a', '']),
   event: literalOf({ author: 'user', content: { parts: [{ text: 'x' }] }, large: LARGE }),
+  events: literalOf([
+    { author: 'user', content: null },
+    { author: 'agent', large: LARGE },
+  ]),
   expectedVersion: { value: LARGE, literal: String(LARGE) },
   numRecentEvents: { value: 0, literal: '0' },
   afterTimestamp: { value: LARGE, literal: String(LARGE) },
@@ -55,6 +59,10 @@ const REPLIES = {
   },
   append: {
     event: STORED_EVENT,
+    duplicate: false,
+  },
+  appendBatch: {
+    events: [STORED_EVENT],
     duplicate: false,
   },
   appendEvent: STORED_EVENT,
@@ -192,6 +200,15 @@ describe.each(frameworks)('the fields of GraphQL on %s', (framework) => {
     const { data, errors } = await app.ask(documentOf(app.schema, 'appendEvent'), { ...KEY, event });
     expect([errors, data]).toEqual([[], { appendEvent: { event: null, duplicate: false } }]);
     expect(service.calls).toEqual([]);
+  });
+
+  it('return null for a partial event of a batch', async () => {
+    const partial = { author: 'agent', partial: true };
+    service.reply({ appendBatch: { events: [partial, STORED_EVENT], duplicate: false } });
+    const document = documentOf(app.schema, 'appendEvents', ' { events { seq } duplicate }');
+    const { data, errors } = await app.ask(document, { ...KEY, events: [partial, { author: 'user' }] });
+    const { seq } = STORED_EVENT;
+    expect([errors, data]).toEqual([[], { appendEvents: { events: [null, { seq }], duplicate: false } }]);
   });
 });
 

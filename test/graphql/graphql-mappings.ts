@@ -19,6 +19,7 @@ export const FIELD_OF: Readonly<Record<OperationName, string>> = {
   listEvents: 'events',
   watch: 'eventAppended',
   append: 'appendEvent',
+  appendBatch: 'appendEvents',
   updateState: 'updateSessionState',
   getState: 'session',
   rewindSession: 'rewindSession',
@@ -97,6 +98,10 @@ export function graphqlMappings(app: GraphqlApp): Mappings & { close(): Promise<
     append: {
       send: ({ session, ...request }) => ask('append', { ...keyOf(session), ...request }),
       received: ({ event, duplicate }) => ({ event: eventOf(event), duplicate }),
+    },
+    appendBatch: {
+      send: ({ session, ...request }) => ask('appendBatch', { ...keyOf(session), ...request }),
+      received: ({ events, duplicate }) => ({ events: events.map(eventOf), duplicate }),
     },
     updateState: { send: (request) => ask('updateState', request), received: eventOf },
     getState: {

@@ -137,6 +137,23 @@ export class GraphqlSessions implements SessionClient {
     return { event: answer.event?.body as LoggedEvent, duplicate: answer.duplicate };
   }
 
+  async appendBatch({
+    session: { id: sessionId, appName, userId },
+    events,
+    expectedVersion,
+  }: Parameters<SessionClient['appendBatch']>[0]): ReturnType<SessionClient['appendBatch']> {
+    const query = `mutation (${KEY_TYPES}, $events: [JSON!]!, $expectedVersion: SafeInt) {
+      appendEvents(${KEY}, events: $events, expectedVersion: $expectedVersion) { events { body } duplicate }
+    }`;
+    const variables = { appName, userId, sessionId, events, expectedVersion };
+    type Answer = { readonly events: readonly ({ readonly body: LoggedEvent } | null)[]; readonly duplicate: boolean };
+    const answer = await this.#ask<Answer>('appendEvents', query, variables);
+    const stored = answer.events.map((event, index) => event?.body ?? (events[index] as LoggedEvent));
+    return { events: stored, duplicate: answer.duplicate };
+  }
+
+  appendEvents: SessionClient['appendEvents'] = async (request) => (await this.appendBatch(request)).events;
+
   /** What was changed in an object is known to the object alone. */
   async updateSession(): Promise<LoggedEvent | undefined> {
     throw new Error('There is no session object on this side');

@@ -42,14 +42,15 @@ for (const framework of frameworks) {
         path: undefined,
         currentVersion: undefined,
         eventId: undefined,
+        eventIds: undefined,
         outcomeUnknown: false,
         ...details,
       };
     },
     shown(error) {
       if (!(error instanceof ProblemError)) return error;
-      const { name, code, status, message, path, currentVersion, eventId, outcomeUnknown } = error;
-      return { name, code, status, message, path, currentVersion, eventId, outcomeUnknown };
+      const { name, code, status, message, path, currentVersion, eventId, eventIds, outcomeUnknown } = error;
+      return { name, code, status, message, path, currentVersion, eventId, eventIds, outcomeUnknown };
     },
   });
 }

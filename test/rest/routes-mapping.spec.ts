@@ -60,7 +60,7 @@ describe.each(frameworks)('the routes between HTTP and the service on %s', (fram
         body: { status: 412, title: 'Precondition Failed', code: 'STALE_SESSION', ...stale?.details },
       });
     }
-    expect(new Set(conditional.map(({ route }) => route)).size).toBe(3);
+    expect(new Set(conditional.map(({ route }) => route)).size).toBe(4);
   });
 
   const begin = { listEvents: { events: [], firstSeq: 1, lastSeq: LARGE } };

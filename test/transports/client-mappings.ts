@@ -66,6 +66,10 @@ export function clientMappings(client: SessionsClient): Mappings {
       send: ({ session, ...request }) => client.append({ ...keyOf(session), ...request }),
       received: (result) => result,
     },
+    appendBatch: {
+      send: ({ session, ...request }) => client.appendBatch({ ...keyOf(session), ...request }),
+      received: (result) => result,
+    },
     updateState: {
       send: (request) => client.updateState(request),
       received: (event) => event,

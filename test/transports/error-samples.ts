@@ -28,6 +28,7 @@ export interface ErrorSample {
     readonly currentVersion?: number;
     readonly outcomeUnknown?: boolean;
     readonly eventId?: string;
+    readonly eventIds?: readonly string[];
   };
 }
 
@@ -35,9 +36,9 @@ type Sample = Omit<ErrorSample, 'code'>;
 
 const SECRET = 'password=hunter2';
 
-function lostAppend(): StoreUnavailableError {
+function lostAppend(...eventIds: string[]): StoreUnavailableError {
   const error = new StoreUnavailableError(`10.0.0.7 is away, ${SECRET}.`, true, { publicReason: 'The store is away.' });
-  error.eventId = 'event/7 ä';
+  error.setEventIds(eventIds);
   return error;
 }
 
@@ -82,10 +83,16 @@ const SAMPLES: Readonly<Record<SessionsErrorCode, readonly Sample[]>> = {
   STORE_UNAVAILABLE: [
     said(new StoreUnavailableError('The store is away.', false), 503, { outcomeUnknown: false }),
     {
-      error: lostAppend(),
+      error: lostAppend('event/7 ä'),
       status: 503,
       message: 'The store is away. The outcome is unknown: retry with the same event id.',
       details: { outcomeUnknown: true, eventId: 'event/7 ä' },
+    },
+    {
+      error: lostAppend('event/7 ä', 'e-8'),
+      status: 503,
+      message: 'The store is away. The outcome is unknown: retry with the same event id.',
+      details: { outcomeUnknown: true, eventIds: ['event/7 ä', 'e-8'] },
     },
   ],
 };

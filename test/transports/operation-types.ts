@@ -31,6 +31,7 @@ type Served =
   | 'deleteSession'
   | 'listEvents'
   | 'append'
+  | 'appendBatch'
   | 'rewindSession'
   | 'forkSession'
   | 'getUserState'

@@ -205,6 +205,27 @@ export const OPERATIONS: Operations = {
       },
     ],
   },
+  appendBatch: {
+    fields: { session: 'everywhere', events: 'everywhere', expectedVersion: 'everywhere' },
+    cases: [
+      {
+        title: 'all fields',
+        request: { session: REFERENCE, events: [FULL_EVENT, { id: 'e-2', author: 'user' }], expectedVersion: LARGE },
+        result: { events: [STORED_EVENT, SMALL_EVENT], duplicate: false },
+      },
+      {
+        title: 'events that were stored before',
+        request: { session: REFERENCE, events: [{ id: 'e-2', author: 'user' }], expectedVersion: 0 },
+        result: { events: [SMALL_EVENT], duplicate: true },
+      },
+      {
+        title: 'fields that are null',
+        request: { session: REFERENCE, events: [NULLS] },
+        result: { events: [{ ...SMALL_EVENT, content: null }], duplicate: false },
+      },
+      { title: 'no events', request: { session: REFERENCE, events: [] }, result: { events: [], duplicate: false } },
+    ],
+  },
   updateState: {
     fields: { ...IDS, ...CHANGES, expectedVersion: { notOverClient: 'the client takes it with `append`' } },
     cases: [
@@ -283,6 +304,7 @@ export const OPERATIONS: Operations = {
 /** Methods of the services that no client reaches, and why. */
 export const NOT_REMOTE: Readonly<Record<string, string>> = {
   appendEvent: 'it is `append`, and returns partial events as they are; both transports do the same',
+  appendEvents: 'it is `appendBatch` without the answer whether the events were stored before',
   updateSession: 'it saves what changed in a session object; clients have none',
   purgeExpired: 'the server does it',
   sweep: 'the server does it',

@@ -22,6 +22,7 @@ const NOT_OVER_HTTP: readonly Skip[] = [
     reason: 'a path names a session by its id; which one of this id a caller loaded is not sent',
     tests: [
       'an object of a replaced session cannot append to the new one',
+      'a batch to a session that is not there is refused',
       'an object of a replaced session cannot add a summary or a rewind to the new one',
       'an expired session is replaced completely',
     ],

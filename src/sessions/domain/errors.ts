@@ -89,7 +89,7 @@ export class SessionExistsError extends SessionsError {
 }
 
 /**
- * The session holds another event under the same id.
+ * The session holds another event under the same id, or only some events of a batch.
  *
  * @example if (error instanceof EventConflictError) logger.warn(`Two events want to be ${error.eventId}`);
  */
@@ -100,9 +100,10 @@ export class EventConflictError extends SessionsError {
   constructor(
     readonly eventId: string,
     readonly seq: number,
+    difference: 'with other content' | 'without other events of this batch' = 'with other content',
   ) {
     super(
-      `Event ${JSON.stringify(eventId)} was appended before with other content (seq ${seq}). Use a new id for a new event.`,
+      `Event ${JSON.stringify(eventId)} was appended before ${difference} (seq ${seq}). Use a new id for a new event.`,
     );
   }
 }
@@ -254,8 +255,10 @@ export interface StoreUnavailableOptions extends ErrorOptions {
 export class StoreUnavailableError extends SessionsError {
   readonly code = 'STORE_UNAVAILABLE';
   readonly status = 503;
-  /** The id of the event of a failed append, given or generated. Retry with it. */
+  /** The id of the event of a failed append, given or generated. Retry with it. Missing for a batch. */
   eventId?: string;
+  /** The ids of all events of a failed append, in their order. */
+  eventIds?: readonly string[];
 
   readonly #publicReason: string;
 
@@ -271,6 +274,13 @@ export class StoreUnavailableError extends SessionsError {
 
   override get publicMessage(): string {
     return `${this.#publicReason} ${adviceFor(this.outcomeUnknown)}`;
+  }
+
+  /** Says which events were to be appended. */
+  setEventIds(ids: readonly string[]): void {
+    this.eventIds = ids;
+    const [first] = ids;
+    if (first !== undefined && ids.length === 1) this.eventId = first;
   }
 
   /** A copy of this error with another `outcomeUnknown`. */

@@ -89,18 +89,25 @@ export function isUnseen(session: Session, seq: number): boolean {
 }
 
 /**
- * Adds a new event to the object's view, at its position in the log, and filters again.
+ * Adds new events to the object's view, at their positions in the log, and filters again.
  *
  * @returns the loaded view, if more has to be read for it
  */
-export function applyEvent(session: Session, item: ViewItem, filter: ViewFilter, now: number): LoadedView | undefined {
+export function applyEvents(
+  session: Session,
+  items: readonly ViewItem[],
+  filter: ViewFilter,
+  now: number,
+): LoadedView | undefined {
   const known = trackedSessions.get(session);
-  if (!known || item.event.seq <= known.viewSeq) return undefined;
+  if (!known) return undefined;
+  const newer = items.filter(({ event }) => event.seq > known.viewSeq);
+  if (newer.length === 0) return undefined;
   if (isCutting(known.view, filter)) {
-    known.view.insert(item, now);
+    for (const item of newer) known.view.insert(item, now);
     return refreshEvents(session, known.view, filter);
   }
-  if (known.view.includes(item)) insertEvent(session, item.event);
+  for (const item of newer) if (known.view.includes(item)) insertEvent(session, item.event);
   return undefined;
 }
 
@@ -134,7 +141,7 @@ export function replaceView(
   known.view = new LoadedView(source);
   known.viewSeq = lastSeq;
   session.events = view.map(({ event }) => event);
-  if (isCutting(known.view, filter)) for (const item of newer) applyEvent(session, item, filter, now);
+  if (isCutting(known.view, filter)) applyEvents(session, newer, filter, now);
   else session.events.push(...newerEvents);
 }
 

@@ -21,12 +21,23 @@ export async function whileSaving<Result>(session: Session, save: () => Promise<
   }
 }
 
-/** Reports changes of `session.state` that the append of `event` does not save. */
-export function reportUnsavedState(session: Session, event: EventInput, report: UnsavedStateHandler): void {
+/** Reports changes of `session.state` that the append of these events does not save. */
+export function reportUnsavedState(session: Session, events: readonly EventInput[], report: UnsavedStateHandler): void {
   if ((saves.get(session) ?? 0) > 0) return;
   const values = trackedValuesOf(session.state);
-  const keys = values.pendingKeys().filter((key) => !isSavedBy(event, key, values.peek(key)));
+  const keys = values.pendingKeys().filter((key) => {
+    const last = events.findLast((event) => isChangedBy(event, key));
+    return !last || !isSavedBy(last, key, values.peek(key));
+  });
   if (keys.length > 0) report(new UnsavedStateError(session.id, keys), session);
+}
+
+function isChangedBy(event: EventInput, key: string): boolean {
+  const { stateDelta, stateRemovals } = event?.actions ?? {};
+  return (
+    (isPlainObject(stateDelta) && Object.hasOwn(stateDelta, key)) ||
+    (Array.isArray(stateRemovals) && stateRemovals.includes(key))
+  );
 }
 
 /** Whether the event makes the same change to the key. */

@@ -24,6 +24,8 @@ export interface WriteDescription {
 /** The parts of a request, not validated yet. */
 export interface UncheckedWrite {
   readonly event?: unknown;
+  /** Several events in one append. */
+  readonly events?: unknown;
   readonly stateDelta?: unknown;
   readonly stateRemovals?: unknown;
   /** Effects of the operation besides the caller's event. */
@@ -40,27 +42,54 @@ const PLAIN_FIELDS = new Set(['id', 'seq', 'invocationId', 'timestamp', 'partial
  * @example
  * describeWrite({ event: { author: 'user', content: { parts: [{ text: 'Hello' }] } } }).content; // ['text']
  */
-export function describeWrite({ event, stateDelta, stateRemovals, controls = [] }: UncheckedWrite): WriteDescription {
+export function describeWrite({
+  event,
+  events,
+  stateDelta,
+  stateRemovals,
+  controls = [],
+}: UncheckedWrite): WriteDescription {
+  const described = [...listOf(event), ...(Array.isArray(events) ? events : listOf(events))].map(describeEvent);
+  const stateKeys = unique([
+    ...keysOf(stateDelta, stateRemovals),
+    ...described.flatMap(({ stateKeys: ofEvent }) => ofEvent),
+  ]);
+  const namesOf = (field: Exclude<keyof EventDescription, 'stateKeys'>): string[] =>
+    unique(described.flatMap((one) => one[field]));
+  return {
+    authors: namesOf('authors'),
+    roles: namesOf('roles'),
+    content: namesOf('content'),
+    controls: unique([...controls, ...namesOf('controls')]),
+    fields: namesOf('fields'),
+    stateKeys,
+    stateScopes: unique(stateKeys.map((key) => splitStateKey(key).scope)),
+  };
+}
+
+type EventDescription = Omit<WriteDescription, 'stateScopes'>;
+
+function describeEvent(event: unknown): EventDescription {
   const said = recordOf(event);
   const actions = recordOf(said.actions);
   const content = recordOf(said.content);
   const parts = Array.isArray(content.parts) ? content.parts.map(recordOf) : [];
-  const stateKeys = unique([
-    ...keysOf(stateDelta, stateRemovals),
-    ...keysOf(actions.stateDelta, actions.stateRemovals),
-  ]);
   return {
-    authors: event === undefined ? [] : [textOrNothing(said.author)],
+    authors: [textOrNothing(said.author)],
     roles: content.role === undefined || content.role === null ? [] : [textOrNothing(content.role)],
-    content: unique(parts.flatMap((part) => Object.keys(part).filter((name) => isThere(part[name])))),
-    controls: unique([...controls, ...tellingNames(actions, ['stateDelta', 'stateRemovals'])]),
+    content: parts.flatMap((part) => Object.keys(part).filter((name) => isThere(part[name]))),
+    controls: tellingNames(actions, ['stateDelta', 'stateRemovals']),
     fields: [
       ...tellingNames(said, PLAIN_FIELDS),
       ...tellingNames(content, ['role', 'parts']).map((name) => `content.${name}`),
     ],
-    stateKeys,
-    stateScopes: unique(stateKeys.map((key) => splitStateKey(key).scope)),
+    stateKeys: keysOf(actions.stateDelta, actions.stateRemovals),
   };
+}
+
+/** What is given, as a list; what is no event is described like an empty one. */
+function listOf(given: unknown): unknown[] {
+  return given === undefined ? [] : [given];
 }
 
 /** The part of a write that concerns one state scope. */

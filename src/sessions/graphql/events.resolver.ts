@@ -11,7 +11,7 @@ import { NO_EVENTS } from '../transport/stream-access.js';
 import { READING_SECONDS } from '../transport/stream-memory.js';
 import { endStalled } from './connections/web-socket-server.js';
 import { RequireAccess } from '../transport/require-access.js';
-import { APPENDS_EVENT } from '../transport/request-writes.js';
+import { APPENDS_EVENT, APPENDS_EVENTS } from '../transport/request-writes.js';
 import { SessionService } from '../session.service.js';
 import { CurrentRequest, type SubscriptionRequest } from './current-request.js';
 import { type EventNode, eventNode } from './nodes.js';
@@ -21,12 +21,24 @@ import { graphqlErrorOf } from './graphql-errors.js';
 import { ResponseBudget, copiesIn, costOf } from './limits/response-budget.js';
 import { SessionFields } from './session-fields.js';
 import type { EventPageRequest } from './page-requests.js';
-import { AppendEventArguments, EventPageArguments, WatchArguments } from './types/arguments.js';
-import { AppendResultObject, EventConnectionObject, EventObject, pageInfoOf } from './types/object-types.js';
+import { AppendEventArguments, AppendEventsArguments, EventPageArguments, WatchArguments } from './types/arguments.js';
+import {
+  AppendBatchResultObject,
+  AppendResultObject,
+  EventConnectionObject,
+  EventObject,
+  pageInfoOf,
+} from './types/object-types.js';
 
 interface AppendRequest extends SessionKey {
   /** As it came. */
   readonly event: unknown;
+  readonly expectedVersion?: number | undefined;
+}
+
+interface AppendBatchRequest extends SessionKey {
+  /** As they came. */
+  readonly events: readonly unknown[];
   readonly expectedVersion?: number | undefined;
 }
 
@@ -67,6 +79,25 @@ export class EventsResolver {
     if (event.partial === true) return { duplicate: false };
     const result = await this.sessions.append({ session: referenceTo(rest), event, expectedVersion });
     return { event: eventNode(result.event), duplicate: result.duplicate };
+  }
+
+  @Mutation(() => AppendBatchResultObject, {
+    description: 'Appends several events, all or none. Repeated events are stored once.',
+  })
+  @RequireAccess('write', 'session', APPENDS_EVENTS)
+  async appendEvents(
+    @Args({ type: () => AppendEventsArguments }) args: AppendBatchRequest,
+    @Info() info: GraphQLResolveInfo,
+  ): Promise<AppendBatchResultObject> {
+    const { expectedVersion, events, ...key } = omitNulls(args);
+    // Before the write: an answer that is too large must not look like a failed append.
+    ResponseBudget.of(info).spend(costOf(events, info, 'events'));
+    const request = { session: referenceTo(key), events: events as EventInput[], expectedVersion };
+    const result = await this.sessions.appendBatch(request);
+    return {
+      events: result.events.map((event) => (event.partial ? null : eventNode(event))),
+      duplicate: result.duplicate,
+    };
   }
 
   @Subscription(() => EventObject, {

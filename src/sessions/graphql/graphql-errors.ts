@@ -10,7 +10,7 @@ const logger = new Logger('SessionsGraphql');
 /** Converts an error to a GraphQL error with the code of REST. Unexpected errors are logged without exposing details. */
 export function graphqlErrorOf(error: unknown): GraphQLError {
   if (error instanceof GraphQLError) return error;
-  const { detail, code, status, path, currentVersion, outcomeUnknown, eventId } = problemOf(error);
+  const { detail, code, status, path, currentVersion, outcomeUnknown, eventId, eventIds } = problemOf(error);
   if (status >= 500 && !(error instanceof StreamExpired))
     logger.error(detail, error instanceof Error ? error.stack : undefined);
   const extensions = {
@@ -20,6 +20,7 @@ export function graphqlErrorOf(error: unknown): GraphQLError {
     ...(currentVersion !== undefined && { currentVersion }),
     ...(outcomeUnknown !== undefined && { outcomeUnknown }),
     ...(eventId !== undefined && { eventId }),
+    ...(eventIds !== undefined && { eventIds }),
   };
   return new GraphQLError(detail, { extensions });
 }

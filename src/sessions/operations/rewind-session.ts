@@ -13,7 +13,8 @@ import { loggedEvent, stateRecord } from '../domain/stored-json.js';
 import { marksAfterRewind } from '../domain/view-marks.js';
 import type { SessionEnvironment } from '../session-environment.js';
 import type { StoredSession } from '../storage/session-storage.js';
-import { completeAppend, prepareAppend } from './append-event.js';
+import { completeAppend } from './complete-append.js';
+import { prepareAppend } from './prepared-append.js';
 import { getSession } from './get-session.js';
 import { readLog } from './read-log.js';
 
@@ -50,8 +51,9 @@ export async function rewindSession(env: SessionEnvironment, request: RewindSess
     const actions = { rewind: { toSeq }, ...changes, stateRemovals: [...changes.stateRemovals] };
     const event = { id, author: 'system', actions };
     const preconditions = { incarnation, firstSeq, lastSeq, expectedVersion };
-    const append = await prepareAppend({ ...env, limits: { ...env.limits, ...NO_LIMITS } }, key, event, preconditions);
-    if (append.submitted.event.actions.rewind?.toSeq !== toSeq) {
+    const given = [{ event, path: '$' }];
+    const append = await prepareAppend({ ...env, limits: { ...env.limits, ...NO_LIMITS } }, key, given, preconditions);
+    if (append.events[0]?.submitted.event.actions.rewind?.toSeq !== toSeq) {
       throw new InvalidInputError('a hook must not change what is rewound', '$.actions.rewind');
     }
     const outcome = await env.storage.append({

@@ -16,17 +16,23 @@ import { type ReadView, readView } from './read-view.js';
 
 /** History is trimmed every so many events, so that most appends do not pay for it. */
 const TRIM_EVERY = 64;
-/** Maximum number of events per trim. */
+/** Maximum number of events per trim. Not less than a batch may add. */
 const TRIM_AT_MOST = 1_000;
 
 /**
  * With `keepHistory: false`: removes events that left the view, oldest first, and folds their state changes into the
  * session's base state. Keeps what a later view or the current summary may need ({@link firstSeqNeeded}), and each place
  * that a rewind goes to, as long as the rewind itself is kept.
+ *
+ * @param appended the number of events that the last commit added
  */
-export function trimHistory(env: SessionEnvironment, record: SessionRecord): Promise<void> | undefined {
+export function trimHistory(
+  env: SessionEnvironment,
+  record: SessionRecord,
+  appended: number,
+): Promise<void> | undefined {
   const isShortened = isFiltering(appendFilter(env)) || record.marks.summarySeq > 0;
-  const isDue = !env.history.keepHistory && isShortened && record.lastSeq % TRIM_EVERY === 0;
+  const isDue = !env.history.keepHistory && isShortened && record.lastSeq % TRIM_EVERY < appended;
   return isDue ? trim(env, record) : undefined;
 }
 

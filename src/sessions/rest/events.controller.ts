@@ -4,12 +4,19 @@ import { InvalidInputError } from '../domain/errors.js';
 import type { EventInput, LoggedEvent } from '../domain/event.js';
 import { referenceTo } from '../domain/session.js';
 import { RequireAccess } from '../transport/require-access.js';
-import { APPENDS_BODY } from '../transport/request-writes.js';
+import { APPENDS_BODY, APPENDS_EVENTS } from '../transport/request-writes.js';
 import { SessionService } from '../session.service.js';
 import { KeepsVersion } from './condition.guard.js';
 import { ApiResult, ApiIds, ApiProblems, type ResponseHeaders } from './api-responses.js';
 import { DtoPipe } from './dto.pipe.js';
-import { EVENT_EXAMPLE, EventDto, EventInputDto, EventPageDto } from './dto/event.dto.js';
+import {
+  AppendedEventsDto,
+  EVENT_EXAMPLE,
+  EventBatchBody,
+  EventDto,
+  EventInputDto,
+  EventPageDto,
+} from './dto/event.dto.js';
 import { ListEventsQuery, numberOf } from './dto/query.dto.js';
 import { ID } from './dto/session.dto.js';
 import { type CurrentExchange, Exchange } from './http-exchange.js';
@@ -104,6 +111,43 @@ export class EventsController {
       exchange.setHeader('Idempotent-Replayed', 'true');
     }
     return stored;
+  }
+
+  /** All events or none. The tag of the answer is the version of the session with the last of them as its last event. */
+  @Post('batch')
+  @RequireAccess('write', 'session', APPENDS_EVENTS)
+  @ApiOperation({
+    operationId: 'appendEvents',
+    summary: 'Appends several events, all or none',
+    description: 'Safe to repeat with the same event ids: the events are stored once.',
+  })
+  @KeepsVersion()
+  @ApiIds('appName', 'userId', 'sessionId')
+  @ApiBody({ type: EventBatchBody })
+  @ApiResult(200, 'The events as they were stored before; or no event was to be stored.', {
+    type: AppendedEventsDto,
+    ownHeaders: REPLAY_HEADERS,
+  })
+  @ApiResult(201, 'The stored events.', { type: AppendedEventsDto, headers: ['ETag'] })
+  @ApiProblems(403, 404, 409, 413, 415)
+  async appendBatch(
+    @Param() key: SessionParams,
+    @JsonBody(new DtoPipe(EventBatchBody)) { events: given }: Readonly<EventBatchBody>,
+    @Exchange() exchange: CurrentExchange,
+  ): Promise<AppendedEventsDto> {
+    if (exchange.header('idempotency-key') !== undefined) {
+      throw new InvalidInputError('is not possible here; give each event an id', 'Idempotency-Key');
+    }
+    const { events, duplicate } = await this.sessions.appendBatch({
+      session: referenceTo(key),
+      events: given as EventInput[],
+      expectedVersion: exchange.expectedVersion(),
+    });
+    const lastSeq = Math.max(0, ...events.map(({ partial, seq }) => (partial ? 0 : seq)));
+    if (lastSeq > 0) exchange.tagVersion(lastSeq);
+    if (duplicate || lastSeq === 0) exchange.setStatus(200);
+    if (duplicate) exchange.setHeader('Idempotent-Replayed', 'true');
+    return { events };
   }
 }
 

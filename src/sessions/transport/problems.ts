@@ -22,6 +22,8 @@ export interface Problem {
   readonly outcomeUnknown?: boolean;
   /** The id to retry the append with. */
   readonly eventId?: string;
+  /** The ids to retry the append of several events with. */
+  readonly eventIds?: readonly string[];
 }
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
@@ -69,8 +71,8 @@ export function titleOf(status: number): string {
 function detailsOf(error: SessionsError): Partial<Problem> {
   if (error instanceof StaleSessionError) return { currentVersion: error.currentVersion };
   if (error instanceof StoreUnavailableError) {
-    const { outcomeUnknown, eventId } = error;
-    return { outcomeUnknown, ...(eventId !== undefined && { eventId }) };
+    const { outcomeUnknown, eventId, eventIds } = error;
+    return { outcomeUnknown, ...(eventId === undefined ? eventIds && { eventIds } : { eventId }) };
   }
   const isAboutPath = error instanceof InvalidInputError || error instanceof LimitExceededError;
   return isAboutPath && error.path !== undefined ? { path: error.path } : {};

@@ -11,6 +11,9 @@ export const APPENDS_BODY = (body: Input): UncheckedWrite => ({ event: body });
 
 export const APPENDS_EVENT = ({ event }: Input): UncheckedWrite => ({ event: event ?? null });
 
+/** The request holds several events. Describes them all, so that a rule that refuses one refuses all. */
+export const APPENDS_EVENTS = ({ events }: Input): UncheckedWrite => ({ events: events ?? null });
+
 export const CREATES = ({ state }: Input): UncheckedWrite => ({ stateDelta: state });
 
 export const CHANGES_STATE = ({ stateDelta, stateRemovals }: Input): UncheckedWrite => ({ stateDelta, stateRemovals });

@@ -1,4 +1,6 @@
 import { appending } from './appending.js';
+import { batchRefusals } from './batch-refusals.js';
+import { batches } from './batches.js';
 import { creating, getting } from './creating.js';
 import { deleting } from './deleting.js';
 import { errors } from './errors.js';
@@ -34,6 +36,8 @@ export const TOPICS = [
   deleting,
   ownership,
   appending,
+  batches,
+  batchRefusals,
   roundTrips,
   idempotency,
   versions,

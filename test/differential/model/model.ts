@@ -18,6 +18,17 @@ export interface ModelAppend {
   readonly assignedId: string;
 }
 
+export interface ModelBatch extends Pick<ModelAppend, 'target' | 'expectedVersion'> {
+  /** Without partial events. */
+  readonly given: readonly GivenEvent[];
+  readonly assignedIds: readonly string[];
+}
+
+export interface AppendedEntries {
+  readonly entries: readonly Entry[];
+  readonly duplicate: boolean;
+}
+
 /** The contract, worked out the slow way: whole logs, walked from the beginning for every answer. */
 export class Model {
   constructor(
@@ -51,35 +62,51 @@ export class Model {
     return this.load(fork);
   }
 
-  append({ target, given, expectedVersion, assignedId }: ModelAppend): Entry & { duplicate: boolean } {
-    const { event, submitted } = submissionOf(given, assignedId);
+  append({ given, assignedId, ...append }: ModelAppend): Entry & { duplicate: boolean } {
+    const { entries, duplicate } = this.appendAll({ ...append, given: [given], assignedIds: [assignedId] });
+    const [entry] = entries;
+    if (!entry) throw new Error('The model appended nothing');
+    return { ...entry, duplicate };
+  }
+
+  /** All events or none. */
+  appendAll({ target, given, expectedVersion, assignedIds }: ModelBatch): AppendedEntries {
+    const submissions = given.map((event, index) => submissionOf(event, assignedIds[index] ?? `none ${index}`));
+    assertBatch(submissions.map(({ event }) => event));
+    if (submissions.length === 0) return { entries: [], duplicate: false };
     const session = this.#targetOf(target);
     const now = this.clock.now();
-    const original = session.log.find((entry) => entry.event.id === event.id);
-    if (original && !isSame(original, event, submitted)) throw new Refusal('EVENT_CONFLICT');
-    if (!original) {
-      const { tipSeq, lastSeq } = session;
-      const isStale = expectedVersion !== undefined && (expectedVersion < tipSeq || expectedVersion > lastSeq);
+    const originals = submissions.map(({ event }) => session.log.find((entry) => entry.event.id === event.id));
+    const isKnown = originals.some((original) => original !== undefined);
+    const tipBefore = session.tipSeq;
+    if (isKnown && !submissions.every(({ event, submitted }, index) => isSame(originals[index], event, submitted))) {
+      throw new Refusal('EVENT_CONFLICT');
+    }
+    if (!isKnown) {
+      const isStale =
+        expectedVersion !== undefined && (expectedVersion < tipBefore || expectedVersion > session.lastSeq);
       if (isStale) throw new Refusal('STALE_SESSION');
-      assertPlaces(event, lastSeq);
+      for (const { event } of submissions) assertPlaces(event, session.lastSeq);
     }
-    const tipBefore = original ? undefined : session.tipSeq;
-    const entry = original ?? {
-      seq: session.lastSeq + 1,
-      event: { ...event, timestamp: event.timestamp ?? now },
-      submitted,
-      appendedAt: now,
-    };
-    if (!original) this.store.commit(session, entry);
-    const temp = only(changesOf(given.actions), 'temp');
+    const entries = submissions.map(({ event, submitted }, index) => {
+      const original = originals[index];
+      if (original) return original;
+      const timestamp = event.timestamp ?? now;
+      const entry = { seq: session.lastSeq + 1, event: { ...event, timestamp }, submitted, appendedAt: now };
+      this.store.commit(session, entry);
+      return entry;
+    });
     if (target instanceof ModelObject) {
-      const isNews = target.isNews(entry);
-      target.learn(entry, temp, tipBefore);
-      if (isNews) target.show(entry, this.appendFilter(), now);
-      // After a retry, what is too old is found by the time of the first try.
-      if (isNews && original && this.settings.eventTtlSeconds > 0) target.isCertain = false;
+      for (const [index, entry] of entries.entries()) {
+        const isNews = target.isNews(entry);
+        const before = index === 0 ? tipBefore : entry.seq - 1;
+        target.learn(entry, only(changesOf(given[index]?.actions), 'temp'), isKnown ? undefined : before);
+        if (isNews) target.show(entry, this.appendFilter(), now);
+        // After a retry, what is too old is found by the time of the first try.
+        if (isNews && isKnown && this.settings.eventTtlSeconds > 0) target.isCertain = false;
+      }
     }
-    return { ...entry, duplicate: original !== undefined };
+    return { entries, duplicate: isKnown };
   }
 
   /** Saves what is pending on an object; nothing where nothing is. */
@@ -134,9 +161,17 @@ export class Model {
   }
 }
 
+/** Ids differ, and a summary or a rewind is alone. */
+function assertBatch(events: readonly (GivenEvent & { id: string })[]): void {
+  if (events.length < 2) return;
+  const ids = new Set(events.map(({ id }) => id));
+  const isControlled = events.some(({ actions }) => actions?.compaction ?? actions?.rewind);
+  if (ids.size < events.length || isControlled) throw new Refusal('INVALID_INPUT');
+}
+
 /** A timestamp that is not given is not compared. */
-function isSame(original: Entry, { timestamp }: GivenEvent, submitted: string): boolean {
-  return original.submitted === submitted && (timestamp === undefined || timestamp === original.event.timestamp);
+function isSame(original: Entry | undefined, { timestamp }: GivenEvent, submitted: string): boolean {
+  return original?.submitted === submitted && (timestamp === undefined || timestamp === original.event.timestamp);
 }
 
 /** Summaries and rewinds must point into the log. */

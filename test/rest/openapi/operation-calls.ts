@@ -21,6 +21,7 @@ interface OperationCalls {
     | 'forkSession'
     | 'listEvents'
     | 'append'
+    | 'appendBatch'
     | 'appendEvent'
     | 'getUserState'
     | 'updateUserState'
@@ -141,6 +142,25 @@ export const OPERATION_CALLS: Readonly<Record<string, OperationCalls>> = {
       { status: 409, body: { author: 'agent' }, headers: { 'idempotency-key': 'e-1' } },
       { status: 412, body: HELLO, headers: { 'if-match': '"9"' } },
       { status: 413, body: { customMetadata: { DEEP } } },
+      tooLarge,
+      notJson,
+    ],
+  },
+  appendEvents: {
+    method: 'appendBatch',
+    calls: [
+      { status: 201, body: { events: [HELLO, { ...HELLO, partial: true }, HELLO] } },
+      { status: 200, body: { events: [{ ...HELLO, id: 'e-1' }] } },
+      { status: 200, body: { events: [{ ...HELLO, partial: true }] } },
+      { status: 200, body: { events: [] } },
+      { status: 400, body: { events: [{ author: 7 }] } },
+      { status: 400, body: { events: [HELLO] }, headers: { 'idempotency-key': 'e-1' } },
+      { status: 403, body: { events: [HELLO, { actions: { stateDelta: SHARED } }] }, headers: deny('userState') },
+      { ...missing, body: { events: [HELLO] } },
+      { status: 409, body: { events: [HELLO, { ...HELLO, id: 'e-1' }] } },
+      { status: 412, body: { events: [HELLO] }, headers: { 'if-match': '"9"' } },
+      { status: 413, body: { events: [{ customMetadata: { DEEP } }] } },
+      unknownName,
       tooLarge,
       notJson,
     ],

@@ -32,7 +32,10 @@ export function refusalOf(error: unknown, asked: Asked): unknown {
     case 'SESSION_EXISTS':
       return new SessionExistsError(asked.newSessionId ?? asked.sessionId ?? '');
     case 'EVENT_CONFLICT':
-      return new EventConflictError(asked.eventId ?? '', Number(/seq (\d+)/.exec(message)?.[1]));
+      return new EventConflictError(
+        conflictingId(message) ?? asked.eventId ?? '',
+        Number(/seq (\d+)/.exec(message)?.[1]),
+      );
     case 'STALE_SESSION':
       return new StaleSessionError(asked.expectedVersion ?? NaN, error.currentVersion ?? NaN);
     case 'STORE_UNAVAILABLE':
@@ -40,4 +43,9 @@ export function refusalOf(error: unknown, asked: Asked): unknown {
     default:
       return error;
   }
+}
+
+function conflictingId(message: string): string | undefined {
+  const quoted = /^Event (".*") was /.exec(message)?.[1];
+  return quoted === undefined ? undefined : (JSON.parse(quoted) as string);
 }

@@ -82,6 +82,26 @@ export class RemoteSessions implements SessionClient {
     return appended;
   }
 
+  async appendBatch(request: Parameters<SessionClient['appendBatch']>[0]): ReturnType<SessionClient['appendBatch']> {
+    const { session, events, expectedVersion } = request;
+    const key = keyOf(session);
+    const asked = { ...key, expectedVersion };
+    const { events: stored, duplicate } = await this.#told(asked, () =>
+      this.#client.appendBatch({ ...key, events, expectedVersion }),
+    );
+    if (session instanceof SessionObject) {
+      const { filter, now } = this.setting;
+      for (const [index, event] of stored.entries()) {
+        if (event.partial) continue;
+        const update = { client: this.#client, filter, now: now() };
+        await bringUpToDate(session, events[index] ?? {}, { event, duplicate }, update);
+      }
+    }
+    return { events: stored, duplicate };
+  }
+
+  appendEvents: SessionClient['appendEvents'] = async (request) => (await this.appendBatch(request)).events;
+
   appendEvent: SessionClient['appendEvent'] = async (
     request: Parameters<SessionClient['append']>[0],
   ): Promise<never> => {

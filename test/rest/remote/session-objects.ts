@@ -3,7 +3,7 @@ import { isRewind, isSummary } from '../../../src/sessions/domain/event-inspecti
 import type { EventInput, LoggedEvent } from '../../../src/sessions/domain/event.js';
 import {
   applyCommit,
-  applyEvent,
+  applyEvents,
   applyTempState,
   isUnseen,
   replaceView,
@@ -54,7 +54,7 @@ export async function bringUpToDate(
     replaceView(session, itemsOf(remote), sourceOf(remote), recordOf(remote), filter);
     return;
   }
-  const lacking = applyEvent(session, viewItemOf(copyOf(event), now), filter, now);
+  const lacking = applyEvents(session, [viewItemOf(copyOf(event), now)], filter, now);
   const whole = lacking && (await client.getSession(key));
   if (whole) replaceView(session, itemsOf(whole), sourceOf(whole), recordOf(whole), filter);
 }

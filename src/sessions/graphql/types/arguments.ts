@@ -106,6 +106,17 @@ export class AppendEventArguments extends SessionArguments {
 }
 
 @ArgsType()
+export class AppendEventsArguments extends SessionArguments {
+  @Field(() => [JSON_SCALAR], {
+    description: 'The events, in the order of the log. Their ids make the append safe to retry.',
+  })
+  events!: unknown[];
+
+  @Field(() => SAFE_INT_SCALAR, { nullable: true, description: 'Refused if the session is not at this version.' })
+  expectedVersion?: number;
+}
+
+@ArgsType()
 export class WatchArguments extends SessionArguments {
   @Field(() => SAFE_INT_SCALAR, {
     nullable: true,

@@ -122,3 +122,15 @@ export class AppendResultObject {
   @Field(() => Boolean, { description: 'Whether the event was already stored.' })
   duplicate!: boolean;
 }
+
+@ObjectType('AppendBatchResult')
+export class AppendBatchResultObject {
+  @Field(() => [EventObject], {
+    nullable: 'items',
+    description: 'The stored events, in the order of the request. Null for a partial event, which is not stored.',
+  })
+  events!: (EventObject | null)[];
+
+  @Field(() => Boolean, { description: 'Whether the events were already stored.' })
+  duplicate!: boolean;
+}

@@ -1,4 +1,5 @@
-import { ApiProperty, ApiPropertyOptional, OmitType, PartialType } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional, OmitType, PartialType, getSchemaPath } from '@nestjs/swagger';
+import { Allow } from 'class-validator';
 import type { EventPage } from '../../operations/list-events.js';
 import { ApiObject } from './api-object.js';
 import { STATE, STATE_REMOVALS } from './state.dto.js';
@@ -172,6 +173,32 @@ export class EventDto {
 export class EventInputDto extends PartialType(OmitType(EventDto, ['seq', 'author'])) {
   @ApiProperty({ type: 'string', minLength: 1, description: AUTHOR })
   author: unknown;
+}
+
+@ApiObject({
+  name: 'EventBatch',
+  description: 'Events to append together, in the order of the log.',
+  additionalProperties: false,
+  example: { events: [INPUT_EXAMPLE] },
+})
+export class EventBatchBody {
+  @ApiProperty({ type: () => [EventInputDto] })
+  @Allow()
+  events: unknown;
+}
+
+@ApiObject({
+  name: 'AppendedEvents',
+  additionalProperties: false,
+  example: { events: [EVENT_EXAMPLE] },
+})
+export class AppendedEventsDto {
+  @ApiProperty({
+    type: 'array',
+    items: { anyOf: [{ $ref: getSchemaPath(EventDto) }, { $ref: getSchemaPath(EventInputDto) }] },
+    description: 'The stored events, in the order of the request. A partial event is in its place, unchanged.',
+  })
+  events!: readonly unknown[];
 }
 
 @ApiObject({

@@ -34,4 +34,7 @@ export class ProblemDto implements Problem {
 
   @ApiPropertyOptional({ type: 'string', description: 'The id to retry the append with.' })
   readonly eventId?: string;
+
+  @ApiPropertyOptional({ type: [String], description: 'The ids to retry an append of several events with.' })
+  readonly eventIds?: readonly string[];
 }

@@ -1,0 +1,60 @@
+import type { SessionLimits } from '../../config/session-settings.js';
+import type { StateChanges } from '../../state/state-changes.js';
+import { InvalidInputError, LimitExceededError } from './errors.js';
+import { isRewind, isSummary } from './event-inspection.js';
+import type { SubmittedEvent } from './submitted-event.js';
+
+/** A validated event of a batch, and its place in the input. */
+interface BatchEvent {
+  readonly submitted: SubmittedEvent;
+  readonly path: string;
+}
+
+/** Refuses events that cannot be appended together. A single event always can. */
+export function assertBatch(
+  events: readonly BatchEvent[],
+  limits: Pick<SessionLimits, 'maxBatchBytes' | 'maxBatchDeltaKeys'>,
+): void {
+  if (events.length < 2) return;
+  assertDifferentIds(events);
+  for (const { submitted, path } of events) assertAppendableTogether(submitted, path);
+  assertWithin(limits.maxBatchBytes, 'bytes', events, ({ payload }) => Buffer.byteLength(payload));
+  assertWithin(limits.maxBatchDeltaKeys, 'state keys', events, ({ changes, temp }) => keysOf(changes) + keysOf(temp));
+}
+
+function assertDifferentIds(events: readonly BatchEvent[]): void {
+  const paths = new Map<string, string>();
+  for (const { submitted, path } of events) {
+    const { id } = submitted.event;
+    const other = paths.get(id);
+    if (other !== undefined) throw new InvalidInputError(`is also the id of ${other}`, `${path}.id`);
+    paths.set(id, path);
+  }
+}
+
+/** What a summary or a rewind does depends on the log at that moment, so it has a commit of its own. */
+function assertAppendableTogether({ event }: SubmittedEvent, path: string): void {
+  const control = (isSummary(event) && 'compaction') || (isRewind(event) && 'rewind');
+  if (!control) return;
+  const kind = control === 'rewind' ? 'a rewind' : 'a summary';
+  throw new InvalidInputError(`${kind} must be appended alone, not in a batch`, `${path}.actions.${control}`);
+}
+
+/** The error names the first event that does not fit. */
+function assertWithin(
+  most: number,
+  unit: string,
+  events: readonly BatchEvent[],
+  sizeOf: (submitted: SubmittedEvent) => number,
+): void {
+  let sum = 0;
+  for (const { submitted, path } of events) {
+    sum += sizeOf(submitted);
+    if (sum <= most) continue;
+    throw new LimitExceededError(`the batch has ${sum} ${unit} up to here; at most ${most} are allowed`, path);
+  }
+}
+
+function keysOf({ stateDelta, stateRemovals }: StateChanges): number {
+  return Object.keys(stateDelta).length + stateRemovals.length;
+}

@@ -1,0 +1,102 @@
+import type { StateChanges } from '../../state/state-changes.js';
+import { isRewind, isSummary } from '../domain/event-inspection.js';
+import type { LoggedEvent } from '../domain/event.js';
+import type { SessionKey } from '../domain/ids.js';
+import type { LoadedView } from '../domain/loaded-view.js';
+import type { SessionRecord } from '../domain/session-record.js';
+import {
+  applyCommit,
+  applyEvents,
+  applyTempState,
+  configOf,
+  isUnseen,
+  refreshEvents,
+  replaceView,
+} from '../domain/session-tracking.js';
+import type { Session } from '../domain/session.js';
+import { loggedEvent, storedJson } from '../domain/stored-json.js';
+import { viewItemOf } from '../domain/view-item.js';
+import { type SessionEnvironment, appendFilter } from '../session-environment.js';
+import { readMissing, readView } from './read-view.js';
+
+/** A stored event, for the session object through which it was appended. */
+export interface AppendedEvent {
+  /** The event that the caller gets. */
+  readonly event: LoggedEvent;
+  readonly payload: string;
+  readonly temp: StateChanges;
+  readonly appendedAt: number;
+  /** The last event before it that was not a summary, if known. */
+  readonly previousTipSeq?: number | undefined;
+}
+
+/** The events of one append, and the session after it. */
+interface ObjectUpdate {
+  readonly key: SessionKey;
+  readonly events: readonly AppendedEvent[];
+  readonly record: SessionRecord;
+}
+
+/**
+ * Applies an append to the caller's object, but no other writer's events. Errors here are reported in the background,
+ * since the append is already stored.
+ */
+export async function updateSessionObject(
+  env: SessionEnvironment,
+  session: Session,
+  update: ObjectUpdate,
+): Promise<void> {
+  try {
+    await applyAppend(env, session, update);
+  } catch (error) {
+    env.tasks.trackInBackground(Promise.reject(error));
+  }
+}
+
+async function applyAppend(
+  env: SessionEnvironment,
+  session: Session,
+  { key, events, record }: ObjectUpdate,
+): Promise<void> {
+  const unseen = events.filter(({ event }) => isUnseen(session, event.seq));
+  for (const { event, temp, previousTipSeq } of events) {
+    applyTempState(session, temp);
+    applyCommit(session, { seq: event.seq, changes: ownChanges(event), record, previousTipSeq });
+  }
+  if (unseen.length === 0) return;
+  const filter = appendFilter(env);
+  if (unseen.some(({ event }) => isSummary(event) || isRewind(event) || record.marksSeq > event.seq)) {
+    // These change the view.
+    const read = await readView(env.storage, key, filter, {
+      config: configOf(session),
+      maxBytes: env.limits.maxViewBytes,
+    });
+    if (read) replaceView(session, read.view, read.source, read.stored.record, filter);
+    return;
+  }
+  const items = unseen.map(({ event: { seq }, payload, appendedAt }) =>
+    viewItemOf(loggedEvent({ payload, seq }), appendedAt),
+  );
+  const now = Math.max(...unseen.map(({ appendedAt }) => appendedAt));
+  const lacking = applyEvents(session, items, filter, now);
+  if (lacking) await readMissingFor(env, session, { ...key, incarnation: record.incarnation }, lacking);
+}
+
+/** Reads the calls and the anchor that the object's view needs and that were not loaded. */
+async function readMissingFor(
+  { storage, ...env }: Pick<SessionEnvironment, 'storage' | 'history'>,
+  session: Session,
+  place: SessionKey & Pick<SessionRecord, 'incarnation'>,
+  lacking: LoadedView,
+): Promise<void> {
+  const filter = appendFilter(env);
+  const before = lacking.loaded;
+  const { now } = lacking;
+  lacking.mergeOlder(before, await readMissing(storage, place, before, { filter: lacking.filterOf(filter), now }));
+  refreshEvents(session, lacking, filter);
+}
+
+/** A copy, so that the session's state does not share objects with the returned event. */
+function ownChanges({ actions: { stateDelta, stateRemovals = [] } }: LoggedEvent): StateChanges {
+  return { stateDelta: storedJson(JSON.stringify(stateDelta), 'state') as StateChanges['stateDelta'], stateRemovals };
+}

@@ -1,0 +1,150 @@
+import type { AppendOutcome, Commit, StoredEvent } from '../domain/commit.js';
+import {
+  EventConflictError,
+  SessionNotFoundError,
+  SessionsError,
+  StaleSessionError,
+  StoreUnavailableError,
+  TurnLostError,
+  TurnRequiredError,
+} from '../domain/errors.js';
+import type { EventInput, LoggedEvent } from '../domain/event.js';
+import { isSameEvent, timestampOf } from '../domain/same-event.js';
+import type { Session } from '../domain/session.js';
+import { loggedEvent } from '../domain/stored-json.js';
+import { type SubmittedEvent, submitEvent } from '../domain/submitted-event.js';
+import { type SessionEnvironment, announce } from '../session-environment.js';
+import type { AfterAppend } from '../session-hooks.js';
+import { type AppendedEvent, updateSessionObject } from './appended-object.js';
+import type { PreparedAppend, PreparedEvent } from './prepared-append.js';
+import { trimHistory } from './trim-history.js';
+
+/** The stored events, and whether they had been stored before. */
+export interface CompletedAppend {
+  readonly events: readonly LoggedEvent[];
+  readonly duplicate: boolean;
+}
+
+type Appended = Extract<AppendOutcome, { kind: 'appended' }>;
+type Seen = Extract<AppendOutcome, { kind: 'seen' }>;
+
+/** Adds the event ids to errors, since callers need them for a retry, even if they were generated. */
+export async function withEventIds({ events }: Commit, appending: Promise<AppendOutcome>): Promise<AppendOutcome> {
+  try {
+    return await appending;
+  } catch (error) {
+    if (error instanceof StoreUnavailableError) error.setEventIds(events.map(({ id }) => id));
+    throw error;
+  }
+}
+
+/** Handles the outcome of the write; `session` is the caller's object, if the append was made through one. */
+export async function completeAppend(
+  env: SessionEnvironment,
+  append: PreparedAppend,
+  outcome: AppendOutcome,
+  session?: Session,
+): Promise<CompletedAppend> {
+  const stored = acceptedOutcome(outcome, append.commit);
+  const events = stored.kind === 'seen' ? originalsOf(env, append, stored) : newEventsOf(append, stored);
+  if (stored.kind === 'appended') startAfterAppend(env, append, stored, events);
+  if (session) await updateSessionObject(env, session, { key: append.key, events, record: stored.record });
+  return { events: events.map(({ event }) => event), duplicate: stored.kind === 'seen' };
+}
+
+function acceptedOutcome(outcome: AppendOutcome, { key, preconditions }: Commit): Appended | Seen {
+  switch (outcome.kind) {
+    case 'appended':
+      return outcome;
+    case 'seen':
+      return outcome;
+    case 'missing':
+      throw new SessionNotFoundError(key.sessionId);
+    case 'turnLost':
+      throw new TurnLostError(key.sessionId);
+    case 'turnRequired':
+      throw new TurnRequiredError(key.sessionId);
+    case 'stale':
+      throw new StaleSessionError(preconditions.expectedVersion ?? outcome.lastSeq, outcome.lastSeq);
+    case 'overtaken':
+      throw new Error('Only summaries and rewinds can be overtaken, and they try again');
+  }
+}
+
+function newEventsOf({ events }: PreparedAppend, { record, now, previousTipSeq }: Appended): AppendedEvent[] {
+  const before = record.lastSeq - events.length;
+  return events.map(({ submitted }, index) => {
+    const seq = before + 1 + index;
+    return {
+      event: { ...submitted.event, seq },
+      payload: submitted.payload,
+      temp: submitted.temp,
+      appendedAt: now,
+      previousTipSeq: index === 0 ? previousTipSeq : seq - 1,
+    };
+  });
+}
+
+/** The stored events of a retry. A batch is repeated as a whole, or not at all. */
+function originalsOf(env: SessionEnvironment, { events }: PreparedAppend, seen: Seen): AppendedEvent[] {
+  const isWhole = !seen.events.includes(undefined);
+  return events.flatMap((prepared, index) => {
+    const stored = seen.events[index];
+    if (!stored) return [];
+    const same = sameSubmission(env, prepared, stored);
+    if (!same) throw new EventConflictError(stored.id, stored.seq);
+    if (!isWhole) throw new EventConflictError(stored.id, stored.seq, 'without other events of this batch');
+    const payload = payloadOf(stored, same);
+    const event = loggedEvent({ payload, seq: stored.seq });
+    return [{ event, payload, temp: same.temp, appendedAt: stored.appendedAt }];
+  });
+}
+
+/**
+ * Finds out which event a retry sent: the one after the hooks, or the caller's. The stored event is the one after the
+ * hooks, and hooks may not be deterministic.
+ */
+function sameSubmission(
+  env: SessionEnvironment,
+  { submitted, beforeHooks }: PreparedEvent,
+  stored: StoredEvent,
+): SubmittedEvent | undefined {
+  if (isSameEvent(submitted, stored)) return submitted;
+  const asGiven = beforeHooks && submittedIfValid(env, beforeHooks);
+  return asGiven && isSameEvent(asGiven, stored) ? asGiven : undefined;
+}
+
+function submittedIfValid(env: SessionEnvironment, event: EventInput): SubmittedEvent | undefined {
+  try {
+    return submitEvent(event, env);
+  } catch (error) {
+    // The event may be valid only after the hooks.
+    if (error instanceof SessionsError) return undefined;
+    throw error;
+  }
+}
+
+/** For a trimmed event, the submitted one is equal except for a generated timestamp. */
+function payloadOf(stored: StoredEvent, { event }: SubmittedEvent): string {
+  return stored.payload ?? JSON.stringify({ ...event, timestamp: timestampOf(stored.digest) });
+}
+
+/** Every hook gets every event. */
+function startAfterAppend(
+  env: SessionEnvironment,
+  { key }: PreparedAppend,
+  { record }: Appended,
+  events: readonly AppendedEvent[],
+): void {
+  announce(env, key);
+  for (const { event, payload } of events) {
+    const append = (): AfterAppend => ({
+      key: { ...key },
+      event: loggedEvent({ payload, seq: event.seq }),
+      record: structuredClone(record),
+    });
+    for (const work of env.hooks.startAfterAppend(append)) env.tasks.trackInBackground(work);
+  }
+  const trimming = trimHistory(env, record, events.length);
+  if (trimming) env.tasks.trackInBackground(trimming);
+}

@@ -1,0 +1,89 @@
+import { foldChanges } from '../../state/state-changes.js';
+import { assertBatch } from '../domain/batch-rules.js';
+import type { Commit, Preconditions } from '../domain/commit.js';
+import { NO_COUNTS, addCounters } from '../domain/counters.js';
+import { isSummary } from '../domain/event-inspection.js';
+import { assertEventShape } from '../domain/event-shape.js';
+import { type EventInput, keepFilledInTimestamp } from '../domain/event.js';
+import type { SessionKey } from '../domain/ids.js';
+import { underPath } from '../domain/input-paths.js';
+import { stateWrites } from '../domain/stored-json.js';
+import { type SubmittedEvent, submitEvent } from '../domain/submitted-event.js';
+import { type SessionEnvironment, lifetimes } from '../session-environment.js';
+
+/** A caller's event, and its place in the caller's input. */
+export interface GivenEvent {
+  readonly event: EventInput;
+  /** A JSON path: `$`, or `$.events[3]`. */
+  readonly path: string;
+}
+
+/** A validated event. */
+export interface PreparedEvent {
+  readonly submitted: SubmittedEvent;
+  readonly path: string;
+  /** The caller's event, if hooks ran. */
+  readonly beforeHooks?: EventInput | undefined;
+}
+
+/** Validated events, and the commit that stores them. */
+export interface PreparedAppend {
+  readonly key: SessionKey;
+  /** One for each event of the commit. */
+  readonly events: readonly PreparedEvent[];
+  readonly commit: Commit;
+}
+
+/** Runs hooks and checks, and builds the commit. */
+export async function prepareAppend(
+  env: SessionEnvironment,
+  key: SessionKey,
+  given: readonly GivenEvent[],
+  preconditions: Preconditions,
+): Promise<PreparedAppend> {
+  const events: PreparedEvent[] = [];
+  // Without hooks there is no await, so that the caller may change the events after the call.
+  if (env.hooks.hasBeforeAppend) for (const one of given) events.push(await preparedByHooks(env, key, one));
+  else for (const { event, path } of given) events.push({ submitted: submit(env, event, path), path });
+  assertBatch(events, env.limits);
+  const submitted = events.map((one) => one.submitted);
+  return { key, events, commit: commitOf(env, key, submitted, preconditions) };
+}
+
+async function preparedByHooks(
+  env: SessionEnvironment,
+  key: SessionKey,
+  { event, path }: GivenEvent,
+): Promise<PreparedEvent> {
+  underPath(path, () => assertEventShape(event));
+  const passed = await env.hooks.runBeforeAppend({ key, event });
+  keepFilledInTimestamp(event, passed);
+  return { submitted: submit(env, passed, path), path, beforeHooks: event };
+}
+
+function submit(env: SessionEnvironment, event: EventInput, path: string): SubmittedEvent {
+  return underPath(path, () => submitEvent(event, env));
+}
+
+function commitOf(
+  env: SessionEnvironment,
+  key: SessionKey,
+  submitted: readonly SubmittedEvent[],
+  preconditions: Preconditions,
+): Commit {
+  return {
+    key,
+    events: submitted.map(({ event, digest, anchor, payload }) => ({
+      id: event.id,
+      digest,
+      timestamp: event.timestamp,
+      anchor,
+      payload,
+    })),
+    ...stateWrites(foldChanges(submitted.map(({ changes }) => changes))),
+    counterIncrements: submitted.map(({ counts }) => counts).reduce(addCounters, NO_COUNTS),
+    // Summaries do not renew a session.
+    expiry: submitted.some(({ event }) => isSummary(event)) ? undefined : lifetimes(env),
+    preconditions,
+  };
+}
