@@ -55,6 +55,12 @@ export const OPERATIONS: readonly Operation[] = [
   operation('append, 3 scopes', [1, 2, 4, 3], ({ sessions, session }) =>
     sessions.appendEvent({ session, event: { author: 'user', actions: { stateDelta: STATE } } }),
   ),
+  operation('append, 10 events in 3 scopes', [1, 2, 4, 3], ({ sessions, session }) =>
+    sessions.appendEvents({
+      session,
+      events: Array.from({ length: 10 }, () => ({ author: 'user', actions: { stateDelta: STATE } })),
+    }),
+  ),
   operation('append, removals in 3 scopes', [1, 2, 7, 3], ({ sessions, session }) =>
     sessions.appendEvent({ session, event: { author: 'user', actions: { stateRemovals: ['x', 'user:x', 'app:x'] } } }),
   ),

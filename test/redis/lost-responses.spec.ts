@@ -45,6 +45,19 @@ describeRedis('A $name store behind a bad network', ['redis'], (bench) => {
     expect(session?.state.get('count')).toBe(LOSSES);
   });
 
+  it('appends each batch once when responses are lost', async () => {
+    for (let number = 1; number <= 20; number++) {
+      const events = ['a', 'b', 'c'].map((part) => ({ id: `${part}${number}`, author: 'user' }));
+      proxy.mode = 'lose the next answer';
+      const lost = sessions.appendEvents({ session: SESSION, events });
+      const eventIds = events.map(({ id }) => id);
+      await expect(lost).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', outcomeUnknown: true, eventIds });
+      const again = await sessions.appendBatch({ session: SESSION, events });
+      expect(again).toMatchObject({ duplicate: true, events: eventIds.map((id) => ({ id })) });
+    }
+    expect((await sessions.getSession(KEY))?.version).toBe(60);
+  });
+
   it('ends every call within its time limit when no packet gets through', async () => {
     proxy.mode = 'black hole';
     const event = { id: 'e1', author: 'user' };

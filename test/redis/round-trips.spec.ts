@@ -17,6 +17,9 @@ const EXPECTED: Record<string, readonly [node: number, cluster: number]> = {
   'append with session and user state': [1, 1],
   'append with app state': [1, 3],
   'append the same event again': [1, 1],
+  'append ten events with session and user state': [1, 1],
+  'append ten events with app state': [1, 3],
+  'append the same ten events again': [1, 1],
   'read the session with its last 20 events': [1, 2],
   'read the session since a time': [1, 2],
   'read a page of the log': [1, 1],
@@ -95,12 +98,24 @@ function operations(sessions: SessionService, length: number): Record<string, ()
       session: SESSION,
       event: { id: `${id}-${length}`, author: 'user', actions: { stateDelta } },
     });
+  const appendTen = (id: string, keys: readonly string[]) => () =>
+    sessions.appendEvents({
+      session: SESSION,
+      events: Array.from({ length: 10 }, (_, index) => ({
+        id: `${id}-${length}-${index}`,
+        author: 'user',
+        actions: { stateDelta: Object.fromEntries(keys.map((key) => [key, index])) },
+      })),
+    });
   return {
     'create a session': () => sessions.createSession({ ...KEY, sessionId: `new-${length}` }),
     'append an event': append('plain', {}),
     'append with session and user state': append('own', { k: length, 'user:k': length }),
     'append with app state': append('app', { 'app:k': length }),
     'append the same event again': append('plain', {}),
+    'append ten events with session and user state': appendTen('ten', ['k', 'user:k']),
+    'append ten events with app state': appendTen('ten-app', ['k', 'app:k']),
+    'append the same ten events again': appendTen('ten', ['k', 'user:k']),
     'read the session with its last 20 events': () => sessions.getSession({ ...KEY, config: { numRecentEvents: 20 } }),
     'read the session since a time': () => sessions.getSession({ ...KEY, config: { afterTimestamp: Date.now() } }),
     'read a page of the log': () => sessions.listEvents({ ...KEY, afterSeq: 50, limit: 20 }),

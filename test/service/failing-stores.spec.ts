@@ -42,6 +42,23 @@ describe('SessionService with a failing store', () => {
     expect(session.state.count).toBe(1);
   });
 
+  it('names the event ids to retry a batch with', async () => {
+    const storage = new FailingStorage();
+    const sessions = new SessionService({ storage });
+    const session = await sessions.createSession(KEY);
+    const events = [1, 2, 3].map((count) => ({ author: 'user', actions: { stateDelta: { count } } }));
+    storage.losesResponses = true;
+    const lost: unknown = await sessions.appendEvents({ session, events }).catch((error: unknown) => error);
+    if (!(lost instanceof StoreUnavailableError)) throw new Error('The append did not fail');
+    storage.losesResponses = false;
+    expect([lost.eventIds?.length, lost.eventId]).toEqual([3, undefined]);
+    const named = events.map((event, index) => ({ ...event, id: lost.eventIds?.[index] }));
+    const again = await sessions.appendBatch({ session, events: named });
+    expect(again).toMatchObject({ duplicate: true, events: [{ seq: 1 }, { seq: 2 }, { seq: 3 }] });
+    expect(session).toMatchObject({ version: 3 });
+    expect(session.state.count).toBe(3);
+  });
+
   it('saves state changes once if the save is retried', async () => {
     const storage = new FailingStorage();
     const sessions = new SessionService({ storage });

@@ -13,6 +13,23 @@ class InterruptedStorage extends InMemorySessionStorage {
   }
 }
 
+describe('trimming after a batch', () => {
+  it.each([30, 64, 100])('removes what left the view, with %i events in each append', async (count) => {
+    const sessions = new SessionService({
+      storage: new InMemorySessionStorage(),
+      history: { maxEvents: 10, keepHistory: false },
+    });
+    const session = await sessions.createSession(KEY);
+    for (let appended = 0; appended < 1_000; appended += count) {
+      const events = Array.from({ length: count }, () => ({ author: 'user' }));
+      await sessions.appendEvents({ session, events });
+      await sessions.whenIdle();
+    }
+    const { firstSeq, lastSeq } = await sessions.listEvents(KEY);
+    expect(lastSeq - firstSeq).toBeLessThan(10 + 64 + count);
+  });
+});
+
 describe('trimming during a rewind', () => {
   it('keeps events that become visible again', async () => {
     const storage = new InterruptedStorage();

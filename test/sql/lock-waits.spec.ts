@@ -47,9 +47,13 @@ describeSqlServers('An append that waits for a lock in a $name store', (bench) =
     const original = { id: 'e-1', author: 'user', actions: { stateDelta: { 'app:k': 1 } } };
 
     /** Lets `second` wait until the original has released the session. */
-    async function afterOriginal<Result>(second: () => Promise<Result>): Promise<Result> {
+    async function afterOriginal<Result>(
+      second: () => Promise<Result>,
+      before: (sessions: SessionService) => Promise<unknown> = async () => undefined,
+    ): Promise<Result> {
       const first = bench().sessions();
       await first.createSession({ ...KEY, state: { 'app:k': 0 } });
+      await before(first);
       await holder.query('BEGIN');
       await holder.query("SELECT pk FROM agent_shared_scopes WHERE user_id = '' FOR UPDATE");
       const appending = first.append({ session: SESSION, event: original });
@@ -59,7 +63,7 @@ describeSqlServers('An append that waits for a lock in a $name store', (bench) =
       waiting.catch(() => undefined);
       await someoneWaitsForLock(bench().name, observer, 2);
       await holder.query('ROLLBACK');
-      expect(await appending).toMatchObject({ duplicate: false, event: { seq: 1 } });
+      expect(await appending).toMatchObject({ duplicate: false });
       return waiting;
     }
 
@@ -74,6 +78,15 @@ describeSqlServers('An append that waits for a lock in a $name store', (bench) =
         other.append({ session: SESSION, event: original, expectedVersion: 0 }),
       );
       expect(repeated).toMatchObject({ duplicate: true, event: { id: 'e-1', seq: 1 } });
+    });
+
+    it('is recognised as a repetition of several events, of which one was stored long before', async () => {
+      const older = { id: 'e-0', author: 'user' };
+      const repeated = await afterOriginal(
+        () => other.appendBatch({ session: SESSION, events: [older, original] }),
+        (sessions) => sessions.appendEvent({ session: SESSION, event: older }),
+      );
+      expect(repeated).toMatchObject({ duplicate: true, events: [{ seq: 1 }, { seq: 2 }] });
     });
 
     it('is stale if it is another event', async () => {

@@ -45,6 +45,20 @@ describeSqlServers(`A $name store behind an unreliable network (SEED=${seed})`, 
     await expectOnce(bench(), sessions, LOSSES);
   });
 
+  it('appends each batch once if answers to commits are lost', async () => {
+    for (let number = 1; number <= 20; number++) {
+      const events = ['a', 'b', 'c'].map((part) => ({ ...eventOf(number), id: `${part}${number}` }));
+      proxy.judge = losingNextCommit(bench().name);
+      const lost = sessions.appendEvents({ session: SESSION, events });
+      const eventIds = events.map(({ id }) => id);
+      await expect(lost).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', outcomeUnknown: true, eventIds });
+      const again = await sessions.appendBatch({ session: SESSION, events });
+      expect(again).toMatchObject({ duplicate: true, events: eventIds.map((id) => ({ id })) });
+    }
+    expect((await sessions.getSession(KEY))?.version).toBe(60);
+    await bench().checkIntegrity();
+  });
+
   it('reports an unknown outcome for a commit that never arrived, and has not written it', async () => {
     for (let number = 1; number <= 10; number++) {
       const event = eventOf(number);

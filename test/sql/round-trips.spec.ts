@@ -14,6 +14,9 @@ const EXPECTED: Record<string, readonly [mariadb: number, postgres: number]> = {
   'append with state of the session': [2, 2],
   'append with state of user and app': [3, 3],
   'append the same event again': [3, 3],
+  'append ten events with state of the session': [2, 2],
+  'append ten events with state of user and app': [3, 3],
+  'append the same ten events again': [3, 3],
   'append to 64 sessions at once': [3, 3],
   'append to 64 sessions at once, with state of user and app': [4, 4],
   'read the session with its last 20 events': [4, 4],
@@ -103,6 +106,15 @@ function operations(
       session: SESSION,
       event: { id: `${kind}-${length}`, author: 'user', actions: { stateDelta } },
     });
+  const appendTen = (kind: string, keys: readonly string[]) => () =>
+    sessions.appendEvents({
+      session: SESSION,
+      events: Array.from({ length: 10 }, (_, index) => ({
+        id: `${kind}-${length}-${index}`,
+        author: 'user',
+        actions: { stateDelta: Object.fromEntries(keys.map((key) => [key, index])) },
+      })),
+    });
   const appendToAll = (stateDelta: Record<string, unknown>) => () =>
     Promise.all(
       others.map((id) =>
@@ -115,6 +127,9 @@ function operations(
     'append with state of the session': append('own', { k: length }),
     'append with state of user and app': append('shared', { 'user:k': length, 'app:k': length }),
     'append the same event again': append('plain', {}),
+    'append ten events with state of the session': appendTen('ten', ['k']),
+    'append ten events with state of user and app': appendTen('ten-shared', ['user:k', 'app:k']),
+    'append the same ten events again': appendTen('ten', ['k']),
     'append to 64 sessions at once': appendToAll({}),
     'append to 64 sessions at once, with state of user and app': appendToAll({ 'user:k': 1, 'app:k': 1 }),
     'read the session with its last 20 events': () => sessions.getSession({ ...KEY, config: { numRecentEvents: 20 } }),

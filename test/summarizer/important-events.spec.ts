@@ -40,6 +40,15 @@ describe.each(testStores)('an event that triggers a summary, on $name', (store) 
     expect(await open.view()).toEqual([expect.stringMatching(/^= summary/)]);
   });
 
+  it('is found wherever it is in a batch', async () => {
+    open = await SummarizedSessions.open(store, OPTIONS);
+    const session = await open.sessions.createSession({ ...KEY, sessionId: 'other' });
+    await open.sessions.appendEvents({ session, events: [...turns(1, 2), pasted, agent('I have read it')] });
+    await open.settle();
+    const read = await open.sessions.getSession({ ...KEY, sessionId: 'other' });
+    expect(read?.events.filter(({ actions }) => actions.compaction)).toHaveLength(1);
+  });
+
   it('stays a trigger if the model fails', async () => {
     jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
     const model = new ScriptedModel(async () => {

@@ -24,3 +24,8 @@ export function numberedEvent(writer: string, number: number): EventInput {
     },
   };
 }
+
+/** So many of them in a row. */
+export function numberedEvents(writer: string, from: number, count: number): EventInput[] {
+  return Array.from({ length: count }, (_, index) => numberedEvent(writer, from + index));
+}

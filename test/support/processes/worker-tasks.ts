@@ -7,7 +7,7 @@ import { SessionService } from '../../../src/sessions/session.service.js';
 import { type StoreDescription, openDescribed } from './store-description.js';
 import { type SummarizedOpening, SummarizedStore, type Turns } from './summarized-store.js';
 import { untilItWorks } from '../attempts.js';
-import { numberedEvent } from './numbered-event.js';
+import { numberedEvent, numberedEvents } from './numbered-event.js';
 
 /** How one of several racing calls ended. */
 export type Outcome = { readonly seq: number; readonly duplicate: boolean } | { readonly code: string };
@@ -115,20 +115,25 @@ export class WorkerTasks {
     return counts.reduce((sum, { sessions }) => sum + sessions, 0);
   }
 
-  /** Appends numbered events, each after the one before was acknowledged and reported; without `count`, for ever. */
+  /**
+   * Appends numbered events, so many of them together, each after the ones before were acknowledged and reported; without
+   * `count`, for ever.
+   */
   async appendNumbered({
     session,
     writer,
     count = Infinity,
+    together = 1,
   }: {
     session: SessionReference;
     writer: string;
     count?: number;
+    together?: number;
   }): Promise<void> {
     const [service] = this.#services;
     if (!service) throw new Error('Open the store first');
-    for (let number = 1; number <= count; number++) {
-      await service.appendEvent({ session, event: numberedEvent(writer, number) });
+    for (let number = together; number <= count; number += together) {
+      await service.appendEvents({ session, events: numberedEvents(writer, number - together + 1, together) });
       await this.report(number);
     }
   }
