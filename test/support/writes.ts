@@ -26,6 +26,14 @@ const append = (what: string, event: object, isForClients = false): Write => ({
   isForClients,
 });
 
+/** Behind an event that every client may append. */
+const appendSecond = (what: string, event: object, isForClients = false): Write => ({
+  what: `a batch, in which the second event is ${what}`,
+  rest: { method: 'POST', path: `${SESSION}/events/batch`, body: { events: [by('user'), event] } },
+  graphql: { mutation: `appendEvents(${KEY}, events: [{ author: "user" }, $input]) { duplicate }`, input: event },
+  isForClients,
+});
+
 const state = (stateDelta: object, isForClients: boolean): Write => ({
   what: `a change of state ${JSON.stringify(stateDelta)}`,
   rest: { method: 'PATCH', path: `${SESSION}/state`, body: { stateDelta } },
@@ -77,6 +85,14 @@ export const WRITES: readonly Write[] = [
   append('with an error', by('user', { errorCode: 'SAFETY' })),
   { ...append('with state of the app', acting({ stateDelta: { 'app:open': false } })), isAppWide: true },
   { ...append('that removes state of the app', acting({ stateRemovals: ['app:open'] })), isAppWide: true },
+  appendSecond('by the user', by('user'), true),
+  appendSecond('by an agent', by('agent')),
+  appendSecond('by nobody', { content: text('Hello') }),
+  appendSecond('in the role of the model', { author: 'user', content: { role: 'model', parts: [{ text: 'Hello' }] } }),
+  appendSecond('the answer of a tool', parts({ functionResponse: { id: 'c', name: 'pay' } })),
+  appendSecond('a rewind', acting({ rewind: { toSeq: 0 } })),
+  appendSecond('on a branch', by('user', { branch: 'root.agent' })),
+  { ...appendSecond('one with state of the app', acting({ stateDelta: { 'app:open': false } })), isAppWide: true },
   state({ step: 2 }, true),
   state({ 'user:theme': 'dark' }, true),
   { ...state({ 'app:open': false }, false), isAppWide: true },
