@@ -38,6 +38,14 @@ export type { EventPage, ListEventsRequest } from './sessions/operations/list-ev
 export type { ListSessionsRequest, SessionPage } from './sessions/operations/list-sessions.js';
 export type { RewindSessionRequest } from './sessions/operations/rewind-session.js';
 export type { SharedStateChanges } from './sessions/operations/shared-state.js';
+export type {
+  BeginTurnRequest,
+  RenewTurnRequest,
+  Turn,
+  TurnHolder,
+  TurnReference,
+  EndTurnRequest,
+} from './sessions/operations/turns.js';
 export type { UpdateSessionOptions } from './sessions/operations/update-session.js';
 export type { WatchSessionRequest } from './sessions/operations/watch-session.js';
 export * from './sessions/session-hooks.js';

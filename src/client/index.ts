@@ -1,8 +1,10 @@
 export { InvalidInputError, LimitExceededError } from '../sessions/domain/errors.js';
 export { ProblemError } from './problem-error.js';
+export type { RenewTurnRequest, Turn, TurnHolder, TurnReference } from '../sessions/operations/turns.js';
 export type {
   AppendBatchRequest,
   AppendRequest,
+  BeginTurn,
   CreateRequest,
   RemoteAppend,
   RemoteBatch,
@@ -12,6 +14,7 @@ export type {
   RemotePage,
   RemoteSession,
   RemoteSummary,
+  RewindRequest,
   StateChange,
   SummaryListRequest,
   SummaryRequest,

@@ -18,6 +18,10 @@ export class ProblemError extends Error {
   readonly eventId: string | undefined;
   /** The same for an append of several events. */
   readonly eventIds: readonly string[] | undefined;
+  /** Who holds the turn of the session. */
+  readonly holder: string | undefined;
+  /** When that turn is over unless it is renewed. */
+  readonly expiresAt: number | undefined;
 
   constructor(
     readonly status: number,
@@ -32,6 +36,8 @@ export class ProblemError extends Error {
     this.path = typeof problem.path === 'string' ? problem.path : undefined;
     this.eventId = typeof problem.eventId === 'string' ? problem.eventId : undefined;
     this.eventIds = Array.isArray(problem.eventIds) ? (problem.eventIds as string[]) : undefined;
+    this.holder = typeof problem.holder === 'string' ? problem.holder : undefined;
+    this.expiresAt = typeof problem.expiresAt === 'number' ? problem.expiresAt : undefined;
     this.currentVersion = typeof problem.currentVersion === 'number' ? problem.currentVersion : undefined;
   }
 

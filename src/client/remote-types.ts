@@ -2,6 +2,7 @@ import type { EventInput, LoggedEvent } from '../sessions/domain/event.js';
 import type { SessionKey, UserKey } from '../sessions/domain/ids.js';
 import type { Session } from '../sessions/domain/session.js';
 import type { ListSessionsRequest } from '../sessions/operations/list-sessions.js';
+import type { BeginTurnRequest, TurnReference } from '../sessions/operations/turns.js';
 import type { SessionSummary } from '../summarizer/session-summary.js';
 
 /** A session from the routes. */
@@ -21,6 +22,8 @@ export type RemoteListRequest = ListSessionsRequest;
 export type CreateRequest = RemoteOwner & {
   readonly sessionId?: string | undefined;
   readonly state?: State | undefined;
+  /** Accept only writes in a turn, and summaries. */
+  readonly turnsOnly?: boolean | undefined;
 };
 
 /** Values by key. */
@@ -39,6 +42,10 @@ export interface AppendRequest extends RemoteKey {
   readonly event: EventInput;
   /** Fails with 412 if anything but summaries was appended after this version. */
   readonly expectedVersion?: number | undefined;
+  /** Fails with 409 if this turn is over. */
+  readonly turn?: TurnReference | undefined;
+  /** End the turn with this event. */
+  readonly endTurn?: boolean | undefined;
 }
 
 /** Events to append together. */
@@ -56,6 +63,19 @@ export interface RemoteBatch {
   /** Whether the events were already stored. */
   readonly duplicate: boolean;
 }
+
+/** The session to rewind, and the target: `toSeq` or `invocationId`. */
+export interface RewindRequest extends RemoteKey {
+  readonly toSeq?: number | undefined;
+  readonly invocationId?: string | undefined;
+  /** Fails with 412 if anything but summaries was appended after this version. */
+  readonly expectedVersion?: number | undefined;
+  /** Fails with 409 if this turn is over. */
+  readonly turn?: TurnReference | undefined;
+}
+
+/** The turn to begin. */
+export type BeginTurn = RemoteKey & Pick<BeginTurnRequest, 'ttlMs' | 'requestId'> & { readonly holder: string };
 
 /** The result of an append. */
 export interface RemoteAppend {

@@ -1,5 +1,13 @@
 import type { EventInput, LoggedEvent } from '../sessions/domain/event.js';
 import type { EventPage, ListEventsRequest } from '../sessions/operations/list-events.js';
+import type {
+  EndTurnRequest,
+  RenewTurnRequest,
+  Turn,
+  TurnHolder,
+  TurnReference,
+} from '../sessions/operations/turns.js';
+import { assertId } from '../sessions/domain/ids.js';
 import { ProblemError } from './problem-error.js';
 import { type RequestOptions, Requests, type RequestsOptions } from './requests.js';
 import { type EventStreamOptions, EventStream } from './event-stream.js';
@@ -9,6 +17,7 @@ import type { GetSessionConfig } from '../sessions/domain/view-config.js';
 import type {
   AppendBatchRequest,
   AppendRequest,
+  BeginTurn,
   CreateRequest,
   RemoteAppend,
   RemoteBatch,
@@ -18,6 +27,7 @@ import type {
   RemotePage,
   RemoteSession,
   RemoteSummary,
+  RewindRequest,
   State,
   StateChange,
   SummaryListRequest,
@@ -48,18 +58,21 @@ export class SessionsClient {
    * Creates a session. Choose the `sessionId` yourself if you want to look for the session after a lost response.
    * @example const session = await client.createSession({ appName: 'shop', userId: 'ann', state: { step: 1 } });
    */
-  async createSession({ sessionId, state, ...owner }: CreateRequest): Promise<RemoteSession> {
-    return this.#send('POST', sessionsOf(owner), { body: checkedBody({ sessionId, state }) });
+  async createSession({ sessionId, state, turnsOnly, ...owner }: CreateRequest): Promise<RemoteSession> {
+    return this.#send('POST', sessionsOf(owner), { body: checkedBody({ sessionId, state, turnsOnly }) });
   }
 
   /**
    * Returns the session with this id, and creates it if it does not exist. Safe with concurrent callers.
    * @example const session = await client.getOrCreateSession({ appName: 'shop', userId: 'ann', sessionId: 'cart' });
    */
-  async getOrCreateSession({ appName, userId, sessionId, state }: CreateRequest): Promise<RemoteSession> {
-    if (sessionId === undefined || sessionId.trim() === '') return this.createSession({ appName, userId, state });
+  async getOrCreateSession({ sessionId, state, turnsOnly, ...owner }: CreateRequest): Promise<RemoteSession> {
+    const { appName, userId } = owner;
+    if (sessionId === undefined || sessionId.trim() === '') {
+      return this.createSession({ appName, userId, state, turnsOnly });
+    }
     // Copied now: the caller may change the state before it is sent.
-    const body = checkedBody({ state });
+    const body = checkedBody({ state, turnsOnly });
     for (;;) {
       const found = await this.getSession({ appName, userId, sessionId });
       if (found) return found;
@@ -129,11 +142,12 @@ export class SessionsClient {
    * Like {@link appendEvent}, and also says whether the event was already stored.
    * @example const { event: stored, duplicate } = await client.append({ ...key, event });
    */
-  async append({ event, expectedVersion, ...key }: AppendRequest): Promise<RemoteAppend> {
+  async append({ event, expectedVersion, turn, endTurn, ...key }: AppendRequest): Promise<RemoteAppend> {
     const path = `${sessionOf(key)}/events`;
-    const options = { body: eventBody(event), headers: conditionOf(expectedVersion), isRepeatable: true };
-    const { headers, body } = await this.#requests.request('POST', path, options);
-    return { event: body as LoggedEvent, duplicate: headers.get('idempotent-replayed') === 'true' };
+    const headers = { ...conditionOf(expectedVersion), ...turnHeaders(turn, endTurn) };
+    const options = { body: eventBody(event), headers, isRepeatable: true };
+    const response = await this.#requests.request('POST', path, options);
+    return { event: response.body as LoggedEvent, duplicate: response.headers.get('idempotent-replayed') === 'true' };
   }
 
   /**
@@ -182,14 +196,41 @@ export class SessionsClient {
    * Rewinds the session and its own state to `toSeq`, or to before `invocationId`.
    * @example const session = await client.rewindSession({ ...key, toSeq: 4 });
    */
-  async rewindSession({
-    toSeq,
-    invocationId,
-    expectedVersion,
-    ...key
-  }: RemoteKey & { toSeq?: number; invocationId?: string; expectedVersion?: number }): Promise<RemoteSession> {
-    const options = { body: { toSeq, invocationId }, headers: conditionOf(expectedVersion) };
+  async rewindSession({ toSeq, invocationId, expectedVersion, turn, ...key }: RewindRequest): Promise<RemoteSession> {
+    const headers = { ...conditionOf(expectedVersion), ...turnHeaders(turn) };
+    const options = { body: { toSeq, invocationId }, headers };
     return this.#send('POST', `${sessionOf(key)}/rewind`, options);
+  }
+
+  /**
+   * Begins a turn, so that writes with it are refused once another writer has taken over.
+   * @example
+   * const turn = await client.beginTurn({ ...key, holder: 'worker-7' });
+   * await client.appendEvent({ ...key, event, turn, endTurn: true });
+   */
+  async beginTurn({ holder, ttlMs, requestId = crypto.randomUUID(), ...key }: BeginTurn): Promise<Turn> {
+    return this.#send('POST', turnOf(key), { body: { holder, ttlMs, requestId }, isRepeatable: true });
+  }
+
+  /**
+   * Lets a turn last longer.
+   * @example await client.renewTurn(turn);
+   */
+  async renewTurn({ token, ttlMs, ...key }: RenewTurnRequest): Promise<Turn> {
+    return this.#send('PATCH', turnOf(key), { body: { ttlMs }, headers: turnHeaders(token), isRepeatable: true });
+  }
+
+  /**
+   * Ends a turn. It is no error if the turn is over.
+   * @example await client.endTurn(turn);
+   */
+  async endTurn({ token, ...key }: EndTurnRequest): Promise<void> {
+    await this.#send('DELETE', turnOf(key), { headers: turnHeaders(token), isRepeatable: true });
+  }
+
+  /** Returns who holds the turn of the session, or `undefined`. */
+  async getTurn(key: RemoteKey): Promise<TurnHolder | undefined> {
+    return this.#send('GET', turnOf(key), { isRepeatable: true });
   }
 
   /**
@@ -289,6 +330,17 @@ export class SessionsClient {
 
 function conditionOf(expectedVersion: number | undefined): Record<string, string> {
   return expectedVersion === undefined ? {} : { 'If-Match': `"${String(expectedVersion)}"` };
+}
+
+function turnHeaders(turn: TurnReference | undefined, endTurn?: boolean): Record<string, string> {
+  if (turn === undefined) return endTurn === true ? { 'Turn-End': 'true' } : {};
+  const token: unknown = typeof turn === 'string' ? turn : turn.token;
+  assertId(token, 'turn');
+  return { 'Turn-Token': token, ...(endTurn !== undefined && { 'Turn-End': String(endTurn) }) };
+}
+
+function turnOf(key: RemoteKey): string {
+  return `${sessionOf(key)}/turn`;
 }
 
 function summaryOf(key: RemoteKey): string {

@@ -13,6 +13,17 @@ import { type PurgeOptions, purgeExpired } from './operations/purge-expired.js';
 import { type RewindSessionRequest, rewindSession } from './operations/rewind-session.js';
 import { type SharedStateChanges, getSharedState, updateSharedState } from './operations/shared-state.js';
 import { type UpdateSessionOptions, updateSession } from './operations/update-session.js';
+import {
+  type BeginTurnRequest,
+  type RenewTurnRequest,
+  type Turn,
+  type TurnHolder,
+  type EndTurnRequest,
+  beginTurn,
+  endTurn,
+  getTurn,
+  renewTurn,
+} from './operations/turns.js';
 import { SessionWatch, type WatchSessionRequest } from './operations/watch-session.js';
 import { type SessionEnvironment, type SessionServiceOptions, announce, environmentOf } from './session-environment.js';
 import { SessionHooks } from './session-hooks.js';
@@ -154,6 +165,43 @@ export class SessionService {
    */
   async updateSession(session: Session, options?: UpdateSessionOptions): Promise<LoggedEvent | undefined> {
     return this.#run(updateSession(this.#env, session, options));
+  }
+
+  /**
+   * Begins a turn: until it is over, no other request gets one, and writes that name it are refused afterwards. Throws
+   * `TurnHeldError` if the turn is held.
+   *
+   * @example
+   * const turn = await sessions.beginTurn({ appName: 'shop', userId: 'ann', sessionId, ttlMs: 30_000 });
+   * await sessions.appendEvent({ session, event, turn });
+   * await sessions.endTurn(turn);
+   */
+  async beginTurn(request: BeginTurnRequest): Promise<Turn> {
+    return this.#run(beginTurn(this.#env, requireRequest(request)));
+  }
+
+  /**
+   * Lets a turn last longer. Throws `TurnLostError` if it is over.
+   * @example await sessions.renewTurn(turn);
+   */
+  async renewTurn(turn: RenewTurnRequest): Promise<Turn> {
+    return this.#run(renewTurn(this.#env, requireRequest(turn)));
+  }
+
+  /**
+   * Ends a turn, so that the next one can begin at once. Does nothing if it is over.
+   * @example await sessions.endTurn(turn);
+   */
+  async endTurn(turn: EndTurnRequest): Promise<void> {
+    return this.#run(endTurn(this.#env, requireRequest(turn)));
+  }
+
+  /**
+   * Returns who holds the turn of the session, or `undefined`.
+   * @example const { holder, expiresAt } = (await sessions.getTurn({ appName: 'shop', userId: 'ann', sessionId })) ?? {};
+   */
+  async getTurn(request: SessionKey): Promise<TurnHolder | undefined> {
+    return this.#run(getTurn(this.#env, requireRequest(request)));
   }
 
   /**

@@ -26,6 +26,9 @@ export interface Operation {
   readonly run: (situation: Situation) => Promise<unknown>;
 }
 
+/** Of the turn that was begun. */
+const tokens = new WeakMap<SessionService, string>();
+
 function operation(
   name: string,
   [transactions, reads, writes, rows]: readonly [number, number, number, number],
@@ -67,6 +70,12 @@ export const OPERATIONS: readonly Operation[] = [
   operation('append, on a condition', [1, 1, 2, 1], ({ sessions, session }) =>
     sessions.appendEvent({ session, event: { author: 'agent' }, expectedVersion: session.version }),
   ),
+  operation('begin a turn', [1, 1, 1, 1], async ({ sessions }) => {
+    tokens.set(sessions, (await sessions.beginTurn(KEY)).token);
+  }),
+  operation('append, in a turn', [1, 1, 2, 1], async ({ sessions, session }) => {
+    await sessions.appendEvent({ session, event: { author: 'agent' }, turn: tokens.get(sessions) ?? '' });
+  }),
   operation('append, refused', [1, 2, 0, 1], ({ sessions, session }) =>
     sessions.appendEvent({ session, event: { author: 'user' }, expectedVersion: 1 }).catch(() => undefined),
   ),

@@ -14,6 +14,9 @@ interface Field {
 const USER = 'appName: "shop", userId: "ann"';
 const KEY = `${USER}, sessionId: $id`;
 
+/** Of the turn of the session. */
+const TURN_TOKEN = '00000000-0000-4000-8000-000000000000';
+
 /** All that the schema has: a new field is missing here, and closed until somebody has thought about it. */
 const fields: readonly Field[] = [
   { field: 'Query.session', target: 'session', ask: `session(${KEY}) { id state events { body } }` },
@@ -23,6 +26,10 @@ const fields: readonly Field[] = [
   { field: 'Query.sessionSummaries', target: 'session', ask: `sessionSummaries(${KEY}) { text }` },
   { field: 'Query.userState', target: 'user', ask: `userState(${USER})` },
   { field: 'Query.appState', target: 'app read', ask: 'appState(appName: "shop")' },
+  { field: 'Query.turn', target: 'session', ask: `turn(${KEY}) { holder }` },
+  { field: 'Mutation.beginTurn', target: 'session', ask: `beginTurn(${KEY}, holder: "w", requestId: "r") { number }` },
+  { field: 'Mutation.renewTurn', target: 'session', ask: `renewTurn(${KEY}, token: "${TURN_TOKEN}") { number }` },
+  { field: 'Mutation.endTurn', target: 'session', ask: `endTurn(${KEY}, token: "t")` },
   { field: 'Mutation.createSession', target: 'user', ask: `createSession(${USER}) { id }` },
   { field: 'Mutation.getOrCreateSession', target: 'user', ask: `getOrCreateSession(${USER}, sessionId: "s") { id }` },
   { field: 'Mutation.deleteSession', target: 'session', ask: `deleteSession(${KEY})` },
@@ -58,6 +65,9 @@ describe('access to the schema of sessions', () => {
   beforeEach(async () => {
     app = await GraphqlApp.start({ access: OwnSessions, summarizer: { keepRecentEvents: 0 } });
     await app.sessions.createSession({ appName: 'shop', userId: 'ann', sessionId: 's', state: { secret: 1 } });
+    jest.spyOn(crypto, 'randomUUID').mockReturnValueOnce(TURN_TOKEN);
+    const key = { appName: 'shop', userId: 'ann', sessionId: 's' };
+    await app.sessions.beginTurn({ ...key, holder: 'w', requestId: 'r' });
   });
 
   afterEach(async () => {

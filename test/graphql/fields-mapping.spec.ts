@@ -44,9 +44,17 @@ const VALUES: Readonly<Record<string, { readonly value: unknown; readonly litera
   order: { value: 'ASC', literal: 'ASC' },
   orderBy: { value: 'CREATE_TIME', literal: 'CREATE_TIME' },
   force: { value: false, literal: 'false' },
+  turnsOnly: { value: true, literal: 'true' },
+  holder: { value: 'worker ä', literal: '"worker \\u00e4"' },
+  ttlMs: { value: LARGE, literal: String(LARGE) },
+  requestId: { value: 'job 7', literal: '"job 7"' },
+  token: { value: 't', literal: '"t"' },
+  turn: { value: 't', literal: '"t"' },
+  endTurn: { value: true, literal: 'true' },
 };
 
 const SESSION = sessionOf(FULL_SESSION);
+const TURN = { token: 't', number: 1, holder: 'w', expiresAt: LARGE, ttlMs: 100 };
 const REPLIES = {
   createSession: SESSION,
   getOrCreateSession: SESSION,
@@ -73,6 +81,10 @@ const REPLIES = {
     lastSeq: LARGE,
   },
   deleteSession: undefined,
+  beginTurn: TURN,
+  renewTurn: TURN,
+  endTurn: undefined,
+  getTurn: undefined,
   getUserState: {},
   updateUserState: {},
   getAppState: {},

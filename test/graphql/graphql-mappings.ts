@@ -1,6 +1,6 @@
 import { type Client, createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
-import type { LoggedEvent, SessionReference } from '../../src/index.js';
+import type { LoggedEvent, SessionReference, Turn } from '../../src/index.js';
 import type { SessionSummary } from '../../src/summarizer/index.js';
 import type { Mappings } from '../transports/describe-mappings.js';
 import type { OperationName } from '../transports/operation-types.js';
@@ -23,6 +23,10 @@ export const FIELD_OF: Readonly<Record<OperationName, string>> = {
   updateState: 'updateSessionState',
   getState: 'session',
   rewindSession: 'rewindSession',
+  beginTurn: 'beginTurn',
+  renewTurn: 'renewTurn',
+  endTurn: 'endTurn',
+  getTurn: 'turn',
   forkSession: 'forkSession',
   getUserState: 'userState',
   updateUserState: 'updateUserState',
@@ -110,6 +114,13 @@ export function graphqlMappings(app: GraphqlApp): Mappings & { close(): Promise<
       refused: ({ code }) => (code === 'SESSION_NOT_FOUND' ? NOT_FOUND : undefined),
     },
     rewindSession: { send: (request) => ask('rewindSession', request), received: (session) => dataOf(jsonOf(session)) },
+    beginTurn: { send: (request) => ask('beginTurn', request), received: turnOf },
+    renewTurn: { send: (turn) => ask('renewTurn', turn), received: turnOf },
+    endTurn: { send: (turn) => ask('endTurn', turn), received: () => true },
+    getTurn: {
+      send: (key) => ask('getTurn', key),
+      received: (holder) => holder ?? null,
+    },
     forkSession: { send: (request) => ask('forkSession', request), received: (session) => dataOf(jsonOf(session)) },
     getUserState: { send: (user) => ask('getUserState', user), received: (state) => state },
     updateUserState: { send: (request) => ask('updateUserState', request), received: (state) => state },
@@ -163,9 +174,15 @@ function eventOf(event: LoggedEvent): object {
   return { id, seq, invocationId, author, branch, timestamp, content, actions, body: event };
 }
 
+/** GraphQL does not repeat the ids. */
+function turnOf({ appName: _app, userId: _user, sessionId: _session, ...turn }: Turn): object {
+  return turn;
+}
+
 function listedOf(json: SessionJson): object {
   const { id, appName, userId, saveKey, state, createTime, lastUpdateTime, version, conversationCount } = json;
-  return { id, appName, userId, saveKey, state, createTime, lastUpdateTime, version, conversationCount };
+  const turnsOnly = 'turnsOnly' in json ? json.turnsOnly : null;
+  return { id, appName, userId, saveKey, state, createTime, lastUpdateTime, version, conversationCount, turnsOnly };
 }
 
 function dataOf(json: SessionJson): object {

@@ -1,15 +1,27 @@
-import { type LoggedEvent, Session, type SessionKey, type SessionService } from '../../src/index.js';
+import {
+  type LoggedEvent,
+  Session,
+  type SessionKey,
+  type SessionService,
+  type Turn,
+  type TurnHolder,
+  type TurnReference,
+} from '../../src/index.js';
 import type { SessionRecord } from '../../src/storage.js';
 import type { SessionClient } from '../../src/testing/open-sessions.js';
 import type { GraphqlApp } from './graphql-app.js';
 import { LiveWatch } from './live-watch.js';
 import { RemoteError } from './remote-error.js';
 
-const SESSION = 'id appName userId state createTime lastUpdateTime version conversationCount';
+const SESSION = 'id appName userId state createTime lastUpdateTime version conversationCount turnsOnly';
 const KEY = 'appName: $appName, userId: $userId, sessionId: $sessionId';
 const KEY_TYPES = '$appName: String!, $userId: String!, $sessionId: String!';
 const CHANGES = '$stateDelta: JSON, $stateRemovals: [String!]';
 const USER_TYPES = '$appName: String!, $userId: String!';
+
+const TURN = 'token number holder expiresAt ttlMs';
+
+type TurnAnswer = Omit<Turn, keyof SessionKey>;
 
 interface SessionAnswer {
   readonly id: string;
@@ -20,6 +32,7 @@ interface SessionAnswer {
   readonly lastUpdateTime: number;
   readonly version: number;
   readonly conversationCount: number;
+  readonly turnsOnly: boolean | null;
   readonly events?: readonly { readonly body: LoggedEvent }[];
 }
 
@@ -127,11 +140,13 @@ export class GraphqlSessions implements SessionClient {
     session: { id: sessionId, appName, userId },
     event,
     expectedVersion,
+    turn,
+    endTurn,
   }: Parameters<SessionClient['append']>[0]): ReturnType<SessionClient['append']> {
-    const query = `mutation (${KEY_TYPES}, $event: JSON!, $expectedVersion: SafeInt) {
-      appendEvent(${KEY}, event: $event, expectedVersion: $expectedVersion) { event { body } duplicate }
+    const query = `mutation (${KEY_TYPES}, $event: JSON!, $expectedVersion: SafeInt, $turn: String, $endTurn: Boolean) {
+      appendEvent(${KEY}, event: $event, expectedVersion: $expectedVersion, turn: $turn, endTurn: $endTurn) { event { body } duplicate }
     }`;
-    const variables = { appName, userId, sessionId, event, expectedVersion };
+    const variables = { appName, userId, sessionId, event, expectedVersion, turn: tokenOf(turn), endTurn };
     type Answer = { readonly event: { readonly body: LoggedEvent } | null; readonly duplicate: boolean };
     const answer = await this.#ask<Answer>('appendEvent', query, variables);
     return { event: answer.event?.body as LoggedEvent, duplicate: answer.duplicate };
@@ -160,10 +175,37 @@ export class GraphqlSessions implements SessionClient {
   }
 
   async rewindSession(request: Parameters<SessionClient['rewindSession']>[0]): Promise<Session> {
-    const query = `mutation (${KEY_TYPES}, $toSeq: SafeInt, $invocationId: String, $expectedVersion: SafeInt) {
-      rewindSession(${KEY}, toSeq: $toSeq, invocationId: $invocationId, expectedVersion: $expectedVersion) { ${SESSION} events { body } }
+    const query = `mutation (${KEY_TYPES}, $toSeq: SafeInt, $invocationId: String, $expectedVersion: SafeInt, $turn: String) {
+      rewindSession(${KEY}, toSeq: $toSeq, invocationId: $invocationId, expectedVersion: $expectedVersion, turn: $turn) { ${SESSION} events { body } }
     }`;
-    return sessionOf(await this.#ask<SessionAnswer>('rewindSession', query, request));
+    return sessionOf(
+      await this.#ask<SessionAnswer>('rewindSession', query, { ...request, turn: tokenOf(request.turn) }),
+    );
+  }
+
+  async beginTurn(request: Parameters<SessionClient['beginTurn']>[0]): ReturnType<SessionClient['beginTurn']> {
+    const query = `mutation (${KEY_TYPES}, $holder: String!, $ttlMs: SafeInt, $requestId: String) {
+      beginTurn(${KEY}, holder: $holder, ttlMs: $ttlMs, requestId: $requestId) { ${TURN} }
+    }`;
+    const { appName, userId, sessionId } = request;
+    return { appName, userId, sessionId, ...(await this.#ask<TurnAnswer>('beginTurn', query, request)) };
+  }
+
+  async renewTurn(turn: Parameters<SessionClient['renewTurn']>[0]): ReturnType<SessionClient['renewTurn']> {
+    const query = `mutation (${KEY_TYPES}, $token: String!, $ttlMs: SafeInt) {
+      renewTurn(${KEY}, token: $token, ttlMs: $ttlMs) { ${TURN} }
+    }`;
+    const { appName, userId, sessionId } = turn;
+    return { appName, userId, sessionId, ...(await this.#ask<TurnAnswer>('renewTurn', query, turn)) };
+  }
+
+  async endTurn(turn: Parameters<SessionClient['endTurn']>[0]): Promise<void> {
+    await this.#ask('endTurn', `mutation (${KEY_TYPES}, $token: String!) { endTurn(${KEY}, token: $token) }`, turn);
+  }
+
+  async getTurn(key: SessionKey): ReturnType<SessionClient['getTurn']> {
+    const query = `query (${KEY_TYPES}) { turn(${KEY}) { holder number expiresAt } }`;
+    return (await this.#ask<TurnHolder | null>('turn', query, key)) ?? undefined;
   }
 
   async forkSession(request: Parameters<SessionClient['forkSession']>[0]): Promise<Session> {
@@ -196,8 +238,8 @@ export class GraphqlSessions implements SessionClient {
   }
 
   async #create(field: string, request: Parameters<SessionClient['createSession']>[0]): Promise<Session> {
-    const query = `mutation (${USER_TYPES}, $sessionId: String, $state: JSON) {
-      ${field}(${KEY}, state: $state) { ${SESSION} events { body } }
+    const query = `mutation (${USER_TYPES}, $sessionId: String, $state: JSON, $turnsOnly: Boolean) {
+      ${field}(${KEY}, state: $state, turnsOnly: $turnsOnly) { ${SESSION} events { body } }
     }`;
     return sessionOf(await this.#ask<SessionAnswer>(field, query, request));
   }
@@ -217,6 +259,10 @@ function sessionOf({ id, state, events = [], version, conversationCount, ...rest
     state,
     events.map(({ body }) => body),
   );
+}
+
+function tokenOf(turn: TurnReference | undefined): string | undefined {
+  return typeof turn === 'object' ? turn.token : turn;
 }
 
 function cursorOf({ endCursor }: Page['pageInfo']): { nextCursor?: string } {

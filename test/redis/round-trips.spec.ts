@@ -69,6 +69,22 @@ describeRedis('Round trips to a $name store', ['redis', 'redis-cluster'], (bench
     const expected = Object.fromEntries(Object.entries(EXPECTED).map(([name, trip]) => [name, trip[place]]));
     expect(counts).toEqual([expected, expected]);
   });
+
+  it('are one to begin, renew or end a turn, and none more to append in it', async () => {
+    let trips = 0;
+    const client = watchedRedis(bench().client(), { beforeScript: () => trips++ });
+    const sessions = new SessionService({ storage: bench().storage({ client }) });
+    await sessions.createSession(KEY);
+    trips = 0;
+    const turn = await sessions.beginTurn(KEY);
+    expect(trips).toBe(1);
+    await sessions.appendEvent({ session: SESSION, event: { author: 'agent' }, turn });
+    expect(trips).toBe(2);
+    await sessions.renewTurn(turn);
+    expect(trips).toBe(3);
+    await sessions.appendEvent({ session: SESSION, event: { author: 'agent' }, turn, endTurn: true });
+    expect(trips).toBe(4);
+  });
 });
 
 function plainCommit(number: number) {

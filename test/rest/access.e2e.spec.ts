@@ -4,6 +4,9 @@ import { type Answer, RestApp } from './rest-app.js';
 const SESSION = '/apps/shop/users/ann/sessions/s';
 const MISSING = '/apps/shop/users/ann/sessions/none';
 
+/** Of the turn of the session. */
+const TURN_TOKEN = '00000000-0000-4000-8000-000000000000';
+
 interface Route {
   readonly route: string;
   readonly target: 'session' | 'other' | 'app sessions' | 'app state read' | 'app state write';
@@ -23,6 +26,10 @@ const routes: readonly Route[] = [
   { route: `GET ${P}/:sessionId/events`, target: 'session' },
   { route: `POST ${P}/:sessionId/events`, target: 'session', body: { author: 'agent' } },
   { route: `GET ${P}/:sessionId/events/stream`, target: 'session' },
+  { route: `GET ${P}/:sessionId/turn`, target: 'session' },
+  { route: `POST ${P}/:sessionId/turn`, target: 'session', body: { holder: 'w', requestId: 'r' } },
+  { route: `PATCH ${P}/:sessionId/turn`, target: 'session' },
+  { route: `DELETE ${P}/:sessionId/turn`, target: 'session' },
   { route: `GET ${P}/:sessionId/summary`, target: 'session' },
   { route: `POST ${P}/:sessionId/summary`, target: 'session', body: { force: true } },
   { route: `GET ${P}/:sessionId/summaries`, target: 'session' },
@@ -40,6 +47,10 @@ describe('access to the routes of sessions', () => {
   beforeEach(async () => {
     app = await RestApp.start('Express', { access: OwnSessions, summarizer: { keepRecentEvents: 0 } });
     await app.sessions.createSession({ appName: 'shop', userId: 'ann', sessionId: 's', state: { secret: 1 } });
+    const random = jest.spyOn(crypto, 'randomUUID').mockReturnValueOnce(TURN_TOKEN);
+    const key = { appName: 'shop', userId: 'ann', sessionId: 's' };
+    await app.sessions.beginTurn({ ...key, holder: 'w', requestId: 'r' });
+    random.mockRestore();
   });
 
   afterEach(async () => {
@@ -168,6 +179,7 @@ describe('access to the routes of sessions', () => {
     const [method = '', pattern = ''] = route.split(' ');
     const [, , appName = '', , userId = '', , sessionId = ''] = ids.split('/');
     const path = pattern.replace(':appName', appName).replace(':userId', userId).replace(':sessionId', sessionId);
-    return app.request(method, path, body, HEADERS[who]);
+    const headers = pattern.endsWith('/turn') ? { ...HEADERS[who], 'turn-token': TURN_TOKEN } : HEADERS[who];
+    return app.request(method, path, body, headers);
   }
 });

@@ -43,14 +43,40 @@ for (const framework of frameworks) {
         currentVersion: undefined,
         eventId: undefined,
         eventIds: undefined,
+        holder: undefined,
+        expiresAt: undefined,
         outcomeUnknown: false,
         ...details,
       };
     },
     shown(error) {
       if (!(error instanceof ProblemError)) return error;
-      const { name, code, status, message, path, currentVersion, eventId, eventIds, outcomeUnknown } = error;
-      return { name, code, status, message, path, currentVersion, eventId, eventIds, outcomeUnknown };
+      const {
+        name,
+        code,
+        status,
+        message,
+        path,
+        currentVersion,
+        eventId,
+        eventIds,
+        holder,
+        expiresAt,
+        outcomeUnknown,
+      } = error;
+      return {
+        name,
+        code,
+        status,
+        message,
+        path,
+        currentVersion,
+        eventId,
+        eventIds,
+        holder,
+        expiresAt,
+        outcomeUnknown,
+      };
     },
   });
 }

@@ -4,7 +4,7 @@ import { mountDocs } from '../../src/openapi/index.js';
 import { type AccessRequest, OpenAccess } from '../../src/sessions/rest/index.js';
 import { SummaryFailedError } from '../../src/summarizer/index.js';
 import { type ApiDocument, Described, type DescribedOperation } from './openapi/described.js';
-import { OPERATION_CALLS, type OperationCall } from './openapi/operation-calls.js';
+import { OPERATION_CALLS, type OperationCall, TURN_TOKEN } from './openapi/operation-calls.js';
 import { type Answer, RestApp, frameworks } from './rest-app.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's' };
@@ -53,6 +53,8 @@ describe.each(frameworks)('the document of the routes on %s', (framework) => {
     described = new Described(body as unknown as ApiDocument);
     await app.sessions.createSession({ ...KEY, state: { 'user:theme': 'light' } });
     await app.sessions.createSession({ ...KEY, sessionId: 'other' });
+    jest.spyOn(crypto, 'randomUUID').mockReturnValueOnce(TURN_TOKEN);
+    await app.sessions.beginTurn({ ...KEY, sessionId: 'other' });
     await app.sessions.createSession({ ...KEY, sessionId: 'long' });
     for (const [session, id] of [
       ['s', 'e-1'],

@@ -51,6 +51,21 @@ describeSqlServers('Round trips to a $name store', (bench) => {
     expect(counts).toEqual([expected, expected]);
   });
 
+  it('are those of an append to begin, renew or end a turn, and none more to append in it', async () => {
+    const { proxy, behind } = await bench().proxy();
+    const sessions = bench().sessions(behind);
+    await sessions.createSession(KEY);
+    const trips = countTrips(proxy);
+    const turn = await sessions.beginTurn(KEY);
+    expect(trips()).toBe(2);
+    await sessions.appendEvent({ session: SESSION, event: { author: 'agent' }, turn });
+    expect(trips()).toBe(2 + 2);
+    await sessions.renewTurn(turn);
+    expect(trips()).toBe(2 + 2 + 2);
+    await sessions.appendEvent({ session: SESSION, event: { author: 'agent' }, turn, endTurn: true });
+    expect(trips()).toBe(2 + 2 + 2 + 2);
+  });
+
   it('of the agenda are one statement in a transaction', async () => {
     const { proxy, behind } = await bench().proxy();
     const { agenda } = bench().storage(behind);

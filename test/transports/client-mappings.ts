@@ -12,9 +12,9 @@ export function clientMappings(client: SessionsClient): Mappings {
     getOrCreateSession: {
       send: (request) => client.getOrCreateSession(request),
       received: jsonOf,
-      calls: ({ state, ...key }) => [
+      calls: ({ state, turnsOnly, ...key }) => [
         { method: 'getSession', request: key },
-        { method: 'createSession', request: { ...key, state } },
+        { method: 'createSession', request: { ...key, state, turnsOnly } },
       ],
       replies: (result) => ({ getSession: undefined, createSession: result }),
       // Another caller created the session meanwhile, so the client reads it again.
@@ -85,6 +85,14 @@ export function clientMappings(client: SessionsClient): Mappings {
       received: ({ state }) => state,
     },
     rewindSession: { send: (request) => client.rewindSession(request), received: jsonOf },
+    beginTurn: {
+      send: ({ holder = '', ...request }) => client.beginTurn({ holder, ...request }),
+      received: (turn) => turn,
+      calls: ({ requestId = FIXED_ID, ...request }) => [{ method: 'beginTurn', request: { ...request, requestId } }],
+    },
+    renewTurn: { send: (turn) => client.renewTurn(turn), received: (turn) => turn },
+    endTurn: { send: (turn) => client.endTurn(turn), received: () => undefined },
+    getTurn: { send: (key) => client.getTurn(key), received: (holder) => holder },
     forkSession: { send: (request) => client.forkSession(request), received: jsonOf },
     getUserState: { send: (user) => client.getUserState(user), received: (state) => state },
     updateUserState: { send: (request) => client.updateUserState(request), received: (state) => state },

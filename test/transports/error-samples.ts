@@ -29,6 +29,8 @@ export interface ErrorSample {
     readonly outcomeUnknown?: boolean;
     readonly eventId?: string;
     readonly eventIds?: readonly string[];
+    readonly holder?: string;
+    readonly expiresAt?: number;
   };
 }
 
@@ -62,7 +64,9 @@ const SAMPLES: Readonly<Record<SessionsErrorCode, readonly Sample[]>> = {
     said(new StaleSessionError(3, 999_999_999_999_999), 409, { currentVersion: 999_999_999_999_999 }),
     said(new StaleSessionError(3, 0), 409, { currentVersion: 0 }),
   ],
-  TURN_HELD: [said(new TurnHeldError('cart', 'bob ä', 1_767_225_600_000), 409)],
+  TURN_HELD: [
+    said(new TurnHeldError('cart', 'bob ä', 1_767_225_600_000), 409, { holder: 'bob ä', expiresAt: 1_767_225_600_000 }),
+  ],
   TURN_LOST: [said(new TurnLostError('cart'), 409)],
   TURN_REQUIRED: [said(new TurnRequiredError('cart'), 409)],
   UNSAVED_STATE: [said(new UnsavedStateError('cart', ['step', 'user:theme']), 409)],

@@ -44,6 +44,7 @@ export const NOT_MAPPED: readonly Skip[] = [
       'a key that was removed may be set again',
       'temp: keys reach the state of the caller only, neither the event nor the store',
       'temp: keys are removed from the state of the caller by an event, too',
+      'a save needs a turn like an append, and can end it',
       'changed state is saved as one event by author system',
       'without changes nothing is saved',
       'an append neither writes nor clears direct changes of the state',
@@ -142,8 +143,11 @@ export const NOT_MAPPED: readonly Skip[] = [
     ],
   },
   {
-    reason: 'A number that is none is refused by its type, as BAD_USER_INPUT, before anything is asked of the service.',
+    reason: 'A value of another type is refused as BAD_USER_INPUT, before anything is asked of the service.',
     tests: [
+      'a turn is refused: a holder that is no text',
+      'a turn is refused: a time that is no whole number',
+      'what is no turn is refused',
       'targets outside the log and ambiguous requests are refused',
       'ambiguous requests are refused',
       'an empty batch is no append, but its session and its version have to be named',

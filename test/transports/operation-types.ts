@@ -33,6 +33,10 @@ type Served =
   | 'append'
   | 'appendBatch'
   | 'rewindSession'
+  | 'beginTurn'
+  | 'renewTurn'
+  | 'endTurn'
+  | 'getTurn'
   | 'forkSession'
   | 'getUserState'
   | 'updateUserState'
@@ -44,6 +48,8 @@ interface StateUpdate extends SessionKey {
   readonly stateDelta?: Record<string, unknown> | undefined;
   readonly stateRemovals?: string[] | undefined;
   readonly expectedVersion?: number | undefined;
+  readonly turn?: string | undefined;
+  readonly endTurn?: boolean | undefined;
 }
 
 export type Operations = { readonly [Name in Served]: Of<SessionService, Name> } & {

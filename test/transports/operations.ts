@@ -31,6 +31,7 @@ const NOT_COUNTED = { notOverGraphql: 'pages go by cursors' } as const;
 const SERVER_MEMORY = 'it bounds the memory of a server';
 const NOT_A_CLIENT = { notOverClient: SERVER_MEMORY, notOverGraphql: SERVER_MEMORY } as const;
 const ONLY_INSIDE = 'only the summarizer needs it';
+const WITH_APPEND = { notOverClient: 'the client takes it with `append`' } as const;
 const NO_ABORT = 'a client that stops waiting does not stop a summary';
 
 /** Fields that are null, as ADK for Python sends them. */
@@ -49,6 +50,8 @@ const NULLS = {
 
 const ALL_CHANGES = { stateDelta: JSON_VALUES, stateRemovals: ['draft', 'user:old', '', '__proto__', '😀'] };
 const [FULL, SMALL] = [sessionOf(FULL_SESSION), sessionOf(SMALL_SESSION)];
+const TOKEN = 'turn-token';
+const TURN = { ...KEY, token: TOKEN, number: 7, holder: 'worker ä', expiresAt: LARGE, ttlMs: 5_000 };
 const STATE = { ...JSON_VALUES, shared: true };
 
 /** The two results of operations that return a session. */
@@ -80,9 +83,10 @@ function stateCases<Owner extends object>(
   ];
 }
 
-const CREATE = { ...IDS, state: 'everywhere' } as const;
+const CREATE = { ...IDS, state: 'everywhere', turnsOnly: 'everywhere' } as const;
 const CREATE_CASES = [
-  { title: 'all fields', request: { ...KEY, state: JSON_VALUES } },
+  { title: 'all fields', request: { ...KEY, state: JSON_VALUES, turnsOnly: true } },
+  { title: 'no need of turns', request: { ...KEY, state: JSON_VALUES, turnsOnly: false } },
   { title: 'an empty state', request: { ...KEY, state: {} } },
 ];
 
@@ -185,12 +189,24 @@ export const OPERATIONS: Operations = {
       session: 'everywhere',
       event: 'everywhere',
       expectedVersion: 'everywhere',
+      turn: 'everywhere',
+      endTurn: 'everywhere',
       expectedMarksSeq: { notOverClient: ONLY_INSIDE, notOverGraphql: ONLY_INSIDE },
     },
     cases: [
       {
         title: 'all fields',
         request: { session: REFERENCE, event: FULL_EVENT, expectedVersion: LARGE },
+        result: { event: STORED_EVENT, duplicate: false },
+      },
+      {
+        title: 'a turn',
+        request: { session: REFERENCE, event: FULL_EVENT, turn: TOKEN },
+        result: { event: STORED_EVENT, duplicate: false },
+      },
+      {
+        title: 'a turn that ends',
+        request: { session: REFERENCE, event: FULL_EVENT, turn: TOKEN, endTurn: true },
         result: { event: STORED_EVENT, duplicate: false },
       },
       {
@@ -227,19 +243,19 @@ export const OPERATIONS: Operations = {
     ],
   },
   updateState: {
-    fields: { ...IDS, ...CHANGES, expectedVersion: { notOverClient: 'the client takes it with `append`' } },
+    fields: { ...IDS, ...CHANGES, expectedVersion: WITH_APPEND, turn: WITH_APPEND, endTurn: WITH_APPEND },
     cases: [
       {
-        title: 'all fields and a version',
-        request: { ...KEY, ...ALL_CHANGES, expectedVersion: LARGE },
+        title: 'all fields, a version and a turn',
+        request: { ...KEY, ...ALL_CHANGES, expectedVersion: LARGE, turn: TOKEN, endTurn: true },
         result: STORED_EVENT,
       },
       ...stateCases(KEY).map((each) => ({ ...each, result: SMALL_EVENT })),
     ],
-    calls: ({ appName, userId, sessionId, stateDelta, stateRemovals, expectedVersion }) => {
+    calls: ({ appName, userId, sessionId, stateDelta, stateRemovals, ...how }) => {
       const session = { id: sessionId, appName, userId };
       const event = { author: 'system', actions: { stateDelta, stateRemovals } };
-      return [{ method: 'appendEvent', request: { session, event, expectedVersion } }];
+      return [{ method: 'appendEvent', request: { session, event, ...how } }];
     },
   },
   getState: {
@@ -248,11 +264,43 @@ export const OPERATIONS: Operations = {
     calls: (key) => [{ method: 'getSession', request: { ...key, config: { numRecentEvents: 0 } } }],
   },
   rewindSession: {
-    fields: { ...IDS, toSeq: 'everywhere', invocationId: 'everywhere', expectedVersion: 'everywhere' },
+    fields: {
+      ...IDS,
+      toSeq: 'everywhere',
+      invocationId: 'everywhere',
+      expectedVersion: 'everywhere',
+      turn: 'everywhere',
+    },
     cases: sessionCases<RewindSessionRequest>({ ...KEY, toSeq: 0 }, [
       { title: 'a place and a version', request: { ...KEY, toSeq: LARGEST, expectedVersion: LARGE } },
+      { title: 'a turn', request: { ...KEY, toSeq: 1, turn: TOKEN } },
       { title: 'an invocation', request: { ...KEY, invocationId: 'inv/1 ä', expectedVersion: 0 } },
     ]),
+  },
+  beginTurn: {
+    fields: { ...IDS, holder: 'everywhere', ttlMs: 'everywhere', requestId: 'everywhere' },
+    cases: [
+      { title: 'all fields', request: { ...KEY, holder: 'worker ä', ttlMs: 100, requestId: 'job 7' }, result: TURN },
+      { title: 'the fewest fields', request: { ...KEY, holder: 'w' }, result: TURN },
+    ],
+  },
+  renewTurn: {
+    fields: { ...IDS, token: 'everywhere', ttlMs: 'everywhere' },
+    cases: [
+      { title: 'all fields', request: { ...KEY, token: TOKEN, ttlMs: 5_000 }, result: TURN },
+      { title: 'no time', request: { ...KEY, token: TOKEN }, result: TURN },
+    ],
+  },
+  endTurn: {
+    fields: { ...IDS, token: 'everywhere' },
+    cases: [{ title: 'a token', request: { ...KEY, token: TOKEN }, result: undefined }],
+  },
+  getTurn: {
+    fields: IDS,
+    cases: [
+      { title: 'a turn', request: KEY, result: { holder: 'worker ä', number: LARGE, expiresAt: LARGE } },
+      { title: 'no turn', request: KEY, result: undefined },
+    ],
   },
   forkSession: {
     fields: { ...IDS, atSeq: 'everywhere', newSessionId: 'everywhere' },

@@ -126,6 +126,7 @@ export const FULL_SESSION = {
   state: JSON_VALUES,
   events: [STORED_EVENT, SMALL_EVENT],
   eventsTruncated: true,
+  turnsOnly: true,
   lastUpdateTime: 1_767_225_600_002,
   version: LARGE,
   conversationCount: 7,
@@ -165,6 +166,7 @@ export function sessionOf(json: SessionJson): Session {
     lastUpdateTime,
     lastSeq: version,
     counters: { turns: conversationCount },
+    turnsOnly: 'turnsOnly' in json,
   };
   const session = new Session(record as unknown as SessionRecord, json.state, [...json.events]);
   if ('eventsTruncated' in json) session.eventsTruncated = true;

@@ -13,6 +13,11 @@ export const LONGEST_LEASE_MS = 24 * 60 * 60 * 1000;
 export function assertLeaseRequest({ name, holder, ttlMs }: Record<'name' | 'holder' | 'ttlMs', unknown>): void {
   refuse(textProblem(name, MAX_LEASE_NAME_BYTES), 'name');
   refuse(textProblem(holder, MAX_ID_BYTES), 'holder');
+  assertLeaseTime(ttlMs);
+}
+
+/** Refuses an invalid time to live of a lease or a turn. */
+export function assertLeaseTime(ttlMs: unknown): void {
   refuse(ttlProblem(ttlMs), 'ttlMs');
 }
 

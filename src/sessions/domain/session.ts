@@ -25,6 +25,8 @@ export class Session {
   events: LoggedEvent[];
   /** `true` if older events of the view were omitted because of their size; `listEvents` returns them. */
   declare eventsTruncated?: true;
+  /** `true` if events need a turn. */
+  declare readonly turnsOnly?: true;
   lastUpdateTime: number;
   /** The highest `seq` up to which this object knows every event. */
   version: number;
@@ -42,6 +44,7 @@ export class Session {
     this.lastUpdateTime = record.lastUpdateTime;
     this.version = record.lastSeq;
     this.conversationCount = record.counters.turns;
+    if (record.turnsOnly) this.turnsOnly = true;
   }
 }
 

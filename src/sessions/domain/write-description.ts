@@ -11,7 +11,7 @@ export interface WriteDescription {
   readonly roles: readonly string[];
   /** The field names of the parts: `text`, `inlineData`, `functionCall`, `thought` and so on. */
   readonly content: readonly string[];
-  /** The fields of `actions`, such as `transferToAgent`, and the operations `rewind`, `fork` and `summary`. */
+  /** The fields of `actions`, such as `transferToAgent`; the operations `rewind`, `fork`, `summary` and `turn`; and `turnsOnly`. */
   readonly controls: readonly string[];
   /** Other fields of the event that have a value, such as `branch` or `usageMetadata`. */
   readonly fields: readonly string[];

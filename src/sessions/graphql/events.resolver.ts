@@ -34,6 +34,8 @@ interface AppendRequest extends SessionKey {
   /** As it came. */
   readonly event: unknown;
   readonly expectedVersion?: number | undefined;
+  readonly turn?: string | undefined;
+  readonly endTurn?: boolean | undefined;
 }
 
 interface AppendBatchRequest extends SessionKey {
@@ -74,10 +76,10 @@ export class EventsResolver {
   @Mutation(() => AppendResultObject, { description: 'Appends an event. A repeated event is stored once.' })
   @RequireAccess('write', 'session', APPENDS_EVENT)
   async appendEvent(@Args({ type: () => AppendEventArguments }) args: AppendRequest): Promise<AppendResultObject> {
-    const { expectedVersion, ...rest } = omitNulls(args);
+    const { expectedVersion, turn, endTurn, ...rest } = omitNulls(args);
     const event = eventOf(rest.event);
     if (event.partial === true) return { duplicate: false };
-    const result = await this.sessions.append({ session: referenceTo(rest), event, expectedVersion });
+    const result = await this.sessions.append({ session: referenceTo(rest), event, expectedVersion, turn, endTurn });
     return { event: eventNode(result.event), duplicate: result.duplicate };
   }
 

@@ -10,7 +10,8 @@ const logger = new Logger('SessionsGraphql');
 /** Converts an error to a GraphQL error with the code of REST. Unexpected errors are logged without exposing details. */
 export function graphqlErrorOf(error: unknown): GraphQLError {
   if (error instanceof GraphQLError) return error;
-  const { detail, code, status, path, currentVersion, outcomeUnknown, eventId, eventIds } = problemOf(error);
+  const { detail, code, status, path, currentVersion, outcomeUnknown, eventId, eventIds, holder, expiresAt } =
+    problemOf(error);
   if (status >= 500 && !(error instanceof StreamExpired))
     logger.error(detail, error instanceof Error ? error.stack : undefined);
   const extensions = {
@@ -21,6 +22,7 @@ export function graphqlErrorOf(error: unknown): GraphQLError {
     ...(outcomeUnknown !== undefined && { outcomeUnknown }),
     ...(eventId !== undefined && { eventId }),
     ...(eventIds !== undefined && { eventIds }),
+    ...(holder !== undefined && { holder, expiresAt }),
   };
   return new GraphQLError(detail, { extensions });
 }

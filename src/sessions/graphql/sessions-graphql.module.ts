@@ -9,6 +9,7 @@ import { EventsResolver } from './events.resolver.js';
 import { type ExplorerOptions, explorerSettings, ExplorerModule } from './explorer/explorer.module.js';
 import { SessionsResolver } from './sessions.resolver.js';
 import { StateResolver } from './state.resolver.js';
+import { TurnsResolver } from './turns.resolver.js';
 import { UnclaimedUpgrades } from './connections/unclaimed-upgrades.js';
 
 /** Options of the module. `access` is only needed without `SessionAccessModule`. */
@@ -31,7 +32,7 @@ export interface SessionsGraphqlOptions extends Partial<SessionAccessOptions> {
  * ];
  */
 @Module({
-  providers: [SessionsResolver, EventsResolver, StateResolver, UnclaimedUpgrades, WebSocketLimits],
+  providers: [SessionsResolver, EventsResolver, StateResolver, TurnsResolver, UnclaimedUpgrades, WebSocketLimits],
 })
 export class SessionsGraphqlModule implements OnModuleInit {
   constructor(private readonly moduleRef: ModuleRef) {}

@@ -58,12 +58,13 @@ export class StateResolver {
   })
   @RequireAccess('write', 'session', CHANGES_STATE)
   async updateSessionState(
-    @Args({ type: () => SessionStateArguments }) args: SessionKey & Changes & { expectedVersion?: number },
+    @Args({ type: () => SessionStateArguments })
+    args: SessionKey & Changes & { expectedVersion?: number; turn?: string; endTurn?: boolean },
   ): Promise<EventNode> {
-    const { appName, userId, sessionId, expectedVersion, ...changes } = omitNulls(args);
+    const { appName, userId, sessionId, expectedVersion, turn, endTurn, ...changes } = omitNulls(args);
     const session = referenceTo({ appName, userId, sessionId });
     const event = { author: 'system', actions: changes };
-    return eventNode(await this.sessions.appendEvent({ session, event, expectedVersion }));
+    return eventNode(await this.sessions.appendEvent({ session, event, expectedVersion, turn, endTurn }));
   }
 
   @Mutation(() => JSON_SCALAR, {

@@ -9,6 +9,7 @@ import type { SessionEnvironment } from '../session-environment.js';
 import { appendControlEvent } from './append-control-event.js';
 import { completeAppend, withEventIds } from './complete-append.js';
 import { type GivenEvent, prepareAppend } from './prepared-append.js';
+import { type TurnReference, turnPart } from './turns.js';
 
 /** The event to append, and its session. */
 export interface AppendEventRequest {
@@ -18,6 +19,10 @@ export interface AppendEventRequest {
   event: EventInput;
   /** Refuse with `StaleSessionError` if anything but summaries was appended after this version. */
   expectedVersion?: number | undefined;
+  /** Refuse with `TurnLostError` if this turn is over. */
+  turn?: TurnReference | undefined;
+  /** End the turn with this event, which saves a call of `endTurn`. */
+  endTurn?: boolean | undefined;
   /**
    * For summaries: refuse with `StaleSessionError` unless this is still the last summary or rewind; 0 for none. Keeps
    * events that were rewound meanwhile out of the summary.
@@ -72,7 +77,8 @@ export async function commitEvents(env: SessionEnvironment, request: CommitReque
   const learner = session instanceof Session ? session : undefined;
   const expectedVersion = optionalCount(request.expectedVersion, 'expectedVersion');
   const marksSeq = optionalCount(request.expectedMarksSeq, 'expectedMarksSeq');
-  const preconditions = { incarnation: incarnationOf(session), expectedVersion, marksSeq };
+  const { turnToken, endsTurn } = turnPart(request);
+  const preconditions = { incarnation: incarnationOf(session), expectedVersion, marksSeq, turnToken };
   const append = await prepareAppend(env, key, request.events, preconditions);
 
   // A summary or a rewind is alone in its commit.
@@ -81,6 +87,7 @@ export async function commitEvents(env: SessionEnvironment, request: CommitReque
   if (marksSeq !== undefined && !(event && isSummary(event))) {
     throw new InvalidInputError('is only allowed for summaries', 'expectedMarksSeq');
   }
-  const appending = event ? appendControlEvent(env, append.commit, event) : env.storage.append(append.commit);
+  const commit = endsTurn ? { ...append.commit, endsTurn } : append.commit;
+  const appending = event ? appendControlEvent(env, commit, event) : env.storage.append(commit);
   return completeAppend(env, append, await withEventIds(append.commit, appending), learner);
 }

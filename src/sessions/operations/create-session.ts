@@ -1,6 +1,7 @@
 import { splitStateKey } from '../../state/scopes.js';
 import { filterChanges } from '../../state/state-changes.js';
 import { SessionExistsError } from '../domain/errors.js';
+import { checkedFlag } from '../domain/flag.js';
 import { checkedSessionKey, isBlank } from '../domain/ids.js';
 import { EMPTY_SOURCE } from '../domain/loaded-view.js';
 import type { Session } from '../domain/session.js';
@@ -18,6 +19,8 @@ export interface CreateSessionRequest {
   sessionId?: string | undefined;
   /** Initial state; `user:` and `app:` keys go to the shared scopes, `temp:` keys are dropped. */
   state?: Record<string, unknown> | undefined;
+  /** Accept only writes that name a turn, and summaries. Default: `false`. */
+  turnsOnly?: boolean | undefined;
 }
 
 /** A validated request; shares no object with the input. */
@@ -40,6 +43,7 @@ export function prepareSession(env: SessionEnvironment, request: CreateSessionRe
   return {
     key,
     baseState: JSON.stringify(inScope('session').stateDelta),
+    turnsOnly: checkedFlag(request.turnsOnly, 'turnsOnly'),
     upserts: stateWrites(inScope('session', 'user', 'app')).upserts,
   };
 }

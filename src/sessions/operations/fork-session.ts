@@ -36,10 +36,10 @@ export async function forkSession(env: SessionEnvironment, request: ForkSessionR
   const newId = isBlank(request.newSessionId) ? env.newId() : request.newSessionId;
   assertId(newId, 'newSessionId');
 
-  const { log, baseState, state } = await readFork(env, key, atSeq);
+  const { log, baseState, state, turnsOnly } = await readFork(env, key, atSeq);
   const { upserts } = stateWrites({ stateDelta: state, stateRemovals: [] });
   const newKey = { ...key, sessionId: newId };
-  const stored = await env.storage.create({ key: newKey, baseState, upserts, expiry: lifetimes(env), log });
+  const stored = await env.storage.create({ key: newKey, baseState, upserts, expiry: lifetimes(env), log, turnsOnly });
   if (!stored) throw new SessionExistsError(newId);
   announce(env, newKey);
   // A read would truncate the view, so return that.
@@ -59,7 +59,11 @@ function notThere(sessionId: string): never {
   throw new SessionNotFoundError(sessionId);
 }
 
-async function readFork(env: SessionEnvironment, key: SessionKey, atSeq: number | undefined): Promise<Fork> {
+async function readFork(
+  env: SessionEnvironment,
+  key: SessionKey,
+  atSeq: number | undefined,
+): Promise<Fork & Pick<SessionRecord, 'turnsOnly'>> {
   let lastSeq = 0;
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const read = await env.storage.read({ key, withBase: true });
@@ -76,7 +80,7 @@ async function readFork(env: SessionEnvironment, key: SessionKey, atSeq: number 
       forked.add(stored);
       missing--;
     }
-    if (missing === 0) return forked.finish();
+    if (missing === 0) return { ...forked.finish(), turnsOnly: record.turnsOnly };
     lastSeq = record.lastSeq;
   }
   throw new StaleSessionError(atSeq ?? lastSeq, lastSeq);

@@ -17,6 +17,7 @@ import { completeAppend } from './complete-append.js';
 import { prepareAppend } from './prepared-append.js';
 import { getSession } from './get-session.js';
 import { readLog } from './read-log.js';
+import { type TurnReference, turnPart } from './turns.js';
 
 /** The session to rewind, and the target: `toSeq` or `invocationId`. */
 export interface RewindSessionRequest extends SessionKey {
@@ -29,6 +30,8 @@ export interface RewindSessionRequest extends SessionKey {
   readonly invocationId?: string | undefined;
   /** Refuse with `StaleSessionError` if anything but summaries was appended after this version. */
   readonly expectedVersion?: number | undefined;
+  /** Refuse with `TurnLostError` if this turn is over. */
+  readonly turn?: TurnReference | undefined;
 }
 
 /** How often a rewind is planned again because of a concurrent append. */
@@ -42,6 +45,7 @@ export async function rewindSession(env: SessionEnvironment, request: RewindSess
   const key = checkedSessionKey(request);
   const wanted = rewindTarget(request);
   const expectedVersion = optionalCount(request.expectedVersion, 'expectedVersion');
+  const { turnToken } = turnPart({ turn: request.turn });
   const id = env.newId();
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const read = await env.storage.read({ key, withState: true, withBase: true });
@@ -50,7 +54,7 @@ export async function rewindSession(env: SessionEnvironment, request: RewindSess
     const { incarnation, firstSeq, lastSeq } = read.record;
     const actions = { rewind: { toSeq }, ...changes, stateRemovals: [...changes.stateRemovals] };
     const event = { id, author: 'system', actions };
-    const preconditions = { incarnation, firstSeq, lastSeq, expectedVersion };
+    const preconditions = { incarnation, firstSeq, lastSeq, expectedVersion, turnToken };
     const given = [{ event, path: '$' }];
     const append = await prepareAppend({ ...env, limits: { ...env.limits, ...NO_LIMITS } }, key, given, preconditions);
     if (append.events[0]?.submitted.event.actions.rewind?.toSeq !== toSeq) {

@@ -9,11 +9,16 @@ import { submittedChanges } from '../domain/submitted-changes.js';
 import { whileSaving } from '../domain/unsaved-state.js';
 import type { SessionEnvironment } from '../session-environment.js';
 import { commitEvent } from './append-event.js';
+import type { TurnReference } from './turns.js';
 
 /** Options of a save. */
 export interface UpdateSessionOptions {
   /** Refuse with `StaleSessionError` if anything but summaries was appended after this version. */
   expectedVersion?: number | undefined;
+  /** Refuse with `TurnLostError` if this turn is over. */
+  turn?: TurnReference | undefined;
+  /** End the turn with this save. Without changes nothing is written, and the turn goes on. */
+  endTurn?: boolean | undefined;
 }
 
 interface Saving {
@@ -50,8 +55,8 @@ export async function updateSession(
     author: 'system',
     actions: { stateDelta, stateRemovals: [...stateRemovals] },
   };
-  const { expectedVersion } = options ?? {};
-  const result = await whileSaving(session, () => commitEvent(env, { session, event, expectedVersion }));
+  const { expectedVersion, turn, endTurn } = options ?? {};
+  const result = await whileSaving(session, () => commitEvent(env, { session, event, expectedVersion, turn, endTurn }));
   values.markSaved(changes);
   if (savings.get(session) === saving) savings.delete(session);
   return result.event;

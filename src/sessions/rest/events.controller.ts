@@ -23,6 +23,7 @@ import { type CurrentExchange, Exchange } from './http-exchange.js';
 import { JsonBody } from './json-body.js';
 import type { SessionParams } from './route-params.js';
 import { SessionRoutes } from './session-routes.js';
+import { WritesInTurn, turnOf } from './turn-headers.js';
 
 const REPLAY_HEADERS: ResponseHeaders = {
   ETag: {
@@ -79,6 +80,7 @@ export class EventsController {
     schema: ID,
   })
   @KeepsVersion()
+  @WritesInTurn()
   @ApiIds('appName', 'userId', 'sessionId')
   @ApiBody({ type: EventInputDto })
   @ApiExtraModels(EventDto)
@@ -88,7 +90,7 @@ export class EventsController {
     ownHeaders: REPLAY_HEADERS,
   })
   @ApiResult(201, 'The stored event.', { type: EventDto, headers: ['ETag'] })
-  @ApiProblems(403, 404, 409, 413, 415)
+  @ApiProblems(403, 404, 413, 415)
   async append(
     @Param() key: SessionParams,
     @JsonBody() body: unknown,
@@ -104,6 +106,7 @@ export class EventsController {
       session,
       event,
       expectedVersion: exchange.expectedVersion(),
+      ...turnOf(exchange),
     });
     exchange.tagVersion(stored.seq);
     if (duplicate) {

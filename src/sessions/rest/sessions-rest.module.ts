@@ -4,6 +4,7 @@ import { EventsController } from './events.controller.js';
 import { type RoutesOptions, routesModule } from './routes-module.js';
 import { SessionsController } from './sessions.controller.js';
 import { StateController } from './state.controller.js';
+import { TurnsController } from './turns.controller.js';
 
 /** Access and path of the routes. */
 export type SessionsRestOptions = RoutesOptions;
@@ -18,7 +19,9 @@ export type SessionsRestOptions = RoutesOptions;
  *   SessionsRestModule.forRoot({ path: 'api/v1' }),
  * ];
  */
-@Module({ controllers: [SessionsController, EventsController, EventStreamController, StateController] })
+@Module({
+  controllers: [SessionsController, EventsController, EventStreamController, StateController, TurnsController],
+})
 export class SessionsRestModule {
   static forRoot(options: SessionsRestOptions = {}): DynamicModule {
     return routesModule(SessionsRestModule, options);

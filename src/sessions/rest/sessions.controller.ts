@@ -23,6 +23,7 @@ import { type CurrentExchange, Exchange } from './http-exchange.js';
 import { JsonBody } from './json-body.js';
 import type { AppParams, SessionParams, UserParams } from './route-params.js';
 import { SessionRoutes } from './session-routes.js';
+import { WritesInTurn, turnOf } from './turn-headers.js';
 import { viewOf } from '../transport/session-view.js';
 
 const WHERE_TO = 'must hold either toSeq, the last event to keep, or invocationId, the invocation to take back';
@@ -146,10 +147,11 @@ export class SessionsController {
     description: 'Appends one event. The log keeps everything, so another rewind can undo this one.',
   })
   @KeepsVersion()
+  @WritesInTurn({ mayEnd: false })
   @ApiIds('appName', 'userId', 'sessionId')
   @ApiBody({ type: RewindBody })
   @ApiResult(200, 'The session as it is now.', { type: SessionDto, headers: ['ETag'] })
-  @ApiProblems(403, 404, 409, 413, 415)
+  @ApiProblems(403, 404, 413, 415)
   async rewind(
     @Param() key: SessionParams,
     @JsonBody(new DtoPipe(RewindBody)) body: Readonly<RewindBody>,
@@ -160,6 +162,7 @@ export class SessionsController {
       ...key,
       ...body,
       expectedVersion: exchange.expectedVersion(),
+      turn: turnOf(exchange).turn,
     });
     exchange.tagVersion(session.version);
     return viewOf(session);
@@ -205,9 +208,9 @@ export class SessionsController {
     return { ...rest, ...(isWalked && { nextCursor }), sessions: found.sessions.map(viewOf) };
   }
 
-  async #create(owner: UserParams, { sessionId, state }: CreateSessionBody): Promise<Session> {
+  async #create(owner: UserParams, { sessionId, state, turnsOnly }: CreateSessionBody): Promise<Session> {
     const initial = state as Record<string, unknown> | undefined;
-    return this.sessions.createSession({ ...owner, sessionId, state: initial });
+    return this.sessions.createSession({ ...owner, sessionId, state: initial, turnsOnly });
   }
 }
 

@@ -15,6 +15,7 @@ import { type CurrentExchange, Exchange } from './http-exchange.js';
 import { JsonBody } from './json-body.js';
 import type { AppParams, SessionParams, UserParams } from './route-params.js';
 import { SessionRoutes } from './session-routes.js';
+import { WritesInTurn, turnOf } from './turn-headers.js';
 
 type State = Record<string, unknown>;
 
@@ -47,6 +48,7 @@ export class StateController {
   @RequireAccess('write', 'session', CHANGES_STATE)
   @ApiOperation({ operationId: 'updateSessionState', summary: 'Changes state by one event of the author `system`' })
   @KeepsVersion()
+  @WritesInTurn()
   @ApiIds('appName', 'userId', 'sessionId')
   @ApiBody({ type: ChangeStateBody })
   @ApiResult(200, 'The event.', { type: EventDto, headers: ['ETag'] })
@@ -61,6 +63,7 @@ export class StateController {
       session: referenceTo(key),
       event: { author: 'system', actions: changes },
       expectedVersion: exchange.expectedVersion(),
+      ...turnOf(exchange),
     });
     exchange.tagVersion(stored.seq);
     return stored;

@@ -6,6 +6,7 @@ import {
   SessionsError,
   StaleSessionError,
   StoreUnavailableError,
+  TurnHeldError,
 } from '../domain/errors.js';
 import { StreamExpired, StreamStalled } from './stream-access.js';
 
@@ -24,6 +25,9 @@ export interface Problem {
   readonly eventId?: string;
   /** The ids to retry the append of several events with. */
   readonly eventIds?: readonly string[];
+  /** Who holds the turn, and until when. */
+  readonly holder?: string;
+  readonly expiresAt?: number;
 }
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
@@ -69,6 +73,7 @@ export function titleOf(status: number): string {
 }
 
 function detailsOf(error: SessionsError): Partial<Problem> {
+  if (error instanceof TurnHeldError) return { holder: error.holder, expiresAt: error.expiresAt };
   if (error instanceof StaleSessionError) return { currentVersion: error.currentVersion };
   if (error instanceof StoreUnavailableError) {
     const { outcomeUnknown, eventId, eventIds } = error;

@@ -14,7 +14,10 @@ export const APPENDS_EVENT = ({ event }: Input): UncheckedWrite => ({ event: eve
 /** The request holds several events. Describes them all, so that a rule that refuses one refuses all. */
 export const APPENDS_EVENTS = ({ events }: Input): UncheckedWrite => ({ events: events ?? null });
 
-export const CREATES = ({ state }: Input): UncheckedWrite => ({ stateDelta: state });
+export const CREATES = ({ state, turnsOnly }: Input): UncheckedWrite => ({
+  stateDelta: state,
+  controls: turnsOnly === true ? ['turnsOnly'] : [],
+});
 
 export const CHANGES_STATE = ({ stateDelta, stateRemovals }: Input): UncheckedWrite => ({ stateDelta, stateRemovals });
 
@@ -25,6 +28,9 @@ export const CHANGES_APP_STATE = (input: Input): UncheckedWrite => prefixed('app
 export const REWINDS = (): UncheckedWrite => ({ controls: ['rewind'] });
 
 export const FORKS = (): UncheckedWrite => ({ controls: ['fork'] });
+
+/** Who holds the turn keeps other writers out. */
+export const TAKES_TURN = (): UncheckedWrite => ({ controls: ['turn'] });
 
 export const SUMMARISES = (): UncheckedWrite => ({ controls: ['summary'] });
 

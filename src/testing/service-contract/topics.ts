@@ -22,6 +22,7 @@ import { sharedState } from './shared-state.js';
 import { saving } from './saving.js';
 import { scopes } from './state.js';
 import { versions } from './versions.js';
+import { turns } from './turns.js';
 import { ages } from './view-ages.js';
 import { anchors } from './view-anchors.js';
 import { objects } from './view-objects.js';
@@ -44,6 +45,7 @@ export const TOPICS = [
   parallel,
   scopes,
   saving,
+  turns,
   sharedState,
   anchors,
   tools,

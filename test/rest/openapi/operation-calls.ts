@@ -1,4 +1,4 @@
-/** A call of an operation, to a session `s` with two events; there is also `long`, which has a summary. */
+/** A call of an operation, to a session `s` with two events; there is also `long`, which has a summary, and `other`, which has a turn. */
 export interface OperationCall {
   readonly status: number;
   readonly query?: string;
@@ -18,6 +18,10 @@ interface OperationCalls {
     | 'getSession'
     | 'deleteSession'
     | 'rewindSession'
+    | 'beginTurn'
+    | 'renewTurn'
+    | 'endTurn'
+    | 'getTurn'
     | 'forkSession'
     | 'listEvents'
     | 'append'
@@ -42,6 +46,8 @@ const notJson: OperationCall = { status: 415, body: 'a,b', headers: { 'content-t
 const tooLarge: OperationCall = { status: 413, body: { state: 'x'.repeat(5_000_000) } };
 const unknownName: OperationCall = { status: 400, body: { nope: 1 } };
 const unknownQuery: OperationCall = { status: 400, query: '?nope=1' };
+/** Of the turn of the session `other`. */
+export const TURN_TOKEN = '00000000-0000-4000-8000-000000000000';
 const HELLO = { author: 'user', content: { role: 'user', parts: [{ text: 'Hello' }] } };
 const CHANGE = { stateDelta: { step: 2 } };
 
@@ -113,6 +119,47 @@ export const OPERATION_CALLS: Readonly<Record<string, OperationCalls>> = {
       notJson,
     ],
   },
+  getTurn: {
+    method: 'getTurn',
+    calls: [{ status: 200, ids: { sessionId: 'other' } }, { status: 204 }, missing],
+  },
+  beginTurn: {
+    method: 'beginTurn',
+    calls: [
+      { status: 201, body: { holder: 'w' } },
+      { status: 409, body: { holder: 'w' } },
+      { ...missing, body: { holder: 'w' } },
+      { status: 403, body: { holder: 'w' }, headers: deny('writes') },
+      { status: 400, body: {} },
+      unknownName,
+      tooLarge,
+      notJson,
+    ],
+  },
+  renewTurn: {
+    method: 'renewTurn',
+    calls: [
+      { status: 200, ids: { sessionId: 'other' }, headers: { 'turn-token': TURN_TOKEN }, body: { ttlMs: 20_000 } },
+      { ...missing, headers: { 'turn-token': TURN_TOKEN } },
+      { status: 409, headers: { 'turn-token': TURN_TOKEN } },
+      { status: 403, headers: deny('writes') },
+      { status: 400 },
+      unknownName,
+      tooLarge,
+      notJson,
+    ],
+  },
+  endTurn: {
+    method: 'endTurn',
+    calls: [
+      { status: 204, ids: { sessionId: 'other' }, headers: { 'turn-token': TURN_TOKEN } },
+      { status: 204, headers: { 'turn-token': 'over' } },
+      { status: 403, headers: deny('writes') },
+      { ...missing, headers: { 'turn-token': TURN_TOKEN } },
+      { status: 404, headers: deny('session') },
+      { status: 400 },
+    ],
+  },
   forkSession: {
     method: 'forkSession',
     calls: [
@@ -173,6 +220,7 @@ export const OPERATION_CALLS: Readonly<Record<string, OperationCalls>> = {
       { status: 200, body: CHANGE },
       { status: 403, body: { stateDelta: SHARED }, headers: deny('userState') },
       { ...missing, body: CHANGE },
+      { status: 409, body: CHANGE, headers: { 'turn-token': 'over' } },
       { status: 412, body: CHANGE, headers: { 'if-match': '"9"' } },
       unknownName,
       tooLarge,

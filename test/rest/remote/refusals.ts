@@ -7,6 +7,9 @@ import {
   SessionNotFoundError,
   StaleSessionError,
   StoreUnavailableError,
+  TurnHeldError,
+  TurnLostError,
+  TurnRequiredError,
 } from '../../../src/index.js';
 
 /** What the caller knows, and the answer does not repeat. */
@@ -38,6 +41,12 @@ export function refusalOf(error: unknown, asked: Asked): unknown {
       );
     case 'STALE_SESSION':
       return new StaleSessionError(asked.expectedVersion ?? NaN, error.currentVersion ?? NaN);
+    case 'TURN_HELD':
+      return new TurnHeldError(asked.sessionId ?? '', error.holder ?? '', error.expiresAt ?? NaN);
+    case 'TURN_LOST':
+      return new TurnLostError(asked.sessionId ?? '');
+    case 'TURN_REQUIRED':
+      return new TurnRequiredError(asked.sessionId ?? '');
     case 'STORE_UNAVAILABLE':
       return new StoreUnavailableError(message, error.outcomeUnknown);
     default:

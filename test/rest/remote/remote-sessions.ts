@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { SessionsClient } from '../../../src/client/index.js';
-import type { Session, SessionReference, SessionService } from '../../../src/index.js';
+import type { Session, SessionReference, SessionService, UpdateSessionOptions } from '../../../src/index.js';
 import type { EventInput, LoggedEvent } from '../../../src/sessions/domain/event.js';
 import type { ViewFilter } from '../../../src/sessions/domain/view.js';
 import { Session as SessionObject } from '../../../src/sessions/domain/session.js';
@@ -71,10 +71,12 @@ export class RemoteSessions implements SessionClient {
   }
 
   async append(request: Parameters<SessionClient['append']>[0]): ReturnType<SessionClient['append']> {
-    const { session, event, expectedVersion } = request;
+    const { session, event, expectedVersion, turn, endTurn } = request;
     const key = keyOf(session);
     const asked = { ...key, eventId: event?.id, expectedVersion };
-    const appended = await this.#told(asked, () => this.#client.append({ ...key, event, expectedVersion }));
+    const appended = await this.#told(asked, () =>
+      this.#client.append({ ...key, event, expectedVersion, turn, endTurn }),
+    );
     if (session instanceof SessionObject) {
       const { filter, now } = this.setting;
       await bringUpToDate(session, event, appended, { client: this.#client, filter, now: now() });
@@ -113,10 +115,7 @@ export class RemoteSessions implements SessionClient {
     return answer as never;
   };
 
-  async updateSession(
-    session: Session,
-    { expectedVersion }: { expectedVersion?: number | undefined } = {},
-  ): Promise<LoggedEvent | undefined> {
+  async updateSession(session: Session, options: UpdateSessionOptions = {}): Promise<LoggedEvent | undefined> {
     const values = trackedValuesOf(session.state);
     const pending = values.pending();
     if (!hasChanges(pending)) return undefined;
@@ -126,7 +125,7 @@ export class RemoteSessions implements SessionClient {
       author: 'system',
       actions: { stateDelta, stateRemovals: [...stateRemovals] },
     };
-    const { event: stored } = await this.append({ session, event, expectedVersion });
+    const { event: stored } = await this.append({ ...options, session, event });
     values.markSaved(pending);
     this.#saves.delete(session);
     return stored;
@@ -139,6 +138,12 @@ export class RemoteSessions implements SessionClient {
   async forkSession(request: Parameters<SessionClient['forkSession']>[0]): Promise<Session> {
     return this.#told(request, async () => sessionObject(await this.#client.forkSession(request)));
   }
+
+  beginTurn: SessionClient['beginTurn'] = (request) =>
+    this.#told(request, () => this.#client.beginTurn({ holder: 'client', ...request }));
+  renewTurn: SessionClient['renewTurn'] = (turn) => this.#told(turn, () => this.#client.renewTurn(turn));
+  endTurn: SessionClient['endTurn'] = (turn) => this.#told(turn, () => this.#client.endTurn(turn));
+  getTurn: SessionClient['getTurn'] = (key) => this.#told(key, () => this.#client.getTurn(key));
 
   getUserState: SessionClient['getUserState'] = (owner) => this.#told({}, () => this.#client.getUserState(owner));
   updateUserState: SessionClient['updateUserState'] = (change) =>

@@ -78,9 +78,19 @@ async function tipBefore(
 }
 
 function recordOf(remote: RemoteSession): SessionRecord {
-  const { appName, userId, id: sessionId, createTime, lastUpdateTime, version, conversationCount } = remote;
+  const {
+    appName,
+    userId,
+    id: sessionId,
+    createTime,
+    lastUpdateTime,
+    version,
+    conversationCount,
+    turnsOnly = false,
+  } = remote;
   const record = newRecord({ appName, userId, sessionId }, INCARNATION, createTime, 0);
-  return { ...record, lastUpdateTime, lastSeq: version, counters: { ...record.counters, turns: conversationCount } };
+  const counters = { ...record.counters, turns: conversationCount };
+  return { ...record, lastUpdateTime, lastSeq: version, counters, turnsOnly };
 }
 
 function itemsOf({ events }: RemoteSession): ViewItem[] {

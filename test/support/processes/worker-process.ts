@@ -35,6 +35,11 @@ export class WorkerProcess {
     return (await answer) as Result<Name>;
   }
 
+  /** Continues a process that stopped itself. */
+  resume(): void {
+    this.child.kill('SIGCONT');
+  }
+
   /** Ends the process as a power cut would. */
   async kill(): Promise<void> {
     this.child.kill('SIGKILL');

@@ -3,6 +3,7 @@ import { SessionsError } from '../../../src/sessions/domain/errors.js';
 import type { SessionKey } from '../../../src/sessions/domain/ids.js';
 import type { SessionReference } from '../../../src/sessions/domain/session.js';
 import type { SessionStorage } from '../../../src/sessions/storage/session-storage.js';
+import type { BeginTurnRequest } from '../../../src/sessions/operations/turns.js';
 import { SessionService } from '../../../src/sessions/session.service.js';
 import { type StoreDescription, openDescribed } from './store-description.js';
 import { type SummarizedOpening, SummarizedStore, type Turns } from './summarized-store.js';
@@ -10,7 +11,8 @@ import { untilItWorks } from '../attempts.js';
 import { numberedEvent, numberedEvents } from './numbered-event.js';
 
 /** How one of several racing calls ended. */
-export type Outcome = { readonly seq: number; readonly duplicate: boolean } | { readonly code: string };
+export type Outcome<Success = { readonly seq: number; readonly duplicate: boolean }> =
+  Success | { readonly code: string };
 
 export interface Opening {
   readonly store: StoreDescription;
@@ -101,6 +103,43 @@ export class WorkerTasks {
     });
   }
 
+  /** Begins a turn so many times, all at once. */
+  async beginTurns({ turn, times }: { turn: BeginTurnRequest; times: number }): Promise<Outcome<{ number: number }>[]> {
+    return this.#race(times, async (service) => {
+      const { number } = await service.beginTurn(turn);
+      return { number };
+    });
+  }
+
+  /** Writes in a turn, stops this process as a debugger would, and tries to go on when it continues. */
+  async stopInTurn({
+    turn: request,
+    writer,
+    count,
+  }: {
+    turn: BeginTurnRequest;
+    writer: string;
+    count: number;
+  }): Promise<Outcome[]> {
+    const [service] = this.#services;
+    if (!service) throw new Error('Open the store first');
+    const turn = await service.beginTurn(request);
+    const session = { id: turn.sessionId, appName: turn.appName, userId: turn.userId };
+    for (let number = 1; number <= count; number++) {
+      await service.append({ session, event: numberedEvent(writer, number), turn });
+    }
+    await this.report(count);
+    process.kill(process.pid, 'SIGSTOP');
+    return this.#race(count, async (each, index) => {
+      const { event, duplicate } = await each.append({
+        session,
+        event: numberedEvent(writer, count + index + 1),
+        turn,
+      });
+      return { seq: event.seq, duplicate };
+    });
+  }
+
   /** Deletes each of the sessions, all at once. */
   async deleteEach({ keys }: { keys: readonly SessionKey[] }): Promise<Outcome[]> {
     return this.#race(keys.length, async (service, index) => {
@@ -162,7 +201,10 @@ export class WorkerTasks {
   }
 
   /** The calls take turns on the connections. */
-  async #race(times: number, call: (service: SessionService, index: number) => Promise<Outcome>): Promise<Outcome[]> {
+  async #race<Success>(
+    times: number,
+    call: (service: SessionService, index: number) => Promise<Success>,
+  ): Promise<Outcome<Success>[]> {
     const { length } = this.#services;
     return Promise.all(
       Array.from({ length: times }, async (_, index) => {

@@ -19,6 +19,9 @@ registerEnumType(SessionOrderBy, {
 
 // The domain rules validate ids and numbers.
 
+const TURN = { nullable: true, description: 'The token of a turn. Refused if the turn is over.' } as const;
+const END_TURN = { nullable: true, description: 'Ends the turn with this write.' } as const;
+
 @ArgsType()
 export class AppArguments {
   @Field(() => String)
@@ -92,6 +95,9 @@ export class CreateSessionArguments extends UserArguments {
 
   @Field(() => JSON_SCALAR, { nullable: true, description: 'Initial state, in all scopes.' })
   state?: unknown;
+
+  @Field(() => Boolean, { nullable: true, description: 'Accept only writes in a turn, and summaries.' })
+  turnsOnly?: boolean;
 }
 
 @ArgsType()
@@ -103,6 +109,12 @@ export class AppendEventArguments extends SessionArguments {
 
   @Field(() => SAFE_INT_SCALAR, { nullable: true, description: 'Refused if the session is not at this version.' })
   expectedVersion?: number;
+
+  @Field(() => String, TURN)
+  turn?: string;
+
+  @Field(() => Boolean, END_TURN)
+  endTurn?: boolean;
 }
 
 @ArgsType()
@@ -135,6 +147,9 @@ export class RewindArguments extends SessionArguments {
 
   @Field(() => SAFE_INT_SCALAR, { nullable: true, description: 'Refused if the session is not at this version.' })
   expectedVersion?: number;
+
+  @Field(() => String, TURN)
+  turn?: string;
 }
 
 @ArgsType()
@@ -162,6 +177,12 @@ export class SessionStateArguments extends SessionArguments {
 
   @Field(() => SAFE_INT_SCALAR, { nullable: true, description: 'Refused if the session is not at this version.' })
   expectedVersion?: number;
+
+  @Field(() => String, TURN)
+  turn?: string;
+
+  @Field(() => Boolean, END_TURN)
+  endTurn?: boolean;
 }
 
 @ArgsType()

@@ -44,6 +44,9 @@ export class ListedSessionObject {
 
   @Field(() => SAFE_INT_SCALAR, { description: 'The number of user messages that are not rewound.' })
   conversationCount!: number;
+
+  @Field(() => Boolean, { nullable: true, description: 'True if writes need a turn.' })
+  turnsOnly?: boolean | undefined;
 }
 
 /** `events` has arguments: see SessionsResolver. */

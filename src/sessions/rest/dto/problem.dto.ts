@@ -37,4 +37,10 @@ export class ProblemDto implements Problem {
 
   @ApiPropertyOptional({ type: [String], description: 'The ids to retry an append of several events with.' })
   readonly eventIds?: readonly string[];
+
+  @ApiPropertyOptional({ type: 'string', description: 'Who holds the turn.' })
+  readonly holder?: string;
+
+  @ApiPropertyOptional({ type: 'integer', minimum: 0, description: 'When the turn is over unless it is renewed.' })
+  readonly expiresAt?: number;
 }

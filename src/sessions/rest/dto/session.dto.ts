@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { Allow, IsInt, IsOptional, IsString, Min } from 'class-validator';
+import { Allow, IsBoolean, IsInt, IsOptional, IsString, Min } from 'class-validator';
 import type { SessionView } from '../../transport/session-view.js';
 import { ApiObject } from './api-object.js';
 import { EVENT_EXAMPLE, EventDto } from './event.dto.js';
@@ -52,6 +52,9 @@ export class SessionDto implements SessionView {
     description: 'There where older events of the view were left out, since together they are too large.',
   })
   readonly eventsTruncated?: true;
+
+  @ApiPropertyOptional({ type: 'boolean', enum: [true], description: 'There if writes need a turn.' })
+  readonly turnsOnly?: true;
 
   @ApiProperty(MILLISECONDS)
   readonly createTime!: number;
@@ -107,6 +110,11 @@ export class CreateSessionWithIdBody {
   @ApiPropertyOptional(STATE)
   @Allow()
   state?: unknown;
+
+  @ApiPropertyOptional({ type: 'boolean', description: 'Accept only writes in a turn, and summaries.' })
+  @IsOptional()
+  @IsBoolean()
+  turnsOnly?: boolean;
 }
 
 /** What `POST …/sessions` takes. */

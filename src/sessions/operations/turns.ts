@@ -1,0 +1,132 @@
+import { hostname } from 'node:os';
+import { InvalidInputError, SessionNotFoundError, TurnHeldError, TurnLostError } from '../domain/errors.js';
+import { isExpired } from '../domain/expiry.js';
+import { checkedFlag } from '../domain/flag.js';
+import { type SessionKey, assertId, checkedSessionKey } from '../domain/ids.js';
+import { assertLeaseTime } from '../domain/lease-rules.js';
+import type { StoredTurn } from '../domain/turn.js';
+import type { SessionEnvironment } from '../session-environment.js';
+
+/** The turn to begin. */
+export interface BeginTurnRequest extends SessionKey {
+  /** Names the writer to others: 1 to 191 UTF-8 bytes. Default: host name and process id. */
+  readonly holder?: string | undefined;
+  /** How long the turn lasts unless it is renewed; from 100 ms to a day. Default: 30 seconds. */
+  readonly ttlMs?: number | undefined;
+  /**
+   * Makes retries safe: the same holder gets its turn again with the same id. Without it, every call is a request of its
+   * own, so two jobs of one process exclude each other.
+   */
+  readonly requestId?: string | undefined;
+}
+
+/** Who holds the turn of a session. */
+export interface TurnHolder {
+  readonly holder: string;
+  /** Counts the turns of the session. Targets outside the store can refuse writers with a lower number. */
+  readonly number: number;
+  /** When the turn is over unless it is renewed, by the store's clock. */
+  readonly expiresAt: number;
+}
+
+/** A turn that this writer holds. Give it with each write. */
+export interface Turn extends SessionKey, TurnHolder {
+  /** Proves that the writer holds the turn. Unique among all turns; keep it from other writers. */
+  readonly token: string;
+  /** How long a renewal lasts. */
+  readonly ttlMs: number;
+}
+
+/** A turn, or its token. */
+export type TurnReference = string | Pick<Turn, 'token'>;
+
+/** The turn to end, such as the result of `beginTurn`. */
+export interface EndTurnRequest extends SessionKey {
+  readonly token: string;
+}
+
+/** The turn to renew. */
+export interface RenewTurnRequest extends EndTurnRequest {
+  /** How long the turn lasts from now on. Default: 30 seconds. */
+  readonly ttlMs?: number | undefined;
+}
+
+const DEFAULT_TTL_MS = 30_000;
+
+export async function beginTurn(env: SessionEnvironment, request: BeginTurnRequest): Promise<Turn> {
+  const key = checkedSessionKey(request);
+  const token: string = crypto.randomUUID();
+  const { holder, ttlMs, requestId } = {
+    holder: request.holder ?? `${hostname()}:${process.pid}`,
+    ttlMs: checkedTtl(request.ttlMs),
+    requestId: request.requestId ?? token,
+  };
+  assertId(holder, 'holder');
+  assertId(requestId, 'requestId');
+  const outcome = await env.storage.turn({ action: 'begin', key, token, holder, requestId, ttlMs });
+  switch (outcome.kind) {
+    case 'changed':
+      return turnOf(key, outcome.turn, ttlMs);
+    case 'held':
+      throw new TurnHeldError(key.sessionId, outcome.turn.holder, outcome.turn.expiresAt);
+    case 'missing':
+      throw new SessionNotFoundError(key.sessionId);
+    case 'lost':
+      throw new Error('Only a turn that has begun can be lost');
+  }
+}
+
+export async function renewTurn(env: SessionEnvironment, request: RenewTurnRequest): Promise<Turn> {
+  const key = checkedSessionKey(request);
+  const token = checkedToken(request.token, 'token');
+  const ttlMs = checkedTtl(request.ttlMs);
+  const outcome = await env.storage.turn({ action: 'renew', key, token, ttlMs });
+  if (outcome.kind === 'changed') return turnOf(key, outcome.turn, ttlMs);
+  if (outcome.kind === 'missing') throw new SessionNotFoundError(key.sessionId);
+  throw new TurnLostError(key.sessionId);
+}
+
+/** Does nothing if the turn is over. */
+export async function endTurn(env: SessionEnvironment, request: EndTurnRequest): Promise<void> {
+  const key = checkedSessionKey(request);
+  const outcome = await env.storage.turn({ action: 'end', key, token: checkedToken(request.token, 'token') });
+  if (outcome.kind === 'missing') throw new SessionNotFoundError(key.sessionId);
+}
+
+export async function getTurn(env: SessionEnvironment, request: SessionKey): Promise<TurnHolder | undefined> {
+  const key = checkedSessionKey(request);
+  const read = await env.storage.read({ key });
+  if (!read) throw new SessionNotFoundError(key.sessionId);
+  const { holder, number, expiresAt } = read.record.turn;
+  return isExpired(expiresAt, read.now) ? undefined : { holder, number, expiresAt };
+}
+
+/** The turn of a write, for its commit. */
+export function turnPart({ turn, endTurn: ends }: { readonly turn?: unknown; readonly endTurn?: unknown }): {
+  readonly turnToken: string | undefined;
+  readonly endsTurn: boolean;
+} {
+  const turnToken = turn === undefined || turn === null ? undefined : checkedToken(tokenOf(turn), 'turn');
+  const endsTurn = checkedFlag(ends, 'endTurn');
+  if (endsTurn && turnToken === undefined) throw new InvalidInputError('needs the turn that it ends', 'endTurn');
+  return { turnToken, endsTurn };
+}
+
+function tokenOf(turn: unknown): unknown {
+  return typeof turn === 'object' && turn !== null && 'token' in turn ? turn.token : turn;
+}
+
+function checkedToken(token: unknown, path: string): string {
+  assertId(token, path);
+  return token;
+}
+
+function checkedTtl(ttlMs: number | undefined | null): number {
+  const checked = ttlMs ?? DEFAULT_TTL_MS;
+  assertLeaseTime(checked);
+  return checked;
+}
+
+function turnOf(key: SessionKey, { token, number, holder, expiresAt }: StoredTurn, ttlMs: number): Turn {
+  return { ...key, token, number, holder, expiresAt, ttlMs };
+}

@@ -1,0 +1,244 @@
+import type { SessionsErrorCode } from '../../sessions/domain/errors.js';
+import { topic } from '../contract-runner.js';
+import {
+  KEY,
+  REFERENCE,
+  type ServiceFixture,
+  agentSays,
+  appendAll,
+  expectRefusal,
+  load,
+  sessionWith,
+  shown,
+  summaryOf,
+  userSays,
+  wholeLog,
+} from './support.js';
+
+const TURN = { ...KEY, holder: 'one', ttlMs: 10_000 };
+
+export const turns = topic<ServiceFixture>('turns', (test) => {
+  test('a turn names its session and its holder, and ends at its time', async ({ open, clock }) => {
+    const { sessions } = await open();
+    await sessionWith(sessions);
+    const turn = await sessions.beginTurn(TURN);
+    expect(turn).toEqual({ ...TURN, number: 1, token: expect.any(String), expiresAt: clock.now() + 10_000 });
+    const { holder, number, expiresAt } = turn;
+    expect(await sessions.getTurn(KEY)).toEqual({ holder, number, expiresAt });
+    clock.advance(10_000);
+    expect(await sessions.getTurn(KEY)).toBeUndefined();
+  });
+
+  test('a held turn is refused, and the refusal names holder and time, but no token', async ({ open, clock }) => {
+    const { sessions } = await open();
+    await sessionWith(sessions);
+    const turn = await sessions.beginTurn(TURN);
+    const refused = await sessions.beginTurn({ ...TURN, holder: 'two' }).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: 'TURN_HELD', status: 409 });
+    expect((refused as Error).message).toContain('"one"');
+    expect((refused as Error).message).toContain(new Date(clock.now() + 10_000).toISOString());
+    expect(`${String(refused)} ${JSON.stringify(refused)}`).not.toContain(turn.token);
+    await expectRefusal(sessions.beginTurn(TURN), 'TURN_HELD');
+  });
+
+  test('the same holder gets its turn again with the same request id', async ({ open, clock }) => {
+    const { sessions } = await open();
+    await sessionWith(sessions);
+    const turn = await sessions.beginTurn({ ...TURN, requestId: 'job 7' });
+    clock.advance(4_000);
+    expect(await sessions.beginTurn({ ...TURN, requestId: 'job 7' })).toEqual({
+      ...turn,
+      expiresAt: clock.now() + 10_000,
+    });
+    await expectRefusal(sessions.beginTurn({ ...TURN, requestId: 'job 8' }), 'TURN_HELD');
+  });
+
+  test('events are appended under a turn, by its object or its token', async ({ open }) => {
+    const { sessions } = await open();
+    const session = await sessionWith(sessions);
+    const turn = await sessions.beginTurn(TURN);
+    await sessions.appendEvent({ session, event: userSays('one'), turn });
+    await sessions.appendEvent({ session: REFERENCE, event: agentSays('two'), turn: turn.token });
+    expect(shown(await load(sessions))).toEqual(['one', 'two']);
+  });
+
+  test('a writer whose turn was taken over writes nothing', async ({ open, clock }) => {
+    const { sessions, raw } = await open();
+    const session = await sessionWith(sessions, [userSays('question')]);
+    const former = await sessions.beginTurn(TURN);
+    clock.advance(10_000);
+    const next = await sessions.beginTurn({ ...TURN, holder: 'two' });
+    expect(next.number).toBe(2);
+    await sessions.appendEvent({ session: REFERENCE, event: agentSays('answer'), turn: next });
+    const before = await raw();
+    const actions = { stateDelta: { k: 1, 'user:k': 1, 'app:k': 1 } };
+    await expectRefusal(
+      sessions.appendEvent({ session, event: agentSays('late', { actions }), turn: former }),
+      'TURN_LOST',
+    );
+    await expectRefusal(sessions.rewindSession({ ...KEY, toSeq: 0, turn: former }), 'TURN_LOST');
+    await expectRefusal(sessions.renewTurn(former), 'TURN_LOST');
+    await sessions.endTurn(former);
+    expect(await raw()).toEqual(before);
+    expect(await sessions.getTurn(KEY)).toMatchObject({ holder: 'two' });
+  });
+
+  test('a renewed turn lasts', async ({ open, clock }) => {
+    const { sessions } = await open();
+    const session = await sessionWith(sessions);
+    const turn = await sessions.beginTurn(TURN);
+    clock.advance(9_999);
+    expect(await sessions.renewTurn(turn)).toEqual({ ...turn, expiresAt: clock.now() + 10_000 });
+    clock.advance(9_999);
+    await sessions.appendEvent({ session, event: agentSays('in time'), turn });
+    clock.advance(1);
+    await expectRefusal(sessions.appendEvent({ session, event: agentSays('late'), turn }), 'TURN_LOST');
+    await expectRefusal(sessions.renewTurn(turn), 'TURN_LOST');
+  });
+
+  test('an ended turn is over, and ending it again is no error', async ({ open }) => {
+    const { sessions } = await open();
+    const session = await sessionWith(sessions);
+    const turn = await sessions.beginTurn(TURN);
+    await sessions.endTurn(turn);
+    await sessions.endTurn(turn);
+    expect(await sessions.getTurn(KEY)).toBeUndefined();
+    await expectRefusal(sessions.appendEvent({ session, event: agentSays('late'), turn }), 'TURN_LOST');
+    expect(await sessions.beginTurn({ ...TURN, holder: 'two' })).toMatchObject({ number: 2 });
+  });
+
+  test('the last append ends the turn, and its retry returns the stored event', async ({ open }) => {
+    const { sessions } = await open();
+    await sessionWith(sessions);
+    const turn = await sessions.beginTurn(TURN);
+    const last = { session: REFERENCE, event: agentSays('last', { id: 'e1' }), turn, endTurn: true };
+    await sessions.append(last);
+    expect(await sessions.getTurn(KEY)).toBeUndefined();
+    expect(await sessions.append(last)).toMatchObject({ duplicate: true, event: { id: 'e1', seq: 1 } });
+    await expectRefusal(sessions.appendEvent({ ...last, event: agentSays('later') }), 'TURN_LOST');
+  });
+
+  test('a rewind is possible in a turn', async ({ open }) => {
+    const { sessions } = await open();
+    await sessionWith(sessions, [userSays('one'), agentSays('two')]);
+    const turn = await sessions.beginTurn(TURN);
+    const session = await sessions.rewindSession({ ...KEY, toSeq: 1, turn });
+    expect(shown(session)).toEqual(['one']);
+  });
+
+  test('a save needs a turn like an append, and can end it', async ({ open }) => {
+    const { sessions } = await open();
+    const session = await sessions.createSession({ ...KEY, turnsOnly: true });
+    session.state.set('k', 1);
+    await expectRefusal(sessions.updateSession(session), 'TURN_REQUIRED');
+    const former = await sessions.beginTurn(TURN);
+    await sessions.endTurn(former);
+    await expectRefusal(sessions.updateSession(session, { turn: former }), 'TURN_LOST');
+    expect(await wholeLog(sessions)).toEqual([]);
+    const turn = await sessions.beginTurn(TURN);
+    await sessions.updateSession(session, { turn, endTurn: true });
+    expect((await load(sessions)).state.get('k')).toBe(1);
+    expect(await sessions.getTurn(KEY)).toBeUndefined();
+  });
+
+  test('without a turn, appends go on while somebody holds it', async ({ open }) => {
+    const { sessions } = await open();
+    await sessionWith(sessions);
+    await sessions.beginTurn(TURN);
+    await appendAll(sessions, [userSays('between')]);
+    expect(await wholeLog(sessions)).toHaveLength(1);
+  });
+
+  test('a session of turns only refuses other writes, except summaries', async ({ open }) => {
+    const { sessions, raw } = await open();
+    const session = await sessions.createSession({ ...KEY, turnsOnly: true });
+    expect(session.turnsOnly).toBe(true);
+    expect((await load(sessions)).turnsOnly).toBe(true);
+    expect((await sessions.listSessions(KEY)).sessions).toMatchObject([{ turnsOnly: true }]);
+    const turn = await sessions.beginTurn(TURN);
+    await sessions.appendEvent({ session, event: userSays('one'), turn });
+    const before = await raw();
+    await expectRefusal(sessions.appendEvent({ session, event: userSays('two') }), 'TURN_REQUIRED', { status: 409 });
+    await expectRefusal(sessions.rewindSession({ ...KEY, toSeq: 0 }), 'TURN_REQUIRED');
+    expect(await raw()).toEqual(before);
+    await sessions.endTurn(turn);
+    await sessions.appendEvent({ session: REFERENCE, event: summaryOf(1, 1) });
+    expect(await wholeLog(sessions)).toHaveLength(2);
+  });
+
+  test('a fork has no turn, and keeps the rule that events need one', async ({ open }) => {
+    const { sessions } = await open();
+    await sessions.createSession({ ...KEY, turnsOnly: true });
+    const turn = await sessions.beginTurn(TURN);
+    await sessions.appendEvent({ session: REFERENCE, event: userSays('one'), turn });
+    const fork = await sessions.forkSession({ ...KEY, newSessionId: 'fork' });
+    expect(fork.turnsOnly).toBe(true);
+    expect(await sessions.getTurn({ ...KEY, sessionId: 'fork' })).toBeUndefined();
+    const session = { ...REFERENCE, id: 'fork' };
+    await expectRefusal(sessions.appendEvent({ session, event: userSays('two'), turn }), 'TURN_LOST');
+    await expectRefusal(sessions.appendEvent({ session, event: userSays('two') }), 'TURN_REQUIRED');
+  });
+
+  test('a new session of the same id accepts no old turn', async ({ open }) => {
+    const { sessions } = await open();
+    await sessionWith(sessions);
+    const turn = await sessions.beginTurn({ ...TURN, requestId: 'job' });
+    await sessions.deleteSession(KEY);
+    await sessionWith(sessions);
+    await sessions.beginTurn({ ...TURN, requestId: 'job' });
+    await expectRefusal(sessions.appendEvent({ session: REFERENCE, event: userSays('old'), turn }), 'TURN_LOST');
+    expect(await wholeLog(sessions)).toEqual([]);
+  });
+
+  test('turns change neither version nor times nor expiry', async ({ open, clock }) => {
+    const { sessions } = await open({ ttl: { enabled: true, sessionSeconds: 60, refreshOnRead: false } });
+    const before = await sessionWith(sessions);
+    clock.advance(59_000);
+    const turn = await sessions.beginTurn(TURN);
+    await sessions.renewTurn(turn);
+    const { version, lastUpdateTime } = await load(sessions);
+    expect({ version, lastUpdateTime }).toEqual({ version: 0, lastUpdateTime: before.lastUpdateTime });
+    clock.advance(1_000);
+    await expectRefusal(sessions.renewTurn(turn), 'SESSION_NOT_FOUND');
+    await expectRefusal(sessions.beginTurn(TURN), 'SESSION_NOT_FOUND');
+    await expectRefusal(sessions.getTurn(KEY), 'SESSION_NOT_FOUND');
+    await expectRefusal(sessions.endTurn(turn), 'SESSION_NOT_FOUND');
+  });
+
+  const invalid: readonly [what: string, path: string, call: Record<string, unknown>][] = [
+    ['an empty holder', 'holder', { holder: '' }],
+    ['a holder with a control character', 'holder', { holder: 'a\nb' }],
+    ['a holder that is too long', 'holder', { holder: 'é'.repeat(96) }],
+    ['a holder that is no text', 'holder', { holder: 7 }],
+    ['a blank request id', 'requestId', { requestId: ' ' }],
+    ['a time below 100 ms', 'ttlMs', { ttlMs: 99 }],
+    ['a time above a day', 'ttlMs', { ttlMs: 86_400_001 }],
+    ['a time that is no whole number', 'ttlMs', { ttlMs: 1_000.5 }],
+  ];
+  for (const [what, path, call] of invalid) {
+    test(`a turn is refused: ${what}`, async ({ open }) => {
+      const { sessions } = await open();
+      await sessionWith(sessions);
+      await expectRefusal(sessions.beginTurn({ ...TURN, ...call }), 'INVALID_INPUT', { path });
+    });
+  }
+
+  test('what is no turn is refused', async ({ open }) => {
+    const { sessions } = await open();
+    await sessionWith(sessions);
+    const turn = await sessions.beginTurn(TURN);
+    const refused: [Record<string, unknown>, SessionsErrorCode][] = [
+      [{ turn: '' }, 'INVALID_INPUT'],
+      [{ turn: 7 }, 'INVALID_INPUT'],
+      [{ turn: {} }, 'INVALID_INPUT'],
+      [{ endTurn: true }, 'INVALID_INPUT'],
+      [{ turn, endTurn: 'yes' }, 'INVALID_INPUT'],
+      [{ turn: 'another' }, 'TURN_LOST'],
+      [{ turn: `${turn.token}x` }, 'TURN_LOST'],
+    ];
+    for (const [more, code] of refused) {
+      await expectRefusal(sessions.appendEvent({ session: REFERENCE, event: userSays('no'), ...more }), code);
+    }
+    expect(await wholeLog(sessions)).toEqual([]);
+  });
+});
