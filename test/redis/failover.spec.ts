@@ -9,9 +9,9 @@ import { checkReplicas, startCluster, until } from '../servers/redis-cluster.js'
 import { withRedis } from '../servers/redis-login.js';
 import type { StartedServer } from '../servers/server-kind.js';
 
-const NODE_TIMEOUT_MS = 1_000;
-const COMMAND_TIMEOUT_MS = 1_000;
-const REPLICAS_TIMEOUT_MS = 500;
+const NODE_TIMEOUT_MS = 2_000;
+const COMMAND_TIMEOUT_MS = 4_000;
+const REPLICAS_TIMEOUT_MS = 2_000;
 /** For a connection and all three scripts: of the session, of its app, and the one that clears pending writes. */
 const CALL_LIMIT_MS = COMMAND_TIMEOUT_MS + REPLICAS_TIMEOUT_MS;
 /** A busy machine may be slow; a call that hangs never ends. */
