@@ -22,8 +22,8 @@ const steps = (length: number) =>
     { minLength: length, maxLength: length },
   );
 
-/** An agenda as it is described, without any thought of how to keep it. */
-class PlainAgenda implements Agenda {
+/** The contract of an agenda, implemented in the simplest way. */
+class ModelAgenda implements Agenda {
   #entries: AgendaEntry[] = [];
 
   constructor(private readonly clock: ManualClock) {}
@@ -48,7 +48,7 @@ class PlainAgenda implements Agenda {
 
 describe.each(testStores)('the agenda of $name', ({ name, open }) => {
   it(
-    `does what a plain one does (SEED=${seed})`,
+    `behaves like its model (SEED=${seed})`,
     async () => {
       const { numRuns, length } = sequencesOf(name);
       await fc.assert(
@@ -56,7 +56,7 @@ describe.each(testStores)('the agenda of $name', ({ name, open }) => {
           const clock = new ManualClock();
           const { storage, destroy } = await open({ clock });
           try {
-            expect(await answersOf(storage.agenda, clock, sequence)).toEqual(await plainAnswersOf(sequence));
+            expect(await resultsOf(storage.agenda, clock, sequence)).toEqual(await modelResultsOf(sequence));
           } finally {
             await destroy();
           }
@@ -68,25 +68,25 @@ describe.each(testStores)('the agenda of $name', ({ name, open }) => {
   );
 });
 
-function plainAnswersOf(sequence: readonly Step[]): Promise<unknown[]> {
+function modelResultsOf(sequence: readonly Step[]): Promise<unknown[]> {
   const clock = new ManualClock();
-  return answersOf(new PlainAgenda(clock), clock, sequence);
+  return resultsOf(new ModelAgenda(clock), clock, sequence);
 }
 
-/** All that was due whenever it was asked for; what is taken off is something that was read at any time before. */
-async function answersOf(agenda: Agenda, clock: ManualClock, sequence: readonly Step[]): Promise<unknown[]> {
+/** The results of all `due` steps. A `remove` step removes an entry that an earlier `due` step returned. */
+async function resultsOf(agenda: Agenda, clock: ManualClock, sequence: readonly Step[]): Promise<unknown[]> {
   const read: AgendaEntry[] = [];
-  const answers: AgendaEntry[][] = [];
+  const results: AgendaEntry[][] = [];
   for (const step of sequence) {
     if (step.kind === 'put') await agenda.put(step.name, step.inMs);
     if (step.kind === 'wait') clock.advance(step.ms);
     if (step.kind === 'due') {
-      const answer = await agenda.due(step.limit);
-      answers.push(answer);
-      read.unshift(...answer);
+      const entries = await agenda.due(step.limit);
+      results.push(entries);
+      read.unshift(...entries);
     }
     const entry = step.kind === 'remove' ? read[step.place] : undefined;
     if (entry) await agenda.remove(entry);
   }
-  return answers;
+  return results;
 }

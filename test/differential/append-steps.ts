@@ -11,7 +11,7 @@ export async function append(step: LockStep, operation: Append): Promise<void> {
   await submit(step, target, given, step.versionOf(operation.expected, target));
 }
 
-/** Submits an event of the log once more, as it was or changed. */
+/** Submits an event of the log again, unchanged or changed. */
 export async function repeat(step: LockStep, operation: Repeat): Promise<void> {
   const target = step.resolve(operation.target);
   const log = step.model.store.live(target.key)?.log ?? [];
@@ -66,8 +66,8 @@ async function submit(
     compareAppends,
   );
   if (model && !model.duplicate) step.given.set(model.event, kept);
-  scribbleOn(given);
-  if (real) scribbleOn(real.event);
+  mutate(given);
+  if (real) mutate(real.event);
   if (pair) step.checkPair(pair);
 }
 
@@ -79,14 +79,14 @@ function compareAppends(real: Outcome<AppendResult>, model: Outcome<Entry & { du
   );
 }
 
-/** Nothing that was given or handed out may be the stored thing itself. */
-export function scribbleOn(event: Session['events'][number] | GivenEvent): void {
-  event.author = 'scribble';
-  event.content?.parts?.push({ text: 'scribble' });
-  if (event.actions?.stateDelta) event.actions.stateDelta['scribble'] = true;
+/** Changes an event that was passed in or returned, because stored events must not be affected. */
+export function mutate(event: Session['events'][number] | GivenEvent): void {
+  event.author = 'mutated';
+  event.content?.parts?.push({ text: 'mutated' });
+  if (event.actions?.stateDelta) event.actions.stateDelta['mutated'] = true;
 }
 
-/** Places reach one beyond either end of the log, so that some are refused. */
+/** Positions can be one beyond either end of the log, so that some are refused. */
 export function withControl(given: GivenEvent, control: Append['control'], lastSeq: number): GivenEvent {
   if (!control) return given;
   if ('rewind' in control) {

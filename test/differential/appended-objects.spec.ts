@@ -18,7 +18,7 @@ interface Settings {
   readonly keepHistory: boolean;
 }
 
-/** Appends through one object: at the same time, after a pause. */
+/** Concurrent appends through one object, after a pause. */
 interface Batch {
   readonly numbers: readonly number[];
   readonly pauseMs: number;
@@ -32,7 +32,7 @@ const settings: fc.Arbitrary<Settings> = fc.record({
   keepHistory: fc.constantFrom(true, true, false),
 });
 const number = fc.nat({ max: 99_999 });
-const someBatches = fc.array(
+const batchesArbitrary = fc.array(
   fc.record({
     numbers: fc.oneof(
       { weight: 3, arbitrary: fc.tuple(number) },
@@ -51,9 +51,9 @@ const places = fc.constantFrom<'none' | 'afterSeq' | 'afterTimestamp'>(
   'afterTimestamp',
 );
 
-/** A store whose answers come late, in the order that the scheduler chooses. Each commit takes some time of the clock. */
-function slowed(storage: SessionStorage, scheduler: fc.Scheduler, clock: ManualClock): SessionStorage {
-  const slow: Pick<SessionStorage, 'append' | 'read'> = {
+/** A store whose responses arrive in the order that the scheduler chooses. Each commit advances the clock. */
+function withDelays(storage: SessionStorage, scheduler: fc.Scheduler, clock: ManualClock): SessionStorage {
+  const delayed: Pick<SessionStorage, 'append' | 'read'> = {
     async append(commit) {
       clock.time += 100;
       return scheduler.schedule(storage.append(commit));
@@ -62,56 +62,61 @@ function slowed(storage: SessionStorage, scheduler: fc.Scheduler, clock: ManualC
   };
   return new Proxy(storage, {
     get(target, name) {
-      const value: unknown = Reflect.get(name in slow ? slow : target, name);
+      const value: unknown = Reflect.get(name in delayed ? delayed : target, name);
       return typeof value === 'function' ? (value.bind(target) as unknown) : value;
     },
   });
 }
 
-/** What a log is made of, told by numbers; rewinds and summaries take their places from how long it is. */
-class Talk {
+/** Generates the events of a log from numbers. Rewinds and summaries depend on the length of the log. */
+class EventGenerator {
   readonly #log: GivenEvent[] = [];
 
   constructor(
-    private readonly talk: number,
+    private readonly userPercent: number,
     private readonly clock: ManualClock,
     private readonly isTrimmed: boolean,
   ) {}
 
   next(from: number): EventInput {
-    const event = eventOf(from, { talk: this.talk, log: this.#log, now: this.clock.time, isTrimmed: this.isTrimmed });
+    const event = eventOf(from, {
+      userPercent: this.userPercent,
+      log: this.#log,
+      now: this.clock.time,
+      isTrimmed: this.isTrimmed,
+    });
     this.#log.push(event);
     return event as EventInput;
   }
 }
 
-describe.each(testStores)('A session object over $name', (store) => {
+describe.each(testStores)('a session object on $name', (store) => {
   const numRuns = runsOr(store.name === 'memory' ? 250 : 10);
 
   it(
-    `shows after appends through it what a new reader is shown, ${numRuns} logs, SEED=${seed}`,
+    `shows the same after appends as a fresh load, ${numRuns} logs, SEED=${seed}`,
     async () => {
       const alike = fc.asyncProperty(
         settings,
         fc.array(number, { maxLength: 90, size: 'max' }),
-        someBatches,
+        batchesArbitrary,
         fc.constantFrom(0, 4, 20),
         places,
         fc.scheduler(),
-        async (history, before, parallel, talk, place, scheduler) => {
+        async (history, before, parallel, userPercent, place, scheduler) => {
           const clock = manualClock();
           const opened = await store.open({ clock });
           try {
             const { keepHistory } = history;
-            const words = new Talk(talk, clock, !keepHistory);
+            const generator = new EventGenerator(userPercent, clock, !keepHistory);
             const writer = new SessionService({ storage: opened.storage, clock, history });
             await writer.createSession(KEY);
             for (const from of before) {
               clock.time += 100;
-              await writer.appendEvent({ session: REFERENCE, event: words.next(from) });
+              await writer.appendEvent({ session: REFERENCE, event: generator.next(from) });
               await writer.whenIdle();
             }
-            await compare({ history, clock, storage: opened.storage, scheduler, batches: parallel, words, place });
+            await compare({ history, clock, storage: opened.storage, scheduler, batches: parallel, generator, place });
           } finally {
             await opened.destroy();
           }
@@ -129,23 +134,23 @@ interface Comparison {
   readonly storage: SessionStorage;
   readonly scheduler: fc.Scheduler;
   readonly batches: readonly Batch[];
-  readonly words: Talk;
+  readonly generator: EventGenerator;
   readonly place: 'none' | 'afterSeq' | 'afterTimestamp';
 }
 
-async function compare({ history, clock, storage, scheduler, batches, words, place }: Comparison): Promise<void> {
+async function compare({ history, clock, storage, scheduler, batches, generator, place }: Comparison): Promise<void> {
   const reader = new SessionService({ storage, clock, history });
-  const service = new SessionService({ storage: slowed(storage, scheduler, clock), clock, history });
+  const service = new SessionService({ storage: withDelays(storage, scheduler, clock), clock, history });
   const config: GetSessionConfig = {
     ...(place === 'afterSeq' && { afterSeq: Math.max(0, ((await reader.getSession(KEY))?.version ?? 0) - 4) }),
     ...(place === 'afterTimestamp' && { afterTimestamp: clock.time - 300 }),
   };
   const session = await reader.getSession({ ...KEY, config });
-  if (!session) throw new Error('The session is not there');
+  if (!session) throw new Error('The session does not exist');
   for (const { numbers, pauseMs, together } of batches) {
     clock.time += pauseMs;
-    const events = numbers.map((from) => words.next(from));
-    // A summary may be of what is not there yet, and is refused then; the clock moved on all the same.
+    const events = numbers.map((from) => generator.next(from));
+    // A summary of events that do not exist yet is refused; the clock still advances.
     const appends = appendsOf(events, together).map(async (some) =>
       service.appendEvents({ session, events: some }).catch(() => undefined),
     );

@@ -24,7 +24,7 @@ const controls = {
   summary: fc.record({ summary: fc.tuple(place, place) }),
   rewind: fc.record({ rewind: place }),
 };
-/** Summaries are by nobody who is counted, so that they are no turns. */
+/** Summaries have the author `system`, so they do not count as turns. */
 const summary: fc.Arbitrary<Append> = fc
   .tuple(append, controls.summary, fc.nat({ max: 9 }))
   .map(([base, control, rarity]) => ({
@@ -70,7 +70,7 @@ const create = fc.record({
   state: delta,
 });
 
-/** Mostly to another id than its own. */
+/** Mostly with a new id. */
 const fork = fc.record({
   kind: fc.constant('fork' as const),
   key: sessionKey,
@@ -156,7 +156,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   },
 );
 
-/** A session to begin with, and then anything; of this length on average, since short ones shrink best. */
+/** A create operation, then `length` operations on average. Short sequences shrink best. */
 export function operationsOf(length: number): fc.Arbitrary<Operation[]> {
   const rest = fc.array(operation, { maxLength: 2 * length, size: 'max' });
   return fc.tuple(create, rest).map((operations) => operations.flat());

@@ -1,5 +1,5 @@
 import type { AppendEventsResult, EventInput } from '../../src/index.js';
-import { scribbleOn, variationOf, withControl } from './append-steps.js';
+import { mutate, variationOf, withControl } from './append-steps.js';
 import { type LockStep, type ResolvedTarget, same } from './lock-step.js';
 import type { GivenEvent } from './model/entries.js';
 import type { AppendedEntries } from './model/model.js';
@@ -56,7 +56,7 @@ async function submit(
     const submitted = kept.filter(({ partial }) => !partial);
     for (const [index, { event }] of model.entries.entries()) step.given.set(event, submitted[index] ?? {});
   }
-  for (const event of [...given, ...storedOf(real)]) scribbleOn(event);
+  for (const event of [...given, ...storedOf(real)]) mutate(event);
   if (pair) step.checkPair(pair);
 }
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/index.js';
 
-/** A clock that stands still until it is set. */
+/** A clock that changes only when it is set. */
 export interface ManualClock extends Clock {
   time: number;
 }

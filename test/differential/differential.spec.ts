@@ -9,13 +9,13 @@ import { Model } from './model/model.js';
 import { compareAll, perform } from './perform.js';
 import { TIMEOUT_MS, searching, sequencesOf } from './runs.js';
 
-describe.each(testStores)('A model of the contract beside $name', (store) => {
+describe.each(testStores)('SessionService on $name', (store) => {
   const { numRuns, length } = sequencesOf(store.name);
 
   it(
-    `answers alike, ${numRuns} × ${length} operations, SEED=${seed}`,
+    `behaves like the model of the contract, ${numRuns} × ${length} operations, SEED=${seed}`,
     async () => {
-      const alike = fc.asyncProperty(settings, operationsOf(length), async (configured, sequence) => {
+      const behavesLikeModel = fc.asyncProperty(settings, operationsOf(length), async (configured, sequence) => {
         const clock = manualClock();
         const { ttl, ...history } = configured;
         const opened = await store.open({ clock });
@@ -34,7 +34,7 @@ describe.each(testStores)('A model of the contract beside $name', (store) => {
           await opened.destroy();
         }
       });
-      await fc.assert(alike, { ...searching, numRuns });
+      await fc.assert(behavesLikeModel, { ...searching, numRuns });
     },
     TIMEOUT_MS,
   );

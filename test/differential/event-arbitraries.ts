@@ -7,7 +7,7 @@ const tool = fc.constantFrom({ id: 'c1', name: 'f' }, { id: 'c2', name: 'f' }, {
 const text = fc.constantFrom<GivenPart>({ text: 'hello' }, { text: '' }, { text: 'A\u030A' });
 const call = tool.map((functionCall): GivenPart => ({ functionCall }));
 const response = tool.map((functionResponse): GivenPart => ({ functionResponse }));
-const said = fc.oneof(
+const message = fc.oneof(
   { weight: 5, arbitrary: fc.record({ author: fc.constantFrom('user', 'User'), parts: fc.tuple(text) }) },
   { weight: 3, arbitrary: fc.record({ author: fc.constant('agent'), parts: fc.array(text, { maxLength: 2 }) }) },
   {
@@ -27,7 +27,7 @@ const said = fc.oneof(
 export function eventDrafts(longestAge: number): fc.Arbitrary<EventDraft> {
   return fc
     .tuple(
-      said,
+      message,
       someChanges,
       fc.record({
         id: rarely(fc.constantFrom('e1', 'e2', '__proto__', 'e:{4}'), 5),
@@ -37,5 +37,5 @@ export function eventDrafts(longestAge: number): fc.Arbitrary<EventDraft> {
         inSeconds: fc.nat({ max: 3 }).map((rarity) => rarity === 0),
       }),
     )
-    .map(([words, changed, rest]) => ({ ...words, ...changed, ...rest }));
+    .map(([fields, changed, rest]) => ({ ...fields, ...changed, ...rest }));
 }

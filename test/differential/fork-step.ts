@@ -2,7 +2,7 @@ import { type LockStep, same } from './lock-step.js';
 import { seen, seenObject, seenSession } from './observations.js';
 import type { Fork } from './operations.js';
 
-/** A fork goes to the id of another session of the user, or to one that the service chooses. */
+/** The fork gets the id of another session of the user, or a generated one. */
 export async function fork(step: LockStep, { key, newKey, isBlank, atSeq }: Fork): Promise<void> {
   const lastSeq = step.model.store.live(key)?.lastSeq ?? 0;
   const moment = atSeq === undefined ? undefined : atSeq % (lastSeq + 2);

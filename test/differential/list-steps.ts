@@ -1,4 +1,4 @@
-import { scribbleOn } from './append-steps.js';
+import { mutate } from './append-steps.js';
 import { type LockStep, same } from './lock-step.js';
 import { listedEvents, listedSessions } from './model/lists.js';
 import { outcomeOf, seen, seenEntry, seenEvent, seenListed, seenSession } from './observations.js';
@@ -52,6 +52,6 @@ export async function listEvents(step: LockStep, operation: ListEvents): Promise
     );
     if (!('value' in page)) return;
     cursor = page.value.nextCursor;
-    for (const event of page.value.events) scribbleOn(event);
+    for (const event of page.value.events) mutate(event);
   }
 }

@@ -8,24 +8,27 @@ import type { ModelKey } from './model/model-session.js';
 import type { EventDraft, Expectation, Target } from './operations.js';
 import { type Outcome, outcomeOf, seenObject, seenSession, valueOf } from './observations.js';
 
-/** A session object of the service, and what the model holds in its place. */
+/** A session object of the service and its counterpart in the model. */
 export interface Pair {
   readonly real: Session;
   readonly model: ModelObject;
 }
 
-/** Whom an operation is about: through an object at hand, or by key alone. */
+/** The target of an operation: an object that the caller holds, or a key. */
 export interface ResolvedTarget {
   readonly key: ModelKey;
   readonly pair: Pair | undefined;
   readonly session: Session | { readonly id: string; readonly appName: string; readonly userId: string };
 }
 
-/** Callers hold few objects, and hardly any of sessions that are gone, or most operations would be refused. */
-const MOST_OBJECTS = 6;
-const MOST_OF_GONE_SESSIONS = 1;
+/**
+ * A caller holds few objects, and at most one of a session that no longer exists, so that most operations are not
+ * refused.
+ */
+const MAX_OBJECTS = 6;
+const MAX_OF_MISSING_SESSIONS = 1;
 
-/** Service and model side by side, with the same clock, and the session objects that their caller holds. */
+/** Runs service and model side by side with the same clock, and holds the caller's session objects. */
 export class LockStep {
   readonly given = new WeakMap<Entry['event'], GivenEvent>();
   #pairs: Pair[] = [];
@@ -41,12 +44,12 @@ export class LockStep {
   }
 
   hold(pair: Pair): void {
-    this.#pairs = [...this.#pairs, pair].slice(-MOST_OBJECTS);
+    this.#pairs = [...this.#pairs, pair].slice(-MAX_OBJECTS);
   }
 
   pairAt(place: number): Pair | undefined {
     const isGone = ({ model }: Pair) => this.model.store.live(model.session.key) !== model.session;
-    const gone = new Set(this.#pairs.filter(isGone).slice(0, -MOST_OF_GONE_SESSIONS));
+    const gone = new Set(this.#pairs.filter(isGone).slice(0, -MAX_OF_MISSING_SESSIONS));
     this.#pairs = this.#pairs.filter((pair) => !gone.has(pair));
     return this.#pairs[place % this.#pairs.length];
   }
@@ -74,7 +77,7 @@ export class LockStep {
     };
   }
 
-  /** Does the same on both sides; the model is told what the service chose, such as ids. */
+  /** Runs an operation on both sides. The model gets the result of the service, for generated ids. */
   async both<R, M>(
     real: () => Promise<R>,
     model: (result: R | undefined) => M,
@@ -91,7 +94,7 @@ export class LockStep {
   }
 }
 
-const UNKNOWN: ModelKey = { appName: 'nobody', userId: 'nobody', sessionId: 'nobody' };
+const UNKNOWN: ModelKey = { appName: 'unknown', userId: 'unknown', sessionId: 'unknown' };
 
 export function same(real: unknown, model: unknown, what: string): void {
   const [actual, expected] = [JSON.stringify(real, null, 1), JSON.stringify(model, null, 1)];

@@ -20,18 +20,18 @@ const FILTERS = [
   { maxEvents: 6, numRecentEvents: 3, eventTtlSeconds: 10 },
 ];
 const NARROWINGS: readonly Narrowing[] = [{}, { numRecentEvents: 1 }, { numRecentEvents: 9 }, { afterSeq: 100 }];
-const CHECK_EVERY = 50;
-/** A trimmed log is looked at while the events that were just cut off would still be near. */
-const TRIMMED_EVERY = 64;
-const LOOKS_AFTER_TRIMMING = 5;
+const CHECK_INTERVAL = 50;
+/** A trimmed log is checked right after each trim, while the removed events would still be close to the view. */
+const TRIM_INTERVAL = 64;
+const CHECKS_AFTER_TRIMMING = 5;
 
-describe.each(testStores)('A long log in $name', (store) => {
+describe.each(testStores)('a long log in $name', (store) => {
   const { numRuns, minLength, maxLength } = longLogsOf(store.name);
   const size = `${numRuns} × ${minLength}–${maxLength} events, SEED=${seed}`;
   const logs = longLogs(minLength, maxLength);
 
   it(
-    `is read through windows as if it were read whole, ${size}`,
+    `gives the same views when it is read in windows as when it is read completely, ${size}`,
     async () => {
       await fc.assert(
         fc.asyncProperty(logs, (log) => compare(store, log, FILTERS, { keepHistory: true })),
@@ -42,7 +42,7 @@ describe.each(testStores)('A long log in $name', (store) => {
   );
 
   it(
-    `shows the same after it was trimmed, ${size}`,
+    `gives the same views after it was trimmed, ${size}`,
     async () => {
       const filter = fc.constantFrom(...FILTERS.filter(({ maxEvents }) => maxEvents > 0));
       await fc.assert(
@@ -54,10 +54,10 @@ describe.each(testStores)('A long log in $name', (store) => {
   );
 });
 
-/** Appends a log and now and then reads it, through every filter and every narrowing, beside the model. */
+/** Appends a log. At intervals, compares the view with the model for each filter and each narrowing. */
 async function compare(
   store: TestStore,
-  { numbers, talk }: LongLog,
+  { numbers, userPercent }: LongLog,
   filters: readonly Omit<HistorySettings, 'keepHistory'>[],
   { keepHistory }: Pick<HistorySettings, 'keepHistory'>,
 ): Promise<void> {
@@ -76,7 +76,7 @@ async function compare(
     model.create(KEY);
     for (const [index, number] of numbers.entries()) {
       clock.time += 100;
-      const event = eventOf(number, { talk, log, now: clock.time, isTrimmed: !keepHistory });
+      const event = eventOf(number, { userPercent, log, now: clock.time, isTrimmed: !keepHistory });
       const state = { n: number % 7, [`k${number % 5}`]: number };
       const changed = event.actions?.compaction
         ? event
@@ -86,8 +86,10 @@ async function compare(
       await writer?.service.append({ session: { ...KEY, id: KEY.sessionId }, event: { ...changed, id } as EventInput });
       model.append({ target: KEY, given: { ...changed, id }, assignedId: id });
       if (!keepHistory) await writer?.service.whenIdle();
-      const isLook = keepHistory ? (index + 1) % CHECK_EVERY === 0 : (index + 1) % TRIMMED_EVERY < LOOKS_AFTER_TRIMMING;
-      if (!isLook && index < numbers.length - 1) continue;
+      const isCheck = keepHistory
+        ? (index + 1) % CHECK_INTERVAL === 0
+        : (index + 1) % TRIM_INTERVAL < CHECKS_AFTER_TRIMMING;
+      if (!isCheck && index < numbers.length - 1) continue;
       for (const { filter, service } of readers) {
         const reading = new Model({ ...filter, ttl: NO_TTL }, clock, model.store);
         for (const config of NARROWINGS) {

@@ -4,7 +4,7 @@ import type { Model } from './model/model.js';
 import type { ModelObject } from './model/model-object.js';
 import type { ModelSession } from './model/model-session.js';
 
-/** What became of an operation: its result, or the code of its refusal. */
+/** The result of an operation: its value, or the code of its error. */
 export type Outcome<T> = { readonly value: T } | { readonly code: string };
 
 export async function outcomeOf<T>(run: () => T | Promise<T>): Promise<Outcome<T>> {
@@ -20,12 +20,12 @@ export function valueOf<T>(outcome: Outcome<T>): T | undefined {
   return 'value' in outcome ? outcome.value : undefined;
 }
 
-/** The same outcome, with what can be compared in place of its result. */
+/** The same outcome with comparable data instead of its value. */
 export function seen<T>(outcome: Outcome<T>, see: (value: T) => unknown): unknown {
   return 'value' in outcome ? see(outcome.value) : outcome;
 }
 
-/** An event with its fields in one order; what is inside of them stays in the order it has. */
+/** An event with its fields in a fixed order. Nested values keep their order. */
 export function seenEvent(event: object): unknown {
   const { actions = {}, ...fields } = event as GivenEvent;
   return sorted({ ...fields, actions: sorted({ stateDelta: {}, ...actions }) });

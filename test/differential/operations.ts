@@ -1,13 +1,13 @@
 import type { GivenPart } from './model/entries.js';
 import type { ModelKey } from './model/model-session.js';
 
-/** State keys and values; a list, since a key may be named `__proto__`. */
+/** State keys and values; a list, because a key can be named `__proto__`. */
 export type Pairs = readonly (readonly [key: string, value: unknown])[];
 
-/** Through which of the session objects at hand, or by which key, an operation goes. */
+/** The target of an operation: one of the held session objects, or a key. */
 export type Target = { readonly object: number } | { readonly key: ModelKey };
 
-/** What a caller expects the version to be; numbers are distances from the last `seq`. */
+/** The version that a caller expects. Numbers are relative to the last `seq`. */
 export type Expectation = 'anything' | 'as loaded' | number;
 
 export interface EventDraft {
@@ -18,13 +18,13 @@ export interface EventDraft {
   readonly delta: Pairs;
   readonly removals: readonly string[];
   readonly customMetadata?: unknown;
-  /** Age of its timestamp in milliseconds; none is given without it. */
+  /** Age of the timestamp in milliseconds. Without it, the event has no timestamp. */
   readonly age?: number | undefined;
   /** Whether the timestamp is given in seconds. */
   readonly inSeconds: boolean;
 }
 
-/** A place in a log, as a number that is scaled to the log when its turn comes. */
+/** A position in a log, as a number that is scaled to the log when the operation runs. */
 type Place = number;
 
 export interface Create {
@@ -103,7 +103,7 @@ export interface ListSessions {
   readonly limit: number;
   readonly order: 'asc' | 'desc';
   readonly orderBy: 'lastUpdateTime' | 'createTime';
-  /** Whether to go by page numbers and totals. */
+  /** Whether to use page numbers and totals. */
   readonly byPage: boolean;
 }
 
@@ -141,6 +141,6 @@ export type Operation =
   | ListEvents
   | { readonly kind: 'delete'; readonly key: ModelKey }
   | { readonly kind: 'pass time'; readonly ms: number }
-  /** Until something comes to its end, or a moment before. */
+  /** Until something expires, or a moment before. */
   | { readonly kind: 'wait for an end'; readonly which: number; readonly early: number }
   | { readonly kind: 'purge'; readonly batchSize: number };

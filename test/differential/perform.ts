@@ -7,7 +7,7 @@ import type { Operation } from './operations.js';
 import { fork } from './fork-step.js';
 import { changeState, create, get, passTime, purge, sharedState, waitForAnEnd } from './session-steps.js';
 
-/** Does one operation on both sides and compares what comes of it. */
+/** Runs one operation on both sides and compares the results. */
 export async function perform(step: LockStep, operation: Operation): Promise<void> {
   switch (operation.kind) {
     case 'create':
@@ -47,7 +47,7 @@ export async function perform(step: LockStep, operation: Operation): Promise<voi
   }
 }
 
-/** Compares everything there is: each session with its log, all lists, and that nothing else is stored. */
+/** Compares all sessions, logs and lists, and checks that nothing else is stored. */
 export async function compareAll(step: LockStep, raw: OpenStorage['raw']): Promise<void> {
   for (const pair of step.pairs) step.checkPair(pair);
   const keys = step.model.store.all().map(({ key }) => key);

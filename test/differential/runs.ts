@@ -1,19 +1,19 @@
 import { env } from 'node:process';
 import { seed } from '../support/random.js';
 
-/** RUNS tries more, and may take its time. */
+/** With `RUNS`, more sequences are tried, which may take longer. */
 export const TIMEOUT_MS = env['RUNS'] === undefined ? 120_000 : 900_000;
 
-/** For fast-check: also ends the search for a smaller counterexample in time to report the one that is there. */
+/** For fast-check. Limits the time for shrinking, so that the counterexample is reported in time. */
 export const searching = { seed, interruptAfterTimeLimit: TIMEOUT_MS / 3 };
 
 interface Scale {
-  /** Sequences of operations, and how long they are on average. */
+  /** The number of operation sequences and their average length. */
   readonly sequences: { readonly numRuns: number; readonly length: number };
   readonly longLogs: { readonly numRuns: number; readonly minLength: number; readonly maxLength: number };
 }
 
-/** How much to try: a store that is fast can be tried more. */
+/** How much to try. Fast stores are tried more. */
 const SCALES: Record<string, Scale> = {
   memory: {
     sequences: { numRuns: 500, length: 60 },
@@ -37,7 +37,7 @@ function scaled<T extends { readonly numRuns: number }>(scale: T): T {
   return env['RUNS'] === undefined ? scale : { ...scale, numRuns: Number(env['RUNS']) };
 }
 
-/** As many runs as RUNS says, or else so many. */
+/** The number of runs that `RUNS` sets, or the given default. */
 export function runsOr(numRuns: number): number {
   return scaled({ numRuns }).numRuns;
 }

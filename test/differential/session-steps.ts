@@ -86,8 +86,8 @@ export async function sharedState(step: LockStep, operation: OperationOf<'shared
 }
 
 /**
- * Never so far back that something comes to life again, whether expired or too old for a view: whether it
- * may is left to the stores, and to what an object remembers.
+ * Never moves the clock back so far that something expired, or too old for a view, becomes live again: the contract
+ * does not define that.
  */
 export function passTime(step: LockStep, ms: number): void {
   if (ms < 0 && step.model.settings.eventTtlSeconds > 0) return;
@@ -96,7 +96,7 @@ export function passTime(step: LockStep, ms: number): void {
   step.clock.time = Math.max(now + ms, ...over);
 }
 
-/** Then looks at what is there, in a way that keeps nothing alive. */
+/** Then lists all sessions, which renews nothing. */
 export async function waitForAnEnd(step: LockStep, { which, early }: OperationOf<'wait for an end'>): Promise<void> {
   const now = step.clock.time;
   const ends = step.model.store.expiries().filter((expiry) => expiry > now && Number.isFinite(expiry));

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { ModelKey } from './model/model-session.js';
 import type { Pairs } from './operations.js';
 
-/** Mostly nothing: something once in so many times. */
+/** Mostly `undefined`; a value once in `times` cases. */
 export function rarely<T>(arbitrary: fc.Arbitrary<T>, times: number): fc.Arbitrary<T | undefined> {
   return fc.oneof({ weight: times - 1, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary });
 }
@@ -10,7 +10,7 @@ export function rarely<T>(arbitrary: fc.Arbitrary<T>, times: number): fc.Arbitra
 const KEYS: readonly ModelKey[] = [
   ...Array.from({ length: 15 }, () => ({ appName: 'shop', userId: 'ann', sessionId: 's' })),
   { appName: 'shop', userId: 'ann', sessionId: '__proto__' },
-  // In UTF-16 the order of these two is another than in bytes.
+  // The order of these two differs between UTF-16 and bytes.
   { appName: 'shop', userId: 'ann', sessionId: '😀' },
   { appName: 'shop', userId: 'ann', sessionId: '～' },
   { appName: 'shop', userId: '{x}', sessionId: 's' },
@@ -38,7 +38,7 @@ export const value = fc.constantFrom<unknown[]>(
 );
 export const delta: fc.Arbitrary<Pairs> = fc.array(fc.tuple(stateKey, value), { maxLength: 3 });
 const removals = fc.array(stateKey, { maxLength: 2 });
-/** Mostly legal: now and then a key is set and removed at once, or has no name after its prefix. */
+/** Mostly valid. Rarely, a key is both set and removed, or has no name after its prefix. */
 export const changes = fc.tuple(delta, removals, fc.nat({ max: 19 })).map(([set, removed, rarity]) => ({
   delta: rarity === 0 ? [...set, ['user:', 1] as const] : set,
   removals: rarity === 1 ? removed : removed.filter((name) => !set.some(([other]) => other === name)),

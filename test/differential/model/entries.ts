@@ -1,4 +1,4 @@
-/** An event as a caller may give it; only what the rules look at is named. */
+/** An event as a caller passes it. Only the fields that the rules use are declared. */
 export interface GivenEvent {
   id?: string;
   author?: string;
@@ -20,11 +20,11 @@ export interface GivenPart {
   functionResponse?: { id?: string; name?: string };
 }
 
-/** One line of a log: the event as it is stored, and what is remembered about its append. */
+/** An entry of a log: the stored event, and data about its append. */
 export interface Entry {
   readonly seq: number;
   readonly event: GivenEvent & { id: string; timestamp: number };
-  /** What was submitted, but for the timestamp, as text: the same for the same content. */
+  /** The submitted content as text, without the timestamp: equal for equal content. */
   readonly submitted: string;
   readonly appendedAt: number;
 }
@@ -45,7 +45,7 @@ export function partsOf({ event }: Entry): GivenPart[] {
   return event.content?.parts ?? [];
 }
 
-/** Where a shortened view may begin. */
+/** Whether a limited view can begin here. */
 export function isAnchor(entry: Entry): boolean {
   return isSummary(entry) || (isByUser(entry) && !partsOf(entry).some((part) => part.functionResponse));
 }

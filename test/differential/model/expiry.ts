@@ -6,12 +6,12 @@ export interface TtlSettings {
   readonly refreshOnRead: boolean;
 }
 
-/** Something that may come to an end; `Infinity` where it does not. */
-export interface Lasting {
+/** Data that can expire; `Infinity` means never. */
+export interface Expiring {
   expiresAt: number;
 }
 
-export function isAlive({ expiresAt }: Lasting, now: number): boolean {
+export function isAlive({ expiresAt }: Expiring, now: number): boolean {
   return now < expiresAt;
 }
 
@@ -19,9 +19,9 @@ export function expiryFrom(now: number, { enabled }: TtlSettings, seconds: numbe
   return enabled && seconds > 0 ? now + seconds * 1000 : Infinity;
 }
 
-/** Renews what has used up more than a tenth of its life. */
-export function renewIfDue(lasting: Lasting, now: number, ttl: TtlSettings, seconds: number): void {
-  if (!ttl.enabled || seconds === 0 || !isAlive(lasting, now)) return;
-  const left = lasting.expiresAt - now;
-  if (left * 10 < seconds * 1000 * 9) lasting.expiresAt = expiryFrom(now, ttl, seconds);
+/** Renews an expiry of which more than a tenth has passed. */
+export function renewIfDue(expiring: Expiring, now: number, ttl: TtlSettings, seconds: number): void {
+  if (!ttl.enabled || seconds === 0 || !isAlive(expiring, now)) return;
+  const left = expiring.expiresAt - now;
+  if (left * 10 < seconds * 1000 * 9) expiring.expiresAt = expiryFrom(now, ttl, seconds);
 }

@@ -1,16 +1,16 @@
 import { type Entry, type GivenPart, isAnchor, isSummary, partsOf } from './entries.js';
 
-/** How much of a view is shown; 0 switches a setting off. */
+/** The limits of a view; 0 switches a limit off. */
 export interface Filter {
   readonly newest: number;
   readonly maxAgeMs: number;
-  /** What lies before this event was left out before, and is only fetched back. */
+  /** Events before this one were left out earlier, and are included only to complete the view. */
   readonly fromSeq?: number | undefined;
 }
 
 const PULL_BACK = 20;
 
-/** Age, newest N, tool calls, anchor, summary: what is left of a view. */
+/** Applies age, newest N, tool calls, anchor and summary to a view. */
 export function filterView(view: readonly Entry[], filter: Filter, now: number): Entry[] {
   const { newest, maxAgeMs, fromSeq } = filter;
   if (newest === 0 && maxAgeMs === 0 && fromSeq === undefined) return [...view];
@@ -19,21 +19,21 @@ export function filterView(view: readonly Entry[], filter: Filter, now: number):
   const tail = tailOf(view, filter, now);
   const before = beforeFirst(events, tail);
 
-  const isUsedUp = fromSeq !== undefined || (newest > 0 && tail.length === newest);
+  const isLimited = fromSeq !== undefined || (newest > 0 && tail.length === newest);
   const head = summary && isYoung(summary, filter, now) ? [summary] : [];
-  const goesOn = head.length > 0 && !(isUsedUp && before.length > 0);
-  const firstAnchor = goesOn ? -1 : tail.findIndex(isAnchor);
+  const continuesSummary = head.length > 0 && !(isLimited && before.length > 0);
+  const firstAnchor = continuesSummary ? -1 : tail.findIndex(isAnchor);
   const wanted = firstAnchor >= 0 ? tail.slice(firstAnchor) : tail;
   const reachable = events.slice(Math.max(0, before.length - PULL_BACK));
   const kept = withCalls(wanted, reachable);
 
-  if (goesOn || (kept[0] && isAnchor(kept[0]))) return [...head, ...kept];
+  if (continuesSummary || (kept[0] && isAnchor(kept[0]))) return [...head, ...kept];
   const anchor = beforeFirst(events, kept).findLast(isAnchor);
   const front = [...head, ...(anchor ? [anchor] : [])];
   return [...(front.length === 0 && summary ? [summary] : front), ...kept];
 }
 
-/** What age and number leave, but for the summary. */
+/** The events that the limits on age and number allow, without the summary. */
 export function tailOf(view: readonly Entry[], filter: Filter, now: number): Entry[] {
   const { newest, fromSeq = 0 } = filter;
   const young = view.filter((entry) => !isSummary(entry) && isYoung(entry, filter, now) && entry.seq >= fromSeq);
@@ -44,38 +44,40 @@ function isYoung({ event, appendedAt }: Entry, { maxAgeMs }: Filter, now: number
   return maxAgeMs === 0 || now - Math.min(event.timestamp, appendedAt) <= maxAgeMs;
 }
 
-/** Fetches calls back until none is missing, after all answers left whose calls cannot be reached. */
+/** Adds calls until none is missing. Responses whose calls are out of reach are removed first. */
 function withCalls(wanted: readonly Entry[], reachable: readonly Entry[]): Entry[] {
-  const lost = lostAnswers(reachable);
-  const shown = new Set(wanted.filter((entry) => !lost.has(entry)));
+  const orphaned = orphanedResponses(reachable);
+  const shown = new Set(wanted.filter((entry) => !orphaned.has(entry)));
   const begin = wanted[0] ? reachable.indexOf(wanted[0]) : reachable.length;
   for (let size = -1; size !== shown.size;) {
     size = shown.size;
-    for (const answer of shown) {
-      for (const call of callsFor(answer, reachable, lost)) {
+    for (const response of shown) {
+      for (const call of callsFor(response, reachable, orphaned)) {
         const place = call ? reachable.indexOf(call) : begin;
         const fetched = place < begin ? reachable.slice(place, begin) : call ? [call] : [];
-        for (const entry of fetched) if (!lost.has(entry)) shown.add(entry);
+        for (const entry of fetched) if (!orphaned.has(entry)) shown.add(entry);
       }
     }
   }
   return reachable.filter((entry) => shown.has(entry));
 }
 
-/** In order, since the answers to calls of an event that is lost are lost as well. */
-function lostAnswers(reachable: readonly Entry[]): Set<Entry> {
-  const lost = new Set<Entry>();
-  for (const entry of reachable) if (callsFor(entry, reachable, lost).includes(undefined)) lost.add(entry);
-  return lost;
+/** In log order, because a response to a call in an orphaned event is orphaned too. */
+function orphanedResponses(reachable: readonly Entry[]): Set<Entry> {
+  const orphaned = new Set<Entry>();
+  for (const entry of reachable) if (callsFor(entry, reachable, orphaned).includes(undefined)) orphaned.add(entry);
+  return orphaned;
 }
 
-/** For each answer in an entry the last entry before that calls for it, if any that is not lost does. */
-function callsFor(entry: Entry, reachable: readonly Entry[], lost: ReadonlySet<Entry>): (Entry | undefined)[] {
+/**
+ * For each response in an entry, the last earlier entry with its call, or `undefined`. Orphaned entries do not count.
+ */
+function callsFor(entry: Entry, reachable: readonly Entry[], orphaned: ReadonlySet<Entry>): (Entry | undefined)[] {
   const parts = partsOf(entry);
-  const before = beforeFirst(reachable, [entry]).filter((other) => !lost.has(other));
+  const before = beforeFirst(reachable, [entry]).filter((other) => !orphaned.has(other));
   return parts.flatMap(({ functionResponse }, index) => {
-    if (!functionResponse || callsIn(parts.slice(0, index)).some(isAnsweredBy(functionResponse))) return [];
-    return [before.findLast((other) => callsIn(partsOf(other)).some(isAnsweredBy(functionResponse)))];
+    if (!functionResponse || callsIn(parts.slice(0, index)).some(isCallOf(functionResponse))) return [];
+    return [before.findLast((other) => callsIn(partsOf(other)).some(isCallOf(functionResponse)))];
   });
 }
 
@@ -89,6 +91,7 @@ function callsIn(parts: readonly GivenPart[]): Call[] {
   return parts.flatMap(({ functionCall }) => functionCall ?? []);
 }
 
-function isAnsweredBy(answer: Call): (call: Call) => boolean {
-  return ({ id, name }) => (answer.id === undefined ? id === undefined && name === answer.name : id === answer.id);
+function isCallOf(response: Call): (call: Call) => boolean {
+  return ({ id, name }) =>
+    response.id === undefined ? id === undefined && name === response.name : id === response.id;
 }

@@ -4,22 +4,22 @@ import { wholeView } from './moments.js';
 import { type Changes, type StateMap, apply, only, storedChangesOf } from './state.js';
 import { contentText } from './submission.js';
 
-/** The log and the beginning that a fork of a log has. */
+/** The initial state and the log of a fork. */
 export interface ModelFork {
   readonly initial: Changes;
   readonly log: Entry[];
 }
 
-/** What was seen of a log at its end, as a log of its own. */
+/** The fork of a log: the view at its end, as a new log. */
 export function forkOf(initial: Changes, source: readonly Entry[]): ModelFork {
   const view = wholeView(source);
-  const said = view.filter((entry) => !isSummary(entry));
+  const visible = view.filter((entry) => !isSummary(entry));
   const summary = view.find(isSummary);
-  const log: Entry[] = summary ? [standingForNothing(summary, said)] : [];
-  const base = stateBefore(initial, source, said[0]);
+  const log: Entry[] = summary ? [coveringNothing(summary, visible)] : [];
+  const base = stateBefore(initial, source, visible[0]);
   const state = new Map(base);
-  for (const [index, entry] of [...said, undefined].entries()) {
-    if (index > 0) bridge(log, state, stateBefore(initial, source, entry), lastRewindBefore(source, entry));
+  for (const [index, entry] of [...visible, undefined].entries()) {
+    if (index > 0) appendStateChange(log, state, stateBefore(initial, source, entry), lastRewindBefore(source, entry));
     if (!entry) break;
     log.push({ ...entry, seq: log.length + 1 });
     apply(state, only(storedChangesOf(entry.event.actions), 'session'));
@@ -27,7 +27,7 @@ export function forkOf(initial: Changes, source: readonly Entry[]): ModelFork {
   return { initial: { set: [...base], removed: [] }, log };
 }
 
-/** The session's own state directly before an entry, or at the end. */
+/** The session's own state right before an entry, or at the end. */
 function stateBefore(initial: Changes, log: readonly Entry[], end: Entry | undefined): StateMap {
   const state: StateMap = new Map();
   apply(state, only(initial, 'session'));
@@ -42,8 +42,8 @@ function lastRewindBefore(log: readonly Entry[], end: Entry | undefined): Entry 
   return log.slice(0, end ? log.indexOf(end) : log.length).findLast(isRewind);
 }
 
-/** Where the way from one event to the next changed the state, the rewind on that way does so in the fork. */
-function bridge(log: Entry[], state: StateMap, wanted: StateMap, rewind: Entry | undefined): void {
+/** If the state changed between two visible events because of a rewind, the fork gets a copy of that rewind. */
+function appendStateChange(log: Entry[], state: StateMap, wanted: StateMap, rewind: Entry | undefined): void {
   const isOther = ([key, value]: [string, unknown]): boolean => !state.has(key) || !isSame(state.get(key), value);
   const set = [...wanted].filter(isOther).sort(([a], [b]) => (a < b ? -1 : 1));
   const removed = [...state.keys()].filter((key) => !wanted.has(key)).sort();
@@ -56,17 +56,17 @@ function bridge(log: Entry[], state: StateMap, wanted: StateMap, rewind: Entry |
   apply(state, { set, removed });
 }
 
-function standingForNothing(summary: Entry, said: readonly Entry[]): Entry {
+function coveringNothing(summary: Entry, visible: readonly Entry[]): Entry {
   const { event } = summary;
   const { toSeq } = event.actions?.compaction ?? { toSeq: 0 };
-  const isTaken = said.some((entry) => entry.event.id === 'summary:0');
+  const isTaken = visible.some((entry) => entry.event.id === 'summary:0');
   const id = event.id === `summary:${toSeq}` && !isTaken ? 'summary:0' : event.id;
   const actions = { ...event.actions, compaction: { ...event.actions?.compaction, fromSeq: 0, toSeq: 0 } };
   const copy = { ...event, id, actions };
   return { ...summary, seq: 1, event: copy, submitted: contentText(copy) };
 }
 
-/** As JSON: the order of keys says nothing, and an empty list is no empty object. */
+/** Compares as JSON: key order does not matter, and an empty list differs from an empty object. */
 function isSame(one: unknown, other: unknown): boolean {
   return isDeepStrictEqual(asJson(one), asJson(other));
 }

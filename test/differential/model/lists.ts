@@ -9,7 +9,7 @@ export interface ModelList {
   readonly orderBy: 'lastUpdateTime' | 'createTime';
 }
 
-/** All sessions of a list, in its order. */
+/** All sessions of a list, in order. */
 export function listedSessions(store: ModelStore, { appName, userId, order, orderBy }: ModelList): ModelSession[] {
   const direction = order === 'asc' ? 1 : -1;
   return store
@@ -18,17 +18,14 @@ export function listedSessions(store: ModelStore, { appName, userId, order, orde
     .sort((a, b) => direction * (a[orderBy] - b[orderBy] || compareKeys(a, b)));
 }
 
-export interface LogStretch {
+export interface LogRange {
   readonly afterSeq?: number | undefined;
   readonly beforeSeq?: number | undefined;
   readonly order: 'asc' | 'desc';
 }
 
-/** All events of a stretch of a log, in its order. */
-export function listedEvents(
-  { log }: ModelSession,
-  { afterSeq = 0, beforeSeq = Infinity, order }: LogStretch,
-): Entry[] {
+/** All events in a range of a log, in order. */
+export function listedEvents({ log }: ModelSession, { afterSeq = 0, beforeSeq = Infinity, order }: LogRange): Entry[] {
   const found = log.filter(({ seq }) => seq > afterSeq && seq < beforeSeq);
   return order === 'asc' ? found : found.toReversed();
 }

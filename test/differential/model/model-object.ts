@@ -6,28 +6,28 @@ import { type Changes, type StateMap, changesOf, only, scopeOf } from './state.j
 
 const REMOVED = Symbol('removed');
 
-/** What an object was loaded with: what its reader asked for, and what that left out. */
+/** How an object was loaded: the caller's narrowing, and what it left out. */
 interface Loading {
   readonly narrowing: Narrowing;
   readonly leftOut: number;
   readonly fromSeq: number | undefined;
 }
 
-/** The session object that a caller holds: what it was loaded with, and what it learned since. */
+/** A session object of a caller: what it loaded, and what it learned since. */
 export class ModelObject {
   version: number;
   conversationCount: number;
   lastUpdateTime: number;
-  /** Commits beyond `version` that it learned of, each with the last event before it that counts for versions. */
+  /** Commits after `version` that it knows, each with the last version-relevant event before it. */
   readonly #ahead = new Map<number, number>();
-  /** All that its view is made of, hidden by a filter or not. */
+  /** All events of its view, including those that a filter hides. */
   #known: Entry[];
-  /** Whether it is certain what it shows: not where an age was told by the time of an earlier try. */
+  /** Whether the shown events are defined: not if an age was computed with the time of an earlier attempt. */
   isCertain = true;
   #now = 0;
   readonly #seqOfKey = new Map<string, number>();
   readonly #pending = new Map<string, unknown>();
-  /** How long the log was when its view was read. */
+  /** The last `seq` of the log when the view was read. */
   #viewSeq: number;
 
   constructor(
@@ -68,7 +68,7 @@ export class ModelObject {
     else if (this.loaded.has(key)) this.#pending.set(key, REMOVED);
   }
 
-  /** What is to be saved. */
+  /** The unsaved changes. */
   pending(): Changes {
     const entries = [...this.#pending];
     return {
@@ -77,24 +77,24 @@ export class ModelObject {
     };
   }
 
-  /** Forgets what is pending and now saved. */
-  settle(): void {
+  /** Clears the unsaved changes after a save. */
+  clearPending(): void {
     this.#pending.clear();
   }
 
-  isNews({ seq }: Entry): boolean {
+  isNew({ seq }: Entry): boolean {
     return seq > this.version && !this.#ahead.has(seq);
   }
 
-  /** What an append through this object teaches it; `tipBefore` is what came before it, where that is known. */
+  /** Applies an append through this object; `tipBefore` is the tip before it, if known. */
   learn(entry: Entry, temp: Changes, tipBefore: number | undefined): void {
     this.#learnState(temp);
-    if (!this.isNews(entry)) return;
+    if (!this.isNew(entry)) return;
     const { set, removed } = only(changesOf(entry.event.actions), 'session', 'user', 'app');
-    const isNews = (key: string) => entry.seq > (this.#seqOfKey.get(key) ?? 0);
-    const news = { set: set.filter(([key]) => isNews(key)), removed: removed.filter(isNews) };
-    this.#learnState(news);
-    for (const key of [...news.set.map(([name]) => name), ...news.removed]) this.#seqOfKey.set(key, entry.seq);
+    const isNew = (key: string) => entry.seq > (this.#seqOfKey.get(key) ?? 0);
+    const fresh = { set: set.filter(([key]) => isNew(key)), removed: removed.filter(isNew) };
+    this.#learnState(fresh);
+    for (const key of [...fresh.set.map(([name]) => name), ...fresh.removed]) this.#seqOfKey.set(key, entry.seq);
 
     this.conversationCount = this.session.conversationCount;
     this.lastUpdateTime = this.session.lastUpdateTime;
@@ -104,7 +104,7 @@ export class ModelObject {
     }
   }
 
-  /** What it shows after an append that was news to it. */
+  /** Updates the shown events after an append that was new to it. */
   show(entry: Entry, filter: Filter, now: number): void {
     const isControl = this.session.log.some((other) => other.seq >= entry.seq && (isSummary(other) || isRewind(other)));
     if (isControl) {
@@ -123,7 +123,7 @@ export class ModelObject {
     this.shown = view.filter((shown) => isAfter(shown, narrowing) && placeOf(shown) > leftOut);
   }
 
-  /** Shows what a reader is shown who asks for this, and goes on from there. */
+  /** Loads the view that a reader with this narrowing gets. */
   load(filter: Filter, narrowing: Narrowing, now: number, isForOneRead = false): void {
     this.#now = now;
     const view = filterView(this.#known, filter, now);

@@ -8,7 +8,7 @@ export interface ModelKey {
   readonly sessionId: string;
 }
 
-/** A session: its whole log, and little else. Being another object makes it another incarnation. */
+/** A session with its whole log. A new object is a new incarnation. */
 export class ModelSession {
   readonly log: Entry[] = [];
   readonly createTime: number;
@@ -28,7 +28,7 @@ export class ModelSession {
     return this.log.length;
   }
 
-  /** The last event that is no summary. */
+  /** The last event that is not a summary. */
   get tipSeq(): number {
     return this.log.findLast((entry) => !isSummary(entry))?.seq ?? 0;
   }
@@ -41,7 +41,7 @@ export class ModelSession {
     return wholeView(this.log);
   }
 
-  /** The session's own state: what it began with, and what its events changed. */
+  /** The session's own state: the initial state and the changes of its events. */
   state(): StateMap {
     const state: StateMap = new Map();
     apply(state, only(this.initial, 'session'));

@@ -4,7 +4,7 @@ import { type ModelKey, ModelSession } from './model-session.js';
 import { SharedStates } from './shared-states.js';
 import { type Changes, type StateMap, changesOf, isEmpty, only, withoutPrefix } from './state.js';
 
-/** All that is stored, and when it comes to its end. */
+/** All stored data with its expiry. */
 export class ModelStore {
   readonly users: SharedStates;
   readonly apps: SharedStates;
@@ -48,12 +48,12 @@ export class ModelStore {
     return [...this.#sessions.values()];
   }
 
-  /** When what is stored comes to its end. */
+  /** The expiry times of all stored data. */
   expiries(): number[] {
     return [...this.all().map(({ expiresAt }) => expiresAt), ...this.users.expiries(), ...this.apps.expiries()];
   }
 
-  /** How much is stored. */
+  /** The number of stored items. */
   sizes(): { sessions: number; events: number; stateEntries: number } {
     const sessions = this.all();
     const ownKeys = sessions.reduce((count, session) => count + session.state().size, 0);
@@ -64,7 +64,7 @@ export class ModelStore {
     };
   }
 
-  /** State of all scopes, keys with their prefixes. */
+  /** The state of all scopes, with prefixed keys. */
   stateOf(session: ModelSession): StateMap {
     const now = this.clock.now();
     const { appName, userId } = session.key;

@@ -14,7 +14,7 @@ export interface ModelAppend {
   readonly target: ModelObject | ModelKey;
   readonly given: GivenEvent;
   readonly expectedVersion?: number | undefined;
-  /** The id that an event without one gets. */
+  /** The id for an event without one. */
   readonly assignedId: string;
 }
 
@@ -29,7 +29,7 @@ export interface AppendedEntries {
   readonly duplicate: boolean;
 }
 
-/** The contract, worked out the slow way: whole logs, walked from the beginning for every answer. */
+/** The contract, implemented simply and slowly: each result is computed from the whole log. */
 export class Model {
   constructor(
     readonly settings: ModelSettings,
@@ -65,7 +65,7 @@ export class Model {
   append({ given, assignedId, ...append }: ModelAppend): Entry & { duplicate: boolean } {
     const { entries, duplicate } = this.appendAll({ ...append, given: [given], assignedIds: [assignedId] });
     const [entry] = entries;
-    if (!entry) throw new Error('The model appended nothing');
+    if (!entry) throw new Error('The model appended no event');
     return { ...entry, duplicate };
   }
 
@@ -98,28 +98,28 @@ export class Model {
     });
     if (target instanceof ModelObject) {
       for (const [index, entry] of entries.entries()) {
-        const isNews = target.isNews(entry);
+        const isNew = target.isNew(entry);
         const before = index === 0 ? tipBefore : entry.seq - 1;
         target.learn(entry, only(changesOf(given[index]?.actions), 'temp'), isKnown ? undefined : before);
-        if (isNews) target.show(entry, this.appendFilter(), now);
-        // After a retry, what is too old is found by the time of the first try.
-        if (isNews && isKnown && this.settings.eventTtlSeconds > 0) target.isCertain = false;
+        if (isNew) target.show(entry, this.appendFilter(), now);
+        // After a retry, ages are computed with the time of the first attempt.
+        if (isNew && isKnown && this.settings.eventTtlSeconds > 0) target.isCertain = false;
       }
     }
     return { entries, duplicate: isKnown };
   }
 
-  /** Saves what is pending on an object; nothing where nothing is. */
+  /** Saves the unsaved changes of an object, if there are any. */
   update(object: ModelObject, assignedId: string, expectedVersion?: number): Entry | undefined {
     const { set, removed } = object.pending();
     if (isEmpty({ set, removed })) return undefined;
     const actions = { stateDelta: Object.fromEntries(set), stateRemovals: [...removed] };
     const entry = this.append({ target: object, given: { author: 'system', actions }, expectedVersion, assignedId });
-    object.settle();
+    object.clearPending();
     return entry;
   }
 
-  /** Reads the state of a user or an app, after changing it if there is anything to change. */
+  /** Reads the state of a user or an app, after applying the changes if there are any. */
   sharedState([appName = '', userId]: readonly string[], given: Changes): StateMap {
     const scope = userId === undefined ? 'app' : 'user';
     const [states, owner] = userId === undefined ? [this.store.apps, [appName]] : [this.store.users, [appName, userId]];
@@ -131,7 +131,7 @@ export class Model {
     return states.read(textOf(owner), now);
   }
 
-  /** Without events: of a new session, or in a list. */
+  /** An object without events, for a new session or a list. */
   open(session: ModelSession): ModelObject {
     return new ModelObject(session, this.store.stateOf(session), []);
   }
@@ -161,7 +161,7 @@ export class Model {
   }
 }
 
-/** Ids differ, and a summary or a rewind is alone. */
+/** Ids must differ, and a summary or a rewind cannot be in a batch. */
 function assertBatch(events: readonly (GivenEvent & { id: string })[]): void {
   if (events.length < 2) return;
   const ids = new Set(events.map(({ id }) => id));
@@ -169,12 +169,12 @@ function assertBatch(events: readonly (GivenEvent & { id: string })[]): void {
   if (ids.size < events.length || isControlled) throw new Refusal('INVALID_INPUT');
 }
 
-/** A timestamp that is not given is not compared. */
+/** A missing timestamp is not compared. */
 function isSame(original: Entry | undefined, { timestamp }: GivenEvent, submitted: string): boolean {
   return original?.submitted === submitted && (timestamp === undefined || timestamp === original.event.timestamp);
 }
 
-/** Summaries and rewinds must point into the log. */
+/** Summaries and rewinds must refer to existing events. */
 function assertPlaces(event: GivenEvent, lastSeq: number): void {
   const { compaction, rewind } = event.actions ?? {};
   const end = (compaction ?? rewind)?.toSeq ?? 0;

@@ -10,7 +10,7 @@ export function isAfter({ seq, event }: Entry, { afterSeq = 0, afterTimestamp = 
   return seq > afterSeq && event.timestamp >= afterTimestamp;
 }
 
-/** A summary stands before everything else. */
+/** A summary comes first in a view. */
 export function placeOf(entry: Entry): number {
   return isSummary(entry) ? 0 : entry.seq;
 }

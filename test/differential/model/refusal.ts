@@ -1,4 +1,4 @@
-/** What the model answers where the contract wants an error. */
+/** The error of the model where the contract requires one. */
 export class Refusal extends Error {
   constructor(readonly code: string) {
     super(code);

@@ -1,6 +1,6 @@
 import type { TtlSettings } from './expiry.js';
 
-/** What a run is configured with; 0 switches a setting off. */
+/** The settings of a run; 0 switches a setting off. */
 export interface ModelSettings {
   readonly maxEvents: number;
   readonly numRecentEvents: number;

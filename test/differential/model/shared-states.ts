@@ -6,7 +6,7 @@ interface Bucket {
   expiresAt: number;
 }
 
-/** The state of all users, or of all apps: a bucket for each owner that has a key. */
+/** The state of all users or of all apps, with one bucket per owner that has keys. */
 export class SharedStates {
   readonly #buckets = new Map<string, Bucket>();
 
@@ -31,7 +31,7 @@ export class SharedStates {
     else this.#buckets.set(owner, { state, expiresAt: expiryFrom(now, this.ttl, this.seconds) });
   }
 
-  /** Removes what expired; says how many buckets that were. */
+  /** Removes expired buckets and returns their number. */
   purge(now: number): number {
     const expired = [...this.#buckets].filter(([, bucket]) => !isAlive(bucket, now));
     for (const [owner] of expired) this.#buckets.delete(owner);

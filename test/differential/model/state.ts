@@ -1,6 +1,6 @@
 import { Refusal } from './refusal.js';
 
-/** State by key. The keys of a session carry their prefixes, those of a shared bucket do not. */
+/** State by key. Keys of a session have their prefixes, those of a shared bucket do not. */
 export type StateMap = Map<string, unknown>;
 
 export interface Changes {
@@ -14,12 +14,12 @@ export const NOTHING: Changes = { set: [], removed: [] };
 
 type GivenChanges = { readonly stateDelta?: Record<string, unknown>; readonly stateRemovals?: readonly string[] };
 
-/** Changes as they are given, normalised. */
+/** Submitted changes, normalised. */
 export function changesOf({ stateDelta = {}, stateRemovals = [] }: GivenChanges = {}): Changes {
   return storedChangesOf({ stateDelta: asJson(stateDelta) as Record<string, unknown>, stateRemovals });
 }
 
-/** Changes of an event that was stored, and so is normalised already. */
+/** Changes of a stored event, which are already normalised. */
 export function storedChangesOf({ stateDelta = {}, stateRemovals = [] }: GivenChanges = {}): Changes {
   return { set: Object.entries(stateDelta), removed: [...new Set(stateRemovals)] };
 }
@@ -46,7 +46,7 @@ export function only({ set, removed }: Changes, ...scopes: ModelScope[]): Change
   };
 }
 
-/** Keys as they are given for a shared bucket: with the prefix of its scope, or without any. */
+/** Keys for a shared bucket: with the prefix of its scope, or without a prefix. */
 export function inScope({ set, removed }: Changes, scope: 'user' | 'app'): Changes {
   const prefixed = (key: string) => {
     if (scopeOf(key) === scope) return key;
@@ -66,7 +66,7 @@ function bare(key: string): string {
   return key.slice(key.indexOf(':') + 1);
 }
 
-/** A value as it comes back from a store. */
+/** A value as a store returns it. */
 export function asJson(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }

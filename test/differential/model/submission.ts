@@ -2,19 +2,19 @@ import type { GivenEvent } from './entries.js';
 import { Refusal } from './refusal.js';
 import { asJson, changesOf, isEmpty, only } from './state.js';
 
-const NAMELESS = new Set(['', 'user:', 'app:', 'temp:']);
+const WITHOUT_NAME = new Set(['', 'user:', 'app:', 'temp:']);
 
 export interface Submission {
-  /** Without `seq`, and without the time if none was given. */
+  /** Without `seq`, and without a timestamp if none was given. */
   readonly event: GivenEvent & { id: string };
   readonly submitted: string;
 }
 
-/** What of a given event is stored, and a text that tells whether two are the same. */
+/** The part of an event that is stored, and a text that is equal for equal content. */
 export function submissionOf(given: GivenEvent, assignedId: string): Submission {
   if (!given.author) throw new Refusal('INVALID_INPUT');
   assertChanges(given.actions?.stateDelta, given.actions?.stateRemovals);
-  assertStretch(given.actions?.compaction);
+  assertRange(given.actions?.compaction);
   const { seq: _seq, ...fields } = asJson(given) as GivenEvent;
   const { set, removed } = only(changesOf(given.actions), 'session', 'user', 'app');
   if (given.actions?.compaction && !isEmpty(changesOf(given.actions))) throw new Refusal('INVALID_INPUT');
@@ -26,21 +26,21 @@ export function submissionOf(given: GivenEvent, assignedId: string): Submission 
   return { event, submitted: contentText(event) };
 }
 
-/** The content of an event without its time: the same text for the same content. A field that is null counts as missing. */
+/** The content of an event as text, without its timestamp. A null field counts as missing. */
 export function contentText({ timestamp: _timestamp, ...content }: GivenEvent): string {
   return sortedText(Object.fromEntries(Object.entries(content).filter(([, value]) => value !== null)));
 }
 
 export function assertChanges(delta: Record<string, unknown> = {}, removals: readonly string[] = []): void {
-  if ([...Object.keys(delta), ...removals].some((key) => NAMELESS.has(key))) throw new Refusal('INVALID_INPUT');
+  if ([...Object.keys(delta), ...removals].some((key) => WITHOUT_NAME.has(key))) throw new Refusal('INVALID_INPUT');
   if (removals.some((key) => Object.hasOwn(delta, key))) throw new Refusal('INVALID_INPUT');
 }
 
-function assertStretch(stretch?: { fromSeq: number; toSeq: number }): void {
-  if (stretch && !(stretch.fromSeq >= 1 && stretch.fromSeq <= stretch.toSeq)) throw new Refusal('INVALID_INPUT');
+function assertRange(range?: { fromSeq: number; toSeq: number }): void {
+  if (range && !(range.fromSeq >= 1 && range.fromSeq <= range.toSeq)) throw new Refusal('INVALID_INPUT');
 }
 
-/** JSON text with the keys of every object in order. */
+/** JSON text with sorted object keys. */
 function sortedText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(sortedText).join()}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
