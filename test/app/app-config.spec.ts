@@ -67,7 +67,7 @@ describe('the configuration of the app', () => {
     expect(configurationFrom({ PORT: text }).app.port).toBe(port);
   });
 
-  it('runs with nothing said', () => {
+  it('has defaults for all variables', () => {
     expect(configurationFrom({}).app).toEqual({
       port: 3000,
       host: '127.0.0.1',
@@ -93,18 +93,18 @@ describe('the configuration of the app', () => {
   });
 
   it.each(['localhost', '127.0.0.1', '127.1.2.3', '::1', '[::1]', '::ffff:127.0.0.1'])(
-    'needs nobody to say who may touch what at %s',
+    'does not require SESSIONS_ACCESS for the host %s',
     (host) => {
       expect(configurationFrom({ HOST: host }).app.host).toBe(host.replaceAll(/[[\]]/g, ''));
     },
   );
 
-  it.each(['development', 'test', 'production'])('listens anywhere if it is said to be open, in %s', (NODE_ENV) => {
+  it.each(['development', 'test', 'production'])('allows any host with SESSIONS_ACCESS=open in %s', (NODE_ENV) => {
     const env = { NODE_ENV, HOST: '0.0.0.0', SESSIONS_ACCESS: 'open', SESSIONS_PROVIDER: 'memory' };
     expect(configurationFrom(env).app.host).toBe('0.0.0.0');
   });
 
-  it('takes lists', () => {
+  it('reads lists of hosts and origins', () => {
     const env = { ALLOWED_HOSTS: 'a.example, b', ALLOWED_ORIGINS: 'https://a.example,http://b:8080' };
     expect(configurationFrom(env).app).toMatchObject({
       allowedHosts: ['a.example', 'b'],
@@ -112,7 +112,7 @@ describe('the configuration of the app', () => {
     });
   });
 
-  it('takes what is said', () => {
+  it('reads all kinds of variables', () => {
     const env = { REQUEST_LOG: 'false', THROTTLE_LIMIT: '0', TRUSTED_PROXIES: '2', SHUTDOWN_DELAY_SECONDS: '0.5' };
     expect(configurationFrom(env).app).toMatchObject({
       isRequestLogged: false,
@@ -122,13 +122,13 @@ describe('the configuration of the app', () => {
     });
   });
 
-  it('knows who may touch what, and where the sessions are', () => {
+  it('reads the access setting and the store', () => {
     const env = { NODE_ENV: 'production', SESSIONS_ACCESS: 'open', SESSIONS_REDIS_URL: 'redis://h' };
     expect(configurationFrom(env).sessions).toMatchObject({ provider: 'redis', redis: { url: 'redis://h' } });
   });
 
   it.each(mistakes.map(([env, ...problems]) => ({ env, problems })))(
-    'says all that is wrong: $env',
+    'reports all problems: $env',
     ({ env, problems }) => {
       const read = (): unknown => configurationFrom(env);
       expect(read).toThrow(ConfigurationError);
@@ -142,7 +142,7 @@ describe('the configuration of the app', () => {
     [{ NODE_ENV: 'production', SESSIONS_PRESET: 'test' }, false],
     [{ SESSIONS_PRESET: 'production' }, true],
     [{}, false],
-  ])('knows whether it is production: %j', (env, expected) => {
+  ])('decides whether the environment is production: %j', (env, expected) => {
     expect(isProduction(env)).toBe(expected);
   });
 });

@@ -19,7 +19,7 @@ interface Script {
 const script = join(__dirname, '../../docs/config-tables.mjs');
 
 describe('docs/configuration.md and .env.example', () => {
-  it('describe the variables of the source; else: npm run docs:config', async () => {
+  it('match the variables of the source (npm run docs:config updates them)', async () => {
     const { configFiles } = (await import(script)) as Script;
     const variables = { library: [...SESSION_VARIABLES, ...SUMMARIZER_VARIABLES], app: APP_VARIABLES };
     const files = configFiles(variables);

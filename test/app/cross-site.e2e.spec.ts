@@ -4,7 +4,7 @@ import { networkInterfaces } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { RunningApp } from './running-app.js';
 
-interface Answer {
+interface HttpResponse {
   readonly status: number | undefined;
   readonly headers: IncomingMessage['headers'];
   readonly text: string;
@@ -19,16 +19,16 @@ const UPGRADE = {
   'sec-websocket-protocol': 'graphql-transport-ws',
 };
 
-/** A request with any headers, which `fetch` would not send. */
-async function ask(url: string, { method = 'GET', ...headers }: OutgoingHttpHeaders & { method?: string } = {}) {
+/** Sends a request with any headers, also those that `fetch` does not allow. */
+async function send(url: string, { method = 'GET', ...headers }: OutgoingHttpHeaders & { method?: string } = {}) {
   const json = method === 'POST' ? { 'content-type': 'application/json' } : {};
   const sent = request(url, { method, headers: { connection: 'close', ...json, ...headers } });
   sent.end(method === 'POST' ? '{}' : undefined);
   const [response] = (await once(sent, 'response')) as [IncomingMessage];
-  return { status: response.statusCode, headers: response.headers, text: await text(response) } satisfies Answer;
+  return { status: response.statusCode, headers: response.headers, text: await text(response) } satisfies HttpResponse;
 }
 
-/** The status of a handshake. */
+/** The status of a WebSocket handshake. */
 async function upgrade(url: string, headers: OutgoingHttpHeaders = {}): Promise<number | undefined> {
   const sent = request(url, { headers: { ...UPGRADE, ...headers } }).end();
   return Promise.race([
@@ -64,12 +64,12 @@ describe('the running app and pages of other sites', () => {
   ];
 
   it.each(paths.flatMap((each) => ['evil.example', `evil.example:3000`].map((host) => ({ ...each, host }))))(
-    'refuse $method $path for a name that was pointed at it: $host',
+    'refuses $method $path for an unknown host name: $host',
     async ({ method, path, host }) => {
-      const answer = await ask(app.url + path, { method, host });
-      expect(answer.status).toBe(403);
-      expect(answer.headers['content-type']).toContain('application/problem+json');
-      expect(JSON.parse(answer.text)).toMatchObject({
+      const response = await send(app.url + path, { method, host });
+      expect(response.status).toBe(403);
+      expect(response.headers['content-type']).toContain('application/problem+json');
+      expect(JSON.parse(response.text)).toMatchObject({
         code: 'FORBIDDEN',
         detail: expect.stringContaining('host name'),
       });
@@ -77,50 +77,50 @@ describe('the running app and pages of other sites', () => {
   );
 
   it.each(paths.flatMap((each) => ['https://evil.example', 'null'].map((origin) => ({ ...each, origin }))))(
-    'refuse $method $path for a page of $origin',
+    'refuses $method $path for a page of $origin',
     async ({ method, path, origin }) => {
-      const answer = await ask(app.url + path, { method, origin });
-      expect(answer.status).toBe(403);
-      expect(answer.headers['access-control-allow-origin']).toBeUndefined();
+      const response = await send(app.url + path, { method, origin });
+      expect(response.status).toBe(403);
+      expect(response.headers['access-control-allow-origin']).toBeUndefined();
     },
   );
 
-  it('refuses a preflight of another page, and answers that of an allowed one', async () => {
+  it('refuses a preflight of an unknown origin, and accepts that of an allowed one', async () => {
     const preflight = { method: 'OPTIONS', 'access-control-request-method': 'PATCH' };
-    expect((await ask(app.url + SESSIONS, { ...preflight, origin: 'https://evil.example' })).status).toBe(403);
-    const allowed = await ask(app.url + SESSIONS, { ...preflight, origin: 'https://app.example' });
+    expect((await send(app.url + SESSIONS, { ...preflight, origin: 'https://evil.example' })).status).toBe(403);
+    const allowed = await send(app.url + SESSIONS, { ...preflight, origin: 'https://app.example' });
     expect(allowed.status).toBe(204);
     expect(allowed.headers['access-control-allow-origin']).toBe('https://app.example');
     expect(allowed.headers['access-control-allow-methods']).toContain('PATCH');
   });
 
   it.each([
-    { what: 'no browser', headers: {} },
+    { what: 'a client that is not a browser', headers: {} },
     { what: 'its own page', headers: { origin: 'own' } },
-    { what: 'an allowed page', headers: { origin: 'https://app.example' } },
-    { what: 'an allowed name', headers: { host: 'sessions.example' } },
-    { what: 'an allowed name with a port', headers: { host: 'sessions:3000' } },
+    { what: 'an allowed origin', headers: { origin: 'https://app.example' } },
+    { what: 'an allowed host', headers: { host: 'sessions.example' } },
+    { what: 'an allowed host with a port', headers: { host: 'sessions:3000' } },
     { what: 'a page behind a proxy', headers: { host: 'sessions.example', origin: 'https://sessions.example' } },
-  ])('answers $what', async ({ headers }) => {
+  ])('accepts $what', async ({ headers }) => {
     const sent = headers.origin === 'own' ? { origin: `http://${own}` } : headers;
-    expect((await ask(app.url + SESSIONS, { method: 'POST', ...sent })).status).toBe(201);
+    expect((await send(app.url + SESSIONS, { method: 'POST', ...sent })).status).toBe(201);
     expect(await upgrade(`${app.url}/graphql`, sent)).toBe(101);
   });
 
   it.each([
-    { what: 'of another page', headers: { origin: 'https://evil.example' } },
-    { what: 'of a page without an origin', headers: { origin: 'null' } },
+    { what: 'of another origin', headers: { origin: 'https://evil.example' } },
+    { what: 'of the origin null', headers: { origin: 'null' } },
     { what: 'of another port', headers: { origin: 'http://localhost:1' } },
-    { what: 'to a foreign name', headers: { host: 'evil.example' } },
-    { what: 'of a page that was pointed at it', headers: { host: 'evil.example', origin: 'http://evil.example' } },
-  ])('refuses the handshake of a WebSocket $what, and logs it', async ({ headers }) => {
+    { what: 'to an unknown host', headers: { host: 'evil.example' } },
+    { what: 'of a page with an unknown host name', headers: { host: 'evil.example', origin: 'http://evil.example' } },
+  ])('refuses a WebSocket handshake $what, and logs it', async ({ headers }) => {
     expect(await upgrade(`${app.url}/graphql`, headers)).toBe(403);
     await app.prints(/GET \/graphql 403 /);
   });
 
-  it('sends the headers that keep browsers from guessing, and none that says what it is made of', async () => {
+  it('sends nosniff on every path, and no x-powered-by', async () => {
     for (const path of [SESSIONS, '/docs', '/openapi.json', '/health', '/nowhere', '/graphql', '/explorer']) {
-      const { headers } = await ask(app.url + path);
+      const { headers } = await send(app.url + path);
       expect({ path, nosniff: headers['x-content-type-options'], by: headers['x-powered-by'] }).toEqual({
         path,
         nosniff: 'nosniff',
@@ -129,27 +129,27 @@ describe('the running app and pages of other sites', () => {
     }
   });
 
-  it('lets no page run text as a script', async () => {
-    const policy = String((await ask(`${app.url}/docs`)).headers['content-security-policy']);
+  it('forbids inline scripts on its pages', async () => {
+    const policy = String((await send(`${app.url}/docs`)).headers['content-security-policy']);
     expect(policy).toContain("script-src 'self';");
     expect(policy).not.toContain('unsafe-eval');
   });
 });
 
-describe('where the app listens', () => {
+describe('the address on which the app listens', () => {
   let app: RunningApp | undefined;
   afterEach(() => app?.remove());
 
-  const others = Object.values(networkInterfaces()).flatMap((addresses = []) =>
+  const externalAddresses = Object.values(networkInterfaces()).flatMap((addresses = []) =>
     addresses.filter(({ internal, family }) => !internal && family === 'IPv4').map(({ address }) => address),
   );
 
-  it('is this machine alone unless HOST says otherwise', async () => {
+  it('is the loopback address without HOST', async () => {
     app = await RunningApp.start({ SESSIONS_PROVIDER: 'memory' });
     const { hostname, port } = new URL(app.url);
     expect(hostname).toBe('127.0.0.1');
     expect(app.printed).not.toContain('open to');
-    for (const address of others) {
+    for (const address of externalAddresses) {
       await expect(fetch(`http://${address}:${port}/health`)).rejects.toThrow('fetch failed');
     }
   });
@@ -160,21 +160,21 @@ describe('where the app listens', () => {
     { HOST: '0.0.0.0', NODE_ENV: 'test' },
     { HOST: '::' },
     { HOST: 'sessions.example' },
-  ])('is nowhere with %j, as long as nobody says that the app is open', async (settings) => {
+  ])('requires SESSIONS_ACCESS for %j', async (settings) => {
     const starting = RunningApp.start({ SESSIONS_PROVIDER: 'memory', ...settings });
     await expect(starting).rejects.toThrow(/SESSIONS_ACCESS is missing; .+ HOST is .+ leave HOST out/s);
   });
 
-  it('is every address with HOST=0.0.0.0 and SESSIONS_ACCESS=open, and it says so', async () => {
+  it('is every address with HOST=0.0.0.0 and SESSIONS_ACCESS=open, and the app prints that', async () => {
     app = await RunningApp.start({ SESSIONS_PROVIDER: 'memory', HOST: '0.0.0.0', SESSIONS_ACCESS: 'open' });
     expect(app.printed).toMatch(/open to +everybody who reaches every address of this machine/);
     const { port } = new URL(app.url);
-    for (const address of ['127.0.0.1', ...others]) {
-      expect((await ask(`http://${address}:${port}/health/live`)).status).toBe(200);
+    for (const address of ['127.0.0.1', ...externalAddresses]) {
+      expect((await send(`http://${address}:${port}/health/live`)).status).toBe(200);
     }
   });
 
-  it('is said to be wrong where it is no address of this machine', async () => {
+  it('must be an address of this machine', async () => {
     const starting = RunningApp.start({ SESSIONS_PROVIDER: 'memory', HOST: '192.0.2.1', SESSIONS_ACCESS: 'open' });
     await expect(starting).rejects.toThrow('Set HOST to an address of this machine.');
   });

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 
 const demo = join(__dirname, '../../demo/run.mjs');
 
-/** What a reader has to have seen, in this order. */
+/** Lines that the demo must print, in this order. */
 const ESSENTIAL = [
   /^Agent Sessions for NestJS: the app runs on http:/,
   /^1\. A conversation, with state in four scopes$/,
@@ -31,7 +31,7 @@ const ESSENTIAL = [
 ];
 
 describe('npm run demo', () => {
-  it('shows what there is, ends by itself and cleans up', async () => {
+  it('shows all features, ends by itself and cleans up', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'agent-sessions-demo-test-'));
     const env = { ...process.env, TMPDIR: folder };
     const { stdout, stderr } = await promisify(execFile)(process.execPath, [demo], { env, timeout: 80_000 });

@@ -12,7 +12,7 @@ const run = promisify(execFile);
 /** Examples that need a server. */
 const serverOf: Readonly<Record<string, StoreName>> = { redis: 'redis', mysql: 'mariadb' };
 
-/** The examples run as a reader runs them: compiled against the built package, in plain Node. */
+/** Runs the examples as a reader does: compiled against the built package, in plain Node. */
 describe('the examples', () => {
   const examples = readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && entry.name !== 'dist')
@@ -29,7 +29,7 @@ describe('the examples', () => {
     expect(examples).toEqual(expect.arrayContaining(Object.keys(serverOf)));
   });
 
-  it('contain the part that docs/configuration.md shows', () => {
+  it('contain the code that docs/configuration.md shows', () => {
     const page = readFileSync(join(folder, '../docs/configuration.md'), 'utf8');
     const [shown] = /```ts\n(const database = TypeOrmModule[^]+?)```/.exec(page)?.slice(1) ?? [];
     const example = readFileSync(join(folder, 'shared-data-source/main.ts'), 'utf8');

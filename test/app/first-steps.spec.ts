@@ -3,12 +3,12 @@ import { promisify } from 'node:util';
 import { LiveWatch } from '../graphql/live-watch.js';
 import { RunningApp } from './running-app.js';
 
-/** What somebody finds who starts the built app for the first time. */
+/** What a first-time user of the built app sees. */
 describe('the running app', () => {
   let app: RunningApp;
   afterEach(() => app.remove());
 
-  it('prints where everything is, and a first command that works as it stands', async () => {
+  it('prints all its URLs, and a curl command that works', async () => {
     app = await RunningApp.start();
     const { printed } = app;
     for (const name of ['docs', 'explorer', 'health']) {
@@ -16,8 +16,8 @@ describe('the running app', () => {
       expect((await fetch(url)).status).toBe(200);
     }
     const [, graphql = ''] = /^ {2}GraphQL +(http:\S+)$/m.exec(printed) ?? [];
-    const asked = await fetch(`${graphql}?query={__typename}`, { headers: { 'apollo-require-preflight': 'yes' } });
-    expect(await asked.json()).toEqual({ data: { __typename: 'Query' } });
+    const response = await fetch(`${graphql}?query={__typename}`, { headers: { 'apollo-require-preflight': 'yes' } });
+    expect(await response.json()).toEqual({ data: { __typename: 'Query' } });
     const [, rest = ''] = /^ {2}REST +(http:\S+)$/m.exec(printed) ?? [];
     const sessions = rest.replace('{app}', 'shop').replace('{user}', 'ann');
     const [command = ''] = /^ {2}curl .+$/m.exec(printed)?.map((line) => line.trim()) ?? [];
@@ -32,17 +32,17 @@ describe('the running app', () => {
 
   it('logs requests, also over GraphQL and WebSockets', async () => {
     app = await RunningApp.start({ SESSIONS_PROVIDER: 'memory' });
-    const ask = (query: string): Promise<Response> =>
+    const query = (document: string): Promise<Response> =>
       fetch(`${app.url}/graphql`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ query }),
+        body: JSON.stringify({ query: document }),
       });
-    await ask('mutation Open { createSession(appName: "shop", userId: "ann", sessionId: "s") { id } }');
+    await query('mutation Open { createSession(appName: "shop", userId: "ann", sessionId: "s") { id } }');
     await fetch(`${app.url}/health`);
     const variables = { appName: 'shop', userId: 'ann', sessionId: 's', afterSeq: 0 };
     const live = new LiveWatch({ url: `${app.url.replace('http', 'ws')}/graphql`, variables });
-    await ask(
+    await query(
       'mutation Say { appendEvent(appName: "shop", userId: "ann", sessionId: "s", event: {author: "user"}) { duplicate } }',
     );
     await live.next();
@@ -53,7 +53,7 @@ describe('the running app', () => {
     expect(app.printed).not.toMatch(/Requests\] GET \/health|Requests\] .*(shop|ann)/);
   });
 
-  it('logs no request where it is told not to', async () => {
+  it('logs no requests with REQUEST_LOG=false', async () => {
     app = await RunningApp.start({ SESSIONS_PROVIDER: 'memory', REQUEST_LOG: 'false' });
     await fetch(`${app.url}/nowhere`);
     app.process.kill('SIGTERM');

@@ -12,7 +12,7 @@ const SESSION = '/apps/shop/users/ann/sessions/s';
 const WRITERS = 8;
 const EVENT = JSON.stringify({ author: 'user' });
 
-describe('the end of the app', () => {
+describe('graceful shutdown', () => {
   let app: RunningApp;
   afterEach(() => app.remove());
 
@@ -22,16 +22,16 @@ describe('the end of the app', () => {
     expect((await fetch(app.url + SESSION, { method: 'POST', headers })).status).toBe(201);
   };
 
-  /** An append that the app has begun to read, and whose body is still to come. */
-  const begunAppend = async (): Promise<ClientRequest> => {
-    const begun = request(`${app.url}${SESSION}/events`, {
+  /** An append whose headers the app has read, but whose body is still to come. */
+  const startAppend = async (): Promise<ClientRequest> => {
+    const append = request(`${app.url}${SESSION}/events`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'content-length': EVENT.length, expect: '100-continue' },
     });
-    begun.on('error', () => undefined);
-    begun.flushHeaders();
-    await once(begun, 'continue');
-    return begun;
+    append.on('error', () => undefined);
+    append.flushHeaders();
+    await once(append, 'continue');
+    return append;
   };
 
   const isRefused = (): Promise<boolean> =>
@@ -40,7 +40,7 @@ describe('the end of the app', () => {
       () => true,
     );
 
-  it('keeps each append that was acknowledged, lets nobody hang, and ends live streams', async () => {
+  it('keeps every acknowledged append, leaves no request unfinished, and ends live streams', async () => {
     await start();
     const stream = await fetch(`${app.url}${SESSION}/events/stream?afterSeq=0`);
     const streamed = stream.text();
@@ -76,9 +76,9 @@ describe('the end of the app', () => {
     expect(events.map(({ seq }) => seq)).toEqual(stored.map((_, index) => index + 1));
   });
 
-  it('answers what it began to read, when nobody else gets in any more', async () => {
+  it('answers a started request after the port is closed', async () => {
     await start();
-    const append = await begunAppend();
+    const append = await startAppend();
     app.process.kill('SIGTERM');
     while (!(await isRefused())) await delay(5);
     append.end(EVENT);
@@ -89,7 +89,7 @@ describe('the end of the app', () => {
     expect(await app.ended()).toBe(0);
   });
 
-  it('is not ready first, for those who send it requests to hear of it, and goes on to serve', async () => {
+  it('first reports "not ready" while requests are still served', async () => {
     await start({ SHUTDOWN_DELAY_SECONDS: '5' });
     app.process.kill('SIGTERM');
     await app.prints(/SIGTERM/);
@@ -102,12 +102,12 @@ describe('the end of the app', () => {
     expect(await app.ended()).toBe(0);
   });
 
-  it('gives a summary that somebody asked for its time, and says that nothing came of it', async () => {
+  it('gives a requested summary time to finish, then fails the request', async () => {
     const model = createServer().listen(0, '127.0.0.1');
     await once(model, 'listening');
     await start({
       SUMMARIZER_MODEL_URL: `http://127.0.0.1:${(model.address() as AddressInfo).port}/v1`,
-      SUMMARIZER_MODEL: 'one that hangs',
+      SUMMARIZER_MODEL: 'a model that hangs',
       SUMMARIZER_KEEP_RECENT_EVENTS: '0',
       SUMMARIZER_SHUTDOWN_SECONDS: '0.3',
     });
@@ -122,19 +122,19 @@ describe('the end of the app', () => {
     model.close();
   });
 
-  it('cuts off after its limit what does not come to an end', async () => {
+  it('cuts off unfinished requests at its limit', async () => {
     await start({ SHUTDOWN_LIMIT_SECONDS: '0.3' });
-    const hanging = await begunAppend();
+    const unfinished = await startAppend();
     app.process.kill('SIGTERM');
-    await new Promise((resolve) => hanging.once('close', resolve));
+    await new Promise((resolve) => unfinished.once('close', resolve));
     expect(await app.ended()).toBe(0);
     expect(app.printed).toContain('1 requests are cut off after 0.3 seconds.');
   });
 
-  it('comes at once with a second signal, but not with the echo that npm makes of Ctrl-C', async () => {
+  it('ends at once with a second signal, but ignores the repeated Ctrl-C of npm', async () => {
     await start({ SHUTDOWN_LIMIT_SECONDS: '600' });
-    await begunAppend();
-    // At once, so that the second comes as soon as an echo does. The system would take two of the same kind for one.
+    await startAppend();
+    // Both signals are sent at once, as npm does. Two signals of the same kind would be merged by the system.
     app.process.kill('SIGINT');
     app.process.kill('SIGTERM');
     await app.prints(/: ending, with 1 requests under way/);

@@ -29,12 +29,12 @@ describe('the app', () => {
     return { status: response.status, body: await response.json() };
   };
 
-  it.each(['/health', '/health/ready'])('says on %s that it is well while its store answers', async (path) => {
+  it.each(['/health', '/health/ready'])('reports on %s that it is healthy while its store responds', async (path) => {
     const sessions = { status: 'up', read: 'up', write: 'up' };
     expect(await health(path)).toMatchObject({ status: 200, body: { status: 'ok', info: { sessions } } });
   });
 
-  it.each(['/health', '/health/ready'])('says on %s what is wrong when its store does not answer', async (path) => {
+  it.each(['/health', '/health/ready'])('reports on %s what is wrong when its store does not respond', async (path) => {
     await app.get(SessionService).close();
     const { status, body } = await health(path);
     expect(status).toBe(503);
@@ -42,12 +42,12 @@ describe('the app', () => {
     expect(body).toMatchObject({ status: 'error', error: { sessions } });
   });
 
-  it('lives whatever becomes of its store, which it does not ask', async () => {
+  it('is live on /health/live without asking its store', async () => {
     await app.get(SessionService).close();
     expect(await health('/health/live')).toEqual({ status: 200, body: { status: 'ok' } });
   });
 
-  it('keeps sessions in the file, over a restart', async () => {
+  it('keeps sessions in the file after a restart', async () => {
     const first = app.get(SessionService);
     const session = await first.createSession({ appName: 'shop', userId: 'ann', state: { step: 1 } });
     await app.close();

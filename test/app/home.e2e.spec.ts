@@ -1,13 +1,13 @@
 import { RunningApp } from './running-app.js';
 
-describe('the first page of the running app', () => {
+describe('the start page of the running app', () => {
   let app: RunningApp;
   afterEach(() => app.remove());
 
   it.each([
     ['development', ['rest', 'docs', 'openapi', 'graphql', 'explorer', 'health']],
     ['production', ['rest', 'docs', 'openapi', 'graphql', 'health']],
-  ])('links in %s what is mounted there, for browsers and for programs', async (environment, names) => {
+  ])('links what is mounted in %s, for browsers and for programs', async (environment, names) => {
     app = await RunningApp.start({ SESSIONS_PROVIDER: 'memory', NODE_ENV: environment, SESSIONS_ACCESS: 'open' });
     const forPrograms = await fetch(app.url);
     expect(forPrograms.headers.get('content-type')).toMatch(/^application\/json/);
@@ -22,7 +22,7 @@ describe('the first page of the running app', () => {
       const isEndpoint = path === links['rest'] || path === links['graphql'];
       expect(html).toContain(isEndpoint ? `<code>${path}</code>` : `<a href="${path}">`);
       const { status } = await fetch(app.url + path.replace('{app}', 'shop').replace('{user}', 'ann'));
-      // A GraphQL endpoint answers 400 to a request without a query.
+      // A GraphQL endpoint returns 400 for a request without a query.
       expect([path, status]).toEqual([path, path === links['graphql'] ? 400 : 200]);
     }
     expect((await fetch(`${app.url}/explorer`)).status).toBe(names.includes('explorer') ? 200 : 404);

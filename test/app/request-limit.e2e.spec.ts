@@ -32,7 +32,7 @@ async function startApp(): Promise<INestApplication> {
   return started;
 }
 
-describe('the limit of requests', () => {
+describe('the request limit', () => {
   let app: INestApplication;
   let url: string;
 
@@ -51,17 +51,17 @@ describe('the limit of requests', () => {
   });
 
   const status = async (path: string): Promise<number> => (await fetch(url + path)).status;
-  const ask = (query: string): Promise<Response> =>
+  const query = (document: string): Promise<Response> =>
     fetch(`${url}/graphql`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ query }),
+      body: JSON.stringify({ query: document }),
     });
   const spend = async (requests: number): Promise<void> => {
-    for (let asked = 0; asked < requests; asked++) expect(await status(`/apps/app-${asked}/state`)).toBe(200);
+    for (let count = 0; count < requests; count++) expect(await status(`/apps/app-${count}/state`)).toBe(200);
   };
 
-  it('holds over all routes together, and is told as a problem that says when to come again', async () => {
+  it('counts all routes together, and is reported as a problem with Retry-After', async () => {
     await spend(LIMIT);
     const response = await fetch(`${url}/apps/shop/users/ann/sessions`);
     expect(response.status).toBe(429);
@@ -77,7 +77,7 @@ describe('the limit of requests', () => {
     });
   });
 
-  it('never holds for health', async () => {
+  it('does not apply to health checks', async () => {
     await spend(LIMIT);
     expect(await status('/apps/shop/state')).toBe(429);
     for (const path of ['/health', '/health/live', '/health/ready']) expect(await status(path)).toBe(200);
@@ -87,15 +87,15 @@ describe('the limit of requests', () => {
     fetch(url + path, { method: 'POST', headers: { 'content-type': type }, body });
   it.each([
     { what: 'an unknown path', send: () => fetch(`${url}/nowhere`), status: 404 },
-    { what: 'a body that is no JSON', send: () => post('/apps/a/users/u/sessions', '{"state":'), status: 400 },
+    { what: 'a body that is not JSON', send: () => post('/apps/a/users/u/sessions', '{"state":'), status: 400 },
     { what: 'a body of another type', send: () => post('/apps/a/users/u/sessions', 'x', 'text/plain'), status: 415 },
-    { what: 'introspection', send: () => ask('{ __schema { types { name } } }'), status: 200 },
-    { what: 'a GraphQL document that cannot be read', send: () => ask('{'), status: 400 },
+    { what: 'introspection', send: () => query('{ __schema { types { name } } }'), status: 200 },
+    { what: 'an invalid GraphQL document', send: () => query('{'), status: 400 },
     { what: 'the docs page', send: () => fetch(`${url}/docs`), status: 200 },
     { what: 'the OpenAPI document', send: () => fetch(`${url}/openapi.json`), status: 200 },
     { what: 'the explorer', send: () => fetch(`${url}/explorer`), status: 200 },
   ])('counts $what', async ({ send, status: expected }) => {
-    for (let asked = 0; asked < LIMIT; asked++) {
+    for (let count = 0; count < LIMIT; count++) {
       const response = await send();
       expect(response.status).toBe(expected);
       await response.arrayBuffer();
@@ -104,33 +104,33 @@ describe('the limit of requests', () => {
     expect(await status('/apps/shop/state')).toBe(429);
   });
 
-  it('does not let a page of another site use up what its visitor may ask for', async () => {
+  it('does not count requests of pages from other sites', async () => {
     const headers = { origin: 'https://evil.example' };
-    for (let asked = 0; asked <= LIMIT; asked++) {
+    for (let count = 0; count <= LIMIT; count++) {
       expect((await fetch(`${url}/apps/shop/state`, { headers })).status).toBe(403);
     }
     expect(await status('/apps/shop/state')).toBe(200);
   });
 
-  it('holds over GraphQL, field by field', async () => {
+  it('counts each GraphQL field', async () => {
     await spend(LIMIT - 2);
     const fields = '{ a: appState(appName: "shop") b: appState(appName: "shop") }';
-    expect(await (await ask(fields)).json()).toEqual({ data: { a: {}, b: {} } });
-    const refused = await ask('{ a: appState(appName: "shop") }');
+    expect(await (await query(fields)).json()).toEqual({ data: { a: {}, b: {} } });
+    const refused = await query('{ a: appState(appName: "shop") }');
     expect(refused.status).toBe(429);
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(await refused.json()).toMatchObject({ code: 'TOO_MANY_REQUESTS', status: 429 });
   });
 
-  it('ends in the middle of a GraphQL document that asks for more than is left', async () => {
+  it('can be reached within a GraphQL document', async () => {
     await spend(LIMIT - 1);
-    const answer = await ask('{ a: appState(appName: "shop") b: appState(appName: "shop") }');
+    const answer = await query('{ a: appState(appName: "shop") b: appState(appName: "shop") }');
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
     const { errors } = (await answer.json()) as { errors: unknown[] };
     expect(errors).toMatchObject([{ path: ['b'], extensions: { code: 'TOO_MANY_REQUESTS', status: 429 } }]);
   });
 
-  it('counts a stream once, however much comes over it', async () => {
+  it('counts a stream once, regardless of its events', async () => {
     const sessions = app.get(SessionService);
     await sessions.createSession(KEY);
     const client = new SessionsClient({ url, retries: 0 });
@@ -144,7 +144,7 @@ describe('the limit of requests', () => {
     expect(await status('/apps/shop/state')).toBe(429);
   });
 
-  it('counts a subscription once, and refuses one too many with its code', async () => {
+  it('counts a subscription once, and refuses the upgrade over the limit', async () => {
     const sessions = app.get(SessionService);
     await sessions.createSession(KEY);
     const socket = { url: `${url.replace('http', 'ws')}/graphql`, variables: { ...KEY, afterSeq: 0 } };
@@ -161,16 +161,16 @@ describe('the limit of requests', () => {
     expect(JSON.parse(await text(response))).toMatchObject({ code: 'TOO_MANY_REQUESTS' });
   });
 
-  it('counts every further subscription of a connection', async () => {
+  it('counts every operation of a WebSocket connection', async () => {
     await app.get(SessionService).createSession(KEY);
     const socket = { url: `${url.replace('http', 'ws')}/graphql`, variables: { ...KEY, afterSeq: 0 } };
     const client = createClient({ url: socket.url, webSocketImpl: WebSocket, lazy: false, retryAttempts: 0 });
-    const askOver = async (): Promise<unknown> => {
+    const queryOver = async (): Promise<unknown> => {
       const answers = client.iterate({ query: '{ appState(appName: "shop") }' });
       return (await answers.next()).value;
     };
-    for (let asked = 0; asked < LIMIT; asked++) expect(await askOver()).toEqual({ data: { appState: {} } });
-    expect(await askOver()).toMatchObject({ errors: [{ extensions: { code: 'TOO_MANY_REQUESTS' } }] });
+    for (let count = 0; count < LIMIT; count++) expect(await queryOver()).toEqual({ data: { appState: {} } });
+    expect(await queryOver()).toMatchObject({ errors: [{ extensions: { code: 'TOO_MANY_REQUESTS' } }] });
     await client.dispose();
   });
 });
@@ -181,7 +181,7 @@ const forwardedBy = (forwarded?: string): IncomingMessage =>
     socket: { remoteAddress: '10.0.0.9' },
   }) as unknown as IncomingMessage;
 
-describe('the address of whoever asks', () => {
+describe('addressOf', () => {
   it.each([
     [undefined, 0, '10.0.0.9'],
     [undefined, 2, '10.0.0.9'],
@@ -195,7 +195,7 @@ describe('the address of whoever asks', () => {
     ['2001:db8::1', 1, '2001:db8::1'],
     ['::ffff:1.1.1.1', 1, '::ffff:1.1.1.1'],
     ['::1:50123', 1, '::1:50123'],
-  ])('forwarded as %p over %d proxies is %s', (forwarded, proxies, address) => {
+  ])('reads the client address from %p behind %d proxies: %s', (forwarded, proxies, address) => {
     expect(addressOf(forwardedBy(forwarded), proxies)).toBe(address);
   });
 });

@@ -10,7 +10,7 @@ const ROUTE = '/apps/:appName/users/:userId/sessions/:sessionId';
 const ID = '[0-9a-f-]{36}';
 const PRIVATE = /shop-app|ann|example|s-1|secret/;
 
-describe.each(frameworks)('the log of requests on %s', (framework) => {
+describe.each(frameworks)('the request log on %s', (framework) => {
   let app: RestApp;
   let logger: KeptLogger;
   const lines = (): string[] => logger.matching(/ ms /);
@@ -25,7 +25,7 @@ describe.each(frameworks)('the log of requests on %s', (framework) => {
     Logger.overrideLogger(false);
   });
 
-  it('has one line for each, and nothing of what it is about', async () => {
+  it('has one line for each request, without ids or content', async () => {
     const headers = { authorization: 'Bearer secret' };
     await app.request('POST', SESSION, { state: { secret: 'secret' } }, headers);
     const event = { author: 'user', content: { role: 'user', parts: [{ text: 'secret' }] } };
@@ -46,7 +46,7 @@ describe.each(frameworks)('the log of requests on %s', (framework) => {
     expect(lines().filter((line) => PRIVATE.test(line))).toEqual([]);
   });
 
-  it('takes the id of a gateway, and none that might say something of somebody', async () => {
+  it('uses the request id of a gateway if it is a UUID', async () => {
     const id = randomUUID();
     const kept = await app.request('GET', SESSION, undefined, { 'x-request-id': id });
     const replaced = await app.request('GET', SESSION, undefined, { 'x-request-id': 'ann@example.com' });
@@ -57,7 +57,7 @@ describe.each(frameworks)('the log of requests on %s', (framework) => {
     expect(lines()[1]).toContain(` ms ${replaced.headers.get('x-request-id')}`);
   });
 
-  it('has a stream once, when it is over', async () => {
+  it('has one line for a stream, when it ends', async () => {
     await app.request('POST', SESSION);
     const left = new AbortController();
     const response = await fetch(`${app.url}${SESSION}/events/stream`, { signal: left.signal });
@@ -74,7 +74,7 @@ describe.each(frameworks)('the log of requests on %s', (framework) => {
     ]);
   });
 
-  it('warns of what the server could not do', async () => {
+  it('has a warning for a server error', async () => {
     await app.request('POST', SESSION);
     await app.sessions.close();
     jest.spyOn(app.sessions, 'getSession').mockRejectedValue(new Error('secret'));
@@ -84,7 +84,7 @@ describe.each(frameworks)('the log of requests on %s', (framework) => {
   });
 });
 
-describe('the name of an operation', () => {
+describe('operationNameIn', () => {
   it.each([
     [{ operationName: 'Mine', query: 'query Mine { a }' }, 'Mine'],
     [{ query: 'mutation Append($event: JSON!) { a(text: "secret") }' }, 'Append'],
@@ -95,7 +95,7 @@ describe('the name of an operation', () => {
     [{ query: 7 }, undefined],
     [undefined, undefined],
     [null, undefined],
-  ])('in %j is %p', (body, name) => {
+  ])('finds in %j the name %p', (body, name) => {
     expect(operationNameIn(body)).toBe(name);
   });
 });

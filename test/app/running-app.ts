@@ -6,7 +6,7 @@ import { once } from 'node:events';
 
 const main = join(__dirname, '../../dist/main.js');
 
-/** The built app in a process of its own, with a folder of its own. */
+/** The built app in its own process and folder. */
 export class RunningApp {
   #printed = '';
 
@@ -47,7 +47,7 @@ export class RunningApp {
     return join(this.folder, 'data', 'sessions.db');
   }
 
-  /** Waits until it has printed that. */
+  /** Waits until the app has printed text that matches. */
   async prints(pattern: RegExp): Promise<void> {
     while (!pattern.test(this.#printed)) {
       if (this.process.exitCode !== null) throw new Error(`The app ended: ${this.#printed}`);
@@ -55,7 +55,7 @@ export class RunningApp {
     }
   }
 
-  /** Waits for its end; answers the exit code, or the signal. */
+  /** Waits for the end of the process. Returns the exit code or the signal. */
   async ended(): Promise<number | string | null> {
     if (this.process.exitCode === null && this.process.signalCode === null) await once(this.process, 'exit');
     return this.process.exitCode ?? this.process.signalCode;

@@ -13,11 +13,11 @@ import { chosenStoreNames } from '../support/store-names.js';
 
 const main = join(__dirname, '../../dist/main.js');
 
-function complaint(process: ChildProcess): Promise<string> {
+function errorOutput(process: ChildProcess): Promise<string> {
   return text(process.stderr ?? Readable.from([]));
 }
 
-/** The built app, started as `npm start` starts it. */
+/** The built app, started as `npm start` does. */
 describe('npm start', () => {
   let folder: string;
   let app: ChildProcess;
@@ -41,7 +41,7 @@ describe('npm start', () => {
 
   const sizeOf = (file: string): number => statSync(join(folder, 'data', file), { throwIfNoEntry: false })?.size ?? 0;
 
-  /** What the app prints once it listens. */
+  /** What the app prints until it listens. */
   const greeting = async (): Promise<string> => {
     let printed = '';
     for await (const chunk of app.stdout ?? []) {
@@ -51,7 +51,7 @@ describe('npm start', () => {
     return printed;
   };
 
-  it('prints where it listens and what it uses, and answers there', async () => {
+  it('prints its URL and its store, and responds', async () => {
     app = start('0');
     const printed = await greeting();
     expect(printed).toContain(`SQLite, ${join(folder, 'data', 'sessions.db')}`);
@@ -61,15 +61,15 @@ describe('npm start', () => {
     expect(await response.json()).toMatchObject({ status: 'ok' });
   });
 
-  it('goes on when nobody reads its log any more', async () => {
+  it('continues when its standard output is closed', async () => {
     app = start('0');
-    // What has read this much has closed the pipe.
+    // `greeting` has closed the pipe.
     const [url] = /http:\/\/\S+\/health/.exec(await greeting()) ?? [''];
     const unknown = new URL('/nowhere', url);
     for (let time = 1; time <= 3; time++) expect((await fetch(unknown)).status).toBe(404);
   });
 
-  it('documents all its routes', async () => {
+  it('describes all its routes in the OpenAPI document', async () => {
     app = start('0');
     const [, docs = ''] = /(http:\/\/\S+\/docs)/.exec(await greeting()) ?? [];
     expect((await fetch(docs)).status).toBe(200);
@@ -91,7 +91,7 @@ describe('npm start', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it('ends on SIGTERM with its file closed', async () => {
+  it('ends on SIGTERM and closes its database file', async () => {
     app = start('0');
     await greeting();
     app.kill('SIGTERM');
@@ -100,7 +100,7 @@ describe('npm start', () => {
     expect(sizeOf('sessions.db-wal')).toBe(0);
   });
 
-  it('starts again after it was killed, on the file as it was', async () => {
+  it('starts again on the same file after SIGKILL', async () => {
     const key = { appName: 'shop', userId: 'ann', sessionId: 'kept' };
     const before = new DatabaseSessionService({ database: join(folder, 'data', 'sessions.db') });
     await before.createSession({ ...key, state: { step: 1 } });
@@ -117,9 +117,9 @@ describe('npm start', () => {
     await after.close();
   });
 
-  it('says by name what is wrong with its configuration', async () => {
+  it('names what is wrong with its configuration', async () => {
     app = start('high', { SESSIONS_REDIS_URI: 'redis://127.0.0.1' });
-    const [stderr] = await Promise.all([complaint(app), once(app, 'exit')]);
+    const [stderr] = await Promise.all([errorOutput(app), once(app, 'exit')]);
     expect(stderr).toBe(
       'The app could not start. The configuration of sessions is wrong:\n' +
         '  PORT is "high"; it must be a whole number from 0 to 65535.\n' +
@@ -128,39 +128,39 @@ describe('npm start', () => {
     expect(app.exitCode).toBe(1);
   });
 
-  it('says which file it cannot open', async () => {
+  it('names the file that it cannot open', async () => {
     app = start('0', { SESSIONS_DATABASE_URL: 'sqlite:.' });
-    const [stderr] = await Promise.all([complaint(app), once(app, 'exit')]);
+    const [stderr] = await Promise.all([errorOutput(app), once(app, 'exit')]);
     expect(stderr).toMatch(/^ {2}SQLite cannot open \/.+: it must be a file that this process may write/m);
     expect(stderr).not.toContain('retry');
     expect(app.exitCode).toBe(1);
   });
 
-  it('ends where its store does not answer, and says so once', async () => {
-    const nobody = { SESSIONS_PROVIDER: 'redis', SESSIONS_REDIS_URL: 'redis://127.0.0.1:1' };
-    app = start('0', { ...nobody, SESSIONS_REDIS_COMMAND_TIMEOUT_MS: '200' });
-    const [stderr] = await Promise.all([complaint(app), once(app, 'exit')]);
+  it('ends with one message if its store does not respond', async () => {
+    const unreachable = { SESSIONS_PROVIDER: 'redis', SESSIONS_REDIS_URL: 'redis://127.0.0.1:1' };
+    app = start('0', { ...unreachable, SESSIONS_REDIS_COMMAND_TIMEOUT_MS: '200' });
+    const [stderr] = await Promise.all([errorOutput(app), once(app, 'exit')]);
     expect(stderr).toMatch(
       /^The app could not start\. There was no connection to Redis at 127\.0\.0\.1:1 within 200 ms \(ECONNREFUSED\)\.\n$/,
     );
     expect(app.exitCode).toBe(1);
   });
 
-  it('says what to do when its port is taken', async () => {
+  it('says what to do if its port is in use', async () => {
     app = start('0');
     const [, port = ''] = /:(\d+)\/health/.exec(await greeting()) ?? [];
     const second = start(port);
-    const [stderr] = await Promise.all([complaint(second), once(second, 'exit')]);
+    const [stderr] = await Promise.all([errorOutput(second), once(second, 'exit')]);
     expect(stderr).toContain('Set PORT to a free port.');
     expect(second.exitCode).toBe(1);
   });
 
   if (chosenStoreNames().includes('redis')) {
-    it('ends when its port is taken, also with a connection that is open by then', async () => {
+    it('ends if its port is in use, even with an open Redis connection', async () => {
       app = start('0');
       const [, port = ''] = /:(\d+)\/health/.exec(await greeting()) ?? [];
       const second = start(port, { SESSIONS_PROVIDER: 'redis', SESSIONS_REDIS_URL: redisUrl });
-      const [stderr] = await Promise.all([complaint(second), once(second, 'exit')]);
+      const [stderr] = await Promise.all([errorOutput(second), once(second, 'exit')]);
       expect(stderr).toContain('Set PORT to a free port.');
       expect(second.exitCode).toBe(1);
     });

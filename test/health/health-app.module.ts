@@ -6,12 +6,12 @@ import { SessionsModule } from '../../src/index.js';
 import type { SessionStorage } from '../../src/storage.js';
 
 interface HealthAppOptions {
-  /** So long that a store which works answers in time, however busy the machine is, unless given. */
+  /** Long by default, so that a working store responds in time even on a busy machine. */
   readonly timeLimitMs?: number;
   readonly logger?: LoggerService;
 }
 
-/** An app as its users write it, over this storage. */
+/** A user's app with this storage. */
 export async function startHealthApp(
   storage: SessionStorage,
   { timeLimitMs = 60_000, logger }: HealthAppOptions = {},

@@ -13,7 +13,7 @@ import { healthOf, startHealthApp } from './health-app.module.js';
 
 const never = (): Promise<never> => new Promise<never>(() => undefined);
 
-describe('the health of sessions', () => {
+describe('SessionsHealth', () => {
   let app: INestApplication | undefined;
   afterEach(async () => {
     await app?.close();
@@ -23,7 +23,7 @@ describe('the health of sessions', () => {
   it.each([
     ['read', { readState: never }, { read: 'down', write: 'up' }],
     ['write', { leases: { acquire: never } }, { read: 'up', write: 'down' }],
-  ])('answers in time where a store hangs on each %s, and says that', async (_what, broken, words) => {
+  ])('reports in time that each %s hangs', async (_what, broken, words) => {
     app = await startHealthApp(Object.assign(new InMemorySessionStorage(), broken), { timeLimitMs: 200 });
     const { status, body } = await healthOf(app);
     expect(status).toBe(503);
@@ -36,7 +36,7 @@ describe('the health of sessions', () => {
     expect(body).toMatchObject({ status: 'error', error: { sessions } });
   });
 
-  it('asks a store that hangs once at a time, and finds out when it answers again', async () => {
+  it('has one pending call at a time while the store hangs, and reports when the store responds again', async () => {
     const storage = new InMemorySessionStorage();
     const readState = jest.spyOn(storage, 'readState').mockImplementation(never);
     const logger = new KeptLogger();
@@ -55,7 +55,7 @@ describe('the health of sessions', () => {
     ]);
   });
 
-  it('tells nobody what a foreign error says, and logs it', async () => {
+  it('hides the message of an unknown error, and logs it', async () => {
     const storage = new InMemorySessionStorage();
     jest.spyOn(storage, 'readState').mockRejectedValue(new Error('no way to redis://ann:secret@host'));
     app = await startHealthApp(storage);
@@ -65,7 +65,7 @@ describe('the health of sessions', () => {
     expect(text).not.toContain('secret');
   });
 
-  it('is not given once the app begins to close, whatever the store says', async () => {
+  it('is down from the start of the shutdown', async () => {
     app = await startHealthApp(new InMemorySessionStorage());
     expect((await healthOf(app)).status).toBe(200);
     app.get(SessionsHealth).beginClosing();
@@ -75,7 +75,7 @@ describe('the health of sessions', () => {
   });
 
   for (const store of testStores) {
-    describe(`over ${store.name}`, () => {
+    describe(`with ${store.name}`, () => {
       let open: OpenStorage;
       beforeEach(async () => {
         open = await store.open({});
@@ -86,7 +86,7 @@ describe('the health of sessions', () => {
         await open.destroy();
       });
 
-      it('is well, and leaves nothing behind', async () => {
+      it('is up and stores nothing', async () => {
         const acquire = jest.spyOn(open.storage.leases, 'acquire');
         expect(await healthOf(app as INestApplication)).toMatchObject({
           status: 200,
@@ -98,7 +98,7 @@ describe('the health of sessions', () => {
         expect(text).not.toContain('health');
       });
 
-      it('ends with its store', async () => {
+      it('is down when the store is closed', async () => {
         await open.storage.close();
         const { status, body } = await healthOf(app as INestApplication);
         expect(status).toBe(503);
@@ -108,7 +108,7 @@ describe('the health of sessions', () => {
   }
 
   if (chosenStoreNames().includes('redis')) {
-    it('is not taken for good while a server swallows what it is sent', async () => {
+    it('reports in time that a server drops all packets', async () => {
       const { hostname: host, port } = new URL(redisUrl);
       const proxy = await TcpProxy.start({ host, port: Number(port) || 6379 });
       const url = `redis://127.0.0.1:${proxy.port}`;
@@ -118,7 +118,7 @@ describe('the health of sessions', () => {
       expect((await healthOf(app)).status).toBe(200);
       proxy.mode = 'black hole';
       const { sessions } = await app.get(SessionsHealth).isHealthy('sessions', { timeLimitMs: 200 });
-      // By the limit of the check: the one of the store is far longer.
+      // The time limit of the check applies, not the longer one of the store.
       expect(sessions).toMatchObject({ status: 'down', message: 'There was no answer within 200 ms.' });
       await proxy.stop();
       await storage.close();

@@ -31,7 +31,7 @@ const contradictions: readonly Mistake[] = [
   ],
 ];
 
-const slips: readonly Mistake[] = [
+const typos: readonly Mistake[] = [
   [
     { SESSIONS_REDIS_URI: 'redis://h' },
     'SESSIONS_REDIS_URI is not known; did you mean SESSIONS_REDIS_URL, SESSIONS_REDIS_TLS, or SESSIONS_REDIS_PREFIX?',
@@ -49,9 +49,9 @@ const slips: readonly Mistake[] = [
   ],
 ];
 
-describe('variables of a store', () => {
+describe('store variables', () => {
   it.each(contradictions.map(([env, ...problems]) => ({ env, problems })))(
-    'have to agree: $env',
+    'are refused if they contradict each other: $env',
     ({ env, problems }) => {
       expect(mistakeIn(env).problems).toEqual(problems);
     },
@@ -90,22 +90,22 @@ describe('variables of a store', () => {
       { provider: 'redis', redis: { url: 'redis://localhost' } },
     ],
     [{ SESSIONS_STORE: ' ', SESSION_SECRET: 's', sessions_store: 's', NODE_ENV: 'test' }, { provider: 'memory' }],
-  ])('choose it where they are for sessions alone: %j', (env, settings) => {
+  ])('choose the store if they belong to sessions only: %j', (env, settings) => {
     const { history, ttl, limits, ...store } = sessionsFromEnvironment(env);
     expect({ history, ttl, limits }).toEqual({ history: {}, ttl: {}, limits: {} });
     expect(store).toEqual(settings);
   });
 });
 
-describe('names that nobody knows', () => {
-  it.each(slips.map(([env, ...problems]) => ({ env, problems })))('are found: $env', ({ env, problems }) => {
+describe('unknown variables', () => {
+  it.each(typos.map(([env, ...problems]) => ({ env, problems })))('are refused: $env', ({ env, problems }) => {
     const error = mistakeIn(env);
     expect(error.problems).toEqual(problems);
     expect(error.message).not.toContain('hunter2');
   });
 
-  it('may be what Kubernetes says of a service that is called as they begin', () => {
-    const said = {
+  it('do not include those that Kubernetes sets for a service named sessions', () => {
+    const serviceVariables = {
       SESSIONS_SERVICE_HOST: '10.0.0.3',
       SESSIONS_SERVICE_PORT: '80',
       SESSIONS_SERVICE_PORT_HTTP: '80',
@@ -115,13 +115,15 @@ describe('names that nobody knows', () => {
       SESSIONS_REDIS_SERVICE_HOST: '10.0.0.4',
       SESSIONS_REDIS_PORT: 'tcp://10.0.0.4:6379',
     };
-    expect(sessionsFromEnvironment({ NODE_ENV: 'test', ...said })).toMatchObject({ provider: 'memory' });
-    const slip = { NODE_ENV: 'test', ...said, SESSIONS_POOL_SIZE: '5' };
-    expect(mistakeIn(slip).problems).toEqual(['SESSIONS_POOL_SIZE is not known; docs/configuration.md lists what is.']);
+    expect(sessionsFromEnvironment({ NODE_ENV: 'test', ...serviceVariables })).toMatchObject({ provider: 'memory' });
+    const withTypo = { NODE_ENV: 'test', ...serviceVariables, SESSIONS_POOL_SIZE: '5' };
+    expect(mistakeIn(withTypo).problems).toEqual([
+      'SESSIONS_POOL_SIZE is not known; docs/configuration.md lists what is.',
+    ]);
     expect(mistakeIn({ NODE_ENV: 'test', SESSIONS_PORT: '80' }).problems).toHaveLength(1);
   });
 
-  it('may be what that somebody else reads', () => {
+  it('can be declared as known', () => {
     const env = { NODE_ENV: 'test', SESSIONS_COOKIE: 'sid' };
     expect(() => sessionsFromEnvironment(env)).toThrow('SESSIONS_COOKIE is not known');
     expect(sessionsFromEnvironment(env, { alsoKnown: ['SESSIONS_COOKIE'] })).toMatchObject({ provider: 'memory' });

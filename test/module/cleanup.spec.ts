@@ -15,25 +15,25 @@ import { KeptLogger } from './support/kept-logger.js';
 const HOUR_MS = 3_600_000;
 const ttl = { enabled: true, sessionSeconds: 60 };
 
-/** A clock that tests set. */
-class SetClock {
+/** A clock that tests move. */
+class FakeClock {
   time = 1_000_000;
   now = (): number => this.time;
 }
 
-/** Where the first batch of a purge waits until it is let go. */
-class HeldStorage extends InMemorySessionStorage {
+/** The first batch of a purge waits until `unblock` is called. */
+class BlockedStorage extends InMemorySessionStorage {
   batches = 0;
-  letGoOn: () => void = () => undefined;
-  readonly #mayGoOn = new Promise<void>((resolve) => (this.letGoOn = resolve));
+  unblock: () => void = () => undefined;
+  readonly #unblocked = new Promise<void>((resolve) => (this.unblock = resolve));
   #begin: () => void = () => undefined;
-  readonly begun = new Promise<void>((resolve) => (this.#begin = resolve));
+  readonly started = new Promise<void>((resolve) => (this.#begin = resolve));
 
   override async purgeExpired(): Promise<PurgeCounts> {
     this.batches += 1;
     this.#begin();
-    await this.#mayGoOn;
-    // There is always more.
+    await this.#unblocked;
+    // Expired sessions remain after each batch.
     return { sessions: 500, userStates: 0, appStates: 0 };
   }
 }
@@ -49,19 +49,19 @@ describe('the schedule of the cleanup', () => {
   const storage = new InMemorySessionStorage();
 
   it.each([
-    ['where things expire', { storage, ttl }, [CLEANUP_NAME]],
-    ['not where nothing does', { storage }, []],
-    ['not without an interval', { storage, ttl: { ...ttl, cleanupIntervalSeconds: 0 } }, []],
-    ['not where the store does it', { storage: new CleanInMemory(), ttl }, []],
-    ['not where it is switched off', { storage, ttl, cleanup: false }, []],
-  ])('is in the registry of the app %s', async (_title, options, expected) => {
+    ['contains the cleanup if sessions expire', { storage, ttl }, [CLEANUP_NAME]],
+    ['is empty if nothing expires', { storage }, []],
+    ['is empty if the interval is 0', { storage, ttl: { ...ttl, cleanupIntervalSeconds: 0 } }, []],
+    ['is empty if the store removes expired sessions itself', { storage: new CleanInMemory(), ttl }, []],
+    ['is empty if the cleanup is off', { storage, ttl, cleanup: false }, []],
+  ])('%s', async (_title, options, expected) => {
     const app = await startApp([ScheduleModule.forRoot(), SessionsModule.forRoot(options)]);
     expect(intervalsOf(app)).toEqual(expected);
     await app.close();
     expect(intervalsOf(app)).toEqual([]);
   });
 
-  it('holds one for each module of an app', async () => {
+  it('contains one cleanup for each SessionsModule of an app', async () => {
     const both = [1, 2].map(() => SessionsModule.forRoot({ provider: 'memory', ttl }));
     const app = await startApp([ScheduleModule.forRoot(), ...both]);
     expect(intervalsOf(app)).toEqual([CLEANUP_NAME, `${CLEANUP_NAME}:2`]);
@@ -69,7 +69,7 @@ describe('the schedule of the cleanup', () => {
     expect(intervalsOf(app)).toEqual([]);
   });
 
-  it('does not make handlers of the app run twice', async () => {
+  it('runs the interval handlers of the app only once', async () => {
     @Injectable()
     class Report {
       @Interval('report', HOUR_MS)
@@ -85,8 +85,8 @@ describe('the schedule of the cleanup', () => {
     scheduled.mockRestore();
   });
 
-  it('works in an app without a schedule of its own', async () => {
-    const clock = new SetClock();
+  it('works in an app without ScheduleModule', async () => {
+    const clock = new FakeClock();
     const app = await startApp([
       SessionsModule.forRoot({ provider: 'memory', clock, ttl: { ...ttl, cleanupIntervalSeconds: 0.01 } }),
     ]);
@@ -106,9 +106,9 @@ describe('the schedule of the cleanup', () => {
   });
 });
 
-describe('a run of the cleanup', () => {
-  it('removes what expired, says so, and leaves the rest', async () => {
-    const clock = new SetClock();
+describe('a cleanup run', () => {
+  it('removes and logs what has expired, and keeps the rest', async () => {
+    const clock = new FakeClock();
     const logger = new KeptLogger();
     const lifetimes = { ...ttl, userStateSeconds: 30, appStateSeconds: 10 };
     const app = await startApp([SessionsModule.forRoot({ provider: 'memory', clock, ttl: lifetimes })], { logger });
@@ -129,20 +129,20 @@ describe('a run of the cleanup', () => {
     await app.close();
   });
 
-  it('leaves it to the one of many instances that is at it', async () => {
-    const storage = new HeldStorage();
+  it('happens in one of several instances at a time', async () => {
+    const storage = new BlockedStorage();
     const make = () => startApp([SessionsModule.forRoot({ storage, ttl })]);
     const apps = [await make(), await make(), await make()];
     const [first, ...others] = apps.map((app) => app.get(SessionsCleanup, { strict: false }));
     const running = first?.run();
-    await storage.begun;
+    await storage.started;
     expect(await first?.run()).toBeUndefined();
     expect(await Promise.all(others.map((cleanup) => cleanup.run()))).toEqual([undefined, undefined]);
-    storage.letGoOn();
+    storage.unblock();
     await Promise.all([running, ...apps.map((app) => app.close())]);
   });
 
-  it('logs what goes wrong, and goes on the next time', async () => {
+  it('logs an error, and the next run works', async () => {
     const storage = new InMemorySessionStorage();
     const logger = new KeptLogger();
     const app = await startApp([SessionsModule.forRoot({ storage, ttl })], { logger });
@@ -157,19 +157,19 @@ describe('a run of the cleanup', () => {
     await app.close();
   });
 
-  it('is ended by a shutdown between two batches, which the shutdown waits for', async () => {
-    const storage = new HeldStorage();
+  it('stops at a shutdown after the current batch, and the shutdown waits for it', async () => {
+    const storage = new BlockedStorage();
     const app = await startApp([SessionsModule.forRoot({ storage, ttl })]);
     const cleanup = app.get(SessionsCleanup, { strict: false });
     const done: string[] = [];
     const stop = cleanup.onModuleDestroy.bind(cleanup);
     jest.spyOn(cleanup, 'onModuleDestroy').mockImplementation(() => {
       const stopping = stop();
-      storage.letGoOn();
+      storage.unblock();
       return stopping;
     });
     const running = cleanup.run().then(() => done.push('cleanup'));
-    await storage.begun;
+    await storage.started;
     const closing = app.close().then(() => done.push('app'));
     await Promise.all([running, closing]);
     expect(done).toEqual(['cleanup', 'app']);

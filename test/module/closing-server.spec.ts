@@ -4,7 +4,7 @@ import { Test } from '@nestjs/testing';
 import { SessionService, SessionsModule } from '../../src/index.js';
 import { KEY } from './support/apps.js';
 
-/** Follows a session for as long as it goes on, as a chat in a browser does. */
+/** Streams the events of a session until the watch ends. */
 @Controller('events')
 class EventsController {
   constructor(@Inject(SessionService) private readonly sessions: SessionService) {}
@@ -17,7 +17,7 @@ class EventsController {
   }
 }
 
-describe('a server with a request that watches', () => {
+describe('a server with a request that watches a session', () => {
   let app: INestApplication;
 
   beforeEach(async () => {
@@ -30,7 +30,7 @@ describe('a server with a request that watches', () => {
   });
   afterEach(() => app.close());
 
-  it('closes: the watch ends first, and with it the request', async () => {
+  it('ends the watch and the request when it closes', async () => {
     const sessions = app.get(SessionService, { strict: false });
     await sessions.createSession(KEY);
     const response = await fetch(`${await app.getUrl()}/events`, { headers: { connection: 'close' } });

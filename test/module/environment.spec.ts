@@ -102,7 +102,7 @@ const mistakes: readonly (readonly [env: NodeJS.ProcessEnv, ...problems: string[
   ],
   [{ ...redis, SESSIONS_REDIS_PREFIX: 'a{b}' }, 'SESSIONS_REDIS_PREFIX is "a{b}"; it must be text without braces.'],
   [{ ...redis, SESSIONS_REDIS_COMMAND_TIMEOUT_MS: '0' }, `SESSIONS_REDIS_COMMAND_TIMEOUT_MS is 0; ${LIMIT}`],
-  // Timers of so many milliseconds go off at once.
+  // Node fires timers with longer delays immediately.
   [
     { ...redis, SESSIONS_REDIS_COMMAND_TIMEOUT_MS: '3000000000' },
     `SESSIONS_REDIS_COMMAND_TIMEOUT_MS is 3000000000; ${LIMIT}`,
@@ -178,17 +178,20 @@ const mistakes: readonly (readonly [env: NodeJS.ProcessEnv, ...problems: string[
   ],
 ];
 
-describe('an environment that is wrong', () => {
-  it.each(mistakes.map(([env, ...problems]) => ({ env, problems })))('is refused: $env', ({ env, problems }) => {
-    const error = mistakeIn(env);
-    expect(error.code).toBe('CONFIGURATION_INVALID');
-    expect(new Set(error.problems)).toEqual(new Set(problems));
-    expect(error.message).toBe(['The configuration of sessions is wrong:', ...error.problems].join('\n  '));
-    expect(error.message).not.toContain('hunter2');
-  });
+describe('an invalid environment', () => {
+  it.each(mistakes.map(([env, ...problems]) => ({ env, problems })))(
+    'is refused with all problems: $env',
+    ({ env, problems }) => {
+      const error = mistakeIn(env);
+      expect(error.code).toBe('CONFIGURATION_INVALID');
+      expect(new Set(error.problems)).toEqual(new Set(problems));
+      expect(error.message).toBe(['The configuration of sessions is wrong:', ...error.problems].join('\n  '));
+      expect(error.message).not.toContain('hunter2');
+    },
+  );
 });
 
-describe('an environment that is right', () => {
+describe('a valid environment', () => {
   it.each<[env: Readonly<Record<string, string>>, settings: object]>([
     [{}, { provider: 'typeorm', database: { database: './data/sessions.db' } }],
     [{ NODE_ENV: 'staging' }, { provider: 'typeorm', database: { database: './data/sessions.db' } }],
@@ -270,13 +273,13 @@ describe('an environment that is right', () => {
       { ...mysql, MYSQL_HOST: '::1' },
       { provider: 'typeorm', database: { url: 'mysql://root@[::1]:3306/agents' } },
     ],
-  ])('%j is understood', (env, settings) => {
+  ])('gives the store settings: %j', (env, settings) => {
     const { history, ttl, limits, ...store } = sessionsFromEnvironment(env);
     expect({ history, ttl, limits }).toEqual({ history: {}, ttl: {}, limits: {} });
     expect(store).toEqual(settings);
   });
 
-  it('sets what it names, and nothing else', () => {
+  it('sets only the named settings', () => {
     const env = {
       NODE_ENV: 'test',
       SESSIONS_HISTORY_MAX_EVENTS: '200',

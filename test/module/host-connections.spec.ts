@@ -3,7 +3,7 @@ import { KEY, ROUND_TRIP, roundTrip, shownBy, startApp } from './support/apps.js
 import { hostOf } from './support/hosts.js';
 import { type Place, describePlacesWithConnections } from './support/places.js';
 
-describePlacesWithConnections('connections that the app has to $name', ({ open }) => {
+describePlacesWithConnections('connections of the app to $name', ({ open }) => {
   let place: Place;
 
   beforeAll(async () => {
@@ -12,12 +12,15 @@ describePlacesWithConnections('connections that the app has to $name', ({ open }
   afterAll(() => place.remove());
 
   it.each([{ connection: undefined }, { connection: 'agents' }])(
-    'serve sessions, and stay open: $connection',
+    'serve sessions and stay open: $connection',
     async ({ connection }) => {
       const host = hostOf(place, connection);
       const app = await startApp([
         host.module,
-        SessionsModule.forRootAsync({ inject: [host.token], useFactory: (given: object) => host.settingsOf(given) }),
+        SessionsModule.forRootAsync({
+          inject: [host.token],
+          useFactory: (connected: object) => host.settingsOf(connected),
+        }),
       ]);
       const sessions = app.get(SessionService, { strict: false });
       const key = { ...KEY, sessionId: `over-${connection ?? 'default'}` };
@@ -33,11 +36,14 @@ describePlacesWithConnections('connections that the app has to $name', ({ open }
     },
   );
 
-  it('are there until the last operation is through', async () => {
+  it('stay open until the last operation ends', async () => {
     const host = hostOf(place);
     const app = await startApp([
       host.module,
-      SessionsModule.forRootAsync({ inject: [host.token], useFactory: (given: object) => host.settingsOf(given) }),
+      SessionsModule.forRootAsync({
+        inject: [host.token],
+        useFactory: (connected: object) => host.settingsOf(connected),
+      }),
     ]);
     const sessions = app.get(SessionService, { strict: false });
     const session = await sessions.createSession({ ...KEY, sessionId: 'closing' });

@@ -23,11 +23,11 @@ class Agent {
 @Module({ providers: [Agent], exports: [Agent] })
 class AgentModule {}
 
-describe('what SessionsModule provides', () => {
+describe('the providers of SessionsModule', () => {
   it.each([
     ['forRoot', SessionsModule.forRoot({ provider: 'memory', isGlobal: true })],
     ['forRootAsync', SessionsModule.forRootAsync({ useFactory: () => ({ provider: 'memory' }), isGlobal: true })],
-  ])('is there for every module when global: %s', async (_title, sessionsModule) => {
+  ])('are available in every module if it is global: %s', async (_title, sessionsModule) => {
     const app = await startApp([sessionsModule, AgentModule]);
     const agent = app.get(Agent, { strict: false });
     expect(agent.sessions).toBe(app.get(SessionService, { strict: false }));
@@ -40,11 +40,11 @@ describe('what SessionsModule provides', () => {
   it.each([
     ['forRoot', SessionsModule.forRoot({ provider: 'memory' })],
     ['forRootAsync', SessionsModule.forRootAsync({ useFactory: () => ({ provider: 'memory' }) })],
-  ])('has to be imported when not global: %s', async (_title, sessionsModule) => {
+  ])('are not available without import if it is not global: %s', async (_title, sessionsModule) => {
     await expect(startApp([sessionsModule, AgentModule])).rejects.toThrow(/dependencies of the Agent.+SessionService/s);
   });
 
-  it('is one and the same for all modules that import the same dynamic module', async () => {
+  it('are shared by all modules that import the same dynamic module', async () => {
     const shared = SessionsModule.forRoot({ provider: 'memory' });
     @Module({ imports: [shared], providers: [Agent] })
     class Feature {}
@@ -53,7 +53,7 @@ describe('what SessionsModule provides', () => {
     await app.close();
   });
 
-  it('keeps two modules apart, each with its own store', async () => {
+  it('are separate for two dynamic modules, each with its own store', async () => {
     @Module({ imports: [SessionsModule.forRoot({ provider: 'memory' })], providers: [Agent] })
     class First {}
     @Module({ imports: [SessionsModule.forRoot({ provider: 'memory' })], providers: [Agent] })
@@ -65,11 +65,11 @@ describe('what SessionsModule provides', () => {
     await app.close();
   });
 
-  it('is named after the package', () => expect(CLEANUP_NAME).toBe('nestjs-agent-sessions:cleanup'));
+  it('include a cleanup named after the package', () => expect(CLEANUP_NAME).toBe('nestjs-agent-sessions:cleanup'));
 });
 
-describe('a store of your own', () => {
-  it('given as an object, is used and stays open', async () => {
+describe('a custom store', () => {
+  it('given as an object is used and stays open', async () => {
     const storage = new InMemorySessionStorage();
     const close = jest.spyOn(storage, 'close');
     const app = await startApp([SessionsModule.forRoot({ storage })]);
@@ -80,7 +80,7 @@ describe('a store of your own', () => {
     expect(await shownBy(new SessionService({ storage }))).toBeDefined();
   });
 
-  it('given as a class, is made with what it needs, and closed', async () => {
+  it('given as a class is created with its dependencies and closed', async () => {
     const closed: string[] = [];
     @Injectable()
     class Disk {
@@ -111,7 +111,7 @@ describe('a store of your own', () => {
 });
 
 describe('closing an app', () => {
-  it('ends watches before its server waits for requests', async () => {
+  it('ends watches before the server waits for requests', async () => {
     const app = await startApp([SessionsModule.forRoot({ provider: 'memory' })]);
     const sessions = app.get(SessionService, { strict: false });
     await sessions.createSession(KEY);
@@ -124,7 +124,7 @@ describe('closing an app', () => {
     expect(ended).toEqual(['watch']);
   });
 
-  it('can be asked for twice', async () => {
+  it('can be repeated', async () => {
     const app = await startApp([SessionsModule.forRoot({ provider: 'memory', ttl: { enabled: true } })]);
     await Promise.all([app.close(), app.close()]);
     await expect(app.close()).resolves.toBeUndefined();

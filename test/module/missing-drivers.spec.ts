@@ -6,7 +6,7 @@ jest.mock('libsql', () => {
   throw new Error("Cannot find package 'libsql'");
 });
 
-describe('a driver that is not installed', () => {
+describe('a missing database driver', () => {
   it('of SQLite is named', async () => {
     const sessionsModule = SessionsModule.forRoot({ provider: 'typeorm', database: { database: ':memory:' } });
     await expect(startApp([sessionsModule])).rejects.toThrow('needs the package libsql: run `npm install libsql`.');
@@ -15,14 +15,14 @@ describe('a driver that is not installed', () => {
   it.each([
     ['mysql2', 'Mysql package has not been found installed. Please run "npm install mysql2".'],
     ['pg', 'Postgres package has not been found installed. Please run "npm install pg".'],
-  ])('of a server is named: %s', async (name, message) => {
+  ])('of a database server is named: %s', async (name, message) => {
     const load = () => Promise.reject(Object.assign(new Error(message), { name: 'DriverPackageNotInstalledError' }));
     await expect(loadPackage(load, 'The typeorm provider')).rejects.toMatchObject({
       problems: [`The typeorm provider needs the package ${name}: run \`npm install ${name}\`.`],
     });
   });
 
-  it('is told from everything else that may go wrong', async () => {
+  it('is not reported for other errors', async () => {
     const other = new Error('The disk is full');
     await expect(loadPackage(() => Promise.reject(other), 'The typeorm provider')).rejects.toBe(other);
   });

@@ -1,7 +1,7 @@
 import { SessionsModule } from '../../src/index.js';
 import { startApp } from './support/apps.js';
 
-/** As Node says it where a package is not installed. */
+/** Throws the error of Node for a package that is not installed. */
 const mockMissing = (name: string): never => {
   throw Object.assign(new Error(`Cannot find package '${name}' imported from /app/dist/x.js`), {
     code: 'ERR_MODULE_NOT_FOUND',
@@ -12,7 +12,7 @@ jest.mock('ioredis', () => mockMissing('ioredis'));
 jest.mock('typeorm', () => mockMissing('typeorm'));
 jest.mock('@nestjs/schedule', () => mockMissing('@nestjs/schedule'));
 
-describe('a package that is not installed', () => {
+describe('a missing package', () => {
   it.each([
     ['The redis provider', 'ioredis', SessionsModule.forRoot({ provider: 'redis' })],
     [
@@ -25,7 +25,7 @@ describe('a package that is not installed', () => {
       '@nestjs/schedule',
       SessionsModule.forRoot({ provider: 'memory', ttl: { enabled: true } }),
     ],
-  ])('is named by what needs it: %s', async (neededBy, name, sessionsModule) => {
+  ])('is named by the part that needs it: %s', async (neededBy, name, sessionsModule) => {
     const problem = `${neededBy} needs the package ${name}: run \`npm install ${name}\`.`;
     await expect(startApp([sessionsModule])).rejects.toMatchObject({ problems: [problem] });
   });
@@ -34,7 +34,7 @@ describe('a package that is not installed', () => {
     ['nothing expires', {}],
     ['the cleanup is off', { ttl: { enabled: true }, cleanup: false }],
     ['the cleanup has no interval', { ttl: { enabled: true, cleanupIntervalSeconds: 0 } }],
-  ])('is not missed where %s', async (_title, options) => {
+  ])('is not reported if %s', async (_title, options) => {
     const app = await startApp([SessionsModule.forRoot({ provider: 'memory', ...options })]);
     await app.close();
   });

@@ -30,7 +30,7 @@ const TLS_KIND =
 const sql = (url: string, more: object = {}): object => ({ provider: 'typeorm', database: { url, ...more } });
 const atRedis = (redis: object): object => ({ provider: 'redis', redis });
 
-/** What would be overlooked, and connect in plain text. */
+/** Mistakes that would otherwise lead to a connection in plain text. */
 const tlsMistakes: readonly (readonly [options: unknown, ...problems: string[]])[] = [
   [
     sql('mysql://app:hunter2@h/db?tls=true'),
@@ -110,7 +110,7 @@ const tlsMistakes: readonly (readonly [options: unknown, ...problems: string[]])
   [atRedis({ client: aClient, tls: true }), 'redis.tls says nothing beside redis.client; take one of the two away.'],
 ];
 
-/** What a program without types may hand in. */
+/** Options that untyped code can pass. */
 const mistakes: readonly (readonly [options: unknown, ...problems: string[]])[] = [
   [undefined, MISSING],
   [{}, `provider is missing; ${PROVIDER}`],
@@ -158,7 +158,7 @@ const mistakes: readonly (readonly [options: unknown, ...problems: string[]])[] 
     { provider: 'typeorm', database: { dataSource: undefined } },
     'database.dataSource is no DataSource of TypeORM; give one, or leave it out.',
   ],
-  // As a configuration service reads it from the environment, whatever its type says.
+  // A configuration service returns strings from the environment, whatever the declared type is.
   [{ provider: 'redis', redis: { commandTimeoutMs: '2000' } }, `redis.commandTimeoutMs is "2000"; ${LIMIT}`],
   [{ provider: 'redis', redis: { commandTimeoutMs: 3e9 } }, `redis.commandTimeoutMs is 3000000000; ${LIMIT}`],
   [
@@ -248,7 +248,7 @@ const mistakes: readonly (readonly [options: unknown, ...problems: string[]])[] 
   ],
 ];
 
-describe('options that are wrong', () => {
+describe('invalid options', () => {
   it.each(mistakes)('are refused when the app starts: %j', async (options, ...problems) => {
     const useFactory = () => options as SessionsModuleOptions;
     const error: unknown = await startApp([SessionsModule.forRootAsync({ useFactory })]).catch((e: unknown) => e);
@@ -260,16 +260,16 @@ describe('options that are wrong', () => {
   it.each([
     ['forRoot', () => SessionsModule.forRoot(undefined as never)],
     ['forRootAsync', () => SessionsModule.forRootAsync(undefined as never)],
-  ])('are refused in the same way where %s gets none', async (_name, make) => {
+  ])('are refused if %s gets no options', async (_name, make) => {
     await expect(startApp([make()])).rejects.toMatchObject({ code: 'CONFIGURATION_INVALID', problems: [MISSING] });
   });
 
-  it('are refused in the same way when forRoot gets them', async () => {
+  it('are refused if forRoot gets them', async () => {
     const options = { provider: 'paper' } as unknown as SessionsModuleOptions;
     await expect(startApp([SessionsModule.forRoot(options)])).rejects.toThrow(`provider is "paper"; ${PROVIDER}`);
   });
 
-  it('make no store, not even one of your own', async () => {
+  it('create no store, not even a custom one', async () => {
     const made: unknown[] = [];
     class Counted extends InMemorySessionStorage {
       constructor() {
@@ -283,8 +283,8 @@ describe('options that are wrong', () => {
   });
 });
 
-describe('options that fit', () => {
-  it('include each that a pooler in front of PostgreSQL asks for', async () => {
+describe('valid options', () => {
+  it('include those for a pooler in front of PostgreSQL', async () => {
     const database = { url: 'postgres://u@127.0.0.1:1/d', preparedStatements: false, timeLimitMs: 20_000 };
     const error: unknown = await startApp([SessionsModule.forRoot({ provider: 'typeorm', database })]).catch(
       (thrown: unknown) => thrown,
@@ -292,7 +292,7 @@ describe('options that fit', () => {
     expect(String(error)).toContain('Nobody listens at 127.0.0.1:1');
   });
 
-  it('may be undefined one by one, as a configuration service gives what it does not know', async () => {
+  it('can be undefined, as a configuration service returns them', async () => {
     const settings: object = { sessionSeconds: undefined, enabled: undefined };
     const unset: object = { redis: undefined, database: undefined };
     const app = await startApp([
@@ -303,7 +303,7 @@ describe('options that fit', () => {
   });
 });
 
-describe('a server that is not there', () => {
+describe('an unreachable server', () => {
   it.each([
     [{ provider: 'redis', redis: { url: 'redis://app:hunter2@127.0.0.1:1', commandTimeoutMs: 200 } }],
     [{ provider: 'typeorm', database: { url: 'mysql://app:hunter2@127.0.0.1:1/db', timeLimitMs: 500 } }],
@@ -313,14 +313,14 @@ describe('a server that is not there', () => {
         database: { url: 'postgres://app:hunter2@127.0.0.1:1/db', timeLimitMs: 500, preparedStatements: false },
       },
     ],
-  ] as const)('stops the start without telling passwords: %j', async (options) => {
+  ] as const)('makes the start fail without revealing passwords: %j', async (options) => {
     const error: unknown = await startApp([SessionsModule.forRoot(options)]).catch((e: unknown) => e);
-    // Jest keeps errors of Node apart from its own, so one that the store would take for a driver's passes as it is.
+    // Jest has its own Error class, so the store passes on driver errors of Node here.
     expect(error).toMatchObject({ code: expect.stringMatching(/^(STORE_UNAVAILABLE|ECONNREFUSED)$/) });
     expect(`${String(error)} ${JSON.stringify(error)}`).not.toContain('hunter2');
   });
 
-  it('is told of a client that was ended', async () => {
+  it('is reported for a client that has been ended', async () => {
     const client = new Redis({ lazyConnect: true });
     client.disconnect();
     const sessionsModule = SessionsModule.forRoot({ provider: 'redis', redis: { client, commandTimeoutMs: 200 } });

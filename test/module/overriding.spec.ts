@@ -3,11 +3,11 @@ import { Test, type TestingModule, type TestingModuleBuilder } from '@nestjs/tes
 import { InMemorySessionStorage, SESSION_STORAGE, SessionService, SessionsModule } from '../../src/index.js';
 import { KEY, roundTrip, shownBy } from './support/apps.js';
 
-/** Nobody listens there: an app that opened it would not start. */
-const NOWHERE = { provider: 'redis', redis: { url: 'redis://127.0.0.1:1', commandTimeoutMs: 200 } } as const;
+/** No server listens there: an app that opened this store would not start. */
+const UNREACHABLE = { provider: 'redis', redis: { url: 'redis://127.0.0.1:1', commandTimeoutMs: 200 } } as const;
 
-function anApp(): TestingModuleBuilder {
-  @Module({ imports: [SessionsModule.forRoot({ ...NOWHERE, isGlobal: true })] })
+function appWithUnreachableStore(): TestingModuleBuilder {
+  @Module({ imports: [SessionsModule.forRoot({ ...UNREACHABLE, isGlobal: true })] })
   class AppModule {}
   return Test.createTestingModule({ imports: [AppModule] });
 }
@@ -17,29 +17,29 @@ async function started(builder: TestingModuleBuilder): Promise<TestingModule> {
   return app.init();
 }
 
-describe("a test that takes the app's store away", () => {
-  it('puts another in its place, which stays open', async () => {
+describe('a test that overrides a provider of the module', () => {
+  it('can replace the storage, which stays open', async () => {
     const storage = new InMemorySessionStorage();
     const close = jest.spyOn(storage, 'close');
-    const app = await started(anApp().overrideProvider(SESSION_STORAGE).useValue(storage));
+    const app = await started(appWithUnreachableStore().overrideProvider(SESSION_STORAGE).useValue(storage));
     await roundTrip(app.get(SessionService, { strict: false }));
     await app.close();
     expect(close).not.toHaveBeenCalled();
     expect(await shownBy(new SessionService({ storage }))).toBeDefined();
   });
 
-  it('puts another service in its place, whose watches end with the app', async () => {
+  it('can replace SessionService, whose watches end with the app', async () => {
     const sessions = new SessionService({ storage: new InMemorySessionStorage() });
-    const app = await started(anApp().overrideProvider(SessionService).useValue(sessions));
+    const app = await started(appWithUnreachableStore().overrideProvider(SessionService).useValue(sessions));
     await roundTrip(sessions);
     const next = sessions.watch(KEY).next();
     await app.close();
     expect(await next).toEqual({ done: true, value: undefined });
   });
 
-  it('puts something in its place that only answers what it is asked', async () => {
+  it('can replace SessionService with a partial mock', async () => {
     const getSession = jest.fn(async () => undefined);
-    const app = await started(anApp().overrideProvider(SessionService).useValue({ getSession }));
+    const app = await started(appWithUnreachableStore().overrideProvider(SessionService).useValue({ getSession }));
     await app.get(SessionService, { strict: false }).getSession(KEY);
     await expect(app.close()).resolves.toBeUndefined();
     expect(getSession).toHaveBeenCalledTimes(1);

@@ -7,20 +7,20 @@ import { type Place, describePlaces } from './support/places.js';
 
 const script = join(__dirname, 'children/own-app.mjs');
 
-interface Told {
+interface RunOptions {
   readonly way: string;
   readonly settings?: unknown;
   readonly env?: Readonly<Record<string, string>>;
 }
 
-interface Ended {
+interface RunResult {
   readonly exitCode: unknown;
-  /** Lines that Nest logs, without its prefix, and whatever else is printed. */
+  /** Printed lines, without the prefix of Nest. */
   readonly lines: readonly string[];
 }
 
-/** Runs an app of a user to its end. */
-async function run({ way, settings, env = {} }: Told): Promise<Ended> {
+/** Runs a user's app until it ends. */
+async function run({ way, settings, env = {} }: RunOptions): Promise<RunResult> {
   const args = [script, JSON.stringify({ way, settings })];
   const child = spawn(process.execPath, args, { env: { ...process.env, ...env, NO_COLOR: '1' } });
   const [out, error, [exitCode]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
@@ -28,12 +28,12 @@ async function run({ way, settings, env = {} }: Told): Promise<Ended> {
   return { exitCode, lines: printed.split('\n').filter((line) => line !== '') };
 }
 
-/** What it says besides that it starts. */
-function complaints({ lines }: Ended): string[] {
+/** All lines except the start messages of Nest. */
+function messages({ lines }: RunResult): string[] {
   return lines.filter((line) => !/^LOG \[(NestFactory|InstanceLoader)\]/.test(line));
 }
 
-const nowhere: readonly (readonly [name: string, settings: StoreSettings, reason: string])[] = [
+const unreachable: readonly (readonly [name: string, settings: StoreSettings, reason: string])[] = [
   [
     'Redis',
     { provider: 'redis', redis: { url: 'redis://app:hunter2@127.0.0.1:1', commandTimeoutMs: 200 } },
@@ -56,52 +56,52 @@ const nowhere: readonly (readonly [name: string, settings: StoreSettings, reason
   ],
 ];
 
-describe('an app of a user that cannot start', () => {
-  it.each(nowhere)('says in one line that nobody reaches %s', async (_name, settings, reason) => {
+describe("a user's app that cannot start", () => {
+  it.each(unreachable)('reports in one line that it cannot reach %s', async (_name, settings, reason) => {
     const ended = await run({ way: 'forRoot', settings });
-    const said = `ERROR [ExceptionHandler] StoreUnavailableError: The store of the sessions cannot be opened. ${reason}`;
-    const lines = complaints(ended);
+    const expected = `ERROR [ExceptionHandler] StoreUnavailableError: The store of the sessions cannot be opened. ${reason}`;
+    const lines = messages(ended);
     expect(lines).toHaveLength(1);
-    // What may follow is the code of the driver.
-    expect(lines[0]?.replace(/ \([^()]+\)\.$/, '')).toBe(said);
+    // The code of the driver may follow.
+    expect(lines[0]?.replace(/ \([^()]+\)\.$/, '')).toBe(expected);
     expect(ended.exitCode).toBe(1);
   });
 
-  it('says once what is wrong with its options', async () => {
+  it('reports its invalid options once', async () => {
     const ended = await run({ way: 'forRoot', settings: { provider: 'redis', redis: { commandTimeoutMs: 0 } } });
-    expect(complaints(ended)).toEqual([
+    expect(messages(ended)).toEqual([
       'ERROR [ExceptionHandler] ConfigurationError: The configuration of sessions is wrong:',
       '  redis.commandTimeoutMs is 0; it must be a whole number from 1 to 86400000.',
     ]);
     expect(ended.exitCode).toBe(1);
   });
 
-  it('says once what is wrong with its variables', async () => {
+  it('reports its invalid variables once', async () => {
     const env = { SESSIONS_PROVIDER: 'memory', SESSIONS_TTL_ENABLED: 'on' };
     const ended = await run({ way: 'variables of the environment', env });
-    expect(complaints(ended)).toEqual([
+    expect(messages(ended)).toEqual([
       'ERROR [ExceptionHandler] ConfigurationError: The configuration of sessions is wrong:',
       '  SESSIONS_TTL_ENABLED is "on"; it must be true or false.',
     ]);
   });
 
-  it('says which file it cannot open', async () => {
+  it('names the file that it cannot open', async () => {
     const settings = { provider: 'typeorm', database: { database: '/dev/null/sessions.db' } };
-    const [title, ...problems] = complaints(await run({ way: 'forRoot', settings }));
+    const [title, ...problems] = messages(await run({ way: 'forRoot', settings }));
     expect(title).toBe('ERROR [ExceptionHandler] ConfigurationError: The configuration of sessions is wrong:');
     expect(problems).toEqual([expect.stringMatching(/^ {2}SQLite cannot open \/dev\/null\/sessions\.db: /)]);
   });
 
-  it('says that it was given no options', async () => {
+  it('reports missing options', async () => {
     const ended = await run({ way: 'forRoot without options' });
-    expect(complaints(ended)).toEqual([
+    expect(messages(ended)).toEqual([
       'ERROR [ExceptionHandler] ConfigurationError: The configuration of sessions is wrong:',
       "  The options are missing: forRoot, or the factory of forRootAsync, has to give them, such as { provider: 'memory' }.",
     ]);
   });
 });
 
-describePlaces('an app of a user with sessions in $name', ({ name, open }) => {
+describePlaces("a user's app with sessions in $name", ({ name, open }) => {
   let place: Place;
 
   beforeAll(async () => {
@@ -109,22 +109,22 @@ describePlaces('an app of a user with sessions in $name', ({ name, open }) => {
   });
   afterAll(() => place.remove());
 
-  it('logs once which store it chose, and no password', async () => {
+  it('logs the chosen store once, without a password', async () => {
     const ended = await run({ way: 'forRoot', settings: place.settings });
-    expect(complaints(ended)).toEqual([
+    expect(messages(ended)).toEqual([
       expect.stringMatching(/^LOG \[SessionsModule\] Sessions are kept in \S/),
       expect.stringMatching(/^LOG \[NestApplication\] Nest application successfully started/),
     ]);
-    const [said = ''] = complaints(ended);
+    const [storeLine = ''] = messages(ended);
     const { redis, database } = { redis: undefined, database: undefined, ...place.settings };
     const url = redis?.url ?? database?.url;
-    if (url !== undefined) expect(said).toContain(` at ${new URL(url).hostname}`);
-    expect(said).toMatch(SAYS[name] ?? /^$/);
+    if (url !== undefined) expect(storeLine).toContain(` at ${new URL(url).hostname}`);
+    expect(storeLine).toMatch(STORE_LOG[name] ?? /^$/);
     expect(ended.exitCode).toBe(0);
   });
 });
 
-const SAYS: Readonly<Record<string, RegExp>> = {
+const STORE_LOG: Readonly<Record<string, RegExp>> = {
   memory: /in memory: they are gone when this process ends$/,
   sqlite: /in SQLite, \/.+\/sessions\.db$/,
   redis: /in Redis at \S+:\d+, database \d+$/,

@@ -22,7 +22,7 @@ class ChosenOptions implements SessionsOptionsFactory {
 @Module({ providers: [ChosenOptions], exports: [ChosenOptions] })
 class ChosenOptionsModule {}
 
-/** Each way to tell the module where sessions are. */
+/** All ways to configure the store. */
 const ways: readonly (readonly [title: string, make: (place: Place) => DynamicModule])[] = [
   ['forRoot', ({ settings }) => SessionsModule.forRoot(settings)],
   ['forRootAsync with a factory', ({ settings }) => SessionsModule.forRootAsync({ useFactory: async () => settings })],
@@ -38,19 +38,19 @@ const ways: readonly (readonly [title: string, make: (place: Place) => DynamicMo
   ['forRootAsync with the sessionsConfig', () => SessionsModule.forRootAsync(sessionsConfig.asProvider())],
   ['forRootAsync with a class', () => SessionsModule.forRootAsync({ useClass: ChosenOptions })],
   [
-    'forRootAsync with what exists',
+    'forRootAsync with useExisting',
     () => SessionsModule.forRootAsync({ imports: [ChosenOptionsModule], useExisting: ChosenOptions }),
   ],
 ];
 
-describePlaces('SessionsModule over $name', ({ name, open }) => {
+describePlaces('SessionsModule with $name', ({ name, open }) => {
   let place: Place;
-  let takeBack: () => void;
+  let restoreVariables: () => void;
 
   beforeAll(async () => {
     place = await open();
     chosen = place.settings;
-    takeBack = withVariables(place.env);
+    restoreVariables = withVariables(place.env);
   });
 
   afterEach(async () => {
@@ -60,11 +60,11 @@ describePlaces('SessionsModule over $name', ({ name, open }) => {
   });
 
   afterAll(async () => {
-    takeBack();
+    restoreVariables();
     await place.remove();
   });
 
-  /** Somebody else finds there what the app left. */
+  /** Another service finds what the app stored. */
   const expectKept = async (): Promise<void> => {
     const others = place.look();
     if (!others) return;
@@ -72,7 +72,7 @@ describePlaces('SessionsModule over $name', ({ name, open }) => {
     await others.close();
   };
 
-  it.each(ways)('is told by %s, and closes what it opened', async (_title, make) => {
+  it.each(ways)('is configured by %s and closes what it opened', async (_title, make) => {
     const app = await startApp([make(place)]);
     const sessions = app.get(SessionService, { strict: false });
     await roundTrip(sessions);

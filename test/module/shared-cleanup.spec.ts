@@ -20,18 +20,18 @@ const EXPIRED_AT = 1_000_000;
 const NOW = EXPIRED_AT + 3_600_000;
 const ttl = { enabled: true, sessionSeconds: 60, cleanupIntervalSeconds: 0.02 };
 
-/** A place full of sessions that expired long ago by the clock of the apps. */
-interface FullPlace {
+/** A store full of sessions that expired long ago by the clock of the apps. */
+interface ExpiredPlace {
   readonly settings: StoreSettings;
   remove(): Promise<void>;
 }
 
-const makers = { redis: fullRedis, mariadb: fullMariaDb };
+const makers = { redis: expiredRedis, mariadb: expiredMariaDb };
 const names = (['redis', 'mariadb'] as const).filter((name) => chosenStoreNames().includes(name));
 
 for (const name of names) {
-  describe(`two apps that clean up one ${name}`, () => {
-    let place: FullPlace;
+  describe(`two apps that clean up the same ${name} store`, () => {
+    let place: ExpiredPlace;
     const apps: INestApplicationContext[] = [];
 
     beforeAll(async () => {
@@ -42,7 +42,7 @@ for (const name of names) {
     });
     afterAll(() => place.remove());
 
-    it('remove each session once, also where one app ends in the middle, and hurt no append', async () => {
+    it('remove each session once, even if one app is closed during its run, and lose no append', async () => {
       const counts: number[] = [];
       const clock = { now: () => NOW };
       const runs: Promise<unknown>[] = [];
@@ -58,7 +58,7 @@ for (const name of names) {
         });
       }
       const appended = appendMeanwhile(apps[1], emptied.signal);
-      // As soon as the first app has begun, it ends.
+      // Close the first app as soon as its cleanup has started.
       await Promise.race(runs.length > 0 ? runs : [firstBatchOf(apps[0])]);
       await apps.shift()?.close();
       await isEmpty;
@@ -70,10 +70,10 @@ for (const name of names) {
 }
 
 if (names.length === 0) {
-  it('has no store that several apps could clean up', () => expect(names).toEqual([]));
+  it('have no shared store to clean up in this run', () => expect(names).toEqual([]));
 }
 
-/** Tells what each run that the schedule starts has removed. */
+/** Reports how many sessions each scheduled run has removed. */
 function watchRuns(app: INestApplicationContext, runs: Promise<unknown>[], onCount: (count: number) => void): void {
   const cleanup = app.get(SessionsCleanup, { strict: false });
   const run = cleanup.run.bind(cleanup);
@@ -87,7 +87,7 @@ function watchRuns(app: INestApplicationContext, runs: Promise<unknown>[], onCou
   });
 }
 
-/** Resolves once the app begins to purge. */
+/** Resolves when the app starts to purge. */
 function firstBatchOf(app: INestApplicationContext | undefined): Promise<void> {
   const sessions = app?.get(SessionService, { strict: false });
   return new Promise((resolve) => {
@@ -100,7 +100,7 @@ function firstBatchOf(app: INestApplicationContext | undefined): Promise<void> {
   });
 }
 
-/** Appends to a session until everything is removed, and checks that nothing of it is lost. */
+/** Appends to a session until everything is removed, and checks that no event is lost. */
 async function appendMeanwhile(app: INestApplicationContext | undefined, end: AbortSignal): Promise<number> {
   if (!app) return 0;
   const sessions = app.get(SessionService, { strict: false });
@@ -115,7 +115,7 @@ async function appendMeanwhile(app: INestApplicationContext | undefined, end: Ab
   return appended;
 }
 
-async function fullRedis(): Promise<FullPlace> {
+async function expiredRedis(): Promise<ExpiredPlace> {
   const place: Place = await openPlace('redis');
   const past: Clock = { now: () => EXPIRED_AT };
   const app = await startApp([SessionsModule.forRoot({ ...place.settings, clock: past, ttl, cleanup: false })]);
@@ -128,7 +128,7 @@ async function fullRedis(): Promise<FullPlace> {
   return place;
 }
 
-async function fullMariaDb(): Promise<FullPlace> {
+async function expiredMariaDb(): Promise<ExpiredPlace> {
   const database = await createMariaDbDatabase(newDatabaseName());
   const settings: StoreSettings = { provider: 'typeorm', database: database.storageOptions };
   const past: Clock = { now: () => EXPIRED_AT };
@@ -140,7 +140,7 @@ async function fullMariaDb(): Promise<FullPlace> {
   const others = (columns as { Field: string }[])
     .map(({ Field }) => Field)
     .filter((name) => !/^(pk|session_id)$/.test(name));
-  // The row that is there, again and again under other ids.
+  // Copy the existing row under other ids.
   const numbers = 'SELECT a.n + 10 * b.n + 100 * c.n + 1000 * d.n + 10000 * e.n AS n FROM';
   const digits = ['a', 'b', 'c', 'd', 'e'].map((name) => `(${DIGITS}) ${name}`).join(' CROSS JOIN ');
   await connection.query(

@@ -1,4 +1,4 @@
-// An app of a user, written as `nest new` writes one, with the settings that `process.argv` says.
+// A user's app, written as `nest new` writes one, with settings from `process.argv`.
 import 'reflect-metadata';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';

@@ -8,17 +8,17 @@ import { SESSION_MIGRATIONS, sessionEntities } from '../../../src/typeorm.js';
 import type { DatabaseSettings, StoreSettings } from '../../../src/index.js';
 import type { Place } from './places.js';
 
-/** Connections that an app has of its own, by the modules of Nest for them. */
+/** The app's own connection to a store, opened by the Nest module for that database. */
 export interface Host {
   readonly module: DynamicModule;
   readonly token: ReturnType<typeof getDataSourceToken>;
-  /** What the factory of the module makes of the connection. */
+  /** The store settings for the connection. */
   settingsOf(connection: object): StoreSettings;
-  /** Uses the connection for something else. */
+  /** Uses the connection for another query. */
   use(app: INestApplicationContext): Promise<unknown>;
 }
 
-/** The host's connections to a place; called `connection`, or nothing. */
+/** The app's connection to a store, optionally with a name. */
 export function hostOf({ settings }: Place, connection?: string): Host {
   if (settings.provider === 'redis') return redisHost(settings, connection);
   if (settings.provider === 'typeorm') return typeOrmHost(settings, connection);
@@ -56,7 +56,7 @@ function typeOrmHost({ database = {} }: StoreSettings & { provider: 'typeorm' },
 }
 
 function hostOptions({ database, url = '', driverOptions }: DatabaseSettings): DataSourceOptions {
-  // The same as a store with connections of its own has, so that both may use these tables.
+  // The same migrations as a store with its own connections, so that both can use these tables.
   const ofHost = {
     migrations: SESSION_MIGRATIONS,
     migrationsRun: true,

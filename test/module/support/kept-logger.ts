@@ -1,6 +1,6 @@
 import type { LoggerService } from '@nestjs/common';
 
-/** Keeps what an app logs. */
+/** Records what an app logs. */
 export class KeptLogger implements LoggerService {
   readonly lines: string[] = [];
 
@@ -16,7 +16,7 @@ export class KeptLogger implements LoggerService {
     this.lines.push(`error: ${String(message)}`);
   }
 
-  /** What was logged and matches. */
+  /** The recorded lines that match. */
   matching(pattern: RegExp): string[] {
     return this.lines.filter((line) => pattern.test(line));
   }

@@ -1,6 +1,6 @@
 import { ConfigurationError, sessionsFromEnvironment } from '../../../src/config/index.js';
 
-/** What is found to be wrong with an environment. */
+/** The error for an invalid environment. */
 export function mistakeIn(env: NodeJS.ProcessEnv): ConfigurationError {
   try {
     sessionsFromEnvironment(env);
@@ -8,5 +8,5 @@ export function mistakeIn(env: NodeJS.ProcessEnv): ConfigurationError {
     if (error instanceof ConfigurationError) return error;
     throw error;
   }
-  throw new Error(`Nothing was found to be wrong with ${JSON.stringify(env)}`);
+  throw new Error(`No problem was found in ${JSON.stringify(env)}`);
 }

@@ -12,23 +12,23 @@ import { describeChosen } from '../../support/processes/shared-stores.js';
 import type { StoreName } from '../../support/store-names.js';
 import { newDatabaseName } from './database-name.js';
 
-/** Where one test keeps sessions, told in each of the ways that an app may tell it. */
+/** An empty store for one test, with its settings in all forms. */
 export interface Place {
   readonly name: StoreName;
   readonly settings: StoreSettings;
   readonly env: Readonly<Record<string, string>>;
-  /** A service on the same place that no module made; `undefined` where nobody else can look. */
+  /** A service on the same store, not created by the module; `undefined` if no other service can read the store. */
   look(): SessionService | undefined;
   remove(): Promise<void>;
 }
 
 export interface PlaceKind {
   readonly name: StoreName;
-  /** A place of its own, which goes with `remove`. */
+  /** Opens a store of its own, which `remove` deletes. */
   open(): Promise<Place>;
 }
 
-/** Those of the stores that the module makes by its settings. */
+/** The stores that the module creates from settings. */
 const placeKinds: readonly PlaceKind[] = [
   { name: 'memory', open: memoryPlace },
   { name: 'sqlite', open: sqlitePlace },
@@ -38,12 +38,12 @@ const placeKinds: readonly PlaceKind[] = [
   { name: 'postgres', open: postgresPlace },
 ];
 
-/** Describes an app with sessions, for each place that `STORES` does not leave out; `$name` in the title is its store. */
+/** Describes an app for each store that `STORES` selects; `$name` in the title is the store. */
 export function describePlaces(title: string, define: (kind: PlaceKind) => void): void {
   describeChosen(title, placeKinds, define);
 }
 
-/** The same for places to which an app may have connections of its own. */
+/** The same for stores to which an app can have its own connections. */
 export function describePlacesWithConnections(title: string, define: (kind: PlaceKind) => void): void {
   describeChosen(
     title,
@@ -54,7 +54,7 @@ export function describePlacesWithConnections(title: string, define: (kind: Plac
 
 export async function openPlace(name: StoreName): Promise<Place> {
   const kind = placeKinds.find((candidate) => candidate.name === name);
-  if (!kind) throw new Error(`The module makes no store called ${name} by its settings`);
+  if (!kind) throw new Error(`The module creates no store named ${name} from settings`);
   return kind.open();
 }
 

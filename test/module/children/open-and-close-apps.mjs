@@ -1,10 +1,10 @@
-// Starts and stops apps as `process.argv` says, over the built package, and must end by itself.
+// Runs one scenario with apps that use the built package. The process must end by itself.
 import 'reflect-metadata';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { SessionService, SessionsModule } from 'nestjs-agent-sessions';
 
-const { story, settings, cycles } = JSON.parse(process.argv[2]);
+const { scenario, settings, cycles } = JSON.parse(process.argv[2]);
 const quiet = { logger: false, abortOnError: false };
 const ttl = { enabled: true };
 
@@ -43,7 +43,7 @@ const heap = () => {
   return process.memoryUsage().heapUsed;
 };
 
-const stories = {
+const scenarios = {
   async once() {
     const app = await live(moduleOf());
     await app.close();
@@ -53,13 +53,13 @@ const stories = {
     const AppModule = moduleOf();
     const apps = [await live(AppModule, 1), await live(AppModule, 2)];
     await apps[0].close();
-    // The other one is unhurt.
+    // The other app still works.
     const sessions = apps[1].get(SessionService);
     const { id: sessionId } = await sessions.createSession({ appName: 'shop', userId: 'ann' });
     await sessions.deleteSession({ appName: 'shop', userId: 'ann', sessionId });
     await apps[1].close();
   },
-  async 'again and again'() {
+  async 'many cycles'() {
     const AppModule = moduleOf();
     let early = 0;
     for (let turn = 1; turn <= cycles; turn++) {
@@ -68,18 +68,18 @@ const stories = {
     }
     return heap() - early;
   },
-  async 'another part fails when it is made'() {
+  async 'another module fails in its constructor'() {
     return NestFactory.createApplicationContext(moduleOf(moduleThatFails('constructor')), quiet).catch(String);
   },
-  async 'another part fails when it begins'() {
+  async 'another module fails in onModuleInit'() {
     const app = await NestFactory.create(moduleOf(moduleThatFails('onModuleInit')), quiet);
     const failure = await app.init().catch(String);
     await app.close();
     return failure;
   },
-  async 'the store is not there'() {
+  async 'the store is unreachable'() {
     return live(moduleOf()).catch(({ code, message }) => `${code}: ${message}`);
   },
 };
 
-console.log(JSON.stringify((await stories[story]()) ?? 'done'));
+console.log(JSON.stringify((await scenarios[scenario]()) ?? 'done'));
