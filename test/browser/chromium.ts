@@ -1,15 +1,15 @@
 import { access, constants } from 'node:fs/promises';
 import { findBinary } from '../servers/binaries.js';
-import { type Surroundings, thisMachine } from '../servers/find-server.js';
+import { type Machine, thisMachine } from '../servers/find-server.js';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 const DEBIAN_PACKAGE = 'chromium';
 
 /** The Chromium named in the environment, an installed one, or one that is installed now – or an error that says what to do. */
-export async function findChromium(surroundings: Surroundings = thisMachine): Promise<string> {
-  const { env, install } = surroundings;
+export async function findChromium(machine: Machine = thisMachine): Promise<string> {
+  const { env, install } = machine;
   if (env.CHROMIUM_PATH) return namedChromium(env.CHROMIUM_PATH);
-  const installed = installedChromium(surroundings);
+  const installed = installedChromium(machine);
   if (installed !== undefined) return installed;
   const problems = [`CHROMIUM_PATH is not set`, `${NAMES.join(', ')}: not on the PATH`];
   try {
@@ -17,7 +17,7 @@ export async function findChromium(surroundings: Surroundings = thisMachine): Pr
   } catch (error) {
     problems.push(error instanceof Error ? error.message : String(error));
   }
-  return installedChromium(surroundings) ?? fail(problems);
+  return installedChromium(machine) ?? fail(problems);
 }
 
 async function namedChromium(path: string): Promise<string> {
@@ -29,7 +29,7 @@ async function namedChromium(path: string): Promise<string> {
   }
 }
 
-function installedChromium({ binaryFolders }: Surroundings): string | undefined {
+function installedChromium({ binaryFolders }: Machine): string | undefined {
   const folders = binaryFolders();
   return NAMES.map((name) => findBinary(name, folders)).find((path) => path !== undefined);
 }

@@ -1,4 +1,4 @@
-import { findServer, type Surroundings } from './find-server.js';
+import { findServer, type Machine } from './find-server.js';
 import { mariadb } from './mariadb.js';
 import { postgres } from './postgres.js';
 import { ProvidedServers } from './provided-servers.js';
@@ -7,9 +7,9 @@ import { redis } from './redis.js';
 import type { ServerKind } from './server-kind.js';
 
 const failToInstall = (): Promise<never> => Promise.reject(new Error('no network'));
-const nowhere: Surroundings = { env: {}, binaryFolders: () => [] };
+const emptyMachine: Machine = { env: {}, binaryFolders: () => [] };
 
-describe('Looking for a server', () => {
+describe('findServer', () => {
   let running: string[];
   let stopped: number;
 
@@ -37,16 +37,16 @@ describe('Looking for a server', () => {
       };
     },
   };
-  const withBinaries: Surroundings = { env: {}, binaryFolders: () => ['/abacus'] };
+  const withBinaries: Machine = { env: {}, binaryFolders: () => ['/abacus'] };
 
-  it('takes the one that the environment names first', async () => {
+  it('uses the server named in the environment first', async () => {
     const env = { TEST_ABACUS_URL: 'named', TEST_SERVERS: 'private' };
     const found = await findServer(kind, { ...withBinaries, env });
 
     expect(found).toMatchObject({ address: 'named', version: '1.2', origin: 'named in the environment' });
   });
 
-  it('takes no other if the one that the environment names is of no use, and keeps its password to itself', async () => {
+  it('fails if the server named in the environment does not work, and hides its password', async () => {
     const env = { TEST_ABACUS_URL: 'abacus://me:hidden@far.away:1' };
 
     await expect(findServer(kind, { ...withBinaries, env })).rejects.toThrow(
@@ -54,7 +54,7 @@ describe('Looking for a server', () => {
     );
   });
 
-  it('takes one that is already running next', async () => {
+  it('uses a running server next', async () => {
     const found = await findServer(kind, withBinaries);
     await found.stop();
 
@@ -62,7 +62,7 @@ describe('Looking for a server', () => {
     expect(stopped).toBe(0);
   });
 
-  it('starts a private one next', async () => {
+  it('starts a private server next', async () => {
     running = [];
     const found = await findServer(kind, withBinaries);
     await found.stop();
@@ -71,13 +71,13 @@ describe('Looking for a server', () => {
     expect(stopped).toBe(1);
   });
 
-  it('starts a private one at once if told so', async () => {
+  it('starts a private server at once with TEST_SERVERS=private', async () => {
     const found = await findServer(kind, { ...withBinaries, env: { TEST_SERVERS: 'private' } });
 
     expect(found.address).toBe('private');
   });
 
-  it('installs the package first if need be and allowed', async () => {
+  it('installs the package if the programs are missing', async () => {
     running = [];
     const folders: string[] = [];
     const install = async (name: string): Promise<void> => void folders.push(name === 'abacus-server' ? '/abacus' : '');
@@ -86,10 +86,10 @@ describe('Looking for a server', () => {
     expect(found.address).toBe('private');
   });
 
-  it('says what was tried and what to do if all that is in vain', async () => {
+  it('reports all attempts and what to do, if every attempt fails', async () => {
     running = [];
 
-    await expect(findServer(kind, nowhere)).rejects.toThrow(
+    await expect(findServer(kind, emptyMachine)).rejects.toThrow(
       [
         'The tests need Abacus and found none.',
         '  - TEST_ABACUS_URL is not set',
@@ -103,15 +103,15 @@ describe('Looking for a server', () => {
     );
   });
 
-  it('says so if the package could not be installed', async () => {
+  it('reports a failed installation', async () => {
     running = [];
-    await expect(findServer(kind, { ...nowhere, install: failToInstall })).rejects.toThrow(
+    await expect(findServer(kind, { ...emptyMachine, install: failToInstall })).rejects.toThrow(
       '  - a private one: no network\n',
     );
   });
 
-  it.each([redis, redisCluster, mariadb, postgres])('tells what to do without $name', async (real) => {
-    const search = findServer({ ...real, usualAddresses: [] }, nowhere);
+  it.each([redis, redisCluster, mariadb, postgres])('explains what to do without $name', async (real) => {
+    const search = findServer({ ...real, usualAddresses: [] }, emptyMachine);
 
     await expect(search).rejects.toThrow(`${real.binaries.join(' and ')}: not on the PATH`);
     await expect(search).rejects.toThrow(`sudo apt-get install ${real.debianPackage}`);
@@ -119,13 +119,13 @@ describe('Looking for a server', () => {
   });
 });
 
-describe('Stores that need no server', () => {
-  it('get none', async () => {
+describe('ProvidedServers for stores without a server', () => {
+  it('starts no server', async () => {
     const lines: string[] = [];
-    const servers = await ProvidedServers.for(['memory', 'sqlite'], nowhere, (line) => lines.push(line));
+    const servers = await ProvidedServers.for(['memory', 'sqlite'], emptyMachine, (line) => lines.push(line));
     await servers.stop();
 
-    expect(nowhere.env).toEqual({});
+    expect(emptyMachine.env).toEqual({});
     expect(lines).toEqual([]);
   });
 });

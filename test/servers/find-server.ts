@@ -2,10 +2,10 @@ import { binaryFolders } from './binaries.js';
 import { type InstallPackage, packageInstaller } from './install-packages.js';
 import type { ServerKind } from './server-kind.js';
 
-/** Where servers are looked for. */
-export interface Surroundings {
+/** Where to look for servers. */
+export interface Machine {
   readonly env: NodeJS.ProcessEnv;
-  /** Where programs are; asked again after an installation. */
+  /** The folders of programs. Called again after an installation. */
   binaryFolders(): readonly string[];
   readonly install?: InstallPackage | undefined;
 }
@@ -15,20 +15,23 @@ export interface FoundServer {
   readonly address: string;
   readonly version: string;
   readonly origin: 'named in the environment' | 'already running' | 'started for this run';
-  /** Ends it if it was started for this run. */
+  /** Stops the server if it was started for this run. */
   stop(): Promise<void>;
 }
 
-export const thisMachine: Surroundings = { env: process.env, binaryFolders, install: packageInstaller() };
+export const thisMachine: Machine = { env: process.env, binaryFolders, install: packageInstaller() };
 
-/** The one named in the environment, one already running, a private one – or an error that says what to do. */
-export async function findServer(kind: ServerKind, surroundings: Surroundings = thisMachine): Promise<FoundServer> {
-  const named = surroundings.env[kind.variable];
+/**
+ * Finds the server named in the environment, or a running one, or starts a private one. Otherwise throws an error that
+ * says what to do.
+ */
+export async function findServer(kind: ServerKind, machine: Machine = thisMachine): Promise<FoundServer> {
+  const named = machine.env[kind.variable];
   if (named) return namedServer(kind, named);
   const problems: string[] = [];
   return (
-    (await runningServer(kind, surroundings, problems)) ??
-    (await privateServer(kind, surroundings, problems)) ??
+    (await runningServer(kind, machine, problems)) ??
+    (await privateServer(kind, machine, problems)) ??
     fail(kind, problems)
   );
 }
@@ -43,11 +46,7 @@ async function namedServer(kind: ServerKind, address: string): Promise<FoundServ
   }
 }
 
-async function runningServer(
-  kind: ServerKind,
-  { env }: Surroundings,
-  problems: string[],
-): Promise<FoundServer | undefined> {
+async function runningServer(kind: ServerKind, { env }: Machine, problems: string[]): Promise<FoundServer | undefined> {
   if (env.TEST_SERVERS === 'private') return undefined;
   for (const address of kind.usualAddresses) {
     try {
@@ -62,7 +61,7 @@ async function runningServer(
 
 async function privateServer(
   kind: ServerKind,
-  { binaryFolders: folders, install }: Surroundings,
+  { binaryFolders: folders, install }: Machine,
   problems: string[],
 ): Promise<FoundServer | undefined> {
   try {

@@ -1,16 +1,16 @@
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
-// Below the ports that systems give to outgoing connections, also after Redis Cluster has added 10,000 for its bus.
-const FIRST = 12_000;
-const LAST = 22_000;
-const BUS_DISTANCE = 10_000;
+// Below the ephemeral ports of outgoing connections, also with the 10,000 that Redis Cluster adds for its bus port.
+const FIRST_PORT = 12_000;
+const LAST_PORT = 22_000;
+const BUS_PORT_OFFSET = 10_000;
 
-/** A port of 127.0.0.1 on which nobody listens, nor on the one that Redis Cluster would use besides it. */
+/** A free port of 127.0.0.1. The bus port that Redis Cluster would use with it is free, too. */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = randomInt(FIRST, LAST);
-    if ((await isFree(port)) && (await isFree(port + BUS_DISTANCE))) return port;
+    const port = randomInt(FIRST_PORT, LAST_PORT);
+    if ((await isFree(port)) && (await isFree(port + BUS_PORT_OFFSET))) return port;
   }
 }
 

@@ -17,7 +17,7 @@ export async function stopServers(): Promise<void> {
   await servers?.stop();
 }
 
-// Jest compiles what a global setup imports, but does not let `./file.js` mean `./file.ts` there.
+// Jest compiles the imports of a global setup, but does not resolve `./file.js` to `./file.ts` there.
 const internals = Module as unknown as { ['_resolveFilename']: ResolveFilename };
 const resolve = internals['_resolveFilename'];
 internals['_resolveFilename'] = function (request, parent, ...rest) {

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
 
-// A server that a package starts would take the usual port and stay; 101 means "not now" to the package.
+// Prevents the package from starting its server, which would occupy the usual port: exit code 101 means "do not start".
 const INSTALL = `
 set -e
 policy=/usr/sbin/policy-rc.d
@@ -19,17 +19,17 @@ const INSTALL_LIMIT_MS = 10 * 60_000;
 
 export type InstallPackage = (name: string) => Promise<void>;
 
-/** Installs a package of Debian or Ubuntu; undefined where that is not possible or not allowed. */
+/** Installs a package of Debian or Ubuntu; undefined if that is not possible or not allowed. */
 export function packageInstaller(): InstallPackage | undefined {
   const isRoot = process.getuid?.() === 0;
-  return isRoot && existsSync('/etc/debian_version') && existsSync('/usr/bin/apt-get') ? installInTurn : undefined;
+  return isRoot && existsSync('/etc/debian_version') && existsSync('/usr/bin/apt-get') ? installOnce : undefined;
 }
 
 let lastInstallation: Promise<unknown> = Promise.resolve();
 const installations = new Map<string, Promise<void>>();
 
-/** Each once, and one after the other: apt works for one at a time. */
-function installInTurn(name: string): Promise<void> {
+/** Installs each package once, and one at a time, because apt holds a lock. */
+function installOnce(name: string): Promise<void> {
   const known = installations.get(name);
   if (known) return known;
   const installation = lastInstallation.then(() => install(name));

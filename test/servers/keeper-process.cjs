@@ -1,8 +1,8 @@
 'use strict';
 
 /**
- * Keeps a temporary folder, and what runs in it, for the process that forked it. When that process disconnects, both
- * go. A process that crashes or is killed disconnects too, so nothing is left behind in any case.
+ * Owns a temporary folder and the program that runs in it, on behalf of the process that forked it. When that process
+ * disconnects, the program is stopped and the folder is removed. This also works if the process crashes or is killed.
  */
 const { spawn } = require('node:child_process');
 const { chownSync, closeSync, mkdtempSync, openSync, rmSync } = require('node:fs');
@@ -22,7 +22,7 @@ let ending = false;
 function run({ command, args, stopSignal: signal }) {
   const log = openSync(join(folder, 'log'), 'a');
   const env = { ...process.env, LC_ALL: 'C' };
-  // A group of its own keeps Ctrl-C away from it, and lets its children be ended with it.
+  // Its own process group, so that Ctrl-C does not reach it, and its child processes can be killed with it.
   program = spawn(command, args, { ...owner, cwd: folder, env, detached: true, stdio: ['ignore', log, log] });
   closeSync(log);
   stopSignal = signal;
@@ -37,14 +37,14 @@ function run({ command, args, stopSignal: signal }) {
 function ended(how) {
   program = undefined;
   if (ending) finish();
-  else tell({ kind: 'ended', how });
+  else send({ kind: 'ended', how });
 }
 
 function killGroup(pid) {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // Nobody was left.
+    // The group has no processes left.
   }
 }
 
@@ -61,7 +61,7 @@ function finish() {
   process.exit();
 }
 
-function tell(message) {
+function send(message) {
   if (process.connected) process.send(message, () => undefined);
 }
 
@@ -71,4 +71,4 @@ process.on('message', (message) => {
 });
 process.once('disconnect', end);
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, end);
-tell({ kind: 'ready', folder });
+send({ kind: 'ready', folder });

@@ -22,8 +22,8 @@ const script = `
     console.log(folder);
   });`;
 
-describe('A keeper', () => {
-  it('ends its program and removes the folder', async () => {
+describe('Keeper', () => {
+  it('stops its program and removes its folder', async () => {
     const keeper = await Keeper.start();
     const ended = keeper.run(program);
     const pid = await pidIn(keeper.folder);
@@ -35,11 +35,11 @@ describe('A keeper', () => {
     await expect(ended).resolves.toBe('its keeper ended');
   });
 
-  it('tells how its program ended, and keeps what it wrote until then', async () => {
+  it('returns the exit status of its program, and its log', async () => {
     const keeper = await Keeper.start();
-    const talking = { ...program, args: ['-e', `console.log('Good-bye'); process.exit(3);`] };
+    const printing = { ...program, args: ['-e', `console.log('Good-bye'); process.exit(3);`] };
 
-    await expect(keeper.runToEnd(talking)).resolves.toBe('3');
+    await expect(keeper.runToEnd(printing)).resolves.toBe('3');
     expect(keeper.log()).toBe('Good-bye');
     await expect(keeper.runToEnd({ ...program, command: '/does/not/exist' })).resolves.toContain('ENOENT');
 

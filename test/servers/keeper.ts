@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The user that a program runs as; whoever runs the tests, where nothing is given. */
+/** The user that a program runs as; by default the current user. */
 export interface Owner {
   readonly uid?: number;
   readonly gid?: number;
@@ -18,7 +18,10 @@ export interface Program {
 type KeeperMessage =
   { readonly kind: 'ready'; readonly folder: string } | { readonly kind: 'ended'; readonly how: string };
 
-/** A temporary folder, and one program at a time that runs in it. Both end with this process, however it ends. */
+/**
+ * A temporary folder, and one program at a time that runs in it. Both are removed when this process ends, even after a
+ * crash.
+ */
 export class Keeper {
   readonly #ended: Promise<unknown>;
 
@@ -27,7 +30,7 @@ export class Keeper {
     readonly folder: string,
   ) {
     this.#ended = once(child, 'exit');
-    this.#letGo();
+    this.#unref();
   }
 
   static async start(owner: Owner = {}): Promise<Keeper> {
@@ -41,7 +44,7 @@ export class Keeper {
     return new Keeper(child, message.folder);
   }
 
-  /** Resolves once the program has ended, with its exit status, its signal, or why it did not start. */
+  /** Resolves when the program has ended, with its exit status, its signal, or the reason why it did not start. */
   async run(program: Program): Promise<string> {
     const answer = nextMessage(this.child);
     this.child.send({ kind: 'run', ...program });
@@ -49,22 +52,22 @@ export class Keeper {
     return message.kind === 'ended' ? message.how : 'unknown';
   }
 
-  /** As `run`, but keeps this process alive until the program has ended. */
+  /** Like `run`, but keeps this process alive until the program has ended. */
   async runToEnd(program: Program): Promise<string> {
-    this.#hold();
+    this.#ref();
     try {
       return await this.run(program);
     } finally {
-      this.#letGo();
+      this.#unref();
     }
   }
 
-  /** Ends the program as a power cut would. */
+  /** Kills the program without a clean shutdown. */
   kill(): void {
     this.child.send({ kind: 'kill' });
   }
 
-  /** The last lines that its programs wrote. */
+  /** The last lines of the program's output. */
   log(): string {
     try {
       return readFileSync(join(this.folder, 'log'), 'utf8').trimEnd().split('\n').slice(-15).join('\n');
@@ -75,17 +78,17 @@ export class Keeper {
 
   /** Stops the program and removes the folder. */
   async end(): Promise<void> {
-    this.#hold();
+    this.#ref();
     if (this.child.connected) this.child.disconnect();
     await this.#ended;
   }
 
-  #hold(): void {
+  #ref(): void {
     this.child.ref();
     this.child.channel?.ref();
   }
 
-  #letGo(): void {
+  #unref(): void {
     this.child.unref();
     this.child.channel?.unref();
   }
@@ -93,13 +96,13 @@ export class Keeper {
 
 function nextMessage(child: ChildProcess): Promise<KeeperMessage> {
   return new Promise((resolve) => {
-    const heard = (message: KeeperMessage): void => {
-      child.off('message', heard);
-      child.off('exit', gone);
+    const onMessage = (message: KeeperMessage): void => {
+      child.off('message', onMessage);
+      child.off('exit', onExit);
       resolve(message);
     };
-    const gone = (): void => heard({ kind: 'ended', how: 'its keeper ended' });
-    child.on('message', heard);
-    child.on('exit', gone);
+    const onExit = (): void => onMessage({ kind: 'ended', how: 'its keeper ended' });
+    child.on('message', onMessage);
+    child.on('exit', onExit);
   });
 }

@@ -23,7 +23,7 @@ export const mariadb: ServerKind = {
   },
 };
 
-/** Servers that know whom they talk to from the operating system. */
+/** Sockets on which the server authenticates the user of the operating system. */
 function socketAddresses(): string[] {
   const user = encodeURIComponent(userInfo().username);
   return USUAL_SOCKETS.filter((socket) => existsSync(socket)).map(

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type ConnectionOptions, createConnection, type RowDataPacket } from 'mysql2/promise';
 import { LOGIN_LIMIT_MS } from './server-kind.js';
 
-/** Where `TEST_MYSQL_URL` leads, a socket in `?socketPath=` included, in the words of mysql2 and TypeORM. */
+/** The connection options of `TEST_MYSQL_URL`, with a socket from `?socketPath=`, for mysql2 and TypeORM. */
 export function mysqlOptionsOf(
   address: string,
 ): Required<Pick<ConnectionOptions, 'host' | 'port' | 'user' | 'password'>> & { socketPath?: string } {
@@ -17,7 +17,7 @@ export function mysqlOptionsOf(
   };
 }
 
-/** Makes sure that one can create databases there. Tells the version. */
+/** Throws if the user cannot create databases. Returns the version. */
 export async function checkMysql(address: string): Promise<string> {
   const connection = await createConnection({ ...mysqlOptionsOf(address), connectTimeout: LOGIN_LIMIT_MS });
   try {

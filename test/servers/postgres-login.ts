@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { LOGIN_LIMIT_MS } from './server-kind.js';
 
-/** Makes sure that one can create databases there. Tells the version. */
+/** Throws if the user cannot create databases. Returns the version. */
 export async function checkPostgres(address: string): Promise<string> {
   const client = new Client({
     connectionString: address,

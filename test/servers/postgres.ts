@@ -12,7 +12,7 @@ export const postgres: ServerKind = {
   binaries: ['postgres', 'initdb'],
   debianPackage: 'postgresql',
   starter(folders) {
-    // Both from one folder: those of different versions do not go together.
+    // Both must be in one folder, because programs of different versions do not work together.
     for (const folder of folders) {
       const command = findBinary('postgres', [folder]);
       const initdb = findBinary('initdb', [folder]);

@@ -9,7 +9,7 @@ export interface MariaDbBinaries {
   readonly installer: string;
 }
 
-/** Starts a MariaDB of its own, whose `root` has no password. */
+/** Starts a private MariaDB whose user `root` has no password. */
 export function startMariaDb(
   { command, installer }: MariaDbBinaries,
   { durable = false, args = [] }: { durable?: boolean; args?: readonly string[] } = {},
@@ -31,7 +31,7 @@ export function startMariaDb(
         ...common(folder),
         `--port=${port}`,
         '--bind-address=127.0.0.1',
-        // Relative to the data, since the whole path may be longer than a socket's may be.
+        // Relative to the data folder, because the full path can exceed the length limit of sockets.
         '--socket=server.sock',
         '--skip-log-bin',
         '--skip-name-resolve',

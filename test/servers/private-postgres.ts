@@ -12,12 +12,12 @@ export interface PostgresBinaries {
 
 const FAST = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off'];
 
-/** Starts a PostgreSQL of its own that trusts everybody. */
+/** Starts a private PostgreSQL that needs no password. */
 export function startPostgres(
   { command, initdb }: PostgresBinaries,
   { durable = false, settings = [] }: { durable?: boolean; settings?: readonly string[] } = {},
 ): Promise<PrivateServer> {
-  // No socket beside the port: a path may be longer than a socket's may be.
+  // No socket, because its path can exceed the length limit of sockets.
   const all = ['unix_socket_directories=', ...(durable ? [] : FAST), ...settings];
   return PrivateServer.start({
     owner: ownerOfPostgres(),

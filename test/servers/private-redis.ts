@@ -2,16 +2,16 @@ import { PrivateServer } from './private-server.js';
 import { checkRedis } from './redis-login.js';
 
 export interface PrivateRedisOptions {
-  /** Acknowledges nothing before it is on the disk. */
+  /** Flushes each write to disk before it is acknowledged. */
   readonly durable?: boolean;
-  /** Further arguments of redis-server. */
+  /** More arguments of redis-server. */
   readonly args?: readonly string[];
   readonly check?: (address: string) => Promise<unknown>;
-  /** Takes connections with TLS only; the arguments name the files for that. */
+  /** Accepts only TLS connections; `args` must name the certificate files. */
   readonly isEncrypted?: boolean;
 }
 
-/** Starts a Redis of its own from a `redis-server`. */
+/** Starts a private Redis with this `redis-server`. */
 export function startRedis(
   command: string,
   { durable = false, args = [], check = checkRedis, isEncrypted = false }: PrivateRedisOptions = {},

@@ -6,11 +6,11 @@ import type { ServerProcess, StartedServer } from './server-kind.js';
 /** How to start a server in a folder, on a port of 127.0.0.1. */
 export interface ServerPlan {
   readonly owner?: Owner;
-  /** What has to run once before the server can start. */
+  /** A program that must run once before the server starts. */
   readonly preparation?: (folder: string) => Program;
   readonly program: (folder: string, port: number) => Program;
   readonly addressAt: (port: number) => string;
-  /** Throws until the server at the address does its work. */
+  /** Throws until the server at the address works. */
   readonly check: (address: string) => Promise<unknown>;
 }
 
@@ -18,7 +18,7 @@ const READY_LIMIT_MS = 60_000;
 const POLL_MS = 20;
 const ATTEMPTS = 3;
 
-/** A server of one process, in a temporary folder. */
+/** A server with one process, in a temporary folder. */
 export class PrivateServer implements StartedServer, ServerProcess {
   readonly processes: readonly ServerProcess[] = [this];
   #ended: Promise<unknown> = Promise.resolve();
@@ -29,13 +29,13 @@ export class PrivateServer implements StartedServer, ServerProcess {
     private port: number,
   ) {}
 
-  /** Starts a server and waits until it does its work. */
+  /** Starts a server and waits until it works. */
   static async start(plan: ServerPlan): Promise<PrivateServer> {
     const keeper = await Keeper.start(plan.owner);
     try {
       if (plan.preparation) await prepare(keeper, plan.preparation(keeper.folder));
       const server = new PrivateServer(plan, keeper, await freePort());
-      // Between looking for a free port and taking it, somebody else may take it.
+      // Another process may take the port before the server does. Then the next attempt uses another port.
       await server.#launch(async () => (server.port = await freePort()));
       return server;
     } catch (error) {
@@ -58,7 +58,7 @@ export class PrivateServer implements StartedServer, ServerProcess {
   }
 
   async restart(): Promise<void> {
-    // PostgreSQL refuses to start while a process of the one that was killed is still ending.
+    // PostgreSQL does not start while a child process of the killed server is still running.
     await this.#launch(() => delay(500));
   }
 
@@ -74,7 +74,7 @@ export class PrivateServer implements StartedServer, ServerProcess {
     if (!(await this.#attempt())) throw new Error(`The server ended at once:\n${this.keeper.log()}`);
   }
 
-  /** Whether the server came up; not if it ended before. */
+  /** Starts the server and waits until it works. Returns false if it ended before that. */
   async #attempt(): Promise<boolean> {
     const run = new AbortController();
     this.#ended = this.keeper.run(this.plan.program(this.keeper.folder, this.port)).then(() => run.abort());

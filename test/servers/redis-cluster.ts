@@ -11,7 +11,7 @@ const SLOTS = 16_384;
 const JOIN_LIMIT_MS = 30_000;
 const POLL_MS = 50;
 const PROBE_LIMIT_MS = 500;
-const MOST_PROBES = 200;
+const MAX_PROBES = 200;
 
 export const redisCluster: ServerKind = {
   name: 'Redis Cluster',
@@ -28,13 +28,13 @@ export const redisCluster: ServerKind = {
 };
 
 export interface ClusterOptions {
-  /** Of each master; none unless given. */
+  /** Replicas per master; none by default. */
   readonly replicas?: number;
-  /** After which time of silence a node counts as gone. */
+  /** The time without a response after which a node counts as failed. */
   readonly nodeTimeoutMs?: number;
 }
 
-/** Starts three masters from a `redis-server`, and replicas if wanted, and makes a cluster of them; masters come first. */
+/** Starts three masters and their replicas, and connects them to a cluster. `processes` lists the masters first. */
 export async function startCluster(
   command: string,
   { replicas = 0, nodeTimeoutMs = 5_000 }: ClusterOptions = {},
@@ -49,7 +49,7 @@ export async function startCluster(
   const masters = nodes.slice(0, MASTERS);
   try {
     for (const start of starts) if (start.status === 'rejected') throw start.reason;
-    await Promise.all(masters.map(takeShare));
+    await Promise.all(masters.map(assignSlots));
     await Promise.all(nodes.map((node) => meet(node, nodes)));
     await until(() => checkCluster(address));
     const followers = nodes.slice(MASTERS);
@@ -64,22 +64,22 @@ export async function startCluster(
 
 function startNode(command: string, nodeTimeoutMs: number): Promise<PrivateServer> {
   return startRedis(command, {
-    // A replica would else wait seconds for others that want the same data.
+    // By default, a master waits seconds for more replicas before it starts to sync.
     args: ['--cluster-enabled', 'yes', '--cluster-node-timeout', `${nodeTimeoutMs}`, '--repl-diskless-sync-delay', '0'],
     check: (address) => withRedis(address, (client) => client.ping()),
   });
 }
 
-/** Makes a node without slots a replica. */
+/** Turns a node without slots into a replica. */
 async function follow(node: PrivateServer, master: PrivateServer): Promise<void> {
   const id = await withRedis(master.address, (client) => client.cluster('MYID'));
-  // It may not know the master yet that it heard of a moment ago.
+  // The node may not know the master yet.
   await until(() => withRedis(node.address, (client) => client.cluster('REPLICATE', id)));
 }
 
 /**
- * Makes sure that so many replicas confirm what a master writes. It calls them online before that, and those that it
- * calls so may get their first commands as late as a second after.
+ * Throws unless this number of replicas confirms a write to the master. A replica that Redis lists as online can
+ * receive its first commands up to a second later.
  */
 export async function checkReplicas(address: string, count: number): Promise<void> {
   if (count === 0) return;
@@ -90,20 +90,20 @@ export async function checkReplicas(address: string, count: number): Promise<voi
   });
 }
 
-/** Writes a key that goes away by itself, in any slot that the master has. */
+/** Writes a key that expires, in any slot of the master. */
 async function writeProbe(client: Redis): Promise<void> {
   for (let number = 0; ; number++) {
     try {
       await client.set(`probe-${number}`, '', 'PX', PROBE_LIMIT_MS);
       return;
     } catch (error) {
-      if (number === MOST_PROBES || !String(error).includes('MOVED')) throw error;
+      if (number === MAX_PROBES || !String(error).includes('MOVED')) throw error;
     }
   }
 }
 
-/** Gives a node its slots, and a rank that no other claims. */
-async function takeShare(node: PrivateServer, index: number): Promise<void> {
+/** Assigns the slots of a node, and a config epoch that no other node has. */
+async function assignSlots(node: PrivateServer, index: number): Promise<void> {
   const first = Math.floor((index * SLOTS) / MASTERS);
   const end = Math.floor(((index + 1) * SLOTS) / MASTERS);
   await withRedis(node.address, async (client) => {
@@ -121,7 +121,7 @@ async function meet(node: PrivateServer, others: readonly PrivateServer[]): Prom
   });
 }
 
-/** Asks again and again until it does not throw. */
+/** Repeats the check until it does not throw. */
 export async function until(check: () => Promise<unknown>): Promise<void> {
   const giveUpAt = Date.now() + JOIN_LIMIT_MS;
   for (;;) {
@@ -135,7 +135,7 @@ export async function until(check: () => Promise<unknown>): Promise<void> {
   }
 }
 
-/** Makes sure that every node named knows all slots in good hands. Tells the version. */
+/** Throws unless each node reports that all slots are served. Returns the version. */
 async function checkCluster(address: string): Promise<string> {
   const [version = 'of an unknown version'] = await Promise.all(
     address.split(',').map((host) =>

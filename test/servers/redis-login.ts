@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { LOGIN_LIMIT_MS } from './server-kind.js';
 
-/** Runs something on a connection of its own; the error tells why if there was none. */
+/** Runs `use` on its own connection. If the connection fails, the error gives the reason. */
 export async function withRedis<Result>(address: string, use: (client: Redis) => Promise<Result>): Promise<Result> {
   const client = new Redis(address, {
     lazyConnect: true,
@@ -18,12 +18,12 @@ export async function withRedis<Result>(address: string, use: (client: Redis) =>
   } catch (error) {
     throw problem ?? error;
   } finally {
-    // On a connection that is closed already, this would keep the process waiting for its end.
+    // `disconnect` on a closed connection would keep the process alive.
     if (client.status !== 'end') client.disconnect();
   }
 }
 
-/** Makes sure that one can write to the Redis, and that it stands alone. Tells its version. */
+/** Throws if the Redis is not writable or is part of a cluster. Returns the version. */
 export async function checkRedis(address: string): Promise<string> {
   return withRedis(address, async (client) => {
     const info = await client.info();

@@ -5,7 +5,7 @@ import { withRedis } from './redis-login.js';
 
 export const MASTER_NAME = 'sessions-master';
 
-/** A Sentinel that knows of a master under {@link MASTER_NAME}. */
+/** Starts a Sentinel that monitors a master under {@link MASTER_NAME}. */
 export async function startSentinel(command: string, master: URL): Promise<PrivateServer> {
   const sentinel = await PrivateServer.start({
     addressAt: (port) => `redis://127.0.0.1:${port}`,

@@ -1,19 +1,19 @@
 /** One process of a server. */
 export interface ServerProcess {
-  /** What it writes is in here, until it is stopped. */
+  /** Holds the files of the process until it is stopped. */
   readonly folder: string;
-  /** Ends it as a power cut would; what it had written stays. */
+  /** Kills the process without a clean shutdown. Its files stay. */
   kill(): Promise<void>;
-  /** Starts it again where it was, after `kill`. */
+  /** Starts the process again on the same port and files, after `kill`. */
   restart(): Promise<void>;
 }
 
 /** A server that was started for the tests. It ends with this process at the latest. */
 export interface StartedServer {
-  /** As it goes into the variable of its kind. */
+  /** The value for the variable of its kind. */
   readonly address: string;
   readonly processes: readonly ServerProcess[];
-  /** Ends it and removes all it wrote. */
+  /** Stops the server and removes its files. */
   stop(): Promise<void>;
 }
 
@@ -23,15 +23,18 @@ export interface ServerKind {
   /** The environment variable that names a server of this kind. */
   readonly variable: string;
   readonly example: string;
-  /** Where such a server usually listens, and as whom anybody may log in to it. */
+  /** The usual addresses of such a server, with a login without password. */
   readonly usualAddresses: readonly string[];
-  /** Logs in, makes sure that tests may do what they do there, and tells the version. Throws otherwise. */
+  /** Logs in and returns the version. Throws if the tests cannot use the server. */
   check(address: string): Promise<string>;
   /** The programs that a private server needs. */
   readonly binaries: readonly string[];
-  /** The package of Debian and Ubuntu that has them. */
+  /** The package of Debian and Ubuntu that contains the programs. */
   readonly debianPackage: string;
-  /** How to start a private server with programs from these folders; undefined if they are not there. */
+  /**
+   * Returns a function that starts a private server with programs from these folders; undefined if a program is
+   * missing.
+   */
   starter(folders: readonly string[]): (() => Promise<StartedServer>) | undefined;
 }
 

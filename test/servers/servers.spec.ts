@@ -25,7 +25,7 @@ const kinds: readonly (readonly [store: string, kind: ServerKind])[] = [
   ['postgres', postgres],
 ];
 
-/** Those that the chosen stores need, and of which there are programs: a server may also be named because there are none. */
+/** The servers of the chosen stores whose programs are installed. A server can also be remote. */
 const startable = kinds.flatMap(([store, kind]): StartableServer[] => {
   const { STORES: stores } = process.env;
   const start = kind.starter(binaryFolders());
@@ -33,8 +33,8 @@ const startable = kinds.flatMap(([store, kind]): StartableServer[] => {
   return start && isWanted ? [{ store, kind, start }] : [];
 });
 
-/** Each makes an address with which one gets nowhere. */
-const lockOuts = new Map<ServerKind, (address: string) => Promise<string>>([
+/** Each returns an address whose user has no rights. */
+const restrictedLogins = new Map<ServerKind, (address: string) => Promise<string>>([
   [
     redis,
     async (address) => {
@@ -63,8 +63,8 @@ const lockOuts = new Map<ServerKind, (address: string) => Promise<string>>([
   ],
 ]);
 
-describe('The servers of a run', () => {
-  it('are put into the environment, told, and stopped', async () => {
+describe('ProvidedServers', () => {
+  it('sets the environment, prints the servers, and stops them', async () => {
     const env: NodeJS.ProcessEnv = { TEST_SERVERS: 'private' };
     const lines: string[] = [];
     const [first] = startable;
@@ -93,28 +93,28 @@ afterAll(async () => {
 });
 
 for (const { kind } of startable) {
-  describe(`A private ${kind.name}`, () => {
+  describe(`a private ${kind.name}`, () => {
     it('is found by its address', async () => {
       const { address } = started(kind);
-      const surroundings = { binaryFolders: () => [] };
-      const named = await findServer(kind, { ...surroundings, env: { [kind.variable]: address } });
-      const running = await findServer({ ...kind, usualAddresses: [address] }, { ...surroundings, env: {} });
+      const machine = { binaryFolders: () => [] };
+      const named = await findServer(kind, { ...machine, env: { [kind.variable]: address } });
+      const running = await findServer({ ...kind, usualAddresses: [address] }, { ...machine, env: {} });
 
       expect(named.origin).toBe('named in the environment');
       expect(running.origin).toBe('already running');
       expect(running.version).toMatch(/^\d+\.\d+/);
     });
 
-    const lockOut = lockOuts.get(kind);
-    if (lockOut) {
-      it('is not taken by somebody who may not create anything there', async () => {
-        const address = await lockOut(started(kind).address);
+    const restrictLogin = restrictedLogins.get(kind);
+    if (restrictLogin) {
+      it('fails the check for a user without rights', async () => {
+        const address = await restrictLogin(started(kind).address);
 
         await expect(kind.check(address)).rejects.toThrow(/NOAUTH|Access denied|may not create databases/);
       });
     }
 
-    it('comes back where it was after it was killed', async () => {
+    it('restarts at the same address after a kill', async () => {
       const { address, processes } = started(kind);
       for (const process of processes) {
         await process.kill();
@@ -123,7 +123,7 @@ for (const { kind } of startable) {
       }
     });
 
-    it('is gone when it was stopped', async () => {
+    it('removes its files when it is stopped', async () => {
       const server = started(kind);
       const { address, processes } = server;
       await server.stop();

@@ -117,7 +117,7 @@ describe('while another process holds the write lock', () => {
     other.exec('COMMIT');
   });
 
-  it('opening a store waits as well, and works later if that took too long', async () => {
+  it('opening a store waits, too, and works later after a timeout', async () => {
     await (await file.sessions()).close();
     const other = file.connection();
     other.exec('BEGIN IMMEDIATE');

@@ -9,12 +9,12 @@ const PAGE_BYTES = 4_096;
 const SESSIONS = 3;
 const EVENTS = 20;
 const SECRET = 'canary-5d2e';
-/** Large enough that some events fill whole pages. */
+/** Large enough that some events fill intact pages. */
 const textOf = (number: number) => `${SECRET} ${'x'.repeat(number % 5 ? 300 : 9_000)}`;
 
 describe(`a damaged SQLite file (SEED=${seed})`, () => {
   let file: SqliteFile;
-  let whole: Buffer;
+  let intact: Buffer;
   let expected: string;
 
   beforeEach(async () => {
@@ -33,30 +33,30 @@ describe(`a damaged SQLite file (SEED=${seed})`, () => {
     }
     await sessions.close();
     expected = await everything();
-    whole = readFileSync(file.path);
+    intact = readFileSync(file.path);
   });
 
   afterEach(() => file.remove());
 
   it('at any place, fails or returns what was stored', async () => {
     const random = randomNumbers(seed);
-    const pages = whole.length / PAGE_BYTES;
-    let complaints = 0;
+    const pages = intact.length / PAGE_BYTES;
+    let errors = 0;
     for (let page = 0; page < pages; page++) {
-      const damaged = Buffer.from(whole);
+      const damaged = Buffer.from(intact);
       for (let byte = 0; byte < PAGE_BYTES; byte++) damaged[page * PAGE_BYTES + byte] = Math.floor(random() * 128);
       writeFileSync(file.path, damaged);
-      complaints += await expectAllOrComplaint();
+      errors += await expectAllOrError();
     }
     // Damage in unused parts, such as indexes, may stay unnoticed.
-    expect(complaints).toBeGreaterThan(pages / 2);
+    expect(errors).toBeGreaterThan(pages / 2);
   });
 
   it('without its end, fails or returns what was stored', async () => {
     for (const share of [0.9, 0.5, 0.1]) {
-      writeFileSync(file.path, whole);
-      truncateSync(file.path, Math.floor(whole.length * share));
-      expect(await expectAllOrComplaint()).toBe(1);
+      writeFileSync(file.path, intact);
+      truncateSync(file.path, Math.floor(intact.length * share));
+      expect(await expectAllOrError()).toBe(1);
     }
   });
 
@@ -67,7 +67,7 @@ describe(`a damaged SQLite file (SEED=${seed})`, () => {
   });
 
   /** Returns the number of errors. */
-  async function expectAllOrComplaint(): Promise<0 | 1> {
+  async function expectAllOrError(): Promise<0 | 1> {
     try {
       expect(await everything()).toBe(expected);
       return 0;

@@ -37,10 +37,10 @@ const STATEMENTS = [
 ];
 
 /** Makes a driver fail at chosen statements. */
-class Saboteur implements DriverObserver {
+class FailingDriver implements DriverObserver {
   readonly seen: string[] = [];
   /** Which statements fail, counted from 0, and whether after their execution. */
-  fails: (index: number, text: string, isCarriedOut: boolean) => boolean = () => false;
+  fails: (index: number, text: string, isExecuted: boolean) => boolean = () => false;
 
   beforeStatement({ text }: SentStatement): void {
     this.seen.push(text.trim());
@@ -51,8 +51,8 @@ class Saboteur implements DriverObserver {
     this.#check(text, true);
   }
 
-  #check(text: string, isCarriedOut: boolean): void {
-    if (this.fails(this.seen.length - 1, text, isCarriedOut)) {
+  #check(text: string, isExecuted: boolean): void {
+    if (this.fails(this.seen.length - 1, text, isExecuted)) {
       throw Object.assign(new Error(`disk I/O error in ${text}`), { code: 'SQLITE_IOERR' });
     }
   }
@@ -60,19 +60,19 @@ class Saboteur implements DriverObserver {
 
 describe('an append whose driver fails', () => {
   let file: SqliteFile;
-  let saboteur: Saboteur;
+  let failingDriver: FailingDriver;
   let sessions: SessionService;
 
   beforeEach(async () => {
     file = new SqliteFile();
-    saboteur = new Saboteur();
-    sessions = await file.sessions({ driver: observedDriver(saboteur) });
+    failingDriver = new FailingDriver();
+    sessions = await file.sessions({ driver: observedDriver(failingDriver) });
     await sessions.createSession(KEY);
     await sessions.appendEvent({
       session: SESSION,
       event: { author: 'user', id: 'e-1', actions: { stateDelta: BEFORE } },
     });
-    saboteur.seen.length = 0;
+    failingDriver.seen.length = 0;
   });
 
   afterEach(async () => {
@@ -81,24 +81,24 @@ describe('an append whose driver fails', () => {
 
   it('sends the statements that the tests below fail', async () => {
     await sessions.appendEvent({ session: SESSION, event: EVENT });
-    expect(saboteur.seen).toHaveLength(STATEMENTS.length);
-    for (const [index, beginning] of STATEMENTS.entries()) expect(saboteur.seen[index]).toContain(beginning);
+    expect(failingDriver.seen).toHaveLength(STATEMENTS.length);
+    for (const [index, beginning] of STATEMENTS.entries()) expect(failingDriver.seen[index]).toContain(beginning);
   });
 
   const faults = STATEMENTS.flatMap((text, index) => [
-    { text, index, isCarriedOut: false, when: 'before' },
-    { text, index, isCarriedOut: true, when: 'after' },
+    { text, index, isExecuted: false, when: 'before' },
+    { text, index, isExecuted: true, when: 'after' },
   ]);
 
-  it.each(faults)('$when statement $index ($text) stores all or nothing', async ({ text, index, isCarriedOut }) => {
-    saboteur.fails = (sent, _text, done) => sent === index && done === isCarriedOut;
+  it.each(faults)('$when statement $index ($text) stores all or nothing', async ({ text, index, isExecuted }) => {
+    failingDriver.fails = (sent, _text, done) => sent === index && done === isExecuted;
     const error: unknown = await sessions.appendEvent({ session: SESSION, event: EVENT }).catch((thrown) => thrown);
-    saboteur.fails = () => false;
+    failingDriver.fails = () => false;
 
     expect(error).toBeInstanceOf(StoreUnavailableError);
     expect(error).toMatchObject({ outcomeUnknown: text === 'COMMIT' });
     expect(everythingSaidBy(error)).not.toContain('canary');
-    const isStored = text === 'COMMIT' && isCarriedOut;
+    const isStored = text === 'COMMIT' && isExecuted;
     await expectToHold(isStored);
     await expectAnotherToSee(isStored);
 
@@ -116,11 +116,11 @@ describe('an append whose driver fails', () => {
     }));
     for (let failing = 0; ; failing++) {
       const session = await sessions.createSession({ ...KEY, sessionId: `several-${failing}` });
-      saboteur.seen.length = 0;
+      failingDriver.seen.length = 0;
       let hasFailed = false;
-      saboteur.fails = (sent) => !hasFailed && sent === failing && (hasFailed = true);
+      failingDriver.fails = (sent) => !hasFailed && sent === failing && (hasFailed = true);
       const outcomes = await Promise.allSettled(events.map((event) => sessions.append({ session, event })));
-      saboteur.fails = () => false;
+      failingDriver.fails = () => false;
 
       const acknowledged = outcomes.flatMap((outcome) =>
         outcome.status === 'fulfilled' ? [outcome.value.event.id] : [],
@@ -137,11 +137,11 @@ describe('an append whose driver fails', () => {
   });
 
   it('recovers after a failed rollback', async () => {
-    saboteur.fails = (_index, text, done) => !done && /COMMIT|ROLLBACK/.test(text);
+    failingDriver.fails = (_index, text, done) => !done && /COMMIT|ROLLBACK/.test(text);
     await expect(sessions.appendEvent({ session: SESSION, event: EVENT })).rejects.toMatchObject({
       outcomeUnknown: true,
     });
-    saboteur.fails = () => false;
+    failingDriver.fails = () => false;
     await expectToHold(false);
     expect(await sessions.append({ session: SESSION, event: EVENT })).toMatchObject({ duplicate: false });
     await expectAnotherToSee(true);
@@ -165,16 +165,16 @@ describe('an append whose driver fails', () => {
 describe('a read whose renewal fails', () => {
   it('still returns its result', async () => {
     const file = new SqliteFile();
-    const saboteur = new Saboteur();
+    const failingDriver = new FailingDriver();
     const clock = new ManualClock();
     const ttl = { enabled: true, sessionSeconds: 100, userStateSeconds: 100, appStateSeconds: 100 };
-    const sessions = await file.sessions({ driver: observedDriver(saboteur), clock, service: { clock, ttl } });
+    const sessions = await file.sessions({ driver: observedDriver(failingDriver), clock, service: { clock, ttl } });
     await sessions.createSession({ ...KEY, state: BEFORE });
     clock.advanceSeconds(90);
-    saboteur.fails = (_index, text) => text.trim().startsWith('UPDATE');
+    failingDriver.fails = (_index, text) => text.trim().startsWith('UPDATE');
     expect(await sessions.getUserState(KEY)).toEqual({ step: 1, old: 1 });
     expect(await sessions.getAppState(KEY)).toEqual({ step: 1, old: 1 });
-    saboteur.fails = () => false;
+    failingDriver.fails = () => false;
     await sessions.getUserState(KEY);
     clock.advanceSeconds(90);
     expect(await sessions.getUserState(KEY)).toEqual({ step: 1, old: 1 });

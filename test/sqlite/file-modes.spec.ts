@@ -10,7 +10,7 @@ async function modeOf(path: string): Promise<string> {
   return ((await stat(path)).mode & 0o777).toString(8);
 }
 
-describe('The mode of a SQLite file', () => {
+describe('the mode of a SQLite file', () => {
   let folder: string;
   let umask: number;
   let storage: TypeOrmSessionStorage | undefined;

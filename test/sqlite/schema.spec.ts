@@ -64,7 +64,7 @@ describe('the tables in SQLite', () => {
     expect(schemaOf(file.connection())).toHaveLength(TABLES);
   });
 
-  it('get new columns without loss, and take rows that an older version still writes', async () => {
+  it('get new columns without data loss, and accept rows of an older version', async () => {
     dataSource.setOptions({ migrations: SESSION_MIGRATIONS.slice(0, 2) });
     await dataSource.initialize();
     await dataSource.runMigrations();

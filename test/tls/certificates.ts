@@ -10,24 +10,31 @@ const run = promisify(execFile);
 const DAYS = ['-days', '2'];
 const NEW_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
 
-/** An authority of its own, in a temporary folder, with the certificate of a server at 127.0.0.1 and that of a client. */
+/** A certificate authority in a temporary folder, with certificates of a server at 127.0.0.1 and of a client. */
 export class Certificates {
   private constructor(readonly folder: string) {}
 
-  static async make(): Promise<Certificates> {
-    const made = new Certificates(await mkdtemp(join(tmpdir(), 'agent-sessions-tls-')));
-    await chmod(made.folder, 0o755);
-    const ca = ['-keyout', made.path('ca.key'), '-out', made.path('ca.pem'), '-subj', '/CN=Authority of a test'];
-    await made.#openssl('req', '-x509', ...NEW_KEY, ...DAYS, ...ca);
-    // Not for localhost: who connects there meets a server that is another one.
-    await made.#issue('server', 'subjectAltName=IP:127.0.0.1');
-    await made.#issue('client', 'subjectAltName=DNS:client.example');
-    await copyFile(made.path('server.key'), made.path('postgres.key'));
-    await chmod(made.path('postgres.key'), 0o600);
-    // PostgreSQL wants its key to be its own.
+  static async create(): Promise<Certificates> {
+    const certificates = new Certificates(await mkdtemp(join(tmpdir(), 'agent-sessions-tls-')));
+    await chmod(certificates.folder, 0o755);
+    const ca = [
+      '-keyout',
+      certificates.path('ca.key'),
+      '-out',
+      certificates.path('ca.pem'),
+      '-subj',
+      '/CN=Authority of a test',
+    ];
+    await certificates.#openssl('req', '-x509', ...NEW_KEY, ...DAYS, ...ca);
+    // Not valid for localhost, so that tests can connect with a wrong host name.
+    await certificates.#issue('server', 'subjectAltName=IP:127.0.0.1');
+    await certificates.#issue('client', 'subjectAltName=DNS:client.example');
+    await copyFile(certificates.path('server.key'), certificates.path('postgres.key'));
+    await chmod(certificates.path('postgres.key'), 0o600);
+    // PostgreSQL requires that it owns its key file.
     const { uid, gid } = ownerOfPostgres();
-    if (uid !== undefined && gid !== undefined) await chown(made.path('postgres.key'), uid, gid);
-    return made;
+    if (uid !== undefined && gid !== undefined) await chown(certificates.path('postgres.key'), uid, gid);
+    return certificates;
   }
 
   path(name: string): string {

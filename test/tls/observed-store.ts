@@ -5,10 +5,10 @@ const KEY = { appName: 'shop', userId: 'ann', sessionId: 's' };
 
 type OpenableStorage = SessionStorage & { open(): Promise<void> };
 
-/** Uses a store as an app does: writes, reads, and hears of an event by a watch, which has connections of its own. */
+/** Uses a store as an app does: writes, reads, and receives an event with a watch, which has its own connection. */
 export async function useStore(
   storage: OpenableStorage,
-  meanwhile: () => Promise<void> = async () => undefined,
+  whileOpen: () => Promise<void> = async () => undefined,
 ): Promise<void> {
   const sessions = new SessionService({ storage, watchPollMs: 20 });
   try {
@@ -16,18 +16,18 @@ export async function useStore(
     await sessions.deleteSession(KEY);
     const session = await sessions.createSession(KEY);
     const watch = sessions.watch({ ...KEY, afterSeq: 0 });
-    const heard = watch.next();
+    const watched = watch.next();
     await sessions.appendEvent({ session, event: { id: 'e-1', author: 'user' } });
-    expect((await heard).value).toMatchObject({ id: 'e-1' });
+    expect((await watched).value).toMatchObject({ id: 'e-1' });
     expect((await sessions.getSession(KEY))?.events).toMatchObject([{ id: 'e-1' }]);
-    await meanwhile();
+    await whileOpen();
     await watch.return?.(undefined);
   } finally {
     await sessions.close();
   }
 }
 
-/** Why a store could not be opened. */
+/** The error of opening a store. */
 export async function openingError(storage: OpenableStorage): Promise<Error> {
   try {
     await storage.open();
@@ -36,5 +36,5 @@ export async function openingError(storage: OpenableStorage): Promise<Error> {
   } finally {
     await storage.close();
   }
-  throw new Error('It was opened');
+  throw new Error('The store was opened');
 }

@@ -22,7 +22,7 @@ let ca: string;
 let servers: PrivateServer[];
 
 beforeAll(async () => {
-  certificates = await Certificates.make();
+  certificates = await Certificates.create();
   ca = await certificates.text('ca.pem');
 });
 beforeEach(() => (servers = []));
@@ -31,8 +31,8 @@ afterEach(async () => {
 });
 afterAll(() => certificates.remove());
 
-/** Runs a command past the store. */
-async function ask<Answer>(address: string, use: (client: Redis) => Promise<Answer>): Promise<Answer> {
+/** Uses an admin connection, independent of the store. */
+async function withAdmin<Result>(address: string, use: (client: Redis) => Promise<Result>): Promise<Result> {
   const client = new Redis(address, { tls: { ca }, lazyConnect: true, retryStrategy: () => null });
   client.on('error', () => undefined);
   try {
@@ -43,7 +43,7 @@ async function ask<Answer>(address: string, use: (client: Redis) => Promise<Answ
   }
 }
 
-/** A Redis that takes no plain text at all. */
+/** A Redis that accepts only TLS. */
 async function startSecure(...args: readonly string[]): Promise<PrivateServer> {
   const files = ['cert', 'key', 'ca-cert'].flatMap((part) => [
     `--tls-${part}-file`,
@@ -52,7 +52,7 @@ async function startSecure(...args: readonly string[]): Promise<PrivateServer> {
   const server = await startRedis(requiredBinary('redis-server'), {
     args: [...files, '--tls-auth-clients', 'optional', ...args],
     isEncrypted: true,
-    check: (address) => ask(address, (client) => client.call('ACL', 'WHOAMI')),
+    check: (address) => withAdmin(address, (client) => client.call('ACL', 'WHOAMI')),
   });
   servers.push(server);
   return server;
@@ -61,14 +61,14 @@ async function startSecure(...args: readonly string[]): Promise<PrivateServer> {
 const storage = (options: RedisSessionStorageOptions): RedisSessionStorage => new RedisSessionStorage(options);
 const plain = ({ address }: PrivateServer): string => address.replace('rediss:', 'redis:');
 
-describeChosen('A $name store with TLS', [{ name: 'redis' as const }], () => {
-  it('encrypts, and knows the server by the authority that it is given', async () => {
+describeChosen('a $name store with TLS', [{ name: 'redis' as const }], () => {
+  it('encrypts and verifies the server with the given certificate authority', async () => {
     const { address } = await startSecure();
     await useStore(storage({ url: address, tls: { ca } }));
     await useStore(storage({ url: address.replace('rediss:', 'redis:'), tls: { ca } }));
   });
 
-  it('verifies the server with rediss:// alone, and says what to do', async () => {
+  it('verifies the server with rediss:// alone, and says what to do if that fails', async () => {
     const { address } = await startSecure();
     const error = await openingError(storage({ url: address.replace('//', `//:${PASSWORD}@`) }));
     expect(error).toBeInstanceOf(ConfigurationError);
@@ -76,7 +76,7 @@ describeChosen('A $name store with TLS', [{ name: 'redis' as const }], () => {
     expect(error.message).not.toContain(PASSWORD);
   });
 
-  it('refuses a certificate for another host, unless the certificate alone is to be verified', async () => {
+  it('refuses a certificate for another host, unless verify is ca', async () => {
     const url = (await startSecure()).address.replace('127.0.0.1', 'localhost');
     const error = await openingError(storage({ url, tls: { ca } }));
     expect(error).toBeInstanceOf(ConfigurationError);
@@ -85,14 +85,14 @@ describeChosen('A $name store with TLS', [{ name: 'redis' as const }], () => {
     await useStore(storage({ url, tls: 'no-verify' }));
   });
 
-  it('shows its own certificate where the server asks for one', async () => {
+  it('presents its own certificate if the server requires one', async () => {
     const { address } = await startSecure();
-    await ask(address, (client) => client.config('SET', 'tls-auth-clients', 'yes'));
+    await withAdmin(address, (client) => client.config('SET', 'tls-auth-clients', 'yes'));
     const [cert, key] = [await certificates.text('client.pem'), await certificates.text('client.key')];
     await useStore(storage({ url: address, tls: { ca, cert, key } }));
   });
 
-  it('is told so by variables', async () => {
+  it('can be configured with variables', async () => {
     const server = await startSecure();
     for (const SESSIONS_REDIS_URL of [server.address, plain(server)]) {
       const variables = {
@@ -107,31 +107,31 @@ describeChosen('A $name store with TLS', [{ name: 'redis' as const }], () => {
     }
   });
 
-  it('refuses a server that cannot encrypt', async () => {
+  it('refuses a server without TLS', async () => {
     const server = await startRedis(requiredBinary('redis-server'));
     servers.push(server);
     const url = server.address.replace('redis:', 'rediss:');
     await expect(openingError(storage({ url, tls: 'no-verify' }))).resolves.toBeInstanceOf(Error);
   });
 
-  it('encrypts to Sentinels, and to the master that they name', async () => {
+  it('encrypts connections to Sentinels and to their master', async () => {
     const master = await startSecure();
     const sentinel = await startSecureSentinel(master);
     const { hostname: host, port } = new URL(sentinel.address);
     const connection = { sentinels: [{ host, port: Number(port) }], name: MASTER_NAME };
     await useStore(storage({ connection, tls: { ca } }));
-    // As ioredis wants it, where it would go on in plain text to the master.
+    // With the TLS options of ioredis for Sentinels, ioredis alone would connect to the master in plain text.
     await useStore(storage({ connection: { ...connection, tls: { ca }, sentinelTLS: { ca } } }));
     const error = await openingError(storage({ connection, tls: true, commandTimeoutMs: 500 }));
     expect(error.message).toContain('or its certificate cannot be verified');
   });
 
-  it('encrypts to every node of a cluster', async () => {
-    const announced = ['--cluster-announce-ip', '127.0.0.1'];
-    const node = await startSecure('--cluster-enabled', 'yes', '--tls-cluster', 'yes', ...announced);
-    await ask(node.address, (client) => client.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383'));
+  it('encrypts connections to every node of a cluster', async () => {
+    const announce = ['--cluster-announce-ip', '127.0.0.1'];
+    const node = await startSecure('--cluster-enabled', 'yes', '--tls-cluster', 'yes', ...announce);
+    await withAdmin(node.address, (client) => client.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383'));
     await until(async () => {
-      const info = await ask(node.address, (client) => client.cluster('INFO'));
+      const info = await withAdmin(node.address, (client) => client.cluster('INFO'));
       if (!info.includes('cluster_state:ok')) throw new Error(info);
     });
     const { hostname: host, port } = new URL(node.address);
@@ -162,10 +162,10 @@ async function startSecureSentinel(master: PrivateServer): Promise<PrivateServer
       writeFileSync(file, settings.join('\n'));
       return { command, args: [file, '--sentinel'], stopSignal: 'SIGTERM' };
     },
-    check: (address) => ask(address, (client) => client.ping()),
+    check: (address) => withAdmin(address, (client) => client.ping()),
   });
   servers.push(sentinel);
   const { hostname, port } = new URL(master.address);
-  await ask(sentinel.address, (client) => client.call('SENTINEL', 'MONITOR', MASTER_NAME, hostname, port, '1'));
+  await withAdmin(sentinel.address, (client) => client.call('SENTINEL', 'MONITOR', MASTER_NAME, hostname, port, '1'));
   return sentinel;
 }

@@ -13,12 +13,12 @@ import { describeChosen } from '../support/processes/shared-stores.js';
 import { Certificates } from './certificates.js';
 import { openingError, useStore } from './observed-store.js';
 
-/** A server with a database for sessions, for the user `app`. */
+/** A server with a database for sessions and the user `app`. */
 interface SecureServer {
   readonly server: PrivateServer;
-  /** Without options. */
+  /** A URL without options. */
   readonly url: string;
-  /** Throws where a connection of a store is not encrypted. */
+  /** Throws if a connection of a store is not encrypted. */
   checkConnections(): Promise<void>;
 }
 
@@ -37,7 +37,7 @@ async function secureMariaDb(certificates: Certificates): Promise<SecureServer> 
   const { port } = new URL(server.address);
   const admin = await createConnection({ host: '127.0.0.1', port: Number(port), user: 'root' });
   await admin.query('CREATE DATABASE agents');
-  // Whoever comes in plain text does not get in.
+  // The user cannot log in without TLS.
   await admin.query(`CREATE USER app IDENTIFIED BY '${PASSWORD}' REQUIRE SSL`);
   await admin.query('GRANT ALL ON agents.* TO app');
   await admin.end();
@@ -89,7 +89,7 @@ const SERVERS = [
     start: secureMariaDb,
     startPlain: () => startMariaDb(mariaDbBinaries(), { args: ['--skip-ssl'] }),
     verifying: (ca: string) => `?ssl-mode=VERIFY_IDENTITY&ssl-ca=${encodeURIComponent(ca)}`,
-    trusting: '?ssl=no-verify',
+    withoutVerification: '?ssl=no-verify',
     plain: '?ssl-mode=DISABLED',
   },
   {
@@ -97,94 +97,100 @@ const SERVERS = [
     start: securePostgres,
     startPlain: () => startPostgres(postgresBinaries()),
     verifying: (ca: string) => `?sslmode=verify-full&sslrootcert=${encodeURIComponent(ca)}`,
-    trusting: '?sslmode=no-verify',
+    withoutVerification: '?sslmode=no-verify',
     plain: '?sslmode=disable',
   },
 ] as const;
 
-describeChosen('A store on $name with TLS', SERVERS, ({ name, start, startPlain, verifying, trusting, plain }) => {
-  let certificates: Certificates;
-  let secure: SecureServer;
-  let ca: string;
+describeChosen(
+  'a store on $name with TLS',
+  SERVERS,
+  ({ name, start, startPlain, verifying, withoutVerification, plain }) => {
+    let certificates: Certificates;
+    let secure: SecureServer;
+    let ca: string;
 
-  beforeAll(async () => {
-    certificates = await Certificates.make();
-    ca = await certificates.text('ca.pem');
-    secure = await start(certificates);
-  });
-  afterAll(async () => {
-    await secure.server.stop();
-    await certificates.remove();
-  });
-
-  const storage = (options: Partial<ServerOptions>): TypeOrmSessionStorage =>
-    new TypeOrmSessionStorage({ url: secure.url, timeLimitMs: 5_000, ...options });
-  const elsewhere = (): string => secure.url.replace('127.0.0.1', 'localhost');
-  const check = (): Promise<void> => secure.checkConnections();
-
-  it('encrypts, and knows the server by the authority that it is given', async () => {
-    await useStore(storage({ tls: { ca } }), check);
-  });
-
-  it('is told so by the options of the URL', async () => {
-    await useStore(storage({ url: secure.url + verifying(certificates.path('ca.pem')) }), check);
-    await useStore(storage({ url: secure.url + trusting }), check);
-  });
-
-  it('is told so by variables', async () => {
-    const config = sessionsFromEnvironment({
-      SESSIONS_DATABASE_URL: secure.url,
-      SESSIONS_DATABASE_TLS: 'verify',
-      SESSIONS_DATABASE_TLS_CA: certificates.path('ca.pem'),
-      SESSIONS_DATABASE_TLS_CERT: certificates.path('client.pem'),
-      SESSIONS_DATABASE_TLS_KEY: certificates.path('client.key'),
+    beforeAll(async () => {
+      certificates = await Certificates.create();
+      ca = await certificates.text('ca.pem');
+      secure = await start(certificates);
     });
-    if (config.provider !== 'typeorm' || !config.database) throw new Error('Another store was chosen');
-    checkModuleOptions(config);
-    await useStore(typeOrmStorageOf(config.database, undefined), check);
-  });
+    afterAll(async () => {
+      await secure.server.stop();
+      await certificates.remove();
+    });
 
-  it('refuses a server that nobody vouches for, and says what to do', async () => {
-    const error = await openingError(storage({ tls: true }));
-    expect(error).toBeInstanceOf(ConfigurationError);
-    expect(error.message).toMatch(/The certificate of the server at 127.0.0.1:\d+ cannot be verified .*no-verify/);
-    expect(error.message).not.toContain(PASSWORD);
-  });
+    const storage = (options: Partial<ServerOptions>): TypeOrmSessionStorage =>
+      new TypeOrmSessionStorage({ url: secure.url, timeLimitMs: 5_000, ...options });
+    const wrongHostUrl = (): string => secure.url.replace('127.0.0.1', 'localhost');
+    const check = (): Promise<void> => secure.checkConnections();
 
-  it('refuses a certificate for another host, unless the certificate alone is to be verified', async () => {
-    const error = await openingError(storage({ url: elsewhere(), tls: { ca } }));
-    expect(error).toBeInstanceOf(ConfigurationError);
-    expect(error.message).toContain('it is for another host');
-    await useStore(storage({ url: elsewhere(), tls: { ca, verify: 'ca' } }), check);
-    expect((await openingError(storage({ url: elsewhere(), tls: { verify: 'ca' } }))).message).toContain('not known');
-  });
+    it('encrypts and verifies the server with the given certificate authority', async () => {
+      await useStore(storage({ tls: { ca } }), check);
+    });
 
-  if (name === 'postgres') {
-    it('expects the host that an option of the URL names', async () => {
-      const url = secure.url.replace('127.0.0.1', 'nowhere.invalid');
-      await useStore(storage({ url: `${url}?host=127.0.0.1`, tls: { ca } }), check);
-      const error = await openingError(storage({ url: `${secure.url}?host=localhost`, tls: { ca } }));
+    it('can be configured with options of the URL', async () => {
+      await useStore(storage({ url: secure.url + verifying(certificates.path('ca.pem')) }), check);
+      await useStore(storage({ url: secure.url + withoutVerification }), check);
+    });
+
+    it('can be configured with variables', async () => {
+      const config = sessionsFromEnvironment({
+        SESSIONS_DATABASE_URL: secure.url,
+        SESSIONS_DATABASE_TLS: 'verify',
+        SESSIONS_DATABASE_TLS_CA: certificates.path('ca.pem'),
+        SESSIONS_DATABASE_TLS_CERT: certificates.path('client.pem'),
+        SESSIONS_DATABASE_TLS_KEY: certificates.path('client.key'),
+      });
+      if (config.provider !== 'typeorm' || !config.database) throw new Error('Another store was chosen');
+      checkModuleOptions(config);
+      await useStore(typeOrmStorageOf(config.database, undefined), check);
+    });
+
+    it('refuses a server with an unknown certificate authority, and says what to do', async () => {
+      const error = await openingError(storage({ tls: true }));
+      expect(error).toBeInstanceOf(ConfigurationError);
+      expect(error.message).toMatch(/The certificate of the server at 127.0.0.1:\d+ cannot be verified .*no-verify/);
+      expect(error.message).not.toContain(PASSWORD);
+    });
+
+    it('refuses a certificate for another host, unless verify is ca', async () => {
+      const error = await openingError(storage({ url: wrongHostUrl(), tls: { ca } }));
+      expect(error).toBeInstanceOf(ConfigurationError);
       expect(error.message).toContain('it is for another host');
+      await useStore(storage({ url: wrongHostUrl(), tls: { ca, verify: 'ca' } }), check);
+      expect((await openingError(storage({ url: wrongHostUrl(), tls: { verify: 'ca' } }))).message).toContain(
+        'not known',
+      );
     });
-  }
 
-  it('does without verification only where that is said', async () => {
-    await useStore(storage({ url: elsewhere(), tls: 'no-verify' }), check);
-  });
+    if (name === 'postgres') {
+      it('verifies the host that an option of the URL names', async () => {
+        const url = secure.url.replace('127.0.0.1', 'nowhere.invalid');
+        await useStore(storage({ url: `${url}?host=127.0.0.1`, tls: { ca } }), check);
+        const error = await openingError(storage({ url: `${secure.url}?host=localhost`, tls: { ca } }));
+        expect(error.message).toContain('it is for another host');
+      });
+    }
 
-  it('refuses a server that cannot encrypt', async () => {
-    const server = await startPlain();
-    const error = await openingError(
-      storage({ url: `${server.address.replace(/\/postgres$/, '')}/agents`, tls: 'no-verify' }),
-    );
-    await server.stop();
-    expect(error).toBeInstanceOf(ConfigurationError);
-    expect(error.message).toMatch(/TLS is not spoken by the server at 127.0.0.1:\d+/);
-  });
+    it('skips verification only with no-verify', async () => {
+      await useStore(storage({ url: wrongHostUrl(), tls: 'no-verify' }), check);
+    });
 
-  it('comes in plain text only where nothing else is said', async () => {
-    const opened = storage({ url: secure.url + plain });
-    if (name === 'postgres') await useStore(opened);
-    else expect((await openingError(opened)).message).toContain('refused the login');
-  });
-});
+    it('refuses a server without TLS', async () => {
+      const server = await startPlain();
+      const error = await openingError(
+        storage({ url: `${server.address.replace(/\/postgres$/, '')}/agents`, tls: 'no-verify' }),
+      );
+      await server.stop();
+      expect(error).toBeInstanceOf(ConfigurationError);
+      expect(error.message).toMatch(/TLS is not spoken by the server at 127.0.0.1:\d+/);
+    });
+
+    it('connects in plain text only without TLS options', async () => {
+      const opened = storage({ url: secure.url + plain });
+      if (name === 'postgres') await useStore(opened);
+      else expect((await openingError(opened)).message).toContain('refused the login');
+    });
+  },
+);
