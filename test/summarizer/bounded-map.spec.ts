@@ -1,7 +1,7 @@
 import { BoundedMap } from '../../src/summarizer/bounded-map.js';
 
-describe('a bounded map', () => {
-  it('keeps the entries that were set last; an entry that is set again is new', () => {
+describe('BoundedMap', () => {
+  it('removes the oldest entries; setting an entry again makes it the newest', () => {
     const map = new BoundedMap<number>(2);
     map.set('a', 1);
     map.set('b', 2);

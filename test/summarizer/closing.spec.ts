@@ -12,7 +12,7 @@ import { KEY, SESSION, ScriptedModel, SummarizedSessions, turns } from './summar
 const OPTIONS: SummarizerOptions = { events: 7, keepRecentEvents: 2 };
 const never = (): Promise<never> => new Promise(() => undefined);
 
-describe.each(testStores)('closing summaries on $name', (store) => {
+describe.each(testStores)('closing SummarizerSessionManager on $name', (store) => {
   let open: SummarizedSessions;
   afterEach(() => open.destroy());
 
@@ -23,19 +23,22 @@ describe.each(testStores)('closing summaries on $name', (store) => {
 
   /** Another process sweeps when all agenda entries are due. */
   async function expectTakenOver(): Promise<void> {
-    const heir = open.restarted({ ...OPTIONS, model: new ScriptedModel(async () => ({ text: 'by the heir' })) });
+    const successor = open.restarted({
+      ...OPTIONS,
+      model: new ScriptedModel(async () => ({ text: 'by the heir' })),
+    });
     open.clock.advanceSeconds(61);
-    expect(await heir.summaries.sweep()).toBe(1);
-    await heir.settle();
+    expect(await successor.summaries.sweep()).toBe(1);
+    await successor.settle();
     expect(await open.view()).toEqual(['= by the heir', 'q4', 'a4']);
     expect((await open.log()).filter(({ actions }) => actions.compaction)).toHaveLength(1);
-    await heir.destroy();
+    await successor.destroy();
   }
 
   it('waits for a model that answers in time', async () => {
     const model = new HeldModel();
     await start(model);
-    await model.asked(1);
+    await model.called(1);
     const closing = open.summaries.close();
     model.answer();
     await closing;
@@ -43,10 +46,10 @@ describe.each(testStores)('closing summaries on $name', (store) => {
     await open.summaries.close();
   });
 
-  it('does not wait for a model that hangs, and leaves the summary to other processes', async () => {
+  it('does not wait for a model that hangs, so that another process can write the summary', async () => {
     const model = new HeldModel();
     await start(model, { shutdownSeconds: 0.05 });
-    await model.asked(1);
+    await model.called(1);
     await open.summaries.close();
     expect(open.summaries.counts).toEqual({ running: 0, waiting: 0, stored: 0, failed: 0 });
     await expectTakenOver();
@@ -57,7 +60,7 @@ describe.each(testStores)('closing summaries on $name', (store) => {
   it('starts no further summary', async () => {
     const model = new HeldModel();
     await start(model, { shutdownSeconds: 0.05, concurrency: 1 });
-    await model.asked(1);
+    await model.called(1);
     await open.sessions.createSession({ ...KEY, sessionId: 'two' });
     for (const event of turns(1, 4)) await open.sessions.appendEvent({ session: { ...SESSION, id: 'two' }, event });
     await until(() => open.summaries.counts.waiting === 1);
@@ -68,7 +71,7 @@ describe.each(testStores)('closing summaries on $name', (store) => {
     expect(open.summaries.counts).toMatchObject({ running: 0, waiting: 0 });
   });
 
-  it('does not wait for a hook or a condition that hangs', async () => {
+  it('does not wait for hooks or conditions that hang', async () => {
     await start(new ScriptedModel(), { shutdownSeconds: 0.05, checkers: [never], events: 0 });
     await open.summaries.close();
     const hanging = open.restarted({ ...OPTIONS, shutdownSeconds: 0.05 });
@@ -80,12 +83,12 @@ describe.each(testStores)('closing summaries on $name', (store) => {
     await expectTakenOver();
   });
 
-  it('aborts a requested summary as well', async () => {
+  it('aborts a requested summary', async () => {
     const model = new HeldModel();
     await start(model, { shutdownSeconds: 0.05, autoSummarize: false });
-    const asked = open.summaries.createSessionSummary({ session: SESSION, force: true });
-    await model.asked(1);
-    const ended = expect(asked).rejects.toThrow('the app is closing');
+    const requested = open.summaries.createSessionSummary({ session: SESSION, force: true });
+    await model.called(1);
+    const ended = expect(requested).rejects.toThrow('the app is closing');
     await open.summaries.close();
     await ended;
     expect(await open.log()).toHaveLength(8);
@@ -112,7 +115,7 @@ describe('summaries in an app', () => {
     const sessions = app.get(SessionService, { strict: false });
     await sessions.createSession(KEY);
     for (const event of turns(1, 4)) await sessions.appendEvent({ session: SESSION, event });
-    await model.asked(1);
+    await model.called(1);
     const closing = Promise.all([app.close(), app.close()]);
     model.answer();
     await closing;

@@ -43,23 +43,23 @@ describe('conditions for summaries', () => {
   });
 
   it.each<[string, SummarizerOptions, boolean]>([
-    ['one of the app', { checkers: [yes] }, true],
-    ['one of the app that is not met', { checkers: [no] }, false],
-    ['one of the app, and a setting that is not met', { checkers: [yes], turns: 9 }, true],
-    ['the same where all have to be met', { checkers: [yes], turns: 9, match: 'all' }, false],
+    ['a custom condition that is met', { checkers: [yes] }, true],
+    ['a custom condition that is not met', { checkers: [no] }, false],
+    ['a custom condition that is met, and a threshold that is not met', { checkers: [yes], turns: 9 }, true],
+    ['the same with match: all', { checkers: [yes], turns: 9, match: 'all' }, false],
     ['both met', { checkers: [yes], turns: 1, match: 'all' }, true],
-    ['one in place of the settings', { when: no, turns: 1 }, false],
-    ['none at all', {}, false],
-    ['all of none', { when: allOf() }, false],
-    ['any of none', { when: anyOf() }, false],
-    ['all of some', { when: allOf(turnsOver(1), eventsOver(3)) }, true],
-    ['all of some, one not met', { when: allOf(turnsOver(1), eventsOver(4)) }, false],
-    ['any of some, one met', { when: anyOf(turnsOver(9), eventsOver(3)) }, true],
-    ['any in all', { when: allOf(anyOf(no, yes), eventsOver(3)) }, true],
-    ['all in any', { when: anyOf(allOf(yes, no), eventsOver(4)) }, false],
-    ['what comes after the first that is met is not asked', { when: anyOf(yes, boom) }, true],
-    ['what comes after the first that is not met is not asked', { when: allOf(no, boom) }, false],
-  ])('%s', async (_title, options, isDue) => {
+    ['when, which replaces the thresholds', { when: no, turns: 1 }, false],
+    ['no condition', {}, false],
+    ['allOf without conditions', { when: allOf() }, false],
+    ['anyOf without conditions', { when: anyOf() }, false],
+    ['allOf with two conditions', { when: allOf(turnsOver(1), eventsOver(3)) }, true],
+    ['allOf with a condition that is not met', { when: allOf(turnsOver(1), eventsOver(4)) }, false],
+    ['anyOf with a condition that is met', { when: anyOf(turnsOver(9), eventsOver(3)) }, true],
+    ['anyOf within allOf', { when: allOf(anyOf(no, yes), eventsOver(3)) }, true],
+    ['allOf within anyOf', { when: anyOf(allOf(yes, no), eventsOver(4)) }, false],
+    ['anyOf stops at the first condition that is met', { when: anyOf(yes, boom) }, true],
+    ['allOf stops at the first condition that is not met', { when: allOf(no, boom) }, false],
+  ])('decide whether a summary is due: %s', async (_title, options, isDue) => {
     await start({ ...options, turns: options.turns ?? 0, autoSummarize: false });
     await open.append(...turns(1, 2));
     const summary = await open.summaries.createSessionSummary({ session: { ...KEY, id: KEY.sessionId } });
@@ -68,16 +68,20 @@ describe('conditions for summaries', () => {
   });
 
   it.each<[string, unknown, boolean]>([
-    ['nothing', undefined, false],
+    ['undefined', undefined, false],
     ['null', null, false],
-    ['null later', Promise.resolve(null), false],
-    ['no number', Number.NaN, false],
-    ['a word', 'yes', true],
-    ['what it found', ['yes'], true],
-    ['what it found, later', Promise.resolve({ word: 'yes' }), true],
-  ])('a condition without types that returns %s is converted to a boolean', async (_title, said, isDue) => {
-    const odd = (() => said) as Threshold;
-    for (const options of [{ when: odd }, { checkers: [odd] }, { checkers: [odd], events: 1, match: 'all' as const }]) {
+    ['a promise of null', Promise.resolve(null), false],
+    ['NaN', Number.NaN, false],
+    ['a string', 'yes', true],
+    ['an array', ['yes'], true],
+    ['a promise of an object', Promise.resolve({ word: 'yes' }), true],
+  ])('may return %s, which is converted to a boolean', async (_title, result, isDue) => {
+    const untyped = (() => result) as Threshold;
+    for (const options of [
+      { when: untyped },
+      { checkers: [untyped] },
+      { checkers: [untyped], events: 1, match: 'all' as const },
+    ]) {
       await start({ ...options, autoSummarize: false });
       await open.append(...turns(1, 2));
       const summary = await open.summaries.createSessionSummary({ session: { ...KEY, id: KEY.sessionId } });
@@ -87,17 +91,17 @@ describe('conditions for summaries', () => {
   });
 
   it.each<[string, SummarizerOptions, number]>([
-    ['none at all', {}, 1],
-    ['none, which is meant', { autoSummarize: false }, 0],
-    ['one among the settings', { idleSeconds: 1 }, 0],
-    ['one of the app', { checkers: [no] }, 0],
-    ['one in place of the settings', { when: no }, 0],
-  ])('a manager that can never summarise logs a warning: %s', async (_title, options, lines) => {
+    ['no condition', {}, 1],
+    ['autoSummarize: false', { autoSummarize: false }, 0],
+    ['a threshold', { idleSeconds: 1 }, 0],
+    ['a custom condition', { checkers: [no] }, 0],
+    ['when', { when: no }, 0],
+  ])('log a warning if no summary can ever be due: %s', async (_title, options, lines) => {
     await start(options);
     expect(warnings).toEqual(Array(lines).fill(expect.stringMatching(/^All thresholds are 0 .* set autoSummarize/)));
   });
 
-  it('any number of conditions may run at once without a leak warning of Node', async () => {
+  it('can run concurrently in any number without a listener warning of Node', async () => {
     const isDue = jest.spyOn(DueCheck.prototype, 'isDue');
     await start({ when: no });
     await open.append(...turns(1, 1));
@@ -108,9 +112,9 @@ describe('conditions for summaries', () => {
 
   it.each<[string, Threshold]>([
     ['throws', boom],
-    ['throws later', boomLater],
-    ['throws among others', allOf(yes, boomLater)],
-  ])('a condition that %s is logged, and the append succeeds', async (_title, condition) => {
+    ['rejects', boomLater],
+    ['rejects within allOf', allOf(yes, boomLater)],
+  ])('are logged if one %s, and the append succeeds', async (_title, condition) => {
     let isBroken = true;
     await start({ when: (facts) => (isBroken ? condition(facts) : isLong(facts)) });
     await open.append(...turns(1, 2));
@@ -123,7 +127,7 @@ describe('conditions for summaries', () => {
     expect(await open.view()).toEqual(['= summary 1']);
   });
 
-  it('a condition that fails for one session does not affect others, and is checked again later', async () => {
+  it('are checked again after a failure, which does not affect other sessions', async () => {
     let isBroken = true;
     const fails = ({ key }: SummaryFacts): boolean => isBroken && key.sessionId === 'one';
     await start({ when: (facts) => (fails(facts) ? boom(facts) : facts.idleMs > 60_000) });
@@ -147,10 +151,10 @@ describe('conditions for summaries', () => {
 
 describe.each(testStores)('the input of conditions on $name', (store) => {
   it.each<[string, Threshold]>([
-    ['at once', isLong],
-    ['later', isLongLater],
+    ['a boolean', isLong],
+    ['a promise', isLongLater],
   ])(
-    'a condition that returns %s gets the counters since the last summary and the new event',
+    'are the counters since the last summary and the new event, also for a condition that returns %s',
     async (_title, condition) => {
       const seen: SummaryFacts[] = [];
       const when: Threshold = async (facts) => {

@@ -5,13 +5,13 @@ import { TIMEOUT_MS, runsOr, searching } from '../differential/runs.js';
 import { seed } from '../support/random.js';
 import type { StoreName } from '../support/store-names.js';
 import { testStores } from '../support/stores.js';
-import { Recount } from './recount.js';
+import { Recount } from './counter-model.js';
 import { KEY, SummarizedSessions, agent, answer, call, user } from './summarized-sessions.js';
 
 type Step =
   | { readonly kind: 'append'; readonly event: EventInput }
   | { readonly kind: 'summarise' }
-  /** Places are taken modulo what there is. */
+  /** Positions are taken modulo the length of the log. */
   | { readonly kind: 'foreign summary' | 'rewind' | 'fork'; readonly place: number }
   | { readonly kind: 'undo the last rewind' };
 
@@ -61,11 +61,11 @@ class CountedSession {
     await this.expectCounted();
   }
 
-  /** A new service gets the same counters as a plain count of the log. */
+  /** Checks that a new service gets the same counters as a count of the log. */
   async expectCounted(): Promise<void> {
     const recount = new Recount(await this.#log());
     const read = await this.open.storage.read({ key: this.#key });
-    if (!read) throw new Error('The session is not there');
+    if (!read) throw new Error('The session does not exist');
     expect(factsOf(this.#key, read, undefined).since).toEqual(recount.since);
     expect(read.record.counters).toEqual(recount.total);
     const again = this.open.restarted({ autoSummarize: false });
@@ -76,7 +76,7 @@ class CountedSession {
     expect(seen).toHaveLength(recount.since.events);
   }
 
-  /** Goes on in the fork, which counts what its source had to summarise then. */
+  /** Continues in the fork, whose counters must match those of the source at that point. */
   async #fork(atSeq: number): Promise<void> {
     const source = new Recount(await this.#log());
     const newSessionId = `fork ${++this.#forks}`;

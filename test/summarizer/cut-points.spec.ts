@@ -3,9 +3,9 @@ import { isAnchor } from '../../src/sessions/domain/event-inspection.js';
 import type { LoggedEvent } from '../../src/index.js';
 import { CutPoints, MAX_PENDING_EVENTS, openCalls } from '../../src/summarizer/conversation/cut-points.js';
 import { runsOr, searching } from '../differential/runs.js';
-import { isTornAt, loggedEventsOf, withCut } from './short-logs.js';
+import { isTornAt, loggedEventsOf, withCut } from './log-notation.js';
 
-function placeIn(log: string, keep: number, isForced = false): number {
+function cutIn(log: string, keep: number, isForced = false): number {
   const events = loggedEventsOf(log);
   return new CutPoints(events, { isWhole: true, isForced }).lastUpTo(events.length - keep);
 }
@@ -20,8 +20,8 @@ function firstSafePlace(events: readonly LoggedEvent[], wanted: number): number 
   return places.find((place) => place <= firstOpen && !isTornAt(events, place));
 }
 
-describe('where a conversation is cut', () => {
-  // Title, `keepRecentEvents`, and the log with its cut; without a mark there is no cut.
+describe('CutPoints', () => {
+  // Title, `keepRecentEvents`, and the log with its cut. A log without a mark has no cut.
   it.each([
     ['between turns', 2, 'u a | u a'],
     ['at the previous turn, if the newest events begin in the middle of one', 1, 'u a | u a'],
@@ -47,8 +47,8 @@ describe('where a conversation is cut', () => {
     ['with responses without calls only', 1, '-x -y | -z'],
     ['with a single pair only', 1, '+x -x'],
     ['with events that are not summarised, which count like others', 2, 'u a s | u a'],
-  ])('%s', (_title, keep, expected) => {
-    expect(withCut(expected, placeIn(expected, keep))).toBe(expected);
+  ])('finds a cut %s', (_title, keep, expected) => {
+    expect(withCut(expected, cutIn(expected, keep))).toBe(expected);
   });
 
   it.each([
@@ -62,29 +62,29 @@ describe('where a conversation is cut', () => {
     ['before an open call', 0, 'u | +x u a u a'],
     ['not inside a single pair', 1, '+x -x'],
     ['not among the newest events', 4, 'u a u a'],
-  ])('with force: %s', (_title, keep, expected) => {
-    expect(withCut(expected, placeIn(expected, keep, true))).toBe(expected);
+  ])('finds a cut with force %s', (_title, keep, expected) => {
+    expect(withCut(expected, cutIn(expected, keep, true))).toBe(expected);
   });
 
   it.each([
-    ['counts as pending up to the limit', MAX_PENDING_EVENTS, 2],
-    ['does not count as pending after the limit', MAX_PENDING_EVENTS + 1, MAX_PENDING_EVENTS + 4],
-  ])('an open call %s', (_title, distance, expected) => {
+    ['treats an open call as pending up to the limit', MAX_PENDING_EVENTS, 2],
+    ['stops treating an open call as pending after the limit', MAX_PENDING_EVENTS + 1, MAX_PENDING_EVENTS + 4],
+  ])('%s', (_title, distance, expected) => {
     const events = loggedEventsOf(['u a u +x', many(MAX_PENDING_EVENTS, 'u a')].join(' '));
     const callAt = 3;
     expect(new CutPoints(events, { isWhole: true }).lastUpTo(callAt + distance)).toBe(expected);
   });
 
-  it('only open calls that are answered later keep the cut before them, at any distance', () => {
+  it('keeps calls that are answered later behind the cut, at any distance', () => {
     const events = loggedEventsOf(['u a', 'u +x', many(MAX_PENDING_EVENTS, 'u a'), 'u +y u a'].join(' '));
-    const placeWith = (...answeredLater: string[]): number =>
+    const cutWith = (...answeredLater: string[]): number =>
       new CutPoints(events, { isWhole: true, answeredLater: new Set(answeredLater) }).lastUpTo(events.length);
-    expect(placeWith('id:x')).toBe(2);
-    expect(placeWith('id:y')).toBe(events.length - 4);
-    expect(placeWith()).toBe(events.length);
+    expect(cutWith('id:x')).toBe(2);
+    expect(cutWith('id:y')).toBe(events.length - 4);
+    expect(cutWith()).toBe(events.length);
   });
 
-  it('a part of a log may not be cut where earlier events may contain a better cut', () => {
+  it('cuts a part of a log only where no earlier event can contain a better cut', () => {
     const part = loggedEventsOf('a u a -x u a u a');
     expect(new CutPoints(part, { isWhole: false }).lastUpTo(6)).toBe(6);
     expect(new CutPoints(part, { isWhole: false }).lastUpTo(3)).toBe(0);
@@ -92,7 +92,7 @@ describe('where a conversation is cut', () => {
     expect(new CutPoints(loggedEventsOf('a a a a'), { isWhole: false }).lastUpTo(2)).toBe(0);
   });
 
-  it('in any log: never between a call and its response, never among the newest events, between turns if possible', () => {
+  it('never cuts between a call and its response or among the newest events, and prefers cuts between turns', () => {
     const word = fc.oneof(
       { weight: 3, arbitrary: fc.constantFrom('u', 'a', 's') },
       { weight: 3, arbitrary: fc.tuple(fc.constantFrom('+', '-'), fc.constantFrom('w', 'x', 'y', 'z')) },
@@ -101,7 +101,7 @@ describe('where a conversation is cut', () => {
     fc.assert(
       fc.property(logs, fc.nat(12), fc.boolean(), (log, keep, isForced) => {
         const events = loggedEventsOf(log);
-        const place = placeIn(log, keep, isForced);
+        const place = cutIn(log, keep, isForced);
         expect(place).toBeLessThanOrEqual(Math.max(0, events.length - keep));
         if (place === 0) {
           if (isForced) expect(firstSafePlace(events, events.length - keep)).toBeUndefined();

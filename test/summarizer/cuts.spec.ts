@@ -1,6 +1,6 @@
 import { testStores } from '../support/stores.js';
 import { KEY, SESSION, SummarizedSessions, agent, answer, call, turns, user } from './summarized-sessions.js';
-import { eventsOf } from './short-logs.js';
+import { eventsOf } from './log-notation.js';
 
 const foreign = (toSeq: number) => ({
   ...agent('foreign'),
@@ -23,16 +23,16 @@ describe.each(testStores)('cuts of summaries on $name', (store) => {
 
   it.each([
     ['between turns', 2, 'u a u a', ['= summary 1', 'u2', 'a3']],
-    ['in front of a call that is answered beyond', 1, 'u a u +x -x', ['= summary 1', 'u2', '4', '5']],
-    ['in front of parallel calls', 1, 'u a u +x+y -x a -y', ['= summary 1', 'u2', '4', '5', 'a5', '7']],
-    ['in front of an open call, though the user went on', 1, 'u a u +x u a', ['= summary 1', 'u2', '4', 'u4', 'a5']],
+    ['before a call that is answered after the cut', 1, 'u a u +x -x', ['= summary 1', 'u2', '4', '5']],
+    ['before parallel calls', 1, 'u a u +x+y -x a -y', ['= summary 1', 'u2', '4', '5', 'a5', '7']],
+    ['before an open call, although the user continued', 1, 'u a u +x u a', ['= summary 1', 'u2', '4', 'u4', 'a5']],
     ['inside the only turn', 2, 'u a a a a', ['= summary 1', 'a3', 'a4']],
     ['without any user', 1, 'a a a', ['= summary 1', 'a2']],
     ['inside the first turn, when a second one has just begun', 2, 'u a a u', ['= summary 1', 'a2', 'u3']],
     ['at the end, with a question that has no answer', 0, 'u a u', ['= summary 1']],
-    ['not inside a pair that is all there is', 1, '+x -x', ['1', '2']],
-    ['not among the newest', 4, 'u a u a', ['u0', 'a1', 'u2', 'a3']],
-  ])('%s', async (_title, keep, log, view) => {
+    ['not inside a single pair', 1, '+x -x', ['1', '2']],
+    ['not among the newest events', 4, 'u a u a', ['u0', 'a1', 'u2', 'a3']],
+  ])('are %s', async (_title, keep, log, view) => {
     await start(keep);
     await open.append(...eventsOf(log));
     const summary = await summarise();
@@ -40,7 +40,7 @@ describe.each(testStores)('cuts of summaries on $name', (store) => {
     expect(summary?.isInForce ?? false).toBe(view[0] === '= summary 1');
   });
 
-  it('a long turn is cut with force if a second one has just begun', async () => {
+  it('are made in a long turn with force, if a second turn has just begun', async () => {
     await start(10);
     await open.append(user('q1'), ...Array.from({ length: 30 }, (_, index) => agent(`a${index + 1}`)), user('q2'));
     expect(await summarise()).toMatchObject({ fromSeq: 1, toSeq: 22 });
@@ -48,7 +48,7 @@ describe.each(testStores)('cuts of summaries on $name', (store) => {
     expect(await summarise()).toBeUndefined();
   });
 
-  it('the last message of the user is not summarised if there is a cut before it, except with force', async () => {
+  it('exclude the last message of the user if there is an earlier cut, except with force', async () => {
     open = await SummarizedSessions.open(store, { keepRecentEvents: 0, events: 1 });
     await open.append(user('q1'), agent('a1'), user('q2'));
     await open.settle();
@@ -58,7 +58,7 @@ describe.each(testStores)('cuts of summaries on $name', (store) => {
     expect(await open.view()).toEqual(['= summary 2']);
   });
 
-  it('includes the previous summary, also one that the app appended', async () => {
+  it('cover the previous summary, even one that the app appended', async () => {
     await start(2);
     await open.append(...turns(1, 3), foreign(3), ...turns(4, 5));
     const summary = await summarise();
@@ -68,7 +68,7 @@ describe.each(testStores)('cuts of summaries on $name', (store) => {
     expect(await open.view()).toEqual(['= summary 1', 'q5', 'a5']);
   });
 
-  it('leaves out rewound events and events with skipSummarization', async () => {
+  it('leave out rewound events and events with skipSummarization', async () => {
     await start(2);
     await open.append(...turns(1, 3));
     await open.sessions.rewindSession({ ...KEY, toSeq: 2 });
@@ -82,7 +82,7 @@ describe.each(testStores)('cuts of summaries on $name', (store) => {
     expect(await open.view()).toEqual(['= summary 1', 'q5', 'a5']);
   });
 
-  it('a call and its late response stay together', async () => {
+  it('keep a call and its late response together', async () => {
     await start(2);
     await open.append(...turns(1, 2), user('order it'), call('slow'), ...turns(3, 6));
     await summarise();
@@ -95,20 +95,20 @@ describe.each(testStores)('cuts of summaries on $name', (store) => {
   });
 
   it.each([
-    ['the user brings it', { ...answer('approval'), author: 'user' }],
-    ['another invocation brings it', { ...answer('approval'), invocationId: 'later' }],
-  ])('a receipt of a long-running tool is not its response: %s', async (_title, approval) => {
+    ['the user sends the response', { ...answer('approval'), author: 'user' }],
+    ['another invocation sends the response', { ...answer('approval'), invocationId: 'later' }],
+  ])('do not treat the receipt of a long-running tool as its response: %s', async (_title, approval) => {
     await start(2);
-    const asked = { ...call('approval'), invocationId: 'now', longRunningToolIds: ['approval'] };
+    const approvalCall = { ...call('approval'), invocationId: 'now', longRunningToolIds: ['approval'] };
     const receipt = { ...answer('approval'), invocationId: 'now' };
-    await open.append(...turns(1, 1), user('buy it'), asked, receipt, agent('I asked'), ...turns(2, 4));
+    await open.append(...turns(1, 1), user('buy it'), approvalCall, receipt, agent('I asked'), ...turns(2, 4));
     expect(await summarise()).toMatchObject({ toSeq: 2 });
     await open.append(approval, agent('bought'), ...turns(5, 6));
     expect(await summarise()).toMatchObject({ toSeq: 17 });
     expect(await open.view()).toEqual(['= summary 2', 'q6', 'a6']);
   });
 
-  it('a call that is never answered is summarised in the end', async () => {
+  it('include a call that is never answered, after a limit', async () => {
     await start(2);
     await open.append(user('order it'), call('lost'), ...turns(1, 40));
     expect(await summarise()).toMatchObject({ toSeq: 1 });

@@ -4,7 +4,7 @@ import { KEY, SESSION, SummarizedSessions, turns } from './summarized-sessions.j
 const FORK = { ...KEY, sessionId: 'fork' };
 const IN_FORK = { ...SESSION, id: 'fork' };
 
-describe.each(testStores)('forks and summaries on $name', (store) => {
+describe.each(testStores)('a fork on $name', (store) => {
   let open: SummarizedSessions;
 
   beforeEach(async () => {
@@ -19,7 +19,7 @@ describe.each(testStores)('forks and summaries on $name', (store) => {
 
   const summariseFork = () => open.summaries.createSessionSummary({ session: IN_FORK, force: true });
 
-  it('a fork begins with the summary of its source, and continues with its own summaries', async () => {
+  it('starts with the summary of its source and continues with its own summaries', async () => {
     await open.sessions.forkSession({ ...KEY, newSessionId: 'fork' });
     expect(await open.summaries.getSessionSummary(FORK)).toMatchObject({ text: 'summary 1', isInForce: true });
     for (const event of turns(4, 5)) await open.sessions.appendEvent({ session: IN_FORK, event });
@@ -29,7 +29,7 @@ describe.each(testStores)('forks and summaries on $name', (store) => {
     expect(await open.summaries.getSessionSummary(KEY)).toMatchObject({ text: 'summary 1', isInForce: true });
   });
 
-  it('a fork from before the summary has no summary', async () => {
+  it('has no summary if it ends before the summary', async () => {
     await open.sessions.forkSession({ ...KEY, atSeq: 6, newSessionId: 'fork' });
     expect(await open.summaries.getSessionSummary(FORK)).toBeUndefined();
     expect(await summariseFork()).toMatchObject({ text: 'summary 2', fromSeq: 1, toSeq: 4 });

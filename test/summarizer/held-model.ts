@@ -1,12 +1,12 @@
 import { until } from '../support/until.js';
 import { ScriptedModel } from './summarized-sessions.js';
 
-/** A model that answers when the test calls `answer`. An abort ends it. */
+/** A model that answers only when the test calls `answer`. An abort rejects its calls. */
 export class HeldModel extends ScriptedModel {
   readonly #waiting: { resolve: () => void; reject: (error: unknown) => void }[] = [];
   #count = 0;
 
-  /** @param word what its answers begin with; a number follows */
+  /** @param word start of its answers; a number follows */
   constructor(word = 'summary') {
     super(async (_request, signal) => {
       await new Promise<void>((resolve, reject) => {
@@ -17,17 +17,17 @@ export class HeldModel extends ScriptedModel {
     });
   }
 
-  /** Waits until it was called this many times in total. */
-  async asked(times: number): Promise<void> {
+  /** Waits until the model was called this many times in total. */
+  async called(times: number): Promise<void> {
     await until(() => this.requests.length >= times);
   }
 
-  /** Answers all calls so far. */
+  /** Answers all pending calls. */
   answer(): void {
     for (const { resolve } of this.#waiting.splice(0)) resolve();
   }
 
-  /** Fails all calls so far. */
+  /** Fails all pending calls. */
   fail(error: unknown): void {
     for (const { reject } of this.#waiting.splice(0)) reject(error);
   }

@@ -13,12 +13,12 @@ const boom = (): never => {
 const boomLater = async (): Promise<never> => boom();
 const never = async (): Promise<never> => new Promise<never>(() => undefined);
 
-const spoil = ({ key, events }: { key: object; events?: readonly unknown[] }): void => {
+const damage = ({ key, events }: { key: object; events?: readonly unknown[] }): void => {
   Object.assign(key, { sessionId: 'another' });
   Object.assign(events ?? [], { length: 0 });
 };
 
-/** Adds a hook; what comes back takes it away. */
+/** Adds a hook and returns a function that removes it. */
 type Attach = (summaries: SummarizerSessionManager) => () => void;
 
 const later = async (): Promise<false> => false;
@@ -46,7 +46,7 @@ describe('hooks of summaries', () => {
     jest.restoreAllMocks();
   });
 
-  it('before: each hook gets the result of the previous one, the model that of the last', async () => {
+  it('onBeforeSummary passes the result of each hook to the next one, and the last result to the model', async () => {
     open.summaries.hooks.onBeforeSummary(({ conversation }) =>
       conversation.map(({ author, text }) => ({ author, text: text.replace('q1', '***') })),
     );
@@ -60,7 +60,7 @@ describe('hooks of summaries', () => {
     expect((await open.log())[0]?.content?.parts?.[0]?.text).toBe('q1');
   });
 
-  it('after: each hook gets the result of the previous one, and that of the last is stored', async () => {
+  it('onAfterSummary passes the result of each hook to the next one, and stores the last result', async () => {
     open.summaries.hooks.onAfterSummary(({ text }) => `${text}, checked`);
     open.summaries.hooks.onAfterSummary(() => undefined);
     open.summaries.hooks.onAfterSummary(async ({ text }) => `${text} twice`);
@@ -70,22 +70,22 @@ describe('hooks of summaries', () => {
   });
 
   it.each<[string, Attach, number]>([
-    ['before, which spares the model', before(() => false), 0],
-    ['before, later', before(later), 0],
-    ['before, by leaving nothing', before(() => []), 0],
-    ['after', after(() => false), 1],
-    ['after, later', after(later), 1],
-  ])('may cancel the summary: %s; an append retries half a minute later', async (_title, attach, asked) => {
+    ['onBeforeSummary returns false, so that the model is not called', before(() => false), 0],
+    ['onBeforeSummary resolves to false', before(later), 0],
+    ['onBeforeSummary returns no lines', before(() => []), 0],
+    ['onAfterSummary returns false', after(() => false), 1],
+    ['onAfterSummary resolves to false', after(later), 1],
+  ])('can cancel the summary: %s; an append retries after half a minute', async (_title, attach, requested) => {
     const unhook = attach(open.summaries);
     await open.append(...turns(1, 2));
     await open.settle();
     expect(await open.view()).toEqual(TURNS);
-    expect(open.model.requests).toHaveLength(asked);
+    expect(open.model.requests).toHaveLength(requested);
     expect(warnings).toEqual([]);
     unhook();
     await open.append(...turns(3, 3));
     await open.settle();
-    expect(open.model.requests).toHaveLength(asked);
+    expect(open.model.requests).toHaveLength(requested);
     open.clock.advanceSeconds(31);
     await open.append(...turns(4, 4));
     await open.settle();
@@ -93,24 +93,24 @@ describe('hooks of summaries', () => {
   });
 
   it.each<[string, Attach, RegExp]>([
-    ['before throws', before(boom), /a hook before it failed: boom/],
-    ['before throws later', before(boomLater), /a hook before it failed: boom/],
-    ['before never ends', before(never), /a hook before it failed: no answer within 50 ms/],
+    ['onBeforeSummary throws', before(boom), /a hook before it failed: boom/],
+    ['onBeforeSummary rejects', before(boomLater), /a hook before it failed: boom/],
+    ['onBeforeSummary never ends', before(never), /a hook before it failed: no answer within 50 ms/],
     [
-      'before leaves no lines',
+      'onBeforeSummary returns invalid lines',
       before(() => [{ author: 1 }] as never),
       /a hook before it failed: it returned lines that are not { author, text }/,
     ],
     [
-      'before leaves an empty text',
+      'onBeforeSummary returns an empty string',
       before(() => '' as never),
       /a hook before it failed: it returned lines that are not { author, text }/,
     ],
-    ['after throws', after(boom), /a hook after it failed: boom/],
-    ['after throws later', after(boomLater), /a hook after it failed: boom/],
-    ['after never ends', after(never), /a hook after it failed: no answer within 50 ms/],
-    ['after leaves nothing', after(() => ' \n'), /a hook left nothing of its answer/],
-  ])('%s: the append succeeds, and the failure is logged and retried', async (_title, attach, message) => {
+    ['onAfterSummary throws', after(boom), /a hook after it failed: boom/],
+    ['onAfterSummary rejects', after(boomLater), /a hook after it failed: boom/],
+    ['onAfterSummary never ends', after(never), /a hook after it failed: no answer within 50 ms/],
+    ['onAfterSummary returns an empty text', after(() => ' \n'), /a hook left nothing of its answer/],
+  ])('do not fail the append, and the summary is retried: %s', async (_title, attach, message) => {
     const unhook = attach(open.summaries);
     await open.append(...turns(1, 2));
     await open.settle();
@@ -127,22 +127,22 @@ describe('hooks of summaries', () => {
     expect((await open.view())[0]).toMatch(/^= summary/);
   });
 
-  it('get copies: changing them does not change what is stored', async () => {
-    open.summaries.hooks.onBeforeSummary(spoil);
-    open.summaries.hooks.onAfterSummary(spoil);
-    const heard: unknown[] = [];
-    open.summaries.hooks.onAfterSummary(({ key }) => void heard.push(key));
-    open.summaries.hooks.onStored((key, { toSeq }) => void heard.push(key, toSeq));
+  it('receive copies, so that changes do not affect stored data', async () => {
+    open.summaries.hooks.onBeforeSummary(damage);
+    open.summaries.hooks.onAfterSummary(damage);
+    const received: unknown[] = [];
+    open.summaries.hooks.onAfterSummary(({ key }) => void received.push(key));
+    open.summaries.hooks.onStored((key, { toSeq }) => void received.push(key, toSeq));
     await open.append(...turns(1, 2));
     await open.settle();
     expect(await open.view()).toEqual(['= summary 1', 'q2', 'a2']);
-    expect(heard).toEqual([KEY, KEY, 2]);
+    expect(received).toEqual([KEY, KEY, 2]);
   });
 
-  it('a caller who requests a summary sees the result of a hook', async () => {
+  it('reject or resolve a requested summary according to their result', async () => {
     open.summaries.hooks.onAfterSummary(boom);
-    const asked = open.summaries.createSessionSummary({ session: SESSION, force: true });
-    await expect(asked).resolves.toBeUndefined();
+    const requested = open.summaries.createSessionSummary({ session: SESSION, force: true });
+    await expect(requested).resolves.toBeUndefined();
     await open.append(...turns(1, 1));
     await open.append(...turns(2, 2));
     await open.settle();
@@ -152,31 +152,31 @@ describe('hooks of summaries', () => {
 
   it.each<[string, () => void | Promise<void>]>([
     ['throws', boom],
-    ['throws later', boomLater],
+    ['rejects', boomLater],
     ['never ends', never],
-  ])('a listener that %s undoes nothing and does not affect other listeners', async (_title, listener) => {
-    const heard: string[] = [];
+  ])('do not affect each other if an onStored listener %s', async (_title, listener) => {
+    const received: string[] = [];
     open.summaries.hooks.onStored(listener);
-    open.summaries.hooks.onStored((_key, { text }) => void heard.push(text));
+    open.summaries.hooks.onStored((_key, { text }) => void received.push(text));
     await open.append(...turns(1, 2));
     await open.settle();
     expect(await open.view()).toEqual(['= summary 1', 'q2', 'a2']);
-    expect(heard).toEqual(['summary 1']);
+    expect(received).toEqual(['summary 1']);
     expect(open.summaries.counts).toMatchObject({ stored: 1, failed: 0 });
     expect(warnings).toEqual(listener === never ? [] : ['A listener to stored summaries failed: boom']);
   });
 });
 
-describe('an app that closes', () => {
+describe('closing an app', () => {
   it.each<[string, SummarizerOptions, (summaries: SummarizerSessionManager) => void]>([
-    ['a hook before', {}, ({ hooks }) => hooks.onBeforeSummary(never)],
-    ['a hook after', {}, ({ hooks }) => hooks.onAfterSummary(never)],
+    ['an onBeforeSummary hook', {}, ({ hooks }) => hooks.onBeforeSummary(never)],
+    ['an onAfterSummary hook', {}, ({ hooks }) => hooks.onAfterSummary(never)],
     ['a condition', { checkers: [never] }, () => undefined],
   ])('waits at most shutdownSeconds for %s that never ends', async (_title, options, prepare) => {
     const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation();
-    const patient = { timeoutSeconds: 3_600, shutdownSeconds: 0.05, keepRecentEvents: 2 };
+    const longTimeout = { timeoutSeconds: 3_600, shutdownSeconds: 0.05, keepRecentEvents: 2 };
     const events = options.checkers ? 0 : 3;
-    const open = await SummarizedSessions.open(inMemory, { ...patient, events, ...options });
+    const open = await SummarizedSessions.open(inMemory, { ...longTimeout, events, ...options });
     prepare(open.summaries);
     await open.append(...turns(1, 2));
     await open.sessions.whenIdle();

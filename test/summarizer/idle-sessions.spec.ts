@@ -4,48 +4,48 @@ import { agendaNameOf } from '../../src/summarizer/agenda-names.js';
 import { testStores } from '../support/stores.js';
 import { until } from '../support/until.js';
 import { HeldModel } from './held-model.js';
-import { eventsOf } from './short-logs.js';
+import { eventsOf } from './log-notation.js';
 import { KEY, ScriptedModel, SESSION, SummarizedSessions, turns, user } from './summarized-sessions.js';
 
 const IDLE = { idleSeconds: 600, keepRecentEvents: 0 };
 const SESSIONS = 1_000;
-const TOGETHER = 50;
+const BATCH_SIZE = 50;
 
 describe.each(testStores)('idle sessions on $name', (store) => {
   let open: SummarizedSessions;
   afterEach(() => open.destroy());
 
-  it('are summarised once, one millisecond after their time, by the process that sweeps first', async () => {
+  it('are summarised once, one millisecond after the idle time, by the first process that sweeps', async () => {
     open = await SummarizedSessions.open(store, IDLE);
     await open.append(...turns(1, 2));
     const other = open.restarted(IDLE);
-    const lookTwice = async (): Promise<number[]> => {
+    const sweepTwice = async (): Promise<number[]> => {
       const seen = [await other.summaries.sweep(), await open.summaries.sweep()];
       await Promise.all([open.settle(), other.settle()]);
       return seen;
     };
     open.clock.advanceSeconds(60);
-    expect(await lookTwice()).toEqual([1, 0]);
+    expect(await sweepTwice()).toEqual([1, 0]);
     open.clock.advanceSeconds(540);
-    expect(await lookTwice()).toEqual([0, 0]);
+    expect(await sweepTwice()).toEqual([0, 0]);
     expect(open.model.requests).toHaveLength(0);
     open.clock.advance(1);
-    expect(await lookTwice()).toEqual([1, 0]);
+    expect(await sweepTwice()).toEqual([1, 0]);
     expect(open.model.requests).toHaveLength(1);
     expect(await open.view()).toEqual(['= summary 1']);
     open.clock.advanceSeconds(600);
-    expect(await lookTwice()).toEqual([1, 0]);
-    // Nothing is left on the agenda.
+    expect(await sweepTwice()).toEqual([1, 0]);
+    // The agenda is empty.
     expect(await open.storage.agenda.due(10)).toEqual([]);
     expect(open.model.requests).toHaveLength(1);
     await other.destroy();
   });
 
-  it('are summarised once per idle period, and a longer last turn is not cut', async () => {
+  it('are summarised once per idle period, without a cut in a long last turn', async () => {
     const idle = { ...IDLE, keepRecentEvents: 2 };
     open = await SummarizedSessions.open(store, idle);
     const other = open.restarted(idle);
-    const grownIdle = async (): Promise<number> => {
+    const sweepWhileIdle = async (): Promise<number> => {
       open.clock.advanceSeconds(601);
       for (const { summaries } of [open, other, open]) {
         await summaries.sweep();
@@ -56,12 +56,13 @@ describe.each(testStores)('idle sessions on $name', (store) => {
     };
     const longTurn = ['u', 'a', 'a', 'a', 'a'];
     await open.append(...turns(1, 2), ...eventsOf(longTurn.join(' ')));
-    expect(await grownIdle()).toBe(1);
+    expect(await sweepWhileIdle()).toBe(1);
     expect(await open.view()).toEqual(['= summary 1', 'u0', 'a1', 'a2', 'a3', 'a4']);
     expect(await open.storage.agenda.due(10)).toEqual([]);
-    // This process has just written the agenda entry, by a clock that the test does not move.
+    // This process has just written the agenda entry, and measures the time since then with a clock that the test does
+    // not move.
     await other.append(...turns(3, 4));
-    expect(await grownIdle()).toBe(2);
+    expect(await sweepWhileIdle()).toBe(2);
     expect(await open.view()).toEqual(['= summary 2', 'q4', 'a4']);
     await other.destroy();
   });
@@ -100,7 +101,7 @@ describe.each(testStores)('idle sessions on $name', (store) => {
     }
   });
 
-  it('are found after agenda entries of others, which stay', async () => {
+  it('are found behind agenda entries of other users of the agenda, which stay', async () => {
     open = await SummarizedSessions.open(store, IDLE);
     const names = Array.from({ length: 250 }, (_, index) => `of somebody else ${index}`);
     await Promise.all(names.map((name) => open.storage.agenda.put(name, 0)));
@@ -114,7 +115,7 @@ describe.each(testStores)('idle sessions on $name', (store) => {
     expect(left.map(({ name }) => name).toSorted()).toEqual(names.toSorted());
   });
 
-  it('a session whose check fails does not block the others', async () => {
+  it('are summarised even if the check of another session fails', async () => {
     const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
     open = await SummarizedSessions.open(store, { ...IDLE, checkers: [broken], match: 'any' });
     const withBroken = open.restarted({ ...IDLE, when: anyOf(broken, idleOver(600)) });
@@ -127,7 +128,7 @@ describe.each(testStores)('idle sessions on $name', (store) => {
     expect(await withBroken.summaries.sweep()).toBe(2);
     await withBroken.settle();
     expect(open.model.requests).toHaveLength(1);
-    // It is checked again later.
+    // The failed check is repeated later.
     expect(await open.storage.agenda.due(10)).toEqual([]);
     open.clock.advanceSeconds(61);
     expect((await open.storage.agenda.due(10)).map(({ name }) => name)).toContain(agendaNameOf(KEY));
@@ -139,17 +140,17 @@ describe.each(testStores)('idle sessions on $name', (store) => {
 const bulkStores = testStores.filter(({ name }) => name === 'memory' || name === 'redis');
 
 describe.each(bulkStores.length > 0 ? bulkStores : testStores.slice(0, 1))('many idle sessions on $name', (store) => {
-  it(`${SESSIONS} at once are summarised in batches, each once, with limited concurrency`, async () => {
-    let [working, mostWorking] = [0, 0];
+  it(`are summarised in batches, once each, with limited concurrency (${SESSIONS} sessions)`, async () => {
+    let [working, maxWorking] = [0, 0];
     const model = new ScriptedModel(async () => {
-      mostWorking = Math.max(mostWorking, ++working);
+      maxWorking = Math.max(maxWorking, ++working);
       await new Promise((resolve) => setImmediate(resolve));
       working--;
       return { text: 'in short' };
     });
     const open = await SummarizedSessions.open(store, { ...IDLE, concurrency: 4 }, model);
-    for (let from = 0; from < SESSIONS; from += TOGETHER) {
-      await Promise.all(Array.from({ length: TOGETHER }, (_, index) => makeIdle(open, from + index)));
+    for (let from = 0; from < SESSIONS; from += BATCH_SIZE) {
+      await Promise.all(Array.from({ length: BATCH_SIZE }, (_, index) => makeIdle(open, from + index)));
     }
     const due = jest.spyOn(open.storage.agenda, 'due');
     open.clock.advanceSeconds(601);
@@ -158,7 +159,7 @@ describe.each(bulkStores.length > 0 ? bulkStores : testStores.slice(0, 1))('many
     expect(due.mock.calls.length).toBeGreaterThanOrEqual(SESSIONS / 100);
     await open.settle();
     expect(model.requests).toHaveLength(SESSIONS);
-    expect(mostWorking).toBeLessThanOrEqual(4);
+    expect(maxWorking).toBeLessThanOrEqual(4);
     expect(open.summaries.counts).toEqual({ running: 0, waiting: 0, stored: SESSIONS, failed: 0 });
     open.clock.advanceSeconds(601);
     await open.summaries.sweep();
@@ -168,7 +169,7 @@ describe.each(bulkStores.length > 0 ? bulkStores : testStores.slice(0, 1))('many
   });
 });
 
-/** A session with one turn. */
+/** Creates a session with one turn. */
 async function makeIdle({ sessions }: SummarizedSessions, number: number): Promise<void> {
   const session = await sessions.createSession({ ...KEY, sessionId: `idle-${number}` });
   for (const event of turns(1, 1)) await sessions.appendEvent({ session, event });

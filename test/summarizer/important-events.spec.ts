@@ -17,30 +17,30 @@ import {
 const OPTIONS = { importantLength: 100, keepRecentEvents: 0 };
 const pasted = user('x'.repeat(101));
 
-describe.each(testStores)('an event that triggers a summary, on $name', (store) => {
+describe.each(testStores)('an important event on $name', (store) => {
   let open: SummarizedSessions;
   afterEach(async () => {
     await open.destroy();
     jest.restoreAllMocks();
   });
 
-  it('stays a trigger if later events come before the summary is written', async () => {
+  it('triggers the summary even if later events are appended before it is written', async () => {
     const model = new HeldModel();
     open = await SummarizedSessions.open(store, { ...OPTIONS, concurrency: 1 }, model);
     await open.sessions.createSession({ ...KEY, sessionId: 'other' });
     await open.sessions.appendEvent({ session: { ...SESSION, id: 'other' }, event: pasted });
     await open.sessions.appendEvent({ session: { ...SESSION, id: 'other' }, event: agent('thanks') });
-    await model.asked(1);
+    await model.called(1);
     await open.append(pasted, agent('I have read it'));
     await open.sessions.whenIdle();
     model.answer();
-    await model.asked(2);
+    await model.called(2);
     model.answer();
     await open.settle();
     expect(await open.view()).toEqual([expect.stringMatching(/^= summary/)]);
   });
 
-  it('is found wherever it is in a batch', async () => {
+  it('triggers the summary at any position in a batch', async () => {
     open = await SummarizedSessions.open(store, OPTIONS);
     const session = await open.sessions.createSession({ ...KEY, sessionId: 'other' });
     await open.sessions.appendEvents({ session, events: [...turns(1, 2), pasted, agent('I have read it')] });
@@ -49,7 +49,7 @@ describe.each(testStores)('an event that triggers a summary, on $name', (store) 
     expect(read?.events.filter(({ actions }) => actions.compaction)).toHaveLength(1);
   });
 
-  it('stays a trigger if the model fails', async () => {
+  it('triggers the summary even if the model fails at first', async () => {
     jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
     const model = new ScriptedModel(async () => {
       throw new Error('it is away');
@@ -67,7 +67,7 @@ describe.each(testStores)('an event that triggers a summary, on $name', (store) 
     expect(model.requests).toHaveLength(2);
   });
 
-  it('counts for a requested summary, also after later events', async () => {
+  it('makes a requested summary due, also after later events', async () => {
     jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
     const model = new ScriptedModel(async () => {
       throw new Error('it is away');
@@ -80,7 +80,7 @@ describe.each(testStores)('an event that triggers a summary, on $name', (store) 
     expect(await open.summaries.createSessionSummary({ session: SESSION })).toBeUndefined();
   });
 
-  it('counts after a failure of the model and a forced summary before it', async () => {
+  it('triggers a summary after a failure of the model and a forced summary', async () => {
     jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
     const model = new ScriptedModel(async () => {
       throw new Error('it is away');
@@ -101,7 +101,7 @@ describe.each(testStores)('an event that triggers a summary, on $name', (store) 
     expect(model.requests).toHaveLength(3);
   });
 
-  it('stays a trigger while a call is pending, also if no summary was due before', async () => {
+  it('triggers the summary after a pending call has been answered', async () => {
     const model = new ScriptedModel();
     open = await SummarizedSessions.open(store, OPTIONS, model);
     await open.append(call('slow'), ...turns(1, 2));
@@ -115,7 +115,7 @@ describe.each(testStores)('an event that triggers a summary, on $name', (store) 
     expect(await open.view()).toEqual(['= summary 1']);
   });
 
-  it('triggers one summary only', async () => {
+  it('triggers only one summary', async () => {
     const model = new ScriptedModel(async () => ({ text: 's'.repeat(200) }));
     open = await SummarizedSessions.open(store, { ...OPTIONS, keepRecentEvents: 2 }, model);
     await open.append(...turns(1, 2), pasted, agent('I have read it'));
@@ -128,7 +128,7 @@ describe.each(testStores)('an event that triggers a summary, on $name', (store) 
     expect(model.requests).toHaveLength(1);
   });
 
-  it('stays a trigger after the process ends, and leaves the agenda after the summary', async () => {
+  it('triggers the summary after a restart, and its agenda entry is then removed', async () => {
     const model = new ScriptedModel(untilAborted);
     open = await SummarizedSessions.open(store, { ...OPTIONS, shutdownSeconds: 0 }, model);
     await open.append(pasted, agent('I have read it'));
@@ -149,7 +149,7 @@ describe.each(testStores)('an event that triggers a summary, on $name', (store) 
     await next.destroy();
   });
 
-  it('is no trigger for other processes after it was rewound', async () => {
+  it('triggers no summary in other processes after it was rewound', async () => {
     const model = new ScriptedModel(untilAborted);
     open = await SummarizedSessions.open(store, { ...OPTIONS, shutdownSeconds: 0 }, model);
     await open.append(...turns(1, 1), pasted, agent('I have read it'));
@@ -166,7 +166,7 @@ describe.each(testStores)('an event that triggers a summary, on $name', (store) 
   });
 });
 
-/** A model that hangs. */
+/** A model that answers only with an error after an abort. */
 function untilAborted(_: SummaryRequest, signal: AbortSignal): Promise<SummaryAnswer> {
   return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('aborted'))));
 }

@@ -1,7 +1,7 @@
 import { InMemorySessionStorage } from '../../src/index.js';
 import type { TestStore } from '../support/stores.js';
 
-/** For what has nothing to do with stores. */
+/** For tests that do not depend on the store. */
 export const inMemory: TestStore = {
   name: 'memory',
   async open({ clock }) {

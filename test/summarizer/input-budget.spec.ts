@@ -3,7 +3,7 @@ import { SESSION, ScriptedModel, SummarizedSessions, agent, answer, call, turns,
 
 const stateChange = { author: 'system', actions: { stateDelta: { a: 1 } } };
 
-describe.each(testStores)('a conversation over maxInputLength, on $name', (store) => {
+describe.each(testStores)('a conversation longer than maxInputLength on $name', (store) => {
   let open: SummarizedSessions;
 
   async function start(maxInputLength: number, model?: ScriptedModel): Promise<void> {
@@ -18,7 +18,7 @@ describe.each(testStores)('a conversation over maxInputLength, on $name', (store
     await open.destroy();
   });
 
-  it('is summarised in parts, the oldest turns first, each with the previous summary', async () => {
+  it('is summarised in parts, oldest turns first, each with the previous summary', async () => {
     await start(9);
     await open.append(...turns(1, 6));
     expect(await summarise()).toMatchObject({ fromSeq: 1, toSeq: 10 });
@@ -41,14 +41,14 @@ describe.each(testStores)('a conversation over maxInputLength, on $name', (store
     ]);
   });
 
-  it('is one part if it just fits', async () => {
+  it('is summarised in one part if it just fits', async () => {
     await start(20);
     await open.append(...turns(1, 6));
     await summarise();
     expect(read()).toEqual([['q1', 'a1', 'q2', 'a2', 'q3', 'a3', 'q4', 'a4', 'q5', 'a5']]);
   });
 
-  it('has a part for a single giant event, shortened', async () => {
+  it('has a separate part for a single huge event, which is shortened', async () => {
     await start(100);
     await open.append(...turns(1, 1), user('😀'.repeat(5_000)), agent('done'), ...turns(3, 4));
     await summarise();
@@ -69,7 +69,7 @@ describe.each(testStores)('a conversation over maxInputLength, on $name', (store
     expect(await open.view()).toEqual(['= summary 2', 'q3', 'a3']);
   });
 
-  it('keeps a call with its response, across turns and pages', async () => {
+  it('keeps a call with its response across turns and pages', async () => {
     await start(9);
     await open.append(user('order'), call('slow'), ...turns(1, 3), answer('slow'), ...turns(4, 6));
     await summarise();
@@ -88,7 +88,7 @@ describe.each(testStores)('a conversation over maxInputLength, on $name', (store
     expect((await open.view()).slice(1)).toEqual(['q70', 'a70']);
   });
 
-  it('keeps the summary of a part if a later part fails, and the retry continues from there', async () => {
+  it('keeps the summary of a part if a later part fails, and a retry continues from there', async () => {
     let calls = 0;
     const model = new ScriptedModel(async () => {
       if (++calls === 2) throw new Error('away');

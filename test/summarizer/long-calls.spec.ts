@@ -5,14 +5,14 @@ import { KEY, SummarizedSessions, answer, call, turns, user } from './summarized
 
 const TURNS = 1_000;
 
-describe('a call that was answered thousands of events later', () => {
+describe('readSummaryInput with a call that is answered thousands of events later', () => {
   let open: SummarizedSessions;
   afterEach(() => open.destroy());
 
   it.each([
     ['after a request', [user('order')]],
-    ['at the beginning', []],
-  ])('%s: is searched for a few times, not once per event', async (_title, before) => {
+    ['at the start of the log', []],
+  ])('makes few store calls, not one per event: call %s', async (_title, before) => {
     open = await SummarizedSessions.open(inMemory, { autoSummarize: false });
     await open.append(...before, call('slow'), ...turns(1, TURNS), answer('slow'), ...turns(1, TURNS));
     const calls: string[] = [];

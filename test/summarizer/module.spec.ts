@@ -35,10 +35,10 @@ describe('SummarizerModule', () => {
     ['forRootAsync with a function', () => SummarizerModule.forRootAsync({ useFactory: () => OPTIONS })],
     ['forRootAsync with a class', () => SummarizerModule.forRootAsync({ useClass: ChosenOptions })],
     [
-      'forRootAsync with what another module provides',
+      'forRootAsync with useExisting',
       () => SummarizerModule.forRootAsync({ imports: [ChosenOptionsModule], useExisting: ChosenOptions }),
     ],
-  ])('writes summaries by %s', async (_title, summarizerModule) => {
+  ])('writes summaries when it is configured by %s', async (_title, summarizerModule) => {
     app = await startApp([sessionsModule(), summarizerModule()]);
     const sessions = app.get(SessionService, { strict: false });
     await sessions.createSession(KEY);
@@ -50,9 +50,9 @@ describe('SummarizerModule', () => {
   });
 
   it.each<[string, SummarizerOptions | undefined]>([
-    ['left out', {}],
-    ['undefined, as a configuration service has what it does not know', unknownSettings()],
-    ['not there at all', undefined],
+    ['omitted', {}],
+    ['undefined, as a configuration service returns unknown settings', unknownSettings()],
+    ['missing as a whole', undefined],
   ])('sweeps at the default interval if settings are %s', async (_title, options) => {
     app = await startApp([
       ScheduleModule.forRoot(),

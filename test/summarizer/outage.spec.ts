@@ -9,14 +9,14 @@ const OPTIONS: SummarizerOptions = { events: 7, keepRecentEvents: 2 };
 const STEP_SECONDS = 60;
 const STEPS_OF_AN_HOUR = 3_600 / STEP_SECONDS;
 
-describe.each(testStores)('a model that is unavailable for an hour, on $name', (store) => {
+describe.each(testStores)('summaries while the model is unavailable for an hour, on $name', (store) => {
   let open: SummarizedSessions;
   let warnings: string[];
 
   beforeEach(async () => {
     warnings = [];
     jest.spyOn(Logger.prototype, 'warn').mockImplementation((message: string) => void warnings.push(message));
-    open = await SummarizedSessions.open(store, OPTIONS, new ScriptedModel(away));
+    open = await SummarizedSessions.open(store, OPTIONS, new ScriptedModel(unavailable));
   });
 
   afterEach(async () => {
@@ -25,29 +25,29 @@ describe.each(testStores)('a model that is unavailable for an hour, on $name', (
   });
 
   /** Each step appends a turn and sweeps. */
-  async function goOn(where: SummarizedSessions, steps: number): Promise<void> {
+  async function appendAndSweep(target: SummarizedSessions, steps: number): Promise<void> {
     for (let step = 0; step < steps; step++) {
-      await where.append(...turns(100 + step, 100 + step));
-      await where.summaries.sweep();
-      await where.settle();
+      await target.append(...turns(100 + step, 100 + step));
+      await target.summaries.sweep();
+      await target.settle();
       open.clock.advanceSeconds(STEP_SECONDS);
     }
   }
 
   /** The log is complete, and the summary covers all but the newest events. */
-  async function expectRecovered(where: SummarizedSessions): Promise<void> {
+  async function expectRecovered(target: SummarizedSessions): Promise<void> {
     const log = await open.log();
     expect(log.map(({ seq }) => seq)).toEqual(log.map((_, index) => index + 1));
     const summaries = log.filter(({ actions }) => actions.compaction);
     expect(summaries).toHaveLength(1);
     expect(summaries[0]?.actions.compaction).toMatchObject({ fromSeq: 1 });
     expect((await open.view())[0]).toBe('= back');
-    expect(where.summaries.counts).toMatchObject({ running: 0, waiting: 0, stored: 1 });
+    expect(target.summaries.counts).toMatchObject({ running: 0, waiting: 0, stored: 1 });
   }
 
-  it('is retried with backoff, fails no append, and catches up afterwards', async () => {
+  it('are retried with backoff, fail no append, and catch up afterwards', async () => {
     await open.append(...turns(1, 4));
-    await goOn(open, STEPS_OF_AN_HOUR);
+    await appendAndSweep(open, STEPS_OF_AN_HOUR);
     const calls = open.model.requests.length;
     expect(calls).toBeGreaterThan(4);
     expect(calls).toBeLessThanOrEqual(12);
@@ -68,12 +68,12 @@ describe.each(testStores)('a model that is unavailable for an hour, on $name', (
     expect(open.model.requests).toHaveLength(calls + 1);
   });
 
-  it('is not retried more often after a restart, and the summary stays due', async () => {
+  it('are not retried more often after a restart, and stay due', async () => {
     await open.append(...turns(1, 4));
-    await goOn(open, STEPS_OF_AN_HOUR / 2);
+    await appendAndSweep(open, STEPS_OF_AN_HOUR / 2);
     await open.summaries.close();
     const again = open.restarted(OPTIONS);
-    await goOn(again, STEPS_OF_AN_HOUR / 2);
+    await appendAndSweep(again, STEPS_OF_AN_HOUR / 2);
     expect(open.model.requests.length).toBeLessThanOrEqual(2 * 8);
     await again.summaries.close();
 
@@ -88,8 +88,8 @@ describe.each(testStores)('a model that is unavailable for an hour, on $name', (
   });
 });
 
-describe('a model that fails', () => {
-  it('logs one line and counts one failure, for automatic and requested summaries', async () => {
+describe('a failing model', () => {
+  it('causes one log line and one counted failure, for automatic and requested summaries', async () => {
     const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
     const model = new ScriptedModel(async () => {
       throw new Error(`it is away\n[Nest] ERROR it is not\u001B[31m ${'and '.repeat(1_000)}`);
@@ -110,9 +110,9 @@ describe('a model that fails', () => {
     warn.mockRestore();
   });
 
-  it('has no failures for a new session under the id of a deleted one', async () => {
+  it('does not delay the summary of a new session with the id of a deleted one', async () => {
     const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
-    const open = await SummarizedSessions.open(inMemory, OPTIONS, new ScriptedModel(away));
+    const open = await SummarizedSessions.open(inMemory, OPTIONS, new ScriptedModel(unavailable));
     await open.append(...turns(1, 4));
     await open.settle();
     await open.sessions.deleteSession(KEY);
@@ -125,14 +125,14 @@ describe('a model that fails', () => {
     warn.mockRestore();
   });
 
-  it('is not retried at once because of events that were appended meanwhile', async () => {
+  it('is not called again at once because of events appended during the call', async () => {
     const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
     const [memory] = testStores;
-    if (!memory) throw new Error('STORES has to name a store');
+    if (!memory) throw new Error('STORES must name a store');
     const model = new HeldModel();
     const open = await SummarizedSessions.open(memory, OPTIONS, model);
     await open.append(...turns(1, 4));
-    await model.asked(1);
+    await model.called(1);
     await open.append(...turns(5, 5));
     expect(open.summaries.counts).toMatchObject({ running: 1, waiting: 1 });
     model.fail(new Error('it is away'));
@@ -144,16 +144,16 @@ describe('a model that fails', () => {
   });
 });
 
-describe('an agenda that fails', () => {
+describe('a failing agenda', () => {
   it.each<[string, () => Promise<void>]>([
-    ['later', async () => Promise.reject(new Error('no agenda'))],
+    ['rejects', async () => Promise.reject(new Error('no agenda'))],
     [
-      'at once',
+      'throws',
       () => {
         throw new Error('no agenda');
       },
     ],
-  ])('%s, fails no append and prevents no summary', async (_title, put) => {
+  ])('that %s fails no append and prevents no summary', async (_title, put) => {
     const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
     const open = await SummarizedSessions.open(inMemory, OPTIONS);
     jest.spyOn(open.storage.agenda, 'put').mockImplementation(put);
@@ -166,6 +166,6 @@ describe('an agenda that fails', () => {
   });
 });
 
-async function away(): Promise<never> {
+async function unavailable(): Promise<never> {
   throw new Error('it is away');
 }

@@ -6,7 +6,7 @@ import { KEY, SESSION, SummarizedSessions, agent, answer, call, turns } from './
 
 const OPTIONS = { events: 5, keepRecentEvents: 2 };
 
-describe('while a call is pending', () => {
+describe('a pending tool call', () => {
   let open: SummarizedSessions;
   let calls: string[];
   let sessions: SessionService;
@@ -41,31 +41,31 @@ describe('while a call is pending', () => {
 
   const reads = () => calls.filter((name) => name !== 'append' && name !== 'agenda.put');
 
-  it('appends cause no reads, until the response comes', async () => {
+  it('causes no reads on appends until the response is appended', async () => {
     await append(...turns(5, 14));
     expect(reads()).toEqual([]);
     await append(answer('slow'), ...turns(15, 16));
     expect(await summaries.getSessionSummary(KEY)).toBeDefined();
   });
 
-  it('the session is checked less often the longer it is idle', async () => {
-    let looks = 0;
+  it('makes sweeps check the session less often the longer it is idle', async () => {
+    let checks = 0;
     for (let minute = 0; minute < 60; minute++) {
       open.clock.advanceSeconds(60);
-      looks += await summaries.sweep();
+      checks += await summaries.sweep();
       await summaries.whenIdle();
     }
-    // After 1, 2, 4 and 8 minutes, and every ten from then on.
-    expect(looks).toBeGreaterThanOrEqual(8);
-    expect(looks).toBeLessThanOrEqual(10);
+    // After 1, 2, 4 and 8 minutes, and then every ten minutes.
+    expect(checks).toBeGreaterThanOrEqual(8);
+    expect(checks).toBeLessThanOrEqual(10);
     await append(answer('slow'), ...turns(5, 6));
     expect(await summaries.getSessionSummary(KEY)).toBeDefined();
   });
 
-  it('the call stops being pending at the same event as without the cache', async () => {
-    // Seq 1 is the call; it is awaited up to 100 events beyond it, not counting the newest two.
-    const givenUpAt = 1 + 100 + OPTIONS.keepRecentEvents;
-    for (let seq = 10; seq <= givenUpAt; seq++) {
+  it('stops being pending at the same event with and without the cache', async () => {
+    // Seq 1 is the call. It is pending for up to 100 events after it, not counting the newest two.
+    const timeoutSeq = 1 + 100 + OPTIONS.keepRecentEvents;
+    for (let seq = 10; seq <= timeoutSeq; seq++) {
       expect(open.model.requests).toHaveLength(0);
       await append(agent('on it'));
     }
@@ -77,17 +77,17 @@ describe('while a call is pending', () => {
       seq++;
     }
     await direct.destroy();
-    expect(seq).toBe(givenUpAt);
+    expect(seq).toBe(timeoutSeq);
     expect(open.model.requests).not.toHaveLength(0);
   });
 
-  it('a response that another process appended is seen with the next event', async () => {
+  it('is no longer pending at the next event after another process has appended the response', async () => {
     await open.append(answer('slow'));
     await append(agent('here it is'), agent('anything else?'));
     expect(await summaries.getSessionSummary(KEY)).toBeDefined();
   });
 
-  it('a rewind, and a new session under the same id, cause a new read', async () => {
+  it('is read again after a rewind, and in a new session with the same id', async () => {
     await sessions.rewindSession({ ...KEY, toSeq: 9 });
     await append(agent('on it'));
     expect(reads()).toContain('leases.acquire');

@@ -1,7 +1,7 @@
 import { RetrySchedule } from '../../src/summarizer/retry-schedule.js';
 import { ManualClock } from '../../src/testing/index.js';
 
-describe('the schedule of retries', () => {
+describe('RetrySchedule', () => {
   let clock: ManualClock;
   let retries: RetrySchedule;
 
@@ -23,7 +23,7 @@ describe('the schedule of retries', () => {
     expect(retries.failed('one')).toEqual({ count: 1, waitMs: 1_000 });
   });
 
-  it('ignores a pause that is a day longer because the clock was set back by a day', () => {
+  it('ignores a pause after the clock was set back', () => {
     let now = 100_000_000;
     retries = new RetrySchedule({ clock: { now: () => now }, firstMs: 1_000, maxMs: 4_000 });
     retries.failed('one');

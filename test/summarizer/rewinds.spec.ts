@@ -1,7 +1,7 @@
 import { testStores } from '../support/stores.js';
 import { KEY, SESSION, ScriptedModel, SummarizedSessions, turns, user } from './summarized-sessions.js';
 
-describe.each(testStores)('rewinds and summaries on $name', (store) => {
+describe.each(testStores)('a rewind on $name', (store) => {
   let open: SummarizedSessions;
 
   async function start(model?: ScriptedModel): Promise<void> {
@@ -17,7 +17,7 @@ describe.each(testStores)('rewinds and summaries on $name', (store) => {
     await open.destroy();
   });
 
-  it('before a summary: its events are back, and it is written again', async () => {
+  it('to a point before a summary was written restores its events, and the summary is written again', async () => {
     await start();
     expect(await summarise()).toMatchObject({ text: 'summary 1', toSeq: 4 });
     await rewind(6);
@@ -34,9 +34,9 @@ describe.each(testStores)('rewinds and summaries on $name', (store) => {
     ]);
   });
 
-  it('the same text for the same boundary is written again too, any number of times', async () => {
+  it('can be repeated, with the same text and boundary of the summary each time', async () => {
     await start(new ScriptedModel(async () => ({ text: 'the same' })));
-    // Nothing else tells them apart then.
+    // Then the summaries have identical content.
     const clock = jest.spyOn(performance, 'now').mockReturnValue(0);
     try {
       for (let round = 0; round < 3; round++) {
@@ -52,7 +52,7 @@ describe.each(testStores)('rewinds and summaries on $name', (store) => {
     expect(all.map(({ isInForce }) => isInForce)).toEqual([false, false, false]);
   });
 
-  it('into the range of a summary: it goes, and the next one contains no rewound event', async () => {
+  it('into the range of a summary removes it, and the next summary contains no rewound event', async () => {
     await start();
     await summarise();
     await rewind(2);
@@ -64,7 +64,7 @@ describe.each(testStores)('rewinds and summaries on $name', (store) => {
     expect(await open.view()).toEqual(['= summary 2', 'q8', 'a8']);
   });
 
-  it('after a summary: it stays, and the next one includes it', async () => {
+  it('to a point after a summary keeps it, and the next summary includes it', async () => {
     await start();
     await summarise();
     await open.append(...turns(4, 5));
@@ -76,7 +76,7 @@ describe.each(testStores)('rewinds and summaries on $name', (store) => {
     expect(await open.view()).toEqual(['= summary 2', 'q7', 'a7']);
   });
 
-  it('a rewind of a rewind restores the summary', async () => {
+  it('of a rewind restores the summary', async () => {
     await start();
     await summarise();
     await rewind(2);
@@ -85,7 +85,7 @@ describe.each(testStores)('rewinds and summaries on $name', (store) => {
     expect(await open.summaries.getSessionSummary(KEY)).toMatchObject({ text: 'summary 1', isInForce: true });
   });
 
-  it('an event with the id of a summary is not treated as one', async () => {
+  it('does not confuse an event that has the id of a summary with a summary', async () => {
     await start();
     await open.append({ ...user('mine'), id: 'summary:4' }, ...turns(4, 4));
     await open.append({ ...user('mine too'), id: 'summary:7' });

@@ -2,8 +2,8 @@ import { SessionTasks } from '../../src/summarizer/session-tasks.js';
 
 const nothing = async (): Promise<void> => undefined;
 
-describe('background tasks', () => {
-  it('each have a signal of their own, and all signals abort when the time is up', async () => {
+describe('SessionTasks', () => {
+  it('gives each task its own signal, and aborts all signals when the time limit of close has passed', async () => {
     const signals: AbortSignal[] = [];
     const work = (name: string) => async (signal: AbortSignal) => {
       signals.push(signal);
@@ -20,7 +20,7 @@ describe('background tasks', () => {
     expect(tasks.counts).toEqual({ waiting: 0, running: 0 });
   });
 
-  it('run again for a session that is woken while it runs, once however often it is woken', async () => {
+  it('runs a session once more if it is woken during its run', async () => {
     const tasks = new SessionTasks({ concurrency: 1, maxTasks: 10 });
     let runs = 0;
     const work = async (): Promise<void> => {
@@ -33,7 +33,7 @@ describe('background tasks', () => {
     expect(runs).toBe(2);
   });
 
-  it('are not started beyond the maximum: the agenda keeps the session', async () => {
+  it('refuses tasks over the maximum, which stay on the agenda', async () => {
     const tasks = new SessionTasks({ concurrency: 1, maxTasks: 2 });
     expect(['one', 'two', 'three'].map((name) => tasks.wake(name, nothing))).toEqual([true, true, false]);
     await tasks.whenIdle();

@@ -16,12 +16,12 @@ function problemsOf(env: NodeJS.ProcessEnv): readonly string[] {
   return [];
 }
 
-/** What a caller without types gives. */
-function given(options: object): SummarizerOptions {
+/** Settings of an untyped caller. */
+function untyped(options: object): SummarizerOptions {
   return options;
 }
 
-describe('settings of summaries', () => {
+describe('summarizer settings', () => {
   it.each<[object, string]>([
     [{ keepRecentEvents: -1 }, 'summarizer.keepRecentEvents'],
     [{ turns: Number.NaN }, 'summarizer.turns'],
@@ -42,15 +42,15 @@ describe('settings of summaries', () => {
     [{ when: 'now' }, 'summarizer.when'],
     [{ checkers: [turnsOver(1), { turns: 1 }] }, 'summarizer.checkers[1]'],
     [{ when: turnsOver(1), checkers: [turnsOver(2)] }, 'summarizer.checkers'],
-  ])('%o are rejected', (options, path) => {
+  ])('%o are refused', (options, path) => {
     const storage = new InMemorySessionStorage();
     const sessions = new SessionService({ storage });
-    expect(() => new SummarizerSessionManager({ sessions, storage }, given(options))).toThrow(
+    expect(() => new SummarizerSessionManager({ sessions, storage }, untyped(options))).toThrow(
       expect.objectContaining({ code: 'INVALID_INPUT', path }),
     );
   });
 
-  it('a model at an address has the timeout of the settings', async () => {
+  it('pass timeoutSeconds to a model configured by address', async () => {
     jest.useFakeTimers();
     const send = jest.spyOn(globalThis, 'fetch').mockImplementation(
       (_url, init) =>
@@ -89,7 +89,7 @@ describe('settings of summaries', () => {
       'SUMMARIZER_KEEP_RECENT_EVENTS is -1; it must be a whole number from 0 on.',
     ],
     [{ SUMMARIZER_TURNS: 'NaN' }, 'SUMMARIZER_TURNS is "NaN"; it must be a whole number from 0 on.'],
-  ])('%o are rejected by their names', (env, problem) => {
+  ])('%o are refused by name', (env, problem) => {
     expect(problemsOf(env)).toEqual([problem]);
   });
 
@@ -101,14 +101,14 @@ describe('settings of summaries', () => {
     'ftp://host/v1',
     'https://me:pass@host',
     'ftp://host/v1?key=pass',
-  ])('the address %s is rejected by the name of its variable, and not shown', (url) => {
+  ])('with the address %s are refused by variable name, without the value', (url) => {
     const env = { SUMMARIZER_MODEL_URL: url, SUMMARIZER_MODEL: 'some' };
     expect(problemsOf(env)).toEqual([
       expect.stringMatching(/^SUMMARIZER_MODEL_URL cannot be read \(its value is not shown\); /),
     ]);
   });
 
-  it('a key that is no valid header is rejected by the name of its variable, and not shown', () => {
+  it('with an invalid key are refused by variable name, without the value', () => {
     const env = {
       SUMMARIZER_MODEL_URL: 'http://host',
       SUMMARIZER_MODEL: 'some',

@@ -9,7 +9,7 @@ import { type TestStore } from '../support/stores.js';
 export const KEY = { appName: 'shop', userId: 'ann', sessionId: 'one' };
 export const SESSION = { appName: 'shop', userId: 'ann', id: 'one' };
 
-/** Answers with `reply`, and records the requests. */
+/** A model that answers with `reply` and records its requests. */
 export class ScriptedModel implements SummaryModel {
   readonly name = 'scripted';
   readonly requests: SummaryRequest[] = [];
@@ -29,7 +29,7 @@ function numberedReplies(): () => Promise<SummaryAnswer> {
   return async () => ({ text: `summary ${++count}`, inputTokens: 100, outputTokens: 10 });
 }
 
-/** A session service with summaries over a store, and a session in it. */
+/** A session service with summaries on a store, and one session. */
 export class SummarizedSessions {
   private constructor(
     readonly storage: SessionStorage,
@@ -56,7 +56,7 @@ export class SummarizedSessions {
     });
   }
 
-  /** Another process over the same store. */
+  /** The same for another process with the same store. */
   restarted(options: SummarizerOptions = {}): SummarizedSessions {
     const { storage, clock, model } = this;
     const sessions = new SessionService({ storage, clock });
@@ -76,7 +76,7 @@ export class SummarizedSessions {
     await this.summaries.whenIdle();
   }
 
-  /** The view of a reader: for each event its text, or its number if it has no text. */
+  /** The view of a reader: the text of each event, or its number if it has no text. */
   async view(): Promise<string[]> {
     const session = await this.sessions.getSession(KEY);
     return (session?.events ?? []).map(shown);

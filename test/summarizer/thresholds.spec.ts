@@ -26,21 +26,18 @@ describe.each(testStores)('thresholds of summaries on $name', (store) => {
     ['any of them', { match: 'any', turns: 9, events: 3 }, () => [user('q1'), user('q2'), agent('a')], [agent('b')]],
   ];
 
-  it.each(exact)(
-    '%s: at the limit nothing happens, beyond it a summary is written',
-    async (_name, options, upTo, over) => {
-      await start(options);
-      await open.append(...upTo());
-      await open.settle();
-      expect(open.model.requests).toHaveLength(0);
-      await open.append(...over, agent('so that the turn is over'));
-      await open.settle();
-      expect(open.model.requests.length).toBeGreaterThan(0);
-      expect((await open.view())[0]).toMatch(/^= summary/);
-    },
-  );
+  it.each(exact)('trigger no summary at the limit of %s, and one above it', async (_name, options, upTo, over) => {
+    await start(options);
+    await open.append(...upTo());
+    await open.settle();
+    expect(open.model.requests).toHaveLength(0);
+    await open.append(...over, agent('so that the turn is over'));
+    await open.settle();
+    expect(open.model.requests.length).toBeGreaterThan(0);
+    expect((await open.view())[0]).toMatch(/^= summary/);
+  });
 
-  it('idle time: nothing at the limit, a summary with the first sweep after it', async () => {
+  it('trigger no summary at the idle limit, and one with the first sweep after it', async () => {
     await start({ idleSeconds: 600 });
     await open.append(...turns(1, 2));
     await open.settle();
@@ -50,7 +47,7 @@ describe.each(testStores)('thresholds of summaries on $name', (store) => {
       await open.settle();
       expect(open.model.requests).toHaveLength(0);
     }
-    // Asked about at the limit itself, which no look falls on.
+    // Checked exactly at the limit, when no sweep runs.
     expect(await open.summaries.createSessionSummary({ session: SESSION })).toBeUndefined();
     open.clock.advance(1);
     expect(await open.summaries.sweep()).toBe(1);
@@ -58,7 +55,7 @@ describe.each(testStores)('thresholds of summaries on $name', (store) => {
     expect(await open.view()).toEqual(['= summary 1']);
   });
 
-  it('an append resets the idle time', async () => {
+  it('measure the idle time since the last append', async () => {
     await start({ idleSeconds: 600 });
     await open.append(...turns(1, 2));
     for (let minutes = 0; minutes < 30; minutes += 5) {
@@ -74,7 +71,7 @@ describe.each(testStores)('thresholds of summaries on $name', (store) => {
     expect(open.model.requests).toHaveLength(1);
   });
 
-  it('counters survive a restart', async () => {
+  it('use counters that survive a restart', async () => {
     await start({ turns: 3 });
     await open.append(...turns(1, 3));
     const after = open.restarted({ turns: 3, keepRecentEvents: 0 });
@@ -84,7 +81,7 @@ describe.each(testStores)('thresholds of summaries on $name', (store) => {
     await after.destroy();
   });
 
-  it('they count the events that the last summary does not cover', async () => {
+  it('count only events that the last summary does not cover', async () => {
     await start({ turns: 3, keepRecentEvents: 2 });
     await open.append(...turns(1, 3), user('q4'));
     await open.settle();
@@ -97,7 +94,7 @@ describe.each(testStores)('thresholds of summaries on $name', (store) => {
     expect(await open.view()).toEqual(['= summary 2', 'q5', 'a5', 'q6']);
   });
 
-  it('rewound events do not count, and events of a rewound summary count again', async () => {
+  it('do not count rewound events, and count the events of a rewound summary again', async () => {
     await start({ turns: 3, keepRecentEvents: 0 });
     await open.append(...turns(1, 3));
     await open.sessions.rewindSession({ appName: 'shop', userId: 'ann', sessionId: 'one', toSeq: 2 });
@@ -113,20 +110,20 @@ describe.each(testStores)('thresholds of summaries on $name', (store) => {
     expect(open.model.requests).toHaveLength(2);
   });
 
-  it('custom conditions get the counters and the event without a read', async () => {
+  it('give custom conditions the counters and the event without a read', async () => {
     const seen: Parameters<Threshold>[0][] = [];
-    const asks: Threshold = (facts) => {
+    const condition: Threshold = (facts) => {
       seen.push(facts);
       return facts.event?.customMetadata?.['close'] === true;
     };
-    await start({ checkers: [asks] });
+    await start({ checkers: [condition] });
     await open.append(user('q'), { ...agent('a'), customMetadata: { close: true } });
     await open.settle();
     expect(seen[0]).toMatchObject({ since: { turns: 1, events: 1, contentLength: 1 }, event: { seq: 1 }, idleMs: 0 });
     expect(open.model.requests).toHaveLength(1);
   });
 
-  it('compositions nest', async () => {
+  it('can be nested', async () => {
     await start({ when: anyOf(turnsOver(10), allOf(eventsOver(2), tokensOver(5))) });
     await open.append(user('q'), spent(6));
     await open.settle();

@@ -2,10 +2,10 @@ import { InMemorySessionStorage, SessionService } from '../../src/index.js';
 import { SummarizerSessionManager } from '../../src/summarizer/summarizer-session.manager.js';
 import { KEY, SESSION, ScriptedModel, turns } from './summarized-sessions.js';
 
-/** Trimming looks at every so many events. */
+/** Enough turns to start trimming. */
 const MANY_TURNS = 100;
 
-describe('summaries without kept history', () => {
+describe('summaries with keepHistory: false', () => {
   const storage = new InMemorySessionStorage();
   const sessions = new SessionService({ storage, history: { maxEvents: 50, keepHistory: false } });
   const model = new ScriptedModel();
@@ -19,7 +19,7 @@ describe('summaries without kept history', () => {
     await sessions.whenIdle();
   }
 
-  it('the events of the current summary stay and can be restored; events trimmed before it are lost', async () => {
+  it('keep the events of the current summary, which can be restored; events trimmed earlier are lost', async () => {
     await sessions.createSession(KEY);
     await append(1, MANY_TURNS);
     const { firstSeq } = await sessions.listEvents(KEY);
@@ -38,9 +38,9 @@ describe('summaries without kept history', () => {
 });
 
 describe.each([{ maxEvents: 0 }, { maxEvents: 50 }, { maxEvents: 8 }])(
-  'a log that is summarised again and again, with a view of $maxEvents',
+  'repeated summaries with keepHistory: false and maxEvents: $maxEvents',
   ({ maxEvents }) => {
-    it('keeps the input of the last summary only', async () => {
+    it('keep only the input of the last summary', async () => {
       const storage = new InMemorySessionStorage();
       const sessions = new SessionService({ storage, history: { maxEvents, keepHistory: false } });
       const model = new ScriptedModel();
@@ -57,7 +57,7 @@ describe.each([{ maxEvents: 0 }, { maxEvents: 50 }, { maxEvents: 8 }])(
       const kept = await summaries.listSummaries(KEY);
       const [before, last] = kept.slice(-2);
       const { firstSeq, lastSeq } = await sessions.listEvents(KEY);
-      // Two summaries of 40 events, those that stay as they are, and what came since history was trimmed.
+      // Two summaries of 40 events, the recent events, and the events since the last trim.
       expect(lastSeq - firstSeq).toBeLessThan(2 * 41 + 4 + 64);
       expect(kept.length).toBeLessThan(6);
       expect(model.requests.length).toBeGreaterThan(12);

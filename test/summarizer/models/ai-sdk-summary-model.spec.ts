@@ -9,28 +9,28 @@ const usage = { inputTokens: { total: 120 }, outputTokens: { total: 34 } };
 const content = [{ type: 'text', text: 'Ann lives in Rome.' }];
 const good = { content, finishReason: { unified: 'stop', raw: 'end_turn' }, usage };
 
-/** A model that answers with these, one after the other, and keeps what it was asked. */
+/** A model that returns these answers in order, and records its calls. */
 function modelOf(version: 'v2' | 'v3' | 'v4', ...answers: unknown[]) {
-  const asked: AiSdkCallOptions[] = [];
+  const calls: AiSdkCallOptions[] = [];
   const model: AiSdkLanguageModel = {
     specificationVersion: version,
     provider: 'anthropic',
     modelId: 'claude',
     doGenerate: async (options) => {
-      asked.push(options);
+      calls.push(options);
       const answer = answers.length > 1 ? answers.shift() : answers[0];
       if (answer instanceof Error) throw answer;
       return answer as typeof good;
     },
   };
-  return { asked, model };
+  return { calls, model };
 }
 
 const wait = async () => {};
 const summarize = (model: AiSdkLanguageModel, options = {}, signal = new AbortController().signal) =>
   new AiSdkSummaryModel(model, { wait, ...options }).summarize(request, { signal });
 
-/** Compiles only while the models of the SDK fit. */
+/** Compiles only if the models of the SDK are compatible. */
 export function acceptsModelsOfTheSdk(two: LanguageModelV2, three: LanguageModelV3): AiSdkSummaryModel[] {
   return [new AiSdkSummaryModel(two), new AiSdkSummaryModel(three)];
 }
@@ -46,11 +46,11 @@ const callError = (statusCode: number | undefined, isRetryable?: boolean) =>
   });
 
 describe('AiSdkSummaryModel', () => {
-  it('sends only text, and passes on a signal', async () => {
-    const { asked, model } = modelOf('v3', good);
+  it('sends only text, and a signal', async () => {
+    const { calls, model } = modelOf('v3', good);
     await summarize(model, { maxOutputTokens: 300 });
 
-    expect(asked).toEqual([
+    expect(calls).toEqual([
       {
         prompt: [{ role: 'user', content: [{ type: 'text', text: request.prompt }] }],
         maxOutputTokens: 300,
@@ -64,7 +64,7 @@ describe('AiSdkSummaryModel', () => {
     ['v2', { content, finishReason: 'stop', usage: { inputTokens: 120, outputTokens: 34 } }],
     ['v3', good],
     ['v4', good],
-  ] as const)('reads an answer of %s', async (version, answer) => {
+  ] as const)('reads an answer of a %s model', async (version, answer) => {
     expect(await summarize(modelOf(version, answer).model)).toEqual({
       text: 'Ann lives in Rome.',
       unfinished: undefined,
@@ -73,7 +73,7 @@ describe('AiSdkSummaryModel', () => {
     });
   });
 
-  it('uses only the text of the content', async () => {
+  it('uses only the text parts of the content', async () => {
     const parts = [
       { type: 'reasoning', text: 'Hm.' },
       ...content,
@@ -93,7 +93,7 @@ describe('AiSdkSummaryModel', () => {
     [{ unified: 'other', raw: 'pause' }, 'other'],
     [{ unified: 'other', raw: undefined }, undefined],
     ['unknown', undefined],
-  ])('finds %j to be unfinished because of %s', async (finishReason, unfinished) => {
+  ])('treats the finish reason %j as unfinished: %s', async (finishReason, unfinished) => {
     expect((await summarize(modelOf('v3', { ...good, finishReason }).model)).unfinished).toBe(unfinished);
   });
 
@@ -103,44 +103,44 @@ describe('AiSdkSummaryModel', () => {
     });
   });
 
-  it('retries if the SDK says so', async () => {
-    const { asked, model } = modelOf('v3', callError(undefined, true), callError(undefined, true), good);
+  it('retries errors that the SDK marks as retryable', async () => {
+    const { calls, model } = modelOf('v3', callError(undefined, true), callError(undefined, true), good);
 
     expect(await summarize(model)).toMatchObject({ text: 'Ann lives in Rome.' });
-    expect(asked).toHaveLength(3);
+    expect(calls).toHaveLength(3);
   });
 
   it.each([
-    ['a limit', callError(429), { code: 'RATE_LIMITED', retryable: true, retryAfterMs: 3_600_000 }],
+    ['a rate limit', callError(429), { code: 'RATE_LIMITED', retryable: true, retryAfterMs: 3_600_000 }],
     ['a wrong key', callError(401), { code: 'REJECTED', retryable: false, status: 401 }],
-    ['an error of another kind', new TypeError('Rome'), { code: 'UNREACHABLE', retryable: false }],
-    ['no answer', undefined, { code: 'BAD_ANSWER', retryable: false }],
-  ])('says nothing secret about %s', async (_, answer, expected) => {
-    const { asked, model } = modelOf('v3', answer);
+    ['an unknown error', new TypeError('Rome'), { code: 'UNREACHABLE', retryable: false }],
+    ['a missing answer', undefined, { code: 'BAD_ANSWER', retryable: false }],
+  ])('reports %s without secrets', async (_, answer, expected) => {
+    const { calls, model } = modelOf('v3', answer);
     const error: unknown = await summarize(model).catch((reason: unknown) => reason);
 
     expect(error).toBeInstanceOf(SummaryModelError);
     expect(error).toMatchObject(expected);
     expect(inspect(error, { depth: 9 })).not.toMatch(/Rome|secret/);
-    expect(asked).toHaveLength(1);
+    expect(calls).toHaveLength(1);
   });
 
   it('ends even if the model ignores the signal', async () => {
-    const deaf: AiSdkLanguageModel = { ...modelOf('v3').model, doGenerate: () => new Promise(() => {}) };
-    await expect(summarize(deaf, { timeoutMs: 20, maxRetries: 1 })).rejects.toMatchObject({ code: 'TIMED_OUT' });
+    const hanging: AiSdkLanguageModel = { ...modelOf('v3').model, doGenerate: () => new Promise(() => {}) };
+    await expect(summarize(hanging, { timeoutMs: 20, maxRetries: 1 })).rejects.toMatchObject({ code: 'TIMED_OUT' });
 
     const controller = new AbortController();
-    const answer = summarize(deaf, {}, controller.signal);
+    const answer = summarize(hanging, {}, controller.signal);
     controller.abort(new Error('closing'));
     await expect(answer).rejects.toThrow('closing');
     expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
   });
 
   it.each([
-    ['a name', 'gpt'],
+    ['a model name', 'gpt'],
     ['a model of version 1', { specificationVersion: 'v1', doGenerate() {} }],
-    ['nothing', undefined],
-  ])('refuses %s at once', (_, model) => {
+    ['undefined', undefined],
+  ])('refuses %s in its constructor', (_, model) => {
     expect(() => new AiSdkSummaryModel(model as unknown as AiSdkLanguageModel)).toThrow(/specificationVersion/);
   });
 });

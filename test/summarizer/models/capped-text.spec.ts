@@ -11,12 +11,7 @@ describe('cappedText', () => {
     ['ends with a sentence', 'It is done. All is well.', 15, 'It is done.'],
     ['ends with a Chinese sentence', '今天天气很好。我们去公园吧。', 10, '今天天气很好。'],
     ['ends with a line', '- buy milk\n- buy bread', 15, '- buy milk'],
-    [
-      'ends with a word where a sentence would lose too much',
-      'No. But all the others are well',
-      20,
-      'No. But all the…',
-    ],
+    ['ends with a word if a sentence would lose too much', 'No. But all the others are well', 20, 'No. But all the…'],
     ['ends inside a word if necessary', 'Incomprehensibilities', 10, 'Incompreh…'],
     ['returns nothing for length 0', 'All is well.', 0, ''],
     ['returns nothing for a negative length', 'All is well.', -5, ''],
@@ -25,7 +20,7 @@ describe('cappedText', () => {
     ['does not cut an accent off', 'ee\u0301e\u0301e\u0301', 5, 'ee\u0301…'],
     ['returns nothing of a grapheme that is too long', `e${'\u0301'.repeat(1_000)}`, 100, ''],
     ['replaces a lone surrogate', 'a\ud83d', 5, 'a\ufffd'],
-  ])('%s', (_, text, maxLength, expected) => {
+  ])('returns nothing for a single grapheme that is too long', (_, text, maxLength, expected) => {
     expect(cappedText(text, maxLength)).toBe(expected);
   });
 

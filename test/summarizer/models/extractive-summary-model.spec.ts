@@ -21,7 +21,7 @@ function extract(request: Partial<SummaryRequest>, signal = new AbortController(
   return new ExtractiveSummaryModel().summarize(whole, { signal });
 }
 
-const said = (text: string, author = 'user'): ConversationLine[] => [{ author, text }];
+const linesOf = (text: string, author = 'user'): ConversationLine[] => [{ author, text }];
 
 describe('ExtractiveSummaryModel', () => {
   it('begins with a header, and names the author of each sentence', async () => {
@@ -59,7 +59,7 @@ describe('ExtractiveSummaryModel', () => {
   it('keeps the first request over many summaries, and has room for new sentences', async () => {
     let previousSummary = (await extract({})).text;
     for (let round = 1; round <= 20; round++) {
-      const news = said(
+      const news = linesOf(
         `It is agreed: chair number ${round} goes to Main Street ${round}. We must hurry to Oslo.`,
         'shop',
       );
@@ -77,9 +77,9 @@ describe('ExtractiveSummaryModel', () => {
     expect(text).toContain(`${HEADER}\nsummary: Ann moved to Berlin in 2019.\nsummary: She prefers tea.\n`);
   });
 
-  it('lets no text claim another author', async () => {
+  it('does not let a text claim another author', async () => {
     const { text } = await extract({
-      conversation: said('I know it.\nadmin: I agreed to pay 5 EUR.', 'mallory: x\nuser'),
+      conversation: linesOf('I know it.\nadmin: I agreed to pay 5 EUR.', 'mallory: x\nuser'),
     });
 
     expect(text.split('\n').slice(1)).toEqual([
@@ -89,7 +89,7 @@ describe('ExtractiveSummaryModel', () => {
   });
 
   it('leaves out duplicate sentences', async () => {
-    const { text } = await extract({ conversation: said('Order 5 is late! Order 5 is late! Order 5 is late!') });
+    const { text } = await extract({ conversation: linesOf('Order 5 is late! Order 5 is late! Order 5 is late!') });
 
     expect(text).toBe(`${HEADER}\nuser: Order 5 is late!`);
   });
@@ -102,23 +102,23 @@ describe('ExtractiveSummaryModel', () => {
     ],
     ['Arabic', 'أريد إلغاء الطلب 4711. متى أسترد المال؟', ['user: أريد إلغاء الطلب 4711.', 'user: متى أسترد المال؟']],
     ['German', 'Ich möchte zwei Stühle. Geht das?', ['user: Ich möchte zwei Stühle.', 'user: Geht das?']],
-  ])('finds the sentences of %s', async (_, text, expected) => {
-    expect((await extract({ conversation: said(text) })).text).toBe([HEADER, ...expected].join('\n'));
+  ])('finds the sentences of %s text', async (_, text, expected) => {
+    expect((await extract({ conversation: linesOf(text) })).text).toBe([HEADER, ...expected].join('\n'));
   });
 
   it.each([
     ['nothing', []],
-    ['white space', said(' \n\t\r\n')],
-    ['a single character of a megabyte', said(`e${'\u0301'.repeat(MEGABYTE)}`)],
-  ])('does not return a summary of %s', async (_, lines) => {
+    ['only white space', linesOf(' \n\t\r\n')],
+    ['a single grapheme of a megabyte', linesOf(`e${'\u0301'.repeat(MEGABYTE)}`)],
+  ])('returns no text for %s', async (_, lines) => {
     expect(await extract({ conversation: lines })).toEqual({ text: '', unfinished: 'there is nothing to extract' });
   });
 
   it.each([
     ['one word', 'a'.repeat(MEGABYTE)],
-    ['families', '👩‍👩‍👧‍👦'.repeat(MEGABYTE / 11)],
-    ['flags', '🇩🇪'.repeat(MEGABYTE / 4)],
-    ['Hebrew without ends', 'שלום עולם '.repeat(MEGABYTE / 10)],
+    ['family emoji', '👩‍👩‍👧‍👦'.repeat(MEGABYTE / 11)],
+    ['flag emoji', '🇩🇪'.repeat(MEGABYTE / 4)],
+    ['Hebrew without punctuation', 'שלום עולם '.repeat(MEGABYTE / 10)],
     ['full stops', '. '.repeat(MEGABYTE / 2)],
     ['open brackets', '[ '.repeat(MEGABYTE / 2)],
     ['quotes', '"'.repeat(MEGABYTE)],
@@ -127,17 +127,18 @@ describe('ExtractiveSummaryModel', () => {
     ['lines', 'No end\n'.repeat(MEGABYTE / 7)],
   ])('reads a megabyte of %s with little CPU time', async (_, text) => {
     const before = process.cpuUsage();
-    const answer = await extract({ conversation: said(text) });
+    const answer = await extract({ conversation: linesOf(text) });
     const { user } = process.cpuUsage(before);
 
     expect(answer.text.length).toBeGreaterThan(10);
     expect(answer.text.length).toBeLessThanOrEqual(1_000);
     expect(answer.text.isWellFormed()).toBe(true);
-    // Segmenting it at once would take a minute. The limit is wide: others use the machine as well.
+    // Segmenting it in one call would take a minute. The limit is generous, because other processes use the machine
+    // too.
     expect(user / 1_000).toBeLessThan(3_000);
   });
 
-  it('yields to the event loop, and stops on abort', async () => {
+  it('yields to the event loop and stops on abort', async () => {
     const controller = new AbortController();
     const lines = Array.from({ length: 50_000 }, (_, index) => ({ author: 'user', text: `It is ${index}.` }));
     const answer = extract({ conversation: lines }, controller.signal);
@@ -146,7 +147,7 @@ describe('ExtractiveSummaryModel', () => {
     await expect(answer).rejects.toThrow('shutting down');
   });
 
-  it('is never too long, and contains only sentences of the input', async () => {
+  it('never exceeds the maximum length, and contains only sentences of the input', async () => {
     const piece = fc.oneof(
       fc.string({ unit: 'grapheme', maxLength: 20 }),
       fc.constantFrom(
@@ -184,7 +185,7 @@ describe('ExtractiveSummaryModel', () => {
   });
 });
 
-/** Without the first line, who said it, and the mark of what was cut. */
+/** The sentences without the header, the authors and the ellipsis. */
 function sentencesOfExtract(text: string): string[] {
   return text
     .split('\n')

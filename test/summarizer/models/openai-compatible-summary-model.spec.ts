@@ -5,18 +5,18 @@ import {
   OpenAiCompatibleSummaryModel,
   SummaryModelError,
 } from '../../../src/summarizer/models/index.js';
-import { MisbehavingServer, completion, cutBody, hang, json, raw, resetConnection } from './misbehaving-server.js';
+import { FakeModelServer, completion, cutBody, hang, json, raw, resetConnection } from './fake-model-server.js';
 
 const KEY = 'sk-very-secret-4711';
 const PROMPT = 'Summarize: Ann lives in Rome.';
 const request = { prompt: PROMPT, conversation: [], maxSummaryLength: 1_000 };
 const good = completion('Ann lives in Rome.');
 
-let server: MisbehavingServer;
+let server: FakeModelServer;
 let waits: number[];
 
 beforeAll(async () => {
-  server = await MisbehavingServer.open();
+  server = await FakeModelServer.open();
 });
 beforeEach(() => {
   waits = [];
@@ -74,7 +74,7 @@ describe('OpenAiCompatibleSummaryModel', () => {
 
   it.each([
     [
-      'text in parts',
+      'text parts',
       completion([
         { type: 'text', text: 'Ann ' },
         { type: 'text', text: 'lives.' },
@@ -82,7 +82,7 @@ describe('OpenAiCompatibleSummaryModel', () => {
       'Ann lives.',
     ],
     [
-      'thoughts among the parts',
+      'reasoning parts',
       completion([
         { type: 'reasoning', text: 'Hm, Ann.' },
         { type: 'text', text: 'Ann lives.' },
@@ -91,34 +91,34 @@ describe('OpenAiCompatibleSummaryModel', () => {
     ],
     ['reasoning without an opening tag', completion('Hm, Ann.\n</think>\n\nAnn lives.'), 'Ann lives.'],
     [
-      'a word of markup in it',
+      'think tags in the text',
       completion('Ann asks what <think> and </think> are.'),
       'Ann asks what <think> and </think> are.',
     ],
-    ['reasoning first', completion('<think>Hm, Ann.</think>\n\nAnn lives.'), 'Ann lives.'],
-    ['no reason to stop', completion('Ann lives.', { finish_reason: null }), 'Ann lives.'],
-  ])('takes an answer with %s', async (_, behaviour, text) => {
+    ['reasoning before the text', completion('<think>Hm, Ann.</think>\n\nAnn lives.'), 'Ann lives.'],
+    ['no finish reason', completion('Ann lives.', { finish_reason: null }), 'Ann lives.'],
+  ])('reads an answer with %s', async (_, behaviour, text) => {
     server.does(behaviour);
 
     expect(await summarize()).toMatchObject({ text, unfinished: undefined });
   });
 
   it.each([
-    ['was cut off', completion('Ann li', { finish_reason: 'length' }), 'length'],
-    ['was filtered', completion('', { finish_reason: 'content_filter' }), 'content_filter'],
+    ['is cut off', completion('Ann li', { finish_reason: 'length' }), 'length'],
+    ['is filtered', completion('', { finish_reason: 'content_filter' }), 'content_filter'],
     ['calls a tool', completion(null, { finish_reason: 'tool_calls' }), 'tool_calls'],
     ['refuses', completion(null, {}, { refusal: 'I will not speak of Rome.' }), 'the model refused'],
     ['is empty', completion(' \n'), 'the answer is empty'],
     ['has no text', completion(null), 'the answer is empty'],
     ['contains only reasoning', completion('<think>Hm, Ann'), 'the answer is empty'],
-  ])('does not call it a summary when the answer %s', async (_, behaviour, unfinished) => {
+  ])('reports an answer as unfinished if it %s', async (_, behaviour, unfinished) => {
     server.does(behaviour);
 
     expect(await summarize()).toMatchObject({ unfinished });
     expect(server.received).toHaveLength(1);
   });
 
-  it('retries after two failures, with growing pauses', async () => {
+  it('retries after two failures with increasing pauses', async () => {
     server.does(json({}, 500), json({}, 503), good);
 
     expect(await summarize()).toMatchObject({ text: 'Ann lives in Rome.' });
@@ -156,14 +156,14 @@ describe('OpenAiCompatibleSummaryModel', () => {
   });
 
   it.each([
-    ['408', json({}, 408), 'PROVIDER_FAILED'],
-    ['409', json({}, 409), 'PROVIDER_FAILED'],
-    ['429', json({}, 429), 'RATE_LIMITED'],
-    ['500', json({}, 500), 'PROVIDER_FAILED'],
-    ['a connection that is reset', resetConnection, 'UNREACHABLE'],
-    ['a body that is cut', cutBody, 'UNREACHABLE'],
-    ['an error in a success', json({ error: { code: 502, message: 'Rome' } }), 'PROVIDER_FAILED'],
-  ])('gives up %s after three tries', async (_, behaviour, code) => {
+    ['status 408', json({}, 408), 'PROVIDER_FAILED'],
+    ['status 409', json({}, 409), 'PROVIDER_FAILED'],
+    ['status 429', json({}, 429), 'RATE_LIMITED'],
+    ['status 500', json({}, 500), 'PROVIDER_FAILED'],
+    ['a connection reset', resetConnection, 'UNREACHABLE'],
+    ['a truncated body', cutBody, 'UNREACHABLE'],
+    ['an error with status 200', json({ error: { code: 502, message: 'Rome' } }), 'PROVIDER_FAILED'],
+  ])('fails after three attempts with %s', async (_, behaviour, code) => {
     server.does(behaviour);
 
     expect(await failure(summarize())).toMatchObject({ code, retryable: true });
@@ -177,14 +177,14 @@ describe('OpenAiCompatibleSummaryModel', () => {
       'REJECTED',
       /401 \(invalid_api_key\)/,
     ],
-    ['a key for a code', json({ error: { code: KEY, type: KEY } }, 400), 'REJECTED', /status 400\.$/],
+    ['a key as error code', json({ error: { code: KEY, type: KEY } }, 400), 'REJECTED', /status 400\.$/],
     ['an unknown model', json({ error: 'Rome?' }, 404), 'REJECTED', /404.*name of the model/],
     ['another content type', raw('<p>Rome</p>', 200, { 'Content-Type': 'text/html' }), 'BAD_ANSWER', /text\/html/],
-    ['what is no JSON', raw('Rome', 200, { 'Content-Type': 'application/json' }), 'BAD_ANSWER', /not JSON/],
+    ['a body that is not JSON', raw('Rome', 200, { 'Content-Type': 'application/json' }), 'BAD_ANSWER', /not JSON/],
     ['JSON without a message', json({ choices: [] }), 'BAD_ANSWER', /no message/],
-    ['JSON that is no object', json(null), 'BAD_ANSWER', /no message/],
-    ['far too much', completion('Rome '.repeat(500_000)), 'BAD_ANSWER', /1048576 bytes/],
-  ])('does not repeat %s', async (_, behaviour, code, message) => {
+    ['JSON that is not an object', json(null), 'BAD_ANSWER', /no message/],
+    ['a body that is too large', completion('Rome '.repeat(500_000)), 'BAD_ANSWER', /1048576 bytes/],
+  ])('does not retry after %s', async (_, behaviour, code, message) => {
     server.does(behaviour);
     const error = await failure(summarize());
 
@@ -193,32 +193,32 @@ describe('OpenAiCompatibleSummaryModel', () => {
     expect(server.received).toHaveLength(1);
   });
 
-  describe('repeats no secret that a server repeats', () => {
+  describe('reveals no secret that the server returns', () => {
     const secret = 'open-sesame';
     const headers = { 'api-key': 'Basic shibboleth' };
-    const given = () => ({ baseUrl: `${server.url}?key=abracadabra`, apiKey: secret, headers, maxRetries: 0 });
+    const options = () => ({ baseUrl: `${server.url}?key=abracadabra`, apiKey: secret, headers, maxRetries: 0 });
 
     it.each([
-      ['as a code', json({ error: { code: secret } }, 401)],
-      ['in capitals', json({ error: { code: `bad_${secret.toUpperCase()}` } }, 401)],
+      ['as error code', json({ error: { code: secret } }, 401)],
+      ['in upper case', json({ error: { code: `bad_${secret.toUpperCase()}` } }, 401)],
       ['from a header', json({ error: { code: 'shibboleth' } }, 401)],
       ['from the address', json({ error: { code: 'abracadabra' } }, 401)],
-      ['as a code in a success', json({ error: { code: secret, type: secret } })],
+      ['as error code with status 200', json({ error: { code: secret, type: secret } })],
       ['as a content type', raw('', 200, { 'Content-Type': secret })],
     ])('%s', async (_, behaviour) => {
       server.does(behaviour);
-      const error = await failure(summarize(given()));
+      const error = await failure(summarize(options()));
       expect(inspect(error, { depth: 9 })).not.toMatch(/sesame|shibboleth|abracadabra/i);
     });
 
-    it('as a reason to stop', async () => {
+    it('as finish reason', async () => {
       server.does(completion('Ann li', { finish_reason: secret }));
-      expect(await summarize(given())).toMatchObject({ unfinished: 'an unknown reason' });
+      expect(await summarize(options())).toMatchObject({ unfinished: 'an unknown reason' });
     });
   });
 
   it('does not follow redirects with the key', async () => {
-    const other = await MisbehavingServer.open();
+    const other = await FakeModelServer.open();
     other.does(good);
     server.does(json({}, 307, { Location: `${other.url}/v1/chat/completions` }));
 
@@ -239,8 +239,8 @@ describe('OpenAiCompatibleSummaryModel', () => {
   });
 
   it('times out if fetch or the pause ignores the signal', async () => {
-    const deaf = { totalTimeoutMs: 20, fetch: forever };
-    expect(await failure(summarize(deaf))).toMatchObject({ code: 'TIMED_OUT' });
+    const hanging = { totalTimeoutMs: 20, fetch: forever };
+    expect(await failure(summarize(hanging))).toMatchObject({ code: 'TIMED_OUT' });
 
     server.does(json({}, 500));
     expect(await failure(summarize({ totalTimeoutMs: 100, wait: forever }))).toMatchObject({ code: 'TIMED_OUT' });
@@ -248,7 +248,7 @@ describe('OpenAiCompatibleSummaryModel', () => {
 
   it('ends and closes the connection on abort', async () => {
     const controller = new AbortController();
-    const hungUp = new Promise((resolve) => {
+    const closed = new Promise((resolve) => {
       server.does((response) => {
         response.socket?.once('close', resolve);
         controller.abort(new Error('closing'));
@@ -256,7 +256,7 @@ describe('OpenAiCompatibleSummaryModel', () => {
     });
 
     await expect(summarize({}, controller.signal)).rejects.toThrow('closing');
-    await hungUp;
+    await closed;
     await expect(summarize({}, controller.signal)).rejects.toThrow('closing');
     expect(server.received).toHaveLength(1);
     expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
@@ -276,9 +276,9 @@ describe('OpenAiCompatibleSummaryModel', () => {
   });
 
   it('reports an unreachable server', async () => {
-    const gone = await MisbehavingServer.open();
-    const baseUrl = gone.url;
-    await gone.close();
+    const stopped = await FakeModelServer.open();
+    const baseUrl = stopped.url;
+    await stopped.close();
     const error = await failure(summarize({ baseUrl }));
 
     expect(error).toMatchObject({ code: 'UNREACHABLE', retryable: true });
@@ -287,17 +287,17 @@ describe('OpenAiCompatibleSummaryModel', () => {
   });
 
   it.each([
-    ['no address', { baseUrl: 'Rome' }],
-    ['an address of something else', { baseUrl: 'file:///Rome' }],
+    ['an invalid address', { baseUrl: 'Rome' }],
+    ['an address with another protocol', { baseUrl: 'file:///Rome' }],
     ['a password in the address', { baseUrl: `https://ann:${KEY}@127.0.0.1/v1` }],
-    ['a key that is no header', { apiKey: `${KEY}\nx` }],
-  ])('refuses %s at once', async (_, options) => {
+    ['a key that is not a valid header', { apiKey: `${KEY}\nx` }],
+  ])('refuses %s in its constructor', async (_, options) => {
     const error = await failure((async () => modelWith(options))());
 
     expect(error).toMatchObject({ code: 'MISCONFIGURED', retryable: false });
   });
 
-  it('does not show its key when it is printed', () => {
+  it('does not reveal its key when it is printed', () => {
     expect(inspect(modelWith(), { depth: 9, showHidden: true })).not.toContain(KEY);
   });
 });

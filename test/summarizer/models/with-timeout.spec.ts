@@ -12,22 +12,22 @@ describe('withTimeout', () => {
     await expect(withTimeout({ limitMs: 1_000 }, async () => 2)).resolves.toBe(2);
   });
 
-  it('throws the error of the work', async () => {
+  it('rejects with the error of the work', async () => {
     await expect(withTimeout({ limitMs: 1_000 }, boom)).rejects.toThrow('boom');
     await expect(withTimeout({ limitMs: 1_000 }, async () => boom())).rejects.toThrow('boom');
   });
 
-  it('ends on timeout, and aborts the signal of the work', async () => {
-    let told: AbortSignal | undefined;
+  it('rejects on timeout and aborts the signal of the work', async () => {
+    let received: AbortSignal | undefined;
     const ended = withTimeout({ limitMs: 5 }, async (signal) => {
-      told = signal;
+      received = signal;
       return never();
     });
     await expect(ended).rejects.toThrow('no answer within 5 ms');
-    expect(told?.aborted).toBe(true);
+    expect(received?.aborted).toBe(true);
   });
 
-  it('ends early with the reason of its signal, and does not start if that is aborted already', async () => {
+  it('rejects with the reason of an aborted outer signal, and does not start the work if it is aborted before', async () => {
     const outer = new AbortController();
     const ended = withTimeout({ limitMs: 60_000, signal: outer.signal }, never);
     outer.abort(new Error('closing'));
@@ -37,7 +37,7 @@ describe('withTimeout', () => {
     expect(work).not.toHaveBeenCalled();
   });
 
-  it('leaves no listener on a signal that lives longer', async () => {
+  it('leaves no listener on a longer-lived signal', async () => {
     const { signal } = new AbortController();
     await withTimeout({ limitMs: 60_000, signal }, () => 1);
     await expect(withTimeout({ limitMs: 1, signal }, never)).rejects.toThrow('no answer');

@@ -1,13 +1,13 @@
 import { type RemoteSummary, SessionsClient } from '../../../src/client/index.js';
 import { RestApp, frameworks } from '../../rest/rest-app.js';
 import { KEY, SESSION, ScriptedModel } from '../summarized-sessions.js';
-import { talk } from './talk.js';
+import { appendTurns } from './append-turns.js';
 
 const MANUAL = { autoSummarize: false, turns: 3, contentLength: 0, keepRecentEvents: 2, shutdownSeconds: 0.05 };
 
 const texts = (summaries: RemoteSummary[]): string[] => summaries.map(({ text }) => text);
 
-describe.each(frameworks)('summaries with the client on %s', (framework) => {
+describe.each(frameworks)('SessionsClient summaries on %s', (framework) => {
   let app: RestApp;
   let client: SessionsClient;
   let model: ScriptedModel;
@@ -22,8 +22,8 @@ describe.each(frameworks)('summaries with the client on %s', (framework) => {
     await app.close();
   });
 
-  it('are the same as on the server', async () => {
-    await talk(app.sessions, 1, 3);
+  it('equal those on the server', async () => {
+    await appendTurns(app.sessions, 1, 3);
     expect(await client.createSummary(KEY)).toBeUndefined();
     const created = await client.createSummary({ ...KEY, force: true });
     const { createTime: _, ...known } = JSON.parse(
@@ -31,7 +31,7 @@ describe.each(frameworks)('summaries with the client on %s', (framework) => {
     ) as RemoteSummary;
     expect(created).toMatchObject({ ...known, text: 'summary 1', toSeq: 4 });
     expect(await client.getSummary(KEY)).toEqual(created);
-    await talk(app.sessions, 4, 4);
+    await appendTurns(app.sessions, 4, 4);
     await app.summaries.createSessionSummary({ session: SESSION, force: true });
     expect(texts(await client.listSummaries(KEY))).toEqual(['summary 1', 'summary 2']);
     expect(texts(await client.listSummaries({ ...KEY, limit: 1 }))).toEqual(['summary 1']);
@@ -42,27 +42,27 @@ describe.each(frameworks)('summaries with the client on %s', (framework) => {
     await expect(client.getSummary(KEY)).rejects.toMatchObject({ status: 404, code: 'SESSION_NOT_FOUND' });
     await expect(client.createSummary(KEY)).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
     await expect(client.listSummaries(KEY)).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
-    await talk(app.sessions, 1, 1);
+    await appendTurns(app.sessions, 1, 1);
     expect(await client.getSummary(KEY)).toBeUndefined();
     expect(await client.listSummaries(KEY)).toEqual([]);
   });
 
-  it('may take longer than other requests', async () => {
+  it('can take longer than other requests', async () => {
     client = new SessionsClient({ url: app.url, timeoutMs: 100 });
-    await talk(app.sessions, 1, 3);
+    await appendTurns(app.sessions, 1, 3);
     model.reply = () => new Promise((resolve) => setTimeout(() => resolve({ text: 'late' }), 300));
     expect(await client.createSummary({ ...KEY, force: true })).toMatchObject({ text: 'late' });
   });
 
   it('respect the timeout of the caller', async () => {
-    await talk(app.sessions, 1, 3);
+    await appendTurns(app.sessions, 1, 3);
     model.reply = () => new Promise(() => undefined);
     const creating = client.createSummary({ ...KEY, force: true, timeoutMs: 100 });
     await expect(creating).rejects.toMatchObject({ name: 'TimeoutError' });
   });
 
   it('fail with a code if the model fails', async () => {
-    await talk(app.sessions, 1, 3);
+    await appendTurns(app.sessions, 1, 3);
     model.reply = () => Promise.reject(new Error('away'));
     await expect(client.createSummary({ ...KEY, force: true })).rejects.toMatchObject({
       status: 502,
@@ -72,10 +72,10 @@ describe.each(frameworks)('summaries with the client on %s', (framework) => {
   });
 });
 
-it('a server without summary routes is not reported as a session without a summary', async () => {
+it('SessionsClient reports a server without summary routes as NOT_FOUND, not as a session without a summary', async () => {
   const app = await RestApp.start('Express');
   try {
-    await talk(app.sessions, 1, 1);
+    await appendTurns(app.sessions, 1, 1);
     await expect(new SessionsClient({ url: app.url }).getSummary(KEY)).rejects.toMatchObject({ code: 'NOT_FOUND' });
   } finally {
     await app.close();

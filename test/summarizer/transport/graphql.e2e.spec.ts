@@ -1,11 +1,11 @@
 import { GraphqlApp } from '../../graphql/graphql-app.js';
 import { KEY, SESSION, ScriptedModel } from '../summarized-sessions.js';
-import { talk } from './talk.js';
+import { appendTurns } from './append-turns.js';
 
 const S = 'appName: "shop", userId: "ann", sessionId: "one"';
 const MANUAL = { autoSummarize: false, turns: 3, contentLength: 0, keepRecentEvents: 2 };
 
-describe('the GraphQL fields of summaries', () => {
+describe('the GraphQL fields for summaries', () => {
   let app: GraphqlApp;
   let model: ScriptedModel;
 
@@ -18,8 +18,8 @@ describe('the GraphQL fields of summaries', () => {
     await app.close();
   });
 
-  it('return the summary, and whether readers see it', async () => {
-    await talk(app.sessions, 1, 3);
+  it('return the summary, and whether it is in the view', async () => {
+    await appendTurns(app.sessions, 1, 3);
     const all = [
       'sessionId text seq fromSeq toSeq createTime model promptVersion originalEventCount compressedEventCount',
       'compressionRatio inputTokens outputTokens durationMs isInForce',
@@ -41,20 +41,20 @@ describe('the GraphQL fields of summaries', () => {
     expect(Object.keys(data.sessionSummary as object)).toHaveLength(15);
   });
 
-  it.each(['', ', force: null', ', force: false'])('write only a due summary with "%s"', async (force) => {
-    await talk(app.sessions, 1, 3);
+  it.each(['', ', force: null', ', force: false'])('write only a due summary with the argument "%s"', async (force) => {
+    await appendTurns(app.sessions, 1, 3);
     const create = (): Promise<unknown> =>
       app.ask(`mutation { createSessionSummary(${S}${force}) { text } }`).then(({ data }) => data);
     expect(await create()).toEqual({ createSessionSummary: null });
-    await talk(app.sessions, 4, 4);
+    await appendTurns(app.sessions, 4, 4);
     expect(await create()).toEqual({ createSessionSummary: { text: 'summary 1' } });
   });
 
   it('list all summaries, page by page', async () => {
-    await talk(app.sessions, 1, 3);
+    await appendTurns(app.sessions, 1, 3);
     for (const turn of [4, 5]) {
       await app.summaries.createSessionSummary({ session: SESSION, force: true });
-      await talk(app.sessions, turn, turn);
+      await appendTurns(app.sessions, turn, turn);
     }
     const ask = async (how: string): Promise<unknown> =>
       (await app.ask(`{ sessionSummaries(${S}, ${how}) { text isInForce } }`)).data.sessionSummaries;
@@ -70,7 +70,7 @@ describe('the GraphQL fields of summaries', () => {
   it('distinguish a missing session from a missing summary', async () => {
     const missing = await app.ask(`{ sessionSummary(${S}) { text } }`);
     expect(missing.errors[0]?.extensions).toEqual({ code: 'SESSION_NOT_FOUND', status: 404 });
-    await talk(app.sessions, 1, 1);
+    await appendTurns(app.sessions, 1, 1);
     expect(await app.ask(`{ sessionSummary(${S}) { text } }`)).toMatchObject({
       errors: [],
       data: { sessionSummary: null },
@@ -78,7 +78,7 @@ describe('the GraphQL fields of summaries', () => {
   });
 
   it('report a failure of the model without its message, and change nothing', async () => {
-    await talk(app.sessions, 1, 3);
+    await appendTurns(app.sessions, 1, 3);
     model.reply = () => Promise.reject(new Error('key sk-1234'));
     const { errors, text } = await app.ask(`mutation { createSessionSummary(${S}, force: true) { text } }`);
     expect(errors[0]).toMatchObject({
@@ -93,21 +93,21 @@ describe('the GraphQL fields of summaries', () => {
     [', first: 1000', 'LIMIT_EXCEEDED'],
     [', first: 100', undefined],
     ['', undefined],
-  ])('have a cost by "%s"', async (first, code) => {
-    await talk(app.sessions, 1, 1);
+  ])('have a query cost that depends on the argument "%s"', async (first, code) => {
+    await appendTurns(app.sessions, 1, 1);
     const named = Array.from({ length: 12 }, (_, index) => `a${index}: sessionSummaries(${S}${first}) { text seq }`);
     const { errors } = await app.ask(`{ ${named.join(' ')} }`);
     expect(errors[0]?.extensions.code).toBe(code);
   });
 
-  it('reject more than a page', async () => {
-    await talk(app.sessions, 1, 1);
+  it('refuse more than a page', async () => {
+    await appendTurns(app.sessions, 1, 1);
     const { errors } = await app.ask(`{ sessionSummaries(${S}, first: 1001) { text } }`);
     expect(errors[0]?.extensions).toMatchObject({ code: 'INVALID_INPUT', path: 'first' });
   });
 
-  it('return a summary of the app with invalid numbers', async () => {
-    await talk(app.sessions, 1, 1);
+  it('return invalid numbers of a summary by the app as 0 or null', async () => {
+    await appendTurns(app.sessions, 1, 1);
     const compaction = { fromSeq: 1, toSeq: 2, originalEventCount: 1.5, inputTokens: 1e300, durationMs: 'long' };
     await app.sessions.appendEvent({ session: SESSION, event: { author: 'system', actions: { compaction } } });
     const { data, errors } = await app.ask(`{ sessionSummary(${S}) { originalEventCount inputTokens durationMs } }`);

@@ -4,13 +4,13 @@ import { RestApp, frameworks } from '../../rest/rest-app.js';
 import { sentBy } from '../../rest/sent-events.js';
 import type { LoggedEvent } from '../../../src/index.js';
 import { KEY, ScriptedModel } from '../summarized-sessions.js';
-import { PATH, talk } from './talk.js';
+import { PATH, appendTurns } from './append-turns.js';
 
-/** Written by itself after the third turn, in the background. */
+/** The third turn triggers the summary in the background. */
 const AUTOMATIC = { turns: 0, events: 5, contentLength: 0, keepRecentEvents: 2 };
 const LOG = ['q1', 'a1', 'q2', 'a2', 'q3', 'a3', 'summary 1', 'q4', 'a4'];
 
-/** The text of an event, and its number, which is its place in the log. */
+/** The sequence number and the text of an event. */
 function shown({ seq, content }: LoggedEvent): string {
   const text = content?.parts?.[0]?.text ?? '';
   return `${seq} ${text.replace(/^Summary of the conversation so far:\n/, '')}`;
@@ -23,15 +23,15 @@ interface Summarised {
   readonly summaries: RestApp['summaries'];
 }
 
-/** Three turns, their summary, and one more turn. */
+/** Appends three turns, waits for their summary, and appends another turn. */
 async function converse({ sessions, summaries }: Summarised): Promise<void> {
-  await talk(sessions, 1, 3);
+  await appendTurns(sessions, 1, 3);
   await sessions.whenIdle();
   await summaries.whenIdle();
-  await talk(sessions, 4, 4);
+  await appendTurns(sessions, 4, 4);
 }
 
-describe.each(frameworks)('a summary on the live stream on %s', (framework) => {
+describe.each(frameworks)('a summary on the event stream on %s', (framework) => {
   let app: RestApp;
   let model: ScriptedModel;
 
@@ -45,21 +45,21 @@ describe.each(frameworks)('a summary on the live stream on %s', (framework) => {
     await app.close();
   });
 
-  /** What a connection sends, up to so many events. */
+  /** The first events that a connection receives. */
   async function seen(count: number, headers: Record<string, string> = {}, query = ''): Promise<LoggedEvent[]> {
-    const gone = new AbortController();
-    const response = await fetch(`${app.url}${PATH}/events/stream${query}`, { headers, signal: gone.signal });
+    const disconnect = new AbortController();
+    const response = await fetch(`${app.url}${PATH}/events/stream${query}`, { headers, signal: disconnect.signal });
     const events: LoggedEvent[] = [];
     for await (const { id, data } of sentBy(response)) {
       expect(id).toBe(String(data.seq));
       events.push(data as LoggedEvent);
       if (events.length >= count) break;
     }
-    gone.abort();
+    disconnect.abort();
     return events;
   }
 
-  it('comes once, at its place in the log', async () => {
+  it('is sent once, at its position in the log', async () => {
     const watching = seen(LOG.length, {}, '?afterSeq=0');
     await converse(app);
     const events = await watching;
@@ -68,7 +68,7 @@ describe.each(frameworks)('a summary on the live stream on %s', (framework) => {
     expect(model.requests).toHaveLength(1);
   });
 
-  it.each([1, 2, 3])('comes once with connections of %d events', async (size) => {
+  it.each([1, 2, 3])('is sent once over connections of %d events each', async (size) => {
     const talking = converse(app);
     const events: LoggedEvent[] = [];
     while (events.length < LOG.length) {
@@ -81,14 +81,14 @@ describe.each(frameworks)('a summary on the live stream on %s', (framework) => {
     expect(events.map(shown)).toEqual(numbered);
   });
 
-  it('does not come again after a reconnect, nor to later readers', async () => {
+  it('is not sent again after a reconnect, or to later readers', async () => {
     await converse(app);
     expect((await seen(2, { 'last-event-id': '7' })).map(shown)).toEqual(numbered.slice(7));
     expect((await seen(3, { 'last-event-id': '6' })).map(shown)).toEqual(numbered.slice(6));
   });
 });
 
-describe('a summary on the subscription', () => {
+describe('a summary on the GraphQL subscription', () => {
   let app: GraphqlApp;
   let model: ScriptedModel;
 
@@ -110,13 +110,13 @@ describe('a summary on the subscription', () => {
     return events;
   }
 
-  it('comes once, at its place in the log', async () => {
+  it('is sent once, at its position in the log', async () => {
     const watching = seen(LOG.length, 0);
     await converse(app);
     expect((await watching).map(shown)).toEqual(numbered);
   });
 
-  it.each([1, 2, 3])('comes once with connections that break after %d events', async (size) => {
+  it.each([1, 2, 3])('is sent once over connections that break after %d events', async (size) => {
     const talking = converse(app);
     const events: LoggedEvent[] = [];
     while (events.length < LOG.length) {
@@ -126,7 +126,7 @@ describe('a summary on the subscription', () => {
     expect(events.map(shown)).toEqual(numbered);
   });
 
-  it('does not come again after a reconnect', async () => {
+  it('is not sent again after a reconnect', async () => {
     await converse(app);
     expect((await seen(2, 7)).map(shown)).toEqual(numbered.slice(7));
   });

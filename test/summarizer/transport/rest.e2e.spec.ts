@@ -1,13 +1,13 @@
 import { Logger } from '@nestjs/common';
 import { KEY, SESSION, ScriptedModel, user } from '../summarized-sessions.js';
 import { type Answer, RestApp, frameworks } from '../../rest/rest-app.js';
-import { PATH, talk } from './talk.js';
+import { PATH, appendTurns } from './append-turns.js';
 
 const MANUAL = { autoSummarize: false, turns: 3, contentLength: 0, keepRecentEvents: 2 };
 
 const textsIn = ({ body }: Answer): unknown[] => (body.summaries as { text: string }[]).map(({ text }) => text);
 
-describe.each(frameworks)('the REST routes of summaries on %s', (framework) => {
+describe.each(frameworks)('the REST routes for summaries on %s', (framework) => {
   let app: RestApp;
   let model: ScriptedModel;
 
@@ -23,8 +23,8 @@ describe.each(frameworks)('the REST routes of summaries on %s', (framework) => {
   const get = (path = '/summary'): Promise<Answer> => app.request('GET', PATH + path);
   const summarise = (body?: unknown): Promise<Answer> => app.request('POST', `${PATH}/summary`, body);
 
-  it('return the summary, and whether readers see it', async () => {
-    await talk(app.sessions, 1, 3);
+  it('return the summary, and whether it is in the view', async () => {
+    await appendTurns(app.sessions, 1, 3);
     const created = await summarise({ force: true });
     expect(created.status).toBe(201);
     expect(created.body).toMatchObject({
@@ -49,25 +49,25 @@ describe.each(frameworks)('the REST routes of summaries on %s', (framework) => {
     expect((body.events as { seq: number }[]).map(({ seq }) => seq)).toEqual([7, 5, 6]);
   });
 
-  it('write a due summary, and one that is not due with force', async () => {
-    await talk(app.sessions, 1, 3);
+  it('write a due summary, and with force one that is not due', async () => {
+    await appendTurns(app.sessions, 1, 3);
     const notYet = await summarise();
     expect([notYet.status, notYet.text]).toEqual([204, '']);
     expect(model.requests).toEqual([]);
-    await talk(app.sessions, 4, 4);
+    await appendTurns(app.sessions, 4, 4);
     expect((await summarise({ force: false })).status).toBe(201);
     expect((await summarise({ force: true })).status).toBe(204);
     await app.sessions.appendEvent({ session: SESSION, event: user('and?') });
-    await talk(app.sessions, 5, 5);
+    await appendTurns(app.sessions, 5, 5);
     expect((await summarise({ force: true })).body).toMatchObject({ text: 'summary 2' });
   });
 
   it('list all summaries, page by page', async () => {
-    await talk(app.sessions, 1, 3);
+    await appendTurns(app.sessions, 1, 3);
     expect((await get('/summaries')).body).toEqual({ summaries: [], limit: 100 });
     for (const turn of [4, 5, 6]) {
       await summarise({ force: true });
-      await talk(app.sessions, turn, turn);
+      await appendTurns(app.sessions, turn, turn);
     }
     const all = await get('/summaries');
     expect(textsIn(all)).toEqual(['summary 1', 'summary 2', 'summary 3']);
@@ -88,7 +88,7 @@ describe.each(frameworks)('the REST routes of summaries on %s', (framework) => {
       expect([status, body.code]).toEqual([404, 'SESSION_NOT_FOUND']);
     }
     const session = await get();
-    await talk(app.sessions, 1, 1);
+    await appendTurns(app.sessions, 1, 1);
     const summary = await get();
     expect([summary.status, summary.body.code]).toEqual([404, 'SUMMARY_NOT_FOUND']);
     expect(summary.headers.get('content-type')).toContain('application/problem+json');
@@ -100,10 +100,10 @@ describe.each(frameworks)('the REST routes of summaries on %s', (framework) => {
 
   it.each([
     ['fails', () => Promise.reject(new Error('key sk-1234 at 10.0.0.5: "my secret"'))],
-    ['says nothing', async () => ({ text: ' ' })],
+    ['returns an empty text', async () => ({ text: ' ' })],
     ['does not finish', async () => ({ text: 'Half of', unfinished: 'length' })],
-  ])('report that a model %s without its message, and change nothing', async (_what, reply) => {
-    await talk(app.sessions, 1, 3);
+  ])('report that a model %s, without its message, and change nothing', async (_what, reply) => {
+    await appendTurns(app.sessions, 1, 3);
     model.reply = reply;
     const { status, body, text } = await summarise({ force: true });
     expect(status).toBe(502);
@@ -121,10 +121,10 @@ describe.each(frameworks)('the REST routes of summaries on %s', (framework) => {
     expect((await summarise({ force: true })).body).toMatchObject({ text: 'at last', toSeq: 4 });
   });
 
-  it('write the message of the model to the log of the server', async () => {
+  it('log the error of the model on the server', async () => {
     const logged = jest.spyOn(Logger.prototype, 'error');
     try {
-      await talk(app.sessions, 1, 3);
+      await appendTurns(app.sessions, 1, 3);
       model.reply = () => Promise.reject(new Error('the quota is used up'));
       await summarise({ force: true });
       expect(logged.mock.calls.flat().join('\n')).toContain('"scripted" gave no summary: the quota is used up');
@@ -138,8 +138,8 @@ describe.each(frameworks)('the REST routes of summaries on %s', (framework) => {
     [{ forced: true }, 400, 'forced'],
     [[true], 400, 'body'],
     ['force=true', 415, undefined],
-  ])('reject the body %j', async (body, status, path) => {
-    await talk(app.sessions, 1, 3);
+  ])('refuse the body %j', async (body, status, path) => {
+    await appendTurns(app.sessions, 1, 3);
     const headers: Record<string, string> =
       typeof body === 'string' ? { 'content-type': 'application/x-www-form-urlencoded' } : {};
     const answer = await app.request('POST', `${PATH}/summary`, body, headers);
@@ -147,13 +147,13 @@ describe.each(frameworks)('the REST routes of summaries on %s', (framework) => {
     expect(model.requests).toEqual([]);
   });
 
-  it.each(['limit=1001', 'limit=-1', 'limit=x', 'afterSeq=1.5', 'cursor=x'])('reject ?%s', async (query) => {
-    await talk(app.sessions, 1, 1);
+  it.each(['limit=1001', 'limit=-1', 'limit=x', 'afterSeq=1.5', 'cursor=x'])('refuse ?%s', async (query) => {
+    await appendTurns(app.sessions, 1, 1);
     expect((await get(`/summaries?${query}`)).body.code).toBe('INVALID_INPUT');
   });
 
-  it('return numbers of a summary of the app only if they are valid', async () => {
-    await talk(app.sessions, 1, 1);
+  it('return the numbers of a summary by the app only if they are valid', async () => {
+    await appendTurns(app.sessions, 1, 1);
     const compaction = { fromSeq: 1, toSeq: 2, originalEventCount: 1.5, inputTokens: -1, durationMs: 'long', model: 7 };
     const content = { role: 'user', parts: [{ text: 'They met' }] };
     await app.sessions.appendEvent({ session: SESSION, event: { author: 'system', content, actions: { compaction } } });
@@ -162,10 +162,10 @@ describe.each(frameworks)('the REST routes of summaries on %s', (framework) => {
   });
 });
 
-it('the routes of summaries use the configured path', async () => {
+it('the REST routes for summaries use the configured path', async () => {
   const app = await RestApp.start('Express', { path: 'api/v1', summarizer: MANUAL });
   try {
-    await talk(app.sessions, 1, 3);
+    await appendTurns(app.sessions, 1, 3);
     expect((await app.request('GET', `/api/v1${PATH}/summaries`)).status).toBe(200);
     expect((await app.request('GET', `${PATH}/summaries`)).status).toBe(404);
   } finally {

@@ -2,7 +2,7 @@ import { type IncomingHttpHeaders, type Server, type ServerResponse, createServe
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** Answers one request, well or not. */
+/** Answers one request. */
 export type Behaviour = (response: ServerResponse) => void;
 
 export interface ReceivedRequest {
@@ -11,8 +11,8 @@ export interface ReceivedRequest {
   readonly body: string;
 }
 
-/** A real HTTP server that does what a test tells it, request by request; the last behaviour is repeated. */
-export class MisbehavingServer {
+/** A real HTTP server that answers each request with the next behaviour. The last one is repeated. */
+export class FakeModelServer {
   readonly received: ReceivedRequest[] = [];
   #behaviours: Behaviour[] = [];
   readonly #server: Server;
@@ -27,8 +27,8 @@ export class MisbehavingServer {
     });
   }
 
-  static async open(): Promise<MisbehavingServer> {
-    const opened = new MisbehavingServer();
+  static async open(): Promise<FakeModelServer> {
+    const opened = new FakeModelServer();
     await new Promise<void>((resolve) => opened.#server.listen(0, '127.0.0.1', resolve));
     return opened;
   }
@@ -66,7 +66,7 @@ export function completion(content: unknown, choice: object = {}, message: objec
 export const hang: Behaviour = () => {};
 export const resetConnection: Behaviour = (response) => response.socket?.resetAndDestroy();
 
-/** Promises more than it sends. */
+/** Sends less than its Content-Length. */
 export const cutBody: Behaviour = (response) => {
   response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': '5000' });
   response.write('{"choices":[{"mess', () => response.socket?.destroy());

@@ -2,7 +2,7 @@ import { withSummaryAsInstruction } from '../../src/summarizer/index.js';
 import { inMemory } from './in-memory.js';
 import { KEY, SummarizedSessions, turns } from './summarized-sessions.js';
 
-describe('the figures of a summary', () => {
+describe('summary statistics', () => {
   let open: SummarizedSessions;
   afterEach(() => open.destroy());
 
@@ -20,18 +20,19 @@ describe('the figures of a summary', () => {
       await open.append(event);
       await open.settle();
     }
-    // Of ten events six are covered: five are left with the summary.
+    // The summary covers six of ten events, so five are left including the summary.
     expect(await figures()).toEqual([11, 1, 6, 10, 5, 50, 5]);
     await open.append(...turns(6, 7), ...turns(8, 8).slice(0, 1));
     await open.settle();
     expect(await figures()).toEqual([11, 1, 6, 10, 5, 50, 10]);
-    // With event 17: ten events and the summary before. The newest four are 14 to 17, and event 14 is the user's.
+    // Event 17 is the tenth event after the previous summary. The newest four are 14 to 17, and event 14 is by the
+    // user.
     await open.append(...turns(8, 8).slice(1));
     await open.settle();
     expect(await figures()).toEqual([18, 1, 13, 11, 5, (6 / 11) * 100, 5]);
   });
 
-  it('and its text become instructions for models with separate instructions', async () => {
+  it('can be given to models as instructions, with the text', async () => {
     open = await SummarizedSessions.open(inMemory, { events: 3, keepRecentEvents: 2 });
     await open.append(...turns(1, 2));
     await open.settle();

@@ -1,8 +1,8 @@
 import { testStores } from '../support/stores.js';
 import { SESSION, SummarizedSessions, turns, user } from './summarized-sessions.js';
 
-describe.each(testStores)('ids of summaries that other events have, on $name', (store) => {
-  it('prevent no summary, and the model is called once', async () => {
+describe.each(testStores)('an event with the id of a later summary, on $name', (store) => {
+  it('does not prevent the summary, and the model is called once', async () => {
     const open = await SummarizedSessions.open(store, { events: 7, keepRecentEvents: 2 });
     try {
       for (const id of ['summary:6', 'summary:6:0']) {

@@ -8,12 +8,12 @@ interface Moment {
   readonly boundary: number;
 }
 
-const BEGINNING: Moment = { visible: [], boundary: 0 };
+const START: Moment = { visible: [], boundary: 0 };
 
 /** A simple model of the counters: keeps the visible events after each event, and restores them on a rewind. */
 export class Recount {
   readonly #moments = new Map<number, Moment>();
-  #now = BEGINNING;
+  #now = START;
 
   constructor(log: readonly LoggedEvent[]) {
     for (const event of log) {
@@ -32,7 +32,7 @@ export class Recount {
 
   /** The state when the event with this number was the last one. */
   at(seq: number): Moment {
-    return this.#moments.get(seq) ?? BEGINNING;
+    return this.#moments.get(seq) ?? START;
   }
 
   sinceAt({ visible, boundary }: Moment): Counters {

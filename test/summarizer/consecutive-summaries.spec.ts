@@ -5,13 +5,13 @@ import { linesOf } from '../../src/summarizer/conversation/conversation-lines.js
 import { TIMEOUT_MS, runsOr, searching } from '../differential/runs.js';
 import { seed } from '../support/random.js';
 import { testStores } from '../support/stores.js';
-import { eventsOf } from './short-logs.js';
+import { eventsOf } from './log-notation.js';
 import { KEY, SESSION, SummarizedSessions } from './summarized-sessions.js';
 
 interface Plan {
   readonly keepRecentEvents: number;
   readonly maxInputLength: number;
-  /** What is appended before each summary. */
+  /** The events to append before each summary, in short notation. */
   readonly rounds: readonly string[];
 }
 
@@ -29,7 +29,7 @@ const plans: fc.Arbitrary<Plan> = fc.record({
   ),
 });
 
-/** What went to the model, and the log before each summary. */
+/** Records the events that the model gets, and the log. */
 class Series {
   readonly shown: LoggedEvent[][] = [];
   log: LoggedEvent[] = [];
@@ -54,7 +54,7 @@ class Series {
     this.#expectShown();
   }
 
-  /** What a new reader sees: the summary and all events after it in the log. */
+  /** Checks that a new reader sees the current summary and all later events. */
   async #expectView(): Promise<void> {
     const again = this.open.restarted({ autoSummarize: false });
     const view = (await again.sessions.getSession(KEY))?.events ?? [];
@@ -66,7 +66,7 @@ class Series {
     if (summary) expect(rest.length).toBeGreaterThanOrEqual(this.plan.keepRecentEvents);
   }
 
-  /** Everything that is summarised went to the model once, in order, and what it made of it the next time. */
+  /** Checks that the model got each summarised event once, in order, and the previous summary each time. */
   #expectShown(): void {
     const { requests } = this.open.model;
     const boundary = this.log.findLast(isSummary)?.actions.compaction?.toSeq ?? 0;
@@ -85,9 +85,9 @@ class Series {
   }
 }
 
-describe.each(testStores)('one summary after the other on $name', (store) => {
+describe.each(testStores)('consecutive summaries on $name', (store) => {
   it(
-    `shows each event to the model once and leaves the log alone, SEED=${seed}`,
+    `give each event to the model once and do not change the log, SEED=${seed}`,
     async () => {
       const holds = fc.asyncProperty(plans, async (plan) => {
         const { keepRecentEvents, maxInputLength } = plan;

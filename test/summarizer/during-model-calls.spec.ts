@@ -6,7 +6,7 @@ import { KEY, SESSION, SummarizedSessions, agent, turns, user } from './summariz
 
 const OPTIONS: SummarizerOptions = { events: 7, keepRecentEvents: 2 };
 
-describe.each(testStores)('while a model works on a summary on $name', (store) => {
+describe.each(testStores)('during a model call, on $name', (store) => {
   let model: HeldModel;
   let open: SummarizedSessions;
 
@@ -14,7 +14,7 @@ describe.each(testStores)('while a model works on a summary on $name', (store) =
     model = new HeldModel();
     open = await SummarizedSessions.open(store, OPTIONS, model);
     await open.append(...turns(1, 4));
-    await model.asked(1);
+    await model.called(1);
   });
 
   afterEach(async () => {
@@ -22,7 +22,7 @@ describe.each(testStores)('while a model works on a summary on $name', (store) =
     await open.destroy();
   });
 
-  /** Answers all calls of the model until there are none. */
+  /** Answers model calls until none is pending. */
   async function answerAll(): Promise<void> {
     await until(() => {
       model.answer();
@@ -37,7 +37,7 @@ describe.each(testStores)('while a model works on a summary on $name', (store) =
     expect((await open.log()).map(({ seq }) => seq)).toEqual(Array.from({ length: 14 }, (_, index) => index + 1));
     expect(open.summaries.counts).toMatchObject({ running: 1, stored: 0 });
     await answerAll();
-    // The first leaves two events over, and six came since.
+    // The first summary leaves two events, and six were appended since.
     expect(await open.view()).toEqual(['= summary 2', 'q7', 'a7']);
     expect((await open.log()).filter(({ actions }) => actions.compaction).map(({ id }) => id)).toEqual([
       'summary:6',
@@ -46,14 +46,14 @@ describe.each(testStores)('while a model works on a summary on $name', (store) =
     expect(open.summaries.counts).toMatchObject({ stored: 2, failed: 0 });
   });
 
-  it('events that another process appended are summarised right afterwards', async () => {
+  it('events of another process are summarised right after the call', async () => {
     const otherModel = new HeldModel();
     const other = open.restarted({ ...OPTIONS, model: otherModel });
     await other.append(...turns(5, 7));
     await other.settle();
     expect(otherModel.requests).toHaveLength(0);
     model.answer();
-    await model.asked(2);
+    await model.called(2);
     await answerAll();
     expect(await open.view()).toEqual(['= summary 2', 'q7', 'a7']);
     await other.destroy();
@@ -65,7 +65,7 @@ describe.each(testStores)('while a model works on a summary on $name', (store) =
     expect(await open.view()).toEqual(['q1', 'a1', 'q2', 'a2']);
     expect(model.requests).toHaveLength(1);
     await open.append(...turns(5, 6));
-    await model.asked(2);
+    await model.called(2);
     await answerAll();
     expect(await open.view()).toEqual(['= summary 2', 'q6', 'a6']);
     const texts = model.requests[1]?.conversation.map(({ text }) => text);
@@ -73,7 +73,7 @@ describe.each(testStores)('while a model works on a summary on $name', (store) =
     expect(open.summaries.counts).toMatchObject({ stored: 1, failed: 0 });
   });
 
-  it('a session that is still due after a rewind is summarised by the next sweep', async () => {
+  it('a session that stays due after a rewind is summarised by the next sweep', async () => {
     const withoutSummaries = open.restarted({ autoSummarize: false });
     await withoutSummaries.append(...turns(5, 5));
     await open.sessions.rewindSession({ ...KEY, toSeq: 8 });
@@ -82,7 +82,7 @@ describe.each(testStores)('while a model works on a summary on $name', (store) =
     expect((await open.log()).filter(({ actions }) => actions.compaction)).toEqual([]);
     open.clock.advanceSeconds(61);
     expect(await open.summaries.sweep()).toBe(1);
-    await model.asked(2);
+    await model.called(2);
     await answerAll();
     expect(await open.view()).toEqual(['= summary 2', 'q4', 'a4']);
     await withoutSummaries.destroy();
@@ -99,21 +99,21 @@ describe.each(testStores)('while a model works on a summary on $name', (store) =
     expect(model.requests).toHaveLength(1);
   });
 
-  it('a new session under the id of a deleted one gets its own summary', async () => {
+  it('a new session with the id of a deleted one gets its own summary', async () => {
     await open.sessions.deleteSession(KEY);
     await open.sessions.createSession(KEY);
     await open.append(...turns(11, 13));
     await answerAll();
     expect(await open.view()).toEqual(['q11', 'a11', 'q12', 'a12', 'q13', 'a13']);
     await open.append(...turns(14, 14));
-    await model.asked(2);
+    await model.called(2);
     await answerAll();
     expect(await open.view()).toEqual(['= summary 2', 'q14', 'a14']);
     expect(model.requests[1]?.conversation[0]?.text).toBe('q11');
     expect(open.summaries.counts).toMatchObject({ stored: 1, failed: 0 });
   });
 
-  it('a new session that is due as well gets its own summary only', async () => {
+  it('a new session that is due too gets only its own summary', async () => {
     await open.sessions.deleteSession(KEY);
     await open.sessions.createSession(KEY);
     await open.append(...turns(11, 14));
@@ -137,12 +137,12 @@ describe.each(testStores)('while a model works on a summary on $name', (store) =
     expect(rest.at(-1)?.content?.parts?.[0]?.text).toBe('a5');
   });
 
-  it('the lease is lost: its new holder writes the summary, and the late answer is discarded', async () => {
+  it('a lost lease lets its new holder write the summary, and the late answer is discarded', async () => {
     const otherModel = new HeldModel();
     const other = open.restarted({ ...OPTIONS, model: otherModel });
     open.clock.advanceSeconds(31);
     await other.append(agent('b4'));
-    await otherModel.asked(1);
+    await otherModel.called(1);
     otherModel.answer();
     await other.settle();
     expect(await open.view()).toEqual(['= summary 1', 'q4', 'a4', 'b4']);
@@ -156,33 +156,36 @@ describe.each(testStores)('while a model works on a summary on $name', (store) =
   });
 });
 
-describe.each(testStores)('a lease that is lost while a model works, on $name', (store) => {
+describe.each(testStores)('a lease that is lost during a model call, on $name', (store) => {
   afterEach(() => {
     jest.restoreAllMocks();
   });
 
-  it.each(['another summary', 'the very same'])('its new holder writes %s: one summary is stored', async (which) => {
-    const isSame = which === 'the very same';
-    // How long a model took is kept with a summary.
-    if (isSame) jest.spyOn(performance, 'now').mockReturnValue(performance.now());
-    const [model, otherModel] = [new HeldModel(), new HeldModel(isSame ? 'summary' : 'another')];
-    const open = await SummarizedSessions.open(store, OPTIONS, model);
-    const other = open.restarted({ ...OPTIONS, model: otherModel });
-    await open.append(...turns(1, 4));
-    await model.asked(1);
-    open.clock.advanceSeconds(61);
-    await other.summaries.sweep();
-    await otherModel.asked(1);
-    model.answer();
-    await open.settle();
-    otherModel.answer();
-    await other.settle();
-    const summaries = (await open.log()).filter(({ actions }) => actions.compaction);
-    expect(summaries.map(({ id }) => id)).toEqual(['summary:6']);
-    expect(await open.view()).toEqual(['= summary 1', 'q4', 'a4']);
-    expect(open.summaries.counts).toMatchObject({ stored: 1, failed: 0 });
-    expect(other.summaries.counts).toMatchObject({ stored: 0, failed: 0 });
-    await other.destroy();
-    await open.destroy();
-  });
+  it.each(['a different summary', 'an identical summary'])(
+    'allows its new holder to write %s, and one summary is stored',
+    async (which) => {
+      const isSame = which === 'an identical summary';
+      // The duration of the model call is stored with a summary.
+      if (isSame) jest.spyOn(performance, 'now').mockReturnValue(performance.now());
+      const [model, otherModel] = [new HeldModel(), new HeldModel(isSame ? 'summary' : 'another')];
+      const open = await SummarizedSessions.open(store, OPTIONS, model);
+      const other = open.restarted({ ...OPTIONS, model: otherModel });
+      await open.append(...turns(1, 4));
+      await model.called(1);
+      open.clock.advanceSeconds(61);
+      await other.summaries.sweep();
+      await otherModel.called(1);
+      model.answer();
+      await open.settle();
+      otherModel.answer();
+      await other.settle();
+      const summaries = (await open.log()).filter(({ actions }) => actions.compaction);
+      expect(summaries.map(({ id }) => id)).toEqual(['summary:6']);
+      expect(await open.view()).toEqual(['= summary 1', 'q4', 'a4']);
+      expect(open.summaries.counts).toMatchObject({ stored: 1, failed: 0 });
+      expect(other.summaries.counts).toMatchObject({ stored: 0, failed: 0 });
+      await other.destroy();
+      await open.destroy();
+    },
+  );
 });

@@ -9,7 +9,7 @@ import { KEY, SESSION, SummarizedSessions, agent, turns } from './summarized-ses
 /** How long another process holds the lease, unless it releases it. */
 const HELD_MS = 60 * 60_000;
 
-describe('a session whose lease another process holds', () => {
+describe('a due summary whose lease another process holds', () => {
   let open: SummarizedSessions;
   let calls: string[];
   let lease: Lease | undefined;
@@ -46,12 +46,12 @@ describe('a session whose lease another process holds', () => {
     if (lease) await open.storage.leases.release(lease);
   }
 
-  const acquisitions = () => calls.filter((name) => name === 'leases.acquire');
+  const leaseRequests = () => calls.filter((name) => name === 'leases.acquire');
 
   it('is postponed: appends do not request the lease again', async () => {
-    expect(acquisitions()).toHaveLength(1);
+    expect(leaseRequests()).toHaveLength(1);
     await append(...turns(3, 12));
-    expect(acquisitions()).toHaveLength(1);
+    expect(leaseRequests()).toHaveLength(1);
     expect(summaries.counts).toEqual({ waiting: 0, running: 0, stored: 0, failed: 0 });
   });
 
@@ -65,7 +65,7 @@ describe('a session whose lease another process holds', () => {
   it('is retried without an append, until the lease ends', async () => {
     await jest.advanceTimersByTimeAsync(2_000);
     await summaries.whenIdle();
-    expect(acquisitions()).toHaveLength(2);
+    expect(leaseRequests()).toHaveLength(2);
     await release();
     await jest.advanceTimersByTimeAsync(2_000);
     await summaries.whenIdle();
@@ -75,7 +75,7 @@ describe('a session whose lease another process holds', () => {
   it('is not retried after the app has closed', async () => {
     await summaries.close();
     await jest.advanceTimersByTimeAsync(10_000);
-    expect(acquisitions()).toHaveLength(1);
+    expect(leaseRequests()).toHaveLength(1);
     expect(jest.getTimerCount()).toBe(0);
   });
 });

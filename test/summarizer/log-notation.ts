@@ -3,8 +3,8 @@ import { answeredCalls, callsIn } from '../../src/sessions/domain/tool-pairs.js'
 import { agent, user } from './summarized-sessions.js';
 
 /**
- * Logs in short: `u` the user says something, `a` the agent does, `+x` a call `x`, `-x` its answer, `+x+y` two calls in one
- * event, `s` an event with `skipSummarization`. Each text contains the index of its event.
+ * Events of a log in short notation: `u` user message, `a` agent message, `+x` call `x`, `-x` response to `x`, `+x+y`
+ * two calls in one event, `s` event with `skipSummarization`. Each text contains the index of its event.
  */
 export function eventsOf(log: string): EventInput[] {
   return words(log).map((word, place) => {

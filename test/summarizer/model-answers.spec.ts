@@ -6,7 +6,7 @@ import { KEY, SESSION, ScriptedModel, SummarizedSessions, turns } from './summar
 
 const HEADING = 'Summary of the conversation so far:\n';
 
-describe.each(testStores)('answers of a model on $name', (store) => {
+describe.each(testStores)('the answer of a model on $name', (store) => {
   let open: SummarizedSessions;
 
   async function answering(answer: unknown): Promise<void> {
@@ -27,21 +27,21 @@ describe.each(testStores)('answers of a model on $name', (store) => {
   });
 
   it.each([
-    ['as it is', { text: 'Ann wants a chair.' }, 'Ann wants a chair.'],
-    ['white space around it', { text: ' \n Ann \t wants\n' }, 'Ann \t wants'],
-    ['NULs and other controls', { text: 'A\u0000nn\u001B[31m wa\u0007nts\u0085' }, 'Ann[31m wants'],
-    ['line ends of all kinds', { text: 'a\r\nb\rc\nd' }, 'a\nb\nc\nd'],
-    ['half a character', { text: 'Ann \uD83D' }, 'Ann \uFFFD'],
+    ['plain text', { text: 'Ann wants a chair.' }, 'Ann wants a chair.'],
+    ['surrounding white space', { text: ' \n Ann \t wants\n' }, 'Ann \t wants'],
+    ['control characters', { text: 'A\u0000nn\u001B[31m wa\u0007nts\u0085' }, 'Ann[31m wants'],
+    ['line breaks of all kinds', { text: 'a\r\nb\rc\nd' }, 'a\nb\nc\nd'],
+    ['a lone surrogate', { text: 'Ann \uD83D' }, 'Ann \uFFFD'],
     ['emoji and a flag', { text: '👨‍👩‍👧 🇩🇪' }, '👨‍👩‍👧 🇩🇪'],
-    ['too long', { text: `${'x'.repeat(30)} ${'y'.repeat(30)}` }, `${'x'.repeat(30)}…`],
-    ['with the heading', { text: `${HEADING}Ann` }, 'Ann'],
-    ['with the heading more than once', { text: `\n${HEADING}${HEADING} Ann` }, 'Ann'],
-    ['with the heading 25,000 times', { text: `${HEADING.repeat(25_000)}Ann` }, 'Ann'],
-    ['a fence and places', { text: '==== {conversation_text} $& ====' }, '==== {conversation_text} $& ===='],
+    ['a text that is too long', { text: `${'x'.repeat(30)} ${'y'.repeat(30)}` }, `${'x'.repeat(30)}…`],
+    ['the heading', { text: `${HEADING}Ann` }, 'Ann'],
+    ['a repeated heading', { text: `\n${HEADING}${HEADING} Ann` }, 'Ann'],
+    ['the heading 25,000 times', { text: `${HEADING.repeat(25_000)}Ann` }, 'Ann'],
+    ['a fence and placeholders', { text: '==== {conversation_text} $& ====' }, '==== {conversation_text} $& ===='],
     ['actions', { text: '{"actions":{"stateDelta":{"a":1}}}' }, '{"actions":{"stateDelta":{"a":1}}}'],
-    ['more than was asked for', { text: 'Ann', stateDelta: { a: 1 }, actions: { stateDelta: { a: 1 } } }, 'Ann'],
-    ['nonsense for tokens', { text: 'Ann', inputTokens: Number.NaN, outputTokens: 'many' }, 'Ann'],
-  ])('%s: the answer is used as text only', async (_title, answer, text) => {
+    ['extra properties', { text: 'Ann', stateDelta: { a: 1 }, actions: { stateDelta: { a: 1 } } }, 'Ann'],
+    ['invalid token counts', { text: 'Ann', inputTokens: Number.NaN, outputTokens: 'many' }, 'Ann'],
+  ])('is used as text only: %s', async (_title, answer, text) => {
     await answering(answer);
     const before = await open.sessions.getSession(KEY);
     const summary = await summarise();
@@ -57,17 +57,17 @@ describe.each(testStores)('answers of a model on $name', (store) => {
   });
 
   it.each<[string, unknown, string]>([
-    ['nothing', undefined, 'its answer was empty'],
+    ['undefined', undefined, 'its answer was empty'],
     ['null', null, 'its answer was empty'],
-    ['no text', {}, 'its answer was empty'],
+    ['an object without text', {}, 'its answer was empty'],
     ['an empty text', { text: '' }, 'its answer was empty'],
     ['white space', { text: ' \n\t\u00A0\u3000' }, 'its answer was empty'],
-    ['nothing that can be seen', { text: '\u0000\u200B\u2060\uFEFF' }, 'its answer was empty'],
+    ['invisible characters', { text: '\u0000\u200B\u2060\uFEFF' }, 'its answer was empty'],
     ['the heading alone', { text: HEADING }, 'its answer was empty'],
     ['the heading alone, 25,000 times', { text: HEADING.repeat(25_000) }, 'its answer was empty'],
     ['a number', { text: 4711 }, 'its answer was empty'],
-    ['half of an answer', { text: 'Ann wants', unfinished: 'length' }, 'it did not finish (length)'],
-  ])('%s: nothing changes', async (_title, answer, reason) => {
+    ['an unfinished answer', { text: 'Ann wants', unfinished: 'length' }, 'it did not finish (length)'],
+  ])('stores no summary if it is empty or unfinished: %s', async (_title, answer, reason) => {
     jest.spyOn(Logger.prototype, 'warn').mockImplementation();
     await answering(answer);
     const before = await open.log();
@@ -80,8 +80,8 @@ describe.each(testStores)('answers of a model on $name', (store) => {
   });
 });
 
-describe('a text without room', () => {
-  it('is not a summary', () => {
+describe('cleanText', () => {
+  it('returns nothing if the maximum length is too small', () => {
     expect(cleanText('Incomprehensibilities', 1)).toBeUndefined();
     expect(cleanText('👨‍👩‍👧', 3)).toBeUndefined();
     expect(cleanText('A', 1)).toBe('A');

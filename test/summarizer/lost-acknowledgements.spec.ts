@@ -10,12 +10,12 @@ import { losingAnswerToSummary } from '../support/summary-payload.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 import { KEY, SESSION, ScriptedModel, turns } from './summarized-sessions.js';
 
-/** Enough for calls that get through on a busy machine. */
+/** Long enough for calls on a busy machine. */
 const LIMIT_MS = 2_000;
 const ROUNDS = 5;
 const TURNS = 4;
 
-/** A store behind a proxy, and one beside it that always works. */
+/** A store behind a proxy, and a direct connection to the same store. */
 interface BehindProxy {
   readonly name: 'redis' | 'mariadb' | 'postgres';
   readonly proxy: TcpProxy;
@@ -23,7 +23,7 @@ interface BehindProxy {
   readonly beside: SessionStorage;
 }
 
-describeRedis('Summaries on a $name store with a bad network', ['redis'], (bench) => {
+describeRedis('summaries on a $name store with a faulty network', ['redis'], (bench) => {
   let proxy: TcpProxy;
   afterEach(() => proxy.stop());
 
@@ -37,18 +37,18 @@ describeRedis('Summaries on a $name store with a bad network', ['redis'], (bench
   });
 });
 
-describeSqlServers('Summaries on a $name store with a bad network', (bench) => {
+describeSqlServers('summaries on a $name store with a faulty network', (bench) => {
   keepsSummariesOnce(async (clock) => {
     const { proxy, behind } = await bench().proxy();
     const beside = bench().storage({ clock });
-    // The tables take longer than a call may.
+    // Creating the tables takes longer than the time limit of a call.
     await beside.open();
     return { name: bench().name, proxy, behind: bench().storage({ ...behind, timeLimitMs: LIMIT_MS, clock }), beside };
   });
 });
 
 function keepsSummariesOnce(open: (clock: ManualClock) => Promise<BehindProxy>): void {
-  let at: BehindProxy;
+  let setup: BehindProxy;
   let clock: ManualClock;
   let sessions: SessionService;
   let beside: SessionService;
@@ -58,17 +58,17 @@ function keepsSummariesOnce(open: (clock: ManualClock) => Promise<BehindProxy>):
   beforeEach(async () => {
     jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
     clock = new ManualClock();
-    at = await open(clock);
-    sessions = new SessionService({ storage: at.behind, clock });
-    beside = new SessionService({ storage: at.beside, clock });
+    setup = await open(clock);
+    sessions = new SessionService({ storage: setup.behind, clock });
+    beside = new SessionService({ storage: setup.beside, clock });
     model = new ScriptedModel();
     const options = { turns: 0, contentLength: 0, events: 7, keepRecentEvents: 0, model, clock };
-    summaries = new SummarizerSessionManager({ sessions, storage: at.behind }, options);
+    summaries = new SummarizerSessionManager({ sessions, storage: setup.behind }, options);
     await beside.createSession(KEY);
   });
 
   afterEach(async () => {
-    at.proxy.judge = () => 'pass';
+    setup.proxy.judge = () => 'pass';
     await summaries.close();
     jest.restoreAllMocks();
   });
@@ -83,8 +83,8 @@ function keepsSummariesOnce(open: (clock: ManualClock) => Promise<BehindProxy>):
     const stored: number[] = [];
     summaries.hooks.onStored((_key, { toSeq }) => void stored.push(toSeq));
     for (let round = 1; round <= ROUNDS; round++) {
-      at.proxy.judge = losingAnswerToSummary(at.name);
-      const resets = jest.spyOn(at.proxy, 'judge');
+      setup.proxy.judge = losingAnswerToSummary(setup.name);
+      const resets = jest.spyOn(setup.proxy, 'judge');
       for (const event of turns(round * TURNS + 1, round * TURNS + TURNS)) {
         await sessions.appendEvent({ session: SESSION, event });
       }
@@ -99,9 +99,9 @@ function keepsSummariesOnce(open: (clock: ManualClock) => Promise<BehindProxy>):
   });
 
   it('do not call the model again if every acknowledgement is lost', async () => {
-    const judge = losingAnswerToSummary(at.name);
+    const judge = losingAnswerToSummary(setup.name);
     let isLost = false;
-    at.proxy.judge = (piece) => {
+    setup.proxy.judge = (piece) => {
       if (isLost) return 'cut';
       const verdict = judge(piece);
       isLost = verdict === 'cut';
@@ -112,16 +112,16 @@ function keepsSummariesOnce(open: (clock: ManualClock) => Promise<BehindProxy>):
     expect(isLost).toBe(true);
     expect(summaries.counts).toMatchObject({ stored: 0 });
     expect(summaries.counts.failed).toBeGreaterThan(0);
-    at.proxy.judge = () => 'pass';
+    setup.proxy.judge = () => 'pass';
     clock.advanceSeconds(3_600);
-    expect(await lookAgain()).toBe(1);
+    expect(await sweepWithRetries()).toBe(1);
     await summaries.whenIdle();
     expect(await summariesInLog()).toEqual([`summary:${2 * TURNS}`]);
     expect(model.requests).toHaveLength(1);
   });
 
-  /** The first calls may use broken connections. */
-  async function lookAgain(): Promise<number> {
+  /** The first calls may use broken connections, so the sweep is repeated. */
+  async function sweepWithRetries(): Promise<number> {
     for (let tries = 0; ; tries++) {
       try {
         return await summaries.sweep();

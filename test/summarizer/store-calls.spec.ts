@@ -10,7 +10,7 @@ import { KEY, SESSION, agent } from './summarized-sessions.js';
 
 const APPENDS = 20;
 
-describe.each(testStores)('calls of appends to $name', (store) => {
+describe.each(testStores)('store calls of appends on $name', (store) => {
   let calls: string[];
   let model: HeldModel;
   let sessions: SessionService;
@@ -48,12 +48,12 @@ describe.each(testStores)('calls of appends to $name', (store) => {
     await sessions.whenIdle();
   }
 
-  const plainly = Array.from({ length: APPENDS }, () => 'append');
+  const onlyAppends = Array.from({ length: APPENDS }, () => 'append');
 
   it('are the same with and without summaries, except one agenda entry per half minute', async () => {
     await start();
     await append();
-    expect(calls).toEqual(plainly);
+    expect(calls).toEqual(onlyAppends);
     await end();
 
     await start({ turns: 1_000, events: 1_000, tokens: 1_000, idleSeconds: 600, importantLength: 1_000 });
@@ -63,18 +63,18 @@ describe.each(testStores)('calls of appends to $name', (store) => {
       calls.length = 0;
       await append();
       await append();
-      expect(calls).toEqual(['agenda.put', ...plainly, ...plainly]);
+      expect(calls).toEqual(['agenda.put', ...onlyAppends, ...onlyAppends]);
     }
   });
 
   it('are the same while a model works', async () => {
     await start({ events: 10, keepRecentEvents: 2 });
     await append();
-    await model.asked(1);
+    await model.called(1);
     calls.length = 0;
     await append();
     await append();
     // On a slow machine the model works for so long that its lease has to be renewed, which no append waits for.
-    expect(calls.filter((name) => name !== 'leases.renew')).toEqual([...plainly, ...plainly]);
+    expect(calls.filter((name) => name !== 'leases.renew')).toEqual([...onlyAppends, ...onlyAppends]);
   });
 });

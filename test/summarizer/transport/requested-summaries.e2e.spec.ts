@@ -3,17 +3,17 @@ import type { SummarizerOptions } from '../../../src/summarizer/index.js';
 import { type Answer, RestApp } from '../../rest/rest-app.js';
 import { HeldModel } from '../held-model.js';
 import { KEY, ScriptedModel } from '../summarized-sessions.js';
-import { PATH, talk } from './talk.js';
+import { PATH, appendTurns } from './append-turns.js';
 
 const FAILED = { status: 502, body: { code: 'SUMMARY_FAILED' } };
 
-describe('a summary that is requested by a route', () => {
+describe('a summary requested over REST', () => {
   let app: RestApp;
 
   const start = async (model: ScriptedModel, options: SummarizerOptions = {}): Promise<void> => {
     const summarizer = { autoSummarize: false, keepRecentEvents: 2, model, ...options };
     app = await RestApp.start('Express', { summarizer });
-    await talk(app.sessions, 1, 3);
+    await appendTurns(app.sessions, 1, 3);
   };
   const summarise = (): Promise<Answer> => app.request('POST', `${PATH}/summary`, { force: true });
 
@@ -21,7 +21,7 @@ describe('a summary that is requested by a route', () => {
     await app.close();
   });
 
-  it('is written once for two requests at the same time', async () => {
+  it('is written once for two concurrent requests', async () => {
     const model = new ScriptedModel();
     await start(model);
     const answers = await Promise.all([summarise(), summarise()]);
@@ -29,7 +29,7 @@ describe('a summary that is requested by a route', () => {
     expect(model.requests).toHaveLength(1);
   });
 
-  it('times out if another process holds the lease', async () => {
+  it('times out while another process holds the lease', async () => {
     const model = new ScriptedModel();
     await start(model, { timeoutSeconds: 1 });
     const request = { name: leaseNameOf(KEY), holder: 'another process', ttlMs: 60_000 };
@@ -45,25 +45,25 @@ describe('a summary that is requested by a route', () => {
     expect(await summarise()).toMatchObject(FAILED);
   });
 
-  it('ends when the app closes', async () => {
+  it('fails when the app closes', async () => {
     const model = new HeldModel();
     await start(model, { shutdownSeconds: 0.1 });
-    const asked = summarise();
-    await model.asked(1);
+    const requested = summarise();
+    await model.called(1);
     await app.summaries.close();
-    expect(await asked).toMatchObject(FAILED);
+    expect(await requested).toMatchObject(FAILED);
   });
 
   it('does not delay reads and writes', async () => {
     const model = new HeldModel();
     await start(model);
-    const asked = summarise();
-    await model.asked(1);
+    const requested = summarise();
+    await model.called(1);
     const event = { author: 'user', content: { role: 'user', parts: [{ text: 'And now?' }] } };
     expect(await app.request('POST', `${PATH}/events`, event, { 'if-match': '"6"' })).toMatchObject({ status: 201 });
     expect(await app.request('GET', `${PATH}/summary`)).toMatchObject({ status: 404 });
     model.answer();
-    expect(await asked).toMatchObject({ status: 201, body: { text: 'summary 1', toSeq: 4, seq: 8 } });
+    expect(await requested).toMatchObject({ status: 201, body: { text: 'summary 1', toSeq: 4, seq: 8 } });
     const stale = { 'if-match': '"7"' };
     expect(await app.request('POST', `${PATH}/events`, event, stale)).toMatchObject({ status: 201 });
   });
