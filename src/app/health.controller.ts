@@ -22,7 +22,7 @@ export class HealthController {
     @Inject(appConfig.KEY) private readonly config: AppConfig,
   ) {}
 
-  /** Liveness. It does not ask the store, since a restart would not repair it. */
+  /** Liveness. It does not check the store, because a restart would not repair it. */
   @Get('live')
   @ApiOperation({ operationId: 'live', summary: 'Whether the process answers; no store is asked' })
   @ApiOkResponse({ description: 'It does.', schema: LIVE })

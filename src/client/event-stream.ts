@@ -66,7 +66,7 @@ export class EventStream implements AsyncIterableIterator<LoggedEvent> {
     try {
       return ((await this.requests.json('GET', path, options)) as EventPage).lastSeq;
     } catch (error) {
-      // The watch was ended meanwhile.
+      // The watch has ended.
       if (this.#end.aborted) return 0;
       throw error;
     }

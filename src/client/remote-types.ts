@@ -10,10 +10,10 @@ export interface RemoteSession extends Readonly<Omit<Session, 'state'>> {
   readonly state: State;
 }
 
-/** What names one session. */
+/** The ids of one session. */
 export type RemoteKey = SessionKey;
 
-/** What names one user. */
+/** The ids of one user. */
 export type RemoteOwner = UserKey;
 /** A page of sessions: of a user, or without `userId` of the whole app. */
 export type RemoteListRequest = ListSessionsRequest;

@@ -1,7 +1,7 @@
 import { InvalidInputError } from '../sessions/domain/errors.js';
 import { ProblemError } from './problem-error.js';
 
-/** Where the routes are, and how requests are sent. */
+/** The base URL of the routes, and options for requests. */
 export interface RequestsOptions {
   /** The URL of the routes, up to `/apps`. */
   readonly url: string;

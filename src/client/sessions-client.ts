@@ -34,7 +34,7 @@ import type {
   SummaryRequest,
 } from './remote-types.js';
 
-/** A summary may take as long as the server asks a model by default, and may first wait for a running one. */
+/** The server's default time limit of a model call, plus time to wait for a running one. */
 const SUMMARY_TIMEOUT_MS = 150_000;
 
 /**
@@ -139,7 +139,7 @@ export class SessionsClient {
   }
 
   /**
-   * Like {@link appendEvent}, and also says whether the event was already stored.
+   * Like {@link appendEvent}, and also returns whether the event was already stored.
    * @example const { event: stored, duplicate } = await client.append({ ...key, event });
    */
   async append({ event, expectedVersion, turn, endTurn, ...key }: AppendRequest): Promise<RemoteAppend> {

@@ -23,7 +23,7 @@ export async function appendSummary(
 ): Promise<LoggedEvent | undefined> {
   const baseId = summaryIdOf(draft.toSeq);
   // The first id is taken if the summary was rewound and is written again. An app that sets event ids may have taken the
-  // second one as well: without a third, the model would be called in vain after every append.
+  // second one as well: without a third, every append would call the model without result.
   for (const id of [baseId, `${baseId}:${input.record.marksSeq}`, `${baseId}:${randomUUID()}`]) {
     const stored = await appendAs(id, sessions, input, text, draft);
     if (stored) return stored;

@@ -50,7 +50,7 @@ export class DueCheck {
     return facts && this.hasEnough(facts) ? facts : undefined;
   }
 
-  /** Reads the session again: another process may have written the summary meanwhile. */
+  /** Reads the session again: another process may have written the summary. */
   async isStillDue(key: SessionKey, signal: AbortSignal, trigger?: DueTrigger): Promise<boolean> {
     const read = await this.#readNewest(key);
     if (!read || isComplete(read)) return false;

@@ -116,7 +116,7 @@ export class SummaryWorker {
     await this.#tasks.whenIdle();
   }
 
-  /** Starts nothing more, waits up to `limitMs` for running tasks, then aborts them. */
+  /** Starts no more tasks, waits up to `limitMs` for running tasks, then aborts them. */
   async close(limitMs: number): Promise<void> {
     await this.#tasks.close(limitMs);
     for (const timer of this.#busyTimers.values()) clearTimeout(timer);
@@ -162,7 +162,7 @@ export class SummaryWorker {
     } catch (error) {
       // The app is closing. The session stays on the agenda.
       if (signal.aborted) return;
-      // It was deleted meanwhile.
+      // The session has been deleted.
       if (error instanceof SessionNotFoundError) return this.#finish(key, trigger);
       const { count, waitMs } = this.#retryLater(key, trigger);
       const retry = `try ${count + 1} in ${Math.round(waitMs / 1000)} s`;
@@ -195,7 +195,7 @@ export class SummaryWorker {
     return retry;
   }
 
-  /** Until the next attempt, appends to this session do not ask for the lease. */
+  /** Until the next attempt, appends to this session do not request the lease. */
   #retryWhenFree(key: SessionKey): void {
     const name = agendaNameOf(key);
     this.#retries.postpone(name, BUSY_RETRY_MS);

@@ -116,7 +116,7 @@ function commonOf(thresholds: readonly Threshold[]): Pick<Threshold, 'recheckMs'
   };
 }
 
-/** Asks one threshold after the other until one returns `wanted`. Synchronous if all thresholds are. */
+/** Evaluates thresholds in order until one returns `wanted`. Synchronous if all thresholds are. */
 function isAny(
   wanted: boolean,
   [first, ...others]: readonly Threshold[],

@@ -129,7 +129,7 @@ export async function callsAnsweredIn(
   return answered;
 }
 
-/** The first response of a long-running tool, within the same invocation, only says that the tool has started. */
+/** The first response of a long-running tool, within the same invocation, only confirms that the tool has started. */
 function isReceipt(response: LoggedEvent, key: string, call: LoggedEvent): boolean {
   if (!longRunningCallsIn(call).includes(key)) return false;
   return !isByUser(response) && response.invocationId === call.invocationId;

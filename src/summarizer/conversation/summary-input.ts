@@ -86,7 +86,7 @@ class SummaryInputReader {
       const point = cutPoints.lastUpTo(wanted);
       if (point > 0) return events[point - 1]?.seq;
       if (isWhole) onPendingCall?.(this.record, this.record.lastSeq + cutPoints.eventsToWait(wanted));
-      // Fewer events than expected: some were trimmed meanwhile. A later attempt finds the new state.
+      // Fewer events than expected: some have been trimmed. A later attempt reads the new state.
       if (isWhole || newest > this.record.lastSeq) return undefined;
     }
   }
@@ -130,7 +130,7 @@ class SummaryInputReader {
     const { sessionId, incarnation } = this.record;
     const read = await this.storage.read({ key: sessionKeyOf(this.record), window });
     if (read?.record.incarnation !== incarnation) throw new SessionNotFoundError(sessionId);
-    // A store may return more events than requested, and events that were appended meanwhile.
+    // A store may return more events than requested, and events that were appended after the request.
     return read.events.filter(({ seq }) => isInRanges(seq, window.ranges ?? this.#visible)).map(loggedEvent);
   }
 }

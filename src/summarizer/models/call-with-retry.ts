@@ -15,7 +15,7 @@ export interface ModelCallOptions {
 
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 8_000;
-/** If the provider asks for a longer pause, the call fails and the error holds the pause. */
+/** If the provider requests a longer pause, the call fails and the error contains the pause. */
 const MAX_RETRY_AFTER_MS = 60_000;
 
 /** Calls `attempt` until it succeeds, fails permanently, or the retries or the time are used up. */

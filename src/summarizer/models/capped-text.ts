@@ -35,7 +35,7 @@ const WINDOW = 1_000;
 /** The segmenter needs the text after a boundary to recognise it. */
 const LOOKAHEAD = 50;
 
-/** Where a text may be cut. */
+/** A position at which a text may be cut. */
 export interface Cut {
   readonly at: number;
   readonly isSentenceEnd: boolean;

@@ -115,7 +115,7 @@ function firstRequest(candidates: readonly Candidate[]): Candidate | undefined {
   return byUser.find((candidate) => !isSmallTalk(candidate)) ?? byUser[0];
 }
 
-/** The last question, if nobody else has spoken since. */
+/** The last question, if no other author has written since. */
 function openQuestion(candidates: readonly Candidate[]): Candidate | undefined {
   const last = candidates.at(-1);
   const lastByOther = candidates.findLastIndex(({ author }) => author !== last?.author);

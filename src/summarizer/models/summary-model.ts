@@ -72,7 +72,7 @@ export class SummaryModelError extends Error {
   /** Whether the same request may succeed later. */
   readonly retryable: boolean;
   readonly status: number | undefined;
-  /** How long the provider asks to wait before the next request. */
+  /** The pause that the provider requests before the next request. */
   readonly retryAfterMs: number | undefined;
 
   constructor(

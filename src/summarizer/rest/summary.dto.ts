@@ -92,7 +92,7 @@ export class SummaryListDto {
   readonly limit!: number;
 }
 
-/** What `POST …/summary` takes. */
+/** The body of `POST …/summary`. */
 @ApiObject({ name: 'NewSummary', additionalProperties: false, example: { force: true } })
 export class SummaryBody {
   @ApiPropertyOptional({ type: 'boolean', default: false, description: 'Summarise even if it is not due yet.' })
