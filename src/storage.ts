@@ -20,5 +20,6 @@ export { turnOutcome } from './sessions/domain/turn-rules.js';
 export type { ViewMarks } from './sessions/domain/view-marks.js';
 export type * from './sessions/storage/agenda.js';
 export type * from './sessions/storage/lease-store.js';
+export { comparePositions, positionOf } from './sessions/storage/list-order.js';
 export type * from './sessions/storage/session-changes.js';
 export type * from './sessions/storage/session-storage.js';

@@ -49,7 +49,10 @@ export interface Commit {
   readonly counterIncrements: Counters;
   /** The new marks, if the commit changes them. Such a commit has one event. */
   readonly marks?: ViewMarks | undefined;
-  /** New lifetimes of the session and the scopes that the commit writes. Missing for events that do not renew the session. */
+  /**
+   * New lifetimes of the session and of the shared scopes. A shared scope that the commit does not write is renewed only if
+   * due (`isRenewalDue`). Missing for events that do not renew the session.
+   */
   readonly expiry?: Lifetimes | undefined;
   readonly preconditions: Preconditions;
   /** Whether the commit ends the turn of its `turnToken`. */

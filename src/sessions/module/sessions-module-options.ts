@@ -19,7 +19,7 @@ export interface CommonModuleOptions {
   readonly limits?: Partial<SessionLimits> | undefined;
   /** Interval at which watches check for missed changes. Default: 1,000 ms. */
   readonly watchPollMs?: number | undefined;
-  /** Source of the time, also for the store; for tests. */
+  /** Source of the time, also for the store unless it is your own; for tests. */
   readonly clock?: SessionServiceOptions['clock'];
   /** Generates missing ids of sessions and events. */
   readonly newId?: SessionServiceOptions['newId'];
