@@ -26,6 +26,7 @@ export {
 } from './sessions/domain/event.js';
 export { getFunctionCalls, getFunctionResponses, isFinalResponse } from './sessions/domain/event-inspection.js';
 export type { SessionKey, StateOwner, UserKey } from './sessions/domain/ids.js';
+export type { MetadataDelta, SessionMetadata, SessionMetadataInput } from './sessions/domain/metadata.js';
 export type { GetSessionConfig } from './sessions/domain/view-config.js';
 export { Session, type SessionReference } from './sessions/domain/session.js';
 export type { AppendEventRequest } from './sessions/operations/append-event.js';

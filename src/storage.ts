@@ -12,6 +12,12 @@ export {
 export type { Counters } from './sessions/domain/counters.js';
 export { type Lifetime, type Lifetimes, NEVER, expiresAt, isExpired, isRenewalDue } from './sessions/domain/expiry.js';
 export type { CommitEvent, InitialEvent, InitialLog } from './sessions/domain/initial-log.js';
+export {
+  METADATA_LIMITS,
+  type MetadataChange,
+  type MetadataText,
+  metadataAfter,
+} from './sessions/domain/metadata-entries.js';
 export { type StateWrites, changesNothing, writesOf } from './sessions/domain/scope-writes.js';
 export type { SeqRange } from './sessions/domain/seq-ranges.js';
 export { type SessionRecord, newRecord } from './sessions/domain/session-record.js';

@@ -1,5 +1,6 @@
 import type { EventInput, LoggedEvent } from '../sessions/domain/event.js';
 import type { SessionKey, UserKey } from '../sessions/domain/ids.js';
+import type { SessionMetadataInput } from '../sessions/domain/metadata.js';
 import type { Session } from '../sessions/domain/session.js';
 import type { ListSessionsRequest } from '../sessions/operations/list-sessions.js';
 import type { BeginTurnRequest, TurnReference } from '../sessions/operations/turns.js';
@@ -24,6 +25,8 @@ export type CreateRequest = RemoteOwner & {
   readonly state?: State | undefined;
   /** Accept only writes in a turn, and summaries. */
   readonly turnsOnly?: boolean | undefined;
+  /** Title, status, tags, labels and own fields. */
+  readonly metadata?: SessionMetadataInput | undefined;
 };
 
 /** Values by key. */

@@ -58,21 +58,21 @@ export class SessionsClient {
    * Creates a session. Choose the `sessionId` yourself if you want to look for the session after a lost response.
    * @example const session = await client.createSession({ appName: 'shop', userId: 'ann', state: { step: 1 } });
    */
-  async createSession({ sessionId, state, turnsOnly, ...owner }: CreateRequest): Promise<RemoteSession> {
-    return this.#send('POST', sessionsOf(owner), { body: checkedBody({ sessionId, state, turnsOnly }) });
+  async createSession({ sessionId, state, metadata, turnsOnly, ...owner }: CreateRequest): Promise<RemoteSession> {
+    return this.#send('POST', sessionsOf(owner), { body: checkedBody({ sessionId, state, metadata, turnsOnly }) });
   }
 
   /**
    * Returns the session with this id, and creates it if it does not exist. Safe with concurrent callers.
    * @example const session = await client.getOrCreateSession({ appName: 'shop', userId: 'ann', sessionId: 'cart' });
    */
-  async getOrCreateSession({ sessionId, state, turnsOnly, ...owner }: CreateRequest): Promise<RemoteSession> {
+  async getOrCreateSession({ sessionId, state, metadata, turnsOnly, ...owner }: CreateRequest): Promise<RemoteSession> {
     const { appName, userId } = owner;
     if (sessionId === undefined || sessionId.trim() === '') {
-      return this.createSession({ appName, userId, state, turnsOnly });
+      return this.createSession({ appName, userId, state, metadata, turnsOnly });
     }
     // Copied now: the caller may change the state before it is sent.
-    const body = checkedBody({ state, turnsOnly });
+    const body = checkedBody({ state, metadata, turnsOnly });
     for (;;) {
       const found = await this.getSession({ appName, userId, sessionId });
       if (found) return found;

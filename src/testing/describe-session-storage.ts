@@ -15,6 +15,7 @@ import { leaseNames } from './storage-contract/lease-names.js';
 import { leaseTokens } from './storage-contract/lease-tokens.js';
 import { leases } from './storage-contract/leases.js';
 import { list } from './storage-contract/list.js';
+import { metadata } from './storage-contract/metadata.js';
 import { preconditions } from './storage-contract/preconditions.js';
 import { purge } from './storage-contract/purge.js';
 import { readWindow } from './storage-contract/read-window.js';
@@ -40,6 +41,7 @@ const TOPICS = [
   batches,
   preconditions,
   turns,
+  metadata,
   readWindow,
   list,
   scopes,

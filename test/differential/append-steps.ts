@@ -84,6 +84,7 @@ export function mutate(event: Session['events'][number] | GivenEvent): void {
   event.author = 'mutated';
   event.content?.parts?.push({ text: 'mutated' });
   if (event.actions?.stateDelta) event.actions.stateDelta['mutated'] = true;
+  event.actions?.metadataDelta?.tags?.add?.push('mutated');
 }
 
 /** Positions can be one beyond either end of the log, so that some are refused. */

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { eventDrafts } from './event-arbitraries.js';
 import type { ModelSettings } from './model/settings.js';
 import type { Append, Expectation, Operation, Target, Variation } from './operations.js';
-import { changes, delta, rarely, sessionKey, someChanges } from './value-arbitraries.js';
+import { changes, delta, metadata, rarely, sessionKey, someChanges } from './value-arbitraries.js';
 
 const object = fc.nat({ max: 30 });
 const place = fc.nat({ max: 999 });
@@ -30,7 +30,7 @@ const summary: fc.Arbitrary<Append> = fc
   .map(([base, control, rarity]) => ({
     ...base,
     control,
-    event: { ...base.event, author: 'system', ...(rarity > 0 && { delta: [], removals: [] }) },
+    event: { ...base.event, author: 'system', ...(rarity > 0 && { delta: [], removals: [], metadata: undefined }) },
   }));
 const rewind: fc.Arbitrary<Append> = fc
   .tuple(append, controls.rewind)
@@ -68,6 +68,7 @@ const create = fc.record({
   key: sessionKey,
   isBlank: fc.nat({ max: 9 }).map((rarity) => rarity === 0),
   state: delta,
+  metadata: rarely(metadata, 3),
 });
 
 /** Mostly with a new id. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { GivenPart } from './model/entries.js';
 import type { EventDraft } from './operations.js';
-import { rarely, someChanges, value } from './value-arbitraries.js';
+import { metadataDelta, rarely, someChanges, value } from './value-arbitraries.js';
 
 const tool = fc.constantFrom({ id: 'c1', name: 'f' }, { id: 'c2', name: 'f' }, { name: 'g' }, { name: 'c1' });
 const text = fc.constantFrom<GivenPart>({ text: 'hello' }, { text: '' }, { text: 'A\u030A' });
@@ -32,6 +32,7 @@ export function eventDrafts(longestAge: number): fc.Arbitrary<EventDraft> {
       fc.record({
         id: rarely(fc.constantFrom('e1', 'e2', '__proto__', 'e:{4}'), 5),
         partial: rarely(fc.constant(true as const), 20),
+        metadata: rarely(metadataDelta, 4),
         customMetadata: rarely(value, 8),
         age: rarely(fc.integer({ min: -longestAge, max: longestAge }), 4),
         inSeconds: fc.nat({ max: 3 }).map((rarity) => rarity === 0),

@@ -66,14 +66,18 @@ export class LockStep {
     return Math.max(0, (this.model.store.live(key)?.lastSeq ?? 0) + expected);
   }
 
-  draftOf({ delta, removals, parts, author, age, inSeconds, ...draft }: EventDraft): GivenEvent {
+  draftOf({ delta, removals, metadata, parts, author, age, inSeconds, ...draft }: EventDraft): GivenEvent {
     const time = age === undefined ? undefined : this.clock.now() - age;
     return {
       ...draft,
       author,
       ...(parts && { content: { role: author, parts: [...parts] } }),
       ...(time !== undefined && { timestamp: inSeconds ? Math.round(time / 1000) : time }),
-      actions: { stateDelta: Object.fromEntries(delta), stateRemovals: [...removals] },
+      actions: {
+        stateDelta: Object.fromEntries(delta),
+        stateRemovals: [...removals],
+        ...(metadata && { metadataDelta: structuredClone(metadata) }),
+      },
     };
   }
 

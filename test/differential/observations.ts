@@ -1,5 +1,6 @@
 import type { Session } from '../../src/index.js';
 import type { Entry, GivenEvent } from './model/entries.js';
+import { metadataFrom, seenMetadata } from './model/metadata.js';
 import type { Model } from './model/model.js';
 import type { ModelObject } from './model/model-object.js';
 import type { ModelSession } from './model/model-session.js';
@@ -36,11 +37,12 @@ export function seenEntry({ event, seq }: Entry): unknown {
 }
 
 export function seenSession(session: Session, withEvents: boolean): unknown {
-  const { appName, userId, id, createTime, lastUpdateTime, version, conversationCount, events } = session;
+  const { appName, userId, id, createTime, lastUpdateTime, version, conversationCount, events, metadata } = session;
   return {
     key: [appName, userId, id],
     numbers: { createTime, lastUpdateTime, version, conversationCount },
     state: sortedEntries(session.state.getAll()),
+    metadata: seenMetadata(metadataFrom(metadata)),
     events: withEvents && events.map(seenEvent),
   };
 }
@@ -52,6 +54,7 @@ export function seenObject(object: ModelObject, withEvents: boolean): unknown {
     key: [appName, userId, sessionId],
     numbers: { createTime: session.createTime, lastUpdateTime, version, conversationCount },
     state: sortedEntries(Object.fromEntries(object.state)),
+    metadata: seenMetadata(object.metadata),
     events: withEvents && shown.map(seenEntry),
   };
 }

@@ -1,3 +1,4 @@
+import type { MetadataDelta, SessionMetadataInput } from '../../src/index.js';
 import type { GivenPart } from './model/entries.js';
 import type { ModelKey } from './model/model-session.js';
 
@@ -17,6 +18,7 @@ export interface EventDraft {
   readonly partial?: true | undefined;
   readonly delta: Pairs;
   readonly removals: readonly string[];
+  readonly metadata?: MetadataDelta | undefined;
   readonly customMetadata?: unknown;
   /** Age of the timestamp in milliseconds. Without it, the event has no timestamp. */
   readonly age?: number | undefined;
@@ -32,6 +34,7 @@ export interface Create {
   readonly key: ModelKey;
   readonly isBlank: boolean;
   readonly state: Pairs;
+  readonly metadata?: SessionMetadataInput | undefined;
 }
 
 export interface Append {

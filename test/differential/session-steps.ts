@@ -6,15 +6,15 @@ import type { Create, Get, Operation } from './operations.js';
 
 type OperationOf<K extends Operation['kind']> = Extract<Operation, { kind: K }>;
 
-export async function create(step: LockStep, { kind, key, isBlank, state }: Create): Promise<void> {
+export async function create(step: LockStep, { kind, key, isBlank, state, metadata }: Create): Promise<void> {
   const given = Object.fromEntries(state);
-  const request = { ...key, sessionId: isBlank ? ' ' : key.sessionId, state: given };
+  const request = { ...key, sessionId: isBlank ? ' ' : key.sessionId, state: given, metadata };
   const isGet = kind === 'get or create';
   const { real, model } = await step.both(
     () => (isGet ? step.service.getOrCreateSession(request) : step.service.createSession(request)),
     (created) => {
       const modelKey = isBlank && created ? { ...key, sessionId: created.id } : key;
-      return (isGet && step.model.get(modelKey)) || step.model.create(modelKey, given);
+      return (isGet && step.model.get(modelKey)) || step.model.create(modelKey, given, metadata);
     },
     (created, expected) => {
       const objectSeen = seen(expected, (object) => seenObject(object, true));

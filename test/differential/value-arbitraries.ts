@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import type { MetadataDelta, SessionMetadataInput } from '../../src/index.js';
 import type { ModelKey } from './model/model-session.js';
 import type { Pairs } from './operations.js';
 
@@ -45,3 +46,27 @@ export const changes = fc.tuple(delta, removals, fc.nat({ max: 19 })).map(([set,
 }));
 const noChanges = fc.constant({ delta: [], removals: [] });
 export const someChanges = fc.oneof({ weight: 2, arbitrary: noChanges }, { weight: 1, arbitrary: changes });
+
+const STRANGE = JSON.parse('{"__proto__":{"polluted":true},"z":1,"a":[]}') as Record<string, unknown>;
+const STRANGE_LABELS = JSON.parse('{"__proto__":"x","a:b":"y"}') as Record<string, string>;
+
+export const metadata = fc.constantFrom<SessionMetadataInput[]>(
+  { title: 'A' },
+  { status: 'open', tags: ['é', 'a:b', 'é'] },
+  { labels: STRANGE_LABELS, fields: STRANGE },
+);
+
+/** The last one is refused. */
+export const metadataDelta = fc.constantFrom<MetadataDelta[]>(
+  { title: 'A' },
+  { title: 'B\n', status: 'open' },
+  { title: null },
+  { title: 'C', status: null },
+  { tags: { add: ['é', 'a:b'] } },
+  { tags: { add: ['e\u0301'], remove: ['a:b', 'é'] } },
+  { labels: STRANGE_LABELS },
+  { labels: { 'a:b': null, a: '😀' } },
+  { fields: STRANGE },
+  { fields: { z: null }, fieldRemovals: ['a', '__proto__'] },
+  { fields: { a: 1 }, fieldRemovals: ['a'] },
+);

@@ -25,6 +25,7 @@ const VALUES: Readonly<Record<string, { readonly value: unknown; readonly litera
   newSessionId: { value: 'b', literal: '"b"' },
   invocationId: { value: 'inv', literal: '"inv"' },
   state: literalOf({ a: [null, 0.5, { b: 'c' }], d: true }),
+  metadata: literalOf({ title: 'a', fields: { b: [null] } }),
   stateDelta: literalOf({ __proto: null, number: -1e3, user_x: {} }),
   stateRemovals: literalOf(['a', '']),
   event: literalOf({ author: 'user', content: { parts: [{ text: 'x' }] }, large: LARGE }),

@@ -182,7 +182,9 @@ function turnOf({ appName: _app, userId: _user, sessionId: _session, ...turn }: 
 function listedOf(json: SessionJson): object {
   const { id, appName, userId, saveKey, state, createTime, lastUpdateTime, version, conversationCount } = json;
   const turnsOnly = 'turnsOnly' in json ? json.turnsOnly : null;
-  return { id, appName, userId, saveKey, state, createTime, lastUpdateTime, version, conversationCount, turnsOnly };
+  const { metadata } = json;
+  const times = { createTime, lastUpdateTime };
+  return { id, appName, userId, saveKey, state, metadata, ...times, version, conversationCount, turnsOnly };
 }
 
 function dataOf(json: SessionJson): object {

@@ -2,6 +2,7 @@ import {
   type LoggedEvent,
   Session,
   type SessionKey,
+  type SessionMetadata,
   type SessionService,
   type Turn,
   type TurnHolder,
@@ -13,7 +14,7 @@ import type { GraphqlApp } from './graphql-app.js';
 import { LiveWatch } from './live-watch.js';
 import { RemoteError } from './remote-error.js';
 
-const SESSION = 'id appName userId state createTime lastUpdateTime version conversationCount turnsOnly';
+const SESSION = 'id appName userId state metadata createTime lastUpdateTime version conversationCount turnsOnly';
 const KEY = 'appName: $appName, userId: $userId, sessionId: $sessionId';
 const KEY_TYPES = '$appName: String!, $userId: String!, $sessionId: String!';
 const CHANGES = '$stateDelta: JSON, $stateRemovals: [String!]';
@@ -28,6 +29,7 @@ interface SessionAnswer {
   readonly appName: string;
   readonly userId: string;
   readonly state: Record<string, unknown>;
+  readonly metadata: SessionMetadata;
   readonly createTime: number;
   readonly lastUpdateTime: number;
   readonly version: number;
@@ -238,8 +240,8 @@ export class GraphqlSessions implements SessionClient {
   }
 
   async #create(field: string, request: Parameters<SessionClient['createSession']>[0]): Promise<Session> {
-    const query = `mutation (${USER_TYPES}, $sessionId: String, $state: JSON, $turnsOnly: Boolean) {
-      ${field}(${KEY}, state: $state, turnsOnly: $turnsOnly) { ${SESSION} events { body } }
+    const query = `mutation (${USER_TYPES}, $sessionId: String, $state: JSON, $metadata: JSON, $turnsOnly: Boolean) {
+      ${field}(${KEY}, state: $state, metadata: $metadata, turnsOnly: $turnsOnly) { ${SESSION} events { body } }
     }`;
     return sessionOf(await this.#ask<SessionAnswer>(field, query, request));
   }
@@ -252,12 +254,13 @@ export class GraphqlSessions implements SessionClient {
   }
 }
 
-function sessionOf({ id, state, events = [], version, conversationCount, ...rest }: SessionAnswer): Session {
+function sessionOf({ id, state, metadata, events = [], version, conversationCount, ...rest }: SessionAnswer): Session {
   const record = { ...rest, sessionId: id, lastSeq: version, counters: { turns: conversationCount } };
   return new Session(
     record as unknown as SessionRecord,
     state,
     events.map(({ body }) => body),
+    metadata,
   );
 }
 

@@ -46,7 +46,8 @@ describeSqlServers('The tables in $name', (bench) => {
     for (const statement of olderRows('after')) await raw.query(statement);
     for (const sessionId of ['before', 'after']) {
       const key = { appName: 'shop', userId: 'ann', sessionId };
-      expect(await storage.read({ key, window: {} })).toMatchObject({
+      expect(await storage.read({ key, window: {}, withMetadata: true })).toMatchObject({
+        metadata: '',
         record: { turn: NO_TURN, turnsOnly: false },
         events: [{ seq: 1, id: 'e1' }],
       });
@@ -118,6 +119,13 @@ describeSqlServers(
       await bench().sessions().createSession(KEY);
       const dataSource = await hostOf(bench(), {});
       expect((await dataSource.driver.createSchemaBuilder().log()).upQueries).toEqual([]);
+    });
+
+    it('are completed by the next store after a migration failed when it had added its column', async () => {
+      await bench().storage().open();
+      const raw = await bench().connect();
+      await raw.query(`DELETE FROM ${MIGRATIONS_TABLE} WHERE name LIKE 'AddMetadataColumn%'`);
+      await bench().sessions().createSession(KEY);
     });
 
     it.each([1, 2, 5, 6])('are completed by the next store after a migration failed after %i tables', async (count) => {

@@ -74,7 +74,8 @@ describe('the tables in SQLite', () => {
     for (const statement of olderRows('after')) raw.exec(statement);
     for (const sessionId of ['before', 'after']) {
       const key = { appName: 'shop', userId: 'ann', sessionId };
-      expect(await storage.read({ key, window: {} })).toMatchObject({
+      expect(await storage.read({ key, window: {}, withMetadata: true })).toMatchObject({
+        metadata: '',
         record: { turn: NO_TURN, turnsOnly: false },
         events: [{ seq: 1, id: 'e1' }],
       });

@@ -77,6 +77,8 @@ export const WRITES: readonly Write[] = [
   append('that transfers to an agent', acting({ transferToAgent: 'admin' })),
   append('that escalates', acting({ escalate: true })),
   append('with an artifact', acting({ artifactDelta: { 'report.pdf': 2 } })),
+  append('with metadata of the session', acting({ metadataDelta: { title: 'Paid' } })),
+  append('with metadata that is no object', acting({ metadataDelta: 'Paid' })),
   append('with an unknown action', acting({ requestedToolConfirmations: { c: {} } })),
   append('with an action called __proto__', JSON.parse('{"author":"user","actions":{"__proto__":{"a":1}}}') as object),
   append('on a branch', by('user', { branch: 'root.agent' })),
@@ -98,6 +100,12 @@ export const WRITES: readonly Write[] = [
   { ...state({ 'app:open': false }, false), isAppWide: true },
   created({ step: 1, 'user:theme': 'dark' }, true),
   { ...created({ 'app:open': false }, false), isAppWide: true },
+  {
+    what: 'a new session with metadata',
+    rest: { method: 'POST', path: '/apps/shop/users/ann/sessions', body: { metadata: { status: 'paid' } } },
+    graphql: { mutation: `createSession(${OWNER}, metadata: $input) { version }`, input: { status: 'paid' } },
+    isForClients: false,
+  },
   {
     what: 'state of the user',
     rest: { method: 'PATCH', path: '/apps/shop/users/ann/state', body: { stateDelta: { theme: 'dark' } } },

@@ -12,9 +12,9 @@ export function clientMappings(client: SessionsClient): Mappings {
     getOrCreateSession: {
       send: (request) => client.getOrCreateSession(request),
       received: jsonOf,
-      calls: ({ state, turnsOnly, ...key }) => [
+      calls: ({ state, metadata, turnsOnly, ...key }) => [
         { method: 'getSession', request: key },
-        { method: 'createSession', request: { ...key, state, turnsOnly } },
+        { method: 'createSession', request: { ...key, state, metadata, turnsOnly } },
       ],
       replies: (result) => ({ getSession: undefined, createSession: result }),
       // Another caller created the session meanwhile, so the client reads it again.

@@ -9,6 +9,7 @@ import type {
 import type { Case, Operations } from './operation-types.js';
 import {
   FULL_EVENT,
+  FULL_METADATA,
   FULL_SESSION,
   FULL_SUMMARY,
   JSON_VALUES,
@@ -83,11 +84,12 @@ function stateCases<Owner extends object>(
   ];
 }
 
-const CREATE = { ...IDS, state: 'everywhere', turnsOnly: 'everywhere' } as const;
+const CREATE = { ...IDS, state: 'everywhere', metadata: 'everywhere', turnsOnly: 'everywhere' } as const;
 const CREATE_CASES = [
-  { title: 'all fields', request: { ...KEY, state: JSON_VALUES, turnsOnly: true } },
+  { title: 'all fields', request: { ...KEY, state: JSON_VALUES, metadata: FULL_METADATA, turnsOnly: true } },
   { title: 'no need of turns', request: { ...KEY, state: JSON_VALUES, turnsOnly: false } },
   { title: 'an empty state', request: { ...KEY, state: {} } },
+  { title: 'metadata alone', request: { ...KEY, metadata: { title: 'Order 7' } } },
 ];
 
 /** Every operation that clients reach, with the requests that all transports have to pass on exactly. */

@@ -1,5 +1,5 @@
 import { Session } from '../../src/index.js';
-import type { LoggedEvent } from '../../src/index.js';
+import type { LoggedEvent, SessionMetadata } from '../../src/index.js';
 import type { SessionRecord } from '../../src/storage.js';
 import type { SessionSummary } from '../../src/summarizer/index.js';
 
@@ -68,6 +68,12 @@ export const JSON_VALUES: Record<string, unknown> = JSON.parse(`{
   "ключ": "значение", "😀": "key"
 }`) as Record<string, unknown>;
 
+/** Metadata with all fields, and with names that objects treat specially. */
+export const FULL_METADATA: SessionMetadata = JSON.parse(`{
+  "title": "Order 7 \u2028 😀", "status": "open", "tags": ["__proto__", "a:b", "é"],
+  "labels": { "region": "eu", "__proto__": "x" }, "fields": { "cart": { "items": [null, 0.1] }, "__proto__": { "polluted": true }, "10": 1 }
+}`) as SessionMetadata;
+
 /** An event with all fields that are known, and with unknown ones. */
 export const FULL_EVENT = {
   id: 'event/1 ä',
@@ -87,6 +93,7 @@ export const FULL_EVENT = {
   actions: {
     stateDelta: JSON_VALUES,
     stateRemovals: ['draft', 'user:old', ''],
+    metadataDelta: { title: null, tags: { add: ['a:b'], remove: [] }, labels: { region: null }, fields: JSON_VALUES },
     artifactDelta: { 'report.pdf': 2 },
     skipSummarization: false,
     transferToAgent: 'billing',
@@ -124,6 +131,7 @@ export const FULL_SESSION = {
   saveKey: 'shop%20%F0%9F%98%80/ann%3F',
   createTime: 1_767_225_599_001,
   state: JSON_VALUES,
+  metadata: FULL_METADATA,
   events: [STORED_EVENT, SMALL_EVENT],
   eventsTruncated: true,
   turnsOnly: true,
@@ -140,6 +148,7 @@ export const SMALL_SESSION = {
   saveKey: 'shop/ann',
   createTime: 0,
   state: {},
+  metadata: { tags: [], labels: {}, fields: {} } as SessionMetadata,
   events: [] as LoggedEvent[],
   lastUpdateTime: 0,
   version: 0,
@@ -168,7 +177,7 @@ export function sessionOf(json: SessionJson): Session {
     counters: { turns: conversationCount },
     turnsOnly: 'turnsOnly' in json,
   };
-  const session = new Session(record as unknown as SessionRecord, json.state, [...json.events]);
+  const session = new Session(record as unknown as SessionRecord, json.state, [...json.events], json.metadata);
   if ('eventsTruncated' in json) session.eventsTruncated = true;
   jsonOfSessions.set(session, json);
   return session;

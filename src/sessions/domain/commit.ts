@@ -3,6 +3,7 @@ import type { Counters } from './counters.js';
 import type { Lifetimes } from './expiry.js';
 import type { SessionKey } from './ids.js';
 import type { CommitEvent } from './initial-log.js';
+import type { MetadataChange } from './metadata-entries.js';
 import type { SessionRecord } from './session-record.js';
 import type { ViewMarks } from './view-marks.js';
 
@@ -46,6 +47,8 @@ export interface Commit {
   /** The changes of all events together: each key is set or removed once. */
   readonly upserts: readonly Upsert[];
   readonly removals: readonly Removal[];
+  /** Changes of the session's metadata, at most one for each name. Default: none. */
+  readonly metadata?: readonly MetadataChange[] | undefined;
   readonly counterIncrements: Counters;
   /** The new marks, if the commit changes them. Such a commit has one event. */
   readonly marks?: ViewMarks | undefined;
@@ -93,5 +96,7 @@ export type AppendOutcome =
   | { readonly kind: 'turnRequired' }
   /** `expectedVersion` did not hold. */
   | { readonly kind: 'stale'; readonly lastSeq: number }
+  /** The session cannot have that much metadata: see `metadataAfter`. Checked last. */
+  | { readonly kind: 'full' }
   /** `lastSeq` or `marksSeq` did not hold: read again and retry. */
   | { readonly kind: 'overtaken' };

@@ -1,6 +1,7 @@
 import type { Content } from './content.js';
 import { randomId } from './clock.js';
 import { setField } from './json-value.js';
+import type { MetadataDelta } from './metadata.js';
 
 /** A summary that replaces the events `fromSeq` to `toSeq`. The event with this action holds the text. */
 export interface Compaction {
@@ -19,6 +20,8 @@ export interface Rewind {
 export interface EventActionsInput {
   stateDelta?: Record<string, unknown>;
   stateRemovals?: string[];
+  /** Changes of the session's metadata. */
+  metadataDelta?: MetadataDelta;
   artifactDelta?: Record<string, number>;
   skipSummarization?: boolean;
   transferToAgent?: string;

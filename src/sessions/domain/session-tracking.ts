@@ -4,9 +4,11 @@ import { InvalidInputError } from './errors.js';
 import { isSummary } from './event-inspection.js';
 import type { LoggedEvent } from './event.js';
 import { LoadedView, type ViewSource, isCutting } from './loaded-view.js';
+import type { MetadataChange, MetadataText } from './metadata-entries.js';
 import { SeqSet } from './seq-ranges.js';
 import type { SessionRecord } from './session-record.js';
 import type { Session } from './session.js';
+import { TrackedMetadata } from './tracked-metadata.js';
 import type { GetSessionConfig } from './view-config.js';
 import type { ViewItem } from './view-item.js';
 import type { ViewFilter } from './view.js';
@@ -15,6 +17,8 @@ import type { ViewFilter } from './view.js';
 export interface AppliedCommit {
   readonly seq: number;
   readonly changes: StateChanges;
+  /** Default: none. */
+  readonly metadata?: readonly MetadataChange[] | undefined;
   readonly record: SessionRecord;
   /** The last event before it that was not a summary, if known. */
   readonly previousTipSeq?: number | undefined;
@@ -26,6 +30,7 @@ interface TrackedSession {
   view: LoadedView;
   /** The newest event that set each key, for keys set after `version`. */
   readonly keySeqs: Map<string, number>;
+  readonly metadata: TrackedMetadata;
   /** The applied commits after `version`. */
   readonly appliedSeqs: SeqSet;
   /** The same, with the summaries directly before them, which make no writer stale. */
@@ -37,11 +42,17 @@ interface TrackedSession {
 
 const trackedSessions = new WeakMap<Session, TrackedSession>();
 
-export function trackSession(session: Session, record: SessionRecord, source: ViewSource): void {
+export function trackSession(
+  session: Session,
+  record: SessionRecord,
+  source: ViewSource,
+  metadata: MetadataText = '',
+): void {
   trackedSessions.set(session, {
     incarnation: record.incarnation,
     view: new LoadedView(source),
     keySeqs: new Map(),
+    metadata: new TrackedMetadata(metadata),
     appliedSeqs: new SeqSet(),
     coveredSeqs: new SeqSet(),
     viewSeq: record.lastSeq,
@@ -77,6 +88,7 @@ export function applyCommit(session: Session, commit: AppliedCommit): void {
   const known = trackedSessions.get(session);
   if (!known || !isUnseen(session, commit.seq)) return;
   applyState(session, known, commit);
+  applyMetadata(session, known, commit);
   applyRecord(session, known, commit.record);
   known.appliedSeqs.add(commit.seq - 1, commit.seq);
   known.coveredSeqs.add(commit.previousTipSeq ?? commit.seq - 1, commit.seq);
@@ -156,6 +168,16 @@ function applyState(session: Session, { keySeqs }: TrackedSession, { changes, se
   for (const key of [...Object.keys(newest.stateDelta), ...newest.stateRemovals]) keySeqs.set(key, seq);
 }
 
+function applyMetadata(
+  session: Session,
+  { metadata }: TrackedSession,
+  { metadata: changes = [], seq }: AppliedCommit,
+): void {
+  if (changes.length === 0) return;
+  metadata.apply(changes, seq);
+  session.metadata = metadata.current;
+}
+
 function applyRecord(session: Session, known: TrackedSession, record: SessionRecord): void {
   if (record.lastSeq <= known.recordSeq) return;
   known.recordSeq = record.lastSeq;
@@ -164,8 +186,9 @@ function applyRecord(session: Session, known: TrackedSession, record: SessionRec
 }
 
 /** The version skips gaps that consist of summaries, since they hide nothing from a writer. */
-function advanceVersion(session: Session, { coveredSeqs, appliedSeqs, keySeqs }: TrackedSession): void {
+function advanceVersion(session: Session, { coveredSeqs, appliedSeqs, keySeqs, metadata }: TrackedSession): void {
   session.version = coveredSeqs.endOfRunFrom(session.version);
   appliedSeqs.removeUpTo(session.version);
   for (const [key, seq] of keySeqs) if (seq <= session.version) keySeqs.delete(key);
+  metadata.forgetSeqsUpTo(session.version);
 }

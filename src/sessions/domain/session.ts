@@ -1,7 +1,9 @@
 import { State } from '../../state/state.js';
 import { InvalidInputError } from './errors.js';
 import type { LoggedEvent } from './event.js';
+import type { SessionMetadata } from './metadata.js';
 import { type SessionKey, assertId, checkedSessionKey, saveKeyOf } from './ids.js';
+import { sessionMetadata } from './session-metadata.js';
 import type { SessionRecord } from './session-record.js';
 
 /**
@@ -22,6 +24,8 @@ export class Session {
   readonly createTime: number;
   /** All scopes merged, keys with their prefixes. */
   readonly state: State;
+  /** Title, status, tags, labels and own fields. Changed by events with `actions.metadataDelta`. */
+  metadata: SessionMetadata;
   events: LoggedEvent[];
   /** `true` if older events of the view were omitted because of their size; `listEvents` returns them. */
   declare eventsTruncated?: true;
@@ -33,13 +37,19 @@ export class Session {
   /** Number of user messages that are not rewound. */
   conversationCount: number;
 
-  constructor(record: SessionRecord, state: Record<string, unknown>, events: LoggedEvent[]) {
+  constructor(
+    record: SessionRecord,
+    state: Record<string, unknown>,
+    events: LoggedEvent[],
+    metadata: SessionMetadata = sessionMetadata([]),
+  ) {
     this.id = record.sessionId;
     this.appName = record.appName;
     this.userId = record.userId;
     this.saveKey = saveKeyOf(record.appName, record.userId);
     this.createTime = record.createTime;
     this.state = new State(state);
+    this.metadata = metadata;
     this.events = events;
     this.lastUpdateTime = record.lastUpdateTime;
     this.version = record.lastSeq;

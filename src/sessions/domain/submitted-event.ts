@@ -9,8 +9,11 @@ import { type Event, type EventInput, isTimestampGiven } from './event.js';
 import { assertAuthor, assertEventShape } from './event-shape.js';
 import { assertId } from './ids.js';
 import { jsonCopyOf } from './json-value.js';
+import { metadataChanges } from './metadata.js';
+import type { MetadataChange } from './metadata-entries.js';
 import { type ComparedEvent, eventDigest } from './same-event.js';
 import { submittedChanges } from './submitted-changes.js';
+import { submittedMetadataDelta } from './submitted-metadata.js';
 import { epochMilliseconds } from './timestamps.js';
 
 /** A validated event, with the data derived from it. */
@@ -23,6 +26,8 @@ export interface SubmittedEvent extends ComparedEvent {
   readonly counts: Counters;
   /** Changes of the stored scopes. */
   readonly changes: StateChanges;
+  /** Changes of the session's metadata. */
+  readonly metadata: readonly MetadataChange[];
   /** Changes of `temp:` keys, which only the caller's session object gets. */
   readonly temp: StateChanges;
 }
@@ -37,11 +42,12 @@ interface Surroundings {
 export function submitEvent(input: EventInput, { limits, clock, newId }: Surroundings): SubmittedEvent {
   assertEventShape(input);
   if (input.partial) throw new InvalidInputError('a partial event is never stored', '$.partial');
-  const { stateDelta, stateRemovals, ...actions } = input.actions ?? {};
+  const { stateDelta, stateRemovals, metadataDelta: givenMetadata, ...actions } = input.actions ?? {};
   const changes = submittedChanges(stateDelta, stateRemovals, '$.actions', limits);
   const stored = filterChanges(changes, (key) => !isTempKey(key));
-  if (actions.compaction && hasChanges(changes)) {
-    throw new InvalidInputError('a summary must not change state', '$.actions');
+  const metadataDelta = submittedMetadataDelta(givenMetadata, '$.actions.metadataDelta', limits);
+  if (actions.compaction && (hasChanges(changes) || metadataDelta)) {
+    throw new InvalidInputError('a summary must not change state or metadata', '$.actions');
   }
 
   const { seq: _assignedByTheStore, ...fields } = input;
@@ -52,7 +58,7 @@ export function submitEvent(input: EventInput, { limits, clock, newId }: Surroun
     ...said,
     id,
     invocationId: said.invocationId ?? '',
-    actions: { ...said.actions, ...storedFields(stored) },
+    actions: { ...said.actions, ...storedFields(stored), ...(metadataDelta && { metadataDelta }) },
     timestamp: timestamp ?? clock.now(),
   } as Event;
   assertAuthor(event);
@@ -66,6 +72,7 @@ export function submitEvent(input: EventInput, { limits, clock, newId }: Surroun
     anchor: isAnchor(event),
     counts: countsOf(event),
     changes: stored,
+    metadata: metadataDelta ? metadataChanges(metadataDelta) : [],
     temp: filterChanges(changes, isTempKey),
   };
 }

@@ -11,7 +11,7 @@ export interface WriteDescription {
   readonly roles: readonly string[];
   /** The field names of the parts: `text`, `inlineData`, `functionCall`, `thought` and so on. */
   readonly content: readonly string[];
-  /** The fields of `actions`, such as `transferToAgent`; the operations `rewind`, `fork`, `summary` and `turn`; and `turnsOnly`. */
+  /** The fields of `actions`, such as `transferToAgent`; the operations `rewind`, `fork`, `summary` and `turn`; `turnsOnly`; and `metadataDelta`, also for the metadata of a new session. */
   readonly controls: readonly string[];
   /** Other fields of the event that have a value, such as `branch` or `usageMetadata`. */
   readonly fields: readonly string[];
@@ -28,6 +28,8 @@ export interface UncheckedWrite {
   readonly events?: unknown;
   readonly stateDelta?: unknown;
   readonly stateRemovals?: unknown;
+  /** The metadata of a session to create. */
+  readonly metadata?: unknown;
   /** Effects of the operation besides the caller's event. */
   readonly controls?: readonly string[] | undefined;
 }
@@ -42,13 +44,8 @@ const PLAIN_FIELDS = new Set(['id', 'seq', 'invocationId', 'timestamp', 'partial
  * @example
  * describeWrite({ event: { author: 'user', content: { parts: [{ text: 'Hello' }] } } }).content; // ['text']
  */
-export function describeWrite({
-  event,
-  events,
-  stateDelta,
-  stateRemovals,
-  controls = [],
-}: UncheckedWrite): WriteDescription {
+export function describeWrite(write: UncheckedWrite): WriteDescription {
+  const { event, events, stateDelta, stateRemovals, metadata, controls = [] } = write;
   const described = [...listOf(event), ...(Array.isArray(events) ? events : listOf(events))].map(describeEvent);
   const stateKeys = unique([
     ...keysOf(stateDelta, stateRemovals),
@@ -60,7 +57,7 @@ export function describeWrite({
     authors: namesOf('authors'),
     roles: namesOf('roles'),
     content: namesOf('content'),
-    controls: unique([...controls, ...namesOf('controls')]),
+    controls: unique([...controls, ...tellingNames({ metadataDelta: metadata }, []), ...namesOf('controls')]),
     fields: namesOf('fields'),
     stateKeys,
     stateScopes: unique(stateKeys.map((key) => splitStateKey(key).scope)),

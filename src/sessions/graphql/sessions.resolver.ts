@@ -50,7 +50,9 @@ export class SessionsResolver {
     const config = requestedEvents(info);
     const read = (): Promise<Session | undefined> => this.sessions.getSession({ ...key, config });
     // Its events are counted in `events`.
-    const session = await ResponseBudget.of(info).read(read, (found) => costOf(found ? [found.state] : [], info));
+    const session = await ResponseBudget.of(info).read(read, (found) =>
+      costOf(found ? [[found.state, found.metadata]] : [], info),
+    );
     return session ? sessionNode(session, config) : null;
   }
 

@@ -3,6 +3,7 @@ import { isRewind, isSummary } from '../domain/event-inspection.js';
 import type { LoggedEvent } from '../domain/event.js';
 import type { SessionKey } from '../domain/ids.js';
 import type { LoadedView } from '../domain/loaded-view.js';
+import { metadataChanges } from '../domain/metadata.js';
 import type { SessionRecord } from '../domain/session-record.js';
 import {
   applyCommit,
@@ -61,7 +62,8 @@ async function applyAppend(
   const unseen = events.filter(({ event }) => isUnseen(session, event.seq));
   for (const { event, temp, previousTipSeq } of events) {
     applyTempState(session, temp);
-    applyCommit(session, { seq: event.seq, changes: ownChanges(event), record, previousTipSeq });
+    const metadata = metadataChanges(event.actions.metadataDelta ?? {});
+    applyCommit(session, { seq: event.seq, changes: ownChanges(event), metadata, record, previousTipSeq });
   }
   if (unseen.length === 0) return;
   const filter = appendFilter(env);

@@ -1,6 +1,7 @@
 import type { AppendOutcome, Commit, StoredEvent } from '../domain/commit.js';
 import {
   EventConflictError,
+  LimitExceededError,
   SessionNotFoundError,
   SessionsError,
   StaleSessionError,
@@ -9,6 +10,7 @@ import {
   TurnRequiredError,
 } from '../domain/errors.js';
 import type { EventInput, LoggedEvent } from '../domain/event.js';
+import { metadataLimitText } from '../domain/metadata-entries.js';
 import { isSameEvent, timestampOf } from '../domain/same-event.js';
 import type { Session } from '../domain/session.js';
 import { loggedEvent } from '../domain/stored-json.js';
@@ -45,14 +47,15 @@ export async function completeAppend(
   outcome: AppendOutcome,
   session?: Session,
 ): Promise<CompletedAppend> {
-  const stored = acceptedOutcome(outcome, append.commit);
+  const stored = acceptedOutcome(outcome, append);
   const events = stored.kind === 'seen' ? originalsOf(env, append, stored) : newEventsOf(append, stored);
   if (stored.kind === 'appended') startAfterAppend(env, append, stored, events);
   if (session) await updateSessionObject(env, session, { key: append.key, events, record: stored.record });
   return { events: events.map(({ event }) => event), duplicate: stored.kind === 'seen' };
 }
 
-function acceptedOutcome(outcome: AppendOutcome, { key, preconditions }: Commit): Appended | Seen {
+function acceptedOutcome(outcome: AppendOutcome, { key, events, commit }: PreparedAppend): Appended | Seen {
+  const { preconditions } = commit;
   switch (outcome.kind) {
     case 'appended':
       return outcome;
@@ -66,6 +69,11 @@ function acceptedOutcome(outcome: AppendOutcome, { key, preconditions }: Commit)
       throw new TurnRequiredError(key.sessionId);
     case 'stale':
       throw new StaleSessionError(preconditions.expectedVersion ?? outcome.lastSeq, outcome.lastSeq);
+    case 'full': {
+      const [first] = events;
+      const path = first && events.length === 1 ? `${first.path}.actions.metadataDelta` : '$.events';
+      throw new LimitExceededError(metadataLimitText(), path);
+    }
     case 'overtaken':
       throw new Error('Only summaries and rewinds can be overtaken, and they try again');
   }

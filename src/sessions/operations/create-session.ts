@@ -4,9 +4,12 @@ import { SessionExistsError } from '../domain/errors.js';
 import { checkedFlag } from '../domain/flag.js';
 import { checkedSessionKey, isBlank } from '../domain/ids.js';
 import { EMPTY_SOURCE } from '../domain/loaded-view.js';
+import { type SessionMetadataInput, metadataChanges } from '../domain/metadata.js';
+import { metadataAfter } from '../domain/metadata-entries.js';
 import type { Session } from '../domain/session.js';
 import { stateWrites } from '../domain/stored-json.js';
 import { submittedState } from '../domain/submitted-changes.js';
+import { submittedMetadata } from '../domain/submitted-metadata.js';
 import { type SessionEnvironment, announce, lifetimes } from '../session-environment.js';
 import type { CreateRequest } from '../storage/session-storage.js';
 import { openSession } from './open-session.js';
@@ -19,6 +22,8 @@ export interface CreateSessionRequest {
   sessionId?: string | undefined;
   /** Initial state; `user:` and `app:` keys go to the shared scopes, `temp:` keys are dropped. */
   state?: Record<string, unknown> | undefined;
+  /** Title, status, tags, labels and own fields. Events change them later, by `actions.metadataDelta`. */
+  metadata?: SessionMetadataInput | undefined;
   /** Accept only writes that name a turn, and summaries. Default: `false`. */
   turnsOnly?: boolean | undefined;
 }
@@ -38,6 +43,7 @@ export function prepareSession(env: SessionEnvironment, request: CreateSessionRe
   const sessionId = isBlank(request.sessionId) ? env.newId() : (request.sessionId as string);
   const key = checkedSessionKey({ appName, userId, sessionId });
   const state = submittedState(request.state, '$.state', env.limits);
+  const metadata = submittedMetadata(request.metadata, '$.metadata', env.limits);
   const changes = { stateDelta: state, stateRemovals: [] };
   const inScope = (...scopes: string[]) => filterChanges(changes, (name) => scopes.includes(splitStateKey(name).scope));
   return {
@@ -45,6 +51,7 @@ export function prepareSession(env: SessionEnvironment, request: CreateSessionRe
     baseState: JSON.stringify(inScope('session').stateDelta),
     turnsOnly: checkedFlag(request.turnsOnly, 'turnsOnly'),
     upserts: stateWrites(inScope('session', 'user', 'app')).upserts,
+    ...(metadata && { metadata: metadataAfter('', metadataChanges(metadata)) }),
   };
 }
 

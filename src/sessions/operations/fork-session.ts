@@ -5,6 +5,7 @@ import { type SessionKey, assertId, checkedSessionKey, isBlank } from '../domain
 import type { InitialLog } from '../domain/initial-log.js';
 import type { LoadedConversation } from '../domain/loaded-view.js';
 import { LogReplay } from '../domain/log-replay.js';
+import type { MetadataText } from '../domain/metadata-entries.js';
 import { optionalCount } from '../domain/optional-count.js';
 import { isInRanges } from '../domain/seq-ranges.js';
 import { type SessionRecord, retentionProblem } from '../domain/session-record.js';
@@ -36,10 +37,11 @@ export async function forkSession(env: SessionEnvironment, request: ForkSessionR
   const newId = isBlank(request.newSessionId) ? env.newId() : request.newSessionId;
   assertId(newId, 'newSessionId');
 
-  const { log, baseState, state, turnsOnly } = await readFork(env, key, atSeq);
+  const { log, baseState, state, metadata, turnsOnly } = await readFork(env, key, atSeq);
   const { upserts } = stateWrites({ stateDelta: state, stateRemovals: [] });
   const newKey = { ...key, sessionId: newId };
-  const stored = await env.storage.create({ key: newKey, baseState, upserts, expiry: lifetimes(env), log, turnsOnly });
+  const start = { baseState, upserts, metadata, log, turnsOnly };
+  const stored = await env.storage.create({ key: newKey, ...start, expiry: lifetimes(env) });
   if (!stored) throw new SessionExistsError(newId);
   announce(env, newKey);
   // A read would truncate the view, so return that.
@@ -59,16 +61,17 @@ function notThere(sessionId: string): never {
   throw new SessionNotFoundError(sessionId);
 }
 
-async function readFork(
-  env: SessionEnvironment,
-  key: SessionKey,
-  atSeq: number | undefined,
-): Promise<Fork & Pick<SessionRecord, 'turnsOnly'>> {
+/** Metadata describes the session, not a moment, so a fork of any moment gets the current one. */
+interface ForkedSession extends Fork, Pick<SessionRecord, 'turnsOnly'> {
+  readonly metadata: MetadataText | undefined;
+}
+
+async function readFork(env: SessionEnvironment, key: SessionKey, atSeq: number | undefined): Promise<ForkedSession> {
   let lastSeq = 0;
   for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const read = await env.storage.read({ key, withBase: true });
+    const read = await env.storage.read({ key, withBase: true, withMetadata: true });
     if (!read) throw new SessionNotFoundError(key.sessionId);
-    const { record, baseState = '{}' } = read;
+    const { record, metadata, baseState = '{}' } = read;
     const moment = atSeq ?? record.lastSeq;
     const problem = retentionProblem(record, moment, 'atSeq');
     if (problem) throw problem;
@@ -80,7 +83,7 @@ async function readFork(
       forked.add(stored);
       missing--;
     }
-    if (missing === 0) return { ...forked.finish(), turnsOnly: record.turnsOnly };
+    if (missing === 0) return { ...forked.finish(), metadata, turnsOnly: record.turnsOnly };
     lastSeq = record.lastSeq;
   }
   throw new StaleSessionError(atSeq ?? lastSeq, lastSeq);

@@ -7,13 +7,7 @@ import { checkedFlag, checkedLimit, checkedOffset, checkedOrder, checkedOrderBy 
 import type { Session } from '../domain/session.js';
 import { type SessionEnvironment, readFilter } from '../session-environment.js';
 import { positionOf } from '../storage/list-order.js';
-import type {
-  ListOrderBy,
-  ListRequest,
-  ListedSession,
-  SessionStorage,
-  StoredState,
-} from '../storage/session-storage.js';
+import type { ListOrderBy, ListRequest, ListedSession, SessionStorage } from '../storage/session-storage.js';
 import { openSession } from './open-session.js';
 import { sourceWithoutEvents } from './read-view.js';
 
@@ -50,7 +44,7 @@ export interface SessionPage {
 }
 
 /**
- * A page of sessions. It is shorter if their state is large. Pages by `page` or `offset` cannot be shorter, since the next
+ * A page of sessions. It is shorter if their state and metadata are large. Pages by `page` or `offset` cannot be shorter, since the next
  * page would skip sessions.
  *
  * @throws LimitExceededError if a page by `page` or `offset` is too large
@@ -70,8 +64,8 @@ export async function listSessions(env: SessionEnvironment, request: ListSession
   const { listed, isMore, isCut, total } = await readPage(env.storage, wanted, limit, maxPageBytes);
   if (isCut && offset !== undefined) throw new LimitExceededError(tooLarge(maxPageBytes), 'limit');
   const filter = readFilter(env);
-  const sessions = listed.map(({ record, state }) =>
-    openSession({ record, ...(withState && { state }) }, [], sourceWithoutEvents(record, filter)),
+  const sessions = listed.map(({ record, metadata, state }) =>
+    openSession({ record, metadata, ...(withState && { state }) }, [], sourceWithoutEvents(record, filter)),
   );
   const last = listed.at(-1)?.record;
   const cursor = last && new ListCursor(orderBy, order, last[orderBy], last.userId, last.sessionId);
@@ -108,7 +102,7 @@ async function readPage(
     const result = await storage.list({ ...wanted, ...place, limit: size + 1 });
     total ??= result.total;
     for (const session of result.sessions.slice(0, size)) {
-      if (wanted.withState && !budget.take(stateBytes(session.state))) {
+      if (!budget.take(bytesOf(session))) {
         return { listed, isMore: true, isCut: true, total };
       }
       listed.push(session);
@@ -120,8 +114,8 @@ async function readPage(
   }
 }
 
-function stateBytes({ session, user, app }: StoredState): number {
-  return entriesBytes(session) + entriesBytes(user) + entriesBytes(app);
+function bytesOf({ metadata, state: { session, user, app } }: ListedSession): number {
+  return Buffer.byteLength(metadata) + entriesBytes(session) + entriesBytes(user) + entriesBytes(app);
 }
 
 function tooLarge(maxBytes: number): string {

@@ -1,4 +1,6 @@
 import type { ViewSource } from '../domain/loaded-view.js';
+import { metadataEntries } from '../domain/metadata-entries.js';
+import { sessionMetadata } from '../domain/session-metadata.js';
 import { trackSession } from '../domain/session-tracking.js';
 import { Session } from '../domain/session.js';
 import { stateRecord } from '../domain/stored-json.js';
@@ -7,7 +9,7 @@ import type { StoredSession, StoredState } from '../storage/session-storage.js';
 
 /** Creates the session object for a caller. */
 export function openSession(
-  { record, state }: Pick<StoredSession, 'record' | 'state'>,
+  { record, state, metadata = '' }: Pick<StoredSession, 'record' | 'state' | 'metadata'>,
   view: readonly ViewItem[],
   source: ViewSource,
 ): Session {
@@ -15,8 +17,9 @@ export function openSession(
     record,
     state ? mergedState(state) : {},
     view.map(({ event }) => event),
+    sessionMetadata(metadataEntries(metadata)),
   );
-  trackSession(session, record, source);
+  trackSession(session, record, source, metadata);
   return session;
 }
 

@@ -7,6 +7,7 @@ import { assertEventShape } from '../domain/event-shape.js';
 import { type EventInput, keepFilledInTimestamp } from '../domain/event.js';
 import type { SessionKey } from '../domain/ids.js';
 import { underPath } from '../domain/input-paths.js';
+import { foldMetadata } from '../domain/metadata-entries.js';
 import { stateWrites } from '../domain/stored-json.js';
 import { type SubmittedEvent, submitEvent } from '../domain/submitted-event.js';
 import { type SessionEnvironment, lifetimes } from '../session-environment.js';
@@ -71,6 +72,7 @@ function commitOf(
   submitted: readonly SubmittedEvent[],
   preconditions: Preconditions,
 ): Commit {
+  const metadata = foldMetadata(submitted.map((one) => one.metadata));
   return {
     key,
     events: submitted.map(({ event, digest, anchor, payload }) => ({
@@ -81,6 +83,7 @@ function commitOf(
       payload,
     })),
     ...stateWrites(foldChanges(submitted.map(({ changes }) => changes))),
+    ...(metadata.length > 0 && { metadata }),
     counterIncrements: submitted.map(({ counts }) => counts).reduce(addCounters, NO_COUNTS),
     // Summaries do not renew a session.
     expiry: submitted.some(({ event }) => isSummary(event)) ? undefined : lifetimes(env),

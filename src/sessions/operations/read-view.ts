@@ -41,7 +41,7 @@ export async function readView(
   filter: ViewFilter,
   { config = {}, isForOneRead = false, maxBytes = Infinity }: ViewReadingOptions = {},
 ): Promise<ReadView | undefined> {
-  const request = { key, withState: true, withSummary: true };
+  const request = { key, withState: true, withMetadata: true, withSummary: true };
   const window = firstWindow(filter, config);
   if (!window) {
     const stored = await storage.read(request);

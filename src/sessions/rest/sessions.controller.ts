@@ -208,9 +208,9 @@ export class SessionsController {
     return { ...rest, ...(isWalked && { nextCursor }), sessions: found.sessions.map(viewOf) };
   }
 
-  async #create(owner: UserParams, { sessionId, state, turnsOnly }: CreateSessionBody): Promise<Session> {
+  async #create(owner: UserParams, { sessionId, state, metadata, turnsOnly }: CreateSessionBody): Promise<Session> {
     const initial = state as Record<string, unknown> | undefined;
-    return this.sessions.createSession({ ...owner, sessionId, state: initial, turnsOnly });
+    return this.sessions.createSession({ ...owner, sessionId, state: initial, metadata, turnsOnly });
   }
 }
 

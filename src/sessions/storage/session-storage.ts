@@ -2,6 +2,7 @@ import type { AppendOutcome, Commit, StoredEvent, Upsert, Removal } from '../dom
 import type { Lifetime, Lifetimes } from '../domain/expiry.js';
 import type { SessionKey, StateOwner } from '../domain/ids.js';
 import type { InitialLog } from '../domain/initial-log.js';
+import type { MetadataText } from '../domain/metadata-entries.js';
 import type { SeqRange } from '../domain/seq-ranges.js';
 import type { SessionRecord } from '../domain/session-record.js';
 import type { TurnOutcome, TurnRequest } from '../domain/turn.js';
@@ -26,6 +27,8 @@ export interface CreateRequest {
   readonly baseState: string;
   readonly upserts: readonly Upsert[];
   readonly expiry: Lifetimes;
+  /** Default: none. */
+  readonly metadata?: MetadataText | undefined;
   /** The initial log, stored together with the session. Default: empty. */
   readonly log?: InitialLog | undefined;
   /** Whether events need a turn. Default `false`. */
@@ -59,6 +62,8 @@ export interface ReadRequest {
   readonly window?: EventWindow | undefined;
   /** Whether to read the state of all scopes. */
   readonly withState?: boolean;
+  /** Whether to read the metadata. */
+  readonly withMetadata?: boolean;
   /** Whether to read the current summary. */
   readonly withSummary?: boolean;
   /** Whether to read the base state. */
@@ -75,6 +80,7 @@ export interface StoredSession {
   readonly state?: StoredState;
   /** When the shared scopes expire, if they exist. */
   readonly scopeExpiry?: { readonly user?: number; readonly app?: number };
+  readonly metadata?: MetadataText;
   readonly summary?: StoredEvent;
   readonly baseState?: string;
 }
@@ -104,9 +110,10 @@ export interface ListRequest extends StateOwner {
   readonly withState?: boolean;
 }
 
-/** A session in a list: its record and its state, no events. */
+/** A session in a list: its record, its metadata and its state, no events. */
 export interface ListedSession {
   readonly record: SessionRecord;
+  readonly metadata: MetadataText;
   readonly state: StoredState;
 }
 
@@ -180,10 +187,10 @@ export interface SessionStorage {
   readonly changes?: SessionChanges;
   /**
    * Creates a session, and replaces an expired one of the same id. Returns `undefined` if a live one exists. The result
-   * contains no events.
+   * contains state and metadata, but no events.
    */
   create(request: CreateRequest): Promise<StoredSession | undefined>;
-  /** Writes the events, the state and the record of a commit, unless `refusalOf` refuses it. */
+  /** Writes all parts of a commit, unless `refusalOf` or `metadataAfter` refuses it. */
   append(commit: Commit): Promise<AppendOutcome>;
   /** Begins, renews or ends the turn of a session, as `turnOutcome` decides. Changes nothing else. */
   turn(request: TurnRequest): Promise<TurnOutcome>;

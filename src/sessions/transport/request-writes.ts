@@ -14,8 +14,9 @@ export const APPENDS_EVENT = ({ event }: Input): UncheckedWrite => ({ event: eve
 /** The request holds several events. Describes them all, so that a rule that refuses one refuses all. */
 export const APPENDS_EVENTS = ({ events }: Input): UncheckedWrite => ({ events: events ?? null });
 
-export const CREATES = ({ state, turnsOnly }: Input): UncheckedWrite => ({
+export const CREATES = ({ state, metadata, turnsOnly }: Input): UncheckedWrite => ({
   stateDelta: state,
+  metadata,
   controls: turnsOnly === true ? ['turnsOnly'] : [],
 });
 

@@ -12,6 +12,7 @@ import { history } from './history.js';
 import { idempotency } from './idempotency.js';
 import { limits } from './limits.js';
 import { lists } from './lists.js';
+import { metadata } from './metadata.js';
 import { narrowing } from './narrowing.js';
 import { ownership } from './ownership.js';
 import { parallel } from './parallel.js';
@@ -47,6 +48,7 @@ export const TOPICS = [
   saving,
   turns,
   sharedState,
+  metadata,
   anchors,
   tools,
   ages,

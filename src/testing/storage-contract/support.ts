@@ -79,7 +79,8 @@ export async function sessionWithEvents(storage: SessionStorage, count: number):
 
 /** The session, which has to be there. */
 export async function readSession(storage: SessionStorage, key: SessionKey = KEY): Promise<Required<StoredSession>> {
-  const read = await storage.read({ key, window: {}, withState: true, withSummary: true, withBase: true });
+  const everything = { withState: true, withMetadata: true, withSummary: true, withBase: true };
+  const read = await storage.read({ key, window: {}, ...everything });
   if (!read) throw new Error(`There is no session ${key.sessionId}`);
   return read as Required<StoredSession>;
 }

@@ -71,6 +71,18 @@ export function waysIn(value: unknown): (readonly [path: string, request: Refusa
       '$.customMetadata.bad',
       async (sessions) => sessions.appendEvent({ session: SESSION, event: { author: 'user', customMetadata: bad } }),
     ],
+    [
+      '$.metadata.fields.bad',
+      async (sessions) => sessions.createSession({ ...KEY, sessionId: 'new', metadata: { fields: bad } }),
+    ],
+    [
+      '$.actions.metadataDelta.fields.bad',
+      async (sessions) =>
+        sessions.appendEvent({
+          session: SESSION,
+          event: { author: 'user', actions: { metadataDelta: { fields: bad } } },
+        }),
+    ],
     ['$.stateDelta.bad', async (sessions) => sessions.updateUserState({ ...USER, stateDelta: bad })],
     ['$.stateDelta.bad', async (sessions) => sessions.updateAppState({ ...USER, stateDelta: bad })],
     [

@@ -1,6 +1,10 @@
+import { METADATA_LIMITS } from '../../../src/storage.js';
 import type { TestStore } from '../../support/stores.js';
 import { USER, expectRefusals, load, sharedSession, waysIn } from './harness.js';
 import { EXCESSIVE_VALUES, ILLEGAL_VALUES, LEGAL_VALUES } from './tables/values.js';
+
+/** A session has less metadata than state. */
+const METADATA_VALUES = LEGAL_VALUES.filter(([, value]) => JSON.stringify(value).length < METADATA_LIMITS.bytes / 3);
 
 export function acceptedValues(store: TestStore): void {
   describe('values', () => {
@@ -24,6 +28,21 @@ export function acceptedValues(store: TestStore): void {
       }
       expect(read.events[0]?.customMetadata?.v).toEqual(expected);
       expect(JSON.stringify(read.events[0]?.actions.stateDelta.w)).toBe(JSON.stringify(expected));
+    });
+
+    it.each(METADATA_VALUES)('%s comes back as a field of metadata', async (_name, ...[value, normalised]) => {
+      const expected = normalised === undefined ? value : normalised;
+      const { sessions } = await opened();
+      const session = await sessions.createSession({ ...USER, metadata: { fields: { v: value } } });
+      const actions = { metadataDelta: { fields: { w: value } } };
+      await sessions.appendEvent({ session, event: { author: 'user', actions } });
+      const read = await load(sessions, { ...USER, sessionId: session.id });
+      for (const { metadata } of [session, read]) {
+        for (const name of ['v', 'w']) {
+          expect(JSON.stringify(metadata.fields[name])).toBe(JSON.stringify(expected));
+          expect(metadata.fields[name]).toEqual(expected);
+        }
+      }
     });
   });
 }

@@ -1,3 +1,5 @@
+import type { MetadataDelta } from '../../../src/index.js';
+
 /** An event as a caller passes it. Only the fields that the rules use are declared. */
 export interface GivenEvent {
   id?: string;
@@ -8,6 +10,7 @@ export interface GivenEvent {
   actions?: {
     stateDelta?: Record<string, unknown>;
     stateRemovals?: string[];
+    metadataDelta?: MetadataDelta;
     compaction?: { fromSeq: number; toSeq: number };
     rewind?: { toSeq: number };
   };

@@ -1,5 +1,6 @@
 import { type Entry, isRewind, isSummary } from './entries.js';
 import { type Filter, filterView, tailOf } from './filter.js';
+import { type ModelMetadata, toldBy } from './metadata.js';
 import type { ModelSession } from './model-session.js';
 import { type Narrowing, isAfter, placeOf } from './narrowing.js';
 import { type Changes, type StateMap, changesOf, only, scopeOf } from './state.js';
@@ -26,6 +27,8 @@ export class ModelObject {
   isCertain = true;
   #now = 0;
   readonly #seqOfKey = new Map<string, number>();
+  readonly metadata: ModelMetadata;
+  readonly #seqOfThing = new Map<string, number>();
   readonly #pending = new Map<string, unknown>();
   /** The last `seq` of the log when the view was read. */
   #viewSeq: number;
@@ -36,6 +39,7 @@ export class ModelObject {
     public shown: Entry[],
     private loading: Loading = { narrowing: {}, leftOut: -1, fromSeq: undefined },
   ) {
+    this.metadata = new Map(session.metadata);
     this.version = session.lastSeq;
     this.#viewSeq = session.lastSeq;
     this.#known = session.view();
@@ -95,6 +99,13 @@ export class ModelObject {
     const fresh = { set: set.filter(([key]) => isNew(key)), removed: removed.filter(isNew) };
     this.#learnState(fresh);
     for (const key of [...fresh.set.map(([name]) => name), ...fresh.removed]) this.#seqOfKey.set(key, entry.seq);
+
+    for (const [thing, value] of toldBy(entry.event.actions?.metadataDelta)) {
+      if (entry.seq <= (this.#seqOfThing.get(thing) ?? 0)) continue;
+      this.#seqOfThing.set(thing, entry.seq);
+      if (value === undefined) this.metadata.delete(thing);
+      else this.metadata.set(thing, value);
+    }
 
     this.conversationCount = this.session.conversationCount;
     this.lastUpdateTime = this.session.lastUpdateTime;

@@ -1,4 +1,5 @@
 import { type Entry, isSummary } from './entries.js';
+import type { ModelMetadata } from './metadata.js';
 import { momentAfter, wholeView } from './moments.js';
 import { type Changes, type StateMap, apply, only, storedChangesOf } from './state.js';
 
@@ -19,6 +20,7 @@ export class ModelSession {
     readonly initial: Changes,
     now: number,
     public expiresAt: number,
+    readonly metadata: ModelMetadata,
   ) {
     this.createTime = now;
     this.lastUpdateTime = now;

@@ -1,5 +1,6 @@
 import { type Entry, isSummary } from './entries.js';
 import { type TtlSettings, expiryFrom, isAlive, renewIfDue } from './expiry.js';
+import { type ModelMetadata, applyMetadata } from './metadata.js';
 import { type ModelKey, ModelSession } from './model-session.js';
 import { SharedStates } from './shared-states.js';
 import { type Changes, type StateMap, changesOf, isEmpty, only, withoutPrefix } from './state.js';
@@ -18,9 +19,10 @@ export class ModelStore {
     this.apps = new SharedStates(ttl, ttl.appStateSeconds);
   }
 
-  create(key: ModelKey, initial: Changes, log: readonly Entry[] = []): ModelSession {
+  create(key: ModelKey, initial: Changes, metadata: ModelMetadata, log: readonly Entry[] = []): ModelSession {
     const now = this.clock.now();
-    const session = new ModelSession(key, initial, now, expiryFrom(now, this.ttl, this.ttl.sessionSeconds));
+    const expiry = expiryFrom(now, this.ttl, this.ttl.sessionSeconds);
+    const session = new ModelSession(key, initial, now, expiry, metadata);
     session.log.push(...log);
     this.#sessions.set(textOf(key), session);
     this.#renewShared(session);
@@ -77,6 +79,7 @@ export class ModelStore {
 
   commit(session: ModelSession, entry: Entry): void {
     session.log.push(entry);
+    applyMetadata(session.metadata, entry.event.actions?.metadataDelta);
     if (isSummary(entry)) return;
     session.lastUpdateTime = Math.max(session.lastUpdateTime, entry.appendedAt);
     session.expiresAt = expiryFrom(entry.appendedAt, this.ttl, this.ttl.sessionSeconds);

@@ -1,6 +1,8 @@
 import type { Entry, GivenEvent } from './entries.js';
 import { forkOf } from './forks.js';
+import type { SessionMetadataInput } from '../../../src/index.js';
 import type { Filter } from './filter.js';
+import { metadataFrom } from './metadata.js';
 import { ModelObject } from './model-object.js';
 import type { ModelKey, ModelSession } from './model-session.js';
 import { ModelStore, textOf } from './model-store.js';
@@ -37,10 +39,10 @@ export class Model {
     readonly store: ModelStore = new ModelStore(settings.ttl, clock),
   ) {}
 
-  create(key: ModelKey, state: Record<string, unknown> = {}): ModelObject {
+  create(key: ModelKey, state: Record<string, unknown> = {}, metadata?: SessionMetadataInput): ModelObject {
     assertChanges(state);
     if (this.store.live(key)) throw new Refusal('SESSION_EXISTS');
-    return this.open(this.store.create(key, changesOf({ stateDelta: state })));
+    return this.open(this.store.create(key, changesOf({ stateDelta: state }), metadataFrom(metadata)));
   }
 
   get(key: ModelKey, narrowing: Narrowing = {}): ModelObject | undefined {
@@ -58,7 +60,7 @@ export class Model {
     if (moment > source.lastSeq) throw new Refusal('INVALID_INPUT');
     if (this.store.live(newKey)) throw new Refusal('SESSION_EXISTS');
     const { initial, log } = forkOf(source.initial, source.log.slice(0, moment));
-    const fork = this.store.create(newKey, initial, log);
+    const fork = this.store.create(newKey, initial, new Map(source.metadata), log);
     return this.load(fork);
   }
 

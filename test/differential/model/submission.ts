@@ -1,4 +1,5 @@
 import type { GivenEvent } from './entries.js';
+import { assertMetadata, toldBy } from './metadata.js';
 import { Refusal } from './refusal.js';
 import { asJson, changesOf, isEmpty, only } from './state.js';
 
@@ -15,9 +16,11 @@ export function submissionOf(given: GivenEvent, assignedId: string): Submission 
   if (!given.author) throw new Refusal('INVALID_INPUT');
   assertChanges(given.actions?.stateDelta, given.actions?.stateRemovals);
   assertRange(given.actions?.compaction);
+  assertMetadata(given.actions?.metadataDelta);
   const { seq: _seq, ...fields } = asJson(given) as GivenEvent;
   const { set, removed } = only(changesOf(given.actions), 'session', 'user', 'app');
-  if (given.actions?.compaction && !isEmpty(changesOf(given.actions))) throw new Refusal('INVALID_INPUT');
+  const isChange = !isEmpty(changesOf(given.actions)) || toldBy(given.actions?.metadataDelta).length > 0;
+  if (given.actions?.compaction && isChange) throw new Refusal('INVALID_INPUT');
   const actions: GivenEvent['actions'] = { ...fields.actions, stateDelta: Object.fromEntries(set) };
   delete actions.stateRemovals;
   if (removed.length > 0) actions.stateRemovals = [...removed];

@@ -10,6 +10,8 @@ import {
   trackSession,
 } from '../../../src/sessions/domain/session-tracking.js';
 import { EMPTY_SOURCE, type ViewSource } from '../../../src/sessions/domain/loaded-view.js';
+import { metadataChanges } from '../../../src/sessions/domain/metadata.js';
+import { metadataAfter } from '../../../src/sessions/domain/metadata-entries.js';
 import { type SessionRecord, newRecord } from '../../../src/sessions/domain/session-record.js';
 import { Session } from '../../../src/sessions/domain/session.js';
 import { type ViewItem, viewItemOf } from '../../../src/sessions/domain/view-item.js';
@@ -23,8 +25,9 @@ const INCARNATION = 'unknown';
 /** Makes of a session as the routes show it the object that callers of the service hold. */
 export function sessionObject(remote: RemoteSession): Session {
   const record = recordOf(remote);
-  const session = new Session(record, remote.state, remote.events);
-  trackSession(session, record, sourceOf(remote));
+  const session = new Session(record, remote.state, remote.events, remote.metadata);
+  const changes = metadataChanges({ ...remote.metadata, tags: { add: remote.metadata.tags } });
+  trackSession(session, record, sourceOf(remote), metadataAfter('', changes));
   return session;
 }
 
@@ -46,6 +49,7 @@ export async function bringUpToDate(
   applyCommit(session, {
     seq: event.seq,
     changes: { stateDelta: stored.actions.stateDelta, stateRemovals: stored.actions.stateRemovals ?? [] },
+    metadata: metadataChanges(stored.actions.metadataDelta ?? {}),
     record: recordOf(remote),
     previousTipSeq: duplicate ? undefined : await tipBefore(client, key, session.version, event.seq),
   });

@@ -96,6 +96,9 @@ export class CreateSessionArguments extends UserArguments {
   @Field(() => JSON_SCALAR, { nullable: true, description: 'Initial state, in all scopes.' })
   state?: unknown;
 
+  @Field(() => JSON_SCALAR, { nullable: true, description: 'title, status, tags, labels (text by name) and fields.' })
+  metadata?: unknown;
+
   @Field(() => Boolean, { nullable: true, description: 'Accept only writes in a turn, and summaries.' })
   turnsOnly?: boolean;
 }

@@ -33,6 +33,11 @@ export class ListedSessionObject {
   @Field(() => JSON_SCALAR, { description: 'State of all scopes. Keys have their prefixes.' })
   state!: unknown;
 
+  @Field(() => JSON_SCALAR, {
+    description: 'title, status, tags, labels and fields; actions.metadataDelta changes them.',
+  })
+  metadata!: unknown;
+
   @Field(() => SAFE_INT_SCALAR, { description: 'Epoch milliseconds.' })
   createTime!: number;
 

@@ -2,6 +2,7 @@ import { ApiProperty, ApiPropertyOptional, OmitType, PartialType, getSchemaPath 
 import { Allow } from 'class-validator';
 import type { EventPage } from '../../operations/list-events.js';
 import { ApiObject } from './api-object.js';
+import { METADATA_DELTA } from './metadata.dto.js';
 import { STATE, STATE_REMOVALS } from './state.dto.js';
 
 const OBJECT = { type: 'object', additionalProperties: true } as const;
@@ -61,6 +62,9 @@ class EventActionsDto {
 
   @ApiPropertyOptional(STATE_REMOVALS)
   stateRemovals?: unknown;
+
+  @ApiNullable(METADATA_DELTA)
+  metadataDelta?: unknown;
 
   @ApiNullable(OBJECT)
   artifactDelta?: unknown;

@@ -1,8 +1,10 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Allow, IsBoolean, IsInt, IsOptional, IsString, Min } from 'class-validator';
+import type { SessionMetadataInput } from '../../domain/metadata.js';
 import type { SessionView } from '../../transport/session-view.js';
 import { ApiObject } from './api-object.js';
 import { EVENT_EXAMPLE, EventDto } from './event.dto.js';
+import { METADATA_EXAMPLE, NEW_METADATA, SessionMetadataDto } from './metadata.dto.js';
 import { STATE, STATE_EXAMPLE } from './state.dto.js';
 
 const COUNT = { type: 'integer', minimum: 0 } as const;
@@ -19,6 +21,7 @@ const SESSION_EXAMPLE = {
   saveKey: 'shop/ann',
   createTime: 1_767_225_599_000,
   state: STATE_EXAMPLE,
+  metadata: METADATA_EXAMPLE,
   events: [EVENT_EXAMPLE],
   lastUpdateTime: 1_767_225_600_000,
   version: 1,
@@ -38,6 +41,9 @@ export class SessionDto implements SessionView {
 
   @ApiProperty(STATE)
   readonly state!: Record<string, unknown>;
+
+  @ApiProperty({ type: () => SessionMetadataDto })
+  readonly metadata!: SessionMetadataDto;
 
   @ApiProperty({
     type: () => [EventDto],
@@ -110,6 +116,10 @@ export class CreateSessionWithIdBody {
   @ApiPropertyOptional(STATE)
   @Allow()
   state?: unknown;
+
+  @ApiPropertyOptional(NEW_METADATA)
+  @Allow()
+  metadata?: SessionMetadataInput;
 
   @ApiPropertyOptional({ type: 'boolean', description: 'Accept only writes in a turn, and summaries.' })
   @IsOptional()

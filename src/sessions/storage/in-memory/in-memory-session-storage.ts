@@ -4,6 +4,7 @@ import type { AppendOutcome, Commit } from '../../domain/commit.js';
 import { StoreUnavailableError } from '../../domain/errors.js';
 import { type Lifetime, expiresAt, isExpired } from '../../domain/expiry.js';
 import type { SessionKey, StateOwner } from '../../domain/ids.js';
+import { metadataAfter } from '../../domain/metadata-entries.js';
 import { newRecord } from '../../domain/session-record.js';
 import { turnOutcome } from '../../domain/turn-rules.js';
 import type { TurnOutcome, TurnRequest } from '../../domain/turn.js';
@@ -54,14 +55,15 @@ export class InMemorySessionStorage implements SessionStorage {
     this.#clock = clock;
   }
 
-  async create({ key, baseState, upserts, expiry, log, turnsOnly }: CreateRequest): Promise<StoredSession | undefined> {
+  async create(request: CreateRequest): Promise<StoredSession | undefined> {
+    const { key, baseState, upserts, expiry, metadata = '', log, turnsOnly } = request;
     const now = this.#now();
     if (this.#live(key, now)) return undefined;
     const record = newRecord(key, String(++this.#incarnations), now, expiresAt(now, expiry.session), log, turnsOnly);
-    const entry: StoredEntry = { record, baseState, state: new Map(), log: new EventLog(log?.events) };
+    const entry: StoredEntry = { record, baseState, metadata, state: new Map(), log: new EventLog(log?.events) };
     this.#sessions.put(entry);
     this.#scopes.write({ key, ownState: entry.state, upserts, removals: [], lifetimes: expiry, now });
-    return { record, now, events: [], state: this.#scopes.stateOf(entry, now) };
+    return { record, now, events: [], metadata, state: this.#scopes.stateOf(entry, now) };
   }
 
   async append(commit: Commit): Promise<AppendOutcome> {
@@ -71,7 +73,10 @@ export class InMemorySessionStorage implements SessionStorage {
     const refusal = refusalOf(commit, entry?.record, seen, now);
     if (refusal) return refusal;
     if (!entry) return { kind: 'missing' };
+    const metadata = metadataAfter(entry.metadata, commit.metadata ?? []);
+    if (metadata === undefined) return { kind: 'full' };
 
+    entry.metadata = metadata;
     const { tipSeq: previousTipSeq } = entry.record;
     for (const event of numberedEvents(commit, entry.record, now)) entry.log.add(event);
     entry.record = recordAfter(commit, entry.record, now);
@@ -102,6 +107,7 @@ export class InMemorySessionStorage implements SessionStorage {
         state: this.#scopes.stateOf(entry, now),
         scopeExpiry: this.#scopes.expiryOf(request.key, now),
       }),
+      ...(request.withMetadata && { metadata: entry.metadata }),
       ...(summary && { summary }),
       ...(request.withBase && { baseState }),
     };
@@ -113,6 +119,7 @@ export class InMemorySessionStorage implements SessionStorage {
     return {
       sessions: pageOf(entries, request).map((entry) => ({
         record: entry.record,
+        metadata: entry.metadata,
         state: request.withState === false ? NO_STATE : this.#scopes.stateOf(entry, now),
       })),
       ...(request.withTotal && { total: entries.length }),

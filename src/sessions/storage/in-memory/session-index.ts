@@ -8,6 +8,7 @@ import type { EventLog } from './event-log.js';
 export interface StoredEntry {
   record: SessionRecord;
   baseState: string;
+  metadata: string;
   readonly state: Map<string, string>;
   readonly log: EventLog;
 }

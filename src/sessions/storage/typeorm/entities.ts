@@ -72,6 +72,7 @@ export function sessionEntities(type: SupportedType, entityPrefix = ''): EntityS
         turn_holder: { ...id, default: '' },
         turn_request: { ...id, default: '' },
         turn_expires_at: { ...number, default: 0 },
+        metadata: { ...text, nullable: true },
       },
       indices: [
         { ...named(SESSIONS_KEY), columns: ['app_name', 'user_id', 'session_id'], unique: true },

@@ -82,7 +82,7 @@ export class ClusterAppScope implements AppScope {
     for (const reply of pending) await duringRead(() => this.applyPending(reply));
     if (result.sessions.length === 0) return result;
     const { entries: app } = await this.stateOf(appName);
-    const sessions = result.sessions.map(({ record, state }) => ({ record, state: { ...state, app } }));
+    const sessions = result.sessions.map((session) => ({ ...session, state: { ...session.state, app } }));
     return { ...result, sessions };
   }
 

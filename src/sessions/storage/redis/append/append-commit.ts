@@ -19,13 +19,14 @@ import {
   storedEventOf,
   writeArguments,
 } from '../script/codec.js';
+import { METADATA, metadataArguments } from '../script/metadata.lua.js';
 import { type ScriptRunner, defineScript } from '../script/script.js';
 import { REGISTRY, SESSION, SESSION_REGISTRATION, SHARED_STATE } from '../script/session.lua.js';
 
 type AppendReply =
   | readonly [kind: 'missing']
   | readonly [
-      kind: 'appended' | 'seen' | 'turnLost' | 'turnRequired' | 'stale' | 'overtaken',
+      kind: 'appended' | 'seen' | 'turnLost' | 'turnRequired' | 'stale' | 'overtaken' | 'full',
       now: string,
       record: RecordReply,
       pending: FlatHash,
@@ -68,6 +69,7 @@ function outcomeOf({ key }: Commit, [kind, now, reply, , , ...details]: FoundRep
     case 'turnLost':
     case 'turnRequired':
     case 'overtaken':
+    case 'full':
       return { kind };
   }
 }
@@ -92,6 +94,7 @@ function commitArguments(commit: Commit, app: AppScope): ScriptArguments {
     ...writeArguments(writesOf('session', commit)),
     ...writeArguments(writesOf('user', commit)),
     ...app.writeArguments(writesOf('app', commit), expiry?.app),
+    ...metadataArguments(commit.metadata),
   ];
 }
 
@@ -115,7 +118,8 @@ function seqOrOwn(seq: number): number | string {
  *      0); increments of turns, events, content length and tokens; hidden ranges ('@' = the number of the event, '-' =
  *      marks do not change), viewFrom, summary, covered counters; ttl of the session ('' = renews nothing); ttl and
  *      renewal threshold of user state, then of app state; writes to session state, to user state, and to app state (on
- *      a cluster: as one text, '' = none).
+ *      a cluster: as one text, '' = none); if metadata changes: number of changes, and name and value of each ('' =
+ *      removed).
  * Returns { kind, now, record, pending, server time }, then for 'appended' the previous tip, for 'seen' the number and
  *      text of the stored event of each id, or two empty texts.
  */
@@ -123,6 +127,7 @@ export const APPEND_COMMIT = defineScript(
   'append-commit',
   TIME,
   ARGUMENTS,
+  METADATA,
   SHARED_STATE,
   REGISTRY,
   SESSION,
@@ -143,6 +148,7 @@ local ttl, userTtl, userRenewBelow = takeNumber(), takeNumber(), takeNumber()
 local appTtl, appRenewBelow = takeNumber(), takeNumber()
 local ownWrites, userWrites = takeWrites(), takeWrites()
 local appWrites = APP_STATE and takeWrites() or take()
+local metadataChanges = takeMetadata()
 
 local record = liveRecord()
 if not record or (incarnation ~= '' and incarnation ~= record.incarnation) then return { 'missing' } end
@@ -166,6 +172,12 @@ if not turn and record.turnsOnly and ttl then return reply('turnRequired') end
 if expectedVersion and (expectedVersion < record.tip or expectedVersion > record.last) then return reply('stale') end
 for field, seq in pairs(expected) do
   if record[field] ~= seq then return reply('overtaken') end
+end
+
+local metadata
+if metadataChanges then
+  metadata = metadataAfter(redis.call('HGET', RECORD, 'metadata'), metadataChanges)
+  if not metadata then return reply('full') end
 end
 
 local expiry, updated = record.expires, record.updated
@@ -211,6 +223,7 @@ end
 if ttl then
   change('tip', seq, 'updated', text(updated), 'expires', text(expiry))
 end
+if metadata then change('metadata', metadata) end
 if endsTurn then change('turn', turnText(turn, 0)) end
 redis.call('HSET', RECORD, unpack(changes))
 local changed = {}

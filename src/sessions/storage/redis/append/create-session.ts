@@ -40,7 +40,7 @@ type CreateReply =
 export async function createSession(
   scripts: ScriptRunner,
   app: AppScope,
-  { key, baseState, upserts, expiry, log, turnsOnly }: CreateRequest,
+  { key, baseState, upserts, expiry, metadata = '', log, turnsOnly }: CreateRequest,
 ): Promise<StoredSession | undefined> {
   const writes = { upserts, removals: [] };
   const reply = await scripts.write<CreateReply>(CREATE_SESSION, {
@@ -50,6 +50,7 @@ export async function createSession(
       randomUUID(),
       baseState,
       flag(turnsOnly),
+      metadata,
       expiry.session.ttlMs,
       ...lifetimeArguments(expiry.user),
       ...lifetimeArguments(expiry.app),
@@ -67,7 +68,7 @@ export async function createSession(
     await app.renewIfDue(key.appName, expiry.app, Number(now));
     return app.stateOf(key.appName, appReply);
   });
-  return { record, now: Number(now), events: [], ...stateOfScopes(session, user, appState) };
+  return { record, now: Number(now), events: [], metadata, ...stateOfScopes(session, user, appState) };
 }
 
 /** The initial log of a fork. Each event is one argument, because there may be many. */
@@ -108,7 +109,7 @@ function encodeEvent({ appendedAt, highWater, digest, id, payload }: InitialEven
  * which was sent twice.
  *
  * KEYS and ARGV 1–4: see SESSION.
- * ARGV 5 and on: incarnation, base state, whether events need a turn (1 or 0), ttl of the session, ttl and renewal threshold of user state, then of app
+ * ARGV 5 and on: incarnation, base state, whether events need a turn (1 or 0), metadata, ttl of the session, ttl and renewal threshold of user state, then of app
  *      state; writes to session state, to user state, and to app state (on a cluster: as one text, '' = none); of the
  *      initial log: tip, high water mark, turns, events, content length, tokens, hidden ranges, viewFrom, summary, marks
  *      seq, covered counters, the numbers of its anchors in one text, number of events, and each event, encoded.
@@ -124,7 +125,7 @@ export const CREATE_SESSION = defineScript(
   SESSION,
   SESSION_REGISTRATION,
   String.raw`
-local incarnation, base, turnsOnly = take(), take(), take()
+local incarnation, base, turnsOnly, metadata = take(), take(), take(), take()
 local ttl, userTtl, userRenewBelow = takeNumber(), takeNumber(), takeNumber()
 local appTtl, appRenewBelow = takeNumber(), takeNumber()
 local ownWrites, userWrites = takeWrites(), takeWrites()
@@ -166,7 +167,7 @@ redis.call('HSET', RECORD, 'incarnation', incarnation, 'created', time, 'updated
   'first', 1, 'last', text(last), 'tip', tip, 'water', highWater,
   'turns', turns, 'events', counted, 'length', length, 'tokens', tokens,
   'hidden', hidden, 'viewFrom', viewFrom, 'summary', summary, 'marks', marks, 'covered', covered,
-  'base', base, 'turnsOnly', turnsOnly)
+  'base', base, 'turnsOnly', turnsOnly, 'metadata', metadata)
 -- Writing 1,000 fields at a time takes half as long; Lua limits how many values it unpacks.
 for first = 1, last, 1000 do
   local events, ids = {}, {}

@@ -23,6 +23,7 @@ type ListReply = readonly [
     record: RecordReply,
     state: FlatHash,
     pending: FlatHash,
+    metadata: string | null,
   ])[],
   readAt: string,
 ];
@@ -110,8 +111,9 @@ async function readPage(
   });
   const app = sharedStateOf(appState).entries;
   const userStates = new Map(users.map(([userId, state]) => [userId, sharedStateOf(state).entries]));
-  const listed = sessions.map(([userId, sessionId, record, state]) => ({
+  const listed = sessions.map(([userId, sessionId, record, state, , metadata]) => ({
     record: recordOf({ appName, userId, sessionId }, record),
+    metadata: metadata ?? '',
     state: { session: pairsOf(state), user: userStates.get(userId) ?? [], app },
   }));
   const pending = sessions
@@ -144,7 +146,7 @@ function memberOf({ userId }: StateOwner, after: ListPosition): string {
  *      The script finds the keys of sessions through the indexes, so the caller cannot name them.
  * ARGV 1 time, 2 user id ('' = the whole app), 3 desc or asc, 4 limit, 5 offset, 6 time of the cursor ('' = from the
  *      start), 7 member of the cursor, 8 with total (1 or 0), 9 with state (1 or 0).
- * Returns { now, total, app state, { user id, user state } …, { user id, session id, record, state, pending } …,
+ * Returns { now, total, app state, { user id, user state } …, { user id, session id, record, state, pending, metadata or nothing } …,
  *      server time }.
  */
 export const LIST_SESSIONS = defineScript(
@@ -192,7 +194,8 @@ local function addSession(member)
   if not record[1] or tonumber(record[4]) <= now then return end
   local pending = KEYS[4] and {} or redis.call('HGETALL', base .. 'pending:' .. id)
   local state = withState and redis.call('HGETALL', base .. 'state:' .. id) or {}
-  sessions[#sessions + 1] = { userId, sessionId, record, state, pending }
+  local metadata = redis.call('HGET', base .. 'session:' .. id, 'metadata')
+  sessions[#sessions + 1] = { userId, sessionId, record, state, pending, metadata }
   if not withState or knownUsers[userId] then return end
   knownUsers[userId] = true
   users[#users + 1] = { userId, readState(base .. 'user-state') }

@@ -27,6 +27,7 @@ type ReadReply =
       app: FlatHash,
       summary: string | null,
       base: string | null,
+      metadata: string | null,
       pending: FlatHash,
       readAt: string,
     ]
@@ -37,17 +38,17 @@ export async function readSession(
   app: AppScope,
   request: ReadRequest,
 ): Promise<StoredSession | undefined> {
-  const { key, window, withState, withSummary, withBase } = request;
+  const { key, window, withState, withMetadata, withSummary, withBase } = request;
   const reply = await scripts.read<ReadReply>(READ_SESSION, {
     keys: app.sessionKeys(key),
     args: [
       ...keyArguments(key),
-      ...[withState, withSummary, withBase, window !== undefined].map(flag),
+      ...[withState, withMetadata, withSummary, withBase, window !== undefined].map(flag),
       ...windowArguments(window ?? {}),
     ],
   });
   if (!reply) return undefined;
-  const [now, recordReply, events, session, user, appReply, summary, base, pending, readAt] = reply;
+  const [now, recordReply, events, session, user, appReply, summary, base, metadata, pending, readAt] = reply;
   const record = recordOf(key, recordReply);
   await duringRead(() => app.applyPending({ key, incarnation: record.incarnation, pending, readAt }));
   return {
@@ -55,6 +56,7 @@ export async function readSession(
     now: Number(now),
     events: storedEventsOf(events),
     ...(withState && stateOfScopes(session, user, await app.stateOf(key.appName, appReply))),
+    ...(withMetadata && { metadata: metadata ?? '' }),
     ...(summary !== null && { summary: storedEventOf(record.marks.summarySeq, summary) }),
     ...(base !== null && { baseState: base }),
   };
@@ -79,11 +81,11 @@ function windowArguments(window: EventWindow): ScriptArguments {
  * Reads a session and a window of its log.
  *
  * KEYS and ARGV 1–4: see SESSION.
- * ARGV 5 and on: with state, with summary, with base state, with a window (1 or 0 each); of the window: in view,
+ * ARGV 5 and on: with state, with metadata, with summary, with base state, with a window (1 or 0 each); of the window: in view,
  *      afterSeq, since, maxAgeMs ('' = any age), anchors only, limit ('' = none), keep the oldest, number of ranges ('' =
  *      the whole log), from and to of each range.
  * Returns nothing if there is no session, else { now, record, events (alternating number and text), session state, user
- *      state, app state, summary or nothing, base state or nothing, pending, server time }.
+ *      state, app state, summary or nothing, base state or nothing, metadata or nothing, pending, server time }.
  */
 export const READ_SESSION = defineScript(
   'read-session',
@@ -94,7 +96,8 @@ export const READ_SESSION = defineScript(
   String.raw`
 local record = liveRecord()
 if not record then return false end
-local withState, withSummary, withBase, withWindow = take() == '1', take() == '1', take() == '1', take() == '1'
+local withState, withMetadata, withSummary = take() == '1', take() == '1', take() == '1'
+local withBase, withWindow = take() == '1', take() == '1'
 
 -- The high water mark never falls along the log, so a binary search finds the first event at or after the time.
 local function firstSince(time)
@@ -169,6 +172,7 @@ return {
   withState and APP_STATE and readState(APP_STATE) or {},
   hasSummary and redis.call('HGET', EVENTS, text(record.summary)),
   withBase and redis.call('HGET', RECORD, 'base'),
+  withMetadata and redis.call('HGET', RECORD, 'metadata'),
   pendingWrites(),
   text(serverTime),
 }

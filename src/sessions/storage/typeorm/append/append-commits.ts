@@ -1,13 +1,16 @@
 import { type NumberedEvent, numberedEvents, recordAfter, refusalOf } from '../../../domain/commit-rules.js';
 import type { AppendOutcome, Commit, StoredEvent } from '../../../domain/commit.js';
 import { sessionNameOf } from '../../../domain/ids.js';
+import { metadataAfter } from '../../../domain/metadata-entries.js';
 import type { SessionRecord } from '../../../domain/session-record.js';
 import { groupBy, inBatches } from '../../batches.js';
 import {
   EVENT_COLUMNS,
   type EventRow,
-  RECORD_COLUMNS,
+  METADATA_COLUMN,
+  type MetadataRow,
   type RecordRow,
+  columnsWith,
   hasKey,
   recordOf,
   storedEventOf,
@@ -40,6 +43,7 @@ export async function appendCommits(
     const added = numberedEvents(commit, session.record, outcome.now);
     session.apply(added, outcome.record);
     events.push(...added.map((event) => ({ ...event, pk: session.pk })));
+    session.changeMetadata(commit);
     state.addCommit(session.pk, commit.key, commit, commit.expiry);
     changed.add(session);
     transaction.notify({ pk: session.pk, lastSeq: outcome.record.lastSeq });
@@ -53,7 +57,13 @@ export async function appendCommits(
 }
 
 /** The refusals that do not apply to an event that is stored. */
-const MAY_BE_REPEATED: ReadonlySet<AppendOutcome['kind']> = new Set(['turnLost', 'turnRequired', 'stale', 'overtaken']);
+const MAY_BE_REPEATED: ReadonlySet<AppendOutcome['kind']> = new Set([
+  'turnLost',
+  'turnRequired',
+  'stale',
+  'overtaken',
+  'full',
+]);
 
 /**
  * After a wait for a lock, PostgreSQL returns the current session row but the events from before the wait. So this
@@ -79,6 +89,7 @@ function outcomeOf(commit: Commit, session: LockedSession | undefined, now: numb
   const refusal = refusalOf(commit, session?.record, seen, now);
   if (refusal) return refusal;
   if (!session) return { kind: 'missing' };
+  if (metadataAfter(session.metadata, commit.metadata ?? []) === undefined) return { kind: 'full' };
   const { record } = session;
   return { kind: 'appended', record: recordAfter(commit, record, now), now, previousTipSeq: record.tipSeq };
 }
@@ -88,10 +99,13 @@ class LockedSession {
   readonly #events = new Map<string, StoredEvent>();
   /** Whether a commit changed the marks. They change rarely and can be long. */
   hasNewMarks = false;
+  /** Whether a commit changed the metadata. */
+  hasNewMetadata = false;
 
   constructor(
     readonly pk: number,
     public record: SessionRecord,
+    public metadata: string,
   ) {}
 
   /** The stored event with this id, if it was loaded. */
@@ -101,6 +115,11 @@ class LockedSession {
 
   addStoredEvent(event: StoredEvent): void {
     this.#events.set(event.id, event);
+  }
+
+  changeMetadata({ metadata: changes = [] }: Commit): void {
+    this.hasNewMetadata ||= changes.length > 0;
+    this.metadata = metadataAfter(this.metadata, changes) ?? this.metadata;
   }
 
   /** Applies a commit, so that the next one sees it. */
@@ -143,6 +162,17 @@ function lockClause({ dialect }: SqlTransaction, lockPolicy: LockPolicy): (order
 
 type SessionsByName = Map<string, LockedSession>;
 
+type LockedRow = RecordRow & Partial<MetadataRow>;
+
+/** The columns to read of the sessions of these commits. */
+function columnsFor(commits: readonly Commit[]): Sql {
+  return columnsWith(commits.some(({ metadata }) => metadata) ? METADATA_COLUMN : undefined);
+}
+
+function lockedSession(row: LockedRow): LockedSession {
+  return new LockedSession(row.pk, recordOf(row), row.metadata ?? '');
+}
+
 /** The usual case: one statement for the session and its events. */
 async function lockOneSession(
   transaction: SqlTransaction,
@@ -153,13 +183,13 @@ async function lockOneSession(
   const sessions: SessionsByName = new Map();
   const [first] = commits;
   if (!first) return sessions;
-  const rows = await transaction.lockedRows<RecordRow & { stored_seq: number | null }>(sql`
-    SELECT ${RECORD_COLUMNS}, e.seq AS stored_seq
+  const rows = await transaction.lockedRows<LockedRow & { stored_seq: number | null }>(sql`
+    SELECT ${columnsFor(commits)}, e.seq AS stored_seq
     FROM ${tables.sessions} s LEFT JOIN ${tables.events} e ON e.session_pk = s.pk AND e.event_id IN (${idsOf(commits)})
     WHERE ${hasKey(first.key)} ${lock}`);
   const [row] = rows;
   if (!row) return sessions;
-  const session = new LockedSession(row.pk, recordOf(row));
+  const session = lockedSession(row);
   const seqs = rows.flatMap(({ stored_seq: seq }) => (seq === null ? [] : [seq]));
   if (seqs.length > 0) await loadStoredEvents(transaction, session, sql`seq IN (${sqlList(seqs)})`);
   return sessions.set(sessionNameOf(first.key), session);
@@ -174,13 +204,13 @@ async function lockSeveralSessions(
   const { tables, dialect, sessionsKey } = transaction;
   const sessions: SessionsByName = new Map();
   const keys = [...bySession.values()].flatMap(([first]) => (first ? [sql`(${hasKey(first.key)})`] : []));
-  const rows = await transaction.lockedRows<RecordRow>(sql`
-    SELECT ${RECORD_COLUMNS} FROM ${tables.sessions} s ${dialect.forceIndex(sessionsKey)}
+  const rows = await transaction.lockedRows<LockedRow>(sql`
+    SELECT ${columnsFor([...bySession.values()].flat())} FROM ${tables.sessions} s ${dialect.forceIndex(sessionsKey)}
     WHERE ${joinSql(keys, ' OR ')} ${lock}`);
   if (rows.length === 0) return sessions;
   const byPk = new Map<number, LockedSession>();
   const storedEvents = rows.map((row) => {
-    const session = new LockedSession(row.pk, recordOf(row));
+    const session = lockedSession(row);
     byPk.set(row.pk, session);
     sessions.set(sessionNameOf(session.record), session);
     return sql`(session_pk = ${row.pk} AND event_id IN (${idsOf(bySession.get(sessionNameOf(session.record)) ?? [])}))`;
@@ -212,7 +242,8 @@ interface NewEvent extends NumberedEvent {
 /** A server limits the number of values and the size of a message. */
 const INSERT_LIMITS = { items: 500, weight: 1_000_000, weightOf: ({ payload }: NewEvent) => payload.length };
 
-function updateRecord({ sessions }: Tables, { pk, record, hasNewMarks }: LockedSession): Sql {
+function updateRecord({ sessions }: Tables, session: LockedSession): Sql {
+  const { pk, record, hasNewMarks, hasNewMetadata, metadata } = session;
   const { counters } = record;
   return sql`
     UPDATE ${sessions} SET
@@ -222,6 +253,7 @@ function updateRecord({ sessions }: Tables, { pk, record, hasNewMarks }: LockedS
       content_length = ${counters.contentLength}, tokens = ${counters.tokens},
       turn_expires_at = ${record.turn.expiresAt}
       ${hasNewMarks ? setMarks(record) : NO_SQL}
+      ${hasNewMetadata ? sql`, metadata = ${metadata}` : NO_SQL}
     WHERE pk = ${pk}`;
 }
 

@@ -11,7 +11,7 @@ import { insertEvents } from './append-commits.js';
 
 export async function createSession(
   transaction: SqlTransaction,
-  { key, baseState, upserts, expiry, log = EMPTY_LOG, turnsOnly }: CreateRequest,
+  { key, baseState, upserts, expiry, metadata = '', log = EMPTY_LOG, turnsOnly }: CreateRequest,
 ): Promise<StoredSession | undefined> {
   const found = await lockSession(transaction, key);
   const { tables, now } = transaction;
@@ -19,28 +19,32 @@ export async function createSession(
   if (found) await transaction.change(sql`DELETE FROM ${tables.sessions} WHERE pk = ${found.pk}`);
 
   const blank = newRecord(key, '', now, expiresAt(now, expiry.session), log, turnsOnly);
-  const pk = await transaction.insert(insertOfSession(transaction, blank, baseState), 'pk');
+  const pk = await transaction.insert(insertOfSession(transaction, blank, { baseState, metadata }), 'pk');
   const record = { ...blank, incarnation: String(pk) };
   const events = log.events.map((event, index) => ({ ...event, pk, seq: index + 1 }));
   for (const statement of insertEvents(tables, events)) await transaction.change(statement);
   const state = new StateWriter(transaction);
   state.addCommit(pk, key, { upserts, removals: [] }, expiry);
   await transaction.changeAll(await state.statements());
-  return { record, now, events: [], ...(await readState(transaction, { pk, record })) };
+  return { record, now, events: [], metadata, ...(await readState(transaction, { pk, record })) };
 }
 
-function insertOfSession({ tables, now }: SqlTransaction, record: SessionRecord, baseState: string): Sql {
+function insertOfSession(
+  { tables, now }: SqlTransaction,
+  record: SessionRecord,
+  { baseState, metadata }: Required<Pick<CreateRequest, 'baseState' | 'metadata'>>,
+): Sql {
   const { counters, marks } = record;
   return sql`
     INSERT INTO ${tables.sessions} (
       app_name, user_id, session_id, create_time, last_update_time, expires_at,
       first_seq, last_seq, tip_seq, high_water, turns, events, content_length, tokens,
-      hidden, view_from_seq, summary_seq, marks_seq, covered, base_state, turns_only
+      hidden, view_from_seq, summary_seq, marks_seq, covered, base_state, turns_only, metadata
     ) VALUES (
       ${record.appName}, ${record.userId}, ${record.sessionId}, ${now}, ${now}, ${record.expiresAt},
       ${record.firstSeq}, ${record.lastSeq}, ${record.tipSeq}, ${record.highWater},
       ${counters.turns}, ${counters.events}, ${counters.contentLength}, ${counters.tokens},
       ${JSON.stringify(marks.hidden)}, ${marks.viewFromSeq}, ${marks.summarySeq}, ${record.marksSeq},
-      ${JSON.stringify(marks.covered)}, ${baseState}, ${record.turnsOnly ? 1 : 0}
+      ${JSON.stringify(marks.covered)}, ${baseState}, ${record.turnsOnly ? 1 : 0}, ${metadata}
     )`;
 }

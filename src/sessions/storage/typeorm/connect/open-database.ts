@@ -81,7 +81,7 @@ function queryWithTimeout({
 }
 
 /** Of the sessions table: added by the last migration. */
-const NEWEST_COLUMN = 'turn_expires_at';
+const NEWEST_COLUMN = 'metadata';
 
 async function checkTables(dataSource: DataSource, runQuery: RunQuery): Promise<void> {
   try {

@@ -1,6 +1,6 @@
 import { groupBy } from '../../batches.js';
 import type { ListRequest, ListResult, ListedSession, StateEntries } from '../../session-storage.js';
-import { RECORD_COLUMNS, type RecordRow, recordOf } from '../sql/session-rows.js';
+import { METADATA_COLUMN, type MetadataRow, type RecordRow, columnsWith, recordOf } from '../sql/session-rows.js';
 import { NO_SQL, Sql, sql, sqlList } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
 
@@ -8,7 +8,7 @@ const TIME_COLUMN = { lastUpdateTime: new Sql('s.last_update_time'), createTime:
 
 /** Reads a page of sessions, and their state with one more statement. */
 export async function listSessions(transaction: SqlTransaction, request: ListRequest): Promise<ListResult> {
-  const rows = await transaction.rows<RecordRow>(pageOfSessions(transaction, request));
+  const rows = await transaction.rows<ListedRow>(pageOfSessions(transaction, request));
   const isWithoutState = rows.length === 0 || request.withState === false;
   return {
     sessions: isWithoutState ? rows.map(withoutState) : await withState(transaction, rows),
@@ -26,7 +26,7 @@ function pageOfSessions({ tables: { sessions }, now }: SqlTransaction, request: 
   const time = TIME_COLUMN[request.orderBy];
   const direction = request.order === 'asc' ? sql`ASC` : sql`DESC`;
   return sql`
-    SELECT ${RECORD_COLUMNS} FROM ${sessions} s
+    SELECT ${columnsWith(METADATA_COLUMN)} FROM ${sessions} s
     WHERE ${listedSessions(request, now)} ${afterCursor(request, time)}
     ORDER BY ${time} ${direction}, s.user_id ${direction}, s.session_id ${direction}
     LIMIT ${limit} ${offset ? sql`OFFSET ${offset}` : NO_SQL}`;
@@ -57,11 +57,13 @@ interface StateRow {
   readonly value: string;
 }
 
-function withoutState(row: RecordRow): ListedSession {
-  return { record: recordOf(row), state: { session: [], user: [], app: [] } };
+type ListedRow = RecordRow & MetadataRow;
+
+function withoutState(row: ListedRow): ListedSession {
+  return { record: recordOf(row), metadata: row.metadata ?? '', state: { session: [], user: [], app: [] } };
 }
 
-async function withState(transaction: SqlTransaction, rows: readonly RecordRow[]): Promise<ListedSession[]> {
+async function withState(transaction: SqlTransaction, rows: readonly ListedRow[]): Promise<ListedSession[]> {
   const appName = rows[0]?.app_name ?? '';
   const users = [...new Set(rows.map(({ user_id }) => user_id))];
   const { sessionState, sharedScopes, sharedState } = transaction.tables;
@@ -76,6 +78,7 @@ async function withState(transaction: SqlTransaction, rows: readonly RecordRow[]
   const entries = groupBy(states, ({ user_id: userId, session_pk: sessionPk }) => userId ?? sessionPk);
   return rows.map((row) => ({
     record: recordOf(row),
+    metadata: row.metadata ?? '',
     state: {
       session: entriesOf(entries.get(row.pk)),
       user: entriesOf(entries.get(row.user_id)),

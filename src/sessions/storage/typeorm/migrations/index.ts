@@ -2,6 +2,7 @@ import type { MigrationInterface } from 'typeorm';
 import { CreateSessionTables1763700000000 } from './1763700000000-create-session-tables.js';
 import { CreateAgendaTable1763800000000 } from './1763800000000-create-agenda-table.js';
 import { AddTurnColumns1763900000000 } from './1763900000000-add-turn-columns.js';
+import { AddMetadataColumn1764000000000 } from './1764000000000-add-metadata-column.js';
 
 /**
  * All migrations of the session store, in order, for a DataSource of your own. Not read-only, since TypeORM asks for a
@@ -14,6 +15,7 @@ export const SESSION_MIGRATIONS: (new () => MigrationInterface)[] = [
   CreateSessionTables1763700000000,
   CreateAgendaTable1763800000000,
   AddTurnColumns1763900000000,
+  AddMetadataColumn1764000000000,
 ];
 Object.freeze(SESSION_MIGRATIONS);
 

@@ -6,6 +6,7 @@ import {
   type EventRow,
   findLiveSession,
   type FoundSession,
+  METADATA_COLUMN,
   storedEventOf,
 } from '../sql/session-rows.js';
 import { joinSql, NO_SQL, sql, type Sql } from '../sql/sql.js';
@@ -16,7 +17,7 @@ export async function readSession(
   transaction: SqlTransaction,
   request: ReadRequest,
 ): Promise<StoredSession | undefined> {
-  const session = await findLiveSession(transaction, request.key);
+  const session = await findLiveSession(transaction, request.key, request.withMetadata ? METADATA_COLUMN : undefined);
   if (!session) return undefined;
   const { summarySeq } = session.record.marks;
   const [summary] =
@@ -29,6 +30,7 @@ export async function readSession(
     events: request.window ? await readEvents(transaction, session, request.window) : [],
     ...(request.withState && (await readState(transaction, session))),
     ...(summary && { summary }),
+    ...(request.withMetadata && { metadata: session.metadata ?? '' }),
     ...(request.withBase && { baseState: await readBaseState(transaction, session) }),
   };
 }

@@ -5,7 +5,7 @@ import type { SessionKey } from '../../../domain/ids.js';
 import type { SeqRange } from '../../../domain/seq-ranges.js';
 import type { SessionRecord } from '../../../domain/session-record.js';
 import { storedJson } from '../../../domain/stored-json.js';
-import { NO_SQL, Sql, sql } from './sql.js';
+import { NO_SQL, Sql, joinSql, sql } from './sql.js';
 import type { SqlTransaction } from './transaction.js';
 
 /** A row of the sessions table, with the columns of {@link RECORD_COLUMNS}. */
@@ -46,6 +46,19 @@ export const RECORD_COLUMNS = new Sql(
     's.turns_only, s.turn_number, s.turn_token, s.turn_holder, s.turn_request, s.turn_expires_at',
   ].join(', '),
 );
+
+/** Only in statements that ask for it, since it can be large. */
+export const METADATA_COLUMN = new Sql('s.metadata');
+
+/** A row with the {@link METADATA_COLUMN}; NULL is none. */
+export interface MetadataRow {
+  readonly metadata: string | null;
+}
+
+/** The columns of a record, and another one. */
+export function columnsWith(besides: Sql | undefined): Sql {
+  return besides ? joinSql([RECORD_COLUMNS, besides], ', ') : RECORD_COLUMNS;
+}
 
 export function recordOf(row: RecordRow): SessionRecord {
   return {
@@ -108,6 +121,8 @@ export function storedEventOf(row: EventRow): StoredEvent {
 export interface FoundSession {
   readonly pk: number;
   readonly record: SessionRecord;
+  /** If it was asked for. */
+  readonly metadata?: string | null | undefined;
 }
 
 /** Matches the row of a session key. */
@@ -126,18 +141,22 @@ export async function lockLiveSession(transaction: SqlTransaction, key: SessionK
   return unlessExpired(await lockSession(transaction, key), transaction);
 }
 
-/** Finds a session that has not expired. */
-export async function findLiveSession(transaction: SqlTransaction, key: SessionKey): Promise<FoundSession | undefined> {
-  const found = sessionOf(await transaction.rows<RecordRow>(selectSession(transaction, key, NO_SQL)));
+/** Finds a session that has not expired. `besides` is a column besides those of the record. */
+export async function findLiveSession(
+  transaction: SqlTransaction,
+  key: SessionKey,
+  besides?: Sql,
+): Promise<FoundSession | undefined> {
+  const found = sessionOf(await transaction.rows<RecordRow>(selectSession(transaction, key, NO_SQL, besides)));
   return unlessExpired(found, transaction);
 }
 
-function selectSession({ tables }: SqlTransaction, key: SessionKey, lock: Sql): Sql {
-  return sql`SELECT ${RECORD_COLUMNS} FROM ${tables.sessions} s WHERE ${hasKey(key)} ${lock}`;
+function selectSession({ tables }: SqlTransaction, key: SessionKey, lock: Sql, besides?: Sql): Sql {
+  return sql`SELECT ${columnsWith(besides)} FROM ${tables.sessions} s WHERE ${hasKey(key)} ${lock}`;
 }
 
-function sessionOf([row]: readonly RecordRow[]): FoundSession | undefined {
-  return row && { pk: row.pk, record: recordOf(row) };
+function sessionOf([row]: readonly (RecordRow & Partial<MetadataRow>)[]): FoundSession | undefined {
+  return row && { pk: row.pk, record: recordOf(row), metadata: row.metadata };
 }
 
 function unlessExpired(found: FoundSession | undefined, { now }: SqlTransaction): FoundSession | undefined {

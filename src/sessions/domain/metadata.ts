@@ -1,0 +1,54 @@
+import type { MetadataChange } from './metadata-entries.js';
+
+/** What a session is called and how it is filed. It describes the session as a whole, so a rewind does not change it. */
+export interface SessionMetadata {
+  title?: string;
+  status?: string;
+  /** Sorted, without repetition. */
+  tags: string[];
+  labels: Record<string, string>;
+  /** JSON values of the app. */
+  fields: Record<string, unknown>;
+}
+
+/** The metadata of a session to create. */
+export type SessionMetadataInput = Partial<SessionMetadata>;
+
+/**
+ * Changes of metadata. What is not named stays as it is, so writers of different tags, labels or fields never erase each
+ * other's.
+ *
+ * @example
+ * const metadataDelta: MetadataDelta = { title: 'Refund', tags: { add: ['vip'], remove: ['new'] }, labels: { region: 'eu' } };
+ */
+export interface MetadataDelta {
+  /** `null` removes it. */
+  title?: string | null;
+  /** `null` removes it. */
+  status?: string | null;
+  tags?: { add?: string[]; remove?: string[] };
+  /** `null` removes a label. */
+  labels?: Record<string, string | null>;
+  /** Fields to set; `null` is a value. */
+  fields?: Record<string, unknown>;
+  fieldRemovals?: string[];
+}
+
+/** The entries that a delta changes: one for the title, the status, each tag, each label and each field. */
+export function metadataChanges(delta: MetadataDelta): MetadataChange[] {
+  const { title, status, tags = {}, labels = {}, fields = {}, fieldRemovals = [] } = delta;
+  const { add = [], remove = [] } = tags;
+  return [
+    ...(title === undefined ? [] : [change('title', title)]),
+    ...(status === undefined ? [] : [change('status', status)]),
+    ...add.map((tag) => change(`tag:${tag}`, true)),
+    ...remove.map((tag) => change(`tag:${tag}`, null)),
+    ...Object.entries(labels).map(([name, value]) => change(`label:${name}`, value)),
+    ...Object.entries(fields).map(([name, value]) => [`field:${name}`, JSON.stringify(value)] as const),
+    ...fieldRemovals.map((name) => change(`field:${name}`, null)),
+  ];
+}
+
+function change(name: string, value: string | true | null): MetadataChange {
+  return [name, value === null ? null : JSON.stringify(value)];
+}

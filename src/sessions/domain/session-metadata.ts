@@ -1,0 +1,24 @@
+import { compareBytes } from './byte-order.js';
+import type { SessionMetadata } from './metadata.js';
+import { storedJson } from './stored-json.js';
+
+/** The metadata that consists of these entries. Each call returns a new object. */
+export function sessionMetadata(entries: Iterable<readonly [name: string, value: string]>): SessionMetadata {
+  const sorted = [...entries].toSorted(([a], [b]) => compareBytes(a, b));
+  const ofKind = (kind: string): (readonly [string, string])[] =>
+    sorted.flatMap(([name, value]) => (name.startsWith(kind) ? [[name.slice(kind.length), value] as const] : []));
+  const { title, status } = jsonObject(sorted.filter(([name]) => name === 'title' || name === 'status'));
+  return {
+    ...(title !== undefined && { title: title as string }),
+    ...(status !== undefined && { status: status as string }),
+    tags: ofKind('tag:').map(([tag]) => tag),
+    labels: jsonObject(ofKind('label:')) as Record<string, string>,
+    fields: jsonObject(ofKind('field:')),
+  };
+}
+
+/** One parse for all entries, which also keeps `__proto__` an ordinary name. */
+function jsonObject(entries: readonly (readonly [name: string, value: string])[]): Record<string, unknown> {
+  const members = entries.map(([name, value]) => `${JSON.stringify(name)}:${value}`);
+  return storedJson(`{${members.join(',')}}`, 'metadata') as Record<string, unknown>;
+}

@@ -1,0 +1,150 @@
+import { METADATA_LIMITS, type MetadataChange, metadataEntries } from '../../sessions/domain/metadata-entries.js';
+import type { SessionStorage } from '../../sessions/storage/session-storage.js';
+import { topic } from '../contract-runner.js';
+import { APP, KEY, type StorageFixture, USER, commitOf, creation, lives, readSession, together } from './support.js';
+
+const PAGE = { orderBy: 'lastUpdateTime', order: 'desc', limit: 10 } as const;
+const START = 'title\n"Refund"\ntag:new\ntrue\n';
+
+const tag = (name: string): MetadataChange => [`tag:${name}`, 'true'];
+
+function numbered(kind: string, count: number): MetadataChange[] {
+  return Array.from({ length: count }, (_, index) => [`${kind}:${index}`, 'true'] as const);
+}
+
+async function entriesOf(storage: SessionStorage): Promise<Record<string, string>> {
+  return Object.fromEntries(metadataEntries((await readSession(storage)).metadata));
+}
+
+export const metadata = topic<StorageFixture>('metadata', (test) => {
+  test('a session has the metadata that it was created with, or none', async ({ storage }) => {
+    expect(await storage.create(creation({ metadata: START }))).toMatchObject({ metadata: START });
+    expect((await readSession(storage)).metadata).toBe(START);
+    const other = { ...KEY, sessionId: 's-2' };
+    expect(await storage.create(creation({ key: other }))).toMatchObject({ metadata: '' });
+    expect((await readSession(storage, other)).metadata).toBe('');
+  });
+
+  test('it is read only if it is asked for', async ({ storage }) => {
+    await storage.create(creation({ metadata: START }));
+    expect(await storage.read({ key: KEY, window: {} })).not.toHaveProperty('metadata');
+  });
+
+  test('lists have it, with and without state', async ({ storage }) => {
+    await storage.create(creation({ metadata: START }));
+    for (const owner of [USER, APP]) {
+      for (const withState of [true, false]) {
+        const { sessions } = await storage.list({ ...owner, ...PAGE, withState });
+        expect(sessions.map((session) => session.metadata)).toEqual([START]);
+      }
+    }
+  });
+
+  test('a commit sets and removes the entries that it names', async ({ storage }) => {
+    await storage.create(creation({ metadata: START }));
+    const changes: MetadataChange[] = [
+      ['title', '"Order 7"'],
+      ['tag:new', null],
+      ['field:cart', '{"b":1,"a":[]}'],
+    ];
+    expect(await storage.append(commitOf('e1', { metadata: changes }))).toMatchObject({ kind: 'appended' });
+    expect(await entriesOf(storage)).toEqual({ title: '"Order 7"', 'field:cart': '{"b":1,"a":[]}' });
+    await storage.append(commitOf('e2'));
+    expect(await entriesOf(storage)).toEqual({ title: '"Order 7"', 'field:cart': '{"b":1,"a":[]}' });
+    await storage.append(
+      commitOf('e3', {
+        metadata: [
+          ['title', null],
+          ['field:cart', null],
+          ['tag:none', null],
+        ],
+      }),
+    );
+    expect((await readSession(storage)).metadata).toBe('');
+  });
+
+  test('names and values come back as the texts that they were', async ({ storage }) => {
+    const changes: MetadataChange[] = [
+      ['tag:a:b', 'true'],
+      ['tag:é', 'true'],
+      ['tag:e\u0301', 'true'],
+      ['tag:😀', 'true'],
+      ['label:%d{}*\'"\\', '"\\u0000\\n%s"'],
+      ['field:__proto__', '{"__proto__":{"x":1},"1":0,"0":1}'],
+      ['field:null', 'null'],
+      ['field: ', `"${'\u2028'}\\n"`],
+    ];
+    await storage.create(creation());
+    await storage.append(commitOf('e1', { metadata: changes }));
+    expect([...metadataEntries((await readSession(storage)).metadata)].sort()).toEqual([...changes].sort());
+  });
+
+  test('of concurrent commits none erases what another one set', async ({ storage }) => {
+    await storage.create(creation({ metadata: START }));
+    await together(12, async (index) => storage.append(commitOf(`e${index}`, { metadata: [tag(`t${index}`)] })));
+    const names = Object.keys(await entriesOf(storage)).sort();
+    expect(names).toEqual(['tag:new', 'title', ...Array.from({ length: 12 }, (_, index) => `tag:t${index}`)].sort());
+  });
+
+  test('a commit that would make it too much writes nothing', async ({ storage, raw }) => {
+    const { tags, labels, fields, bytes } = METADATA_LIMITS;
+    const most = [...numbered('tag', tags), ...numbered('label', labels), ...numbered('field', fields)];
+    await storage.create(creation());
+    expect(await storage.append(commitOf('e1', { metadata: most }))).toMatchObject({ kind: 'appended' });
+    const before = await raw();
+    const tooMuch: MetadataChange[] = [tag('one more'), ['label:x', '"y"'], ['field:x', '1'], ['title', text(bytes)]];
+    for (const [index, change] of tooMuch.entries()) {
+      expect(await storage.append(commitOf(`over ${index}`, { metadata: [change] }))).toEqual({ kind: 'full' });
+    }
+    expect(await raw()).toEqual(before);
+    const exchange: MetadataChange[] = [['tag:0', null], tag('one more'), ['tag:1', 'true']];
+    expect(await storage.append(commitOf('e2', { metadata: exchange }))).toMatchObject({ kind: 'appended' });
+  });
+
+  test('bytes are counted to the last one, in UTF-8 and with what separates the entries', async ({ storage }) => {
+    await storage.create(creation());
+    const room = METADATA_LIMITS.bytes - Buffer.byteLength('title\n""\n');
+    const exactly: MetadataChange = ['title', `"${'é'.repeat(Math.floor(room / 2))}"`];
+    expect(await storage.append(commitOf('e1', { metadata: [['title', text(room + 3)]] }))).toEqual({ kind: 'full' });
+    expect(await storage.append(commitOf('e2', { metadata: [exactly] }))).toMatchObject({ kind: 'appended' });
+    expect(await storage.append(commitOf('e3', { metadata: [['status', '1']] }))).toEqual({ kind: 'full' });
+  });
+
+  test('it is the last precondition, and a stored event comes before it', async ({ storage }) => {
+    await storage.create(creation());
+    const most = numbered('tag', METADATA_LIMITS.tags);
+    await storage.append(commitOf('e1', { metadata: most }));
+    const over = { metadata: [tag('one more')] };
+    expect(await storage.append(commitOf('e1', over))).toMatchObject({ kind: 'seen' });
+    const stale = { ...over, preconditions: { expectedVersion: 0 } };
+    expect(await storage.append(commitOf('e2', stale))).toMatchObject({ kind: 'stale' });
+    const overtaken = { ...over, preconditions: { lastSeq: 0 } };
+    expect(await storage.append(commitOf('e2', overtaken))).toMatchObject({ kind: 'overtaken' });
+    const other = { ...over, preconditions: { incarnation: 'another' } };
+    expect(await storage.append(commitOf('e2', other))).toMatchObject({ kind: 'missing' });
+  });
+
+  test('a repeated commit does not change it again', async ({ storage }) => {
+    await storage.create(creation());
+    await storage.append(commitOf('e1', { metadata: [tag('a')] }));
+    await storage.append(commitOf('e2', { metadata: [['tag:a', null]] }));
+    expect(await storage.append(commitOf('e1', { metadata: [tag('a')] }))).toMatchObject({ kind: 'seen' });
+    expect((await readSession(storage)).metadata).toBe('');
+  });
+
+  test('a new incarnation has nothing of the old one', async ({ storage, clock }) => {
+    await storage.create(creation({ metadata: START, expiry: lives({ session: 10 }) }));
+    clock.advance(11_000);
+    await storage.create(creation());
+    expect((await readSession(storage)).metadata).toBe('');
+    await storage.append(commitOf('e1', { metadata: [tag('a')] }));
+    await storage.delete(KEY);
+    await storage.create(creation());
+    expect((await readSession(storage)).metadata).toBe('');
+  });
+});
+
+/** A JSON text of about so many bytes. */
+function text(bytes: number): string {
+  return JSON.stringify('x'.repeat(bytes - 2));
+}
