@@ -57,6 +57,10 @@ export interface AppendBatchRequest extends RemoteKey {
   readonly events: readonly EventInput[];
   /** Fails with 412 if anything but summaries was appended after this version. */
   readonly expectedVersion?: number | undefined;
+  /** Fails with 409 if this turn is over. */
+  readonly turn?: TurnReference | undefined;
+  /** End the turn with these events. */
+  readonly endTurn?: boolean | undefined;
 }
 
 /** The result of an append of several events. */

@@ -162,11 +162,12 @@ export class SessionsClient {
    * Like {@link appendEvents}, and also says whether the events were already stored.
    * @example const { events: stored, duplicate } = await client.appendBatch({ ...key, events });
    */
-  async appendBatch({ events, expectedVersion, ...key }: AppendBatchRequest): Promise<RemoteBatch> {
+  async appendBatch({ events, expectedVersion, turn, endTurn, ...key }: AppendBatchRequest): Promise<RemoteBatch> {
     const path = `${sessionOf(key)}/events/batch`;
     const bodies = eventBodies(events);
     const partials = events.map((event) => (event.partial === true ? event : undefined));
-    const options = { body: { events: bodies }, headers: conditionOf(expectedVersion), isRepeatable: true };
+    const conditions = { ...conditionOf(expectedVersion), ...turnHeaders(turn, endTurn) };
+    const options = { body: { events: bodies }, headers: conditions, isRepeatable: true };
     const { headers, body } = await this.#requests.request('POST', path, options);
     const stored = [...(body as RemoteBatch).events];
     const merged = partials.map((partial) => (partial ?? stored.shift()) as LoggedEvent);

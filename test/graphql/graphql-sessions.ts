@@ -158,11 +158,15 @@ export class GraphqlSessions implements SessionClient {
     session: { id: sessionId, appName, userId },
     events,
     expectedVersion,
+    turn,
+    endTurn,
   }: Parameters<SessionClient['appendBatch']>[0]): ReturnType<SessionClient['appendBatch']> {
-    const query = `mutation (${KEY_TYPES}, $events: [JSON!]!, $expectedVersion: SafeInt) {
-      appendEvents(${KEY}, events: $events, expectedVersion: $expectedVersion) { events { body } duplicate }
+    const query = `mutation (${KEY_TYPES}, $events: [JSON!]!, $expectedVersion: SafeInt, $turn: String, $endTurn: Boolean) {
+      appendEvents(${KEY}, events: $events, expectedVersion: $expectedVersion, turn: $turn, endTurn: $endTurn) {
+        events { body } duplicate
+      }
     }`;
-    const variables = { appName, userId, sessionId, events, expectedVersion };
+    const variables = { appName, userId, sessionId, events, expectedVersion, turn: tokenOf(turn), endTurn };
     type Answer = { readonly events: readonly ({ readonly body: LoggedEvent } | null)[]; readonly duplicate: boolean };
     const answer = await this.#ask<Answer>('appendEvents', query, variables);
     const stored = answer.events.map((event, index) => event?.body ?? (events[index] as LoggedEvent));

@@ -224,12 +224,23 @@ export const OPERATIONS: Operations = {
     ],
   },
   appendBatch: {
-    fields: { session: 'everywhere', events: 'everywhere', expectedVersion: 'everywhere' },
+    fields: {
+      session: 'everywhere',
+      events: 'everywhere',
+      expectedVersion: 'everywhere',
+      turn: 'everywhere',
+      endTurn: 'everywhere',
+    },
     cases: [
       {
         title: 'all fields',
         request: { session: REFERENCE, events: [FULL_EVENT, { id: 'e-2', author: 'user' }], expectedVersion: LARGE },
         result: { events: [STORED_EVENT, SMALL_EVENT], duplicate: false },
+      },
+      {
+        title: 'a turn that ends',
+        request: { session: REFERENCE, events: [FULL_EVENT], turn: TOKEN, endTurn: true },
+        result: { events: [STORED_EVENT], duplicate: false },
       },
       {
         title: 'events that were stored before',

@@ -42,6 +42,8 @@ interface AppendBatchRequest extends SessionKey {
   /** As they came. */
   readonly events: readonly unknown[];
   readonly expectedVersion?: number | undefined;
+  readonly turn?: string | undefined;
+  readonly endTurn?: boolean | undefined;
 }
 
 interface WatchRequest extends SessionKey {
@@ -91,10 +93,11 @@ export class EventsResolver {
     @Args({ type: () => AppendEventsArguments }) args: AppendBatchRequest,
     @Info() info: GraphQLResolveInfo,
   ): Promise<AppendBatchResultObject> {
-    const { expectedVersion, events, ...key } = omitNulls(args);
+    const { expectedVersion, turn, endTurn, events, ...key } = omitNulls(args);
     // Before the write: an answer that is too large must not look like a failed append.
     ResponseBudget.of(info).spend(costOf(events, info, 'events'));
-    const request = { session: referenceTo(key), events: events as EventInput[], expectedVersion };
+    const session = referenceTo(key);
+    const request = { session, events: events as EventInput[], expectedVersion, turn, endTurn };
     const result = await this.sessions.appendBatch(request);
     return {
       events: result.events.map((event) => (event.partial ? null : eventNode(event))),

@@ -6,6 +6,7 @@ import { Session, type SessionReference, referencedKey } from '../domain/session
 import { reportUnsavedState } from '../domain/unsaved-state.js';
 import type { SessionEnvironment } from '../session-environment.js';
 import { commitEvents } from './append-event.js';
+import { type TurnReference, turnPart } from './turns.js';
 
 /** The events to append together, and their session. */
 export interface AppendEventsRequest {
@@ -15,6 +16,10 @@ export interface AppendEventsRequest {
   events: readonly EventInput[];
   /** Refuse with `StaleSessionError` if anything but summaries was appended after this version. */
   expectedVersion?: number | undefined;
+  /** Refuse with `TurnLostError` if this turn is over. */
+  turn?: TurnReference | undefined;
+  /** End the turn with these events, which saves a call of `endTurn`. */
+  endTurn?: boolean | undefined;
 }
 
 /** The result of an append of several events. */
@@ -27,10 +32,11 @@ export interface AppendEventsResult {
 
 /** Appends a caller's events, all or none. */
 export async function appendEvents(env: SessionEnvironment, request: AppendEventsRequest): Promise<AppendEventsResult> {
-  const { session, expectedVersion } = request;
+  const { session, expectedVersion, turn, endTurn } = request;
   const given = checkedList(request.events, env.limits.maxBatchEvents);
   referencedKey(session);
   optionalCount(expectedVersion, 'expectedVersion');
+  turnPart(request);
   const stored = given
     .map((event, index) => ({ event, path: `$.events[${index}]` }))
     .filter(({ event }) => !isPartial(event));
@@ -43,7 +49,7 @@ export async function appendEvents(env: SessionEnvironment, request: AppendEvent
       env.onUnsavedState,
     );
   }
-  const result = await commitEvents(env, { session, events: stored, expectedVersion });
+  const result = await commitEvents(env, { session, events: stored, expectedVersion, turn, endTurn });
   const left = [...result.events];
   const events = given.map((event) => (isPartial(event) ? event : left.shift()) as LoggedEvent);
   return { events, duplicate: result.duplicate };

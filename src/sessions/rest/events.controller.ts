@@ -125,6 +125,7 @@ export class EventsController {
     description: 'Safe to repeat with the same event ids: the events are stored once.',
   })
   @KeepsVersion()
+  @WritesInTurn()
   @ApiIds('appName', 'userId', 'sessionId')
   @ApiBody({ type: EventBatchBody })
   @ApiResult(200, 'The events as they were stored before; or no event was to be stored.', {
@@ -132,7 +133,7 @@ export class EventsController {
     ownHeaders: REPLAY_HEADERS,
   })
   @ApiResult(201, 'The stored events.', { type: AppendedEventsDto, headers: ['ETag'] })
-  @ApiProblems(403, 404, 409, 413, 415)
+  @ApiProblems(403, 404, 413, 415)
   async appendBatch(
     @Param() key: SessionParams,
     @JsonBody(new DtoPipe(EventBatchBody)) { events: given }: Readonly<EventBatchBody>,
@@ -145,6 +146,7 @@ export class EventsController {
       session: referenceTo(key),
       events: given as EventInput[],
       expectedVersion: exchange.expectedVersion(),
+      ...turnOf(exchange),
     });
     const lastSeq = Math.max(0, ...events.map(({ partial, seq }) => (partial ? 0 : seq)));
     if (lastSeq > 0) exchange.tagVersion(lastSeq);

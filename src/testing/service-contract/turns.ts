@@ -118,6 +118,20 @@ export const turns = topic<ServiceFixture>('turns', (test) => {
     await expectRefusal(sessions.appendEvent({ ...last, event: agentSays('later') }), 'TURN_LOST');
   });
 
+  test('several events are appended under a turn, and the last batch ends it', async ({ open }) => {
+    const { sessions } = await open();
+    const session = await sessions.createSession({ ...KEY, turnsOnly: true });
+    const events = [agentSays('one', { id: 'e1' }), agentSays('two', { id: 'e2' })];
+    await expectRefusal(sessions.appendEvents({ session, events }), 'TURN_REQUIRED');
+    const turn = await sessions.beginTurn(TURN);
+    const batch = { session: REFERENCE, events, turn, endTurn: true };
+    await sessions.appendEvents(batch);
+    expect(await sessions.getTurn(KEY)).toBeUndefined();
+    expect(await sessions.appendBatch(batch)).toMatchObject({ duplicate: true });
+    await expectRefusal(sessions.appendEvents({ ...batch, events: [agentSays('late')] }), 'TURN_LOST');
+    expect(shown(await load(sessions))).toEqual(['one', 'two']);
+  });
+
   test('a rewind is possible in a turn', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions, [userSays('one'), agentSays('two')]);

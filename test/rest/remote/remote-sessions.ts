@@ -85,11 +85,11 @@ export class RemoteSessions implements SessionClient {
   }
 
   async appendBatch(request: Parameters<SessionClient['appendBatch']>[0]): ReturnType<SessionClient['appendBatch']> {
-    const { session, events, expectedVersion } = request;
+    const { session, events, expectedVersion, turn, endTurn } = request;
     const key = keyOf(session);
     const asked = { ...key, expectedVersion };
     const { events: stored, duplicate } = await this.#told(asked, () =>
-      this.#client.appendBatch({ ...key, events, expectedVersion }),
+      this.#client.appendBatch({ ...key, events, expectedVersion, turn, endTurn }),
     );
     if (session instanceof SessionObject) {
       const { filter, now } = this.setting;

@@ -129,6 +129,12 @@ export class AppendEventsArguments extends SessionArguments {
 
   @Field(() => SAFE_INT_SCALAR, { nullable: true, description: 'Refused if the session is not at this version.' })
   expectedVersion?: number;
+
+  @Field(() => String, TURN)
+  turn?: string;
+
+  @Field(() => Boolean, END_TURN)
+  endTurn?: boolean;
 }
 
 @ArgsType()
