@@ -28,7 +28,7 @@ export class ByteBudget {
  * How many events to read next, given that `read` of `wanted` are read. The first batch is small, since events may be large.
  *
  * @example
- * for (let size = portionSize(limit, 0); size > 0; size = portionSize(limit, page.length)) …
+ * for (let size = nextBatchSize(limit, 0); size > 0; size = nextBatchSize(limit, page.length)) …
  */
 export function nextBatchSize(wanted: number, read: number): number {
   return Math.min(wanted - read, read === 0 ? FIRST_BATCH : BATCH);

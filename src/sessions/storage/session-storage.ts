@@ -75,7 +75,7 @@ export interface StoredSession {
   readonly record: SessionRecord;
   /** The store's time of this read. */
   readonly now: number;
-  /** In ascending order. A store may return more events than requested, never fewer. */
+  /** In ascending order. A store may return more events than requested, never fewer. Trimmed events have no payload. */
   readonly events: readonly StoredEvent[];
   readonly state?: StoredState;
   /** When the shared scopes expire, if they exist. */
