@@ -15,7 +15,7 @@ const KILLS_WITH_SERVER = 10;
 const TOGETHER = [1, 7];
 
 describeSharedStores(`a process that is killed while it writes to a $name store (SEED=${seed})`, ({ name, create }) => {
-  const kills = Array.from({ length: TOGETHER.length * (KILLS[name] ?? KILLS_WITH_SERVER) }, (_, index) => ({
+  const kills = Array.from({ length: KILLS[name] ?? KILLS_WITH_SERVER }, (_, index) => ({
     kill: index + 1,
     together: TOGETHER[index % TOGETHER.length] ?? 1,
   }));

@@ -25,6 +25,7 @@ const routes: readonly Route[] = [
   { route: `POST ${P}/:sessionId/fork`, target: 'session' },
   { route: `GET ${P}/:sessionId/events`, target: 'session' },
   { route: `POST ${P}/:sessionId/events`, target: 'session', body: { author: 'agent' } },
+  { route: `POST ${P}/:sessionId/events/batch`, target: 'session', body: { events: [{ author: 'agent' }] } },
   { route: `GET ${P}/:sessionId/events/stream`, target: 'session' },
   { route: `GET ${P}/:sessionId/turn`, target: 'session' },
   { route: `POST ${P}/:sessionId/turn`, target: 'session', body: { holder: 'w', requestId: 'r' } },

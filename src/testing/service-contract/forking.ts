@@ -166,9 +166,9 @@ export const forking = topic<ServiceFixture>('forkSession', (test) => {
   test('the log of a long conversation is forked whole', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessions.createSession(KEY);
-    for (let done = 0; done < 2_500; done += 250) {
-      const some = times(250, (index) => agentSays(`a${done + index}`, { actions: { stateDelta: { last: done } } }));
-      await Promise.all(some.map((event) => sessions.appendEvent({ session, event })));
+    for (let done = 0; done < 2_500; done += 100) {
+      const events = times(100, (index) => agentSays(`a${done + index}`, { actions: { stateDelta: { last: done } } }));
+      await sessions.appendEvents({ session, events });
     }
     const source = await load(sessions);
     const fork = await sessions.forkSession({ ...KEY, newSessionId: 'fork' });
