@@ -102,7 +102,7 @@ async function readPage(
     const result = await storage.list({ ...wanted, ...place, limit: size + 1 });
     total ??= result.total;
     for (const session of result.sessions.slice(0, size)) {
-      if (!budget.take(bytesOf(session))) {
+      if (!budget.take(bytesOf(session, wanted))) {
         return { listed, isMore: true, isCut: true, total };
       }
       listed.push(session);
@@ -114,8 +114,11 @@ async function readPage(
   }
 }
 
-function bytesOf({ metadata, state: { session, user, app } }: ListedSession): number {
-  return Buffer.byteLength(metadata) + entriesBytes(session) + entriesBytes(user) + entriesBytes(app);
+/** A store may return state that was not requested. */
+function bytesOf({ metadata, state }: ListedSession, { withState }: Pick<ListRequest, 'withState'>): number {
+  const { session, user, app } = state;
+  const stateBytes = withState ? entriesBytes(session) + entriesBytes(user) + entriesBytes(app) : 0;
+  return Buffer.byteLength(metadata) + stateBytes;
 }
 
 function tooLarge(maxBytes: number): string {
