@@ -41,6 +41,11 @@ const fields: readonly Field[] = [
     ask: `appendEvent(${KEY}, event: {author: "agent"}) { duplicate }`,
   },
   {
+    field: 'Mutation.appendEvents',
+    target: 'session',
+    ask: `appendEvents(${KEY}, events: [{author: "agent"}]) { duplicate }`,
+  },
+  {
     field: 'Mutation.updateSessionState',
     target: 'session',
     ask: `updateSessionState(${KEY}, stateDelta: {a: 1}) { seq }`,

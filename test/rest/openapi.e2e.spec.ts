@@ -43,7 +43,7 @@ describe.each(frameworks)('the document of the routes on %s', (framework) => {
   let app: RestApp;
   let described: Described;
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     app = await RestApp.start(framework, {
       access: DenyingAccess,
       summarizer: { keepRecentEvents: 0 },
@@ -51,6 +51,13 @@ describe.each(frameworks)('the document of the routes on %s', (framework) => {
     });
     const { body } = await app.request('GET', '/openapi.json');
     described = new Described(body as unknown as ApiDocument);
+  });
+
+  afterAll(async () => {
+    await app.close();
+  });
+
+  beforeEach(async () => {
     await app.sessions.createSession({ ...KEY, state: { 'user:theme': 'light' } });
     await app.sessions.createSession({ ...KEY, sessionId: 'other' });
     jest.spyOn(crypto, 'randomUUID').mockReturnValueOnce(TURN_TOKEN);
@@ -69,7 +76,10 @@ describe.each(frameworks)('the document of the routes on %s', (framework) => {
 
   afterEach(async () => {
     jest.restoreAllMocks();
-    await app.close();
+    const { sessions } = await app.sessions.listSessions({ appName: KEY.appName });
+    for (const { id: sessionId, appName, userId } of sessions) {
+      await app.sessions.deleteSession({ appName, userId, sessionId });
+    }
   });
 
   it('has every route that there is, and no other', () => {
