@@ -4,6 +4,13 @@ import { Test } from '@nestjs/testing';
 import { ExplorerModule } from '../../src/sessions/graphql/explorer/explorer.module.js';
 import { GraphqlApp } from './graphql-app.js';
 
+/** Reads the body: a server that closes waits for a response that is not read. */
+const fetchWhole = async (url: string | URL): Promise<Response> => {
+  const response = await fetch(url);
+  await response.arrayBuffer();
+  return response;
+};
+
 describe('the explorer', () => {
   let app: GraphqlApp | undefined;
 
@@ -11,7 +18,7 @@ describe('the explorer', () => {
     await app?.close();
   });
 
-  const statusAt = async (path: string): Promise<number> => (await fetch(`${app?.url}${path}`)).status;
+  const statusAt = async (path: string): Promise<number> => (await fetchWhole(`${app?.url}${path}`)).status;
 
   it('has all that its page names, and nothing from another host', async () => {
     app = await GraphqlApp.start({ explorer: true });
@@ -24,7 +31,7 @@ describe('the explorer', () => {
     for (const name of names) {
       const url = new URL(name, base);
       expect(url.origin).toBe(app.url);
-      const response = await fetch(url);
+      const response = await fetchWhole(url);
       expect(`${response.status} ${url.href}`).toBe(`200 ${url.href}`);
       expect(response.headers.get('content-type')).toMatch(name.endsWith('.js') ? /^text\/javascript/ : /^text\/css/);
     }
@@ -32,7 +39,7 @@ describe('the explorer', () => {
 
   it('lets the page run no script that is inline or made of text', async () => {
     app = await GraphqlApp.start({ explorer: true });
-    const { headers } = await fetch(`${app.url}/explorer`);
+    const { headers } = await fetchWhole(`${app.url}/explorer`);
     const policy = headers.get('content-security-policy');
     expect(policy).toMatch(/^default-src 'self'; script-src 'self'; /);
     expect(policy).not.toContain('unsafe-eval');
@@ -52,7 +59,7 @@ describe('the explorer', () => {
       ['explorer.js', 200],
       ['..%2f..%2fpackage.json', 404],
     ]) {
-      const { status } = await fetch(`${url}/${file}`);
+      const { status } = await fetchWhole(`${url}/${file}`);
       expect(`${status} ${file}`).toBe(`${expected} ${file}`);
     }
     await fastify.close();
