@@ -76,7 +76,7 @@ describe('the configuration of the app', () => {
       isRequestLogged: true,
       throttle: { limit: 6000, ttlSeconds: 60 },
       trustedProxies: 0,
-      streams: { maxAgeSeconds: 3600, recheckSeconds: 60, stallSeconds: 60 },
+      streams: { maxAgeSeconds: 3600, recheckSeconds: 60, stallSeconds: 60, maxBufferedBytes: 67_108_864 },
       graphql: {
         maxTextBytes: 65_536,
         maxItems: 10_000,
@@ -86,6 +86,7 @@ describe('the configuration of the app', () => {
         maxConnections: 1_000,
         maxConnectionsPerAddress: 100,
         stallSeconds: 60,
+        maxBufferedBytes: 67_108_864,
       },
       healthTimeLimitMs: 2000,
       shutdown: { delaySeconds: 0, limitSeconds: 20 },
