@@ -68,13 +68,17 @@ function isTooLong(id: string): boolean {
 
 /** Why a value is not a valid id, or `undefined`. */
 export function idProblem(value: unknown): string | undefined {
+  return nameProblem(value) ?? (value === '.' || value === '..' ? 'must not be "." or ".."' : undefined);
+}
+
+/** The same for a name, which is no part of a path. */
+export function nameProblem(value: unknown): string | undefined {
   if (typeof value !== 'string') return `must be a string, not ${value === null ? 'null' : typeof value}`;
   if (value === '') return 'must not be empty';
   if (!value.isWellFormed()) return 'must not hold a lone surrogate';
   if (isTooLong(value)) return `must be at most ${MAX_ID_BYTES} UTF-8 bytes long`;
   if (/\p{Cc}/u.test(value)) return 'must not hold control characters';
   if (value.trim() !== value) return 'must not begin or end with white space';
-  if (value === '.' || value === '..') return 'must not be "." or ".."';
   return undefined;
 }
 

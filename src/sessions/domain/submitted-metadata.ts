@@ -1,12 +1,11 @@
 import type { WriteLimits } from '../../config/session-settings.js';
 import { InvalidInputError, LimitExceededError } from './errors.js';
-import { childPath, jsonCopyOf } from './json-value.js';
+import { nameProblem } from './ids.js';
+import { childPath, isPlainObject, jsonCopyOf } from './json-value.js';
 import { type MetadataDelta, metadataChanges } from './metadata.js';
 import { metadataAfter, metadataLimitText } from './metadata-entries.js';
-import { textProblem } from './text-problem.js';
 
 const MAX_TITLE_CHARACTERS = 1_000;
-const MAX_NAME_BYTES = 191;
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -67,19 +66,15 @@ function checkedDelta(delta: MetadataDelta, path: string, { maxDeltaKeys }: Writ
 function jsonObject(input: unknown, path: string, limits: WriteLimits, names: readonly string[]): Json | undefined {
   if (input === undefined || input === null) return undefined;
   const copy = jsonCopyOf(input, path, { maxDepth: limits.maxDepth + 2, maxBytes: limits.maxEventBytes });
-  if (!isObject(copy)) throw new InvalidInputError('must be a plain object', path);
+  if (!isPlainObject(copy)) throw new InvalidInputError('must be a plain object', path);
   assertKnown(copy, names, path);
   return copy;
 }
 
 function objectAt(parent: Json, name: string, path: string): Json {
   const value = parent[name] ?? {};
-  if (!isObject(value)) throw new InvalidInputError('must be a plain object', childPath(path, name));
+  if (!isPlainObject(value)) throw new InvalidInputError('must be a plain object', childPath(path, name));
   return value;
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** A misspelt name would be lost without a word. */
@@ -127,14 +122,10 @@ function fieldsAt(given: Json, path: string): Record<string, unknown> {
   return { ...fields };
 }
 
-/** What is compared in stores, and stands on a line of its own. */
 function checkedName(value: unknown, path: string): string {
-  const problem = textProblem(value, MAX_NAME_BYTES);
+  const problem = nameProblem(value);
   if (problem) throw new InvalidInputError(problem, path);
-  const name = value as string;
-  if (/\p{Cc}/u.test(name)) throw new InvalidInputError('must not hold control characters', path);
-  if (name.trim() !== name) throw new InvalidInputError('must not begin or end with white space', path);
-  return name;
+  return value as string;
 }
 
 function ifThere<Name extends string, Value>(name: Name, value: Value | undefined): Partial<Record<Name, Value>> {

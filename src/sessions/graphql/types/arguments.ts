@@ -19,9 +19,6 @@ registerEnumType(SessionOrderBy, {
 
 // The domain rules validate ids and numbers.
 
-const TURN = { nullable: true, description: 'The token of a turn. Refused if the turn is over.' } as const;
-const END_TURN = { nullable: true, description: 'Ends the turn with this write.' } as const;
-
 @ArgsType()
 export class AppArguments {
   @Field(() => String)
@@ -103,38 +100,36 @@ export class CreateSessionArguments extends UserArguments {
   turnsOnly?: boolean;
 }
 
+/** The conditions of a write. */
 @ArgsType()
-export class AppendEventArguments extends SessionArguments {
-  @Field(() => JSON_SCALAR, {
-    description: 'The event. Only the author is required. Its id makes the append safe to retry.',
-  })
-  event!: unknown;
-
+class ConditionalArguments extends SessionArguments {
   @Field(() => SAFE_INT_SCALAR, { nullable: true, description: 'Refused if the session is not at this version.' })
   expectedVersion?: number;
 
-  @Field(() => String, TURN)
+  @Field(() => String, { nullable: true, description: 'The token of a turn. Refused if the turn is over.' })
   turn?: string;
+}
 
-  @Field(() => Boolean, END_TURN)
+@ArgsType()
+class WriteArguments extends ConditionalArguments {
+  @Field(() => Boolean, { nullable: true, description: 'Ends the turn with this write.' })
   endTurn?: boolean;
 }
 
 @ArgsType()
-export class AppendEventsArguments extends SessionArguments {
+export class AppendEventArguments extends WriteArguments {
+  @Field(() => JSON_SCALAR, {
+    description: 'The event. Only the author is required. Its id makes the append safe to retry.',
+  })
+  event!: unknown;
+}
+
+@ArgsType()
+export class AppendEventsArguments extends WriteArguments {
   @Field(() => [JSON_SCALAR], {
     description: 'The events, in the order of the log. Their ids make the append safe to retry.',
   })
   events!: unknown[];
-
-  @Field(() => SAFE_INT_SCALAR, { nullable: true, description: 'Refused if the session is not at this version.' })
-  expectedVersion?: number;
-
-  @Field(() => String, TURN)
-  turn?: string;
-
-  @Field(() => Boolean, END_TURN)
-  endTurn?: boolean;
 }
 
 @ArgsType()
@@ -147,18 +142,12 @@ export class WatchArguments extends SessionArguments {
 }
 
 @ArgsType()
-export class RewindArguments extends SessionArguments {
+export class RewindArguments extends ConditionalArguments {
   @Field(() => SAFE_INT_SCALAR, { nullable: true, description: 'The last event to keep.' })
   toSeq?: number;
 
   @Field(() => String, { nullable: true, description: 'Rewinds to before this invocation.' })
   invocationId?: string;
-
-  @Field(() => SAFE_INT_SCALAR, { nullable: true, description: 'Refused if the session is not at this version.' })
-  expectedVersion?: number;
-
-  @Field(() => String, TURN)
-  turn?: string;
 }
 
 @ArgsType()
@@ -177,21 +166,12 @@ const DELTA = { nullable: true, description: 'Keys to set. Null is a value.' } a
 const REMOVALS = { nullable: true, description: 'Keys to remove.' } as const;
 
 @ArgsType()
-export class SessionStateArguments extends SessionArguments {
+export class SessionStateArguments extends WriteArguments {
   @Field(() => JSON_SCALAR, DELTA)
   stateDelta?: unknown;
 
   @Field(() => [String], REMOVALS)
   stateRemovals?: string[];
-
-  @Field(() => SAFE_INT_SCALAR, { nullable: true, description: 'Refused if the session is not at this version.' })
-  expectedVersion?: number;
-
-  @Field(() => String, TURN)
-  turn?: string;
-
-  @Field(() => Boolean, END_TURN)
-  endTurn?: boolean;
 }
 
 @ArgsType()
