@@ -20,7 +20,6 @@ export default {
   testTimeout: 120_000,
   globalSetup: '<rootDir>/test/servers/global-setup.ts',
   globalTeardown: '<rootDir>/test/servers/global-teardown.ts',
-  testSequencer: '<rootDir>/test/longest-first.cjs',
   maxWorkers: '100%',
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   transform: { '^.+\\.(ts|m?js)$': swc },

@@ -9,7 +9,7 @@ export const title = 'Bytes held in memory for an event, 200,000 events in 10,00
 const SESSIONS = 10_000;
 const EVENTS_EACH = 20;
 
-/** Each side has a process of its own, so that nothing of the other is counted. */
+/** Each side has its own process, so that nothing of the other is counted. */
 export async function run() {
   const [ours, raw] = [await measuredApart('ours'), await measuredApart('raw')];
   return [{ what: 'memory', unit: 'bytes', ours, raw, ratio: ours / raw }];

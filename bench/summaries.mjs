@@ -11,10 +11,13 @@ export const title = 'Appends with summaries (ours) and without (raw), one after
 const EVENTS = 200;
 const HANGS_MS = 30_000;
 
-/** What summaries do meanwhile, in the background. */
+/** The work of summaries in the background. */
 const CASES = {
   'nothing is due': { events: 1_000_000, idleSeconds: 3_600 },
-  'a model answers at once': { events: 20, model: { name: 'instant', summarize: async () => ({ text: 'in short' }) } },
+  'a model answers immediately': {
+    events: 20,
+    model: { name: 'instant', summarize: async () => ({ text: 'in short' }) },
+  },
   'a model hangs for 30 s': { events: 20, model: { name: 'hanging', summarize: hang } },
 };
 

@@ -35,7 +35,7 @@ async function withWriters(newStorage) {
   }
 }
 
-/** Both append to one session, each event with a state key of its own. */
+/** Both append to one session, each event with its own state key. */
 async function oneSession(writers) {
   await writers[0].createSession({ ...OWNER, sessionId: 'one' });
   const session = { ...OWNER, id: 'one' };
@@ -59,7 +59,7 @@ async function oneSession(writers) {
   };
 }
 
-/** Each has a session of its own, and both set `user:` keys of the same user. */
+/** Each has its own session, and both set `user:` keys of the same user. */
 async function oneUser(writers) {
   await Promise.all(
     writers.map(async (writer, index) => {

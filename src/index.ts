@@ -29,16 +29,27 @@ export type { SessionKey, StateOwner, UserKey } from './sessions/domain/ids.js';
 export type { MetadataDelta, SessionMetadata, SessionMetadataInput } from './sessions/domain/metadata.js';
 export type { GetSessionConfig } from './sessions/domain/view-config.js';
 export { Session, type SessionReference } from './sessions/domain/session.js';
+export type { ConsumeHandler, ConsumeOptions, ConsumedEvent } from './sessions/consumers/consume-options.js';
+export type { ConsumerStart } from './sessions/consumers/consumer-settings.js';
+export type { DeadLetter, DeadLettersRequest } from './sessions/consumers/dead-letters.js';
+export type { ConsumerLag } from './sessions/consumers/lag.js';
+export type { SessionConsumer } from './sessions/consumers/session-consumer.js';
+export { type ConsumerInfo, SessionConsumers } from './sessions/consumers/session-consumers.js';
 export type { AppendEventRequest } from './sessions/operations/append-event.js';
 export type { AppendResult } from './sessions/operations/append-event.js';
 export type { AppendEventsRequest, AppendEventsResult } from './sessions/operations/append-events.js';
 export type { CreateSessionRequest } from './sessions/operations/create-session.js';
 export type { ForkSessionRequest } from './sessions/operations/fork-session.js';
 export type { GetSessionRequest } from './sessions/operations/get-session.js';
+export type { SessionFilter } from './sessions/domain/session-filter.js';
 export type { EventPage, ListEventsRequest } from './sessions/operations/list-events.js';
 export type { ListSessionsRequest, SessionPage } from './sessions/operations/list-sessions.js';
 export type { RewindSessionRequest } from './sessions/operations/rewind-session.js';
 export type { SharedStateChanges } from './sessions/operations/shared-state.js';
+export type { StateKeyChange } from './sessions/domain/state-change.js';
+export type { StateOperation } from './sessions/domain/state-patch.js';
+export type { StateAtMoment, StateAtRequest } from './sessions/operations/state-at.js';
+export type { StateChangePage, StateChangesRequest } from './sessions/operations/state-changes.js';
 export type {
   BeginTurnRequest,
   RenewTurnRequest,
@@ -47,9 +58,17 @@ export type {
   TurnReference,
   EndTurnRequest,
 } from './sessions/operations/turns.js';
+export type { HeldTurn } from './sessions/operations/with-turn.js';
 export type { UpdateSessionOptions } from './sessions/operations/update-session.js';
 export type { WatchSessionRequest } from './sessions/operations/watch-session.js';
+export type { WatchedEvent } from './sessions/operations/watch-state.js';
 export * from './sessions/session-hooks.js';
+export {
+  SessionTitles,
+  type SessionTitler,
+  type SessionTitlesOptions,
+  type TitleRequest,
+} from './sessions/session-titles.js';
 export { InProcessSignals, type SessionSignals } from './sessions/session-signals.js';
 export { SessionService } from './sessions/session.service.js';
 export * from './sessions/module/index.js';
@@ -57,4 +76,4 @@ export type { SessionServiceOptions } from './sessions/session-environment.js';
 export { type HeldLease, type LeaseOutcome, type WithLeaseOptions, withLease } from './sessions/leases/with-lease.js';
 export { InMemorySessionService } from './sessions/in-memory-session.service.js';
 export { InMemorySessionStorage } from './sessions/storage/in-memory/in-memory-session-storage.js';
-export type { PurgeCounts } from './sessions/storage/session-storage.js';
+export type { AppTransaction, PurgeCounts } from './sessions/storage/session-storage.js';

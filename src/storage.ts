@@ -1,6 +1,7 @@
 // For authors of stores: the port, the values that it passes, and the rules that every store applies.
 export { assertAgendaEntry, assertAgendaPut, assertDueLimit, dueTime } from './sessions/domain/agenda-rules.js';
 export { compareBytes } from './sessions/domain/byte-order.js';
+export { CHECKPOINT_EVERY } from './sessions/domain/checkpoint.js';
 export type * from './sessions/domain/commit.js';
 export {
   type NumberedEvent,
@@ -9,7 +10,25 @@ export {
   recordAfter,
   refusalOf,
 } from './sessions/domain/commit-rules.js';
+export {
+  type DeadEvent,
+  NEVER_DUE,
+  type NoteOutcome,
+  type WorkEntry,
+  type WorkProgress,
+  claimedEntry,
+  entryAfter,
+  letterOf,
+  revivedLetter,
+} from './sessions/domain/consumer-work.js';
 export type { Counters } from './sessions/domain/counters.js';
+export {
+  type DispatchMark,
+  type MarkedLog,
+  NOTHING_WAITS,
+  markAfterAppend,
+  markAfterDispatch,
+} from './sessions/domain/dispatch-mark.js';
 export { type Lifetime, type Lifetimes, NEVER, expiresAt, isExpired, isRenewalDue } from './sessions/domain/expiry.js';
 export type { CommitEvent, InitialEvent, InitialLog } from './sessions/domain/initial-log.js';
 export {
@@ -18,6 +37,7 @@ export {
   type MetadataText,
   metadataAfter,
 } from './sessions/domain/metadata-entries.js';
+export { type IndexEntry, hasEntries, indexChanges, indexEntries } from './sessions/domain/metadata-index.js';
 export { type StateWrites, changesNothing, writesOf } from './sessions/domain/scope-writes.js';
 export type { SeqRange } from './sessions/domain/seq-ranges.js';
 export { type SessionRecord, newRecord } from './sessions/domain/session-record.js';
@@ -25,6 +45,7 @@ export type * from './sessions/domain/turn.js';
 export { turnOutcome } from './sessions/domain/turn-rules.js';
 export type { ViewMarks } from './sessions/domain/view-marks.js';
 export type * from './sessions/storage/agenda.js';
+export type * from './sessions/storage/consumer-store.js';
 export type * from './sessions/storage/lease-store.js';
 export { comparePositions, positionOf } from './sessions/storage/list-order.js';
 export type * from './sessions/storage/session-changes.js';

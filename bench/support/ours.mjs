@@ -1,7 +1,7 @@
 import { SessionService } from '../../dist/index.js';
 import { OWNER } from './owner.mjs';
 
-/** Appends that are under way at once where a session is only filled. */
+/** Concurrent appends when a session is only filled. */
 const TOGETHER = 64;
 
 /** The package, used as an application uses it. @implements {import('./sides.mjs').Side} */

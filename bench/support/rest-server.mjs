@@ -1,4 +1,4 @@
-// A server in a process of its own: our routes, and beside them bare ones, which do nothing but answer as much. Says its port.
+// A server in its own process: our routes, and bare ones that only respond with the same amount of data. Sends its port.
 import 'reflect-metadata';
 import { Body, Controller, Get, HttpCode, Post } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';

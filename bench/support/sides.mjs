@@ -8,7 +8,7 @@ import { RawMap } from './raw-map.mjs';
 import { RawSqlite } from './raw-sqlite.mjs';
 
 /**
- * One side of a comparison. Sessions are whatever the side wants handed back.
+ * One side of a comparison. It chooses the type of its sessions.
  *
  * @typedef {object} Side
  * @property {(sessionId: string) => unknown} create with the state `{ step: 0 }`

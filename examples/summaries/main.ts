@@ -47,7 +47,7 @@ const log = await sessions.listEvents(key);
 console.log('the log:', log.events.length, 'events, the last one is number', log.lastSeq);
 
 await sessions.rewindSession({ ...key, toSeq: 4 });
-console.log('back to event 4, which the summary stood for:');
+console.log('back to event 4, which the summary covered:');
 await show();
 
 await app.close();

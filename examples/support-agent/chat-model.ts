@@ -5,7 +5,7 @@ export interface ChatMessage {
   readonly text: string;
 }
 
-/** Stands for a language model, so that the example needs no key. It finds order numbers and counts messages. */
+/** Replaces a language model, so that the example needs no key. It finds order numbers and counts messages. */
 @Injectable()
 export class ChatModel {
   async complete(messages: readonly ChatMessage[]): Promise<{ text: string; orderId?: string }> {

@@ -25,5 +25,5 @@ function firstCommand(address: string): string {
 /** Who can reach the app. */
 function openTo(host: string): string {
   const where = host === '0.0.0.0' || host === '::' ? 'every address of this machine' : host;
-  return `everybody who reaches ${where} (HOST, SESSIONS_ACCESS=open)`;
+  return `everyone who can reach ${where} (HOST, SESSIONS_ACCESS=open)`;
 }

@@ -1,11 +1,13 @@
-import type { LoggedEvent } from '../sessions/domain/event.js';
 import type { EventPage } from '../sessions/operations/list-events.js';
+import type { WatchedEvent } from '../sessions/operations/watch-state.js';
 import { ProblemError } from './problem-error.js';
 import { type RequestOptions, type Requests, pause } from './requests.js';
 
 export interface EventStreamOptions {
   /** Only events after this one. By default, only new events. */
   readonly afterSeq?: number | undefined;
+  /** Adds to each event what it changes in the state: `statePatch`. */
+  readonly stateDeltas?: boolean | undefined;
   /** Ends the watch. */
   readonly signal?: AbortSignal | undefined;
   /** How long a connection may be idle before the client reconnects. Default: 45,000 ms. */
@@ -22,17 +24,20 @@ interface Block {
 }
 
 /** Follows a stream, and reconnects after the last event. */
-export class EventStream implements AsyncIterableIterator<LoggedEvent> {
+export class EventStream implements AsyncIterableIterator<WatchedEvent> {
   readonly #ended = new AbortController();
   readonly #end: AbortSignal;
   readonly #idleTimeoutMs: number;
-  readonly #events: AsyncGenerator<LoggedEvent, undefined>;
+  /** Of each connection. */
+  readonly #query: { readonly stateDeltas: boolean | undefined };
+  readonly #events: AsyncGenerator<WatchedEvent, undefined>;
 
   constructor(
     private readonly requests: Requests,
     private readonly eventsPath: () => string,
-    { afterSeq, signal, idleTimeoutMs = IDLE_TIMEOUT_MS }: EventStreamOptions,
+    { afterSeq, stateDeltas, signal, idleTimeoutMs = IDLE_TIMEOUT_MS }: EventStreamOptions,
   ) {
+    this.#query = { stateDeltas };
     this.#idleTimeoutMs = idleTimeoutMs;
     this.#end = signal === undefined ? this.#ended.signal : AbortSignal.any([signal, this.#ended.signal]);
     const start = this.#startAfter(afterSeq);
@@ -41,12 +46,12 @@ export class EventStream implements AsyncIterableIterator<LoggedEvent> {
     this.#events = this.#follow(start);
   }
 
-  next(): Promise<IteratorResult<LoggedEvent, undefined>> {
+  next(): Promise<IteratorResult<WatchedEvent, undefined>> {
     return this.#events.next();
   }
 
   /** Ends the stream and its connection, also while `next()` is pending. */
-  return(): Promise<IteratorResult<LoggedEvent, undefined>> {
+  return(): Promise<IteratorResult<WatchedEvent, undefined>> {
     this.#ended.abort();
     return this.#events.return(undefined);
   }
@@ -72,9 +77,9 @@ export class EventStream implements AsyncIterableIterator<LoggedEvent> {
     }
   }
 
-  async *#follow(start: Promise<number>): AsyncGenerator<LoggedEvent, undefined> {
+  async *#follow(start: Promise<number>): AsyncGenerator<WatchedEvent, undefined> {
     let lastSeq = await start;
-    let connection: RequestOptions = { query: { afterSeq: lastSeq } };
+    let connection: RequestOptions = { query: { afterSeq: lastSeq, ...this.#query } };
     let failures = 0;
     try {
       while (!this.#end.aborted) {
@@ -83,7 +88,7 @@ export class EventStream implements AsyncIterableIterator<LoggedEvent> {
           for await (const { event, data } of this.#connect(connection)) {
             failures = 0;
             if (event === 'problem') throw problemFrom(data);
-            const logged = JSON.parse(data) as LoggedEvent;
+            const logged = JSON.parse(data) as WatchedEvent;
             lastSeq = logged.seq;
             yield logged;
           }
@@ -92,7 +97,7 @@ export class EventStream implements AsyncIterableIterator<LoggedEvent> {
           if (error instanceof ProblemError && error.status < 500 && !error.isTemporary) throw error;
           failure = error;
         }
-        connection = { headers: { 'Last-Event-ID': String(lastSeq) } };
+        connection = { query: this.#query, headers: { 'Last-Event-ID': String(lastSeq) } };
         failures += 1;
         if (!this.#end.aborted) await pause(failures, failure, this.#end);
       }

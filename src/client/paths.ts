@@ -21,6 +21,14 @@ export function sessionOf({ sessionId, ...owner }: SessionKey): string {
   return `${sessionsOf(owner)}/${encoded(sessionId, 'sessionId')}`;
 }
 
+export function turnOf(key: SessionKey): string {
+  return `${sessionOf(key)}/turn`;
+}
+
+export function summaryOf(key: SessionKey): string {
+  return `${sessionOf(key)}/summary`;
+}
+
 function appOf({ appName }: StateOwner): string {
   return `/apps/${encoded(appName, 'appName')}`;
 }

@@ -4,6 +4,7 @@ import type { SessionMetadataInput } from '../sessions/domain/metadata.js';
 import type { Session } from '../sessions/domain/session.js';
 import type { ListSessionsRequest } from '../sessions/operations/list-sessions.js';
 import type { BeginTurnRequest, TurnReference } from '../sessions/operations/turns.js';
+import type { EventStreamOptions } from './event-stream.js';
 import type { SessionSummary } from '../summarizer/session-summary.js';
 
 /** A session from the routes. */
@@ -50,6 +51,9 @@ export interface AppendRequest extends RemoteKey {
   /** End the turn with this event. */
   readonly endTurn?: boolean | undefined;
 }
+
+/** Changes of the state of a session, and the conditions of the event that holds them. */
+export type UpdateStateRequest = Omit<AppendRequest, 'event'> & StateChange;
 
 /** Events to append together. */
 export interface AppendBatchRequest extends RemoteKey {
@@ -122,3 +126,6 @@ export interface SummaryListRequest extends RemoteKey {
   /** At most 1,000. Default: 100. */
   readonly limit?: number | undefined;
 }
+
+/** Which session to watch, and how. */
+export type WatchRequest = RemoteKey & EventStreamOptions;

@@ -16,8 +16,11 @@ export interface RequestsOptions {
   readonly fetch?: typeof fetch | undefined;
 }
 
+type QueryValue = string | number | boolean;
+
 export interface RequestOptions {
-  readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
+  /** An array gives a parameter more than once. */
+  readonly query?: Readonly<Record<string, QueryValue | readonly string[] | undefined>> | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body?: object | undefined;
   /** Whether the request is safe to repeat. */
@@ -127,9 +130,12 @@ function retryAfterMs({ headers }: Response): number | undefined {
 }
 
 function queryOf(query: RequestOptions['query'] = {}): string {
-  const given = Object.entries(query).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, String(value)] as [string, string]],
-  );
+  const given = Object.entries(query).flatMap(([name, value]) => {
+    const values: readonly (QueryValue | undefined)[] = Array.isArray(value)
+      ? value
+      : [value as QueryValue | undefined];
+    return values.flatMap((one) => (one === undefined ? [] : [[name, String(one)] as [string, string]]));
+  });
   return given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`;
 }
 

@@ -1,18 +1,16 @@
 import type { EventInput, LoggedEvent } from '../sessions/domain/event.js';
 import type { EventPage, ListEventsRequest } from '../sessions/operations/list-events.js';
-import type {
-  EndTurnRequest,
-  RenewTurnRequest,
-  Turn,
-  TurnHolder,
-  TurnReference,
-} from '../sessions/operations/turns.js';
-import { assertId } from '../sessions/domain/ids.js';
+import type { StateAtMoment, StateAtRequest } from '../sessions/operations/state-at.js';
+import type { StateChangePage, StateChangesRequest } from '../sessions/operations/state-changes.js';
+import type { EndTurnRequest, RenewTurnRequest, Turn, TurnHolder } from '../sessions/operations/turns.js';
+import type { WatchedEvent } from '../sessions/operations/watch-state.js';
 import { ProblemError } from './problem-error.js';
 import { type RequestOptions, Requests, type RequestsOptions } from './requests.js';
-import { type EventStreamOptions, EventStream } from './event-stream.js';
+import { EventStream } from './event-stream.js';
+import { listQuery } from './list-query.js';
 import { checkedBody, eventBody, eventBodies } from './request-bodies.js';
-import { appStateOf, sessionListOf, sessionOf, sessionsOf, userStateOf } from './paths.js';
+import { conditionOf, turnHeaders } from './request-headers.js';
+import { appStateOf, sessionListOf, sessionOf, sessionsOf, summaryOf, turnOf, userStateOf } from './paths.js';
 import type { GetSessionConfig } from '../sessions/domain/view-config.js';
 import type {
   AppendBatchRequest,
@@ -32,6 +30,8 @@ import type {
   StateChange,
   SummaryListRequest,
   SummaryRequest,
+  UpdateStateRequest,
+  WatchRequest,
 } from './remote-types.js';
 
 /** The server's default time limit of a model call, plus time to wait for a running one. */
@@ -106,11 +106,10 @@ export class SessionsClient {
   /**
    * Lists sessions without their events, last updated first: of a user, or of the whole app without `userId`.
    * @example const { sessions, nextCursor } = await client.listSessions({ appName: 'shop', userId: 'ann', limit: 20 });
+   * @example const { sessions } = await client.listSessions({ appName: 'shop', filter: { status: 'open', tags: ['vip'] } });
    */
   async listSessions({ appName, userId, ...how }: RemoteListRequest): Promise<RemotePage> {
-    const { limit, cursor, order, orderBy, page, offset, includeState } = how;
-    const query = { limit, cursor, order, orderBy, page, offset, includeState };
-    return this.#send('GET', sessionListOf({ appName, userId }), { query, isRepeatable: true });
+    return this.#send('GET', sessionListOf({ appName, userId }), { query: listQuery(how), isRepeatable: true });
   }
 
   /** Deletes the session and its events. Shared state stays. A missing session is not an error. */
@@ -181,16 +180,33 @@ export class SessionsClient {
 
   /**
    * Changes state in any scope with one event.
-   * @example await client.updateState({ ...key, stateDelta: { step: 2 }, stateRemovals: ['draft'] });
+   * @example await client.updateState({ ...key, stateDelta: { step: 2 }, stateRemovals: ['draft'], expectedVersion: session.version });
    */
-  async updateState({ stateDelta, stateRemovals, ...key }: RemoteKey & StateChange): Promise<LoggedEvent> {
+  async updateState({ stateDelta, stateRemovals, ...append }: UpdateStateRequest): Promise<LoggedEvent> {
     return this.appendEvent({
-      ...key,
+      ...append,
       event: {
         author: 'system',
         actions: { ...(stateDelta && { stateDelta }), ...(stateRemovals && { stateRemovals: [...stateRemovals] }) },
       },
     });
+  }
+
+  /**
+   * Returns the session's state as it was after an event.
+   * @example const { state } = await client.stateAt({ ...key, seq: 4 });
+   */
+  async stateAt({ seq, ...key }: StateAtRequest): Promise<StateAtMoment> {
+    return this.#send('GET', `${sessionOf(key)}/state/at`, { query: { seq }, isRepeatable: true });
+  }
+
+  /**
+   * Returns a page of what changed which state key. A page may be empty and have a next one.
+   * @example const { changes } = await client.stateChanges({ ...key, key: 'step' });
+   */
+  async stateChanges({ key, afterSeq, limit, cursor, ...ids }: StateChangesRequest): Promise<StateChangePage> {
+    const query = { key, afterSeq, limit, cursor };
+    return this.#send('GET', `${sessionOf(ids)}/state/changes`, { query, isRepeatable: true });
   }
 
   /**
@@ -312,38 +328,16 @@ export class SessionsClient {
   }
 
   /**
-   * Streams events after `afterSeq` as they are appended. Reconnects when a connection breaks, without losing or repeating an event.
+   * Streams events after `afterSeq` as they are appended. Reconnects when a connection breaks, without losing or repeating an
+   * event. With `stateDeltas`, each event has its `statePatch`.
    * @example for await (const event of client.watch({ ...key, afterSeq: session.version })) show(event);
    */
-  watch({
-    afterSeq,
-    signal,
-    idleTimeoutMs,
-    ...key
-  }: RemoteKey & EventStreamOptions): AsyncIterableIterator<LoggedEvent> {
-    return new EventStream(this.#requests, () => `${sessionOf(key)}/events`, { afterSeq, signal, idleTimeoutMs });
+  watch({ afterSeq, stateDeltas, signal, idleTimeoutMs, ...key }: WatchRequest): AsyncIterableIterator<WatchedEvent> {
+    const options = { afterSeq, stateDeltas, signal, idleTimeoutMs };
+    return new EventStream(this.#requests, () => `${sessionOf(key)}/events`, options);
   }
 
   async #send<Body>(method: string, path: string, options: RequestOptions): Promise<Body> {
     return (await this.#requests.json(method, path, options)) as Body;
   }
-}
-
-function conditionOf(expectedVersion: number | undefined): Record<string, string> {
-  return expectedVersion === undefined ? {} : { 'If-Match': `"${String(expectedVersion)}"` };
-}
-
-function turnHeaders(turn: TurnReference | undefined, endTurn?: boolean): Record<string, string> {
-  if (turn === undefined) return endTurn === true ? { 'Turn-End': 'true' } : {};
-  const token: unknown = typeof turn === 'string' ? turn : turn.token;
-  assertId(token, 'turn');
-  return { 'Turn-Token': token, ...(endTurn !== undefined && { 'Turn-End': String(endTurn) }) };
-}
-
-function turnOf(key: RemoteKey): string {
-  return `${sessionOf(key)}/turn`;
-}
-
-function summaryOf(key: RemoteKey): string {
-  return `${sessionOf(key)}/summary`;
 }

@@ -249,7 +249,7 @@ function problemsOfAccess(env: NodeJS.ProcessEnv, address: string): string[] {
   const where = isReachable ? `, and HOST is ${address}, where others reach it` : '';
   const orStayLocal = isReachable && !isProduction(env) ? 'leave HOST out to listen on 127.0.0.1 only, ' : '';
   return [
-    `SESSIONS_ACCESS is missing; this app lets everybody touch every session${where}. Set it to open if that is decided in ` +
+    `SESSIONS_ACCESS is missing; this app gives everyone access to all sessions${where}. Set it to open if that is decided in ` +
       `front of it, ${orStayLocal}or mount SessionsRestModule in an app of your own with a SessionAccess.`,
   ];
 }

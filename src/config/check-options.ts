@@ -67,7 +67,7 @@ export function problemsOfStore(options: Options, names: Names): readonly string
         .given(group)
         .map(
           (name) =>
-            `${name} is for the provider ${PROVIDER_OF[group]}, but ${names.of('provider')} is ${String(provider)}; take one of the two away.`,
+            `${name} is for the provider ${PROVIDER_OF[group]}, but ${names.of('provider')} is ${String(provider)}; remove one of the two.`,
         ),
     ),
   ];
@@ -98,7 +98,7 @@ function problemsOfCustomStore(options: Options): string[] {
   const others = [...(provider === undefined ? [] : ['provider']), ...givenGroups(options)];
   return [
     ...(isStore ? [] : ['storage is no store; give an object or a class that implements SessionStorage.']),
-    ...others.map((name) => `${name} says nothing beside a storage of your own; take one of the two away.`),
+    ...others.map((name) => `${name} has no effect with a storage of your own; remove one of the two.`),
   ];
 }
 
@@ -159,18 +159,16 @@ function problemsOfPlace({ url, tls, schema, driverOptions }: Options, names: Na
     }
   } else if (tls !== undefined) {
     const given = names.given('database.tls').join(' and ');
-    problems.push(`TLS is for servers, and a SQLite file is none; take away ${given}.`);
+    problems.push(`TLS is for servers, and a SQLite file is none; remove ${given}.`);
   }
   if (schema !== undefined && schema !== '' && !/^postgres/i.test(url ?? '')) {
-    problems.push(
-      `${names.of('database.schema')} is for PostgreSQL only; take it away, or name a postgres:// database.`,
-    );
+    problems.push(`${names.of('database.schema')} is for PostgreSQL only; remove it, or name a postgres:// database.`);
   }
   return problems;
 }
 
 /** Checks each setting separately, so that one problem does not hide the next. */
-function problemsOfGroup(group: string, known: Readonly<Record<string, Setting>>, given: unknown): string[] {
+export function problemsOfGroup(group: string, known: Readonly<Record<string, Setting>>, given: unknown): string[] {
   if (!isRecord(given)) return [problemOf(group, { kind: settings }, given) ?? []].flat();
   return [
     ...unknownNames(given, Object.keys(known), `${group}.`),
@@ -198,5 +196,5 @@ function unknownNames(given: Options, known: readonly string[], before = ''): st
 function besides(given: Options, own: string, others: readonly string[], before: string): string[] {
   return others
     .filter((name) => given[name] !== undefined)
-    .map((name) => `${before}${name} says nothing beside ${before}${own}; take one of the two away.`);
+    .map((name) => `${before}${name} has no effect with ${before}${own}; remove one of the two.`);
 }

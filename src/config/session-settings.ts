@@ -10,7 +10,7 @@ import {
   wholeNumber,
 } from './setting.js';
 
-/** Node fires longer timers at once. */
+/** Node fires longer timers immediately. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Limits of views and of retained history. 0 disables a setting. */
@@ -56,7 +56,7 @@ export const TTL: SettingsWithDefaults<TtlSettings> = {
   sessionSeconds: {
     kind: seconds,
     default: 86_400,
-    meaning: 'life of a session since it was last read or appended to; 0 = for ever',
+    meaning: 'life of a session since it was last read or appended to; 0 = forever',
   },
   userStateSeconds: { kind: seconds, default: 0, meaning: 'the same for `user:` state' },
   appStateSeconds: { kind: seconds, default: 0, meaning: 'the same for `app:` state' },
@@ -135,6 +135,12 @@ export const COMMON = {
   clock: { kind: kindOf('an object with now()', (value) => isRecord(value) && typeof value.now === 'function') },
   newId: { kind: aFunction },
   onUnsavedState: { kind: aFunction },
+  titler: {
+    kind: kindOf(
+      'an object with titleOf(), or a class of such objects',
+      (value) => typeof value === 'function' || (isRecord(value) && typeof value.titleOf === 'function'),
+    ),
+  },
 };
 
 /** What a session shows and keeps, when it expires, and what is accepted. */

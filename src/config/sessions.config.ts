@@ -173,7 +173,7 @@ function redisFrom(reading: Reading, problems: string[]): RedisSettings | undefi
   const place = redisPlace(reading, problems);
   if (place === undefined) return undefined;
   if (place.tls && tls === false) {
-    problems.push('SESSIONS_REDIS_URL says rediss-…, but SESSIONS_REDIS_TLS is off; take one of the two away.');
+    problems.push('SESSIONS_REDIS_URL says rediss-…, but SESSIONS_REDIS_TLS is off; remove one of the two.');
   }
   const options: RedisSettings = optionsIn(values, STORE_VARIABLES, 'redis');
   const count = values.get('SESSIONS_REDIS_WAIT_REPLICAS') as number | undefined;
@@ -219,7 +219,7 @@ function databaseFrom(reading: Reading, preset: Preset, problems: string[]): Dat
   const file = SQLITE_URL.exec(url)?.groups?.path;
   if (file?.includes('?')) {
     problems.push(
-      'SESSIONS_DATABASE_URL has options behind a ?, and the path of a SQLite file takes none; take them away.',
+      'SESSIONS_DATABASE_URL has options behind a ?, and the path of a SQLite file takes none; remove them.',
     );
   }
   return {

@@ -78,10 +78,21 @@ export function problemOf(name: string, { kind, isSecret = false }: Setting, val
 
 const UNSHOWN = 'cannot be read (its value is not shown)';
 
-/** Hides addresses, since they may contain a password, in any setting. JSON cannot represent NaN and functions. */
+/** Hides addresses, since they may contain a password, in any setting. */
 export function shown(value: unknown): string {
-  const text = typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? `a ${typeof value}`);
-  return text.includes('@') ? UNSHOWN : `is ${text}`;
+  const description = descriptionOf(value);
+  return description.includes('@') ? UNSHOWN : `is ${description}`;
+}
+
+/** JSON cannot represent NaN, functions, a BigInt and circular objects. */
+function descriptionOf(value: unknown): string {
+  if (typeof value === 'number') return String(value);
+  if (typeof value === 'bigint') return `${value}n`;
+  try {
+    return JSON.stringify(value) ?? `a ${typeof value}`;
+  } catch {
+    return `an ${typeof value} that JSON cannot represent`;
+  }
 }
 
 const isNumber = (value: unknown): value is number => typeof value === 'number';

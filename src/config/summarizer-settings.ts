@@ -51,7 +51,7 @@ export interface SummarizerSettings {
   readonly shutdownSeconds: number;
 }
 
-/** Longer than anybody waits. Twice as long still fits into a timer of Node. */
+/** A generous maximum. Twice as long still fits into a timer of Node. */
 const LONGEST_WAIT_SECONDS = 1_000_000;
 
 const timeout = secondsUpTo(LONGEST_WAIT_SECONDS, { canBeZero: false });

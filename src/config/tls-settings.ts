@@ -68,7 +68,7 @@ export function tlsFromText({ mode, files }: TlsText, allProblems: string[]): Tl
   if (mode === undefined && given.length === 0) return undefined;
   if (mode?.verify === 'off' && given.length > 0) {
     const names = given.map(({ name }) => name).join(' and ');
-    problems.push(`${mode.name} switches TLS off, but there is ${names}; take one of the two away.`);
+    problems.push(`${mode.name} switches TLS off, but there is ${names}; remove one of the two.`);
   }
   if ((files.cert.path === undefined) !== (files.key.path === undefined)) {
     problems.push(`${files.cert.name} and ${files.key.name} go together; give both or none.`);
@@ -129,7 +129,7 @@ export function tlsProblem(code: string, message: string, server: string): strin
   if (!VERIFICATION.test(text)) return undefined;
   return (
     `The certificate of ${server} cannot be verified (${reasonIn(text)}): give the certificate of the authority that it comes from ` +
-    'as ca of tls, and a host that it is for. To encrypt without knowing whom you talk to, say no-verify.'
+    'as ca of tls, and a host that it is for. To encrypt without verifying the server, set no-verify.'
   );
 }
 

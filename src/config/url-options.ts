@@ -105,7 +105,7 @@ export function redisUrlOptions(url: string, names: UrlNames): UrlOptions {
   if (problems.length > 0) return { problems };
   for (const [name, value] of new URL(url).searchParams) {
     if (name !== 'family') problems.push(unknownOption(name, names, ['family']));
-    else if (!/^[046]$/.test(value)) problems.push(`${names.url} has a family that is none; it must be 0, 4 or 6.`);
+    else if (!/^[046]$/.test(value)) problems.push(`${names.url} has an invalid family; it must be 0, 4 or 6.`);
   }
   return { problems, ...(/^rediss/i.test(url) && { tls: true }) };
 }
@@ -130,14 +130,14 @@ function misplacedSign({ url }: UrlNames): string {
 
 function unknownOption(name: string, { url, tls }: UrlNames, known: readonly string[]): string {
   const shown = SHOWABLE.test(name) ? `the option ${name}` : 'an option';
-  const others = known.length > 0 ? ` Understood are ${known.join(', ')}.` : '';
-  const advice = /ssl|tls/i.test(name) ? ` How to encrypt is said by ${tls}.` : '';
-  return `${url} has ${shown}, which is not understood; take it away.${others}${advice}`;
+  const others = known.length > 0 ? ` Supported are ${known.join(', ')}.` : '';
+  const advice = /ssl|tls/i.test(name) ? ` Configure TLS with ${tls}.` : '';
+  return `${url} has ${shown}, which is not supported; remove it.${others}${advice}`;
 }
 
 function unknownMode(name: string, value: string, values: readonly string[], { url, tls }: UrlNames): string {
   const known = values.filter((each) => !/[{\d]/.test(each));
-  const why = PLAIN_TEXT_FALLBACKS.has(normal(value)) ? 'which may connect in plain text' : 'which is not understood';
+  const why = PLAIN_TEXT_FALLBACKS.has(normal(value)) ? 'which may connect in plain text' : 'which is not supported';
   const shown = SHOWABLE.test(value) ? `${name}=${value}` : name;
   return `${url} says ${shown}, ${why}; it must be one of ${known.join(', ')}, or leave it to ${tls}.`;
 }
@@ -206,5 +206,5 @@ export function redisTls({ url, tls, cluster = [], connection = {} }: RedisPlace
 }
 
 function sayOnce(places: readonly string[]): string {
-  return `${places.join(' and ')} both say how to encrypt; say it in one place.`;
+  return `${places.join(' and ')} both configure TLS; use only one of them.`;
 }

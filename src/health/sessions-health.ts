@@ -113,7 +113,7 @@ export type ProbeName = 'read' | 'write';
 export type StoreProbes = Readonly<Record<ProbeName, () => Promise<void>>>;
 
 /**
- * Probes that leave no data behind. The write is a lease with a unique name, released at once. Sessions, lists and shared state
+ * Probes that leave no data behind. The write is a lease with a unique name, released immediately. Sessions, lists and shared state
  * do not see it.
  */
 export function probesOf(storage: SessionStorage): StoreProbes {

@@ -17,7 +17,7 @@ export class TaskTracker {
     void this.track(work.catch(this.report));
   }
 
-  /** Waits until no work is left, including work added meanwhile. */
+  /** Waits until no work is left, including work that is added while it waits. */
   async whenIdle(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }

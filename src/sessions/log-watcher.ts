@@ -16,7 +16,7 @@ const TICKS_BETWEEN_CHECKS = 30;
 class WatchedLog {
   readonly waiters = new Set<LogWaiter>();
   readonly subscription: LogSubscription | undefined;
-  /** Time of the next check, since the session may expire then. Initially at once. */
+  /** Time of the next check, since the session may expire then. Initially immediately. */
   nextCheckAt = 0;
   /** Whether there was a waiter since the last check. */
   isInUse = true;

@@ -16,7 +16,7 @@ import type { ViewFilter } from './domain/view.js';
 import { ShutdownSignal, TaskTracker } from './lifecycle.js';
 import { type LogWatcher, logWatcherOf } from './log-watcher.js';
 import type { SessionHooks } from './session-hooks.js';
-import { type SessionSignals, signalsOf } from './session-signals.js';
+import { type ChangeBell, type SessionSignals, bellOf, signalsOf } from './session-signals.js';
 import type { SessionStorage } from './storage/session-storage.js';
 
 const DEFAULT_WATCH_POLL_MS = 1_000;
@@ -32,6 +32,8 @@ export interface SessionEnvironment {
   readonly hooks: SessionHooks;
   readonly tasks: TaskTracker;
   readonly signals: SessionSignals;
+  /** Wakes consumers. */
+  readonly changeBell: ChangeBell;
   readonly logWatcher: LogWatcher;
   readonly shutdown: ShutdownSignal;
   readonly onUnsavedState: UnsavedStateHandler;
@@ -47,7 +49,7 @@ export interface SessionServiceOptions {
   readonly history?: Partial<HistorySettings> | undefined;
   /** When sessions and shared state expire. Default: never. */
   readonly ttl?: Partial<TtlSettings> | undefined;
-  /** Time of new events. Default: the system clock. A store has a clock of its own. */
+  /** Time of new events. Default: the system clock. A store has its own clock. */
   readonly clock?: Clock | undefined;
   /** Generates missing ids of sessions and events. Default: UUIDs. */
   readonly newId?: IdGenerator | undefined;
@@ -75,6 +77,7 @@ export function environmentOf(options: SessionServiceOptions, hooks: SessionHook
     hooks,
     tasks: new TaskTracker(options.onBackgroundError ?? warnOfBackgroundError),
     signals: options.signals ?? signalsOf(options.storage),
+    changeBell: bellOf(options.storage),
     logWatcher: logWatcherOf(options.storage, checkedPollMs(options.watchPollMs ?? DEFAULT_WATCH_POLL_MS)),
     shutdown: new ShutdownSignal(),
     onUnsavedState: options.onUnsavedState ?? warningOfUnsavedState((message) => console.warn(message)),
@@ -106,8 +109,9 @@ export function isReadShorter(env: SessionEnvironment): boolean {
   return readFilter(env).newest !== appendFilter(env).newest;
 }
 
-/** Wakes the session's watches. Never fails, since the write is already done. */
-export function announce({ signals, tasks }: SessionEnvironment, key: SessionKey): void {
+/** Wakes the session's watches, and consumers. Never fails, since the write is already done. */
+export function announce({ signals, tasks, changeBell }: SessionEnvironment, key: SessionKey): void {
+  changeBell.ring();
   try {
     signals.announce(key);
   } catch (error) {

@@ -42,6 +42,31 @@ export class InProcessSignals implements SessionSignals {
   }
 }
 
+/** Rings within one process when any session changed. Rings to nobody cost nothing. */
+export class ChangeBell {
+  readonly #listeners = new Set<() => void>();
+
+  /** Returns a function that stops listening. */
+  listen(listener: () => void): () => void {
+    const own = (): void => listener();
+    this.#listeners.add(own);
+    return () => this.#listeners.delete(own);
+  }
+
+  ring(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+const bellsOfStorages = new WeakMap<SessionStorage, ChangeBell>();
+
+/** The bell that all services over one storage share. */
+export function bellOf(storage: SessionStorage): ChangeBell {
+  const bell = bellsOfStorages.get(storage) ?? new ChangeBell();
+  bellsOfStorages.set(storage, bell);
+  return bell;
+}
+
 const signalsOfStorages = new WeakMap<SessionStorage, InProcessSignals>();
 
 /** The signals that all services over one storage share. */

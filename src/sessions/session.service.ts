@@ -1,3 +1,4 @@
+import { type ConsumeOptions, type SessionConsumer, SessionConsumers } from './consumers/session-consumers.js';
 import type { EventInput, LoggedEvent } from './domain/event.js';
 import { type SessionKey, type UserKey, assertId, checkedSessionKey } from './domain/ids.js';
 import { requireRequest } from './domain/require-request.js';
@@ -12,6 +13,8 @@ import { type ListSessionsRequest, type SessionPage, listSessions } from './oper
 import { type PurgeOptions, purgeExpired } from './operations/purge-expired.js';
 import { type RewindSessionRequest, rewindSession } from './operations/rewind-session.js';
 import { type SharedStateChanges, getSharedState, updateSharedState } from './operations/shared-state.js';
+import { type StateAtMoment, type StateAtRequest, stateAt } from './operations/state-at.js';
+import { type StateChangePage, type StateChangesRequest, stateChanges } from './operations/state-changes.js';
 import { type UpdateSessionOptions, updateSession } from './operations/update-session.js';
 import {
   type BeginTurnRequest,
@@ -24,7 +27,9 @@ import {
   getTurn,
   renewTurn,
 } from './operations/turns.js';
-import { SessionWatch, type WatchSessionRequest } from './operations/watch-session.js';
+import { type HeldTurn, withTurn } from './operations/with-turn.js';
+import type { WatchSessionRequest } from './operations/watch-session.js';
+import { type WatchedEvent, watchSession } from './operations/watch-state.js';
 import { type SessionEnvironment, type SessionServiceOptions, announce, environmentOf } from './session-environment.js';
 import { SessionHooks } from './session-hooks.js';
 import type { PurgeCounts } from './storage/session-storage.js';
@@ -41,11 +46,13 @@ import type { PurgeCounts } from './storage/session-storage.js';
  */
 export class SessionService {
   readonly hooks: SessionHooks;
+  readonly consumers: SessionConsumers;
   readonly #env: SessionEnvironment;
 
   constructor(options: SessionServiceOptions) {
     this.hooks = new SessionHooks();
     this.#env = environmentOf(options, this.hooks);
+    this.consumers = new SessionConsumers(this.#env);
   }
 
   /**
@@ -101,21 +108,47 @@ export class SessionService {
   /**
    * Follows the log, from now on or after a known event, including summaries and rewinds. Delivers each event exactly
    * once. Throws `SessionNotFoundError` when the session is deleted or expires. Ends without error when the caller stops,
-   * `signal` aborts or the service closes.
-   *
+   * `signal` aborts or the service closes. With `stateDeltas`, each event says in `statePatch`
+   * what it changes in the state.
    * @example
    * for await (const event of sessions.watch({ appName: 'shop', userId: 'ann', sessionId, afterSeq: session.version })) {
    *   console.log(event.seq, event.author);
    * }
    */
-  watch(request: WatchSessionRequest): AsyncIterableIterator<LoggedEvent> {
-    return new SessionWatch(this.#env, requireRequest(request));
+  watch(request: WatchSessionRequest): AsyncIterableIterator<WatchedEvent> {
+    return watchSession(this.#env, requireRequest(request));
+  }
+
+  /**
+   * Reads the session's state as it was after an event. Throws `InvalidInputError` for events that were trimmed.
+   * @example const { state } = await sessions.stateAt({ appName: 'shop', userId: 'ann', sessionId, seq: 4 });
+   */
+  async stateAt(request: StateAtRequest): Promise<StateAtMoment> {
+    return this.#run(stateAt(this.#env, requireRequest(request)));
+  }
+
+  /**
+   * Lists which event changed which state key from what to what, page by page. A page may be empty and have a next one. In
+   * shared scopes, `before` is the value that the last earlier event of this session gave.
+   * @example
+   * const { changes, nextCursor } = await sessions.stateChanges({ appName: 'shop', userId: 'ann', sessionId, key: 'step' });
+   * for (const { seq, before, after } of changes) console.log(seq, before, after);
+   */
+  async stateChanges(request: StateChangesRequest): Promise<StateChangePage> {
+    return this.#run(stateChanges(this.#env, requireRequest(request)));
+  }
+
+  /**
+   * Hands each event of all sessions to a handler: at least once, in order within a session. Resolves when the consumer is stored.
+   * @example const consumer = await sessions.consume({ name: 'mail', handler: ({ event }) => send(event) });
+   */
+  async consume(options: ConsumeOptions): Promise<SessionConsumer> {
+    return this.#run(this.consumers.consume(requireRequest(options)));
   }
 
   /**
    * Appends an event and updates `session`. Returns partial events unchanged, without storing them. Safe to retry: the
    * same event id with the same content is stored once.
-   *
    * @example
    * const event = { author: 'agent', actions: { stateDelta: { step: 2 } } };
    * const stored = await sessions.appendEvent({ session, event, expectedVersion: session.version });
@@ -139,7 +172,6 @@ export class SessionService {
    * Appends several events at once: all of them, with consecutive numbers, or none. Updates `session`. Returns partial
    * events unchanged in their place. Safe to retry: if all were stored before, the stored events are returned; if only
    * some were, it throws `EventConflictError`. Summaries and rewinds must be appended alone.
-   *
    * @example
    * const call = { id: 'e-1', author: 'agent', content: { parts: [{ functionCall: { id: 'c-1', name: 'order', args: {} } }] } };
    * const answer = { id: 'e-2', author: 'agent', actions: { stateDelta: { step: 2 } } };
@@ -159,9 +191,7 @@ export class SessionService {
 
   /**
    * Saves the changes of `session.state`, as one event by author `system`.
-   * @example
-   * session.state.step = 3;
-   * await sessions.updateSession(session);
+   * @example await sessions.updateSession(session); // after session.state.step = 3
    */
   async updateSession(session: Session, options?: UpdateSessionOptions): Promise<LoggedEvent | undefined> {
     return this.#run(updateSession(this.#env, session, options));
@@ -170,7 +200,6 @@ export class SessionService {
   /**
    * Begins a turn: until it is over, no other request gets one, and writes that name it are refused afterwards. Throws
    * `TurnHeldError` if the turn is held.
-   *
    * @example
    * const turn = await sessions.beginTurn({ appName: 'shop', userId: 'ann', sessionId, ttlMs: 30_000 });
    * await sessions.appendEvent({ session, event, turn });
@@ -189,7 +218,7 @@ export class SessionService {
   }
 
   /**
-   * Ends a turn, so that the next one can begin at once. Does nothing if it is over.
+   * Ends a turn, so that the next one can begin immediately. Does nothing if it is over.
    * @example await sessions.endTurn(turn);
    */
   async endTurn(turn: EndTurnRequest): Promise<void> {
@@ -205,9 +234,24 @@ export class SessionService {
   }
 
   /**
+   * Runs work in a turn: begins it, renews it while the work runs, and ends it, even if the work throws. Throws `TurnHeldError`
+   * if the turn is held, and `TurnLostError` if it was lost while the work ran.
+   * @example
+   * await sessions.withTurn({ appName: 'shop', userId: 'ann', sessionId, holder: 'worker-7' }, async (turn) => {
+   *   const event = await answer(session, turn.signal);
+   *   await sessions.appendEvent({ session, event, turn });
+   * });
+   */
+  async withTurn<Result>(
+    request: BeginTurnRequest,
+    work: (turn: HeldTurn) => Result | Promise<Result>,
+  ): Promise<Result> {
+    return withTurn(this.#env, requireRequest(request), work);
+  }
+
+  /**
    * Rewinds the session and its own state to a moment. Shared state stays. The log keeps everything, so another rewind
    * can undo this one.
-   *
    * @example
    * await sessions.rewindSession({ appName: 'shop', userId: 'ann', sessionId, toSeq: 4 });
    * await sessions.rewindSession({ appName: 'shop', userId: 'ann', sessionId, invocationId: 'inv-7' });
@@ -219,7 +263,6 @@ export class SessionService {
   /**
    * Creates a new session from the view of this one, now or at an earlier moment, with its own state of that moment. Shared
    * state stays shared. Later changes of one session do not affect the other.
-   *
    * @example
    * const earlier = await sessions.forkSession({ appName: 'shop', userId: 'ann', sessionId, atSeq: 4, newSessionId: 'b' });
    */

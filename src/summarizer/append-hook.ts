@@ -35,7 +35,7 @@ export class AppendHook {
   start(): void {
     const { sessions, agenda } = this.options;
     this.#unregister = [
-      // Before the append: the entry is there even if the process dies right after the append.
+      // Before the append, so that the entry exists even if the process is killed right after the append.
       sessions.hooks.onBeforeAppend(({ key }) => agenda.note(key)),
       sessions.hooks.onAfterAppend((append) => this.#onAppend(append)),
     ];

@@ -13,7 +13,7 @@ const MAX_ATTEMPTS = 4;
 
 /**
  * Appends a summary. Its id is derived from its last event, so that it is stored once. Returns `undefined` if the input
- * has changed meanwhile: it was rewound, or another process was faster.
+ * has changed in the meantime: it was rewound, or another process was faster.
  */
 export async function appendSummary(
   sessions: SessionService,

@@ -6,7 +6,7 @@ import type { SessionKey } from '../sessions/domain/ids.js';
 import { loggedEvent } from '../sessions/domain/stored-json.js';
 import type { SessionStorage, StoredSession } from '../sessions/storage/session-storage.js';
 import { type DueTrigger, isInForce } from './agenda-names.js';
-import { withTimeout } from './models/with-timeout.js';
+import { callWithin } from '../sessions/domain/call-within.js';
 import { isFinalSummary } from './session-summary.js';
 import { type SummaryFacts, type Threshold, isPromise, recheckTimesOf } from './thresholds.js';
 
@@ -28,7 +28,7 @@ export class DueCheck {
     const { threshold, timeoutMs } = this.options;
     const isMet: unknown = threshold(facts);
     return isPromise(isMet)
-      ? withTimeout({ limitMs: timeoutMs, signal }, async () => Boolean(await isMet))
+      ? callWithin({ limitMs: timeoutMs, signal }, async () => Boolean(await isMet))
       : Boolean(isMet);
   }
 

@@ -1,3 +1,4 @@
+import { backoffMs } from '../sessions/domain/backoff.js';
 import type { Clock } from '../sessions/domain/clock.js';
 import { BoundedMap } from './bounded-map.js';
 
@@ -26,10 +27,9 @@ export class RetrySchedule {
 
   /** Records a failure. Returns how many there were, and how long to wait. */
   failed(name: string): { count: number; waitMs: number } {
-    const { clock, firstMs, maxMs, random = Math.random } = this.options;
+    const { clock, random = Math.random } = this.options;
     const count = (this.#failures.get(name)?.count ?? 0) + 1;
-    const pauseMs = Math.min(maxMs, firstMs * 2 ** (count - 1));
-    const waitMs = Math.round(pauseMs * (0.75 + random() / 4));
+    const waitMs = backoffMs(count, this.options, random());
     this.#failures.set(name, { count, notBefore: clock.now() + waitMs });
     return { count, waitMs };
   }

@@ -16,7 +16,7 @@ interface SessionTask {
 }
 
 /**
- * Background tasks of this process, at most one per session at a time. A wake-up starts due work at once; it is no queue:
+ * Background tasks of this process, at most one per session at a time. A wake-up starts due work immediately. This is not a queue:
  * the agenda keeps every session until its work is done.
  */
 export class SessionTasks {

@@ -55,7 +55,7 @@ const NO_THRESHOLD =
  * Keeps conversations short: if a threshold is met after an append, a summary replaces the oldest events in the view. The
  * events stay in the log, and no append waits for a summary.
  *
- * The way of an automatic summary: `AppendHook` (is one due?), `SummaryAgenda` (the durable queue), `SummaryWorker` (one
+ * The path of an automatic summary: `AppendHook` (is one due?), `SummaryAgenda` (the durable queue), `SummaryWorker` (one
  * task and one lease per session), `SummaryWriter` (events, model, checks), `appendSummary`.
  *
  * @example

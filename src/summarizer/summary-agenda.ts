@@ -100,7 +100,7 @@ export class SummaryAgenda {
 
   /**
    * Delays an entry while this process works on the session. The longer a session is idle, the longer the delay: a
-   * pending tool call may prevent a summary for ever.
+   * pending tool call may prevent a summary forever.
    */
   async postpone({ name }: AgendaEntry, idleMs = 0): Promise<void> {
     await this.#put(name, Math.min(Math.max(DELAY_MS, Math.floor(idleMs)), MAX_DELAY_MS));

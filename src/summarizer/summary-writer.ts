@@ -6,7 +6,7 @@ import { type SummaryInput, type SummaryInputLimits, readSummaryInput } from './
 import { appendSummary } from './append-summary.js';
 import { cappedText } from './models/capped-text.js';
 import { tokenCount } from './models/provider-response.js';
-import { withTimeout } from './models/with-timeout.js';
+import { callWithin } from '../sessions/domain/call-within.js';
 import type { SummaryAnswer, SummaryModel, SummaryRequest } from './models/summary-model.js';
 import { Semaphore } from '../sessions/storage/semaphore.js';
 import { HEADING, type SessionSummary, type SummaryDraft, summaryOf, textOfSummary } from './session-summary.js';
@@ -37,7 +37,7 @@ export type WritingOutcome =
     }
   /** A hook cancelled it, or the due events have no text. */
   | { readonly kind: 'cancelled' }
-  /** Nothing is left to summarise, or the input was rewound or summarised meanwhile. */
+  /** Nothing is left to summarise, or the input was rewound or summarised in the meantime. */
   | { readonly kind: 'nothing' };
 
 const NOTHING = { kind: 'nothing' } as const;
@@ -100,7 +100,7 @@ export class SummaryWriter {
   ): Promise<Result> {
     const { model, timeoutMs } = this.options;
     try {
-      return await withTimeout({ limitMs: timeoutMs, signal: outer }, work);
+      return await callWithin({ limitMs: timeoutMs, signal: outer }, work);
     } catch (error) {
       outer.throwIfAborted();
       const reason = error instanceof Error ? error.message : 'it threw';

@@ -1,23 +1,23 @@
-/** One sentence of a contract, and what proves it. */
+/** A promise of a contract, and the test that proves it. */
 export interface ContractTest<Fixture> {
   readonly title: string;
   readonly run: (fixture: Fixture) => Promise<void>;
 }
 
-/** The sentences about one thing. */
+/** The promises about one topic. */
 export interface Topic<Fixture> {
   readonly name: string;
   readonly tests: readonly ContractTest<Fixture>[];
 }
 
-/** Sentences of the contract that an implementation does not keep, and why. */
+/** Promises that an implementation does not keep, and why. */
 export interface Skip {
   readonly reason: string;
-  /** Titles of tests, exactly. */
+  /** The exact titles of tests. */
   readonly tests: readonly string[];
 }
 
-/** What a test works with, and how to take it down again. */
+/** The fixture of a test, and how to close it. */
 export interface Opened<Fixture> {
   readonly fixture: Fixture;
   close(): Promise<void>;
@@ -27,7 +27,7 @@ export interface Contract<Fixture> {
   readonly name: string;
   readonly topics: readonly Topic<Fixture>[];
   readonly skip?: readonly Skip[] | undefined;
-  /** Called for every test, so that none finds what another left. */
+  /** Called for every test, so that tests share no data. */
   open(): Promise<Opened<Fixture>>;
 }
 

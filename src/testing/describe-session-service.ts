@@ -4,7 +4,7 @@ import type { CreateSessions, OpenSessions } from './open-sessions.js';
 import { TOPICS } from './service-contract/topics.js';
 import type { ServiceFixture } from './service-contract/support.js';
 
-/** What is to be proven, and how to open it. */
+/** What to test, and how to open it. */
 export interface ServiceContractOptions {
   readonly name: string;
   readonly create: CreateSessions;
@@ -12,7 +12,7 @@ export interface ServiceContractOptions {
 }
 
 /**
- * Proves that sessions behave as promised, whatever keeps them and however they are reached. Call it in a
+ * Proves that sessions keep the contract, with any store and over any transport. Call it in a
  * spec of any runner with Jest's globals.
  *
  * @example

@@ -6,10 +6,14 @@ import { agendaInput } from './storage-contract/agenda-input.js';
 import { agenda } from './storage-contract/agenda.js';
 import { append } from './storage-contract/append.js';
 import { batches } from './storage-contract/batches.js';
+import { checkpoints } from './storage-contract/checkpoints.js';
+import { consumerWork } from './storage-contract/consumer-work.js';
 import { create } from './storage-contract/create.js';
 import { createWithLog } from './storage-contract/create-with-log.js';
 import { deletion } from './storage-contract/delete.js';
+import { dispatching } from './storage-contract/dispatching.js';
 import { expiry } from './storage-contract/expiry.js';
+import { filteredList } from './storage-contract/filtered-list.js';
 import { leaseHolders } from './storage-contract/lease-holders.js';
 import { leaseNames } from './storage-contract/lease-names.js';
 import { leaseTokens } from './storage-contract/lease-tokens.js';
@@ -27,7 +31,7 @@ import { turns } from './storage-contract/turns.js';
 /** Opens an empty store that takes its time from `clock`. */
 export type CreateStorage = (options: { clock: Clock }) => Promise<OpenStorage>;
 
-/** What is to be proven, and how to open it. */
+/** What to test, and how to open it. */
 export interface StorageContractOptions {
   readonly name: string;
   readonly create: CreateStorage;
@@ -44,10 +48,12 @@ const TOPICS = [
   metadata,
   readWindow,
   list,
+  filteredList,
   scopes,
   expiry,
   deletion,
   trim,
+  checkpoints,
   purge,
   leases,
   leaseHolders,
@@ -55,10 +61,12 @@ const TOPICS = [
   leaseNames,
   agenda,
   agendaInput,
+  dispatching,
+  consumerWork,
 ];
 
 /**
- * Proves that a storage does what `SessionStorage` asks of it. Call it in a spec of any runner with Jest's
+ * Proves that a storage keeps the contract of `SessionStorage`. Call it in a spec of any runner with Jest's
  * globals.
  *
  * @example

@@ -1,7 +1,7 @@
 import type { Clock } from '../sessions/domain/clock.js';
 
 /**
- * A clock that stands still until a test moves it, in either direction.
+ * A clock that only changes when a test moves it, in either direction.
  *
  * @example
  * const clock = new ManualClock();
@@ -16,7 +16,7 @@ export class ManualClock implements Clock {
     return this.time;
   }
 
-  /** Moves on by so many milliseconds; back, if they are negative. */
+  /** Moves the clock by this many milliseconds; negative values move it back. */
   advance(milliseconds: number): void {
     this.time += milliseconds;
   }

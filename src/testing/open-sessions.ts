@@ -4,7 +4,7 @@ import { SessionService } from '../sessions/session.service.js';
 import type { CreateStorage } from './describe-session-storage.js';
 import type { RawData } from './open-storage.js';
 
-/** What the contract of the service calls: `SessionService` itself, or a client that reaches one. */
+/** The methods that the contract of the service calls: those of `SessionService`, or of a client. */
 export type SessionClient = Pick<
   SessionService,
   | 'createSession'
@@ -14,6 +14,8 @@ export type SessionClient = Pick<
   | 'deleteSession'
   | 'listEvents'
   | 'watch'
+  | 'stateAt'
+  | 'stateChanges'
   | 'appendEvent'
   | 'append'
   | 'appendEvents'
@@ -33,7 +35,7 @@ export type SessionClient = Pick<
   | 'whenIdle'
 >;
 
-/** What a test of the contract sets. */
+/** The settings that a test of the contract needs. */
 export interface SessionSettings {
   readonly limits?: Partial<SessionLimits> | undefined;
   readonly history?: Partial<HistorySettings> | undefined;
@@ -41,12 +43,12 @@ export interface SessionSettings {
   readonly watchPollMs?: number | undefined;
 }
 
-/** Sessions under test; there are none when they are opened. */
+/** The service under test. Its store is empty at first. */
 export interface OpenSessions {
   readonly sessions: SessionClient;
   /** Reads the stored data without going through `sessions`. */
   raw(): Promise<RawData>;
-  /** Closes everything and removes what was left behind. */
+  /** Closes everything and removes the data. */
   destroy(): Promise<void>;
 }
 
@@ -77,5 +79,5 @@ export function sessionsOver(createStorage: CreateStorage): CreateSessions {
   };
 }
 
-/** The reports of unsaved state are tested once, above the stores. */
+/** Reports of unsaved state are tested elsewhere, since they do not depend on the store. */
 function ignore(): void {}

@@ -1,12 +1,12 @@
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 
-/** What a store really holds, looked at behind its back. */
+/** The raw data of a store, read without the store. */
 export interface RawData {
   readonly sessions: number;
   readonly events: number;
   /** Keys of state, of all scopes. */
   readonly stateEntries: number;
-  /** All text that is stored, for searching. */
+  /** All stored text, to search in. */
   readonly text: string;
 }
 
@@ -15,6 +15,6 @@ export interface OpenStorage {
   readonly storage: SessionStorage;
   /** Reads the stored data without going through the storage. */
   raw(): Promise<RawData>;
-  /** Closes the storage and removes everything it left behind. */
+  /** Closes the storage and removes its data. */
   destroy(): Promise<void>;
 }

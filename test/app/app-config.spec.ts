@@ -3,7 +3,9 @@ import { ConfigurationError } from '../../src/config/index.js';
 import { isProduction } from '../../src/config/sessions.config.js';
 
 const WHOLE = 'it must be a whole number from 0 to 65535.';
-const NO_ACCESS = expect.stringMatching(/^SESSIONS_ACCESS is missing; this app lets everybody touch every session\./);
+const NO_ACCESS = expect.stringMatching(
+  /^SESSIONS_ACCESS is missing; this app gives everyone access to all sessions\./,
+);
 const reachable = (host: string): unknown =>
   expect.stringMatching(
     new RegExp(

@@ -167,7 +167,7 @@ describe('the address on which the app listens', () => {
 
   it('is every address with HOST=0.0.0.0 and SESSIONS_ACCESS=open, and the app prints that', async () => {
     app = await RunningApp.start({ SESSIONS_PROVIDER: 'memory', HOST: '0.0.0.0', SESSIONS_ACCESS: 'open' });
-    expect(app.printed).toMatch(/open to +everybody who reaches every address of this machine/);
+    expect(app.printed).toMatch(/open to +everyone who can reach every address of this machine/);
     const { port } = new URL(app.url);
     for (const address of ['127.0.0.1', ...externalAddresses]) {
       expect((await send(`http://${address}:${port}/health/live`)).status).toBe(200);

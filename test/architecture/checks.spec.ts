@@ -69,7 +69,7 @@ describe('findForbiddenImports', () => {
     ]);
   });
 
-  it('keeps the folders that one rule stands for apart', () => {
+  it('separates the folders of one rule', () => {
     const files = filesOf({ 'stores/x/s.ts': "export * from '../y/s.js';", 'stores/y/s.ts': '' });
 
     expect(findForbiddenImports(files, layers)).toEqual([
@@ -77,7 +77,7 @@ describe('findForbiddenImports', () => {
     ]);
   });
 
-  it('lets nobody import a layer that no other one names', () => {
+  it('allows no import of a layer that no other layer lists', () => {
     const files = filesOf({ 'main.ts': '', 'stores/x/s.ts': "await import('../../main.js');" });
 
     expect(findForbiddenImports(files, layers)).toEqual([
@@ -110,7 +110,7 @@ describe('findStrayPeers', () => {
     );
   });
 
-  it('finds a peer elsewhere, by whatever path into the package', () => {
+  it('finds an import of a peer outside its folder, also of a path in the package', () => {
     const files = filesOf({ 'main.ts': "import 'orm/deep.js';\nimport type { D } from '@scope/driver';" });
 
     expect(findStrayPeers(files, folders)).toEqual([

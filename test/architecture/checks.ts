@@ -35,7 +35,7 @@ export function findStrayPeers(
   );
 }
 
-/** What is imported only when the code gets there, nobody needs who does not get there. */
+/** Dynamic imports do not count: their packages are only needed when the code runs. */
 export function findPeersReached(
   files: readonly SourceFile[],
   entries: readonly string[],

@@ -103,7 +103,7 @@ class NewRoutes {}
 class NewFields {}
 
 describe('a new route or field', () => {
-  it('is closed over REST until it says what it does, whoever asks', async () => {
+  it('is closed over REST for all users until it declares its access', async () => {
     const app = await RestApp.start('Express', { access: OpenAccess, isAccessGlobal: true, imports: [NewRoutes] });
     const refused = await app.request('GET', '/apps/shop/new/silent');
     expect(refused).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } });
@@ -112,7 +112,7 @@ describe('a new route or field', () => {
     await app.close();
   });
 
-  it('is closed over GraphQL until it says what it does, whoever asks', async () => {
+  it('is closed over GraphQL for all users until it declares its access', async () => {
     const app = await GraphqlApp.start({ access: OpenAccess, isAccessGlobal: true, imports: [NewFields] });
     const refused = await app.ask('{ silent }');
     expect(refused.errors).toMatchObject([{ extensions: { code: 'FORBIDDEN', status: 403 } }]);

@@ -1,6 +1,6 @@
 /** A part of `src` and the parts it may import, besides itself. */
 export interface Layer {
-  /** `$1` stands for what `files` captured, so that one rule makes a layer of every folder. */
+  /** `$1` is the group that `files` captures, so that one rule describes a layer per folder. */
   readonly name: string;
   /** Matches paths relative to `src`. The first layer that matches a file owns it. */
   readonly files: RegExp;
@@ -19,6 +19,7 @@ const sessionLayers = [
   'sessions/environment',
   'sessions/leases',
   'sessions/operations',
+  'sessions/consumers',
   'sessions',
 ];
 const readyMadeServices = ['in-memory service', 'database service', 'redis service'];
@@ -131,6 +132,12 @@ export const layers: readonly Layer[] = [
     mayImport: [...pureLayers, 'sessions/storage', 'sessions/environment', 'sessions/leases'],
   },
   {
+    name: 'sessions/consumers',
+    files: /^sessions\/consumers\/.+$/,
+    mayImport: [...pureLayers, 'sessions/storage', 'sessions/environment', 'sessions/leases', 'sessions/operations'],
+    packages: nodeBuiltins,
+  },
+  {
     name: 'sessions/environment',
     files: /^sessions\/(session-environment|session-hooks|session-signals|log-watcher|lifecycle)\.ts$/,
     mayImport: [...pureLayers, 'sessions/storage'],
@@ -153,7 +160,14 @@ export const layers: readonly Layer[] = [
   {
     name: 'sessions',
     files: /^sessions\/[^/]+$/,
-    mayImport: [...pureLayers, 'sessions/storage', 'sessions/environment', 'sessions/leases', 'sessions/operations'],
+    mayImport: [
+      ...pureLayers,
+      'sessions/storage',
+      'sessions/environment',
+      'sessions/leases',
+      'sessions/operations',
+      'sessions/consumers',
+    ],
   },
 ];
 

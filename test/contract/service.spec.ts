@@ -1,5 +1,5 @@
 import { describeSessionService, sessionsOver } from '../../src/testing/index.js';
-import { GenerousStorage } from '../support/generous-storage.js';
+import { OverReturningStorage } from '../support/over-returning-storage.js';
 import { testStores } from '../support/stores.js';
 
 for (const { name, open } of testStores) describeSessionService({ name, create: sessionsOver(open) });
@@ -7,7 +7,7 @@ for (const { name, open } of testStores) describeSessionService({ name, create: 
 describeSessionService({
   name: 'a store that answers with more than was asked for',
   create: sessionsOver(async ({ clock }) => {
-    const storage = new GenerousStorage({ clock });
+    const storage = new OverReturningStorage({ clock });
     return { storage, raw: async () => storage.snapshot(), destroy: async () => storage.close() };
   }),
 });

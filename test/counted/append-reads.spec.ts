@@ -22,7 +22,7 @@ function answers(id: string): EventInput {
   return { author: 'agent', content: { parts: [{ functionResponse: { id, name: 'look', response: {} } }] } };
 }
 
-/** Turns in which the agent calls up to three tools at once and says something now and then before they answer. */
+/** Turns, before the first checkpoint, in which the agent makes up to three parallel tool calls, sometimes with a message before the responses. */
 function conversation(turns: number): EventInput[] {
   const random = randomNumbers(7);
   return Array.from({ length: turns }, (_, turn) => {
@@ -32,7 +32,7 @@ function conversation(turns: number): EventInput[] {
   }).flat();
 }
 
-describe('what an append through a session object reads after its commit', () => {
+describe('reads of an append through a session object after its commit', () => {
   const clock = new ManualClock(1_700_000_000_000);
   let counting: CountingStorage;
   let sessions: SessionService;
@@ -48,20 +48,20 @@ describe('what an append through a session object reads after its commit', () =>
 
   async function loaded(): Promise<Session> {
     const session = await sessions.getSession(KEY);
-    if (!session) throw new Error('The session is not there');
+    if (!session) throw new Error('The session is missing');
     counting.taken();
     return session;
   }
 
-  it.each([1, 5, 20])('nothing in an object that holds the conversation, with a view of %d', async (maxEvents) => {
+  it.each([1, 5, 20])('none for an object that holds the conversation, with a view of %d', async (maxEvents) => {
     const session = await open({ maxEvents });
-    for (const event of conversation(200)) await sessions.appendEvent({ session, event });
+    for (const event of conversation(50)) await sessions.appendEvent({ session, event });
     expect(counting.taken()).toEqual(NOTHING);
   });
 
-  it('nothing with a limit of age in an object that holds the conversation', async () => {
+  it('none with an age limit for an object that holds the conversation', async () => {
     const session = await open({ eventTtlSeconds: 60 });
-    for (const event of conversation(200)) {
+    for (const event of conversation(50)) {
       clock.advanceSeconds(20);
       await sessions.appendEvent({ session, event });
     }
@@ -72,22 +72,19 @@ describe('what an append through a session object reads after its commit', () =>
     { maxEvents: 20, share: 0 },
     { maxEvents: 8, share: 0 },
     { maxEvents: 3, share: 0.12 },
-  ])(
-    'hardly ever something in an object loaded for each append, with a view of $maxEvents',
-    async ({ maxEvents, share }) => {
-      await open({ maxEvents });
-      const events = conversation(200);
-      let reading = 0;
-      for (const event of events) {
-        const session = await loaded();
-        await sessions.appendEvent({ session, event });
-        if (counting.taken().ranges > 0) reading++;
-      }
-      expect(reading / events.length).toBeLessThanOrEqual(share);
-    },
-  );
+  ])('rarely any for an object loaded for each append, with a view of $maxEvents', async ({ maxEvents, share }) => {
+    await open({ maxEvents });
+    const events = conversation(50);
+    let reading = 0;
+    for (const event of events) {
+      const session = await loaded();
+      await sessions.appendEvent({ session, event });
+      if (counting.taken().ranges > 0) reading++;
+    }
+    expect(reading / events.length).toBeLessThanOrEqual(share);
+  });
 
-  it('nothing for what is no answer of a tool, however old the call before it is', async () => {
+  it('none for an event that is no tool response, after a call of any age', async () => {
     await open({ eventTtlSeconds: 60 }, [userSays, calls('c')]);
     clock.advanceSeconds(3600);
     const session = await loaded();
@@ -97,7 +94,7 @@ describe('what an append through a session object reads after its commit', () =>
     expect(counting.taken()).toEqual(NOTHING);
   });
 
-  it('19 events once, where the call of an answer may lie before the newest 20', async () => {
+  it('19 events once, if the call of a response may be before the newest 20', async () => {
     await open({ maxEvents: 20 }, [userSays, calls('c'), ...Array.from({ length: 40 }, () => agentSays)]);
     const session = await loaded();
     await sessions.appendEvent({ session, event: answers('c') });
@@ -106,7 +103,7 @@ describe('what an append through a session object reads after its commit', () =>
     expect(counting.taken()).toEqual(NOTHING);
   });
 
-  it('the events before and the anchor, where a call comes back that lies behind another anchor', async () => {
+  it('earlier events and the anchor, if a call across another anchor is added', async () => {
     await open({ maxEvents: 2 }, [
       userSays,
       ...Array.from({ length: 30 }, () => agentSays),

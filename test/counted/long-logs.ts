@@ -3,7 +3,7 @@ import { InMemorySessionStorage, SessionService, type EventInput } from '../../s
 import { lifetimesOf } from '../../src/sessions/domain/expiry.js';
 import type { SessionStorage } from '../../src/storage.js';
 import { fillLog } from '../support/filled-sqlite.js';
-import { eventMaker } from '../support/made-up-events.js';
+import { eventMaker } from '../support/commit-events.js';
 import { observedDriver } from '../support/observed-driver.js';
 import { SqliteFile } from '../support/sqlite-file.js';
 import { StatementLog } from '../support/statement-log.js';
@@ -12,7 +12,7 @@ import { KEY } from './operations.js';
 /** A store whose only session has a long log. */
 export interface LongLog {
   readonly storage: SessionStorage;
-  /** Rows that statements brought since this was last asked; of a store without statements, none. */
+  /** Rows that statements returned since the last call; 0 for a store without statements. */
   rowsTaken(): number;
   destroy(): Promise<void>;
 }

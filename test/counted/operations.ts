@@ -5,18 +5,22 @@ export const SESSION = { id: KEY.sessionId, appName: KEY.appName, userId: KEY.us
 const STATE = { step: 1, 'user:step': 1, 'app:step': 1 };
 const PLAIN = { id: 'e-plain', author: 'agent', content: { role: 'model', parts: [{ text: 'Hello' }] } };
 
-/** What an operation sends to the database. */
+/** The metadata of the session and its copies. */
+export const METADATA = { status: 'common', tags: ['all'], labels: { region: 'eu' } };
+const FILTERED = { appName: 'shop', userId: 'ann', limit: 1, includeState: false };
+
+/** The statements of an operation. */
 export interface Cost {
   readonly transactions: number;
   readonly reads: number;
   readonly writes: number;
-  /** Rows that the reads brought. */
+  /** Rows that the reads returned. */
   readonly rows: number;
 }
 
 interface Situation {
   readonly sessions: SessionService;
-  /** The session of {@link KEY}, as it was loaded before. */
+  /** The session of {@link KEY}, loaded before. */
   readonly session: Session;
 }
 
@@ -26,7 +30,7 @@ export interface Operation {
   readonly run: (situation: Situation) => Promise<unknown>;
 }
 
-/** Of the turn that was begun. */
+/** The token of the current turn. */
 const tokens = new WeakMap<SessionService, string>();
 
 function operation(
@@ -39,7 +43,7 @@ function operation(
 
 /**
  * All operations, to be run in this order on a session whose view is its 20 newest events. In brackets:
- * transactions, statements that read, statements that write, rows that came back.
+ * transactions, reads, writes, returned rows.
  */
 export const OPERATIONS: readonly Operation[] = [
   operation('create, without state', [1, 2, 1, 2], ({ sessions }) =>
@@ -106,6 +110,28 @@ export const OPERATIONS: readonly Operation[] = [
   }),
   operation('list of a user, page 2', [1, 3, 0, 6], ({ sessions }) =>
     sessions.listSessions({ appName: 'shop', userId: 'ann', limit: 2, page: 2 }),
+  ),
+  operation('append, metadata', [1, 1, 4, 1], ({ sessions, session }) =>
+    sessions.appendEvent({ session, event: { author: 'system', actions: { metadataDelta: { status: 'rare' } } } }),
+  ),
+  operation('list by a status, oldest first', [1, 2, 0, 4], ({ sessions }) =>
+    sessions.listSessions({ ...FILTERED, orderBy: 'createTime', order: 'asc', filter: { status: 'common' } }),
+  ),
+  operation('list by a status, last update first', [1, 3, 0, 5], ({ sessions }) =>
+    sessions.listSessions({ ...FILTERED, filter: { status: 'common' } }),
+  ),
+  operation('list of an app by three entries', [1, 3, 0, 7], ({ sessions }) =>
+    sessions.listSessions({
+      ...FILTERED,
+      userId: undefined,
+      filter: { status: 'common', tags: ['all'], labels: { region: 'eu' } },
+    }),
+  ),
+  operation('list by a rare entry and a common one', [1, 3, 0, 4], ({ sessions }) =>
+    sessions.listSessions({ ...FILTERED, filter: { status: 'rare', tags: ['all'] } }),
+  ),
+  operation('list by a rare entry and a common one, by creation', [1, 4, 0, 4], ({ sessions }) =>
+    sessions.listSessions({ ...FILTERED, orderBy: 'createTime', filter: { status: 'rare', tags: ['all'] } }),
   ),
   operation('events, first page', [1, 2, 0, 21], ({ sessions }) => sessions.listEvents({ ...KEY, limit: 20 })),
   operation('events, page before the newest', [1, 2, 0, 21], ({ sessions, session }) =>

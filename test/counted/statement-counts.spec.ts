@@ -2,23 +2,23 @@ import { fillLog, fillSessions } from '../support/filled-sqlite.js';
 import { observedDriver } from '../support/observed-driver.js';
 import { SqliteFile } from '../support/sqlite-file.js';
 import { StatementLog } from '../support/statement-log.js';
-import { type Cost, KEY, OPERATIONS } from './operations.js';
+import { type Cost, KEY, METADATA, OPERATIONS } from './operations.js';
 
 const FROM_USER = { author: 'user' };
 const FROM_AGENT = { author: 'agent' };
 
-describe('what each operation sends to SQLite', () => {
+describe('the statements of each operation in SQLite', () => {
   it.each([
     { events: 100, others: 10 },
     { events: 10_000, others: 10 },
     { events: 100, others: 2_000 },
-    { events: 10_000, others: 2_000 },
+    { events: 10_000, others: 100_000 },
   ])('is the same with $events events and $others other sessions', async ({ events, others }) => {
     const file = new SqliteFile();
     try {
       const log = new StatementLog();
       const sessions = await file.sessions({ driver: observedDriver(log), service: { history: { maxEvents: 20 } } });
-      await sessions.createSession({ ...KEY, state: { step: 0, 'user:step': 0, 'app:step': 0 } });
+      await sessions.createSession({ ...KEY, metadata: METADATA, state: { step: 0, 'user:step': 0, 'app:step': 0 } });
       const connection = file.connection();
       fillSessions(connection, others);
       fillLog(connection, events, (seq) => (seq % 2 === 1 ? FROM_USER : FROM_AGENT));

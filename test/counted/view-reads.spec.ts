@@ -24,11 +24,11 @@ interface Scenario {
   readonly history: SessionServiceOptions['history'];
   readonly config?: GetSessionConfig;
   readonly reads: LogReads;
-  /** First and last event of the view, and how many it has. */
+  /** The first and the last event of the view, and its length. */
   readonly view: readonly [first: number, last: number, length: number];
 }
 
-/** The user asks at `asked` only; a tool is called at `called` and answers at `answered`. */
+/** The user writes at `asked` only. A tool is called at `called` and responds at `answered`. */
 function conversation(asked: number, called = 0, answered = 0): (seq: number) => EventInput {
   return (seq) => {
     if (seq === called) return agentCalls;
@@ -109,14 +109,14 @@ const SCENARIOS: readonly Scenario[] = [
     view: [9_981, 10_000, 20],
   },
   {
-    name: 'the answer of a tool at the cut, its call 15 events before',
+    name: 'a tool response at the cut, its call 15 events before',
     eventAt: conversation(9_960, 9_966, 9_981),
     history: NEWEST_20,
     reads: { ranges: 2, anchors: 1, events: 41 },
     view: [9_960, 10_000, 36],
   },
   {
-    name: 'the answer of a tool at the cut, its call out of reach, the only anchor 9,000 events back',
+    name: 'a tool response at the cut, its call out of reach, the only anchor 9,000 events back',
     eventAt: conversation(1_000, 9_900, 9_981),
     history: NEWEST_20,
     reads: { ranges: 2, anchors: 1, events: 41 },
@@ -151,7 +151,7 @@ describe.each(longLogStores)(`a view of 20 in ${LENGTH} events in $name`, ({ ope
       expect(counting.taken()).toEqual(reads);
       const seqs = session?.events.map(({ seq }) => seq) ?? [];
       expect([seqs[0], seqs.at(-1), seqs.length]).toEqual(view);
-      // Each read brings the row of the session as well.
+      // Each read also returns the row of the session.
       expect(log.rowsTaken()).toBeLessThanOrEqual(reads.events + reads.ranges + reads.anchors);
     } finally {
       await log.destroy();

@@ -1,14 +1,35 @@
 import type { AppendResult, EventInput, Session } from '../../src/index.js';
 import { type LockStep, type ResolvedTarget, same } from './lock-step.js';
 import type { Entry, GivenEvent } from './model/entries.js';
+import type { ModelTurnPart } from './model/turns.js';
 import { type Outcome, seen, seenEntry, seenEvent } from './observations.js';
 import type { Append, Operation, Repeat, Variation } from './operations.js';
+
+/** The conditions of a write, for both sides. */
+export interface Conditions {
+  readonly real: { expectedVersion: number | undefined; turn: string | undefined; endTurn: boolean | undefined };
+  readonly model: { readonly expectedVersion: number | undefined; readonly turn: ModelTurnPart | undefined };
+}
 
 export async function append(step: LockStep, operation: Append): Promise<void> {
   const target = step.resolve(operation.target);
   const lastSeq = step.model.store.live(target.key)?.lastSeq ?? 0;
   const given = withControl(step.draftOf(operation.event), operation.control, lastSeq);
-  await submit(step, target, given, step.versionOf(operation.expected, target));
+  await submit(step, target, given, conditionsOf(step, operation, target));
+}
+
+/** The version and the turn that a write names. */
+export function conditionsOf(
+  step: LockStep,
+  { expected, turn }: Pick<Append, 'expected' | 'turn'>,
+  target: Pick<ResolvedTarget, 'key' | 'pair'>,
+): Conditions {
+  const expectedVersion = step.versionOf(expected, target);
+  const part = step.turnOf(turn, target.key);
+  return {
+    real: { expectedVersion, turn: part?.token, endTurn: part?.ends },
+    model: { expectedVersion, turn: part },
+  };
 }
 
 /** Submits an event of the log again, unchanged or changed. */
@@ -20,19 +41,19 @@ export async function repeat(step: LockStep, operation: Repeat): Promise<void> {
   const original = operation.variation === 'as returned' ? entry.event : step.given.get(entry.event);
   if (!original) return;
   const given = { ...variationOf(original, operation.variation), id: entry.event.id, seq: entry.seq };
-  await submit(step, target, given, step.versionOf(operation.expected, target));
+  await submit(step, target, given, conditionsOf(step, operation, target));
 }
 
 export async function updateSession(
   step: LockStep,
-  { object, expected }: Extract<Operation, { kind: 'update session' }>,
+  operation: Extract<Operation, { kind: 'update session' }>,
 ): Promise<void> {
-  const pair = step.pairAt(object);
+  const pair = step.pairAt(operation.object);
   if (!pair) return;
-  const expectedVersion = step.versionOf(expected, { key: pair.model.session.key, pair });
+  const conditions = conditionsOf(step, operation, { key: pair.model.session.key, pair });
   await step.both(
-    () => step.service.updateSession(pair.real, { expectedVersion }),
-    (event) => step.model.update(pair.model, event?.id ?? 'none', expectedVersion),
+    () => step.service.updateSession(pair.real, conditions.real),
+    (event) => step.model.update(pair.model, event?.id ?? 'none', conditions.model),
     (real, model) => {
       const entrySeen = seen(model, (entry) => entry && seenEntry(entry));
       same(
@@ -49,7 +70,7 @@ async function submit(
   step: LockStep,
   { key, pair, session }: ResolvedTarget,
   given: GivenEvent,
-  expectedVersion: number | undefined,
+  conditions: Conditions,
 ): Promise<void> {
   if (given.partial) {
     same((await step.service.appendEvent({ session, event: given as EventInput })) === given, true, 'partial event');
@@ -58,10 +79,10 @@ async function submit(
   }
   const kept = structuredClone(given);
   const { real, model } = await step.both(
-    () => step.service.append({ session, event: given as EventInput, expectedVersion }),
+    () => step.service.append({ session, event: given as EventInput, ...conditions.real }),
     (result) => {
       const assignedId = result?.event.id ?? 'none';
-      return step.model.append({ target: pair?.model ?? key, given: kept, expectedVersion, assignedId });
+      return step.model.append({ target: pair?.model ?? key, given: kept, ...conditions.model, assignedId });
     },
     compareAppends,
   );

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { eventDrafts } from './event-arbitraries.js';
 import type { ModelSettings } from './model/settings.js';
-import type { Append, Expectation, Operation, Target, Variation } from './operations.js';
-import { changes, delta, metadata, rarely, sessionKey, someChanges } from './value-arbitraries.js';
+import type { Append, Expectation, Operation, Target, TurnChoice, Variation } from './operations.js';
+import { changes, delta, filter, metadata, rarely, sessionKey, someChanges } from './value-arbitraries.js';
 
 const object = fc.nat({ max: 30 });
 const place = fc.nat({ max: 999 });
@@ -19,7 +19,17 @@ const expected: fc.Arbitrary<Expectation> = fc.oneof(
   { weight: 1, arbitrary: fc.integer({ min: -2, max: 1 }) },
 );
 
-const append = fc.record({ kind: fc.constant('append' as const), target, event: eventDrafts(40_000), expected });
+/** Mostly the turn that its session had last, so that many writes are accepted. */
+const turn = rarely<TurnChoice>(
+  fc.record({
+    which: fc.oneof({ weight: 3, arbitrary: fc.constant('last' as const) }, { weight: 1, arbitrary: object }),
+    ends: fc.nat({ max: 3 }).map((rarity) => rarity === 0),
+  }),
+  2,
+);
+const lifeOfTurn = fc.constantFrom(100, 1_000, 5_000, 20_000);
+
+const append = fc.record({ kind: fc.constant('append' as const), target, event: eventDrafts(40_000), expected, turn });
 const controls = {
   summary: fc.record({ summary: fc.tuple(place, place) }),
   rewind: fc.record({ rewind: place }),
@@ -50,6 +60,7 @@ const batch = fc.record({
   events: fc.array(eventDrafts(40_000), { maxLength: 6 }),
   control: rarely(fc.oneof(controls.summary, controls.rewind), 20),
   expected,
+  turn,
 });
 /** Mostly of events that were appended before, with nothing new among them. */
 const repeatedBatch = fc.record({
@@ -61,6 +72,7 @@ const repeatedBatch = fc.record({
   inOrder: fc.nat({ max: 3 }).map((rarity) => rarity > 0),
   another: rarely(eventDrafts(40_000), 4),
   expected,
+  turn,
 });
 
 const create = fc.record({
@@ -68,6 +80,7 @@ const create = fc.record({
   key: sessionKey,
   isBlank: fc.nat({ max: 9 }).map((rarity) => rarity === 0),
   state: delta,
+  turnsOnly: rarely(fc.constant(true as const), 6),
   metadata: rarely(metadata, 3),
 });
 
@@ -111,6 +124,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
       place,
       variation,
       expected,
+      turn,
     }),
   },
   { weight: 10, arbitrary: batch },
@@ -119,7 +133,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
     weight: 3,
     arbitrary: fc.tuple(object, changes).map(([at, what]) => ({ kind: 'change state' as const, object: at, ...what })),
   },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('update session' as const), object, expected }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('update session' as const), object, expected, turn }) },
   {
     weight: 3,
     arbitrary: fc
@@ -127,7 +141,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
       .map(([owner, what]) => ({ kind: 'shared state' as const, owner, ...what })),
   },
   {
-    weight: 2,
+    weight: 3,
     arbitrary: fc.record({
       kind: fc.constant('list sessions' as const),
       appName: fc.constantFrom('shop', 'shop', 'a', 'a:b'),
@@ -136,6 +150,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
       order,
       orderBy: fc.constantFrom('lastUpdateTime', 'createTime'),
       byPage: fc.boolean(),
+      filter: rarely(filter, 2),
     }),
   },
   {
@@ -150,7 +165,33 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('delete' as const), key: sessionKey }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant('begin turn' as const),
+      key: sessionKey,
+      holder: fc.constantFrom('one', 'two', '__proto__'),
+      requestId: rarely(fc.constantFrom('job', 'job:{1}'), 3),
+      ttlMs: lifeOfTurn,
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constantFrom('renew turn' as const, 'end turn' as const),
+      which: object,
+      ttlMs: lifeOfTurn,
+    }),
+  },
   { weight: 5, arbitrary: fc.record({ kind: fc.constant('pass time' as const), ms: time }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('wait for an end' as const),
+      which: object,
+      early: fc.constantFrom(0, 0, 1),
+    }),
+  },
   {
     weight: 1,
     arbitrary: fc.record({ kind: fc.constant('purge' as const), batchSize: fc.integer({ min: 1, max: 3 }) }),

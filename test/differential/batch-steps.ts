@@ -1,5 +1,5 @@
 import type { AppendEventsResult, EventInput } from '../../src/index.js';
-import { mutate, variationOf, withControl } from './append-steps.js';
+import { type Conditions, conditionsOf, mutate, variationOf, withControl } from './append-steps.js';
 import { type LockStep, type ResolvedTarget, same } from './lock-step.js';
 import type { GivenEvent } from './model/entries.js';
 import type { AppendedEntries } from './model/model.js';
@@ -13,7 +13,7 @@ export async function appendBatch(step: LockStep, operation: AppendBatch): Promi
   const given = drafts.map((event, index) =>
     index === drafts.length - 1 ? withControl(event, operation.control, lastSeq) : event,
   );
-  await submit(step, target, given, step.versionOf(operation.expected, target));
+  await submit(step, target, given, conditionsOf(step, operation, target));
 }
 
 /** Submits events of the log once more, as they were or changed, alone or together with a new one. */
@@ -28,23 +28,23 @@ export async function repeatBatch(step: LockStep, operation: RepeatBatch): Promi
   });
   if (!inOrder) given.reverse();
   const all = another ? [...given, step.draftOf(another)] : given;
-  await submit(step, target, all, step.versionOf(operation.expected, target));
+  await submit(step, target, all, conditionsOf(step, operation, target));
 }
 
 async function submit(
   step: LockStep,
   { key, pair, session }: ResolvedTarget,
   given: readonly GivenEvent[],
-  expectedVersion: number | undefined,
+  conditions: Conditions,
 ): Promise<void> {
   const kept = given.map((event) => structuredClone(event));
   const { real, model } = await step.both(
-    () => step.service.appendBatch({ session, events: given as EventInput[], expectedVersion }),
+    () => step.service.appendBatch({ session, events: given as EventInput[], ...conditions.real }),
     (result) =>
       step.model.appendAll({
         target: pair?.model ?? key,
         given: kept.filter(({ partial }) => !partial),
-        expectedVersion,
+        ...conditions.model,
         assignedIds: storedOf(result).map(({ id }) => id ?? 'none'),
       }),
     compareAppends,

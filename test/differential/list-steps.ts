@@ -6,12 +6,13 @@ import type { ListEvents, ListSessions } from './operations.js';
 
 /** Walks through all pages. */
 export async function listSessions(step: LockStep, operation: ListSessions): Promise<void> {
-  const { appName, userId, limit, order, orderBy, byPage } = operation;
+  const { appName, userId, limit, order, orderBy, filter } = operation;
+  const byPage = operation.byPage && !filter;
   const expected = listedSessions(step.model.store, operation);
   let cursor: string | undefined;
   for (let page = 1; page === 1 || (page - 1) * limit < expected.length; page++) {
     const place = byPage ? { page } : { cursor };
-    const found = await step.service.listSessions({ appName, userId, limit, order, orderBy, ...place });
+    const found = await step.service.listSessions({ appName, userId, limit, order, orderBy, filter, ...place });
     const sessionsSeen = found.sessions.map((session) => seenSession(session, true));
     same(sessionsSeen, seenListed(step.model, expected.slice((page - 1) * limit, page * limit)), `page ${page}`);
     same(found.nextCursor !== undefined, page * limit < expected.length, 'more sessions');

@@ -5,7 +5,8 @@ import type { Entry, GivenEvent } from './model/entries.js';
 import type { Model } from './model/model.js';
 import type { ModelObject } from './model/model-object.js';
 import type { ModelKey } from './model/model-session.js';
-import type { EventDraft, Expectation, Target } from './operations.js';
+import type { ModelTurnPart } from './model/turns.js';
+import type { EventDraft, Expectation, Target, TurnChoice } from './operations.js';
 import { type Outcome, outcomeOf, seenObject, seenSession, valueOf } from './observations.js';
 
 /** A session object of the service and its counterpart in the model. */
@@ -27,11 +28,19 @@ export interface ResolvedTarget {
  */
 const MAX_OBJECTS = 6;
 const MAX_OF_MISSING_SESSIONS = 1;
+const MAX_TURNS = 4;
+
+/** A turn that was begun. */
+interface BegunTurn {
+  readonly key: ModelKey;
+  readonly token: string;
+}
 
 /** Runs service and model side by side with the same clock, and holds the caller's session objects. */
 export class LockStep {
   readonly given = new WeakMap<Entry['event'], GivenEvent>();
   #pairs: Pair[] = [];
+  #turns: BegunTurn[] = [];
 
   constructor(
     readonly service: SessionService,
@@ -52,6 +61,22 @@ export class LockStep {
     const gone = new Set(this.#pairs.filter(isGone).slice(0, -MAX_OF_MISSING_SESSIONS));
     this.#pairs = this.#pairs.filter((pair) => !gone.has(pair));
     return this.#pairs[place % this.#pairs.length];
+  }
+
+  holdTurn(turn: BegunTurn): void {
+    this.#turns = [...this.#turns.filter(({ token }) => token !== turn.token), turn].slice(-MAX_TURNS);
+  }
+
+  turnAt(place: number): BegunTurn | undefined {
+    return this.#turns[place % this.#turns.length];
+  }
+
+  /** No turn if none was begun. */
+  turnOf(choice: TurnChoice | undefined, key: ModelKey): ModelTurnPart | undefined {
+    if (!choice) return undefined;
+    const { which, ends } = choice;
+    const token = which === 'last' ? this.model.store.live(key)?.turn?.token : this.turnAt(which)?.token;
+    return token === undefined ? undefined : { token, ends };
   }
 
   resolve(target: Target): ResolvedTarget {

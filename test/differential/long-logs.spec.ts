@@ -101,6 +101,7 @@ async function compare(
       }
     }
   } finally {
+    await writer?.service.whenIdle();
     await opened.destroy();
   }
 }

@@ -1,4 +1,4 @@
-import type { MetadataDelta, SessionMetadataInput } from '../../src/index.js';
+import type { MetadataDelta, SessionFilter, SessionMetadataInput } from '../../src/index.js';
 import type { GivenPart } from './model/entries.js';
 import type { ModelKey } from './model/model-session.js';
 
@@ -10,6 +10,12 @@ export type Target = { readonly object: number } | { readonly key: ModelKey };
 
 /** The version that a caller expects. Numbers are relative to the last `seq`. */
 export type Expectation = 'anything' | 'as loaded' | number;
+
+/** The turn of a write: the last one of its session, or one of those that were begun. */
+export interface TurnChoice {
+  readonly which: 'last' | number;
+  readonly ends: boolean;
+}
 
 export interface EventDraft {
   readonly id?: string | undefined;
@@ -34,6 +40,7 @@ export interface Create {
   readonly key: ModelKey;
   readonly isBlank: boolean;
   readonly state: Pairs;
+  readonly turnsOnly?: true | undefined;
   readonly metadata?: SessionMetadataInput | undefined;
 }
 
@@ -43,6 +50,7 @@ export interface Append {
   readonly event: EventDraft;
   readonly control?: { readonly summary: readonly [Place, Place] } | { readonly rewind: Place } | undefined;
   readonly expected: Expectation;
+  readonly turn?: TurnChoice | undefined;
 }
 
 export type Variation =
@@ -59,6 +67,7 @@ export interface Repeat {
   readonly place: Place;
   readonly variation: Variation;
   readonly expected: Expectation;
+  readonly turn?: TurnChoice | undefined;
 }
 
 /** Several events in one append, partial ones among them. */
@@ -69,6 +78,7 @@ export interface AppendBatch {
   /** Makes the last event a summary or a rewind, which is refused unless it is alone. */
   readonly control?: Append['control'];
   readonly expected: Expectation;
+  readonly turn?: TurnChoice | undefined;
 }
 
 /** Some events of the log once more in one append, and perhaps another one with them. */
@@ -82,6 +92,22 @@ export interface RepeatBatch {
   readonly inOrder: boolean;
   readonly another?: EventDraft | undefined;
   readonly expected: Expectation;
+  readonly turn?: TurnChoice | undefined;
+}
+
+export interface BeginTurn {
+  readonly kind: 'begin turn';
+  readonly key: ModelKey;
+  readonly holder: string;
+  readonly requestId?: string | undefined;
+  readonly ttlMs: number;
+}
+
+/** Of a turn that was begun, which may be over. */
+export interface ChangeTurn {
+  readonly kind: 'renew turn' | 'end turn';
+  readonly which: number;
+  readonly ttlMs: number;
 }
 
 export interface Get {
@@ -108,6 +134,8 @@ export interface ListSessions {
   readonly orderBy: 'lastUpdateTime' | 'createTime';
   /** Whether to use page numbers and totals. */
   readonly byPage: boolean;
+  /** Never by page. */
+  readonly filter?: SessionFilter | undefined;
 }
 
 export interface ListEvents {
@@ -133,7 +161,14 @@ export type Operation =
       readonly delta: Pairs;
       readonly removals: readonly string[];
     }
-  | { readonly kind: 'update session'; readonly object: number; readonly expected: Expectation }
+  | {
+      readonly kind: 'update session';
+      readonly object: number;
+      readonly expected: Expectation;
+      readonly turn?: TurnChoice | undefined;
+    }
+  | BeginTurn
+  | ChangeTurn
   | {
       readonly kind: 'shared state';
       readonly owner: readonly string[];

@@ -5,6 +5,7 @@ import { listAllSessions, listEvents, listSessions } from './list-steps.js';
 import { type LockStep, same } from './lock-step.js';
 import type { Operation } from './operations.js';
 import { fork } from './fork-step.js';
+import { beginTurn, changeTurn, compareHolder } from './turn-steps.js';
 import { changeState, create, get, passTime, purge, sharedState, waitForAnEnd } from './session-steps.js';
 
 /** Runs one operation on both sides and compares the results. */
@@ -31,6 +32,11 @@ export async function perform(step: LockStep, operation: Operation): Promise<voi
       return updateSession(step, operation);
     case 'shared state':
       return sharedState(step, operation);
+    case 'begin turn':
+      return beginTurn(step, operation);
+    case 'renew turn':
+    case 'end turn':
+      return changeTurn(step, operation);
     case 'list sessions':
       return listSessions(step, operation);
     case 'list events':
@@ -53,6 +59,7 @@ export async function compareAll(step: LockStep, raw: OpenStorage['raw']): Promi
   const keys = step.model.store.all().map(({ key }) => key);
   for (const key of keys) {
     await listEvents(step, { kind: 'list events', key, limit: 100, order: 'asc' });
+    await compareHolder(step, key);
     await get(step, { kind: 'get', key });
   }
   await listAllSessions(step);

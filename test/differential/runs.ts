@@ -13,15 +13,15 @@ interface Scale {
   readonly longLogs: { readonly numRuns: number; readonly minLength: number; readonly maxLength: number };
 }
 
-/** How much to try. Fast stores are tried more. */
+/** How much to try. Fast stores are tried more, and all of them more each night. */
 const SCALES: Record<string, Scale> = {
   memory: {
-    sequences: { numRuns: 500, length: 60 },
-    longLogs: { numRuns: 12, minLength: 200, maxLength: 600 },
+    sequences: { numRuns: 150, length: 60 },
+    longLogs: { numRuns: 5, minLength: 200, maxLength: 600 },
   },
 };
 const OTHERS: Scale = {
-  sequences: { numRuns: 50, length: 40 },
+  sequences: { numRuns: 20, length: 40 },
   longLogs: { numRuns: 1, minLength: 200, maxLength: 300 },
 };
 

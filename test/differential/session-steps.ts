@@ -6,15 +6,18 @@ import type { Create, Get, Operation } from './operations.js';
 
 type OperationOf<K extends Operation['kind']> = Extract<Operation, { kind: K }>;
 
-export async function create(step: LockStep, { kind, key, isBlank, state, metadata }: Create): Promise<void> {
+export async function create(
+  step: LockStep,
+  { kind, key, isBlank, state, metadata, turnsOnly }: Create,
+): Promise<void> {
   const given = Object.fromEntries(state);
-  const request = { ...key, sessionId: isBlank ? ' ' : key.sessionId, state: given, metadata };
+  const request = { ...key, sessionId: isBlank ? ' ' : key.sessionId, state: given, metadata, turnsOnly };
   const isGet = kind === 'get or create';
   const { real, model } = await step.both(
     () => (isGet ? step.service.getOrCreateSession(request) : step.service.createSession(request)),
     (created) => {
       const modelKey = isBlank && created ? { ...key, sessionId: created.id } : key;
-      return (isGet && step.model.get(modelKey)) || step.model.create(modelKey, given, metadata);
+      return (isGet && step.model.get(modelKey)) || step.model.create(modelKey, given, metadata, turnsOnly);
     },
     (created, expected) => {
       const objectSeen = seen(expected, (object) => seenObject(object, true));

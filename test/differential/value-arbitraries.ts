@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { MetadataDelta, SessionMetadataInput } from '../../src/index.js';
+import type { MetadataDelta, SessionFilter, SessionMetadataInput } from '../../src/index.js';
 import type { ModelKey } from './model/model-session.js';
 import type { Pairs } from './operations.js';
 
@@ -69,4 +69,12 @@ export const metadataDelta = fc.constantFrom<MetadataDelta[]>(
   { fields: STRANGE },
   { fields: { z: null }, fieldRemovals: ['a', '__proto__'] },
   { fields: { a: 1 }, fieldRemovals: ['a'] },
+);
+
+export const filter = fc.constantFrom<SessionFilter[]>(
+  { status: 'open' },
+  { tags: ['é'] },
+  { tags: ['a:b', 'é'], status: 'open' },
+  { labels: { 'a:b': 'y' } },
+  { labels: STRANGE_LABELS },
 );

@@ -60,7 +60,7 @@ const mistakes = [
     problem: /^wrong-0\.md:10: .*no exported member/,
   },
   {
-    name: 'a name that nobody has given',
+    name: 'an undeclared name',
     code: '\nnowhere();',
     problem: /^wrong-1\.md:11: Cannot find name 'nowhere'\.$/,
   },

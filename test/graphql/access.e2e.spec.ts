@@ -1,27 +1,29 @@
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
-import { HEADERS, OwnSessions, STRANGERS, everybody, type Who } from '../support/people.js';
+import { HEADERS, OwnSessions, OTHER_CALLERS, ALL_CALLERS, type Who } from '../support/callers.js';
 import { type Answer, GraphqlApp } from './graphql-app.js';
 import { LiveWatch } from './live-watch.js';
 
 interface Field {
   readonly field: string;
   readonly target: 'session' | 'user' | 'app read' | 'app write';
-  /** Asks for the field, with this session. */
+  /** The selection of the field, with this session. */
   readonly ask?: string;
 }
 
 const USER = 'appName: "shop", userId: "ann"';
 const KEY = `${USER}, sessionId: $id`;
 
-/** Of the turn of the session. */
+/** The token of the session's turn. */
 const TURN_TOKEN = '00000000-0000-4000-8000-000000000000';
 
-/** All that the schema has: a new field is missing here, and closed until somebody has thought about it. */
+/** All fields of the schema. A new field fails this spec until its access is tested here. */
 const fields: readonly Field[] = [
   { field: 'Query.session', target: 'session', ask: `session(${KEY}) { id state events { body } }` },
   { field: 'Query.sessions', target: 'user', ask: `sessions(${USER}) { nodes { id } }` },
   { field: 'Query.events', target: 'session', ask: `events(${KEY}) { lastSeq }` },
+  { field: 'Query.sessionStateAt', target: 'session', ask: `sessionStateAt(${KEY}, seq: 0) { state }` },
+  { field: 'Query.sessionStateChanges', target: 'session', ask: `sessionStateChanges(${KEY}) { lastSeq }` },
   { field: 'Query.sessionSummary', target: 'session', ask: `sessionSummary(${KEY}) { text }` },
   { field: 'Query.sessionSummaries', target: 'session', ask: `sessionSummaries(${KEY}) { text }` },
   { field: 'Query.userState', target: 'user', ask: `userState(${USER})` },
@@ -80,15 +82,15 @@ describe('access to the schema of sessions', () => {
     await app.close();
   });
 
-  it('is tested for every field that there is to ask for', () => {
+  it('is tested for every field', () => {
     const { schema } = app;
     const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
     const all = roots.flatMap((type) => Object.keys(type?.getFields() ?? {}).map((name) => `${type?.name}.${name}`));
     expect(fields.map(({ field }) => field).toSorted()).toEqual(all.toSorted());
   });
 
-  it.each(ofSession.flatMap((each) => STRANGERS.map((who) => ({ ...each, who }))))(
-    '$field tells $who of a session what it tells of one that is not there',
+  it.each(ofSession.flatMap((each) => OTHER_CALLERS.map((who) => ({ ...each, who }))))(
+    '$field responds to $who as if the session were missing',
     async ({ field, ask = '', who }) => {
       const foreign = await askFor(field, ask, who, 's');
       const missing = await askFor(field, ask, 'the admin', 'none');
@@ -99,20 +101,20 @@ describe('access to the schema of sessions', () => {
     },
   );
 
-  it.each(asked)('$field asks who has no name to sign in, whatever there is', async ({ field, ask = '' }) => {
+  it.each(asked)('$field returns 401 to anonymous callers, also for a missing session', async ({ field, ask = '' }) => {
     const [here, missing] = [await askFor(field, ask, 'anonymous', 's'), await askFor(field, ask, 'anonymous', 'none')];
     expect(here.errors.map(({ extensions }) => extensions)).toEqual([{ code: 'UNAUTHENTICATED', status: 401 }]);
     expect(missing.text).toBe(here.text);
   });
 
-  it('a stream asks who has no name to sign in', async () => {
+  it('a stream ends with 401 for anonymous callers', async () => {
     for (const id of ['s', 'none']) {
       expect(await endOf(watch(id, {}))).toMatchObject({ code: 'UNAUTHENTICATED', status: 401 });
     }
   });
 
-  it.each(ofOthers.flatMap((each) => everybody.map((who) => ({ ...each, who }))))(
-    '$field is answered to $who as the access says',
+  it.each(ofOthers.flatMap((each) => ALL_CALLERS.map((who) => ({ ...each, who }))))(
+    '$field allows or refuses $who by the access rule',
     async ({ field, target, ask = '', who }) => {
       const isAllowed =
         who === 'the admin' ||
@@ -141,7 +143,7 @@ describe('access to the schema of sessions', () => {
     `appendEvent(${KEY}, event: {author: "agent", actions: {stateDelta: $shared}}) { duplicate }`,
     `appendEvent(${KEY}, event: {author: "agent", actions: {stateRemovals: ["app:open"]}}) { duplicate }`,
     `appendEvent(${KEY}, event: {author: "agent", actions: {stateDelta: $shared, appName: "own"}}) { duplicate }`,
-  ])('%s is no way around the access to app: state', async (ask) => {
+  ])('%s does not bypass the access to app: state', async (ask) => {
     await app.sessions.updateAppState({ appName: 'shop', stateDelta: { open: true } });
     const { errors } = await askFor('Mutation.', ask, 'the owner', 's');
     expect(errors[0]?.extensions).toEqual({ code: 'FORBIDDEN', status: 403 });
@@ -160,13 +162,13 @@ describe('access to the schema of sessions', () => {
     { ask: `createSessionSummary(${KEY}) { text }`, needs: ['write session'] },
     { field: 'Query.', ask: `sessionSummary(${KEY}) { text }`, needs: ['read session'] },
     { field: 'Query.', ask: `sessionSummaries(${KEY}) { text }`, needs: ['read session'] },
-  ])('$ask asks for $needs', async ({ field = 'Mutation.', ask, needs }) => {
+  ])('$ask requires $needs', async ({ field = 'Mutation.', ask, needs }) => {
     const allows = jest.spyOn(OwnSessions.prototype, 'allows');
     await askFor(field, ask, 'the owner', 's');
     expect(allows.mock.calls.map(([{ action, target }]) => `${action} ${target}`)).toEqual(needs);
   });
 
-  it.each(STRANGERS)('a stream tells %s what it tells of a session that is not there', async (who) => {
+  it.each(OTHER_CALLERS)('a stream ends for %s as if the session were missing', async (who) => {
     const foreign = await endOf(watch('s', { headers: HEADERS[who] }));
     const missing = await endOf(watch('none', { headers: HEADERS['the admin'] }));
     expect({ ...foreign, message: foreign.message.replace('"s"', '"none"') }).toEqual({
@@ -176,7 +178,7 @@ describe('access to the schema of sessions', () => {
     expect(foreign).toMatchObject({ code: 'SESSION_NOT_FOUND', status: 404 });
   });
 
-  it('a stream refuses strangers with the very messages of a session that is not there', async () => {
+  it('a stream sends other users exactly the messages of a missing session', async () => {
     const foreign = await messagesTo(HEADERS['another user'], 's');
     const missing = await messagesTo(HEADERS['the admin'], 'none');
     expect(foreign.replaceAll('\\"s\\"', '\\"none\\"')).toBe(missing);
@@ -184,7 +186,7 @@ describe('access to the schema of sessions', () => {
   });
 
   it.each([{ headers: HEADERS['the owner'] }, { connectionParams: HEADERS['the owner'] }])(
-    'a stream goes to whoever shows with %p that it is theirs',
+    'a stream accepts its owner by %p',
     async (proof) => {
       const stream = watch('s', { ...proof, afterSeq: 0 });
       await app.sessions.appendEvent({
@@ -196,7 +198,7 @@ describe('access to the schema of sessions', () => {
     },
   );
 
-  /** Gives the session something to say, a summary of it, and more to say. */
+  /** Appends an event, a summary and another event. */
   async function summarise(): Promise<void> {
     const session = { appName: 'shop', userId: 'ann', id: 's' };
     const event = { author: 'user', content: { role: 'user', parts: [{ text: 'Where is my order?' }] } };
@@ -205,7 +207,7 @@ describe('access to the schema of sessions', () => {
     await app.sessions.appendEvent({ session, event });
   }
 
-  /** All that the server says to a subscription, until it says that it is over. */
+  /** All messages of the server to a subscription, up to its end. */
   async function messagesTo(headers: Record<string, string>, sessionId: string): Promise<string> {
     const socket = new WebSocket(app.webSocketUrl, 'graphql-transport-ws', { headers });
     const said: string[] = [];

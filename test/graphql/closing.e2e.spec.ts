@@ -8,7 +8,7 @@ import { SessionsRestModule } from '../../src/sessions/rest/index.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's' };
 
-/** Apollo waits so long for connections that are open when it stops. */
+/** How long Apollo waits for open connections when it stops. */
 const PATIENCE_OF_APOLLO_MS = 10_000;
 
 const graphql = GraphQLModule.forRoot<ApolloDriverConfig>({ driver: ApolloDriver, ...sessionsGraphqlOptions() });
@@ -19,7 +19,7 @@ const graphqlOfTheApp = GraphQLModule.forRoot<ApolloDriverConfig>({
 const fields = SessionsGraphqlModule.forRoot({ access: OpenAccess });
 const routes = SessionsRestModule.forRoot({ access: OpenAccess });
 
-describe('the end of an app with GraphQL, and with a stream over REST', () => {
+describe('shutdown of an app with GraphQL and a stream over REST', () => {
   it.each([
     { title: 'GraphQL first', imports: [graphql, fields, routes] },
     { title: 'GraphQL last', imports: [routes, fields, graphql] },

@@ -54,7 +54,7 @@ describe('connections of subscriptions', () => {
     return { status: response.statusCode, type: response.headers['content-type'], problem };
   }
 
-  it('end where a message is too long', async () => {
+  it('are closed after a message that is too long', async () => {
     await start({ maxMessageBytes: 10_000 });
     const socket = await accepted();
     socket.send('x'.repeat(10_001));
@@ -64,10 +64,10 @@ describe('connections of subscriptions', () => {
   it.each([
     ['in one message', 1],
     ['in many messages', 50],
-  ])('end where much is sent before they are accepted, %s', async (_how, pieces) => {
+  ])('are closed if too much is sent before they are accepted, %s', async (_how, pieces) => {
     await start({ maxHandshakeBytes: 100_000 });
     const socket = await opened();
-    // Signs of life are answered before a connection is accepted.
+    // Pings are answered before a connection is accepted.
     const payload = { text: 'x'.repeat(1_000_000 / pieces) };
     for (let piece = 0; piece < pieces; piece++) socket.send(JSON.stringify({ type: 'ping', payload }));
     expect(await endOf(socket)).toEqual({
@@ -76,7 +76,7 @@ describe('connections of subscriptions', () => {
     });
   });
 
-  it('take long messages once they are accepted', async () => {
+  it('accept long messages after they are accepted', async () => {
     await start({ maxHandshakeBytes: 1_000 });
     const socket = await accepted();
     socket.send(JSON.stringify({ type: 'ping', payload: { text: 'x'.repeat(1_000_000) } }));
@@ -84,12 +84,12 @@ describe('connections of subscriptions', () => {
     expect(JSON.parse(answer.toString())).toMatchObject({ type: 'pong' });
   });
 
-  it('end where nobody says who connects', async () => {
+  it('are closed without a connection_init', async () => {
     await start({ handshakeSeconds: 0.1 });
     expect(await endOf(await opened())).toEqual({ code: 4408, reason: 'Connection initialisation timeout' });
   });
 
-  it('are so many at most', async () => {
+  it('are limited in number', async () => {
     await start({ maxConnections: 2 });
     const [first] = [await accepted(), await opened()];
     expect(await refusal()).toEqual({
@@ -108,7 +108,7 @@ describe('connections of subscriptions', () => {
     await accepted();
   });
 
-  it('are so many for each address at most', async () => {
+  it('are limited in number per address', async () => {
     let address = 'a';
     await start({ maxConnectionsPerAddress: 1 }, () => address);
     await accepted();
@@ -117,7 +117,7 @@ describe('connections of subscriptions', () => {
     await accepted();
   });
 
-  it('end where nothing of what waits for them is read; a subscription goes on where it was', async () => {
+  it('are closed if the client does not read, and a subscription can resume', async () => {
     await start({ stallSeconds: 0.4 });
     const content = { role: 'user', parts: [{ text: 'x'.repeat(500_000) }] };
     for (let number = 0; number < 40; number++) {
@@ -128,7 +128,7 @@ describe('connections of subscriptions', () => {
     const read = seqsOf(socket);
     raw?.pause();
     subscribe(socket, 0);
-    // Pongs are signs of life, and say nothing of what was read.
+    // The client sends pongs without reading.
     const pongs = setInterval(() => socket.pong(), 20);
     await until(async () => (await app.connections()) === 0);
     clearInterval(pongs);
@@ -154,7 +154,7 @@ function subscribe(socket: WebSocket, afterSeq: number): void {
   socket.send(JSON.stringify({ id: 'one', type: 'subscribe', payload: { query } }));
 }
 
-/** The numbers of events, as they are read. */
+/** Collects the numbers of the events that are read. */
 function seqsOf(socket: WebSocket): number[] {
   const seqs: number[] = [];
   socket.on('message', (data: Buffer) => {

@@ -4,7 +4,7 @@ import { DocumentCache } from '../../src/sessions/graphql/limits/document-cache.
 const document = (length: number) => parse(`{ a }${'#'.repeat(length - 5)}`);
 
 describe('the cache of documents', () => {
-  it('keeps what was used last, up to a length of text', async () => {
+  it('keeps the last used documents, up to a total length', async () => {
     const cache = new DocumentCache();
     for (let number = 0; number < 10; number++) {
       await cache.set(`d${number}`, document(60_000));
@@ -15,7 +15,7 @@ describe('the cache of documents', () => {
     expect(kept.flatMap((found, number) => (found ? [number] : []))).toEqual([6, 7, 8, 9]);
   });
 
-  it('counts a document that is set again once, and one that is deleted no more', async () => {
+  it('counts a replaced document once, and does not count a deleted one', async () => {
     const cache = new DocumentCache();
     await cache.set('d', document(100));
     await cache.set('d', document(200));
@@ -26,7 +26,7 @@ describe('the cache of documents', () => {
     expect(await cache.get('d')).toBeUndefined();
   });
 
-  it('keeps no document that is longer than all of it, and none of unknown length', async () => {
+  it('does not keep documents that exceed the limit or have no text', async () => {
     const cache = new DocumentCache();
     await cache.set('long', document(300_000));
     await cache.set('unknown', parse('{ a }', { noLocation: true }));

@@ -4,7 +4,7 @@ import { Test } from '@nestjs/testing';
 import { ExplorerModule } from '../../src/sessions/graphql/explorer/explorer.module.js';
 import { GraphqlApp } from './graphql-app.js';
 
-/** Reads the body: a server that closes waits for a response that is not read. */
+/** Reads the body, since a closing server waits for unread responses. */
 const fetchWhole = async (url: string | URL): Promise<Response> => {
   const response = await fetch(url);
   await response.arrayBuffer();
@@ -20,7 +20,7 @@ describe('the explorer', () => {
 
   const statusAt = async (path: string): Promise<number> => (await fetchWhole(`${app?.url}${path}`)).status;
 
-  it('has all that its page names, and nothing from another host', async () => {
+  it('serves all files of its page, and loads none from another host', async () => {
     app = await GraphqlApp.start({ explorer: true });
     const page = await (await fetch(`${app.url}/explorer`)).text();
     const base = new URL(/<base href="([^"]+)"/.exec(page)?.[1] ?? '', app.url);
@@ -37,7 +37,7 @@ describe('the explorer', () => {
     }
   });
 
-  it('lets the page run no script that is inline or made of text', async () => {
+  it('forbids inline scripts and eval', async () => {
     app = await GraphqlApp.start({ explorer: true });
     const { headers } = await fetchWhole(`${app.url}/explorer`);
     const policy = headers.get('content-security-policy');
@@ -47,7 +47,7 @@ describe('the explorer', () => {
     expect(headers.get('x-powered-by')).toBeNull();
   });
 
-  it('is there on Fastify as well', async () => {
+  it('works on Fastify', async () => {
     const settings = { path: 'dev/graphs', endpoint: '/graphql' };
     const module = await Test.createTestingModule({ imports: [ExplorerModule.at(settings)] }).compile();
     const fastify = module.createNestApplication<NestFastifyApplication>(new FastifyAdapter(), { logger: false });
@@ -65,7 +65,7 @@ describe('the explorer', () => {
     await fastify.close();
   });
 
-  it('asks its own server', async () => {
+  it('sends requests to its own server', async () => {
     app = await GraphqlApp.start({ explorer: { path: 'dev/graphs', endpoint: '/graphql' } });
     const page = await (await fetch(`${app.url}/dev/graphs/`)).text();
     expect(page).toContain('<base href="/dev/graphs/"');
@@ -73,14 +73,14 @@ describe('the explorer', () => {
   });
 
   it.each(['/explorer/none.js', '/explorer/..%2f..%2fpackage.json', '/explorer/%2e%2e/package.json'])(
-    'has nothing at %s',
+    'responds with 404 to %s',
     async (path) => {
       app = await GraphqlApp.start({ explorer: true });
       expect(await statusAt(path)).toBe(404);
     },
   );
 
-  it('says what to install where a file is missing', async () => {
+  it('names the package to install if a file is missing', async () => {
     const missing = jest.spyOn(fs, 'stat').mockRejectedValue(new Error('ENOENT'));
     try {
       await expect(GraphqlApp.start({ explorer: true })).rejects.toThrow('npm install graphiql@3');
@@ -89,7 +89,7 @@ describe('the explorer', () => {
     }
   });
 
-  it('is there only where it is asked for, and in production only where that is meant', async () => {
+  it('is off by default, and needs another option in production', async () => {
     app = await GraphqlApp.start();
     expect(await statusAt('/explorer')).toBe(404);
     await app.close();

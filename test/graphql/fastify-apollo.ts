@@ -1,7 +1,7 @@
 import type { ApolloServer, ApolloServerPlugin } from '@apollo/server';
 import { HeaderMap } from '@apollo/server';
 
-// `@as-integrations/fastify`, as far as the tests need it: it is loaded by @nestjs/apollo on Fastify.
+// The part of `@as-integrations/fastify` that the tests need. @nestjs/apollo loads it on Fastify.
 
 interface FastifyRequest {
   readonly method: string;
@@ -44,7 +44,7 @@ function fastifyApolloDrainPlugin(): ApolloServerPlugin {
   return {};
 }
 
-/** Makes `@nestjs/apollo` find the integration with Fastify, which is not installed. */
+/** Mocks the integration with Fastify, which is not installed, for `@nestjs/apollo`. */
 export function provideFastifyIntegration(): void {
   jest.mock('@as-integrations/fastify', () => ({ fastifyApolloHandler, fastifyApolloDrainPlugin }), { virtual: true });
 }

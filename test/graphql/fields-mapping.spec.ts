@@ -17,7 +17,7 @@ import { GraphqlApp } from './graphql-app.js';
 import { FIELD_OF } from './graphql-mappings.js';
 import { argumentsOf, documentOf, fieldsOf } from './schema-documents.js';
 
-/** A value of each argument that there is, and the same in a document. */
+/** A value of each argument, and the same value as a literal. */
 const VALUES: Readonly<Record<string, { readonly value: unknown; readonly literal: string }>> = {
   appName: { value: 'shop', literal: '"shop"' },
   userId: { value: 'ann ä', literal: '"ann \\u00e4"' },
@@ -38,12 +38,16 @@ const VALUES: Readonly<Record<string, { readonly value: unknown; readonly litera
   afterTimestamp: { value: LARGE, literal: String(LARGE) },
   afterSeq: { value: 3, literal: '3' },
   beforeSeq: { value: 9, literal: '9' },
+  seq: { value: LARGE, literal: String(LARGE) },
+  key: { value: 'user:ä', literal: '"user:\\u00e4"' },
+  stateDeltas: { value: true, literal: 'true' },
   toSeq: { value: 0, literal: '0' },
   atSeq: { value: 0, literal: '0' },
   first: { value: 7, literal: '7' },
   after: { value: 'c/+', literal: '"c/+"' },
   order: { value: 'ASC', literal: 'ASC' },
   orderBy: { value: 'CREATE_TIME', literal: 'CREATE_TIME' },
+  filter: literalOf({ status: 'open', tags: ['a'], labels: { region: 'eu' } }),
   force: { value: false, literal: 'false' },
   turnsOnly: { value: true, literal: 'true' },
   holder: { value: 'worker ä', literal: '"worker \\u00e4"' },
@@ -81,6 +85,8 @@ const REPLIES = {
     firstSeq: 1,
     lastSeq: LARGE,
   },
+  stateAt: { seq: 0, state: {}, shared: {} },
+  stateChanges: { changes: [], firstSeq: 1, lastSeq: 0 },
   deleteSession: undefined,
   beginTurn: TURN,
   renewTurn: TURN,
@@ -95,7 +101,7 @@ const REPLIES = {
   listSummaries: [FULL_SUMMARY],
 };
 
-describe.each(frameworks)('the fields of GraphQL on %s', (framework) => {
+describe.each(frameworks)('the mapping of GraphQL fields on %s', (framework) => {
   const service = new RecordingService();
   let app: GraphqlApp;
 
@@ -105,7 +111,7 @@ describe.each(frameworks)('the fields of GraphQL on %s', (framework) => {
 
   afterAll(() => app.close());
 
-  /** The calls that a document leads to. */
+  /** The calls of the service that a document causes. */
   const callsOf = async (document: string, variables: object = {}): Promise<string[]> => {
     service.reply(REPLIES);
     if (!document.startsWith('subscription')) {
@@ -124,32 +130,29 @@ describe.each(frameworks)('the fields of GraphQL on %s', (framework) => {
     await client.dispose();
   };
 
-  it('are all operations', () => {
+  it('has all operations', () => {
     expect(Object.keys(fieldsOf(app.schema)).toSorted()).toEqual([...new Set(Object.values(FIELD_OF))].toSorted());
   });
 
   const fields = [...new Set(Object.values(FIELD_OF))];
-  it.each(fields)(
-    '%s takes null as a missing argument, and the same from a document as from variables',
-    async (field) => {
-      const all = argumentsOf(app.schema, field);
-      const document = documentOf(app.schema, field);
-      const given = Object.fromEntries(all.map(({ name }) => [name, VALUES[name]?.value]));
-      const fromVariables = await callsOf(document, given);
-      expect(fromVariables.length).toBeGreaterThan(0);
-      expect(await callsOf(withLiterals(document, all), {})).toEqual(fromVariables);
-      for (const { name, type } of all) {
-        expect([name, VALUES[name]]).toEqual([name, { value: expect.anything(), literal: expect.any(String) }]);
-        if (isNonNullType(type)) continue;
-        const { [name]: _left, ...others } = given;
-        const without = await callsOf(document, others);
-        expect([name, await callsOf(document, { ...others, [name]: null })]).toEqual([name, without]);
-        expect([name, without]).not.toEqual([name, fromVariables]);
-      }
-    },
-  );
+  it.each(fields)('treats null in %s as a missing argument, in literals and in variables', async (field) => {
+    const all = argumentsOf(app.schema, field);
+    const document = documentOf(app.schema, field);
+    const given = Object.fromEntries(all.map(({ name }) => [name, VALUES[name]?.value]));
+    const fromVariables = await callsOf(document, given);
+    expect(fromVariables.length).toBeGreaterThan(0);
+    expect(await callsOf(withLiterals(document, all), {})).toEqual(fromVariables);
+    for (const { name, type } of all) {
+      expect([name, VALUES[name]]).toEqual([name, { value: expect.anything(), literal: expect.any(String) }]);
+      if (isNonNullType(type)) continue;
+      const { [name]: _left, ...others } = given;
+      const without = await callsOf(document, others);
+      expect([name, await callsOf(document, { ...others, [name]: null })]).toEqual([name, without]);
+      expect([name, without]).not.toEqual([name, fromVariables]);
+    }
+  });
 
-  it('give null to the service only where it is a value', async () => {
+  it('passes null to the service only if it is a value', async () => {
     const stateDelta = { gone: null, kept: { deep: [null] } };
     const document = documentOf(app.schema, 'updateUserState');
     expect(await callsOf(document, { ...USER, stateDelta, stateRemovals: null })).toEqual([
@@ -158,7 +161,7 @@ describe.each(frameworks)('the fields of GraphQL on %s', (framework) => {
     ]);
   });
 
-  // What is read later is read of the session that was found.
+  // Later reads are of the session that was returned.
   const FOUND = { appName: FULL_SESSION.appName, userId: FULL_SESSION.userId, sessionId: FULL_SESSION.id };
   const KEY_ARGUMENTS = 'appName: "shop", userId: "ann", sessionId: "cart"';
   it.each([
@@ -188,7 +191,7 @@ describe.each(frameworks)('the fields of GraphQL on %s', (framework) => {
     expect(await callsOf(`query { session(${KEY_ARGUMENTS}) ${selected} }`)).toEqual(linesOfCalls(calls));
   });
 
-  it('give the events of each selection', async () => {
+  it('returns the events of each selection', async () => {
     service.reply(REPLIES);
     const { data } = await app.ask(
       `{ session(${KEY_ARGUMENTS}) { a: events { seq } b: events(afterSeq: 2) { id body } } }`,
@@ -197,7 +200,7 @@ describe.each(frameworks)('the fields of GraphQL on %s', (framework) => {
     expect(data.session).toMatchObject({ a: events.map(({ seq }) => ({ seq })), b: events.map(({ b }) => b) });
   });
 
-  it('read the state of listed sessions only where it is selected', async () => {
+  it('reads the state of listed sessions only if it is selected', async () => {
     for (const [selected, includeState] of [
       ['id', false],
       ['id state', true],
@@ -207,7 +210,7 @@ describe.each(frameworks)('the fields of GraphQL on %s', (framework) => {
     }
   });
 
-  it('give partial events back without a call', async () => {
+  it('returns partial events without a call', async () => {
     service.reply({});
     const event = { author: 'agent', partial: true, content: JSON_VALUES };
     const { data, errors } = await app.ask(documentOf(app.schema, 'appendEvent'), { ...KEY, event });
@@ -215,7 +218,7 @@ describe.each(frameworks)('the fields of GraphQL on %s', (framework) => {
     expect(service.calls).toEqual([]);
   });
 
-  it('return null for a partial event of a batch', async () => {
+  it('returns null for a partial event of a batch', async () => {
     const partial = { author: 'agent', partial: true };
     service.reply({ appendBatch: { events: [partial, STORED_EVENT], duplicate: false } });
     const document = documentOf(app.schema, 'appendEvents', ' { events { seq } duplicate }');
@@ -229,7 +232,7 @@ function literalOf(value: unknown): { readonly value: unknown; readonly literal:
   return { value, literal: JSON.stringify(value).replaceAll(/"(\w+)":/g, '$1:') };
 }
 
-/** The document with values in place of variables; arguments below keep their variables. */
+/** The document with literals instead of variables. Nested arguments keep their variables. */
 function withLiterals(document: string, all: readonly GraphQLArgument[]): string {
   const names = new Set(all.map(({ name }) => name));
   const [, kind, declared = '', rest = ''] = /^(\w+) \((.*?)\) (\{.*)$/.exec(document) ?? [];

@@ -1,6 +1,6 @@
 import { type Client, createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
-import type { LoggedEvent, SessionReference, Turn } from '../../src/index.js';
+import type { LoggedEvent, SessionReference, StateKeyChange, Turn, WatchedEvent } from '../../src/index.js';
 import type { SessionSummary } from '../../src/summarizer/index.js';
 import type { Mappings } from '../transports/describe-mappings.js';
 import type { OperationName } from '../transports/operation-types.js';
@@ -17,6 +17,8 @@ export const FIELD_OF: Readonly<Record<OperationName, string>> = {
   listSessions: 'sessions',
   deleteSession: 'deleteSession',
   listEvents: 'events',
+  stateAt: 'sessionStateAt',
+  stateChanges: 'sessionStateChanges',
   watch: 'eventAppended',
   append: 'appendEvent',
   appendBatch: 'appendEvents',
@@ -40,7 +42,7 @@ export const FIELD_OF: Readonly<Record<OperationName, string>> = {
 /** A missing session is null. */
 const NOT_FOUND = { received: null };
 
-/** How GraphQL carries each operation, with all arguments as variables and all fields selected. */
+/** How GraphQL transports each operation, with all arguments as variables and all fields selected. */
 export function graphqlMappings(app: GraphqlApp): Mappings & { close(): Promise<void> } {
   const webSocket = createClient({ url: app.webSocketUrl, webSocketImpl: WebSocket, retryAttempts: 0 });
   const ask = async (operation: OperationName, variables: object, selection?: string): Promise<unknown> => {
@@ -87,12 +89,22 @@ export function graphqlMappings(app: GraphqlApp): Mappings & { close(): Promise<
       }),
       calls: ({ limit = 100, ...request }) => [{ method: 'listEvents', request: { ...request, limit } }],
     },
+    stateAt: { send: (request) => ask('stateAt', request), received: (found) => found },
+    stateChanges: {
+      send: ({ limit, cursor, ...request }) => ask('stateChanges', { ...request, first: limit, after: cursor }),
+      received: ({ changes, nextCursor, ...seqs }) => ({
+        nodes: changes.map(changeOf),
+        pageInfo: pageInfoOf(nextCursor),
+        ...seqs,
+      }),
+      calls: ({ limit = 100, ...request }) => [{ method: 'stateChanges', request: { ...request, limit } }],
+    },
     watch: {
       send: ({ signal: _signal, ...request }) => subscribed(webSocket, documentOf(app.schema, FIELD_OF.watch), request),
-      received: (events) => events.map(eventOf),
-      calls: ({ afterSeq, ...key }) => [
+      received: (events) => events.map(watchedOf),
+      calls: ({ afterSeq, stateDeltas, ...key }) => [
         { method: 'listEvents', request: { ...key, beforeSeq: 1 } },
-        { method: 'watch', request: { ...key, afterSeq: afterSeq ?? LARGE } },
+        { method: 'watch', request: { ...key, afterSeq: afterSeq ?? LARGE, stateDeltas } },
       ],
       replies: (result) => ({
         listEvents: { events: [], firstSeq: 1, lastSeq: LARGE },
@@ -142,7 +154,7 @@ export function graphqlMappings(app: GraphqlApp): Mappings & { close(): Promise<
 
 const ORDERS = { lastUpdateTime: 'LAST_UPDATE_TIME', createTime: 'CREATE_TIME' } as const;
 
-/** Tells the reader of a subscription that it has seen all events. */
+/** The marker that the reader of a subscription has received all events. */
 const LAST = { id: 'the last one', seq: 0, invocationId: '', timestamp: 0, actions: {} };
 
 interface Message {
@@ -150,7 +162,7 @@ interface Message {
   readonly errors?: readonly GraphqlProblem[];
 }
 
-/** The events that a subscription gives until the last one. */
+/** The events of a subscription, up to the last one. */
 async function subscribed(client: Client, query: string, variables: object): Promise<unknown[]> {
   const events: unknown[] = [];
   const answers = client.iterate({ query, variables: variables as Record<string, unknown> });
@@ -172,6 +184,16 @@ async function subscribed(client: Client, query: string, variables: object): Pro
 function eventOf(event: LoggedEvent): object {
   const { id, seq, invocationId, author = null, branch = null, timestamp, content = null, actions } = event;
   return { id, seq, invocationId, author, branch, timestamp, content, actions, body: event };
+}
+
+function watchedOf({ statePatch, ...event }: WatchedEvent): object {
+  return { ...eventOf(event), statePatch: statePatch ?? null };
+}
+
+/** GraphQL has no missing fields. */
+function changeOf(change: StateKeyChange): object {
+  const { before = null, after = null } = change;
+  return { ...change, hadBefore: 'before' in change, before, hasAfter: 'after' in change, after };
 }
 
 /** GraphQL does not repeat the ids. */

@@ -4,6 +4,7 @@ import {
   type SessionKey,
   type SessionMetadata,
   type SessionService,
+  type StateKeyChange,
   type Turn,
   type TurnHolder,
   type TurnReference,
@@ -49,7 +50,11 @@ interface EventPageAnswer extends Omit<Page, 'nodes'> {
   readonly lastSeq: number;
 }
 
-/** The service as its contract calls it, reached over GraphQL. What GraphQL does not have is asked of the service itself. */
+interface ChangePageAnswer extends Omit<EventPageAnswer, 'nodes'> {
+  readonly nodes: readonly (StateKeyChange & { readonly hadBefore: boolean; readonly hasAfter: boolean })[];
+}
+
+/** The interface of the service over GraphQL, for its contract. Operations that GraphQL lacks call the service directly. */
 export class GraphqlSessions implements SessionClient {
   readonly purgeExpired: SessionClient['purgeExpired'];
   readonly whenIdle: SessionClient['whenIdle'];
@@ -93,8 +98,8 @@ export class GraphqlSessions implements SessionClient {
     orderBy,
     ...owner
   }: Parameters<SessionClient['listSessions']>[0]): ReturnType<SessionClient['listSessions']> {
-    const query = `query ($appName: String!, $userId: String, $first: Int, $after: String, $order: SortOrder, $orderBy: SessionOrderBy) {
-      sessions(appName: $appName, userId: $userId, first: $first, after: $after, order: $order, orderBy: $orderBy) {
+    const query = `query ($appName: String!, $userId: String, $first: Int, $after: String, $order: SortOrder, $orderBy: SessionOrderBy, $filter: SessionFilter) {
+      sessions(appName: $appName, userId: $userId, first: $first, after: $after, order: $order, orderBy: $orderBy, filter: $filter) {
         nodes { ${SESSION} }
         pageInfo { hasNextPage endCursor }
       }
@@ -127,8 +132,37 @@ export class GraphqlSessions implements SessionClient {
     return { events: nodes.map(({ body }) => body), ...seqs, ...cursorOf(pageInfo) };
   }
 
-  watch({ appName, userId, sessionId, afterSeq }: Parameters<SessionClient['watch']>[0]): LiveWatch {
-    const watch = new LiveWatch({ url: this.app.webSocketUrl, variables: { appName, userId, sessionId, afterSeq } });
+  async stateAt(request: Parameters<SessionClient['stateAt']>[0]): ReturnType<SessionClient['stateAt']> {
+    const query = `query (${KEY_TYPES}, $seq: SafeInt!) { sessionStateAt(${KEY}, seq: $seq) { seq state shared } }`;
+    return this.#ask('sessionStateAt', query, request);
+  }
+
+  async stateChanges({
+    limit,
+    cursor,
+    ...rest
+  }: Parameters<SessionClient['stateChanges']>[0]): ReturnType<SessionClient['stateChanges']> {
+    const query = `query (${KEY_TYPES}, $first: Int, $after: String, $afterSeq: SafeInt, $key: String) {
+      sessionStateChanges(${KEY}, first: $first, after: $after, afterSeq: $afterSeq, key: $key) {
+        nodes { seq eventId key scope hadBefore before hasAfter after }
+        pageInfo { hasNextPage endCursor }
+        firstSeq
+        lastSeq
+      }
+    }`;
+    const variables = { ...rest, first: limit, after: cursor };
+    const { nodes, pageInfo, ...seqs } = await this.#ask<ChangePageAnswer>('sessionStateChanges', query, variables);
+    const changes = nodes.map(({ hadBefore, before, hasAfter, after, ...place }) => ({
+      ...place,
+      ...(hadBefore && { before }),
+      ...(hasAfter && { after }),
+    }));
+    return { changes, ...seqs, ...cursorOf(pageInfo) };
+  }
+
+  watch({ appName, userId, sessionId, afterSeq, stateDeltas }: Parameters<SessionClient['watch']>[0]): LiveWatch {
+    const variables = { appName, userId, sessionId, afterSeq, stateDeltas };
+    const watch = new LiveWatch({ url: this.app.webSocketUrl, variables });
     this.#watches.push(watch);
     return watch;
   }
@@ -175,7 +209,7 @@ export class GraphqlSessions implements SessionClient {
 
   appendEvents: SessionClient['appendEvents'] = async (request) => (await this.appendBatch(request)).events;
 
-  /** What was changed in an object is known to the object alone. */
+  /** Changes of an object are only in that object. */
   async updateSession(): Promise<LoggedEvent | undefined> {
     throw new Error('There is no session object on this side');
   }

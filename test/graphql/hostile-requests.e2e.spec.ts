@@ -14,7 +14,7 @@ interface HostileRequest {
   readonly title: string;
   readonly body: string;
   readonly code: string;
-  /** 200 where the answer is one of GraphQL: its errors say more than a status could. */
+  /** 200 for responses of GraphQL, which report errors in the body. */
   readonly status: number;
   readonly headers?: Record<string, string>;
 }
@@ -113,7 +113,7 @@ const requests: readonly HostileRequest[] = [
   },
 ];
 
-describe('requests that nobody should send', () => {
+describe('hostile requests over GraphQL', () => {
   let app: GraphqlApp;
 
   beforeAll(async () => {
@@ -125,7 +125,7 @@ describe('requests that nobody should send', () => {
     await app.close();
   });
 
-  it.each(requests)('$title is refused as $code', async ({ body, status, code, headers }) => {
+  it.each(requests)('$title is refused with $code', async ({ body, status, code, headers }) => {
     const answer = await app.post(body, headers);
     expect(answer.status).toBe(status);
     expect(answer.errors[0]?.extensions).toMatchObject({ code, status: expect.any(Number) });
@@ -145,13 +145,13 @@ describe('requests that nobody should send', () => {
   const ask = (text: string, headers = {}): Promise<Response> =>
     fetch(`${app.url}/graphql?query=${encodeURIComponent(text)}`, { headers });
 
-  it('a GET changes nothing, and asks for nothing without a header that only scripts may set', async () => {
+  it('a GET cannot run a mutation, nor a query without a header that other sites cannot set', async () => {
     expect((await ask('{ __typename }')).status).toBe(400);
     expect((await ask('{ __typename }', { 'apollo-require-preflight': '1' })).status).toBe(200);
     expect((await ask(`mutation { deleteSession(${S}) }`, { 'apollo-require-preflight': '1' })).status).toBe(405);
   });
 
-  it('leave nothing behind, and the app at work', async () => {
+  it('they store nothing and do not disturb the app', async () => {
     const { data } = await app.ask(`{ session(${S}) { version state } sessions(appName: "shop") { nodes { id } } }`);
     expect(data).toEqual({ session: { version: 0, state: {} }, sessions: { nodes: [{ id: 's' }] } });
   });

@@ -1,4 +1,5 @@
 import { buildSchema, getIntrospectionQuery, parse, specifiedRules, validate, visit } from 'graphql';
+import { DocumentCost } from '../../src/sessions/graphql/limits/document-cost.js';
 import { DEFAULT_GRAPHQL_LIMITS, type GraphqlLimits, sessionsLimitRules } from '../../src/sessions/graphql/index.js';
 
 const schema = buildSchema(`
@@ -20,13 +21,13 @@ const chain = (count: number, link: (next: string) => string): string =>
   `{ ...f0 } ${many(count, (i) => `fragment f${i} on Query { ${i + 1 < count ? link(`...f${i + 1}`) : 'id'} }`)}`;
 
 describe('the limits of documents', () => {
-  it('let explorers ask for the schema, also by words alone', () => {
+  it('allow introspection', () => {
     const text = getIntrospectionQuery({ specifiedByUrl: true, schemaDescription: true, inputValueDeprecation: true });
     const document = parse(text, { maxTokens: DEFAULT_GRAPHQL_LIMITS.maxTokens });
     expect(validate(schema, document, [...specifiedRules, ...sessionsLimitRules()])).toEqual([]);
   });
 
-  it('are for depth, in fields and in fragments', () => {
+  it('apply to the depth of fields and fragments', () => {
     expect(problems('{ self { self { id } } }', { maxDepth: 3 })).toEqual([]);
     const tooDeep = ['The document is nested deeper than 3 levels.'];
     expect(problems('{ self { self { self { id } } } }', { maxDepth: 3 })).toEqual(tooDeep);
@@ -35,7 +36,7 @@ describe('the limits of documents', () => {
     expect(problems('{ ... { ... { ... { id } } } }', { maxDepth: 3 })).toEqual(tooDeep);
   });
 
-  it('are for aliases', () => {
+  it('apply to aliases', () => {
     expect(problems(`{ ${many(3, (i) => `a${i}: id`)} }`, { maxAliases: 3 })).toEqual([]);
     expect(problems(`{ ${many(4, (i) => `a${i}: id`)} }`, { maxAliases: 3 })).toEqual([
       'The document has more than 3 aliases.',
@@ -53,7 +54,7 @@ describe('the limits of documents', () => {
       1 + 3 * 2 + 1 + 2 * 2,
     ],
     ['query A { id } query B { a: id b: id }', 2],
-  ])('are for what is answered: %s', (text, fields) => {
+  ])('apply to the fields of the response: %s', (text, fields) => {
     expect(problems(text, { maxComplexity: fields })).toEqual([]);
     expect(problems(text, { maxComplexity: fields - 1 })).toEqual([
       `The document asks for more than ${fields - 1} fields; ask for smaller pages.`,
@@ -65,7 +66,7 @@ describe('the limits of documents', () => {
     ['{ view { id } a: view(numRecentEvents: 5) { id } }', 1_000 + 5],
     ['{ self { ...V } } fragment V on Query { view(numRecentEvents: 3) { id name } }', 3],
     ['query A { page { nodes { id } } } query B { view { id } }', 1_000],
-  ])('are for the entries of lists: %s', (text, items) => {
+  ])('apply to the entries of lists: %s', (text, items) => {
     expect(problems(text, { maxItems: items })).toEqual([]);
     expect(problems(text, { maxItems: items - 1 })).toEqual([
       `The document asks for more than ${items - 1} events and sessions; ask for smaller pages.`,
@@ -82,7 +83,7 @@ describe('the limits of documents', () => {
     ['fragments that double each other', chain(18, (next) => `a: self { id } ${next} ${next}`)],
     ['fragments in a circle', `{ ...f0 } ${many(1_000, (i) => `fragment f${i} on Query { ...f${(i + 1) % 1_000} }`)}`],
     ['a fragment in itself', '{ ...F } fragment F on Query { self { ...F } ...F }'],
-  ])('look at each part of a document once, whatever it is made of: %s', (_what, text) => {
+  ])('visit each part of a document once: %s', (_what, text) => {
     const looks = new Map<object, number>();
     const document = visit(parse(text), {
       SelectionSet: (node) => {
@@ -104,5 +105,12 @@ describe('the limits of documents', () => {
     looks.clear();
     validate(schema, document, sessionsLimitRules());
     for (const [node, count] of looks) expect(count - (byOthers.get(node) ?? 0)).toBeLessThanOrEqual(1);
+  });
+
+  it('measure a document once for validation and execution', () => {
+    const document = parse('{ self { id } }');
+    expect(DocumentCost.of(schema, document, 5)).toBe(DocumentCost.of(schema, document, 5));
+    expect(DocumentCost.of(schema, document, 1).isTooDeep).toBe(true);
+    expect(DocumentCost.of(schema, document, 5).isTooDeep).toBe(false);
   });
 });

@@ -1,10 +1,13 @@
 import { type Client, createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
-import type { LoggedEvent } from '../../src/index.js';
+import type { LoggedEvent, WatchedEvent } from '../../src/index.js';
 import { type GraphqlProblem, RemoteError } from './remote-error.js';
 
-const WATCH = `subscription ($appName: String!, $userId: String!, $sessionId: String!, $afterSeq: SafeInt) {
-  eventAppended(appName: $appName, userId: $userId, sessionId: $sessionId, afterSeq: $afterSeq) { body }
+const WATCH = `subscription ($appName: String!, $userId: String!, $sessionId: String!, $afterSeq: SafeInt, $stateDeltas: Boolean) {
+  eventAppended(appName: $appName, userId: $userId, sessionId: $sessionId, afterSeq: $afterSeq, stateDeltas: $stateDeltas) {
+    body
+    statePatch
+  }
 }`;
 
 interface GraphqlWsOptions {
@@ -14,15 +17,22 @@ interface GraphqlWsOptions {
   readonly headers?: Record<string, string>;
 }
 
+interface Watched {
+  readonly body: LoggedEvent;
+  readonly statePatch: WatchedEvent['statePatch'] | null;
+}
+
 interface Payload {
-  readonly data?: { readonly eventAppended: { readonly body: LoggedEvent } } | null;
+  readonly data?: {
+    readonly eventAppended: Watched;
+  } | null;
   readonly errors?: readonly GraphqlProblem[];
 }
 
 type Result = IteratorResult<LoggedEvent, undefined>;
 const OVER = { done: true, value: undefined } as const;
 
-/** A subscription over a connection of its own, as a client of graphql-ws makes it; it never connects again. */
+/** A subscription of a graphql-ws client with its own connection, without reconnects. */
 export class LiveWatch implements AsyncIterableIterator<LoggedEvent> {
   readonly #client: Client;
   readonly #events: LoggedEvent[] = [];
@@ -62,7 +72,7 @@ export class LiveWatch implements AsyncIterableIterator<LoggedEvent> {
     }
   }
 
-  /** An end is told once. */
+  /** The end is reported once. */
   #over(): Result {
     const { error } = this.#end ?? {};
     this.#end = {};
@@ -77,7 +87,7 @@ export class LiveWatch implements AsyncIterableIterator<LoggedEvent> {
     return OVER;
   }
 
-  /** The connection breaks, without a word to anybody. */
+  /** Breaks the connection without a close frame. */
   cut(): void {
     this.#socket?.terminate();
     this.#finish({ error: new Error('The connection broke') });
@@ -91,7 +101,7 @@ export class LiveWatch implements AsyncIterableIterator<LoggedEvent> {
     if (this.#end) return;
     const [error] = errors ?? [];
     if (error) this.#finish({ error: new RemoteError(error) });
-    else if (data) this.#events.push(data.eventAppended.body);
+    else if (data) this.#events.push(watchedOf(data.eventAppended));
     this.#wake();
   }
 
@@ -99,4 +109,8 @@ export class LiveWatch implements AsyncIterableIterator<LoggedEvent> {
     this.#end ??= end;
     this.#wake();
   }
+}
+
+function watchedOf({ body, statePatch }: Watched): WatchedEvent {
+  return statePatch ? { ...body, statePatch } : body;
 }

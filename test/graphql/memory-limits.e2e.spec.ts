@@ -9,7 +9,7 @@ const aliases = (count: number, field: string): string =>
 
 const problemOf = ({ errors }: Answer): unknown => errors[0]?.extensions;
 
-describe('what a document may cost', () => {
+describe('memory limits of documents', () => {
   let app: GraphqlApp;
 
   afterEach(async () => {
@@ -32,7 +32,7 @@ describe('what a document may cost', () => {
   it.each([
     ['ASCII', `{ __typename }\n${'#\n'.repeat(40_000)}`],
     ['text of more bytes than characters', `{ __typename }\n#${'é'.repeat(40_000)}`],
-  ])('refuses a long document before it is parsed: %s', async (_what, text) => {
+  ])('refuse a long document before it is parsed: %s', async (_what, text) => {
     await start();
     const answer = await app.ask(text);
     expect(answer.status).toBe(400);
@@ -45,14 +45,14 @@ describe('what a document may cost', () => {
     expect(answer.text).not.toContain('__typename');
   });
 
-  it('takes a document of just the length that is allowed', async () => {
+  it('allow a document of exactly the maximum length', async () => {
     const text = '{ __typename }#';
     await start({ maxTextBytes: text.length });
     expect((await app.ask(text)).data).toEqual({ __typename: 'Query' });
     expect(problemOf(await app.ask(`${text}#`))).toMatchObject(LIMIT_EXCEEDED);
   });
 
-  it('refuses a view without a count where many of them are asked for', async () => {
+  it('refuse views without a number of events if many are selected', async () => {
     await start();
     const answer = await app.ask(`{ ${aliases(11, `session(${S}) { events { seq } }`)} }`);
     expect(answer.errors).toMatchObject([
@@ -60,7 +60,7 @@ describe('what a document may cost', () => {
     ]);
   });
 
-  it('stops to read where the answer has enough events, whatever the document looks like', async () => {
+  it('stop reading when the response has the maximum number of events', async () => {
     await start({ maxItems: 3_000 }, 1_200);
     const views = jest.spyOn(app.sessions, 'getSession');
     const answer = await app.ask(
@@ -76,7 +76,7 @@ describe('what a document may cost', () => {
     ['views', `session(${S}) { events(numRecentEvents: 10) { body } }`],
     ['state', `session(${S}) { state }`],
     ['state in lists', `sessions(appName: "shop") { nodes { state } }`],
-  ])('stops to read where the answer is long enough: %s', async (_what, field) => {
+  ])('stop reading when the response has the maximum size: %s', async (_what, field) => {
     await start({ maxAnswerBytes: 250_000 }, 10, 'x'.repeat(10_000));
     expect((await app.ask(`{ ${field} }`)).errors).toEqual([]);
     const answer = await app.ask(`{ ${aliases(30, field)} }`);
@@ -84,13 +84,13 @@ describe('what a document may cost', () => {
     expect(answer.text.length).toBeLessThan(260_000);
   });
 
-  it('counts what stands in the answer twice', async () => {
+  it('count data that the response has twice', async () => {
     await start({ maxAnswerBytes: 250_000 }, 10, 'x'.repeat(10_000));
     expect((await page('content actions')).errors).toEqual([]);
     expect(problemOf(await page('body content ... { a: body }'))).toMatchObject(LIMIT_EXCEEDED);
   });
 
-  it('shows the newest events of a view that fit, and says so', async () => {
+  it('cut a view to the newest events that fit, and report it', async () => {
     app = await GraphqlApp.start({ sessions: { limits: { maxViewBytes: 50_000 } } });
     await app.sessions.createSession({ appName: 'shop', userId: 'ann', sessionId: 's' });
     for (let number = 0; number < 10; number++) {
@@ -103,7 +103,7 @@ describe('what a document may cost', () => {
     expect(short.data).toEqual({ session: { eventsTruncated: null, events: [{ seq: 9 }, { seq: 10 }] } });
   });
 
-  it('reads the state of listed sessions only where it is asked for', async () => {
+  it('count the state of listed sessions only if it is selected', async () => {
     await start();
     const lists = jest.spyOn(app.sessions, 'listSessions');
     await ask('{ sessions(appName: "shop") { nodes { id } } }');
@@ -111,7 +111,7 @@ describe('what a document may cost', () => {
     expect(lists.mock.calls.map(([{ includeState }]) => includeState)).toEqual([false, true]);
   });
 
-  it('counts for each request on its own', async () => {
+  it('apply to each request separately', async () => {
     await start({ maxAnswerBytes: 250_000 }, 10, 'x'.repeat(10_000));
     const answers = await Promise.all(Array.from({ length: 5 }, () => page('body')));
     for (const answer of answers) expect(answer.errors).toEqual([]);

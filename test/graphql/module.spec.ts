@@ -3,7 +3,7 @@ import { ConfigurationError, SessionsModule } from '../../src/index.js';
 import { OpenAccess, SessionsGraphqlModule } from '../../src/sessions/graphql/index.js';
 
 describe('SessionsGraphqlModule', () => {
-  it('does not start without GraphQLModule, which nobody would notice', async () => {
+  it('refuses to start without GraphQLModule', async () => {
     const imports = [
       SessionsModule.forRoot({ provider: 'memory', isGlobal: true }),
       SessionsGraphqlModule.forRoot({ access: OpenAccess, explorer: false }),

@@ -25,7 +25,7 @@ describe('the schema of sessions', () => {
   const append = (event = HELLO, more = ''): Promise<Answer> =>
     ask(`mutation { appendEvent(${S}, event: ${event}${more}) { duplicate event { id seq body } } }`);
 
-  it('creates a session with an id of its own or a given one, once', async () => {
+  it('creates a session with a generated or a given id, once', async () => {
     const { data } = await ask(
       'mutation { createSession(appName: "shop", userId: "ann", state: {step: 1, user_x: {a: [1.5]}}) { id version state events { seq } } }',
     );
@@ -38,7 +38,7 @@ describe('the schema of sessions', () => {
     });
   });
 
-  it('shows a session with its view, narrowed in as many ways as are asked for', async () => {
+  it('returns a session with its view, narrowed by the arguments of each alias', async () => {
     expect((await ask(`{ session(${S}) { id } }`)).data).toEqual({ session: null });
     await create();
     for (const id of ['a', 'b', 'c']) await append(`{id: "${id}", author: "user", content: {parts: [{text: "x"}]}}`);
@@ -61,7 +61,7 @@ describe('the schema of sessions', () => {
     });
   });
 
-  it('reads a session once, with the events that are asked for', async () => {
+  it('reads a session and its selected events with one call', async () => {
     await create();
     await append();
     const reads = jest.spyOn(app.sessions, 'getSession');
@@ -72,7 +72,7 @@ describe('the schema of sessions', () => {
     expect(reads.mock.calls.map(([{ config }]) => config)).toEqual([{ numRecentEvents: 0 }]);
   });
 
-  it('appends an event once, however often it is sent with its id', async () => {
+  it('appends an event with an id once', async () => {
     await create();
     const event = '{id: "order-7", author: "agent", actions: {stateDelta: {step: 2}}}';
     const first = await append(event);
@@ -85,7 +85,7 @@ describe('the schema of sessions', () => {
     });
   });
 
-  it('takes an event for the same where it is sent as it was shown, with null for what it does not have', async () => {
+  it('recognises an event that is sent as it was returned, with null for missing fields', async () => {
     await create();
     const fields = 'id seq invocationId author branch timestamp content actions';
     const send = (event: unknown): Promise<Answer> =>
@@ -100,7 +100,7 @@ describe('the schema of sessions', () => {
     }
   });
 
-  it('refuses an event without an author, such as one inside another object', async () => {
+  it('refuses an event without an author, such as one wrapped in another object', async () => {
     await create();
     for (const event of ['{}', `{event: ${HELLO}}`]) {
       const { errors } = await append(event);
@@ -109,7 +109,7 @@ describe('the schema of sessions', () => {
     }
   });
 
-  it('appends on the condition that nobody was faster', async () => {
+  it('appends with an expected version only if no other writer was faster', async () => {
     await create();
     expect((await append(HELLO, ', expectedVersion: 0')).errors).toEqual([]);
     const late = await append(HELLO, ', expectedVersion: 0');
@@ -169,7 +169,7 @@ describe('the schema of sessions', () => {
   });
 
   it.each(['a/b', '../x', 'ü 😀', '*?#&', ':{}', '__proto__', '5', 'x'.repeat(191)])(
-    'takes %p as an id',
+    'accepts %p as an id',
     async (id) => {
       const query =
         'mutation ($id: String!) { createSession(appName: $id, userId: $id, sessionId: $id) { id userId appName } }';
@@ -177,7 +177,7 @@ describe('the schema of sessions', () => {
     },
   );
 
-  it('keeps keys, their order and numbers, in variables and in the text', async () => {
+  it('keeps keys, their order and numbers, in variables and in literals', async () => {
     await create();
     const value = '{"z":1,"__proto__":{"a":[1e-7,9007199254740993,-0.5,""]},"constructor":null,"a":{"10":1,"9":2}}';
     await app.post(
@@ -195,14 +195,14 @@ describe('the schema of sessions', () => {
     expect(Object.hasOwn(Object.prototype, 'a')).toBe(false);
   });
 
-  it('takes variables inside of literals, and no names without quotes', async () => {
+  it('accepts variables inside literals, and refuses enum values', async () => {
     await create();
     const query = `mutation ($t: JSON, $none: JSON) { appendEvent(${S}, event: {author: "a", x: {t: $t, none: $none}}) { event { body } } }`;
     expect((await ask(query, { t: [1] })).data).toMatchObject({ appendEvent: { event: { body: { x: { t: [1] } } } } });
     expect((await append('{author: agent}')).errors[0]?.message).toContain('write a text in quotes');
   });
 
-  it('tells of a store that fails what its caller has to know, and nothing else', async () => {
+  it('reports a failed store without internal details', async () => {
     await create();
     jest.spyOn(app.sessions, 'append').mockRejectedValueOnce(new Error('secret'));
     const masked = await append();

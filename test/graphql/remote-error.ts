@@ -4,7 +4,7 @@ export interface GraphqlProblem {
   readonly extensions: Readonly<Record<string, unknown>>;
 }
 
-/** What GraphQL told of an error, with the fields that the error had. */
+/** An error of a GraphQL response, with the fields of the original error. */
 export class RemoteError extends Error {
   readonly code?: string;
   readonly status?: number;

@@ -23,7 +23,7 @@ export function fieldsOf(schema: GraphQLSchema): Readonly<Record<string, Kind>> 
   );
 }
 
-/** A document that asks for one field with all its arguments as variables, and selects everything below it. */
+/** A document with one field, all its arguments as variables, and all fields below it. */
 export function documentOf(schema: GraphQLSchema, name: string, selection?: string): string {
   const kind = fieldsOf(schema)[name] ?? 'query';
   const field = rootField(schema, name);

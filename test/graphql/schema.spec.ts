@@ -4,7 +4,7 @@ import { lexicographicSortSchema, printSchema } from 'graphql';
 import { GraphqlApp } from './graphql-app.js';
 
 describe('docs/schema.graphql', () => {
-  it('is the schema; where it is not, what it should be stands here', async () => {
+  it('equals the generated schema', async () => {
     const app = await GraphqlApp.start({ summarizer: {} });
     try {
       const written = readFileSync(join(__dirname, '../../docs/schema.graphql'), 'utf8');

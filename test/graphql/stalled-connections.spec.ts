@@ -14,7 +14,7 @@ class WebSocketConnection extends EventEmitter {
   readonly terminate = jest.fn();
 }
 
-describe('the watch over stalled connections', () => {
+describe('the check for stalled connections', () => {
   let raw: RawSocket;
   let socket: WebSocketConnection;
 
@@ -28,7 +28,7 @@ describe('the watch over stalled connections', () => {
     jest.useRealTimers();
   });
 
-  it('ends one that takes nothing, with a reason, and does not wait for its goodbye', () => {
+  it('closes a connection that reads nothing, and does not wait for its close frame', () => {
     Object.assign(raw, { bytesWritten: 500, writableLength: 400 });
     jest.advanceTimersByTime((SECONDS * 1000) / 2);
     expect(socket.close).not.toHaveBeenCalled();
@@ -39,7 +39,7 @@ describe('the watch over stalled connections', () => {
     expect(socket.terminate).toHaveBeenCalledTimes(1);
   });
 
-  it('leaves one alone that takes something now and then', () => {
+  it('keeps a connection that reads slowly', () => {
     for (let taken = 0; taken < 20; taken++) {
       Object.assign(raw, { bytesWritten: 500, writableLength: 400 - taken });
       jest.advanceTimersByTime((SECONDS * 1000) / 2);
@@ -47,13 +47,13 @@ describe('the watch over stalled connections', () => {
     expect(socket.close).not.toHaveBeenCalled();
   });
 
-  it('leaves one alone for which nothing waits', () => {
+  it('keeps a connection without waiting data', () => {
     Object.assign(raw, { bytesWritten: 500, writableLength: 0 });
     jest.advanceTimersByTime(SECONDS * 10_000);
     expect(socket.close).not.toHaveBeenCalled();
   });
 
-  it('keeps no timer once all are closed', () => {
+  it('has no timer when all connections are closed', () => {
     raw.emit('close');
     expect(jest.getTimerCount()).toBe(0);
   });

@@ -27,7 +27,7 @@ describe('the subscription to events', () => {
   const watch = (afterSeq?: number): LiveWatch =>
     new LiveWatch({ url: app.webSocketUrl, variables: { ...KEY, afterSeq } });
 
-  it('gives the log after an event, then what comes', async () => {
+  it('delivers the log after an event, then new events', async () => {
     await append(1);
     await append(2);
     const stream = watch(1);
@@ -37,7 +37,7 @@ describe('the subscription to events', () => {
     await stream.return();
   });
 
-  it('goes on where it was, over fifty connections that break: nothing lost, nothing twice', async () => {
+  it('resumes after fifty broken connections without loss or repetition', async () => {
     const COUNT = 300;
     const appending = (async () => {
       for (let number = 1; number <= COUNT; number++) await append(number);
@@ -45,7 +45,7 @@ describe('the subscription to events', () => {
     const seqs: number[] = [];
     for (let cut = 0; cut < 50; cut++) {
       const stream = watch(seqs.at(-1) ?? 0);
-      // Sizes from 1 to 5, in an order that looks like none.
+      // Sizes from 1 to 5, in a pseudo-random order.
       for (let taken = 0; taken <= (cut * 7) % 5; taken++) seqs.push((await stream.next()).value?.seq ?? 0);
       stream.cut();
     }
@@ -56,7 +56,7 @@ describe('the subscription to events', () => {
     expect(seqs).toEqual(Array.from({ length: COUNT }, (_, index) => index + 1));
   });
 
-  it('ends its watch with the connection, and with the wish of its reader', async () => {
+  it('ends its watch when the connection closes or the client completes it', async () => {
     const watches = jest.spyOn(app.sessions, 'watch');
     const ends: Promise<void>[] = [];
     watches.mockImplementation((request) => {
@@ -81,7 +81,7 @@ describe('the subscription to events', () => {
     expect(ends).toHaveLength(1);
   });
 
-  it('says when the session is gone, and what is wrong with a wish', async () => {
+  it('reports a deleted session and invalid arguments', async () => {
     await append(1);
     const stream = watch(0);
     await stream.next();
@@ -96,7 +96,7 @@ describe('the subscription to events', () => {
     await beyond.return();
   });
 
-  it('names what is wrong with variables as HTTP does', async () => {
+  it('reports invalid variables as over HTTP', async () => {
     const wrong = watch(1.5);
     await expect(wrong.next()).rejects.toMatchObject({ code: 'BAD_USER_INPUT', status: 400 });
     await wrong.return();
@@ -135,7 +135,7 @@ describe('the subscription to events', () => {
     socket.close();
   });
 
-  it('takes so many streams over one connection', async () => {
+  it('limits the streams of one connection', async () => {
     const socket = await connect();
     for (let id = 0; id <= 100; id++)
       socket.send(subscription(`subscription { eventAppended(${S}) { seq } }`, String(id)));
@@ -152,11 +152,11 @@ describe('the subscription to events', () => {
     ['null', false],
     ['https://own.example', true],
     [undefined, true],
-  ])('lets a page of %s connect: %p', async (origin, isWelcome) => {
+  ])('checks the origin %s, allowed: %p', async (origin, isWelcome) => {
     expect(await isLetIn(origin)).toBe(isWelcome);
   });
 
-  it('lets the pages of the server connect', async () => {
+  it('accepts pages of the server itself', async () => {
     expect(await isLetIn(app.url)).toBe(true);
   });
 
@@ -182,7 +182,7 @@ function subscription(query: string, id = 'one'): string {
   return JSON.stringify({ id, type: 'subscribe', payload: { query } });
 }
 
-/** What is no end of what was answered completely. */
+/** Messages that do not complete an operation. */
 async function nextMessage(socket: WebSocket): Promise<Message> {
   for (;;) {
     const [data] = (await once(socket, 'message')) as [Buffer];

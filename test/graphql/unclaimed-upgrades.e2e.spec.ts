@@ -5,7 +5,7 @@ import { RunningApp } from '../app/running-app.js';
 
 const KEY = 'dGhlIHNhbXBsZSBub25jZQ==';
 
-describe('a connection that asks for a protocol that is not spoken on its path', () => {
+describe('an upgrade to a protocol that its path does not support', () => {
   let app: RunningApp;
 
   beforeEach(async () => {
@@ -22,18 +22,18 @@ describe('a connection that asks for a protocol that is not spoken on its path',
     return socket;
   }
 
-  it.each(['websocket', 'h2c'])('is told so, and does not hang: %s', async (protocol) => {
+  it.each(['websocket', 'h2c'])('is refused and does not hang: %s', async (protocol) => {
     const [head, body = ''] = (await text(await ask('/health', protocol))).split('\r\n\r\n');
     expect(head).toContain('application/problem+json');
     expect(JSON.parse(body)).toMatchObject({ status: 400, code: 'INVALID_INPUT' });
     await app.prints(/ GET .* 400 /);
   });
 
-  it('may break, and the process goes on', async () => {
+  it('does not end the process if its connection breaks', async () => {
     const answered = await fetch(`${app.url}/health/live`);
     expect(answered.status).toBe(200);
     const socket = await ask('/health', 'websocket');
-    // The response to a later request shows that the connection was handed over.
+    // The response to a later request proves that the connection was accepted.
     await fetch(`${app.url}/health/live`);
     socket.resetAndDestroy();
     // 400 where the app refused the connection before it broke.

@@ -4,7 +4,7 @@ import { RunningApp } from '../app/running-app.js';
 
 const PATH = '/apps/shop/users/ann/sessions';
 const EVENTS = 12;
-/** Of a message: 1 MB. */
+/** The text of a message: 1 MB. */
 const TEXT = 'x'.repeat(1_000_000);
 const WATCH =
   'subscription { eventAppended(appName: "shop", userId: "ann", sessionId: "s", afterSeq: 0) { seq body } }';
@@ -17,7 +17,7 @@ const SETTINGS = {
   STREAM_MAX_BUFFERED_BYTES: '16000000',
 };
 
-describe('streams and answers that nobody reads', () => {
+describe('streams and responses that are not read', () => {
   let app: RunningApp;
   const sockets = new Set<Socket>();
 
@@ -38,7 +38,7 @@ describe('streams and answers that nobody reads', () => {
   it.each([
     ['subscriptions', WATCH, 5],
     ['queries', READ, 20],
-  ])('leave memory for others: %s', async (_what, query, perSocket) => {
+  ])('use limited memory: %s', async (_what, query, perSocket) => {
     for (let number = 0; number < 30; number++) await unreadSocket(query, perSocket);
     const response = await fetch(`${app.url}${PATH}/s/events/stream?afterSeq=${EVENTS - 2}`);
     let bytes = 0;
@@ -59,7 +59,7 @@ describe('streams and answers that nobody reads', () => {
     expect(response.status).toBe(201);
   }
 
-  /** A WebSocket that reads nothing after it was accepted. */
+  /** A WebSocket that stops reading after it was accepted. */
   async function unreadSocket(query: string, count: number): Promise<void> {
     const { host, port } = new URL(app.url);
     const socket = connect(Number(port), '127.0.0.1');
@@ -77,7 +77,7 @@ describe('streams and answers that nobody reads', () => {
   }
 });
 
-/** A message as a client writes it, with a mask of zeros. */
+/** A frame of a client, with a mask of zeros. */
 function frame(message: unknown): Buffer {
   const text = Buffer.from(JSON.stringify(message));
   const length = text.length < 126 ? [0x80 | text.length] : [0x80 | 126, text.length >> 8, text.length & 255];

@@ -1,11 +1,11 @@
 import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import {
-  PEOPLE,
+  CALLERS,
   type Who,
   type Write,
-  WRITES_BY_PEOPLE,
-  accessOfPeople,
+  WRITES_BY_CALLER,
+  accessByCallerRole,
   addSession,
   everythingIn,
   refusalOf,
@@ -19,14 +19,14 @@ const documentOf = ({ graphql: { mutation, input } }: Write): string =>
   `mutation ${input === undefined ? '' : '($input: JSON!)'} { ${mutation} }`;
 
 const overHttp: Transport = async (app, write, who) =>
-  (await app.ask(documentOf(write), { input: write.graphql.input }, PEOPLE[who])).errors;
+  (await app.ask(documentOf(write), { input: write.graphql.input }, CALLERS[who])).errors;
 
 const overWebSocket: Transport = async (app, write, who) => {
   const client = createClient({
     url: app.webSocketUrl,
     webSocketImpl: WebSocket,
     retryAttempts: 0,
-    connectionParams: PEOPLE[who],
+    connectionParams: CALLERS[who],
   });
   try {
     const answers = client.iterate({ query: documentOf(write), variables: { input: write.graphql.input } });
@@ -40,16 +40,16 @@ const overWebSocket: Transport = async (app, write, who) => {
 describe.each([
   ['HTTP', overHttp],
   ['a WebSocket', overWebSocket],
-])('who may write what with GraphQL over %s', (_name, send) => {
+])('write access with GraphQL over %s', (_name, send) => {
   let app: GraphqlApp;
 
   beforeAll(async () => {
-    app = await GraphqlApp.start({ access: accessOfPeople(), summarizer: { keepRecentEvents: 0 } });
+    app = await GraphqlApp.start({ access: accessByCallerRole(), summarizer: { keepRecentEvents: 0 } });
     await addSession(app.sessions);
   });
   afterAll(() => app.close());
 
-  it.each(WRITES_BY_PEOPLE)('$what by $who', async ({ write, who }) => {
+  it.each(WRITES_BY_CALLER)('$what by $who', async ({ write, who }) => {
     const before = await everythingIn(app.sessions);
     const statuses = (await send(app, write, who)).map(({ extensions }) => extensions.status);
     const refusal = refusalOf(write, who);

@@ -6,20 +6,20 @@ type Mistake = readonly [env: NodeJS.ProcessEnv, ...problems: unknown[]];
 const contradictions: readonly Mistake[] = [
   [
     { SESSIONS_PROVIDER: 'memory', SESSIONS_REDIS_URL: 'redis://h', SESSIONS_DATABASE_POOL_SIZE: '5' },
-    'SESSIONS_REDIS_URL is for the provider redis, but SESSIONS_PROVIDER is memory; take one of the two away.',
-    'SESSIONS_DATABASE_POOL_SIZE is for the provider typeorm, but SESSIONS_PROVIDER is memory; take one of the two away.',
+    'SESSIONS_REDIS_URL is for the provider redis, but SESSIONS_PROVIDER is memory; remove one of the two.',
+    'SESSIONS_DATABASE_POOL_SIZE is for the provider typeorm, but SESSIONS_PROVIDER is memory; remove one of the two.',
   ],
   [
     { SESSIONS_PROVIDER: 'redis', SESSIONS_REDIS_URL: 'redis://h', SESSIONS_DATABASE_URL: 'sqlite:a.db' },
-    'SESSIONS_DATABASE_URL is for the provider typeorm, but SESSIONS_PROVIDER is redis; take one of the two away.',
+    'SESSIONS_DATABASE_URL is for the provider typeorm, but SESSIONS_PROVIDER is redis; remove one of the two.',
   ],
   [
     { SESSIONS_PROVIDER: 'typeorm', SESSIONS_DATABASE_URL: 'sqlite:a.db', SESSIONS_REDIS_PREFIX: 'x' },
-    'SESSIONS_REDIS_PREFIX is for the provider redis, but SESSIONS_PROVIDER is typeorm; take one of the two away.',
+    'SESSIONS_REDIS_PREFIX is for the provider redis, but SESSIONS_PROVIDER is typeorm; remove one of the two.',
   ],
   [
     { SESSIONS_REDIS_URL: 'redis://h', SESSIONS_DATABASE_URL: 'sqlite:a.db' },
-    'SESSIONS_DATABASE_URL is for the provider typeorm, but the provider of SESSIONS_REDIS_URL is redis; take one of the two away.',
+    'SESSIONS_DATABASE_URL is for the provider typeorm, but the provider of SESSIONS_REDIS_URL is redis; remove one of the two.',
   ],
   [
     { SESSIONS_REDIS_PREFIX: 'x', NODE_ENV: 'production' },

@@ -51,11 +51,11 @@ const mistakes: readonly (readonly [env: NodeJS.ProcessEnv, ...problems: string[
   [{ ...redis, SESSIONS_REDIS_URL: 'redis-cluster://:s@hunter2@host:7000' }, REDIS_URL],
   [
     { ...redis, SESSIONS_REDIS_URL: 'redis://:hunter2@h?ssl=true' },
-    'SESSIONS_REDIS_URL has the option ssl, which is not understood; take it away. Understood are family. How to encrypt is said by SESSIONS_REDIS_TLS.',
+    'SESSIONS_REDIS_URL has the option ssl, which is not supported; remove it. Supported are family. Configure TLS with SESSIONS_REDIS_TLS.',
   ],
   [
     { ...redis, SESSIONS_REDIS_URL: 'redis-cluster://:hunter2@h:7000,h:7001?tls=true' },
-    'SESSIONS_REDIS_URL has the option tls, which is not understood; take it away. How to encrypt is said by SESSIONS_REDIS_TLS.',
+    'SESSIONS_REDIS_URL has the option tls, which is not supported; remove it. Configure TLS with SESSIONS_REDIS_TLS.',
   ],
   [
     { ...redis, SESSIONS_REDIS_URL: 'redis-cluster://:1?hunter2=@h:7000' },
@@ -67,7 +67,7 @@ const mistakes: readonly (readonly [env: NodeJS.ProcessEnv, ...problems: string[
   ],
   [
     { ...redis, SESSIONS_REDIS_URL: 'rediss-cluster://h:7000', SESSIONS_REDIS_TLS: 'off' },
-    'SESSIONS_REDIS_URL says rediss-…, but SESSIONS_REDIS_TLS is off; take one of the two away.',
+    'SESSIONS_REDIS_URL says rediss-…, but SESSIONS_REDIS_TLS is off; remove one of the two.',
   ],
   [
     { ...redis, SESSIONS_REDIS_TLS: 'true' },
@@ -75,7 +75,7 @@ const mistakes: readonly (readonly [env: NodeJS.ProcessEnv, ...problems: string[
   ],
   [
     { ...redis, SESSIONS_REDIS_TLS: 'off', SESSIONS_REDIS_TLS_CA: '/none', SESSIONS_REDIS_TLS_KEY: '/etc/hosts' },
-    'SESSIONS_REDIS_TLS switches TLS off, but there is SESSIONS_REDIS_TLS_CA and SESSIONS_REDIS_TLS_KEY; take one of the two away.',
+    'SESSIONS_REDIS_TLS switches TLS off, but there is SESSIONS_REDIS_TLS_CA and SESSIONS_REDIS_TLS_KEY; remove one of the two.',
     'SESSIONS_REDIS_TLS_CERT and SESSIONS_REDIS_TLS_KEY go together; give both or none.',
     'SESSIONS_REDIS_TLS_CA names no file of PEM text that can be read; give the path of one.',
     'SESSIONS_REDIS_TLS_KEY names no file of PEM text that can be read; give the path of one.',
@@ -90,15 +90,15 @@ const mistakes: readonly (readonly [env: NodeJS.ProcessEnv, ...problems: string[
       SESSIONS_DATABASE_URL: 'postgres://app:hunter2@h/db?sslmode=require',
       SESSIONS_DATABASE_TLS: 'verify',
     },
-    'the options of SESSIONS_DATABASE_URL and SESSIONS_DATABASE_TLS both say how to encrypt; say it in one place.',
+    'the options of SESSIONS_DATABASE_URL and SESSIONS_DATABASE_TLS both configure TLS; use only one of them.',
   ],
   [
     { ...typeorm, SESSIONS_DATABASE_TLS: 'verify' },
-    'TLS is for servers, and a SQLite file is none; take away SESSIONS_DATABASE_TLS.',
+    'TLS is for servers, and a SQLite file is none; remove SESSIONS_DATABASE_TLS.',
   ],
   [
     { ...typeorm, SESSIONS_DATABASE_URL: 'sqlite:./sessions.db?mode=ro' },
-    'SESSIONS_DATABASE_URL has options behind a ?, and the path of a SQLite file takes none; take them away.',
+    'SESSIONS_DATABASE_URL has options behind a ?, and the path of a SQLite file takes none; remove them.',
   ],
   [{ ...redis, SESSIONS_REDIS_PREFIX: 'a{b}' }, 'SESSIONS_REDIS_PREFIX is "a{b}"; it must be text without braces.'],
   [{ ...redis, SESSIONS_REDIS_COMMAND_TIMEOUT_MS: '0' }, `SESSIONS_REDIS_COMMAND_TIMEOUT_MS is 0; ${LIMIT}`],
@@ -150,7 +150,7 @@ const mistakes: readonly (readonly [env: NodeJS.ProcessEnv, ...problems: string[
   ],
   [
     { ...mysql, SESSIONS_DATABASE_SCHEMA: 'agents' },
-    'SESSIONS_DATABASE_SCHEMA is for PostgreSQL only; take it away, or name a postgres:// database.',
+    'SESSIONS_DATABASE_SCHEMA is for PostgreSQL only; remove it, or name a postgres:// database.',
   ],
   [{ SESSIONS_REDIS_HOST: 'h' }, 'SESSIONS_REDIS_HOST is not known; did you mean REDIS_HOST?'],
   [{ SESSIONS_HISTORY_MAX_EVENTS: '1e3' }, `SESSIONS_HISTORY_MAX_EVENTS is "1e3"; ${WHOLE}`],

@@ -23,8 +23,8 @@ const LIMIT = 'it must be a whole number from 1 to 86400000.';
 const aClient = new Redis({ lazyConnect: true });
 const memory = { provider: 'memory' };
 
-const PG = 'Understood are sslmode, ssl, sslrootcert, sslcert, sslkey, host, application_name, options';
-const MY = 'Understood are ssl-mode, ssl, ssl-ca, ssl-cert, ssl-key';
+const PG = 'Supported are sslmode, ssl, sslrootcert, sslcert, sslkey, host, application_name, options';
+const MY = 'Supported are ssl-mode, ssl, ssl-ca, ssl-cert, ssl-key';
 const TLS_KIND =
   "it must be true, false, 'no-verify', or an object of verify ('full', 'ca' or 'none'), ca, cert and key, each PEM text.";
 const sql = (url: string, more: object = {}): object => ({ provider: 'typeorm', database: { url, ...more } });
@@ -34,7 +34,7 @@ const atRedis = (redis: object): object => ({ provider: 'redis', redis });
 const tlsMistakes: readonly (readonly [options: unknown, ...problems: string[]])[] = [
   [
     sql('mysql://app:hunter2@h/db?tls=true'),
-    `database.url has the option tls, which is not understood; take it away. ${MY}. How to encrypt is said by database.tls.`,
+    `database.url has the option tls, which is not supported; remove it. ${MY}. Configure TLS with database.tls.`,
   ],
   [
     sql('mariadb://app:hunter2@h/db?ssl-mode=PREFERRED'),
@@ -42,7 +42,7 @@ const tlsMistakes: readonly (readonly [options: unknown, ...problems: string[]])
   ],
   [
     sql('mysql://app:hunter2@h/db?ssl=maybe'),
-    'database.url says ssl=maybe, which is not understood; it must be one of true, false, no-verify, or leave it to database.tls.',
+    'database.url says ssl=maybe, which is not supported; it must be one of true, false, no-verify, or leave it to database.tls.',
   ],
   [
     sql('mysql://app:hunter2@h/db?ssl=true&ssl-mode=REQUIRED'),
@@ -54,17 +54,17 @@ const tlsMistakes: readonly (readonly [options: unknown, ...problems: string[]])
   ],
   [
     sql('postgres://app:hunter2@h/db?channel_binding=require&connect_timeout=5'),
-    `database.url has the option channel_binding, which is not understood; take it away. ${PG}.`,
-    `database.url has the option connect_timeout, which is not understood; take it away. ${PG}.`,
+    `database.url has the option channel_binding, which is not supported; remove it. ${PG}.`,
+    `database.url has the option connect_timeout, which is not supported; remove it. ${PG}.`,
   ],
   [
     sql('postgres://app@h/db?constructor=1&sslmode=constructor'),
-    `database.url has the option constructor, which is not understood; take it away. ${PG}.`,
-    'database.url says sslmode=constructor, which is not understood; it must be one of disable, require, verify-ca, verify-full, no-verify, or leave it to database.tls.',
+    `database.url has the option constructor, which is not supported; remove it. ${PG}.`,
+    'database.url says sslmode=constructor, which is not supported; it must be one of disable, require, verify-ca, verify-full, no-verify, or leave it to database.tls.',
   ],
   [
     sql('postgres://app@h/db?sslmode=disable&sslrootcert=/etc/hosts'),
-    'sslmode of database.url switches TLS off, but there is sslrootcert of database.url; take one of the two away.',
+    'sslmode of database.url switches TLS off, but there is sslrootcert of database.url; remove one of the two.',
     'sslrootcert of database.url names no file of PEM text that can be read; give the path of one.',
   ],
   [
@@ -74,11 +74,11 @@ const tlsMistakes: readonly (readonly [options: unknown, ...problems: string[]])
   ],
   [
     sql('postgres://app:hunter2@h/db?sslmode=require', { tls: true }),
-    'the options of database.url and database.tls both say how to encrypt; say it in one place.',
+    'the options of database.url and database.tls both configure TLS; use only one of them.',
   ],
   [
     sql('postgres://app:hunter2@h/db', { tls: true, driverOptions: { ssl: {} } }),
-    'database.tls and driverOptions.ssl both say how to encrypt; say it in one place.',
+    'database.tls and driverOptions.ssl both configure TLS; use only one of them.',
   ],
   [sql('postgres://h/db', { tls: 'require' }), `database.tls cannot be read (its value is not shown); ${TLS_KIND}`],
   [
@@ -87,7 +87,7 @@ const tlsMistakes: readonly (readonly [options: unknown, ...problems: string[]])
   ],
   [
     { provider: 'typeorm', database: { database: 'a.db', tls: true } },
-    'TLS is for servers, and a SQLite file is none; take away database.tls.',
+    'TLS is for servers, and a SQLite file is none; remove database.tls.',
   ],
   [
     { provider: 'typeorm', database: { database: 'libsql://app.example?authToken=hunter2' } },
@@ -95,19 +95,19 @@ const tlsMistakes: readonly (readonly [options: unknown, ...problems: string[]])
   ],
   [
     { provider: 'typeorm', database: { dataSource: new DataSource({ type: 'postgres' }), tls: true } },
-    'database.tls says nothing beside database.dataSource; take one of the two away.',
+    'database.tls has no effect with database.dataSource; remove one of the two.',
   ],
   [
     atRedis({ url: 'redis://:hunter2@h?ssl_cert_reqs=none' }),
-    'redis.url has the option ssl_cert_reqs, which is not understood; take it away. Understood are family. How to encrypt is said by redis.tls.',
+    'redis.url has the option ssl_cert_reqs, which is not supported; remove it. Supported are family. Configure TLS with redis.tls.',
   ],
-  [atRedis({ url: 'redis://h?family=5' }), 'redis.url has a family that is none; it must be 0, 4 or 6.'],
+  [atRedis({ url: 'redis://h?family=5' }), 'redis.url has an invalid family; it must be 0, 4 or 6.'],
   [atRedis({ url: 'rediss://h', tls: false }), 'redis.url says rediss://, but redis.tls switches TLS off.'],
   [
     atRedis({ url: 'redis://h', tls: true, connection: { tls: {} } }),
-    'redis.tls and connection.tls both say how to encrypt; say it in one place.',
+    'redis.tls and connection.tls both configure TLS; use only one of them.',
   ],
-  [atRedis({ client: aClient, tls: true }), 'redis.tls says nothing beside redis.client; take one of the two away.'],
+  [atRedis({ client: aClient, tls: true }), 'redis.tls has no effect with redis.client; remove one of the two.'],
 ];
 
 /** Options that untyped code can pass. */
@@ -158,7 +158,7 @@ const mistakes: readonly (readonly [options: unknown, ...problems: string[]])[] 
     { provider: 'typeorm', database: { dataSource: undefined } },
     'database.dataSource is no DataSource of TypeORM; give one, or leave it out.',
   ],
-  // A configuration service returns strings from the environment, whatever the declared type is.
+  // A configuration service returns strings from the environment, also for other declared types.
   [{ provider: 'redis', redis: { commandTimeoutMs: '2000' } }, `redis.commandTimeoutMs is "2000"; ${LIMIT}`],
   [{ provider: 'redis', redis: { commandTimeoutMs: 3e9 } }, `redis.commandTimeoutMs is 3000000000; ${LIMIT}`],
   [
@@ -174,7 +174,7 @@ const mistakes: readonly (readonly [options: unknown, ...problems: string[]])[] 
   ],
   [
     { provider: 'redis', redis: { client: aClient, connection: {} } },
-    'redis.connection says nothing beside redis.client; take one of the two away.',
+    'redis.connection has no effect with redis.client; remove one of the two.',
   ],
   [
     { provider: 'typeorm', database: { database: 'mysql://app:hunter2@h/db' } },
@@ -186,7 +186,7 @@ const mistakes: readonly (readonly [options: unknown, ...problems: string[]])[] 
   ],
   [
     { provider: 'typeorm', database: { url: 'mysql://h/db', schema: 'agents' } },
-    'database.schema is for PostgreSQL only; take it away, or name a postgres:// database.',
+    'database.schema is for PostgreSQL only; remove it, or name a postgres:// database.',
   ],
   [
     { provider: 'typeorm', database: { url: 'postgres://h/db', poolSize: '10', tablePrefix: 'a-b', timeLimitMs: 0 } },
@@ -196,7 +196,7 @@ const mistakes: readonly (readonly [options: unknown, ...problems: string[]])[] 
   ],
   [
     { provider: 'typeorm', database: { dataSource: new DataSource({ type: 'postgres' }), tablePrefix: 'a_' } },
-    'database.tablePrefix says nothing beside database.dataSource; take one of the two away.',
+    'database.tablePrefix has no effect with database.dataSource; remove one of the two.',
   ],
   ...tlsMistakes,
   [{ ...memory, watchPollMs: 0 }, 'watchPollMs is 0; it must be a whole number from 1 to 2147483647.'],
@@ -206,30 +206,31 @@ const mistakes: readonly (readonly [options: unknown, ...problems: string[]])[] 
   [{ storage: 'redis' }, NO_STORE],
   [
     { ...memory, redis: { url: 'redis://h' } },
-    'redis is for the provider redis, but provider is memory; take one of the two away.',
+    'redis is for the provider redis, but provider is memory; remove one of the two.',
   ],
   [
     { ...memory, redis: {}, database: {} },
-    'redis is for the provider redis, but provider is memory; take one of the two away.',
-    'database is for the provider typeorm, but provider is memory; take one of the two away.',
+    'redis is for the provider redis, but provider is memory; remove one of the two.',
+    'database is for the provider typeorm, but provider is memory; remove one of the two.',
   ],
   [
     { provider: 'redis', redis: { url: 'redis://h' }, database: { database: 'a.db' } },
-    'database is for the provider typeorm, but provider is redis; take one of the two away.',
+    'database is for the provider typeorm, but provider is redis; remove one of the two.',
   ],
   [
     { provider: 'typeorm', redis: { url: 'redis://h' }, database: { database: 'a.db' } },
-    'redis is for the provider redis, but provider is typeorm; take one of the two away.',
+    'redis is for the provider redis, but provider is typeorm; remove one of the two.',
   ],
   [
     { storage: InMemorySessionStorage, ...memory, database: { database: 'a.db' } },
-    'provider says nothing beside a storage of your own; take one of the two away.',
-    'database says nothing beside a storage of your own; take one of the two away.',
+    'provider has no effect with a storage of your own; remove one of the two.',
+    'database has no effect with a storage of your own; remove one of the two.',
   ],
   [
     { ...memory, tll: {} },
-    'tll is no option; there are provider, redis, database, storage, cleanup, watchPollMs, clock, newId, onUnsavedState, history, ttl, limits.',
+    'tll is no option; there are provider, redis, database, storage, cleanup, watchPollMs, clock, newId, onUnsavedState, titler, history, ttl, limits.',
   ],
+  [{ ...memory, titler: {} }, 'titler is {}; it must be an object with titleOf(), or a class of such objects.'],
   [{ ...memory, ttl: { seconds: 5 } }, `ttl.seconds is no option; there are ${TTL}.`],
   [{ ...memory, ttl: { sessionSeconds: -1 } }, 'ttl.sessionSeconds is -1; it must be a number of seconds from 0 on.'],
   [
@@ -255,6 +256,19 @@ describe('invalid options', () => {
     expect(error).toBeInstanceOf(ConfigurationError);
     expect((error as ConfigurationError).problems).toEqual(problems);
     expect(String(error)).not.toContain('hunter2');
+  });
+
+  it('are refused with a message also if JSON cannot represent them', async () => {
+    const circular: Record<string, unknown> = {};
+    circular.self = circular;
+    const options = { ...memory, history: { maxEvents: 5n, numRecentEvents: circular } } as unknown;
+    const useFactory = () => options as SessionsModuleOptions;
+    await expect(startApp([SessionsModule.forRootAsync({ useFactory })])).rejects.toMatchObject({
+      problems: [
+        'history.maxEvents is 5n; it must be a whole number from 0 on.',
+        'history.numRecentEvents is an object that JSON cannot represent; it must be a whole number from 0 on.',
+      ],
+    });
   });
 
   it.each([
@@ -289,7 +303,7 @@ describe('valid options', () => {
     const error: unknown = await startApp([SessionsModule.forRoot({ provider: 'typeorm', database })]).catch(
       (thrown: unknown) => thrown,
     );
-    expect(String(error)).toContain('Nobody listens at 127.0.0.1:1');
+    expect(String(error)).toContain('No server listens at 127.0.0.1:1');
   });
 
   it('can be undefined, as a configuration service returns them', async () => {

@@ -47,12 +47,12 @@ const unreachable: readonly (readonly [name: string, settings: StoreSettings, re
   [
     'MySQL',
     { provider: 'typeorm', database: { url: 'mysql://app:hunter2@127.0.0.1:1/agents' } },
-    'Nobody listens at 127.0.0.1:1: start the server, or correct host and port in the url.',
+    'No server listens at 127.0.0.1:1: start it, or correct host and port in the url.',
   ],
   [
     'PostgreSQL',
     { provider: 'typeorm', database: { url: 'postgres://app:hunter2@127.0.0.1:1/agents' } },
-    'Nobody listens at 127.0.0.1:1: start the server, or correct host and port in the url.',
+    'No server listens at 127.0.0.1:1: start it, or correct host and port in the url.',
   ],
 ];
 

@@ -32,16 +32,16 @@ describeSharedStores('processes that share the agenda of one $name store', ({ cr
     await store.destroy();
   });
 
-  it('lose none of the names that they put there', async () => {
+  it('lose no name', async () => {
     await workers.run('putOnAgenda', (worker) => ({ names: namesOf(worker), inMs: 0 }));
     const found = (await storage.agenda.due(1_000)).map(({ name }) => name);
     expect(found.toSorted()).toEqual(WORKERS.flatMap(namesOf).toSorted());
   });
 
-  it('leave the latest time of each where they put the same names', async () => {
+  it('store the latest time if they put the same names', async () => {
     const names = Array.from({ length: PUTS_EACH }, (_, number) => `job-${number}`);
     const orders = [names, names.toReversed(), [...names.slice(100), ...names.slice(0, 100)], names];
-    // The last one puts everything off for so long that nothing of it is due here.
+    // The last one postpones all names, so that none is due.
     await workers.run('putOnAgenda', (worker) => ({ names: orders[worker] ?? [], inMs: worker < 3 ? 0 : HOUR_MS }));
     expect(await storage.agenda.due(1_000)).toEqual([]);
     const later = await openDescribed(store.description, { clock: { now: () => Date.now() + 2 * HOUR_MS } });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import type { SessionReference } from '../../src/index.js';
 import { redisUrl } from '../support/redis-store.js';
-import { inStore, wholeLog } from '../support/processes/session-story.js';
+import { inStore, wholeLog } from '../support/processes/session-checks.js';
 import { type SharedStore, describeChosen } from '../support/processes/shared-stores.js';
 import { sharedDatabase } from '../support/processes/shared-databases.js';
 import { sharedRedis } from '../support/processes/shared-redis.js';
@@ -15,10 +15,10 @@ const SESSION: SessionReference = { ...USER, id: 's-1' };
 const ROUNDS = 150;
 const TIME_LIMIT_MS = 2_000;
 
-/** A store whose connections its server knows from those of everybody else. */
+/** A store whose connections can be identified on its server. */
 interface MarkedStore {
   readonly store: SharedStore;
-  /** Ends all of them, and answers how many there were. */
+  /** Ends all of them, and returns tsuccessor number. */
   endConnections(): Promise<number>;
   close(): Promise<void>;
 }
@@ -49,7 +49,7 @@ async function markedMariaDb(): Promise<MarkedStore> {
     async endConnections() {
       const query = `SELECT id FROM information_schema.processlist WHERE db = '${database}'`;
       const threads = await admin.query(query);
-      // One may have gone by itself meanwhile.
+      // A connection may have been closed in the meantime.
       for (const { id } of threads) await admin.query(`KILL ${String(id)}`).catch(() => undefined);
       return threads.length;
     },
@@ -76,7 +76,7 @@ async function markedRedis(): Promise<MarkedStore> {
 }
 
 describeChosen(
-  'A process whose connections a $name server ends again and again',
+  'A process whose connections a $name server ends repeatedly',
   [
     { name: 'postgres' as const, open: markedPostgres },
     { name: 'mariadb' as const, open: markedMariaDb },
@@ -96,7 +96,7 @@ describeChosen(
       await marked.store.destroy();
     });
 
-    it(`lives, and has stored all that was acknowledged once, after ${ROUNDS} rounds`, async () => {
+    it(`keeps running and has stored every acknowledged event once after ${ROUNDS} rounds`, async () => {
       const { store } = marked;
       await inStore(store, (sessions) => sessions.createSession({ ...USER, sessionId: SESSION.id }));
       await worker.run('open', { store: store.description });
@@ -104,11 +104,11 @@ describeChosen(
       let appended = 0;
       const onProgress = (progress: number): void => void (appended = progress);
       const writing = worker
-        .run('appendStubbornly', { session: SESSION, writer: 'w' }, { onProgress })
+        .run('appendWithRetry', { session: SESSION, writer: 'w' }, { onProgress })
         .finally(() => ended.abort());
       for (let round = 0; round < ROUNDS && !ended.signal.aborted;) {
         if ((await marked.endConnections()) > 0) round += 1;
-        // Half of the rounds end connections that are still being made. Between the others the process gets to work.
+        // Half of the rounds end connections during tsuccessor handshake. Before the others, the process appends.
         const before = appended;
         if (round % 2 === 0) await until(() => appended > before || ended.signal.aborted);
       }

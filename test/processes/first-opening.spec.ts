@@ -15,24 +15,27 @@ beforeAll(async () => {
 afterAll(() => workers.stop());
 
 describeSharedStores('processes that open a new $name store at the same moment', ({ create }) => {
-  it.each(Array.from({ length: 10 }, (_, index) => index + 1))('all can, and work with it at once (%i)', async () => {
-    const store = await create();
-    try {
-      await workers.run('open', () => ({ store: store.description, connections: 2 }));
-      const created = await workers.run('create', (index) => ({ key: keyOf(index), times: 2 }));
-      for (const outcomes of created) {
-        expect(outcomes).toContainEqual({ seq: 0, duplicate: false });
-        expect(outcomes).toContainEqual({ code: 'SESSION_EXISTS' });
-      }
-      await workers.run('close', () => undefined);
+  it.each(Array.from({ length: 4 }, (_, index) => index + 1))(
+    'all succeed, and can use it immediately (%i)',
+    async () => {
+      const store = await create();
+      try {
+        await workers.run('open', () => ({ store: store.description, connections: 2 }));
+        const created = await workers.run('create', (index) => ({ key: keyOf(index), times: 2 }));
+        for (const outcomes of created) {
+          expect(outcomes).toContainEqual({ seq: 0, duplicate: false });
+          expect(outcomes).toContainEqual({ code: 'SESSION_EXISTS' });
+        }
+        await workers.run('close', () => undefined);
 
-      const sessions = new SessionService({ storage: await openDescribed(store.description) });
-      const page = await sessions.listSessions({ appName: 'shop' });
-      expect(page.sessions.map(({ id }) => id).sort()).toEqual(['s-0', 's-1', 's-2', 's-3']);
-      await sessions.close();
-      await store.checkIntegrity();
-    } finally {
-      await store.destroy();
-    }
-  });
+        const sessions = new SessionService({ storage: await openDescribed(store.description) });
+        const page = await sessions.listSessions({ appName: 'shop' });
+        expect(page.sessions.map(({ id }) => id).sort()).toEqual(['s-0', 's-1', 's-2', 's-3']);
+        await sessions.close();
+        await store.checkIntegrity();
+      } finally {
+        await store.destroy();
+      }
+    },
+  );
 });

@@ -2,16 +2,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { SessionReference } from '../../src/index.js';
 import { numberedEvents } from '../support/processes/numbered-event.js';
 import { type SharedStore, describeSharedStores } from '../support/processes/shared-stores.js';
-import { expectToAgree, inStore, wholeLog } from '../support/processes/session-story.js';
+import { expectConsistent, inStore, wholeLog } from '../support/processes/session-checks.js';
 import { WorkerProcess } from '../support/processes/worker-process.js';
 import { randomNumbers, seed } from '../support/random.js';
 import type { StoreName } from '../support/store-names.js';
 
 const USER = { appName: 'shop', userId: 'ann' };
-/** Only in SQLite does the process that is killed write the files itself. */
-const KILLS: Partial<Record<StoreName, number>> = { sqlite: 20 };
-const KILLS_WITH_SERVER = 10;
-/** How many events a process appends together, by turns. */
+/** Only with SQLite, the killed process itself writes the files. */
+const KILLS: Partial<Record<StoreName, number>> = { sqlite: 12 };
+const KILLS_WITH_SERVER = 6;
+/** How many events a process appends together, alternating. */
 const TOGETHER = [1, 7];
 
 describeSharedStores(`a process that is killed while it writes to a $name store (SEED=${seed})`, ({ name, create }) => {
@@ -21,9 +21,9 @@ describeSharedStores(`a process that is killed while it writes to a $name store 
   }));
   const random = randomNumbers(seed);
   let store: SharedStore;
-  /** Started early, so that it can go on at once where another was killed. */
+  /** Started in advance, so that the next test need not wait for it. */
   let spare: Promise<WorkerProcess>;
-  /** Of all sessions until now. */
+  /** The shared state of all sessions so far. */
   let sharedState: Record<string, unknown> = {};
 
   beforeAll(async () => {
@@ -37,7 +37,7 @@ describeSharedStores(`a process that is killed while it writes to a $name store 
   });
 
   it.each(kills)(
-    'leaves all that was acknowledged and nothing half done ($kill, $together events)',
+    'has stored every acknowledged event, and nothing partially ($kill, $together events)',
     async ({ kill, together }) => {
       const writer = `w${kill}`;
       const state = { base: kill, 'user:base': kill, 'app:base': kill };
@@ -53,15 +53,15 @@ describeSharedStores(`a process that is killed while it writes to a $name store 
         together,
       });
       expect(acknowledged).toBeGreaterThan(0);
-      // The server may still be carrying out the commit of the killed process.
+      // The server may still execute the commit of the killed process.
       await store.settle();
 
       await inStore(store, async (sessions) => {
         const log = await wholeLog(sessions, session);
-        // What was under way may have been stored and not acknowledged, as a whole.
+        // The last append may be stored completely without an acknowledgement.
         expect([acknowledged, acknowledged + together]).toContain(log.length);
         expect(log.map(({ id }) => id)).toEqual(log.map((_, index) => `${writer}-${index + 1}`));
-        await expectToAgree(sessions, session, initialState, log);
+        await expectConsistent(sessions, session, initialState, log);
         await store.checkIntegrity();
 
         const again = { session, events: numberedEvents(writer, acknowledged + 1, together) };
@@ -70,14 +70,14 @@ describeSharedStores(`a process that is killed while it writes to a $name store 
         const logAfter = await wholeLog(sessions, session);
         expect(logAfter.slice(acknowledged)).toEqual(events);
         expect(events).toHaveLength(together);
-        const expected = await expectToAgree(sessions, session, initialState, logAfter);
+        const expected = await expectConsistent(sessions, session, initialState, logAfter);
         sharedState = { ...expected.stateOf('user:'), ...expected.stateOf('app:') };
       });
     },
   );
 });
 
-/** How many events the worker could report before its end. */
+/** How many events the worker reported before it was killed. */
 async function acknowledgedUntilKilled(
   worker: WorkerProcess,
   store: SharedStore,

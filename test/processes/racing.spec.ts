@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 afterAll(() => workers.stop());
 
-describeSharedStores('processes that race for the same thing in one $name store', ({ create }) => {
+describeSharedStores('concurrent processes in one $name store', ({ create }) => {
   let store: SharedStore;
   let sessions: SessionService;
 
@@ -30,7 +30,7 @@ describeSharedStores('processes that race for the same thing in one $name store'
     await store.destroy();
   });
 
-  it('of 32 that create one session, one does', async () => {
+  it('one of 32 creates of a session succeeds', async () => {
     for (let round = 1; round <= 20; round++) {
       const key = { ...USER, sessionId: `s-${round}` };
       const outcomes = (await workers.run('create', () => ({ key, times: 8 }))).flat();
@@ -44,7 +44,7 @@ describeSharedStores('processes that race for the same thing in one $name store'
     expect(totalItems).toBe(20);
   });
 
-  it('of 8 that append the same event, one stores it and all get it', async () => {
+  it('8 appends of the same event store it once and all return it', async () => {
     const session = await sessions.createSession({ ...USER, sessionId: 's-1', state: { step: 0 } });
     const reference = { id: session.id, ...USER };
     for (let round = 1; round <= 20; round++) {
@@ -53,7 +53,7 @@ describeSharedStores('processes that race for the same thing in one $name store'
       const stored = outcomes.map((outcome) => ('seq' in outcome ? outcome.seq : outcome.code));
       expect(stored).toEqual(Array.from({ length: 8 }, () => round));
       expect(outcomes.filter((outcome) => 'seq' in outcome && !outcome.duplicate)).toHaveLength(1);
-      // Were the delta applied again by a late repetition, this would come undone.
+      // A late repetition must not apply the delta again, which would overwrite this.
       await sessions.updateUserState({ ...USER, stateDelta: { step: -round } });
       const again = (await workers.run('append', () => ({ session: reference, events: [event] }))).flat();
       expect(again).toEqual(Array.from({ length: 4 }, () => ({ seq: round, duplicate: true })));
@@ -65,7 +65,7 @@ describeSharedStores('processes that race for the same thing in one $name store'
     );
   });
 
-  it('of 8 that append different events under one id, one stores its own and the others hear of it', async () => {
+  it('one of 8 appends of different events with one id succeeds, and the others get an error', async () => {
     await sessions.createSession({ ...USER, sessionId: 's-1' });
     const session = { id: 's-1', ...USER };
     for (let round = 1; round <= 20; round++) {

@@ -6,36 +6,46 @@ import { describeRedis } from '../support/redis-servers.js';
 const KEY = { appName: 'shop', userId: 'ann|b', sessionId: 'chat:1' };
 const SESSION = '{shop|ann%7Cb}:session:chat%3A1';
 
-/** What could be broken, by whoever does it, and what is then said. */
+/** Kinds of damage, and the problems that are reported. */
 const DAMAGES: Record<
   string,
-  readonly [key: string, damage: (node: Redis, key: string) => Promise<unknown>, said: RegExp]
+  readonly [key: string, damage: (node: Redis, key: string) => Promise<unknown>, problem: RegExp]
 > = {
   'a session without its record': [SESSION, (node, key) => node.unlink(key), /belongs to no session/],
-  'a place in an index that leads nowhere': [
+  'an index entry without a session': [
     '{shop|ann%7Cb}:by-update',
     (node, key) => node.zadd(key, 1, 'nobody'),
     /by-update has nobody/,
   ],
-  'an index without the session': [
+  'an index that lacks the session': [
     '{shop|ann%7Cb}:by-creation',
     (node, key) => node.unlink(key),
     /by-creation has chat:1 at undefined/,
   ],
   'a gap in the log': ['{shop|ann%7Cb}:events:chat%3A1', (node, key) => node.hdel(key, '1'), /has 1 events/],
-  'an id that is not known': ['{shop|ann%7Cb}:ids:chat%3A1', (node, key) => node.hdel(key, 'e-2'), /knows 1 ids/],
+  'a missing id': ['{shop|ann%7Cb}:ids:chat%3A1', (node, key) => node.hdel(key, 'e-2'), /has 1 ids/],
   'an anchor without an event': [
     '{shop|ann%7Cb}:anchors:chat%3A1',
     (node, key) => node.zadd(key, 9, '9'),
     /anchor at 9/,
   ],
-  'shared state without an end': ['{shop|ann%7Cb}:user-state', (node, key) => node.hdel(key, ''), /when it expires/],
-  'a user that nobody knows': ['{shop}:users', (node, key) => node.unlink(key), /looked after at NaN/],
-  'an app that nobody knows': ['apps', (node, key) => node.unlink(key), /app that is not known/],
-  'a session that is not known to expire': [
+  'shared state without an expiry': ['{shop|ann%7Cb}:user-state', (node, key) => node.hdel(key, ''), /has no expiry/],
+  'an unregistered user': ['{shop}:users', (node, key) => node.unlink(key), /registered at NaN/],
+  'an unregistered app': ['apps', (node, key) => node.unlink(key), /belongs to an unregistered app/],
+  'a session without its expiry index': [
     '{shop|ann%7Cb}:expiring',
     (node, key) => node.unlink(key),
     /expiring has chat:1 at undefined/,
+  ],
+  'a metadata entry that no session has': [
+    '{shop|ann%7Cb}:by-entry',
+    (node, key) => node.zadd(key, 0, 'tag:x\ntrue\n0000000000000001\nchat:1'),
+    /by-entry has tag:x/,
+  ],
+  'a missing entry of metadata': [
+    '{shop|ann%7Cb}:by-entry',
+    (node, key) => node.unlink(key),
+    /missing that .*by-entry has status/,
   ],
   'work that was left': [
     '{shop|ann%7Cb}:state:chat%3A1',
@@ -44,11 +54,15 @@ const DAMAGES: Record<
   ],
 };
 
-describeRedis('A look at a $name store from outside', ['redis', 'redis-cluster'], (bench) => {
-  it.each(Object.entries(DAMAGES))('finds %s', async (_what, [name, damage, said]) => {
+describeRedis('The integrity check of a $name store', ['redis', 'redis-cluster'], (bench) => {
+  it.each(Object.entries(DAMAGES))('finds %s', async (_what, [name, damage, problem]) => {
     const ttl = { enabled: true, sessionSeconds: 60, userStateSeconds: 60 };
     const sessions = new SessionService({ storage: bench().storage(), ttl });
-    const session = await sessions.createSession({ ...KEY, state: { own: 1, 'user:k': 1, 'app:k': 1 } });
+    const session = await sessions.createSession({
+      ...KEY,
+      state: { own: 1, 'user:k': 1, 'app:k': 1 },
+      metadata: { status: 'open' },
+    });
     for (const id of ['e-1', 'e-2']) await sessions.appendEvent({ session, event: { id, author: 'user' } });
     const store = { kind: bench().name, prefix: bench().prefix };
     const nodes = [...new Set((await bench().keys()).map(([, node]) => node))];
@@ -57,6 +71,6 @@ describeRedis('A look at a $name store from outside', ['redis', 'redis-cluster']
     const [key, node] = (await bench().keys()).find(([each]) => each === bench().prefix + name) ?? [];
     if (!key || !node) throw new Error(`There is no ${name}`);
     await damage(node, key);
-    expect((await redisProblems(nodes, store)).join('\n')).toMatch(said);
+    expect((await redisProblems(nodes, store)).join('\n')).toMatch(problem);
   });
 });

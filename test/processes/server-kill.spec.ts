@@ -1,8 +1,8 @@
 import { StoreUnavailableError } from '../../src/index.js';
 import { type KillableStore, killableStores } from '../support/processes/killable-stores.js';
-import { inStore } from '../support/processes/session-story.js';
+import { inStore } from '../support/processes/session-checks.js';
 import { describeChosen } from '../support/processes/shared-stores.js';
-import { StubbornWriters, expectNothingLost } from '../support/processes/stubborn-writers.js';
+import { RetryingWriters, expectNothingLost } from '../support/processes/retrying-writers.js';
 
 const SESSIONS = ['s-0', 's-1', 's-2'].map((id) => ({ appName: 'shop', userId: `of ${id}`, id }));
 const KILLS = [1, 2, 3];
@@ -12,14 +12,14 @@ const SLACK_MS = 10_000;
 
 describeChosen('A server of a $name store that is killed under load', killableStores, ({ start }) => {
   let running: KillableStore;
-  let writers: StubbornWriters;
+  let writers: RetryingWriters;
 
   beforeAll(async () => {
     running = await start();
     await inStore(running.store, async (sessions) => {
       for (const { id: sessionId, ...user } of SESSIONS) await sessions.createSession({ ...user, sessionId });
     });
-    writers = await StubbornWriters.open(running.store.description, SESSIONS);
+    writers = await RetryingWriters.open(running.store.description, SESSIONS);
   });
 
   afterAll(async () => {
@@ -27,7 +27,7 @@ describeChosen('A server of a $name store that is killed under load', killableSt
     await running.server.stop();
   });
 
-  it.each(KILLS)('comes back with all that was acknowledged, and nothing twice (%i)', async () => {
+  it.each(KILLS)('has every acknowledged event exactly once after a restart (%i)', async () => {
     const { server, store, callLimitMs } = running;
     const errorsBefore = writers.errors.length;
     await writers.writeAround(EVENTS_BEFORE_KILL, async () => {

@@ -1,6 +1,6 @@
 import { SessionService } from '../../src/index.js';
 import { type SharedStore, describeSharedStores } from '../support/processes/shared-stores.js';
-import { wholeLog } from '../support/processes/session-story.js';
+import { wholeLog } from '../support/processes/session-checks.js';
 import { openDescribed } from '../support/processes/store-description.js';
 import { WorkerProcesses } from '../support/processes/worker-process.js';
 
@@ -35,7 +35,7 @@ describeSharedStores('several processes and one $name store', ({ create }) => {
     await store.destroy();
   });
 
-  it('lose no event and no key when they write to one session', async () => {
+  it('lose no event and no key if they write to one session', async () => {
     await workers.run('appendNumbered', (index) => ({ session: SESSION, writer: `w${index}`, count: EVENTS_EACH }));
 
     const session = await sessions.getSession(KEY);
@@ -53,13 +53,13 @@ describeSharedStores('several processes and one $name store', ({ create }) => {
         expect(state[`${prefix}last-w${index}`]).toBe(EVENTS_EACH);
       }
     }
-    // They really wrote at the same time.
+    // Proves that they wrote concurrently.
     const writers = session?.events.map(({ id }) => id.split('-')[0]) ?? [];
     expect(writers.filter((writer, index) => writer !== writers[index - 1]).length).toBeGreaterThan(2 * PROCESSES);
     await store.checkIntegrity();
   });
 
-  it('lose no shared key when each writes to a session of its own', async () => {
+  it('lose no shared key if each writes to its own session', async () => {
     for (let index = 0; index < PROCESSES; index++) {
       await sessions.createSession({ ...KEY, sessionId: idOf(index) });
     }

@@ -37,7 +37,7 @@ describeSharedStores('after a process was killed that held the lease of a sessio
     sessions = new SessionService({ storage: await openDescribed(store.description) });
     for (const sessionId of [LOCKED, ...FREE]) await sessions.createSession({ ...USER, sessionId });
     const killed = await WorkerProcess.start();
-    await killed.run('openSummarized', { ...opening(), aheadMs: AHEAD_MS, stopAt: 'before the model is asked' });
+    await killed.run('openSummarized', { ...opening(), aheadMs: AHEAD_MS, stopAt: 'before the model call' });
     const writing = killed
       .run('appendTurns', turnsOf('killed', [LOCKED]))
       .then(() => killed.run('settleSummaries', undefined));
@@ -51,7 +51,7 @@ describeSharedStores('after a process was killed that held the lease of a sessio
     await store.destroy();
   });
 
-  it('another process summarises all other sessions at once', async () => {
+  it('another process summarises all other sessions immediately', async () => {
     await survivor.run('openSummarized', opening());
     await survivor.run('appendTurns', turnsOf('survivor', [LOCKED, ...FREE]));
     expect(await survivor.run('settleSummaries', undefined)).toEqual({ stored: FREE.length, failed: 0 });

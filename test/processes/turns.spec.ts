@@ -9,7 +9,7 @@ const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
 const SESSION = { id: KEY.sessionId, appName: KEY.appName, userId: KEY.userId };
 const PROCESSES = 3;
 const CALLS_EACH = 10;
-/** By the clock of a process that is behind by this, a turn goes on that is over by the clock of the others. */
+/** The clock of a process is behind by this. A turn that is over by the other clocks continues by this one. */
 const BEHIND_MS = 60 * 60_000;
 
 let workers: WorkerProcesses;
@@ -36,7 +36,7 @@ describeSharedStores('turns of several processes on a $name store', ({ create })
     await store.destroy();
   });
 
-  it('one of all racing requests begins the turn', async () => {
+  it('one of several concurrent requests begins the turn', async () => {
     await workers.run('open', () => ({ store: store.description, connections: 2 }));
     const outcomes = await workers.run('beginTurns', (index) => ({
       turn: { ...KEY, holder: `process ${index}`, ttlMs: 60_000 },

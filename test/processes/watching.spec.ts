@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => worker.stop());
 
 describeSharedStores('watching what another process does in one $name store', ({ name, create }) => {
-  // Where nothing but a tick would help, there is none.
+  // Stores that announce changes do not poll.
   const isHeard = name === 'redis' || name === 'redis-cluster' || name === 'postgres';
   const watchPollMs = isHeard ? 1_000_000 : 20;
   let store: SharedStore;
@@ -47,12 +47,12 @@ describeSharedStores('watching what another process does in one $name store', ({
     return sessions;
   }
 
-  it('brings every event, in order and once', async () => {
+  it('delivers every event once, in order', async () => {
     const sessions = await open();
     await sessions.createSession(KEY);
-    // From the beginning: "now" is when the store was asked, which may be after the first append from elsewhere.
+    // From the beginning, since the first append of the other process may come before the start of the watch.
     const watches = Array.from({ length: 3 }, () => take(sessions.watch({ ...KEY, afterSeq: 0 }), EVENTS));
-    // Appends from two sides.
+    // Both processes append.
     const there = worker.run('appendNumbered', { session: SESSION, writer: 'there', count: EVENTS / 2 });
     for (let number = 1; number <= EVENTS / 2; number++) {
       await sessions.appendEvent({ session: SESSION, event: { author: 'user', id: `here-${number}` } });
@@ -63,7 +63,7 @@ describeSharedStores('watching what another process does in one $name store', ({
     expect(events).toHaveLength(EVENTS);
   });
 
-  it('ends with the session that was deleted, and never goes over to its successor', async () => {
+  it('ends when the session is deleted, and does not continue with a new session of the same id', async () => {
     const [sessions, elsewhere] = [await open(), await open()];
     await sessions.createSession(KEY);
     await sessions.appendEvent({ session: SESSION, event: { author: 'user' } });
@@ -76,7 +76,7 @@ describeSharedStores('watching what another process does in one $name store', ({
     await end;
   });
 
-  it('ends soon after the session expired, which nobody announces, and not before', async () => {
+  it('ends soon after the session expired, although the store does not announce it, and not before', async () => {
     const clock = new ManualClock();
     const ttl = { enabled: true, sessionSeconds: 1 };
     const [sessions, elsewhere] = [await open({ clock, ttl, watchPollMs: 20 }), await open({ clock, ttl })];
@@ -98,11 +98,11 @@ describeSharedStores('watching what another process does in one $name store', ({
     await refused;
   });
 
-  /** Counts how often a watch asks a store where its log stands. */
+  /** Counts how often a watch reads the positions of its log. */
   function looksBefore(): { count: number } {
     const looks = { count: 0 };
     for (const { changes } of storages) {
-      if (!changes) throw new Error('The store does not tell positions');
+      if (!changes) throw new Error('The store has no positions');
       const positions = changes.positions.bind(changes);
       jest.spyOn(changes, 'positions').mockImplementation(async (logs) => {
         const found = await positions(logs);

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { SessionService } from '../../src/index.js';
 import { describeRedis } from '../support/redis-servers.js';
-import { watchedRedis } from '../support/watched-redis.js';
+import { observedRedis } from '../support/observed-redis.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
 const SESSION = { appName: 'shop', userId: 'ann', id: 's-1' };
@@ -13,12 +13,15 @@ describeRedis('A call of a slow $name store', ['redis-cluster'], (bench) => {
   it('ends within one time limit, even if it runs several scripts', async () => {
     let isSlow = false;
     let started = 0;
-    const client = watchedRedis(bench().client(), {
+    const client = observedRedis(bench().client(), {
       beforeScript: () => void started++,
       afterScript: () => (isSlow ? delay(DELAY_MS) : undefined),
     });
     const slow = new SessionService({ storage: bench().storage({ client, commandTimeoutMs: LIMIT_MS }) });
     await slow.createSession(KEY);
+    // On a cluster, the first event of a session also runs a script for consumers, which no append waits for.
+    await slow.append({ session: SESSION, event: { author: 'user' } });
+    await slow.whenIdle();
     const event = { id: 'e-1', author: 'user', actions: { stateDelta: { 'app:count': 1 } } };
     isSlow = true;
     started = 0;
@@ -29,7 +32,7 @@ describeRedis('A call of a slow $name store', ['redis-cluster'], (bench) => {
     // The scripts of the session and of its app. There is no time left for the third one, which clears pending writes.
     expect(started).toBeLessThanOrEqual(2);
     isSlow = false;
-    expect(await slow.append({ session: SESSION, event })).toMatchObject({ duplicate: true, event: { seq: 1 } });
+    expect(await slow.append({ session: SESSION, event })).toMatchObject({ duplicate: true, event: { seq: 2 } });
     expect(await slow.getAppState({ appName: 'shop' })).toEqual({ count: 1 });
   });
 });

@@ -6,7 +6,7 @@ import { ALL_SCRIPTS } from '../../src/sessions/storage/redis/all-scripts.js';
 import { RedisConnection } from '../../src/sessions/storage/redis/connect/redis-connection.js';
 import { RedisKeys } from '../../src/sessions/storage/redis/redis-keys.js';
 import { LIST_APPS } from '../../src/sessions/storage/redis/expire/purge-expired.js';
-import { untilItWorks } from '../support/attempts.js';
+import { retryUntilSuccess } from '../support/until.js';
 import { freePort } from '../servers/free-port.js';
 import { describeRedis } from '../support/redis-servers.js';
 import { clusterNodes, redisUrl } from '../support/redis-store.js';
@@ -55,7 +55,7 @@ describeRedis('A connection of a $name store', ['redis', 'redis-cluster'], (benc
     expect(await apps()).toEqual([]);
     connection.client.disconnect();
     await once(connection.client, 'end');
-    expect(await untilItWorks(apps)).toEqual([]);
+    expect(await retryUntilSuccess(apps)).toEqual([]);
     await connection.close();
     await expect(apps()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
   });

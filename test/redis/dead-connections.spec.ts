@@ -3,10 +3,9 @@ import { SessionService } from '../../src/index.js';
 import { RedisFeed } from '../../src/sessions/storage/redis/live/redis-feed.js';
 import { RedisKeys } from '../../src/sessions/storage/redis/redis-keys.js';
 import { CHECK_PERMISSIONS } from '../../src/sessions/storage/redis/connect/permission-check.js';
-import { untilItWorks } from '../support/attempts.js';
+import { retryUntilSuccess, until } from '../support/until.js';
 import { describeRedis } from '../support/redis-servers.js';
 import { redisUrl } from '../support/redis-store.js';
-import { until } from '../support/until.js';
 import { type Piece, TcpProxy, type Verdict } from '../support/tcp-proxy.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
@@ -47,7 +46,7 @@ describeRedis('A connection of a $name store that is accepted and then dead', ['
   }
 
   it.each(Object.entries(MOMENTS))('%s, is replaced soon after the network works again', async (_moment, isMatch) => {
-    proxy.judge = deadFrom(isMatch);
+    proxy.filter = deadFrom(isMatch);
     const sessions = newSessions();
     for (let call = 1; call <= 5; call++) {
       await expect(sessions.createSession(KEY)).rejects.toMatchObject({
@@ -56,8 +55,8 @@ describeRedis('A connection of a $name store that is accepted and then dead', ['
         message: expect.stringContaining(`Redis at 127.0.0.1:${proxy.port}`) as string,
       });
     }
-    proxy.judge = () => 'pass';
-    const session = await untilItWorks(() => sessions.createSession(KEY));
+    proxy.filter = () => 'pass';
+    const session = await retryUntilSuccess(() => sessions.createSession(KEY));
     expect(await sessions.appendEvent({ session, event: { author: 'user' } })).toMatchObject({ seq: 1 });
     await sessions.deleteSession(KEY);
   });
@@ -65,12 +64,12 @@ describeRedis('A connection of a $name store that is accepted and then dead', ['
   it.each(Object.entries(MOMENTS))('%s, is replaced after an earlier reset', async (_moment, isMatch) => {
     const sessions = newSessions();
     await sessions.createSession(KEY);
-    proxy.judge = deadFrom(isMatch);
+    proxy.filter = deadFrom(isMatch);
     proxy.reset();
     for (let call = 1; call <= 3; call++) await sessions.getSession(KEY).catch(() => undefined);
-    proxy.judge = () => 'pass';
+    proxy.filter = () => 'pass';
     expect(
-      await untilItWorks(() => sessions.append({ session: SESSION, event: { id: 'e', author: 'user' } })),
+      await retryUntilSuccess(() => sessions.append({ session: SESSION, event: { id: 'e', author: 'user' } })),
     ).toMatchObject({
       event: { seq: 1 },
     });
@@ -86,7 +85,7 @@ describeRedis('A connection of a $name store that is accepted and then dead', ['
       outcomeUnknown: true,
     });
     proxy.mode = 'pass';
-    await untilItWorks(() => sessions.append({ session: SESSION, event: { id: 'e', author: 'user' } }));
+    await retryUntilSuccess(() => sessions.append({ session: SESSION, event: { id: 'e', author: 'user' } }));
     expect((await sessions.getSession(KEY))?.events).toHaveLength(1);
     await sessions.deleteSession(KEY);
   });
@@ -98,10 +97,10 @@ describeRedis('A connection of a $name store that is accepted and then dead', ['
       const client = new Redis(url, { ...limits, maxRetriesPerRequest: 0, autoResendUnfulfilledCommands: false });
       client.on('error', () => undefined);
       const sessions = new SessionService({ storage: bench().storage({ client, commandTimeoutMs: LIMIT_MS }) });
-      proxy.judge = deadFrom(isMatch);
+      proxy.filter = deadFrom(isMatch);
       for (let call = 1; call <= 3; call++) await expect(sessions.createSession(KEY)).rejects.toThrow();
-      proxy.judge = () => 'pass';
-      await untilItWorks(() => sessions.createSession(KEY));
+      proxy.filter = () => 'pass';
+      await retryUntilSuccess(() => sessions.createSession(KEY));
       await sessions.deleteSession(KEY);
       client.disconnect();
     },
@@ -114,15 +113,15 @@ describeRedis('A connection of a $name store that is accepted and then dead', ['
       const client = new Redis(url, { lazyConnect: true });
       feed = new RedisFeed(client, new RedisKeys(bench().prefix), { timeoutMs: LIMIT_MS, heartbeatMs: 20 });
       const verdicts = new Set<Verdict>();
-      const judge = deadFrom(isMatch);
-      proxy.judge = (piece) => {
-        const verdict = judge(piece);
+      const filter = deadFrom(isMatch);
+      proxy.filter = (piece) => {
+        const verdict = filter(piece);
         verdicts.add(verdict);
         return verdict;
       };
       const listening = feed.listen({ key: KEY, incarnation: 'i' }, () => undefined);
-      await until(async () => verdicts.has('swallow'), 'Nothing was dropped');
-      proxy.judge = () => 'pass';
+      await until(async () => verdicts.has('drop'), 'Nothing was dropped');
+      proxy.filter = () => 'pass';
       await until(async () => listening.isLive, 'It is not subscribed');
     },
   );
@@ -133,6 +132,6 @@ function deadFrom(isMatch: (piece: Piece) => boolean): (piece: Piece) => Verdict
   const dead = new Set<number>();
   return (piece) => {
     if (isMatch(piece)) dead.add(piece.connection);
-    return dead.has(piece.connection) ? 'swallow' : 'pass';
+    return dead.has(piece.connection) ? 'drop' : 'pass';
   };
 }

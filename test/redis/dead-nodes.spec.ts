@@ -5,7 +5,7 @@ import { startCluster, until } from '../servers/redis-cluster.js';
 import { withRedis } from '../servers/redis-login.js';
 import { MASTER_NAME, startSentinel } from '../servers/redis-sentinel.js';
 import type { StartedServer } from '../servers/server-kind.js';
-import { untilItWorks } from '../support/attempts.js';
+import { retryUntilSuccess } from '../support/until.js';
 import { requiredBinary } from '../support/processes/killable-stores.js';
 import { describeRedis } from '../support/redis-servers.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
@@ -37,7 +37,7 @@ describeRedis('A node of a $name store that accepts connections but does not res
   afterEach(() => {
     for (const proxy of proxies) {
       proxy.mode = 'pass';
-      proxy.judge = () => 'pass';
+      proxy.filter = () => 'pass';
       proxy.reset();
     }
   });
@@ -67,7 +67,7 @@ describeRedis('A node of a $name store that accepts connections but does not res
       });
     }
     for (const proxy of proxies) proxy.mode = 'pass';
-    await untilItWorks(() => createAll(sessions));
+    await retryUntilSuccess(() => createAll(sessions));
     await sessions.close();
   });
 
@@ -75,7 +75,7 @@ describeRedis('A node of a $name store that accepts connections but does not res
     'is reconnected when it responds again, while other nodes responded all the time: %i',
     async (place) => {
       const sessions = newSessions();
-      await untilItWorks(() => createAll(sessions));
+      await retryUntilSuccess(() => createAll(sessions));
       const proxy = proxies[place];
       if (!proxy) throw new Error('There is no such node');
       proxy.mode = 'black hole';
@@ -86,7 +86,7 @@ describeRedis('A node of a $name store that accepts connections but does not res
         await Promise.allSettled(USERS.map((user) => sessions.getUserState(user)));
       }
       proxy.mode = 'pass';
-      await untilItWorks(() => Promise.all(USERS.map((user) => sessions.getUserState(user))));
+      await retryUntilSuccess(() => Promise.all(USERS.map((user) => sessions.getUserState(user))));
       await sessions.close();
     },
   );
@@ -94,16 +94,16 @@ describeRedis('A node of a $name store that accepts connections but does not res
   it.each(['CLUSTER', 'role:master'])('is reconnected after the response to %s was lost', async (word) => {
     const dead = new Set<string>();
     for (const [place, proxy] of proxies.entries()) {
-      proxy.judge = ({ connection, data }) => {
+      proxy.filter = ({ connection, data }) => {
         const name = `${place} ${connection}`;
         if (data.toString('latin1').toUpperCase().includes(word.toUpperCase())) dead.add(name);
-        return dead.has(name) ? 'swallow' : 'pass';
+        return dead.has(name) ? 'drop' : 'pass';
       };
     }
     const sessions = newSessions();
     for (let call = 1; call <= 3; call++) await expect(createAll(sessions)).rejects.toThrow();
-    for (const proxy of proxies) proxy.judge = () => 'pass';
-    await untilItWorks(() => createAll(sessions));
+    for (const proxy of proxies) proxy.filter = () => 'pass';
+    await retryUntilSuccess(() => createAll(sessions));
     await sessions.close();
   });
 });
@@ -143,7 +143,7 @@ describeRedis('A Sentinel of a $name store that accepts connections but does not
     proxy.mode = 'black hole';
     const user = { appName: 'shop', userId: 'ann' };
     const both = open([silent, other]);
-    await untilItWorks(() => both.getOrCreateSession({ ...user, sessionId: 's' }));
+    await retryUntilSuccess(() => both.getOrCreateSession({ ...user, sessionId: 's' }));
     const one = open([silent]);
     for (let call = 1; call <= 3; call++) {
       await expect(one.getSession({ ...user, sessionId: 's' })).rejects.toThrow(
@@ -151,6 +151,6 @@ describeRedis('A Sentinel of a $name store that accepts connections but does not
       );
     }
     proxy.mode = 'pass';
-    expect(await untilItWorks(() => one.getSession({ ...user, sessionId: 's' }))).toMatchObject({ id: 's' });
+    expect(await retryUntilSuccess(() => one.getSession({ ...user, sessionId: 's' }))).toMatchObject({ id: 's' });
   });
 });

@@ -17,11 +17,12 @@ describeRedis(`Expiry of keys of a $name store (SEED=${seed})`, ['redis', 'redis
     for (let operation = 0; operation < OPERATIONS; operation++) {
       const key = { appName: `a${oneOf(2)}`, userId: `u${oneOf(3)}`, sessionId: `s${oneOf(4)}` };
       const state = { own: operation, 'user:k': operation, 'app:k': operation };
-      const session = await sessions.getOrCreateSession({ ...key, state });
+      const session = await sessions.getOrCreateSession({ ...key, state, metadata: { status: 'new' } });
       const prefix = ['', 'user:', 'app:'][oneOf(3)] ?? '';
       const actions = {
         stateDelta: { [`${prefix}${oneOf(5)}`]: operation },
         stateRemovals: [`user:k`, `own`].slice(oneOf(3)),
+        ...(oneOf(4) === 0 && { metadataDelta: { status: `s${oneOf(2)}`, tags: { add: [`t${oneOf(3)}`] } } }),
       };
       const summary = { fromSeq: 1, toSeq: session.version, model: 'm', promptVersion: '1' };
       const kind = oneOf(12);
@@ -59,7 +60,7 @@ describeRedis(`Expiry of keys of a $name store (SEED=${seed})`, ['redis', 'redis
       const session = await sessions.createSession({ ...key, state: { k: 1, 'user:k': 1, 'app:k': 1 } });
       await sessions.appendEvent({ session, event: { author: 'user', actions: { stateDelta: { 'app:k': 2 } } } });
     }
-    const lasting = /:applied:|:users$|:apps$/;
+    const lasting = /:applied:|:users$|:apps$|:slots$/;
     const left = async () => (await bench().keys()).filter(([key]) => !lasting.test(key));
     await until(async () => (await left()).length === 0);
     expect((await sessions.listSessions({ appName: 'shop' })).sessions).toEqual([]);
@@ -71,17 +72,24 @@ describeRedis(`Expiry of keys of a $name store (SEED=${seed})`, ['redis', 'redis
     const brief = new SessionService({ storage, ttl: { enabled: true, sessionSeconds: BRIEF } });
     const lasting = new SessionService({ storage });
     const user = { appName: 'shop', userId: 'ann' };
-    await lasting.createSession({ ...user, sessionId: 'lasting' });
-    for (const sessionId of ['a', 'b', 'c']) await brief.createSession({ ...user, sessionId });
+    const metadata = { status: 'open', tags: ['vip'] };
+    await lasting.createSession({ ...user, sessionId: 'lasting', metadata });
+    for (const sessionId of ['a', 'b', 'c']) await brief.createSession({ ...user, sessionId, metadata });
     const count = async (): Promise<number> =>
       (await bench().keys()).filter(([key]) => key.includes(':session:')).length;
     await until(async () => (await count()) === 1);
     const page = await lasting.listSessions({ ...user, page: 1 });
     expect(page.sessions.map(({ id }) => id)).toEqual(['lasting']);
     expect(page.totalItems).toBe(1);
+    for (const orderBy of ['createTime', 'lastUpdateTime'] as const) {
+      const filtered = await lasting.listSessions({ ...user, orderBy, filter: metadata });
+      expect(filtered.sessions.map(({ id }) => id)).toEqual(['lasting']);
+    }
     expect(await lasting.purgeExpired()).toEqual({ sessions: 3, userStates: 0, appStates: 0 });
     for (const [key, node] of await bench().keys()) {
       if (key.endsWith('by-update')) expect(await node.zcard(key)).toBe(1);
+      if (key.endsWith('by-entry')) expect(await node.zcard(key)).toBe(2);
+      if (key.endsWith(':entries')) expect(await node.hlen(key)).toBe(1);
     }
   });
 });

@@ -1,9 +1,9 @@
 import { StoreUnavailableError } from '../../src/index.js';
 import { requiredBinary } from '../support/processes/killable-stores.js';
-import { inStore } from '../support/processes/session-story.js';
+import { inStore } from '../support/processes/session-checks.js';
 import { sharedRedisCluster } from '../support/processes/shared-redis.js';
 import { type SharedStore, describeChosen } from '../support/processes/shared-stores.js';
-import { StubbornWriters, expectNothingLost } from '../support/processes/stubborn-writers.js';
+import { RetryingWriters, expectNothingLost } from '../support/processes/retrying-writers.js';
 import { nodeAddresses } from '../support/redis-store.js';
 import { checkReplicas, startCluster, until } from '../servers/redis-cluster.js';
 import { withRedis } from '../servers/redis-login.js';
@@ -23,7 +23,7 @@ const SESSIONS = ['ann', 'bob', 'cid', 'dan'].map((userId) => ({ appName: APP, u
 describeChosen('A $name store whose master is killed under load', [{ name: 'redis-cluster' as const }], () => {
   let cluster: StartedServer | undefined;
   let store: SharedStore;
-  let writers: StubbornWriters | undefined;
+  let writers: RetryingWriters | undefined;
 
   beforeAll(async () => {
     cluster = await startCluster(requiredBinary('redis-server'), { replicas: 1, nodeTimeoutMs: NODE_TIMEOUT_MS });
@@ -34,7 +34,7 @@ describeChosen('A $name store whose master is killed under load', [{ name: 'redi
     await inStore(store, async (sessions) => {
       for (const { id: sessionId, ...user } of SESSIONS) await sessions.createSession({ ...user, sessionId });
     });
-    writers = await StubbornWriters.open(store.description, SESSIONS);
+    writers = await RetryingWriters.open(store.description, SESSIONS);
   });
 
   afterAll(async () => {

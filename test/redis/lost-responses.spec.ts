@@ -30,7 +30,7 @@ describeRedis('A $name store behind a bad network', ['redis'], (bench) => {
   it(`appends each event once when ${LOSSES} responses are lost`, async () => {
     for (let number = 1; number <= LOSSES; number++) {
       const event = { id: `e${number}`, author: 'user', actions: { stateDelta: { count: number } } };
-      proxy.mode = 'lose the next answer';
+      proxy.mode = 'lose the next response';
       const lost = sessions.appendEvent({ session: SESSION, event });
       await expect(lost).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', outcomeUnknown: true });
       expect(await sessions.append({ session: SESSION, event })).toMatchObject({
@@ -48,7 +48,7 @@ describeRedis('A $name store behind a bad network', ['redis'], (bench) => {
   it('appends each batch once when responses are lost', async () => {
     for (let number = 1; number <= 20; number++) {
       const events = ['a', 'b', 'c'].map((part) => ({ id: `${part}${number}`, author: 'user' }));
-      proxy.mode = 'lose the next answer';
+      proxy.mode = 'lose the next response';
       const lost = sessions.appendEvents({ session: SESSION, events });
       const eventIds = events.map(({ id }) => id);
       await expect(lost).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', outcomeUnknown: true, eventIds });

@@ -1,12 +1,12 @@
 import { SessionService } from '../../src/index.js';
 import type { RedisSessionStorage } from '../../src/redis.js';
 import { type RedisBench, describeRedis } from '../support/redis-servers.js';
-import { APPLY_APP_WRITES, CLEAR_PENDING, watchedRedis } from '../support/watched-redis.js';
+import { APPLY_APP_WRITES, CLEAR_PENDING, observedRedis } from '../support/observed-redis.js';
 
 const USER = { appName: 'shop', userId: 'ann' };
 const DEATHS = Array.from({ length: 20 }, (_, index) => index + 1);
 
-/** When a writer dies after the script of its session has run. */
+/** When a writer crashes after the script of its session has run. */
 const MOMENTS = {
   'before the app is written': { before: APPLY_APP_WRITES.sha },
   'after the app is written': { after: APPLY_APP_WRITES.sha },
@@ -22,15 +22,19 @@ const NEXT_OPERATIONS: Record<string, (sessions: SessionService, id: string) => 
   'a delete': (sessions, sessionId) => sessions.deleteSession({ ...USER, sessionId }),
 };
 
-/** A store whose process dies before or after a script, once `doom` is called. */
+/** A store whose process crashes before or after a script, after `crash` was called. */
 function crashingStore(bench: RedisBench, { before, after }: { before?: string; after?: string }) {
-  let isDoomed = false;
+  let isCrashing = false;
   const dieAt = (moment: string | undefined) => (sha: string) => {
-    if (isDoomed && sha === moment) throw new Error('The process died');
+    if (isCrashing && sha === moment) throw new Error('The process crashed');
   };
-  const client = watchedRedis(bench.client(), { beforeScript: dieAt(before), afterScript: dieAt(after) });
+  const client = observedRedis(bench.client(), { beforeScript: dieAt(before), afterScript: dieAt(after) });
   const storage: RedisSessionStorage = bench.storage({ client });
-  return { sessions: new SessionService({ storage }), doom: () => (isDoomed = true), save: () => (isDoomed = false) };
+  return {
+    sessions: new SessionService({ storage }),
+    crash: () => (isCrashing = true),
+    recover: () => (isCrashing = false),
+  };
 }
 
 async function isPending(bench: RedisBench): Promise<boolean> {
@@ -38,15 +42,15 @@ async function isPending(bench: RedisBench): Promise<boolean> {
 }
 
 describeRedis('Writes to an app of a $name store', ['redis-cluster'], (bench) => {
-  describe.each(Object.entries(MOMENTS))('by a writer that dies %s', (_moment, script) => {
+  describe.each(Object.entries(MOMENTS))('by a writer that crashes %s', (_moment, script) => {
     it.each(Object.entries(NEXT_OPERATIONS))('are applied by %s', async (_name, runNext) => {
       const writer = crashingStore(bench(), script);
       const others = new SessionService({ storage: bench().storage() });
       for (const death of DEATHS) {
         const id = `s-${death}`;
-        writer.save();
+        writer.recover();
         await writer.sessions.createSession({ ...USER, sessionId: id, state: { 'app:gone': 1 } });
-        writer.doom();
+        writer.crash();
         const event = {
           id: 'e',
           author: 'user',
@@ -70,15 +74,15 @@ describeRedis('Writes to an app of a $name store', ['redis-cluster'], (bench) =>
       const reader = crashingStore(bench(), { before: APPLY_APP_WRITES.sha });
       const session = { ...USER, id: 's-1' };
       await writer.sessions.createSession({ ...USER, sessionId: session.id });
-      writer.doom();
+      writer.crash();
       const event = { author: 'user', actions: { stateDelta: { 'app:k': 1 } } };
       await expect(writer.sessions.appendEvent({ session, event })).rejects.toMatchObject({ outcomeUnknown: true });
-      reader.doom();
+      reader.crash();
       await expect(NEXT_OPERATIONS[reading]?.(reader.sessions, session.id)).rejects.toMatchObject({
         code: 'STORE_UNAVAILABLE',
         outcomeUnknown: false,
       });
-      reader.save();
+      reader.recover();
       await NEXT_OPERATIONS[reading]?.(reader.sessions, session.id);
       expect(await isPending(bench())).toBe(false);
     },
@@ -90,10 +94,10 @@ describeRedis('Writes to an app of a $name store', ['redis-cluster'], (bench) =>
     const session = { ...USER, id: 's-1' };
     await others.createSession({ ...USER, sessionId: 's-1' });
     await others.createSession({ ...USER, sessionId: 's-2' });
-    writer.doom();
+    writer.crash();
     const event = { id: 'e', author: 'user', actions: { stateDelta: { 'app:k': 'first' } } };
     await expect(writer.sessions.appendEvent({ session, event })).rejects.toMatchObject({ outcomeUnknown: true });
-    // The applied write is still pending. Meanwhile another session writes the same key.
+    // The applied write is still pending. Now another session writes the same key.
     const second = { author: 'user', actions: { stateDelta: { 'app:k': 'second' } } };
     await others.appendEvent({ session: { ...USER, id: 's-2' }, event: second });
     expect(await others.append({ session, event })).toMatchObject({ duplicate: true });
@@ -101,17 +105,17 @@ describeRedis('Writes to an app of a $name store', ['redis-cluster'], (bench) =>
     expect(await isPending(bench())).toBe(false);
   });
 
-  it('register a new session although its creator died', async () => {
+  it('register a new session although its creator crashed', async () => {
     const writer = crashingStore(bench(), { before: APPLY_APP_WRITES.sha });
     const others = new SessionService({ storage: bench().storage() });
-    writer.doom();
+    writer.crash();
     const created = writer.sessions.createSession({ ...USER, sessionId: 's-1', state: { 'app:k': 1 } });
     await expect(created).rejects.toMatchObject({ outcomeUnknown: true });
     expect((await others.getSession({ ...USER, sessionId: 's-1' }))?.state.get('app:k')).toBe(1);
     expect((await others.listSessions({ appName: 'shop' })).sessions).toHaveLength(1);
   });
 
-  it('are all applied when many sessions write at once', async () => {
+  it('are all applied when many sessions write concurrently', async () => {
     const sessions = new SessionService({ storage: bench().storage() });
     const ids = Array.from({ length: 10 }, (_, index) => `s-${index}`);
     for (const sessionId of ids) await sessions.createSession({ ...USER, userId: `of ${sessionId}`, sessionId });

@@ -71,8 +71,8 @@ describeRedis('Subscriptions of a single $name node', ['redis'], (bench) => {
     const client = new Redis(proxy.port, '127.0.0.1', { lazyConnect: true });
     const keys = new RedisKeys(bench().prefix);
     const feed = new RedisFeed(client, keys, { timeoutMs: TIMEOUT_MS, heartbeatMs: 20 });
-    const heard: unknown[] = [];
-    const listening = feed.listen({ key: KEY, incarnation: 'i' }, (seq) => heard.push(seq));
+    const received: unknown[] = [];
+    const listening = feed.listen({ key: KEY, incarnation: 'i' }, (seq) => received.push(seq));
     const untilLive = (isLive: boolean) => until(async () => listening.isLive === isLive, `It is not ${isLive}`);
     await untilLive(true);
     proxy.mode = 'black hole';
@@ -82,8 +82,8 @@ describeRedis('Subscriptions of a single $name node', ['redis'], (bench) => {
     const admin = bench().client() as Redis;
     await admin.publish(keys.recordOf(KEY), 'i 7');
     await admin.publish(keys.recordOf(KEY), 'another 8');
-    await until(async () => heard.length >= 4, 'It is not heard');
-    expect(heard).toEqual([undefined, undefined, 7, undefined]);
+    await until(async () => received.length >= 4, 'Not all messages were received');
+    expect(received).toEqual([undefined, undefined, 7, undefined]);
     feed.close();
     client.disconnect();
     await proxy.stop();

@@ -1,10 +1,10 @@
-import { HEADERS, OwnSessions, STRANGERS, everybody, type Who } from '../support/people.js';
+import { HEADERS, OwnSessions, OTHER_CALLERS, ALL_CALLERS, type Who } from '../support/callers.js';
 import { type Answer, RestApp } from './rest-app.js';
 
 const SESSION = '/apps/shop/users/ann/sessions/s';
 const MISSING = '/apps/shop/users/ann/sessions/none';
 
-/** Of the turn of the session. */
+/** The token of the session's turn. */
 const TURN_TOKEN = '00000000-0000-4000-8000-000000000000';
 
 interface Route {
@@ -35,6 +35,8 @@ const routes: readonly Route[] = [
   { route: `POST ${P}/:sessionId/summary`, target: 'session', body: { force: true } },
   { route: `GET ${P}/:sessionId/summaries`, target: 'session' },
   { route: `GET ${P}/:sessionId/state`, target: 'session' },
+  { route: `GET ${P}/:sessionId/state/at`, target: 'session' },
+  { route: `GET ${P}/:sessionId/state/changes`, target: 'session' },
   { route: `PATCH ${P}/:sessionId/state`, target: 'session', body: { stateDelta: { a: 1 } } },
   { route: 'GET /apps/:appName/users/:userId/state', target: 'other' },
   { route: 'PATCH /apps/:appName/users/:userId/state', target: 'other', body: { stateDelta: { a: 1 } } },
@@ -58,13 +60,13 @@ describe('access to the routes of sessions', () => {
     await app.close();
   });
 
-  it('is tested for every route that there is', () => {
+  it('is tested for every route', () => {
     expect(routes.map(({ route }) => route).toSorted()).toEqual(app.routes().toSorted());
   });
 
   const sessionRoutes = routes.filter(({ target }) => target === 'session');
-  it.each(sessionRoutes.flatMap((each) => STRANGERS.map((who) => ({ ...each, who }))))(
-    '$route tells $who of a session what it tells of one that is not there',
+  it.each(sessionRoutes.flatMap((each) => OTHER_CALLERS.map((who) => ({ ...each, who }))))(
+    '$route responds to $who as if the session were missing',
     async ({ route, body, who }) => {
       const foreign = await ask(route, SESSION, who, body);
       const missing = await ask(route, MISSING, 'the admin', body);
@@ -75,7 +77,7 @@ describe('access to the routes of sessions', () => {
     },
   );
 
-  it.each(routes)('$route asks who has no name to sign in, whatever there is', async ({ route, body }) => {
+  it.each(routes)('$route returns 401 to anonymous callers, also for missing sessions', async ({ route, body }) => {
     for (const ids of [SESSION, MISSING]) {
       const answer = await ask(route, ids, 'anonymous', body);
       expect(answer.status).toBe(401);
@@ -86,8 +88,8 @@ describe('access to the routes of sessions', () => {
   });
 
   const otherRoutes = routes.filter(({ target }) => target !== 'session');
-  it.each(otherRoutes.flatMap((each) => everybody.map((who) => ({ ...each, who }))))(
-    '$route is answered to $who as the access says',
+  it.each(otherRoutes.flatMap((each) => ALL_CALLERS.map((who) => ({ ...each, who }))))(
+    '$route allows or refuses $who by the access rule',
     async ({ route, target, body, who }) => {
       const isAllowed =
         who === 'the admin' ||
@@ -123,14 +125,14 @@ describe('access to the routes of sessions', () => {
         actions: { stateDelta: shared, appName: 'own', request: { headers: { 'x-user': 'admin' } } },
       },
     },
-  ])('$route with $body is no way around the access to app: state', async ({ route, ids = SESSION, body }) => {
+  ])('$route with $body does not bypass the access to app: state', async ({ route, ids = SESSION, body }) => {
     await app.sessions.updateAppState({ appName: 'shop', stateDelta: { open: true } });
     expect((await ask(route, ids, 'the owner', body)).status).toBe(403);
     expect(await app.sessions.getAppState({ appName: 'shop' })).toEqual({ open: true });
     expect((await ask(route, ids, 'the admin', body)).status).toBeLessThan(300);
   });
 
-  it('asks for the user: state that a session writes', async () => {
+  it('checks access to the user: state that a session writes', async () => {
     const asked = jest.spyOn(OwnSessions.prototype, 'allows');
     try {
       await ask(`PATCH ${P}/:sessionId/state`, SESSION, 'the owner', { stateDelta: { 'user:theme': 'dark' } });
@@ -145,7 +147,7 @@ describe('access to the routes of sessions', () => {
     { route: `GET ${P}/:sessionId/summary`, need: 'read session' },
     { route: `POST ${P}/:sessionId/summary`, need: 'write session' },
     { route: `GET ${P}/:sessionId/summaries`, need: 'read session' },
-  ])('$route asks for $need', async ({ route, need }) => {
+  ])('$route requires $need', async ({ route, need }) => {
     const asked = jest.spyOn(OwnSessions.prototype, 'allows');
     try {
       await ask(route, SESSION, 'the owner');
@@ -155,7 +157,7 @@ describe('access to the routes of sessions', () => {
     }
   });
 
-  it('asks whether a fork may be made', async () => {
+  it('checks whether a fork may be created', async () => {
     const asked = jest.spyOn(OwnSessions.prototype, 'allows');
     try {
       await ask(`POST ${P}/:sessionId/fork`, SESSION, 'the owner', { newSessionId: 'copy' });
@@ -166,7 +168,7 @@ describe('access to the routes of sessions', () => {
     }
   });
 
-  /** Gives the session something to say, a summary of it, and more to say. */
+  /** Appends an event, a summary and another event. */
   async function summarise(): Promise<void> {
     const session = { appName: 'shop', userId: 'ann', id: 's' };
     const event = { author: 'user', content: { role: 'user', parts: [{ text: 'Where is my order?' }] } };
@@ -175,12 +177,12 @@ describe('access to the routes of sessions', () => {
     await app.sessions.appendEvent({ session, event });
   }
 
-  /** Asks for a route, with the ids of a path in it. */
+  /** Requests a route, with the ids of a path in it. */
   function ask(route: string, ids: string, who: Who, body?: unknown): Promise<Answer> {
     const [method = '', pattern = ''] = route.split(' ');
     const [, , appName = '', , userId = '', , sessionId = ''] = ids.split('/');
     const path = pattern.replace(':appName', appName).replace(':userId', userId).replace(':sessionId', sessionId);
     const headers = pattern.endsWith('/turn') ? { ...HEADERS[who], 'turn-token': TURN_TOKEN } : HEADERS[who];
-    return app.request(method, path, body, headers);
+    return app.request(method, pattern.endsWith('/at') ? `${path}?seq=0` : path, body, headers);
   }
 });

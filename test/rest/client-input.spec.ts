@@ -2,7 +2,7 @@ import { InvalidInputError, SessionsClient } from '../../src/client/index.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's' };
 
-describe('the client, before it sends anything,', () => {
+describe('input checks of the client', () => {
   const sent: unknown[] = [];
   const client = new SessionsClient({
     url: 'http://localhost',
@@ -16,7 +16,7 @@ describe('the client, before it sends anything,', () => {
     expect(sent).toEqual([]);
   });
 
-  it.each(['', '..', '.', ' ', 'a\nb'])('refuses %j as an id: it would lead to another path', async (userId) => {
+  it.each(['', '..', '.', ' ', 'a\nb'])('refuse %j as an id, since it would select another path', async (userId) => {
     await expect(client.getState({ ...KEY, userId })).rejects.toBeInstanceOf(InvalidInputError);
     await expect(client.watch({ ...KEY, userId }).next()).rejects.toMatchObject({ path: 'userId' });
   });
@@ -27,7 +27,7 @@ describe('the client, before it sends anything,', () => {
     ['a Map', new Map()],
     ['undefined in a list', [undefined]],
     ['a lone surrogate', '\ud800'],
-  ])('refuses %s, which JSON would change on the way', async (_name, value) => {
+  ])('refuse %s, which JSON would change', async (_name, value) => {
     const append = client.appendEvent({ ...KEY, event: { author: 'user', actions: { stateDelta: { k: value } } } });
     await expect(append).rejects.toMatchObject({ code: 'INVALID_INPUT' });
     await expect(client.createSession({ ...KEY, state: { k: value } })).rejects.toMatchObject({
@@ -36,20 +36,20 @@ describe('the client, before it sends anything,', () => {
     await expect(client.updateAppState({ ...KEY, stateDelta: { k: value } })).rejects.toBeInstanceOf(InvalidInputError);
   });
 
-  it('refuses an address that fetch would not find', () => {
+  it('refuse an invalid URL', () => {
     expect(() => new SessionsClient({ url: 'localhost:3000' })).toThrow(InvalidInputError);
     for (const url of ['http://localhost:3000', 'https://a.example/api', '/api']) {
       expect(new SessionsClient({ url })).toBeInstanceOf(SessionsClient);
     }
   });
 
-  it('hands partial events back', async () => {
+  it('return partial events', async () => {
     const event = { author: 'agent', partial: true } as const;
     expect(await client.appendEvent({ ...KEY, event })).toBe(event);
   });
 });
 
-describe('the client, where Node is not,', () => {
+describe('the client without Node', () => {
   const ofNode = ['Buffer', 'process', 'setImmediate'] as const;
   const hidden = ofNode.map((name) => [name, globalThis[name]] as const);
 
@@ -61,7 +61,7 @@ describe('the client, where Node is not,', () => {
     for (const [name, value] of hidden) Object.assign(globalThis, { [name]: value });
   });
 
-  it('does what it does anywhere else', async () => {
+  it('works with browser APIs only', async () => {
     const asked: unknown[] = [];
     const client = new SessionsClient({
       url: '/api',

@@ -7,7 +7,7 @@ const OWNER = { appName: 'shop', userId: 'ann/1' };
 const KEY = { ...OWNER, sessionId: 's 1' };
 const HELLO = { author: 'user', content: { role: 'user', parts: [{ text: 'Hello' }] } };
 
-describe.each(frameworks)('the client of the routes on %s', (framework) => {
+describe.each(frameworks)('SessionsClient on %s', (framework) => {
   let app: RestApp;
   let client: SessionsClient;
 
@@ -20,12 +20,14 @@ describe.each(frameworks)('the client of the routes on %s', (framework) => {
     await app.close();
   });
 
-  it('does what the service does', async () => {
+  it('has the results of the service', async () => {
     const created = await client.createSession({ ...KEY, state: { step: 1 } });
     expect(created).toMatchObject({ id: 's 1', userId: 'ann/1', version: 0, state: { step: 1 } });
     const stored = await client.appendEvent({ ...KEY, event: HELLO, expectedVersion: 0 });
     expect(stored).toMatchObject({ seq: 1, author: 'user' });
-    await client.updateState({ ...KEY, stateDelta: { step: 2, 'user:theme': 'dark' } });
+    const changes = { stateDelta: { step: 2, 'user:theme': 'dark' } };
+    await expect(client.updateState({ ...KEY, ...changes, expectedVersion: 0 })).rejects.toMatchObject({ status: 412 });
+    await client.updateState({ ...KEY, ...changes, expectedVersion: stored.seq });
     expect(await client.getState(KEY)).toEqual({ step: 2, 'user:theme': 'dark' });
     expect((await client.getSession({ ...KEY, numRecentEvents: 1 }))?.events.map(({ seq }) => seq)).toEqual([2]);
     expect((await client.listEvents({ ...KEY, order: 'desc', limit: 1 })).events[0]?.seq).toBe(2);
@@ -46,7 +48,7 @@ describe.each(frameworks)('the client of the routes on %s', (framework) => {
     expect(await client.getSession(KEY)).toBeUndefined();
   });
 
-  it('changes what users and apps share, and creates a session once for all who want it', async () => {
+  it('changes shared state, and creates a session once for concurrent callers', async () => {
     await client.updateUserState({ ...OWNER, stateDelta: { theme: 'dark', old: 1 } });
     expect(await client.updateUserState({ ...OWNER, stateRemovals: ['old'] })).toEqual({ theme: 'dark' });
     await client.updateAppState({ ...OWNER, stateDelta: { tax: 19 } });
@@ -58,14 +60,14 @@ describe.each(frameworks)('the client of the routes on %s', (framework) => {
     for (const session of wanted) expect(session).toEqual(wanted[0]);
   });
 
-  it('tells whether an event had been stored before, and knows a repeated Event by what was said', async () => {
+  it('reports whether an event was stored before, and recognises a repeated Event by its content', async () => {
     await client.createSession(KEY);
     const [first, second] = [new Event({ id: 'order-7', ...HELLO }), new Event({ id: 'order-7', ...HELLO })];
     expect(await client.append({ ...KEY, event: first })).toMatchObject({ duplicate: false, event: { seq: 1 } });
     expect(await client.append({ ...KEY, event: second })).toMatchObject({ duplicate: true, event: { seq: 1 } });
   });
 
-  it('tells what is wrong by its code', async () => {
+  it('throws errors with a code', async () => {
     await client.createSession(KEY);
     await client.appendEvent({ ...KEY, event: HELLO });
     const stale = client.appendEvent({ ...KEY, event: HELLO, expectedVersion: 0 });
@@ -74,7 +76,7 @@ describe.each(frameworks)('the client of the routes on %s', (framework) => {
     await expect(client.createSession(KEY)).rejects.toMatchObject({ status: 409, code: 'SESSION_EXISTS' });
   });
 
-  it('sends what belongs to the caller with every request', async () => {
+  it('sends the headers of the caller with every request', async () => {
     let asked = 0;
     const headers = (): Record<string, string> => ({ authorization: `Bearer ${(asked += 1)}` });
     const seen: unknown[] = [];
@@ -88,12 +90,12 @@ describe.each(frameworks)('the client of the routes on %s', (framework) => {
     expect(seen).toEqual(['Bearer 1', 'Bearer 2']);
   });
 
-  it('stores each of 50 events once though every answer to the first try is lost', async () => {
+  it('stores each of 50 events once if every first response is lost', async () => {
     const proxy = await TcpProxy.start({ host: '127.0.0.1', port: Number(new URL(app.url).port) });
     const distant = new SessionsClient({ url: `http://127.0.0.1:${proxy.port}` });
     await client.createSession(KEY);
     for (let number = 1; number <= 50; number++) {
-      proxy.mode = 'lose the next answer';
+      proxy.mode = 'lose the next response';
       expect(await distant.appendEvent({ ...KEY, event: HELLO })).toMatchObject({ seq: number });
     }
     const { events, lastSeq } = await client.listEvents(KEY);
@@ -101,7 +103,7 @@ describe.each(frameworks)('the client of the routes on %s', (framework) => {
     await proxy.stop();
   });
 
-  it('watches over connections that break 50 times, without loss or repetition', async () => {
+  it('watches across 50 broken connections without loss or repetition', async () => {
     const proxy = await TcpProxy.start({ host: '127.0.0.1', port: Number(new URL(app.url).port) });
     const distant = new SessionsClient({ url: `http://127.0.0.1:${proxy.port}` });
     await client.createSession(KEY);
@@ -119,7 +121,7 @@ describe.each(frameworks)('the client of the routes on %s', (framework) => {
     await proxy.stop();
   });
 
-  it('stops watching when the session is deleted, and when it is told to', async () => {
+  it('stops watching when the session is deleted or the caller stops', async () => {
     await client.createSession(KEY);
     await client.appendEvent({ ...KEY, event: HELLO });
     const stop = new AbortController();

@@ -6,7 +6,7 @@ import { RestApp, frameworks } from './rest-app.js';
 
 const SESSION = '/apps/shop/users/ann/sessions/s';
 
-/** What a form or a `fetch` without leave can make a browser send to another site, and what says nothing. */
+/** Content types that browsers send cross-site without a preflight, and none. */
 const simple: readonly { readonly type?: string; readonly body?: string }[] = [
   {},
   { body: '{}' },
@@ -27,7 +27,7 @@ async function send(url: string, method: string, { type, body }: (typeof simple)
   return { status: response.statusCode, body: await text(response) };
 }
 
-describe.each(frameworks)('what writes over REST on %s', (framework) => {
+describe.each(frameworks)('the content type of writes over REST on %s', (framework) => {
   let app: RestApp;
   beforeAll(async () => {
     app = await RestApp.start(framework, { summarizer: {} });
@@ -47,7 +47,7 @@ describe.each(frameworks)('what writes over REST on %s', (framework) => {
     'PATCH /apps/shop/state',
   ];
   it.each(routes.flatMap((route) => simple.map((sent) => ({ route, sent }))))(
-    'has to be JSON: $route with $sent',
+    'must be JSON: $route with $sent',
     async ({ route, sent }) => {
       const [method = '', path = ''] = route.split(' ');
       const { status, body } = await send(app.url + path, method, sent);
@@ -59,7 +59,7 @@ describe.each(frameworks)('what writes over REST on %s', (framework) => {
   );
 });
 
-describe('what is asked over GraphQL', () => {
+describe('the content type of GraphQL requests', () => {
   let app: GraphqlApp;
   beforeAll(async () => {
     app = await GraphqlApp.start();
@@ -69,7 +69,7 @@ describe('what is asked over GraphQL', () => {
   const query = 'mutation { createSession(appName: "shop", userId: "ann") { id } }';
   const bodies = [JSON.stringify({ query }), `query=${encodeURIComponent(query)}`, query];
   it.each(bodies.flatMap((body) => simple.map(({ type }) => ({ type, body }))))(
-    'has to be JSON: $type $body',
+    'must be JSON: $type $body',
     async (sent) => {
       const { status } = await send(`${app.url}/graphql`, 'POST', sent);
       expect([400, 415]).toContain(status);
@@ -77,7 +77,7 @@ describe('what is asked over GraphQL', () => {
     },
   );
 
-  it('is no mutation over GET, nor a query without a header that other sites cannot send', async () => {
+  it('cannot be replaced by a GET: mutations are refused, and queries need a header that other sites cannot send', async () => {
     const ask = (asked: string): string => `${app.url}/graphql?query=${encodeURIComponent(asked)}`;
     expect((await send(ask(query), 'GET', {})).status).toBe(400);
     expect((await send(ask('{ __typename }'), 'GET', {})).status).toBe(400);

@@ -3,21 +3,21 @@ import { type ApiDocument, Described } from './openapi/described.js';
 import { OPERATION_CALLS } from './openapi/operation-calls.js';
 import { RestApp } from './rest-app.js';
 
-describe('the document of an app', () => {
+describe('the OpenAPI document of an app', () => {
   let described: Described;
 
   beforeAll(async () => {
     described = new Described(await documentOf({ summarizer: {} }));
   });
 
-  it('names every operation once, and groups it', () => {
+  it('has a unique id and a tag for every operation', () => {
     const ids = described.operations.map(({ operation }) => operation.operationId);
     expect(new Set(ids).size).toBe(ids.length);
     expect(Object.keys(OPERATION_CALLS).toSorted()).toEqual(ids.toSorted());
     expect(described.document.tags.map(({ name }) => name)).toEqual(['sessions', 'events', 'state', 'summaries']);
   });
 
-  it('names the parameters of paths first, each with a value to try', () => {
+  it('lists path parameters first, each with an example', () => {
     for (const { route, operation } of described.operations) {
       const names = [...route.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
       const parameters = operation.parameters ?? [];
@@ -31,16 +31,17 @@ describe('the document of an app', () => {
           }),
         ),
       );
-      // What is filled in for people must not make the call fail, as a condition would.
+      // Examples are filled in by the page and must not make the call fail, as a condition would.
       for (const other of parameters.slice(names.length)) {
-        const required = other.name === 'Turn-Token' && /^(renew|end)Turn$/.test(operation.operationId);
+        const required =
+          (other.name === 'Turn-Token' && /^(renew|end)Turn$/.test(operation.operationId)) || other.name === 'seq';
         expect(other).toMatchObject({ in: expect.stringMatching(/^(query|header)$/), required });
         expect(JSON.stringify(other)).not.toContain('example');
       }
     }
   });
 
-  it('has no reference that leads nowhere, and only schemas that something refers to', () => {
+  it('has no broken reference and no unused schema', () => {
     const text = JSON.stringify(described.document);
     expect(text).not.toMatch(/"\$ref":"#\/components\/(?!schemas\/)/);
     for (const [, $ref = ''] of text.matchAll(/"\$ref":"([^"]+)"/g)) described.resolved({ $ref });
@@ -49,7 +50,7 @@ describe('the document of an app', () => {
     }
   });
 
-  it('has examples of all that is sent and answered, and they are as described', () => {
+  it('has a valid example of every request and response', () => {
     const bodies = described.operations.flatMap(({ operation: { requestBody, responses } }) => [
       requestBody,
       ...Object.values(responses),
@@ -61,19 +62,19 @@ describe('the document of an app', () => {
     }
   });
 
-  it('says of objects whether they have other fields than those that it names', () => {
+  it('says for each object whether it may have other fields', () => {
     const schemas = Object.entries(described.document.components.schemas);
     for (const [name, schema] of schemas.filter(([, { properties }]) => properties)) {
       expect([name, schema]).toEqual([name, expect.objectContaining({ additionalProperties: expect.any(Boolean) })]);
     }
   });
 
-  it('follows the routes to wherever they are mounted', async () => {
+  it('has the prefix of the routes', async () => {
     const { paths } = await documentOf({ path: 'api/v1', summarizer: {} });
     expect(Object.keys(paths)).toEqual(Object.keys(described.document.paths).map((path) => `/api/v1${path}`));
   });
 
-  it('says nothing of summaries where their routes are not mounted', async () => {
+  it('has no summaries if their routes are not mounted', async () => {
     const document = await documentOf({});
     expect(Object.keys(document.paths)).toEqual(
       Object.keys(described.document.paths).filter((path) => !path.includes('/summar')),

@@ -30,7 +30,7 @@ describe.each(frameworks)('the live stream on %s', (framework) => {
     return { response, events: sentBy(response), close: () => gone.abort() };
   }
 
-  it('sends what comes from now on, by number', async () => {
+  it('sends new events, with their numbers as ids', async () => {
     await append(2);
     const { response, events, close } = await openStream();
     expect(response.headers.get('content-type')).toContain('text/event-stream');
@@ -40,12 +40,12 @@ describe.each(frameworks)('the live stream on %s', (framework) => {
     close();
   });
 
-  it('goes on where it was, however often it is cut, without loss or repetition', async () => {
+  it('resumes after each disconnect without loss or repetition', async () => {
     const appending = append(200);
     const seen: number[] = [];
     while (seen.length < 200) {
       const { events, close } = await openStream({ 'last-event-id': String(seen.at(-1) ?? 0) });
-      // Four at a time, so that it is cut 50 times.
+      // Four at a time, so that it is disconnected 50 times.
       for (let number = 0; number < 4; number++) {
         const next = await events.next();
         if (next.done) break;
@@ -57,14 +57,14 @@ describe.each(frameworks)('the live stream on %s', (framework) => {
     expect(seen).toEqual(Array.from({ length: 200 }, (_, index) => index + 1));
   });
 
-  it('says why it ends when the session is deleted', async () => {
+  it('sends a problem when the session is deleted', async () => {
     const { events } = await openStream({}, '?afterSeq=0');
     await app.request('DELETE', SESSION);
     expect((await events.next()).value).toMatchObject({ event: 'problem', data: { code: 'SESSION_NOT_FOUND' } });
     expect((await events.next()).done).toBe(true);
   });
 
-  it('answers a HEAD at once, and nothing of it goes on', async () => {
+  it('completes a HEAD request immediately, without a watch', async () => {
     const watch = jest.spyOn(app.sessions, 'watch');
     const { hostname, port } = new URL(app.url);
     const socket = connect(Number(port), hostname);
@@ -74,7 +74,7 @@ describe.each(frameworks)('the live stream on %s', (framework) => {
     expect(watch).not.toHaveBeenCalled();
   });
 
-  it('lets the app close while somebody listens', async () => {
+  it('does not keep the app from closing', async () => {
     const { events } = await openStream();
     const next = events.next();
     await app.close();

@@ -9,7 +9,7 @@ import { type Answer, RestApp, frameworks } from './rest-app.js';
 
 const SESSIONS = '/apps/shop/users/ann/sessions';
 
-/** As strict and as eager as a pipe can be. */
+/** A global pipe with the strictest options that also transforms. */
 const PIPE = new ValidationPipe({
   whitelist: true,
   forbidNonWhitelisted: true,
@@ -17,7 +17,7 @@ const PIPE = new ValidationPipe({
   validateCustomDecorators: true,
 });
 
-describe.each(frameworks)('in an app with pipes of its own, on %s, the routes', (framework) => {
+describe.each(frameworks)('the routes in an app with global pipes on %s', (framework) => {
   let app: RestApp;
 
   beforeAll(async () => {
@@ -29,7 +29,7 @@ describe.each(frameworks)('in an app with pipes of its own, on %s, the routes', 
     await app.close();
   });
 
-  it('take bodies as they are', async () => {
+  it('receive bodies unchanged', async () => {
     const change = '{"stateDelta":{"__proto__":{"a":1},"constructor":2}}';
     const changed = await app.request('PATCH', `${SESSIONS}/s/state`, change);
     expect(changed.status).toBe(200);
@@ -39,7 +39,7 @@ describe.each(frameworks)('in an app with pipes of its own, on %s, the routes', 
     expect((await app.request('POST', `${SESSIONS}/s/summary`, { force: true })).status).toBe(204);
   });
 
-  it('do not say what the app is made of', async () => {
+  it('do not reveal the framework', async () => {
     const answers = [
       await app.request('GET', `${SESSIONS}/s`),
       await app.request('GET', `${SESSIONS}/none`),
@@ -52,7 +52,7 @@ describe.each(frameworks)('in an app with pipes of its own, on %s, the routes', 
     ]);
   });
 
-  it('say themselves what is wrong with a query', async () => {
+  it('report invalid queries by their own errors', async () => {
     const detail = 'nope: is not known here; known are';
     for (const path of ['', '/s', '/s/events', '/s/summaries']) {
       const { body } = await app.request('GET', `${SESSIONS}${path}?nope=1`);
@@ -61,14 +61,14 @@ describe.each(frameworks)('in an app with pipes of its own, on %s, the routes', 
   });
 });
 
-describe('controllers, as they are built,', () => {
+describe('compiled controllers', () => {
   it.each([
     'sessions/rest/sessions',
     'sessions/rest/events',
     'sessions/rest/event-stream',
     'sessions/rest/state',
     'summarizer/rest/summaries',
-  ])('leave no class that a pipe could make of what they are given: %s', (name) => {
+  ])('have no parameter class that a global pipe could instantiate: %s', (name) => {
     const built = readFileSync(`dist/${name}.controller.js`, 'utf8');
     const kinds = [...built.matchAll(/"design:type", Function\),\s+__metadata\("design:paramtypes", \[(.*?)\]/gs)];
     expect(kinds.length).toBeGreaterThan(0);
@@ -76,7 +76,7 @@ describe('controllers, as they are built,', () => {
   });
 });
 
-describe.each(frameworks)('in front of any app on %s, the routes', (framework) => {
+describe.each(frameworks)('the routes in any app on %s', (framework) => {
   let app: RestApp;
 
   beforeAll(async () => {
@@ -91,13 +91,13 @@ describe.each(frameworks)('in front of any app on %s, the routes', (framework) =
   const append = (headers: Record<string, string>): Promise<Answer> =>
     app.request('POST', `${SESSIONS}/s/events`, { author: 'user' }, headers);
 
-  it('take a slash at the end of a path for nothing', async () => {
+  it('ignore a trailing slash', async () => {
     expect((await app.request('GET', `${SESSIONS}/s/`)).body.id).toBe('s');
     const { headers } = await app.request('POST', `${SESSIONS}/`, { sessionId: 'slashed' });
     expect(headers.get('location')).toBe(`${SESSIONS}/slashed`);
   });
 
-  it('read bodies in UTF-8 alone', async () => {
+  it('accept bodies in UTF-8 only', async () => {
     for (const charset of ['iso-8859-1', '"windows-1252"']) {
       const type = `application/json; charset=${charset}`;
       const refused = await app.request('POST', SESSIONS, {}, { 'content-type': type });
@@ -107,7 +107,7 @@ describe.each(frameworks)('in front of any app on %s, the routes', (framework) =
     expect((await app.request('POST', SESSIONS, {}, { 'content-type': type })).status).toBe(201);
   });
 
-  it('refuse an Idempotency-Key under which nothing could be found again', async () => {
+  it('refuse an invalid Idempotency-Key', async () => {
     const before = (await app.request('GET', `${SESSIONS}/s`)).headers.get('etag');
     for (const key of ['', 'caf\u00e9']) {
       expect(await append({ 'idempotency-key': key })).toMatchObject({
@@ -118,7 +118,7 @@ describe.each(frameworks)('in front of any app on %s, the routes', (framework) =
     expect((await app.request('GET', `${SESSIONS}/s`)).headers.get('etag')).toBe(before);
   });
 
-  it('name the header that leads beyond the end of a log', async () => {
+  it('name the header whose value is beyond the end of a log', async () => {
     const stream = `${SESSIONS}/s/events/stream`;
     const resumed = await app.request('GET', stream, undefined, { 'last-event-id': '99' });
     expect(resumed).toMatchObject({ status: 400, body: { path: 'Last-Event-ID' } });
@@ -128,25 +128,25 @@ describe.each(frameworks)('in front of any app on %s, the routes', (framework) =
     });
   });
 
-  it('keep streams from being compressed on the way, which would hold events back', async () => {
+  it('forbid compression of streams, which would delay events', async () => {
     const { headers } = await app.request('HEAD', `${SESSIONS}/s/events/stream`);
     expect(headers.get('cache-control')).toBe('no-store, no-transform');
   });
 
-  it('take no blame off a store that holds what is no JSON', async () => {
+  it('return 500 if a store holds invalid JSON', async () => {
     const reading = jest.spyOn(app.sessions, 'getSession').mockRejectedValueOnce(new SyntaxError('Unexpected token'));
     expect(await app.request('GET', `${SESSIONS}/s`)).toMatchObject({ status: 500, body: { code: 'INTERNAL' } });
     reading.mockRestore();
   });
 
-  it('leave what an app refuses to it, whatever it says', async () => {
-    expect(await app.request('GET', '/apps/shop/users/strangers/sessions')).toMatchObject({
+  it('pass on refusals by the app unchanged', async () => {
+    expect(await app.request('GET', '/apps/shop/users/refused/sessions')).toMatchObject({
       status: 401,
       body: { code: 'UNAUTHENTICATED', detail: 'The JSON Web Token has expired.' },
     });
   });
 
-  it('give a problem the title that HTTP gives its status', async () => {
+  it('use the reason phrase of the status as title', async () => {
     expect((await app.request('GET', '/apps/shop/users/people/sessions')).body).toMatchObject({
       status: 422,
       title: 'Unprocessable Entity',
@@ -155,12 +155,12 @@ describe.each(frameworks)('in front of any app on %s, the routes', (framework) =
   });
 });
 
-/** As an app may do in front of the routes. */
+/** A middleware of the app before the routes. */
 function refusePeople(app: INestApplication): void {
   app.useGlobalGuards({
     canActivate(context) {
       const { url } = context.switchToHttp().getRequest<{ url: string }>();
-      if (url.includes('/strangers/')) throw new UnauthorizedException('The JSON Web Token has expired.');
+      if (url.includes('/refused/')) throw new UnauthorizedException('The JSON Web Token has expired.');
       if (url.includes('/people/')) throw new UnprocessableEntityException('People are not served.');
       return true;
     },

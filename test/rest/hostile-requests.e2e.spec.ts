@@ -89,7 +89,7 @@ describe.each(frameworks)('hostile requests on %s', (framework) => {
   });
 
   it.each(requests)(
-    '$title is answered with $status',
+    '$title gets $status',
     async ({ method = 'POST', path = `${SESSION}/events`, body, headers, status }) => {
       const answer = await app.request(method, path, body, body === undefined ? headers : { ...JSON_TYPE, ...headers });
       expect(answer.status).toBe(status);
@@ -119,7 +119,7 @@ describe.each(frameworks)('hostile requests on %s', (framework) => {
     expect(JSON.parse(body)).toMatchObject({ status, code: expect.any(String), detail: expect.any(String) });
   });
 
-  it('leave nothing behind, and the app at work', async () => {
+  it('store nothing and do not disturb the app', async () => {
     expect(await app.request('GET', SESSION)).toMatchObject({ status: 200, body: { version: 0, state: {} } });
     const { sessions } = await app.sessions.listSessions({ appName: 'shop' });
     expect(sessions.map(({ id }) => id)).toEqual(['s']);

@@ -8,7 +8,7 @@ import { RestApp, frameworks } from './rest-app.js';
 
 describeOperations();
 
-/** A connection that was kept is used however long the test was interrupted. */
+/** Reuses kept connections, even if the test was interrupted for long. */
 function keepConnections(app: INestApplication): void {
   (app.getHttpServer() as Server).keepAliveTimeout = 0;
 }
@@ -32,7 +32,7 @@ for (const framework of frameworks) {
       };
     },
     expected({ code, status, message, details }, request) {
-      // With a version to keep, the request has a condition.
+      // With an expected version, the request has a condition.
       const isOnCondition = code === 'STALE_SESSION' && 'expectedVersion' in request;
       return {
         name: 'ProblemError',

@@ -9,12 +9,12 @@ import { type Answer, RestApp, frameworks } from './rest-app.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's' };
 
-/** Denies what a header names, be it as a guard of the app would. */
+/** Denies what a header names, also as a guard of the app. */
 @Injectable()
 class DenyingAccess extends OpenAccess {
   override allows({ target, request }: AccessRequest): boolean {
     const denied = (request as { headers: Record<string, string | undefined> }).headers['x-deny'];
-    if (denied === 'strangers') throw new UnauthorizedException('Sign in first.');
+    if (denied === 'anonymous') throw new UnauthorizedException('Sign in first.');
     if (denied === 'haste') throw new HttpException('There were too many requests.', 429);
     return denied !== target;
   }
@@ -39,7 +39,7 @@ async function fetchText(url: string): Promise<string> {
 
 const operations = Object.keys(OPERATION_CALLS);
 
-describe.each(frameworks)('the document of the routes on %s', (framework) => {
+describe.each(frameworks)('the OpenAPI document on %s', (framework) => {
   let app: RestApp;
   let described: Described;
 
@@ -82,7 +82,7 @@ describe.each(frameworks)('the document of the routes on %s', (framework) => {
     }
   });
 
-  it('has every route that there is, and no other', () => {
+  it('has exactly the existing routes', () => {
     const ids = described.operations.map(({ operation }) => operation.operationId);
     expect(ids.toSorted()).toEqual(operations.toSorted());
     if (framework === 'Fastify') return;
@@ -91,17 +91,17 @@ describe.each(frameworks)('the document of the routes on %s', (framework) => {
     expect(documented.toSorted()).toEqual(routes.map((route) => route.replace(/:(\w+)/g, '{$1}')).toSorted());
   });
 
-  it.each(operations)('says of %s what it answers, whatever is asked', async (id) => {
+  it.each(operations)('describes all responses of %s', async (id) => {
     const each = described.operation(id);
     const { method, calls } = OPERATION_CALLS[id] ?? { calls: [] };
     expect(method).toBeDefined();
     const [good = { status: 0 }] = calls;
     const wrong: OperationCall[] = [
       { ...good, status: 400, ids: { appName: '%20', userId: '%20' } },
-      { ...good, status: 401, headers: { 'x-deny': 'strangers' }, query: '' },
+      { ...good, status: 401, headers: { 'x-deny': 'anonymous' }, query: '' },
       { ...good, status: 429, headers: { 'x-deny': 'haste' }, query: '' },
-      { ...good, status: 500, failure: 'bug', query: '' },
-      { ...good, status: 503, failure: 'store', query: '' },
+      { ...good, status: 500, failure: 'bug' },
+      { ...good, status: 503, failure: 'store' },
     ];
     const problems: string[] = [];
     const seen = new Set<string>(each.operation.operationId === 'streamEvents' ? ['200'] : []);
@@ -122,7 +122,7 @@ describe.each(frameworks)('the document of the routes on %s', (framework) => {
     expect([...seen].toSorted()).toEqual(Object.keys(each.operation.responses).toSorted());
   });
 
-  it('says of events what they are, also with fields that are null, as ADK for Python sends them', async () => {
+  it('describes events, also with null fields, as ADK for Python sends them', async () => {
     const nothing = { author: 'agent', branch: null, partial: null, longRunningToolIds: null, usageMetadata: null };
     const event = {
       ...nothing,
@@ -149,7 +149,7 @@ describe.each(frameworks)('the document of the routes on %s', (framework) => {
       expect(answer.status).toBe(201);
       expect(described.valueProblems({ $ref: '#/components/schemas/Event' }, answer.body)).toEqual([]);
     }
-    // What the store fills in is never null.
+    // Fields that the store fills in are never null.
     await app.request('POST', path, {
       author: 'agent',
       id: null,
@@ -162,7 +162,7 @@ describe.each(frameworks)('the document of the routes on %s', (framework) => {
     expect(described.valueProblems({ $ref: '#/components/schemas/EventPage' }, page.body)).toEqual([]);
   });
 
-  it('says what the stream sends', async () => {
+  it('describes the events of the stream', async () => {
     const gone = new AbortController();
     const path = `${app.url}/apps/shop/users/ann/sessions/s/events/stream?afterSeq=0`;
     const response = await fetch(path, { signal: gone.signal });
@@ -175,7 +175,7 @@ describe.each(frameworks)('the document of the routes on %s', (framework) => {
     expect(described.valueProblems({ $ref: '#/components/schemas/Event' }, data)).toEqual([]);
   });
 
-  it.each(operations)('knows the names that %s takes, all of them', async (id) => {
+  it.each(operations)('lists all parameters of %s', async (id) => {
     const each = described.operation(id);
     const namesKnownTo = async (call: OperationCall): Promise<string[]> => {
       const { body } = await ask(each, call);
@@ -198,7 +198,7 @@ describe.each(frameworks)('the document of the routes on %s', (framework) => {
     expect((await namesKnownTo({ status: 400, body: { nope: 1 } })).toSorted()).toEqual(fields.toSorted());
   });
 
-  it('has a page whose files are all here', async () => {
+  it('is shown by a page that loads files of this server only', async () => {
     const page = await fetchText(`${app.url}/docs`);
     const files = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, file = '']) => file);
     expect(files).toHaveLength(6);

@@ -11,7 +11,7 @@ interface Page {
   readonly nextCursor?: string;
 }
 
-describe.each(frameworks)('pages that are limited in bytes on %s', (framework) => {
+describe.each(frameworks)('pages with a byte limit on %s', (framework) => {
   let app: RestApp;
 
   beforeEach(async () => {
@@ -31,7 +31,7 @@ describe.each(frameworks)('pages that are limited in bytes on %s', (framework) =
     }
   }
 
-  it('end early, and links lead through all events', async () => {
+  it('end early, and links continue through all events', async () => {
     await fillLog();
     const seqs: number[] = [];
     let path: string | undefined = `${SESSIONS}/s/events?limit=1000`;
@@ -44,7 +44,7 @@ describe.each(frameworks)('pages that are limited in bytes on %s', (framework) =
     expect(seqs).toEqual(Array.from({ length: 12 }, (_, index) => index + 1));
   });
 
-  it('are no views: those hold the newest events that fit, and say so', async () => {
+  it('differ from views, which hold the newest events that fit and report it', async () => {
     await fillLog();
     const { body } = await app.request('GET', `${SESSIONS}/s`);
     expect(body).toMatchObject({ events: [9, 10, 11, 12].map((seq) => ({ seq })), eventsTruncated: true });
@@ -52,7 +52,7 @@ describe.each(frameworks)('pages that are limited in bytes on %s', (framework) =
     expect(short).not.toHaveProperty('eventsTruncated');
   });
 
-  it('cannot make a text that is too long for the server an error of the server', async () => {
+  it('refuse a response that exceeds the maximum string length with a client error', async () => {
     const tooLong = {
       toJSON() {
         throw new RangeError('Invalid string length');
@@ -80,7 +80,7 @@ describe.each(frameworks)('pages that are limited in bytes on %s', (framework) =
       expect(new Set([...first.sessions, ...second.sessions].map(({ id }) => id)).size).toBe(8);
     });
 
-    it('are whole without the state', async () => {
+    it('are complete without the state', async () => {
       const { sessions, nextCursor } = await list('includeState=false');
       expect(sessions).toHaveLength(12);
       expect(sessions[0]?.state).toEqual({});

@@ -12,10 +12,10 @@ const KEY = { appName: 'shop', userId: 'ann', sessionId: 's' };
 const SESSION = { appName: 'shop', userId: 'ann', id: 's' };
 const STREAM = '/apps/shop/users/ann/sessions/s/events/stream?afterSeq=0';
 
-/** A directory whose only user can be taken out of it. */
-class Directory extends SessionAccess {
+/** An access rule that can revoke the access of its only user. */
+class RevocableAccess extends SessionAccess {
   isRevoked = false;
-  /** How often it was asked since the last look. */
+  /** How often the rule was called. */
   asked = 0;
 
   override userOf(): AccessUser {
@@ -39,20 +39,20 @@ const append = (sessions: SessionService, number: number): Promise<LoggedEvent> 
 
 describe.each(frameworks)('a stream on %s', (framework) => {
   let app: RestApp;
-  let directory: Directory;
+  let access: RevocableAccess;
   afterEach(() => app.close());
 
   const start = async (streams: StreamLimits): Promise<void> => {
-    directory = new Directory();
-    app = await RestApp.start(framework, { access: directory, streams });
+    access = new RevocableAccess();
+    app = await RestApp.start(framework, { access, streams });
     await app.sessions.createSession(KEY);
   };
 
-  it('ends when the rule takes it back, like one of a session that is not there', async () => {
+  it('ends when access is revoked, with the error of a missing session', async () => {
     await start({ recheckSeconds: 0.02 });
     const response = await fetch(app.url + STREAM);
     await append(app.sessions, 1);
-    directory.isRevoked = true;
+    access.isRevoked = true;
     const said = await response.text();
     expect(said).toContain('id: 1\n');
     const problem: unknown = JSON.parse(/event: problem\ndata: (.+)\n/.exec(said)?.[1] ?? '');
@@ -63,21 +63,21 @@ describe.each(frameworks)('a stream on %s', (framework) => {
     });
   });
 
-  it('ends with its age and without a problem, and a client goes on where it was', async () => {
+  it('ends at its maximum age without a problem, and the client resumes', async () => {
     await start({ maxAgeSeconds: 0.05 });
     expect(await (await fetch(app.url + STREAM)).text()).not.toContain('problem');
     const stream = new SessionsClient({ url: app.url }).watch({ ...KEY, afterSeq: 0 });
     for (let seq = 1; seq <= 3; seq++) {
-      const asked = directory.asked;
+      const asked = access.asked;
       const next = stream.next();
-      await until(() => directory.asked > asked + 1);
+      await until(() => access.asked > asked + 1);
       await append(app.sessions, seq);
       expect((await next).value).toMatchObject({ seq });
     }
     await stream.return?.();
   });
 
-  it('ends also where nobody reads it', async () => {
+  it('ends also if its reader does not read', async () => {
     await start({ recheckSeconds: 0.02 });
     const big = 'x'.repeat(500_000);
     for (let number = 1; number <= 20; number++) {
@@ -86,9 +86,9 @@ describe.each(frameworks)('a stream on %s', (framework) => {
     }
     const response = await fetch(app.url + STREAM);
     const reader = response.body?.getReader();
-    const asked = directory.asked;
-    await until(() => directory.asked > asked);
-    directory.isRevoked = true;
+    const asked = access.asked;
+    await until(() => access.asked > asked);
+    access.isRevoked = true;
     let said = '';
     const decoder = new TextDecoder();
     for (let chunk = await reader?.read(); chunk?.done === false; chunk = await reader?.read()) {
@@ -98,15 +98,15 @@ describe.each(frameworks)('a stream on %s', (framework) => {
   });
 });
 
-describe('a client whose stream is taken back', () => {
-  it('is told, and does not come again', async () => {
-    const directory = new Directory();
-    const app = await RestApp.start('Express', { access: directory, streams: { recheckSeconds: 0.02 } });
+describe('a client whose access to a stream is revoked', () => {
+  it('gets the error and does not reconnect', async () => {
+    const access = new RevocableAccess();
+    const app = await RestApp.start('Express', { access, streams: { recheckSeconds: 0.02 } });
     await app.sessions.createSession(KEY);
     const stream = new SessionsClient({ url: app.url }).watch({ ...KEY, afterSeq: 0 });
     await append(app.sessions, 1);
     expect((await stream.next()).value).toMatchObject({ seq: 1 });
-    directory.isRevoked = true;
+    access.isRevoked = true;
     await expect(stream.next()).rejects.toThrow(ProblemError);
     await app.close();
   });
@@ -114,12 +114,12 @@ describe('a client whose stream is taken back', () => {
 
 describe('a subscription', () => {
   let app: GraphqlApp;
-  let directory: Directory;
+  let access: RevocableAccess;
   afterEach(() => app.close());
 
   const start = async (streams: StreamLimits): Promise<LiveWatch> => {
-    directory = new Directory();
-    app = await GraphqlApp.start({ access: directory, streams });
+    access = new RevocableAccess();
+    app = await GraphqlApp.start({ access, streams });
     await app.sessions.createSession(KEY);
     const stream = new LiveWatch({ url: app.webSocketUrl, variables: { ...KEY, afterSeq: 0 } });
     await append(app.sessions, 1);
@@ -127,26 +127,26 @@ describe('a subscription', () => {
     return stream;
   };
 
-  it('ends when the rule takes it back, like one of a session that is not there', async () => {
+  it('ends when access is revoked, with the error of a missing session', async () => {
     const stream = await start({ recheckSeconds: 0.02 });
-    directory.isRevoked = true;
+    access.isRevoked = true;
     await expect(stream.next()).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND', status: 404 });
     await stream.return();
   });
 
-  it('ends with its age, and says that a new one goes on', async () => {
+  it('ends at its maximum age with an error that allows a retry', async () => {
     const stream = await start({ maxAgeSeconds: 0.2 });
     await expect(stream.next()).rejects.toMatchObject({ code: 'STREAM_EXPIRED', status: 503 });
     await stream.return();
   });
 
-  it('ends alone: others on its connection go on', async () => {
+  it('ends without other operations of its connection', async () => {
     await (await start({ recheckSeconds: 0.02 })).return();
     const client = createClient({ url: app.webSocketUrl, webSocketImpl: WebSocket, retryAttempts: 0 });
     const query = `subscription { eventAppended(appName: "shop", userId: "ann", sessionId: "s", afterSeq: 0) { seq } }`;
     const events = client.iterate({ query });
     await events.next();
-    directory.isRevoked = true;
+    access.isRevoked = true;
     await expect(events.next()).rejects.toMatchObject([{ extensions: { code: 'SESSION_NOT_FOUND' } }]);
     const { value } = (await client.iterate({ query: '{ __typename }' }).next()) as { value: unknown };
     expect(value).toEqual({ data: { __typename: 'Query' } });
@@ -156,14 +156,20 @@ describe('a subscription', () => {
 
 describe('the limits of streams', () => {
   it.each([
-    { streams: { maxAgeSeconds: -1 }, problem: 'streams.maxAgeSeconds must be a number of seconds from 0 on.' },
-    { streams: { recheckSeconds: '5' }, problem: 'streams.recheckSeconds must be a number of seconds from 0 on.' },
+    {
+      streams: { maxAgeSeconds: -1 },
+      problem: 'streams.maxAgeSeconds is -1; it must be a number of seconds from 0 on.',
+    },
+    {
+      streams: { recheckSeconds: '5' },
+      problem: 'streams.recheckSeconds is "5"; it must be a number of seconds from 0 on.',
+    },
     {
       streams: { maxAge: 5 },
-      problem: 'streams.maxAge is not known; known are maxAgeSeconds, recheckSeconds, stallSeconds, maxBufferedBytes.',
+      problem: 'streams.maxAge is no option; there are maxAgeSeconds, recheckSeconds, stallSeconds, maxBufferedBytes.',
     },
-  ])('are checked: $streams', async ({ streams, problem }) => {
-    const starting = RestApp.start('Express', { access: new Directory(), streams: streams as StreamLimits });
+  ])('are validated: $streams', async ({ streams, problem }) => {
+    const starting = RestApp.start('Express', { access: new RevocableAccess(), streams: streams as StreamLimits });
     await expect(starting).rejects.toMatchObject({ problems: [problem] });
   });
 });

@@ -30,6 +30,8 @@ const refusal = (problem: string, path: string): object => ({
   code: 'INVALID_INPUT',
   path,
 });
+const CHANGE = { seq: 4, eventId: 'e-4', key: 'a', scope: 'session', before: null } as const;
+const CHANGE_PAGE = { changes: [CHANGE], firstSeq: 1, lastSeq: LARGE, nextCursor: 'n' };
 const PAGE = { sessions: [SMALL], limit: 2 };
 const URL_OF_SESSIONS = '/apps/shop/users/ann/sessions';
 
@@ -58,6 +60,22 @@ export const ROUTE_CASES: readonly RouteCase[] = [
     status: 200,
     // A counted page has no cursor, since a cursor cannot be combined with a number.
     received: { sessions: [SMALL_SESSION], limit: 2, page: 3, totalItems: 9, totalPages: 5 },
+  },
+  {
+    title: 'a filter of a list, which the link repeats',
+    route: `GET ${SESSIONS}`,
+    query: '?status=open&tag=vip&tag=n%C3%A9w&label=region:eu&label=a%253Ab:c%2525',
+    calls: call('listSessions', {
+      ...USER,
+      filter: { status: 'open', tags: ['vip', 'néw'], labels: { region: 'eu', 'a:b': 'c%' } },
+      includeState: true,
+    }),
+    replies: { listSessions: { sessions: [], limit: 100, nextCursor: 'n' } },
+    status: 200,
+    received: { sessions: [], limit: 100, nextCursor: 'n' },
+    responseHeaders: {
+      link: `<${URL_OF_SESSIONS}?status=open&tag=vip&tag=n%C3%A9w&label=region%3Aeu&label=a%253Ab%3Ac%2525&cursor=n>; rel="next"`,
+    },
   },
   {
     title: 'a cursor, in the body and as a link',
@@ -381,6 +399,37 @@ export const ROUTE_CASES: readonly RouteCase[] = [
     status: 200,
     received: JSON_VALUES,
     responseHeaders: { etag: `"${LARGE}"` },
+  },
+  {
+    title: 'a moment',
+    route: `GET ${SESSION}/state/at`,
+    query: '?seq=0',
+    calls: call('stateAt', { ...KEY, seq: 0 }),
+    replies: { stateAt: { seq: 0, state: JSON_VALUES, shared: { 'user:a': null } } },
+    status: 200,
+    received: { seq: 0, state: JSON_VALUES, shared: { 'user:a': null } },
+  },
+  {
+    title: 'no moment',
+    route: `GET ${SESSION}/state/at`,
+    calls: [],
+    replies: {},
+    status: 400,
+    received: refusal('is missing', 'seq'),
+  },
+  {
+    title: 'all parameters of a page of changes',
+    route: `GET ${SESSION}/state/changes`,
+    query: '?key=user%3A%C3%A4%2F%26&afterSeq=3&limit=2&cursor=c%2F%2B',
+    calls: call('stateChanges', { ...KEY, key: 'user:ä/&', afterSeq: 3, limit: 2, cursor: 'c/+' }),
+    replies: { stateChanges: CHANGE_PAGE },
+    status: 200,
+    received: CHANGE_PAGE,
+    responseHeaders: {
+      link:
+        `<${URL_OF_SESSIONS}/cart/state/changes?key=user%3A%C3%A4%2F%26&afterSeq=3&limit=2>; rel="first", ` +
+        `<${URL_OF_SESSIONS}/cart/state/changes?key=user%3A%C3%A4%2F%26&afterSeq=3&limit=2&cursor=n>; rel="next"`,
+    },
   },
   {
     title: 'changes and a version',

@@ -7,7 +7,7 @@ import { ROUTE_CASES } from './route-cases.js';
 const STREAM = '/apps/:appName/users/:userId/sessions/:sessionId/events/stream';
 const END = new Error('the end');
 
-describe.each(frameworks)('the routes between HTTP and the service on %s', (framework) => {
+describe.each(frameworks)('the mapping of routes to the service on %s', (framework) => {
   const service = new RecordingService();
   let app: RestApp;
 
@@ -22,13 +22,13 @@ describe.each(frameworks)('the routes between HTTP and the service on %s', (fram
     return app.request(method, pathOf(pattern) + query, body, headers);
   };
 
-  it('are all tested', () => {
+  it('is tested for every route', () => {
     if (framework === 'Fastify') return;
     const tested = new Set([...ROUTE_CASES.map(({ route }) => route), `GET ${STREAM}`]);
     expect([...tested].toSorted()).toEqual(app.routes().toSorted());
   });
 
-  it.each(ROUTE_CASES)('$route passes on: $title', async (each) => {
+  it.each(ROUTE_CASES)('maps $route: $title', async (each) => {
     service.reply(each.replies);
     const { status, headers, body } = await ask(each.route, each.query, each.body, each.headers);
     expect(linesOfCalls(service.calls)).toEqual(linesOfCalls(each.calls));
@@ -38,7 +38,7 @@ describe.each(frameworks)('the routes between HTTP and the service on %s', (fram
     }
   });
 
-  it('tell of every error in a problem', async () => {
+  it('converts every error to a problem', async () => {
     for (const { error, code, status, message: detail, details } of ERROR_SAMPLES) {
       service.reply({ getAppState: error });
       const answer = await ask('GET /apps/:appName/state');
@@ -50,7 +50,7 @@ describe.each(frameworks)('the routes between HTTP and the service on %s', (fram
     }
   });
 
-  it('tell of a failed condition with 412, wherever there can be one', async () => {
+  it('returns 412 for a failed condition on every route that supports one', async () => {
     const stale = ERROR_SAMPLES.find(({ code }) => code === 'STALE_SESSION');
     const conditional = ROUTE_CASES.filter(({ headers }) => headers && 'if-match' in headers);
     for (const { route, body, headers, calls } of conditional) {
@@ -86,7 +86,7 @@ describe.each(frameworks)('the routes between HTTP and the service on %s', (fram
     expect(problem).toMatch(/^event: problem\ndata: {"type":"about:blank"/);
   });
 
-  it('end a stream with any error in a problem', async () => {
+  it('ends a stream with any error as a problem', async () => {
     for (const { error, code, status, message: detail, details } of ERROR_SAMPLES) {
       service.reply({ ...begin, watch: error });
       const { text } = await ask(`GET ${STREAM}`, '?afterSeq=0');
@@ -96,7 +96,7 @@ describe.each(frameworks)('the routes between HTTP and the service on %s', (fram
   });
 });
 
-/** A watch that gives these events and then fails, so that its response ends. */
+/** A watch that delivers these events and then fails, so that the response ends. */
 async function* events(...items: unknown[]): AsyncGenerator {
   yield* items;
   throw END;

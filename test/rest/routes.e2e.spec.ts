@@ -19,7 +19,7 @@ describe.each(frameworks)('the routes of sessions on %s', (framework) => {
   const get = (path: string, headers?: Record<string, string>): Promise<Answer> =>
     app.request('GET', path, undefined, headers);
 
-  it('create a session with an id of its own or a given one, and say where it is', async () => {
+  it('create a session with a generated or a given id, and send its Location', async () => {
     const own = await post(SESSIONS, { state: { step: 1, 'user:theme': 'dark' } });
     expect(own.status).toBe(201);
     expect(own.body).toMatchObject({ appName: 'shop', userId: 'ann', version: 0, events: [] });
@@ -34,7 +34,7 @@ describe.each(frameworks)('the routes of sessions on %s', (framework) => {
     expect(again.headers.get('content-type')).toContain('application/problem+json');
   });
 
-  it('get a session with its view, narrowed as asked for', async () => {
+  it('get a session with its view, narrowed by the query', async () => {
     await post(`${SESSIONS}/s`);
     for (let number = 1; number <= 3; number++) await post(`${SESSIONS}/s/events`, { ...HELLO, id: `e-${number}` });
     const whole = await get(`${SESSIONS}/s`);
@@ -45,7 +45,7 @@ describe.each(frameworks)('the routes of sessions on %s', (framework) => {
     expect(await get(`${SESSIONS}/none`)).toMatchObject({ status: 404, body: { code: 'SESSION_NOT_FOUND' } });
   });
 
-  it('are never answered from memory: shared state changes without the version', async () => {
+  it('never answer 304, since shared state changes without the version', async () => {
     await post(`${SESSIONS}/s`);
     const first = await get(`${SESSIONS}/s`);
     await app.sessions.updateUserState({ appName: 'shop', userId: 'ann', stateDelta: { theme: 'light' } });
@@ -54,7 +54,7 @@ describe.each(frameworks)('the routes of sessions on %s', (framework) => {
     expect(second.headers.get('cache-control')).toBe('no-store');
   });
 
-  it('append an event once, however often it is sent with its key', async () => {
+  it('append an event with an Idempotency-Key once', async () => {
     await post(`${SESSIONS}/s`);
     const key = { 'idempotency-key': 'order-7' };
     const stored = await post(`${SESSIONS}/s/events`, HELLO, key);
@@ -68,7 +68,7 @@ describe.each(frameworks)('the routes of sessions on %s', (framework) => {
     expect(mixed).toMatchObject({ status: 400, body: { path: 'Idempotency-Key' } });
   });
 
-  it('take an event for the same where it is sent as it was answered', async () => {
+  it('recognise an event that is sent as it was returned', async () => {
     await post(`${SESSIONS}/s`);
     const { body } = await post(`${SESSIONS}/s/events`, HELLO);
     expect(await post(`${SESSIONS}/s/events`, body)).toMatchObject({ status: 200, body });
@@ -76,7 +76,7 @@ describe.each(frameworks)('the routes of sessions on %s', (framework) => {
     expect(await post(`${SESSIONS}/s/events`, later)).toMatchObject({ status: 409, body: { code: 'EVENT_CONFLICT' } });
   });
 
-  it('refuse an event without an author, such as one inside another object', async () => {
+  it('refuse an event without an author, such as one wrapped in another object', async () => {
     await post(`${SESSIONS}/s`);
     for (const event of [{}, { event: HELLO }]) {
       const refused = await post(`${SESSIONS}/s/events`, event);
@@ -86,7 +86,7 @@ describe.each(frameworks)('the routes of sessions on %s', (framework) => {
     expect((await get(`${SESSIONS}/s`)).body.version).toBe(0);
   });
 
-  it('append on the condition that nobody was faster', async () => {
+  it('append with If-Match only if no other writer was faster', async () => {
     await post(`${SESSIONS}/s`);
     expect((await post(`${SESSIONS}/s/events`, HELLO, { 'if-match': '"0"' })).status).toBe(201);
     const late = await post(`${SESSIONS}/s/events`, HELLO, { 'if-match': '"0"' });
@@ -95,7 +95,7 @@ describe.each(frameworks)('the routes of sessions on %s', (framework) => {
     expect(await post(`${SESSIONS}/s/events`, HELLO, { 'if-match': 'one' })).toMatchObject({ status: 400 });
   });
 
-  it('hand partial events back and store nothing', async () => {
+  it('return partial events and store nothing', async () => {
     await post(`${SESSIONS}/s`);
     const partial = { ...HELLO, partial: true };
     expect(await post(`${SESSIONS}/s/events`, partial)).toMatchObject({ status: 200, body: partial });
@@ -140,7 +140,7 @@ describe.each(frameworks)('the routes of sessions on %s', (framework) => {
     expect((await get(`${SESSIONS}/copy/state`)).body).toEqual({ step: 2 });
   });
 
-  it('delete a session, and say nothing of one that is not there', async () => {
+  it('delete a session, and respond in the same way to a missing one', async () => {
     await post(`${SESSIONS}/s`);
     expect((await app.request('DELETE', `${SESSIONS}/s`)).status).toBe(204);
     expect((await app.request('DELETE', `${SESSIONS}/s`)).status).toBe(204);
@@ -148,7 +148,7 @@ describe.each(frameworks)('the routes of sessions on %s', (framework) => {
   });
 
   it.each(['a/b', 'a%2Fb', '../x', 'ü 😀', '*?#&', ':{}', '__proto__', 'x'.repeat(191)])(
-    'take %p as an id',
+    'accept %p as an id',
     async (id) => {
       const path = `/apps/shop/users/${encodeURIComponent(id)}/sessions/${encodeURIComponent(id)}`;
       const created = await post(path);
@@ -157,7 +157,7 @@ describe.each(frameworks)('the routes of sessions on %s', (framework) => {
     },
   );
 
-  it('keep keys that other layers drop', async () => {
+  it('keep keys such as __proto__', async () => {
     await post(`${SESSIONS}/s`);
     const state = '{"__proto__":{"a":1},"constructor":2,"prototype":[]}';
     await post(`${SESSIONS}/s/events`, `{"author":"agent","actions":{"stateDelta":${state}}}`);

@@ -5,7 +5,7 @@ export interface Sent {
   readonly data: { readonly seq?: number; readonly code?: string };
 }
 
-/** Reads server-sent events off a response, one after the other. */
+/** Reads the server-sent events of a response. */
 export async function* sentBy(response: Response): AsyncGenerator<Sent> {
   let rest = '';
   for await (const chunk of response.body ?? []) {

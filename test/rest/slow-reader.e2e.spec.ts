@@ -8,10 +8,10 @@ import { RestApp, frameworks } from './rest-app.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's' };
 const EVENTS = 500;
-/** Together far more than what the system keeps for a connection. */
+/** All events together are far larger than the socket buffers. */
 const TEXT = 'x'.repeat(100_000);
-/** Looks in a row that find nothing new mean that it has come to rest. */
-const CALM_LOOKS = 15;
+/** The count is stable after this many equal readings. */
+const STABLE_READINGS = 15;
 
 describe.each(frameworks)('a slow reader of the live stream on %s', (framework) => {
   let app: RestApp;
@@ -30,18 +30,18 @@ describe.each(frameworks)('a slow reader of the live stream on %s', (framework) 
     await app.close();
   });
 
-  it('is written to no faster than it reads, and misses nothing', async () => {
+  it('applies backpressure and misses no event', async () => {
     await start();
     const taken = countTaken(app);
     const socket = pausedStream(app);
     while (taken.count === 0) await pause(10);
-    expect(await restingPlace(taken)).toBeLessThan(EVENTS / 2);
+    expect(await stableCount(taken)).toBeLessThan(EVENTS / 2);
     expect(await seqsRead(socket)).toEqual(Array.from({ length: EVENTS }, (_, index) => index + 1));
     expect(taken.count).toBe(EVENTS);
     socket.destroy();
   });
 
-  it('is told that its stream ended, and goes on where it was', async () => {
+  it('gets the reason when its stream is ended, and can resume', async () => {
     await start({ stallSeconds: 0.3 });
     const taken = countTaken(app);
     const socket = pausedStream(app);
@@ -56,7 +56,7 @@ describe.each(frameworks)('a slow reader of the live stream on %s', (framework) 
     rest.destroy();
   });
 
-  it('does not keep its connection for ever', async () => {
+  it('loses its connection in the end', async () => {
     await start({ stallSeconds: 0.3 });
     const socket = pausedStream(app);
     await until(async () => (await app.connections()) === 1);
@@ -76,7 +76,7 @@ function pausedStream(app: RestApp, headers = ''): Socket {
 
 interface Taken {
   count: number;
-  /** Whether the route wants no more. */
+  /** Whether the route has ended the watch. */
   isOver: boolean;
 }
 
@@ -101,10 +101,10 @@ function countTaken(app: RestApp): Taken {
   return taken;
 }
 
-async function restingPlace(taken: Taken): Promise<number> {
+async function stableCount(taken: Taken): Promise<number> {
   let before = -1;
-  for (let calm = 0; calm < CALM_LOOKS; calm++) {
-    if (taken.count !== before) calm = 0;
+  for (let stable = 0; stable < STABLE_READINGS; stable++) {
+    if (taken.count !== before) stable = 0;
     before = taken.count;
     await pause(20);
   }

@@ -9,11 +9,11 @@ import {
 } from '../../src/sessions/rest/index.js';
 import { KeptLogger } from '../module/support/kept-logger.js';
 import {
-  PEOPLE,
+  CALLERS,
   type Write,
   WRITES,
-  WRITES_BY_PEOPLE,
-  accessOfPeople,
+  WRITES_BY_CALLER,
+  accessByCallerRole,
   addSession,
   everythingIn,
   refusalOf,
@@ -23,22 +23,22 @@ import { type Answer, RestApp, frameworks } from './rest-app.js';
 
 type Headers = Record<string, string>;
 
-/** Malformed events may be refused for what they are, once the rule lets them through. */
+/** The rule may allow a malformed event that is refused later. */
 const isDone = ({ status }: Answer): boolean => status < 400;
 
-describe.each(frameworks)('who may write what over REST on %s', (framework) => {
+describe.each(frameworks)('write access over REST on %s', (framework) => {
   let app: RestApp;
 
   beforeAll(async () => {
-    app = await RestApp.start(framework, { access: accessOfPeople(), summarizer: { keepRecentEvents: 0 } });
+    app = await RestApp.start(framework, { access: accessByCallerRole(), summarizer: { keepRecentEvents: 0 } });
     await addSession(app.sessions);
   });
   afterAll(() => app.close());
 
-  it.each(WRITES_BY_PEOPLE)('$what by $who', async ({ write, who }) => {
+  it.each(WRITES_BY_CALLER)('$what by $who', async ({ write, who }) => {
     const before = await everythingIn(app.sessions);
     const { method, path, body } = write.rest;
-    const answer = await app.request(method, path, body, PEOPLE[who]);
+    const answer = await app.request(method, path, body, CALLERS[who]);
     const refusal = refusalOf(write, who);
     if (refusal === undefined) {
       expect([401, 403, 404]).not.toContain(answer.status);
@@ -50,8 +50,8 @@ describe.each(frameworks)('who may write what over REST on %s', (framework) => {
   });
 });
 
-describe('a rule of one’s own', () => {
-  /** As the docs have it: it says whose sessions they are, and nothing of what is written. */
+describe('a custom access rule', () => {
+  /** The rule of the docs: it decides by owner, not by the content of writes. */
   class OwnSessions extends SessionAccess {
     override userOf = userOf;
     allows({ user, userId }: AccessRequest): boolean {
@@ -68,17 +68,17 @@ describe('a rule of one’s own', () => {
     app = await RestApp.start('Express', { access });
     await app.sessions.createSession({ appName: 'shop', userId: 'ann', sessionId: 's' });
   };
-  const send = ({ rest: { method, path, body } }: Write, headers: Headers = PEOPLE.client): Promise<Answer> =>
+  const send = ({ rest: { method, path, body } }: Write, headers: Headers = CALLERS.client): Promise<Answer> =>
     app.request(method, path, body, headers);
 
-  it('lets nobody forge unless it says so', async () => {
+  it('does not allow writes as another author by default', async () => {
     await start(OwnSessions);
     expect(isDone(await send(WRITE))).toBe(true);
     const refused = await send(FORGERY);
     expect(refused).toMatchObject({ status: 403, body: { detail: expect.stringContaining('authors: "agent"') } });
   });
 
-  it('may allow more', async () => {
+  it('can allow all writes', async () => {
     class Trusting extends OwnSessions {
       override allowsWrite(): boolean {
         return true;
@@ -88,14 +88,14 @@ describe('a rule of one’s own', () => {
     expect(isDone(await send(FORGERY))).toBe(true);
   });
 
-  it('may allow a little more than the ready-made one', async () => {
+  it('can extend the built-in rule', async () => {
     await start(clientAccess({ userOf, writes: { authors: ['user', 'agent'], controls: ['fork'] }, apps: ['shop'] }));
     expect(isDone(await send(FORGERY))).toBe(true);
-    expect((await app.request('POST', '/apps/shop/users/ann/sessions/s/fork', {}, PEOPLE.client)).status).toBe(201);
-    expect((await app.request('POST', '/apps/bank/users/ann/sessions', {}, PEOPLE.client)).status).toBe(403);
+    expect((await app.request('POST', '/apps/shop/users/ann/sessions/s/fork', {}, CALLERS.client)).status).toBe(201);
+    expect((await app.request('POST', '/apps/bank/users/ann/sessions', {}, CALLERS.client)).status).toBe(403);
   });
 
-  it.each(['false', 'true', 1, {}, [], null, undefined])('allows nothing by saying %p', async (said) => {
+  it.each(['false', 'true', 1, {}, [], null, undefined])('does not allow by returning %p', async (said) => {
     class Odd extends OwnSessions {
       override allows(): boolean {
         return said as boolean;
@@ -113,7 +113,7 @@ describe('a rule of one’s own', () => {
     expect((await send(WRITE)).status).toBe(403);
   });
 
-  it('is told once that it answers something else than true or false, and never what', async () => {
+  it('is logged once if it returns no boolean, without the value', async () => {
     class Odd extends OwnSessions {
       override allows(): boolean {
         return 'secret' as unknown as boolean;
@@ -123,17 +123,17 @@ describe('a rule of one’s own', () => {
     const logger = new KeptLogger();
     Logger.overrideLogger(logger);
     try {
-      for (let time = 1; time <= 3; time++) expect((await send(WRITE, PEOPLE.service)).status).toBe(404);
+      for (let time = 1; time <= 3; time++) expect((await send(WRITE, CALLERS.service)).status).toBe(404);
       expect((await send(WRITE)).status).toBe(201);
     } finally {
       Logger.overrideLogger(false);
     }
     expect(logger.lines).toEqual([
-      'error: allows() of the access rule gave a string, which allows nothing; let it give true or false.',
+      'error: allows() of the access rule returned a string, which allows nothing; return true or false.',
     ]);
   });
 
-  const nobodies: readonly unknown[] = [
+  const withoutId: readonly unknown[] = [
     undefined,
     null,
     {},
@@ -143,7 +143,7 @@ describe('a rule of one’s own', () => {
     'ann',
     { sub: 'ann' },
   ];
-  it.each(nobodies.map((user) => ({ user })))('is not asked for $user', async ({ user }) => {
+  it.each(withoutId.map((user) => ({ user })))('is not called for the user $user', async ({ user }) => {
     const allows = jest.fn(() => true);
     class Asked extends SessionAccess {
       override userOf(): unknown {
@@ -158,7 +158,7 @@ describe('a rule of one’s own', () => {
     expect(allows).not.toHaveBeenCalled();
   });
 
-  it('is asked for anybody only if it says so, with exactly true', async () => {
+  it('is called for anonymous requests only if acceptsAnonymous is exactly true', async () => {
     class Public extends SessionAccess<AccessUser | undefined> {
       override readonly acceptsAnonymous: boolean = true;
       allows({ user, action }: AccessRequest<AccessUser | undefined>): boolean {
@@ -176,10 +176,10 @@ describe('a rule of one’s own', () => {
     expect((await app.request('GET', '/apps/shop/users/ann/sessions/s')).status).toBe(401);
   });
 
-  it('answers 401 where it cannot say who asks, and 500 where it breaks', async () => {
+  it('leads to 401 if it finds no user, and to 500 if it throws', async () => {
     class Broken extends OwnSessions {
       override allows(): boolean {
-        throw new Error('The directory is away');
+        throw new Error('The directory does not respond');
       }
     }
     await start(Broken);
@@ -214,7 +214,7 @@ describe('users with several roles', () => {
     expect(await rule.allowsWrite(asked(roles, userId))).toBe(anything);
   });
 
-  it('writes as nobody else by one role what another role may not touch', async () => {
+  it('does not combine the write permission of one role with the access of another', async () => {
     const agents = accessByRole({
       roles: { bank: clientAccess({ apps: ['bank'], writes: { authors: ['agent'] } }), client: clientAccess() },
     });

@@ -24,7 +24,7 @@ describe('findServer', () => {
     example: 'abacus://me:secret@127.0.0.1:1',
     usualAddresses: ['taken', 'usual'],
     async check(address) {
-      if (!running.includes(address)) throw new Error('nobody answers');
+      if (!running.includes(address)) throw new Error('connection refused');
       return '1.2';
     },
     binaries: ['abacusd', 'abacus-init'],
@@ -50,7 +50,7 @@ describe('findServer', () => {
     const env = { TEST_ABACUS_URL: 'abacus://me:hidden@far.away:1' };
 
     await expect(findServer(kind, { ...withBinaries, env })).rejects.toThrow(
-      'TEST_ABACUS_URL names abacus://me:***@far.away:1, which is of no use: nobody answers',
+      'TEST_ABACUS_URL names abacus://me:***@far.away:1, which is of no use: connection refused',
     );
   });
 
@@ -93,8 +93,8 @@ describe('findServer', () => {
       [
         'The tests need Abacus and found none.',
         '  - TEST_ABACUS_URL is not set',
-        '  - taken: nobody answers',
-        '  - usual: nobody answers',
+        '  - taken: connection refused',
+        '  - usual: connection refused',
         '  - abacusd and abacus-init: not on the PATH',
         'Install the package abacus-server (sudo apt-get install abacus-server, or what your system calls it),',
         'or name a server: TEST_ABACUS_URL=abacus://me:secret@127.0.0.1:1',

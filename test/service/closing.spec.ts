@@ -8,11 +8,11 @@ describe.each(testStores)('SessionService.close on $name', ({ open }) => {
     const { storage, destroy } = await open({});
     const sessions = new SessionService({ storage });
     const session = await sessions.createSession(KEY);
-    const heard: number[] = [];
-    sessions.hooks.onAfterAppend(({ event }) => void heard.push(event.seq));
+    const received: number[] = [];
+    sessions.hooks.onAfterAppend(({ event }) => void received.push(event.seq));
     const appends = [1, 2, 3].map(() => sessions.appendEvent({ session, event: { author: 'user' } }));
     await sessions.close();
-    expect(new Set(heard)).toEqual(new Set([1, 2, 3]));
+    expect(new Set(received)).toEqual(new Set([1, 2, 3]));
     expect(await Promise.all(appends)).toHaveLength(3);
     await destroy();
   });

@@ -83,8 +83,8 @@ describe('SessionService with a failing store', () => {
     const sessions = new SessionService({ storage, onBackgroundError: (error) => failures.push(error) });
     const session = await sessions.createSession(KEY);
     await sessions.appendEvent({ session, event: { author: 'user' } });
-    const heard: number[] = [];
-    sessions.hooks.onAfterAppend(({ event }) => void heard.push(event.seq));
+    const received: number[] = [];
+    sessions.hooks.onAfterAppend(({ event }) => void received.push(event.seq));
     storage.failsToRead = true;
     const stored = await sessions.appendEvent({
       session,
@@ -92,7 +92,7 @@ describe('SessionService with a failing store', () => {
     });
     await sessions.whenIdle();
     expect(stored.seq).toBe(2);
-    expect(heard).toEqual([2]);
+    expect(received).toEqual([2]);
     expect(failures).toEqual([expect.objectContaining({ code: 'STORE_UNAVAILABLE' })]);
   });
 

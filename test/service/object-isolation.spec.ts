@@ -14,15 +14,15 @@ const EVENT: EventInput = { author: 'user', actions: { stateDelta: { cart: { ite
 describe('events passed to hooks and callers', () => {
   it('share no objects with the session or the store', async () => {
     const sessions = new SessionService({ storage: new InMemorySessionStorage() });
-    const heard: AfterAppend[] = [];
-    sessions.hooks.onAfterAppend((append) => void heard.push(append));
+    const received: AfterAppend[] = [];
+    sessions.hooks.onAfterAppend((append) => void received.push(append));
     const session = await sessions.createSession(KEY);
     const returned = await sessions.appendEvent({ session, event: EVENT });
     await sessions.whenIdle();
 
     Object.assign(returned.actions.stateDelta.cart as object, { items: 99 });
-    Object.assign(heard[0]?.event.actions.stateDelta.cart as object, { items: 98 });
-    Object.assign(heard[0]?.record ?? {}, { lastSeq: 97 });
+    Object.assign(received[0]?.event.actions.stateDelta.cart as object, { items: 98 });
+    Object.assign(received[0]?.record ?? {}, { lastSeq: 97 });
     expect(session.state.cart).toEqual({ items: 1 });
     expect(session.events[0]?.actions.stateDelta.cart).toEqual({ items: 1 });
     expect((await sessions.getSession(KEY))?.version).toBe(1);

@@ -1,4 +1,5 @@
 import { InMemorySessionService, InvalidInputError } from '../../src/index.js';
+import { DatabaseSessionService } from '../../src/typeorm.js';
 
 const OPERATIONS = [
   'createSession',
@@ -8,6 +9,8 @@ const OPERATIONS = [
   'deleteSession',
   'listEvents',
   'watch',
+  'stateAt',
+  'stateChanges',
   'appendEvent',
   'append',
   'updateSession',
@@ -62,5 +65,25 @@ describe('the argument of an operation', () => {
     const watch = sessions.watch({ appName: 'shop', userId: 'ann', sessionId, signal: {} as never });
     await expect(watch.next()).rejects.toMatchObject({ code: 'INVALID_INPUT', path: 'signal' });
     await sessions.close();
+  });
+
+  it('cannot have a transaction of the app without its DataSource', async () => {
+    for (const [sessions, advice] of [
+      [new InMemorySessionService(), /use a TypeORM store over the DataSource of the app/],
+      [new DatabaseSessionService({ database: ':memory:' }), /give it `dataSource` instead of a url or a file/],
+    ] as const) {
+      const session = await sessions.createSession({ appName: 'shop', userId: 'ann' });
+      const [event, transaction] = [{ author: 'user' }, { queryRunner: {} }];
+      for (const appending of [
+        sessions.appendEvent({ session, event, transaction }),
+        sessions.appendEvents({ session, events: [event], transaction }),
+      ]) {
+        const refusal = await appending.catch((error: unknown) => error);
+        expect(refusal).toMatchObject({ code: 'INVALID_INPUT', path: 'transaction' });
+        expect((refusal as Error).message).toMatch(advice);
+      }
+      expect(session.version).toBe(0);
+      await sessions.close();
+    }
   });
 });

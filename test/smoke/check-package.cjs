@@ -6,7 +6,7 @@ const manifest = require('nestjs-agent-sessions/package.json');
 
 const key = { appName: 'smoke', userId: 'ada', sessionId: 's1' };
 
-/** Uses the built package the way an application does, by whatever means its modules were loaded. */
+/** Uses the built package like an application, with modules that `import` or `require` loaded. */
 module.exports = async function checkPackage({ root, config, health, typeorm, redis, storage, testing, ...others }) {
   assert.equal(typeof testing.describeSessionStorage, 'function');
   assert.equal(typeof testing.describeSessionService, 'function');

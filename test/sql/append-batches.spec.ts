@@ -1,5 +1,5 @@
 import type { SessionService } from '../../src/index.js';
-import { isCommitAsked } from '../support/commit-pieces.js';
+import { isCommitRequest } from '../support/commit-faults.js';
 import { observedDriver } from '../support/observed-driver.js';
 import { describeSqlServers } from '../support/sql-bench.js';
 import { SqliteFile } from '../support/sqlite-file.js';
@@ -99,8 +99,8 @@ describeSqlServers('Concurrent appends in a $name store:', (bench) => {
   describeCoalescing(async (coalesceAppends) => {
     const { proxy, behind } = await bench().proxy();
     let commits = 0;
-    proxy.judge = (piece) => {
-      if (isCommitAsked(piece)) commits += 1;
+    proxy.filter = (piece) => {
+      if (isCommitRequest(piece)) commits += 1;
       return 'pass';
     };
     return {

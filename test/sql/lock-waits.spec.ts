@@ -38,7 +38,7 @@ describeSqlServers('An append that waits for a lock in a $name store', (bench) =
   async function expiresWhileHeld(table: string): Promise<number> {
     const expiry = (await serverNow()) + SHORTLY_MS;
     await holder.query(`UPDATE ${table} SET expires_at = ${expiry}`);
-    await until(async () => (await serverNow()) > expiry, 'Time stands still');
+    await until(async () => (await serverNow()) > expiry, 'The clock of the server does not advance');
     await holder.query('COMMIT');
     return expiry;
   }

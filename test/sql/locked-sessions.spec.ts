@@ -59,9 +59,9 @@ describeSqlServers('A shared transaction without any answer from a $name server'
     const sessions = bench().sessions({ ...behind, timeLimitMs: SHORT_LIMIT_MS });
     for (const sessionId of ['s-1', 's-2']) await sessions.createSession({ ...USER, sessionId });
     let shared: number | undefined;
-    proxy.judge = ({ from, data, connection }) => {
+    proxy.filter = ({ from, data, connection }) => {
       if (from === 'client' && data.includes('SKIP LOCKED')) shared ??= connection;
-      return connection === shared ? 'swallow' : 'pass';
+      return connection === shared ? 'drop' : 'pass';
     };
     const appends = ['s-1', 's-2'].map((id) => appendTo(sessions, id, 'e-1'));
     for (const outcome of await Promise.all(appends)) expect(outcome).toMatchObject({ duplicate: false });

@@ -1,5 +1,5 @@
 import { type SessionService, StoreUnavailableError } from '../../src/index.js';
-import { isCommitAsked, losingNextCommit, swallowingAnswersToCommits } from '../support/commit-pieces.js';
+import { isCommitRequest, losingNextCommitResponse, droppingCommitResponses } from '../support/commit-faults.js';
 import { randomNumbers, seed } from '../support/random.js';
 import type { ServerOptions } from '../../src/typeorm.js';
 import { type SqlBench, describeSqlServers } from '../support/sql-bench.js';
@@ -7,9 +7,9 @@ import type { TcpProxy } from '../support/tcp-proxy.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
 const SESSION = { appName: 'shop', userId: 'ann', id: 's-1' };
-/** For calls that nothing answers: they last as long. A busy machine must be able to ask for a commit within it. */
+/** For calls without a response, which take this long. A busy machine must reach the commit within it. */
 const LIMIT_MS = 2_000;
-/** For calls that get an answer, or lose their connection: no machine is so busy that they reach it. */
+/** For calls that get a response or lose their connection. Even a busy machine does not reach it. */
 const GENEROUS_LIMIT_MS = 60_000;
 /** Enough for a slow machine, while a hanging call never ends. */
 const SLACK_MS = 10_000;
@@ -36,7 +36,7 @@ describeSqlServers(`A $name store behind an unreliable network (SEED=${seed})`, 
   it(`appends each event once if ${LOSSES} answers to commits are lost`, async () => {
     for (let number = 1; number <= LOSSES; number++) {
       const event = eventOf(number);
-      proxy.judge = losingNextCommit(bench().name);
+      proxy.filter = losingNextCommitResponse(bench().name);
       const lost = sessions.appendEvent({ session: SESSION, event });
       await expect(lost).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', outcomeUnknown: true, eventId: event.id });
       const again = await sessions.append({ session: SESSION, event });
@@ -48,7 +48,7 @@ describeSqlServers(`A $name store behind an unreliable network (SEED=${seed})`, 
   it('appends each batch once if answers to commits are lost', async () => {
     for (let number = 1; number <= 20; number++) {
       const events = ['a', 'b', 'c'].map((part) => ({ ...eventOf(number), id: `${part}${number}` }));
-      proxy.judge = losingNextCommit(bench().name);
+      proxy.filter = losingNextCommitResponse(bench().name);
       const lost = sessions.appendEvents({ session: SESSION, events });
       const eventIds = events.map(({ id }) => id);
       await expect(lost).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', outcomeUnknown: true, eventIds });
@@ -62,17 +62,17 @@ describeSqlServers(`A $name store behind an unreliable network (SEED=${seed})`, 
   it('reports an unknown outcome for a commit that never arrived, and has not written it', async () => {
     for (let number = 1; number <= 10; number++) {
       const event = eventOf(number);
-      proxy.judge = (piece) => (isCommitAsked(piece) ? 'cut' : 'pass');
+      proxy.filter = (piece) => (isCommitRequest(piece) ? 'cut' : 'pass');
       const lost = sessions.appendEvent({ session: SESSION, event });
       await expect(lost).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', outcomeUnknown: true });
-      proxy.judge = () => 'pass';
+      proxy.filter = () => 'pass';
       expect(await sessions.append({ session: SESSION, event })).toMatchObject({ duplicate: false });
     }
     await expectOnce(bench(), sessions, 10);
   });
 
   it('retries if a connection fails before the commit', async () => {
-    // Each message of an append except the commit, and each answer to one.
+    // Each message of an append except the commit, and each response.
     for (const [from, place] of [
       ['client', 1],
       ['server', 1],
@@ -82,8 +82,8 @@ describeSqlServers(`A $name store behind an unreliable network (SEED=${seed})`, 
       let pieces = 0;
       let isCommitting = false;
       let isCut = false;
-      proxy.judge = (piece) => {
-        isCommitting ||= isCommitAsked(piece);
+      proxy.filter = (piece) => {
+        isCommitting ||= isCommitRequest(piece);
         if (isCut || piece.from !== from || (pieces += 1) < place) return 'pass';
         expect(isCommitting).toBe(false);
         isCut = true;
@@ -100,7 +100,7 @@ describeSqlServers(`A $name store behind an unreliable network (SEED=${seed})`, 
   it('loses and duplicates nothing if connections are reset at any moment', async () => {
     const random = randomNumbers(seed);
     let untilCut = 5;
-    proxy.judge = () => {
+    proxy.filter = () => {
       untilCut -= 1;
       if (untilCut > 0) return 'pass';
       untilCut = 3 + Math.floor(random() * 40);
@@ -112,7 +112,7 @@ describeSqlServers(`A $name store behind an unreliable network (SEED=${seed})`, 
       for (let number = next++; number <= 200; number = next++) await appendWithRetries(sessions, number, errors);
     };
     await Promise.all(Array.from({ length: 8 }, writer));
-    proxy.judge = () => 'pass';
+    proxy.filter = () => 'pass';
     expect(errors.length).toBeGreaterThan(0);
     expect(errors.filter((error) => !(error instanceof StoreUnavailableError))).toEqual([]);
     await expectOnce(bench(), sessions, 200, { inOrder: false });
@@ -144,12 +144,12 @@ describeSqlServers(`A $name store behind an unreliable network (SEED=${seed})`, 
 
   it('reports an unknown outcome if a commit or its answer is dropped', async () => {
     sessions = await impatient();
-    proxy.judge = (piece) => (isCommitAsked(piece) ? 'swallow' : 'pass');
+    proxy.filter = (piece) => (isCommitRequest(piece) ? 'drop' : 'pass');
     await expectUnknown(sessions, 1);
     expect(await versionOf(bench().sessions())).toBe(0);
-    proxy.judge = swallowingAnswersToCommits();
+    proxy.filter = droppingCommitResponses();
     await expectUnknown(sessions, 1);
-    proxy.judge = () => 'pass';
+    proxy.filter = () => 'pass';
     expect(await sessions.append({ session: SESSION, event: eventOf(1) })).toMatchObject({ duplicate: true });
     await expectOnce(bench(), sessions, 1);
   });

@@ -66,8 +66,8 @@ describeSqlServers(
       await Promise.all(
         ids.map((id) => elsewhere.appendEvent({ session: { ...SESSION, id }, event: { author: 'user', id } })),
       );
-      const heard = await Promise.all(waiting);
-      expect(heard.map(({ value }) => value?.id)).toEqual(ids);
+      const received = await Promise.all(waiting);
+      expect(received.map(({ value }) => value?.id)).toEqual(ids);
       await sessions.close();
     });
 
@@ -98,8 +98,8 @@ describeSqlServers(
       const newClient = () =>
         new Client({ connectionString: behind.url, connectionTimeoutMillis: SILENCE_MS }) as never;
       const feed = new PostgresFeed({ newClient, channel: 'c', timeoutMs: SILENCE_MS, heartbeatMs: 20 });
-      const heard: unknown[] = [];
-      const listening = feed.listen({ key: KEY, incarnation: '5' }, (seq) => heard.push(seq));
+      const received: unknown[] = [];
+      const listening = feed.listen({ key: KEY, incarnation: '5' }, (seq) => received.push(seq));
       const untilLive = (isLive: boolean) => until(async () => listening.isLive === isLive, `It is not ${isLive}`);
       await untilLive(true);
       proxy.mode = 'black hole';
@@ -107,8 +107,8 @@ describeSqlServers(
       proxy.mode = 'pass';
       await untilLive(true);
       await raw.query(`SELECT pg_notify('c', '4:1,5:7,6:2'), pg_notify('c', '5')`);
-      await until(async () => heard.length >= 4, 'It is not heard');
-      expect(heard).toEqual([undefined, undefined, 7, undefined]);
+      await until(async () => received.length >= 4, 'Not all messages were received');
+      expect(received).toEqual([undefined, undefined, 7, undefined]);
       feed.close();
     });
   },

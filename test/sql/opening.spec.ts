@@ -1,7 +1,7 @@
 import { ConfigurationError, InvalidInputError, StoreUnavailableError } from '../../src/index.js';
 import { type ServerOptions, TypeOrmSessionStorage } from '../../src/typeorm.js';
 import { freePort } from '../servers/free-port.js';
-import { everythingSaidBy } from '../support/said-by-error.js';
+import { allTextOf } from '../support/error-text.js';
 import { type SqlBench, describeSqlServers } from '../support/sql-bench.js';
 
 const PASSWORD = 'very-secret';
@@ -11,7 +11,7 @@ describeSqlServers('A $name store that cannot be opened', (bench) => {
   it('reports a refused connection', async () => {
     const port = await freePort();
     const error = await failure({ url: changed(bench(), { host: `127.0.0.1:${port}` }), driverOptions: {} });
-    expect(error.message).toContain(`Nobody listens at 127.0.0.1:${port}`);
+    expect(error.message).toContain(`No server listens at 127.0.0.1:${port}`);
   });
 
   it('reports an unknown host', async () => {
@@ -79,11 +79,11 @@ describeSqlServers('A $name store that cannot be opened', (bench) => {
 
   it('opens at a later attempt', async () => {
     const { proxy, behind } = await bench().proxy();
-    proxy.judge = () => 'cut';
+    proxy.filter = () => 'cut';
     const sessions = bench().sessions(behind);
     const key = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
     await expect(sessions.createSession(key)).rejects.toMatchObject({ outcomeUnknown: false });
-    proxy.judge = () => 'pass';
+    proxy.filter = () => 'pass';
     expect(await sessions.createSession(key)).toMatchObject({ version: 0 });
   });
 
@@ -92,7 +92,7 @@ describeSqlServers('A $name store that cannot be opened', (bench) => {
       const storage = new TypeOrmSessionStorage({ url });
       const error = await storage.open().catch((thrown: unknown) => thrown);
       expect(error).toBeInstanceOf(InvalidInputError);
-      expect(everythingSaidBy(error)).not.toContain(PASSWORD);
+      expect(allTextOf(error)).not.toContain(PASSWORD);
     }
   });
 });
@@ -127,7 +127,7 @@ async function mistake(options: Partial<ServerOptions>): Promise<Error> {
 async function refusal(options: Partial<ServerOptions>): Promise<Error> {
   const storage = new TypeOrmSessionStorage({ url: '', ...options });
   const error = await storage.open().catch((thrown: unknown) => thrown);
-  expect(everythingSaidBy(error)).not.toContain(PASSWORD);
+  expect(allTextOf(error)).not.toContain(PASSWORD);
   await storage.close();
   return error as Error;
 }

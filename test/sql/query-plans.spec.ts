@@ -2,13 +2,14 @@ import { Connection } from 'mysql2';
 import { Client } from 'pg';
 import { SessionService } from '../../src/index.js';
 import { ManualClock } from '../../src/testing/manual-clock.js';
-import { SETTINGS, runEverything } from '../counted/everything.js';
+import { SETTINGS, runAllStatements } from '../counted/all-statements.js';
+import { KEY, METADATA } from '../counted/operations.js';
 import { fillSqlLog, fillSqlSessions, fillSqlState } from '../support/filled-sql.js';
 import type { SentStatement } from '../support/observed-driver.js';
 import { type SqlBench, describeSqlServers } from '../support/sql-bench.js';
 
 describeSqlServers('The statements for $name', (bench) => {
-  it('find every row by an index', async () => {
+  it('find every row by an index, and read lists in the order of an index', async () => {
     const statements = new Map<string, SentStatement>();
     for (const settings of SETTINGS) {
       for (const statement of await statementsWith(bench(), settings))
@@ -19,10 +20,15 @@ describeSqlServers('The statements for $name', (bench) => {
       expect(texts.filter((text) => text.trim().startsWith(verb)).length).toBeGreaterThan(3);
     }
     const raw = await bench().connect();
-    await bench().sessions().createSession({ appName: 'shop', userId: 'ann', sessionId: 's-1' });
+    await bench()
+      .sessions()
+      .createSession({ ...KEY, metadata: METADATA });
     await fillSqlSessions(raw, bench().name, 2_000);
     // The rows of one app or user are few among all.
     await raw.query("UPDATE agent_sessions SET app_name = 'other' WHERE session_id LIKE 'other%' AND pk % 10 <> 0");
+    await raw.query(
+      "UPDATE agent_session_index SET app_name = 'other' WHERE session_id LIKE 'other%' AND session_pk % 10 <> 0",
+    );
     await fillSqlLog(raw, 10_000, (seq) => ({ author: seq % 10 ? 'agent' : 'user' }));
     await fillSqlState(raw, bench().name, 2_000);
     const scans = bench().name === 'postgres' ? await postgresScans(bench()) : await mariaDbScans(bench());
@@ -46,9 +52,9 @@ async function statementsWith(bench: SqlBench, settings: (typeof SETTINGS)[numbe
   await sessions.getUserState({ appName: 'shop', userId: 'ann' });
   const sent: SentStatement[] = [];
   const spy = spyOnDriver(bench, (statement) => sent.push(statement));
-  await runEverything({
+  await runAllStatements({
     sessions,
-    agenda: storage.agenda,
+    storage,
     clock,
     fillSessions: (count) => fillSqlSessions(raw, bench.name, count),
     fillLog: (count, eventAt) => fillSqlLog(raw, count, eventAt),
@@ -108,21 +114,38 @@ async function mariaDbScans(bench: SqlBench): Promise<ScansOf> {
   // With this setting the planner scans a table only if it has no other way.
   await connection.query('SET SESSION max_seeks_for_key = 1');
   return async ({ text, values }) => {
-    const [rows] = await connection.query(`EXPLAIN ${text}`, [...values]);
-    return (
-      (rows as { table: string | null; type: string | null; select_type: string; possible_keys: unknown }[])
-        .filter(({ table, type }) => table !== null && !table.startsWith('<') && /^(ALL|index)$/.test(type ?? ''))
-        // It chooses between a scan and an index by samples, which differ from run to run.
-        .filter(({ possible_keys: keys }) => keys === null)
-        .filter(({ select_type: kind }) => kind !== 'INSERT')
-        .map((row) => JSON.stringify(row))
+    const [rows] = (await connection.query(`EXPLAIN ${text}`, [...values])) as unknown as [readonly MariaDbStep[]];
+    const isList = /ORDER BY [is]\.(create|last_update)_time/.test(text);
+    const sorts = rows.filter(
+      ({ table, Extra }) => isList && table?.startsWith('<') === false && /filesort/.test(Extra ?? ''),
     );
+    return [...sorts.map((row) => JSON.stringify(row)), ...scansAmong(rows)];
   };
+}
+
+interface MariaDbStep {
+  readonly table: string | null;
+  readonly type: string | null;
+  readonly select_type: string;
+  readonly possible_keys: unknown;
+  readonly Extra: string | null;
+}
+
+function scansAmong(rows: readonly MariaDbStep[]): string[] {
+  return (
+    rows
+      .filter(({ table, type }) => table !== null && !table.startsWith('<') && /^(ALL|index)$/.test(type ?? ''))
+      // It chooses between a scan and an index by samples, which differ from run to run.
+      .filter(({ possible_keys: keys }) => keys === null)
+      .filter(({ select_type: kind }) => kind !== 'INSERT')
+      .map((row) => JSON.stringify(row))
+  );
 }
 
 interface PlanNode {
   readonly 'Node Type': string;
   readonly 'Relation Name'?: string;
+  readonly 'Index Name'?: string;
   readonly 'Index Cond'?: string;
   readonly Plans?: readonly PlanNode[];
 }
@@ -149,5 +172,7 @@ async function postgresScans(bench: SqlBench): Promise<ScansOf> {
 function isScan(node: PlanNode): boolean {
   const type = node['Node Type'];
   if (type === 'Seq Scan') return true;
+  // It has only the rows that are looked for.
+  if (node['Index Name'] === 'agent_sessions_waiting') return false;
   return /^(Index|Index Only|Bitmap Index) Scan$/.test(type) && node['Index Cond'] === undefined;
 }

@@ -97,7 +97,7 @@ function oneByOne({ name }: SqlBench): Record<string, unknown> {
 function countTrips(proxy: TcpProxy): () => number {
   const speakers = new Map<number, string>();
   let trips = 0;
-  proxy.judge = ({ from, connection }) => {
+  proxy.filter = ({ from, connection }) => {
     if (from === 'client' && speakers.get(connection) !== 'client') trips += 1;
     speakers.set(connection, from);
     return 'pass';

@@ -8,8 +8,12 @@ const KEY = { appName: 'app', userId: 'user', sessionId: 'same' };
 const MIGRATIONS_TABLE = 'agent_session_migrations';
 const TABLES = [
   'agent_agenda',
+  'agent_consumer_work',
+  'agent_consumers',
   'agent_leases',
+  'agent_session_checkpoints',
   'agent_session_events',
+  'agent_session_index',
   MIGRATIONS_TABLE,
   'agent_session_state',
   'agent_sessions',
@@ -25,6 +29,22 @@ describeSqlServers('The tables in $name', (bench) => {
     expect(upQueries.map(({ query }) => query)).toEqual([]);
   });
 
+  it('get an index of the metadata that is there already', async () => {
+    const sessions = bench().sessions();
+    await sessions.createSession({ ...KEY, metadata: { status: 'open', tags: ['é', 'a'], title: 'One' } });
+    await sessions.createSession({ ...KEY, sessionId: 'other' });
+    const raw = await bench().connect();
+    await raw.query('DROP TABLE agent_session_index');
+    await raw.query(`DELETE FROM ${MIGRATIONS_TABLE} WHERE name LIKE 'CreateSessionIndex%'`);
+    for (const orderBy of ['createTime', 'lastUpdateTime'] as const) {
+      const page = await bench()
+        .sessions()
+        .listSessions({ ...KEY, orderBy, filter: { status: 'open', tags: ['é', 'a'] } });
+      expect(page.sessions.map(({ id }) => id)).toEqual(['same']);
+    }
+    await bench().checkIntegrity();
+  });
+
   it('can be dropped by reverting the migrations, and created again', async () => {
     await bench().storage().open();
     const dataSource = await hostOf(bench(), {});
@@ -36,7 +56,7 @@ describeSqlServers('The tables in $name', (bench) => {
     expect((await dataSource.driver.createSchemaBuilder().log()).upQueries).toEqual([]);
   });
 
-  it('get new columns without loss, and take rows that an older version still writes', async () => {
+  it('get new columns without loss, and accept rows that an older version still writes', async () => {
     const dataSource = await hostOf(bench(), {}, SESSION_MIGRATIONS.slice(0, 2));
     await dataSource.runMigrations();
     const raw = await bench().connect();
@@ -72,7 +92,7 @@ describeSqlServers('The tables in $name', (bench) => {
     );
   });
 
-  it('can be created by ten stores at once', async () => {
+  it('can be created by ten stores concurrently', async () => {
     const all = Array.from({ length: 10 }, () => bench().sessions());
     await Promise.all(all.map((sessions, index) => sessions.createSession({ ...KEY, sessionId: `s-${index}` })));
     expect((await all[0]?.listSessions({ appName: 'app' }))?.sessions).toHaveLength(10);
@@ -128,17 +148,30 @@ describeSqlServers(
       await bench().sessions().createSession(KEY);
     });
 
+    it('are completed by the next store after a migration failed when it had filled a part of its table', async () => {
+      await bench()
+        .sessions()
+        .createSession({ ...KEY, metadata: { tags: ['a', 'b'] } });
+      const raw = await bench().connect();
+      await raw.query("DELETE FROM agent_session_index WHERE entry LIKE 'tag:a%'");
+      await raw.query(`DELETE FROM ${MIGRATIONS_TABLE} WHERE name LIKE 'CreateSessionIndex%'`);
+      await bench().storage().open();
+      await bench().checkIntegrity();
+    });
+
     it.each([1, 2, 5, 6])('are completed by the next store after a migration failed after %i tables', async (count) => {
       await bench().storage().open();
       const raw = await bench().connect();
       const inOrder = [
         'agent_sessions',
         'agent_session_events',
+        'agent_session_checkpoints',
         'agent_session_state',
         'agent_shared_scopes',
         'agent_shared_state',
         'agent_leases',
         'agent_agenda',
+        'agent_session_index',
       ];
       for (const table of inOrder.slice(count).toReversed()) await raw.query(`DROP TABLE ${table}`);
       await raw.query(`DELETE FROM ${MIGRATIONS_TABLE}`);

@@ -3,7 +3,7 @@ import { ConfigurationError, SessionService } from '../../src/index.js';
 import { SESSION_MIGRATIONS, TypeOrmSessionStorage } from '../../src/typeorm.js';
 import { binaryFolders } from '../servers/binaries.js';
 import { mariadb } from '../servers/mariadb.js';
-import { everythingSaidBy } from '../support/said-by-error.js';
+import { allTextOf } from '../support/error-text.js';
 import { type SqlBench, describeSqlServers } from '../support/sql-bench.js';
 import { mariaDbServer } from '../support/sql-servers.js';
 
@@ -87,7 +87,7 @@ describeSqlServers(
       const error: unknown = await sessions.appendEvent({ session: SESSION, event }).catch((thrown: unknown) => thrown);
       expect(error).toMatchObject({ code: 'STORE_UNAVAILABLE', outcomeUnknown: false });
       expect((error as Error).message).toContain('(error 1969)');
-      expect(everythingSaidBy(error)).not.toContain('canary');
+      expect(allTextOf(error)).not.toContain('canary');
     });
   },
   ['mariadb'],

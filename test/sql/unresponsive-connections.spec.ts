@@ -3,9 +3,8 @@ import { SessionService } from '../../src/index.js';
 import { PostgresFeed } from '../../src/sessions/storage/typeorm/live/postgres-feed.js';
 import { newListeningClient } from '../../src/sessions/storage/typeorm/live/postgres-listener.js';
 import { TypeOrmSessionStorage } from '../../src/typeorm.js';
-import { untilItWorks } from '../support/attempts.js';
+import { retryUntilSuccess, until } from '../support/until.js';
 import { type SqlBench, describeSqlServers } from '../support/sql-bench.js';
-import { until } from '../support/until.js';
 import type { Piece, TcpProxy, Verdict } from '../support/tcp-proxy.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
@@ -42,8 +41,8 @@ describeSqlServers('A connection of a $name store that stops responding', (bench
     return bench().sessions({ ...behind, timeLimitMs: LIMIT_MS, poolSize: POOL_SIZE });
   }
 
-  it.each(Object.entries(WHILE_OPENING))('%s, does not prevent opening the store later', async (_moment, isSilent) => {
-    proxy.judge = silentFrom(isSilent);
+  it.each(Object.entries(WHILE_OPENING))('%s, does not prevent opening the store later', async (_moment, isMatch) => {
+    proxy.filter = droppingFrom(isMatch);
     const sessions = newSessions();
     for (let call = 1; call <= 2; call++) {
       await expect(sessions.createSession(KEY)).rejects.toMatchObject({
@@ -53,27 +52,27 @@ describeSqlServers('A connection of a $name store that stops responding', (bench
         publicMessage: expect.not.stringContaining('127.0.0.1') as string,
       });
     }
-    proxy.judge = () => 'pass';
-    expect(await untilItWorks(() => sessions.createSession(KEY))).toMatchObject({ id: 's-1' });
+    proxy.filter = () => 'pass';
+    expect(await retryUntilSuccess(() => sessions.createSession(KEY))).toMatchObject({ id: 's-1' });
   });
 
-  it.each(Object.entries(WHILE_CONNECTING))('%s, does not use up the pool', async (_moment, isSilent) => {
+  it.each(Object.entries(WHILE_CONNECTING))('%s, does not use up the pool', async (_moment, isMatch) => {
     const sessions = newSessions();
     await sessions.createSession(KEY);
-    proxy.judge = silentFrom(isSilent);
+    proxy.filter = droppingFrom(isMatch);
     proxy.reset();
     const calls = Array.from({ length: 2 * POOL_SIZE }, () => sessions.getSession(KEY));
     for (const call of calls) await expect(call).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
-    proxy.judge = () => 'pass';
-    await untilItWorks(() => sessions.getSession(KEY));
-    await untilItWorks(() => fillPool(sessions));
+    proxy.filter = () => 'pass';
+    await retryUntilSuccess(() => sessions.getSession(KEY));
+    await retryUntilSuccess(() => fillPool(sessions));
   });
 
   it('while all connections are idle, costs only one call', async () => {
     const sessions = newSessions();
     await sessions.createSession(KEY);
     await fillPool(sessions);
-    proxy.judge = silentUpTo(proxy.connections);
+    proxy.filter = droppingUpTo(proxy.connections);
     await Promise.allSettled([sessions.getSession(KEY)]);
     expect(await sessions.getSession(KEY)).toMatchObject({ id: 's-1' });
     expect(await sessions.append({ session: SESSION, event: { id: 'e', author: 'user' } })).toMatchObject({
@@ -84,7 +83,7 @@ describeSqlServers('A connection of a $name store that stops responding', (bench
   it('after a long idle time, costs no call', async () => {
     const sessions = bench().sessions({ ...behind, timeLimitMs: 2_000 });
     await sessions.createSession(KEY);
-    proxy.judge = silentUpTo(proxy.connections);
+    proxy.filter = droppingUpTo(proxy.connections);
     const realNow = performance.now.bind(performance);
     const now = jest.spyOn(performance, 'now').mockImplementation(() => realNow() + 60_000);
     try {
@@ -104,9 +103,9 @@ describeSqlServers('A connection of a $name store that stops responding', (bench
     proxy.mode = 'black hole';
     await Promise.allSettled(events.map((event) => sessions.append({ session: SESSION, event })));
     proxy.mode = 'pass';
-    for (const event of events) await untilItWorks(() => sessions.append({ session: SESSION, event }));
+    for (const event of events) await retryUntilSuccess(() => sessions.append({ session: SESSION, event }));
     expect((await sessions.getSession(KEY))?.events).toHaveLength(events.length);
-    await untilItWorks(() => fillPool(sessions));
+    await retryUntilSuccess(() => fillPool(sessions));
   });
 
   it('from a DataSource of the app, is destroyed by the store and blocks no other call', async () => {
@@ -118,14 +117,14 @@ describeSqlServers('A connection of a $name store that stops responding', (bench
       await expect(sessions.createSession(KEY)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
     }
     proxy.mode = 'pass';
-    await untilItWorks(() => sessions.createSession(KEY));
+    await retryUntilSuccess(() => sessions.createSession(KEY));
     await Promise.all(Array.from({ length: POOL_SIZE }, () => sessions.getSession(KEY)));
     proxy.mode = 'black hole';
     await expect(sessions.getSession(KEY)).rejects.toMatchObject({
       message: expect.stringContaining(`The database at 127.0.0.1:${proxy.port} did not answer`) as string,
     });
     proxy.mode = 'pass';
-    await untilItWorks(() => sessions.append({ session: SESSION, event: { id: 'e', author: 'user' } }));
+    await retryUntilSuccess(() => sessions.append({ session: SESSION, event: { id: 'e', author: 'user' } }));
     await sessions.close();
   });
 });
@@ -135,7 +134,7 @@ describeSqlServers(
   (bench) => {
     it.each(Object.entries({ ...WHILE_CONNECTING, 'when it listens': asks('listen ') }))(
       '%s, is replaced',
-      async (_moment, isSilent) => {
+      async (_moment, isMatch) => {
         const { proxy, behind } = await bench().proxy();
         const dataSource = await openHost(bench(), behind.url ?? '');
         const feed = new PostgresFeed({
@@ -146,15 +145,15 @@ describeSqlServers(
         });
         bench().closeInTheEnd(() => feed.close());
         const verdicts = new Set<Verdict>();
-        const judge = silentFrom(isSilent);
-        proxy.judge = (piece) => {
-          const verdict = judge(piece);
+        const filter = droppingFrom(isMatch);
+        proxy.filter = (piece) => {
+          const verdict = filter(piece);
           verdicts.add(verdict);
           return verdict;
         };
         const listening = feed.listen({ key: KEY, incarnation: '1' }, () => undefined);
-        await until(async () => verdicts.has('swallow'), 'Nothing was swallowed');
-        proxy.judge = () => 'pass';
+        await until(async () => verdicts.has('drop'), 'Nothing was dropped');
+        proxy.filter = () => 'pass';
         await until(async () => listening.isLive, 'It does not listen');
       },
     );
@@ -179,15 +178,15 @@ async function openHost(bench: SqlBench, url: string): Promise<DataSource> {
 }
 
 /** Drops a matching message and everything after it on the same connection. */
-function silentFrom(isSilent: (piece: Piece) => boolean): (piece: Piece) => Verdict {
+function droppingFrom(isMatch: (piece: Piece) => boolean): (piece: Piece) => Verdict {
   const dead = new Set<number>();
   return (piece) => {
-    if (isSilent(piece)) dead.add(piece.connection);
-    return dead.has(piece.connection) ? 'swallow' : 'pass';
+    if (isMatch(piece)) dead.add(piece.connection);
+    return dead.has(piece.connection) ? 'drop' : 'pass';
   };
 }
 
 /** Drops everything on existing connections, but not on later ones. */
-function silentUpTo(last: number): (piece: Piece) => Verdict {
-  return ({ connection }) => (connection <= last ? 'swallow' : 'pass');
+function droppingUpTo(last: number): (piece: Piece) => Verdict {
+  return ({ connection }) => (connection <= last ? 'drop' : 'pass');
 }

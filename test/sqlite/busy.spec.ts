@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { StoreUnavailableError } from '../../src/index.js';
 import { observedDriver } from '../support/observed-driver.js';
-import { everythingSaidBy } from '../support/said-by-error.js';
+import { allTextOf } from '../support/error-text.js';
 import { SqliteFile } from '../support/sqlite-file.js';
 import { until } from '../support/until.js';
 
@@ -51,7 +51,7 @@ describe('while another process holds the write lock', () => {
 
     expect(error).toBeInstanceOf(StoreUnavailableError);
     expect(error).toMatchObject({ code: 'STORE_UNAVAILABLE', status: 503, outcomeUnknown: false });
-    expect(everythingSaidBy(error)).not.toContain(SECRET);
+    expect(allTextOf(error)).not.toContain(SECRET);
     expect(session).toMatchObject({ version: 0, events: [] });
     expect(await sessions.append({ session, event })).toMatchObject({ event: { seq: 1 }, duplicate: false });
   });

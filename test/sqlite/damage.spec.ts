@@ -1,7 +1,7 @@
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { ConfigurationError, StoreUnavailableError } from '../../src/index.js';
 import { randomNumbers, seed } from '../support/random.js';
-import { everythingSaidBy } from '../support/said-by-error.js';
+import { allTextOf } from '../support/error-text.js';
 import { SqliteFile } from '../support/sqlite-file.js';
 
 const USER = { appName: 'shop', userId: 'ann' };
@@ -74,7 +74,7 @@ describe(`a damaged SQLite file (SEED=${seed})`, () => {
     } catch (error) {
       const isTyped = error instanceof StoreUnavailableError || error instanceof ConfigurationError;
       expect(isTyped ? '' : error).toBe('');
-      expect(everythingSaidBy(error)).not.toContain(SECRET);
+      expect(allTextOf(error)).not.toContain(SECRET);
       return 1;
     }
   }

@@ -2,7 +2,7 @@ import { StoreUnavailableError } from '../../src/index.js';
 import type { SessionService } from '../../src/index.js';
 import { ManualClock } from '../../src/testing/index.js';
 import { type DriverObserver, type SentStatement, observedDriver } from '../support/observed-driver.js';
-import { everythingSaidBy } from '../support/said-by-error.js';
+import { allTextOf } from '../support/error-text.js';
 import { SqliteFile } from '../support/sqlite-file.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
@@ -97,7 +97,7 @@ describe('an append whose driver fails', () => {
 
     expect(error).toBeInstanceOf(StoreUnavailableError);
     expect(error).toMatchObject({ outcomeUnknown: text === 'COMMIT' });
-    expect(everythingSaidBy(error)).not.toContain('canary');
+    expect(allTextOf(error)).not.toContain('canary');
     const isStored = text === 'COMMIT' && isExecuted;
     await expectToHold(isStored);
     await expectAnotherToSee(isStored);

@@ -88,12 +88,27 @@ describe('the tables in SQLite', () => {
     expect((await dataSource.driver.createSchemaBuilder().log()).upQueries).toEqual([]);
   });
 
+  it('get an index of the metadata that is there already', async () => {
+    dataSource.setOptions({ migrations: SESSION_MIGRATIONS.slice(0, 4) });
+    await dataSource.initialize();
+    await dataSource.runMigrations();
+    const raw = file.connection();
+    for (const statement of ['one', 'two'].flatMap(olderRows)) raw.exec(statement);
+    const metadata = 'status\n"open"\ntag:é\ntrue\n';
+    raw.prepare("UPDATE agent_sessions SET metadata = ? WHERE session_id = 'two'").run(metadata);
+    const sessions = await file.sessions();
+    const filter = { status: 'open', tags: ['é'] };
+    const { sessions: found } = await sessions.listSessions({ appName: 'shop', userId: 'ann', filter });
+    expect(found.map(({ id }) => id)).toEqual(['two']);
+    await sessions.close();
+  });
+
   it('find rows to delete by cascade with an index', async () => {
     await (await file.storage()).close();
     const foreignKeys = schemaOf(file.connection()).flatMap(({ keys, indexes }) =>
       keys.map(({ from }) => indexes.some(({ columns }) => columns[0] === from)),
     );
-    expect(foreignKeys).toEqual([true, true, true]);
+    expect(foreignKeys).toEqual([true, true, true, true, true, true]);
   });
 
   it('use the prefix in all names', async () => {

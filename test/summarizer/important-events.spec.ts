@@ -17,6 +17,12 @@ import {
 const OPTIONS = { importantLength: 100, keepRecentEvents: 0 };
 const pasted = user('x'.repeat(101));
 
+function unavailableModel(): ScriptedModel {
+  return new ScriptedModel(async () => {
+    throw new Error('unavailable');
+  });
+}
+
 describe.each(testStores)('an important event on $name', (store) => {
   let open: SummarizedSessions;
   afterEach(async () => {
@@ -51,9 +57,7 @@ describe.each(testStores)('an important event on $name', (store) => {
 
   it('triggers the summary even if the model fails at first', async () => {
     jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
-    const model = new ScriptedModel(async () => {
-      throw new Error('it is away');
-    });
+    const model = unavailableModel();
     open = await SummarizedSessions.open(store, OPTIONS, model);
     await open.append(pasted);
     await open.settle();
@@ -69,9 +73,7 @@ describe.each(testStores)('an important event on $name', (store) => {
 
   it('makes a requested summary due, also after later events', async () => {
     jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
-    const model = new ScriptedModel(async () => {
-      throw new Error('it is away');
-    });
+    const model = unavailableModel();
     open = await SummarizedSessions.open(store, OPTIONS, model);
     await open.append(pasted, agent('I have read it'));
     await open.settle();
@@ -82,9 +84,7 @@ describe.each(testStores)('an important event on $name', (store) => {
 
   it('triggers a summary after a failure of the model and a forced summary', async () => {
     jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
-    const model = new ScriptedModel(async () => {
-      throw new Error('it is away');
-    });
+    const model = unavailableModel();
     open = await SummarizedSessions.open(store, OPTIONS, model);
     await open.append(pasted);
     await open.settle();

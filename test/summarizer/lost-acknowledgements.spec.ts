@@ -6,7 +6,7 @@ import { SummarizerSessionManager } from '../../src/summarizer/index.js';
 import { describeRedis } from '../support/redis-servers.js';
 import { redisUrl } from '../support/redis-store.js';
 import { describeSqlServers } from '../support/sql-bench.js';
-import { losingAnswerToSummary } from '../support/summary-payload.js';
+import { losingSummaryResponse } from '../support/summary-payload.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 import { KEY, SESSION, ScriptedModel, turns } from './summarized-sessions.js';
 
@@ -68,7 +68,7 @@ function keepsSummariesOnce(open: (clock: ManualClock) => Promise<BehindProxy>):
   });
 
   afterEach(async () => {
-    setup.proxy.judge = () => 'pass';
+    setup.proxy.filter = () => 'pass';
     await summaries.close();
     jest.restoreAllMocks();
   });
@@ -83,8 +83,8 @@ function keepsSummariesOnce(open: (clock: ManualClock) => Promise<BehindProxy>):
     const stored: number[] = [];
     summaries.hooks.onStored((_key, { toSeq }) => void stored.push(toSeq));
     for (let round = 1; round <= ROUNDS; round++) {
-      setup.proxy.judge = losingAnswerToSummary(setup.name);
-      const resets = jest.spyOn(setup.proxy, 'judge');
+      setup.proxy.filter = losingSummaryResponse(setup.name);
+      const resets = jest.spyOn(setup.proxy, 'filter');
       for (const event of turns(round * TURNS + 1, round * TURNS + TURNS)) {
         await sessions.appendEvent({ session: SESSION, event });
       }
@@ -99,11 +99,11 @@ function keepsSummariesOnce(open: (clock: ManualClock) => Promise<BehindProxy>):
   });
 
   it('do not call the model again if every acknowledgement is lost', async () => {
-    const judge = losingAnswerToSummary(setup.name);
+    const filter = losingSummaryResponse(setup.name);
     let isLost = false;
-    setup.proxy.judge = (piece) => {
+    setup.proxy.filter = (piece) => {
       if (isLost) return 'cut';
-      const verdict = judge(piece);
+      const verdict = filter(piece);
       isLost = verdict === 'cut';
       return verdict;
     };
@@ -112,7 +112,7 @@ function keepsSummariesOnce(open: (clock: ManualClock) => Promise<BehindProxy>):
     expect(isLost).toBe(true);
     expect(summaries.counts).toMatchObject({ stored: 0 });
     expect(summaries.counts.failed).toBeGreaterThan(0);
-    setup.proxy.judge = () => 'pass';
+    setup.proxy.filter = () => 'pass';
     clock.advanceSeconds(3_600);
     expect(await sweepWithRetries()).toBe(1);
     await summaries.whenIdle();

@@ -1,16 +1,16 @@
 import type { ReadRequest, SessionStorage, StoredSession } from '../../src/storage.js';
 
-/** What was read of logs. */
+/** Counts of reads of logs. */
 export interface LogReads {
-  /** Reads of stretches of a log. */
+  /** Reads of ranges of a log. */
   readonly ranges: number;
-  /** Look-ups of the last event that a view can begin with. */
+  /** Lookups of the last anchor. */
   readonly anchors: number;
-  /** Events that all of them brought. */
+  /** Events that all of them returned. */
   readonly events: number;
 }
 
-/** A storage, and what is read of logs through it. */
+/** A storage that counts its reads of logs. */
 export class CountingStorage {
   #reads: LogReads = { ranges: 0, anchors: 0, events: 0 };
   readonly storage: SessionStorage;
@@ -25,7 +25,7 @@ export class CountingStorage {
     });
   }
 
-  /** What was read since this was last asked. */
+  /** The counts since the last call. */
   taken(): LogReads {
     const reads = this.#reads;
     this.#reads = { ranges: 0, anchors: 0, events: 0 };

@@ -1,10 +1,10 @@
 import type { EventInput } from '../../src/sessions/domain/event.js';
-import { eventMaker } from './made-up-events.js';
+import { eventMaker } from './commit-events.js';
 import type { RawConnection, SqlServerName } from './sql-servers.js';
 
 const ROWS_A_STATEMENT = 1_000;
 
-/** Writes so many events behind the last one of the oldest session, past the store. */
+/** Inserts events after the last one of the oldest session, without the store. */
 export async function fillSqlLog(
   raw: RawConnection,
   count: number,
@@ -39,7 +39,7 @@ export async function fillSqlLog(
     WHERE pk = ${Number(session?.pk)}`);
 }
 
-/** Puts so many copies of the oldest session beside it, a little younger and without events, half of them of its user. */
+/** Inserts copies of the oldest session, created later and without events. Half of them have its user. */
 export async function fillSqlSessions(raw: RawConnection, server: SqlServerName, count: number): Promise<void> {
   const numbers = server === 'postgres' ? `(SELECT generate_series(1, ${count}) AS seq)` : `seq_1_to_${count}`;
   await raw.query(`
@@ -47,9 +47,15 @@ export async function fillSqlSessions(raw: RawConnection, server: SqlServerName,
     SELECT app_name, CASE n.seq % 2 WHEN 0 THEN user_id ELSE CONCAT('u-', n.seq) END, CONCAT('other-', n.seq),
       create_time + 1, ${COPIED}
     FROM (SELECT * FROM agent_sessions ORDER BY pk LIMIT 1) AS s CROSS JOIN ${numbers} n`);
+  await raw.query(`
+    INSERT INTO agent_session_index (session_pk, entry, app_name, user_id, session_id, create_time)
+    SELECT s.pk, i.entry, s.app_name, s.user_id, s.session_id, s.create_time
+    FROM agent_sessions s
+    CROSS JOIN (SELECT entry FROM agent_session_index WHERE session_pk = (SELECT MIN(pk) FROM agent_sessions)) AS i
+    WHERE s.session_id LIKE 'other-%'`);
 }
 
-/** Gives the small tables so many rows that to walk over one would be worth avoiding. */
+/** Fills the small tables, so that an index is cheaper than a scan. */
 export async function fillSqlState(raw: RawConnection, server: SqlServerName, count: number): Promise<void> {
   const numbers = server === 'postgres' ? `(SELECT generate_series(1, ${count}) AS seq)` : `seq_1_to_${count}`;
   await raw.query(`
@@ -69,7 +75,7 @@ export async function fillSqlState(raw: RawConnection, server: SqlServerName, co
 
 const COPIED = [
   'last_update_time, expires_at, first_seq, last_seq, tip_seq, high_water, turns, events',
-  'content_length, tokens, hidden, view_from_seq, summary_seq, marks_seq, covered, base_state',
+  'content_length, tokens, hidden, view_from_seq, summary_seq, marks_seq, covered, base_state, metadata',
 ].join();
 
 function quoted(text: string): string {

@@ -1,8 +1,8 @@
 import type Libsql from 'libsql';
 import type { EventInput } from '../../src/sessions/domain/event.js';
-import { eventMaker } from './made-up-events.js';
+import { eventMaker } from './commit-events.js';
 
-/** Writes so many events behind the last one of the only session, in one transaction, past the store. */
+/** Inserts events after the last one of the only session, in one transaction, without the store. */
 export function fillLog(connection: Libsql.Database, count: number, eventAt: (seq: number) => EventInput): void {
   const makeEvent = eventMaker();
   const now = Date.now();
@@ -25,7 +25,7 @@ export function fillLog(connection: Libsql.Database, count: number, eventAt: (se
   connection.exec('COMMIT');
 }
 
-/** Puts so many copies of the only session beside it, a little younger and without events, half of them of the same user. */
+/** Inserts copies of the only session, created later and without events. Half of them have its user. */
 export function fillSessions(connection: Libsql.Database, count: number): void {
   const columns = connection.prepare('PRAGMA table_info(agent_sessions)').all() as { name: string }[];
   const copied = columns
@@ -36,4 +36,8 @@ export function fillSessions(connection: Libsql.Database, count: number): void {
     INSERT INTO agent_sessions (user_id, session_id, create_time, ${copied.join()})
     SELECT CASE n % 2 WHEN 0 THEN user_id ELSE 'u-' || n END, 'other-' || n, create_time + 1, ${copied.join()}
     FROM numbers CROSS JOIN (SELECT * FROM agent_sessions LIMIT 1)`);
+  connection.exec(`
+    INSERT INTO agent_session_index (session_pk, entry, app_name, user_id, session_id, create_time)
+    SELECT s.pk, i.entry, s.app_name, s.user_id, s.session_id, s.create_time
+    FROM agent_sessions s CROSS JOIN (SELECT entry FROM agent_session_index) i WHERE s.session_id LIKE 'other-%'`);
 }

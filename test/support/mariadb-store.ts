@@ -6,7 +6,7 @@ import { mysqlOptionsOf } from '../servers/mysql-login.js';
 import { ReusedDatabases } from './reused-databases.js';
 import { PARENT_TABLES, readRawTables } from './sql-raw-data.js';
 
-/** A database of a MySQL or MariaDB server, and a connection to it that knows nothing of the store. */
+/** A database of a MySQL or MariaDB server, and a connection to it without the store. */
 export interface MariaDbDatabase {
   readonly connection: Connection;
   readonly name: string;
@@ -17,7 +17,7 @@ export function mariaDbAddress(): string {
   return process.env.TEST_MYSQL_URL ?? 'mysql://root@127.0.0.1:3306';
 }
 
-/** The character set that new tables would have is one that our text does not fit into. */
+/** New tables would get a character set that cannot store all text. */
 export async function createMariaDbDatabase(name: string, address = mariaDbAddress()): Promise<MariaDbDatabase> {
   const connection = await createConnection({ ...mysqlOptionsOf(address), charset: 'utf8mb4' });
   await connection.query(`CREATE DATABASE ${name} CHARACTER SET latin1`);
@@ -43,7 +43,7 @@ const databases = new ReusedDatabases<MariaDbDatabase>({
 });
 afterAll(() => databases.drop());
 
-/** A store in a database of its own. */
+/** A store in its own database. */
 export async function openMariaDb({ clock }: { clock?: Clock | undefined }): Promise<OpenStorage> {
   const database = await databases.take();
   const storage = new TypeOrmSessionStorage({ ...database.storageOptions, clock });
@@ -58,7 +58,7 @@ export async function openMariaDb({ clock }: { clock?: Clock | undefined }): Pro
   };
 }
 
-/** With text that is kept as bytes as text. */
+/** Converts text that is stored as bytes. */
 async function rowsOf(connection: Connection, table: string): Promise<unknown[]> {
   const [rows] = await connection.query<RowDataPacket[]>({
     sql: `SELECT * FROM ${table}`,

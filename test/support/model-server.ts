@@ -3,7 +3,7 @@ import { type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** A model behind `chat/completions` that numbers its answers, for all processes together. */
+/** A server with the `chat/completions` API that numbers its responses, for several processes. */
 export class ModelServer {
   #calls = 0;
 
@@ -29,7 +29,7 @@ export class ModelServer {
     return model;
   }
 
-  /** How often it was asked since this was last taken. */
+  /** The number of calls since the last call of this method. */
   takeCalls(): number {
     const calls = this.#calls;
     this.#calls = 0;

@@ -6,17 +6,17 @@ export interface SentStatement {
   readonly values: readonly unknown[];
 }
 
-/** Watches what a store sends to its driver, and may stand in its way by throwing. */
+/** Observes the statements that a store sends to its driver. It can throw to simulate failures. */
 export interface DriverObserver {
   opened?(connection: Libsql.Database): void;
   beforeStatement?(statement: SentStatement): void;
-  /** @param rows how many rows came back, or were changed */
+  /** @param rows the number of returned or changed rows */
   afterStatement?(statement: SentStatement, rows: number): void;
 }
 
-/** The SQLite driver, for the option `driver`, with somebody watching. */
+/** The SQLite driver with an observer, for the option `driver`. */
 export function observedDriver(observer: DriverObserver): unknown {
-  // Called with `new`, an ordinary function may give back what it likes.
+  // A function that is called with `new` may return another object.
   return function (path: string, options?: { timeout?: number }): Libsql.Database {
     const connection = observed(new Libsql(path, options), observer);
     observer.opened?.(connection);

@@ -5,7 +5,7 @@ import { type ServerOptions, TypeOrmSessionStorage } from '../../src/typeorm.js'
 import { ReusedDatabases } from './reused-databases.js';
 import { PARENT_TABLES, readRawTables } from './sql-raw-data.js';
 
-/** A database of a PostgreSQL server, and a connection to it that knows nothing of the store. */
+/** A database of a PostgreSQL server, and a connection to it without the store. */
 export interface PostgresDatabase {
   readonly connection: Client;
   readonly name: string;
@@ -51,7 +51,7 @@ const databases = new ReusedDatabases<PostgresDatabase>({
 });
 afterAll(() => databases.drop());
 
-/** A store in a database of its own. */
+/** A store in its own database. */
 export async function openPostgres({ clock }: { clock?: Clock | undefined }): Promise<OpenStorage> {
   const database = await databases.take();
   const storage = new TypeOrmSessionStorage({ ...database.storageOptions, clock });

@@ -1,12 +1,12 @@
 import { env } from 'node:process';
 
-/** What CI tries is the same each time: a change is judged by what it did, not by its luck. */
+/** CI uses a fixed seed, so that a failure is caused by the change and not by chance. */
 const SEED_OF_CI = 42;
 
-/** What is random follows from it: another one in each run, or the one that SEED gives, to repeat a run. */
+/** The seed of random numbers. It differs in each run, unless SEED sets it to repeat a run. */
 export const seed: number = Number(env['SEED'] ?? (env['CI'] ? SEED_OF_CI : Date.now() % 1_000_000_000));
 
-/** Numbers from 0 up to 1 that look random and depend on nothing but `from`: mulberry32. */
+/** Pseudo-random numbers from 0 up to 1 with the seed `from`: mulberry32. */
 export function randomNumbers(from: number): () => number {
   let state = from;
   return () => {

@@ -1,6 +1,6 @@
 import type { SessionStorage } from '../../src/sessions/storage/session-storage.js';
 
-/** A storage that notes what is asked of it, of its leases and its agenda, by name. */
+/** A storage that records the names of its calls, including those of leases and agenda. */
 export function recordingCalls(storage: SessionStorage, calls: string[]): SessionStorage {
   const leases = recorded(storage.leases, (name) => calls.push(`leases.${name}`));
   const agenda = recorded(storage.agenda, (name) => calls.push(`agenda.${name}`));

@@ -4,7 +4,7 @@ import { RedisSessionStorage } from '../../src/redis.js';
 import type { OpenStorage } from '../../src/testing/open-storage.js';
 import { clusterNodes, newPrefix, readRawRedis, removeKeys } from './redis-store.js';
 
-/** A store on a Redis cluster under a prefix of its own, whose keys go with it. */
+/** A store on a Redis cluster with its own key prefix. Its keys are removed at the end. */
 export async function openRedisCluster({ clock }: { clock?: Clock | undefined }): Promise<OpenStorage> {
   const nodes = clusterNodes();
   const prefix = newPrefix();

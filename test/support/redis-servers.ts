@@ -5,7 +5,7 @@ import { chosenStoreNames } from './store-names.js';
 
 type RedisStoreName = 'redis' | 'redis-cluster';
 
-/** Opens stores on one server or cluster, all under one prefix, and takes everything away again. */
+/** Opens stores on one server or cluster with one key prefix, and removes their keys at the end. */
 export class RedisBench {
   readonly prefix = newPrefix();
   readonly #closers: (() => unknown)[] = [];
@@ -16,7 +16,7 @@ export class RedisBench {
       name === 'redis' ? [new Redis(redisUrl)] : clusterNodes().map(({ host, port }) => new Redis(port, host));
   }
 
-  /** A client of its own, without any of the care that the store takes. */
+  /** A plain client without the options of the store. */
   client(): Redis | Cluster {
     const client = this.name === 'redis' ? new Redis(redisUrl) : new Cluster(clusterNodes());
     this.#closers.push(() => client.disconnect());
@@ -51,8 +51,8 @@ export class RedisBench {
 }
 
 /**
- * Describes what is special about Redis, for each of the stores that `STORES` does not leave out; `$name` in the
- * title is its name. Each test gets a bench of its own.
+ * Describes tests of Redis, for each of these stores that `STORES` selects; `$name` in the
+ * title is its name. Each test gets a new bench.
  */
 export function describeRedis(
   title: string,
@@ -68,10 +68,10 @@ export function describeRedis(
       });
       afterEach(() => bench?.close());
       define(() => {
-        if (!bench) throw new Error('There is a bench only while a test runs');
+        if (!bench) throw new Error('A bench exists only while a test runs');
         return bench;
       });
     });
   }
-  if (chosen.length === 0) it('is not asked for', () => expect(chosen).toEqual([]));
+  if (chosen.length === 0) it('is not selected by STORES', () => expect(chosen).toEqual([]));
 }

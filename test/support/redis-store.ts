@@ -11,14 +11,14 @@ export interface NodeAddress {
   readonly port: number;
 }
 
-/** Nodes of the cluster that the tests were given. */
+/** The nodes of the cluster of the tests. */
 export function clusterNodes(): NodeAddress[] {
   const addresses = process.env.TEST_REDIS_CLUSTER;
   if (!addresses) throw new Error('TEST_REDIS_CLUSTER has to name nodes of a cluster: host:port,host:port,host:port');
   return nodeAddresses(addresses);
 }
 
-/** `host:port,host:port` taken apart. */
+/** Parses `host:port,host:port`. */
 export function nodeAddresses(addresses: string): NodeAddress[] {
   return addresses.split(',').map((address) => {
     const [host = '', port] = address.trim().split(':');
@@ -26,7 +26,7 @@ export function nodeAddresses(addresses: string): NodeAddress[] {
   });
 }
 
-/** A Redis store under a prefix of its own, whose keys go with it. */
+/** A Redis store with its own key prefix. Its keys are removed at the end. */
 export async function openRedis({ clock }: { clock?: Clock | undefined }): Promise<OpenStorage> {
   const prefix = newPrefix();
   const storage = new RedisSessionStorage({ url: redisUrl, prefix, clock });
@@ -47,7 +47,7 @@ export function newPrefix(): string {
   return `test-${randomUUID()}:`;
 }
 
-/** The keys under a prefix; the suites look at them from outside, which the store never does. */
+/** The keys with a prefix. Only tests list keys, the store never does. */
 export async function keysUnder(node: Redis, prefix: string): Promise<string[]> {
   const keys: string[] = [];
   for await (const found of node.scanStream({ match: `${prefix}*`, count: 1_000 })) keys.push(...(found as string[]));
@@ -61,7 +61,7 @@ export async function removeKeys(nodes: readonly Redis[], prefix: string): Promi
   }
 }
 
-/** What lies under a prefix, on all nodes together. */
+/** The data of all keys with a prefix, on all nodes. */
 export async function readRawRedis(nodes: readonly Redis[], prefix: string): Promise<RawData> {
   const values = new Map<string, readonly string[]>();
   for (const node of nodes) {
@@ -79,7 +79,7 @@ export async function readRawRedis(nodes: readonly Redis[], prefix: string): Pro
   };
 }
 
-/** A value as names and contents in turn, in an order that does not depend on Redis. */
+/** A value as alternating names and contents, in a fixed order. */
 async function readValue(node: Redis, key: string): Promise<string[]> {
   const type = await node.type(key);
   if (type === 'hash') {

@@ -1,19 +1,19 @@
 import { randomBytes } from 'node:crypto';
 
-/** A name that no other test has. */
+/** A unique name. */
 export function newDatabaseName(): string {
   return `agent_sessions_test_${randomBytes(6).toString('hex')}`;
 }
 
-/** How to make, empty and drop databases of one server. */
+/** How to create, clear and drop databases of one server. */
 export interface DatabaseMaker<Database> {
   create(name: string): Promise<Database>;
-  /** Removes all rows, which is much faster than to make new tables. */
+  /** Removes all rows, which is much faster than creating tables. */
   empty(database: Database): Promise<void>;
   drop(database: Database): Promise<void>;
 }
 
-/** Databases of one file of tests: made when needed, used one after the other, and dropped in the end. */
+/** The databases of one spec: created when needed, reused, and dropped at the end. */
 export class ReusedDatabases<Database> {
   readonly #all: Database[] = [];
   readonly #free: Database[] = [];

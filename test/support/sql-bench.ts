@@ -7,7 +7,7 @@ import { type RawConnection, type SqlDatabase, type SqlServer, type SqlServerNam
 import { chosenStoreNames } from './store-names.js';
 import { TcpProxy } from './tcp-proxy.js';
 
-/** A database of its own on one server: stores, connections and proxies to it, all of which go with it. */
+/** A database for one test, with stores, connections and proxies. All of them are removed at the end. */
 export class SqlBench {
   readonly #closers: (() => unknown)[] = [];
 
@@ -30,7 +30,7 @@ export class SqlBench {
     return storage;
   }
 
-  /** A service on a store of its own. */
+  /** A service with its own store. */
   sessions({
     service,
     ...options
@@ -38,14 +38,14 @@ export class SqlBench {
     return new SessionService({ ...service, storage: this.storage(options) });
   }
 
-  /** A connection that knows nothing of the store. */
+  /** A connection without the store. */
   async connect(): Promise<RawConnection> {
     const connection = await this.database.connect();
     this.closeInTheEnd(() => connection.close());
     return connection;
   }
 
-  /** A proxy in front of the server, and where the database is behind it. */
+  /** A proxy in front of the server, and the options of a store behind it. */
   async proxy(): Promise<{ proxy: TcpProxy; behind: Partial<ServerOptions> }> {
     const proxy = await TcpProxy.start(this.#target());
     this.closeInTheEnd(() => proxy.stop());
@@ -55,7 +55,7 @@ export class SqlBench {
     return { proxy, behind: { url: url.href, driverOptions: {} } };
   }
 
-  /** Throws where the tables do not agree. */
+  /** Throws if the tables are inconsistent. */
   async checkIntegrity(): Promise<void> {
     const connection = await this.connect();
     const problems = await sqlProblems((query) => connection.query(query));
@@ -86,8 +86,8 @@ export class SqlBench {
 }
 
 /**
- * Describes what is special about servers with tables, for each that `STORES` does not leave out; `$name` in the
- * title is its name. Each test gets a bench of its own.
+ * Describes tests of SQL servers, for each server that `STORES` selects; `$name` in the
+ * title is its name. Each test gets a new bench.
  */
 export function describeSqlServers(
   title: string,
@@ -103,10 +103,10 @@ export function describeSqlServers(
       });
       afterEach(() => bench?.close());
       define(() => {
-        if (!bench) throw new Error('There is a bench only while a test runs');
+        if (!bench) throw new Error('A bench exists only while a test runs');
         return bench;
       });
     });
   }
-  if (chosen.length === 0) it('is not asked for', () => expect(chosen).toEqual([]));
+  if (chosen.length === 0) it('is not selected by STORES', () => expect(chosen).toEqual([]));
 }

@@ -1,7 +1,7 @@
 /**
- * What is wrong with the tables of sessions while nobody is at work: rows of a child without a parent, logs with
- * gaps, ids that are there twice, records that do not agree with their logs. It knows the tables from the
- * documentation, not from the code. The logs have to hold neither summaries nor rewinds, which count nothing.
+ * Inconsistencies in the tables of an idle store: child rows without a parent, logs with gaps, duplicate ids, records
+ * that contradict their logs. It uses the documented tables, not the code of the store. The logs must not have summaries
+ * or rewinds, and metadata no names such as those of its entries.
  */
 export async function sqlProblems(rowsOf: (query: string) => Promise<readonly unknown[]>): Promise<string[]> {
   const problems: string[] = [];
@@ -17,27 +17,42 @@ const orphans = (child: string, parent: string, key: string): string =>
 const twice = (table: string, columns: string): string =>
   `SELECT ${columns}, COUNT(*) AS times FROM ${table} GROUP BY ${columns} HAVING COUNT(*) > 1`;
 
+/** How often a word is in the metadata, in any database. */
+export function occurrences(word: string): string {
+  const text = "COALESCE(s.metadata, '')";
+  return `(LENGTH(${text}) - LENGTH(REPLACE(${text}, '${word}', ''))) / ${word.length}`;
+}
+
 const CHECKS: Readonly<Record<string, string>> = {
   'event without a session': orphans('agent_session_events', 'agent_sessions', 'session_pk'),
+  'checkpoint without a session': orphans('agent_session_checkpoints', 'agent_sessions', 'session_pk'),
   'state without a session': orphans('agent_session_state', 'agent_sessions', 'session_pk'),
+  'index entry without a session': orphans('agent_session_index', 'agent_sessions', 'session_pk'),
+  'index entry that disagrees with its session': `
+    SELECT i.session_pk, i.entry FROM agent_session_index i JOIN agent_sessions s ON s.pk = i.session_pk
+    WHERE i.app_name <> s.app_name OR i.user_id <> s.user_id OR i.session_id <> s.session_id
+      OR i.create_time <> s.create_time OR s.metadata IS NULL OR s.metadata NOT LIKE CONCAT('%', i.entry, '%')`,
+  'session with more or fewer index entries than its metadata': `
+    SELECT s.pk FROM agent_sessions s LEFT JOIN agent_session_index i ON i.session_pk = s.pk GROUP BY s.pk, s.metadata
+    HAVING COUNT(i.entry) <> ${['status', 'tag:', 'label:'].map(occurrences).join(' + ')}`,
   'shared state without a scope': orphans('agent_shared_state', 'agent_shared_scopes', 'scope_pk'),
-  'session twice': twice('agent_sessions', 'app_name, user_id, session_id'),
-  'event twice': twice('agent_session_events', 'session_pk, event_id'),
-  'place of a log taken twice': twice('agent_session_events', 'session_pk, seq'),
-  'scope twice': twice('agent_shared_scopes', 'app_name, user_id'),
+  'duplicate session': twice('agent_sessions', 'app_name, user_id, session_id'),
+  'duplicate event': twice('agent_session_events', 'session_pk, event_id'),
+  'duplicate seq': twice('agent_session_events', 'session_pk, seq'),
+  'duplicate scope': twice('agent_shared_scopes', 'app_name, user_id'),
   'log with gaps': `
     SELECT s.pk, s.last_seq, COUNT(e.seq) AS events FROM agent_sessions s
     LEFT JOIN agent_session_events e ON e.session_pk = s.pk GROUP BY s.pk, s.last_seq
     HAVING COUNT(e.seq) <> s.last_seq OR COALESCE(MIN(e.seq), 1) <> 1 OR COALESCE(MAX(e.seq), 0) <> s.last_seq`,
-  'record that counts something else than its log holds': `
+  'record with wrong counters': `
     SELECT s.pk, s.events, s.turns, s.tip_seq FROM agent_sessions s
     LEFT JOIN agent_session_events e ON e.session_pk = s.pk
     GROUP BY s.pk, s.events, s.turns, s.last_seq, s.tip_seq, s.high_water
     HAVING s.events <> COUNT(e.seq) OR s.tip_seq <> s.last_seq OR s.high_water < COALESCE(MAX(e.high_water), 0)
       OR s.turns <> COUNT(CASE WHEN e.payload LIKE '%"author":"user","content"%' THEN 1 END)`,
-  'time that goes back along a log': `
+  'high water that decreases': `
     SELECT a.session_pk, a.seq FROM agent_session_events a
     JOIN agent_session_events b ON b.session_pk = a.session_pk AND b.seq = a.seq - 1 AND b.high_water > a.high_water`,
-  'scope that holds nothing': `
+  'empty scope': `
     SELECT c.pk FROM agent_shared_scopes c LEFT JOIN agent_shared_state v ON v.scope_pk = c.pk WHERE v.scope_pk IS NULL`,
 };

@@ -1,10 +1,23 @@
 import type { RawData } from '../../src/testing/open-storage.js';
 
-/** The tables of sessions; rows of those without a parent go with the rows of the others. */
-export const PARENT_TABLES = ['agent_sessions', 'agent_shared_scopes', 'agent_leases', 'agent_agenda'];
-const CHILD_TABLES = ['agent_session_events', 'agent_session_state', 'agent_shared_state'];
+/** The tables without child tables, whose rows are deleted with their parents. */
+export const PARENT_TABLES = [
+  'agent_sessions',
+  'agent_shared_scopes',
+  'agent_leases',
+  'agent_agenda',
+  'agent_consumers',
+];
+const CHILD_TABLES = [
+  'agent_session_events',
+  'agent_session_checkpoints',
+  'agent_session_state',
+  'agent_session_index',
+  'agent_shared_state',
+  'agent_consumer_work',
+];
 
-/** What the tables hold. */
+/** The data of the tables. */
 export async function readRawTables(rowsOf: (table: string) => Promise<readonly unknown[]>): Promise<RawData> {
   const tables = new Map<string, readonly unknown[]>();
   for (const table of [...PARENT_TABLES, ...CHILD_TABLES]) tables.set(table, await rowsOf(table));

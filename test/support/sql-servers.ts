@@ -11,27 +11,27 @@ export type SqlServerName = 'mariadb' | 'postgres';
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** A connection that knows nothing of the store. */
+/** A connection without the store. */
 export interface RawConnection {
-  /** The rows of a query; of other statements, none. */
+  /** The rows of a query, none for other statements. */
   query(text: string): Promise<Row[]>;
   close(): Promise<void>;
 }
 
-/** A database of its own on a server, which stays when connections break. */
+/** A database of a test, which stays when connections break. */
 export interface SqlDatabase {
   readonly storageOptions: ServerOptions;
   connect(): Promise<RawConnection>;
   drop(): Promise<void>;
 }
 
-/** A kind of server that keeps sessions in tables. */
+/** A kind of SQL server. */
 export interface SqlServer {
   readonly name: SqlServerName;
-  /** That of the tests. */
+  /** The address of the server of the tests. */
   address(): string;
   createDatabase(address?: string): Promise<SqlDatabase>;
-  /** Connects to what an address names. */
+  /** Connects to the address. */
   connect(address: string): Promise<RawConnection>;
 }
 
@@ -82,7 +82,7 @@ async function connectToMariaDb(address: string, driverOptions: object = {}): Pr
 
 async function connectToPostgres(address: string): Promise<RawConnection> {
   const client = new Client({ connectionString: address });
-  // Whoever uses it hears of it through the query under way.
+  // The running query reports the error.
   client.on('error', () => undefined);
   await client.connect();
   return {

@@ -1,7 +1,7 @@
 import type { RawConnection, SqlServerName } from './sql-servers.js';
 import { until } from './until.js';
 
-/** How many transactions of others there are in this database, and how many of these wait for a lock. */
+/** How many other transactions are open in this database, and how many of them wait for a lock. */
 interface OpenTransactions {
   readonly open: number;
   readonly waiting: number;
@@ -12,7 +12,7 @@ const TRANSACTIONS: Readonly<Record<SqlServerName, (connection: RawConnection) =
   postgres: postgresTransactions,
 };
 
-/** Out of the report for people: the table of transactions is old for as long as several look at it again and again. */
+/** From the status report, since the table of transactions is cached while it is polled. */
 async function mariaDbTransactions(connection: RawConnection): Promise<OpenTransactions> {
   const [report] = await connection.query('SHOW ENGINE INNODB STATUS');
   const threads = await connection.query(
@@ -33,12 +33,12 @@ async function postgresTransactions(connection: RawConnection): Promise<OpenTran
   return { open: Number(row?.open), waiting: Number(row?.waiting) };
 }
 
-/** Waits until somebody in this database waits for a lock, or as many as are asked for. */
+/** Waits until this many transactions in the database wait for a lock. */
 export async function someoneWaitsForLock(server: SqlServerName, connection: RawConnection, many = 1): Promise<void> {
-  await until(async () => (await TRANSACTIONS[server](connection)).waiting >= many, 'Nobody waits for a lock');
+  await until(async () => (await TRANSACTIONS[server](connection)).waiting >= many, 'No transaction waits for a lock');
 }
 
-/** Waits until no transaction of others is open in this database; a server may notice late that a client has gone. */
+/** Waits until no other transaction is open in the database. A server may notice late that a client has disconnected. */
 export async function noTransactionIsOpen(server: SqlServerName, connection: RawConnection): Promise<void> {
   await until(async () => (await TRANSACTIONS[server](connection)).open === 0, 'A transaction was left open');
 }
@@ -51,8 +51,8 @@ const OTHER_CONNECTIONS: Readonly<Record<SqlServerName, string>> = {
 };
 
 /**
- * Waits until this is the only connection to the database. A server drops a connection after it has ended its
- * transaction, and a dead client may have sent statements that the server has not read yet.
+ * Waits until this is the only connection to the database. A server closes a connection after it has ended its
+ * transaction, and a killed client may have sent statements that the server has not read yet.
  */
 export async function nobodyElseIsConnected(server: SqlServerName, connection: RawConnection): Promise<void> {
   await until(

@@ -5,7 +5,7 @@ import Libsql from 'libsql';
 import { SessionService, type SessionServiceOptions } from '../../src/index.js';
 import { type SqliteOptions, TypeOrmSessionStorage } from '../../src/typeorm.js';
 
-/** A SQLite file of its own for one test: services and raw connections on it, all of which go with it. */
+/** A SQLite file for one test, with services and raw connections. All of them are removed at the end. */
 export class SqliteFile {
   readonly #folder = mkdtempSync(join(tmpdir(), 'agent-sessions-'));
   readonly #closers: (() => unknown)[] = [];
@@ -19,7 +19,7 @@ export class SqliteFile {
     return storage;
   }
 
-  /** A service on a store of its own. */
+  /** A service with its own store. */
   async sessions({
     service,
     ...options
@@ -29,7 +29,7 @@ export class SqliteFile {
     return new SessionService({ ...service, storage: await this.storage(options) });
   }
 
-  /** A connection that knows nothing of the store. */
+  /** A connection without the store. */
   connection(): Libsql.Database {
     const connection = new Libsql(this.path);
     this.#closers.push(() => connection.close());

@@ -6,7 +6,7 @@ import type { Clock } from '../../src/index.js';
 import type { OpenStorage, RawData } from '../../src/testing/open-storage.js';
 import { TypeOrmSessionStorage } from '../../src/typeorm.js';
 
-/** A SQLite store in a file of its own, which goes with it. */
+/** A SQLite store in its own file, which is removed at the end. */
 export async function openSqlite({ clock }: { clock?: Clock | undefined }): Promise<OpenStorage> {
   const folder = await mkdtemp(join(tmpdir(), 'agent-sessions-'));
   const database = join(folder, 'sessions.db');
@@ -22,7 +22,7 @@ export async function openSqlite({ clock }: { clock?: Clock | undefined }): Prom
   };
 }
 
-/** What the file holds, over a connection of its own. */
+/** The data of the file, read over another connection. */
 export function readRaw(database: string): RawData {
   const connection = new Libsql(database, { readonly: true });
   try {

@@ -1,6 +1,6 @@
 import type { DriverObserver, SentStatement } from './observed-driver.js';
 
-/** Remembers what a store sends to its driver. */
+/** Records the statements that a store sends to its driver. */
 export class StatementLog implements DriverObserver {
   readonly #sent: (SentStatement & { readonly rows: number })[] = [];
 
@@ -12,12 +12,12 @@ export class StatementLog implements DriverObserver {
     this.#sent.length = 0;
   }
 
-  /** All but those that begin and end transactions. */
+  /** All statements except those that begin or end transactions. */
   statements(): readonly SentStatement[] {
     return this.#sent.filter(({ text }) => !isBracket(text));
   }
 
-  /** How many transactions were committed, how many statements ran in them, and how many rows those that read brought. */
+  /** The numbers of committed transactions, of their statements, and of returned rows. */
   counts(): { transactions: number; reads: number; writes: number; rows: number } {
     const reads = this.#sent.filter(({ text }) => /^\s*SELECT\b/.test(text));
     return {

@@ -1,22 +1,22 @@
-import { losingNextCommit } from './commit-pieces.js';
+import { losingNextCommitResponse } from './commit-faults.js';
 import type { SqlServerName } from './sql-servers.js';
 import type { Piece, Verdict } from './tcp-proxy.js';
 
-/** What is only in the payload of a summary, as it is or in quotes. */
+/** Matches the payload of a summary only, also with escaped quotes. */
 export const SUMMARY_PAYLOAD = /\\*"compaction\\*":\{\\*"fromSeq/;
 
-/** A judge that lets the next summary be written and keeps the answer back, with the connection cut. */
-export function losingAnswerToSummary(server: SqlServerName | 'redis'): (piece: Piece) => Verdict {
-  const judgeOfServer = server === 'redis' ? cuttingNextAnswer() : losingNextCommit(server);
+/** A filter that passes the write of the next summary and breaks the connection instead of passing its response. */
+export function losingSummaryResponse(server: SqlServerName | 'redis'): (piece: Piece) => Verdict {
+  const filterOfServer = server === 'redis' ? cuttingNextResponse() : losingNextCommitResponse(server);
   let isSent = false;
   return (piece) => {
     isSent ||= piece.from === 'client' && SUMMARY_PAYLOAD.test(piece.data.toString('latin1'));
-    return isSent ? judgeOfServer(piece) : 'pass';
+    return isSent ? filterOfServer(piece) : 'pass';
   };
 }
 
-/** To the connection that says something first. */
-function cuttingNextAnswer(): (piece: Piece) => Verdict {
+/** For the first connection that sends data. */
+function cuttingNextResponse(): (piece: Piece) => Verdict {
   let connection: number | undefined;
   let isOver = false;
   return (piece) => {

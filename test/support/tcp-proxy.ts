@@ -1,37 +1,37 @@
 import { once } from 'node:events';
 import { type AddressInfo, type NetConnectOpts, type Server, type Socket, connect, createServer } from 'node:net';
 
-/** What the proxy does with what comes from the server. */
+/** How the proxy handles data. */
 export type ProxyMode =
   | 'pass'
-  /** The next answer is lost, and the connection with it, after the server did its work. */
-  | 'lose the next answer'
-  /** Connections stay, but nothing comes through; those that lost something this way never recover. */
+  /** Breaks the connection instead of passing the next response. */
+  | 'lose the next response'
+  /** Connections stay open, but all data is dropped. A connection that lost data never works again. */
   | 'black hole';
 
-/** A piece of what is said over a connection. What one side writes in one go comes as one piece, up to 64 KB. */
+/** A chunk of data. What one side writes at once arrives as one chunk, up to 64 KB. */
 export interface Piece {
   readonly from: 'client' | 'server';
   readonly data: Buffer;
-  /** Tells connections apart. */
+  /** The number of the connection. */
   readonly connection: number;
 }
 
-/** Lets a piece through, keeps it from the other side, or cuts the connection in its place. */
-export type Verdict = 'pass' | 'swallow' | 'cut';
+/** Passes a chunk, drops it, or breaks the connection instead. */
+export type Verdict = 'pass' | 'drop' | 'cut';
 
-/** Stands between a client and a server, and does to them what networks do. */
+/** A proxy that simulates network failures between a client and a server. */
 export class TcpProxy {
   mode: ProxyMode = 'pass';
-  /** Asked about each piece while the mode is `pass`. */
-  judge: (piece: Piece) => Verdict = () => 'pass';
+  /** Called for each chunk while the mode is `pass`. */
+  filter: (piece: Piece) => Verdict = () => 'pass';
   #connections = 0;
   readonly #sockets = new Set<Socket>();
 
   private constructor(private readonly server: Server) {}
 
   static async start(target: NetConnectOpts): Promise<TcpProxy> {
-    // So that a goodbye gets no answer where nothing comes through.
+    // So that the end of a dropped connection gets no response.
     const server = createServer({ allowHalfOpen: true });
     const proxy = new TcpProxy(server);
     server.on('connection', (client) => proxy.#join(client, connect({ ...target, allowHalfOpen: true })));
@@ -44,17 +44,17 @@ export class TcpProxy {
     return (this.server.address() as AddressInfo).port;
   }
 
-  /** How many connections there were so far; the latest has this number. */
+  /** The number of connections so far, which is the number of the latest. */
   get connections(): number {
     return this.#connections;
   }
 
-  /** Cuts all connections. */
+  /** Breaks all connections. */
   reset(): void {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** Cuts all connections, and takes no more. */
+  /** Breaks all connections, and accepts no more. */
   refuse(): void {
     this.reset();
     this.server.close();
@@ -86,7 +86,7 @@ export class TcpProxy {
     }
     const connection = (this.#connections += 1);
     const isPassed = (from: Piece['from'], data: Buffer): boolean => {
-      const verdict = this.judge({ from, data, connection });
+      const verdict = this.filter({ from, data, connection });
       if (verdict === 'cut') client.destroy();
       return verdict === 'pass';
     };

@@ -1,13 +1,13 @@
 import type { SessionService } from '../../src/index.js';
 import { type SessionAccess, accessByRole, clientAccess, serviceAccess } from '../../src/sessions/rest/index.js';
 
-/** A write over REST and over GraphQL alike, and whether a client may make it. */
+/** A write over REST and GraphQL, and whether the client rule allows it. */
 export interface Write {
   readonly what: string;
   readonly rest: { readonly method: 'POST' | 'PATCH'; readonly path: string; readonly body: object };
   readonly graphql: { readonly mutation: string; readonly input?: unknown };
   readonly isForClients: boolean;
-  /** What only services may do, also where the session belongs to the client. */
+  /** Only services may do this, even in a client's own session. */
   readonly isAppWide?: boolean;
 }
 
@@ -26,7 +26,7 @@ const append = (what: string, event: object, isForClients = false): Write => ({
   isForClients,
 });
 
-/** Behind an event that every client may append. */
+/** After an event that every client may append. */
 const appendSecond = (what: string, event: object, isForClients = false): Write => ({
   what: `a batch, in which the second event is ${what}`,
   rest: { method: 'POST', path: `${SESSION}/events/batch`, body: { events: [by('user'), event] } },
@@ -48,7 +48,7 @@ const created = (given: object, isForClients: boolean): Write => ({
   isForClients,
 });
 
-/** Every way to write that there is, and what can be forged by it. */
+/** Every kind of write, and every kind of forged content. */
 export const WRITES: readonly Write[] = [
   append('by the user', by('user'), true),
   append('by the user without a role', { author: 'user', content: { parts: [{ text: 'Hello' }] } }, true),
@@ -61,14 +61,14 @@ export const WRITES: readonly Write[] = [
   append('with empty fields, as ADK sends them', acting({ stateDelta: {}, artifactDelta: {}, escalate: false }), true),
   append('that is partial', by('user', { partial: true }), true),
   append('by an agent', by('agent')),
-  append('by somebody called User', by('User')),
-  append('by nobody', { content: text('Hello') }),
+  append('with the author User', by('User')),
+  append('without an author', { content: text('Hello') }),
   append('by an author that is no text', { author: ['user'], content: text('Hello') }),
   append('in the role of the model', { author: 'user', content: { role: 'model', parts: [{ text: 'Hello' }] } }),
   append('in a role that is no text', { author: 'user', content: { role: { toString: 1 }, parts: [] } }),
   append('with a call of a tool', parts({ functionCall: { id: 'c', name: 'pay', args: {} } })),
-  append('with the answer of a tool', parts({ text: 'Hello' }, { functionResponse: { id: 'c', name: 'pay' } })),
-  append('with an empty answer of a tool', parts({ functionResponse: {} })),
+  append('with the response of a tool', parts({ text: 'Hello' }, { functionResponse: { id: 'c', name: 'pay' } })),
+  append('with an empty response of a tool', parts({ functionResponse: {} })),
   append('with a thought', parts({ text: 'Hello', thought: true })),
   append('with code that ran', parts({ codeExecutionResult: { outcome: 'OUTCOME_OK', output: '1' } })),
   append('with a part of an unknown kind', parts({ somethingNew: {} })),
@@ -82,16 +82,16 @@ export const WRITES: readonly Write[] = [
   append('with an unknown action', acting({ requestedToolConfirmations: { c: {} } })),
   append('with an action called __proto__', JSON.parse('{"author":"user","actions":{"__proto__":{"a":1}}}') as object),
   append('on a branch', by('user', { branch: 'root.agent' })),
-  append('with tokens that nobody used', by('user', { usageMetadata: { totalTokenCount: 1_000_000 } })),
-  append('with tools that run on', by('user', { longRunningToolIds: ['c'] })),
+  append('with forged token usage', by('user', { usageMetadata: { totalTokenCount: 1_000_000 } })),
+  append('with long-running tools', by('user', { longRunningToolIds: ['c'] })),
   append('with an error', by('user', { errorCode: 'SAFETY' })),
   { ...append('with state of the app', acting({ stateDelta: { 'app:open': false } })), isAppWide: true },
   { ...append('that removes state of the app', acting({ stateRemovals: ['app:open'] })), isAppWide: true },
   appendSecond('by the user', by('user'), true),
   appendSecond('by an agent', by('agent')),
-  appendSecond('by nobody', { content: text('Hello') }),
+  appendSecond('one without an author', { content: text('Hello') }),
   appendSecond('in the role of the model', { author: 'user', content: { role: 'model', parts: [{ text: 'Hello' }] } }),
-  appendSecond('the answer of a tool', parts({ functionResponse: { id: 'c', name: 'pay' } })),
+  appendSecond('the response of a tool', parts({ functionResponse: { id: 'c', name: 'pay' } })),
   appendSecond('a rewind', acting({ rewind: { toSeq: 0 } })),
   appendSecond('on a branch', by('user', { branch: 'root.agent' })),
   { ...appendSecond('one with state of the app', acting({ stateDelta: { 'app:open': false } })), isAppWide: true },
@@ -132,7 +132,7 @@ export const WRITES: readonly Write[] = [
     isForClients: false,
   },
   {
-    what: 'a summary that is asked for',
+    what: 'a requested summary',
     rest: { method: 'POST', path: `${SESSION}/summary`, body: { force: true } },
     graphql: { mutation: `createSessionSummary(${KEY}, force: true) { seq }` },
     isForClients: false,
@@ -141,17 +141,17 @@ export const WRITES: readonly Write[] = [
 
 type Names = Readonly<Record<string, string>>;
 
-/** Those who write, by the headers or connection parameters that name them. */
-export const PEOPLE = {
+/** The callers, by their headers or connection parameters. */
+export const CALLERS = {
   client: { 'x-user': 'ann' },
   service: { 'x-user': 'agents', 'x-role': 'service' },
   'another client': { 'x-user': 'bob' },
-  nobody: {},
+  anonymous: {},
 } as const satisfies Record<string, Names>;
-export type Who = keyof typeof PEOPLE;
+export type Who = keyof typeof CALLERS;
 
-export const WRITES_BY_PEOPLE = WRITES.flatMap((write) =>
-  (Object.keys(PEOPLE) as Who[]).map((who) => ({ write, who, what: write.what })),
+export const WRITES_BY_CALLER = WRITES.flatMap((write) =>
+  (Object.keys(CALLERS) as Who[]).map((who) => ({ write, who, what: write.what })),
 );
 
 /** The user, by the headers of HTTP or the parameters of a WebSocket connection. */
@@ -161,18 +161,18 @@ export function userOf(request: unknown): unknown {
   return id === undefined ? undefined : { id, roles: role === undefined ? [] : [role] };
 }
 
-/** Services may do everything, and clients what the ready rule lets them do. */
-export function accessOfPeople(): SessionAccess {
+/** Services may do everything. Clients have the built-in rule. */
+export function accessByCallerRole(): SessionAccess {
   return accessByRole({ roles: { service: serviceAccess() }, otherwise: clientAccess(), userOf });
 }
 
-/** The session of ann that the writes are about. */
+/** Creates the session of ann that the writes change. */
 export async function addSession(sessions: SessionService): Promise<void> {
   const session = await sessions.createSession({ appName: 'shop', userId: 'ann', sessionId: 's' });
   await sessions.appendEvent({ session, event: { author: 'user', content: { parts: [{ text: 'Hello' }] } } });
 }
 
-/** Everything that a write could change. */
+/** The data that a write could change. */
 export async function everythingIn(sessions: SessionService): Promise<unknown> {
   return {
     sessions: (await sessions.listSessions({ appName: 'shop' })).sessions.map(({ id, version }) => [id, version]),
@@ -181,9 +181,9 @@ export async function everythingIn(sessions: SessionService): Promise<unknown> {
   };
 }
 
-/** The status of the refusal, or `undefined` where the rule allows the write. */
+/** The status of the refusal, or `undefined` if the rule allows the write. */
 export function refusalOf(write: Write, who: Who): 401 | 403 | 404 | undefined {
   if (who === 'service' || (who === 'client' && write.isForClients)) return undefined;
-  if (who === 'nobody') return 401;
+  if (who === 'anonymous') return 401;
   return who === 'client' || !write.rest.path.includes('/s/') ? 403 : 404;
 }

@@ -17,7 +17,7 @@ export function clientMappings(client: SessionsClient): Mappings {
         { method: 'createSession', request: { ...key, state, metadata, turnsOnly } },
       ],
       replies: (result) => ({ getSession: undefined, createSession: result }),
-      // Another caller created the session meanwhile, so the client reads it again.
+      // Another caller created the session in the meantime, so the client reads it again.
       refused: ({ code }) => (code === 'SESSION_EXISTS' ? 'not passed on' : undefined),
     },
     getSession: {
@@ -34,6 +34,8 @@ export function clientMappings(client: SessionsClient): Mappings {
     },
     deleteSession: { send: (key) => client.deleteSession(key), received: () => undefined },
     listEvents: { send: (request) => client.listEvents(request), received: (page) => page },
+    stateAt: { send: (request) => client.stateAt(request), received: (found) => found },
+    stateChanges: { send: (request) => client.stateChanges(request), received: (page) => page },
     watch: {
       async send({ signal: _signal, ...request }) {
         const watch = client.watch(request);
@@ -49,9 +51,9 @@ export function clientMappings(client: SessionsClient): Mappings {
         return events;
       },
       received: (events) => [...events, LAST],
-      calls: ({ afterSeq, ...key }) => {
+      calls: ({ afterSeq, stateDeltas, ...key }) => {
         const lookUp = { method: 'listEvents', request: { ...key, beforeSeq: 1 } };
-        const watch = { method: 'watch', request: { ...key, afterSeq: afterSeq ?? LARGE } };
+        const watch = { method: 'watch', request: { ...key, afterSeq: afterSeq ?? LARGE, stateDeltas } };
         if (afterSeq !== undefined) return [lookUp, watch];
         return [{ method: 'listEvents', request: { ...key, limit: 1, order: 'desc' } }, lookUp, watch];
       },

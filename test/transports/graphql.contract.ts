@@ -1,11 +1,11 @@
 import { InMemorySessionStorage, SessionService } from '../../src/index.js';
 import { describeSessionService } from '../../src/testing/index.js';
-import { LentApps } from '../support/lent-apps.js';
+import { AppPool } from '../support/app-pool.js';
 import { GraphqlApp } from '../graphql/graphql-app.js';
 import { GraphqlSessions } from '../graphql/graphql-sessions.js';
 import { NOT_MAPPED } from './not-mapped.js';
 
-const apps = new LentApps((service) => GraphqlApp.start({ services: { sessions: service } }));
+const apps = new AppPool((service) => GraphqlApp.start({ services: { sessions: service } }));
 
 afterAll(async () => {
   await apps.close();

@@ -1,4 +1,4 @@
-import type { LoggedEvent, Session, SessionKey, SessionService } from '../../src/index.js';
+import type { LoggedEvent, Session, SessionKey, SessionService, WatchedEvent } from '../../src/index.js';
 import type { SummarizerSessionManager } from '../../src/summarizer/index.js';
 import type { Call } from './recording-service.js';
 
@@ -30,6 +30,8 @@ type Served =
   | 'listSessions'
   | 'deleteSession'
   | 'listEvents'
+  | 'stateAt'
+  | 'stateChanges'
   | 'append'
   | 'appendBatch'
   | 'rewindSession'
@@ -56,7 +58,7 @@ export type Operations = { readonly [Name in Served]: Of<SessionService, Name> }
   readonly [Name in Summarised]: Of<SummarizerSessionManager, Name>;
 } & {
   /** The result is the events that arrive. */
-  readonly watch: Operation<Parameters<SessionService['watch']>[0], readonly LoggedEvent[]>;
+  readonly watch: Operation<Parameters<SessionService['watch']>[0], readonly WatchedEvent[]>;
   /** Both transports offer it. It reads a session without its events. */
   readonly getState: Operation<SessionKey, Session>;
   /** Both transports offer it. It appends an event. */

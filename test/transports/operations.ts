@@ -5,6 +5,7 @@ import type {
   GetSessionRequest,
   RewindSessionRequest,
   Session,
+  StateOperation,
 } from '../../src/index.js';
 import type { Case, Operations } from './operation-types.js';
 import {
@@ -32,6 +33,8 @@ const NOT_COUNTED = { notOverGraphql: 'pages go by cursors' } as const;
 const SERVER_MEMORY = 'it bounds the memory of a server';
 const NOT_A_CLIENT = { notOverClient: SERVER_MEMORY, notOverGraphql: SERVER_MEMORY } as const;
 const ONLY_INSIDE = 'only the summarizer needs it';
+const IN_PROCESS = 'a transaction of the app is open in the process of the app';
+const NOT_OUTSIDE = { notOverClient: IN_PROCESS, notOverGraphql: IN_PROCESS } as const;
 const WITH_APPEND = { notOverClient: 'the client takes it with `append`' } as const;
 const NO_ABORT = 'a client that stops waiting does not stop a summary';
 
@@ -54,6 +57,11 @@ const [FULL, SMALL] = [sessionOf(FULL_SESSION), sessionOf(SMALL_SESSION)];
 const TOKEN = 'turn-token';
 const TURN = { ...KEY, token: TOKEN, number: 7, holder: 'worker ä', expiresAt: LARGE, ttlMs: 5_000 };
 const STATE = { ...JSON_VALUES, shared: true };
+const PATCH: readonly StateOperation[] = [
+  { op: 'add', path: '/a~1b~0', value: JSON_VALUES },
+  { op: 'replace', path: '/b', value: null },
+  { op: 'remove', path: '/c' },
+];
 
 /** The two results of operations that return a session. */
 function sessionCases<Request>(
@@ -129,6 +137,7 @@ export const OPERATIONS: Operations = {
       page: NOT_COUNTED,
       offset: NOT_COUNTED,
       includeState: { notOverGraphql: 'it follows from the selected fields' },
+      filter: 'everywhere',
     },
     cases: [
       { title: 'the fewest fields', request: { appName: 'shop' }, result: { sessions: [], limit: 100 } },
@@ -136,6 +145,19 @@ export const OPERATIONS: Operations = {
         title: 'all fields of a walk by cursor',
         request: { ...USER, limit: 2, cursor: 'c/+=& ä', order: 'asc', orderBy: 'createTime', includeState: true },
         result: { sessions: [FULL, SMALL], limit: 2, nextCursor: 'd/+=& ä' },
+      },
+      {
+        title: 'a whole filter',
+        request: {
+          ...USER,
+          filter: { status: 'a:b', tags: ['vip', '50% & ä'], labels: { 'a:b': 'c:d%41', région: '+' } },
+        },
+        result: { sessions: [], limit: 100, nextCursor: 'next' },
+      },
+      {
+        title: 'a filter by one tag',
+        request: { appName: 'shop', filter: { tags: ['vip'] } },
+        result: { sessions: [SMALL], limit: 100 },
       },
       {
         title: 'the defaults, named',
@@ -179,11 +201,51 @@ export const OPERATIONS: Operations = {
     ],
   },
   watch: {
-    fields: { ...IDS, afterSeq: 'everywhere', signal: 'everywhere', gate: NOT_A_CLIENT },
+    fields: { ...IDS, afterSeq: 'everywhere', stateDeltas: 'everywhere', signal: 'everywhere', gate: NOT_A_CLIENT },
     cases: [
+      {
+        title: 'changes of the state',
+        request: { ...KEY, afterSeq: 3, stateDeltas: true },
+        result: [
+          { ...STORED_EVENT, statePatch: PATCH },
+          { ...SMALL_EVENT, statePatch: [] },
+        ],
+      },
+      { title: 'no changes of the state', request: { ...KEY, afterSeq: 3, stateDeltas: false }, result: [SMALL_EVENT] },
       { title: 'a place in the log', request: { ...KEY, afterSeq: 3 }, result: [STORED_EVENT, SMALL_EVENT] },
       { title: 'the beginning', request: { ...KEY, afterSeq: 0 }, result: [SMALL_EVENT] },
       { title: 'no place', request: KEY, result: [STORED_EVENT] },
+    ],
+  },
+  stateAt: {
+    fields: { ...IDS, seq: 'everywhere' },
+    cases: [
+      {
+        title: 'a moment',
+        request: { ...KEY, seq: LARGE },
+        result: { seq: LARGE, state: JSON_VALUES, shared: { 'user:a': null } },
+      },
+      { title: 'the beginning', request: { ...KEY, seq: 0 }, result: { seq: 0, state: {}, shared: {} } },
+    ],
+  },
+  stateChanges: {
+    fields: { ...IDS, key: 'everywhere', afterSeq: 'everywhere', limit: 'everywhere', cursor: 'everywhere' },
+    cases: [
+      { title: 'the fewest fields', request: KEY, result: { changes: [], firstSeq: 1, lastSeq: 0 } },
+      {
+        title: 'all fields',
+        request: { ...KEY, key: 'user:ä/&', afterSeq: 3, limit: 2, cursor: 'c/+=& ä' },
+        result: {
+          changes: [
+            { seq: 4, eventId: 'e 4', key: '__proto__', scope: 'session', before: null, after: JSON_VALUES },
+            { seq: 4, eventId: 'e 4', key: 'user:ä/&', scope: 'user', before: [0] },
+            { seq: LARGE, eventId: 'e-9', key: 'app:x', scope: 'app', after: null },
+          ],
+          firstSeq: 4,
+          lastSeq: LARGE,
+          nextCursor: 'd/+=& ä',
+        },
+      },
     ],
   },
   append: {
@@ -193,6 +255,7 @@ export const OPERATIONS: Operations = {
       expectedVersion: 'everywhere',
       turn: 'everywhere',
       endTurn: 'everywhere',
+      transaction: NOT_OUTSIDE,
       expectedMarksSeq: { notOverClient: ONLY_INSIDE, notOverGraphql: ONLY_INSIDE },
     },
     cases: [
@@ -230,6 +293,7 @@ export const OPERATIONS: Operations = {
       expectedVersion: 'everywhere',
       turn: 'everywhere',
       endTurn: 'everywhere',
+      transaction: NOT_OUTSIDE,
     },
     cases: [
       {
@@ -367,7 +431,9 @@ export const NOT_REMOTE: Readonly<Record<string, string>> = {
   appendEvent: 'it is `append`, and returns partial events as they are; both transports do the same',
   appendEvents: 'it is `appendBatch` without the answer whether the events were stored before',
   updateSession: 'it saves what changed in a session object; clients have none',
+  withTurn: 'it runs a function of the caller; clients begin, renew and end turns',
   purgeExpired: 'the server does it',
+  consume: 'its handler is a function of the process',
   sweep: 'the server does it',
   counts: 'for metrics of the server',
   whenIdle: 'for tests and for the end of the process',

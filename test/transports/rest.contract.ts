@@ -11,7 +11,7 @@ import {
   SessionsRestModule,
 } from '../../src/sessions/rest/index.js';
 import { type CreateSessions, type Skip, describeSessionService, sessionsOver } from '../../src/testing/index.js';
-import { LentApps } from '../support/lent-apps.js';
+import { AppPool } from '../support/app-pool.js';
 import { testStores } from '../support/stores.js';
 import { RemoteSessions, withPatience } from '../rest/remote/remote-sessions.js';
 import { type Framework, frameworks } from '../rest/rest-app.js';
@@ -22,7 +22,7 @@ const NOT_OVER_HTTP: readonly Skip[] = [
     reason: 'a path names a session by its id; which one of this id a caller loaded is not sent',
     tests: [
       'an object of a replaced session cannot append to the new one',
-      'a batch to a session that is not there is refused',
+      'a batch to a missing session is refused',
       'an object of a replaced session cannot add a summary or a rewind to the new one',
       'an expired session is replaced completely',
     ],
@@ -30,11 +30,11 @@ const NOT_OVER_HTTP: readonly Skip[] = [
   {
     reason:
       'a time that a constructor filled in is not sent, or a repetition would be another event; the store gives its own',
-    tests: ['an instance of Event is taken like a plain object'],
+    tests: ['an instance of Event is accepted like a plain object'],
   },
   {
     reason: 'a client knows of a session what it shows; what it was read without is not sent',
-    tests: ['a limit that holds on read alone leaves out what it left out, but no call'],
+    tests: ['a read limit omits the same events after an append, but no call'],
   },
 ];
 
@@ -56,7 +56,7 @@ async function serve(service: SessionService, framework: Framework): Promise<INe
   return app;
 }
 
-function overRest(create: CreateSessions, apps: LentApps<INestApplication>): CreateSessions {
+function overRest(create: CreateSessions, apps: AppPool<INestApplication>): CreateSessions {
   return async (options) => {
     const { sessions, raw, destroy } = await create(options);
     const service = sessions as SessionService;
@@ -80,7 +80,7 @@ const stores = process.env.STORES ? testStores : testStores.filter(({ name }) =>
 
 for (const { name, open } of stores) {
   for (const framework of frameworks) {
-    const apps = new LentApps((service) => serve(service, framework));
+    const apps = new AppPool((service) => serve(service, framework));
     afterAll(() => apps.close());
     describeSessionService({
       name: `${name} over REST on ${framework}`,

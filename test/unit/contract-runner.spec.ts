@@ -76,7 +76,7 @@ describe('describeContract', () => {
   });
 
   it('refuses a skip without a reason', () => {
-    const skip = [{ reason: ' ', tests: ['a deleted session leaves no event and no state of its own'] }];
+    const skip = [{ reason: ' ', tests: ['a delete removes the events and the own state of the session'] }];
     expect(() => describeSessionStorage({ name: 'x', create, skip })).toThrow('needs a reason');
   });
 

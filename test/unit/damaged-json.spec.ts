@@ -29,6 +29,8 @@ const ROW = {
   turn_holder: '',
   turn_request: '',
   turn_expires_at: 0,
+  dispatched_seq: 0,
+  waiting_since: 0,
 };
 const DAMAGED = '{"turns":canary';
 

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { PageShare } from '../../src/sessions/operations/read-gate.js';
-import { ByteLine } from '../../src/sessions/transport/byte-line.js';
+import { ByteSemaphore } from '../../src/sessions/transport/byte-semaphore.js';
 import { READING_SECONDS, StreamMemory } from '../../src/sessions/transport/stream-memory.js';
 
 class Connection extends EventEmitter {
@@ -14,38 +14,38 @@ const MAX = 800;
 const never = (): AbortSignal => new AbortController().signal;
 const turn = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve));
 
-describe('the line of those who wait for bytes', () => {
-  it('lets small ones in after the large one that came before', async () => {
-    const line = new ByteLine();
+describe('ByteSemaphore', () => {
+  it('admits a small request only after a larger one that came before', async () => {
+    const semaphore = new ByteSemaphore();
     const seen: string[] = [];
-    await line.enter(60, 100, never());
-    void line.enter(90, 100, never()).then(() => seen.push('large'));
-    void line.enter(10, 100, never()).then(() => seen.push('small'));
+    await semaphore.acquire(60, 100, never());
+    void semaphore.acquire(90, 100, never()).then(() => seen.push('large'));
+    void semaphore.acquire(10, 100, never()).then(() => seen.push('small'));
     await turn();
-    expect([seen, line.held, line.wanted]).toEqual([[], 60, 100]);
-    line.change(-60);
+    expect([seen, semaphore.held, semaphore.wanted]).toEqual([[], 60, 100]);
+    semaphore.change(-60);
     await turn();
-    expect([seen, line.held, line.wanted]).toEqual([['large', 'small'], 100, 0]);
+    expect([seen, semaphore.held, semaphore.wanted]).toEqual([['large', 'small'], 100, 0]);
   });
 
-  it('lets one in alone, however large it is', async () => {
-    const line = new ByteLine();
-    expect(await line.enter(1_000, 100, never())).toBe(true);
+  it('admits a request of any size if nothing is held', async () => {
+    const semaphore = new ByteSemaphore();
+    expect(await semaphore.acquire(1_000, 100, never())).toBe(true);
   });
 
-  it('forgets who does not wait any more, and lets in the next', async () => {
-    const line = new ByteLine();
+  it('removes an aborted request and admits the next one', async () => {
+    const semaphore = new ByteSemaphore();
     const leaving = new AbortController();
-    await line.enter(50, 100, never());
-    const large = line.enter(80, 100, leaving.signal);
-    const small = line.enter(50, 100, never());
+    await semaphore.acquire(50, 100, never());
+    const large = semaphore.acquire(80, 100, leaving.signal);
+    const small = semaphore.acquire(50, 100, never());
     leaving.abort();
-    expect([await large, await small, line.held]).toEqual([false, true, 100]);
-    expect(await line.enter(1, 100, leaving.signal)).toBe(false);
+    expect([await large, await small, semaphore.held]).toEqual([false, true, 100]);
+    expect(await semaphore.acquire(1, 100, leaving.signal)).toBe(false);
   });
 });
 
-describe('the memory of streams', () => {
+describe('StreamMemory', () => {
   let memory: StreamMemory;
 
   beforeEach(() => {
@@ -59,7 +59,7 @@ describe('the memory of streams', () => {
     return memory.reserve({ connection, bytes, maxBytes: MAX, onStall, signal: never() });
   }
 
-  it('is returned when the connection has taken what was written', async () => {
+  it('is released when the connection has sent what was written', async () => {
     const connection = new Connection();
     const share = await reserve(connection, 100);
     share?.resize(80);
@@ -71,7 +71,7 @@ describe('the memory of streams', () => {
     expect(memory.held).toBe(0);
   });
 
-  it.each(['close', 'finish'])('is returned when the connection ends: %s', async (event) => {
+  it.each(['close', 'finish'])('is released when the connection ends: %s', async (event) => {
     const connection = new Connection();
     const share = await reserve(connection, 100);
     Object.assign(connection, { writableNeedDrain: true, writableEnded: true });
@@ -81,7 +81,7 @@ describe('the memory of streams', () => {
     expect(memory.held).toBe(0);
   });
 
-  it('goes to one connection up to a part only', async () => {
+  it('limits the part of one connection', async () => {
     const busy = new Connection();
     const first = await reserve(busy, MAX / 8);
     const second = reserve(busy, 1);
@@ -91,7 +91,7 @@ describe('the memory of streams', () => {
     expect(await second).toBeDefined();
   });
 
-  it('is taken from the slowest readers, as many as it takes, once others have waited', async () => {
+  it('ends as many of the slowest readers as the waiting requests need', async () => {
     const slow = [jest.fn(), jest.fn()];
     for (const onStall of slow) (await reserve(new Connection(), MAX / 2, onStall))?.resize(MAX / 2);
     const waiting = reserve(new Connection(), 10);
@@ -103,7 +103,7 @@ describe('the memory of streams', () => {
     expect(await Promise.race([waiting, turn()])).toBeUndefined();
   });
 
-  it('is not taken from one whose events are still read from the store, nor if nobody waits', async () => {
+  it('does not end a reader while its events are read from the store', async () => {
     const onStall = jest.fn();
     await reserve(new Connection(), MAX, onStall);
     void reserve(new Connection(), 10);
@@ -112,7 +112,7 @@ describe('the memory of streams', () => {
     expect(onStall).not.toHaveBeenCalled();
   });
 
-  it('keeps no timer once nobody waits', async () => {
+  it('has no timer when no request waits', async () => {
     const share = await reserve(new Connection(), MAX);
     const waiting = reserve(new Connection(), 10);
     await turn();

@@ -1,12 +1,12 @@
 import { InMemorySessionStorage, SessionService } from '../../src/index.js';
-import { GenerousStorage } from '../support/generous-storage.js';
+import { OverReturningStorage } from '../support/over-returning-storage.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
 
 describe('trimHistory', () => {
   it.each([
     ['exactly the requested events', new InMemorySessionStorage()],
-    ['more events than requested', new GenerousStorage()],
+    ['more events than requested', new OverReturningStorage()],
   ])('folds removed events into the base state if the store returns %s', async (_name, storage) => {
     const sessions = new SessionService({ storage, history: { maxEvents: 1, keepHistory: false } });
     const session = await sessions.createSession({ ...KEY, state: { initial: 1, gone: 1, 'user:u': 1 } });

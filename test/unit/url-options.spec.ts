@@ -50,7 +50,7 @@ describe('URL options', () => {
     expect((error as Error).message).toContain('url has the option useSSL');
     expect((error as Error).message).not.toContain('hunter2');
     expect(() => new RedisSessionStorage({ url: 'redis://:hunter2@127.0.0.1:1?tls=true' })).toThrow(
-      'url has the option tls, which is not understood; take it away.',
+      'url has the option tls, which is not supported; remove it.',
     );
     const nodes = ['rediss://127.0.0.1:1?ssl=true'];
     expect(() => new RedisSessionStorage({ cluster: nodes })).toThrow('cluster[0] has the option ssl');

@@ -1,5 +1,6 @@
 import { InvalidInputError } from './errors.js';
 import { textProblem } from './text-problem.js';
+import { assertWholeNumber } from './whole-number.js';
 
 /** Fits a short prefix and the three ids of a session. */
 export const MAX_AGENDA_NAME_BYTES = 800;
@@ -53,9 +54,4 @@ export function dueTime(now: number, inMs: number): number {
 function assertName(name: unknown): void {
   const problem = textProblem(name, MAX_AGENDA_NAME_BYTES);
   if (problem) throw new InvalidInputError(problem, 'name');
-}
-
-function assertWholeNumber(value: unknown, { path, from, to }: { path: string; from: number; to: number }): void {
-  if (Number.isSafeInteger(value) && Number(value) >= from && Number(value) <= to) return;
-  throw new InvalidInputError(`must be a whole number from ${from} to ${to}`, path);
 }

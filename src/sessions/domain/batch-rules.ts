@@ -32,7 +32,7 @@ function assertDifferentIds(events: readonly BatchEvent[]): void {
   }
 }
 
-/** What a summary or a rewind does depends on the log at that moment, so it has a commit of its own. */
+/** What a summary or a rewind does depends on the log at that moment, so it has its own commit. */
 function assertAppendableTogether({ event }: SubmittedEvent, path: string): void {
   const control = (isSummary(event) && 'compaction') || (isRewind(event) && 'rewind');
   if (!control) return;

@@ -1,3 +1,4 @@
+import { markAfterAppend } from './dispatch-mark.js';
 import type { AppendOutcome, Commit, StoredEvent } from './commit.js';
 import { addCounters } from './counters.js';
 import { expiresAt, isExpired } from './expiry.js';
@@ -71,6 +72,7 @@ export function recordAfter(commit: Commit, record: SessionRecord, now: number):
       expiresAt: expiresAt(now, commit.expiry.session),
     }),
     ...(commit.endsTurn && { turn: ended(record.turn) }),
+    ...markAfterAppend(record, now),
   };
 }
 

@@ -1,5 +1,6 @@
 import { InvalidInputError } from './errors.js';
 import { idProblem } from './ids.js';
+import { isCount } from './optional-count.js';
 
 /** The end of a page of events. It belongs to one incarnation of a session, not to a later session of the same id. */
 export class LogCursor {
@@ -22,6 +23,27 @@ export class LogCursor {
   }
 }
 
+/** Where the next page of state changes begins: an event, and how many of its changes to skip. */
+export class StateChangeCursor {
+  constructor(
+    readonly incarnation: string,
+    readonly seq: number,
+    readonly skip: number,
+  ) {}
+
+  static parse(text: unknown): StateChangeCursor | undefined {
+    const fields = parseFields(text);
+    if (!fields) return undefined;
+    const [kind, incarnation, seq, skip, ...rest] = fields;
+    const fits = kind === 'state' && typeof incarnation === 'string' && isCount(seq) && isCount(skip);
+    return fits && rest.length === 0 ? new StateChangeCursor(incarnation, seq, skip) : refuse();
+  }
+
+  toString(): string {
+    return encodeFields(['state', this.incarnation, this.seq, this.skip]);
+  }
+}
+
 /** The end of a page of sessions. */
 export class ListCursor {
   constructor(
@@ -30,24 +52,28 @@ export class ListCursor {
     readonly time: number,
     readonly userId: string,
     readonly sessionId: string,
+    /** Stands for the filter of the list; '' without one. */
+    readonly filter: string,
   ) {}
 
   static parse(text: unknown): ListCursor | undefined {
     const fields = parseFields(text);
     if (!fields) return undefined;
-    const [orderBy, order, time, userId, sessionId, ...rest] = fields;
+    const [orderBy, order, time, userId, sessionId, filter = '', ...rest] = fields;
     const fits =
       (orderBy === 'lastUpdateTime' || orderBy === 'createTime') &&
       isOrder(order) &&
       Number.isSafeInteger(time) &&
       isId(userId) &&
       isId(sessionId) &&
+      typeof filter === 'string' &&
       rest.length === 0;
-    return fits ? new ListCursor(orderBy, order, time as number, userId, sessionId) : refuse();
+    return fits ? new ListCursor(orderBy, order, time as number, userId, sessionId, filter) : refuse();
   }
 
   toString(): string {
-    return encodeFields([this.orderBy, this.order, this.time, this.userId, this.sessionId]);
+    const { orderBy, order, time, userId, sessionId, filter } = this;
+    return encodeFields([orderBy, order, time, userId, sessionId, ...(filter ? [filter] : [])]);
   }
 }
 

@@ -26,8 +26,8 @@ export interface Fork {
 }
 
 /**
- * Collects the log of a fork: the summary first, then the events that were visible at a moment. Add every retained
- * event up to that moment, in order.
+ * Collects the log of a fork: the summary first, then the events that were visible at a moment. Add or
+ * skip every retained event up to that moment, in order.
  *
  * After each of its events, the fork has the state that the source had. If rewound events changed the state, the fork
  * gets the rewind too: there it hides nothing and only applies the state change.
@@ -36,20 +36,38 @@ export class ForkedLog {
   readonly #copies: Copy[] = [];
   #summary: StoredEvent | undefined;
   /** The source's state after each event. */
-  readonly #source: StateFold;
+  #source: StateFold;
   /** The base state with the events copied so far applied; undefined before the first copy. */
   #fork: StateFold | undefined;
-  #baseState: string;
+  #baseState = '{}';
   /** The last rewind since the last copied event. */
   #rewind: StoredEvent | undefined;
 
-  /** @param marks the marks at that moment */
+  /**
+   * @param state the source's state before the first event to add
+   * @param marks the marks at that moment
+   */
   constructor(
-    baseState: string,
+    state: StateFold,
     private readonly marks: ViewMarks,
   ) {
-    this.#baseState = baseState;
-    this.#source = new StateFold(baseState);
+    this.#source = state;
+  }
+
+  /** Whether a rewind since the last copy matters. */
+  get hasCopies(): boolean {
+    return this.#fork !== undefined;
+  }
+
+  /**
+   * Instead of adding events that are not copied.
+   *
+   * @param state after them
+   * @param rewind the last rewind among them
+   */
+  skip(state: StateFold, rewind: StoredEvent | undefined): void {
+    this.#source = state;
+    this.#rewind = rewind ?? this.#rewind;
   }
 
   add(stored: StoredEvent): void {
@@ -82,8 +100,9 @@ export class ForkedLog {
     const rewind = this.#rewind;
     this.#rewind = undefined;
     if (!this.#fork) {
-      this.#baseState = JSON.stringify(this.#source.toRecord());
-      this.#fork = new StateFold(this.#baseState);
+      const state = this.#source.toRecord();
+      this.#baseState = JSON.stringify(state);
+      this.#fork = new StateFold(state);
       return;
     }
     if (!rewind) return;

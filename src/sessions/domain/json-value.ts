@@ -77,7 +77,7 @@ class JsonWalk {
     if (isDate(value)) return this.#dateText(value);
     if (this.#ancestors.has(value)) this.#refuse('must not contain itself');
     if (depth > this.limits.maxDepth) this.#exceed(`must not be nested deeper than ${this.limits.maxDepth} levels`);
-    // It asks to be written as something else, and its properties are not what it stands for.
+    // JSON represents it by the result of `toJSON`, not by its properties.
     if (typeof (value as { toJSON?: unknown }).toJSON === 'function') this.#refuse('must not have a method toJSON');
     this.#ancestors.add(value);
     const copy = Array.isArray(value) ? this.#copyOfItems(value, depth) : this.#copyOfProperties(value, depth);
@@ -85,7 +85,7 @@ class JsonWalk {
     return copy;
   }
 
-  /** Of the date itself, whatever methods it was given. */
+  /** The original method, since the date may override it. */
   #dateText(date: Date): string {
     if (Number.isNaN(Date.prototype.getTime.call(date))) this.#refuse('must be a valid date');
     return Date.prototype.toISOString.call(date);

@@ -1,6 +1,7 @@
 import { InvalidInputError } from './errors.js';
 import { MAX_ID_BYTES } from './ids.js';
 import { textProblem } from './text-problem.js';
+import { assertWholeNumber } from './whole-number.js';
 
 /** Fits a short prefix and two ids. */
 export const MAX_LEASE_NAME_BYTES = 400;
@@ -18,14 +19,9 @@ export function assertLeaseRequest({ name, holder, ttlMs }: Record<'name' | 'hol
 
 /** Refuses an invalid time to live of a lease or a turn. */
 export function assertLeaseTime(ttlMs: unknown): void {
-  refuse(ttlProblem(ttlMs), 'ttlMs');
+  assertWholeNumber(ttlMs, { path: 'ttlMs', from: SHORTEST_LEASE_MS, to: LONGEST_LEASE_MS });
 }
 
 function refuse(problem: string | undefined, path: string): void {
   if (problem) throw new InvalidInputError(problem, path);
-}
-
-function ttlProblem(value: unknown): string | undefined {
-  const fits = Number.isSafeInteger(value) && Number(value) >= SHORTEST_LEASE_MS && Number(value) <= LONGEST_LEASE_MS;
-  return fits ? undefined : `must be a whole number from ${SHORTEST_LEASE_MS} to ${LONGEST_LEASE_MS}`;
 }

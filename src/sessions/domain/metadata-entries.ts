@@ -54,7 +54,7 @@ function hasRoom(names: readonly string[], text: MetadataText): boolean {
   return !MAX_OF_KIND.some(isOverfull) && Buffer.byteLength(text) <= METADATA_LIMITS.bytes;
 }
 
-/** What is said where {@link metadataAfter} refuses. */
+/** The message of the error when {@link metadataAfter} refuses. */
 export function metadataLimitText(): string {
   const { tags, labels, fields, bytes } = METADATA_LIMITS;
   return `a session has at most ${tags} tags, ${labels} labels, ${fields} fields and ${bytes} bytes of metadata`;

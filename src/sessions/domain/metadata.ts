@@ -1,6 +1,6 @@
 import type { MetadataChange } from './metadata-entries.js';
 
-/** What a session is called and how it is filed. It describes the session as a whole, so a rewind does not change it. */
+/** Title, status, tags, labels and own fields. They describe the session as a whole, so a rewind does not change them. */
 export interface SessionMetadata {
   title?: string;
   status?: string;

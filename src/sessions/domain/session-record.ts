@@ -1,3 +1,4 @@
+import { type DispatchMark, NOTHING_WAITS, markTime } from './dispatch-mark.js';
 import type { Counters } from './counters.js';
 import { InvalidInputError } from './errors.js';
 import type { SessionKey } from './ids.js';
@@ -6,7 +7,7 @@ import { NO_TURN, type StoredTurn } from './turn.js';
 import type { ViewMarks } from './view-marks.js';
 
 /** The metadata of a session that a store keeps besides events and state. Its size does not grow with the log. */
-export interface SessionRecord extends SessionKey {
+export interface SessionRecord extends SessionKey, DispatchMark {
   /** Unique among all sessions that ever had this id. */
   readonly incarnation: string;
   readonly createTime: number;
@@ -59,6 +60,8 @@ export function newRecord(
     marksSeq: log.marksSeq,
     turn: NO_TURN,
     turnsOnly,
+    dispatchedSeq: 0,
+    waitingSince: events.length > 0 ? markTime(now) : NOTHING_WAITS,
   };
 }
 

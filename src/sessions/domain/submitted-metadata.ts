@@ -14,7 +14,7 @@ type Json = Readonly<Record<string, unknown>>;
  * changes nothing.
  */
 export function submittedMetadataDelta(input: unknown, path: string, limits: WriteLimits): MetadataDelta | undefined {
-  const given = jsonObject(input, path, limits, ['title', 'status', 'tags', 'labels', 'fields', 'fieldRemovals']);
+  const given = metadataInput(input, path, limits, ['title', 'status', 'tags', 'labels', 'fields', 'fieldRemovals']);
   if (!given) return undefined;
   const tags = objectAt(given, 'tags', path);
   assertKnown(tags, ['add', 'remove'], childPath(path, 'tags'));
@@ -34,7 +34,7 @@ export function submittedMetadataDelta(input: unknown, path: string, limits: Wri
 
 /** The same for the metadata of a session to create: all of it is set. */
 export function submittedMetadata(input: unknown, path: string, limits: WriteLimits): MetadataDelta | undefined {
-  const given = jsonObject(input, path, limits, ['title', 'status', 'tags', 'labels', 'fields']);
+  const given = metadataInput(input, path, limits, ['title', 'status', 'tags', 'labels', 'fields']);
   if (!given) return undefined;
   const add = namesAt(given, 'tags', path);
   const delta = {
@@ -62,8 +62,13 @@ function checkedDelta(delta: MetadataDelta, path: string, { maxDeltaKeys }: Writ
   return changes.length > 0 ? delta : undefined;
 }
 
-/** A copy, so that the input is read once. Its own values begin two levels down. */
-function jsonObject(input: unknown, path: string, limits: WriteLimits, names: readonly string[]): Json | undefined {
+/** A copy with no other names, so that the input is read once. Its own values begin two levels down. */
+export function metadataInput(
+  input: unknown,
+  path: string,
+  limits: WriteLimits,
+  names: readonly string[],
+): Json | undefined {
   if (input === undefined || input === null) return undefined;
   const copy = jsonCopyOf(input, path, { maxDepth: limits.maxDepth + 2, maxBytes: limits.maxEventBytes });
   if (!isPlainObject(copy)) throw new InvalidInputError('must be a plain object', path);
@@ -77,7 +82,7 @@ function objectAt(parent: Json, name: string, path: string): Json {
   return value;
 }
 
-/** A misspelt name would be lost without a word. */
+/** A misspelt name would be lost silently. */
 function assertKnown(given: Json, names: readonly string[], path: string): void {
   const unknown = Object.keys(given).find((name) => !names.includes(name));
   if (unknown === undefined) return;
@@ -96,18 +101,18 @@ function titleAt({ title }: Json, path: string): string | undefined {
   return title;
 }
 
-function statusAt({ status }: Json, path: string): string | undefined {
+export function statusAt({ status }: Json, path: string): string | undefined {
   return status === undefined || status === null ? undefined : checkedName(status, childPath(path, 'status'));
 }
 
-function namesAt(parent: Json, name: string, path: string): string[] {
+export function namesAt(parent: Json, name: string, path: string): string[] {
   const names = parent[name] ?? [];
   const place = childPath(path, name);
   if (!Array.isArray(names)) throw new InvalidInputError('must be an array of names', place);
   return [...new Set(names.map((item, index) => checkedName(item, `${place}[${index}]`)))];
 }
 
-function labelsAt(given: Json, path: string, mayRemove: boolean): Record<string, string | null> {
+export function labelsAt(given: Json, path: string, mayRemove: boolean): Record<string, string | null> {
   const place = childPath(path, 'labels');
   const entries = Object.entries(objectAt(given, 'labels', path)).map(([name, value]) => {
     const label = checkedName(name, childPath(place, name));

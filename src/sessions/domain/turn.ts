@@ -6,7 +6,7 @@ export interface StoredTurn {
   readonly number: number;
   /** What a writer shows to write under this turn. No two turns of any sessions have the same one. */
   readonly token: string;
-  /** Who holds the turn, for people; no rule but the repeated request depends on it. */
+  /** Who holds the turn, for operators. Only the rule for repeated requests depends on it. */
   readonly holder: string;
   /** The request that began the turn. The same holder gets the turn again with it. */
   readonly requestId: string;

@@ -11,7 +11,7 @@ export type UnsavedStateHandler = (error: UnsavedStateError, session: Session) =
 /** Number of running saves of each session. */
 const saves = new WeakMap<Session, number>();
 
-/** Runs a save of the session's state. Meanwhile, unsaved changes are not reported. */
+/** Runs a save of the session's state. While it runs, unsaved changes are not reported. */
 export async function whileSaving<Result>(session: Session, save: () => Promise<Result>): Promise<Result> {
   saves.set(session, (saves.get(session) ?? 0) + 1);
   try {

@@ -1,11 +1,12 @@
 import { Args, Info, Mutation, Query, Subscription } from '@nestjs/graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import { InvalidInputError } from '../domain/errors.js';
-import type { EventInput, LoggedEvent } from '../domain/event.js';
+import type { EventInput } from '../domain/event.js';
 import type { SessionKey } from '../domain/ids.js';
 import { isPlainObject } from '../domain/json-value.js';
 import { checkedLimit } from '../domain/paging.js';
 import { referenceTo } from '../domain/session.js';
+import type { WatchedEvent } from '../operations/watch-state.js';
 import { AccessChecks } from '../transport/access-checks.js';
 import { NO_EVENTS } from '../transport/stream-access.js';
 import { READING_SECONDS } from '../transport/stream-memory.js';
@@ -14,7 +15,7 @@ import { RequireAccess } from '../transport/require-access.js';
 import { APPENDS_EVENT, APPENDS_EVENTS } from '../transport/request-writes.js';
 import { SessionService } from '../session.service.js';
 import { CurrentRequest, type SubscriptionRequest } from './current-request.js';
-import { type EventNode, eventNode } from './nodes.js';
+import { eventNode } from './nodes.js';
 import { EventStream } from './event-stream.js';
 import { omitNulls } from './omit-nulls.js';
 import { graphqlErrorOf } from './graphql-errors.js';
@@ -26,12 +27,12 @@ import {
   AppendBatchResultObject,
   AppendResultObject,
   EventConnectionObject,
-  EventObject,
+  WatchedEventObject,
   pageInfoOf,
 } from './types/object-types.js';
 
 interface AppendRequest extends SessionKey {
-  /** As it came. */
+  /** The event of the request, unchanged. */
   readonly event: unknown;
   readonly expectedVersion?: number | undefined;
   readonly turn?: string | undefined;
@@ -39,7 +40,7 @@ interface AppendRequest extends SessionKey {
 }
 
 interface AppendBatchRequest extends SessionKey {
-  /** As they came. */
+  /** The events of the request, unchanged. */
   readonly events: readonly unknown[];
   readonly expectedVersion?: number | undefined;
   readonly turn?: string | undefined;
@@ -48,6 +49,7 @@ interface AppendBatchRequest extends SessionKey {
 
 interface WatchRequest extends SessionKey {
   readonly afterSeq?: number | undefined;
+  readonly stateDeltas?: boolean | undefined;
 }
 
 /** The log of a session. */
@@ -105,7 +107,7 @@ export class EventsResolver {
     };
   }
 
-  @Subscription(() => EventObject, {
+  @Subscription(() => WatchedEventObject, {
     description: 'Streams the events of the log, including summaries and rewinds, each exactly once.',
     resolve: arrived,
   })
@@ -115,21 +117,24 @@ export class EventsResolver {
     @CurrentRequest() request: SubscriptionRequest,
     @Info() info: GraphQLResolveInfo,
   ): Promise<EventStream> {
-    const { afterSeq, ...key } = omitNulls(args);
+    const { afterSeq, stateDeltas, ...key } = omitNulls(args);
     // A missing session is refused before the stream begins, like a forbidden one.
     const { lastSeq } = await this.sessions.listEvents({ ...key, ...NO_EVENTS });
     const access = this.access.followStream({ action: 'read', target: 'session', ...key, request });
     const { signal } = access;
     const endConnection = (): void => endStalled(request, READING_SECONDS);
     const gate = request.socket && access.gateTo(request.socket, copiesIn(info), endConnection);
-    const events = this.sessions.watch({ ...key, afterSeq: afterSeq ?? lastSeq, signal, gate });
+    const events = this.sessions.watch({ ...key, afterSeq: afterSeq ?? lastSeq, stateDeltas, signal, gate });
     return new EventStream(events, access);
   }
 }
 
 /** Over HTTP, Apollo runs a subscription like a query, without an event. */
-function arrived(event: LoggedEvent | undefined): EventNode {
-  if (event) return eventNode(event);
+function arrived(watched: WatchedEvent | undefined): WatchedEventObject {
+  if (watched) {
+    const { statePatch, ...event } = watched;
+    return { ...eventNode(event), statePatch };
+  }
   throw graphqlErrorOf(new InvalidInputError('is a subscription: ask for it over graphql-ws', 'eventAppended'));
 }
 

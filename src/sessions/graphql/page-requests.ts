@@ -7,5 +7,6 @@ interface Page {
   readonly after?: string | undefined;
 }
 
-export type SessionPageRequest = Pick<ListSessionsRequest, 'appName' | 'userId' | 'order' | 'orderBy'> & Page;
+export type SessionPageRequest = Pick<ListSessionsRequest, 'appName' | 'userId' | 'order' | 'orderBy' | 'filter'> &
+  Page;
 export type EventPageRequest = Omit<ListEventsRequest, 'limit' | 'cursor'> & Page;

@@ -8,13 +8,14 @@ import { WebSocketLimits } from './connections/connection-limits.js';
 import { EventsResolver } from './events.resolver.js';
 import { type ExplorerOptions, explorerSettings, ExplorerModule } from './explorer/explorer.module.js';
 import { SessionsResolver } from './sessions.resolver.js';
+import { StateHistoryResolver } from './state-history.resolver.js';
 import { StateResolver } from './state.resolver.js';
 import { TurnsResolver } from './turns.resolver.js';
 import { UnclaimedUpgrades } from './connections/unclaimed-upgrades.js';
 
 /** Options of the module. `access` is only needed without `SessionAccessModule`. */
 export interface SessionsGraphqlOptions extends Partial<SessionAccessOptions> {
-  /** A page to try the schema, unless the app runs in production. RequireAccess the package `graphiql@3`. */
+  /** A page to try the schema, unless the app runs in production. Requires the package `graphiql@3`. */
   readonly explorer?: boolean | ExplorerOptions | undefined;
   /** Modules that provide `SessionService` and what `access` injects, if they are not global. */
   readonly imports?: ModuleMetadata['imports'];
@@ -32,7 +33,15 @@ export interface SessionsGraphqlOptions extends Partial<SessionAccessOptions> {
  * ];
  */
 @Module({
-  providers: [SessionsResolver, EventsResolver, StateResolver, TurnsResolver, UnclaimedUpgrades, WebSocketLimits],
+  providers: [
+    SessionsResolver,
+    EventsResolver,
+    StateResolver,
+    StateHistoryResolver,
+    TurnsResolver,
+    UnclaimedUpgrades,
+    WebSocketLimits,
+  ],
 })
 export class SessionsGraphqlModule implements OnModuleInit {
   constructor(private readonly moduleRef: ModuleRef) {}

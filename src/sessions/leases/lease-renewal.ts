@@ -1,12 +1,11 @@
-import { LeaseLostError } from '../domain/errors.js';
-import type { Lease, LeaseStore } from '../storage/lease-store.js';
-
 /** If one renewal fails, the next one is still in time. */
 const RENEWALS_PER_LIFE = 3;
 
 export interface RenewalOptions {
-  readonly leases: LeaseStore;
-  readonly lease: Lease;
+  /** Returns whether the lease is still held. */
+  readonly renew: () => Promise<boolean>;
+  /** The reason of the signal. */
+  readonly lostError: () => Error;
   readonly ttlMs: number;
   /** When the lease was requested, by `performance.now()`. */
   readonly askedAt: number;
@@ -14,7 +13,7 @@ export interface RenewalOptions {
 }
 
 /**
- * Renews a lease, and signals when it is lost.
+ * Renews a lease or a turn, and signals when it is lost.
  *
  * The lease counts as lost when its time has passed since the last successful renewal was *requested*. This is never
  * later than by the store's clock, and needs no synchronised clocks. So the holder stops in time even if the store
@@ -25,6 +24,7 @@ export class LeaseRenewal {
   readonly #lost = new AbortController();
   #next: NodeJS.Timeout | undefined;
   #end: NodeJS.Timeout | undefined;
+  #endsAt = 0;
   #isStopped = false;
 
   constructor(options: RenewalOptions) {
@@ -36,6 +36,11 @@ export class LeaseRenewal {
   /** Fires when the lease is lost. */
   get signal(): AbortSignal {
     return this.#lost.signal;
+  }
+
+  /** Signals at once if the time has passed, even if a paused process could not run its timers. */
+  checkTime(): void {
+    if (performance.now() >= this.#endsAt) this.#lose();
   }
 
   /** Stops renewing. The signal does not change any more. */
@@ -52,11 +57,10 @@ export class LeaseRenewal {
   }
 
   async #renew(): Promise<void> {
-    const { leases, lease, ttlMs, onError } = this.#options;
+    const { renew, onError } = this.#options;
     const askedAt = performance.now();
     try {
-      const renewed = await leases.renew(lease, ttlMs);
-      if (renewed) this.#expectEnd(askedAt);
+      if (await renew()) this.#expectEnd(askedAt);
       else this.#lose();
     } catch (error) {
       // The lease is still held, and the next renewal may succeed.
@@ -68,13 +72,14 @@ export class LeaseRenewal {
   #expectEnd(askedAt: number): void {
     if (this.#isStopped) return;
     clearTimeout(this.#end);
-    this.#end = setTimeout(() => this.#lose(), Math.max(0, askedAt + this.#options.ttlMs - performance.now()));
+    this.#endsAt = askedAt + this.#options.ttlMs;
+    this.#end = setTimeout(() => this.#lose(), Math.max(0, this.#endsAt - performance.now()));
     this.#end.unref();
   }
 
   #lose(): void {
     if (this.#isStopped) return;
     this.stop();
-    this.#lost.abort(new LeaseLostError(this.#options.lease.name));
+    this.#lost.abort(this.#options.lostError());
   }
 }

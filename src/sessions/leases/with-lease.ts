@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { LeaseLostError } from '../domain/errors.js';
 import { assertLeaseRequest } from '../domain/lease-rules.js';
 import type { LeaseStore } from '../storage/lease-store.js';
 import { LeaseRenewal } from './lease-renewal.js';
@@ -52,7 +53,13 @@ export async function withLease<Result>(
   const askedAt = performance.now();
   const lease = await leases.acquire({ name, holder, ttlMs });
   if (!lease) return { ran: false };
-  const renewal = new LeaseRenewal({ leases, lease, ttlMs, askedAt, onError });
+  const renewal = new LeaseRenewal({
+    renew: async () => (await leases.renew(lease, ttlMs)) !== undefined,
+    lostError: () => new LeaseLostError(name),
+    ttlMs,
+    askedAt,
+    onError,
+  });
   try {
     return { ran: true, result: await work({ token: lease.token, signal: renewal.signal }) };
   } finally {

@@ -10,7 +10,7 @@ interface Draining {
 
 /**
  * At shutdown, Apollo may be first, and waits 10 seconds for open connections. Event streams would keep theirs open, so this plugin
- * ends them when Apollo begins to wait, whatever the order of modules.
+ * ends them when Apollo begins to wait, in any order of modules.
  */
 @Injectable()
 @SetMetadata(APOLLO_PLUGIN, true)

@@ -2,6 +2,7 @@ import { ConfigurableModuleBuilder, type Type } from '@nestjs/common';
 import type { HistorySettings, SessionLimits, TtlSettings } from '../../config/session-settings.js';
 import type { StoreSettings } from '../../config/store-settings.js';
 import type { SessionServiceOptions } from '../session-environment.js';
+import type { SessionTitler } from '../session-titles.js';
 import type { SessionStorage } from '../storage/session-storage.js';
 
 /** A custom store: an object, which the app closes, or a class, which Nest creates and the module closes. */
@@ -25,6 +26,8 @@ export interface CommonModuleOptions {
   readonly newId?: SessionServiceOptions['newId'];
   /** Called before an append that leaves changes of `session.state` unsaved. Default: logs a warning. */
   readonly onUnsavedState?: SessionServiceOptions['onUnsavedState'];
+  /** Gives sessions a title after their first turn: an object, or a class that Nest creates. Default: nobody does. */
+  readonly titler?: SessionTitler | Type<SessionTitler> | undefined;
   /** Whether a job removes expired data. Default true. It runs only if data can expire. */
   readonly cleanup?: boolean | undefined;
 }

@@ -7,8 +7,9 @@ import {
   type OnApplicationShutdown,
   type OnModuleInit,
 } from '@nestjs/common';
-import { ModuleRef } from '@nestjs/core';
+import { DiscoveryModule, ModuleRef } from '@nestjs/core';
 import { warningOfUnsavedState } from '../domain/unsaved-state.js';
+import { SessionTitles } from '../session-titles.js';
 import { SessionService } from '../session.service.js';
 import type { SessionStorage } from '../storage/session-storage.js';
 import { ApolloDrainPlugin } from './apollo-drain.plugin.js';
@@ -21,11 +22,13 @@ import {
   type SessionsModuleOptions,
 } from './sessions-module-options.js';
 import { SessionsCleanup, cleanupOf } from './sessions.cleanup.js';
+import { SessionsConsumers } from './sessions.consumers.js';
 import { SESSION_STORAGE } from './sessions.tokens.js';
 
 const CHOSEN_STORAGE = Symbol('CHOSEN_STORAGE');
 const MADE_SERVICE = Symbol('MADE_SERVICE');
 const IS_IN_USE = Symbol('IS_IN_USE');
+const TITLES = Symbol('TITLES');
 
 const NO_OPTIONS = { useFactory: () => undefined as never };
 
@@ -39,6 +42,7 @@ const NO_OPTIONS = { useFactory: () => undefined as never };
  * SessionsModule.forRootAsync(sessionsConfig.asProvider()); // by environment variables
  */
 @Module({
+  imports: [DiscoveryModule],
   providers: [
     { provide: CHOSEN_STORAGE, useFactory: chooseStorage, inject: [MODULE_OPTIONS_TOKEN, ModuleRef] },
     { provide: SESSION_STORAGE, useFactory: ({ storage }: ChosenStorage) => storage, inject: [CHOSEN_STORAGE] },
@@ -54,7 +58,13 @@ const NO_OPTIONS = { useFactory: () => undefined as never };
       useFactory: cleanupOf,
       inject: [SessionService, ModuleRef, SESSION_STORAGE, MODULE_OPTIONS_TOKEN],
     },
+    {
+      provide: TITLES,
+      useFactory: titlesOf,
+      inject: [SessionService, SESSION_STORAGE, MODULE_OPTIONS_TOKEN, ModuleRef],
+    },
     ApolloDrainPlugin,
+    SessionsConsumers,
   ],
   exports: [SessionService, SESSION_STORAGE, SessionsCleanup],
 })
@@ -78,6 +88,7 @@ export class SessionsModule
     private readonly sessions: SessionService,
     @Inject(CHOSEN_STORAGE) private readonly chosen: ChosenStorage,
     @Inject(IS_IN_USE) private readonly isInUse: boolean,
+    @Inject(TITLES) private readonly titles: SessionTitles | undefined,
   ) {
     super();
   }
@@ -91,6 +102,7 @@ export class SessionsModule
 
   /** While the app's connections are still open. A pending watch request would keep its server from closing. */
   async beforeApplicationShutdown(): Promise<void> {
+    this.titles?.stop();
     await this.#finish();
   }
 
@@ -135,6 +147,20 @@ function serviceOver(storage: SessionStorage, options: SessionsModuleOptions): S
     onBackgroundError: (error) => logger.error('Work in the background failed', stackOf(error)),
     onUnsavedState: onUnsavedState ?? warningOfUnsavedState((message) => logger.warn(message)),
   });
+}
+
+/** A test's replacement of the service may have no hooks. */
+async function titlesOf(
+  sessions: SessionService,
+  storage: SessionStorage,
+  { titler }: SessionsModuleOptions,
+  moduleRef: ModuleRef,
+): Promise<SessionTitles | undefined> {
+  if (!titler || !(sessions instanceof SessionService)) return undefined;
+  const made = typeof titler === 'function' ? await moduleRef.create(titler) : titler;
+  const titles = new SessionTitles({ sessions, storage, titler: made });
+  titles.start();
+  return titles;
 }
 
 function stackOf(error: unknown): string {

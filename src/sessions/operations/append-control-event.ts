@@ -2,12 +2,12 @@ import type { AppendOutcome, Commit } from '../domain/commit.js';
 import { type Counters, NO_COUNTS, addCounters, countsOf, subtractCounters } from '../domain/counters.js';
 import { InvalidInputError, StaleSessionError } from '../domain/errors.js';
 import type { Event, Rewind } from '../domain/event.js';
-import { LogReplay } from '../domain/log-replay.js';
 import { isInRanges } from '../domain/seq-ranges.js';
 import { type SessionRecord, retentionProblem } from '../domain/session-record.js';
 import { loggedEvent } from '../domain/stored-json.js';
 import { marksAfterRewind, marksAfterSummary } from '../domain/view-marks.js';
 import type { SessionEnvironment } from '../session-environment.js';
+import { LogPoints, unlessTrimmed } from './log-point.js';
 import { readLog } from './read-log.js';
 
 /** The parts of a commit that a summary or a rewind sets. */
@@ -35,7 +35,9 @@ export async function appendControlEvent(
     const bound = { ...commit, preconditions: { ...commit.preconditions, incarnation } };
     const problem = placeProblem(read.record, event) ?? staleProblem(read.record, commit);
     if (problem) return refusalInsteadOf(problem, env, bound);
-    const { preconditions, ...effects } = await controlPart(env, read.record, event);
+    const part = await controlPart(env, read.record, event).catch(unlessTrimmed);
+    if (!part) continue;
+    const { preconditions, ...effects } = part;
     outcome = await env.storage.append({
       ...bound,
       ...effects,
@@ -92,13 +94,11 @@ async function coveredBy(toSeq: number, { storage }: SessionEnvironment, record:
 }
 
 async function rewindPart(env: SessionEnvironment, record: SessionRecord, { toSeq }: Rewind): Promise<ControlPart> {
-  const replay = new LogReplay();
-  for await (const stored of readLog(env.storage, record, { from: record.firstSeq, to: record.lastSeq })) {
-    replay.add(loggedEvent(stored));
-  }
+  const log = new LogPoints(env.storage, record);
+  const moment = await log.momentOf(await log.pointAt(toSeq));
   return {
-    marks: marksAfterRewind(replay.marksAt(toSeq, record.counters), toSeq, record.lastSeq + 1),
-    counterIncrements: replay.countsFromNowTo(toSeq),
+    marks: marksAfterRewind(moment.marks, toSeq, record.lastSeq + 1),
+    counterIncrements: subtractCounters(moment.counters, record.counters),
     preconditions: { lastSeq: record.lastSeq, firstSeq: record.firstSeq },
   };
 }

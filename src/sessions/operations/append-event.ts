@@ -6,7 +6,9 @@ import { assertUpdatable, incarnationOf } from '../domain/session-tracking.js';
 import { Session, type SessionReference, referencedKey } from '../domain/session.js';
 import { reportUnsavedState } from '../domain/unsaved-state.js';
 import type { SessionEnvironment } from '../session-environment.js';
+import type { AppTransaction } from '../storage/session-storage.js';
 import { appendControlEvent } from './append-control-event.js';
+import { appendWithin } from './append-within.js';
 import { completeAppend, withEventIds } from './complete-append.js';
 import { type GivenEvent, prepareAppend } from './prepared-append.js';
 import { type TurnReference, turnPart } from './turns.js';
@@ -24,8 +26,13 @@ export interface AppendEventRequest {
   /** End the turn with this event, which saves a call of `endTurn`. */
   endTurn?: boolean | undefined;
   /**
+   * Append inside this transaction of the app, over the same TypeORM `DataSource`: the manager that
+   * `dataSource.transaction()` passes. `session` learns the event after the commit.
+   */
+  transaction?: AppTransaction | undefined;
+  /**
    * For summaries: refuse with `StaleSessionError` unless this is still the last summary or rewind; 0 for none. Keeps
-   * events that were rewound meanwhile out of the summary.
+   * events that were rewound in the meantime out of the summary.
    */
   expectedMarksSeq?: number | undefined;
 }
@@ -88,6 +95,11 @@ export async function commitEvents(env: SessionEnvironment, request: CommitReque
     throw new InvalidInputError('is only allowed for summaries', 'expectedMarksSeq');
   }
   const commit = endsTurn ? { ...append.commit, endsTurn } : append.commit;
+  if (request.transaction !== undefined) {
+    if (event)
+      throw new InvalidInputError('is not possible for summaries and rewinds: append them alone', 'transaction');
+    return appendWithin(env, { ...append, commit }, request.transaction, learner);
+  }
   const appending = event ? appendControlEvent(env, commit, event) : env.storage.append(commit);
   return completeAppend(env, append, await withEventIds(append.commit, appending), learner);
 }

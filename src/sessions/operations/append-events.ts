@@ -5,6 +5,7 @@ import { assertUpdatable } from '../domain/session-tracking.js';
 import { Session, type SessionReference, referencedKey } from '../domain/session.js';
 import { reportUnsavedState } from '../domain/unsaved-state.js';
 import type { SessionEnvironment } from '../session-environment.js';
+import type { AppTransaction } from '../storage/session-storage.js';
 import { commitEvents } from './append-event.js';
 import { type TurnReference, turnPart } from './turns.js';
 
@@ -20,6 +21,11 @@ export interface AppendEventsRequest {
   turn?: TurnReference | undefined;
   /** End the turn with these events, which saves a call of `endTurn`. */
   endTurn?: boolean | undefined;
+  /**
+   * Append inside this transaction of the app, over the same TypeORM `DataSource`: the manager that
+   * `dataSource.transaction()` passes. `session` learns the events after the commit.
+   */
+  transaction?: AppTransaction | undefined;
 }
 
 /** The result of an append of several events. */
@@ -32,7 +38,7 @@ export interface AppendEventsResult {
 
 /** Appends a caller's events, all or none. */
 export async function appendEvents(env: SessionEnvironment, request: AppendEventsRequest): Promise<AppendEventsResult> {
-  const { session, expectedVersion, turn, endTurn } = request;
+  const { session, expectedVersion, turn, endTurn, transaction } = request;
   const given = checkedList(request.events, env.limits.maxBatchEvents);
   referencedKey(session);
   optionalCount(expectedVersion, 'expectedVersion');
@@ -49,7 +55,7 @@ export async function appendEvents(env: SessionEnvironment, request: AppendEvent
       env.onUnsavedState,
     );
   }
-  const result = await commitEvents(env, { session, events: stored, expectedVersion, turn, endTurn });
+  const result = await commitEvents(env, { session, events: stored, expectedVersion, turn, endTurn, transaction });
   const left = [...result.events];
   const events = given.map((event) => (isPartial(event) ? event : left.shift()) as LoggedEvent);
   return { events, duplicate: result.duplicate };

@@ -19,6 +19,7 @@ import { type SessionEnvironment, announce } from '../session-environment.js';
 import type { AfterAppend } from '../session-hooks.js';
 import { type AppendedEvent, updateSessionObject } from './appended-object.js';
 import type { PreparedAppend, PreparedEvent } from './prepared-append.js';
+import { saveCheckpoints } from './save-checkpoints.js';
 import { trimHistory } from './trim-history.js';
 
 /** The stored events, and whether they had been stored before. */
@@ -47,11 +48,24 @@ export async function completeAppend(
   outcome: AppendOutcome,
   session?: Session,
 ): Promise<CompletedAppend> {
-  const stored = acceptedOutcome(outcome, append);
-  const events = stored.kind === 'seen' ? originalsOf(env, append, stored) : newEventsOf(append, stored);
+  const { stored, events, completed } = acceptAppend(env, append, outcome);
   if (stored.kind === 'appended') startAfterAppend(env, append, stored, events);
   if (session) await updateSessionObject(env, session, { key: append.key, events, record: stored.record });
-  return { events: events.map(({ event }) => event), duplicate: stored.kind === 'seen' };
+  return completed;
+}
+
+interface AcceptedAppend {
+  readonly stored: Appended | Seen;
+  readonly events: readonly AppendedEvent[];
+  readonly completed: CompletedAppend;
+}
+
+/** Throws the error of a refused write. */
+export function acceptAppend(env: SessionEnvironment, append: PreparedAppend, outcome: AppendOutcome): AcceptedAppend {
+  const stored = acceptedOutcome(outcome, append);
+  const duplicate = stored.kind === 'seen';
+  const events = duplicate ? originalsOf(env, append, stored) : newEventsOf(append, stored);
+  return { stored, events, completed: { events: events.map(({ event }) => event), duplicate } };
 }
 
 function acceptedOutcome(outcome: AppendOutcome, { key, events, commit }: PreparedAppend): Appended | Seen {
@@ -153,6 +167,8 @@ function startAfterAppend(
     });
     for (const work of env.hooks.startAfterAppend(append)) env.tasks.trackInBackground(work);
   }
-  const trimming = trimHistory(env, record, events.length);
-  if (trimming) env.tasks.trackInBackground(trimming);
+  for (const work of [trimHistory, saveCheckpoints]) {
+    const running = work(env, record, events.length);
+    if (running) env.tasks.trackInBackground(running);
+  }
 }

@@ -1,13 +1,15 @@
 import { eventBytes } from '../domain/byte-budget.js';
+import { CHECKPOINT_EVERY } from '../domain/checkpoint.js';
+import type { StoredEvent } from '../domain/commit.js';
 import { SessionExistsError, SessionNotFoundError, StaleSessionError } from '../domain/errors.js';
+import { isRewind } from '../domain/event-inspection.js';
 import { type Fork, ForkedLog } from '../domain/forked-log.js';
 import { type SessionKey, assertId, checkedSessionKey, isBlank } from '../domain/ids.js';
 import type { InitialLog } from '../domain/initial-log.js';
 import type { LoadedConversation } from '../domain/loaded-view.js';
-import { LogReplay } from '../domain/log-replay.js';
 import type { MetadataText } from '../domain/metadata-entries.js';
 import { optionalCount } from '../domain/optional-count.js';
-import { isInRanges } from '../domain/seq-ranges.js';
+import { type SeqRange, isInRanges, rangesOutside } from '../domain/seq-ranges.js';
 import { type SessionRecord, retentionProblem } from '../domain/session-record.js';
 import type { Session } from '../domain/session.js';
 import { loggedEvent, stateWrites } from '../domain/stored-json.js';
@@ -16,8 +18,9 @@ import type { ViewMarks } from '../domain/view-marks.js';
 import { type SessionEnvironment, announce, isReadShorter, lifetimes, readFilter } from '../session-environment.js';
 import { getSession } from './get-session.js';
 import { openSession } from './open-session.js';
-import { readLog } from './read-log.js';
+import { LogPoints, unlessTrimmed } from './log-point.js';
 import { viewOf } from './read-view.js';
+import { saveCheckpoints } from './save-checkpoints.js';
 
 /** The session to fork, and the moment. */
 export interface ForkSessionRequest extends SessionKey {
@@ -27,7 +30,7 @@ export interface ForkSessionRequest extends SessionKey {
   readonly newSessionId?: string | undefined;
 }
 
-/** How often the log is read again because it was trimmed meanwhile. */
+/** How often the log is read again because it was trimmed in the meantime. */
 const MAX_TRIES = 50;
 
 /** Creates a session from the view and the state of another one at a moment. */
@@ -44,6 +47,8 @@ export async function forkSession(env: SessionEnvironment, request: ForkSessionR
   const stored = await env.storage.create({ key: newKey, ...start, expiry: lifetimes(env) });
   if (!stored) throw new SessionExistsError(newId);
   announce(env, newKey);
+  const saving = saveCheckpoints(env, stored.record, log.events.length);
+  if (saving) env.tasks.trackInBackground(saving);
   // A read would truncate the view, so return that.
   if (bytesOf(log) > env.limits.maxViewBytes) return (await getSession(env, newKey)) ?? notThere(newId);
   const { view, source } = viewOf(stored, wholeConversation(log), readFilter(env), {
@@ -69,33 +74,57 @@ interface ForkedSession extends Fork, Pick<SessionRecord, 'turnsOnly'> {
 async function readFork(env: SessionEnvironment, key: SessionKey, atSeq: number | undefined): Promise<ForkedSession> {
   let lastSeq = 0;
   for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const read = await env.storage.read({ key, withBase: true, withMetadata: true });
+    const read = await env.storage.read({ key, withMetadata: true });
     if (!read) throw new SessionNotFoundError(key.sessionId);
-    const { record, metadata, baseState = '{}' } = read;
+    const { record, metadata } = read;
     const moment = atSeq ?? record.lastSeq;
     const problem = retentionProblem(record, moment, 'atSeq');
     if (problem) throw problem;
-    const marks = moment === record.lastSeq ? record.marks : await marksAt(env, record, moment);
-    const forked = new ForkedLog(baseState, marks);
-    let missing = moment - record.firstSeq + 1;
     // Concurrent appends come after the moment, so only trimming can interfere.
-    for await (const stored of readLog(env.storage, record, { from: record.firstSeq, to: moment })) {
-      forked.add(stored);
-      missing--;
-    }
-    if (missing === 0) return { ...forked.finish(), metadata, turnsOnly: record.turnsOnly };
+    const fork = await copyLog(env, record, moment).catch(unlessTrimmed);
+    if (fork) return { ...fork, metadata, turnsOnly: record.turnsOnly };
     lastSeq = record.lastSeq;
   }
   throw new StaleSessionError(atSeq ?? lastSeq, lastSeq);
 }
 
-/** If the log is trimmed meanwhile, the caller retries and discards these marks. */
-async function marksAt(env: SessionEnvironment, record: SessionRecord, moment: number): Promise<ViewMarks> {
-  const replay = new LogReplay();
-  for await (const stored of readLog(env.storage, record, { from: record.firstSeq, to: moment })) {
-    replay.add(loggedEvent(stored));
+/** Shorter ranges are read as a whole. */
+const SKIPPED_AT_LEAST = CHECKPOINT_EVERY;
+
+/** Reads the events to copy, and of long ranges between them only the state after them. */
+async function copyLog({ storage }: SessionEnvironment, record: SessionRecord, moment: number): Promise<Fork> {
+  const log = new LogPoints(storage, record);
+  const marks = moment === record.lastSeq ? record.marks : (await log.momentOf(await log.pointAt(moment))).marks;
+  const { firstSeq } = record;
+  const start = await log.pointAt(firstSeq - 1);
+  const forked = new ForkedLog(start.fold, marks);
+  let next = firstSeq;
+  const visible = rangesOutside({ from: Math.max(firstSeq, marks.viewFromSeq + 1), to: moment }, marks.hidden);
+  for (const copied of [...visible, { from: moment + 1, to: moment }]) {
+    const between = { from: next, to: copied.from - 1 };
+    if (copied.from - next < SKIPPED_AT_LEAST) {
+      for await (const stored of log.read(between)) forked.add(stored);
+    } else {
+      const { fold } = await log.pointAt(between.to);
+      forked.skip(fold, forked.hasCopies ? await lastRewindIn(between, log, marks) : undefined);
+    }
+    for await (const stored of log.read(copied)) forked.add(stored);
+    next = copied.to + 1;
   }
-  return replay.marksAt(moment);
+  return forked.finish();
+}
+
+/** Each hidden range ends with a rewind, or is a summary. */
+async function lastRewindIn(
+  { from, to }: SeqRange,
+  log: LogPoints,
+  { hidden }: ViewMarks,
+): Promise<StoredEvent | undefined> {
+  const ends = hidden.map((range) => range.to).filter((seq) => seq >= from && seq <= to);
+  for (const seq of ends.toSorted((a, b) => b - a)) {
+    for await (const stored of log.read({ from: seq, to: seq })) if (isRewind(loggedEvent(stored))) return stored;
+  }
+  return undefined;
 }
 
 /** The complete conversation of the fork. */

@@ -44,7 +44,7 @@ export async function listEvents(env: SessionEnvironment, request: ListEventsReq
   return page;
 }
 
-/** The same, with a limit of bytes of its own, and the bytes that the page has. */
+/** Like {@link listEvents}, with another byte limit. Also returns the bytes of the page. */
 export async function listEventsUpTo(
   { storage }: SessionEnvironment,
   request: ListEventsRequest,
@@ -80,13 +80,13 @@ function stretchOf(request: ListEventsRequest, cursor: LogCursor | undefined): S
 }
 
 /**
- * Reads a page of a log, portion by portion, until it is full: in number or in bytes. So no more is held in memory
- * than a page and one portion, however large the events are.
+ * Reads a page of a log in batches, until it is full by number or by bytes. So memory holds the page and one batch
+ * at most.
  */
 export class PageReader {
   #record: SessionRecord | undefined;
 
-  /** @param incarnation of the session that is meant; the one that is there, where it is not given */
+  /** @param incarnation of the session. Default: the current one. */
   constructor(
     private readonly storage: SessionStorage,
     private readonly key: SessionKey,
@@ -100,7 +100,7 @@ export class PageReader {
     return this.#record;
   }
 
-  /** The events of a stretch, in the order of the page; at least one, if there is one. */
+  /** The events of a range, in the order of the page. At least one, if the range has any. */
   async read(wanted: SeqRange | undefined, limit: number, maxBytes: number): Promise<readonly StoredEvent[]> {
     const budget = new ByteBudget(maxBytes);
     const page: StoredEvent[] = [];
@@ -117,7 +117,7 @@ export class PageReader {
     return page;
   }
 
-  /** Whether there is more of a stretch behind an event. */
+  /** Whether the range has events after this one, in the order of the page. */
   hasMore({ from, to }: SeqRange, end: number): boolean {
     const { firstSeq, lastSeq } = this.record;
     return this.order === 'asc' ? end < Math.min(to, lastSeq) : end > Math.max(from, firstSeq);

@@ -1,15 +1,26 @@
 import { ByteBudget, entriesBytes, nextBatchSize } from '../domain/byte-budget.js';
 import { ListCursor } from '../domain/cursors.js';
+import { digestOf } from '../domain/digest.js';
 import { InvalidInputError, LimitExceededError } from '../domain/errors.js';
 import { type StateOwner, assertStateOwner } from '../domain/ids.js';
 import { optionalCount } from '../domain/optional-count.js';
 import { checkedFlag, checkedLimit, checkedOffset, checkedOrder, checkedOrderBy } from '../domain/paging.js';
 import type { Session } from '../domain/session.js';
+import { type SessionFilter, filterEntries } from '../domain/session-filter.js';
 import { type SessionEnvironment, readFilter } from '../session-environment.js';
 import { positionOf } from '../storage/list-order.js';
-import type { ListOrderBy, ListRequest, ListedSession, SessionStorage } from '../storage/session-storage.js';
+import type {
+  ListOrderBy,
+  ListPosition,
+  ListRequest,
+  ListedSession,
+  SessionStorage,
+} from '../storage/session-storage.js';
 import { openSession } from './open-session.js';
 import { sourceWithoutEvents } from './read-view.js';
+
+/** How many sessions one request to the store examines for a filter, unless a page is longer. */
+const MAX_EXAMINED = 1_000;
 
 /** The sessions to list: those of a user or, without `userId`, of the whole app. */
 export interface ListSessionsRequest extends StateOwner {
@@ -27,6 +38,11 @@ export interface ListSessionsRequest extends StateOwner {
   readonly offset?: number | undefined;
   /** Whether to read the state. Default true; with `false`, `state` is empty. */
   readonly includeState?: boolean | undefined;
+  /**
+   * Only sessions whose metadata has all of this. Not with `page` or `offset`. A page may then be shorter than `limit`, and
+   * even empty, although a `nextCursor` says that there may be more.
+   */
+  readonly filter?: SessionFilter | undefined;
 }
 
 /** A page of sessions. */
@@ -56,36 +72,42 @@ export async function listSessions(env: SessionEnvironment, request: ListSession
   const order = checkedOrder(request.order, 'desc');
   const orderBy = checkedOrderBy(request.orderBy);
   const offset = offsetOf(request, limit);
-  const after = positionAfter(request, { orderBy, order, offset });
+  const entries = filterEntries(request.filter, 'filter', env.limits);
+  if (entries.length > 0 && offset !== undefined) {
+    throw new InvalidInputError('cannot be combined with page or offset; continue with the cursor', 'filter');
+  }
+  const filterName = entries.length > 0 ? digestOf(entries) : '';
+  const after = positionAfter(request, { orderBy, order, offset, filterName });
   const withState = checkedFlag(request.includeState, 'includeState') ?? true;
 
   const { maxPageBytes } = env.limits;
-  const wanted = { appName, userId, orderBy, order, after, offset, withState };
-  const { listed, isMore, isCut, total } = await readPage(env.storage, wanted, limit, maxPageBytes);
+  const filter = entries.length > 0 ? { entries, maxExamined: Math.max(MAX_EXAMINED, limit) } : undefined;
+  const wanted = { appName, userId, orderBy, order, after, offset, withState, filter };
+  const { listed, next, isCut, total } = await readPage(env.storage, wanted, limit, maxPageBytes);
   if (isCut && offset !== undefined) throw new LimitExceededError(tooLarge(maxPageBytes), 'limit');
-  const filter = readFilter(env);
+  const viewFilter = readFilter(env);
   const sessions = listed.map(({ record, metadata, state }) =>
-    openSession({ record, metadata, ...(withState && { state }) }, [], sourceWithoutEvents(record, filter)),
+    openSession({ record, metadata, ...(withState && { state }) }, [], sourceWithoutEvents(record, viewFilter)),
   );
-  const last = listed.at(-1)?.record;
-  const cursor = last && new ListCursor(orderBy, order, last[orderBy], last.userId, last.sessionId);
+  const cursor = next && new ListCursor(orderBy, order, next.time, next.userId, next.sessionId, filterName);
   return {
     sessions,
     limit,
-    ...(cursor && isMore && { nextCursor: cursor.toString() }),
+    ...(cursor && { nextCursor: cursor.toString() }),
     ...totals(total, limit, offset),
   };
 }
 
 interface ReadPage {
   readonly listed: readonly ListedSession[];
-  readonly isMore: boolean;
+  /** Where the next page begins; missing on the last page. */
+  readonly next: ListPosition | undefined;
   /** Whether the page ended early. */
   readonly isCut: boolean;
   readonly total: number | undefined;
 }
 
-/** Reads portion by portion, until the page is full: in number or in bytes. */
+/** Reads in batches, until the page is full by number or by bytes. */
 async function readPage(
   storage: SessionStorage,
   wanted: Omit<ListRequest, 'limit'>,
@@ -98,20 +120,22 @@ async function readPage(
   let total: number | undefined;
   for (;;) {
     const size = wanted.withState ? nextBatchSize(limit, listed.length) : limit;
-    // One more than that tells whether there are more.
+    // Reads one more, to know whether there is another page.
     const result = await storage.list({ ...wanted, ...place, limit: size + 1 });
     total ??= result.total;
     for (const session of result.sessions.slice(0, size)) {
-      if (!budget.take(bytesOf(session, wanted))) {
-        return { listed, isMore: true, isCut: true, total };
-      }
+      if (!budget.take(bytesOf(session, wanted))) return { listed, next: endOf(listed, wanted), isCut: true, total };
       listed.push(session);
     }
-    const isMore = result.sessions.length > size;
-    const last = listed.at(-1);
-    if (!isMore || !last || listed.length >= limit) return { listed, isMore, isCut: false, total };
-    place = { after: positionOf(last.record, wanted), offset: undefined, withTotal: false };
+    const next = result.sessions.length > size ? endOf(listed, wanted) : result.examinedTo;
+    if (!next || result.examinedTo || listed.length >= limit) return { listed, next, isCut: false, total };
+    place = { after: next, offset: undefined, withTotal: false };
   }
+}
+
+function endOf(listed: readonly ListedSession[], wanted: Pick<ListRequest, 'orderBy'>): ListPosition | undefined {
+  const last = listed.at(-1);
+  return last && positionOf(last.record, wanted);
 }
 
 /** A store may return state that was not requested. */
@@ -127,13 +151,14 @@ function tooLarge(maxBytes: number): string {
 
 function positionAfter(
   request: ListSessionsRequest,
-  { orderBy, order, offset }: Pick<ListRequest, 'orderBy' | 'order' | 'offset'>,
+  { orderBy, order, offset, filterName }: Pick<ListRequest, 'orderBy' | 'order' | 'offset'> & { filterName: string },
 ): ListRequest['after'] {
   const cursor = ListCursor.parse(request.cursor);
   if (!cursor) return undefined;
   if (cursor.orderBy !== orderBy || cursor.order !== order) {
     throw new InvalidInputError('belongs to a list in another order', 'cursor');
   }
+  if (cursor.filter !== filterName) throw new InvalidInputError('belongs to a list with another filter', 'cursor');
   if (offset !== undefined) throw new InvalidInputError('cannot be combined with page or offset', 'cursor');
   return cursor;
 }

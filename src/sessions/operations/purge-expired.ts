@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { InvalidInputError } from '../domain/errors.js';
+import { assertWholeNumber } from '../domain/whole-number.js';
 import type { SessionEnvironment } from '../session-environment.js';
 import type { PurgeCounts } from '../storage/session-storage.js';
 
@@ -20,9 +20,7 @@ export async function purgeExpired(
   options?: PurgeOptions | null,
 ): Promise<PurgeCounts> {
   const batchSize = options?.batchSize ?? DEFAULT_BATCH_SIZE;
-  if (!Number.isSafeInteger(batchSize) || batchSize < 1 || batchSize > LARGEST_BATCH) {
-    throw new InvalidInputError(`must be a whole number from 1 to ${LARGEST_BATCH}`, 'batchSize');
-  }
+  assertWholeNumber(batchSize, { path: 'batchSize', from: 1, to: LARGEST_BATCH });
   let total: PurgeCounts = { sessions: 0, userStates: 0, appStates: 0 };
   for (;;) {
     const batch = await storage.purgeExpired(batchSize);

@@ -12,28 +12,28 @@ import { type Conversation, type ViewFilter, cutView, isFiltering, tailPlaces } 
 import { rangesAbove, rangesBelow, visibleRanges } from '../domain/visible-ranges.js';
 import type { EventWindow, ReadRequest, SessionStorage, StoredSession } from '../storage/session-storage.js';
 
-/** A session with the view that its reader asked for. */
+/** A session with the requested view. */
 export interface ReadView {
   readonly stored: StoredSession;
   readonly view: readonly ViewItem[];
   readonly source: ViewSource;
-  /** Whether older events were left out since they did not fit. */
+  /** Whether older events were omitted because they did not fit. */
   readonly isTruncated?: boolean;
 }
 
 /** How a view is read. */
 export interface ViewReadingOptions {
   readonly config?: GetSessionConfig | undefined;
-  /** Whether appends have another filter, which is to leave out what this one does. */
+  /** Whether later appends must also omit the events that this filter omits. */
   readonly isForOneRead?: boolean | undefined;
-  /** Bytes of events in the view; what it needs to begin with comes on top. No limit unless given. */
+  /** Maximum bytes of events in the view, not counting a tool call or an anchor that it needs. Default: no limit. */
   readonly maxBytes?: number | undefined;
 }
 
 /**
- * Reads a session and as little of its log as the view needs: the newest events in one go with the session;
- * more of them only where rewound stretches or tool calls lie at the cut; the last anchor only where the
- * newest events have none. Of more events than fit, the newest are shown, as if no more had been asked for.
+ * Reads a session and as little of its log as the view needs: the newest events in the same request as the session,
+ * more of them only if rewound ranges or tool calls are at the cut, and the last anchor only if the newest events
+ * have none. If not all events fit, the view has the newest ones that do.
  */
 export async function readView(
   storage: SessionStorage,
@@ -75,7 +75,7 @@ export async function readView(
   return { ...read, isTruncated: isCutShort(read.view, oldest, config) };
 }
 
-/** Reads what a conversation lacks for its view, if the session is still there: at most some events, and an anchor. */
+/** Reads the events and the anchor that the view still lacks. Throws if the session does not exist any more. */
 export async function readMissing(
   storage: SessionStorage,
   session: Pick<SessionRecord, 'appName' | 'userId' | 'sessionId' | 'incarnation'>,
@@ -87,7 +87,7 @@ export async function readMissing(
   return reading.read;
 }
 
-/** The view of what was read, and what a session object has to know of it. */
+/** Cuts the view of the events that were read, and returns it with the data that a session object needs. */
 export function viewOf(
   stored: StoredSession,
   read: LoadedConversation,
@@ -105,7 +105,7 @@ export function viewOf(
   };
 }
 
-/** Of a reader who wants no events: what comes later is all that is ever shown. */
+/** For `numRecentEvents: 0`: the session object shows only events appended later. */
 export function sourceWithoutEvents(
   record: SessionRecord,
   filter: ViewFilter,
@@ -122,7 +122,7 @@ export function sourceWithoutEvents(
   };
 }
 
-/** Whether the reader asked for more than the events that fit. */
+/** Whether the reader requested more events than fit. */
 function isCutShort(
   view: readonly ViewItem[],
   oldest: number | undefined,
@@ -131,7 +131,7 @@ function isCutShort(
   return view.length < numRecentEvents && (oldest ?? 0) > afterSeq + 1;
 }
 
-/** What to read together with the session; nothing for a reader who wants no events. */
+/** The events to read together with the session; none for `numRecentEvents: 0`. */
 function firstWindow(filter: ViewFilter, config: GetSessionConfig): EventWindow | undefined {
   const { numRecentEvents, afterSeq, afterTimestamp } = config;
   if (numRecentEvents === 0) return undefined;
@@ -142,9 +142,9 @@ function firstWindow(filter: ViewFilter, config: GetSessionConfig): EventWindow 
 
 class ViewReader {
   #conversation: Conversation;
-  /** Visible stretches before what was read. */
+  /** Visible ranges before the events that were read. */
   #unread: readonly SeqRange[];
-  /** Whether no more events may be read on. */
+  /** Whether the byte limit is reached. */
   isFull = false;
 
   constructor(
@@ -161,14 +161,14 @@ class ViewReader {
     return { conversation: this.#conversation, unread: this.#unread };
   }
 
-  /** Adds events to the beginning, of all that are unread up to `lastSeq`. */
+  /** Prepends unread events up to `lastSeq`. */
   add(events: StoredSession['events'], lastSeq: number): void {
     const items = events.filter(({ seq }) => isInRanges(seq, this.#unread)).map(viewItem);
     const unread = rangesBelow(this.#unread, events[0]?.seq ?? lastSeq + 1);
     this.#extend(items, unread);
   }
 
-  /** As much of the conversation as `filter` looks at. */
+  /** Reads the events that `filter` needs. */
   async readForFilter(filter: ViewFilter, { events, now }: StoredSession): Promise<void> {
     if (filter.newest > 0 && events.length >= filter.newest) {
       const missing = (): number => filter.newest - tailPlaces(this.#conversation.items, filter, now).length;
@@ -177,7 +177,7 @@ class ViewReader {
     await this.readMissing(filter, now);
   }
 
-  /** As much of the conversation as a config without any filter looks at. */
+  /** Reads the events that a config needs if there is no filter. */
   async readForConfig(config: GetSessionConfig, { events }: StoredSession): Promise<void> {
     const { numRecentEvents = 0, afterSeq = 0, afterTimestamp } = config;
     if (numRecentEvents === 0 || events.length < numRecentEvents) return;
@@ -185,7 +185,7 @@ class ViewReader {
     await this.#readWhileMissing(missing, { since: afterTimestamp }, 0, afterSeq);
   }
 
-  /** The calls that answers need, then the anchor before them: each is read once, where it is needed at all. */
+  /** Reads the calls that tool responses need, then the anchor before them. Each takes at most one read. */
   async readMissing(filter: ViewFilter, now: number): Promise<void> {
     const { lacks, tailStart } = cutView(this.#conversation, filter, now);
     if (lacks === 'calls') {
@@ -197,8 +197,8 @@ class ViewReader {
   }
 
   /**
-   * Reads on towards the beginning until nothing is missing or the time window ends. Once is enough, unless
-   * events are older than their place in the log; then it takes longer strides each time.
+   * Reads older events until nothing is missing or the time window ends. One read is enough, unless
+   * events are older than their place in the log. Then each read is larger than the one before.
    */
   async #readWhileMissing(missing: () => number, window: EventWindow, spare: number, afterSeq = 0): Promise<void> {
     for (let stride = missing() + spare; missing() > 0 && !this.isFull; stride *= 4) {
@@ -224,7 +224,7 @@ class ViewReader {
       ...this.#conversation,
       items: [...older, ...items],
       hasOlder: unread.length > 0,
-      // Once it is one of the items, it is not known which one is the last before them.
+      // If it is among the items now, the last anchor before them is unknown again.
       olderAnchor: older.some(isAnchorItem) && olderAnchor !== 'none' ? undefined : olderAnchor,
     };
   }
@@ -234,7 +234,7 @@ class ViewReader {
     const { appName, userId, sessionId, incarnation } = this.session;
     const more = await this.storage.read({ key: { appName, userId, sessionId }, window });
     if (more?.record.incarnation !== incarnation) throw new SessionNotFoundError(sessionId);
-    // A store may answer with more than it was asked for.
+    // A store may return more events than requested.
     return more.events.filter(({ seq }) => isInRanges(seq, window.ranges ?? []));
   }
 }
@@ -242,13 +242,13 @@ class ViewReader {
 /** A session with the newest events of a window. */
 export interface ReadWindow {
   readonly stored: StoredSession;
-  /** How many visible events fit, where not all of them do. */
+  /** How many visible events fit; missing if all of them do. */
   readonly fitting?: number;
 }
 
 /**
- * Reads the newest events of a window, portion by portion, up to a number of bytes: at least one. So no more is held in
- * memory than these and one portion, however large the events are.
+ * Reads the newest events of a window in batches, up to a number of bytes, but at least one event. So memory holds
+ * these events and one batch at most.
  */
 export async function readWindow(
   storage: SessionStorage,

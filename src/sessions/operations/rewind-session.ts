@@ -1,14 +1,16 @@
 import type { WriteLimits } from '../../config/session-settings.js';
 import type { StateChanges } from '../../state/state-changes.js';
+import { subtractCounters } from '../domain/counters.js';
 import { InvalidInputError, SessionNotFoundError, StaleSessionError } from '../domain/errors.js';
 import { isAnchor, isSummary } from '../domain/event-inspection.js';
 import type { LoggedEvent } from '../domain/event.js';
 import { type SessionKey, checkedSessionKey } from '../domain/ids.js';
 import { LogReplay } from '../domain/log-replay.js';
+import type { Moment } from '../domain/moment.js';
 import { optionalCount } from '../domain/optional-count.js';
 import { type SessionRecord, retentionProblem } from '../domain/session-record.js';
 import type { Session } from '../domain/session.js';
-import { StateFold, stateDifference } from '../domain/state-fold.js';
+import { stateDifference } from '../domain/state-fold.js';
 import { loggedEvent, stateRecord } from '../domain/stored-json.js';
 import { marksAfterRewind } from '../domain/view-marks.js';
 import type { SessionEnvironment } from '../session-environment.js';
@@ -16,7 +18,7 @@ import type { StoredSession } from '../storage/session-storage.js';
 import { completeAppend } from './complete-append.js';
 import { prepareAppend } from './prepared-append.js';
 import { getSession } from './get-session.js';
-import { readLog } from './read-log.js';
+import { LogPoints, unlessTrimmed } from './log-point.js';
 import { type TurnReference, turnPart } from './turns.js';
 
 /** The session to rewind, and the target: `toSeq` or `invocationId`. */
@@ -37,7 +39,7 @@ export interface RewindSessionRequest extends SessionKey {
 /** How often a rewind is planned again because of a concurrent append. */
 const MAX_TRIES = 50;
 
-/** A rewind restores values that were accepted before, possibly more at once than the limits allow. */
+/** A rewind restores values that were accepted before, possibly more in one event than the limits allow. */
 const NO_LIMITS: WriteLimits = { maxEventBytes: Infinity, maxDepth: Infinity, maxDeltaKeys: Infinity };
 
 /** Rewinds the session's view and its own state to a moment. Shared state does not change. */
@@ -48,9 +50,11 @@ export async function rewindSession(env: SessionEnvironment, request: RewindSess
   const { turnToken } = turnPart({ turn: request.turn });
   const id = env.newId();
   for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const read = await env.storage.read({ key, withState: true, withBase: true });
+    const read = await env.storage.read({ key, withState: true });
     if (!read) throw new SessionNotFoundError(key.sessionId);
-    const { toSeq, replay, changes } = await planRewind(env, read, wanted);
+    const plan = await planRewind(env, read, wanted).catch(unlessTrimmed);
+    if (!plan) continue;
+    const { toSeq, moment, changes } = plan;
     const { incarnation, firstSeq, lastSeq } = read.record;
     const actions = { rewind: { toSeq }, ...changes, stateRemovals: [...changes.stateRemovals] };
     const event = { id, author: 'system', actions };
@@ -62,8 +66,8 @@ export async function rewindSession(env: SessionEnvironment, request: RewindSess
     }
     const outcome = await env.storage.append({
       ...append.commit,
-      marks: marksAfterRewind(replay.marksAt(toSeq, read.record.counters), toSeq, lastSeq + 1),
-      counterIncrements: replay.countsFromNowTo(toSeq),
+      marks: marksAfterRewind(moment.marks, toSeq, lastSeq + 1),
+      counterIncrements: subtractCounters(moment.counters, read.record.counters),
     });
     if (outcome.kind === 'overtaken') continue;
     await completeAppend(env, append, outcome);
@@ -94,36 +98,40 @@ function rewindTarget({ toSeq, ...request }: RewindSessionRequest): RewindTarget
 
 interface RewindPlan {
   readonly toSeq: number;
-  readonly replay: LogReplay;
+  readonly moment: Moment;
   readonly changes: StateChanges;
 }
 
-/** Replays the log once to find the target, its marks and counters, and the state changes. */
-async function planRewind(env: SessionEnvironment, read: StoredSession, wanted: RewindTarget): Promise<RewindPlan> {
+/** Finds the target, its marks and counters, and the state changes. */
+async function planRewind(
+  { storage }: SessionEnvironment,
+  read: StoredSession,
+  wanted: RewindTarget,
+): Promise<RewindPlan> {
   const { record } = read;
-  const search = 'invocationId' in wanted ? new InvocationSearch(wanted.invocationId) : undefined;
-  const replay = new LogReplay();
-  const fold = new StateFold(read.baseState ?? '{}');
-  /** The end of the fold: the target, or the first possible target. */
-  let foldedTo = record.firstSeq - 1;
-  for await (const stored of readLog(env.storage, record, { from: record.firstSeq, to: record.lastSeq })) {
-    const event = loggedEvent(stored);
-    replay.add(event);
-    search?.add(event);
-    const isBefore = 'toSeq' in wanted ? event.seq <= wanted.toSeq : search?.isEmpty;
-    if (!isBefore) continue;
-    fold.add(event);
-    foldedTo = event.seq;
-  }
-  const toSeq = 'toSeq' in wanted ? wanted.toSeq : (search?.placeIn(replay, record) ?? 0);
+  const log = new LogPoints(storage, record);
+  const toSeq = 'toSeq' in wanted ? wanted.toSeq : await placeOf(wanted.invocationId, log, record);
   const problem = retentionProblem(record, toSeq, 'toSeq');
   if (problem) throw problem;
-  // If the invocation was rewound and begun again, the target is later.
-  for await (const stored of readLog(env.storage, record, { from: foldedTo + 1, to: toSeq })) {
-    fold.add(loggedEvent(stored));
-  }
+  const point = await log.pointAt(toSeq);
   const present = stateRecord(read.state?.session ?? [], 'session');
-  return { toSeq, replay, changes: stateDifference(present, fold.toRecord()) };
+  return {
+    toSeq,
+    moment: await log.momentOf(point),
+    changes: stateDifference(present, point.fold.toRecord()),
+  };
+}
+
+/** Events have no index by invocation, so this reads the log. */
+async function placeOf(invocationId: string, log: LogPoints, record: SessionRecord): Promise<number> {
+  const search = new InvocationSearch(invocationId);
+  const replay = new LogReplay();
+  for await (const stored of log.read({ from: record.firstSeq, to: record.lastSeq })) {
+    const event = loggedEvent(stored);
+    replay.add(event);
+    search.add(event);
+  }
+  return search.placeIn(replay, record);
 }
 
 /** Finds the beginning of an invocation among the retained events. */

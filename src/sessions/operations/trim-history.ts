@@ -4,13 +4,13 @@ import { sessionKeyOf } from '../domain/ids.js';
 import { beginningBefore } from '../domain/log-replay.js';
 import { type SeqRange, isInRanges, newestOf } from '../domain/seq-ranges.js';
 import type { SessionRecord } from '../domain/session-record.js';
-import { StateFold } from '../domain/state-fold.js';
 import { loggedEvent } from '../domain/stored-json.js';
 import { MAX_PULL_BACK, callsIn } from '../domain/tool-pairs.js';
 import { type ViewFilter, cutView, isFiltering } from '../domain/view.js';
 import { rangesAbove, rangesBelow, visibleRanges } from '../domain/visible-ranges.js';
 import { type SessionEnvironment, appendFilter } from '../session-environment.js';
 import type { EventWindow, SessionStorage } from '../storage/session-storage.js';
+import { LogPoints, unlessTrimmed } from './log-point.js';
 import { readLog } from './read-log.js';
 import { type ReadView, readView } from './read-view.js';
 
@@ -48,13 +48,15 @@ async function trim(env: SessionEnvironment, appended: SessionRecord): Promise<v
   const beginning = beginningBefore(wanted, await rewindsIn(env, record, wanted));
   const newFirstSeq = Math.min(beginning, record.firstSeq + TRIM_AT_MOST);
   if (newFirstSeq <= record.firstSeq) return;
+  const baseState = await baseStateUpTo(env, record, newFirstSeq).catch(unlessTrimmed);
+  if (baseState === undefined) return;
   await env.storage.trim({
     key,
     incarnation: record.incarnation,
     firstSeq: record.firstSeq,
     marksSeq: record.marksSeq,
     newFirstSeq,
-    baseState: await baseStateUpTo(env, record, newFirstSeq),
+    baseState,
   });
 }
 
@@ -77,11 +79,7 @@ async function* eventsIn(
 }
 
 async function baseStateUpTo(env: SessionEnvironment, record: SessionRecord, newFirstSeq: number): Promise<string> {
-  const read = await env.storage.read({ key: sessionKeyOf(record), withBase: true });
-  const fold = new StateFold(read?.baseState ?? '{}');
-  for await (const stored of readLog(env.storage, record, { from: record.firstSeq, to: newFirstSeq - 1 })) {
-    fold.add(loggedEvent(stored));
-  }
+  const { fold } = await new LogPoints(env.storage, record).pointAt(newFirstSeq - 1);
   return JSON.stringify(fold.toRecord());
 }
 
@@ -149,7 +147,7 @@ class LogReader {
     const ranges = window.ranges ?? [];
     if (ranges.length === 0) return [];
     const read = await this.storage.read({ key: sessionKeyOf(this.record), window });
-    // A store may return more than requested, and events trimmed meanwhile have no payload.
+    // A store may return more than requested, and events trimmed in the meantime have no payload.
     const stored = read?.events.filter(({ seq, payload }) => isInRanges(seq, ranges) && payload !== null) ?? [];
     const events = stored.map(loggedEvent);
     return window.anchorsOnly ? events.filter(isAnchor) : events;

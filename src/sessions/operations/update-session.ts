@@ -42,7 +42,7 @@ export async function updateSession(
   const values = trackedValuesOf(session.state);
   const changes = values.pending();
   if (!hasChanges(changes)) return undefined;
-  // Saves the checked copy, since the values may be mutated meanwhile.
+  // Saves the checked copy, since the values may be mutated in the meantime.
   const { stateDelta, stateRemovals } = submittedChanges(
     changes.stateDelta,
     changes.stateRemovals,

@@ -3,6 +3,7 @@ import { InvalidInputError, SessionNotFoundError } from '../domain/errors.js';
 import type { LoggedEvent } from '../domain/event.js';
 import { type SessionKey, checkedSessionKey, sessionKeyOf } from '../domain/ids.js';
 import { optionalCount } from '../domain/optional-count.js';
+import type { SessionRecord } from '../domain/session-record.js';
 import type { SessionEnvironment } from '../session-environment.js';
 import type { LogReference } from '../storage/session-changes.js';
 import { type ListEventsRequest, listEventsUpTo } from './list-events.js';
@@ -14,17 +15,19 @@ export interface WatchSessionRequest extends SessionKey {
   readonly afterSeq?: number | undefined;
   /** Ends the watch. */
   readonly signal?: AbortSignal | undefined;
-  /** Admits the pages that are read. Default: all, at once. */
+  /** Adds to each event what it changes in the state: `statePatch`. Default `false`. */
+  readonly stateDeltas?: boolean | undefined;
+  /** Admits the pages that are read. Default: all of them immediately. */
   readonly gate?: ReadGate | undefined;
 }
 
-/** What a slow reader keeps in memory at most, or one event. */
+/** The maximum that a slow reader keeps in memory, unless a single event is larger. */
 const PAGE = 100;
 const PAGE_BYTES = 262_144;
-/** Few at first: large events are not to be read again and again. */
+/** The first page is small, so that large events beyond its byte limit are not read repeatedly. */
 const FIRST_PAGE = 4;
 
-/** The events of a page. One that was handed out is removed. */
+/** The events of a page. Delivered events are removed. */
 type PageEvents = (LoggedEvent | undefined)[];
 
 /** The place of an event in its page. */
@@ -52,20 +55,22 @@ function takenFrom({ events, index }: Place): LoggedEvent | undefined {
   return event;
 }
 
-/** The start of a watch: the incarnation, and the last known event. */
-interface Start {
-  readonly incarnation: string;
+/** The start of a watch: the session as it was found, and the last known event. */
+export interface WatchStart {
+  readonly record: SessionRecord;
   readonly seq: number;
 }
 
 /**
- * The events of a log as they come. The log is the truth: it is read page by page, after the last event that was handed
- * out, so nothing is lost or doubled, whatever becomes of signals. Between pages it waits until somebody says that there may be more.
+ * Delivers the events of a log as they are appended. It reads the log page by page, after the last delivered event, so
+ * no event is lost or repeated, even if signals are. Between pages it waits for a signal that there may be new events.
  */
 export class SessionWatch implements AsyncIterableIterator<LoggedEvent> {
   readonly #env: SessionEnvironment;
   readonly #request: WatchSessionRequest;
   readonly #places: AsyncGenerator<Place, undefined>;
+  /** Rejects if the watch cannot begin. */
+  readonly started: Promise<WatchStart>;
   #wait: LogChangeWait | undefined;
   #isOver = false;
   #pageSize = FIRST_PAGE;
@@ -76,10 +81,10 @@ export class SessionWatch implements AsyncIterableIterator<LoggedEvent> {
     // A copy, since the caller may reuse the request object.
     this.#request = { ...sessionKeyOf(request), afterSeq, signal, gate };
     // Reads the start now, not when the first event is requested.
-    const start = env.tasks.track(startOf(env, this.#request));
+    this.started = env.tasks.track(startOf(env, this.#request));
     // The first `next()` reports a failure.
-    start.catch(() => undefined);
-    this.#places = this.#read(start);
+    this.started.catch(() => undefined);
+    this.#places = this.#read(this.started);
   }
 
   async next(): Promise<IteratorResult<LoggedEvent, undefined>> {
@@ -101,9 +106,10 @@ export class SessionWatch implements AsyncIterableIterator<LoggedEvent> {
   }
 
   /** Never holds an event in a variable: it would stay in memory while the next page is waited for. */
-  async *#read(start: Promise<Start>): AsyncGenerator<Place, undefined> {
+  async *#read(start: Promise<WatchStart>): AsyncGenerator<Place, undefined> {
     if (this.#hasEnded()) return undefined;
-    const { incarnation, seq: startSeq } = await start;
+    const { record, seq: startSeq } = await start;
+    const { incarnation } = record;
     let seq = startSeq;
     while (!this.#hasEnded()) {
       const { events, share } = await this.#nextPage(incarnation, seq);
@@ -120,7 +126,7 @@ export class SessionWatch implements AsyncIterableIterator<LoggedEvent> {
     return undefined;
   }
 
-  /** The next events, waited for where there are none; none where the waiting was ended. */
+  /** Waits for the next events. Returns an empty page if the wait was ended. */
   async #nextPage(incarnation: string, seq: number): Promise<Page> {
     const key = sessionKeyOf(this.#request);
     const cursor = new LogCursor(incarnation, seq, 'asc').toString();
@@ -141,7 +147,7 @@ export class SessionWatch implements AsyncIterableIterator<LoggedEvent> {
     }
   }
 
-  /** Waits at the gate and reads. An empty page holds no memory. */
+  /** Waits for memory and reads a page. An empty page holds no memory. */
   async #readPage(request: ListEventsRequest, ended: AbortSignal): Promise<Page> {
     const { gate } = this.#request;
     const share = await gate?.enter(Math.max(PAGE_BYTES, this.#env.limits.maxEventBytes), ended);
@@ -153,7 +159,7 @@ export class SessionWatch implements AsyncIterableIterator<LoggedEvent> {
         return NO_PAGE;
       }
       share?.resize(bytes);
-      // A page that is not full ended at its bytes, or with the log.
+      // A page that is not full ended at its byte limit, or at the end of the log.
       this.#pageSize = events.length < this.#pageSize ? Math.max(FIRST_PAGE, events.length) : growing(this.#pageSize);
       return { events, share };
     } catch (error) {
@@ -171,18 +177,19 @@ function growing(size: number): number {
   return Math.min(PAGE, size * 4);
 }
 
-async function startOf({ storage }: SessionEnvironment, request: WatchSessionRequest): Promise<Start> {
+async function startOf({ storage }: SessionEnvironment, request: WatchSessionRequest): Promise<WatchStart> {
   const key = checkedSessionKey(request);
   const afterSeq = optionalCount(request.afterSeq, 'afterSeq');
   assertSignal(request.signal);
   const read = await storage.read({ key });
   if (!read) throw new SessionNotFoundError(key.sessionId);
-  const { incarnation, lastSeq } = read.record;
+  const { record } = read;
+  const { lastSeq } = record;
   // An event beyond the end belongs to another incarnation.
   if (afterSeq !== undefined && afterSeq > lastSeq) {
     throw new InvalidInputError(`must be at most ${lastSeq}, the last event`, 'afterSeq');
   }
-  return { incarnation, seq: afterSeq ?? lastSeq };
+  return { record, seq: afterSeq ?? lastSeq };
 }
 
 /** Accepts signals of other realms and of polyfills. */
@@ -216,7 +223,7 @@ class LogChangeWait {
     ];
   }
 
-  /** Aborted when there is nothing more to wait for. */
+  /** Aborted when the watch ends. */
   get ended(): AbortSignal {
     return this.#ended.signal;
   }
@@ -233,13 +240,13 @@ class LogChangeWait {
     this.#resolve = undefined;
   }
 
-  /** Ends the wait now. */
+  /** Ends the current wait. */
   wake(): void {
     this.#isWoken = true;
     this.#resolve?.();
   }
 
-  /** The same, because the watch ends. */
+  /** Ends the current wait and the watch. */
   end(): void {
     this.#ended.abort();
     this.wake();

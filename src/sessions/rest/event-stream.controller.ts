@@ -42,7 +42,7 @@ export class EventStreamController {
     summary: 'Streams the events of the log as they come',
     description:
       'Server-sent events, each an `Event` as JSON in `data` with its number as `id`. The stream begins after ' +
-      '`Last-Event-ID` or `afterSeq`, or with the next event. A comment every 15 seconds keeps the connection alive. When ' +
+      '`Last-Event-ID` or `afterSeq`, or with the next event. With `stateDeltas=true`, each event has `statePatch`. A comment every 15 seconds keeps the connection alive. When ' +
       'the session is deleted or expires, or you may not read it any more, a last event of the type `problem` holds a ' +
       '`Problem`. A stream that ends without one has reached its maximum age: connect again. A stream that is not read ends with the ' +
       'problem `STREAM_STALLED`.',
@@ -103,7 +103,7 @@ export class EventStreamController {
     try {
       await this.#sendAll(
         response,
-        this.sessions.watch({ ...key, afterSeq, signal, gate: access.gateTo(response) }),
+        this.sessions.watch({ ...key, afterSeq, signal, gate: access.gateTo(response), ...stateDeltasIn(query) }),
         access,
       );
     } finally {
@@ -171,6 +171,10 @@ async function roomIn(response: ServerResponse, access: StreamAccess): Promise<v
     stopExpecting();
     settled.abort();
   }
+}
+
+function stateDeltasIn({ stateDeltas }: StreamQuery): { readonly stateDeltas?: boolean } {
+  return stateDeltas === undefined ? {} : { stateDeltas: stateDeltas === 'true' };
 }
 
 function lastEventId(exchange: CurrentExchange): number | undefined {

@@ -62,9 +62,9 @@ export class EventsController {
   }
 
   /**
-   * The body is the event itself. `If-Match` names the version that it has to follow, `Idempotency-Key` the
-   * event's id: sent again, it is stored once. The tag of the answer is the version that the session had with this
-   * event as its last one, so that the next `If-Match` holds as long as nothing came after it.
+   * The body is the event itself. `If-Match` is the version that it has to follow, `Idempotency-Key` the
+   * event's id, so that a retry is stored once. The `ETag` of the response is the version of the session with this
+   * event as its last one. So the next `If-Match` succeeds if nothing was appended after it.
    */
   @Post()
   @RequireAccess('write', 'session', APPENDS_BODY)
@@ -116,7 +116,7 @@ export class EventsController {
     return stored;
   }
 
-  /** All events or none. The tag of the answer is the version of the session with the last of them as its last event. */
+  /** All events or none. The `ETag` of the response is the version of the session after the last of them. */
   @Post('batch')
   @RequireAccess('write', 'session', APPENDS_EVENTS)
   @ApiOperation({
@@ -162,7 +162,7 @@ function eventOf(body: unknown, key: string | undefined): EventInput {
   }
   const event = body as EventInput;
   if (key === undefined || event.id === key) return event;
-  // An empty key would store an event as often as it is sent, and of another key servers get other letters.
+  // An empty key would store each retry of an event, and HTTP does not carry other characters reliably.
   if (!/^[ -~]+$/.test(key))
     throw new InvalidInputError('must be ASCII; send other ids in the event', 'Idempotency-Key');
   if (event.id !== undefined) throw new InvalidInputError('is not the id of the event', 'Idempotency-Key');

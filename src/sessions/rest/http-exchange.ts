@@ -70,7 +70,7 @@ export class HttpExchange {
     if (this.response.raw === undefined) keepOnlyVersionTags(this.response as unknown as ServerResponse);
   }
 
-  /** Says the version of a session as an entity tag, for `If-Match`. */
+  /** Sends the version of a session as `ETag`, for `If-Match`. */
   tagVersion(version: number): void {
     this.setHeader('ETag', `"${version}"`);
   }

@@ -3,6 +3,7 @@ import { EventStreamController } from './event-stream.controller.js';
 import { EventsController } from './events.controller.js';
 import { type RoutesOptions, routesModule } from './routes-module.js';
 import { SessionsController } from './sessions.controller.js';
+import { StateHistoryController } from './state-history.controller.js';
 import { StateController } from './state.controller.js';
 import { TurnsController } from './turns.controller.js';
 
@@ -20,7 +21,14 @@ export type SessionsRestOptions = RoutesOptions;
  * ];
  */
 @Module({
-  controllers: [SessionsController, EventsController, EventStreamController, StateController, TurnsController],
+  controllers: [
+    SessionsController,
+    EventsController,
+    EventStreamController,
+    StateController,
+    StateHistoryController,
+    TurnsController,
+  ],
 })
 export class SessionsRestModule {
   static forRoot(options: SessionsRestOptions = {}): DynamicModule {

@@ -10,6 +10,7 @@ import { SessionService } from '../session.service.js';
 import { KeepsVersion } from './condition.guard.js';
 import { ApiResult, ApiIds, ApiProblems } from './api-responses.js';
 import { DtoPipe } from './dto.pipe.js';
+import { filterOf } from './dto/filter-query.js';
 import { GetSessionQuery, ListSessionsQuery, numberOf } from './dto/query.dto.js';
 import {
   CreateSessionBody,
@@ -191,7 +192,7 @@ export class SessionsController {
 
   async #list(
     owner: AppParams & Partial<UserParams>,
-    { limit, page, offset, includeState, ...how }: ListSessionsQuery,
+    { limit, page, offset, includeState, status, tag, label, ...how }: ListSessionsQuery,
     exchange: CurrentExchange,
   ): Promise<SessionPageDto> {
     const paging = { limit: numberOf(limit), page: numberOf(page), offset: numberOf(offset) };
@@ -199,6 +200,7 @@ export class SessionsController {
       ...owner,
       ...how,
       ...paging,
+      filter: filterOf({ status, tag, label }),
       includeState: includeState !== 'false',
     });
     exchange.linkPages(found);

@@ -21,7 +21,7 @@ type State = Record<string, unknown>;
 
 const SHARED_STATE = { schema: STATE, example: SHARED_STATE_EXAMPLE };
 
-/** State: of a session with all that it sees, of a user, of an app. */
+/** The state of a session with all scopes, of a user, and of an app. */
 @ApiTags('state')
 @SessionRoutes('apps/:appName')
 export class StateController {

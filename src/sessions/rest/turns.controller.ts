@@ -25,7 +25,7 @@ export class TurnsController {
   @ApiOperation({ operationId: 'getTurn', summary: 'Returns who holds the turn of the session' })
   @ApiIds('appName', 'userId', 'sessionId')
   @ApiResult(200, 'The holder.', { type: TurnHolderDto })
-  @ApiResult(204, 'Nobody holds the turn.')
+  @ApiResult(204, 'No turn is held.')
   @ApiProblems(404)
   async get(@Param() key: SessionParams, @Exchange() exchange: CurrentExchange): Promise<TurnHolder | undefined> {
     const holder = await this.sessions.getTurn(key);

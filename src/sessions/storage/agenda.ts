@@ -9,7 +9,7 @@ export interface AgendaEntry {
 /**
  * A durable list of work that is due later. Entries survive the process that wrote them. Each method is atomic.
  *
- * Entries are not locked. A worker removes an entry after its work, unless the entry was postponed meanwhile. So no entry
+ * Entries are not locked. A worker removes an entry after its work, unless the entry was postponed in the meantime. So no entry
  * is lost, and two workers may process the same one.
  *
  * Invalid input is refused with an `InvalidInputError`: use `assertAgendaPut`, `assertDueLimit` and `assertAgendaEntry`.

@@ -14,7 +14,7 @@ export function groupBy<Item, Key>(items: readonly Item[], keyOf: (item: Item) =
 export interface BatchLimits<Item> {
   /** Maximum number of items: statements limit bound values, and scripts must be short. */
   readonly items?: number;
-  /** Weight of an item, and maximum weight of a batch. A heavier item gets a batch of its own. */
+  /** Weight of an item, and maximum weight of a batch. A heavier item gets its own batch. */
   readonly weightOf?: (item: Item) => number;
   readonly weight?: number;
 }

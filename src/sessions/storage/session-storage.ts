@@ -3,10 +3,12 @@ import type { Lifetime, Lifetimes } from '../domain/expiry.js';
 import type { SessionKey, StateOwner } from '../domain/ids.js';
 import type { InitialLog } from '../domain/initial-log.js';
 import type { MetadataText } from '../domain/metadata-entries.js';
+import type { IndexEntry } from '../domain/metadata-index.js';
 import type { SeqRange } from '../domain/seq-ranges.js';
 import type { SessionRecord } from '../domain/session-record.js';
 import type { TurnOutcome, TurnRequest } from '../domain/turn.js';
 import type { Agenda } from './agenda.js';
+import type { ConsumerStore } from './consumer-store.js';
 import type { LeaseStore } from './lease-store.js';
 import type { SessionChanges } from './session-changes.js';
 
@@ -33,6 +35,21 @@ export interface CreateRequest {
   readonly log?: InitialLog | undefined;
   /** Whether events need a turn. Default `false`. */
   readonly turnsOnly?: boolean | undefined;
+}
+
+/** A transaction of the app: TypeORM's `EntityManager`, as `dataSource.transaction()` passes it. */
+export interface AppTransaction {
+  readonly queryRunner?: object | undefined;
+}
+
+/** The transaction of an append, and what follows its commit. */
+export interface AppendWithin {
+  /** Not checked yet. */
+  readonly transaction: unknown;
+  /** Called after the commit if the events are stored, and never after a rollback. */
+  readonly onStored: (outcome: AppendOutcome) => void;
+  /** Called after the commit if the store could not find out whether the events are stored. */
+  readonly onError: (error: unknown) => void;
 }
 
 /** Which events of a log to read. Default: all. */
@@ -68,6 +85,8 @@ export interface ReadRequest {
   readonly withSummary?: boolean;
   /** Whether to read the base state. */
   readonly withBase?: boolean;
+  /** Reads the newest checkpoint at or before this event. */
+  readonly checkpointAt?: number | undefined;
 }
 
 /** A stored session, with the requested parts. */
@@ -83,6 +102,22 @@ export interface StoredSession {
   readonly metadata?: MetadataText;
   readonly summary?: StoredEvent;
   readonly baseState?: string;
+  /** The requested checkpoint, if there is one. */
+  readonly checkpoint?: StoredCheckpoint;
+}
+
+/** What follows from the log up to an event, so that no earlier event has to be read. */
+export interface StoredCheckpoint {
+  /** The event: a multiple of `CHECKPOINT_EVERY`. */
+  readonly seq: number;
+  /** Opaque. */
+  readonly text: string;
+}
+
+/** A checkpoint to keep. */
+export interface CheckpointRequest extends StoredCheckpoint {
+  readonly key: SessionKey;
+  readonly incarnation: string;
 }
 
 /** The time by which a list is sorted. */
@@ -108,6 +143,16 @@ export interface ListRequest extends StateOwner {
   readonly withTotal?: boolean;
   /** Whether to read the state. Default true; with `false` it may be empty. */
   readonly withState?: boolean;
+  /** Which sessions to list. Default: all. Never together with `offset` or `withTotal`. */
+  readonly filter?: ListFilter | undefined;
+}
+
+/** A filter of a list. */
+export interface ListFilter {
+  /** The metadata has all of them: see `hasEntries`. At least one, sorted. */
+  readonly entries: readonly IndexEntry[];
+  /** How many sessions to examine at most, so that the cost does not grow with the number of sessions. */
+  readonly maxExamined: number;
 }
 
 /** A session in a list: its record, its metadata and its state, no events. */
@@ -122,6 +167,11 @@ export interface ListResult {
   readonly sessions: readonly ListedSession[];
   /** Of the whole list, if requested. */
   readonly total?: number;
+  /**
+   * How far a filtered list was examined, if that ended at `maxExamined` and with fewer sessions than the limit. More may
+   * follow after this position.
+   */
+  readonly examinedTo?: ListPosition;
 }
 
 /** Lifetimes to renew. */
@@ -181,6 +231,8 @@ export interface SessionStorage {
   readonly leases: LeaseStore;
   /** Durable list of work that is due later. */
   readonly agenda: Agenda;
+  /** What durable consumers note. */
+  readonly consumers: ConsumerStore;
   /** Whether the store removes expired data by itself, without {@link purgeExpired}. */
   readonly cleansUpByItself?: boolean;
   /** Finds changes by other processes, for watches. Without it, each watch polls its log. */
@@ -192,6 +244,11 @@ export interface SessionStorage {
   create(request: CreateRequest): Promise<StoredSession | undefined>;
   /** Writes all parts of a commit, unless `refusalOf` or `metadataAfter` refuses it. */
   append(commit: Commit): Promise<AppendOutcome>;
+  /**
+   * Writes a commit inside a transaction that the app has opened and will end. Optional. Throws `InvalidInputError` for
+   * anything but an open transaction of its own database.
+   */
+  appendWithin?(commit: Commit, within: AppendWithin): Promise<AppendOutcome>;
   /** Begins, renews or ends the turn of a session, as `turnOutcome` decides. Changes nothing else. */
   turn(request: TurnRequest): Promise<TurnOutcome>;
   /** Reads a live session with the requested parts, as one consistent snapshot. */
@@ -200,8 +257,14 @@ export interface SessionStorage {
   list(request: ListRequest): Promise<ListResult>;
   /** Renews lifetimes of live data. */
   touch(request: TouchRequest): Promise<void>;
-  /** Removes payloads, if the session is as expected (`isAsExpected`). */
+  /** Removes payloads, and checkpoints before `newFirstSeq - 1`, if the session is as expected (`isAsExpected`). */
   trim(request: TrimRequest): Promise<void>;
+  /**
+   * Keeps a checkpoint until the session is deleted or expires, or until a trim removes its event and the one after it:
+   * until `firstSeq > seq + 1`. Does nothing if that is so already, if the session is of another incarnation, or if it has
+   * a checkpoint of this event. Neither renews the session nor changes its record.
+   */
+  saveCheckpoint(request: CheckpointRequest): Promise<void>;
   /** Deletes the session with all its events and its own state; shared state stays. */
   delete(key: SessionKey): Promise<void>;
   /** Reads shared state. Renews its lifetime if due (`isRenewalDue`); a failed renewal does not fail the read. */

@@ -105,7 +105,7 @@ export class AccessChecks {
     const answer = await given;
     if (typeof answer !== 'boolean') {
       this.#sayOnce(
-        `${asked} of the access rule gave ${kindOf(answer)}, which allows nothing; let it give true or false.`,
+        `${asked} of the access rule returned ${kindOf(answer)}, which allows nothing; return true or false.`,
         'error',
       );
     }

@@ -7,7 +7,9 @@ import {
   type Type,
 } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
+import { problemsOfGroup } from '../../config/check-options.js';
 import { ConfigurationError } from '../../config/configuration-error.js';
+import { type SettingsOf, seconds, wholeNumber } from '../../config/setting.js';
 import { AccessChecks, STREAM_LIMITS } from './access-checks.js';
 import { SessionAccess } from './session-access.js';
 import type { StreamLimits } from './stream-access.js';
@@ -91,20 +93,15 @@ function checkedRule(access: unknown): SessionAccess {
   throw new ConfigurationError(['`access` must be a class that extends SessionAccess, or an object of one.']);
 }
 
-const LIMITS: readonly string[] = [
-  'maxAgeSeconds',
-  'recheckSeconds',
-  'stallSeconds',
-  'maxBufferedBytes',
-] satisfies (keyof StreamLimits)[];
+const STREAMS: SettingsOf<StreamLimits> = {
+  maxAgeSeconds: { kind: seconds },
+  recheckSeconds: { kind: seconds },
+  stallSeconds: { kind: seconds },
+  maxBufferedBytes: { kind: wholeNumber() },
+};
 
 function checkedLimits({ streams = {} }: Pick<SessionAccessOptions, 'streams'>): StreamLimits {
-  const problems = Object.entries(streams).flatMap(([name, value]: [string, unknown]) => {
-    if (!LIMITS.includes(name)) return [`streams.${name} is not known; known are ${LIMITS.join(', ')}.`];
-    const fits = value === undefined || (typeof value === 'number' && value >= 0 && Number.isFinite(value));
-    const unit = name === 'maxBufferedBytes' ? 'bytes' : 'seconds';
-    return fits ? [] : [`streams.${name} must be a number of ${unit} from 0 on.`];
-  });
+  const problems = problemsOfGroup('streams', STREAMS, streams);
   if (problems.length > 0) throw new ConfigurationError(problems);
   return streams;
 }

@@ -1,5 +1,5 @@
 import type { PageShare } from '../operations/read-gate.js';
-import { ByteLine } from './byte-line.js';
+import { ByteSemaphore } from './byte-semaphore.js';
 
 /** The part of a response or socket that is used here. */
 export interface OutgoingStream {
@@ -33,8 +33,8 @@ const PARTS = 8;
 
 /**
  * The memory that the readers of live streams, and of operations over WebSockets, hold together. It is reserved before an
- * event is read, and returned when the connection has taken what was written. A stream that gets none waits. If it waits for
- * long, the readers that take longest are ended.
+ * event is read, and returned when the connection has sent what was written. A stream that gets none waits. If it waits
+ * long, the slowest readers are ended.
  *
  * @example
  * const share = await StreamMemory.ofProcess.reserve({ connection: response, bytes, maxBytes, onStall, signal });
@@ -45,7 +45,7 @@ const PARTS = 8;
 export class StreamMemory {
   static readonly ofProcess = new StreamMemory();
 
-  readonly #line = new ByteLine();
+  readonly #bytes = new ByteSemaphore();
   readonly #connections = new WeakMap<OutgoingStream, Connection>();
   /** Oldest first. */
   readonly #shares = new Set<MemoryShare>();
@@ -53,7 +53,7 @@ export class StreamMemory {
 
   /** Bytes that are held or reserved. */
   get held(): number {
-    return this.#line.held;
+    return this.#bytes.held;
   }
 
   /** Waits for memory. Returns `undefined` if `signal` is aborted first. */
@@ -67,16 +67,16 @@ export class StreamMemory {
     const limit = maxBytes === 0 ? Infinity : maxBytes;
     const bytes = Math.min(request.bytes, limit);
     const connection = this.#connectionTo(to);
-    if (!(await connection.line.enter(bytes, limit / PARTS, signal))) return undefined;
-    const entry = this.#line.enter(bytes, limit, signal);
-    if (this.#line.waitingSince !== undefined) this.#timer ??= setInterval(() => this.#look(), LOOK_MS).unref();
+    if (!(await connection.bytes.acquire(bytes, limit / PARTS, signal))) return undefined;
+    const entry = this.#bytes.acquire(bytes, limit, signal);
+    if (this.#bytes.waitingSince !== undefined) this.#timer ??= setInterval(() => this.#look(), LOOK_MS).unref();
     if (!(await entry)) {
-      connection.line.change(-bytes);
+      connection.bytes.change(-bytes);
       return undefined;
     }
     const change = (by: number): void => {
-      connection.line.change(by);
-      this.#line.change(by);
+      connection.bytes.change(by);
+      this.#bytes.change(by);
     };
     const share = new MemoryShare(bytes, connection, change, onStall, () => this.#shares.delete(share));
     this.#shares.add(share);
@@ -89,9 +89,9 @@ export class StreamMemory {
     return connection;
   }
 
-  /** Ends as many readers as those who wait need, the slowest first. */
+  /** Ends as many readers as the waiting requests need, the slowest first. */
   #look(): void {
-    const { waitingSince, wanted } = this.#line;
+    const { waitingSince, wanted } = this.#bytes;
     if (waitingSince === undefined) {
       clearInterval(this.#timer);
       this.#timer = undefined;
@@ -111,7 +111,7 @@ export class StreamMemory {
 
 /** The part of the memory that one reader holds. */
 class MemoryShare implements PageShare {
-  /** Since when the reader has its bytes. It is not to blame for a slow store. */
+  /** When the reader got its bytes. The time that the store needs does not count. */
   readingSince = Infinity;
   #isStalled = false;
   #isReleased = false;
@@ -148,9 +148,9 @@ class MemoryShare implements PageShare {
   }
 }
 
-/** A connection, and what it has not taken yet. */
+/** A connection, and the bytes that it has not sent yet. */
 class Connection {
-  readonly line = new ByteLine();
+  readonly bytes = new ByteSemaphore();
   readonly #untaken = new Set<() => void>();
 
   constructor(private readonly to: OutgoingStream) {

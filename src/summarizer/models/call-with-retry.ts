@@ -1,5 +1,5 @@
 import { SummaryModelError } from './summary-model.js';
-import { withTimeout } from './with-timeout.js';
+import { callWithin } from '../../sessions/domain/call-within.js';
 
 /** Timeouts and retries of a call to a model. */
 export interface ModelCallOptions {
@@ -25,10 +25,10 @@ export async function callWithRetry<T>(
   attempt: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const { timeoutMs = 30_000, totalTimeoutMs = 120_000, maxRetries = 2, wait = pauseFor } = options;
-  return withTimeout({ limitMs: totalTimeoutMs, signal, timeoutError: timedOut }, async (total) => {
+  return callWithin({ limitMs: totalTimeoutMs, signal, timeoutError: timedOut }, async (total) => {
     for (let attempts = 1; ; attempts++) {
       try {
-        return await withTimeout({ limitMs: timeoutMs, signal: total, timeoutError: timedOut }, attempt);
+        return await callWithin({ limitMs: timeoutMs, signal: total, timeoutError: timedOut }, attempt);
       } catch (error) {
         total.throwIfAborted();
         if (attempts > maxRetries || !isTemporary(error)) throw error;

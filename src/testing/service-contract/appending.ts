@@ -27,7 +27,7 @@ export const appending = topic<ServiceFixture>('appendEvent', (test) => {
     expect(await view(sessions)).toEqual(['u1', 'a2', 'u3', 'a4']);
   });
 
-  test('racing appends leave no gap and lose no event', async ({ open }) => {
+  test('concurrent appends leave no gap and lose no event', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions);
     const stored = await Promise.all(
@@ -39,7 +39,7 @@ export const appending = topic<ServiceFixture>('appendEvent', (test) => {
     for (const event of stored) expect(log[event.seq - 1]).toEqual(event);
   });
 
-  test('every reader gets the stored event', async ({ open }) => {
+  test('all readers get the stored event', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessionWith(sessions);
     const stored = await sessions.appendEvent({ session, event: userSays('hello', { id: 'e1', branch: 'b' }) });
@@ -76,7 +76,7 @@ export const appending = topic<ServiceFixture>('appendEvent', (test) => {
     );
   });
 
-  test('the number of an event is given by the store, not by the caller', async ({ open }) => {
+  test('the store assigns the number of an event, not the caller', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions);
     const [stored] = await appendAll(sessions, [{ ...userSays('one'), seq: 99 }]);
@@ -97,7 +97,7 @@ export const appending = topic<ServiceFixture>('appendEvent', (test) => {
     expect(await raw()).toEqual(before);
   });
 
-  test('no way of appending stores a partial event', async ({ open }) => {
+  test('neither appendEvent nor appendEvents stores a partial event', async ({ open }) => {
     const { sessions, raw } = await open();
     const session = await sessionWith(sessions);
     const before = await raw();
@@ -137,7 +137,7 @@ export const appending = topic<ServiceFixture>('appendEvent', (test) => {
     expect(session).toMatchObject({ version: 0, events: [] });
   });
 
-  test('an instance of Event is taken like a plain object', async ({ open }) => {
+  test('an instance of Event is accepted like a plain object', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessionWith(sessions);
     const event = new Event({ ...userSays('hello'), actions: { stateDelta: { k: 1 }, stateRemovals: ['gone'] } });

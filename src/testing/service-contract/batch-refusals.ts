@@ -39,8 +39,8 @@ function settingKeys(id: string, ...names: string[]): EventInput {
   return changing(id, Object.fromEntries(names.map((name) => [name, 1])), ['gone']);
 }
 
-export const batchRefusals = topic<ServiceFixture>('batches that are repeated or refused', (test) => {
-  test('the same batch again gives the originals and applies nothing', async ({ open, clock }) => {
+export const batchRefusals = topic<ServiceFixture>('repeated and refused batches', (test) => {
+  test('a repeated batch returns the originals and changes nothing', async ({ open, clock }) => {
     const { sessions, raw } = await open();
     const session = await sessionWith(sessions);
     const originals = await sessions.appendEvents({ session, events: BATCH, expectedVersion: 0 });
@@ -60,7 +60,7 @@ export const batchRefusals = topic<ServiceFixture>('batches that are repeated or
     expect(session).toMatchObject({ version: 2, conversationCount: 1 });
   });
 
-  test('a repeated batch adds the events to an object that lacked them', async ({ open }) => {
+  test('a repeated batch adds the events to an object that lacks them', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessionWith(sessions);
     const events = await sessions.appendEvents({ session: REFERENCE, events: BATCH });
@@ -69,7 +69,7 @@ export const batchRefusals = topic<ServiceFixture>('batches that are repeated or
     expect(session.state.toRecord()).toEqual({ k: 2 });
   });
 
-  test('events that were appended one by one are also known as a batch', async ({ open }) => {
+  test('a batch of events that were appended one by one is a duplicate', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions);
     const [first, , second] = await appendAll(sessions, [FIRST, agentSays('between'), SECOND]);
@@ -77,7 +77,7 @@ export const batchRefusals = topic<ServiceFixture>('batches that are repeated or
     expect(again).toEqual({ events: [second, first], duplicate: true });
   });
 
-  test('a batch of which only some events are stored is a conflict, and nothing is written', async ({ open }) => {
+  test('a batch with only some stored events is a conflict, and writes nothing', async ({ open }) => {
     const { sessions, raw } = await open();
     const session = await sessionWith(sessions, [FIRST, SECOND]);
     const before = await raw();
@@ -125,7 +125,7 @@ export const batchRefusals = topic<ServiceFixture>('batches that are repeated or
     ]);
   });
 
-  test('a batch to a session that is not there is refused', async ({ open }) => {
+  test('a batch to a missing session is refused', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessionWith(sessions);
     await sessions.deleteSession(KEY);
@@ -135,9 +135,7 @@ export const batchRefusals = topic<ServiceFixture>('batches that are repeated or
     expect(await sessions.appendEvents({ session: REFERENCE, events: BATCH })).toHaveLength(2);
   });
 
-  test('the whole batch is checked before anything is written, and an error says which event it is', async ({
-    open,
-  }) => {
+  test('the whole batch is checked before the write, and an error names the event', async ({ open }) => {
     const { sessions, raw } = await open();
     const session = await sessionWith(sessions, turns('u', 'a'));
     const before = await raw();
@@ -160,7 +158,7 @@ export const batchRefusals = topic<ServiceFixture>('batches that are repeated or
     expect(session.version).toBe(2);
   });
 
-  test('a summary or a rewind is appended as a batch of its own', async ({ open }) => {
+  test('a summary or a rewind cannot be in a batch with other events', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessionWith(sessions, turns('u', 'a', 'u', 'a'));
     await sessions.appendEvents({ session, events: [summaryOf(1, 2)] });
@@ -170,7 +168,7 @@ export const batchRefusals = topic<ServiceFixture>('batches that are repeated or
     expect(session.version).toBe(6);
   });
 
-  test('number, size and keys of a batch are limited, and nothing is written', async ({ open }) => {
+  test('number, size and keys of a batch are limited', async ({ open }) => {
     const { sessions, raw } = await open({ limits: { maxBatchEvents: 3, maxBatchBytes: 1_300, maxBatchDeltaKeys: 4 } });
     const session = await sessionWith(sessions);
     const before = await raw();

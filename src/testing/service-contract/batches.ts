@@ -26,7 +26,7 @@ function changing(id: string, stateDelta: Record<string, unknown>, stateRemovals
   return { id, author: 'agent', actions: { stateDelta, stateRemovals } };
 }
 
-/** Three events that are told from those of other batches. */
+/** Three events with ids that no other batch has. */
 function batchOf(index: number): EventInput[] {
   return times(3, (part) => changing(`${index}.${part}`, { [`k${index}`]: part, last: index }));
 }
@@ -43,7 +43,7 @@ export const batches = topic<ServiceFixture>('several events in one append', (te
     await sessions.appendEvent({ session, event: agentSays('after'), expectedVersion: 4 });
   });
 
-  test('an object shows after a batch what a new reader sees', async ({ open }) => {
+  test('after a batch, an object has the view of a new reader', async ({ open }) => {
     const { sessions } = await open({ history: { maxEvents: 4 } });
     const session = await sessionWith(sessions, turns('u', 'a', 'u', 'a', 'u'));
     const older = await load(sessions);
@@ -59,7 +59,7 @@ export const batches = topic<ServiceFixture>('several events in one append', (te
     expect(version).toBe(15);
   });
 
-  test('state is folded in the order of the events', async ({ open }) => {
+  test('state changes are applied in the order of the events', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessions.createSession({
       ...KEY,
@@ -80,7 +80,7 @@ export const batches = topic<ServiceFixture>('several events in one append', (te
     expect(log.map(({ actions }) => actions.stateDelta)).toEqual(events.map(({ actions }) => actions?.stateDelta));
   });
 
-  test('temp: keys go into the object in the order of the events, and nowhere else', async ({ open }) => {
+  test('temp: keys are applied to the object only, in the order of the events', async ({ open }) => {
     const { sessions, raw } = await open();
     const session = await sessionWith(sessions);
     const stored = await sessions.appendEvents({
@@ -95,7 +95,7 @@ export const batches = topic<ServiceFixture>('several events in one append', (te
     expect((await raw()).text).not.toContain('secret');
   });
 
-  test('partial events are returned untouched in their place, and not stored', async ({ open }) => {
+  test('partial events are returned unchanged in their place, and not stored', async ({ open }) => {
     const { sessions, raw } = await open();
     const session = await sessionWith(sessions);
     const partial: EventInput = { partial: true, actions: { stateDelta: { 'temp:t': 1, k: 1 } } };
@@ -108,7 +108,7 @@ export const batches = topic<ServiceFixture>('several events in one append', (te
     expect(session.version).toBe(2);
   });
 
-  test('an empty batch is no append, but its session and its version have to be named', async ({ open }) => {
+  test('an empty batch appends nothing, but its session and its version are checked', async ({ open }) => {
     const { sessions, raw } = await open();
     const session = await sessionWith(sessions, [FIRST]);
     const before = await raw();
@@ -124,7 +124,7 @@ export const batches = topic<ServiceFixture>('several events in one append', (te
     for (const request of wrong) await expectRefusal(sessions.appendEvents(request as never), 'INVALID_INPUT');
   });
 
-  test('racing batches lie one after the other, and of the same batch one is stored', async ({ open }) => {
+  test('concurrent batches are not interleaved, and the same batch is stored once', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessionWith(sessions);
     const results = await Promise.all(

@@ -11,7 +11,7 @@ export const creating = topic<ServiceFixture>('createSession', (test) => {
     expect(session.state.toRecord()).toEqual({ step: 1 });
   });
 
-  test('getSession reads what createSession answered', async ({ open }) => {
+  test('getSession returns what createSession returned', async ({ open }) => {
     const { sessions } = await open();
     const created = await sessions.createSession({ ...KEY, state: { a: 1, 'user:b': 2, 'app:c': 3 } });
     const read = await load(sessions);
@@ -30,7 +30,7 @@ export const creating = topic<ServiceFixture>('createSession', (test) => {
     expect(ids.size).toBe(4);
   });
 
-  test('a live id is refused, and the original stays as it was', async ({ open }) => {
+  test('an id in use is refused, and its session is unchanged', async ({ open }) => {
     const { sessions, raw } = await open();
     await sessionWith(sessions, [userSays('hello')]);
     const before = await raw();
@@ -39,7 +39,7 @@ export const creating = topic<ServiceFixture>('createSession', (test) => {
     expect(await raw()).toEqual(before);
   });
 
-  test('of concurrent creates one wins, and the others are refused', async ({ open }) => {
+  test('one of several concurrent creates succeeds, and the others are refused', async ({ open }) => {
     const { sessions } = await open();
     const answers = await Promise.allSettled(
       times(10, async (index) => sessions.createSession({ ...KEY, state: { winner: index } })),
@@ -51,7 +51,7 @@ export const creating = topic<ServiceFixture>('createSession', (test) => {
     expect((await load(sessions)).state.toRecord()).toEqual(created[0]?.state.toRecord());
   });
 
-  test('one session id names another session for each user and each app', async ({ open }) => {
+  test('the same session id of another user or app is another session', async ({ open }) => {
     const { sessions } = await open();
     const keys = [KEY, { ...KEY, userId: 'bob' }, { ...KEY, appName: 'other' }];
     for (const key of keys) await sessions.createSession({ ...key, state: { of: `${key.appName}/${key.userId}` } });
@@ -72,7 +72,7 @@ export const creating = topic<ServiceFixture>('createSession', (test) => {
     expect(await sessions.getSession({ ...KEY, userId: 'ANN', sessionId: 'a' })).toBeUndefined();
   });
 
-  test('the save key belongs to the user, whatever characters are in the ids', async ({ open }) => {
+  test('the save key belongs to one user, with any characters in the ids', async ({ open }) => {
     const { sessions } = await open();
     const saveKey = async (appName: string, userId: string): Promise<string> =>
       (await sessions.createSession({ appName, userId })).saveKey;
@@ -97,7 +97,7 @@ export const getting = topic<ServiceFixture>('getSession and getOrCreateSession'
     expect(await raw()).toEqual(before);
   });
 
-  test('getOrCreateSession gives a session that is there as it is', async ({ open }) => {
+  test('getOrCreateSession returns an existing session unchanged', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions, [userSays('hello', { actions: { stateDelta: { k: 'old' } } })]);
     const session = await sessions.getOrCreateSession({ ...KEY, state: { k: 'new', 'user:k': 'new' } });
@@ -105,7 +105,7 @@ export const getting = topic<ServiceFixture>('getSession and getOrCreateSession'
     expect(session.state.toRecord()).toEqual({ k: 'old' });
   });
 
-  test('getOrCreateSession creates a session that is not there', async ({ open }) => {
+  test('getOrCreateSession creates a missing session', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessions.getOrCreateSession({ ...KEY, state: { k: 'new' } });
     expect(session).toMatchObject({ id: 's-1', version: 0 });
@@ -119,7 +119,7 @@ export const getting = topic<ServiceFixture>('getSession and getOrCreateSession'
     expect(first.id).not.toBe(second.id);
   });
 
-  test('racing getOrCreateSession all get the same session', async ({ open }) => {
+  test('concurrent calls of getOrCreateSession get the same session', async ({ open }) => {
     const { sessions, raw } = await open();
     const answers = await Promise.all(
       times(10, async (index) => sessions.getOrCreateSession({ ...KEY, state: { winner: index } })),

@@ -47,7 +47,7 @@ export const deleting = topic<ServiceFixture>('deleteSession', (test) => {
     expect(await sessions.getSession(KEY)).toBeUndefined();
   });
 
-  test('an append to a deleted session is refused and restores nothing', async ({ open }) => {
+  test('an append to a deleted session is refused, and does not restore it', async ({ open }) => {
     const { sessions, raw } = await open();
     const session = await sessionWith(sessions, [userSays('one')]);
     await sessions.deleteSession(KEY);
@@ -60,7 +60,7 @@ export const deleting = topic<ServiceFixture>('deleteSession', (test) => {
     expect(await raw()).toEqual(before);
   });
 
-  test('a new session of a deleted id shows nothing of the old one', async ({ open, clock }) => {
+  test('a new session with the id of a deleted one has none of its data', async ({ open, clock }) => {
     const { sessions } = await open();
     const event = userSays('one', { id: 'same', actions: { stateDelta: { k: 'old' } } });
     await sessionWith(sessions, [event]);
@@ -98,7 +98,7 @@ export const deleting = topic<ServiceFixture>('deleteSession', (test) => {
     expect(await raw()).toEqual(before);
   });
 
-  test('a cursor of a replaced session finds no session', async ({ open }) => {
+  test('a cursor of a replaced session is refused', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions, turns('u', 'a', 'u'));
     const { nextCursor } = await sessions.listEvents({ ...KEY, limit: 1 });

@@ -12,7 +12,7 @@ async function errorOf(operation: Promise<unknown>): Promise<SessionsError> {
 }
 
 export const errors = topic<ServiceFixture>('errors', (test) => {
-  test('every refusal has a name, a stable code and a status', async ({ open }) => {
+  test('every error has a name, a stable code and a status', async ({ open }) => {
     const { sessions } = await open({ limits: { maxDeltaKeys: 1 } });
     const event = userSays('one', { id: 'e1' });
     const session = await sessionWith(sessions, [event]);
@@ -62,7 +62,7 @@ export const errors = topic<ServiceFixture>('errors', (test) => {
     }
   });
 
-  test('a refusal says where the input breaks a rule', async ({ open }) => {
+  test('an error has the path of the invalid input', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessionWith(sessions, turns('u'));
     const error = await errorOf(
@@ -72,7 +72,7 @@ export const errors = topic<ServiceFixture>('errors', (test) => {
     expect(error.message).toContain('$.customMetadata["a b"][1].deep');
   });
 
-  test('a stale writer is told both versions', async ({ open }) => {
+  test('the error of a stale writer has both versions', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessionWith(sessions, turns('u', 'a', 'u'));
     const error = await errorOf(sessions.appendEvent({ session, event: userSays('late'), expectedVersion: 1 }));

@@ -14,7 +14,7 @@ import {
 } from './support.js';
 
 export const events = topic<ServiceFixture>('listEvents', (test) => {
-  test('the log is listed from its first event on, with both its ends', async ({ open }) => {
+  test('the log is listed from its first event, with firstSeq and lastSeq', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions);
     expect(await sessions.listEvents(KEY)).toEqual({ events: [], firstSeq: 1, lastSeq: 0 });
@@ -23,7 +23,7 @@ export const events = topic<ServiceFixture>('listEvents', (test) => {
     expect(await sessions.listEvents({ ...KEY, order: 'desc' })).toMatchObject({ events: stored.toReversed() });
   });
 
-  test('rewound and summarised events are included, and no setting leaves any out', async ({ open, clock }) => {
+  test('rewound and summarised events are included, with any settings of the view', async ({ open, clock }) => {
     const { sessions } = await open({ history: { maxEvents: 1, numRecentEvents: 1, eventTtlSeconds: 1 } });
     await sessionWith(sessions, [...turns('u', 'a', 'u', 'a'), summaryOf(1, 2), rewindTo(3), agentSays('a7')]);
     clock.advanceSeconds(60);
@@ -44,7 +44,7 @@ export const events = topic<ServiceFixture>('listEvents', (test) => {
     expect(await list({ beforeSeq: 0 })).toEqual([]);
   });
 
-  test('a page keeps the beginning of its order', async ({ open }) => {
+  test('a page holds the first events of its order', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions, turns('u', 'a', 'a', 'a', 'a'));
     const list = async (request: object) => shown(await sessions.listEvents({ ...KEY, limit: 2, ...request }));
@@ -66,7 +66,7 @@ export const events = topic<ServiceFixture>('listEvents', (test) => {
     await expectRefusal(sessions.listEvents({ ...KEY, limit: 1001 }), 'INVALID_INPUT', { path: 'limit' });
   });
 
-  test('pages together hold every event once, also of those appended meanwhile', async ({ open }) => {
+  test('pages together hold every event once, including events appended between them', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions, turns('u', 'a', 'a', 'a', 'a'));
     const seqs: number[] = [];
@@ -80,7 +80,7 @@ export const events = topic<ServiceFixture>('listEvents', (test) => {
     expect(seqs).toEqual([1, 2, 3, 4, 5, 6, 7]);
   });
 
-  test('pages in descending order end at the beginning', async ({ open }) => {
+  test('pages in descending order end at the first event', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions, turns('u', 'a', 'a', 'a', 'a'));
     const first = await sessions.listEvents({ ...KEY, limit: 3, order: 'desc' });
@@ -90,7 +90,7 @@ export const events = topic<ServiceFixture>('listEvents', (test) => {
     expect(second).not.toHaveProperty('nextCursor');
   });
 
-  test('a cursor goes on within the limits of its list', async ({ open }) => {
+  test('a cursor continues within the bounds of its list', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions, turns('u', 'a', 'a', 'a', 'a', 'a'));
     const limits = { ...KEY, afterSeq: 1, beforeSeq: 5, limit: 2 };

@@ -38,7 +38,7 @@ export const sessionExpiry = topic<ServiceFixture>('expiry of sessions', (test) 
     expect(await never.sessions.getSession(KEY)).toBeDefined();
   });
 
-  test('a session is missing for everyone from the moment it expires', async ({ open, clock }) => {
+  test('a session is missing in every operation from the moment it expires', async ({ open, clock }) => {
     const { sessions, raw } = await open(TEN_SECONDS);
     const session = await sessionWith(sessions, turns('u', 'a'));
     const { nextCursor: cursor } = await sessions.listEvents({ ...KEY, limit: 1 });
@@ -58,7 +58,7 @@ export const sessionExpiry = topic<ServiceFixture>('expiry of sessions', (test) 
     expect(await raw()).toEqual(before);
   });
 
-  test('an event that an expired session held is not recognised either', async ({ open, clock }) => {
+  test('an event of an expired session is not a duplicate in the new one', async ({ open, clock }) => {
     const { sessions } = await open(TEN_SECONDS);
     const event = userSays('one', { id: 'e1' });
     const session = await sessionWith(sessions, [event]);
@@ -111,7 +111,7 @@ export const sessionExpiry = topic<ServiceFixture>('expiry of sessions', (test) 
     expect(await sessions.getSession(KEY)).toBeUndefined();
   });
 
-  test('a read writes only when a tenth of the life has passed', async ({ open, clock }) => {
+  test('a read writes only after a tenth of the lifetime', async ({ open, clock }) => {
     const { sessions, raw } = await open(TEN_SECONDS);
     await sessionWith(sessions, turns('u'));
     const before = await raw();
@@ -134,7 +134,7 @@ export const sessionExpiry = topic<ServiceFixture>('expiry of sessions', (test) 
     expect(await sessions.getSession(KEY)).toBeUndefined();
   });
 
-  test('a list refreshes nothing', async ({ open, clock }) => {
+  test('a list renews no lifetime', async ({ open, clock }) => {
     const { sessions, raw } = await open({
       ttl: { enabled: true, sessionSeconds: 10, userStateSeconds: 10, appStateSeconds: 10 },
     });
@@ -148,7 +148,7 @@ export const sessionExpiry = topic<ServiceFixture>('expiry of sessions', (test) 
     expect(await sessions.getUserState(KEY)).toEqual({});
   });
 
-  test('a summary does not prolong the life of a session', async ({ open, clock }) => {
+  test('a summary does not renew the lifetime of a session', async ({ open, clock }) => {
     const { sessions } = await open(TEN_SECONDS);
     await sessionWith(sessions, turns('u', 'a'));
     clock.advance(9_999);
@@ -157,7 +157,7 @@ export const sessionExpiry = topic<ServiceFixture>('expiry of sessions', (test) 
     expect(await sessions.getSession(KEY)).toBeUndefined();
   });
 
-  test('a refused append does not prolong the life of a session', async ({ open, clock }) => {
+  test('a refused append does not renew the lifetime of a session', async ({ open, clock }) => {
     const { sessions } = await open(TEN_SECONDS);
     const session = await sessionWith(sessions, [userSays('one', { id: 'e1' })]);
     clock.advance(9_999);

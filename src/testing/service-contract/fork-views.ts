@@ -21,9 +21,9 @@ import {
 const FORK = { ...KEY, sessionId: 'fork' };
 const FORK_REFERENCE = { ...REFERENCE, id: 'fork' };
 
-export const forkViews = topic<ServiceFixture>('views and repetitions in a fork', (test) => {
+export const forkViews = topic<ServiceFixture>('views and duplicates in a fork', (test) => {
   for (const history of [{ maxEvents: 3 }, { numRecentEvents: 2 }, { eventTtlSeconds: 25 }, { maxEvents: 1 }]) {
-    test(`a fork shows the same under ${JSON.stringify(history)}, and as long`, async ({ open, clock }) => {
+    test(`a fork has the same view with ${JSON.stringify(history)}, also as time passes`, async ({ open, clock }) => {
       const { sessions } = await open({ history });
       const session = await sessions.createSession(KEY);
       const events = [...turns('u', 'a', 'u'), toolCalls('c'), toolAnswers('c'), agentSays('done')];
@@ -72,14 +72,14 @@ export const forkViews = topic<ServiceFixture>('views and repetitions in a fork'
     expect(Object.keys(start.state.toRecord())).toHaveLength(firstSeq - 1);
   });
 
-  test('the summary of a fork stands for nothing there, and gives way to the next one', async ({ open }) => {
+  test('the summary of a fork covers no event there, and the next one replaces it', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions, [...turns('u', 'a', 'u', 'a'), summaryOf(1, 3), userSays('u6')]);
     const fork = await sessions.forkSession({ ...KEY, newSessionId: 'fork' });
     expect(shown(fork)).toEqual(['summary to 3', 'a4', 'u6']);
     expect(fork.events[0]?.actions.compaction).toEqual({ fromSeq: 0, toSeq: 0 });
     expect(fork.conversationCount).toBe(1);
-    // The number of its boundary in the source means another event here.
+    // In the fork, the number of its boundary belongs to another event.
     await sessions.appendEvent({ session: fork, event: summaryOf(1, 3, 'all of it') });
     expect(shown(fork)).toEqual(['all of it']);
     expect(shown(await load(sessions, FORK))).toEqual(['all of it']);
@@ -87,7 +87,7 @@ export const forkViews = topic<ServiceFixture>('views and repetitions in a fork'
     expect(shown(await load(sessions))).toEqual(['summary to 3', 'a4', 'u6']);
   });
 
-  test('a fork from before a summary has the events that it stands for', async ({ open }) => {
+  test('a fork from before a summary has the events that the summary covers', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions, [...turns('u', 'a', 'u'), summaryOf(1, 2), agentSays('a5'), summaryOf(1, 3)]);
     const at = async (atSeq: number): Promise<string[]> => shown(await sessions.forkSession({ ...KEY, atSeq }));
@@ -97,7 +97,7 @@ export const forkViews = topic<ServiceFixture>('views and repetitions in a fork'
     expect(await at(6)).toEqual(['summary to 3', 'a5']);
   });
 
-  test('a fork of a fork is like a fork', async ({ open }) => {
+  test('a fork can be forked', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions, [...turns('u', 'a', 'u'), summaryOf(1, 2)]);
     const first = await sessions.forkSession({ ...KEY, newSessionId: 'fork' });
@@ -106,7 +106,7 @@ export const forkViews = topic<ServiceFixture>('views and repetitions in a fork'
     expect(shown(await load(sessions, { sessionId: 'again' }))).toEqual(['summary to 2', 'u3']);
   });
 
-  test('a forked event is recognised by its id', async ({ open }) => {
+  test('a copied event is a duplicate by its id', async ({ open }) => {
     const { sessions } = await open();
     const said = userSays('u1', { id: 'said', actions: { stateDelta: { step: 1 } } });
     await sessionWith(sessions, [said, userSays('u2', { id: 'undone' })]);
@@ -116,7 +116,7 @@ export const forkViews = topic<ServiceFixture>('views and repetitions in a fork'
     expect(again).toMatchObject({ duplicate: true, event: { id: 'said', seq: 1 } });
     const other = { session: FORK_REFERENCE, event: userSays('other', { id: 'said' }) };
     await expectRefusal(sessions.append(other), 'EVENT_CONFLICT', { seq: 1 });
-    // What was rewound is not there, so its id is free.
+    // Rewound events are not forked, so this id is free.
     expect(await sessions.append({ session: fork, event: userSays('new', { id: 'undone' }) })).toMatchObject({
       duplicate: false,
       event: { seq: 2 },
@@ -124,7 +124,7 @@ export const forkViews = topic<ServiceFixture>('views and repetitions in a fork'
     expect(await wholeLog(sessions)).toHaveLength(3);
   });
 
-  test('a fork has versions of its own', async ({ open }) => {
+  test('versions of the fork do not depend on its source', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions, [...turns('u', 'a', 'u', 'a'), summaryOf(1, 3)]);
     const fork = await sessions.forkSession({ ...KEY, newSessionId: 'fork' });
@@ -134,7 +134,7 @@ export const forkViews = topic<ServiceFixture>('views and repetitions in a fork'
     await expectRefusal(sessions.appendEvent(late), 'STALE_SESSION', { currentVersion: 3 });
   });
 
-  test('a fork is created now, has its own lifetime, and is first in a list', async ({ open, clock }) => {
+  test('a fork has its own creation time and lifetime, and is first in a list', async ({ open, clock }) => {
     const { sessions } = await open({ ttl: { enabled: true, sessionSeconds: 60 } });
     await sessionWith(sessions, turns('u', 'a'));
     clock.advanceSeconds(50);

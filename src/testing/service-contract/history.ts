@@ -25,7 +25,7 @@ import {
 
 const KEEP_FIVE = { history: { maxEvents: 5, keepHistory: false } };
 
-/** More events than are ever kept until the next trim. */
+/** More events than a log has before its next trim. */
 const MANY = 130;
 
 async function append(sessions: SessionClient, session: Session, count: number): Promise<void> {
@@ -36,8 +36,8 @@ async function append(sessions: SessionClient, session: Session, count: number):
   await sessions.whenIdle();
 }
 
-export const history = topic<ServiceFixture>('history that is not kept', (test) => {
-  test('history is kept by default', async ({ open }) => {
+export const history = topic<ServiceFixture>('trimmed history', (test) => {
+  test('history is retained by default', async ({ open }) => {
     const { sessions } = await open({ history: { maxEvents: 5 } });
     await append(sessions, await sessionWith(sessions), MANY);
     expect(await sessions.listEvents({ ...KEY, limit: 1000 })).toMatchObject({ firstSeq: 1, lastSeq: MANY });
@@ -56,7 +56,7 @@ export const history = topic<ServiceFixture>('history that is not kept', (test) 
     expect(await sessions.listEvents({ ...KEY, limit: 1 })).toMatchObject({ events: [{ seq: firstSeq }] });
   });
 
-  test('an event that was trimmed is recognised, as it was sent and as it was returned', async ({ open, clock }) => {
+  test('a trimmed event is a duplicate, as it was sent and as it was returned', async ({ open, clock }) => {
     const { sessions, raw } = await open(KEEP_FIVE);
     const event = userSays('canary', { id: 'e1', actions: { stateDelta: { k: 1 } } });
     const session = await sessionWith(sessions);
@@ -95,7 +95,7 @@ export const history = topic<ServiceFixture>('history that is not kept', (test) 
     expect(shown(await sessions.rewindSession({ ...KEY, invocationId: 'next' }))).toEqual(['begins', 'goes on']);
   });
 
-  test('a view is the same whether history is kept or not', async ({ open }) => {
+  test('a view does not depend on keepHistory', async ({ open }) => {
     const kept = await open({ history: { maxEvents: 5, keepHistory: true } });
     const trimmed = await open(KEEP_FIVE);
     const [a, b] = [await sessionWith(kept.sessions), await sessionWith(trimmed.sessions)];
@@ -108,7 +108,7 @@ export const history = topic<ServiceFixture>('history that is not kept', (test) 
     }
   });
 
-  test('the anchor in front of a view is kept with all that follows it', async ({ open }) => {
+  test('the anchor before a view is retained with all events after it', async ({ open }) => {
     const { sessions } = await open(KEEP_FIVE);
     const session = await sessionWith(sessions, turns('u', 'a', 'u'));
     for (let index = 0; index < MANY; index++) {
@@ -119,7 +119,7 @@ export const history = topic<ServiceFixture>('history that is not kept', (test) 
     expect((await sessions.listEvents(KEY)).firstSeq).toBe(3);
   });
 
-  test('state outlives its events', async ({ open }) => {
+  test('state stays when its events are trimmed', async ({ open }) => {
     const { sessions } = await open(KEEP_FIVE);
     const session = await sessions.createSession({ ...KEY, state: { initial: 1, gone: 1 } });
     const actions = { stateDelta: { k: 1, 'user:k': 2, 'app:k': 3 }, stateRemovals: ['gone'] };
@@ -129,7 +129,7 @@ export const history = topic<ServiceFixture>('history that is not kept', (test) 
     expect((await load(sessions)).state.toRecord()).toEqual(expected);
   });
 
-  test('ids of removed events are remembered', async ({ open }) => {
+  test('ids of trimmed events stay known', async ({ open }) => {
     const { sessions } = await open(KEEP_FIVE);
     const event = userSays('one', { id: 'e1', timestamp: 1_700_000_000_000 });
     const session = await sessionWith(sessions, [event]);
@@ -141,7 +141,7 @@ export const history = topic<ServiceFixture>('history that is not kept', (test) 
     await expectRefusal(sessions.appendEvent({ session, event: other }), 'EVENT_CONFLICT', { eventId: 'e1', seq: 1 });
   });
 
-  test('a stored rewind is recognised after its target was trimmed', async ({ open }) => {
+  test('a stored rewind is a duplicate after its target was trimmed', async ({ open }) => {
     const { sessions } = await open(KEEP_FIVE);
     const rewind = { ...rewindTo(2), id: 'rewind' };
     const session = await sessionWith(sessions, [...turns('u', 'a', 'u'), rewind]);
@@ -152,7 +152,7 @@ export const history = topic<ServiceFixture>('history that is not kept', (test) 
     });
   });
 
-  test('a rewind below the first event that is kept is refused', async ({ open }) => {
+  test('a rewind to before the first retained event is refused', async ({ open }) => {
     const { sessions } = await open(KEEP_FIVE);
     await append(sessions, await sessionWith(sessions), MANY);
     const { firstSeq } = await sessions.listEvents(KEY);
@@ -162,7 +162,7 @@ export const history = topic<ServiceFixture>('history that is not kept', (test) 
     expect(await view(sessions)).toEqual([`x${firstSeq}`]);
   });
 
-  test('events that the current summary covers are kept', async ({ open }) => {
+  test('events that the current summary covers are retained', async ({ open }) => {
     const { sessions } = await open(KEEP_FIVE);
     const session = await sessionWith(sessions, [...turns('u', 'a', 'u'), summaryOf(1, 3)]);
     await append(sessions, session, MANY);
@@ -187,7 +187,7 @@ export const history = topic<ServiceFixture>('history that is not kept', (test) 
     expect((await view(sessions))[0]).toBe('first');
   });
 
-  test('a call whose answer may still come is kept, with the message of the user before it', async ({ open }) => {
+  test('a call without a response is retained, with the message of the user before it', async ({ open }) => {
     const { sessions } = await open(KEEP_FIVE);
     const session = await sessionWith(sessions);
     await append(sessions, session, 50);

@@ -20,8 +20,8 @@ import {
 
 const EVENT = userSays('hello', { id: 'e1', actions: { stateDelta: { k: 1, 'user:k': 1 } } });
 
-export const idempotency = topic<ServiceFixture>('an event appended again', (test) => {
-  test('the same event again gives the original and applies nothing', async ({ open, clock }) => {
+export const idempotency = topic<ServiceFixture>('duplicate events', (test) => {
+  test('a repeated event returns the original and changes nothing', async ({ open, clock }) => {
     const { sessions, raw } = await open();
     const session = await sessionWith(sessions);
     const original = await sessions.appendEvent({ session, event: EVENT });
@@ -52,7 +52,7 @@ export const idempotency = topic<ServiceFixture>('an event appended again', (tes
     expect(session).toMatchObject({ version: 2, conversationCount: 1 });
   });
 
-  test('a repeated append adds the event to an object that lacked it', async ({ open }) => {
+  test('a repeated append adds the event to an object that lacks it', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessionWith(sessions);
     const [original] = await appendAll(sessions, [EVENT]);
@@ -61,7 +61,7 @@ export const idempotency = topic<ServiceFixture>('an event appended again', (tes
     expect(session.state.toRecord()).toEqual({ k: 1, 'user:k': 1 });
   });
 
-  test('key order, temp: keys, seq and generated fields do not make another event', async ({ open }) => {
+  test('key order, temp: keys, seq and generated fields do not distinguish events', async ({ open }) => {
     const { sessions, raw } = await open();
     const session = await sessionWith(sessions, [EVENT]);
     const before = await raw();
@@ -108,7 +108,7 @@ export const idempotency = topic<ServiceFixture>('an event appended again', (tes
     expect(await raw()).toEqual(before);
   });
 
-  test('a timestamp is compared only if it was given', async ({ open, clock }) => {
+  test('a timestamp is compared only if the caller set it', async ({ open, clock }) => {
     const { sessions } = await open();
     const timestamp = 1_700_000_000_000;
     const session = await sessionWith(sessions, [userSays('filled in', { id: 'e1' })]);
@@ -128,7 +128,7 @@ export const idempotency = topic<ServiceFixture>('an event appended again', (tes
     for (const event of others) await expectRefusal(sessions.appendEvent({ session, event }), 'EVENT_CONFLICT');
   });
 
-  test('the same id with other content is a conflict', async ({ open }) => {
+  test('the same id with different content is a conflict', async ({ open }) => {
     const { sessions, raw } = await open();
     const session = await sessionWith(sessions, [EVENT]);
     const before = await raw();
@@ -148,7 +148,7 @@ export const idempotency = topic<ServiceFixture>('an event appended again', (tes
     expect(session.version).toBe(1);
   });
 
-  test('a repeated event is recognised before its expected version is checked', async ({ open }) => {
+  test('a repeated event is found before its expected version is checked', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessionWith(sessions);
     await sessions.appendEvent({ session, event: EVENT, expectedVersion: 0 });
@@ -158,7 +158,7 @@ export const idempotency = topic<ServiceFixture>('an event appended again', (tes
     await expectRefusal(sessions.appendEvent({ session, event: other, expectedVersion: 0 }), 'EVENT_CONFLICT');
   });
 
-  test('of racing repetitions one is applied, and all get the same event', async ({ open }) => {
+  test('concurrent repetitions are applied once, and all return the same event', async ({ open }) => {
     const { sessions, raw } = await open();
     await sessionWith(sessions);
     const results = await Promise.all(times(8, async () => sessions.append({ session: REFERENCE, event: EVENT })));
@@ -167,7 +167,7 @@ export const idempotency = topic<ServiceFixture>('an event appended again', (tes
     expect((await raw()).events).toBe(1);
   });
 
-  test('an event id belongs to its session', async ({ open }) => {
+  test('event ids are unique within a session only', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions, [EVENT]);
     const other = await sessions.createSession({ ...KEY, sessionId: 's-2' });
@@ -175,7 +175,7 @@ export const idempotency = topic<ServiceFixture>('an event appended again', (tes
     expect(await sessions.append({ session: other, event })).toMatchObject({ duplicate: false, event: { seq: 1 } });
   });
 
-  test('ids of rewound and summarised events are remembered', async ({ open }) => {
+  test('ids of rewound and summarised events stay known', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions, [EVENT, ...turns('a', 'u'), summaryOf(1, 3), rewindTo(0)]);
     expect(await sessions.append({ session: REFERENCE, event: EVENT })).toMatchObject({

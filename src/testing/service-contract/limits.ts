@@ -12,7 +12,7 @@ import {
   userSays,
 } from './support.js';
 
-/** Objects and arrays inside each other, so many in all. */
+/** Objects and arrays, nested to this depth. */
 function nested(levels: number): unknown {
   return times(levels - 1, (index) => index).reduce<unknown>((inner, index) => (index % 2 ? [inner] : { inner }), {});
 }
@@ -21,7 +21,7 @@ function manyKeys(count: number): Record<string, number> {
   return Object.fromEntries(times(count, (index) => [`k${index}`, index]));
 }
 
-/** An event with so many bytes of text. */
+/** An event with this many bytes of text. */
 function filled(bytes: number): EventInput {
   const text = 'é'.repeat(Math.floor(bytes / 2)) + 'x'.repeat(bytes % 2);
   return userSays(text, { id: 'e2', timestamp: 1_700_000_000_000 });
@@ -74,7 +74,7 @@ export const limits = topic<ServiceFixture>('limits', (test) => {
     expect(await raw()).toEqual(before);
   });
 
-  test('an event may have a mebibyte, counted in bytes of its stored text', async ({ open }) => {
+  test('an event may have 1 MiB, in bytes of its stored text', async ({ open }) => {
     const { sessions, raw } = await open();
     const session = await sessionWith(sessions);
     const event = userSays('', { id: 'e1', timestamp: 1_700_000_000_000 });
@@ -87,7 +87,7 @@ export const limits = topic<ServiceFixture>('limits', (test) => {
     expect((await load(sessions)).events[1]).toEqual(stored);
   });
 
-  test('state that is given whole has the same limit as an event', async ({ open }) => {
+  test('initial state has the same byte limit as an event', async ({ open }) => {
     const { sessions, raw } = await open();
     const before = await raw();
     const state = Object.fromEntries(times(4, (index) => [`k${index}`, 'x'.repeat(300_000)]));
@@ -96,7 +96,7 @@ export const limits = topic<ServiceFixture>('limits', (test) => {
     expect(await raw()).toEqual(before);
   });
 
-  test('a value that multiplies by shared references is refused before it is written out', async ({ open }) => {
+  test('a value with many shared references is refused before it is serialised', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions);
     let value: unknown = 'x'.repeat(1000);
@@ -105,7 +105,7 @@ export const limits = topic<ServiceFixture>('limits', (test) => {
     await expectRefusal(sessions.appendEvent({ session: REFERENCE, event }), 'LIMIT_EXCEEDED');
   });
 
-  test('every limit can be set', async ({ open }) => {
+  test('every limit can be configured', async ({ open }) => {
     const { sessions } = await open({ limits: { maxDepth: 3, maxDeltaKeys: 2, maxEventBytes: 400 } });
     const session = await sessions.createSession({ ...KEY, state: { a: nested(3), b: 1 } });
     await sessions.appendEvent({ session, event: { author: 'agent', customMetadata: { ok: {} } } });

@@ -20,7 +20,7 @@ async function idsOf(sessions: SessionClient, request: Partial<ListSessionsReque
   return (await sessions.listSessions({ ...USER, ...request })).sessions.map(({ id }) => id);
 }
 
-/** Walks through all pages, doing something before each page but the first. */
+/** Reads all pages, and runs `between` before each page but the first. */
 async function walk(
   sessions: SessionClient,
   request: Partial<ListSessionsRequest>,
@@ -38,7 +38,7 @@ async function walk(
 }
 
 export const lists = topic<ServiceFixture>('listSessions', (test) => {
-  test('the session that was updated last comes first', async ({ open, clock }) => {
+  test('the last updated session comes first', async ({ open, clock }) => {
     const { sessions } = await open();
     await createdInTurn(sessions, clock, ['a', 'b', 'c']);
     await touch(sessions, clock, 'b');
@@ -48,7 +48,7 @@ export const lists = topic<ServiceFixture>('listSessions', (test) => {
     expect(await idsOf(sessions, { orderBy: 'createTime', order: 'asc' })).toEqual(['a', 'b', 'c']);
   });
 
-  test('sessions of one time are in the order of their ids, byte for byte', async ({ open }) => {
+  test('sessions with the same time are ordered by the bytes of their ids', async ({ open }) => {
     const { sessions } = await open();
     const ids = ['B', 'a', 'é', '\uFF5E', '😀'];
     for (const sessionId of ['😀', 'a', '\uFF5E', 'B', 'é']) await sessions.createSession({ ...USER, sessionId });
@@ -78,7 +78,7 @@ export const lists = topic<ServiceFixture>('listSessions', (test) => {
     expect(listed).toMatchObject({ version: 1, events: [{ seq: 1 }] });
   });
 
-  test('a list is of one user, or of the whole app', async ({ open }) => {
+  test('a list holds the sessions of one user, or of the whole app', async ({ open }) => {
     const { sessions } = await open();
     for (const appName of ['shop', 'Shop']) {
       for (const userId of ['ann', 'Ann', 'bob']) await sessions.createSession({ appName, userId, sessionId: userId });
@@ -118,7 +118,7 @@ export const lists = topic<ServiceFixture>('listSessions', (test) => {
     }
   });
 
-  test('a session that is not touched appears exactly once, whatever happens to others', async ({ open, clock }) => {
+  test('an unchanged session appears exactly once while others change', async ({ open, clock }) => {
     const { sessions } = await open();
     const ids = times(12, (index) => `s${String(index).padStart(2, '0')}`);
     for (const order of ['asc', 'desc'] as const) {
@@ -137,7 +137,7 @@ export const lists = topic<ServiceFixture>('listSessions', (test) => {
     }
   });
 
-  test('by createTime a walk is complete even while every session changes', async ({ open, clock }) => {
+  test('pages by createTime are complete even while every session changes', async ({ open, clock }) => {
     const { sessions } = await open();
     const ids = times(9, (index) => `s${index}`);
     await createdInTurn(sessions, clock, ids);
@@ -160,19 +160,19 @@ export const lists = topic<ServiceFixture>('listSessions', (test) => {
     expect(await sessions.listSessions(USER)).not.toHaveProperty('totalItems');
   });
 
-  test('an offset goes no farther than 10,000', async ({ open }) => {
+  test('an offset is at most 10,000', async ({ open }) => {
     const { sessions } = await open();
     expect(await idsOf(sessions, { offset: 10_000 })).toEqual([]);
     await expectRefusal(sessions.listSessions({ ...USER, offset: 10_001 }), 'INVALID_INPUT', { path: 'offset' });
     await expectRefusal(sessions.listSessions({ ...USER, page: 102, limit: 100 }), 'INVALID_INPUT', { path: 'offset' });
   });
 
-  test('a page is named in one way', async ({ open }) => {
+  test('page, offset and cursor exclude each other', async ({ open }) => {
     const { sessions } = await open();
     await expectRefusal(sessions.listSessions({ ...USER, page: 1, offset: 0 }), 'INVALID_INPUT', { path: 'page' });
   });
 
-  test('a cursor belongs to its order, and goes with no page', async ({ open, clock }) => {
+  test('a cursor belongs to its order, and cannot be combined with a page', async ({ open, clock }) => {
     const { sessions } = await open();
     await createdInTurn(sessions, clock, ['a', 'b']);
     const { nextCursor: cursor } = await sessions.listSessions({ ...USER, limit: 1 });

@@ -30,7 +30,7 @@ function changes(metadataDelta: MetadataDelta, more: EventInput = {}): EventInpu
   return { author: 'system', ...more, actions: { metadataDelta } };
 }
 
-/** With the path at which it is refused. */
+/** With the path in the error. */
 const INVALID: readonly (readonly [metadata: unknown, path: string])[] = [
   ['title', ''],
   [[], ''],
@@ -58,7 +58,7 @@ const TOO_MUCH: readonly SessionMetadataInput[] = [
 ];
 
 export const metadata = topic<ServiceFixture>('metadata', (test) => {
-  test('a session shows what it was created with, wherever it is read', async ({ open }) => {
+  test('a session has the metadata of its creation in every read', async ({ open }) => {
     const { sessions } = await open();
     const created = await sessions.createSession({ ...KEY, metadata: { ...START, tags: ['vip', 'new', 'vip'] } });
     expect(created.metadata).toEqual(START);
@@ -78,7 +78,7 @@ export const metadata = topic<ServiceFixture>('metadata', (test) => {
     expect((await load(sessions)).metadata).toEqual(NONE);
   });
 
-  test('an event changes what it names, and nothing else', async ({ open }) => {
+  test('an event changes only the entries that it names', async ({ open }) => {
     const { sessions } = await open();
     await sessions.createSession({ ...KEY, metadata: START });
     await appendAll(sessions, [
@@ -92,7 +92,7 @@ export const metadata = topic<ServiceFixture>('metadata', (test) => {
     expect((await load(sessions)).metadata).toEqual({ ...left, fields: { cart: null } });
   });
 
-  test('the log has the change', async ({ open }) => {
+  test('the logged event has the change', async ({ open }) => {
     const { sessions } = await open();
     await sessions.createSession(KEY);
     const delta = { title: 'Refund', tags: { add: ['b', 'a', 'b'] }, labels: {}, fields: { at: new Date(0) } };
@@ -102,7 +102,7 @@ export const metadata = topic<ServiceFixture>('metadata', (test) => {
     expect((await wholeLog(sessions))[0]?.actions.metadataDelta).toEqual(kept);
   });
 
-  test('names are compared and sorted byte for byte, and none is special', async ({ open }) => {
+  test('names are compared and sorted byte for byte, and no name is special', async ({ open }) => {
     const { sessions } = await open();
     const tags = ['A', '__proto__', 'a', 'a:b', 'constructor', 'e\u0301', "it's {x} %d", 'é', '～', '😀'];
     const session = await sessions.createSession({ ...KEY, metadata: { tags: tags.toReversed() } });
@@ -116,7 +116,7 @@ export const metadata = topic<ServiceFixture>('metadata', (test) => {
     for (const { metadata: seen } of [session, await load(sessions)]) expect(seen).toEqual(NONE);
   });
 
-  test('concurrent writers keep the changes of each other', async ({ open }) => {
+  test('concurrent writers do not erase the changes of each other', async ({ open }) => {
     const { sessions } = await open();
     await sessions.createSession({ ...KEY, metadata: { tags: ['z'] } });
     const add = async (index: number) =>
@@ -125,7 +125,7 @@ export const metadata = topic<ServiceFixture>('metadata', (test) => {
     expect((await load(sessions)).metadata.tags).toEqual([...times(9, (index) => `t${index}`), 'z']);
   });
 
-  test('an object learns what was appended through it, and only that', async ({ open }) => {
+  test('an object only has the changes that were appended through it', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessions.createSession({ ...KEY, metadata: START });
     const other = await load(sessions);
@@ -141,7 +141,7 @@ export const metadata = topic<ServiceFixture>('metadata', (test) => {
     expect((await load(sessions)).metadata.title).toBe(session.metadata.title);
   });
 
-  test('what is handed out is not the stored thing', async ({ open }) => {
+  test('a returned object is a copy', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessions.createSession({ ...KEY, metadata: START });
     session.metadata.tags.push('mine');
@@ -161,7 +161,7 @@ export const metadata = topic<ServiceFixture>('metadata', (test) => {
     await expectRefusal(sessions.appendEvent({ session, event: otherwise }), 'EVENT_CONFLICT');
   });
 
-  test('the events of a batch change it in their order, all or none', async ({ open }) => {
+  test('the events of a batch change metadata in their order, all or none', async ({ open }) => {
     const { sessions, raw } = await open();
     const session = await sessions.createSession({ ...KEY, metadata: { tags: times(63, (index) => `t${index}`) } });
     const before = await raw();
@@ -182,7 +182,7 @@ export const metadata = topic<ServiceFixture>('metadata', (test) => {
     }
   });
 
-  test('a rewind does not change it', async ({ open }) => {
+  test('a rewind does not change metadata', async ({ open }) => {
     const { sessions } = await open();
     await sessions.createSession({ ...KEY, metadata: START });
     await appendAll(sessions, [userSays('one'), changes({ title: 'Order 7' }), userSays('two')]);
@@ -191,7 +191,7 @@ export const metadata = topic<ServiceFixture>('metadata', (test) => {
     expect((await load(sessions)).metadata).toEqual({ ...START, title: 'Begun again' });
   });
 
-  test('a fork has that of its source, also from an earlier moment, and keeps its own from then on', async ({
+  test('a fork of any moment has the current metadata of its source, which then changes independently', async ({
     open,
   }) => {
     const { sessions } = await open();
@@ -204,7 +204,7 @@ export const metadata = topic<ServiceFixture>('metadata', (test) => {
     expect((await load(sessions)).metadata.title).toBe('Order 7');
   });
 
-  test('a summary cannot change it, and nothing is lost with the events that are trimmed', async ({ open }) => {
+  test('a summary cannot change metadata, and trimming events does not either', async ({ open }) => {
     const { sessions } = await open({ history: { maxEvents: 2, keepHistory: false } });
     await sessions.createSession(KEY);
     await appendAll(sessions, [changes({ title: 'Refund', tags: { add: ['vip'] } }), ...turns('u', 'a', 'u', 'a')]);
@@ -215,14 +215,16 @@ export const metadata = topic<ServiceFixture>('metadata', (test) => {
     expect((await load(sessions)).metadata).toEqual({ ...NONE, title: 'Refund', tags: ['vip'] });
   });
 
-  test('a new session of the same id begins without it', async ({ open }) => {
+  test('a new session with the same id has no metadata', async ({ open }) => {
     const { sessions } = await open();
     await sessions.createSession({ ...KEY, metadata: START });
     await sessions.deleteSession(KEY);
     expect((await sessions.createSession(KEY)).metadata).toEqual(NONE);
   });
 
-  test('an event that adds too much to what is stored is refused, and nothing is written', async ({ open }) => {
+  test('an event that exceeds the limit together with stored metadata is refused, and nothing is written', async ({
+    open,
+  }) => {
     const { sessions, raw } = await open();
     const session = await sessions.createSession({ ...KEY, metadata: { tags: times(64, (index) => `t${index}`) } });
     const before = await raw();
@@ -235,7 +237,7 @@ export const metadata = topic<ServiceFixture>('metadata', (test) => {
     expect(session.metadata.tags).toHaveLength(64);
   });
 
-  test('what is no metadata is refused at creation and in an event, with its path', async ({ open }) => {
+  test('invalid metadata is refused at creation and in an event, with its path', async ({ open }) => {
     const { sessions, raw } = await open();
     await sessions.createSession(KEY);
     const before = await raw();

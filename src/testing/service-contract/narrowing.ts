@@ -14,7 +14,7 @@ import {
 } from './support.js';
 
 export const narrowing = topic<ServiceFixture>('a view narrowed by config', (test) => {
-  test('numRecentEvents gives exactly the newest events, without an anchor', async ({ open }) => {
+  test('numRecentEvents returns exactly the newest events, without an anchor', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions, turns('u', 'a', 'a', 'a'));
     expect(await view(sessions, { numRecentEvents: 2 })).toEqual(['a3', 'a4']);
@@ -22,7 +22,7 @@ export const narrowing = topic<ServiceFixture>('a view narrowed by config', (tes
     expect(await view(sessions, { numRecentEvents: 99 })).toEqual(['u1', 'a2', 'a3', 'a4']);
   });
 
-  test('numRecentEvents 0 gives no event, but everything else', async ({ open }) => {
+  test('numRecentEvents 0 returns no events, but everything else', async ({ open }) => {
     const { sessions } = await open();
     const event = userSays('u1', { actions: { stateDelta: { k: 1, 'user:k': 2 } } });
     const whole = await sessionWith(sessions, [event, ...turns('a')]);
@@ -55,7 +55,7 @@ export const narrowing = topic<ServiceFixture>('a view narrowed by config', (tes
     expect(await view(sessions, { afterTimestamp: at + 2 })).toEqual([]);
   });
 
-  test('of several limits the newest events of those after are given', async ({ open }) => {
+  test('numRecentEvents counts the newest events after afterSeq and afterTimestamp', async ({ open }) => {
     const { sessions } = await open();
     const at = 1_700_000_000_000;
     const event = (index: number) => agentSays(`a${index}`, { timestamp: at + index });
@@ -66,7 +66,7 @@ export const narrowing = topic<ServiceFixture>('a view narrowed by config', (tes
     expect(await view(sessions, { afterTimestamp: at + 2, afterSeq: 2, numRecentEvents: 1 })).toEqual(['a4']);
   });
 
-  test('a narrowing narrows what the settings leave', async ({ open }) => {
+  test('a config narrows the view of the settings', async ({ open }) => {
     const { sessions } = await open({ history: { maxEvents: 2 } });
     await sessionWith(sessions, turns('u', 'a', 'a', 'a'));
     expect(await view(sessions)).toEqual(['u1', 'a3', 'a4']);
@@ -95,7 +95,7 @@ export const narrowing = topic<ServiceFixture>('a view narrowed by config', (tes
     expect(read.conversationCount).toBe(1);
   });
 
-  test('a narrowed session shows its events and those appended through it', async ({ open }) => {
+  test('a narrowed session has its events and those appended through it', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions, turns('u', 'a', 'a'));
     const session = await load(sessions, { config: { numRecentEvents: 1 } });

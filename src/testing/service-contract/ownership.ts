@@ -2,7 +2,7 @@ import type { LoggedEvent } from '../../sessions/domain/event.js';
 import { topic } from '../contract-runner.js';
 import { KEY, type ServiceFixture, load, sessionWith, userSays, wholeLog } from './support.js';
 
-/** Spoils everything that can be reached from an event. */
+/** Mutates everything that is reachable from an event. */
 function spoil(event: LoggedEvent): void {
   const [part] = event.content?.parts ?? [];
   if (part) part.text = 'spoiled';
@@ -14,7 +14,7 @@ function spoil(event: LoggedEvent): void {
 
 const EVENT = { customMetadata: { deep: ['kept'] }, actions: { stateDelta: { list: ['kept'] } } };
 
-export const ownership = topic<ServiceFixture>('objects handed out', (test) => {
+export const ownership = topic<ServiceFixture>('returned and given objects are copied', (test) => {
   test('changing the initial state after the call changes nothing stored', async ({ open }) => {
     const { sessions } = await open();
     const state = { list: ['kept'], 'user:list': ['kept'] };

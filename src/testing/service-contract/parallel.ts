@@ -14,8 +14,8 @@ import {
   wholeLog,
 } from './support.js';
 
-export const parallel = topic<ServiceFixture>('one object, many appends', (test) => {
-  test('parallel appends through one object leave it as a new reader finds the session', async ({ open }) => {
+export const parallel = topic<ServiceFixture>('parallel appends through one object', (test) => {
+  test('after parallel appends, an object equals what a new reader gets', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessionWith(sessions);
     await Promise.all(
@@ -34,7 +34,7 @@ export const parallel = topic<ServiceFixture>('one object, many appends', (test)
     expect(version).toBe(12);
   });
 
-  test('the highest number wins for each key, sets and removals alike', async ({ open }) => {
+  test('the event with the highest number decides each key, for sets and removals', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessionWith(sessions);
     await Promise.all(
@@ -50,14 +50,14 @@ export const parallel = topic<ServiceFixture>('one object, many appends', (test)
     expect(session.state.toRecord()).toEqual((await load(sessions)).state.toRecord());
   });
 
-  test('a filtered object that appends in parallel shows what a new reader is shown', async ({ open }) => {
+  test('after parallel appends, a filtered object has the view of a new reader', async ({ open }) => {
     const { sessions } = await open({ history: { maxEvents: 4 } });
     const session = await sessionWith(sessions, turns('u', 'a'));
     await Promise.all(times(9, async (index) => sessions.appendEvent({ session, event: agentSays(`p${index}`) })));
     expect(shown(session)).toEqual(await view(sessions));
   });
 
-  test('two objects that append in turn lose no event of each other', async ({ open }) => {
+  test('two objects that append alternately lose no event', async ({ open }) => {
     const { sessions } = await open();
     const first = await sessionWith(sessions);
     const second = await load(sessions);
@@ -72,7 +72,7 @@ export const parallel = topic<ServiceFixture>('one object, many appends', (test)
     expect((await wholeLog(sessions)).map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);
   });
 
-  test('an object does not take an older value for a newer one that it knows', async ({ open }) => {
+  test('an object does not replace a newer value by an older one', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessionWith(sessions);
     const event = agentSays('one', { id: 'one', actions: { stateDelta: { k: 'old' } } });
@@ -84,7 +84,7 @@ export const parallel = topic<ServiceFixture>('one object, many appends', (test)
     expect(session.version).toBe(2);
   });
 
-  test('a summary appended through an object stands in it where it stands for a new reader', async ({ open }) => {
+  test('a summary appended through an object has the same place for a new reader', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessionWith(sessions, [...turns('u', 'a', 'u'), summaryOf(1, 2)]);
     await sessions.appendEvent({ session, event: agentSays('a5') });

@@ -24,7 +24,7 @@ function says(text: string, invocationId: string, actions = {}): EventInput {
 }
 
 export const rewinding = topic<ServiceFixture>('rewindSession', (test) => {
-  test('a rewind brings back the view, the state and the count of that moment', async ({ open }) => {
+  test('a rewind restores the view, the state and the count of that moment', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessions.createSession({ ...KEY, state: { initial: 'kept', step: 0 } });
     await sessions.appendEvent({ session, event: userSays('u1', { actions: { stateDelta: { step: 1 } } }) });
@@ -39,7 +39,7 @@ export const rewinding = topic<ServiceFixture>('rewindSession', (test) => {
     expect(shown(await load(sessions))).toEqual(['u1']);
   });
 
-  test('the log keeps everything, and the rewind is an event with what it changed', async ({ open }) => {
+  test('the log keeps all events, and the rewind is an event with its state change', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessionWith(sessions, [userSays('u1', { actions: { stateDelta: { a: 1, b: 1 } } })]);
     await sessions.appendEvent({ session, event: agentSays('a2', { actions: { stateDelta: { a: 2, c: [] } } }) });
@@ -52,7 +52,7 @@ export const rewinding = topic<ServiceFixture>('rewindSession', (test) => {
     });
   });
 
-  test('shared state stays as it is', async ({ open }) => {
+  test('a rewind does not change shared state', async ({ open }) => {
     const { sessions } = await open();
     const delta = { own: 1, 'user:u': 1, 'app:a': 1 };
     await sessionWith(sessions, [userSays('u1', { actions: { stateDelta: delta } })]);
@@ -61,7 +61,7 @@ export const rewinding = topic<ServiceFixture>('rewindSession', (test) => {
     expect(rewound.events).toEqual([]);
   });
 
-  test('an invocation is cut before its first event', async ({ open }) => {
+  test('a rewind by invocation goes to before its first event', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions, [
       userSays('u1', { invocationId: 'one' }),
@@ -73,7 +73,7 @@ export const rewinding = topic<ServiceFixture>('rewindSession', (test) => {
     await expectRefusal(sessions.rewindSession({ ...KEY, invocationId: 'three' }), 'INVALID_INPUT');
   });
 
-  test('an invocation id that is used again begins with its first event that is not rewound', async ({ open }) => {
+  test('a reused invocation id begins with its first event that is not rewound', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions, [
       userSays('u1'),
@@ -90,7 +90,7 @@ export const rewinding = topic<ServiceFixture>('rewindSession', (test) => {
     expect((await wholeLog(sessions)).at(-1)?.actions.rewind).toEqual({ toSeq: 5 });
   });
 
-  test('an invocation of which a summary covers the rewound use begins with the next one', async ({ open }) => {
+  test('an invocation whose first use is rewound and summarised begins with the next use', async ({ open }) => {
     const { sessions } = await open();
     const one = { invocationId: 'one' };
     await sessionWith(sessions, [userSays('u1'), agentSays('rewound', one), rewindTo(1), userSays('u4')]);
@@ -98,9 +98,7 @@ export const rewinding = topic<ServiceFixture>('rewindSession', (test) => {
     expect(shown(await sessions.rewindSession({ ...KEY, ...one }))).toEqual(['summary to 4']);
   });
 
-  test('an invocation that is rewound as a whole is refused, unless a later rewind brought it back', async ({
-    open,
-  }) => {
+  test('a completely rewound invocation is refused, unless a later rewind restored it', async ({ open }) => {
     const { sessions, raw } = await open();
     await sessionWith(sessions, [userSays('u1'), agentSays('a2', { invocationId: 'one' }), rewindTo(1)]);
     const before = await raw();
@@ -127,7 +125,7 @@ export const rewinding = topic<ServiceFixture>('rewindSession', (test) => {
     expect((await sessions.listEvents(KEY)).lastSeq).toBe(5);
   });
 
-  test('a rewind is taken back by going to a moment before it', async ({ open }) => {
+  test('a rewind to before a rewind undoes it', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions, turns('u', 'a', 'u', 'a'));
     await sessions.rewindSession({ ...KEY, toSeq: 2 });
@@ -138,14 +136,14 @@ export const rewinding = topic<ServiceFixture>('rewindSession', (test) => {
     expect(back.conversationCount).toBe(2);
   });
 
-  test('a rewind to before a summary shows the summarised events again', async ({ open }) => {
+  test('a rewind to before a summary restores the summarised events', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions, [...turns('u', 'a', 'u', 'a'), summaryOf(1, 2)]);
     expect(await view(sessions)).toEqual(['summary to 2', 'u3', 'a4']);
     expect(shown(await sessions.rewindSession({ ...KEY, toSeq: 3 }))).toEqual(['u1', 'a2', 'u3']);
   });
 
-  test('a rewind loses no event that is appended at the same time', async ({ open }) => {
+  test('a rewind loses no concurrently appended event', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions, turns('u', 'a'));
     const appends = times(20, (index) => appendAll(sessions, [userSays(`late ${index}`)]));
@@ -157,7 +155,7 @@ export const rewinding = topic<ServiceFixture>('rewindSession', (test) => {
     expect(await view(sessions)).toEqual(['u1', ...texts]);
   });
 
-  test('a state of more keys than one event may change is brought back whole', async ({ open }) => {
+  test('a state with more keys than one event may change is restored completely', async ({ open }) => {
     const { sessions } = await open({ limits: { maxDeltaKeys: 2 } });
     await sessionWith(sessions, [userSays('u1', { actions: { stateDelta: { a: 1, b: 1 } } })]);
     await appendAll(sessions, [agentSays('a2', { actions: { stateDelta: { c: 1 }, stateRemovals: ['a'] } })]);
@@ -176,7 +174,7 @@ export const rewinding = topic<ServiceFixture>('rewindSession', (test) => {
     expect(await raw()).toEqual(before);
   });
 
-  test('an object that was loaded before is stale, and appends after the rewind', async ({ open }) => {
+  test('an object loaded before the rewind is stale, and can append after it', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessionWith(sessions, turns('u', 'a', 'u'));
     await sessions.rewindSession({ ...KEY, toSeq: 1 });

@@ -28,9 +28,9 @@ const VALUES: Record<string, unknown> = {
   'text of SQL': "'); DROP TABLE sessions; --",
 };
 
-export const roundTrips = topic<ServiceFixture>('values and events that come back', (test) => {
+export const roundTrips = topic<ServiceFixture>('values and events are returned unchanged', (test) => {
   for (const [name, value] of Object.entries(VALUES)) {
-    test(`a value comes back as it went in: ${name}`, async ({ open }) => {
+    test(`a value is returned unchanged: ${name}`, async ({ open }) => {
       const { sessions } = await open();
       await sessions.createSession({ ...KEY, state: { initial: value, 'user:initial': value, 'app:initial': value } });
       await appendAll(sessions, [
@@ -73,7 +73,7 @@ export const roundTrips = topic<ServiceFixture>('values and events that come bac
     ]);
   });
 
-  test('an event of ADK for TypeScript comes back whole', async ({ open }) => {
+  test('an event of ADK for TypeScript is returned unchanged', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions);
     const event = {
@@ -128,7 +128,7 @@ export const roundTrips = topic<ServiceFixture>('values and events that come bac
     expect((await load(sessions)).state.toRecord()).toEqual(expected);
   });
 
-  test('keys named like parts of an object are ordinary keys', async ({ open }) => {
+  test('keys such as __proto__ are ordinary keys', async ({ open }) => {
     const { sessions } = await open();
     const names = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'get', 'length'];
     const state = Object.fromEntries(

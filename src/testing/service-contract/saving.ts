@@ -12,7 +12,7 @@ import {
 } from './support.js';
 
 export const saving = topic<ServiceFixture>('updateSession', (test) => {
-  test('changed state is saved as one event by author system', async ({ open }) => {
+  test('changed state is saved as one event by the author system', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessions.createSession({ ...KEY, state: { gone: 1, same: 1 } });
     session.state.k = 1;
@@ -27,7 +27,7 @@ export const saving = topic<ServiceFixture>('updateSession', (test) => {
     expect(session).toMatchObject({ version: 1, events: [saved] });
   });
 
-  test('without changes nothing is saved', async ({ open }) => {
+  test('a save without changes writes nothing', async ({ open }) => {
     const { sessions, raw } = await open();
     const session = await sessionWith(sessions, [userSays('one')]);
     const before = await raw();
@@ -93,7 +93,7 @@ export const saving = topic<ServiceFixture>('updateSession', (test) => {
     expect((await load(sessions)).state.toRecord()).toEqual({ changed: 2, saved: 1, added: 2 });
   });
 
-  test('a new key that is deleted while its save is under way is gone after the next', async ({ open }) => {
+  test('the next save removes a new key that was deleted during its save', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessionWith(sessions);
     session.state.set('draft', 1);
@@ -105,7 +105,7 @@ export const saving = topic<ServiceFixture>('updateSession', (test) => {
     expect((await load(sessions)).state.toRecord()).toEqual({});
   });
 
-  test('a value that is changed inside and set again while it is saved is saved by the next', async ({ open }) => {
+  test('the next save has a value that was mutated and set during a save', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessionWith(sessions);
     const cart = { items: 1 };
@@ -119,7 +119,7 @@ export const saving = topic<ServiceFixture>('updateSession', (test) => {
     expect((await load(sessions)).state.toRecord()).toEqual({ cart: { items: 2 } });
   });
 
-  test('a change inside a value is saved without setting the key again', async ({ open }) => {
+  test('a mutation of a value is saved without setting the key', async ({ open }) => {
     const { sessions } = await open();
     const state = { cart: { items: ['a'] }, 'user:tags': [{ name: 'x' }], same: { k: [1] } };
     await sessions.createSession({ ...KEY, state });
@@ -135,7 +135,7 @@ export const saving = topic<ServiceFixture>('updateSession', (test) => {
     expect(await sessions.updateSession(session)).toBeUndefined();
   });
 
-  test('an object in the state can be changed and saved again and again', async ({ open }) => {
+  test('an object in the state can be mutated and saved repeatedly', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessionWith(sessions);
     const cart = { items: ['a'] };
@@ -152,7 +152,7 @@ export const saving = topic<ServiceFixture>('updateSession', (test) => {
     expect((await load(sessions)).state.toRecord()).toEqual({ cart });
   });
 
-  test('a change inside a value survives an append that sets the same key', async ({ open }) => {
+  test('a mutation of a value stays after an append that sets the same key', async ({ open }) => {
     const { sessions } = await open();
     await sessions.createSession({ ...KEY, state: { cart: { items: ['a'] } } });
     const session = await load(sessions);
@@ -167,7 +167,7 @@ export const saving = topic<ServiceFixture>('updateSession', (test) => {
     expect((await load(sessions)).state.toRecord()).toEqual({ cart: { items: ['a', 'mine'] } });
   });
 
-  test('a change inside a value that an event stores is saved with the event', async ({ open }) => {
+  test('a mutation of a value that an event stores is saved with the event', async ({ open }) => {
     const { sessions } = await open();
     await sessions.createSession({ ...KEY, state: { cart: { items: ['a'] } } });
     const session = await load(sessions);
@@ -181,7 +181,7 @@ export const saving = topic<ServiceFixture>('updateSession', (test) => {
     expect((await load(sessions)).state.toRecord()).toEqual({ cart: { items: ['a', 'b', 'c'] } });
   });
 
-  test('what JSON cannot hold is refused inside a value as well', async ({ open }) => {
+  test('a mutation that JSON cannot represent is refused', async ({ open }) => {
     const { sessions } = await open();
     await sessions.createSession({ ...KEY, state: { cart: { total: 1 } } });
     const session = await load(sessions);

@@ -4,8 +4,8 @@ import { KEY, type ServiceFixture, USER, agentSays, appendAll, load, sessionWith
 const SHARED = { 'user:k': 1, 'app:k': 1 };
 const TTL = { enabled: true, sessionSeconds: 0, userStateSeconds: 10, appStateSeconds: 20 };
 
-export const sharedExpiry = topic<ServiceFixture>('expiry of shared state, and cleaning up', (test) => {
-  test('session, user and app state expire each in their own time', async ({ open, clock }) => {
+export const sharedExpiry = topic<ServiceFixture>('expiry of shared state, and cleanup', (test) => {
+  test('session, user and app state have separate lifetimes', async ({ open, clock }) => {
     const { sessions } = await open({ ttl: { ...TTL, sessionSeconds: 30, refreshOnRead: false } });
     await sessions.createSession({ ...KEY, state: { k: 1, ...SHARED } });
     const stateNow = async () => (await load(sessions)).state.toRecord();
@@ -21,7 +21,7 @@ export const sharedExpiry = topic<ServiceFixture>('expiry of shared state, and c
     expect(await sessions.getSession(KEY)).toBeUndefined();
   });
 
-  test('user state may outlive every session', async ({ open, clock }) => {
+  test('user state can exist longer than all sessions', async ({ open, clock }) => {
     const { sessions } = await open({ ttl: { enabled: true, sessionSeconds: 10 } });
     await sessions.createSession({ ...KEY, state: SHARED });
     clock.advance(10_000);
@@ -31,7 +31,7 @@ export const sharedExpiry = topic<ServiceFixture>('expiry of shared state, and c
     expect((await sessions.createSession(KEY)).state.toRecord()).toEqual(SHARED);
   });
 
-  test('expired state does not come back with a new key', async ({ open, clock }) => {
+  test('a new key does not bring back expired state', async ({ open, clock }) => {
     const { sessions } = await open({ ttl: TTL });
     await sessions.createSession({ ...KEY, state: SHARED });
     clock.advance(20_000);

@@ -11,14 +11,14 @@ import {
   times,
 } from './support.js';
 
-export const sharedState = topic<ServiceFixture>('state without a session', (test) => {
+export const sharedState = topic<ServiceFixture>('shared state', (test) => {
   test('shared state is empty before it is written', async ({ open }) => {
     const { sessions } = await open();
     expect(await sessions.getUserState(USER)).toEqual({});
     expect(await sessions.getAppState(USER)).toEqual({});
   });
 
-  test('shared state is written without any session, and answered as it is then', async ({ open }) => {
+  test('shared state is written without a session, and returned after the write', async ({ open }) => {
     const { sessions, raw } = await open();
     await sessions.updateUserState({ ...USER, stateDelta: { a: 1, b: 2 } });
     const user = await sessions.updateUserState({ ...USER, stateDelta: { c: null }, stateRemovals: ['a', 'never'] });
@@ -29,7 +29,7 @@ export const sharedState = topic<ServiceFixture>('state without a session', (tes
     expect(await raw()).toMatchObject({ sessions: 0, events: 0, stateEntries: 3 });
   });
 
-  test('keys may carry the prefix of their scope or leave it out', async ({ open }) => {
+  test('the scope prefix of keys is optional', async ({ open }) => {
     const { sessions } = await open();
     await sessions.updateUserState({ ...USER, stateDelta: { 'user:a': 1, b: 1, 'user:app:c': 1 } });
     await sessions.updateUserState({ ...USER, stateRemovals: ['a', 'user:b'] });
@@ -51,7 +51,7 @@ export const sharedState = topic<ServiceFixture>('state without a session', (tes
     expect(await raw()).toEqual(before);
   });
 
-  test('a key that is set twice, with its prefix and without, is refused', async ({ open }) => {
+  test('a key that is set both with and without its prefix is refused', async ({ open }) => {
     const { sessions, raw } = await open();
     const before = await raw();
     const change = { ...USER, stateDelta: { k: 1, 'user:k': 2 } };
@@ -59,7 +59,7 @@ export const sharedState = topic<ServiceFixture>('state without a session', (tes
     expect(await raw()).toEqual(before);
   });
 
-  test('a key that is set and removed at once is refused, with its prefix or without', async ({ open }) => {
+  test('a key that is both set and removed is refused, with and without its prefix', async ({ open }) => {
     const { sessions, raw } = await open();
     const before = await raw();
     const removal = { ...USER, stateDelta: { k: 1 }, stateRemovals: ['user:k'] };
@@ -68,7 +68,7 @@ export const sharedState = topic<ServiceFixture>('state without a session', (tes
     expect(await raw()).toEqual(before);
   });
 
-  test('every user and every app has shared state of its own', async ({ open }) => {
+  test('users and apps do not share state with each other', async ({ open }) => {
     const { sessions } = await open();
     const users = [USER, { ...USER, userId: 'Ann' }, { ...USER, appName: 'Shop' }];
     for (const user of users) await sessions.updateUserState({ ...user, stateDelta: { of: user } });
@@ -103,7 +103,7 @@ export const sharedState = topic<ServiceFixture>('state without a session', (tes
     expect(await sessions.getUserState(USER)).toEqual(expected);
   });
 
-  test('a write of shared state is no event of any session', async ({ open, clock }) => {
+  test('a write of shared state appends no event', async ({ open, clock }) => {
     const { sessions } = await open();
     const { createTime } = await sessionWith(sessions);
     clock.advance(1000);
@@ -112,7 +112,7 @@ export const sharedState = topic<ServiceFixture>('state without a session', (tes
     expect(await load(sessions)).toMatchObject({ version: 0, events: [], lastUpdateTime: createTime });
   });
 
-  test('a write of nothing changes nothing', async ({ open }) => {
+  test('an empty write changes nothing', async ({ open }) => {
     const { sessions, raw } = await open();
     await sessions.updateUserState({ ...USER, stateDelta: { k: 1 } });
     const before = await raw();
@@ -121,7 +121,7 @@ export const sharedState = topic<ServiceFixture>('state without a session', (tes
     expect(await raw()).toEqual(before);
   });
 
-  test('the state of a session without a user of that name is not shown to another', async ({ open }) => {
+  test('user ids that are similar or contain wildcards do not share state', async ({ open }) => {
     const { sessions } = await open();
     await sessions.createSession({ ...KEY, state: { 'user:k': 1 } });
     expect(await sessions.getUserState({ ...USER, userId: 'an' })).toEqual({});

@@ -33,7 +33,9 @@ export const scopes = topic<ServiceFixture>('state in four scopes', (test) => {
     expect(await sessions.getAppState(KEY)).toEqual({ k: 'app' });
   });
 
-  test('user state reaches all sessions of the user in the app, app state all of the app', async ({ open }) => {
+  test('user state is visible in all sessions of the user in the app, app state in all sessions of the app', async ({
+    open,
+  }) => {
     const { sessions } = await open();
     const keys = {
       sameUser: { ...KEY, sessionId: 's-2' },
@@ -48,7 +50,7 @@ export const scopes = topic<ServiceFixture>('state in four scopes', (test) => {
     expect(await stateOf(keys.otherApp)).toEqual({});
   });
 
-  test('prefixes are case-sensitive, and nothing but a whole prefix makes a scope', async ({ open }) => {
+  test('prefixes are case-sensitive, and only a complete prefix selects a scope', async ({ open }) => {
     const { sessions } = await open();
     const state = { 'User:k': 1, 'APP:k': 2, user: 3, 'user.k': 4, ' user:k': 5, 'Temp:k': 6, temp_k: 7 };
     await sessions.createSession({ ...KEY, state });
@@ -57,7 +59,7 @@ export const scopes = topic<ServiceFixture>('state in four scopes', (test) => {
     expect(await sessions.getAppState(KEY)).toEqual({});
   });
 
-  test('scopes never collide, also where a name looks like a prefix', async ({ open }) => {
+  test('scopes never collide, even if a name looks like a prefix', async ({ open }) => {
     const { sessions } = await open();
     const state = { k: 1, 'user:k': 2, 'app:k': 3, 'user:app:k': 4, 'app:user:k': 5, 'app:app:k': 6, 'user:temp:k': 7 };
     await sessions.createSession({ ...KEY, state });
@@ -66,7 +68,7 @@ export const scopes = topic<ServiceFixture>('state in four scopes', (test) => {
     expect(await sessions.getAppState(KEY)).toEqual({ k: 3, 'user:k': 5, 'app:k': 6 });
   });
 
-  test('null is a stored value, and only a removal removes', async ({ open }) => {
+  test('null is a stored value, and only a removal removes a key', async ({ open }) => {
     const { sessions } = await open();
     await sessions.createSession({ ...KEY, state: { ...STORED_SCOPES, kept: 1 } });
     const nulls = { k: null, 'user:k': null, 'app:k': null };
@@ -77,7 +79,7 @@ export const scopes = topic<ServiceFixture>('state in four scopes', (test) => {
     expect(await sessions.getUserState(KEY)).toEqual({});
   });
 
-  test('a key that was removed may be set again', async ({ open }) => {
+  test('a removed key can be set again', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessionWith(sessions, [
       agentSays('one', { actions: { stateDelta: { k: 1 } } }),
@@ -88,7 +90,7 @@ export const scopes = topic<ServiceFixture>('state in four scopes', (test) => {
     expect((await load(sessions)).state.toRecord()).toEqual({ k: 3 });
   });
 
-  test('a key that is set and removed at once is refused', async ({ open }) => {
+  test('a key that is both set and removed is refused', async ({ open }) => {
     const { sessions, raw } = await open();
     const session = await sessionWith(sessions);
     const before = await raw();
@@ -97,7 +99,7 @@ export const scopes = topic<ServiceFixture>('state in four scopes', (test) => {
     expect(await raw()).toEqual(before);
   });
 
-  test('temp: keys reach the state of the caller only, neither the event nor the store', async ({ open }) => {
+  test('temp: keys are only in the state of the caller, neither in the event nor in the store', async ({ open }) => {
     const { sessions, raw } = await open();
     const session = await sessionWith(sessions);
     const actions = { stateDelta: { k: 1, 'temp:k': 'canary' }, stateRemovals: ['temp:gone'] };
@@ -111,7 +113,7 @@ export const scopes = topic<ServiceFixture>('state in four scopes', (test) => {
     expect((await raw()).text).not.toContain('canary');
   });
 
-  test('temp: keys are removed from the state of the caller by an event, too', async ({ open }) => {
+  test('an event can remove temp: keys from the state of the caller', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessionWith(sessions, [agentSays('one', { actions: { stateDelta: { 'temp:k': 1 } } })]);
     expect(session.state.has('temp:k')).toBe(true);
@@ -119,7 +121,7 @@ export const scopes = topic<ServiceFixture>('state in four scopes', (test) => {
     expect(session.state.has('temp:k')).toBe(false);
   });
 
-  test('a state change is one with its event, and with nothing else', async ({ open }) => {
+  test('a state change is atomic with its event', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions);
     await Promise.all(

@@ -6,16 +6,16 @@ import type { Session } from '../../sessions/domain/session.js';
 import type { ManualClock } from '../manual-clock.js';
 import type { OpenSessions, SessionClient, SessionSettings } from '../open-sessions.js';
 
-/** What a test of the service works with. */
+/** The fixture of a test of the service. */
 export interface ServiceFixture {
   readonly clock: ManualClock;
-  /** Opens sessions with these settings, closed when the test is over. */
+  /** Opens a service with these settings. It is closed after the test. */
   open(settings?: SessionSettings): Promise<Pick<OpenSessions, 'sessions' | 'raw'>>;
 }
 
 export const USER = { appName: 'shop', userId: 'ann' };
 export const KEY: SessionKey = { ...USER, sessionId: 's-1' };
-/** The session of {@link KEY}, named but not loaded. */
+/** A reference to the session of {@link KEY}, which is not loaded. */
 export const REFERENCE = { ...USER, id: 's-1' };
 
 export function userSays(text: string, more: EventInput = {}): EventInput {
@@ -47,31 +47,31 @@ export function rewindTo(toSeq: number, actions: EventInput['actions'] = {}): Ev
   return { author: 'system', actions: { ...actions, rewind: { toSeq } } };
 }
 
-/** `u1 a2 a3 …`: what a user says, then what an agent says, each with its place in the name. */
+/** `u1 a2 a3 …`: a message of the user, then messages of an agent. The numbers are the positions. */
 export function turns(...kinds: ('u' | 'a')[]): EventInput[] {
   return kinds.map((kind, index) => (kind === 'u' ? userSays(`u${index + 1}`) : agentSays(`a${index + 1}`)));
 }
 
-/** So many times the same. */
+/** An array of the same value. */
 export function times<T>(count: number, make: (index: number) => T): T[] {
   return Array.from({ length: count }, (_, index) => make(index));
 }
 
-/** Creates the session of {@link KEY} and appends the events to it; the object has seen them all. */
+/** Creates the session of {@link KEY} and appends the events through the returned object. */
 export async function sessionWith(sessions: SessionClient, events: readonly EventInput[] = []): Promise<Session> {
   const session = await sessions.createSession(KEY);
   for (const event of events) await sessions.appendEvent({ session, event });
   return session;
 }
 
-/** Appends to the session of {@link KEY} behind the back of every object. */
+/** Appends to the session of {@link KEY} without a session object. */
 export async function appendAll(sessions: SessionClient, events: readonly EventInput[]): Promise<LoggedEvent[]> {
   const stored: LoggedEvent[] = [];
   for (const event of events) stored.push(await sessions.appendEvent({ session: REFERENCE, event }));
   return stored;
 }
 
-/** The session as it is read now; it has to be there. */
+/** Reads the session, and fails if it does not exist. */
 export async function load(
   sessions: SessionClient,
   { config, ...key }: Partial<Parameters<SessionClient['getSession']>[0]> = {},
@@ -81,7 +81,7 @@ export async function load(
   return session;
 }
 
-/** What the session shows: texts, `call:id` and `answer:id`. */
+/** The view of the session: texts, `call:id` and `answer:id`. */
 export function shown({ events }: { readonly events: readonly LoggedEvent[] }): string[] {
   return events.map((event) => {
     const calls = getFunctionCalls(event).map(({ id, name }) => `call:${id ?? name}`);
@@ -90,7 +90,7 @@ export function shown({ events }: { readonly events: readonly LoggedEvent[] }): 
   });
 }
 
-/** What a new reader of the session is shown. */
+/** The view that a new reader of the session gets. */
 export async function view(
   sessions: SessionClient,
   config?: Parameters<SessionClient['getSession']>[0]['config'],
@@ -98,12 +98,12 @@ export async function view(
   return shown(await load(sessions, { config }));
 }
 
-/** All events that are kept. */
+/** All retained events. */
 export async function wholeLog(sessions: SessionClient): Promise<LoggedEvent[]> {
   return (await sessions.listEvents({ ...KEY, limit: 1_000 })).events;
 }
 
-/** Waits for the operation to be refused for this reason. */
+/** Expects the operation to be refused with this error. */
 export async function expectRefusal(
   operation: Promise<unknown>,
   code: SessionsErrorCode,

@@ -6,6 +6,7 @@ import { deleting } from './deleting.js';
 import { errors } from './errors.js';
 import { events } from './events.js';
 import { sessionExpiry } from './expiry.js';
+import { filteredLists } from './filtered-lists.js';
 import { forking } from './forking.js';
 import { forkViews } from './fork-views.js';
 import { history } from './history.js';
@@ -21,6 +22,8 @@ import { rewinding } from './rewinding.js';
 import { sharedExpiry } from './shared-expiry.js';
 import { sharedState } from './shared-state.js';
 import { saving } from './saving.js';
+import { stateAtMoments } from './state-history.js';
+import { stateChanges, stateDeltas } from './state-changes.js';
 import { scopes } from './state.js';
 import { versions } from './versions.js';
 import { turns } from './turns.js';
@@ -61,8 +64,12 @@ export const TOPICS = [
   narrowing,
   history,
   lists,
+  filteredLists,
   events,
   watching,
+  stateAtMoments,
+  stateChanges,
+  stateDeltas,
   sessionExpiry,
   sharedExpiry,
   errors,

@@ -18,7 +18,7 @@ import {
 const TURN = { ...KEY, holder: 'one', ttlMs: 10_000 };
 
 export const turns = topic<ServiceFixture>('turns', (test) => {
-  test('a turn names its session and its holder, and ends at its time', async ({ open, clock }) => {
+  test('a turn has its session, its holder and its expiry', async ({ open, clock }) => {
     const { sessions } = await open();
     await sessionWith(sessions);
     const turn = await sessions.beginTurn(TURN);
@@ -29,7 +29,7 @@ export const turns = topic<ServiceFixture>('turns', (test) => {
     expect(await sessions.getTurn(KEY)).toBeUndefined();
   });
 
-  test('a held turn is refused, and the refusal names holder and time, but no token', async ({ open, clock }) => {
+  test('a held turn is refused, and the error has holder and expiry, but no token', async ({ open, clock }) => {
     const { sessions } = await open();
     await sessionWith(sessions);
     const turn = await sessions.beginTurn(TURN);
@@ -83,7 +83,7 @@ export const turns = topic<ServiceFixture>('turns', (test) => {
     expect(await sessions.getTurn(KEY)).toMatchObject({ holder: 'two' });
   });
 
-  test('a renewed turn lasts', async ({ open, clock }) => {
+  test('a renewed turn lasts longer', async ({ open, clock }) => {
     const { sessions } = await open();
     const session = await sessionWith(sessions);
     const turn = await sessions.beginTurn(TURN);
@@ -96,7 +96,7 @@ export const turns = topic<ServiceFixture>('turns', (test) => {
     await expectRefusal(sessions.renewTurn(turn), 'TURN_LOST');
   });
 
-  test('an ended turn is over, and ending it again is no error', async ({ open }) => {
+  test('an ended turn is over, and a second end is no error', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessionWith(sessions);
     const turn = await sessions.beginTurn(TURN);
@@ -155,7 +155,7 @@ export const turns = topic<ServiceFixture>('turns', (test) => {
     expect(await sessions.getTurn(KEY)).toBeUndefined();
   });
 
-  test('without a turn, appends go on while somebody holds it', async ({ open }) => {
+  test('a held turn does not block appends that name no turn', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions);
     await sessions.beginTurn(TURN);
@@ -163,7 +163,7 @@ export const turns = topic<ServiceFixture>('turns', (test) => {
     expect(await wholeLog(sessions)).toHaveLength(1);
   });
 
-  test('a session of turns only refuses other writes, except summaries', async ({ open }) => {
+  test('a session with turnsOnly refuses writes without a turn, except summaries', async ({ open }) => {
     const { sessions, raw } = await open();
     const session = await sessions.createSession({ ...KEY, turnsOnly: true });
     expect(session.turnsOnly).toBe(true);
@@ -180,7 +180,7 @@ export const turns = topic<ServiceFixture>('turns', (test) => {
     expect(await wholeLog(sessions)).toHaveLength(2);
   });
 
-  test('a fork has no turn, and keeps the rule that events need one', async ({ open }) => {
+  test('a fork has no turn, and inherits turnsOnly', async ({ open }) => {
     const { sessions } = await open();
     await sessions.createSession({ ...KEY, turnsOnly: true });
     const turn = await sessions.beginTurn(TURN);
@@ -193,7 +193,7 @@ export const turns = topic<ServiceFixture>('turns', (test) => {
     await expectRefusal(sessions.appendEvent({ session, event: userSays('two') }), 'TURN_REQUIRED');
   });
 
-  test('a new session of the same id accepts no old turn', async ({ open }) => {
+  test('a new session with the same id refuses an old turn', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions);
     const turn = await sessions.beginTurn({ ...TURN, requestId: 'job' });
@@ -237,7 +237,7 @@ export const turns = topic<ServiceFixture>('turns', (test) => {
     });
   }
 
-  test('what is no turn is refused', async ({ open }) => {
+  test('an invalid turn is refused', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions);
     const turn = await sessions.beginTurn(TURN);

@@ -38,7 +38,7 @@ export const versions = topic<ServiceFixture>('versions', (test) => {
     expect(session.state.toRecord()).toEqual({});
   });
 
-  test('a version that was not reached yet is refused', async ({ open }) => {
+  test('a version beyond the current one is refused', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessionWith(sessions, turns('u'));
     await expectRefusal(
@@ -48,7 +48,7 @@ export const versions = topic<ServiceFixture>('versions', (test) => {
     );
   });
 
-  test('of racing appends with the same expected version one is accepted', async ({ open }) => {
+  test('one of several concurrent appends with the same expected version is accepted', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions, turns('u'));
     const answers = await Promise.allSettled(
@@ -71,7 +71,7 @@ export const versions = topic<ServiceFixture>('versions', (test) => {
     expect(await view(sessions)).toEqual(['u1', 'a2', 'u3']);
   });
 
-  test('a summary makes no writer stale', async ({ open }) => {
+  test('a summary does not make a writer stale', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessionWith(sessions, turns('u', 'a'));
     await appendAll(sessions, [summaryOf(1, 1), summaryOf(1, 2)]);
@@ -79,7 +79,7 @@ export const versions = topic<ServiceFixture>('versions', (test) => {
     expect(await view(sessions)).toEqual(['summary to 2', 'u5']);
   });
 
-  test('an event between summaries does make a writer stale', async ({ open }) => {
+  test('an event between summaries makes a writer stale', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessionWith(sessions, turns('u', 'a'));
     await appendAll(sessions, [summaryOf(1, 1), userSays('u4'), summaryOf(1, 2)]);
@@ -99,7 +99,7 @@ export const versions = topic<ServiceFixture>('versions', (test) => {
     );
   });
 
-  test('summaries and rewinds, too, may expect a version', async ({ open }) => {
+  test('summaries and rewinds can have an expected version', async ({ open }) => {
     const { sessions, raw } = await open();
     await sessionWith(sessions, turns('u', 'a'));
     const before = await raw();

@@ -16,7 +16,7 @@ import {
   wholeLog,
 } from './support.js';
 
-/** Appends the events, a second apart. */
+/** Appends the events, one per second. */
 async function everySecond(sessions: SessionClient, clock: ManualClock, events: readonly EventInput[]): Promise<void> {
   for (const event of events) {
     clock.advanceSeconds(1);
@@ -36,7 +36,7 @@ export const ages = topic<ServiceFixture>('the age of events in a view', (test) 
     expect(await wholeLog(sessions)).toHaveLength(3);
   });
 
-  test('the last anchor stays first at any age', async ({ open, clock }) => {
+  test('the last anchor stays in the view at any age', async ({ open, clock }) => {
     const { sessions } = await open({ history: { eventTtlSeconds: 10 } });
     await sessionWith(sessions);
     await everySecond(sessions, clock, turns('u', 'u', 'a', 'a'));
@@ -72,7 +72,7 @@ export const ages = topic<ServiceFixture>('the age of events in a view', (test) 
     expect(await view(sessions)).toEqual(['of tomorrow', 'new']);
   });
 
-  test('an append filters by age, too', async ({ open, clock }) => {
+  test('an append filters by age', async ({ open, clock }) => {
     const { sessions } = await open({ history: { eventTtlSeconds: 10 } });
     const session = await sessionWith(sessions, turns('u', 'a', 'u', 'a'));
     clock.advanceSeconds(11);
@@ -81,7 +81,7 @@ export const ages = topic<ServiceFixture>('the age of events in a view', (test) 
     expect(await view(sessions)).toEqual(['u3', 'a5']);
   });
 
-  test('age comes before number', async ({ open, clock }) => {
+  test('age is checked before number', async ({ open, clock }) => {
     const { sessions } = await open({ history: { eventTtlSeconds: 10, maxEvents: 3 } });
     const now = clock.now();
     const old = { timestamp: now - 60_000 };
@@ -95,7 +95,7 @@ export const ages = topic<ServiceFixture>('the age of events in a view', (test) 
     expect(shown(session)).toEqual(['u1', 'u2', 'a3']);
   });
 
-  test('a tool call that is too old returns with its response', async ({ open, clock }) => {
+  test('a tool call that is too old stays in the view with its response', async ({ open, clock }) => {
     const { sessions } = await open({ history: { eventTtlSeconds: 10 } });
     await sessionWith(sessions, [userSays('u1'), agentSays('a2'), toolCalls('t')]);
     clock.advanceSeconds(11);
@@ -103,7 +103,7 @@ export const ages = topic<ServiceFixture>('the age of events in a view', (test) 
     expect(await view(sessions)).toEqual(['u1', 'call:t', 'answer:t']);
   });
 
-  test('an event does not become old when the clock goes back', async ({ open, clock }) => {
+  test('an event does not leave the view when the clock goes back', async ({ open, clock }) => {
     const { sessions } = await open({ history: { eventTtlSeconds: 10 } });
     await sessionWith(sessions, turns('u', 'u'));
     clock.advanceSeconds(-3600);

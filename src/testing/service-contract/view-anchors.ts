@@ -16,7 +16,7 @@ import {
 } from './support.js';
 
 export const anchors = topic<ServiceFixture>('the newest events of a view', (test) => {
-  test('without any setting a view is the whole conversation', async ({ open }) => {
+  test('without settings a view is the whole conversation', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessionWith(sessions, turns('a', 'u', 'a', 'a'));
     expect(await view(sessions)).toEqual(['a1', 'u2', 'a3', 'a4']);
@@ -41,26 +41,26 @@ export const anchors = topic<ServiceFixture>('the newest events of a view', (tes
     expect(await view(sessions)).toEqual(['u3', 'a6', 'a7']);
   });
 
-  test('an anchor is found however far back it lies', async ({ open }) => {
+  test('an anchor is found at any distance', async ({ open }) => {
     const { sessions } = await open({ history: { maxEvents: 2 } });
     const session = await sessionWith(sessions, [...turns('u', 'u'), ...times(70, (index) => agentSays(`x${index}`))]);
     expect(await view(sessions)).toEqual(['u2', 'x68', 'x69']);
     expect(shown(session)).toEqual(['u2', 'x68', 'x69']);
   });
 
-  test('with no anchor anywhere the newest events stand alone', async ({ open }) => {
+  test('without any anchor a view has only the newest events', async ({ open }) => {
     const { sessions } = await open({ history: { maxEvents: 2 } });
     await sessionWith(sessions, turns('a', 'a', 'a'));
     expect(await view(sessions)).toEqual(['a2', 'a3']);
   });
 
-  test('a user is an anchor in any case of letters', async ({ open }) => {
+  test('the author user is an anchor in upper and lower case', async ({ open }) => {
     const { sessions } = await open({ history: { maxEvents: 2 } });
     await sessionWith(sessions, [userSays('one', { author: 'USER' }), ...turns('a', 'a', 'a')]);
     expect(await view(sessions)).toEqual(['one', 'a2', 'a3']);
   });
 
-  test('a tool response is no anchor, for any author', async ({ open }) => {
+  test('a tool response by any author is no anchor', async ({ open }) => {
     const { sessions } = await open({ history: { maxEvents: 2 } });
     const answer = { ...toolAnswers('t'), author: 'user' };
     await sessionWith(sessions, [userSays('u1'), toolCalls('t'), answer, agentSays('a4')]);
@@ -76,7 +76,7 @@ export const anchors = topic<ServiceFixture>('the newest events of a view', (tes
     expect(await view(longer.sessions)).toEqual(['u1', 'a2', 'a3']);
   });
 
-  test('a session object shows after every append what a new reader is shown', async ({ open }) => {
+  test('after every append, a session object has the view of a new reader', async ({ open }) => {
     const { sessions } = await open({ history: { maxEvents: 3 } });
     const session = await sessionWith(sessions);
     const script = [
@@ -102,7 +102,7 @@ export const anchors = topic<ServiceFixture>('the newest events of a view', (tes
     expect(await load(sessions)).toMatchObject({ version: 4, conversationCount: 2 });
   });
 
-  test('a limit on read shortens what is read, not what an append leaves in the object', async ({ open }) => {
+  test('a read limit does not apply to the object after an append', async ({ open }) => {
     const { sessions } = await open({ history: { numRecentEvents: 2 } });
     const session = await sessionWith(sessions, turns('u', 'a', 'u', 'a'));
     expect(shown(session)).toEqual(['u1', 'a2', 'u3', 'a4']);

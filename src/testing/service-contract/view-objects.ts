@@ -19,7 +19,7 @@ import {
 
 const WITHIN_AN_HOUR = { history: { eventTtlSeconds: 3600 } };
 
-/** Loads the session, appends through the object, and expects it to show what a new reader is shown. */
+/** Loads the session, appends through the object, and expects its view to equal that of a new reader. */
 async function showsAfter(sessions: SessionClient, ...events: EventInput[]): Promise<string[]> {
   const session = await load(sessions);
   for (const event of events) await sessions.appendEvent({ session, event });
@@ -27,22 +27,22 @@ async function showsAfter(sessions: SessionClient, ...events: EventInput[]): Pro
   return shown(session);
 }
 
-export const objects = topic<ServiceFixture>('an object that was loaded before an append', (test) => {
-  test('it shows a tool response and the call that was too old', async ({ open, clock }) => {
+export const objects = topic<ServiceFixture>('a session object after an append', (test) => {
+  test('it has a tool response and its call that was too old', async ({ open, clock }) => {
     const { sessions } = await open(WITHIN_AN_HOUR);
     await sessionWith(sessions, [userSays('u1'), toolCalls('t')]);
     clock.advanceSeconds(7200);
     expect(await showsAfter(sessions, toolAnswers('t'))).toEqual(['u1', 'call:t', 'answer:t']);
   });
 
-  test('it shows a tool response and the call before its newest events', async ({ open }) => {
+  test('it has a tool response and its call before the newest events', async ({ open }) => {
     const { sessions } = await open({ history: { maxEvents: 2 } });
     await sessionWith(sessions, [userSays('u1'), toolCalls('t'), agentSays('a3'), agentSays('a4'), agentSays('a5')]);
     const whole = ['u1', 'call:t', 'a3', 'a4', 'a5', 'answer:t'];
     expect(await showsAfter(sessions, toolAnswers('t'))).toEqual(whole);
   });
 
-  test('it shows the responses to parallel calls one by one', async ({ open }) => {
+  test('it has the responses to parallel calls as they are appended', async ({ open }) => {
     const { sessions } = await open({ history: { maxEvents: 1 } });
     await sessionWith(sessions, [userSays('u1'), toolCalls('s'), toolCalls('t'), toolCalls('u')]);
     const events = [toolAnswers('t'), toolAnswers('u'), toolAnswers('s'), agentSays('a8')];
@@ -50,7 +50,7 @@ export const objects = topic<ServiceFixture>('an object that was loaded before a
     expect(await showsAfter(sessions, toolAnswers('u'))).toHaveLength(9);
   });
 
-  test('it begins at the anchor before a call that was fetched back over another anchor', async ({ open }) => {
+  test('it begins at the anchor before a call that was added across another anchor', async ({ open }) => {
     const { sessions } = await open({ history: { maxEvents: 2 } });
     const quiet = times(30, (index) => agentSays(`x${index}`));
     await sessionWith(sessions, [userSays('first'), ...quiet, toolCalls('t'), userSays('next')]);
@@ -58,7 +58,7 @@ export const objects = topic<ServiceFixture>('an object that was loaded before a
     expect(await showsAfter(sessions, agentSays('a'), toolAnswers('t'))).toEqual(whole);
   });
 
-  test('it begins at a young summary of events that are too old', async ({ open, clock }) => {
+  test('it begins at a recent summary of events that are too old', async ({ open, clock }) => {
     const { sessions } = await open(WITHIN_AN_HOUR);
     await sessionWith(sessions, turns('u', 'a', 'u', 'u'));
     clock.advanceSeconds(7200);
@@ -66,7 +66,7 @@ export const objects = topic<ServiceFixture>('an object that was loaded before a
     expect(await showsAfter(sessions, agentSays('a6'))).toEqual(['summary to 2', 'a6']);
   });
 
-  test('a limit that holds on read alone leaves out what it left out, but no call', async ({ open }) => {
+  test('a read limit omits the same events after an append, but no call', async ({ open }) => {
     const { sessions } = await open({ history: { numRecentEvents: 2 } });
     await sessionWith(sessions, [userSays('u1'), toolCalls('t'), agentSays('a3'), agentSays('a4'), agentSays('a5')]);
     const session = await load(sessions);
@@ -77,7 +77,7 @@ export const objects = topic<ServiceFixture>('an object that was loaded before a
     expect(shown(session)).toEqual(['u1', 'call:t', 'a3', 'a4', 'a5', 'a6', 'answer:t']);
   });
 
-  test('one that was loaded after a place shows what a new reader after that place is shown', async ({ open }) => {
+  test('an object loaded with afterSeq has the view of a new reader with afterSeq', async ({ open }) => {
     const { sessions } = await open({ history: { maxEvents: 3 } });
     await sessionWith(sessions, turns('u', 'a', 'u', 'a', 'u'));
     const config = { afterSeq: 3 };

@@ -18,7 +18,7 @@ import {
 } from './support.js';
 
 export const rewinds = topic<ServiceFixture>('rewinds in a view', (test) => {
-  test('a rewind takes what came after its place out of the view', async ({ open }) => {
+  test('a rewind removes the events after its target from the view', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessionWith(sessions, [...turns('u', 'a', 'u', 'a'), rewindTo(2)]);
     expect(await view(sessions)).toEqual(['u1', 'a2']);
@@ -28,7 +28,7 @@ export const rewinds = topic<ServiceFixture>('rewinds in a view', (test) => {
     expect(shown(session)).toEqual(['u1', 'a2', 'u6']);
   });
 
-  test('a rewind is an event, and what it took out stays in the log', async ({ open }) => {
+  test('a rewind is an event, and the rewound events stay in the log', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessionWith(sessions, [...turns('u', 'a', 'u', 'a'), rewindTo(2)]);
     expect((await wholeLog(sessions)).map(({ seq, actions }) => [seq, actions.rewind?.toSeq])).toEqual([
@@ -49,7 +49,7 @@ export const rewinds = topic<ServiceFixture>('rewinds in a view', (test) => {
     expect([session.conversationCount, (await load(sessions)).conversationCount]).toEqual([3, 3]);
   });
 
-  test('a rewind to 0 takes everything out', async ({ open }) => {
+  test('a rewind to 0 removes all events from the view', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions, [...turns('u', 'a'), rewindTo(0)]);
     expect(await load(sessions)).toMatchObject({ events: [], conversationCount: 0, version: 3 });
@@ -57,7 +57,7 @@ export const rewinds = topic<ServiceFixture>('rewinds in a view', (test) => {
     expect(await view(sessions)).toEqual(['u4']);
   });
 
-  test('a rewind into an earlier time restores exactly that moment', async ({ open }) => {
+  test('a rewind to an earlier moment restores it exactly', async ({ open }) => {
     const { sessions } = await open();
     const events = [...turns('u', 'a', 'u', 'a'), rewindTo(2), userSays('u6'), rewindTo(4)];
     await sessionWith(sessions, events);
@@ -69,7 +69,7 @@ export const rewinds = topic<ServiceFixture>('rewinds in a view', (test) => {
     expect(await view(sessions)).toEqual(['u1', 'a2', 'a11']);
   });
 
-  test('a rewind to before a summary brings back what it covered', async ({ open }) => {
+  test('a rewind to before a summary restores the events that it covers', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions, [...turns('u', 'a', 'u', 'a'), summaryOf(1, 2), userSays('u6'), rewindTo(4)]);
     expect(await view(sessions)).toEqual(['u1', 'a2', 'u3', 'a4']);
@@ -77,7 +77,7 @@ export const rewinds = topic<ServiceFixture>('rewinds in a view', (test) => {
     expect(await view(sessions)).toEqual(['u1']);
   });
 
-  test('a rewind to after a summary leaves it in force', async ({ open }) => {
+  test('a rewind to after a summary keeps the summary', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions, [
       ...turns('u', 'a', 'u'),
@@ -91,14 +91,14 @@ export const rewinds = topic<ServiceFixture>('rewinds in a view', (test) => {
     expect(await view(sessions)).toEqual(['summary to 2', 'u3', 'u5', 'a6']);
   });
 
-  test('rewound stretches are out before the newest events are counted', async ({ open }) => {
+  test('rewound events are removed before the newest events are counted', async ({ open }) => {
     const { sessions } = await open({ history: { maxEvents: 2 } });
     const session = await sessionWith(sessions, [...turns('u', 'a', 'a', 'u', 'a', 'a'), rewindTo(3)]);
     expect(await view(sessions)).toEqual(['u1', 'a2', 'a3']);
     expect(shown(session)).toEqual(['u1', 'a2', 'a3']);
   });
 
-  test('a view reaches across long rewound stretches', async ({ open }) => {
+  test('a view continues before long rewound ranges', async ({ open }) => {
     const { sessions } = await open({ history: { maxEvents: 3 } });
     await sessionWith(sessions, turns('u', 'a', 'u', 'a'));
     for (let round = 0; round < 4; round++) {
@@ -114,7 +114,7 @@ export const rewinds = topic<ServiceFixture>('rewinds in a view', (test) => {
     expect(await view(sessions, { numRecentEvents: 2 })).toEqual(['a4', 'new']);
   });
 
-  test('a rewind changes state as its event says', async ({ open }) => {
+  test('a rewind changes state by the delta of its event', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessionWith(sessions, [
       userSays('u1', { actions: { stateDelta: { k: 1, new: 1, 'user:k': 1 } } }),
@@ -132,7 +132,7 @@ export const rewinds = topic<ServiceFixture>('rewinds in a view', (test) => {
     expect(await raw()).toEqual(before);
   });
 
-  test('racing rewinds and appends leave the view that their order in the log gives', async ({ open }) => {
+  test('concurrent rewinds and appends give the view of their order in the log', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessionWith(sessions, turns('u', 'a', 'u'));
     await Promise.all([

@@ -72,7 +72,7 @@ export const summaries = topic<ServiceFixture>('summaries in a view', (test) => 
     expect(shown(session)).toEqual(['summary to 3', 'a5', 'a6']);
   });
 
-  test('a summary stays at the head of a view that holds the newest events, and counts for none', async ({ open }) => {
+  test('a summary stays first in a view of the newest events, and does not count as one', async ({ open }) => {
     const { sessions } = await open({ history: { maxEvents: 3 } });
     const session = await sessionWith(sessions, [...turns('u', 'a', 'u', 'a'), summaryOf(1, 2)]);
     expect(await view(sessions)).toEqual(['summary to 2', 'u3', 'a4']);
@@ -88,13 +88,13 @@ export const summaries = topic<ServiceFixture>('summaries in a view', (test) => 
     expect(await view(sessions)).toEqual(['summary to 2', 'a3', 'u4', 'a5']);
   });
 
-  test('a summary stays at the head of a view that is limited on read', async ({ open }) => {
+  test('a summary stays first in a view that is limited on read', async ({ open }) => {
     const { sessions } = await open({ history: { numRecentEvents: 2 } });
     await sessionWith(sessions, [...turns('u', 'a', 'u', 'a', 'u', 'a'), summaryOf(1, 2)]);
     expect(await view(sessions)).toEqual(['summary to 2', 'u5', 'a6']);
   });
 
-  test('a summary that is too old leaves once a message of the user is there', async ({ open, clock }) => {
+  test('a summary that is too old leaves the view when there is a message of the user', async ({ open, clock }) => {
     const { sessions } = await open({ history: { eventTtlSeconds: 10 } });
     await sessionWith(sessions, [...turns('u', 'a'), summaryOf(1, 2)]);
     clock.advanceSeconds(11);
@@ -102,7 +102,7 @@ export const summaries = topic<ServiceFixture>('summaries in a view', (test) => 
     expect(await view(sessions)).toEqual(['u4']);
   });
 
-  test('a summary does not grow too old to be an anchor', async ({ open, clock }) => {
+  test('a summary stays an anchor at any age', async ({ open, clock }) => {
     const { sessions } = await open({ history: { eventTtlSeconds: 10 } });
     await sessionWith(sessions, [...turns('u', 'a'), summaryOf(1, 2)]);
     clock.advanceSeconds(11);
@@ -110,7 +110,7 @@ export const summaries = topic<ServiceFixture>('summaries in a view', (test) => 
     expect(await view(sessions)).toEqual(['summary to 2', 'a4']);
   });
 
-  test('a narrowed view may hold the summary or not', async ({ open }) => {
+  test('a narrowed view has the summary only if it is in the range', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions, [...turns('u', 'a', 'u', 'a'), summaryOf(1, 2)]);
     expect(await view(sessions, { numRecentEvents: 2 })).toEqual(['u3', 'a4']);
@@ -127,7 +127,7 @@ export const summaries = topic<ServiceFixture>('summaries in a view', (test) => 
     expect(await raw()).toEqual(before);
   });
 
-  test('racing summaries and appends leave one view for all', async ({ open }) => {
+  test('after concurrent summaries and appends, all readers get the same view', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessionWith(sessions, turns('u', 'a', 'u', 'a', 'u'));
     await Promise.all([

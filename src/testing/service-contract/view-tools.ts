@@ -19,7 +19,7 @@ export const tools = topic<ServiceFixture>('tool calls at the cut of a view', (t
     expect(shown(session)).toEqual(['u1', 'call:t', 'answer:t', 'a4']);
   });
 
-  test('a cut is pulled back by 20 events', async ({ open }) => {
+  test('a cut moves back by at most 20 events', async ({ open }) => {
     const { sessions } = await open({ history: { maxEvents: 1 } });
     const between = times(19, (index) => `x${index}`);
     const session = await sessionWith(sessions, [
@@ -65,7 +65,7 @@ export const tools = topic<ServiceFixture>('tool calls at the cut of a view', (t
     expect(await view(sessions)).toEqual(['u1', 'call:t', 'a3', 'answer:t', 'a6']);
   });
 
-  test('parallel calls pull the cut back together', async ({ open }) => {
+  test('parallel calls move the cut back together', async ({ open }) => {
     const { sessions } = await open({ history: { maxEvents: 2 } });
     await sessionWith(sessions, [
       userSays('u1'),
@@ -79,7 +79,7 @@ export const tools = topic<ServiceFixture>('tool calls at the cut of a view', (t
     expect(await view(sessions)).toEqual(whole);
   });
 
-  test('an event with several answers needs every one of its calls', async ({ open }) => {
+  test('an event with several responses needs all of their calls', async ({ open }) => {
     const { sessions } = await open({ history: { maxEvents: 1 } });
     await sessionWith(sessions, [userSays('u1'), toolCalls('s'), toolCalls('t'), toolAnswers('s', 't')]);
     expect(await view(sessions)).toEqual(['u1', 'call:s', 'call:t', 'answer:s answer:t']);
@@ -99,7 +99,7 @@ export const tools = topic<ServiceFixture>('tool calls at the cut of a view', (t
     expect(await view(sessions)).toEqual(['u1', 'call:search', 'call:other', 'answer:search']);
   });
 
-  test('a response added with another one brings its own call', async ({ open }) => {
+  test('a response that is added with another one adds its own call', async ({ open }) => {
     const { sessions } = await open({ history: { maxEvents: 2 } });
     const events = [
       userSays('u1'),
@@ -113,14 +113,14 @@ export const tools = topic<ServiceFixture>('tool calls at the cut of a view', (t
     expect(await view(sessions)).toEqual(['u1', 'call:s', 'call:t', 'answer:s', 'answer:t', 'a6']);
   });
 
-  test('a tool response in the middle of a view brings its call', async ({ open }) => {
+  test('a tool response in the middle of a view adds its call', async ({ open }) => {
     const { sessions } = await open({ history: { maxEvents: 3 } });
     const events = [userSays('u1'), toolCalls('t'), agentSays('a3'), toolAnswers('t'), agentSays('a5')];
     await sessionWith(sessions, events);
     expect(await view(sessions)).toEqual(['u1', 'call:t', 'a3', 'answer:t', 'a5']);
   });
 
-  test('an answer behind a message of the user brings its call, behind the message before that', async ({ open }) => {
+  test('a response after a message of the user adds its call, after the previous message', async ({ open }) => {
     const { sessions } = await open({ history: { maxEvents: 3 } });
     const events = [userSays('u1'), agentSays('a2'), toolCalls('t'), userSays('u4'), toolAnswers('t'), agentSays('a6')];
     await sessionWith(sessions, events);

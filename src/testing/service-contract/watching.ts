@@ -18,12 +18,12 @@ import {
   userSays,
 } from './support.js';
 
-/** So short that a test does not wait for it, and so long that it does not get in the way. */
+/** Short enough that tests do not wait long, and long enough that it does not disturb them. */
 const POLL = { watchPollMs: 10 };
-/** Long enough for a test to fail where no signal came. */
+/** Long enough that a test fails if no signal comes. */
 const NO_POLL = { watchPollMs: 1_000_000 };
 
-/** The next so many events, after which the watch is ended. */
+/** Reads the next events, then ends the watch. */
 async function take(watch: AsyncIterableIterator<LoggedEvent>, count: number): Promise<LoggedEvent[]> {
   const events: LoggedEvent[] = [];
   for await (const event of watch) {
@@ -38,7 +38,7 @@ function seqsOf(events: readonly LoggedEvent[]): number[] {
 }
 
 export const watching = topic<ServiceFixture>('watch', (test) => {
-  test('a watch gives what is appended from now on, as it is logged', async ({ open }) => {
+  test('a watch delivers events appended from now on, as they are logged', async ({ open }) => {
     const { sessions } = await open(NO_POLL);
     const session = await sessionWith(sessions, turns('u', 'a'));
     const watch = sessions.watch(KEY);
@@ -64,7 +64,7 @@ export const watching = topic<ServiceFixture>('watch', (test) => {
     expect(seqsOf(await take(watch, 2))).toEqual([2, 3]);
   });
 
-  test('a watch after an event gives all that came after it, summaries and rewinds included', async ({ open }) => {
+  test('a watch after an event delivers all later events, including summaries and rewinds', async ({ open }) => {
     const { sessions } = await open(NO_POLL);
     await sessionWith(sessions, [...turns('u', 'a', 'u'), summaryOf(1, 2), rewindTo(3)]);
     await sessions.rewindSession({ ...KEY, toSeq: 1 });
@@ -77,7 +77,7 @@ export const watching = topic<ServiceFixture>('watch', (test) => {
     expect(seqsOf(await later)).toEqual([7, 8]);
   });
 
-  test('two hundred appends at once come in order, each once, to all who watch', async ({ open }) => {
+  test('all watches deliver two hundred concurrent appends in order, each once', async ({ open }) => {
     const { sessions } = await open(NO_POLL);
     await sessionWith(sessions);
     const watches = times(3, () => take(sessions.watch(KEY), 200));
@@ -98,7 +98,7 @@ export const watching = topic<ServiceFixture>('watch', (test) => {
     const appending = appendAll(sessions, turns(...times(250, () => 'u' as const)));
     const seqs: number[] = [];
     for (let cut = 0; cut < 50; cut++) {
-      // Sizes from 1 to 9, in an order that looks like none.
+      // Sizes from 1 to 9, in a pseudo-random order.
       seqs.push(...seqsOf(await take(sessions.watch({ ...KEY, afterSeq: seqs.at(-1) ?? 0 }), 1 + ((cut * 7) % 9))));
     }
     expect(seqs).toEqual(times(seqs.length, (index) => index + 1));
@@ -118,7 +118,7 @@ export const watching = topic<ServiceFixture>('watch', (test) => {
     await watch.return?.();
   });
 
-  test('a watch ends when the session is deleted, expires, or was never there', async ({ open, clock }) => {
+  test('a watch ends if the session is deleted, expires or is missing', async ({ open, clock }) => {
     const { sessions } = await open({ ...POLL, ttl: { enabled: true, sessionSeconds: 60 } });
     await expectRefusal(sessions.watch(KEY).next(), 'SESSION_NOT_FOUND', { sessionId: 's-1' });
     await sessionWith(sessions, turns('u'));
@@ -144,7 +144,7 @@ export const watching = topic<ServiceFixture>('watch', (test) => {
     await expectRefusal(watch.next(), 'SESSION_NOT_FOUND');
   });
 
-  test('a watch never goes over to a new session of the same id', async ({ open }) => {
+  test('a watch does not continue with a new session of the same id', async ({ open }) => {
     const { sessions } = await open(POLL);
     await sessionWith(sessions, turns('u'));
     const watch = sessions.watch({ ...KEY, afterSeq: 0 });
@@ -154,11 +154,11 @@ export const watching = topic<ServiceFixture>('watch', (test) => {
     await sessions.deleteSession(KEY);
     await sessionWith(sessions, turns('u', 'a', 'u'));
     await end;
-    // Nor does one that was cut: it knows more than the new session has.
+    // A reconnected watch does not either: its position is beyond the end of the new session.
     await expectRefusal(sessions.watch({ ...KEY, afterSeq: 4 }).next(), 'INVALID_INPUT', { path: 'afterSeq' });
   });
 
-  test('a watch is ended by its reader, also while it waits', async ({ open }) => {
+  test('a reader can end a watch, also while it waits', async ({ open }) => {
     const { sessions } = await open(NO_POLL);
     await sessionWith(sessions, turns('u'));
     const ended = { done: true, value: undefined };

@@ -7,8 +7,8 @@ import type { StorageFixture } from './support.js';
 const LONG_NAMES = ['x'.repeat(800), `${'x'.repeat(799)}y`, '\ud83d\ude00'.repeat(200), `${'é'.repeat(399)}ab`];
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-export const agendaInput = topic<StorageFixture>('what is put on an agenda', (test) => {
-  test('entries of different names have nothing to do with each other', async ({ storage, clock }) => {
+export const agendaInput = topic<StorageFixture>('input of the agenda', (test) => {
+  test('entries with different names are independent', async ({ storage, clock }) => {
     const names = [...NAMES, ...LONG_NAMES].toSorted(compareBytes);
     for (const name of names) await storage.agenda.put(name, 1_000);
     clock.advance(1_000);

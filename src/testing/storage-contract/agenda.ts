@@ -3,7 +3,7 @@ import { topic } from '../contract-runner.js';
 import { type StorageFixture, together } from './support.js';
 
 export const agenda = topic<StorageFixture>('agenda', (test) => {
-  test('an entry is due from its time on, until it is removed', async ({ storage, clock }) => {
+  test('an entry is due from its time until it is removed', async ({ storage, clock }) => {
     const dueAt = clock.now() + 10_000;
     await storage.agenda.put('job', 10_000);
     clock.advance(9_999);
@@ -14,7 +14,7 @@ export const agenda = topic<StorageFixture>('agenda', (test) => {
     expect(await storage.agenda.due(10)).toEqual([{ name: 'job', dueAt }]);
   });
 
-  test('an entry may be due at once, or in 400 days', async ({ storage, clock }) => {
+  test('an entry may be due immediately, or in 400 days', async ({ storage, clock }) => {
     const begin = clock.now();
     await storage.agenda.put('later', LONGEST_MS);
     await storage.agenda.put('now', 0);
@@ -34,7 +34,7 @@ export const agenda = topic<StorageFixture>('agenda', (test) => {
     await storage.agenda.put('kept', 1_000);
     clock.advance(4_999);
     expect(await storage.agenda.due(10)).toEqual([]);
-    // From now on, and so later than the time that stands.
+    // The delay counts from now, so this time is later than the stored one.
     await storage.agenda.put('kept', 2_000);
     clock.advance(1);
     expect(await storage.agenda.due(10)).toEqual([{ name: 'put off', dueAt: begin + 5_000 }]);
@@ -42,7 +42,10 @@ export const agenda = topic<StorageFixture>('agenda', (test) => {
     expect(namesOf(await storage.agenda.due(10))).toEqual(['put off', 'kept']);
   });
 
-  test('what is due comes oldest first, then by the bytes of its name, at most so many', async ({ storage, clock }) => {
+  test('due entries are ordered by time, then by the bytes of their names, up to the limit', async ({
+    storage,
+    clock,
+  }) => {
     // UTF-16 would sort the last two the other way round.
     const sameTime = ['A', 'B', 'a', 'a\u0001', 'aa', '\u00e9', '\uff5e', '\ud83d\ude00'];
     for (const name of sameTime.toReversed()) await storage.agenda.put(name, 2_000);
@@ -56,7 +59,7 @@ export const agenda = topic<StorageFixture>('agenda', (test) => {
     expect(namesOf(await storage.agenda.due(1))).toEqual(['z']);
   });
 
-  test('removed entries are gone, and the others stay', async ({ storage, clock }) => {
+  test('removing an entry keeps the others', async ({ storage, clock }) => {
     for (const name of ['a', 'b', 'c']) await storage.agenda.put(name, 1_000);
     clock.advance(1_000);
     const [first, second] = await storage.agenda.due(2);

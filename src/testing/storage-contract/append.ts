@@ -26,7 +26,7 @@ export const append = topic<StorageFixture>('append', (test) => {
     expect(record).toMatchObject({ firstSeq: 1, lastSeq: 3, tipSeq: 3 });
   });
 
-  test('racing appends all succeed, without gaps or doubles', async ({ storage }) => {
+  test('concurrent appends all succeed, without gaps or duplicates', async ({ storage }) => {
     await storage.create(creation());
     const outcomes = await together(20, async (index) => storage.append(commitOf(`e${index}`)));
     expect(outcomes.map(({ kind }) => kind)).toEqual(Array.from({ length: 20 }, () => 'appended'));
@@ -58,14 +58,14 @@ export const append = topic<StorageFixture>('append', (test) => {
     expect((await readSession(storage)).events[0]?.appendedAt).toBe(clock.now());
   });
 
-  test('a payload of a megabyte is kept whole', async ({ storage }) => {
+  test('a payload of a megabyte is stored completely', async ({ storage }) => {
     const payload = JSON.stringify({ text: 'é'.repeat(500_000) });
     await storage.create(creation());
     await storage.append(commitOf('e1', { event: { payload } }));
     expect((await readSession(storage)).events[0]?.payload === payload).toBe(true);
   });
 
-  test('keys are set and removed in the scopes that they name, each on its own', async ({ storage }) => {
+  test('keys are set and removed in their own scopes only', async ({ storage }) => {
     await storage.create(
       creation({ upserts: [upsert('session', 'a', 1), upsert('session', 'b', 1), upsert('user', 'a', 1)] }),
     );
@@ -104,7 +104,7 @@ export const append = topic<StorageFixture>('append', (test) => {
     }
   });
 
-  test('a state key of the greatest length is kept whole', async ({ storage }) => {
+  test('a state key of the maximum length is stored completely', async ({ storage }) => {
     const long = 'é'.repeat(255);
     await storage.create(creation());
     await storage.append(
@@ -113,7 +113,7 @@ export const append = topic<StorageFixture>('append', (test) => {
     expect(parsed((await readSession(storage)).state.session)).toEqual({ [`${long}a`]: 1, [`${long}b`]: 2 });
   });
 
-  test('counters add up, also of racing appends', async ({ storage }) => {
+  test('counters are sums, also of concurrent appends', async ({ storage }) => {
     await storage.create(creation());
     const counterIncrements = { turns: 1, events: 2, contentLength: 30, tokens: 400 };
     await together(5, async (index) => storage.append(commitOf(`e${index}`, { counterIncrements })));
@@ -141,7 +141,7 @@ export const append = topic<StorageFixture>('append', (test) => {
     expect((await readSession(storage)).record).toMatchObject({ lastUpdateTime: reached, highWater: reached + 99 });
   });
 
-  test('a commit without lifetimes leaves tip, update time and expiry as they were', async ({ storage, clock }) => {
+  test('a commit without lifetimes does not change tip, update time and expiry', async ({ storage, clock }) => {
     await storage.create(creation({ expiry: lives({ session: 100, user: 100 }), upserts: [upsert('user', 'k', 1)] }));
     await storage.append(commitOf('e1', { expiry: lives({ session: 100, user: 100 }) }));
     const { record, scopeExpiry } = await readSession(storage);

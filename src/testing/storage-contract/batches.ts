@@ -32,7 +32,7 @@ export const batches = topic<StorageFixture>('commits of several events', (test)
     expect(record).toMatchObject({ firstSeq: 1, lastSeq: 5, tipSeq: 5 });
   });
 
-  test('racing commits of several events lie one after the other', async ({ storage }) => {
+  test('concurrent commits of several events are not interleaved', async ({ storage }) => {
     await storage.create(creation());
     const outcomes = await together(12, async (index) => storage.append(batchOf(idsOf(index).map((id) => ({ id })))));
     expect(outcomes.map(({ kind }) => kind)).toEqual(Array.from({ length: 12 }, () => 'appended'));
@@ -65,7 +65,7 @@ export const batches = topic<StorageFixture>('commits of several events', (test)
     expect(outcome).toMatchObject({ now: clock.now(), record });
   });
 
-  test('anchors and times are found event by event', async ({ storage, clock }) => {
+  test('each event of a commit is found by anchor and time', async ({ storage, clock }) => {
     await sessionWithEvents(storage, 1);
     const now = clock.now();
     await storage.append(
@@ -106,7 +106,7 @@ export const batches = topic<StorageFixture>('commits of several events', (test)
     expect(await storage.append(commitOf('new'))).toMatchObject({ kind: 'appended', previousTipSeq: 3 });
   });
 
-  test('of racing commits that share an id one is appended as a whole', async ({ storage, raw }) => {
+  test('one of several concurrent commits that share an id is appended completely', async ({ storage, raw }) => {
     await storage.create(creation());
     const outcomes = await together(8, async (index) =>
       storage.append(batchOf([{ id: `first of ${index}` }, { id: 'shared' }, { id: `last of ${index}` }])),
@@ -134,7 +134,7 @@ export const batches = topic<StorageFixture>('commits of several events', (test)
     expect(await raw()).toEqual(before);
   });
 
-  test('a hundred events with payloads of 5 KB are kept whole', async ({ storage }) => {
+  test('a hundred events with payloads of 5 KB are stored completely', async ({ storage }) => {
     await storage.create(creation());
     const events = Array.from({ length: 100 }, (_, index) => ({
       id: `e${index + 1}`,
@@ -146,7 +146,7 @@ export const batches = topic<StorageFixture>('commits of several events', (test)
     expect(stored.every(({ payload }, index) => payload === events[index]?.payload)).toBe(true);
   });
 
-  test('a thousand events are one commit', async ({ storage }) => {
+  test('a commit can have a thousand events', async ({ storage }) => {
     await storage.create(creation());
     const events = Array.from({ length: 1_000 }, (_, index) => ({ id: `e${index + 1}`, anchor: index % 7 === 0 }));
     const upserts = events.map(({ id }) => upsert('session', id, id));

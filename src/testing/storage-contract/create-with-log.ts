@@ -14,7 +14,7 @@ import {
 
 const COVERED = { turns: 1, events: 2, contentLength: 3, tokens: 4 };
 
-/** So many events, `e1`, `e2` …, every third of them an anchor, and a record as no other field would make it. */
+/** Events `e1`, `e2` …, every third of them an anchor, and a record with values that do not follow from the events. */
 function logOf(count: number, changes: Partial<InitialLog> = {}): InitialLog {
   return {
     events: Array.from({ length: count }, (_, index) => ({
@@ -35,10 +35,7 @@ function logOf(count: number, changes: Partial<InitialLog> = {}): InitialLog {
 }
 
 export const createWithLog = topic<StorageFixture>('create with a log', (test) => {
-  test('a session is created with its events, its state and what its record says of them', async ({
-    storage,
-    clock,
-  }) => {
+  test('a session is created with its events, its state and the matching record', async ({ storage, clock }) => {
     const request = creation({ baseState: '{"k":0}', upserts: [upsert('session', 'k', 1)], log: logOf(5) });
     const created = await storage.create(request);
     expect(created?.record).toMatchObject({
@@ -69,7 +66,7 @@ export const createWithLog = topic<StorageFixture>('create with a log', (test) =
     expect(stored.baseState).toBe('{"k":0}');
   });
 
-  test('its events are found by id, anchor and time, and appends go on after them', async ({ storage, clock }) => {
+  test('its events are found by id, anchor and time, and appends continue after them', async ({ storage, clock }) => {
     await storage.create(creation({ log: logOf(7) }));
     expect(await storage.append(commitOf('e6'))).toMatchObject({
       kind: 'seen',
@@ -87,14 +84,14 @@ export const createWithLog = topic<StorageFixture>('create with a log', (test) =
     expect(await seqs({ ranges: [{ from: 2, to: 3 }] })).toEqual([2, 3]);
   });
 
-  test('a long log is created in one go', async ({ storage }) => {
+  test('a long log is created in one call', async ({ storage }) => {
     await storage.create(creation({ log: logOf(9_001) }));
     const stored = await storage.read({ key: KEY, window: { limit: 2 } });
     expect(stored?.record.lastSeq).toBe(9_001);
     expect(stored?.events.map(({ id }) => id)).toEqual(['e9000', 'e9001']);
   });
 
-  test('nothing is written over a live session', async ({ storage, raw }) => {
+  test('a live session is not overwritten', async ({ storage, raw }) => {
     await storage.create(creation());
     await storage.append(commitOf('own'));
     const before = await raw();
@@ -102,7 +99,7 @@ export const createWithLog = topic<StorageFixture>('create with a log', (test) =
     expect(await raw()).toEqual(before);
   });
 
-  test('of racing creates the log of the winner is stored, and nothing else', async ({ storage, raw }) => {
+  test('of concurrent creates only the log of the successful one is stored', async ({ storage, raw }) => {
     const answers = await together(6, async (index) => storage.create(creation({ log: logOf(index + 1) })));
     const winners = answers.flatMap((answer) => (answer ? [answer.record] : []));
     expect(winners).toHaveLength(1);

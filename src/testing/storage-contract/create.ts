@@ -37,11 +37,13 @@ export const create = topic<StorageFixture>('create', (test) => {
       marksSeq: 0,
       turn: NO_TURN,
       turnsOnly: false,
+      dispatchedSeq: 0,
+      waitingSince: 0,
     });
     expect((await readSession(storage)).record).toEqual(created?.record);
   });
 
-  test('initial state goes to its scopes and is answered with the shared state that was there', async ({ storage }) => {
+  test('initial state is stored by scope, and returned with the existing shared state', async ({ storage }) => {
     await storage.writeState({
       owner: APP,
       upserts: [upsert('app', 'tone', 'kind')],
@@ -56,7 +58,7 @@ export const create = topic<StorageFixture>('create', (test) => {
     expect(await storage.readState({ appName: 'shop', userId: 'ann' })).toEqual([['k', '2']]);
   });
 
-  test('the base state comes back as the text it was', async ({ storage }) => {
+  test('the base state is returned as the same text', async ({ storage }) => {
     const baseState = '{"b":1,"a":[],"__proto__":{"x":"\\u0000"}}';
     await storage.create(creation({ baseState }));
     expect((await readSession(storage)).baseState).toBe(baseState);
@@ -71,7 +73,7 @@ export const create = topic<StorageFixture>('create', (test) => {
     expect(await raw()).toEqual(before);
   });
 
-  test('of racing creates one wins, and its state is what is stored', async ({ storage, raw }) => {
+  test('of concurrent creates one succeeds, and its state is stored', async ({ storage, raw }) => {
     const answers = await together(8, async (index) =>
       storage.create(creation({ baseState: `{"k":${index}}`, upserts: [upsert('session', 'k', index)] })),
     );
@@ -125,7 +127,7 @@ export const create = topic<StorageFixture>('create', (test) => {
     }
   });
 
-  test('parts of a key do not run into each other', async ({ storage, raw }) => {
+  test('parts of a key are not concatenated ambiguously', async ({ storage, raw }) => {
     const keys = [
       { appName: 'a', userId: 'b:c', sessionId: 'd' },
       { appName: 'a:b', userId: 'c', sessionId: 'd' },
@@ -137,7 +139,7 @@ export const create = topic<StorageFixture>('create', (test) => {
     expect((await raw()).sessions).toBe(keys.length);
   });
 
-  test('ids of the greatest length are kept whole', async ({ storage }) => {
+  test('ids of the maximum length are stored completely', async ({ storage }) => {
     const long = '😀'.repeat(47) + 'abc';
     const twin = '😀'.repeat(47) + 'abd';
     const key = { appName: long, userId: long, sessionId: long };

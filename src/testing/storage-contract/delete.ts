@@ -2,7 +2,7 @@ import { topic } from '../contract-runner.js';
 import { APP, KEY, type StorageFixture, USER, commitOf, creation, readSession, upsert } from './support.js';
 
 export const deletion = topic<StorageFixture>('delete', (test) => {
-  test('a deleted session leaves no event and no state of its own', async ({ storage, raw }) => {
+  test('a delete removes the events and the own state of the session', async ({ storage, raw }) => {
     await storage.create(creation({ baseState: '{"k":"base-canary"}', upserts: [upsert('session', 'k', 'canary')] }));
     await storage.append(commitOf('e1', { event: { payload: '"event-canary"' } }));
     await storage.delete(KEY);
@@ -12,7 +12,7 @@ export const deletion = topic<StorageFixture>('delete', (test) => {
     expect(text).not.toContain('canary');
   });
 
-  test('user and app state outlive the session that wrote them', async ({ storage }) => {
+  test('user and app state stay when the session that wrote them is deleted', async ({ storage }) => {
     await storage.create(creation({ upserts: [upsert('user', 'k', 1), upsert('app', 'k', 2)] }));
     await storage.delete(KEY);
     expect(await storage.readState(USER)).toEqual([['k', '1']]);
@@ -27,7 +27,7 @@ export const deletion = topic<StorageFixture>('delete', (test) => {
     expect(await raw()).toEqual(before);
   });
 
-  test('a delete leaves the events of other sessions alone', async ({ storage }) => {
+  test('a delete does not remove events of other sessions', async ({ storage }) => {
     const others = [
       { ...KEY, sessionId: 's-2' },
       { ...KEY, userId: 'bob' },

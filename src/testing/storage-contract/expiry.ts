@@ -5,7 +5,7 @@ import { APP, KEY, type StorageFixture, USER, commitOf, creation, lives, readSes
 const SHARED = [upsert('user', 'k', 1), upsert('app', 'k', 1)];
 
 export const expiry = topic<StorageFixture>('expiry', (test) => {
-  test('a session is there until the moment it expires, and missing from then on', async ({ storage, clock }) => {
+  test('a session is missing from the moment it expires', async ({ storage, clock }) => {
     await storage.create(creation({ expiry: lives({ session: 10 }) }));
     clock.advance(9_999);
     expect((await readSession(storage)).record.expiresAt).toBe(clock.now() + 1);
@@ -26,7 +26,7 @@ export const expiry = topic<StorageFixture>('expiry', (test) => {
     expect((await readSession(storage)).record.expiresAt).toBe(clock.now() + 20_000);
   });
 
-  test('user and app state expire each on their own', async ({ storage, clock }) => {
+  test('user and app state expire separately', async ({ storage, clock }) => {
     await storage.create(creation({ upserts: SHARED, expiry: lives({ session: 100, user: 10, app: 20 }) }));
     const start = clock.now();
     expect((await readSession(storage)).scopeExpiry).toEqual({ user: start + 10_000, app: start + 20_000 });
@@ -38,7 +38,7 @@ export const expiry = topic<StorageFixture>('expiry', (test) => {
     expect(await storage.readState(APP)).toEqual([]);
   });
 
-  test('what expired does not come back with a new key beside it', async ({ storage, clock }) => {
+  test('a new key does not restore expired state', async ({ storage, clock }) => {
     const life = lives({ user: 10, app: 10 });
     await storage.create(creation({ upserts: SHARED, expiry: life }));
     clock.advanceSeconds(10);
@@ -53,7 +53,7 @@ export const expiry = topic<StorageFixture>('expiry', (test) => {
     expect(written).toEqual([['new', '1']]);
   });
 
-  test('a commit renews shared state that it writes, and what it merges once a tenth has passed', async (fixture) => {
+  test('a commit renews shared state that it writes, and other shared state after a tenth of its lifetime', async (fixture) => {
     const { storage, clock } = fixture;
     const life = lives({ user: 100, app: 100 });
     await storage.create(creation({ upserts: SHARED, expiry: life }));
@@ -66,7 +66,7 @@ export const expiry = topic<StorageFixture>('expiry', (test) => {
     expect((await readSession(storage)).scopeExpiry).toEqual({ user: start + 105_000, app: start + 111_000 });
   });
 
-  test('a touch renews what it names', async ({ storage, clock }) => {
+  test('a touch renews the given lifetimes', async ({ storage, clock }) => {
     const life = lives({ session: 100, user: 100, app: 100 });
     await storage.create(creation({ upserts: SHARED, expiry: life }));
     const start = clock.now();
@@ -79,7 +79,7 @@ export const expiry = topic<StorageFixture>('expiry', (test) => {
     expect(scopeExpiry).toEqual({ user: start + 100_000, app: start + 101_000 });
   });
 
-  test('a touch brings back nothing that expired, and renews no other incarnation', async ({ storage, clock }) => {
+  test('a touch does not restore expired data, and renews no other incarnation', async ({ storage, clock }) => {
     const life = lives({ session: 10, user: 10, app: 10 });
     await storage.create(creation({ upserts: SHARED, expiry: life }));
     const { incarnation } = (await readSession(storage)).record;
@@ -92,7 +92,7 @@ export const expiry = topic<StorageFixture>('expiry', (test) => {
     expect((await readSession(storage)).record.expiresAt).toBe(clock.now() + 10_000);
   });
 
-  test('reading shared state renews it once a tenth of its life has passed', async ({ storage, clock, raw }) => {
+  test('a read of shared state renews it after a tenth of its lifetime', async ({ storage, clock, raw }) => {
     const { user: lifetime } = lives({ user: 100 });
     await storage.create(creation());
     await storage.writeState({ owner: USER, upserts: [upsert('user', 'k', 1)], removals: [], lifetime });

@@ -13,7 +13,7 @@ export const leaseHolders = topic<StorageFixture>('holders of leases', (test) =>
     expect(await storage.leases.acquire(leaseOf())).toBeDefined();
   });
 
-  test('a renewal may shorten the life of a lease', async ({ storage, clock }) => {
+  test('a renewal may shorten a lease', async ({ storage, clock }) => {
     const held = await acquired(storage, leaseOf({ ttlMs: 10_000 }));
     expect(await storage.leases.renew(held, 1_000)).toMatchObject({ expiresAt: clock.now() + 1_000 });
     clock.advance(1_000);
@@ -62,7 +62,7 @@ export const leaseHolders = topic<StorageFixture>('holders of leases', (test) =>
     expect(await storage.leases.renew(next, 10_000)).toMatchObject({ token: next.token });
   });
 
-  test('of renewals and a release at once, none brings the lease back', async ({ storage }) => {
+  test('concurrent renewals do not restore a released lease', async ({ storage }) => {
     const held = await acquired(storage, leaseOf());
     await together(20, async (index) =>
       index === 10 ? storage.leases.release(held) : storage.leases.renew(held, 10_000),

@@ -1,7 +1,7 @@
 import { topic } from '../contract-runner.js';
 import { type StorageFixture, acquired, leaseOf } from './support.js';
 
-/** No two of them are the same, though some look it, or would be to somebody careless. */
+/** All different, but similar enough that careless comparison or escaping confuses them. */
 export const NAMES: readonly string[] = [
   'cleanup',
   'Cleanup',
@@ -59,7 +59,7 @@ export const NAMES: readonly string[] = [
 ];
 
 export const leaseNames = topic<StorageFixture>('names of leases', (test) => {
-  test('leases of different names have nothing to do with each other', async ({ storage }) => {
+  test('leases with different names are independent', async ({ storage }) => {
     const held = [];
     for (const name of NAMES) held.push(await acquired(storage, leaseOf({ name })));
     expect(held.map(({ name }) => name)).toEqual(NAMES);
@@ -73,7 +73,7 @@ export const leaseNames = topic<StorageFixture>('names of leases', (test) => {
     for (const name of NAMES) await acquired(storage, leaseOf({ name }));
   });
 
-  test('a holder keeps its text', async ({ storage }) => {
+  test('the holder is stored as the same text', async ({ storage }) => {
     for (const holder of ['{}', ':*', 'caf\u00e9', 'cafe\u0301', "'; --", '\ud83d\ude00', ' ', 'x'.repeat(191)]) {
       const held = await acquired(storage, leaseOf({ holder }));
       expect(held.holder).toBe(holder);

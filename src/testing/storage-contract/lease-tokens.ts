@@ -22,7 +22,7 @@ export const leaseTokens = topic<StorageFixture>('tokens of leases', (test) => {
     expectGrowth(tokens, 5);
   });
 
-  test('tokens grow even if the clock stands still or goes back', async ({ storage, clock }) => {
+  test('tokens grow even if the clock stops or goes back', async ({ storage, clock }) => {
     const tokens: number[] = [];
     for (let round = 0; round < 20; round++) {
       const lease = await acquired(storage, leaseOf());

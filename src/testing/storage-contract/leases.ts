@@ -2,7 +2,7 @@ import { topic } from '../contract-runner.js';
 import { type StorageFixture, acquired, leaseOf, together } from './support.js';
 
 export const leases = topic<StorageFixture>('leases', (test) => {
-  test('a lease says what it is for, who has it and until when', async ({ storage, clock }) => {
+  test('a lease has its name, its holder and its expiry', async ({ storage, clock }) => {
     expect(await storage.leases.acquire({ name: 'cleanup', holder: 'one', ttlMs: 5_000 })).toEqual({
       name: 'cleanup',
       holder: 'one',
@@ -17,7 +17,7 @@ export const leases = topic<StorageFixture>('leases', (test) => {
     expect(await storage.leases.acquire(leaseOf({ holder: 'one' }))).toBeUndefined();
   });
 
-  test('a refusal changes nothing about the lease', async ({ storage, clock }) => {
+  test('a refused request does not change the lease', async ({ storage, clock }) => {
     const held = await acquired(storage, leaseOf({ ttlMs: 10_000 }));
     clock.advance(5_000);
     await storage.leases.acquire(leaseOf({ holder: 'two', ttlMs: 60_000 }));
@@ -42,7 +42,7 @@ export const leases = topic<StorageFixture>('leases', (test) => {
     expect(got[0]?.token).toBeGreaterThan(before.token);
   });
 
-  test('a lease is held until the moment it expires, and free from then on', async ({ storage, clock }) => {
+  test('a lease is free from the moment it expires', async ({ storage, clock }) => {
     await acquired(storage, leaseOf({ ttlMs: 10_000 }));
     clock.advance(9_999);
     expect(await storage.leases.acquire(leaseOf())).toBeUndefined();
@@ -50,13 +50,13 @@ export const leases = topic<StorageFixture>('leases', (test) => {
     expect(await storage.leases.acquire(leaseOf())).toBeDefined();
   });
 
-  test('a released lease is free at once', async ({ storage }) => {
+  test('a released lease is free immediately', async ({ storage }) => {
     const held = await acquired(storage, leaseOf({ holder: 'one' }));
     await storage.leases.release(held);
     expect(await storage.leases.acquire(leaseOf({ holder: 'two' }))).toMatchObject({ holder: 'two' });
   });
 
-  test('a purge leaves a held lease alone, and counts none', async ({ storage, clock }) => {
+  test('a purge keeps held leases, and does not count leases', async ({ storage, clock }) => {
     const held = await acquired(storage, leaseOf({ name: 'held', ttlMs: 20_000 }));
     const expired = await acquired(storage, leaseOf({ name: 'expired', ttlMs: 10_000 }));
     clock.advance(10_000);

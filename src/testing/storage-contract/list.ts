@@ -42,7 +42,7 @@ export const list = topic<StorageFixture>('list', (test) => {
     expect(sessions.map(({ record }) => record.userId)).toEqual(['u1', 'u1', 'u1', 'u1', 'u1', 'u2']);
   });
 
-  test('a list is of one app, and of one user where it is asked for', async ({ storage }) => {
+  test('a list holds the sessions of one app, or of one user', async ({ storage }) => {
     await storage.create(creation({ key: { appName: 'shop', userId: 'ann', sessionId: 's' } }));
     await storage.create(creation({ key: { appName: 'shop', userId: 'Ann', sessionId: 's' } }));
     await storage.create(creation({ key: { appName: 'Shop', userId: 'ann', sessionId: 's' } }));
@@ -52,7 +52,7 @@ export const list = topic<StorageFixture>('list', (test) => {
     expect((await storage.list({ ...BY_UPDATE, appName: '*' })).sessions).toEqual([]);
   });
 
-  test('a listed session carries its record and the state of all scopes', async ({ storage }) => {
+  test('a listed session has its record and the state of all scopes', async ({ storage }) => {
     const upserts = [upsert('session', 'k', 1), upsert('user', 'k', 2), upsert('app', 'k', 3)];
     const created = await storage.create(creation({ upserts }));
     await storage.create(creation({ key: { ...KEY, userId: 'bob' } }));
@@ -94,7 +94,7 @@ export const list = topic<StorageFixture>('list', (test) => {
     expect(total).toBe(1);
   });
 
-  test('a list shows no shared state that expired', async ({ storage, clock }) => {
+  test('a list has no expired shared state', async ({ storage, clock }) => {
     const upserts = [upsert('user', 'k', 1), upsert('app', 'k', 1)];
     await storage.create(creation({ upserts, expiry: lives({ user: 5, app: 5 }) }));
     clock.advanceSeconds(5);

@@ -17,7 +17,7 @@ async function entriesOf(storage: SessionStorage): Promise<Record<string, string
 }
 
 export const metadata = topic<StorageFixture>('metadata', (test) => {
-  test('a session has the metadata that it was created with, or none', async ({ storage }) => {
+  test('a session has the metadata of its creation, or none', async ({ storage }) => {
     expect(await storage.create(creation({ metadata: START }))).toMatchObject({ metadata: START });
     expect((await readSession(storage)).metadata).toBe(START);
     const other = { ...KEY, sessionId: 's-2' };
@@ -25,12 +25,12 @@ export const metadata = topic<StorageFixture>('metadata', (test) => {
     expect((await readSession(storage, other)).metadata).toBe('');
   });
 
-  test('it is read only if it is asked for', async ({ storage }) => {
+  test('metadata is read only on request', async ({ storage }) => {
     await storage.create(creation({ metadata: START }));
     expect(await storage.read({ key: KEY, window: {} })).not.toHaveProperty('metadata');
   });
 
-  test('lists have it, with and without state', async ({ storage }) => {
+  test('lists have metadata, with and without state', async ({ storage }) => {
     await storage.create(creation({ metadata: START }));
     for (const owner of [USER, APP]) {
       for (const withState of [true, false]) {
@@ -63,7 +63,7 @@ export const metadata = topic<StorageFixture>('metadata', (test) => {
     expect((await readSession(storage)).metadata).toBe('');
   });
 
-  test('names and values come back as the texts that they were', async ({ storage }) => {
+  test('names and values are returned as the same text', async ({ storage }) => {
     const changes: MetadataChange[] = [
       ['tag:a:b', 'true'],
       ['tag:é', 'true'],
@@ -80,14 +80,14 @@ export const metadata = topic<StorageFixture>('metadata', (test) => {
     expect(new Map(metadataEntries(stored.metadata))).toEqual(new Map(changes));
   });
 
-  test('of concurrent commits none erases what another one set', async ({ storage }) => {
+  test('concurrent commits do not erase entries of each other', async ({ storage }) => {
     await storage.create(creation({ metadata: START }));
     await together(12, async (index) => storage.append(commitOf(`e${index}`, { metadata: [tag(`t${index}`)] })));
     const names = Object.keys(await entriesOf(storage)).sort();
     expect(names).toEqual(['tag:new', 'title', ...Array.from({ length: 12 }, (_, index) => `tag:t${index}`)].sort());
   });
 
-  test('a commit that would make it too much writes nothing', async ({ storage, raw }) => {
+  test('a commit that exceeds the limit writes nothing', async ({ storage, raw }) => {
     const { tags, labels, fields, bytes } = METADATA_LIMITS;
     const most = [...numbered('tag', tags), ...numbered('label', labels), ...numbered('field', fields)];
     await storage.create(creation());
@@ -102,7 +102,7 @@ export const metadata = topic<StorageFixture>('metadata', (test) => {
     expect(await storage.append(commitOf('e2', { metadata: exchange }))).toMatchObject({ kind: 'appended' });
   });
 
-  test('bytes are counted to the last one, in UTF-8 and with what separates the entries', async ({ storage }) => {
+  test('the limit counts UTF-8 bytes, including separators', async ({ storage }) => {
     await storage.create(creation());
     const room = METADATA_LIMITS.bytes - Buffer.byteLength('title\n""\n');
     const exactly: MetadataChange = ['title', `"${'é'.repeat(Math.floor(room / 2))}"`];
@@ -111,7 +111,7 @@ export const metadata = topic<StorageFixture>('metadata', (test) => {
     expect(await storage.append(commitOf('e3', { metadata: [['status', '1']] }))).toEqual({ kind: 'full' });
   });
 
-  test('it is the last precondition, and a stored event comes before it', async ({ storage }) => {
+  test('the limit is the last precondition, and stored events are checked before it', async ({ storage }) => {
     await storage.create(creation());
     const most = numbered('tag', METADATA_LIMITS.tags);
     await storage.append(commitOf('e1', { metadata: most }));
@@ -125,7 +125,7 @@ export const metadata = topic<StorageFixture>('metadata', (test) => {
     expect(await storage.append(commitOf('e2', other))).toMatchObject({ kind: 'missing' });
   });
 
-  test('a repeated commit does not change it again', async ({ storage }) => {
+  test('a repeated commit does not change metadata again', async ({ storage }) => {
     await storage.create(creation());
     await storage.append(commitOf('e1', { metadata: [tag('a')] }));
     await storage.append(commitOf('e2', { metadata: [['tag:a', null]] }));
@@ -133,7 +133,7 @@ export const metadata = topic<StorageFixture>('metadata', (test) => {
     expect((await readSession(storage)).metadata).toBe('');
   });
 
-  test('a new incarnation has nothing of the old one', async ({ storage, clock }) => {
+  test('a new incarnation has no metadata of the old one', async ({ storage, clock }) => {
     await storage.create(creation({ metadata: START, expiry: lives({ session: 10 }) }));
     clock.advance(11_000);
     await storage.create(creation());

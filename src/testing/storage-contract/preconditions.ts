@@ -27,14 +27,17 @@ export const preconditions = topic<StorageFixture>('preconditions of a commit', 
     expect(await raw()).toEqual(before);
   });
 
-  test('of racing commits of one id one is appended, the others see it', async ({ storage, raw }) => {
+  test('one of several concurrent commits with one id is appended, and the others return it', async ({
+    storage,
+    raw,
+  }) => {
     await storage.create(creation());
     const outcomes = await together(8, async () => storage.append(commitOf('same')));
     expect(outcomes.map(({ kind }) => kind).sort()).toEqual(['appended', ...Array.from({ length: 7 }, () => 'seen')]);
     expect((await raw()).events).toBe(1);
   });
 
-  test('event ids are told apart byte for byte, and belong to one session', async ({ storage }) => {
+  test('event ids are compared byte for byte, and belong to one session', async ({ storage }) => {
     await storage.create(creation());
     await storage.create(creation({ key: { ...KEY, sessionId: 's-2' } }));
     for (const id of ['E', 'e', 'é', 'e\u0301', 'e ', '*']) {
@@ -68,7 +71,7 @@ export const preconditions = topic<StorageFixture>('preconditions of a commit', 
     });
   });
 
-  test('an expected version lies between the tip and the last event', async ({ storage, raw }) => {
+  test('an expected version is accepted from the tip to the last event', async ({ storage, raw }) => {
     await sessionWithEvents(storage, 2);
     await storage.append(commitOf('summary', { expiry: undefined }));
     const before = await raw();
@@ -88,7 +91,7 @@ export const preconditions = topic<StorageFixture>('preconditions of a commit', 
     });
   });
 
-  test('of racing commits with one expected version one is appended', async ({ storage, raw }) => {
+  test('one of several concurrent commits with one expected version is appended', async ({ storage, raw }) => {
     await sessionWithEvents(storage, 1);
     const outcomes = await together(8, async (index) =>
       storage.append(commitOf(`r${index}`, { preconditions: { expectedVersion: 1 } })),
@@ -97,7 +100,7 @@ export const preconditions = topic<StorageFixture>('preconditions of a commit', 
     expect((await raw()).events).toBe(2);
   });
 
-  test('a commit that relies on the last event is overtaken by any other', async ({ storage, raw }) => {
+  test('a commit with the precondition lastSeq is refused after any other commit', async ({ storage, raw }) => {
     await sessionWithEvents(storage, 2);
     await storage.append(commitOf('summary', { expiry: undefined }));
     const before = await raw();
@@ -108,7 +111,7 @@ export const preconditions = topic<StorageFixture>('preconditions of a commit', 
     });
   });
 
-  test('a commit that relies on the marks is overtaken by new marks only', async ({ storage, raw }) => {
+  test('a commit with the precondition marksSeq is refused only after new marks', async ({ storage, raw }) => {
     await sessionWithEvents(storage, 2);
     const marks = { hidden: [], viewFromSeq: 1, summarySeq: OWN_SEQ, covered: COVERED };
     await storage.append(commitOf('e3', { marks, preconditions: { marksSeq: 0 } }));
@@ -123,7 +126,7 @@ export const preconditions = topic<StorageFixture>('preconditions of a commit', 
     });
   });
 
-  test('marks are kept, with the number of their own event in place', async ({ storage }) => {
+  test('marks are stored, with the number of their own event', async ({ storage }) => {
     await sessionWithEvents(storage, 2);
     const hidden = [
       { from: 2, to: 2 },

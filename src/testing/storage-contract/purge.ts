@@ -15,7 +15,7 @@ export const purge = topic<StorageFixture>('purge', (test) => {
     expect(await storage.purgeExpired(10)).toEqual({ sessions: 0, userStates: 0, appStates: 0 });
   });
 
-  test('a purge removes nothing that is alive', async ({ storage, clock }) => {
+  test('a purge removes only expired data', async ({ storage, clock }) => {
     const life = lives({ session: 10 });
     await storage.create(creation({ expiry: life }));
     await storage.create(
@@ -34,7 +34,7 @@ export const purge = topic<StorageFixture>('purge', (test) => {
     expect(await storage.readState(APP)).toEqual([['k', '1']]);
   });
 
-  test('a purge removes at most so many of each kind', async ({ storage, clock }) => {
+  test('a purge removes at most `limit` items of each kind', async ({ storage, clock }) => {
     for (let index = 0; index < 5; index++) {
       const key = { appName: `app${index}`, userId: 'u', sessionId: 's' };
       const upserts = [upsert('user', 'k', 1), upsert('app', 'k', 1)];
@@ -46,7 +46,7 @@ export const purge = topic<StorageFixture>('purge', (test) => {
     expect(await storage.purgeExpired(2)).toEqual({ sessions: 1, userStates: 1, appStates: 1 });
   });
 
-  test('what a new incarnation holds is not purged with the old one', async ({ storage, clock }) => {
+  test('data of a new incarnation is not purged with the old one', async ({ storage, clock }) => {
     await storage.create(creation({ expiry: lives({ session: 10 }) }));
     await storage.append(commitOf('old', { expiry: lives({ session: 10 }) }));
     clock.advanceSeconds(10);

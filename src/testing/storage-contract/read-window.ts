@@ -4,7 +4,7 @@ import type { EventWindow, SessionStorage } from '../../sessions/storage/session
 import { topic } from '../contract-runner.js';
 import { KEY, type StorageFixture, commitOf, creation, readSession, upsert } from './support.js';
 
-/** Twelve events, a second apart; anchors are 1, 5 and 9. */
+/** Twelve events, one per second. The anchors are 1, 5 and 9. */
 async function twelveEvents({ storage, clock }: StorageFixture): Promise<number> {
   const start = clock.now();
   await storage.create(creation());
@@ -15,7 +15,7 @@ async function twelveEvents({ storage, clock }: StorageFixture): Promise<number>
   return start;
 }
 
-/** A store may answer with more than a window asks for, so this looks for what is asked for. */
+/** A store may return more events than requested, so this checks only the requested ones. */
 async function expectAtLeast(storage: SessionStorage, window: EventWindow, wanted: readonly number[]): Promise<void> {
   const seqs = (await storage.read({ key: KEY, window }))?.events.map(({ seq }) => seq);
   expect(seqs).toEqual([...new Set(seqs)].sort((a, b) => a - b));
@@ -23,7 +23,7 @@ async function expectAtLeast(storage: SessionStorage, window: EventWindow, wante
 }
 
 export const readWindow = topic<StorageFixture>('windows of a read', (test) => {
-  test('without a window no events are read, without a limit all of them', async (fixture) => {
+  test('a read without a window returns no events, without a limit all events', async (fixture) => {
     await twelveEvents(fixture);
     expect(await fixture.storage.read({ key: KEY })).toMatchObject({ events: [] });
     await expectAtLeast(fixture.storage, {}, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
@@ -33,7 +33,7 @@ export const readWindow = topic<StorageFixture>('windows of a read', (test) => {
     expect(await storage.read({ key: KEY, window: {}, withState: true })).toBeUndefined();
   });
 
-  test('a window after an event holds all that follow', async (fixture) => {
+  test('a window after an event holds all later events', async (fixture) => {
     await twelveEvents(fixture);
     await expectAtLeast(fixture.storage, { afterSeq: 9 }, [10, 11, 12]);
     await expectAtLeast(fixture.storage, { afterSeq: 12 }, []);
@@ -47,7 +47,7 @@ export const readWindow = topic<StorageFixture>('windows of a read', (test) => {
     await expectAtLeast(fixture.storage, { limit: 99 }, [1, 12]);
   });
 
-  test('a window of stretches holds each of them', async (fixture) => {
+  test('a window of ranges holds each of them', async (fixture) => {
     await twelveEvents(fixture);
     const ranges = [
       { from: 2, to: 3 },
@@ -61,7 +61,7 @@ export const readWindow = topic<StorageFixture>('windows of a read', (test) => {
     await expectAtLeast(fixture.storage, { ranges: [] }, []);
   });
 
-  test('a window of anchors ends with the newest of them', async (fixture) => {
+  test('a window of anchors with a limit holds the newest anchors', async (fixture) => {
     await twelveEvents(fixture);
     await expectAtLeast(fixture.storage, { anchorsOnly: true }, [1, 5, 9]);
     await expectAtLeast(fixture.storage, { anchorsOnly: true, limit: 1, ranges: [{ from: 1, to: 8 }] }, [5]);
@@ -82,7 +82,7 @@ export const readWindow = topic<StorageFixture>('windows of a read', (test) => {
     await expectAtLeast(fixture.storage, { maxAgeMs: 7_000, limit: 2 }, [11, 12]);
   });
 
-  test('a window since a time holds also an event whose time lies before that of its neighbours', async (fixture) => {
+  test('a window since a time also holds later events with an earlier time', async (fixture) => {
     const start = await twelveEvents(fixture);
     const { storage } = fixture;
     await storage.append(commitOf('future', { event: { timestamp: start + 60_000 } }));
@@ -91,7 +91,7 @@ export const readWindow = topic<StorageFixture>('windows of a read', (test) => {
     await expectAtLeast(storage, { since: start + 60_000 }, [13, 15]);
   });
 
-  test('a window of the view holds what the summary in force does not stand for', async (fixture) => {
+  test('a window of the view holds the events that the current summary does not cover', async (fixture) => {
     await twelveEvents(fixture);
     const { storage } = fixture;
     await storage.append(
@@ -127,7 +127,7 @@ export const readWindow = topic<StorageFixture>('windows of a read', (test) => {
     });
   });
 
-  test('the log of one session is not in the window of another', async ({ storage }) => {
+  test('a window holds events of its own session only', async ({ storage }) => {
     const others = [
       { ...KEY, sessionId: 's-2' },
       { ...KEY, userId: 'bob' },

@@ -30,7 +30,7 @@ export const scopes = topic<StorageFixture>('shared state', (test) => {
     expect(await raw()).toEqual(before);
   });
 
-  test('a write answers with what the scope holds now', async ({ storage }) => {
+  test('a write returns the new state of the scope', async ({ storage }) => {
     await storage.writeState(toUser({ upserts: [upsert('user', 'a', 1), upsert('user', 'b', 2)] }));
     const answer = await storage.writeState(
       toUser({ upserts: [upsert('user', 'c', null)], removals: [{ scope: 'user', name: 'a' }] }),
@@ -46,7 +46,7 @@ export const scopes = topic<StorageFixture>('shared state', (test) => {
     expect(await raw()).toEqual(before);
   });
 
-  test('each user and each app has state of its own', async ({ storage }) => {
+  test('users and apps have separate state', async ({ storage }) => {
     await storage.writeState(toUser({ upserts: [upsert('user', 'k', 'ann')] }));
     await storage.writeState(
       toUser({ owner: { appName: 'shop', userId: 'Ann' }, upserts: [upsert('user', 'k', 'Ann')] }),
@@ -62,7 +62,7 @@ export const scopes = topic<StorageFixture>('shared state', (test) => {
     expect(await storage.readState({ appName: 'Shop' })).toEqual([]);
   });
 
-  test('racing writes of different keys lose nothing', async ({ storage }) => {
+  test('concurrent writes of different keys lose nothing', async ({ storage }) => {
     await storage.create(creation());
     await together(10, async (index) =>
       index % 2 === 0
@@ -73,7 +73,7 @@ export const scopes = topic<StorageFixture>('shared state', (test) => {
     expect(parsed(await storage.readState(USER))).toEqual(expected);
   });
 
-  test('a write of shared state leaves the record of every session alone', async ({ storage, clock }) => {
+  test('a write of shared state changes no session record', async ({ storage, clock }) => {
     await storage.create(creation());
     const { record } = await readSession(storage);
     clock.advance(10);
@@ -83,7 +83,7 @@ export const scopes = topic<StorageFixture>('shared state', (test) => {
     expect(parsed(after.state.user)).toEqual({ k: 1 });
   });
 
-  test('state without keys leaves nothing stored', async ({ storage, raw }) => {
+  test('state without keys stores nothing', async ({ storage, raw }) => {
     await storage.create(creation({ upserts: [upsert('user', 'k', 1)] }));
     await storage.append(commitOf('e1', { removals: [{ scope: 'user', name: 'k' }] }));
     expect((await raw()).stateEntries).toBe(0);

@@ -9,7 +9,7 @@ import type { CreateRequest, SessionStorage, StoredSession } from '../../session
 import type { ManualClock } from '../manual-clock.js';
 import type { OpenStorage } from '../open-storage.js';
 
-/** What a test of the port works with. */
+/** The fixture of a test of the port. */
 export interface StorageFixture extends Pick<OpenStorage, 'storage' | 'raw'> {
   readonly clock: ManualClock;
 }
@@ -20,7 +20,7 @@ export const APP = { appName: 'shop' };
 
 export const FOREVER: Lifetimes = lifetimesOf(DEFAULT_TTL);
 
-/** Lifetimes in seconds; 0 = for ever. */
+/** Lifetimes in seconds; 0 = forever. */
 export function lives({ session = 0, user = 0, app = 0 }): Lifetimes {
   return lifetimesOf({
     ...DEFAULT_TTL,
@@ -35,7 +35,7 @@ export function creation(changes: Partial<CreateRequest> = {}): CreateRequest {
   return { key: KEY, baseState: '{}', upserts: [], expiry: FOREVER, ...changes };
 }
 
-/** A commit of one event, plain but for what is given. */
+/** A commit of one event, with defaults for everything that is not given. */
 export function commitOf(
   id: string,
   { event, ...changes }: Partial<Omit<Commit, 'events'>> & { event?: Partial<CommitEvent> } = {},
@@ -43,7 +43,7 @@ export function commitOf(
   return batchOf([{ id, ...event }], changes);
 }
 
-/** A commit of several events, plain but for what is given. */
+/** A commit of several events, with defaults for everything that is not given. */
 export function batchOf(
   events: readonly (Pick<CommitEvent, 'id'> & Partial<CommitEvent>)[],
   changes: Partial<Omit<Commit, 'events'>> = {},
@@ -71,13 +71,13 @@ export function upsert(scope: Upsert['scope'], name: string, value: unknown): Up
   return { scope, name, value: JSON.stringify(value) };
 }
 
-/** Creates the session of {@link KEY} with so many plain events: `e1`, `e2` … */
+/** Creates the session of {@link KEY} with this many events: `e1`, `e2` … */
 export async function sessionWithEvents(storage: SessionStorage, count: number): Promise<void> {
   await storage.create(creation());
   for (let seq = 1; seq <= count; seq++) await storage.append(commitOf(`e${seq}`));
 }
 
-/** The session, which has to be there. */
+/** Reads the session, and fails if it does not exist. */
 export async function readSession(storage: SessionStorage, key: SessionKey = KEY): Promise<Required<StoredSession>> {
   const everything = { withState: true, withMetadata: true, withSummary: true, withBase: true };
   const read = await storage.read({ key, window: {}, ...everything });
@@ -89,7 +89,7 @@ export function leaseOf(changes: Partial<LeaseRequest> = {}): LeaseRequest {
   return { name: 'job', holder: 'somebody', ttlMs: 10_000, ...changes };
 }
 
-/** The lease, which has to be free. */
+/** Acquires the lease, and fails if it is held. */
 export async function acquired(storage: SessionStorage, request: LeaseRequest): Promise<Lease> {
   const lease = await storage.leases.acquire(request);
   if (!lease) throw new Error(`The lease ${JSON.stringify(request.name)} is not free`);
@@ -103,7 +103,7 @@ export function parsed(entries: StoredEntries | undefined): Record<string, unkno
 
 type StoredEntries = readonly (readonly [name: string, value: string])[];
 
-/** Lets every promise of the list settle together. */
+/** Waits until all promises are settled. */
 export async function together<T>(count: number, start: (index: number) => Promise<T>): Promise<T[]> {
   return Promise.all(Array.from({ length: count }, async (_, index) => start(index)));
 }

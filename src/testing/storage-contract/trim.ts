@@ -7,7 +7,7 @@ async function trimmed({ storage }: StorageFixture, newFirstSeq: number): Promis
 }
 
 export const trim = topic<StorageFixture>('trim', (test) => {
-  test('trimmed events are gone from every read, and the base state is the new one', async (fixture) => {
+  test('no read returns trimmed events, and the base state is the new one', async (fixture) => {
     const { storage, raw } = fixture;
     await sessionWithEvents(storage, 2);
     await storage.append(commitOf('e3', { event: { payload: '"canary"' } }));
@@ -21,7 +21,7 @@ export const trim = topic<StorageFixture>('trim', (test) => {
     expect((await raw()).text).not.toContain('canary');
   });
 
-  test('ids and digests of trimmed events are remembered', async (fixture) => {
+  test('ids and digests of trimmed events are retained', async (fixture) => {
     const { storage } = fixture;
     await sessionWithEvents(storage, 3);
     await trimmed(fixture, 3);
@@ -41,7 +41,7 @@ export const trim = topic<StorageFixture>('trim', (test) => {
     expect((await readSession(storage)).events.map(({ seq }) => seq)).toEqual([4]);
   });
 
-  test('a trim planned on another beginning, other marks or another incarnation does nothing', async (fixture) => {
+  test('a trim with another firstSeq, other marks or another incarnation does nothing', async (fixture) => {
     const { storage, raw } = fixture;
     await sessionWithEvents(storage, 6);
     const { incarnation } = (await readSession(storage)).record;

@@ -14,13 +14,13 @@ import {
 
 let tokens = 0;
 
-/** Begins a turn of the session of {@link KEY} with a token of its own. */
+/** Begins a turn of the session of {@link KEY} with a new token. */
 function beginning(changes: Partial<TurnBeginning> = {}): TurnBeginning {
   const token = `token ${++tokens}`;
   return { action: 'begin', key: KEY, token, holder: 'one', requestId: token, ttlMs: 10_000, ...changes };
 }
 
-/** The turn, which has to be free. */
+/** Begins the turn, and fails if it is held. */
 async function begun(storage: SessionStorage, changes: Partial<TurnBeginning> = {}): Promise<StoredTurn> {
   const outcome = await storage.turn(beginning(changes));
   if (outcome.kind !== 'changed') throw new Error(`The turn is ${outcome.kind}`);
@@ -30,7 +30,7 @@ async function begun(storage: SessionStorage, changes: Partial<TurnBeginning> = 
 const under = (id: string, { token }: StoredTurn) => commitOf(id, { preconditions: { turnToken: token } });
 
 export const turns = topic<StorageFixture>('turns', (test) => {
-  test('a new session has no turn, and none fits it', async ({ storage }) => {
+  test('a new session has no turn, and refuses any token', async ({ storage }) => {
     await storage.create(creation());
     expect((await readSession(storage)).record).toMatchObject({ turn: NO_TURN, turnsOnly: false });
     const token = 'any';
@@ -39,7 +39,7 @@ export const turns = topic<StorageFixture>('turns', (test) => {
     expect(await storage.turn({ action: 'end', key: KEY, token })).toEqual({ kind: 'lost' });
   });
 
-  test('a turn is in the record as it was begun', async ({ storage, clock }) => {
+  test('the record has the turn as it was begun', async ({ storage, clock }) => {
     await storage.create(creation());
     const request = beginning({ holder: 'worker 7', requestId: 'job 1', ttlMs: 5_000 });
     const expected = {
@@ -62,7 +62,7 @@ export const turns = topic<StorageFixture>('turns', (test) => {
     expect((await readSession(storage)).record.turn).toEqual(held);
   });
 
-  test('a repeated request gets its turn again, for its whole time', async ({ storage, clock }) => {
+  test('a repeated request gets its turn again, with its full lifetime', async ({ storage, clock }) => {
     await storage.create(creation());
     const first = await begun(storage, { requestId: 'job' });
     clock.advance(9_999);
@@ -70,7 +70,7 @@ export const turns = topic<StorageFixture>('turns', (test) => {
     expect(await storage.append(under('e1', first))).toMatchObject({ kind: 'appended' });
   });
 
-  test('of 30 racing requests one begins the turn', async ({ storage }) => {
+  test('one of 30 concurrent requests begins the turn', async ({ storage }) => {
     await storage.create(creation());
     const outcomes = await together(30, (index) => storage.turn(beginning({ holder: `holder ${index}` })));
     const [winner, ...others] = outcomes.filter(({ kind }) => kind === 'changed');
@@ -80,7 +80,7 @@ export const turns = topic<StorageFixture>('turns', (test) => {
     expect({ kind: 'changed', turn: (await readSession(storage)).record.turn }).toEqual(winner);
   });
 
-  test('of 30 racing requests one takes over an expired turn', async ({ storage, clock }) => {
+  test('one of 30 concurrent requests takes over an expired turn', async ({ storage, clock }) => {
     await storage.create(creation());
     const former = await begun(storage, { ttlMs: 1_000 });
     clock.advance(1_000);
@@ -90,7 +90,7 @@ export const turns = topic<StorageFixture>('turns', (test) => {
     expect(await storage.append(under('e1', former))).toEqual({ kind: 'turnLost' });
   });
 
-  test('a turn is held until the moment it expires, and over from then on', async ({ storage, clock, raw }) => {
+  test('a turn is over from the moment it expires', async ({ storage, clock, raw }) => {
     await storage.create(creation());
     const turn = await begun(storage, { ttlMs: 10_000 });
     clock.advance(9_999);
@@ -107,7 +107,7 @@ export const turns = topic<StorageFixture>('turns', (test) => {
     expect(await begun(storage, { holder: 'two' })).toMatchObject({ number: 2, holder: 'two' });
   });
 
-  test('a renewed turn lasts for the new time from then on', async ({ storage, clock }) => {
+  test('a renewed turn has the new lifetime from now on', async ({ storage, clock }) => {
     await storage.create(creation());
     const turn = await begun(storage, { ttlMs: 10_000 });
     clock.advance(9_000);
@@ -122,7 +122,7 @@ export const turns = topic<StorageFixture>('turns', (test) => {
     expect(await storage.append(under('e2', turn))).toEqual({ kind: 'turnLost' });
   });
 
-  test('an ended turn is over at once, and the next one has a higher number', async ({ storage }) => {
+  test('an ended turn is over immediately, and the next one has a higher number', async ({ storage }) => {
     await storage.create(creation());
     const turn = await begun(storage);
     expect(await storage.turn({ action: 'end', key: KEY, token: turn.token })).toEqual({
@@ -136,7 +136,7 @@ export const turns = topic<StorageFixture>('turns', (test) => {
     expect(await storage.append(under('e1', next))).toMatchObject({ kind: 'appended' });
   });
 
-  test('of a lost turn nothing is written', async ({ storage, clock, raw }) => {
+  test('a commit under a lost turn writes nothing', async ({ storage, clock, raw }) => {
     await sessionWithEvents(storage, 1);
     const former = await begun(storage, { ttlMs: 1_000 });
     clock.advance(1_000);
@@ -162,7 +162,7 @@ export const turns = topic<StorageFixture>('turns', (test) => {
     expect(await begun(storage, { holder: 'two' })).toMatchObject({ number: 2 });
   });
 
-  test('a stored event is found before its turn is checked, and a lost turn before a version', async ({ storage }) => {
+  test('stored events are checked before the turn, and the turn before the version', async ({ storage }) => {
     await storage.create(creation());
     const turn = await begun(storage);
     await storage.append(under('e1', turn));
@@ -172,13 +172,13 @@ export const turns = topic<StorageFixture>('turns', (test) => {
     expect(await storage.append(commitOf('e2', { preconditions }))).toEqual({ kind: 'turnLost' });
   });
 
-  test('a held turn does not refuse commits that name none', async ({ storage }) => {
+  test('a held turn does not block commits without a turn', async ({ storage }) => {
     await storage.create(creation());
     await begun(storage);
     expect(await storage.append(commitOf('e1'))).toMatchObject({ kind: 'appended' });
   });
 
-  test('a session of turns only refuses commits without a turn, except summaries', async ({ storage, raw }) => {
+  test('a session with turnsOnly refuses commits without a turn, except summaries', async ({ storage, raw }) => {
     await storage.create(creation({ turnsOnly: true }));
     const before = await raw();
     expect(await storage.append(commitOf('e1'))).toEqual({ kind: 'turnRequired' });
@@ -190,7 +190,7 @@ export const turns = topic<StorageFixture>('turns', (test) => {
     expect(await storage.append(commitOf('e1'))).toMatchObject({ kind: 'seen' });
   });
 
-  test('a turn changes nothing else of the session', async ({ storage, clock }) => {
+  test('a turn changes nothing else in the session', async ({ storage, clock }) => {
     await storage.create(creation({ expiry: lives({ session: 60 }) }));
     const { turn: _, ...before } = (await readSession(storage)).record;
     clock.advance(1_000);
@@ -202,7 +202,7 @@ export const turns = topic<StorageFixture>('turns', (test) => {
     expect(turn).toMatchObject({ number: 1, token, expiresAt: 0 });
   });
 
-  test('an append, a trim and a renewed session leave the turn as it is', async ({ storage, clock }) => {
+  test('an append, a trim and a touch do not change the turn', async ({ storage, clock }) => {
     await sessionWithEvents(storage, 3);
     const turn = await begun(storage);
     const { record } = await readSession(storage);
@@ -234,7 +234,7 @@ export const turns = topic<StorageFixture>('turns', (test) => {
     expect(await storage.turn({ action: 'end', key: KEY, token })).toEqual(missing);
   });
 
-  test('a new session of the same id knows no turn of the old one', async ({ storage }) => {
+  test('a new session with the same id has no turn of the old one', async ({ storage }) => {
     await storage.create(creation({ turnsOnly: true }));
     const turn = await begun(storage);
     await storage.delete(KEY);

@@ -1,6 +1,6 @@
 import { isPlainObject } from '../../../src/sessions/domain/json-value.js';
 import type { TestStore } from '../../support/stores.js';
-import { SESSION, expectRefusals, load, sharedSession, withSession } from './harness.js';
+import { SESSION, USER, expectRefusals, load, sharedSession, withSession } from './harness.js';
 import { ILLEGAL_EVENTS, LEGAL_EVENTS } from './tables/events.js';
 
 /** So that nothing but the author that a row gives can be wrong with it. */
@@ -17,6 +17,15 @@ export function acceptedEvents(store: TestStore): void {
         expect(answer).toMatchObject({ ...stored, seq: 2 });
         expect((await load(sessions)).events[1]).toEqual(answer);
         expect(session.events[1]).toEqual(answer);
+        const other = await sessions.createSession(USER);
+        const events = [
+          { author: 'user', ...event },
+          { author: 'agent', actions: { stateDelta: { last: true } } },
+        ];
+        const batch = await sessions.appendEvents({ session: other, events });
+        expect(batch).toMatchObject([{ ...stored, seq: 1 }, { seq: 2 }]);
+        expect((await load(sessions, { ...USER, sessionId: other.id })).events).toEqual(batch);
+        expect(other.events).toEqual(batch);
       });
     });
   });
@@ -33,6 +42,13 @@ export function refusedEvents(store: TestStore): void {
           code: 'INVALID_INPUT',
           path,
           request: async (sessions) => sessions.appendEvent({ session: SESSION, event: withAuthor(event) as never }),
+        },
+        {
+          code: 'INVALID_INPUT',
+          // Where a summary or a rewind has to refer to is checked after its batch.
+          ...(!/\.(compaction|rewind)\.toSeq$/.test(path) && { path: path.replace('$', '$.events[1]') }),
+          request: async (sessions) =>
+            sessions.appendEvents({ session: SESSION, events: [{ author: 'user' }, withAuthor(event) as never] }),
         },
       ]);
     });

@@ -57,7 +57,7 @@ export async function load(sessions: SessionClient, key = KEY) {
   return session;
 }
 
-/** Every way in which a value can come in, with the path at which it stands then. */
+/** Every input that holds a value, with the path of the value. */
 export function waysIn(value: unknown): (readonly [path: string, request: Refusal['request']])[] {
   const bad = { ok: 1, bad: value };
   return [
@@ -66,6 +66,14 @@ export function waysIn(value: unknown): (readonly [path: string, request: Refusa
       '$.actions.stateDelta.bad',
       async (sessions) =>
         sessions.appendEvent({ session: SESSION, event: { author: 'user', actions: { stateDelta: bad } } }),
+    ],
+    [
+      '$.events[1].actions.stateDelta.bad',
+      async (sessions) =>
+        sessions.appendEvents({
+          session: SESSION,
+          events: [{ author: 'user' }, { author: 'user', actions: { stateDelta: bad } }],
+        }),
     ],
     [
       '$.customMetadata.bad',

@@ -24,6 +24,10 @@ export function acceptedStateKeys(store: TestStore): void {
       await sessions.appendEvent({ session, event: { author: 'user', actions: { stateRemovals: [key] } } });
       expect((await load(sessions, again)).state.has(key)).toBe(false);
       expect(session.state.has(key)).toBe(false);
+      const { changes } = await sessions.stateChanges({ ...again, key });
+      expect(changes.map((change) => change.after)).toEqual(['appended', 'saved', undefined]);
+      const { state, shared } = await sessions.stateAt({ ...again, seq: 2 });
+      expect([...Object.entries(state), ...Object.entries(shared)]).toEqual([[key, 'saved']]);
     });
   });
 }
@@ -53,6 +57,9 @@ export function refusedStateKeys(store: TestStore): void {
             session: SESSION,
             event: { author: 'user', actions: { stateRemovals: ['ok', key] } },
           }),
+        ),
+        refusal('$.events[0].actions.stateDelta', async (sessions) =>
+          sessions.appendEvents({ session: SESSION, events: [{ author: 'user', actions: { stateDelta: delta } }] }),
         ),
         refusal('$.stateDelta', async (sessions) => sessions.updateUserState({ ...USER, stateDelta: delta })),
         refusal('$.stateRemovals', async (sessions) => sessions.updateAppState({ ...USER, stateRemovals: [key] })),

@@ -19,15 +19,24 @@ export function acceptedValues(store: TestStore): void {
         session,
         event: { author: 'user', customMetadata: { v: value }, actions: { stateDelta: { w: value } } },
       });
+      await sessions.appendEvents({
+        session,
+        events: [
+          { author: 'agent', customMetadata: { v: value }, actions: { stateDelta: { x: value, y: 0 } } },
+          { author: 'agent', actions: { stateDelta: { y: value } } },
+        ],
+      });
       const read = await load(sessions, { ...USER, sessionId: session.id });
       for (const { state: seen } of [session, read]) {
-        for (const key of ['v', 'w', 'user:v', 'app:v']) {
+        for (const key of ['v', 'w', 'x', 'y', 'user:v', 'app:v']) {
           expect(JSON.stringify(seen.get(key))).toBe(JSON.stringify(expected));
           expect(seen.get(key)).toEqual(expected);
         }
       }
-      expect(read.events[0]?.customMetadata?.v).toEqual(expected);
-      expect(JSON.stringify(read.events[0]?.actions.stateDelta.w)).toBe(JSON.stringify(expected));
+      for (const [index, key] of ['w', 'x'].entries()) {
+        expect(read.events[index]?.customMetadata?.v).toEqual(expected);
+        expect(JSON.stringify(read.events[index]?.actions.stateDelta[key])).toBe(JSON.stringify(expected));
+      }
     });
 
     it.each(METADATA_VALUES)('%s comes back as a field of metadata', async (_name, ...[value, normalised]) => {

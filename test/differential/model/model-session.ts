@@ -1,6 +1,7 @@
 import { type Entry, isSummary } from './entries.js';
 import type { ModelMetadata } from './metadata.js';
 import { momentAfter, wholeView } from './moments.js';
+import { type ModelTurn, heldAt } from './turns.js';
 import { type Changes, type StateMap, apply, only, storedChangesOf } from './state.js';
 
 export interface ModelKey {
@@ -14,6 +15,7 @@ export class ModelSession {
   readonly log: Entry[] = [];
   readonly createTime: number;
   lastUpdateTime: number;
+  turn: ModelTurn | undefined;
 
   constructor(
     readonly key: ModelKey,
@@ -21,6 +23,7 @@ export class ModelSession {
     now: number,
     public expiresAt: number,
     readonly metadata: ModelMetadata,
+    readonly turnsOnly: boolean,
   ) {
     this.createTime = now;
     this.lastUpdateTime = now;
@@ -33,6 +36,10 @@ export class ModelSession {
   /** The last event that is not a summary. */
   get tipSeq(): number {
     return this.log.findLast((entry) => !isSummary(entry))?.seq ?? 0;
+  }
+
+  turnAt(now: number): ModelTurn | undefined {
+    return heldAt(this.turn, now);
   }
 
   get conversationCount(): number {

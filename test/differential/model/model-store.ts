@@ -19,10 +19,15 @@ export class ModelStore {
     this.apps = new SharedStates(ttl, ttl.appStateSeconds);
   }
 
-  create(key: ModelKey, initial: Changes, metadata: ModelMetadata, log: readonly Entry[] = []): ModelSession {
+  create(
+    key: ModelKey,
+    initial: Changes,
+    metadata: ModelMetadata,
+    { log = [], turnsOnly = false }: { readonly log?: readonly Entry[]; readonly turnsOnly?: boolean | undefined } = {},
+  ): ModelSession {
     const now = this.clock.now();
     const expiry = expiryFrom(now, this.ttl, this.ttl.sessionSeconds);
-    const session = new ModelSession(key, initial, now, expiry, metadata);
+    const session = new ModelSession(key, initial, now, expiry, metadata, turnsOnly);
     session.log.push(...log);
     this.#sessions.set(textOf(key), session);
     this.#renewShared(session);
@@ -50,9 +55,11 @@ export class ModelStore {
     return [...this.#sessions.values()];
   }
 
-  /** The expiry times of all stored data. */
+  /** The expiry times of all stored data and turns. */
   expiries(): number[] {
-    return [...this.all().map(({ expiresAt }) => expiresAt), ...this.users.expiries(), ...this.apps.expiries()];
+    const sessions = this.all().map(({ expiresAt }) => expiresAt);
+    const turns = this.all().flatMap(({ turn }) => (turn ? [turn.expiresAt] : []));
+    return [...sessions, ...turns, ...this.users.expiries(), ...this.apps.expiries()];
   }
 
   /** The number of stored items. */

@@ -9,6 +9,7 @@ import { ModelStore, textOf } from './model-store.js';
 import type { Narrowing } from './narrowing.js';
 import { Refusal } from './refusal.js';
 import type { ModelSettings } from './settings.js';
+import { type ModelTurn, type ModelTurnPart, type ModelTurnRequest, assertTurn, begun } from './turns.js';
 import { type Changes, type StateMap, changesOf, inScope, isEmpty, only, withoutPrefix } from './state.js';
 import { assertChanges, submissionOf } from './submission.js';
 
@@ -16,11 +17,12 @@ export interface ModelAppend {
   readonly target: ModelObject | ModelKey;
   readonly given: GivenEvent;
   readonly expectedVersion?: number | undefined;
+  readonly turn?: ModelTurnPart | undefined;
   /** The id for an event without one. */
   readonly assignedId: string;
 }
 
-export interface ModelBatch extends Pick<ModelAppend, 'target' | 'expectedVersion'> {
+export interface ModelBatch extends Pick<ModelAppend, 'target' | 'expectedVersion' | 'turn'> {
   /** Without partial events. */
   readonly given: readonly GivenEvent[];
   readonly assignedIds: readonly string[];
@@ -39,10 +41,40 @@ export class Model {
     readonly store: ModelStore = new ModelStore(settings.ttl, clock),
   ) {}
 
-  create(key: ModelKey, state: Record<string, unknown> = {}, metadata?: SessionMetadataInput): ModelObject {
+  create(
+    key: ModelKey,
+    state: Record<string, unknown> = {},
+    metadata?: SessionMetadataInput,
+    turnsOnly?: boolean,
+  ): ModelObject {
     assertChanges(state);
     if (this.store.live(key)) throw new Refusal('SESSION_EXISTS');
-    return this.open(this.store.create(key, changesOf({ stateDelta: state }), metadataFrom(metadata)));
+    const initial = changesOf({ stateDelta: state });
+    return this.open(this.store.create(key, initial, metadataFrom(metadata), { turnsOnly }));
+  }
+
+  /** Begins a turn, or returns the one of the same request. */
+  beginTurn(key: ModelKey, request: ModelTurnRequest, assignedToken: string): ModelTurn {
+    const session = this.#targetOf(key);
+    return (session.turn = begun(session.turn, request, assignedToken, this.clock.now()));
+  }
+
+  renewTurn(key: ModelKey, token: string, ttlMs: number): ModelTurn {
+    const session = this.#targetOf(key);
+    const now = this.clock.now();
+    const turn = session.turnAt(now);
+    if (turn?.token !== token) throw new Refusal('TURN_LOST');
+    return (session.turn = { ...turn, expiresAt: now + ttlMs });
+  }
+
+  endTurn(key: ModelKey, token: string): void {
+    const session = this.#targetOf(key);
+    const turn = session.turnAt(this.clock.now());
+    if (turn?.token === token) session.turn = { ...turn, expiresAt: 0 };
+  }
+
+  getTurn(key: ModelKey): ModelTurn | undefined {
+    return this.#targetOf(key).turnAt(this.clock.now());
   }
 
   get(key: ModelKey, narrowing: Narrowing = {}): ModelObject | undefined {
@@ -60,7 +92,8 @@ export class Model {
     if (moment > source.lastSeq) throw new Refusal('INVALID_INPUT');
     if (this.store.live(newKey)) throw new Refusal('SESSION_EXISTS');
     const { initial, log } = forkOf(source.initial, source.log.slice(0, moment));
-    const fork = this.store.create(newKey, initial, new Map(source.metadata), log);
+    const { turnsOnly } = source;
+    const fork = this.store.create(newKey, initial, new Map(source.metadata), { log, turnsOnly });
     return this.load(fork);
   }
 
@@ -72,7 +105,7 @@ export class Model {
   }
 
   /** All events or none. */
-  appendAll({ target, given, expectedVersion, assignedIds }: ModelBatch): AppendedEntries {
+  appendAll({ target, given, expectedVersion, turn, assignedIds }: ModelBatch): AppendedEntries {
     const submissions = given.map((event, index) => submissionOf(event, assignedIds[index] ?? `none ${index}`));
     assertBatch(submissions.map(({ event }) => event));
     if (submissions.length === 0) return { entries: [], duplicate: false };
@@ -85,10 +118,13 @@ export class Model {
       throw new Refusal('EVENT_CONFLICT');
     }
     if (!isKnown) {
+      const isSummary = submissions.some(({ event }) => event.actions?.compaction);
+      assertTurn(session, turn, isSummary, now);
       const isStale =
         expectedVersion !== undefined && (expectedVersion < tipBefore || expectedVersion > session.lastSeq);
       if (isStale) throw new Refusal('STALE_SESSION');
       for (const { event } of submissions) assertPlaces(event, session.lastSeq);
+      if (turn?.ends && session.turn) session.turn = { ...session.turn, expiresAt: 0 };
     }
     const entries = submissions.map(({ event, submitted }, index) => {
       const original = originals[index];
@@ -112,11 +148,16 @@ export class Model {
   }
 
   /** Saves the unsaved changes of an object, if there are any. */
-  update(object: ModelObject, assignedId: string, expectedVersion?: number): Entry | undefined {
+  update(
+    object: ModelObject,
+    assignedId: string,
+    { expectedVersion, turn }: Pick<ModelAppend, 'expectedVersion' | 'turn'> = {},
+  ): Entry | undefined {
     const { set, removed } = object.pending();
     if (isEmpty({ set, removed })) return undefined;
     const actions = { stateDelta: Object.fromEntries(set), stateRemovals: [...removed] };
-    const entry = this.append({ target: object, given: { author: 'system', actions }, expectedVersion, assignedId });
+    const given = { author: 'system', actions };
+    const entry = this.append({ target: object, given, expectedVersion, turn, assignedId });
     object.clearPending();
     return entry;
   }

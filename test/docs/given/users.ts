@@ -1,4 +1,4 @@
-/** Whom the tokens of a reader's app stand for. */
+/** The users of the tokens in a reader's app. */
 export interface User {
   readonly id: string;
   readonly roles: readonly string[];

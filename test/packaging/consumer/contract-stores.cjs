@@ -4,8 +4,15 @@ const { tmpdir } = require('node:os');
 const { join } = require('node:path');
 
 /** Rows of the others go with these. */
-const PARENTS = ['agent_sessions', 'agent_shared_scopes', 'agent_leases', 'agent_agenda'];
-const CHILDREN = ['agent_session_events', 'agent_session_state', 'agent_shared_state'];
+const PARENTS = ['agent_sessions', 'agent_shared_scopes', 'agent_leases', 'agent_agenda', 'agent_consumers'];
+const CHILDREN = [
+  'agent_session_events',
+  'agent_session_checkpoints',
+  'agent_session_state',
+  'agent_session_index',
+  'agent_shared_state',
+  'agent_consumer_work',
+];
 
 const newName = () => `agent_sessions_test_${randomBytes(6).toString('hex')}`;
 

@@ -21,7 +21,7 @@ export async function freshApp(nest) {
   return folder;
 }
 
-/** Runs a command of the docs as it stands there. */
+/** Runs a command of the docs unchanged. */
 export async function runInstall(folder, args) {
   await runCommand('npm', ['install', ...FLAGS, ...args], { cwd: folder });
 }

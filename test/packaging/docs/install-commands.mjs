@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** All that installs the package itself, by whatever name. */
+/** The commands that install the package itself. */
 const PACKAGE = /^(nestjs-agent-sessions|\S*\/nestjs-agent-sessions-\S+\.tgz)$/;
 
 /**

@@ -39,14 +39,14 @@ export interface Operation {
   readonly responses: Readonly<Record<string, Answer>>;
 }
 
-/** As much of an OpenAPI document as the tests read. */
+/** The part of an OpenAPI document that the tests read. */
 export interface ApiDocument {
   readonly tags: readonly { readonly name: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
-/** Headers that mean something to callers of these routes. */
+/** Headers that the document must describe. */
 const MEANT = ['cache-control', 'etag', 'link', 'location', 'idempotent-replayed', 'retry-after'];
 
 export interface DescribedOperation {
@@ -55,14 +55,14 @@ export interface DescribedOperation {
   readonly operation: Operation;
 }
 
-/** A document of OpenAPI, to hold answers against. */
+/** An OpenAPI document, to validate responses against. */
 export class Described {
   readonly #ajv: Ajv2020;
 
   constructor(readonly document: ApiDocument) {
     this.#ajv = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: true });
     addFormats.default(this.#ajv);
-    // Of OpenAPI, for readers only.
+    // Keywords of OpenAPI that do not validate.
     this.#ajv.addVocabulary(['example', 'openapi', 'info', 'tags', 'paths', 'components', 'servers']);
     this.#ajv.addSchema({ $id: 'https://test/document', ...document }, undefined, undefined, false);
   }
@@ -84,7 +84,7 @@ export class Described {
     return example ?? this.resolved<Schema>(schema).example;
   }
 
-  /** What is wrong with an answer; nothing, if it is as described. */
+  /** The differences between a response and its description. */
   problemsOf({ route, operation }: DescribedOperation, given: Given): string[] {
     const described = operation.responses[String(given.status)];
     if (!described) return [`${route}: ${given.status} is not described`];
@@ -93,7 +93,7 @@ export class Described {
     );
   }
 
-  /** What is wrong with a value of this schema. */
+  /** The validation errors of a value. */
   valueProblems(schema: object, value: unknown): string[] {
     const validate = this.#ajv.compile(absolute(schema));
     return validate(value)
@@ -109,11 +109,11 @@ export class Described {
       (at, step) => (at as Record<string, unknown> | undefined)?.[step],
       this.document,
     );
-    if (found === undefined) throw new Error(`${reference} leads nowhere`);
+    if (found === undefined) throw new Error(`${reference} does not exist`);
     return found as Part;
   }
 
-  /** A schema with what it takes from others. */
+  /** A schema, merged with the schemas of its `allOf`. */
   merged({ allOf = [], ...own }: { readonly allOf?: readonly object[] }): object {
     return Object.assign({}, ...allOf.map((part) => this.resolved<object>(part)), own);
   }

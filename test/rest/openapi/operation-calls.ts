@@ -1,17 +1,17 @@
-/** A call of an operation, to a session `s` with two events; there is also `long`, which has a summary, and `other`, which has a turn. */
+/** A call of an operation. Session `s` has two events, `long` has a summary, and `other` has a turn. */
 export interface OperationCall {
   readonly status: number;
   readonly query?: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Ids other than those of the session that is there. */
+  /** Replaces the ids of the existing session. */
   readonly ids?: { readonly appName?: string; readonly userId?: string; readonly sessionId?: string };
-  /** What the service is made to throw. */
+  /** The error that the service throws. */
   readonly failure?: 'store' | 'stale' | 'bug' | 'model';
 }
 
 interface OperationCalls {
-  /** What of the service, or of the summarizer, it calls first. */
+  /** The method of the service or summarizer that it calls first. */
   readonly method:
     | 'listSessions'
     | 'createSession'
@@ -24,6 +24,8 @@ interface OperationCalls {
     | 'getTurn'
     | 'forkSession'
     | 'listEvents'
+    | 'stateAt'
+    | 'stateChanges'
     | 'append'
     | 'appendBatch'
     | 'appendEvent'
@@ -34,7 +36,7 @@ interface OperationCalls {
     | 'getSessionSummary'
     | 'createSessionSummary'
     | 'listSummaries';
-  /** Good bodies; the first is the one that failures are tried with. */
+  /** Valid bodies. Failures are tested with the first one. */
   readonly calls: readonly OperationCall[];
 }
 
@@ -46,7 +48,7 @@ const notJson: OperationCall = { status: 415, body: 'a,b', headers: { 'content-t
 const tooLarge: OperationCall = { status: 413, body: { state: 'x'.repeat(5_000_000) } };
 const unknownName: OperationCall = { status: 400, body: { nope: 1 } };
 const unknownQuery: OperationCall = { status: 400, query: '?nope=1' };
-/** Of the turn of the session `other`. */
+/** The token of the turn of session `other`. */
 export const TURN_TOKEN = '00000000-0000-4000-8000-000000000000';
 const HELLO = { author: 'user', content: { role: 'user', parts: [{ text: 'Hello' }] } };
 const CHANGE = { stateDelta: { step: 2 } };
@@ -56,11 +58,13 @@ const LISTS: OperationCalls['calls'] = [
   { status: 200 },
   { status: 200, query: '?limit=1' },
   { status: 200, query: '?limit=1&page=1&orderBy=createTime&order=asc' },
+  { status: 200, query: '?status=open&tag=a&tag=b&label=region:eu' },
+  { status: 400, query: '?label=region' },
   unknownQuery,
   { status: 403, headers: deny('sessions') },
 ];
 
-/** Every operation, with calls that together are answered by every status that it documents. */
+/** Every operation, with calls that together produce every documented status. */
 export const OPERATION_CALLS: Readonly<Record<string, OperationCalls>> = {
   listSessions: {
     method: 'listSessions',
@@ -212,8 +216,16 @@ export const OPERATION_CALLS: Readonly<Record<string, OperationCalls>> = {
       notJson,
     ],
   },
-  streamEvents: { method: 'listEvents', calls: [unknownQuery, missing] },
+  streamEvents: { method: 'listEvents', calls: [missing, unknownQuery] },
   getSessionState: { method: 'getSession', calls: [{ status: 200 }, missing] },
+  getSessionStateAt: {
+    method: 'stateAt',
+    calls: [{ status: 200, query: '?seq=0' }, { status: 400 }, { ...missing, query: '?seq=0' }],
+  },
+  listStateChanges: {
+    method: 'stateChanges',
+    calls: [{ status: 200 }, { status: 200, query: '?limit=1&key=step' }, unknownQuery, missing],
+  },
   updateSessionState: {
     method: 'appendEvent',
     calls: [

@@ -12,7 +12,7 @@ import {
   TurnRequiredError,
 } from '../../../src/index.js';
 
-/** What the caller knows, and the answer does not repeat. */
+/** Fields that the caller knows and the response does not repeat. */
 interface Asked {
   readonly sessionId?: string | undefined;
   readonly newSessionId?: string | undefined;
@@ -20,7 +20,7 @@ interface Asked {
   readonly expectedVersion?: number | undefined;
 }
 
-/** A problem as the error of the service that it was made of. */
+/** Converts a problem back to the error of the service. */
 export function refusalOf(error: unknown, asked: Asked): unknown {
   if (!(error instanceof ProblemError)) return error;
   const { code, message, path } = error;

@@ -14,13 +14,13 @@ interface RemoteSetting {
   readonly url: string;
   readonly filter: ViewFilter;
   readonly now: () => number;
-  /** Where the routes lead: for what they do not offer, see `NOT_OVER_HTTP`. */
+  /** The service behind the routes, for operations that they lack; see `NOT_OVER_HTTP`. */
   readonly service: SessionService;
 }
 
 type Asked = Parameters<typeof refusalOf>[1];
 
-/** Sessions over REST, as callers of the service know them: what the contract of the service is held against. */
+/** Sessions over REST with the interface of the service, for the contract of the service. */
 export class RemoteSessions implements SessionClient {
   readonly #client: SessionsClient;
   readonly #saves = new WeakMap<Session, { readonly changes: string; readonly eventId: string }>();
@@ -57,6 +57,15 @@ export class RemoteSessions implements SessionClient {
 
   async listEvents(request: Parameters<SessionClient['listEvents']>[0]): ReturnType<SessionClient['listEvents']> {
     return this.#told(request, () => this.#client.listEvents({ ...request }));
+  }
+
+  async stateAt(request: Parameters<SessionClient['stateAt']>[0]): ReturnType<SessionClient['stateAt']> {
+    return this.#told(request, () => this.#client.stateAt(request));
+  }
+
+  async stateChanges(request: Parameters<SessionClient['stateChanges']>[0]): ReturnType<SessionClient['stateChanges']> {
+    const { key: _key, ...asked } = request;
+    return this.#told(asked, () => this.#client.stateChanges(request));
   }
 
   watch(request: Parameters<SessionClient['watch']>[0]): ReturnType<SessionClient['watch']> {
@@ -155,7 +164,7 @@ export class RemoteSessions implements SessionClient {
   purgeExpired: SessionClient['purgeExpired'] = (options) => this.setting.service.purgeExpired(options);
   whenIdle: SessionClient['whenIdle'] = () => this.setting.service.whenIdle();
 
-  /** The same changes are saved under the same id, and so at most once. */
+  /** The same changes are saved with the same event id, so at most once. */
   #saveId(session: Session, pending: object): string {
     const changes = JSON.stringify(pending);
     const before = this.#saves.get(session);
@@ -174,7 +183,7 @@ export class RemoteSessions implements SessionClient {
   }
 }
 
-/** Refusals that are looked at one after the other would count as unhandled while an answer is on its way. */
+/** Otherwise errors that are awaited one after the other would count as unhandled rejections. */
 export function withPatience(sessions: SessionClient): SessionClient {
   return new Proxy(sessions, {
     get(target, name, receiver) {

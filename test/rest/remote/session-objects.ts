@@ -19,10 +19,10 @@ import type { ViewFilter } from '../../../src/sessions/domain/view.js';
 import { isTempKey } from '../../../src/state/scopes.js';
 import { filterChanges } from '../../../src/state/state-changes.js';
 
-/** HTTP names sessions by their ids; which one of this id it is, is not said. */
+/** HTTP identifies sessions by their ids only, without the incarnation. */
 const INCARNATION = 'unknown';
 
-/** Makes of a session as the routes show it the object that callers of the service hold. */
+/** Converts a session of the routes to a session object of the service. */
 export function sessionObject(remote: RemoteSession): Session {
   const record = recordOf(remote);
   const session = new Session(record, remote.state, remote.events, remote.metadata);
@@ -31,7 +31,7 @@ export function sessionObject(remote: RemoteSession): Session {
   return session;
 }
 
-/** The object learns what was appended through it, and nothing else that was appended meanwhile. */
+/** The object gets the events that were appended through it, but no events of other writers. */
 export async function bringUpToDate(
   session: Session,
   submitted: EventInput,
@@ -63,7 +63,7 @@ export async function bringUpToDate(
   if (whole) replaceView(session, itemsOf(whole), sourceOf(whole), recordOf(whole), filter);
 }
 
-/** Where nothing but summaries lies between, a writer hears of everything that matters. */
+/** Summaries between two events do not make a writer stale. */
 async function tipBefore(
   client: SessionsClient,
   key: { appName: string; userId: string; sessionId: string },
@@ -101,7 +101,7 @@ function itemsOf({ events }: RemoteSession): ViewItem[] {
   return copyOf(events).map((event: LoggedEvent) => viewItemOf(event, event.timestamp));
 }
 
-/** What is known of it: what is seen of it. What else there is would have to be asked for. */
+/** The loaded view is the visible one, since older events would need another request. */
 function sourceOf(remote: RemoteSession): ViewSource {
   const items = itemsOf(remote);
   const summary = items.find(({ event }) => isSummary(event));

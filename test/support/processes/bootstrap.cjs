@@ -3,9 +3,9 @@
 /* eslint-disable no-underscore-dangle -- Node names its hooks so */
 
 /**
- * Runs a TypeScript module of this project in a process of its own, compiled on the fly just as Jest
- * compiles it: `node bootstrap.cjs <module>`. The tests start hundreds of these processes, so what was compiled
- * is kept beside the installed packages until the text or the compiler changes.
+ * Runs a TypeScript module of this project in its own process, compiled in the same way as by Jest:
+ * `node bootstrap.cjs <module>`. The tests start hundreds of these processes, so compiled code
+ * is cached beside the installed packages until the source or the compiler changes.
  */
 const { createHash } = require('node:crypto');
 const { mkdirSync, readFileSync, renameSync, writeFileSync } = require('node:fs');
@@ -38,7 +38,7 @@ function compiled(cacheFile, text, options) {
     return readFileSync(cacheFile, 'utf8');
   } catch {
     const { code } = require('@swc/core').transformSync(text, options);
-    // Several processes may write the same file at once, and none may read half of it.
+    // Several processes may write the same file, and none may read an incomplete one.
     writeFileSync(`${cacheFile}.${process.pid}`, code);
     renameSync(`${cacheFile}.${process.pid}`, cacheFile);
     return code;

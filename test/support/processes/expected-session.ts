@@ -1,6 +1,6 @@
 import type { EventInput, LoggedEvent } from '../../../src/sessions/domain/event.js';
 
-/** What a log makes of a state, worked out without any code of the package. */
+/** The expected state and counters of a log, computed without code of the package. */
 export class ExpectedSession {
   readonly state: Map<string, unknown>;
   events = 0;

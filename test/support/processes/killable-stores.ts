@@ -9,11 +9,11 @@ import { sharedDatabase } from './shared-databases.js';
 import { sharedRedis } from './shared-redis.js';
 import type { SharedStore } from './shared-stores.js';
 
-/** A store on a server of its own, which acknowledges nothing before it is on the disk. */
+/** A store on its own server, which acknowledges a write only when it is on the disk. */
 export interface KillableStore {
   readonly server: StartedServer;
   readonly store: SharedStore;
-  /** How long a call may take at most, whatever happens to the server. */
+  /** The maximum duration of a call, also if the server is killed. */
   readonly callLimitMs: number;
 }
 

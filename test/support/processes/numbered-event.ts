@@ -1,8 +1,8 @@
 import type { EventInput } from '../../../src/sessions/domain/event.js';
 
 /**
- * The event `number` of a writer; made the same way wherever it is needed. It counts in each scope, leaves a
- * key of its own in each, and switches a flag on and off.
+ * The event `number` of a writer, always with the same content. It sets a counter in each scope, adds a
+ * new key to each scope, sets and removes a flag, and changes the metadata that filters use.
  */
 export function numberedEvent(writer: string, number: number): EventInput {
   const isOdd = number % 2 === 1;
@@ -21,11 +21,12 @@ export function numberedEvent(writer: string, number: number): EventInput {
         ...(isOdd && { flag: number, 'user:flag': number }),
       },
       stateRemovals: isOdd ? [] : ['flag', 'user:flag'],
+      metadataDelta: { status: isOdd ? 'odd' : 'even', tags: isOdd ? { add: ['odd'] } : { remove: ['odd'] } },
     },
   };
 }
 
-/** So many of them in a row. */
+/** Consecutive numbered events. */
 export function numberedEvents(writer: string, from: number, count: number): EventInput[] {
   return Array.from({ length: count }, (_, index) => numberedEvent(writer, from + index));
 }

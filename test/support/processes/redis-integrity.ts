@@ -5,7 +5,7 @@ import type { RedisClusterDescription, RedisDescription } from './store-descript
 const NEVER = 8_640_000_000_000_000;
 const PARTS_OF_SESSIONS = new Set(['events', 'ids', 'anchors', 'state', 'pending']);
 
-/** What a key holds: the fields of a hash, or the members of a sorted set with their scores. */
+/** The content of a key: the fields of a hash, or the members of a sorted set with their scores. */
 type Content = ReadonlyMap<string, string>;
 type Contents = ReadonlyMap<string, Content>;
 
@@ -19,8 +19,8 @@ interface KnownSession {
 }
 
 /**
- * What is wrong with a store under a prefix while nobody is at work: keys that belong to no session, work left
- * behind, logs, ids and indexes that do not agree. It knows the keys from the documentation, not from the code.
+ * Inconsistencies in an idle store with this prefix: keys without a session, unfinished
+ * work, logs, ids and indexes that contradict each other. It uses the documented keys, not the code of the store.
  */
 export async function redisProblems(
   nodes: readonly Redis[],
@@ -33,6 +33,8 @@ export async function redisProblems(
     ...sessions.flatMap(problemsOfLog),
     ...indexKeys(contents, sessions, kind === 'redis').flatMap((key) => problemsOfIndex(key, contents, sessions)),
     ...sessions.flatMap((session) => problemsOfRegistry(session, contents)),
+    ...problemsOfEntries(contents, sessions, kind === 'redis'),
+    ...problemsOfMarks(contents, sessions),
   ];
 }
 
@@ -59,18 +61,40 @@ function knownSession(contents: Contents, key: string, record: Content): KnownSe
   return { appName, userId, sessionId, record, part };
 }
 
-/** Whether a key is of a kind that there is, belongs to a session that is there, and is not left work. */
+/** Whether a key is of a known kind, has a session, and is no unfinished work. */
 function problemOfKey(contents: Contents, key: string): string[] {
   const [, base, kind = '', id] = /^(\{[^}]*\}):([a-z-]+)(?::(.*))?$/.exec(key) ?? [];
-  if (key === 'apps' || kind === 'session' || kind === 'applied') return [];
+  if (key === 'apps' || kind === 'session' || kind === 'applied' || isOfConsumers(key)) return [];
   if (PARTS_OF_SESSIONS.has(kind)) {
     if (!contents.has(`${base}:session:${id}`)) return [`${key} belongs to no session`];
     return kind === 'pending' ? [`${key} was left behind`] : [];
   }
   if (kind === 'user-state' || kind === 'app-state') {
-    return contents.get(key)?.has('') ? [] : [`${key} does not say when it expires`];
+    return contents.get(key)?.has('') ? [] : [`${key} has no expiry`];
   }
-  return ['by-update', 'by-creation', 'expiring', 'users'].includes(kind) ? [] : [`${key} is not a key of the store`];
+  return ['by-update', 'by-creation', 'expiring', 'by-entry', 'entries', 'users'].includes(kind)
+    ? []
+    : [`${key} is not a key of the store`];
+}
+
+function isOfConsumers(key: string): boolean {
+  return /^\{@consumers\}:(all|token|changed|slots|(due|waiting|work|dead):.*)$|^\{@\d+\}:changed$/.test(key);
+}
+
+/** Expects the indexes of changed sessions to have exactly the sessions with waiting events, at their time. */
+function problemsOfMarks(contents: Contents, sessions: readonly KnownSession[]): string[] {
+  const expected = sessions
+    .filter(({ record }) => Number(record.get('waiting')) > 0)
+    .map(({ appName, userId, sessionId, record }) =>
+      [appName, userId, sessionId, record.get('waiting')].join('\u0000'),
+    );
+  const found = [...contents].flatMap(([key, content]) =>
+    key.endsWith('}:changed') ? Array.from(content, ([member, time]) => `${member}\u0000${time}`) : [],
+  );
+  return [
+    ...found.filter((mark) => !expected.includes(mark)).map((mark) => `${mark} is marked, but nothing waits`),
+    ...expected.filter((mark) => !found.includes(mark)).map((mark) => `${mark} waits, but is not marked`),
+  ];
 }
 
 /** The log has no gap, and each event is found by its id. */
@@ -82,15 +106,15 @@ function problemsOfLog({ appName, userId, sessionId, record, part }: KnownSessio
   const strays = [...ids].filter(([id, seq]) => events.get(seq)?.split('\n', 4)[3] !== id);
   const anchors = [...part('anchors').keys()].filter((seq) => !events.has(seq));
   return [
-    ...(hasGaps ? [`${name} has ${numbers.length} events and says that ${last} is the last`] : []),
-    ...(strays.length > 0 || ids.size !== last ? [`${name} knows ${ids.size} ids; wrong are ${strays.join(' ')}`] : []),
+    ...(hasGaps ? [`${name} has ${numbers.length} events, but its last event is ${last}`] : []),
+    ...(strays.length > 0 || ids.size !== last ? [`${name} has ${ids.size} ids; wrong are ${strays.join(' ')}`] : []),
     ...anchors.map((seq) => `${name} has an anchor at ${seq} and no event there`),
   ];
 }
 
 const TIME_OF_INDEX: Record<string, string> = { 'by-update': 'updated', 'by-creation': 'created', expiring: 'expires' };
 
-/** The indexes that there are, and those that there have to be; those of an app only on a single node. */
+/** The existing and the expected indexes. Those of an app only exist on a single node. */
 function indexKeys(contents: Contents, sessions: readonly KnownSession[], withApps: boolean): string[] {
   const owners = sessions.flatMap(({ appName, userId }) => {
     const [app, user] = [encodeURIComponent(appName), encodeURIComponent(userId)];
@@ -123,13 +147,37 @@ function problemsOfIndex(key: string, contents: Contents, sessions: readonly Kno
     .map((member) => `${key} has ${member} at ${found.get(member)} instead of ${expected.get(member)}`);
 }
 
-/** Whoever lists an app or clears away finds each session through its user, and in time. */
+/** Expects the indexes by entry to have exactly the metadata of the sessions. */
+function problemsOfEntries(contents: Contents, sessions: readonly KnownSession[], withApps: boolean): string[] {
+  const expected = sessions.flatMap(({ appName, userId, sessionId, record }) => {
+    const [app, user] = [encodeURIComponent(appName), encodeURIComponent(userId)];
+    const created = (record.get('created') ?? '').padStart(16, '0');
+    const lines = (record.get('metadata') ?? '').matchAll(/^((?:status|tag:.*|label:.*)\n.*)\n/gm);
+    const entries = [...lines].map(([, entry = '']) => entry);
+    return [
+      ...entries.map((entry) => `{${app}|${user}}:by-entry has ${entry}\n${created}\n${sessionId}`),
+      ...entries.flatMap((entry) =>
+        withApps ? [`{${app}}:by-entry has ${entry}\n${created}\n${userId}\u0000${sessionId}`] : [],
+      ),
+      ...(entries.length > 0 ? [`{${app}|${user}}:entries has ${sessionId}`] : []),
+    ];
+  });
+  const found = [...contents].flatMap(([key, content]) =>
+    /:(by-entry|entries)$/.test(key) ? [...content.keys()].map((member) => `${key} has ${member}`) : [],
+  );
+  return [
+    ...found.filter((place) => !expected.includes(place)),
+    ...expected.filter((place) => !found.includes(place)).map((place) => `It is missing that ${place}`),
+  ];
+}
+
+/** Lists of an app and the purge find each session through its registered user. */
 function problemsOfRegistry({ appName, userId, sessionId, record }: KnownSession, contents: Contents): string[] {
   const app = encodeURIComponent(appName);
   const due = Number(contents.get(`{${app}}:users`)?.get(userId) ?? NaN);
   const name = `${appName}/${userId}/${sessionId}`;
   return [
-    ...(contents.get('apps')?.has(appName) ? [] : [`${name} is of an app that is not known`]),
-    ...(due <= Number(record.get('expires')) ? [] : [`${name} is of a user who is looked after at ${due}`]),
+    ...(contents.get('apps')?.has(appName) ? [] : [`${name} belongs to an unregistered app`]),
+    ...(due <= Number(record.get('expires')) ? [] : [`${name} belongs to a user who is registered at ${due}`]),
   ];
 }

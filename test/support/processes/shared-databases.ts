@@ -4,7 +4,7 @@ import { nobodyElseIsConnected } from '../sql-transactions.js';
 import type { SharedStore } from './shared-stores.js';
 import type { SqlServerDescription } from './store-description.js';
 
-/** A store in a database of its own, on the server of the tests unless an address is given. */
+/** A store in its own database, on the server of the tests unless an address is given. */
 export async function sharedDatabase(
   server: SqlServer,
   {

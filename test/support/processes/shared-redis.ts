@@ -7,19 +7,19 @@ import type { RedisClusterDescription, RedisDescription } from './store-descript
 
 type Settings = Pick<RedisDescription, 'commandTimeoutMs' | 'waitReplicas' | 'connection'>;
 
-/** A store on a single Redis, under a prefix of its own. */
+/** A store on a single Redis with its own prefix. */
 export function sharedRedis(url: string, settings: Settings = {}): SharedStore {
   return sharedUnderPrefix({ kind: 'redis', url, ...named(), ...settings }, () => [new Redis(url)]);
 }
 
-/** A store on a cluster, under a prefix of its own. */
+/** A store on a cluster with its own prefix. */
 export function sharedRedisCluster(nodes: readonly NodeAddress[], settings: Settings = {}): SharedStore {
   return sharedUnderPrefix({ kind: 'redis-cluster', nodes, ...named(), ...settings }, () =>
     nodes.map(({ host, port }) => new Redis(port, host)),
   );
 }
 
-/** A prefix of its own, and connections that the server shows under the same name. */
+/** A unique prefix, which is also the name of the connections. */
 function named() {
   const prefix = newPrefix();
   return { prefix, connection: { connectionName: prefix } };
@@ -33,7 +33,7 @@ function sharedUnderPrefix(
   async function withMasters(work: (nodes: readonly Redis[]) => Promise<void>): Promise<void> {
     const nodes = connect();
     try {
-      // A replica knows the same keys as its master and may not write.
+      // A replica has the same keys as its master and must not be written.
       const roles = await Promise.all(nodes.map((node) => node.role()));
       await work(nodes.filter((_, index) => roles[index]?.[0] === 'master'));
     } finally {

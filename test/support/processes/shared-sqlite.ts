@@ -2,9 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Libsql from 'libsql';
+import { occurrences } from '../sql-integrity.js';
 import type { SharedStore } from './shared-stores.js';
 
-/** A SQLite file of its own. */
+/** A store in its own SQLite file. */
 export async function sharedSqlite(): Promise<SharedStore> {
   const folder = await mkdtemp(join(tmpdir(), 'agent-sessions-'));
   const database = join(folder, 'sessions.db');
@@ -25,11 +26,18 @@ export async function sharedSqlite(): Promise<SharedStore> {
   };
 }
 
-/** The second looks for events and state of sessions that are not there, the third for logs with gaps. */
+/**
+ * The second check finds events and state without a session, the third logs with gaps, the last one differences between
+ * metadata and its index.
+ */
 const CHECKS = [
   'PRAGMA integrity_check',
   'PRAGMA foreign_key_check',
   `SELECT s.session_id, s.last_seq, COUNT(e.seq) AS events, MAX(e.seq) AS last
      FROM agent_sessions s LEFT JOIN agent_session_events e ON e.session_pk = s.pk
      GROUP BY s.pk HAVING events <> s.last_seq OR COALESCE(last, 0) <> s.last_seq`,
+  `SELECT s.session_id, s.metadata, COUNT(i.entry) AS entries
+     FROM agent_sessions s LEFT JOIN agent_session_index i ON i.session_pk = s.pk AND instr(s.metadata, i.entry) > 0
+     GROUP BY s.pk HAVING entries <> ${['status', 'tag:', 'label:'].map(occurrences).join(' + ')}
+       OR entries <> (SELECT COUNT(*) FROM agent_session_index a WHERE a.session_pk = s.pk)`,
 ];

@@ -6,7 +6,7 @@ import { sharedRedis, sharedRedisCluster } from './shared-redis.js';
 import { sharedSqlite } from './shared-sqlite.js';
 import type { StoreDescription } from './store-description.js';
 
-/** A store that several processes use at once, not yet opened by any. */
+/** A store for several processes, which is not open yet. */
 export interface SharedStore {
   readonly description: StoreDescription;
   /**
@@ -14,7 +14,7 @@ export interface SharedStore {
    * killed process, so call this, with nothing of your own open, before you read what that process left.
    */
   settle(): Promise<void>;
-  /** Throws where something in it is broken, or belongs to nothing, while nobody is at work. */
+  /** Throws if the idle store is inconsistent. */
   checkIntegrity(): Promise<void>;
   /** Removes it with everything in it. */
   destroy(): Promise<void>;
@@ -34,8 +34,8 @@ const allSharedStores: readonly SharedStoreKind[] = [
 ];
 
 /**
- * Describes processes that share a store, for each store that can be shared and that `STORES` does not leave
- * out; `$name` in the title is its name.
+ * Describes processes that share a store, for each store that can be shared and that `STORES`
+ * selects; `$name` in the title is its name.
  */
 export function describeSharedStores(title: string, define: (store: SharedStoreKind) => void): void {
   describeChosen(title, allSharedStores, define);

@@ -10,7 +10,7 @@ export interface SqliteDescription {
 
 interface RedisSettings {
   readonly prefix: string;
-  /** How the server knows its connections from others. */
+  /** The name of its connections on the server. */
   readonly connection?: { readonly connectionName: string };
   readonly commandTimeoutMs?: number;
   readonly waitReplicas?: WaitReplicas;
@@ -26,12 +26,12 @@ export interface RedisClusterDescription extends RedisSettings {
   readonly nodes: readonly { readonly host: string; readonly port: number }[];
 }
 
-/** A database of a server, with what else it takes to reach it. */
+/** A database of a server, with the options to connect to it. */
 export interface SqlServerDescription extends Pick<ServerOptions, 'url' | 'driverOptions' | 'timeLimitMs'> {
   readonly kind: 'mariadb' | 'postgres';
 }
 
-/** Where a store is, as plain data, so that every process can open it for itself. */
+/** The address of a store as plain data, so that every process can open it. */
 export type StoreDescription = SqliteDescription | RedisDescription | RedisClusterDescription | SqlServerDescription;
 
 interface OpenOptions {
@@ -61,7 +61,7 @@ const openers: Openers = {
   postgres: openSqlServer,
 };
 
-/** Opens the store in this process, over a connection of its own. */
+/** Opens the store in this process, with a new connection. */
 export async function openDescribed(store: StoreDescription, options: OpenOptions = {}): Promise<SessionStorage> {
   // Each kind has its own opener, which TypeScript does not follow through the table.
   const construct = openers[store.kind] as (

@@ -1,17 +1,17 @@
 import type { SessionKey, SessionService } from '../../../src/index.js';
-import { wholeLog } from './session-story.js';
+import { wholeLog } from './session-checks.js';
 
-/** What a log with summaries comes to. */
+/** The content of a log with summaries. */
 export interface SummarizedLog {
-  /** How many summaries there are. */
+  /** The number of summaries. */
   readonly count: number;
   /** The ids of all other events. */
-  readonly said: readonly string[];
+  readonly messageIds: readonly string[];
 }
 
 /**
- * Expects a log without gaps, one summary for each boundary, each of which takes in the one before it, and a view of the last
- * one and of what it does not stand for, which is no more than makes a summary due.
+ * Expects a log without gaps, one summary for each boundary, each including the previous one, and a view of the last
+ * one and of the events after it, which are not enough for another summary.
  */
 export async function expectConsistentSummaries(
   sessions: SessionService,
@@ -21,7 +21,7 @@ export async function expectConsistentSummaries(
   const log = await wholeLog(sessions, { ...user, id: sessionId });
   expect(log.map(({ seq }) => seq)).toEqual(log.map((_, index) => index + 1));
   const summaries = log.filter(({ actions }) => actions.compaction);
-  const said = log.filter(({ actions }) => !actions.compaction);
+  const messages = log.filter(({ actions }) => !actions.compaction);
   const boundaries = summaries.map(({ actions }) => actions.compaction?.toSeq ?? 0);
   expect(boundaries).toEqual([...new Set(boundaries)].toSorted((a, b) => a - b));
   for (const [index, { id, seq, actions }] of summaries.entries()) {
@@ -32,8 +32,8 @@ export async function expectConsistentSummaries(
   }
   const session = await sessions.getSession({ ...user, sessionId });
   const last = summaries.at(-1);
-  const rest = said.filter(({ seq }) => seq > (boundaries.at(-1) ?? 0));
+  const rest = messages.filter(({ seq }) => seq > (boundaries.at(-1) ?? 0));
   expect(session?.events.map(({ id }) => id)).toEqual([...(last ? [last.id] : []), ...rest.map(({ id }) => id)]);
   expect(rest.length).toBeLessThanOrEqual(events);
-  return { count: summaries.length, said: said.map(({ id }) => id) };
+  return { count: summaries.length, messageIds: messages.map(({ id }) => id) };
 }

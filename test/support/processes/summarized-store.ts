@@ -5,15 +5,15 @@ import type { SessionStorage } from '../../../src/sessions/storage/session-stora
 import { SummarizerSessionManager } from '../../../src/summarizer/summarizer-session.manager.js';
 import type { SummarizerOptions } from '../../../src/summarizer/summarizer-options.js';
 import { type StoreDescription, openDescribed } from './store-description.js';
-import { type Step, stoppingDeadAt } from './stopping-dead.js';
+import { type Step, killAt } from './kill-points.js';
 
 export interface SummarizedOpening {
   readonly store: StoreDescription;
   readonly modelUrl: string;
   readonly options: Omit<SummarizerOptions, 'model' | 'modelAt' | 'clock' | 'when' | 'checkers'>;
-  /** How far the clock of this process is ahead of the real one. */
+  /** How far the clock of this process is ahead. */
   readonly aheadMs?: number;
-  /** Where this process is to end as by a power cut. */
+  /** The step at which this process is killed. */
   readonly stopAt?: Step | undefined;
 }
 
@@ -23,7 +23,7 @@ export interface Turns {
   readonly turns: number;
 }
 
-/** A store with summaries, in a process of its own. */
+/** A store with summaries, in its own process. */
 export class SummarizedStore {
   private constructor(
     private readonly sessions: SessionService,
@@ -36,11 +36,11 @@ export class SummarizedStore {
     const sessions = new SessionService({ storage, clock });
     const modelAt = { baseUrl: modelUrl, model: 'of-the-test' };
     const summaries = new SummarizerSessionManager({ sessions, storage }, { ...options, modelAt, clock });
-    if (stopAt) stoppingDeadAt(stopAt, { storage, summaries });
+    if (stopAt) killAt(stopAt, { storage, summaries });
     return new SummarizedStore(sessions, summaries);
   }
 
-  /** To all sessions at once, in each of them one event after the other. */
+  /** Appends to all sessions concurrently, in each of them one event after the other. */
   async appendTurns({ sessions, writer, turns }: Turns): Promise<void> {
     await Promise.all(sessions.map((session) => this.#appendTurns(session, writer, turns)));
   }

@@ -7,16 +7,16 @@ import type { WorkerTasks } from './worker-tasks.js';
 type Input<Name extends keyof WorkerTasks> = Parameters<WorkerTasks[Name]>[0];
 type Result<Name extends keyof WorkerTasks> = Awaited<ReturnType<WorkerTasks[Name]>>;
 
-/** A real process that carries out one task after the other. */
+/** A child process that runs one task after the other. */
 export class WorkerProcess {
   readonly #exited: Promise<unknown>;
 
   private constructor(private readonly child: ChildProcess) {
-    // The channel closes after everything that the process said was heard.
+    // The channel closes after all messages of the process were received.
     this.#exited = Promise.all([once(child, 'exit'), once(child, 'disconnect')]);
   }
 
-  /** Starts a process and waits until it has loaded all it needs. */
+  /** Starts a process and waits until it has loaded its modules. */
   static async start(): Promise<WorkerProcess> {
     const child = fork(join(__dirname, 'bootstrap.cjs'), [join(__dirname, 'worker.ts')], { execArgv: [] });
     const worker = new WorkerProcess(child);
@@ -24,7 +24,7 @@ export class WorkerProcess {
     return worker;
   }
 
-  /** @param at when to start, in epoch milliseconds; at once unless given */
+  /** @param at when to start, in epoch milliseconds. Default: immediately */
   async run<Name extends keyof WorkerTasks>(
     task: Name,
     input: Input<Name>,
@@ -35,12 +35,12 @@ export class WorkerProcess {
     return (await answer) as Result<Name>;
   }
 
-  /** Continues a process that stopped itself. */
+  /** Continues a process that has stopped itself. */
   resume(): void {
     this.child.kill('SIGCONT');
   }
 
-  /** Ends the process as a power cut would. */
+  /** Kills the process without a clean shutdown. */
   async kill(): Promise<void> {
     this.child.kill('SIGKILL');
     await this.#exited;
@@ -76,7 +76,7 @@ export class WorkerProcess {
   }
 }
 
-/** So many processes that start each task together. */
+/** Several processes that start each task at the same time. */
 export class WorkerProcesses {
   private constructor(readonly all: readonly WorkerProcess[]) {}
 
@@ -84,7 +84,7 @@ export class WorkerProcesses {
     return new WorkerProcesses(await Promise.all(Array.from({ length: count }, () => WorkerProcess.start())));
   }
 
-  /** The results, worker by worker. */
+  /** The result of each worker. */
   async run<Name extends keyof WorkerTasks>(
     task: Name,
     inputOf: (index: number) => Input<Name>,
@@ -98,5 +98,5 @@ export class WorkerProcesses {
   }
 }
 
-/** Long enough for a message to arrive everywhere. */
+/** Enough for a message to reach all processes. */
 const START_TOGETHER_MS = 15;

@@ -5,34 +5,35 @@ import type { SessionReference } from '../../../src/sessions/domain/session.js';
 import type { SessionStorage } from '../../../src/sessions/storage/session-storage.js';
 import type { BeginTurnRequest } from '../../../src/sessions/operations/turns.js';
 import { SessionService } from '../../../src/sessions/session.service.js';
+import { type AppendTask, type ConsumeTask, appendAndDie, consumeUntilDead } from './consuming-process.js';
 import { type StoreDescription, openDescribed } from './store-description.js';
 import { type SummarizedOpening, SummarizedStore, type Turns } from './summarized-store.js';
-import { untilItWorks } from '../attempts.js';
+import { retryUntilSuccess } from '../until.js';
 import { numberedEvent, numberedEvents } from './numbered-event.js';
 
-/** How one of several racing calls ended. */
+/** The outcome of one of several concurrent calls. */
 export type Outcome<Success = { readonly seq: number; readonly duplicate: boolean }> =
   Success | { readonly code: string };
 
 export interface Opening {
   readonly store: StoreDescription;
   readonly connections?: number;
-  /** The time that this process believes in; the real one unless given. */
+  /** The fixed time of this process. Default: the real one. */
   readonly now?: number;
-  /** How long sessions live; for ever unless given. */
+  /** The lifetime of sessions. Default: forever. */
   readonly sessionSeconds?: number;
 }
 
-/** What a worker process can be asked to do. */
+/** The tasks of a worker process. */
 export class WorkerTasks {
   #services: SessionService[] = [];
   #storages: SessionStorage[] = [];
   #summarized: SummarizedStore | undefined;
 
-  /** @param report tells the parent of progress; done when it is on its way, so that it survives this process */
+  /** @param report sends progress to the parent. Resolves when it is sent, so that it arrives even if this process is killed */
   constructor(private readonly report: (progress: number) => Promise<void>) {}
 
-  /** Opens the store so many times, at once; each has a connection of its own. */
+  /** Opens the store `connections` times in parallel. */
   async open({ store, connections = 1, now, sessionSeconds }: Opening): Promise<void> {
     const clock = now === undefined ? undefined : { now: () => now };
     const ttl = sessionSeconds === undefined ? undefined : { enabled: true, sessionSeconds };
@@ -40,7 +41,7 @@ export class WorkerTasks {
     this.#services = this.#storages.map((storage) => new SessionService({ storage, clock, ttl }));
   }
 
-  /** Opens the store with summaries, by a model behind a URL. */
+  /** Opens the store with summaries by the model at a URL. */
   async openSummarized(opening: SummarizedOpening): Promise<void> {
     this.#summarized = await SummarizedStore.open(opening);
   }
@@ -49,12 +50,12 @@ export class WorkerTasks {
     await this.#opened.appendTurns(turns);
   }
 
-  /** Waits until no summary is under way in this process, and says how many it wrote. */
+  /** Waits until this process writes no summary, and returns how many it wrote. */
   async settleSummaries(): Promise<{ stored: number; failed: number }> {
     return this.#opened.settle();
   }
 
-  /** Looks for summaries that are due, and writes them. */
+  /** Writes the summaries that are due. */
   async sweepSummaries(): Promise<number> {
     return this.#opened.sweep();
   }
@@ -70,7 +71,17 @@ export class WorkerTasks {
     await Promise.all(this.#services.splice(0).map((service) => service.close()));
   }
 
-  /** Creates the session so many times, all at once. */
+  /** Consumes events until this process dies. */
+  async consumeUntilDead(task: ConsumeTask): Promise<void> {
+    await consumeUntilDead(task, this.report);
+  }
+
+  /** Appends events, and dies right after the commit. */
+  async appendAndDie(task: AppendTask): Promise<void> {
+    await appendAndDie(task);
+  }
+
+  /** Creates the session `times` times in parallel. */
   async create({ key, times }: { key: SessionKey; times: number }): Promise<Outcome[]> {
     return this.#race(times, async (service) => {
       const { version } = await service.createSession(key);
@@ -78,7 +89,7 @@ export class WorkerTasks {
     });
   }
 
-  /** Appends each of the events, all at once. */
+  /** Appends all events in parallel. */
   async append({ session, events }: { session: SessionReference; events: readonly EventInput[] }): Promise<Outcome[]> {
     return this.#race(events.length, async (service, index) => {
       const { event, duplicate } = await service.append({ session, event: events[index] ?? {} });
@@ -86,7 +97,7 @@ export class WorkerTasks {
     });
   }
 
-  /** Appends an event to each of the sessions, all at once. */
+  /** Appends an event to each of the sessions in parallel. */
   async appendEach({
     sessions,
     event,
@@ -103,7 +114,7 @@ export class WorkerTasks {
     });
   }
 
-  /** Begins a turn so many times, all at once. */
+  /** Begins a turn `times` times in parallel. */
   async beginTurns({ turn, times }: { turn: BeginTurnRequest; times: number }): Promise<Outcome<{ number: number }>[]> {
     return this.#race(times, async (service) => {
       const { number } = await service.beginTurn(turn);
@@ -111,7 +122,7 @@ export class WorkerTasks {
     });
   }
 
-  /** Writes in a turn, stops this process as a debugger would, and tries to go on when it continues. */
+  /** Writes in a turn, stops this process with SIGSTOP, and tries to write again when it continues. */
   async stopInTurn({
     turn: request,
     writer,
@@ -140,7 +151,7 @@ export class WorkerTasks {
     });
   }
 
-  /** Deletes each of the sessions, all at once. */
+  /** Deletes the sessions in parallel. */
   async deleteEach({ keys }: { keys: readonly SessionKey[] }): Promise<Outcome[]> {
     return this.#race(keys.length, async (service, index) => {
       await service.deleteSession(keys[index] as SessionKey);
@@ -148,15 +159,15 @@ export class WorkerTasks {
     });
   }
 
-  /** How many sessions were cleared away, on all connections at once. */
+  /** Purges on all connections in parallel. Returns the number of removed sessions. */
   async purge(): Promise<number> {
     const counts = await Promise.all(this.#services.map((service) => service.purgeExpired()));
     return counts.reduce((sum, { sessions }) => sum + sessions, 0);
   }
 
   /**
-   * Appends numbered events, so many of them together, each after the ones before were acknowledged and reported; without
-   * `count`, for ever.
+   * Appends numbered events in batches of `together`, each after the batch before was acknowledged and reported. Without
+   * `count`, it never ends.
    */
   async appendNumbered({
     session,
@@ -177,30 +188,30 @@ export class WorkerTasks {
     }
   }
 
-  /** Appends numbered events, each again and again until it is acknowledged, until the app's state says `stop`. */
-  async appendStubbornly({ session, writer }: { session: SessionReference; writer: string }): Promise<number> {
+  /** Appends numbered events, each retried until it is acknowledged, until the app state has the key `stop`. */
+  async appendWithRetry({ session, writer }: { session: SessionReference; writer: string }): Promise<number> {
     const [service] = this.#services;
     if (!service) throw new Error('Open the store first');
-    // Somebody listens meanwhile, also over connections that break.
-    const watching = watchStubbornly(service, session);
+    // The session also has a watch, whose connections break too.
+    const watching = watchWithRetry(service, session);
     let number = 0;
     for (let isStopped = false; !isStopped;) {
       const event = numberedEvent(writer, number + 1);
-      await untilItWorks(() => service.append({ session, event }), Infinity);
+      await retryUntilSuccess(() => service.append({ session, event }), Infinity);
       await this.report((number += 1));
-      isStopped = 'stop' in (await untilItWorks(() => service.getAppState(session), Infinity));
+      isStopped = 'stop' in (await retryUntilSuccess(() => service.getAppState(session), Infinity));
     }
     await watching.stop();
     return number;
   }
 
-  /** Puts each name on the agenda, all at once. */
+  /** Puts all names on the agenda in parallel. */
   async putOnAgenda({ names, inMs }: { names: readonly string[]; inMs: number }): Promise<void> {
     const { length } = this.#storages;
     await Promise.all(names.map(async (name, index) => this.#storages[index % length]?.agenda.put(name, inMs)));
   }
 
-  /** The calls take turns on the connections. */
+  /** Distributes the calls over the connections. */
   async #race<Success>(
     times: number,
     call: (service: SessionService, index: number) => Promise<Success>,
@@ -219,8 +230,8 @@ export class WorkerTasks {
   }
 }
 
-/** Watches a session, again and again where that ends with an error. */
-function watchStubbornly(service: SessionService, { id: sessionId, ...user }: SessionReference) {
+/** Watches a session, and again after each error. */
+function watchWithRetry(service: SessionService, { id: sessionId, ...user }: SessionReference) {
   let watch: AsyncIterableIterator<unknown> | undefined;
   const stopping = new AbortController();
   const watching = (async () => {
@@ -229,7 +240,7 @@ function watchStubbornly(service: SessionService, { id: sessionId, ...user }: Se
       try {
         while (!(await watch.next()).done);
       } catch {
-        // The store was away.
+        // The store was unavailable.
       }
     }
   })();

@@ -19,7 +19,7 @@ export type WorkerMessage =
 const tasks = new WorkerTasks((progress) => send({ kind: 'progress', progress }));
 
 process.on('message', (assignment: Assignment) => void carryOut(assignment));
-// Nobody is left to work for.
+// The parent process has ended.
 process.on('disconnect', () => process.exit());
 void send({ kind: 'ready' });
 

@@ -9,14 +9,14 @@ import { endStalled } from './web-socket-server.js';
 
 type Limits = Pick<GraphqlLimits, 'maxDepth' | 'maxAnswerBytes' | 'maxBufferedBytes'>;
 
-/** What an entry of a list is expected to have at most: an event of the default `maxEventBytes`. */
+/** The expected maximum size of a list entry: an event of the default `maxEventBytes`. */
 const ENTRY_BYTES = 1_048_576;
 
 const closings = new WeakMap<Socket, AbortSignal>();
 
 /**
- * Returns `execute` for queries and mutations over WebSockets. An operation waits for the memory of its answer, and holds it
- * until the connection has taken the answer.
+ * Returns `execute` for queries and mutations over WebSockets. An operation waits for the memory of its response, and holds
+ * it until the connection has sent the response.
  */
 export function executeWithin(limits: Limits): (args: ExecutionArgs) => Promise<ExecutionResult> {
   return async (args) => {
@@ -24,7 +24,7 @@ export function executeWithin(limits: Limits): (args: ExecutionArgs) => Promise<
     if (!request) return execute(args);
     const { socket } = request;
     const { maxAnswerBytes, maxBufferedBytes: maxBytes } = limits;
-    const entries = new DocumentCost(args.schema, args.document, limits.maxDepth).items;
+    const entries = DocumentCost.of(args.schema, args.document, limits.maxDepth).items;
     const share = await StreamMemory.ofProcess.reserve({
       connection: socket,
       bytes: Math.min(maxAnswerBytes, Math.max(1, entries) * ENTRY_BYTES),
@@ -36,7 +36,7 @@ export function executeWithin(limits: Limits): (args: ExecutionArgs) => Promise<
     try {
       return await execute(args);
     } finally {
-      // The answer is written before: nothing that follows waits.
+      // The response was written before this, so nothing after it waits.
       setImmediate(() => {
         share.resize(socket.writableLength);
         share.release();

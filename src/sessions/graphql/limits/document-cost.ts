@@ -15,7 +15,7 @@ import { MAX_LIMIT } from '../../domain/paging.js';
 interface Weight {
   readonly depth: number;
   readonly complexity: number;
-  /** Entries of lists with a length that the caller chooses. */
+  /** Entries of lists whose length the caller chooses. */
   readonly items: number;
 }
 
@@ -24,9 +24,11 @@ const NOTHING: Weight = { depth: 0, complexity: 0, items: 0 };
 type Definition = DocumentNode['definitions'][number];
 type Fragment = Extract<Definition, { kind: Kind.FRAGMENT_DEFINITION }>;
 
+const measured = new WeakMap<DocumentNode, DocumentCost>();
+
 /**
- * Measures a document. It visits each part once, also a fragment that is spread many times, and no deeper than allowed. So
- * measuring is linear in the length of the text.
+ * Measures a document. It visits each part once, even a fragment with many spreads, and stops at the maximum depth. So
+ * the time is linear in the length of the text.
  */
 export class DocumentCost {
   aliases = 0;
@@ -39,7 +41,7 @@ export class DocumentCost {
   readonly #schema: GraphQLSchema;
   readonly #maxDepth: number;
 
-  constructor(schema: GraphQLSchema, { definitions }: DocumentNode, maxDepth: number) {
+  private constructor(schema: GraphQLSchema, { definitions }: DocumentNode, maxDepth: number) {
     this.#schema = schema;
     this.#maxDepth = maxDepth;
     for (const definition of definitions) {
@@ -53,11 +55,20 @@ export class DocumentCost {
     }
   }
 
+  /** Measures each document once, although validation and execution both need its cost. */
+  static of(schema: GraphQLSchema, document: DocumentNode, maxDepth: number): DocumentCost {
+    const known = measured.get(document);
+    if (known && known.#schema === schema && known.#maxDepth === maxDepth) return known;
+    const cost = new DocumentCost(schema, document, maxDepth);
+    measured.set(document, cost);
+    return cost;
+  }
+
   #weigh({ selections }: SelectionSetNode, parent: GraphQLNamedType | undefined | null, level: number): Weight {
     if (level > this.#maxDepth) this.isTooDeep = true;
     let [depth, complexity, items] = [0, 0, 0];
     for (const selection of selections) {
-      // The document is refused already.
+      // The document is already refused.
       if (this.isTooDeep) return NOTHING;
       const inner =
         selection.kind === Kind.FIELD
@@ -94,7 +105,7 @@ export class DocumentCost {
     }
     const fragment = this.#fragments.get(name);
     if (!fragment) return NOTHING;
-    // One that contains itself is refused elsewhere, and must not keep anybody here.
+    // A fragment that contains itself is refused elsewhere. It must not cause endless recursion here.
     this.#weights.set(name, NOTHING);
     const weight = this.#weigh(fragment.selectionSet, this.#typeNamed(fragment.typeCondition.name.value), level + 1);
     this.#weights.set(name, weight);
@@ -106,21 +117,21 @@ export class DocumentCost {
   }
 }
 
-/** How often what is inside a field is answered. */
+/** How often the response repeats the fields inside a field. */
 export interface FieldCount {
   readonly count: number;
-  /** Whether the field answers a list whose length the caller chooses. */
+  /** Whether the field returns a list whose length the caller chooses. */
   readonly isList: boolean;
 }
 
-/** The arguments that say how many. */
+/** The arguments that set the number of entries. */
 const SIZES = new Set(['first', 'numRecentEvents']);
 
 const ONE: FieldCount = { count: 1, isList: false };
 
 /**
- * As often as an argument says, or its default. A variable may be anything, and a list without a number may be long: both count
- * as the most that a page can hold.
+ * The value of the argument, or its default. A variable can have any value, and a list without a number can be long, so
+ * both count as the largest page.
  */
 export function countOf({ arguments: given = [] }: FieldNode, field?: GraphQLField<unknown, unknown>): FieldCount {
   const size = given.find(({ name }) => SIZES.has(name.value))?.value;

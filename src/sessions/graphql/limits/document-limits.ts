@@ -16,8 +16,8 @@ export function sessionsLimitRules(limits: Partial<GraphqlLimits> = {}): Validat
     (context) => ({
       Document(document) {
         limitResponses(context.getSchema(), all);
-        const weight = new DocumentCost(context.getSchema(), document, all.maxDepth);
-        for (const problem of problemsOf(weight, all)) context.reportError(limitError(problem));
+        const cost = DocumentCost.of(context.getSchema(), document, all.maxDepth);
+        for (const problem of problemsOf(cost, all)) context.reportError(limitError(problem));
       },
     }),
   ];

@@ -71,10 +71,10 @@ export class ResponseBudget {
   }
 }
 
-/** Fields with a whole event. Each of them is a copy in the response. */
-const WHOLE = new Set(['body']);
+/** Fields with a whole event, or with all its changes of the state. Each of them is a copy in the response. */
+const WHOLE = new Set(['body', 'statePatch']);
 /** Fields with a part of an event or a session. Together they are at most one copy. */
-const PARTS = ['content', 'actions', 'state', 'metadata'];
+const PARTS = ['content', 'actions', 'state', 'metadata', 'before', 'after'];
 
 /** Returns the size of `entries` in the field of `info`, or in its field `within`. */
 export function costOf(entries: readonly unknown[], info: GraphQLResolveInfo, within?: string): ResponseCost {

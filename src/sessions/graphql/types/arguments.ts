@@ -1,4 +1,4 @@
-import { ArgsType, Field, Int, registerEnumType } from '@nestjs/graphql';
+import { ArgsType, Field, InputType, Int, registerEnumType } from '@nestjs/graphql';
 import { DEFAULT_LIMIT } from '../../domain/paging.js';
 import { SAFE_INT_SCALAR, JSON_SCALAR } from './scalars.js';
 
@@ -49,6 +49,18 @@ export class NarrowingArguments {
   afterSeq?: number;
 }
 
+@InputType({ description: 'Sessions whose metadata has all of this.' })
+export class SessionFilter {
+  @Field(() => String, { nullable: true })
+  status?: string;
+
+  @Field(() => [String], { nullable: true })
+  tags?: string[];
+
+  @Field(() => JSON_SCALAR, { nullable: true, description: 'Text by name.' })
+  labels?: unknown;
+}
+
 @ArgsType()
 export class SessionPageArguments extends AppArguments {
   @Field(() => String, { nullable: true, description: 'All users of the app by default.' })
@@ -65,6 +77,9 @@ export class SessionPageArguments extends AppArguments {
 
   @Field(() => SessionOrderBy, { nullable: true })
   orderBy?: SessionOrderBy;
+
+  @Field(() => SessionFilter, { nullable: true, description: 'All sessions by default. Pages may then be shorter.' })
+  filter?: SessionFilter;
 }
 
 @ArgsType()
@@ -139,6 +154,9 @@ export class WatchArguments extends SessionArguments {
     description: 'Only events after this one. By default, only new events.',
   })
   afterSeq?: number;
+
+  @Field(() => Boolean, { nullable: true, description: 'Whether each event has its statePatch.' })
+  stateDeltas?: boolean;
 }
 
 @ArgsType()

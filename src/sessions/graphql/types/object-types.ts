@@ -104,6 +104,16 @@ export class EventObject {
   body!: unknown;
 }
 
+/** An event of a subscription. */
+@ObjectType('WatchedEvent', { description: 'An event that was appended.' })
+export class WatchedEventObject extends EventObject {
+  @Field(() => JSON_SCALAR, {
+    nullable: true,
+    description: 'With stateDeltas: what the event changes in the state, as JSON Patch (RFC 6902).',
+  })
+  statePatch?: unknown;
+}
+
 @ObjectType('EventConnection', { description: 'A page of the log.' })
 export class EventConnectionObject {
   @Field(() => [EventObject])

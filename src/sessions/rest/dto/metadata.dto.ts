@@ -35,7 +35,7 @@ export class SessionMetadataDto implements SessionMetadata {
   readonly fields!: Record<string, unknown>;
 }
 
-/** In the body of a creation; the rules of sessions check what is inside. */
+/** In the body of a creation; the domain rules validate its content. */
 export const NEW_METADATA = {
   type: 'object',
   additionalProperties: false,

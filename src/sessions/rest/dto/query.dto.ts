@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { IsIn, IsOptional, IsString, Matches } from 'class-validator';
+import { Allow, IsIn, IsOptional, IsString, Matches } from 'class-validator';
 
 interface NumberDescription {
   readonly description: string;
@@ -9,7 +9,7 @@ interface NumberDescription {
   readonly default?: number;
 }
 
-/** A whole number in a query, where it arrives as text. */
+/** A whole number in a query, which arrives as text. */
 export const QueryNumber = (schema: NumberDescription): PropertyDecorator =>
   applyDecorators(
     ApiPropertyOptional({ type: 'integer', minimum: 0, ...schema }),
@@ -17,13 +17,13 @@ export const QueryNumber = (schema: NumberDescription): PropertyDecorator =>
     Matches(/^\d{1,15}$/, { message: 'must be a whole number' }),
   );
 
-/** What an enum is called in the document, so that generated clients have one type for it. */
+/** The name of the enum in the OpenAPI document, so that generated clients have one type for it. */
 const ENUMS = {
   SortOrder: { values: ['asc', 'desc'], description: 'Ascending or descending.' },
   SessionOrderBy: { values: ['lastUpdateTime', 'createTime'], description: 'The time that sessions are ordered by.' },
 } as const;
 
-/** One of a few words in a query. */
+/** An enum value in a query. */
 function QueryEnum<Name extends keyof typeof ENUMS>(
   enumName: Name,
   schema: { readonly description: string; readonly default: (typeof ENUMS)[Name]['values'][number] },
@@ -41,7 +41,9 @@ export function numberOf(text: string | undefined): number | undefined {
   return text === undefined ? undefined : Number(text);
 }
 
-/** What all lists take. */
+const NAME = { type: 'string', minLength: 1, maxLength: 191 } as const;
+
+/** The query parameters of all lists. */
 export class PageQuery {
   @QueryNumber({ description: 'Items per page.', maximum: 1_000, default: 100 })
   limit?: string;
@@ -76,6 +78,28 @@ export class ListSessionsQuery extends PageQuery {
   @IsOptional()
   @IsIn(['true', 'false'], { message: 'must be true or false' })
   includeState?: 'true' | 'false';
+
+  @ApiPropertyOptional({ ...NAME, description: 'Only sessions with this status. Not with `page` or `offset`.' })
+  @IsOptional()
+  @IsString()
+  status?: string;
+
+  @ApiPropertyOptional({
+    type: 'array',
+    items: NAME,
+    description: 'Only sessions with all of these tags; one parameter each. Not with `page` or `offset`.',
+  })
+  @Allow()
+  tag?: string | string[];
+
+  @ApiPropertyOptional({
+    type: 'array',
+    items: { type: 'string' },
+    description:
+      'Only sessions with all of these labels, each as `name:value`; one parameter each. Percent-encode colons and percent signs inside. Not with `page` or `offset`.',
+  })
+  @Allow()
+  label?: string | string[];
 }
 
 export class GetSessionQuery {
@@ -103,4 +127,13 @@ export class ListEventsQuery extends PageQuery {
 export class StreamQuery {
   @QueryNumber({ description: 'Only events after this one.' })
   afterSeq?: string;
+
+  @ApiPropertyOptional({
+    type: 'boolean',
+    description: 'Whether each event says in `statePatch` what it changes in the state, as JSON Patch (RFC 6902).',
+    default: false,
+  })
+  @IsOptional()
+  @IsIn(['true', 'false'], { message: 'must be true or false' })
+  stateDeltas?: 'true' | 'false';
 }

@@ -2,7 +2,7 @@ import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Allow } from 'class-validator';
 import { ApiObject } from './api-object.js';
 
-/** State in a body; the rules of sessions check what is inside. */
+/** State in a body; the domain rules validate its content. */
 export const STATE = {
   type: 'object',
   description:

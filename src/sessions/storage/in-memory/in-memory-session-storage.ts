@@ -5,13 +5,16 @@ import { StoreUnavailableError } from '../../domain/errors.js';
 import { type Lifetime, expiresAt, isExpired } from '../../domain/expiry.js';
 import type { SessionKey, StateOwner } from '../../domain/ids.js';
 import { metadataAfter } from '../../domain/metadata-entries.js';
+import { hasEntries } from '../../domain/metadata-index.js';
 import { newRecord } from '../../domain/session-record.js';
 import { turnOutcome } from '../../domain/turn-rules.js';
 import type { TurnOutcome, TurnRequest } from '../../domain/turn.js';
 import type { Agenda } from '../agenda.js';
+import type { ConsumerStore } from '../consumer-store.js';
 import type { LeaseStore } from '../lease-store.js';
 import type { LogPosition, LogReference, SessionChanges } from '../session-changes.js';
 import type {
+  CheckpointRequest,
   CreateRequest,
   ListRequest,
   ListResult,
@@ -26,6 +29,7 @@ import type {
 } from '../session-storage.js';
 import { EventLog } from './event-log.js';
 import { InMemoryAgenda } from './in-memory-agenda.js';
+import { InMemoryConsumers } from './in-memory-consumers.js';
 import { InMemoryLeases } from './in-memory-leases.js';
 import { ScopeStates } from './scope-states.js';
 import { SessionIndex, type StoredEntry, pageOf } from './session-index.js';
@@ -47,6 +51,8 @@ export class InMemorySessionStorage implements SessionStorage {
   readonly #agenda = new InMemoryAgenda(() => this.#now());
   readonly leases: LeaseStore = this.#leases;
   readonly agenda: Agenda = this.#agenda;
+  readonly #consumers = new InMemoryConsumers(this.#sessions, () => this.#now());
+  readonly consumers: ConsumerStore = this.#consumers;
   readonly changes: SessionChanges = { positions: async (logs) => this.#positions(logs) };
   #incarnations = 0;
   #isClosed = false;
@@ -59,9 +65,18 @@ export class InMemorySessionStorage implements SessionStorage {
     const { key, baseState, upserts, expiry, metadata = '', log, turnsOnly } = request;
     const now = this.#now();
     if (this.#live(key, now)) return undefined;
+    this.#remove(key);
     const record = newRecord(key, String(++this.#incarnations), now, expiresAt(now, expiry.session), log, turnsOnly);
-    const entry: StoredEntry = { record, baseState, metadata, state: new Map(), log: new EventLog(log?.events) };
+    const entry: StoredEntry = {
+      record,
+      baseState,
+      metadata,
+      state: new Map(),
+      log: new EventLog(log?.events),
+      checkpoints: [],
+    };
     this.#sessions.put(entry);
+    this.#consumers.noteChange(entry);
     this.#scopes.write({ key, ownState: entry.state, upserts, removals: [], lifetimes: expiry, now });
     return { record, now, events: [], metadata, state: this.#scopes.stateOf(entry, now) };
   }
@@ -80,6 +95,7 @@ export class InMemorySessionStorage implements SessionStorage {
     const { tipSeq: previousTipSeq } = entry.record;
     for (const event of numberedEvents(commit, entry.record, now)) entry.log.add(event);
     entry.record = recordAfter(commit, entry.record, now);
+    this.#consumers.noteChange(entry);
     const { upserts, removals, expiry: lifetimes } = commit;
     this.#scopes.write({ key: commit.key, ownState: entry.state, upserts, removals, lifetimes, now });
     return { kind: 'appended', record: entry.record, now, previousTipSeq };
@@ -110,12 +126,16 @@ export class InMemorySessionStorage implements SessionStorage {
       ...(request.withMetadata && { metadata: entry.metadata }),
       ...(summary && { summary }),
       ...(request.withBase && { baseState }),
+      ...(request.checkpointAt !== undefined && checkpointOf(entry, request.checkpointAt)),
     };
   }
 
   async list(request: ListRequest): Promise<ListResult> {
     const now = this.#now();
-    const entries = this.#sessions.of(request).filter(({ record }) => !isExpired(record.expiresAt, now));
+    const wanted = request.filter?.entries ?? [];
+    const entries = this.#sessions
+      .of(request)
+      .filter(({ record, metadata }) => !isExpired(record.expiresAt, now) && hasEntries(metadata, wanted));
     return {
       sessions: pageOf(entries, request).map((entry) => ({
         record: entry.record,
@@ -142,12 +162,20 @@ export class InMemorySessionStorage implements SessionStorage {
     if (!entry || !isAsExpected(entry.record, expected)) return;
     entry.log.forgetPayloadsBelow(newFirstSeq, expected.firstSeq);
     entry.baseState = baseState;
+    entry.checkpoints = entry.checkpoints.filter(({ seq }) => seq >= newFirstSeq - 1);
     entry.record = { ...entry.record, firstSeq: newFirstSeq };
+  }
+
+  async saveCheckpoint({ key, incarnation, seq, text }: CheckpointRequest): Promise<void> {
+    const entry = this.#live(key, this.#now());
+    if (entry?.record.incarnation !== incarnation || seq < entry.record.firstSeq - 1) return;
+    const index = entry.checkpoints.findLastIndex((other) => other.seq <= seq);
+    if (entry.checkpoints[index]?.seq !== seq) entry.checkpoints.splice(index + 1, 0, { seq, text });
   }
 
   async delete(key: SessionKey): Promise<void> {
     this.#now();
-    this.#sessions.remove(key);
+    this.#remove(key);
   }
 
   async readState(owner: StateOwner, lifetime?: Lifetime): Promise<StateEntries> {
@@ -165,7 +193,9 @@ export class InMemorySessionStorage implements SessionStorage {
   async purgeExpired(limit: number): Promise<PurgeCounts> {
     const now = this.#now();
     this.#leases.purge(limit, now);
-    return { sessions: this.#sessions.purge(limit, now), ...this.#scopes.purge(limit, now) };
+    const expired = this.#sessions.purge(limit, now);
+    for (const session of expired) this.#consumers.forget(session);
+    return { sessions: expired.length, ...this.#scopes.purge(limit, now) };
   }
 
   async close(): Promise<void> {
@@ -174,6 +204,7 @@ export class InMemorySessionStorage implements SessionStorage {
     this.#scopes.clear();
     this.#leases.clear();
     this.#agenda.clear();
+    this.#consumers.clear();
   }
 
   /** The current content, including expired data; for tests and diagnosis. */
@@ -186,11 +217,12 @@ export class InMemorySessionStorage implements SessionStorage {
       events: events.length,
       stateEntries: states.length,
       text: JSON.stringify([
-        entries.map(({ record, baseState }) => ({ record, baseState })),
+        entries.map(({ record, baseState, checkpoints }) => ({ record, baseState, checkpoints })),
         events,
         states,
         this.#leases.all(),
         this.#agenda.all(),
+        this.#consumers.all(),
       ]),
     };
   }
@@ -204,6 +236,13 @@ export class InMemorySessionStorage implements SessionStorage {
     });
   }
 
+  #remove(key: SessionKey): void {
+    const entry = this.#sessions.get(key);
+    if (!entry) return;
+    this.#sessions.remove(key);
+    this.#consumers.forget(entry);
+  }
+
   #live(key: SessionKey, now: number): StoredEntry | undefined {
     const entry = this.#sessions.get(key);
     return entry && !isExpired(entry.record.expiresAt, now) ? entry : undefined;
@@ -214,4 +253,9 @@ export class InMemorySessionStorage implements SessionStorage {
     if (this.#isClosed) throw new StoreUnavailableError('The session store is closed.', false);
     return this.#clock.now();
   }
+}
+
+function checkpointOf({ checkpoints }: StoredEntry, seq: number): Pick<StoredSession, 'checkpoint'> {
+  const checkpoint = checkpoints.findLast((one) => one.seq <= seq);
+  return checkpoint ? { checkpoint } : {};
 }

@@ -2,7 +2,7 @@ import { isExpired } from '../../domain/expiry.js';
 import type { SessionKey, StateOwner } from '../../domain/ids.js';
 import type { SessionRecord } from '../../domain/session-record.js';
 import { comparePositions, positionOf } from '../list-order.js';
-import type { ListRequest } from '../session-storage.js';
+import type { ListRequest, StoredCheckpoint } from '../session-storage.js';
 import type { EventLog } from './event-log.js';
 
 export interface StoredEntry {
@@ -11,6 +11,8 @@ export interface StoredEntry {
   metadata: string;
   readonly state: Map<string, string>;
   readonly log: EventLog;
+  /** In ascending order. */
+  checkpoints: StoredCheckpoint[];
 }
 
 /** All sessions: app, then user, then id. */
@@ -44,14 +46,19 @@ export class SessionIndex {
     return shelves.flatMap((sessions) => [...sessions.values()]);
   }
 
-  purge(limit: number, now: number): number {
-    const expired: SessionRecord[] = [];
-    for (const { record } of this.all()) {
+  /** Removes expired sessions, and returns them. */
+  purge(limit: number, now: number): StoredEntry[] {
+    const expired: StoredEntry[] = [];
+    for (const entry of this.all()) {
       if (expired.length >= limit) break;
-      if (isExpired(record.expiresAt, now)) expired.push(record);
+      if (isExpired(entry.record.expiresAt, now)) expired.push(entry);
     }
-    for (const record of expired) this.remove(record);
-    return expired.length;
+    for (const { record } of expired) this.remove(record);
+    return expired;
+  }
+
+  appNames(): string[] {
+    return [...this.#apps.keys()];
   }
 
   *all(): Generator<StoredEntry> {
@@ -63,7 +70,7 @@ export class SessionIndex {
   }
 }
 
-/** The page of `entries` that `request` asks for. */
+/** The requested page of `entries`. */
 export function pageOf<Entry extends { readonly record: SessionRecord }>(
   entries: readonly Entry[],
   request: ListRequest,

@@ -1,14 +1,29 @@
 import { APPLY_APP_WRITES, CLEAR_PENDING, REGISTER } from './app-scope/cluster-app-scope.js';
 import { APPEND_COMMIT } from './append/append-commit.js';
 import { CREATE_SESSION } from './append/create-session.js';
+import { SAVE_CHECKPOINT } from './append/save-checkpoint.js';
 import { TRIM_LOG } from './append/trim-log.js';
 import { TURN_SESSION } from './append/turn-session.js';
+import { FIND_CHANGED, HINT_AT_SLOTS, MARK_DISPATCHED, TAKE_HINTS } from './coordinate/changed-sessions.js';
+import {
+  CLAIM_WORK,
+  CONSUMER_LAG,
+  DEAD_LETTERS,
+  DISPATCH_WORK,
+  LIST_CONSUMERS,
+  NOTE_WORK,
+  REGISTER_CONSUMER,
+  REMOVE_CONSUMER,
+  RESOLVE_LETTER,
+} from './coordinate/consumer-scripts.js';
 import { DUE_ENTRIES, PUT_ON_AGENDA, REMOVE_FROM_AGENDA } from './coordinate/redis-agenda.js';
 import { ACQUIRE_LEASE, RELEASE_LEASE, RENEW_LEASE } from './coordinate/redis-leases.js';
 import { DELETE_SESSION } from './expire/delete-session.js';
 import { CLAIM_USERS, LIST_APPS, PURGE_USER, RELEASE_USERS } from './expire/purge-expired.js';
 import { TOUCH_SESSION } from './expire/touch-session.js';
-import { LIST_SESSIONS, LIST_USERS } from './list/list-sessions.js';
+import { LIST_SESSIONS } from './list/list-all.lua.js';
+import { LIST_FILTERED } from './list/list-filtered.lua.js';
+import { LIST_USERS } from './list/list-sessions.js';
 import { LOG_POSITIONS } from './live/log-positions.js';
 import { READ_SESSION } from './read/read-session.js';
 import type { Script } from './script/script.js';
@@ -19,9 +34,11 @@ export const ALL_SCRIPTS: readonly Script[] = [
   CREATE_SESSION,
   APPEND_COMMIT,
   TRIM_LOG,
+  SAVE_CHECKPOINT,
   TURN_SESSION,
   READ_SESSION,
   LIST_SESSIONS,
+  LIST_FILTERED,
   LIST_USERS,
   READ_STATE,
   TOUCH_STATE,
@@ -39,6 +56,19 @@ export const ALL_SCRIPTS: readonly Script[] = [
   PUT_ON_AGENDA,
   DUE_ENTRIES,
   REMOVE_FROM_AGENDA,
+  REGISTER_CONSUMER,
+  LIST_CONSUMERS,
+  REMOVE_CONSUMER,
+  FIND_CHANGED,
+  DISPATCH_WORK,
+  MARK_DISPATCHED,
+  HINT_AT_SLOTS,
+  TAKE_HINTS,
+  CLAIM_WORK,
+  NOTE_WORK,
+  DEAD_LETTERS,
+  RESOLVE_LETTER,
+  CONSUMER_LAG,
   APPLY_APP_WRITES,
   CLEAR_PENDING,
   REGISTER,

@@ -1,6 +1,7 @@
 import { REDIS } from '../../../config/store-settings.js';
 import { InvalidInputError } from '../../domain/errors.js';
-import type { SessionKey, StateOwner } from '../../domain/ids.js';
+import type { SessionKey, StateOwner, UserKey } from '../../domain/ids.js';
+import { slotOf, tagOfSlot } from './slot-tags.js';
 
 /** Encodes an id as a part of a key: ASCII without separators, and unique. */
 export function encodeId(id: string): string {
@@ -20,12 +21,15 @@ const TYPES: Readonly<Partial<Record<string, KeyKind['type']>>> = {
   '{app}:by-update': 'zset',
   '{app}:by-creation': 'zset',
   '{app}:expiring': 'zset',
+  '{app}:by-entry': 'zset',
   '{app}:users': 'zset',
   '{app}:applied': 'string',
   '{app|user}:user-state': 'hash',
   '{app|user}:by-update': 'zset',
   '{app|user}:by-creation': 'zset',
   '{app|user}:expiring': 'zset',
+  '{app|user}:by-entry': 'zset',
+  '{app|user}:entries': 'hash',
   '{app|user}:session': 'hash',
   '{app|user}:events': 'hash',
   '{app|user}:ids': 'hash',
@@ -35,15 +39,25 @@ const TYPES: Readonly<Partial<Record<string, KeyKind['type']>>> = {
   '{@leases}:lease': 'hash',
   '{@leases}:last-token': 'string',
   '{@agenda}:due': 'zset',
+  '{@consumers}:all': 'hash',
+  '{@consumers}:token': 'string',
+  '{@consumers}:due': 'zset',
+  '{@consumers}:waiting': 'zset',
+  '{@consumers}:work': 'hash',
+  '{@consumers}:dead': 'zset',
+  '{@consumers}:changed': 'zset',
+  '{@consumers}:slots': 'zset',
+  '{@slot}:changed': 'zset',
 };
 
 /** No encoded id contains `@`, so no app shares these slots. */
 const SLOT_OF_LEASES = '{@leases}';
 const SLOT_OF_AGENDA = '{@agenda}';
+const SLOT_OF_CONSUMERS = '{@consumers}';
 
 /**
  * The names of all keys. On a cluster the keys of a user are in one slot, `{app|user}`, and the keys of an app in
- * another one, `{app}`. The leases and the agenda have slots of their own.
+ * another one, `{app}`. The leases, the agenda and the consumers have slots of their own.
  */
 export class RedisKeys {
   constructor(private readonly prefix: string) {
@@ -57,6 +71,7 @@ export class RedisKeys {
     if (!key.startsWith(this.prefix)) return undefined;
     const name = key
       .slice(this.prefix.length)
+      .replace(/^\{@\d+\}/, '{@slot}')
       .replace(/^\{[^@|}][^|}]*\|[^}]*\}/, '{app|user}')
       .replace(/^\{[^@|}][^|}]*\}/, '{app}')
       .replace(/^(\{[^}]*\}:[^:]*):.*$/, '$1');
@@ -81,6 +96,50 @@ export class RedisKeys {
   /** The entries of the agenda. */
   get agenda(): string {
     return `${this.prefix}${SLOT_OF_AGENDA}:due`;
+  }
+
+  /** All consumers. */
+  get consumers(): string {
+    return `${this.prefix}${SLOT_OF_CONSUMERS}:all`;
+  }
+
+  /** The highest token of a dispatcher so far. */
+  get dispatcherToken(): string {
+    return `${this.prefix}${SLOT_OF_CONSUMERS}:token`;
+  }
+
+  /** On a single node: sessions with events that are not dispatched. */
+  get changed(): string {
+    return `${this.prefix}${SLOT_OF_CONSUMERS}:changed`;
+  }
+
+  /** On a cluster: slots that may have such sessions. */
+  get changedSlots(): string {
+    return `${this.prefix}${SLOT_OF_CONSUMERS}:slots`;
+  }
+
+  changedOfSlot(slot: number): string {
+    return `${this.prefix}{${tagOfSlot(slot)}}:changed`;
+  }
+
+  /** The key for changed sessions of a user; on a cluster it is in their slot. */
+  changedOf(owner: UserKey, isCluster: boolean): string {
+    return isCluster ? this.changedOfSlot(this.slotOf(owner)) : this.changed;
+  }
+
+  /** The slot of a user's keys. */
+  slotOf({ appName, userId }: UserKey): number {
+    return slotOf(`${encodeId(appName)}|${encodeId(userId)}`);
+  }
+
+  /** The work of a consumer: by time due, by waiting time, as it is stored, and dead letters. */
+  ofConsumer(name: string): Record<'due' | 'waiting' | 'work' | 'dead', string> {
+    const key = (kind: string): string => `${this.prefix}${SLOT_OF_CONSUMERS}:${kind}:${encodeId(name)}`;
+    return { due: key('due'), waiting: key('waiting'), work: key('work'), dead: key('dead') };
+  }
+
+  withoutPrefix(key: string): string {
+    return key.slice(this.prefix.length);
   }
 
   /** The prefix of a user's keys. */
@@ -120,8 +179,14 @@ export class RedisKeys {
       `${base}state:${id}`,
       this.pendingOf(key),
       this.stateOf({ appName, userId }),
-      ...indexesUnder(base),
+      ...this.indexesOf(key),
+      this.entriesOf(key),
     ];
+  }
+
+  /** The entries of each session of a user in the index by entry. */
+  entriesOf({ appName, userId }: UserKey): string {
+    return `${this.baseOfUser(appName, userId)}entries`;
   }
 
   stateOf({ appName, userId }: StateOwner): string {
@@ -130,9 +195,13 @@ export class RedisKeys {
       : `${this.baseOfUser(appName, userId)}user-state`;
   }
 
-  /** The sessions of a user or an app: by update, by creation, and the expiring ones. */
-  indexesOf({ appName, userId }: StateOwner): [byUpdate: string, byCreation: string, expiring: string] {
-    return indexesUnder(userId === undefined ? this.baseOfApp(appName) : this.baseOfUser(appName, userId));
+  /** The sessions of a user or an app: by update, by creation, the expiring ones, and by entry of metadata. */
+  indexesOf({
+    appName,
+    userId,
+  }: StateOwner): [byUpdate: string, byCreation: string, expiring: string, byEntry: string] {
+    const base = userId === undefined ? this.baseOfApp(appName) : this.baseOfUser(appName, userId);
+    return [`${base}by-update`, `${base}by-creation`, `${base}expiring`, `${base}by-entry`];
   }
 
   usersOf(appName: string): string {
@@ -143,8 +212,4 @@ export class RedisKeys {
   applied(appName: string, incarnation: string): string {
     return `${this.baseOfApp(appName)}applied:${incarnation}`;
   }
-}
-
-function indexesUnder(base: string): [string, string, string] {
-  return [`${base}by-update`, `${base}by-creation`, `${base}expiring`];
 }

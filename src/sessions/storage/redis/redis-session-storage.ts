@@ -5,9 +5,11 @@ import type { Lifetime } from '../../domain/expiry.js';
 import type { SessionKey, StateOwner } from '../../domain/ids.js';
 import type { TurnOutcome, TurnRequest } from '../../domain/turn.js';
 import type { Agenda } from '../agenda.js';
+import type { ConsumerStore } from '../consumer-store.js';
 import type { LeaseStore } from '../lease-store.js';
 import type { SessionChanges } from '../session-changes.js';
 import type {
+  CheckpointRequest,
   CreateRequest,
   ListRequest,
   ListResult,
@@ -25,11 +27,13 @@ import { type AppScope, SingleNodeAppScope } from './app-scope/app-scope.js';
 import { AppMemory, ClusterAppScope } from './app-scope/cluster-app-scope.js';
 import { appendCommit } from './append/append-commit.js';
 import { createSession } from './append/create-session.js';
+import { saveCheckpoint } from './append/save-checkpoint.js';
 import { trimLog } from './append/trim-log.js';
 import { turnSession } from './append/turn-session.js';
 import { RedisConnection } from './connect/redis-connection.js';
 import { DEFAULT_PREFIX, type RedisClient, type RedisSessionStorageOptions } from './connect/redis-options.js';
 import { RedisAgenda } from './coordinate/redis-agenda.js';
+import { RedisConsumers } from './coordinate/redis-consumers.js';
 import { RedisLeases } from './coordinate/redis-leases.js';
 import { deleteSession } from './expire/delete-session.js';
 import { ExpiryPurge } from './expire/purge-expired.js';
@@ -52,6 +56,7 @@ import { readSharedState, writeSharedState } from './state/shared-state.js';
 export class RedisSessionStorage implements SessionStorage {
   readonly leases: LeaseStore;
   readonly agenda: Agenda;
+  readonly consumers: ConsumerStore;
   readonly changes: SessionChanges;
   readonly #connection: RedisConnection;
   readonly #keys: RedisKeys;
@@ -69,6 +74,7 @@ export class RedisSessionStorage implements SessionStorage {
     this.leases = new RedisLeases(this.#connection, this.#keys);
     this.agenda = new RedisAgenda(this.#connection, this.#keys);
     const { client, timeoutMs, isCluster } = this.#connection;
+    this.consumers = new RedisConsumers(this.#connection, this.#keys, isCluster);
     this.#feed = new RedisFeed(client, this.#keys, { timeoutMs });
     this.changes = {
       positions: (logs) => this.#call((scripts) => logPositions(scripts, this.#keys, logs, isCluster)),
@@ -76,7 +82,7 @@ export class RedisSessionStorage implements SessionStorage {
     };
   }
 
-  /** Connects, so that a wrong setting fails at once. Without this call, the first operation connects. */
+  /** Connects, so that a wrong setting fails immediately. Without this call, the first operation connects. */
   async open(): Promise<void> {
     await this.#connection.open();
   }
@@ -107,6 +113,10 @@ export class RedisSessionStorage implements SessionStorage {
 
   trim(request: TrimRequest): Promise<void> {
     return this.#call((scripts, app) => trimLog(scripts, app, request));
+  }
+
+  saveCheckpoint(request: CheckpointRequest): Promise<void> {
+    return this.#call((scripts, app) => saveCheckpoint(scripts, app, request));
   }
 
   delete(key: SessionKey): Promise<void> {

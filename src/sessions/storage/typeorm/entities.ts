@@ -73,6 +73,8 @@ export function sessionEntities(type: SupportedType, entityPrefix = ''): EntityS
         turn_request: { ...id, default: '' },
         turn_expires_at: { ...number, default: 0 },
         metadata: { ...text, nullable: true },
+        dispatched_seq: { ...count, default: 0 },
+        waiting_since: { ...number, default: 0 },
       },
       indices: [
         { ...named(SESSIONS_KEY), columns: ['app_name', 'user_id', 'session_id'], unique: true },
@@ -87,6 +89,11 @@ export function sessionEntities(type: SupportedType, entityPrefix = ''): EntityS
           columns: ['app_name', 'create_time', 'user_id', 'session_id'],
         },
         { ...named('agent_sessions_by_expiry'), columns: ['expires_at'] },
+        {
+          ...named('agent_sessions_waiting'),
+          columns: ['waiting_since'],
+          ...(hasPartialIndexes && { where: '"waiting_since" > 0' }),
+        },
       ],
     }),
     new EntitySchema({
@@ -111,9 +118,36 @@ export function sessionEntities(type: SupportedType, entityPrefix = ''): EntityS
       relations: belongsTo('agent_sessions', 'agent_session_events_session', 'session_pk'),
     }),
     new EntitySchema({
+      name: 'agent_session_checkpoints',
+      columns: { session_pk: { ...key, primary: true }, seq: { ...count, primary: true }, content: text },
+      relations: belongsTo('agent_sessions', 'agent_session_checkpoints_session', 'session_pk'),
+    }),
+    new EntitySchema({
       name: 'agent_session_state',
       columns: { session_pk: { ...key, primary: true }, name: stateKey, value: text },
       relations: belongsTo('agent_sessions', 'agent_session_state_session', 'session_pk'),
+    }),
+    new EntitySchema({
+      name: 'agent_session_index',
+      columns: {
+        session_pk: { ...key, primary: true },
+        entry: { ...exact(600), primary: true },
+        app_name: id,
+        user_id: id,
+        session_id: id,
+        create_time: number,
+      },
+      indices: [
+        {
+          ...named('agent_session_index_of_user'),
+          columns: ['app_name', 'user_id', 'entry', 'create_time', 'session_id'],
+        },
+        {
+          ...named('agent_session_index_of_app'),
+          columns: ['app_name', 'entry', 'create_time', 'user_id', 'session_id'],
+        },
+      ],
+      relations: belongsTo('agent_sessions', 'agent_session_index_session', 'session_pk'),
     }),
     new EntitySchema({
       name: 'agent_shared_scopes',
@@ -140,6 +174,27 @@ export function sessionEntities(type: SupportedType, entityPrefix = ''): EntityS
       name: 'agent_agenda',
       columns: { name: { ...exact(800), primary: true }, due_time: number },
       indices: [{ ...named('agent_agenda_by_due_time'), columns: ['due_time', 'name'] }],
+    }),
+    new EntitySchema({
+      name: 'agent_consumers',
+      columns: { name: { ...id, primary: true }, registered_at: number, settings: text },
+    }),
+    new EntitySchema({
+      name: 'agent_consumer_work',
+      columns: {
+        session_pk: { ...key, primary: true },
+        consumer: { ...id, primary: true },
+        letter_seq: { ...count, primary: true },
+        seq: count,
+        up_to: count,
+        tries: count,
+        since_time: number,
+        due_time: number,
+        claim: id,
+        problem: text,
+      },
+      indices: [{ ...named('agent_consumer_work_by_due_time'), columns: ['consumer', 'due_time'] }],
+      relations: belongsTo('agent_sessions', 'agent_consumer_work_session', 'session_pk'),
     }),
   ];
 }

@@ -6,11 +6,15 @@ import { Sql } from './sql/sql.js';
 const TABLE_NAMES = {
   sessions: 'agent_sessions',
   events: 'agent_session_events',
+  checkpoints: 'agent_session_checkpoints',
   sessionState: 'agent_session_state',
+  sessionIndex: 'agent_session_index',
   sharedScopes: 'agent_shared_scopes',
   sharedState: 'agent_shared_state',
   leases: 'agent_leases',
   agenda: 'agent_agenda',
+  consumers: 'agent_consumers',
+  consumerWork: 'agent_consumer_work',
 } as const;
 
 /** The unique index on the ids of a session. */

@@ -1,12 +1,15 @@
 import type { AppendOutcome, Commit } from '../../domain/commit.js';
-import { StoreUnavailableError } from '../../domain/errors.js';
+import { InvalidInputError, StoreUnavailableError } from '../../domain/errors.js';
 import { isRenewalDue, type Lifetime } from '../../domain/expiry.js';
 import type { SessionKey, StateOwner } from '../../domain/ids.js';
 import type { TurnOutcome, TurnRequest } from '../../domain/turn.js';
 import type { Agenda } from '../agenda.js';
+import type { ConsumerStore } from '../consumer-store.js';
 import type { LeaseStore } from '../lease-store.js';
 import type { SessionChanges } from '../session-changes.js';
 import type {
+  AppendWithin,
+  CheckpointRequest,
   CreateRequest,
   ListRequest,
   ListResult,
@@ -19,12 +22,15 @@ import type {
   TrimRequest,
   WriteStateRequest,
 } from '../session-storage.js';
+import { appendWithin } from './append/append-within.js';
 import { createSession } from './append/create-session.js';
+import { saveCheckpoint } from './append/save-checkpoint.js';
 import { trimLog } from './append/trim-log.js';
 import { turnSession } from './append/turn-session.js';
 import { LazyDatabase } from './connect/lazy-database.js';
 import { openDatabase } from './connect/open-database.js';
 import { SqlAgenda } from './coordinate/sql-agenda.js';
+import { SqlConsumers } from './coordinate/sql-consumers.js';
 import { SqlLeases } from './coordinate/sql-leases.js';
 import { deleteSession } from './expire/delete-session.js';
 import { purgeExpired } from './expire/purge-expired.js';
@@ -53,6 +59,10 @@ export class TypeOrmSessionStorage implements SessionStorage {
   readonly #database: LazyDatabase;
   readonly leases: LeaseStore = new SqlLeases((work) => this.#write(work));
   readonly agenda: Agenda = new SqlAgenda({ read: (work) => this.#read(work), write: (work) => this.#write(work) });
+  readonly consumers: ConsumerStore = new SqlConsumers({
+    read: (work) => this.#read(work),
+    write: (work) => this.#write(work),
+  });
   readonly changes: SessionChanges;
 
   constructor(options: TypeOrmSessionStorageOptions) {
@@ -80,6 +90,17 @@ export class TypeOrmSessionStorage implements SessionStorage {
     return appends.append(commit);
   }
 
+  async appendWithin(commit: Commit, within: AppendWithin): Promise<AppendOutcome> {
+    const { appTransactions } = await this.#database.open();
+    if (!appTransactions) {
+      throw new InvalidInputError(
+        'needs a store over the DataSource of the app: give it `dataSource` instead of a url or a file, or leave this out',
+        'transaction',
+      );
+    }
+    return appendWithin(appTransactions, commit, within);
+  }
+
   turn(request: TurnRequest): Promise<TurnOutcome> {
     return this.#write((transaction) => turnSession(transaction, request), BEGIN_LAZILY);
   }
@@ -98,6 +119,10 @@ export class TypeOrmSessionStorage implements SessionStorage {
 
   trim(request: TrimRequest): Promise<void> {
     return this.#write((transaction) => trimLog(transaction, request), BEGIN_LAZILY);
+  }
+
+  saveCheckpoint(request: CheckpointRequest): Promise<void> {
+    return this.#write((transaction) => saveCheckpoint(transaction, request), BEGIN_LAZILY);
   }
 
   delete(key: SessionKey): Promise<void> {

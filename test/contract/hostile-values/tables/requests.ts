@@ -30,6 +30,12 @@ const WRONG_COUNTS: readonly Row[] = NO_COUNTS.flatMap(([name, value]): Row[] =>
       field,
       async (sessions) => sessions.listEvents({ ...KEY, [field]: count }),
     ]),
+    ...(['afterSeq', 'limit'] as const).map((field): Row => [
+      `${name} for ${field} of stateChanges`,
+      field,
+      async (sessions) => sessions.stateChanges({ ...KEY, [field]: count }),
+    ]),
+    [`${name} for seq of stateAt`, 'seq', async (sessions) => sessions.stateAt({ ...KEY, seq: count })],
     ...(['limit', 'page', 'offset'] as const).map((field): Row => [
       `${name} for ${field} of listSessions`,
       field,
@@ -73,6 +79,7 @@ const WRONG_CURSORS: readonly Row[] = NO_CURSORS.flatMap((value): Row[] => {
   return [
     [`${name} for cursor of listSessions`, 'cursor', async (sessions) => sessions.listSessions({ ...KEY, cursor })],
     [`${name} for cursor of listEvents`, 'cursor', async (sessions) => sessions.listEvents({ ...KEY, cursor })],
+    [`${name} for cursor of stateChanges`, 'cursor', async (sessions) => sessions.stateChanges({ ...KEY, cursor })],
   ];
 });
 

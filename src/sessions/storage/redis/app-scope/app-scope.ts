@@ -52,6 +52,8 @@ export interface AppScope {
   renewIfDue(appName: string, lifetime: Lifetime, now: number): Promise<void>;
   /** Renews the state of the app. */
   touch(appName: string, lifetime: Lifetime): Promise<void>;
+  /** Lets the dispatcher of consumers find a session that changed. Does not wait. */
+  announceChange(key: SessionKey): void;
   /** Registers the owner of shared state that expires, so that the purge finds it. */
   register(owner: StateOwner, due: number): Promise<void>;
 }
@@ -66,6 +68,7 @@ export class SingleNodeAppScope implements AppScope {
     const { appName } = key;
     return [
       ...this.keys.ofSession(key),
+      this.keys.changedOf(key, false),
       this.keys.stateOf({ appName }),
       ...this.indexKeys(appName),
       ...this.registryKeys(appName),
@@ -99,4 +102,6 @@ export class SingleNodeAppScope implements AppScope {
   async touch(): Promise<void> {}
 
   async register(): Promise<void> {}
+
+  announceChange(): void {}
 }

@@ -4,6 +4,7 @@ import type { SessionKey, StateOwner } from '../../../domain/ids.js';
 import type { StateWrites } from '../../../domain/scope-writes.js';
 import type { ListResult } from '../../session-storage.js';
 import { duringRead } from '../connect/driver-errors.js';
+import { hintAtChange } from '../coordinate/changed-sessions.js';
 import type { RedisKeys } from '../redis-keys.js';
 import { ARGUMENTS, TIME } from '../script/base.lua.js';
 import { type ScriptArguments, type SharedState, optional } from '../script/codec.js';
@@ -53,7 +54,7 @@ export class ClusterAppScope implements AppScope {
   ) {}
 
   sessionKeys(key: SessionKey): string[] {
-    return this.keys.ofSession(key);
+    return [...this.keys.ofSession(key), this.keys.changedOf(key, true)];
   }
 
   registryKeys(): string[] {
@@ -102,6 +103,11 @@ export class ClusterAppScope implements AppScope {
       await this.scripts.write(REGISTER, { keys: [this.keys.usersOf(appName)], args: ['', userId, due, due] });
     }
     await this.#registerApp(appName, due);
+  }
+
+  announceChange(key: SessionKey): void {
+    // If it fails, the dispatcher finds the session later.
+    hintAtChange(this.scripts, this.keys, key).catch(() => undefined);
   }
 
   async #apply(key: SessionKey, incarnation: string, pending: PendingWrites, readAt: string): Promise<void> {

@@ -3,6 +3,7 @@ import { OWN_SEQ, type ViewMarks } from '../../../domain/view-marks.js';
 import { writesOf } from '../../../domain/scope-writes.js';
 import type { AppScope } from '../app-scope/app-scope.js';
 import { afterWrite } from '../connect/driver-errors.js';
+import { beganToWait } from '../coordinate/changed-sessions.js';
 import { ARGUMENTS, TIME } from '../script/base.lua.js';
 import {
   type FlatHash,
@@ -50,7 +51,9 @@ export async function appendCommit(scripts: ScriptRunner, app: AppScope, commit:
     await app.applyPending({ key, incarnation: record[0] ?? '', pending, readAt });
     if (kind === 'appended' && expiry) await app.renewIfDue(key.appName, expiry.app, Number(now));
   });
-  return outcomeOf(commit, reply);
+  const outcome = outcomeOf(commit, reply);
+  if (outcome.kind === 'appended' && beganToWait(outcome.record, outcome.now)) app.announceChange(key);
+  return outcome;
 }
 
 function outcomeOf({ key }: Commit, [kind, now, reply, , , ...details]: FoundReply): AppendOutcome {
@@ -188,7 +191,9 @@ for _, event in ipairs(events) do
     break
   end
 end
+if metadata then expectEntries() end
 if not isEmpty(ownWrites) then expectHashes(STATE) end
+readChanged(record)
 if not APP_STATE then expectHashes(PENDING) end
 if ttl then
   expiry, updated = expiresAt(ttl), math.max(updated, now)
@@ -224,6 +229,9 @@ if ttl then
   change('tip', seq, 'updated', text(updated), 'expires', text(expiry))
 end
 if metadata then change('metadata', metadata) end
+if record.waiting == 0 then
+  change('dispatched', text(record.last), 'waiting', waitingFrom())
+end
 if endsTurn then change('turn', turnText(turn, 0)) end
 redis.call('HSET', RECORD, unpack(changes))
 local changed = {}
@@ -231,6 +239,7 @@ for index = 1, #changes, 2 do changed[changes[index]] = changes[index + 1] end
 for index, field in ipairs(FIELDS) do record.values[index] = changed[field] or record.values[index] end
 
 writeEntries(STATE, ownWrites)
+if metadata then indexEntries(SESSION_ID, record.created, metadata) end
 if ttl then
   local userDue = writeState(USER_STATE, userExpiry, userWrites, userTtl, userRenewBelow)
   local appDue
@@ -243,6 +252,7 @@ if ttl then
   register(registry, expiry, record.expires, userDue, appDue)
 end
 expireSession(expiry, record.expires)
+noteChange(record, expiry)
 announce(record.incarnation .. ' ' .. seq)
 return reply('appended', text(record.tip))
 `,

@@ -5,6 +5,7 @@ import { writesOf } from '../../../domain/scope-writes.js';
 import type { CreateRequest, StoredSession } from '../../session-storage.js';
 import type { AppScope } from '../app-scope/app-scope.js';
 import { afterWrite } from '../connect/driver-errors.js';
+import { beganToWait } from '../coordinate/changed-sessions.js';
 import { ARGUMENTS, ENCODE_ID, TIME } from '../script/base.lua.js';
 import {
   type FlatHash,
@@ -63,6 +64,7 @@ export async function createSession(
   if (!reply) return undefined;
   const [now, recordReply, session, user, appReply, pending, readAt] = reply;
   const record = recordOf(key, recordReply);
+  if (beganToWait(record, Number(now))) app.announceChange(key);
   const appState = await afterWrite(async () => {
     await app.applyPending({ key, incarnation: record.incarnation, pending, readAt });
     await app.renewIfDue(key.appName, expiry.app, Number(now));
@@ -148,16 +150,21 @@ local function sweepIndexes()
   local base = string.sub(RECORD, 1, #RECORD - #encode(SESSION_ID))
   for _, id in ipairs(redis.call('ZRANGEBYSCORE', INDEXES[1].by[3], '-inf', text(now), 'LIMIT', 0, 16)) do
     if redis.call('EXISTS', base .. encode(id)) == 0 then
+      indexEntries(id)
       unindex(INDEXES[1], id)
       if INDEXES[2] then unindex(INDEXES[2], USER_ID .. '\0' .. id) end
+      redis.call('ZREM', CHANGED, APP_NAME .. '\0' .. USER_ID .. '\0' .. id)
     end
   end
 end
 
 -- Reads every key to be written, except the session's own keys, which are deleted.
 countIndexes(true)
+expectSortedSets(CHANGED)
 for _, index in ipairs(INDEXES) do expectSortedSets(index.by[2]) end
+expectEntries()
 local registry, userExpiry = readRegistry(), expiryOfState(USER_STATE)
+if last > 0 then readChanged({ waiting = 0 }) end
 local appExpiry = APP_STATE and expiryOfState(APP_STATE)
 
 unlinkIfPresent(unpack(OWN_KEYS))
@@ -167,7 +174,8 @@ redis.call('HSET', RECORD, 'incarnation', incarnation, 'created', time, 'updated
   'first', 1, 'last', text(last), 'tip', tip, 'water', highWater,
   'turns', turns, 'events', counted, 'length', length, 'tokens', tokens,
   'hidden', hidden, 'viewFrom', viewFrom, 'summary', summary, 'marks', marks, 'covered', covered,
-  'base', base, 'turnsOnly', turnsOnly, 'metadata', metadata)
+  'base', base, 'turnsOnly', turnsOnly, 'metadata', metadata,
+  'dispatched', '0', 'waiting', last > 0 and waitingFrom() or '0')
 -- Writing 1,000 fields at a time takes half as long; Lua limits how many values it unpacks.
 for first = 1, last, 1000 do
   local events, ids = {}, {}
@@ -189,9 +197,11 @@ if APP_STATE then
 elseif appWrites ~= '' then
   redis.call('HSET', PENDING, 0, appWrites)
 end
+indexEntries(SESSION_ID, now, metadata)
 indexSession(now, now, expiry, 0)
 register(registry, expiry, nil, userDue, appDue)
 expireSession(expiry, nil)
+if last > 0 then noteChange({ waiting = 0 }, expiry) end
 return reply()
 `,
 );

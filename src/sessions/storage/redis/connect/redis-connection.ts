@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Cluster, type Redis } from 'ioredis';
 import { StoreUnavailableError } from '../../../domain/errors.js';
-import { withTimeout } from '../../with-timeout.js';
+import { withTimeout } from '../../../domain/with-timeout.js';
 import type { RedisKeys } from '../redis-keys.js';
 import type { Script, ScriptCall, ScriptRunner } from '../script/script.js';
 import { createClient, serverNameOf } from './create-client.js';
@@ -83,7 +83,7 @@ export class RedisConnection implements ScriptRunner {
     return this.#client.isCluster;
   }
 
-  /** Connects, so that a wrong setting fails at once. */
+  /** Connects, so that a wrong setting fails immediately. */
   async open(): Promise<void> {
     try {
       await this.#ready(this.#newDeadline());
@@ -144,7 +144,7 @@ export class RedisConnection implements ScriptRunner {
     try {
       return (await withTimeout(left, response, onTimeout)) as Reply;
     } catch (error) {
-      // After a lost connection calls fail synchronously. Without this turn, a caller that retries at once would keep the
+      // After a lost connection calls fail synchronously. Without this turn, a caller that retries immediately would keep the
       // client from handling the events of the connection.
       await nextTurn();
       if (!isWrongType(error)) throw storeUnavailable(error, isWrite, this.#server);

@@ -34,7 +34,7 @@ export class RedisAgenda implements Agenda {
  * Adds a name to the agenda. A name that is already there keeps the later of both times.
  *
  * The agenda expires when nothing was added for twice the longest delay. By then its last entry has been due for the
- * longest delay, and nobody reads it any more.
+ * longest delay, and no worker needs it any more.
  *
  * KEYS 1 agenda.
  * ARGV 1 time, 2 name, 3 delay in ms.

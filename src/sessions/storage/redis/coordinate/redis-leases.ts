@@ -50,7 +50,7 @@ end
  * Acquires a lease that is free.
  *
  * The token is the server time in microseconds, or the last token plus one if that is higher. So tokens grow even after
- * a loss of data. The last token is kept until a day after the time it stands for. So tokens also grow if the clock of
+ * a loss of data. The last token is kept until a day after the time that it encodes. So tokens also grow if the clock of
  * the server goes back, or a replica whose clock is behind takes over.
  *
  * KEYS 1 lease, 2 last token of all leases.

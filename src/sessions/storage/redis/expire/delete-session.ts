@@ -55,6 +55,8 @@ if #pending > 0 and not isForced then return { 0, 0, pending, text(serverTime), 
 
 countIndexes(true)
 for _, index in ipairs(INDEXES) do expectSortedSets(index.by[2]) end
+expectEntries()
+expectSortedSets(CHANGED)
 if USERS then expectSortedSets(USERS) end
 -- The purge must still find the user if their state has expired but is not yet removed.
 local stateExpiry = tonumber(redis.call('HGET', USER_STATE, '')) or NEVER

@@ -4,6 +4,7 @@ import type { AppScope } from '../app-scope/app-scope.js';
 import type { RedisKeys } from '../redis-keys.js';
 import { ENCODE_ID, KEY_TYPES, TIME } from '../script/base.lua.js';
 import { flag } from '../script/codec.js';
+import { ENTRY_INDEX } from '../script/entry-index.lua.js';
 import { type NumberReply, type ScriptRunner, defineScript } from '../script/script.js';
 import { SHARED_STATE } from '../script/session.lua.js';
 
@@ -22,7 +23,7 @@ export class ExpiryPurge {
   constructor(
     private readonly scripts: ScriptRunner,
     private readonly keys: RedisKeys,
-    private readonly app: Pick<AppScope, 'indexKeys'>,
+    private readonly app: Pick<AppScope, 'indexKeys' | 'isCluster'>,
     private readonly limit: number,
   ) {}
 
@@ -64,6 +65,7 @@ export class ExpiryPurge {
     const [sessions, userStates, due] = await purgeUser(this.scripts, this.keys, {
       owner: { appName, userId },
       appIndexKeys: this.app.indexKeys(appName),
+      isCluster: this.app.isCluster,
       maxSessions: this.limit - this.#counts.sessions,
     });
     this.#counts.sessions += Number(sessions);
@@ -72,20 +74,34 @@ export class ExpiryPurge {
   }
 }
 
+interface UserPurge {
+  readonly owner: UserKey;
+  readonly appIndexKeys: readonly string[];
+  readonly isCluster: boolean;
+  readonly maxSessions: number;
+}
+
 /** Removes the expired data of a user. `due` is when more may expire, or '' if the user has nothing left. */
 function purgeUser(
   scripts: ScriptRunner,
   keys: RedisKeys,
-  { owner, appIndexKeys, maxSessions }: { owner: UserKey; appIndexKeys: readonly string[]; maxSessions: number },
+  { owner, appIndexKeys, isCluster, maxSessions }: UserPurge,
 ): Promise<[sessions: NumberReply, userStates: NumberReply, due: string]> {
   const { appName, userId } = owner;
   return scripts.write(PURGE_USER, {
-    keys: [keys.baseOfUser(appName, userId), ...keys.indexesOf(owner), keys.stateOf(owner), ...appIndexKeys],
-    args: [userId, maxSessions, flag(maxSessions > 0)],
+    keys: [
+      keys.baseOfUser(appName, userId),
+      ...keys.indexesOf(owner),
+      keys.entriesOf(owner),
+      keys.stateOf(owner),
+      keys.changedOf(owner, isCluster),
+      ...appIndexKeys,
+    ],
+    args: [userId, maxSessions, flag(maxSessions > 0), appName],
   });
 }
 
-/** Removes a user without data from the registry. A registration in the meantime prevents that. */
+/** On a cluster: removes a user without data from the registry. A registration in the meantime prevents that. */
 export async function unregisterUser(scripts: ScriptRunner, keys: RedisKeys, owner: UserKey): Promise<void> {
   const { appName, userId } = owner;
   const [, claim, users] = await scripts.write<[NumberReply, string, string[]]>(CLAIM_USERS, {
@@ -93,7 +109,7 @@ export async function unregisterUser(scripts: ScriptRunner, keys: RedisKeys, own
     args: [flag(false), 1, userId],
   });
   if (users.length === 0) return;
-  const [, , due] = await purgeUser(scripts, keys, { owner, appIndexKeys: [], maxSessions: 0 });
+  const [, , due] = await purgeUser(scripts, keys, { owner, appIndexKeys: [], isCluster: true, maxSessions: 0 });
   await releaseUsers(scripts, keys, appName, claim, [userId, due]);
 }
 
@@ -123,7 +139,7 @@ export const CLAIM_USERS = defineScript(
 local removed = 0
 local expiry = tonumber(redis.call('HGET', KEYS[1], ''))
 
--- A claim ends after a minute, in case the process that made it has died.
+-- A claim ends after a minute, in case the process that made it has crashed.
 local claim = string.format('%.1f', now + 60000.5)
 local users
 if ARGV[4] ~= '' then
@@ -141,10 +157,12 @@ return { removed, claim, users }
 /**
  * Removes the expired data of a user.
  *
- * KEYS 1 prefix of the user's keys; 2 by update, 3 by creation, 4 expiring: the sessions of the user; 5 user state; on a
- *      single node also 6 by update, 7 by creation, 8 expiring: the sessions of the app.
+ * KEYS 1 prefix of the user's keys; 2 by update, 3 by creation, 4 expiring, 5 by entry: the sessions of the user; 6 their
+ *      entries; 7 user state; 8 changed sessions; on a single node also 9 by update, 10 by creation, 11 expiring, 12 by
+ *      entry: the sessions of the app.
  *      The script finds the keys of sessions through key 4, so the caller cannot name them.
- * ARGV 1 time, 2 user id, 3 how many sessions to remove at most, 4 whether to remove the state (1 or 0).
+ * ARGV 1 time, 2 user id, 3 how many sessions to remove at most, 4 whether to remove the state (1 or 0),
+ *      5 app name.
  * Returns { sessions removed, states removed, when more may expire, or '' if the user has nothing left }.
  */
 export const PURGE_USER = defineScript(
@@ -152,21 +170,26 @@ export const PURGE_USER = defineScript(
   TIME,
   ENCODE_ID,
   KEY_TYPES,
+  ENTRY_INDEX,
   String.raw`
 local KINDS = { 'session:', 'events:', 'ids:', 'anchors:', 'state:', 'pending:' }
 local expired = redis.call('ZRANGEBYSCORE', KEYS[4], '-inf', text(now), 'LIMIT', 0, ARGV[3])
-local stateExpiry = tonumber(redis.call('HGET', KEYS[5], ''))
-expectSortedSets(KEYS[2], KEYS[3], unpack(KEYS, 6))
+local stateExpiry = tonumber(redis.call('HGET', KEYS[7], ''))
+expectSortedSets(KEYS[2], KEYS[3], KEYS[5], unpack(KEYS, 8))
+expectHashes(KEYS[6])
+local byEntry = { { key = KEYS[5], prefix = '' }, KEYS[12] and { key = KEYS[12], prefix = ARGV[2] .. '\0' } }
 
 for _, sessionId in ipairs(expired) do
   for _, kind in ipairs(KINDS) do redis.call('UNLINK', KEYS[1] .. kind .. encode(sessionId)) end
   for index = 2, 4 do redis.call('ZREM', KEYS[index], sessionId) end
-  for index = 6, #KEYS do redis.call('ZREM', KEYS[index], ARGV[2] .. '\0' .. sessionId) end
+  redis.call('ZREM', KEYS[8], ARGV[5] .. '\0' .. ARGV[2] .. '\0' .. sessionId)
+  for index = 9, math.min(11, #KEYS) do redis.call('ZREM', KEYS[index], ARGV[2] .. '\0' .. sessionId) end
+  replaceEntries(KEYS[6], byEntry, sessionId)
 end
 
 local statesRemoved = 0
 if ARGV[4] == '1' and stateExpiry and stateExpiry <= now then
-  statesRemoved = redis.call('UNLINK', KEYS[5])
+  statesRemoved = redis.call('UNLINK', KEYS[7])
   stateExpiry = nil
 end
 
@@ -178,7 +201,7 @@ return { #expired, statesRemoved, isRegistered and text(due) or '' }
 );
 
 /**
- * Releases claimed users whom nobody has registered since.
+ * Releases claimed users who were not registered since.
  *
  * KEYS 1 users of the app.
  * ARGV 1 time, 2 the claim, then alternating user id and when more may expire ('' = remove the user).

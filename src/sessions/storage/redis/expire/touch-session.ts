@@ -54,6 +54,7 @@ if record and record.incarnation == incarnation and ttl then
   indexSession(nil, nil, expiry, record.expires)
   register(registry, expiry, record.expires)
   expireSession(expiry, record.expires)
+  if record.waiting > 0 then noteChange(record, expiry) end
 end
 if userExpiry then renewState(USER_STATE, expiresAt(userTtl)) end
 if appExpiry then renewState(APP_STATE, expiresAt(appTtl)) end

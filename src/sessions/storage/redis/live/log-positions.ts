@@ -9,7 +9,7 @@ import { type ScriptRunner, defineScript } from '../script/script.js';
 const LOGS_PER_SCRIPT = 500;
 
 /**
- * Reads the positions of many logs, 500 per script, all scripts at once. On a cluster each script reads the logs of one
+ * Reads the positions of many logs, 500 per script, all scripts in parallel. On a cluster each script reads the logs of one
  * user, because they are in one slot.
  */
 export async function logPositions(

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { ListenerRegistry, type MessageListener } from '../../listener-registry.js';
 import type { LogSubscription } from '../../session-changes.js';
-import { withTimeout } from '../../with-timeout.js';
+import { withTimeout } from '../../../domain/with-timeout.js';
 
 const CHANNELS_PER_COMMAND = 500;
 
@@ -73,7 +73,7 @@ export class Subscriber {
   #connect(): Redis {
     const client = this.options.newClient();
     const onMessage = (channel: string, message: string): void => this.#listeners.notify(channel, message);
-    // Watchers read their logs meanwhile, and get the error there.
+    // Until then watchers read their logs, and get the error there.
     client.on('error', () => undefined);
     client.on('ready', () => this.#subscribe(new Set(this.#listeners.names())));
     client.on('close', () => {

@@ -1,3 +1,4 @@
+import { CHECKPOINT_EVERY } from '../../../domain/checkpoint.js';
 import type { EventWindow, ReadRequest, StoredSession } from '../../session-storage.js';
 import type { AppScope } from '../app-scope/app-scope.js';
 import { duringRead } from '../connect/driver-errors.js';
@@ -14,8 +15,8 @@ import {
   storedEventOf,
   storedEventsOf,
 } from '../script/codec.js';
-import { type ScriptRunner, defineScript } from '../script/script.js';
-import { SESSION, SHARED_STATE } from '../script/session.lua.js';
+import { type NumberReply, type ScriptRunner, defineScript } from '../script/script.js';
+import { CHECKPOINTS, SESSION, SHARED_STATE } from '../script/session.lua.js';
 
 type ReadReply =
   | readonly [
@@ -28,6 +29,7 @@ type ReadReply =
       summary: string | null,
       base: string | null,
       metadata: string | null,
+      checkpoint: readonly [] | readonly [text: string, seq: NumberReply],
       pending: FlatHash,
       readAt: string,
     ]
@@ -38,17 +40,22 @@ export async function readSession(
   app: AppScope,
   request: ReadRequest,
 ): Promise<StoredSession | undefined> {
-  const { key, window, withState, withMetadata, withSummary, withBase } = request;
+  const { key, window, withState, withMetadata, withSummary, withBase, checkpointAt } = request;
   const reply = await scripts.read<ReadReply>(READ_SESSION, {
     keys: app.sessionKeys(key),
     args: [
       ...keyArguments(key),
-      ...[withState, withMetadata, withSummary, withBase, window !== undefined].map(flag),
+      ...[withState, withMetadata, withSummary, withBase].map(flag),
+      optional(checkpointAt),
+      CHECKPOINT_EVERY,
+      flag(window !== undefined),
       ...windowArguments(window ?? {}),
     ],
   });
   if (!reply) return undefined;
-  const [now, recordReply, events, session, user, appReply, summary, base, metadata, pending, readAt] = reply;
+  const [now, recordReply, events, session, user, appReply, summary, base, metadata, checkpoint, pending, readAt] =
+    reply;
+  const [checkpointText, checkpointSeq] = checkpoint;
   const record = recordOf(key, recordReply);
   await duringRead(() => app.applyPending({ key, incarnation: record.incarnation, pending, readAt }));
   return {
@@ -59,6 +66,7 @@ export async function readSession(
     ...(withMetadata && { metadata: metadata ?? '' }),
     ...(summary !== null && { summary: storedEventOf(record.marks.summarySeq, summary) }),
     ...(base !== null && { baseState: base }),
+    ...(checkpointText !== undefined && { checkpoint: { seq: Number(checkpointSeq), text: checkpointText } }),
   };
 }
 
@@ -81,11 +89,12 @@ function windowArguments(window: EventWindow): ScriptArguments {
  * Reads a session and a window of its log.
  *
  * KEYS and ARGV 1–4: see SESSION.
- * ARGV 5 and on: with state, with metadata, with summary, with base state, with a window (1 or 0 each); of the window: in view,
- *      afterSeq, since, maxAgeMs ('' = any age), anchors only, limit ('' = none), keep the oldest, number of ranges ('' =
+ * ARGV 5 and on: with state, with metadata, with summary, with base state (1 or 0 each), up to where to find a
+ *      checkpoint ('' = none), distance of checkpoints, with a window (1 or 0); of the window: in view, afterSeq, since, maxAgeMs ('' = any age), anchors only, limit ('' = none), keep the oldest, number of ranges ('' =
  *      the whole log), from and to of each range.
  * Returns nothing if there is no session, else { now, record, events (alternating number and text), session state, user
- *      state, app state, summary or nothing, base state or nothing, metadata or nothing, pending, server time }.
+ *      state, app state, summary or nothing, base state or nothing, metadata or nothing, text and seq of a checkpoint or an
+ *      empty table, pending, server time }.
  */
 export const READ_SESSION = defineScript(
   'read-session',
@@ -93,11 +102,13 @@ export const READ_SESSION = defineScript(
   ARGUMENTS,
   SHARED_STATE,
   SESSION,
+  CHECKPOINTS,
   String.raw`
 local record = liveRecord()
 if not record then return false end
 local withState, withMetadata, withSummary = take() == '1', take() == '1', take() == '1'
-local withBase, withWindow = take() == '1', take() == '1'
+local withBase, checkpointAt, checkpointDistance = take() == '1', takeNumber(), takeNumber()
+local withWindow = take() == '1'
 
 -- The high water mark never falls along the log, so a binary search finds the first event at or after the time.
 local function firstSince(time)
@@ -173,6 +184,7 @@ return {
   hasSummary and redis.call('HGET', EVENTS, text(record.summary)),
   withBase and redis.call('HGET', RECORD, 'base'),
   withMetadata and redis.call('HGET', RECORD, 'metadata'),
+  checkpointAt and { checkpointUpTo(checkpointAt, checkpointDistance) } or {},
   pendingWrites(),
   text(serverTime),
 }

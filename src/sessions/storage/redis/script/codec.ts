@@ -74,6 +74,8 @@ export function recordOf({ appName, userId, sessionId }: SessionKey, reply: Reco
     marksSeq: number(15),
     turn: turnOf(reply[17]),
     turnsOnly: reply[18] === '1',
+    dispatchedSeq: number(19),
+    waitingSince: number(20),
   };
 }
 

@@ -1,11 +1,12 @@
 import { KEY_TYPES } from './base.lua.js';
+import { ENTRY_INDEX } from './entry-index.lua.js';
 
 /** The fields of a record, in the order in which scripts return them and `recordOf` reads them. */
 export const RECORD_FIELDS = String.raw`
 local FIELDS = {
   'incarnation', 'created', 'updated', 'expires', 'first', 'last', 'tip', 'water',
   'turns', 'events', 'length', 'tokens', 'hidden', 'viewFrom', 'summary', 'marks', 'covered',
-  'turn', 'turnsOnly',
+  'turn', 'turnsOnly', 'dispatched', 'waiting',
 }
 `;
 
@@ -100,12 +101,14 @@ end
 `;
 
 /**
- * What the scripts of one session share. Needs TIME; includes RECORD_FIELDS and KEY_TYPES.
+ * What the scripts of one session share. Needs TIME; includes RECORD_FIELDS, KEY_TYPES and ENTRY_INDEX.
  *
  * KEYS 1 record, 2 events, 3 ids, 4 anchors, 5 state, 6 pending, of the session;
- *      7 user state; 8 by update, 9 by creation, 10 expiring: the sessions of the user;
+ *      7 user state; 8 by update, 9 by creation, 10 expiring, 11 by entry: the sessions of the user; 12 their entries;
+ *      13 changed sessions;
  *      on a single node also:
- *      11 app state; 12 by update, 13 by creation, 14 expiring: the sessions of the app; 15 users of the app; 16 apps.
+ *      14 app state; 15 by update, 16 by creation, 17 expiring, 18 by entry: the sessions of the app; 19 users of the app;
+ *      20 apps.
  * ARGV 1 time, 2 session id, 3 user id, 4 app name.
  *
  * On a cluster the keys of the app are in another slot. The script stores writes to them in the pending hash of the
@@ -114,18 +117,21 @@ end
 export const SESSION =
   RECORD_FIELDS +
   KEY_TYPES +
+  ENTRY_INDEX +
   String.raw`
 local RECORD, EVENTS, IDS, ANCHORS, STATE, PENDING = unpack(KEYS, 1, 6)
 local OWN_KEYS = { unpack(KEYS, 1, 6) }
 local USER_STATE = KEYS[7]
-local APP_STATE, USERS, APPS = KEYS[11], KEYS[15], KEYS[16]
+local ENTRIES, CHANGED = KEYS[12], KEYS[13]
+local APP_STATE, USERS, APPS = KEYS[14], KEYS[19], KEYS[20]
 local SESSION_ID, USER_ID, APP_NAME = ARGV[2], ARGV[3], ARGV[4]
 
 -- No id contains NUL, and NUL sorts first, so the sessions of an app sort by user id, then by session id.
-local INDEXES = { { by = { unpack(KEYS, 8, 10) }, member = SESSION_ID } }
+local INDEXES = { { by = { unpack(KEYS, 8, 12) }, member = SESSION_ID } }
 if APP_STATE then
-  INDEXES[2] = { by = { unpack(KEYS, 12, 14) }, member = USER_ID .. '\0' .. SESSION_ID }
+  INDEXES[2] = { by = { unpack(KEYS, 15, 18) }, member = USER_ID .. '\0' .. SESSION_ID }
 end
+local BY_ENTRY = { { key = KEYS[11], prefix = '' }, APP_STATE and { key = KEYS[18], prefix = USER_ID .. '\0' } }
 
 local function readRecord()
   return redis.call('HMGET', RECORD, unpack(FIELDS))
@@ -141,6 +147,7 @@ local function liveRecord()
   record.summary = tonumber(values[15])
   record.viewFrom = tonumber(values[14])
   record.turnsOnly = values[19] == '1'
+  record.waiting = tonumber(values[21]) or 0
   return record
 end
 
@@ -183,6 +190,17 @@ local function isExpiring(expiry, previousExpiry)
   return math.min(expiry, previousExpiry) < NEVER
 end
 
+-- Call it before the first write of entries.
+local function expectEntries()
+  redis.call('HLEN', ENTRIES)
+  for _, index in ipairs(BY_ENTRY) do redis.call('ZCARD', index.key) end
+end
+
+-- Makes the index by entry agree with the metadata; with nil, the session leaves it.
+local function indexEntries(sessionId, created, metadata)
+  replaceEntries(ENTRIES, BY_ENTRY, sessionId, created, metadata)
+end
+
 -- Pass nil for times that did not change; the expiry is always needed.
 local function indexSession(updated, created, expiry, previousExpiry)
   for _, index in ipairs(INDEXES) do
@@ -206,8 +224,32 @@ local function unindex(index, member)
   index.expiring = index.expiring - redis.call('ZREM', index.by[3], member)
 end
 
+-- The sessions with events that are not dispatched to consumers, by the time of the first one. Only the first event
+-- after a dispatch changes it. It expires with its last member. Call readChanged before the first write.
+local CHANGED_MEMBER = APP_NAME .. '\0' .. USER_ID .. '\0' .. SESSION_ID
+local isFirstChanged
+
+local function readChanged(record)
+  if record.waiting == 0 then isFirstChanged = redis.call('ZCARD', CHANGED) == 0 end
+end
+
+local function waitingFrom()
+  return text(math.max(1, math.floor(now)))
+end
+
+local function noteChange(record, expiry)
+  if record.waiting == 0 then
+    redis.call('ZADD', CHANGED, waitingFrom(), CHANGED_MEMBER)
+    extendExpiry(CHANGED, expiry, isFirstChanged)
+  elseif expiry ~= record.expires then
+    extendExpiry(CHANGED, expiry, false)
+  end
+end
+
 local function removeSession()
   redis.call('UNLINK', unpack(OWN_KEYS))
+  indexEntries(SESSION_ID)
+  redis.call('ZREM', CHANGED, CHANGED_MEMBER)
   for _, index in ipairs(INDEXES) do
     unindex(index, index.member)
     renewIndex(index)
@@ -228,6 +270,36 @@ end
 -- A single node has no pending writes.
 local function pendingWrites()
   return APP_STATE and {} or redis.call('HGETALL', PENDING)
+end
+`;
+
+/** Checkpoints: fields of the record, at multiples of a number. Needs SESSION. */
+export const CHECKPOINTS = String.raw`
+local function checkpointField(seq)
+  return 'checkpoint:' .. text(seq)
+end
+
+-- Nil if the session never had one.
+local function firstCheckpoint()
+  return tonumber(redis.call('HGET', RECORD, 'checkpoints'))
+end
+
+-- Text and seq of the newest one up to seq. They are regular, so few places are looked at.
+local function checkpointUpTo(seq, distance)
+  local first = firstCheckpoint()
+  if not first then return end
+  for place = math.floor(seq / distance) * distance, first, -distance do
+    local found = redis.call('HGET', RECORD, checkpointField(place))
+    if found then return found, place end
+  end
+end
+
+local function removeCheckpoints(from, to, distance)
+  local first = firstCheckpoint()
+  if not first then return end
+  for place = math.floor(math.max(from, first) / distance) * distance, to, distance do
+    redis.call('HDEL', RECORD, checkpointField(place))
+  end
 end
 `;
 

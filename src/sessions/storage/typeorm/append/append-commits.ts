@@ -19,6 +19,7 @@ import { NO_SQL, type Sql, joinSql, sql, sqlList } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
 import { StateWriter } from '../state/write-state.js';
 import type { Tables } from '../tables.js';
+import { type IndexedSession, changeIndex } from './change-index.js';
 
 /**
  * Appends several commits in one transaction with the round trips of one. The result is the same as appending
@@ -27,17 +28,17 @@ import type { Tables } from '../tables.js';
 export async function appendCommits(
   transaction: SqlTransaction,
   commits: readonly Commit[],
-  lockPolicy: LockPolicy,
+  policy: LockPolicy,
 ): Promise<readonly (AppendOutcome | undefined)[]> {
-  const sessions = await lockSessions(transaction, commits, lockPolicy);
+  const sessions = await lockSessions(transaction, commits, policy);
   const state = new StateWriter(transaction);
   const events: NewEvent[] = [];
   const changed = new Set<LockedSession>();
   const outcomes: (AppendOutcome | undefined)[] = [];
   for (const [index, commit] of commits.entries()) {
     const session = sessions[index];
-    const outcome = await decideOutcome(transaction, commit, session);
-    const isSkipped = !session && transaction.dialect.locksRows && lockPolicy === 'skip locked sessions';
+    const outcome = await decideOutcome(transaction, commit, session, policy);
+    const isSkipped = !session && transaction.dialect.locksRows && policy === SKIP_LOCKED;
     outcomes.push(isSkipped ? undefined : outcome);
     if (outcome.kind !== 'appended' || !session) continue;
     const added = numberedEvents(commit, session.record, outcome.now);
@@ -50,6 +51,7 @@ export async function appendCommits(
   }
   transaction.addToCommit([
     ...[...changed].map((session) => updateRecord(transaction.tables, session)),
+    ...[...changed].flatMap((session) => changeIndex(transaction.tables, session.indexed)),
     ...insertEvents(transaction.tables, events),
     ...(await state.statements()),
   ]);
@@ -73,10 +75,12 @@ async function decideOutcome(
   transaction: SqlTransaction,
   commit: Commit,
   session: LockedSession | undefined,
+  { hasOldSnapshot }: LockPolicy,
 ): Promise<AppendOutcome> {
   const outcome = outcomeOf(commit, session, transaction.now);
   if (!session || !mayHaveMissedEvents(outcome)) return outcome;
-  await loadStoredEvents(transaction, session, sql`event_id IN (${idsOf([commit])})`);
+  const lock = hasOldSnapshot ? transaction.dialect.lock('e') : NO_SQL;
+  await loadStoredEvents(transaction, session, sql`event_id IN (${idsOf([commit])}) ${lock}`);
   return outcomeOf(commit, session, transaction.now);
 }
 
@@ -99,14 +103,28 @@ class LockedSession {
   readonly #events = new Map<string, StoredEvent>();
   /** Whether a commit changed the marks. They change rarely and can be long. */
   hasNewMarks = false;
-  /** Whether a commit changed the metadata. */
-  hasNewMetadata = false;
+  /** Whether the first event since the last dispatch to consumers is among them. */
+  hasNewDispatchMark = false;
+  /** The metadata before the commits of this transaction. */
+  readonly #oldMetadata: string;
 
   constructor(
     readonly pk: number,
     public record: SessionRecord,
     public metadata: string,
-  ) {}
+  ) {
+    this.#oldMetadata = metadata;
+  }
+
+  /** Whether a commit changed the metadata. */
+  get hasNewMetadata(): boolean {
+    return this.metadata !== this.#oldMetadata;
+  }
+
+  /** What the index of entries has to learn. */
+  get indexed(): IndexedSession {
+    return { pk: this.pk, record: this.record, before: this.#oldMetadata, after: this.metadata };
+  }
 
   /** The stored event with this id, if it was loaded. */
   storedEvent(eventId: string): StoredEvent | undefined {
@@ -118,20 +136,29 @@ class LockedSession {
   }
 
   changeMetadata({ metadata: changes = [] }: Commit): void {
-    this.hasNewMetadata ||= changes.length > 0;
     this.metadata = metadataAfter(this.metadata, changes) ?? this.metadata;
   }
 
   /** Applies a commit, so that the next one sees it. */
   apply(events: readonly StoredEvent[], record: SessionRecord): void {
     this.hasNewMarks ||= record.marksSeq !== this.record.marksSeq;
+    this.hasNewDispatchMark ||= record.waitingSince !== this.record.waitingSince;
     this.record = record;
     for (const event of events) this.addStoredEvent(event);
   }
 }
 
-/** What to do with sessions that another transaction has locked. */
-type LockPolicy = 'wait for locked sessions' | 'skip locked sessions';
+/** How to lock sessions, and to read their events. */
+export interface LockPolicy {
+  readonly skipsLocked?: boolean;
+  /** The transaction may have begun to read before it locked: only locking reads show the newest events. */
+  readonly hasOldSnapshot?: boolean;
+  /** Whether to read the events with locks at once. In MySQL such a read also locks gaps, so that it can cause deadlocks. */
+  readonly locksEvents?: boolean;
+}
+
+export const WAIT_FOR_LOCKED: LockPolicy = {};
+export const SKIP_LOCKED: LockPolicy = { skipsLocked: true };
 
 /**
  * Locks the sessions of these commits in one order and loads those of their events that are already stored.
@@ -140,24 +167,23 @@ type LockPolicy = 'wait for locked sessions' | 'skip locked sessions';
 async function lockSessions(
   transaction: SqlTransaction,
   commits: readonly Commit[],
-  lockPolicy: LockPolicy,
+  policy: LockPolicy,
 ): Promise<readonly (LockedSession | undefined)[]> {
   const bySession = groupBy(commits, ({ key }) => sessionNameOf(key));
   const [only, ...others] = bySession.values();
   if (!only) return [];
-  const lock = lockClause(transaction, lockPolicy);
+  const lock = lockClause(transaction, policy);
+  // One statement would read the events before it has waited for the lock.
   const sessions =
-    others.length === 0
+    others.length === 0 && !policy.hasOldSnapshot
       ? await lockOneSession(transaction, only, lock(undefined))
-      : await lockSeveralSessions(transaction, bySession, lock(sql`s.pk`));
+      : await lockSeveralSessions(transaction, bySession, lock(sql`s.pk`), policy);
   return commits.map(({ key }) => sessions.get(sessionNameOf(key)));
 }
 
 /** With SKIP LOCKED the order does not matter, because a transaction that never waits cannot deadlock. */
-function lockClause({ dialect }: SqlTransaction, lockPolicy: LockPolicy): (order: Sql | undefined) => Sql {
-  return lockPolicy === 'wait for locked sessions'
-    ? (order) => dialect.lock('s', order)
-    : () => dialect.lockSkipLocked('s');
+function lockClause({ dialect }: SqlTransaction, { skipsLocked }: LockPolicy): (order: Sql | undefined) => Sql {
+  return skipsLocked ? () => dialect.lockSkipLocked('s') : (order) => dialect.lock('s', order);
 }
 
 type SessionsByName = Map<string, LockedSession>;
@@ -200,6 +226,7 @@ async function lockSeveralSessions(
   transaction: SqlTransaction,
   bySession: Map<string, Commit[]>,
   lock: Sql,
+  { locksEvents }: LockPolicy,
 ): Promise<SessionsByName> {
   const { tables, dialect, sessionsKey } = transaction;
   const sessions: SessionsByName = new Map();
@@ -216,7 +243,8 @@ async function lockSeveralSessions(
     return sql`(session_pk = ${row.pk} AND event_id IN (${idsOf(bySession.get(sessionNameOf(session.record)) ?? [])}))`;
   });
   const found = await transaction.rows<EventRow & { session_pk: number }>(
-    sql`SELECT session_pk, ${EVENT_COLUMNS} FROM ${tables.events} WHERE ${joinSql(storedEvents, ' OR ')}`,
+    sql`SELECT session_pk, ${EVENT_COLUMNS} FROM ${tables.events} e WHERE ${joinSql(storedEvents, ' OR ')}
+      ${locksEvents ? dialect.lock('e') : NO_SQL}`,
   );
   for (const row of found) byPk.get(row.session_pk)?.addStoredEvent(storedEventOf(row));
   return sessions;
@@ -225,7 +253,7 @@ async function lockSeveralSessions(
 /** Loads the events that match. */
 async function loadStoredEvents(transaction: SqlTransaction, session: LockedSession, which: Sql): Promise<void> {
   const rows = await transaction.rows<EventRow>(
-    sql`SELECT ${EVENT_COLUMNS} FROM ${transaction.tables.events} WHERE session_pk = ${session.pk} AND ${which}`,
+    sql`SELECT ${EVENT_COLUMNS} FROM ${transaction.tables.events} e WHERE session_pk = ${session.pk} AND ${which}`,
   );
   for (const row of rows) session.addStoredEvent(storedEventOf(row));
 }
@@ -243,7 +271,7 @@ interface NewEvent extends NumberedEvent {
 const INSERT_LIMITS = { items: 500, weight: 1_000_000, weightOf: ({ payload }: NewEvent) => payload.length };
 
 function updateRecord({ sessions }: Tables, session: LockedSession): Sql {
-  const { pk, record, hasNewMarks, hasNewMetadata, metadata } = session;
+  const { pk, record, hasNewMarks, hasNewMetadata, hasNewDispatchMark, metadata } = session;
   const { counters } = record;
   return sql`
     UPDATE ${sessions} SET
@@ -254,7 +282,12 @@ function updateRecord({ sessions }: Tables, session: LockedSession): Sql {
       turn_expires_at = ${record.turn.expiresAt}
       ${hasNewMarks ? setMarks(record) : NO_SQL}
       ${hasNewMetadata ? sql`, metadata = ${metadata}` : NO_SQL}
+      ${hasNewDispatchMark ? setDispatchMark(record) : NO_SQL}
     WHERE pk = ${pk}`;
+}
+
+function setDispatchMark({ dispatchedSeq, waitingSince }: SessionRecord): Sql {
+  return sql`, dispatched_seq = ${dispatchedSeq}, waiting_since = ${waitingSince}`;
 }
 
 function setMarks({ marks, marksSeq }: SessionRecord): Sql {

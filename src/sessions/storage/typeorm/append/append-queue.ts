@@ -4,7 +4,7 @@ import { sessionNameOf } from '../../../domain/ids.js';
 import { groupBy } from '../../batches.js';
 import { Semaphore } from '../../semaphore.js';
 import type { Transactions } from '../sql/transaction.js';
-import { appendCommits } from './append-commits.js';
+import { SKIP_LOCKED, WAIT_FOR_LOCKED, appendCommits } from './append-commits.js';
 
 /** Limits how long other appends wait for one transaction. A commit with more events has its own. */
 const MAX_EVENTS_PER_TRANSACTION = 64;
@@ -106,7 +106,7 @@ export class AppendQueue {
     const calledAt = Math.min(...batch.map((append) => append.calledAt));
     try {
       const outcomes = await this.transactions.write(
-        (transaction) => appendCommits(transaction, commitsOf(batch), 'skip locked sessions'),
+        (transaction) => appendCommits(transaction, commitsOf(batch), SKIP_LOCKED),
         { calledAt, beginsLazily: true, isSingleAttempt: batch.length > 1 },
       );
       const skipped = batch.filter((append, index) => !resolveWith(append, outcomes[index]));
@@ -129,7 +129,7 @@ export class AppendQueue {
     const calledAt = Math.min(...appends.map((append) => append.calledAt));
     try {
       const outcomes = await this.transactions.write(
-        (transaction) => appendCommits(transaction, commitsOf(appends), 'wait for locked sessions'),
+        (transaction) => appendCommits(transaction, commitsOf(appends), WAIT_FOR_LOCKED),
         { calledAt, beginsLazily: true },
       );
       for (const [index, append] of appends.entries()) resolveWith(append, outcomes[index] ?? { kind: 'missing' });

@@ -8,6 +8,7 @@ import type { SqlTransaction } from '../sql/transaction.js';
 import { readState } from '../state/read-state.js';
 import { StateWriter } from '../state/write-state.js';
 import { insertEvents } from './append-commits.js';
+import { changeIndex } from './change-index.js';
 
 export async function createSession(
   transaction: SqlTransaction,
@@ -25,7 +26,8 @@ export async function createSession(
   for (const statement of insertEvents(tables, events)) await transaction.change(statement);
   const state = new StateWriter(transaction);
   state.addCommit(pk, key, { upserts, removals: [] }, expiry);
-  await transaction.changeAll(await state.statements());
+  const indexed = changeIndex(tables, { pk, record, before: '', after: metadata });
+  await transaction.changeAll([...indexed, ...(await state.statements())]);
   return { record, now, events: [], metadata, ...(await readState(transaction, { pk, record })) };
 }
 
@@ -39,12 +41,14 @@ function insertOfSession(
     INSERT INTO ${tables.sessions} (
       app_name, user_id, session_id, create_time, last_update_time, expires_at,
       first_seq, last_seq, tip_seq, high_water, turns, events, content_length, tokens,
-      hidden, view_from_seq, summary_seq, marks_seq, covered, base_state, turns_only, metadata
+      hidden, view_from_seq, summary_seq, marks_seq, covered, base_state, turns_only, metadata,
+      dispatched_seq, waiting_since
     ) VALUES (
       ${record.appName}, ${record.userId}, ${record.sessionId}, ${now}, ${now}, ${record.expiresAt},
       ${record.firstSeq}, ${record.lastSeq}, ${record.tipSeq}, ${record.highWater},
       ${counters.turns}, ${counters.events}, ${counters.contentLength}, ${counters.tokens},
       ${JSON.stringify(marks.hidden)}, ${marks.viewFromSeq}, ${marks.summarySeq}, ${record.marksSeq},
-      ${JSON.stringify(marks.covered)}, ${baseState}, ${record.turnsOnly ? 1 : 0}, ${metadata}
+      ${JSON.stringify(marks.covered)}, ${baseState}, ${record.turnsOnly ? 1 : 0}, ${metadata},
+      ${record.dispatchedSeq}, ${record.waitingSince}
     )`;
 }

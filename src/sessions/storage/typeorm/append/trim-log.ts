@@ -11,11 +11,12 @@ export async function trimLog(
 ): Promise<void> {
   const session = await lockLiveSession(transaction, key);
   if (!session || !isAsExpected(session.record, expected)) return;
-  const { sessions, events } = transaction.tables;
+  const { sessions, events, checkpoints } = transaction.tables;
   transaction.addToCommit([
     sql`UPDATE ${sessions} SET first_seq = ${newFirstSeq}, base_state = ${baseState} WHERE pk = ${session.pk}`,
     sql`
       UPDATE ${events} SET payload = NULL
       WHERE session_pk = ${session.pk} AND seq BETWEEN ${expected.firstSeq} AND ${newFirstSeq - 1}`,
+    sql`DELETE FROM ${checkpoints} WHERE session_pk = ${session.pk} AND seq < ${newFirstSeq - 1}`,
   ]);
 }

@@ -21,7 +21,7 @@ export interface PooledConnection extends StatementRunner {
   rollback(): Promise<void>;
   /** Returns it to the pool. */
   release(): void;
-  /** Closes it at once. */
+  /** Closes it immediately. */
   discard(): void;
 }
 

@@ -1,12 +1,16 @@
 import { StoreUnavailableError } from '../../../domain/errors.js';
 import type { ChangeFeed } from '../../session-changes.js';
 import type { AppendQueue } from '../append/append-queue.js';
+import type { WrittenAppend } from '../append/append-within.js';
 import type { Transactions } from '../sql/transaction.js';
+import type { AppTransactions } from './app-transactions.js';
 
 /** An open database. */
 export interface OpenDatabase {
   readonly transactions: Transactions;
   readonly appends: AppendQueue;
+  /** Transactions of the app, on its DataSource. */
+  readonly appTransactions?: AppTransactions<WrittenAppend> | undefined;
   /** Notifications of the database, if it has them. */
   readonly feed?: (ChangeFeed & { close(): void }) | undefined;
   /** Called after all transactions have ended. */

@@ -2,7 +2,7 @@ import type { DataSource } from 'typeorm';
 import { ConfigurationError } from '../../../../config/configuration-error.js';
 import { dataSourceServerOf } from '../../../../config/store-place.js';
 import { StoreUnavailableError } from '../../../domain/errors.js';
-import { withTimeout } from '../../with-timeout.js';
+import { withTimeout } from '../../../domain/with-timeout.js';
 import { dialectOf } from '../sql/dialect.js';
 import { Sql } from '../sql/sql.js';
 import { checkNames, checkNamesOf, tablesOf } from '../tables.js';
@@ -26,7 +26,7 @@ export async function openDatabase(options: TypeOrmSessionStorageOptions): Promi
   return openSqlite({ ...options, timeLimitMs });
 }
 
-/** Opens the store on a DataSource of the app. The store never initialises, changes or closes it. */
+/** Opens the store on a DataSource of the app. The store never initialises or closes it, and adds only a subscriber. */
 async function openHostDatabase(
   options: HostDataSourceOptions & { readonly timeLimitMs: number },
 ): Promise<OpenDatabase> {
@@ -45,7 +45,7 @@ async function openHostDatabase(
   } catch (error) {
     throw storeUnavailable(error, false, server);
   }
-  const use = { ...options, close: keepOpen };
+  const use = { ...options, isOfApp: true, close: keepOpen };
   return name === 'sqlite' ? sqliteDatabaseOf(dataSource, use) : openPooledDatabase(dataSource, { ...use, server });
 }
 
@@ -80,8 +80,8 @@ function queryWithTimeout({
   };
 }
 
-/** Of the sessions table: added by the last migration. */
-const NEWEST_COLUMN = 'metadata';
+/** Of the sessions table: added by the last migration that changed it. */
+const NEWEST_COLUMN = 'waiting_since';
 
 async function checkTables(dataSource: DataSource, runQuery: RunQuery): Promise<void> {
   try {

@@ -1,15 +1,21 @@
-import type { DataSource } from 'typeorm';
+import type { DataSource, QueryRunner } from 'typeorm';
 import type { Clock } from '../../../domain/clock.js';
 import { AppendQueue } from '../append/append-queue.js';
+import { appTransactionsOf } from '../append/append-within.js';
 import { channelOf, PostgresNotifications, PostgresFeed } from '../live/postgres-feed.js';
 import { type ListeningClient, newListeningClient } from '../live/postgres-listener.js';
 import { dialectOf } from '../sql/dialect.js';
 import { sessionsKeyOf, tableNamesOf, tablesOf } from '../tables.js';
-import type { ConnectionPool } from './connection-pool.js';
+import type { ConnectionPool, PooledConnection } from './connection-pool.js';
 import type { OpenDatabase } from './lazy-database.js';
-import { type MysqlDriver, MysqlPool } from './mysql/mysql-connection.js';
+import { type DriverConnection, lentMysqlConnection, type MysqlDriver, MysqlPool } from './mysql/mysql-connection.js';
 import { PooledTransactions } from './pooled-transactions.js';
-import { type PostgresDriver, PostgresPool } from './postgres/postgres-connection.js';
+import {
+  type DriverClient,
+  lentPostgresConnection,
+  type PostgresDriver,
+  PostgresPool,
+} from './postgres/postgres-connection.js';
 
 interface PooledDatabaseOptions {
   readonly timeLimitMs: number;
@@ -21,6 +27,8 @@ interface PooledDatabaseOptions {
   readonly server?: string | undefined;
   /** PostgreSQL only. */
   readonly usesPreparedStatements?: boolean | undefined;
+  /** Whether the DataSource is the app's, which has transactions of its own. */
+  readonly isOfApp?: boolean | undefined;
   readonly close: () => Promise<void>;
 }
 
@@ -44,13 +52,39 @@ export function openPooledDatabase(dataSource: DataSource, { close, ...use }: Po
   const [tables, sessionsKey] = [tablesOf(dataSource), sessionsKeyOf(dataSource)];
   const context = { dialect, tables, sessionsKey, notifications, clock, timeLimitMs, server };
   const transactions = new PooledTransactions(connectionPoolOf(dataSource, use), context);
+  const appTransactions = use.isOfApp
+    ? appTransactionsOf({
+        dataSource,
+        context,
+        clock,
+        timeLimitMs,
+        transactions,
+        borrow: (runner) => lentConnection(dataSource, runner, clock === undefined),
+      })
+    : undefined;
   const newClient = (): ListeningClient => newListeningClient(dataSource.driver, timeLimitMs);
   const feed = channel === undefined ? undefined : new PostgresFeed({ newClient, channel, timeoutMs: timeLimitMs });
   const appends = new AppendQueue(transactions, {
     ...appendConcurrency(dataSource),
     isOn: use.coalesceAppends ?? true,
   });
-  return { transactions, appends, close, feed };
+  const closeAll = async (): Promise<void> => {
+    appTransactions?.close();
+    await close();
+  };
+  return { transactions, appends, appTransactions, close: closeAll, feed };
+}
+
+/** The connection of a query runner of the app. */
+async function lentConnection(
+  { options }: DataSource,
+  runner: QueryRunner,
+  withTime: boolean,
+): Promise<PooledConnection> {
+  const connection: unknown = await runner.connect();
+  return options.type === 'postgres'
+    ? lentPostgresConnection(connection as DriverClient, withTime)
+    : lentMysqlConnection(connection as DriverConnection, withTime);
 }
 
 /** The connection pool of an initialised DataSource. */

@@ -8,7 +8,7 @@ import type { ServerAddress } from './server-kind.js';
 type Explanation = (place: ServerPlace) => string;
 
 const connectionRefused: Explanation = ({ server }) =>
-  `Nobody listens at ${server}: start the server, or correct host and port in the url.`;
+  `No server listens at ${server}: start it, or correct host and port in the url.`;
 const unknownHost: Explanation = ({ server }) => `There is no host for ${server}: correct the url.`;
 const timedOut: Explanation = ({ server }) => `The server at ${server} did not answer in time.`;
 const loginRefused: Explanation = ({ server, user }) =>

@@ -14,28 +14,30 @@ export class SqlLeases implements LeaseStore {
   constructor(private readonly write: Transactions['write']) {}
 
   /**
-   * Takes no lock while another process holds the lease. If several processes find it free, one can insert it. The
-   * others get a duplicate key, retry and find it held.
+   * Takes no lock while another process holds the lease. If several processes find it free, one inserts it. The others
+   * wait for its commit and insert nothing.
    */
   acquire({ name, holder, ttlMs }: LeaseRequest): Promise<Lease | undefined> {
     return this.write(async (transaction) => {
-      const { tables, now } = transaction;
+      const { dialect, tables, now } = transaction;
       const [held] = await transaction.rows<LeaseRow>(
         sql`SELECT token, expires_at FROM ${tables.leases} WHERE name = ${name}`,
       );
       if (held && !isExpired(held.expires_at, now)) return undefined;
       if (held) {
-        // The holder may have renewed it meanwhile.
+        // The holder may have renewed it in the meantime.
         await transaction.change(
           sql`DELETE FROM ${tables.leases} WHERE token = ${held.token} AND expires_at <= ${now}`,
         );
       }
       const expiry = expiresAt(now, { ttlMs });
       const token = await transaction.insert(
-        sql`INSERT INTO ${tables.leases} (name, holder, expires_at) VALUES (${name}, ${holder}, ${expiry})`,
+        dialect.insertUnlessNamed(
+          sql`${tables.leases} (name, holder, expires_at) VALUES (${name}, ${holder}, ${expiry})`,
+        ),
         'token',
       );
-      return { name, holder, token, expiresAt: expiry };
+      return token === 0 ? undefined : { name, holder, token, expiresAt: expiry };
     });
   }
 

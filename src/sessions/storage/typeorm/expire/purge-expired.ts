@@ -64,7 +64,7 @@ async function removeEvents(transaction: SqlTransaction, sessionPk: number, from
     WHERE session_pk = ${sessionPk} AND seq BETWEEN ${from} AND ${from + EVENTS_PER_BATCH - 1}`);
 }
 
-/** Foreign keys delete events and state. A session that was renewed meanwhile stays. */
+/** Foreign keys delete events and state. A session that was renewed in the meantime stays. */
 function removeSessions(transaction: SqlTransaction, pks: readonly number[]): Promise<number> {
   const { tables, now } = transaction;
   return transaction.change(sql`DELETE FROM ${tables.sessions} WHERE pk IN (${sqlList(pks)}) AND expires_at <= ${now}`);

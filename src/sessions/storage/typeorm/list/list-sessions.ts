@@ -1,46 +1,42 @@
 import { groupBy } from '../../batches.js';
 import type { ListRequest, ListResult, ListedSession, StateEntries } from '../../session-storage.js';
-import { METADATA_COLUMN, type MetadataRow, type RecordRow, columnsWith, recordOf } from '../sql/session-rows.js';
+import { type ListedRow, METADATA_COLUMN, columnsWith, recordOf } from '../sql/session-rows.js';
 import { NO_SQL, Sql, sql, sqlList } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
+import { type FilteredPage, filteredPage } from './filtered-page.js';
+import { afterPosition, inOrder, ofOwner } from './list-order.js';
 
 const TIME_COLUMN = { lastUpdateTime: new Sql('s.last_update_time'), createTime: new Sql('s.create_time') };
 
 /** Reads a page of sessions, and their state with one more statement. */
 export async function listSessions(transaction: SqlTransaction, request: ListRequest): Promise<ListResult> {
-  const rows = await transaction.rows<ListedRow>(pageOfSessions(transaction, request));
+  const { rows, examinedTo } = await pageOf(transaction, request);
   const isWithoutState = rows.length === 0 || request.withState === false;
   return {
     sessions: isWithoutState ? rows.map(withoutState) : await withState(transaction, rows),
     ...(request.withTotal && { total: await countOf(transaction, request) }),
+    ...(examinedTo && { examinedTo }),
   };
 }
 
-function listedSessions({ appName, userId }: ListRequest, now: number): Sql {
-  const ofUser = userId === undefined ? NO_SQL : sql`AND s.user_id = ${userId}`;
-  return sql`s.app_name = ${appName} ${ofUser} AND s.expires_at > ${now}`;
+async function pageOf(transaction: SqlTransaction, request: ListRequest): Promise<FilteredPage> {
+  const { filter } = request;
+  if (filter) return filteredPage(transaction, { ...request, filter });
+  return { rows: await transaction.rows<ListedRow>(pageOfSessions(transaction, request)) };
+}
+
+function listedSessions(request: ListRequest, now: number): Sql {
+  return sql`${ofOwner(request, new Sql('s'))} AND s.expires_at > ${now}`;
 }
 
 function pageOfSessions({ tables: { sessions }, now }: SqlTransaction, request: ListRequest): Sql {
   const { limit, offset } = request;
   const time = TIME_COLUMN[request.orderBy];
-  const direction = request.order === 'asc' ? sql`ASC` : sql`DESC`;
   return sql`
     SELECT ${columnsWith(METADATA_COLUMN)} FROM ${sessions} s
-    WHERE ${listedSessions(request, now)} ${afterCursor(request, time)}
-    ORDER BY ${time} ${direction}, s.user_id ${direction}, s.session_id ${direction}
+    WHERE ${listedSessions(request, now)} ${afterPosition(request, new Sql('s'), time)}
+    ${inOrder(request, new Sql('s'), time)}
     LIMIT ${limit} ${offset ? sql`OFFSET ${offset}` : NO_SQL}`;
-}
-
-/** Not a tuple comparison, because MySQL would not use an index for it. */
-function afterCursor({ after, order }: ListRequest, time: Sql): Sql {
-  if (!after) return NO_SQL;
-  const beyond = order === 'asc' ? sql`>` : sql`<`;
-  return sql`
-    AND ${time} ${beyond}= ${after.time} AND (
-      ${time} ${beyond} ${after.time} OR s.user_id ${beyond} ${after.userId}
-      OR (s.user_id = ${after.userId} AND s.session_id ${beyond} ${after.sessionId})
-    )`;
 }
 
 async function countOf(transaction: SqlTransaction, request: ListRequest): Promise<number> {
@@ -56,8 +52,6 @@ interface StateRow {
   readonly name: string;
   readonly value: string;
 }
-
-type ListedRow = RecordRow & MetadataRow;
 
 function withoutState(row: ListedRow): ListedSession {
   return { record: recordOf(row), metadata: row.metadata ?? '', state: { session: [], user: [], app: [] } };

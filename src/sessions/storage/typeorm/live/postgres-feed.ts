@@ -63,7 +63,7 @@ export class PostgresFeed implements ChangeFeed {
         this.#listeners.notifyAll();
         await connection.ended;
       } catch {
-        // Watchers poll meanwhile and report the error.
+        // Until then watchers poll, and report the error.
       }
       if (stop.aborted) return;
       this.#isLive = false;

@@ -14,7 +14,7 @@ export class CreateSessionTables1763700000000 implements MigrationInterface {
   name = 'CreateSessionTables1763700000000';
 
   async up(queryRunner: QueryRunner): Promise<void> {
-    // MySQL makes tables outside of transactions: whoever died half way has left some of them, each of them whole.
+    // MySQL creates tables outside of transactions, so an interrupted migration may have created some of them.
     const mayExist = dialectOf(dataSourceOf(queryRunner).options.type).name === 'mysql';
     for (const table of tablesFor(queryRunner)) await queryRunner.createTable(table, mayExist);
   }

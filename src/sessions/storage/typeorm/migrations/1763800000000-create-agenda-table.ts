@@ -7,7 +7,7 @@ export class CreateAgendaTable1763800000000 implements MigrationInterface {
   name = 'CreateAgendaTable1763800000000';
 
   async up(queryRunner: QueryRunner): Promise<void> {
-    // MySQL makes tables outside of transactions: whoever died half way may have left this one, whole.
+    // MySQL creates tables outside of transactions, so an interrupted migration may have created it already.
     const mayExist = dialectOf(dataSourceOf(queryRunner).options.type).name === 'mysql';
     await queryRunner.createTable(agendaTable(queryRunner), mayExist);
   }

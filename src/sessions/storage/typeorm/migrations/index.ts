@@ -3,6 +3,9 @@ import { CreateSessionTables1763700000000 } from './1763700000000-create-session
 import { CreateAgendaTable1763800000000 } from './1763800000000-create-agenda-table.js';
 import { AddTurnColumns1763900000000 } from './1763900000000-add-turn-columns.js';
 import { AddMetadataColumn1764000000000 } from './1764000000000-add-metadata-column.js';
+import { CreateSessionIndex1764100000000 } from './1764100000000-create-session-index.js';
+import { CreateCheckpointsTable1764200000000 } from './1764200000000-create-checkpoints-table.js';
+import { CreateConsumerTables1764300000000 } from './1764300000000-create-consumer-tables.js';
 
 /**
  * All migrations of the session store, in order, for a DataSource of your own. Not read-only, since TypeORM asks for a
@@ -16,6 +19,9 @@ export const SESSION_MIGRATIONS: (new () => MigrationInterface)[] = [
   CreateAgendaTable1763800000000,
   AddTurnColumns1763900000000,
   AddMetadataColumn1764000000000,
+  CreateSessionIndex1764100000000,
+  CreateCheckpointsTable1764200000000,
+  CreateConsumerTables1764300000000,
 ];
 Object.freeze(SESSION_MIGRATIONS);
 

@@ -32,6 +32,7 @@ export async function readSession(
     ...(summary && { summary }),
     ...(request.withMetadata && { metadata: session.metadata ?? '' }),
     ...(request.withBase && { baseState: await readBaseState(transaction, session) }),
+    ...(request.checkpointAt !== undefined && (await readCheckpoint(transaction, session, request.checkpointAt))),
   };
 }
 
@@ -40,6 +41,17 @@ async function readBaseState(transaction: SqlTransaction, { pk }: FoundSession):
     sql`SELECT base_state FROM ${transaction.tables.sessions} WHERE pk = ${pk}`,
   );
   return rows[0]?.base_state ?? '{}';
+}
+
+async function readCheckpoint(
+  transaction: SqlTransaction,
+  { pk }: FoundSession,
+  upTo: number,
+): Promise<Pick<StoredSession, 'checkpoint'>> {
+  const [row] = await transaction.rows<{ seq: number; content: string }>(sql`
+    SELECT seq, content FROM ${transaction.tables.checkpoints}
+    WHERE session_pk = ${pk} AND seq <= ${upTo} ORDER BY seq DESC LIMIT 1`);
+  return row ? { checkpoint: { seq: row.seq, text: row.content } } : {};
 }
 
 /** A session with more rewinds takes several statements. */

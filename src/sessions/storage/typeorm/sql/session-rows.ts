@@ -36,6 +36,8 @@ export interface RecordRow {
   readonly turn_holder: string;
   readonly turn_request: string;
   readonly turn_expires_at: number;
+  readonly dispatched_seq: number;
+  readonly waiting_since: number;
 }
 
 export const RECORD_COLUMNS = new Sql(
@@ -44,16 +46,20 @@ export const RECORD_COLUMNS = new Sql(
     's.first_seq, s.last_seq, s.tip_seq, s.high_water, s.turns, s.events, s.content_length, s.tokens',
     's.hidden, s.view_from_seq, s.summary_seq, s.marks_seq, s.covered',
     's.turns_only, s.turn_number, s.turn_token, s.turn_holder, s.turn_request, s.turn_expires_at',
+    's.dispatched_seq, s.waiting_since',
   ].join(', '),
 );
 
-/** Only in statements that ask for it, since it can be large. */
+/** Only in statements that need it, since it can be large. */
 export const METADATA_COLUMN = new Sql('s.metadata');
 
 /** A row with the {@link METADATA_COLUMN}; NULL is none. */
 export interface MetadataRow {
   readonly metadata: string | null;
 }
+
+/** A row of a list. */
+export type ListedRow = RecordRow & MetadataRow;
 
 /** The columns of a record, and another one. */
 export function columnsWith(besides: Sql | undefined): Sql {
@@ -94,6 +100,8 @@ export function recordOf(row: RecordRow): SessionRecord {
       expiresAt: row.turn_expires_at,
     },
     turnsOnly: row.turns_only === 1,
+    dispatchedSeq: row.dispatched_seq,
+    waitingSince: row.waiting_since,
   };
 }
 
@@ -121,7 +129,7 @@ export function storedEventOf(row: EventRow): StoredEvent {
 export interface FoundSession {
   readonly pk: number;
   readonly record: SessionRecord;
-  /** If it was asked for. */
+  /** If it was requested. */
   readonly metadata?: string | null | undefined;
 }
 

@@ -9,7 +9,7 @@ export interface StatementRunner {
   lockedRows<Row>(statement: Sql): Promise<Row[]>;
   /** Returns the number of changed rows. */
   change(statement: Sql): Promise<number>;
-  /** Inserts one row and returns the generated value of the column `key`. */
+  /** Inserts one row and returns the generated value of the column `key`, or 0 if the statement skipped the row. */
   insert(statement: Sql, key: string): Promise<number>;
   /** Runs statements without results, in as few round trips as the driver allows. */
   changeAll(statements: readonly Sql[]): Promise<void>;

@@ -5,11 +5,12 @@ import {
   SuspectConnections,
   type DriverStream,
   type ErrorEmitter,
+  ignoreError,
   type PooledConnection,
 } from '../connection-pool.js';
 
 /** The part of a mysql2 connection that is used here. */
-interface DriverConnection extends ErrorEmitter {
+export interface DriverConnection extends ErrorEmitter {
   readonly config: { readonly multipleStatements?: boolean };
   readonly stream?: DriverStream;
   off(event: 'error', listener: (error: Error) => void): unknown;
@@ -104,6 +105,20 @@ export class MysqlPool implements ConnectionPool {
       onAnswered: () => this.#suspects.recordAnswer(connection),
     });
   }
+}
+
+/** A connection in a transaction of the app. Releasing it only ends the use by the store. */
+export function lentMysqlConnection(connection: DriverConnection, withTime: boolean): PooledConnection {
+  const lent: DriverConnection = {
+    config: connection.config,
+    on: (event, listener) => connection.on(event, listener),
+    off: (event, listener) => connection.off(event, listener),
+    query: (options, done) => connection.query(options, done),
+    format: (text, values) => connection.format(text, values),
+    release: ignoreError,
+    destroy: ignoreError,
+  };
+  return new MysqlConnection(lent, { withTime, idleMs: 0, onBegun: ignoreError, onAnswered: ignoreError });
 }
 
 interface MysqlConnectionOptions extends MysqlPoolOptions {

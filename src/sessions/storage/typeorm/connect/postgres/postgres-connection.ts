@@ -16,7 +16,7 @@ interface QueryResult {
 }
 
 /** The part of a pg client that is used here. */
-interface DriverClient {
+export interface DriverClient {
   /** Whether it sends statements without waiting for earlier answers. */
   readonly pipeline?: boolean;
   readonly connection?: { readonly stream?: DriverStream };
@@ -92,6 +92,12 @@ export class PostgresPool implements ConnectionPool {
       });
     });
   }
+}
+
+/** A client in a transaction of the app. Releasing it only ends the use by the store. */
+export function lentPostgresConnection(client: DriverClient, withTime: boolean): PooledConnection {
+  const options = { withTime, usesPreparedStatements: false, idleMs: 0, onAnswered: ignoreError };
+  return new PostgresConnection(client, ignoreError, options);
 }
 
 interface PostgresConnectionOptions extends PostgresPoolOptions {

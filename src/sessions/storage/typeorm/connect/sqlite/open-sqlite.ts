@@ -6,11 +6,12 @@ import { ConfigurationError } from '../../../../../config/configuration-error.js
 import { type Clock, systemClock } from '../../../../domain/clock.js';
 import { InvalidInputError } from '../../../../domain/errors.js';
 import { AppendQueue } from '../../append/append-queue.js';
+import { appTransactionsOf } from '../../append/append-within.js';
 import { migrationsTableName, SESSION_MIGRATIONS } from '../../migrations/index.js';
 import type { SqliteOptions } from '../../typeorm-options.js';
 import { codeOf, isBusy, isError, storeUnavailable } from '../driver-errors.js';
 import type { OpenDatabase } from '../lazy-database.js';
-import { SqliteTransactions } from './sqlite-transactions.js';
+import { SqliteTransactions, lentSqliteConnection } from './sqlite-transactions.js';
 
 /** How long the driver waits for a lock, which blocks the event loop. Longer waits use timers. */
 const DRIVER_WAIT_MS = 5;
@@ -112,17 +113,34 @@ interface SqliteDatabaseOptions {
   readonly coalesceAppends?: boolean | undefined;
   /** Default: the clock of this machine. */
   readonly clock?: Clock | undefined;
+  /** Whether the DataSource is the app's, which has transactions of its own. */
+  readonly isOfApp?: boolean | undefined;
   readonly close: () => Promise<void>;
 }
 
 /** Opens the store on an initialised SQLite DataSource that has the tables. */
 export function sqliteDatabaseOf(
   dataSource: DataSource,
-  { timeLimitMs, coalesceAppends: isOn = true, clock = systemClock, close }: SqliteDatabaseOptions,
+  { timeLimitMs, coalesceAppends: isOn = true, clock = systemClock, isOfApp = false, close }: SqliteDatabaseOptions,
 ): OpenDatabase {
   const transactions = new SqliteTransactions(dataSource, { clock, timeLimitMs });
   // A file has one writer at a time.
-  return { transactions, appends: new AppendQueue(transactions, { maxBatches: 1, maxWaiting: 1, isOn }), close };
+  const appends = new AppendQueue(transactions, { maxBatches: 1, maxWaiting: 1, isOn });
+  if (!isOfApp) return { transactions, appends, close };
+  const appTransactions = appTransactionsOf({
+    dataSource,
+    context: transactions.context,
+    clock,
+    timeLimitMs,
+    transactions,
+    borrow: lentSqliteConnection,
+    beforeStart: () => transactions.currentEnded(),
+  });
+  const closeAll = async (): Promise<void> => {
+    appTransactions.close();
+    await close();
+  };
+  return { transactions, appends, appTransactions, close: closeAll };
 }
 
 const OWNER_ONLY_FOLDER = 0o700;

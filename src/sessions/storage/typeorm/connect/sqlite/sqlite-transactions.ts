@@ -5,6 +5,7 @@ import { StoreUnavailableError } from '../../../../domain/errors.js';
 import { sqliteDialect } from '../../sql/dialect.js';
 import type { Sql } from '../../sql/sql.js';
 import {
+  type DatabaseContext,
   OpenTransaction,
   type StatementRunner,
   type TransactionMode,
@@ -13,6 +14,7 @@ import {
   type WriteOptions,
 } from '../../sql/transaction.js';
 import { sessionsKeyOf, tablesOf } from '../../tables.js';
+import type { LentConnection } from '../app-transactions.js';
 import { isBusy, storeUnavailable } from '../driver-errors.js';
 
 /** Waits for the write lock of another process must not block the event loop. */
@@ -20,15 +22,21 @@ const LONGEST_BACKOFF_MS = 20;
 
 const BEGIN: Readonly<Record<TransactionMode, string>> = {
   read: 'BEGIN',
-  // Takes the write lock at once, because a later upgrade may fail.
+  // Takes the write lock immediately, because a later upgrade may fail.
   write: 'BEGIN IMMEDIATE',
 };
 
+/** TypeORM says that a transaction is open shortly before it begins, and for ever if that fails. */
+const LONGEST_START_MS = 100;
+
 /** The part of the driver's connection that is used here. */
-interface DriverConnection {
+export interface DriverConnection {
   readonly inTransaction: boolean;
   exec(text: string): unknown;
 }
+
+/** The result of a transaction, or what kept it from beginning. */
+type Attempt<Result> = { readonly result: Result } | { readonly blockedBy: unknown };
 
 interface SqliteTransactionsOptions {
   readonly clock: Clock;
@@ -37,12 +45,18 @@ interface SqliteTransactionsOptions {
 
 /**
  * Runs transactions one after the other on the single SQLite connection. Otherwise statements of two transactions
- * would mix, and reads would see uncommitted data.
+ * would mix, and reads would see uncommitted data. On a DataSource of the app, they also wait for the app's transactions.
  */
 export class SqliteTransactions implements Transactions {
-  readonly #context;
+  readonly context: DatabaseContext;
   #tail: Promise<unknown> = Promise.resolve();
+  /** The transaction that is open on the connection. */
+  #current: Promise<unknown> = Promise.resolve();
   #isClosed = false;
+  /** Since when TypeORM says that a transaction of the app is open, but none has begun. */
+  #appStartsSince: number | undefined;
+  /** Whether a failed rollback left a transaction open. */
+  #isLeftOpen = false;
   /** Since when every write has found the file locked. A successful read does not reset it. */
   #busySince: number | undefined;
 
@@ -50,7 +64,7 @@ export class SqliteTransactions implements Transactions {
     private readonly dataSource: DataSource,
     private readonly options: SqliteTransactionsOptions,
   ) {
-    this.#context = { dialect: sqliteDialect, tables: tablesOf(dataSource), sessionsKey: sessionsKeyOf(dataSource) };
+    this.context = { dialect: sqliteDialect, tables: tablesOf(dataSource), sessionsKey: sessionsKeyOf(dataSource) };
   }
 
   read<Result>(work: Work<Result>): Promise<Result> {
@@ -59,6 +73,11 @@ export class SqliteTransactions implements Transactions {
 
   write<Result>(work: Work<Result>, { calledAt = performance.now() }: WriteOptions = {}): Promise<Result> {
     return this.#queued('write', work, calledAt);
+  }
+
+  /** Waits for the transaction that is open on the connection. */
+  async currentEnded(): Promise<void> {
+    await this.#current;
   }
 
   async finished(): Promise<void> {
@@ -77,54 +96,94 @@ export class SqliteTransactions implements Transactions {
     return result;
   }
 
-  /** Retries while another process holds the lock. Time in the queue behind that lock counts as waiting. */
+  /** Retries while another process or the app holds the lock. Time in the queue behind that lock counts as waiting. */
   async #retryWhileBusy<Result>(mode: TransactionMode, work: Work<Result>, calledAt: number): Promise<Result> {
     for (;;) {
-      try {
-        const result = await this.#transaction(BEGIN[mode], work);
-        this.#resetBusy(mode);
-        return result;
-      } catch (error) {
-        if (!isBusy(error)) {
-          this.#resetBusy(mode);
-          throw storeUnavailable(error, false);
-        }
-        this.#busySince ??= performance.now();
-        const waitedSince = Math.max(this.#busySince, calledAt);
-        if (performance.now() > waitedSince + this.options.timeLimitMs) throw storeUnavailable(error, false);
-        await delay(Math.random() * LONGEST_BACKOFF_MS);
-      }
+      const attempt = await this.#attempt(mode, work);
+      if ('result' in attempt) return attempt.result;
+      this.#busySince ??= performance.now();
+      const waitedSince = Math.max(this.#busySince, calledAt);
+      if (performance.now() > waitedSince + this.options.timeLimitMs) throw attempt.blockedBy;
+      await delay(Math.random() * LONGEST_BACKOFF_MS);
     }
+  }
+
+  async #attempt<Result>(mode: TransactionMode, work: Work<Result>): Promise<Attempt<Result>> {
+    const runner = this.dataSource.createQueryRunner();
+    const driver = (await runner.connect()) as DriverConnection;
+    if (this.#isUsedByApp(driver, runner)) return { blockedBy: appTransactionOpen(this.options.timeLimitMs) };
+    // Begins before its first `await`, so that the app cannot begin in between.
+    const running = this.#transaction(BEGIN[mode], work, runner, driver);
+    this.#current = running.catch(() => undefined);
+    try {
+      const result = await running;
+      this.#resetBusy(mode);
+      return { result };
+    } catch (error) {
+      if (isBusy(error)) return { blockedBy: storeUnavailable(error, false) };
+      this.#resetBusy(mode);
+      throw storeUnavailable(error, false);
+    }
+  }
+
+  /** Whether the app has a transaction on the connection, which all of a SQLite DataSource share. */
+  #isUsedByApp({ inTransaction }: DriverConnection, { isTransactionActive }: QueryRunner): boolean {
+    const isStarting = isTransactionActive && !inTransaction;
+    this.#appStartsSince = isStarting ? (this.#appStartsSince ?? performance.now()) : undefined;
+    if (this.#appStartsSince !== undefined) return performance.now() - this.#appStartsSince < LONGEST_START_MS;
+    return inTransaction && !this.#isLeftOpen;
   }
 
   #resetBusy(mode: TransactionMode): void {
     if (mode === 'write') this.#busySince = undefined;
   }
 
-  async #transaction<Result>(begin: string, work: Work<Result>): Promise<Result> {
-    const runner = this.dataSource.createQueryRunner();
-    const driver = (await runner.connect()) as DriverConnection;
-    rollBack(driver);
+  async #transaction<Result>(
+    begin: string,
+    work: Work<Result>,
+    runner: QueryRunner,
+    driver: DriverConnection,
+  ): Promise<Result> {
+    this.#rollBack(driver);
     const statements = new SqliteStatements(runner);
     let result: Result;
     try {
       execute(driver, begin);
       const now = this.options.clock.now();
-      const transaction = new OpenTransaction(statements, this.#context, () => now);
+      const transaction = new OpenTransaction(statements, this.context, () => now);
       result = await work(transaction);
       await statements.changeAll(transaction.commitStatements);
     } catch (error) {
-      rollBack(driver);
+      this.#rollBack(driver);
       throw error;
     }
     try {
       execute(driver, 'COMMIT');
     } catch (error) {
-      rollBack(driver);
+      this.#rollBack(driver);
       throw storeUnavailable(error, true);
     }
     return result;
   }
+
+  /** If it fails, the next transaction rolls back first. */
+  #rollBack(driver: DriverConnection): void {
+    try {
+      if (driver.inTransaction) execute(driver, 'ROLLBACK');
+      this.#isLeftOpen = false;
+    } catch {
+      // The original error matters more.
+      this.#isLeftOpen = true;
+    }
+  }
+}
+
+function appTransactionOpen(timeLimitMs: number): StoreUnavailableError {
+  return new StoreUnavailableError(
+    `A transaction of the app was open for ${timeLimitMs} ms on the connection that it shares with the store. Inside it, ` +
+      'give the transaction to the append, and do all else before or after it.',
+    false,
+  );
 }
 
 /** Not prepared, because a prepared statement that fails on a lock stays open and blocks later commits. */
@@ -136,13 +195,9 @@ function execute(driver: DriverConnection, text: string): void {
   }
 }
 
-/** If it fails, the next transaction rolls back first. */
-function rollBack(driver: DriverConnection): void {
-  try {
-    if (driver.inTransaction) execute(driver, 'ROLLBACK');
-  } catch {
-    // The original error matters more.
-  }
+/** The connection in a transaction of the app. SQLite has no clock of its own. */
+export async function lentSqliteConnection(runner: QueryRunner): Promise<LentConnection> {
+  return Object.assign(new SqliteStatements(runner), { now: Date.now, release: () => undefined });
 }
 
 class SqliteStatements implements StatementRunner {

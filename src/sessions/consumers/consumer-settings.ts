@@ -1,0 +1,78 @@
+import { compareBytes } from '../domain/byte-order.js';
+import { sessionKeyOf } from '../domain/ids.js';
+import { storedJson } from '../domain/stored-json.js';
+import type { ChangedSession, NewWork, StoredConsumer } from '../storage/consumer-store.js';
+import { comparePositions } from '../storage/list-order.js';
+import type { ListPosition } from '../storage/session-storage.js';
+
+/** Where a consumer begins: with events after its registration, or with the first event of every log. */
+export type ConsumerStart = 'now' | 'start';
+
+/** How far a consumer that begins at the start got its work on older sessions: app by app, in order of creation. */
+export interface FillPosition {
+  readonly appName?: string | undefined;
+  /** In this app. */
+  readonly after?: ListPosition | undefined;
+  readonly isAppDone?: boolean | undefined;
+}
+
+/** What is stored of a consumer. */
+export interface ConsumerSettings {
+  /** Default: all apps. */
+  readonly apps?: readonly string[] | undefined;
+  readonly from: ConsumerStart;
+  /** Until the work on older sessions is complete. */
+  readonly fill?: FillPosition | undefined;
+}
+
+export interface RegisteredConsumer extends ConsumerSettings {
+  readonly name: string;
+  readonly registeredAt: number;
+  /** The settings as text. */
+  readonly text: string;
+}
+
+export function settingsText({ apps, from, fill }: ConsumerSettings): string {
+  return JSON.stringify({ ...(apps && { apps: apps.toSorted(compareBytes) }), from, ...(fill && { fill }) });
+}
+
+export function consumerOf({ name, registeredAt, settings: text }: StoredConsumer): RegisteredConsumer {
+  return { ...(storedJson(text, 'a consumer') as ConsumerSettings), name, registeredAt, text };
+}
+
+/** Whether changes of a session are work for a consumer. Until its older sessions are complete, only of those it got. */
+export function wants({ apps, fill }: ConsumerSettings, session: ChangedSession): boolean {
+  if (apps && !apps.includes(session.appName)) return false;
+  return fill === undefined || isFilled(fill, session);
+}
+
+function isFilled({ appName, after, isAppDone }: FillPosition, session: ChangedSession): boolean {
+  if (appName === undefined) return false;
+  const order = compareBytes(session.appName, appName);
+  if (order !== 0 || isAppDone) return order <= 0;
+  const { createTime: time, userId, sessionId } = session;
+  return after !== undefined && comparePositions({ time, userId, sessionId }, after, { order: 'asc' }) <= 0;
+}
+
+/** The events of a session that are not dispatched, as work for a consumer. */
+export function workOn(session: ChangedSession, { name }: Pick<RegisteredConsumer, 'name'>): NewWork {
+  return {
+    consumer: name,
+    key: sessionKeyOf(session),
+    incarnation: session.incarnation,
+    seq: session.dispatchedSeq,
+    upTo: session.lastSeq,
+    since: session.waitingSince,
+  };
+}
+
+/**
+ * The time before which events are too old for a consumer. It began later than these events waited, so some of them may
+ * have been appended before it began.
+ */
+export function startTime(
+  { from, registeredAt }: Pick<RegisteredConsumer, 'from' | 'registeredAt'>,
+  since: number,
+): number | undefined {
+  return from === 'now' && since < registeredAt ? registeredAt : undefined;
+}

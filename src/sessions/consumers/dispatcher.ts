@@ -1,0 +1,113 @@
+import { type HeldLease, withLease } from '../leases/with-lease.js';
+import type { ChangedSession } from '../storage/consumer-store.js';
+import type { SessionStorage } from '../storage/session-storage.js';
+import { type RegisteredConsumer, consumerOf, settingsText, wants, workOn } from './consumer-settings.js';
+import { fillPage } from './fill-page.js';
+
+export interface DispatcherOptions {
+  readonly storage: SessionStorage;
+  /** Called after a consumer got work. */
+  readonly onWork: (consumer: string) => void;
+  readonly onLeaseError: (error: unknown) => void;
+}
+
+/** The name of the lease. */
+export const DISPATCH_LEASE = 'nestjs-agent-sessions:consumers';
+
+/** How long others wait after a crash of the dispatcher. */
+const LEASE_MS = 10_000;
+const PAGE = 100;
+/** Work of other processes on older sessions is looked for every so many runs. */
+const RUNS_PER_LOOK = 30;
+
+/**
+ * Turns marks of sessions with new events into work for each consumer, in one process at a time.
+ *
+ * It reads marks before consumers: an event that was appended after a consumer was registered is either not in the mark
+ * yet, or the consumer is in the list.
+ */
+export class Dispatcher {
+  #runs = 0;
+  #mayFill = true;
+
+  constructor(private readonly options: DispatcherOptions) {}
+
+  /** Dispatches all that waits. Returns `false` if another process has the lease. */
+  async run(stopping: AbortSignal): Promise<boolean> {
+    if (!(await this.#isNeeded())) return true;
+    const outcome = await this.#withLease((held) => this.#dispatchAll(held, stopping));
+    return outcome.ran;
+  }
+
+  /** Stores new apps of a consumer. Returns `false` if another process has the lease. */
+  async changeApps(name: string, apps: readonly string[] | undefined): Promise<boolean> {
+    const { consumers } = this.options.storage;
+    const outcome = await this.#withLease(async ({ token }) => {
+      const consumer = (await this.#consumers()).find((known) => known.name === name);
+      if (!consumer) return true;
+      const next = settingsText({ ...consumer, apps });
+      if (next === consumer.text) return true;
+      return consumers.dispatch({ token, work: [], taken: [], settings: { name, expected: consumer.text, next } });
+    });
+    return outcome.ran && outcome.result;
+  }
+
+  /** Call it after a consumer that begins at the start was registered. */
+  expectFill(): void {
+    this.#mayFill = true;
+  }
+
+  async #isNeeded(): Promise<boolean> {
+    const { consumers } = this.options.storage;
+    if ((await consumers.changed(1)).length > 0) return true;
+    if (!this.#mayFill && this.#runs++ % RUNS_PER_LOOK > 0) return false;
+    this.#mayFill = (await this.#consumers()).some(({ fill }) => fill);
+    return this.#mayFill;
+  }
+
+  async #dispatchAll(held: HeldLease, stopping: AbortSignal): Promise<void> {
+    const { consumers } = this.options.storage;
+    for (;;) {
+      held.signal.throwIfAborted();
+      if (stopping.aborted) return;
+      const taken = await consumers.changed(PAGE);
+      const isFilling = await this.#fill(held.token);
+      if (taken.length > 0 && !(await this.#dispatch(taken, held.token))) return;
+      if (!isFilling && taken.length < PAGE) return;
+    }
+  }
+
+  async #dispatch(taken: readonly ChangedSession[], token: number): Promise<boolean> {
+    const { storage, onWork } = this.options;
+    // After the marks and after the fill, which moves positions.
+    const consumers = await this.#consumers();
+    const work = taken.flatMap((session) =>
+      consumers.filter((consumer) => wants(consumer, session)).map((consumer) => workOn(session, consumer)),
+    );
+    if (!(await storage.consumers.dispatch({ token, work, taken }))) return false;
+    for (const name of new Set(work.map(({ consumer }) => consumer))) onWork(name);
+    return true;
+  }
+
+  /** Adds a page of older sessions for one consumer. Returns whether there was something to do. */
+  async #fill(token: number): Promise<boolean> {
+    const { storage, onWork } = this.options;
+    const consumer = (await this.#consumers()).find(({ fill }) => fill);
+    this.#mayFill = consumer !== undefined;
+    if (!consumer) return false;
+    const page = await fillPage(storage, consumer);
+    const isDone = await storage.consumers.dispatch({ token, taken: [], ...page });
+    if (isDone && page.work.length > 0) onWork(consumer.name);
+    return isDone;
+  }
+
+  async #consumers(): Promise<RegisteredConsumer[]> {
+    return (await this.options.storage.consumers.list()).map(consumerOf);
+  }
+
+  #withLease<Result>(work: (held: HeldLease) => Promise<Result>) {
+    const { storage, onLeaseError } = this.options;
+    const lease = { leases: storage.leases, name: DISPATCH_LEASE, ttlMs: LEASE_MS, onError: onLeaseError };
+    return withLease(lease, work);
+  }
+}

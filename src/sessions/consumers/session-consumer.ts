@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto';
+import type { SessionEnvironment } from '../session-environment.js';
+import type { WorkEntry } from '../domain/consumer-work.js';
+import { ClaimedWork } from './claimed-work.js';
+import type { CheckedConsumeOptions } from './consume-options.js';
+import { type RegisteredConsumer, startTime } from './consumer-settings.js';
+import { PollingLoop } from './polling-loop.js';
+import { WorkTask } from './work-task.js';
+
+/** A consumer that runs in this process. */
+export interface SessionConsumer {
+  readonly name: string;
+  /**
+   * Takes no more events, and waits for running handlers. Other instances go on at once.
+   *
+   * @example await consumer.stop();
+   */
+  stop(): Promise<void>;
+}
+
+/** Claims work as long as there is room for more sessions. */
+export class RunningConsumer implements SessionConsumer {
+  readonly #tasks = new Set<Promise<void>>();
+  readonly #loop: PollingLoop;
+  readonly #stopping = new AbortController();
+  #stopped: Promise<void> | undefined;
+
+  constructor(
+    private readonly env: SessionEnvironment,
+    private readonly registered: Pick<RegisteredConsumer, 'from' | 'registeredAt'>,
+    private readonly options: CheckedConsumeOptions,
+    private readonly onStop: (consumer: RunningConsumer) => void,
+  ) {
+    const onError = (error: unknown): void => this.#report(error);
+    this.#loop = new PollingLoop({ work: () => this.#claim(), pollMs: options.pollMs, pauseMs: 0, onError });
+  }
+
+  get name(): string {
+    return this.options.name;
+  }
+
+  wake(): void {
+    this.#loop.wake();
+  }
+
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  async #stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#loop.stop();
+    await Promise.all(this.#tasks);
+    this.onStop(this);
+  }
+
+  async #claim(): Promise<boolean> {
+    const { name: consumer, concurrency, leaseMs: forMs } = this.options;
+    const limit = concurrency - this.#tasks.size;
+    if (limit === 0) return true;
+    const claimedAt = performance.now();
+    const claimed = await this.env.storage.consumers.claim({ consumer, claim: randomUUID(), limit, forMs });
+    for (const entry of claimed) this.#start(entry, claimedAt);
+    return true;
+  }
+
+  /** The end of a task makes room, so it looks for more work. */
+  #start(entry: WorkEntry, claimedAt: number): void {
+    const task = this.#work(entry, claimedAt)
+      .catch((error: unknown) => this.#report(error))
+      .finally(() => {
+        this.#tasks.delete(task);
+        this.wake();
+      });
+    this.#tasks.add(task);
+    void this.env.tasks.track(task);
+  }
+
+  #work(entry: WorkEntry, claimedAt: number): Promise<void> {
+    const { storage } = this.env;
+    const task = new WorkTask({
+      storage,
+      work: new ClaimedWork(storage.consumers, entry, this.options.leaseMs, claimedAt),
+      consumer: this.options,
+      startTime: startTime(this.registered, entry.since),
+      stopping: this.#stopping.signal,
+      onFailure: (error) => this.#report(error),
+    });
+    return task.run();
+  }
+
+  #report(error: unknown): void {
+    this.env.tasks.trackInBackground(Promise.reject(error));
+  }
+}

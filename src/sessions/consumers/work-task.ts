@@ -1,0 +1,158 @@
+import type { StoredEvent } from '../domain/commit.js';
+import { afterFailure, problemOf } from '../domain/consumer-work.js';
+import { SessionNotFoundError } from '../domain/errors.js';
+import { isInRanges } from '../domain/seq-ranges.js';
+import { loggedEvent } from '../domain/stored-json.js';
+import { PageReader } from '../operations/list-events.js';
+import type { SessionStorage } from '../storage/session-storage.js';
+import type { ClaimedWork } from './claimed-work.js';
+import type { CheckedConsumeOptions } from './consume-options.js';
+
+export interface WorkTaskOptions {
+  readonly storage: SessionStorage;
+  readonly work: ClaimedWork;
+  readonly consumer: CheckedConsumeOptions;
+  /** Events that were appended before this time are skipped. */
+  readonly startTime: number | undefined;
+  /** Ends the task after the current event. */
+  readonly stopping: AbortSignal;
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** What a slow handler keeps in memory at most, or one event. */
+const PAGE = 64;
+const PAGE_BYTES = 262_144;
+/** Events may be handled again after a crash if they were handled since the last note. */
+const NOTE_EVERY_MS = 250;
+const CRASHED = 'The process ended, or lost the session, while it handled the event.';
+
+/**
+ * Hands the events of one work entry to the handler, one after the other.
+ *
+ * After a crash it notes each event, so that an event that makes the process crash is the one that is given up.
+ */
+export class WorkTask {
+  #seq: number;
+  #upTo: number;
+  #tries: number;
+  #isOver = false;
+  readonly #isCareful: boolean;
+
+  constructor(private readonly options: WorkTaskOptions) {
+    const { seq, upTo, tries } = options.work.entry;
+    this.#seq = seq;
+    this.#upTo = upTo;
+    this.#tries = tries;
+    this.#isCareful = tries > 0;
+  }
+
+  async run(): Promise<void> {
+    const { work } = this.options;
+    try {
+      await this.#skipOldEvents();
+      while (!this.#isOver && this.#seq < this.#upTo) await this.#handlePage();
+    } catch (error) {
+      // The session is deleted or has expired. Nothing is left to do.
+      if (!(error instanceof SessionNotFoundError)) throw error;
+      await work.note({ seq: Number.MAX_SAFE_INTEGER, tries: 0 });
+    } finally {
+      await work.end();
+    }
+  }
+
+  /** Events before the start of the consumer count as handled. */
+  async #skipOldEvents(): Promise<void> {
+    const { storage, work, startTime: since } = this.options;
+    if (since === undefined) return;
+    const { key, incarnation } = work.entry;
+    const ranges = [{ from: this.#seq + 1, to: this.#upTo }];
+    const read = await storage.read({ key, window: { ranges, since, limit: 1, keep: 'oldest' } });
+    if (read?.record.incarnation !== incarnation) throw new SessionNotFoundError(key.sessionId);
+    const first = read.events.find(({ seq }) => isInRanges(seq, ranges));
+    this.#moveTo((first?.seq ?? this.#upTo + 1) - 1);
+    if (!first) await this.#note();
+  }
+
+  async #handlePage(): Promise<void> {
+    const { storage, work, startTime = 0 } = this.options;
+    const { key, incarnation } = work.entry;
+    const reader = new PageReader(storage, key, 'asc', incarnation);
+    const page = await reader.read({ from: this.#seq + 1, to: this.#upTo }, PAGE, PAGE_BYTES);
+    for (const event of page) {
+      if (event.appendedAt >= startTime && !(await this.#handle(event))) return;
+      this.#moveTo(event.seq);
+      if (this.#isCareful || work.noteAgeMs > NOTE_EVERY_MS) await this.#note();
+      if (this.#isOver) return;
+    }
+    // The rest was trimmed.
+    if (page.length === 0) this.#moveTo(this.#upTo);
+    await this.#note();
+  }
+
+  /** Returns whether the next event may follow. */
+  async #handle(stored: StoredEvent): Promise<boolean> {
+    const { work, consumer, stopping } = this.options;
+    if (stopping.aborted) return this.#release(0);
+    if (work.isLost) return this.#stop();
+    if (this.#tries >= consumer.maxTries) return this.#bury(stored.seq, work.entry.problem || CRASHED);
+    const { key, incarnation } = work.entry;
+    try {
+      await consumer.handler({
+        key: { ...key },
+        event: loggedEvent(stored),
+        idempotencyKey: `${incarnation}:${stored.seq}`,
+        attempt: this.#tries + 1,
+        signal: work.signal,
+      });
+      return true;
+    } catch (error) {
+      return this.#fail(stored.seq, error);
+    }
+  }
+
+  async #fail(seq: number, error: unknown): Promise<boolean> {
+    const { work, consumer, onFailure } = this.options;
+    this.#tries++;
+    const next = afterFailure(this.#tries, consumer, Math.random());
+    const what = `${JSON.stringify(consumer.name)} failed at event ${seq} of session ${JSON.stringify(work.entry.key.sessionId)}`;
+    const then = next.isDead ? 'it is a dead letter now' : `try ${this.#tries + 1} in ${next.pauseMs} ms`;
+    const failure = new Error(`Consumer ${what}: ${then}`, { cause: error });
+    try {
+      return await (next.isDead ? this.#bury(seq, problemOf(error)) : this.#release(next.pauseMs, problemOf(error)));
+    } finally {
+      onFailure(failure);
+    }
+  }
+
+  #moveTo(seq: number): void {
+    if (seq <= this.#seq) return;
+    this.#seq = seq;
+    this.#tries = 0;
+    this.options.work.advance({ seq, tries: 0 });
+  }
+
+  /** Gives an event up, and goes on after it. */
+  async #bury(seq: number, problem: string): Promise<boolean> {
+    const letter = { seq, tries: this.#tries, problem };
+    this.#moveTo(seq);
+    await this.#note({ letter });
+    return !this.#isOver;
+  }
+
+  async #note(change: Parameters<ClaimedWork['note']>[0] = {}): Promise<void> {
+    const outcome = await this.options.work.note(change);
+    if (outcome.kind === 'left') this.#upTo = outcome.upTo;
+    else this.#isOver = true;
+  }
+
+  /** Leaves the rest to whoever claims it. */
+  async #release(dueInMs: number, problem = ''): Promise<false> {
+    await this.options.work.note({ seq: this.#seq, tries: this.#tries, problem, goesOn: false, dueInMs });
+    return this.#stop();
+  }
+
+  #stop(): false {
+    this.#isOver = true;
+    return false;
+  }
+}

@@ -1,0 +1,63 @@
+import { type Counters, NO_COUNTS } from './counters.js';
+import type { Moment } from './moment.js';
+import type { SessionRecord } from './session-record.js';
+import { storedJson } from './stored-json.js';
+import { NO_MARKS, type ViewMarks } from './view-marks.js';
+
+/** Checkpoints are at multiples of this `seq`. */
+export const CHECKPOINT_EVERY = 256;
+
+/** Larger checkpoints are farther apart: one event for each so many bytes. */
+const BYTES_PER_EVENT = 256;
+
+/**
+ * What follows from the log up to an event: with it, nobody has to read the events before. It depends on these events
+ * only, which never change, so whoever derives it gets the same.
+ */
+export interface Checkpoint extends Moment {
+  /** The session's own state. */
+  readonly state: Record<string, unknown>;
+  /** The keys of shared scopes as the events of this session left them. */
+  readonly shared: Record<string, unknown>;
+  /** Size as text. */
+  readonly bytes: number;
+}
+
+/** The text of a checkpoint, for the store. */
+export function checkpointText({ state, shared, marks, counters }: Omit<Checkpoint, 'seq' | 'bytes'>): string {
+  return JSON.stringify({ state, shared, marks, counters });
+}
+
+/** Parses a stored checkpoint. Forgets what its marks say of events that were trimmed. */
+export function storedCheckpoint(
+  { seq, text }: { readonly seq: number; readonly text: string },
+  { firstSeq }: SessionRecord,
+): Checkpoint {
+  const stored = storedJson(text, `a checkpoint (${seq})`) as Omit<Checkpoint, 'seq' | 'bytes'>;
+  return { ...stored, seq, marks: retainedMarks(stored.marks, firstSeq), bytes: Buffer.byteLength(text) };
+}
+
+/**
+ * The place before the first retained event.
+ *
+ * @param counters of the trimmed events
+ */
+export function beginningOf(
+  { firstSeq }: SessionRecord,
+  baseState: string,
+  counters: Counters = NO_COUNTS,
+): Checkpoint {
+  const state = storedJson(baseState, 'state') as Record<string, unknown>;
+  return { seq: firstSeq - 1, marks: NO_MARKS, counters, state, shared: {}, bytes: Buffer.byteLength(baseState) };
+}
+
+/** Where the next checkpoint belongs. */
+export function seqOfNext({ seq, bytes }: Pick<Checkpoint, 'seq' | 'bytes'>): number {
+  const steps = Math.max(1, Math.ceil(bytes / (BYTES_PER_EVENT * CHECKPOINT_EVERY)));
+  return (Math.floor(seq / CHECKPOINT_EVERY) + steps) * CHECKPOINT_EVERY;
+}
+
+function retainedMarks(marks: ViewMarks, firstSeq: number): ViewMarks {
+  const hidden = marks.hidden.filter(({ to }) => to >= firstSeq);
+  return marks.summarySeq >= firstSeq ? { ...marks, hidden } : { ...NO_MARKS, hidden };
+}

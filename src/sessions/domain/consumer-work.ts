@@ -1,0 +1,137 @@
+import { backoffMs } from './backoff.js';
+import type { SessionKey } from './ids.js';
+
+/**
+ * What a consumer has left to do: events of one session, or one event that is tried again.
+ *
+ * Entries exist only while there is work, so sessions without new events cost nothing.
+ */
+export interface WorkEntry {
+  readonly consumer: string;
+  readonly key: SessionKey;
+  readonly incarnation: string;
+  /** 0 for the log of the session; the number of the event for a dead letter. */
+  readonly letterSeq: number;
+  /** The last event that was handled. */
+  readonly seq: number;
+  /** The last event to handle. */
+  readonly upTo: number;
+  /** When the first event of this work was appended, by the store's clock. */
+  readonly since: number;
+  /** Failed tries of the next event. */
+  readonly tries: number;
+  /** Who works on it, or ''. */
+  readonly claim: string;
+  /** Why the last try failed, or ''. */
+  readonly problem: string;
+}
+
+/** How far a worker came. */
+export interface WorkProgress {
+  readonly seq: number;
+  readonly tries: number;
+  readonly problem?: string | undefined;
+  /** Whether the worker goes on, or leaves the rest to whoever claims it. */
+  readonly goesOn: boolean;
+  /** The entry is due again after this time: if the worker goes on, in case it dies. */
+  readonly dueInMs: number;
+  /** An event that is given up: the work goes on after it. */
+  readonly letter?: DeadEvent | undefined;
+}
+
+/** An event that is given up. */
+export interface DeadEvent {
+  readonly seq: number;
+  readonly tries: number;
+  readonly problem: string;
+}
+
+/** What became of the work after a worker noted its progress. */
+export type NoteOutcome =
+  /** The claim is over: another worker has the entry. Nothing was noted. */
+  | { readonly kind: 'lost' }
+  /** Nothing is left. The entry is removed. */
+  | { readonly kind: 'done' }
+  /** Events up to this one are left. */
+  | { readonly kind: 'left'; readonly upTo: number };
+
+/** Dead letters are never due. */
+export const NEVER_DUE = 8.64e15;
+
+/** Of problems, as stored. */
+export const MAX_PROBLEM_LENGTH = 500;
+
+/**
+ * The entry after it was claimed. If the claim before was neither given up nor noted in time, its worker probably died
+ * while it handled the next event, which counts as a failed try.
+ *
+ * @example const entry = claimedEntry(stored, claim); // to be stored, due again after `forMs`
+ */
+export function claimedEntry(entry: WorkEntry, claim: string): WorkEntry {
+  return { ...entry, claim, tries: entry.claim === '' ? entry.tries : entry.tries + 1 };
+}
+
+/**
+ * The entry after its worker noted progress; `undefined` if nothing is left of it.
+ *
+ * @example
+ * const next = entryAfter(stored, progress);
+ * if (!next) return removed(stored);
+ */
+export function entryAfter(entry: WorkEntry, progress: WorkProgress): WorkEntry | undefined {
+  if (progress.seq >= entry.upTo) return undefined;
+  const { seq, tries, problem = '', goesOn } = progress;
+  return { ...entry, seq, tries, problem, claim: goesOn ? entry.claim : '' };
+}
+
+/**
+ * The entry of an event that is given up.
+ *
+ * @example if (progress.letter) put(letterOf(stored, progress.letter), NEVER_DUE);
+ */
+export function letterOf(entry: WorkEntry, { seq, tries, problem }: DeadEvent): WorkEntry {
+  return { ...entry, letterSeq: seq, seq: seq - 1, upTo: seq, tries, problem, claim: '' };
+}
+
+/**
+ * The dead letter after somebody asked for another try.
+ *
+ * @example put(revivedLetter(stored), dueTime(now, 0));
+ */
+export function revivedLetter(letter: WorkEntry): WorkEntry {
+  return { ...letter, tries: 0 };
+}
+
+/** When and how often a failed event is tried again. */
+export interface RetrySettings {
+  /** An event that failed so often is given up. */
+  readonly maxTries: number;
+  /** The pause after the first failure. It doubles with each failure. */
+  readonly firstRetryMs: number;
+  readonly maxRetryMs: number;
+}
+
+/** What follows a failure: the event is given up, or its session waits. */
+export type AfterFailure = { readonly isDead: true } | { readonly isDead: false; readonly pauseMs: number };
+
+/**
+ * Decides what follows a failure.
+ *
+ * @param tries the failed tries of the event, this one included
+ * @param random 0 to 1, so that sessions that failed together are not retried together
+ */
+export function afterFailure(
+  tries: number,
+  { maxTries, firstRetryMs, maxRetryMs }: RetrySettings,
+  random: number,
+): AfterFailure {
+  if (tries >= maxTries) return { isDead: true };
+  return { isDead: false, pauseMs: backoffMs(tries, { firstMs: firstRetryMs, maxMs: maxRetryMs }, random) };
+}
+
+/** Why an event failed, as stored. */
+export function problemOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const text = message.replaceAll('\u0000', '').slice(0, MAX_PROBLEM_LENGTH).toWellFormed();
+  return text === '' ? 'It failed without a message.' : text;
+}

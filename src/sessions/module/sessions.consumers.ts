@@ -1,0 +1,45 @@
+import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { DiscoveryService, MetadataScanner, Reflector } from '@nestjs/core';
+import type { ConsumeOptions, ConsumedEvent } from '../consumers/consume-options.js';
+import { SessionService } from '../session.service.js';
+import { CONSUME_SESSION_EVENTS, type ConsumeMethodOptions } from './consume-session-events.js';
+
+/** Starts the consumers among the methods of all providers, and stops them before the providers are destroyed. */
+@Injectable()
+export class SessionsConsumers implements OnApplicationBootstrap, OnModuleDestroy {
+  constructor(
+    @Inject(SessionService) private readonly sessions: SessionService,
+    @Inject(DiscoveryService) private readonly discovery: DiscoveryService,
+    @Inject(MetadataScanner) private readonly scanner: MetadataScanner,
+    @Inject(Reflector) private readonly reflector: Reflector,
+  ) {}
+
+  async onApplicationBootstrap(): Promise<void> {
+    for (const options of this.#found()) await this.sessions.consume(options);
+  }
+
+  /** A test's replacement may be a partial service. */
+  async onModuleDestroy(): Promise<void> {
+    if (this.sessions instanceof SessionService) await this.sessions.consumers.stop();
+  }
+
+  #found(): ConsumeOptions[] {
+    const wrappers = [...this.discovery.getProviders(), ...this.discovery.getControllers()];
+    const instances = new Set(wrappers.filter((each) => each.isDependencyTreeStatic()).map(({ instance }) => instance));
+    return [...instances].flatMap((instance: unknown) =>
+      typeof instance === 'object' && instance !== null ? this.#methodsOf(instance as Record<string, unknown>) : [],
+    );
+  }
+
+  #methodsOf(instance: Record<string, unknown>): ConsumeOptions[] {
+    const prototype: unknown = Object.getPrototypeOf(instance);
+    if (typeof prototype !== 'object' || prototype === null) return [];
+    return this.scanner.getAllMethodNames(prototype).flatMap((name) => {
+      const method = instance[name];
+      if (typeof method !== 'function') return [];
+      const options = this.reflector.get<ConsumeMethodOptions | undefined>(CONSUME_SESSION_EVENTS, method);
+      if (!options) return [];
+      return [{ ...options, handler: (consumed: ConsumedEvent) => method.call(instance, consumed) as Promise<void> }];
+    });
+  }
+}

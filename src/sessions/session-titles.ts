@@ -1,0 +1,158 @@
+import { callWithin } from './domain/call-within.js';
+import { digestOf } from './domain/digest.js';
+import { EventConflictError, SessionNotFoundError, StaleSessionError, TurnHeldError } from './domain/errors.js';
+import { isByUser, isFinalResponse, isRewind, isSummary } from './domain/event-inspection.js';
+import { type SessionKey, sessionNameOf } from './domain/ids.js';
+import type { Session } from './domain/session.js';
+import { withLease } from './leases/with-lease.js';
+import type { AfterAppend } from './session-hooks.js';
+import type { SessionService } from './session.service.js';
+import type { SessionStorage } from './storage/session-storage.js';
+
+/** The id of the event with the title. Ids are unique, so a session gets at most one such event. */
+const TITLE_EVENT = 'session-title';
+/** Titles are asked for after the first turn and, if there is none yet, after the next ones. */
+const MAX_TURNS = 3;
+/** How long other instances wait after a crash of this process. */
+const LEASE_MS = 30_000;
+const DEFAULT_TIMEOUT_MS = 30_000;
+/** How often a write is tried that other writers overtake. */
+const MAX_WRITES = 5;
+
+/** What a {@link SessionTitler} gets. */
+export interface TitleRequest {
+  /** The session with its view of the conversation. It has no title. */
+  readonly session: Session;
+  /** Aborted after the time limit, and when the app closes. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Names sessions after their first turn.
+ *
+ * @example
+ * const titler: SessionTitler = { titleOf: ({ session }) => session.events[0]?.content?.parts?.[0]?.text?.slice(0, 60) };
+ */
+export interface SessionTitler {
+  /** Returns a title, or nothing to be asked again after the next turn. A failure is logged. */
+  titleOf(request: TitleRequest): string | undefined | Promise<string | undefined>;
+}
+
+/** The parts of {@link SessionTitles}. */
+export interface SessionTitlesOptions {
+  readonly sessions: SessionService;
+  /** The storage of `sessions`. */
+  readonly storage: Pick<SessionStorage, 'leases'>;
+  readonly titler: SessionTitler;
+  /** Time limit of a call. Default: 30 seconds. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/**
+ * Gives sessions a title, in the background after an append. One instance at a time asks for the title of a session, and
+ * the title is written only if the session still has none. `SessionsModule` does this with its option `titler`.
+ *
+ * @example
+ * const titles = new SessionTitles({ sessions, storage, titler });
+ * titles.start();
+ */
+export class SessionTitles {
+  readonly #running = new Set<string>();
+  readonly #closing = new AbortController();
+  #unregister: () => void = () => undefined;
+
+  constructor(private readonly options: SessionTitlesOptions) {}
+
+  /**
+   * Watches appends from now on.
+   * @example titles.start();
+   */
+  start(): void {
+    this.#unregister();
+    this.#unregister = this.options.sessions.hooks.onAfterAppend((append) => this.#onAppend(append));
+  }
+
+  /**
+   * Stops, and aborts running calls. These sessions may get their title after their next turn.
+   * @example titles.stop();
+   */
+  stop(): void {
+    this.#unregister();
+    this.#closing.abort(new Error('the app is closing'));
+  }
+
+  async #onAppend({ key, event, record }: AfterAppend): Promise<void> {
+    const { turns } = record.counters;
+    if (turns === 0 || turns > MAX_TURNS || !isAnswer(event)) return;
+    const name = sessionNameOf(key);
+    if (this.#running.has(name)) return;
+    this.#running.add(name);
+    try {
+      const lease = { leases: this.options.storage.leases, name: `session-title:${digestOf(name)}`, ttlMs: LEASE_MS };
+      await withLease(lease, async ({ signal }) => this.#giveTitle(key, record.turnsOnly, signal));
+    } catch (error) {
+      if (!this.#closing.signal.aborted) throw error;
+    } finally {
+      this.#running.delete(name);
+    }
+  }
+
+  async #giveTitle(key: SessionKey, turnsOnly: boolean, leaseLost: AbortSignal): Promise<void> {
+    let session = await this.#untitled(key);
+    if (!session) return;
+    const title = (await this.#ask(session, leaseLost))?.trim();
+    if (!title) return;
+    for (let write = 1; session && write <= MAX_WRITES; write++) {
+      try {
+        await this.#write(key, title, session.version, turnsOnly);
+        return;
+      } catch (error) {
+        if (isGivenUp(error)) return;
+        if (!(error instanceof StaleSessionError)) throw error;
+        session = await this.#untitled(key);
+      }
+    }
+  }
+
+  async #untitled(key: SessionKey): Promise<Session | undefined> {
+    const session = await this.options.sessions.getSession(key);
+    return session?.metadata.title === undefined ? session : undefined;
+  }
+
+  async #ask(session: Session, leaseLost: AbortSignal): Promise<string | undefined> {
+    const { titler, timeoutMs: limitMs = DEFAULT_TIMEOUT_MS } = this.options;
+    const outer = AbortSignal.any([this.#closing.signal, leaseLost]);
+    return callWithin({ limitMs, signal: outer, timeoutError: timedOut }, (signal) =>
+      titler.titleOf({ session, signal }),
+    );
+  }
+
+  /** `expectedVersion` keeps the title of whoever gave one in the meantime. */
+  async #write(key: SessionKey, title: string, expectedVersion: number, turnsOnly: boolean): Promise<void> {
+    const { sessions } = this.options;
+    const { sessionId: id, ...owner } = key;
+    const event = { id: TITLE_EVENT, author: 'system', actions: { metadataDelta: { title } } };
+    if (!turnsOnly) {
+      await sessions.appendEvent({ session: { ...owner, id }, event, expectedVersion });
+      return;
+    }
+    await sessions.withTurn({ ...key, holder: TITLE_EVENT }, (turn) =>
+      sessions.appendEvent({ session: { ...owner, id }, event, expectedVersion, turn }),
+    );
+  }
+}
+
+function timedOut(limitMs: number): Error {
+  return new DOMException(`The titler did not answer within ${limitMs} ms.`, 'TimeoutError');
+}
+
+/** Whether the event ends a turn: a final response of an agent. */
+function isAnswer(event: AfterAppend['event']): boolean {
+  const isOfAgent = !isByUser(event) && event.author?.toLowerCase() !== 'system';
+  return isOfAgent && isFinalResponse(event) && !isSummary(event) && !isRewind(event);
+}
+
+/** The session is gone, is in a turn of somebody else, or had a title that was removed. */
+function isGivenUp(error: unknown): boolean {
+  return error instanceof SessionNotFoundError || error instanceof TurnHeldError || error instanceof EventConflictError;
+}

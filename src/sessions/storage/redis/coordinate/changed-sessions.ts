@@ -1,0 +1,187 @@
+import { type DispatchMark, markTime } from '../../../domain/dispatch-mark.js';
+import type { UserKey } from '../../../domain/ids.js';
+import type { ChangedSession } from '../../consumer-store.js';
+import type { RedisKeys } from '../redis-keys.js';
+import { ENCODE_ID, TIME } from '../script/base.lua.js';
+import { type ScriptRunner, defineScript } from '../script/script.js';
+import { SLOTS } from '../slot-tags.js';
+
+/** Slots to read per call, besides those that are known to have changed sessions. */
+const SLOTS_PER_CALL = 128;
+const HINTS_PER_CALL = 256;
+
+/** Sessions whose events wait to be dispatched to consumers. */
+export class ChangedSessions {
+  #nextSlot = Math.floor(Math.random() * SLOTS);
+
+  constructor(
+    private readonly scripts: ScriptRunner,
+    private readonly keys: RedisKeys,
+    private readonly isCluster: boolean,
+  ) {}
+
+  /**
+   * On a cluster the sessions of each slot are in a key of their own. An append hints at its slot in one more key,
+   * without waiting. In case it dies before, each call also reads some of all slots.
+   */
+  async find(limit: number): Promise<ChangedSession[]> {
+    if (!this.isCluster) return this.#read(this.keys.changed, limit);
+    const hinted = await this.scripts.write<string[]>(TAKE_HINTS, {
+      keys: [this.keys.changedSlots],
+      args: [HINTS_PER_CALL],
+    });
+    const slots = new Set([...hinted.map(Number), ...this.#someSlots()]);
+    const found = await Promise.all(
+      [...slots].map(async (slot) => ({ slot, sessions: await this.#read(this.keys.changedOfSlot(slot), limit) })),
+    );
+    const changed = found.filter(({ sessions }) => sessions.length > 0);
+    if (changed.length > 0)
+      await hint(
+        this.scripts,
+        this.keys,
+        changed.map(({ slot }) => slot),
+      );
+    return changed
+      .flatMap(({ sessions }) => sessions)
+      .toSorted((a, b) => a.waitingSince - b.waitingSince)
+      .slice(0, limit);
+  }
+
+  /** Notes that the sessions are dispatched. */
+  async markDispatched(taken: readonly ChangedSession[]): Promise<void> {
+    await Promise.all(
+      taken.map((seen) =>
+        this.scripts.write(MARK_DISPATCHED, {
+          keys: [this.keys.recordOf(seen), this.keys.changedOf(seen, this.isCluster)],
+          args: [memberOf(seen), seen.incarnation, seen.dispatchedSeq, seen.lastSeq],
+        }),
+      ),
+    );
+  }
+
+  #someSlots(): number[] {
+    const first = this.#nextSlot;
+    this.#nextSlot = (first + SLOTS_PER_CALL) % SLOTS;
+    return Array.from({ length: SLOTS_PER_CALL }, (_, index) => (first + index) % SLOTS);
+  }
+
+  async #read(key: string, limit: number): Promise<ChangedSession[]> {
+    const found = await this.scripts.write<string[][]>(FIND_CHANGED, {
+      keys: [key],
+      args: [limit, this.keys.withoutPrefix(key).length],
+    });
+    return found.map(([member = '', incarnation = '', ...numbers]) => {
+      const [appName = '', userId = '', sessionId = ''] = member.split('\u0000');
+      const [createTime = 0, lastSeq = 0, dispatchedSeq = 0, waitingSince = 0] = numbers.map(Number);
+      return { appName, userId, sessionId, incarnation, createTime, lastSeq, dispatchedSeq, waitingSince };
+    });
+  }
+}
+
+/** Whether the write of this time made a session wait. */
+export function beganToWait({ waitingSince }: DispatchMark, now: number): boolean {
+  return waitingSince === markTime(now);
+}
+
+/** On a cluster: hints that sessions of a user changed. */
+export async function hintAtChange(scripts: ScriptRunner, keys: RedisKeys, owner: UserKey): Promise<void> {
+  await hint(scripts, keys, [keys.slotOf(owner)]);
+}
+
+async function hint(scripts: ScriptRunner, keys: RedisKeys, slots: readonly number[]): Promise<void> {
+  await scripts.write(HINT_AT_SLOTS, { keys: [keys.changedSlots], args: [...slots] });
+}
+
+function memberOf({ appName, userId, sessionId }: ChangedSession): string {
+  return [appName, userId, sessionId].join('\u0000');
+}
+
+/**
+ * Reads changed sessions, the longest wait first, and removes those that are gone.
+ *
+ * KEYS 1 changed sessions.
+ *      The script finds the records through the members, so the caller cannot name them. On a cluster they are in the
+ *      same slot.
+ * ARGV 1 time, 2 limit, 3 length of the name of key 1 without its prefix.
+ * Returns for each session { member, incarnation, created, last, dispatched, waiting since }.
+ */
+export const FIND_CHANGED = defineScript(
+  'find-changed',
+  TIME,
+  ENCODE_ID,
+  String.raw`
+local prefix = string.sub(KEYS[1], 1, #KEYS[1] - tonumber(ARGV[3]))
+local found, gone = {}, {}
+for _, member in ipairs(redis.call('ZRANGE', KEYS[1], 0, tonumber(ARGV[2]) - 1)) do
+  local app, user, id = string.match(member, '^(%Z*)%z(%Z*)%z(%Z*)$')
+  local key = prefix .. '{' .. encode(app) .. '|' .. encode(user) .. '}:session:' .. encode(id)
+  local incarnation, created, last, dispatched, waiting, expires =
+    unpack(redis.call('HMGET', key, 'incarnation', 'created', 'last', 'dispatched', 'waiting', 'expires'))
+  if incarnation and tonumber(expires) > now and (tonumber(waiting) or 0) > 0 then
+    found[#found + 1] = { member, incarnation, created, last, dispatched, waiting }
+  else
+    gone[#gone + 1] = member
+  end
+end
+for _, member in ipairs(gone) do redis.call('ZREM', KEYS[1], member) end
+return found
+`,
+);
+
+/**
+ * Notes that the events of a session are dispatched, as markAfterDispatch decides.
+ *
+ * KEYS 1 record, 2 changed sessions.
+ * ARGV 1 time, 2 member, 3 incarnation, 4 the last dispatched event before, 5 the last one now.
+ * Returns nothing.
+ */
+export const MARK_DISPATCHED = defineScript(
+  'mark-dispatched',
+  TIME,
+  String.raw`
+local incarnation, last, dispatched, waiting =
+  unpack(redis.call('HMGET', KEYS[1], 'incarnation', 'last', 'dispatched', 'waiting'))
+if incarnation ~= ARGV[3] or dispatched ~= ARGV[4] or (tonumber(waiting) or 0) == 0 then return end
+redis.call('ZCARD', KEYS[2])
+if last == ARGV[5] then
+  redis.call('HSET', KEYS[1], 'dispatched', ARGV[5], 'waiting', '0')
+  redis.call('ZREM', KEYS[2], ARGV[2])
+else
+  local since = text(math.max(1, math.floor(now)))
+  redis.call('HSET', KEYS[1], 'dispatched', ARGV[5], 'waiting', since)
+  redis.call('ZADD', KEYS[2], since, ARGV[2])
+end
+`,
+);
+
+/**
+ * Hints at slots with changed sessions, for a day.
+ *
+ * KEYS 1 slots.
+ * ARGV 1 time, then slots.
+ * Returns nothing.
+ */
+export const HINT_AT_SLOTS = defineScript(
+  'hint-at-slots',
+  TIME,
+  String.raw`
+for index = 2, #ARGV do redis.call('ZADD', KEYS[1], 0, ARGV[index]) end
+expireKeys({ KEYS[1] }, expiresAt(86400000))
+`,
+);
+
+/**
+ * Takes hints.
+ *
+ * KEYS 1 slots.
+ * ARGV 1 time, 2 limit.
+ * Returns slots.
+ */
+export const TAKE_HINTS = defineScript(
+  'take-hints',
+  String.raw`
+local slots = redis.call('ZRANGE', KEYS[1], 0, tonumber(ARGV[2]) - 1)
+if #slots > 0 then redis.call('ZREM', KEYS[1], unpack(slots)) end
+return slots
+`,
+);

@@ -1,0 +1,154 @@
+import { ENCODE_ID, TIME } from '../script/base.lua.js';
+import { defineScript } from '../script/script.js';
+import { RECORD_FIELDS, SHARED_STATE } from '../script/session.lua.js';
+import { LISTED_SESSIONS } from './listed-sessions.lua.js';
+
+/**
+ * Reads a page of the sessions whose metadata has some entries. It examines sessions in the order of the list: by creation
+ * those that have the entry that the fewest have, by update all sessions. If so few have an entry that all of them may be
+ * examined, it sorts these by update instead. Members of the index by entry: see ENTRY_INDEX.
+ *
+ * KEYS, ARGV 1–8 and the reply: see LISTED_SESSIONS.
+ * ARGV 9 how many sessions to examine at most, 10 and on: entries.
+ */
+export const LIST_FILTERED = defineScript(
+  'list-filtered',
+  TIME,
+  ENCODE_ID,
+  RECORD_FIELDS,
+  SHARED_STATE,
+  LISTED_SESSIONS,
+  String.raw`
+local BATCH = 1000
+local maxExamined = tonumber(ARGV[9])
+local entries = { unpack(ARGV, 10) }
+local BY_UPDATE, BY_CREATION, BY_ENTRY = KEYS[1], KEYS[2], KEYS[4]
+
+local rarest, size
+for _, entry in ipairs(entries) do
+  local count = redis.call('ZLEXCOUNT', BY_ENTRY, '[' .. entry .. '\n', '[' .. entry .. '\n\255')
+  if not size or count < size then rarest, size = entry, count end
+end
+
+-- Removes names whose session lacks one of the entries; rests are what follows the entry in a member of each.
+local function keepMatching(names, rests, known)
+  for _, entry in ipairs(entries) do
+    if entry ~= known and #names > 0 then
+      local members = {}
+      for index, rest in ipairs(rests) do members[index] = entry .. '\n' .. rest end
+      local scores = redis.call('ZMSCORE', BY_ENTRY, unpack(members))
+      local keptNames, keptRests = {}, {}
+      for index, score in ipairs(scores) do
+        if score then
+          keptNames[#keptNames + 1] = names[index]
+          keptRests[#keptRests + 1] = rests[index]
+        end
+      end
+      names, rests = keptNames, keptRests
+    end
+  end
+  return names
+end
+
+local function addSessions(names)
+  for _, name in ipairs(names) do
+    if #sessions >= limit then return end
+    addSession(name)
+  end
+end
+
+-- Time of creation and name of the session, of a member of the index by entry.
+local function restOf(member)
+  return string.sub(member, #rarest + 2)
+end
+
+local function nameOf(rest)
+  return string.sub(rest, 18)
+end
+
+local function membersOfRarest(from, count)
+  local low, high = '[' .. rarest .. '\n', '[' .. rarest .. '\n\255'
+  if from and isBackwards then high = '(' .. from elseif from then low = '(' .. from end
+  if isBackwards then return redis.call('ZREVRANGEBYLEX', BY_ENTRY, high, low, 'LIMIT', 0, count) end
+  return redis.call('ZRANGEBYLEX', BY_ENTRY, low, high, 'LIMIT', 0, count)
+end
+
+local function listByCreation()
+  local last = CURSOR_TIME ~= '' and table.concat({ rarest, string.format('%016.0f', CURSOR_TIME), CURSOR_MEMBER }, '\n')
+  local examined = 0
+  while #sessions < limit and examined < maxExamined do
+    local wanted = math.min(BATCH, maxExamined - examined)
+    if #entries == 1 then wanted = math.min(wanted, limit - #sessions) end
+    local names, rests = {}, {}
+    for index, member in ipairs(membersOfRarest(last, wanted)) do
+      rests[index] = restOf(member)
+      names[index] = nameOf(rests[index])
+      last = member
+    end
+    examined = examined + #rests
+    local count = #rests
+    addSessions(keepMatching(names, rests, rarest))
+    if count < wanted then return end
+  end
+  if #sessions < limit and last then
+    local rest = restOf(last)
+    return { text(tonumber(string.sub(rest, 1, 16))), nameOf(rest) }
+  end
+end
+
+local function sortRarestByUpdate()
+  local found, last = {}, nil
+  repeat
+    local names, rests = {}, {}
+    for index, member in ipairs(membersOfRarest(last, BATCH)) do
+      rests[index] = restOf(member)
+      names[index] = nameOf(rests[index])
+      last = member
+    end
+    local count = #rests
+    names = keepMatching(names, rests, rarest)
+    local times = #names > 0 and redis.call('ZMSCORE', BY_UPDATE, unpack(names)) or {}
+    for index, name in ipairs(names) do
+      if times[index] then found[#found + 1] = { time = tonumber(times[index]), name = name } end
+    end
+  until count < BATCH
+  local function isBefore(a, b)
+    local order = a.time - b.time
+    if order == 0 then order = compareBytes(a.name, b.name) end
+    if isBackwards then return order > 0 end
+    return order < 0
+  end
+  table.sort(found, isBefore)
+  local cursor = CURSOR_TIME ~= '' and { time = tonumber(CURSOR_TIME), name = CURSOR_MEMBER }
+  for _, session in ipairs(found) do
+    if #sessions >= limit then return end
+    if not cursor or isBefore(cursor, session) then addSession(session.name) end
+  end
+end
+
+local function listByUpdate()
+  local place = CURSOR_TIME == '' and 0 or placesBefore(CURSOR_TIME, CURSOR_MEMBER)
+  local examined, last = 0, nil
+  while #sessions < limit and examined < maxExamined do
+    local wanted = math.min(BATCH, maxExamined - examined)
+    local names = redis.call(isBackwards and 'ZREVRANGE' or 'ZRANGE', BY_UPDATE, place, place + wanted - 1)
+    local count = #names
+    if count == 0 then return end
+    last = names[count]
+    local rests = {}
+    for index, created in ipairs(redis.call('ZMSCORE', BY_CREATION, unpack(names))) do
+      rests[index] = string.format('%016.0f', created or 0) .. '\n' .. names[index]
+    end
+    addSessions(keepMatching(names, rests))
+    place, examined = place + count, examined + count
+    if count < wanted then return end
+  end
+  if #sessions < limit and last then return { text(tonumber(redis.call('ZSCORE', BY_UPDATE, last))), last } end
+end
+
+if limit == 0 or size == 0 then return reply(false) end
+if isByCreation then return reply(false, listByCreation()) end
+if size <= maxExamined then return reply(false, sortRarestByUpdate()) end
+return reply(false, listByUpdate())
+`,
+);

@@ -1,0 +1,102 @@
+import { compareBytes } from '../../../domain/byte-order.js';
+import { MAX_ID_BYTES, type StateOwner } from '../../../domain/ids.js';
+import type { ListPosition, ListRequest } from '../../session-storage.js';
+import type { ListPage } from '../app-scope/app-scope.js';
+import {
+  type FlatHash,
+  type RecordReply,
+  type ScriptArguments,
+  flag,
+  optional,
+  pairsOf,
+  recordOf,
+  sharedStateOf,
+} from '../script/codec.js';
+import type { ScriptRunner } from '../script/script.js';
+import { LIST_FILTERED } from './list-filtered.lua.js';
+import { LIST_SESSIONS } from './list-all.lua.js';
+
+type ListReply = readonly [
+  now: string,
+  total: number | null,
+  appState: FlatHash,
+  users: readonly (readonly [userId: string, state: FlatHash])[],
+  sessions: readonly (readonly [
+    userId: string,
+    sessionId: string,
+    record: RecordReply,
+    state: FlatHash,
+    pending: FlatHash,
+    metadata: string | null,
+  ])[],
+  readAt: string,
+  examinedTo?: readonly [time: string, member: string] | null,
+];
+
+/** Reads one page with one script. On a cluster the state of the app is missing from it. */
+export async function readPage(
+  scripts: ScriptRunner,
+  request: ListRequest,
+  keys: readonly string[],
+): Promise<ListPage> {
+  const { appName, withTotal, filter, offset = 0 } = request;
+  const paging = pageArguments(request);
+  const reply = filter
+    ? await scripts.read<ListReply>(LIST_FILTERED, { keys, args: [...paging, filter.maxExamined, ...filter.entries] })
+    : await scripts.read<ListReply>(LIST_SESSIONS, { keys, args: [...paging, offset, flag(withTotal)] });
+  const [, total, appState, users, sessions, readAt, examinedTo] = reply;
+  const app = sharedStateOf(appState).entries;
+  const userStates = new Map(users.map(([userId, state]) => [userId, sharedStateOf(state).entries]));
+  const listed = sessions.map(([userId, sessionId, record, state, , metadata]) => ({
+    record: recordOf({ appName, userId, sessionId }, record),
+    metadata: metadata ?? '',
+    state: { session: pairsOf(state), user: userStates.get(userId) ?? [], app },
+  }));
+  const pending = sessions
+    .filter(({ 4: fields }) => fields.length > 0)
+    .map(([userId, sessionId, record, , fields]) => ({
+      key: { appName, userId, sessionId },
+      incarnation: record[0] ?? '',
+      pending: fields,
+      readAt,
+    }));
+  return {
+    result: {
+      sessions: listed,
+      ...(withTotal && { total: Number(total) }),
+      ...(examinedTo && { examinedTo: positionOfMember(request, examinedTo) }),
+    },
+    pending,
+  };
+}
+
+/** Decoded in LISTED_SESSIONS. */
+function pageArguments(request: ListRequest): ScriptArguments {
+  const { userId, order, limit, after, withState, orderBy } = request;
+  return [
+    optional(userId),
+    order,
+    limit,
+    optional(after?.time),
+    after ? memberOf(request, after) : '',
+    flag(withState !== false),
+    flag(orderBy === 'createTime'),
+  ];
+}
+
+/** Sorts after every id. */
+const AFTER_ALL_IDS = '\u{10FFFF}'.repeat(MAX_ID_BYTES);
+
+/** The index member of the cursor. In a user's index, a cursor of another user comes before or after all members. */
+function memberOf({ userId }: StateOwner, after: ListPosition): string {
+  if (userId === undefined) return `${after.userId}\u0000${after.sessionId}`;
+  const order = compareBytes(after.userId, userId);
+  if (order === 0) return after.sessionId;
+  return order < 0 ? '' : AFTER_ALL_IDS;
+}
+
+function positionOfMember({ userId }: StateOwner, [time, member]: readonly [string, string]): ListPosition {
+  if (userId !== undefined) return { time: Number(time), userId, sessionId: member };
+  const [ofUser = '', sessionId = ''] = member.split('\u0000');
+  return { time: Number(time), userId: ofUser, sessionId };
+}

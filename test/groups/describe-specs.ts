@@ -1,0 +1,34 @@
+import { readdirSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import singleSpecs from './single-specs.cjs';
+// The specs of a group share the databases of these, which are dropped after the last one.
+import '../support/mariadb-store.js';
+import '../support/postgres-store.js';
+
+const TESTS = join(__dirname, '..');
+const SPEC = '.spec.ts';
+
+/**
+ * Describes the specs of these folders below `test` in one file. Jest loads all modules anew for each file, which costs
+ * most specs more time than their tests.
+ */
+export function describeSpecs(...folders: readonly string[]): void {
+  for (const name of folders.flatMap(specsIn)) {
+    describe(name, () => {
+      require(join(TESTS, name + SPEC));
+    });
+  }
+}
+
+/** The specs of a folder that do not run by themselves, as paths below `test` without extension. */
+export function specsIn(folder: string): readonly string[] {
+  return readdirSync(join(TESTS, folder), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith(SPEC))
+    .map((path) =>
+      relative(TESTS, join(TESTS, folder, path))
+        .replaceAll('\\', '/')
+        .slice(0, -SPEC.length),
+    )
+    .filter((name) => !singleSpecs.includes(name))
+    .sort();
+}

@@ -1,0 +1,3 @@
+declare const singleSpecs: readonly string[];
+
+export = singleSpecs;

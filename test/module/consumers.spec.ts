@@ -1,0 +1,36 @@
+import { setImmediate } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import { ConsumeSessionEvents, type ConsumedEvent, SessionService, SessionsModule } from '../../src/index.js';
+import { until } from '../support/until.js';
+import { startApp } from './support/apps.js';
+
+const KEY = { appName: 'shop', userId: 'ann', sessionId: 'one' };
+
+@Injectable()
+class Mail {
+  readonly log: string[] = [];
+  release: () => void = () => undefined;
+  readonly #released = new Promise<void>((resolve) => (this.release = resolve));
+
+  @ConsumeSessionEvents({ name: 'mail', apps: ['shop'], pollMs: 10 })
+  async send({ event }: ConsumedEvent): Promise<void> {
+    this.log.push(`began ${event.id}`);
+    await this.#released;
+    this.log.push(`ended ${event.id}`);
+  }
+}
+
+it('a decorated method of a provider consumes events until the app closes, which waits for it', async () => {
+  const app = await startApp([SessionsModule.forRoot({ provider: 'memory' })], { providers: [Mail] });
+  const sessions = app.get(SessionService);
+  const session = await sessions.createSession(KEY);
+  const events = ['e1', 'e2'].map((id) => ({ id, author: 'user' }));
+  await sessions.appendEvents({ session, events });
+  const { log, release } = app.get(Mail);
+  await until(() => log.length === 1);
+  const closing = app.close();
+  await setImmediate();
+  release();
+  await closing;
+  expect(log).toEqual(['began e1', 'ended e1']);
+});

@@ -1,0 +1,17 @@
+import { DEFAULT_LIMITS } from '../../src/config/session-settings.js';
+import { randomId, systemClock } from '../../src/sessions/domain/clock.js';
+import type { CommitEvent } from '../../src/sessions/domain/initial-log.js';
+import type { EventInput } from '../../src/sessions/domain/event.js';
+import { type SubmittedEvent, submitEvent } from '../../src/sessions/domain/submitted-event.js';
+
+/** Creates events to insert directly. An input that was used before only gets another id. */
+export function eventMaker(): (input: EventInput, id: string) => CommitEvent {
+  const surroundings = { limits: DEFAULT_LIMITS, clock: systemClock, newId: randomId };
+  const known = new Map<EventInput, SubmittedEvent>();
+  return (input, id) => {
+    const submitted = known.get(input) ?? submitEvent(input, surroundings);
+    known.set(input, submitted);
+    const { event, digest, anchor } = submitted;
+    return { id, digest, anchor, timestamp: event.timestamp, payload: JSON.stringify({ ...event, id }) };
+  };
+}

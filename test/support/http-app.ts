@@ -1,0 +1,92 @@
+import type { Server } from 'node:http';
+import { promisify } from 'node:util';
+import { type DynamicModule, type INestApplication, Module } from '@nestjs/common';
+import { SessionService, SessionsModule, type SessionsModuleOptions } from '../../src/index.js';
+import { SessionAccessModule, type SessionAccessOptions } from '../../src/sessions/rest/index.js';
+import { SummarizerModule, type SummarizerOptions, SummarizerSessionManager } from '../../src/summarizer/index.js';
+
+/** Services that replace those of an app under test. */
+interface InjectedServices {
+  readonly sessions: SessionService;
+  readonly summaries?: SummarizerSessionManager;
+}
+
+export interface HttpAppOptions {
+  readonly sessions?: Partial<SessionsModuleOptions>;
+  /** Adds the routes or fields of summaries. */
+  readonly summarizer?: SummarizerOptions;
+  /** One access rule for the whole app instead of one per module. */
+  readonly isAccessGlobal?: boolean;
+  /** Replaces the services that the options above would create. */
+  readonly services?: InjectedServices;
+}
+
+interface AppParts {
+  /** The modules below those of a transport. */
+  readonly imports: DynamicModule[];
+  /** The access rule, unless it is global. */
+  readonly ownAccess: Partial<SessionAccessOptions>;
+  readonly hasSummaries: boolean;
+}
+
+/** Closes idle connections of `fetch` too, which may open more than it uses. */
+export const HTTP_APP = { logger: false, forceCloseConnections: true } as const;
+
+/** An app under test, on a free port. */
+export abstract class HttpApp {
+  protected constructor(
+    protected readonly app: INestApplication,
+    readonly url: string,
+  ) {}
+
+  get sessions(): SessionService {
+    return this.app.get(SessionService);
+  }
+
+  get summaries(): SummarizerSessionManager {
+    return this.app.get(SummarizerSessionManager, { strict: false });
+  }
+
+  /** The number of open connections. */
+  async connections(): Promise<number> {
+    const server = this.app.getHttpServer() as Server;
+    return promisify(server.getConnections.bind(server))();
+  }
+
+  async close(): Promise<void> {
+    await this.app.close();
+  }
+}
+
+export function appParts(
+  { sessions, summarizer, services, isAccessGlobal = false }: HttpAppOptions,
+  { access, streams }: Partial<SessionAccessOptions>,
+): AppParts {
+  const rule = access && { access, streams };
+  const options = { provider: 'memory', isGlobal: true, ...sessions } as const;
+  const ofServices = services
+    ? [injected(services)]
+    : [
+        SessionsModule.forRoot(options),
+        ...(summarizer ? [SummarizerModule.forRoot({ ...summarizer, isGlobal: true })] : []),
+      ];
+  return {
+    imports: [...ofServices, ...(isAccessGlobal && rule ? [SessionAccessModule.forRoot(rule)] : [])],
+    ownAccess: (isAccessGlobal ? undefined : rule) ?? {},
+    hasSummaries: summarizer !== undefined || services?.summaries !== undefined,
+  };
+}
+
+@Module({})
+class InjectedServicesModule {}
+
+/** A global module that provides the services. */
+function injected({ sessions, summaries }: InjectedServices): DynamicModule {
+  const ofSummaries = summaries && { provide: SummarizerSessionManager, useValue: summaries };
+  return {
+    module: InjectedServicesModule,
+    global: true,
+    providers: [{ provide: SessionService, useValue: sessions }, ...(ofSummaries ? [ofSummaries] : [])],
+    exports: [SessionService, ...(ofSummaries ? [SummarizerSessionManager] : [])],
+  };
+}

@@ -1,0 +1,52 @@
+import type { SessionReference } from '../../../src/index.js';
+import { SessionService } from '../../../src/sessions/session.service.js';
+import { numberedEvents } from './numbered-event.js';
+import { type StoreDescription, openDescribed } from './store-description.js';
+
+export interface ConsumeTask {
+  readonly store: StoreDescription;
+  readonly name: string;
+  /** The process ends right after it handled this event. */
+  readonly diesAt: number;
+}
+
+/** Consumes, reports the number of each event it handles, and dies. Never done. */
+export async function consumeUntilDead(
+  { store, name, diesAt }: ConsumeTask,
+  report: (seq: number) => Promise<void>,
+): Promise<void> {
+  const sessions = new SessionService({ storage: await openDescribed(store) });
+  await sessions.consume({
+    name,
+    pollMs: 10,
+    async handler({ event }) {
+      await report(event.seq);
+      if (event.seq === diesAt) dieNow();
+    },
+  });
+  await new Promise(() => undefined);
+}
+
+export interface AppendTask {
+  readonly store: StoreDescription;
+  readonly session: SessionReference;
+  readonly count: number;
+}
+
+/** Appends events together, and dies as soon as the store has them. Never done. */
+export async function appendAndDie({ store, session, count }: AppendTask): Promise<void> {
+  const storage = await openDescribed(store);
+  const append = storage.append.bind(storage);
+  storage.append = async (commit) => {
+    await append(commit);
+    return dieNow();
+  };
+  const sessions = new SessionService({ storage });
+  await sessions.appendEvents({ session, events: numberedEvents('w', 1, count) });
+}
+
+function dieNow(): never {
+  process.kill(process.pid, 'SIGKILL');
+  // The signal needs no event loop, and nothing may happen until it is there.
+  for (;;);
+}

@@ -1,8 +1,0 @@
-import { inspect } from 'node:util';
-
-/** Whatever a log might make of an error. */
-export function everythingSaidBy(error: unknown): string {
-  const hidden = inspect(error, { depth: Infinity, showHidden: true, customInspect: false });
-  const { message, stack, cause } = error as Error;
-  return [hidden, message, stack, String(cause), JSON.stringify(error), JSON.stringify(cause)].join('\n');
-}

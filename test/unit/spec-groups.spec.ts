@@ -1,0 +1,45 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { specsIn } from '../groups/describe-specs.js';
+import LongestFirst from '../groups/longest-first.cjs';
+import singleSpecs from '../groups/single-specs.cjs';
+
+const TESTS = join(__dirname, '..');
+const GROUPS = join(TESTS, 'groups');
+const context = { config: { cache: false }, hasteFS: { getSize: () => 1_000 } };
+const testAt = (path: string) => ({ path: join(TESTS, path), context });
+const specPath = (name: string) => join(TESTS, `${name}.spec.ts`);
+
+describe('the groups of specs', () => {
+  it('contain each folder with specs once', () => {
+    const texts = readdirSync(GROUPS)
+      .filter((name) => name.endsWith('.group.ts'))
+      .map((name) => readFileSync(join(GROUPS, name), 'utf8'));
+    const grouped = texts.flatMap((text) => [...text.matchAll(/'([a-z]+)'/g)].map(([, folder = '']) => folder));
+    const folders = readdirSync(TESTS, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && specsIn(entry.name).length > 0)
+      .map(({ name }) => name);
+    expect(grouped.toSorted()).toEqual(folders.toSorted());
+  });
+
+  it('leave out only specs that exist', () => {
+    expect(singleSpecs.filter((name) => !existsSync(specPath(name)))).toEqual([]);
+  });
+
+  it('start with the longest if none was measured', () => {
+    const sorted = new LongestFirst().sort(
+      ['groups/unit.group.ts', 'contract/service.spec.ts', 'groups/sql.group.ts'].map(testAt),
+    );
+    expect(sorted.map(({ path }) => path)).toEqual(
+      ['groups/sql.group.ts', 'contract/service.spec.ts', 'groups/unit.group.ts'].map((path) => join(TESTS, path)),
+    );
+  });
+
+  it('have an estimate only if they exist', () => {
+    const files = Object.keys(LongestFirst.SECONDS).flatMap((name) => [
+      specPath(name),
+      join(TESTS, `${name}.group.ts`),
+    ]);
+    expect(files.filter((file) => existsSync(file))).toHaveLength(Object.keys(LongestFirst.SECONDS).length);
+  });
+});
