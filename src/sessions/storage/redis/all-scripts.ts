@@ -23,7 +23,7 @@ import { CLAIM_USERS, LIST_APPS, PURGE_USER, RELEASE_USERS } from './expire/purg
 import { TOUCH_SESSION } from './expire/touch-session.js';
 import { LIST_SESSIONS } from './list/list-all.lua.js';
 import { LIST_FILTERED } from './list/list-filtered.lua.js';
-import { LIST_USERS } from './list/list-sessions.js';
+import { LIST_USERS } from './list/list-of-app.js';
 import { LOG_POSITIONS } from './live/log-positions.js';
 import { READ_SESSION } from './read/read-session.js';
 import type { Script } from './script/script.js';
