@@ -10,26 +10,42 @@ const CONNECTIONS = 16;
 const MILLISECONDS = 1_000;
 const SERVER = new URL('support/rest-server.mjs', import.meta.url);
 
+const FRAMEWORKS = ['Express', 'Fastify'];
+
 export async function run() {
   const rows = [];
-  for (const framework of ['Express', 'Fastify']) {
-    const server = fork(SERVER, [framework]);
-    try {
-      const [{ port }] = await once(server, 'message');
-      rows.push({ what: `${framework}, append`, unit: 'requests/s', ...(await appends(port)) });
-      for (const events of [0, 20]) {
-        rows.push({
-          what: `${framework}, get with ${events} events`,
-          unit: 'requests/s',
-          ...(await gets(port, events)),
-        });
-      }
-    } finally {
-      server.disconnect();
-      await once(server, 'exit');
-    }
+  for (const framework of FRAMEWORKS) rows.push(...(await withServer(framework, (port) => allRows(framework, port))));
+  return rows;
+}
+
+/** Only the appends. */
+export async function runAppends() {
+  const rows = [];
+  for (const framework of FRAMEWORKS) rows.push(await withServer(framework, (port) => appendRow(framework, port)));
+  return rows;
+}
+
+async function withServer(framework, work) {
+  const server = fork(SERVER, [framework]);
+  try {
+    const [{ port }] = await once(server, 'message');
+    return await work(port);
+  } finally {
+    server.disconnect();
+    await once(server, 'exit');
+  }
+}
+
+async function allRows(framework, port) {
+  const rows = [await appendRow(framework, port)];
+  for (const events of [0, 20]) {
+    rows.push({ what: `${framework}, get with ${events} events`, unit: 'requests/s', ...(await gets(port, events)) });
   }
   return rows;
+}
+
+async function appendRow(framework, port) {
+  return { what: `${framework}, append`, unit: 'requests/s', ...(await appends(port)) };
 }
 
 /** To a new session in every pass, so that no pass has a longer log than another. */

@@ -1,16 +1,16 @@
 import { describeMachine } from './support/machine.mjs';
 import { printMachine, printTable } from './support/report.mjs';
 
-const BENCHMARKS = ['growth', 'parallel', 'reads', 'create', 'footprint', 'rest', 'servers', 'summaries'];
+const BENCHMARKS = ['minimum', 'growth', 'parallel', 'reads', 'create', 'footprint', 'rest', 'servers', 'summaries'];
 
-const { names, isJson } = wanted(process.argv.slice(2));
+const { names, isJson, selection } = wanted(process.argv.slice(2));
 const machine = describeMachine();
 if (!isJson) printMachine(machine);
 
 const results = {};
 for (const name of names) {
   const { title, run } = await import(`./${name}.mjs`);
-  const rows = await run();
+  const rows = await run(selection);
   results[name] = { title, rows };
   if (!isJson && rows.length > 0) printTable(title, rows);
 }
@@ -21,11 +21,23 @@ function wanted(args) {
   const named = args.filter((arg) => !arg.startsWith('--'));
   const unknown = [
     ...named.filter((name) => !BENCHMARKS.includes(name)),
-    ...args.filter((arg) => arg.startsWith('--') && arg !== '--json'),
+    ...args.filter((arg) => arg.startsWith('--') && arg !== '--json' && !/^--(only|stores)=./.test(arg)),
   ];
   if (unknown.length > 0) {
-    console.error(`Unknown: ${unknown.join(', ')}. Give any of ${BENCHMARKS.join(', ')}, and --json.`);
+    console.error(
+      `Unknown: ${unknown.join(', ')}. Give any of ${BENCHMARKS.join(', ')}, and --json, --only=<rows> or --stores=<stores>.`,
+    );
     process.exit(2);
   }
-  return { names: named.length > 0 ? named : BENCHMARKS, isJson: args.includes('--json') };
+  const [only, stores] = [listOf(args, '--only='), listOf(args, '--stores=')];
+  const isSelecting = only !== undefined || stores !== undefined;
+  const all = isSelecting ? ['minimum'] : BENCHMARKS;
+  return { names: named.length > 0 ? named : all, isJson: args.includes('--json'), selection: { only, stores } };
+}
+
+function listOf(args, option) {
+  return args
+    .find((arg) => arg.startsWith(option))
+    ?.slice(option.length)
+    .split(',');
 }

@@ -28,3 +28,21 @@ function eventOf(number) {
     customMetadata: { model: 'gemini-2.5-pro', region: 'europe-west4', trace: `trace-${number}` },
   };
 }
+
+let agentEvents = 0;
+
+/**
+ * Events of about 1,030 bytes with two keys of the session, and a key of the user in every tenth. No two have the same id.
+ *
+ * @param {number} count
+ * @returns {import('../../dist/index.js').EventInput[]}
+ */
+export function makeAgentEvents(count) {
+  const events = makeEvents(count, agentEvents);
+  for (const event of events) {
+    const { stateDelta } = event.actions;
+    stateDelta.stage = 'delivery';
+    if (agentEvents++ % 10 === 0) stateDelta['user:last'] = event.id;
+  }
+  return events;
+}

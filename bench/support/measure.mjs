@@ -36,6 +36,23 @@ export async function compare(count, measure) {
   return comparisonOf(rates.slice(1));
 }
 
+/**
+ * The same, with the CPU time of this process for an operation: the lowest of all passes.
+ *
+ * @param {number} count
+ * @param {(side: 'ours' | 'raw', pass: number) => Promise<Cost>} measure
+ * @returns {Promise<Comparison & { cpu: { ours: number, raw: number } }>}
+ */
+export async function compareCosts(count, measure) {
+  const cpu = { ours: Infinity, raw: Infinity };
+  const comparison = await compare(count, async (side, pass) => {
+    const { rate, microseconds } = await measure(side, pass);
+    cpu[side] = Math.min(cpu[side], microseconds);
+    return rate;
+  });
+  return { ...comparison, cpu };
+}
+
 /** Who goes first in turn `number`. @returns {readonly ('ours' | 'raw')[]} */
 export function turns(number) {
   return number % 2 === 0 ? ['ours', 'raw'] : ['raw', 'ours'];
@@ -51,6 +68,26 @@ export function comparisonOf(rates) {
     lowest: Math.min(...ratios),
     highest: Math.max(...ratios),
   };
+}
+
+/** @typedef {{ rate: number, microseconds: number }} Cost operations a second, and CPU time of one */
+
+/** Does `work`, which is so many `operations`. @returns {Promise<Cost>} */
+export async function costOf(operations, work) {
+  const before = process.cpuUsage();
+  const rate = await rateOf(operations, work);
+  const { user, system } = process.cpuUsage(before);
+  return { rate, microseconds: (user + system) / operations };
+}
+
+/** Repeats `operation` for `milliseconds`. @returns {Promise<Cost>} */
+export async function costFor(milliseconds, operation) {
+  const before = process.cpuUsage();
+  const start = performance.now();
+  const rate = await rateFor(milliseconds, operation);
+  const operations = (rate * (performance.now() - start)) / 1000;
+  const { user, system } = process.cpuUsage(before);
+  return { rate, microseconds: (user + system) / operations };
 }
 
 /** Does `work` and answers how often a second its `operations` would be done. */

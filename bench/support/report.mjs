@@ -7,7 +7,7 @@ export function printMachine(machine) {
 
 /** One benchmark as a table. */
 export function printTable(title, rows) {
-  const table = [['', 'ours', 'raw', 'ours / raw', 'from – to'], ...rows.map(cellsOf)];
+  const table = [['', 'ours', 'raw', 'ours / raw', 'from – to', 'CPU µs, ours / raw'], ...rows.map(cellsOf)];
   const widths = table[0].map((_, column) => Math.max(...table.map((cells) => cells[column].length)));
   console.log(`\n${title}, in ${rows[0].unit}`);
   for (const cells of table) {
@@ -16,7 +16,8 @@ export function printTable(title, rows) {
   }
 }
 
-function cellsOf({ what, ours, raw, ratio, lowest, highest }) {
+function cellsOf({ what, ours, raw, ratio, lowest, highest, cpu }) {
   const spread = lowest === undefined ? '' : `${lowest.toFixed(2)} – ${highest.toFixed(2)}`;
-  return [what, whole.format(ours), whole.format(raw), ratio.toFixed(2), spread];
+  const costs = cpu ? `${whole.format(cpu.ours)} / ${whole.format(cpu.raw)}` : '';
+  return [what, whole.format(ours), whole.format(raw), ratio.toFixed(2), spread, costs];
 }

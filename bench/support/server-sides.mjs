@@ -4,6 +4,9 @@ import mysql from 'mysql2/promise';
 import pg from 'pg';
 import { RedisSessionStorage } from '../../dist/redis.js';
 import { TypeOrmSessionStorage } from '../../dist/typeorm.js';
+import { MinimumMysql } from './minimum/minimum-mysql.mjs';
+import { MinimumPostgres } from './minimum/minimum-postgres.mjs';
+import { MinimumRedis } from './minimum/minimum-redis.mjs';
 import { Ours } from './ours.mjs';
 import { OWNER } from './owner.mjs';
 import { RawMysql } from './raw-mysql.mjs';
@@ -21,13 +24,25 @@ import { RawRedis } from './raw-redis.mjs';
  * @property {() => Promise<void>} close
  */
 
-/** Each server that is measured: where it is, and an empty place on it. */
+/** Each server that is measured: where it is, an empty place on it, and what the package is compared with. */
 const SERVERS = {
-  redis: { url: process.env.TEST_REDIS_URL ?? 'redis://127.0.0.1:6379', makePlace: makePrefix },
-  mariadb: { url: process.env.TEST_MYSQL_URL ?? 'mysql://root@127.0.0.1:3306', makePlace: makeMysqlDatabase },
+  redis: {
+    url: process.env.TEST_REDIS_URL ?? 'redis://127.0.0.1:6379',
+    makePlace: makePrefix,
+    raw: RawRedis,
+    minimum: MinimumRedis,
+  },
+  mariadb: {
+    url: process.env.TEST_MYSQL_URL ?? 'mysql://root@127.0.0.1:3306',
+    makePlace: makeMysqlDatabase,
+    raw: RawMysql,
+    minimum: MinimumMysql,
+  },
   postgres: {
     url: process.env.TEST_POSTGRES_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres',
     makePlace: makePostgresDatabase,
+    raw: RawPostgres,
+    minimum: MinimumPostgres,
   },
 };
 
@@ -39,11 +54,12 @@ export const SERVER_NAMES = Object.keys(SERVERS);
  *
  * @template Result
  * @param {string} name
- * @param {(sides: { ours: Ours, raw: RawServer, newStorage: () => import('../../dist/storage.js').SessionStorage }) => Promise<Result>} work
+ * @param {(sides: { ours: Ours, raw: any, newStorage: () => import('../../dist/storage.js').SessionStorage }) => Promise<Result>} work
+ * @param {'raw' | 'minimum'} [other] with what the package is compared
  * @returns {Promise<Result | undefined>}
  */
-export async function withServer(name, work) {
-  const { url, makePlace } = SERVERS[name];
+export async function withServer(name, work, other = 'raw') {
+  const { url, makePlace, [other]: Other } = SERVERS[name];
   let place;
   try {
     place = await makePlace(url, `bench_${randomBytes(6).toString('hex')}`);
@@ -55,7 +71,7 @@ export async function withServer(name, work) {
   try {
     await ours.storage.open();
     await makeSharedState(ours.service);
-    const raw = await place.openRaw();
+    const raw = await place.open(Other);
     try {
       return await work({ ours, raw, newStorage: place.newStorage });
     } finally {
@@ -80,7 +96,7 @@ async function makePrefix(url, name) {
   await client.connect();
   return {
     newStorage: () => new RedisSessionStorage({ url, prefix }),
-    openRaw: () => RawRedis.open(url, prefix),
+    open: (Other) => Other.open(url, prefix),
     async remove() {
       for await (const keys of client.scanStream({ match: `${prefix}*`, count: 1_000 })) {
         if (keys.length > 0) await client.unlink(keys);
@@ -93,7 +109,7 @@ async function makePrefix(url, name) {
 async function makeMysqlDatabase(url, name) {
   const server = await mysql.createConnection(url);
   await server.query(`CREATE DATABASE ${name}`);
-  return sqlPlace(withDatabase(url, name), RawMysql, async () => {
+  return sqlPlace(withDatabase(url, name), async () => {
     await server.query(`DROP DATABASE ${name}`);
     await server.end();
   });
@@ -103,14 +119,14 @@ async function makePostgresDatabase(url, name) {
   const server = new pg.Client(url);
   await server.connect();
   await server.query(`CREATE DATABASE ${name} ENCODING 'UTF8' TEMPLATE template0`);
-  return sqlPlace(withDatabase(url, name), RawPostgres, async () => {
+  return sqlPlace(withDatabase(url, name), async () => {
     await server.query(`DROP DATABASE ${name} WITH (FORCE)`);
     await server.end();
   });
 }
 
-function sqlPlace(url, Raw, remove) {
-  return { newStorage: () => new TypeOrmSessionStorage({ url }), openRaw: () => Raw.open(url), remove };
+function sqlPlace(url, remove) {
+  return { newStorage: () => new TypeOrmSessionStorage({ url }), open: (Other) => Other.open(url), remove };
 }
 
 function withDatabase(url, name) {

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { InMemorySessionStorage } from '../../dist/index.js';
 import { TypeOrmSessionStorage } from '../../dist/typeorm.js';
+import { MinimumMap } from './minimum/minimum-map.mjs';
+import { MinimumSqlite } from './minimum/minimum-sqlite.mjs';
 import { Ours } from './ours.mjs';
 import { RawMap } from './raw-map.mjs';
 import { RawSqlite } from './raw-sqlite.mjs';
@@ -25,10 +27,12 @@ const STORES = {
   memory: {
     ours: () => new InMemorySessionStorage(),
     raw: () => new RawMap(),
+    minimum: () => new MinimumMap(),
   },
   sqlite: {
     ours: (directory) => new TypeOrmSessionStorage({ database: join(directory, 'ours.db') }),
     raw: (directory) => RawSqlite.open(directory),
+    minimum: (directory) => new MinimumSqlite(directory),
   },
 };
 
@@ -39,13 +43,14 @@ export const STORE_NAMES = Object.keys(STORES);
  *
  * @template Result
  * @param {string} store
- * @param {(sides: { ours: Ours, raw: RawMap | RawSqlite }, directory: string) => Promise<Result>} work
+ * @param {(sides: { ours: Ours, raw: any }, directory: string) => Promise<Result>} work
+ * @param {'raw' | 'minimum'} [other] with what the package is compared
  * @returns {Promise<Result>}
  */
-export async function withSides(store, work) {
+export async function withSides(store, work, other = 'raw') {
   const directory = await mkdtemp(join(tmpdir(), 'sessions-bench-'));
   const ours = new Ours(STORES[store].ours(directory));
-  const raw = await STORES[store].raw(directory);
+  const raw = await STORES[store][other](directory);
   try {
     return await work({ ours, raw }, directory);
   } finally {
