@@ -75,6 +75,8 @@ export const layers: readonly Layer[] = [
     files: /^summarizer\/.+$/,
     mayImport: [...sessionLayers, 'sessions/module', 'summarizer/models', 'summarizer/summary'],
   },
+  // What agents of all models have in common.
+  { name: 'agents', files: /^agents\/.+$/, mayImport: [...sessionLayers, 'sessions/module'] },
   // Tells whether sessions can be read and written, for any app.
   { name: 'health', files: /^health\/.+$/, mayImport: [...sessionLayers, 'sessions/module'] },
   // One page for all routes that an app has mounted.

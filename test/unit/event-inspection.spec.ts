@@ -44,6 +44,8 @@ describe('isFinalResponse', () => {
     ['executable code', eventOf([{ executableCode: { code: '1' } }]), true],
     ['a tool response with skipSummarization', eventOf([ANSWER], { actions: { skipSummarization: true } }), true],
     ['a long-running tool call', eventOf([CALL], { longRunningToolIds: ['c'] }), true],
+    ['a tool call that asks for credentials', eventOf([CALL], { actions: { requestedAuthConfigs: { c: {} } } }), true],
+    ['a tool call with empty requestedAuthConfigs', eventOf([CALL], { actions: { requestedAuthConfigs: {} } }), false],
     ['a tool call with an empty longRunningToolIds', eventOf([CALL], { longRunningToolIds: [] }), false],
   ] satisfies [string, EventInput, boolean][])('for %s', (_name, event, expected) => {
     expect(isFinalResponse(event)).toBe(expected);

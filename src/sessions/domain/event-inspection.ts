@@ -28,7 +28,9 @@ export function getFunctionResponses(event: Inspected): FunctionResponse[] {
  * @example if (isFinalResponse(event)) show(event.content);
  */
 export function isFinalResponse(event: Inspected): boolean {
-  if (event.actions?.skipSummarization || event.longRunningToolIds?.length) return true;
+  const { skipSummarization, requestedAuthConfigs } = event.actions ?? {};
+  if (skipSummarization || event.longRunningToolIds?.length) return true;
+  if (Object.keys(requestedAuthConfigs ?? {}).length > 0) return true;
   return (
     event.partial !== true &&
     getFunctionCalls(event).length === 0 &&
