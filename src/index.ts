@@ -13,7 +13,7 @@ export { type Scope, StatePrefix, type StoredScope } from './state/scopes.js';
 export { State } from './state/state.js';
 export type { StateChanges } from './state/state-changes.js';
 export { type Clock, type IdGenerator, systemClock } from './sessions/domain/clock.js';
-export type { Content, FunctionCall, FunctionResponse, Part } from './sessions/domain/content.js';
+export type { Content, FunctionCall, FunctionResponse, Part } from './sessions/domain/event.js';
 export * from './sessions/domain/errors.js';
 export {
   type Compaction,
@@ -27,7 +27,7 @@ export {
 export { getFunctionCalls, getFunctionResponses, isFinalResponse } from './sessions/domain/event-inspection.js';
 export type { SessionKey, StateOwner, UserKey } from './sessions/domain/ids.js';
 export type { MetadataDelta, SessionMetadata, SessionMetadataInput } from './sessions/domain/metadata.js';
-export type { GetSessionConfig } from './sessions/domain/view-config.js';
+export type { GetSessionConfig } from './sessions/domain/view-item.js';
 export { Session, type SessionReference } from './sessions/domain/session.js';
 export type { ConsumeHandler, ConsumeOptions, ConsumedEvent } from './sessions/consumers/consume-options.js';
 export type { ConsumerStart } from './sessions/consumers/consumer-settings.js';
@@ -35,21 +35,21 @@ export type { DeadLetter, DeadLettersRequest } from './sessions/consumers/dead-l
 export type { ConsumerLag } from './sessions/consumers/lag.js';
 export type { SessionConsumer } from './sessions/consumers/session-consumer.js';
 export { type ConsumerInfo, SessionConsumers } from './sessions/consumers/session-consumers.js';
-export type { AppendEventRequest } from './sessions/operations/append-event.js';
-export type { AppendResult } from './sessions/operations/append-event.js';
+export type { AppendEventRequest } from './sessions/operations/append-events.js';
+export type { AppendResult } from './sessions/operations/append-events.js';
 export type { AppendEventsRequest, AppendEventsResult } from './sessions/operations/append-events.js';
 export type { CreateSessionRequest } from './sessions/operations/create-session.js';
 export type { ForkSessionRequest } from './sessions/operations/fork-session.js';
 export type { GetSessionRequest } from './sessions/operations/get-session.js';
-export type { SessionFilter } from './sessions/domain/session-filter.js';
+export type { SessionFilter } from './sessions/domain/submitted-metadata.js';
 export type { EventPage, ListEventsRequest } from './sessions/operations/list-events.js';
 export type { ListSessionsRequest, SessionPage } from './sessions/operations/list-sessions.js';
 export type { RewindSessionRequest } from './sessions/operations/rewind-session.js';
 export type { SharedStateChanges } from './sessions/operations/shared-state.js';
-export type { StateKeyChange } from './sessions/domain/state-change.js';
-export type { StateOperation } from './sessions/domain/state-patch.js';
-export type { StateAtMoment, StateAtRequest } from './sessions/operations/state-at.js';
-export type { StateChangePage, StateChangesRequest } from './sessions/operations/state-changes.js';
+export type { StateKeyChange } from './sessions/domain/state-history.js';
+export type { StateOperation } from './sessions/domain/state-history.js';
+export type { StateAtMoment, StateAtRequest } from './sessions/operations/state-history.js';
+export type { StateChangePage, StateChangesRequest } from './sessions/operations/state-history.js';
 export type {
   BeginTurnRequest,
   RenewTurnRequest,
@@ -58,10 +58,10 @@ export type {
   TurnReference,
   EndTurnRequest,
 } from './sessions/operations/turns.js';
-export type { HeldTurn } from './sessions/operations/with-turn.js';
+export type { HeldTurn } from './sessions/operations/turns.js';
 export type { UpdateSessionOptions } from './sessions/operations/update-session.js';
 export type { WatchSessionRequest } from './sessions/operations/watch-session.js';
-export type { WatchedEvent } from './sessions/operations/watch-state.js';
+export type { WatchedEvent } from './sessions/operations/state-history.js';
 export * from './sessions/session-hooks.js';
 export {
   SessionTitles,

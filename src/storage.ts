@@ -1,6 +1,6 @@
 // For authors of stores: the port, the values that it passes, and the rules that every store applies.
-export { assertAgendaEntry, assertAgendaPut, assertDueLimit, dueTime } from './sessions/domain/agenda-rules.js';
-export { compareBytes } from './sessions/domain/byte-order.js';
+export { assertAgendaEntry, assertAgendaPut, assertDueLimit, dueTime } from './sessions/domain/coordination-rules.js';
+export { compareBytes } from './sessions/domain/ids.js';
 export { CHECKPOINT_EVERY } from './sessions/domain/checkpoint.js';
 export type * from './sessions/domain/commit.js';
 export {
@@ -28,25 +28,25 @@ export {
   NOTHING_WAITS,
   markAfterAppend,
   markAfterDispatch,
-} from './sessions/domain/dispatch-mark.js';
+} from './sessions/domain/session-record.js';
 export { type Lifetime, type Lifetimes, NEVER, expiresAt, isExpired, isRenewalDue } from './sessions/domain/expiry.js';
-export type { CommitEvent, InitialEvent, InitialLog } from './sessions/domain/initial-log.js';
+export type { CommitEvent, InitialEvent, InitialLog } from './sessions/domain/session-record.js';
 export {
   METADATA_LIMITS,
   type MetadataChange,
   type MetadataText,
   metadataAfter,
 } from './sessions/domain/metadata-entries.js';
-export { type IndexEntry, hasEntries, indexChanges, indexEntries } from './sessions/domain/metadata-index.js';
-export { type StateWrites, changesNothing, writesOf } from './sessions/domain/scope-writes.js';
+export { type IndexEntry, hasEntries, indexChanges, indexEntries } from './sessions/domain/metadata-entries.js';
+export { type StateWrites, changesNothing, writesOf } from './sessions/domain/stored-json.js';
 export type { SeqRange } from './sessions/domain/seq-ranges.js';
 export { type SessionRecord, newRecord } from './sessions/domain/session-record.js';
 export type * from './sessions/domain/turn.js';
 export { turnOutcome } from './sessions/domain/turn-rules.js';
 export type { ViewMarks } from './sessions/domain/view-marks.js';
-export type * from './sessions/storage/agenda.js';
-export type * from './sessions/storage/consumer-store.js';
-export type * from './sessions/storage/lease-store.js';
+export type * from './sessions/storage/coordination.js';
+export type * from './sessions/storage/coordination.js';
+export type * from './sessions/storage/coordination.js';
 export { comparePositions, positionOf } from './sessions/storage/list-order.js';
 export type * from './sessions/storage/session-changes.js';
 export type * from './sessions/storage/session-storage.js';

@@ -1,5 +1,5 @@
 import type { EventPage } from '../sessions/operations/list-events.js';
-import type { WatchedEvent } from '../sessions/operations/watch-state.js';
+import type { WatchedEvent } from '../sessions/operations/state-history.js';
 import { ProblemError } from './problem-error.js';
 import { type RequestOptions, type Requests, pause } from './requests.js';
 

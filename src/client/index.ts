@@ -1,9 +1,9 @@
 export { InvalidInputError, LimitExceededError } from '../sessions/domain/errors.js';
-export type { StateKeyChange } from '../sessions/domain/state-change.js';
-export type { StateOperation } from '../sessions/domain/state-patch.js';
-export type { StateAtMoment, StateAtRequest } from '../sessions/operations/state-at.js';
-export type { StateChangePage, StateChangesRequest } from '../sessions/operations/state-changes.js';
-export type { WatchedEvent } from '../sessions/operations/watch-state.js';
+export type { StateKeyChange } from '../sessions/domain/state-history.js';
+export type { StateOperation } from '../sessions/domain/state-history.js';
+export type { StateAtMoment, StateAtRequest } from '../sessions/operations/state-history.js';
+export type { StateChangePage, StateChangesRequest } from '../sessions/operations/state-history.js';
+export type { WatchedEvent } from '../sessions/operations/state-history.js';
 export { ProblemError } from './problem-error.js';
 export type { RenewTurnRequest, Turn, TurnHolder, TurnReference } from '../sessions/operations/turns.js';
 export type {

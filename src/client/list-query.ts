@@ -1,4 +1,4 @@
-import { type SessionFilter, filterEntries } from '../sessions/domain/session-filter.js';
+import { type SessionFilter, filterEntries } from '../sessions/domain/submitted-metadata.js';
 import type { RemoteListRequest } from './remote-types.js';
 import type { RequestOptions } from './requests.js';
 

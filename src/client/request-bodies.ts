@@ -1,7 +1,7 @@
 import { InvalidInputError } from '../sessions/domain/errors.js';
 import { assertEventShape } from '../sessions/domain/event-shape.js';
 import { type EventInput, isTimestampGiven } from '../sessions/domain/event.js';
-import { underPath } from '../sessions/domain/input-paths.js';
+import { underPath } from '../sessions/domain/input-checks.js';
 import { jsonCopyOf } from '../sessions/domain/json-value.js';
 
 /** Larger than any server limit. They only bound the walk. */

@@ -1,9 +1,13 @@
 import type { EventInput, LoggedEvent } from '../sessions/domain/event.js';
 import type { EventPage, ListEventsRequest } from '../sessions/operations/list-events.js';
-import type { StateAtMoment, StateAtRequest } from '../sessions/operations/state-at.js';
-import type { StateChangePage, StateChangesRequest } from '../sessions/operations/state-changes.js';
+import type {
+  StateAtMoment,
+  StateAtRequest,
+  StateChangePage,
+  StateChangesRequest,
+  WatchedEvent,
+} from '../sessions/operations/state-history.js';
 import type { EndTurnRequest, RenewTurnRequest, Turn, TurnHolder } from '../sessions/operations/turns.js';
-import type { WatchedEvent } from '../sessions/operations/watch-state.js';
 import { ProblemError } from './problem-error.js';
 import { type RequestOptions, Requests, type RequestsOptions } from './requests.js';
 import { EventStream } from './event-stream.js';
@@ -11,7 +15,7 @@ import { listQuery } from './list-query.js';
 import { checkedBody, eventBody, eventBodies } from './request-bodies.js';
 import { conditionOf, turnHeaders } from './request-headers.js';
 import { appStateOf, sessionListOf, sessionOf, sessionsOf, summaryOf, turnOf, userStateOf } from './paths.js';
-import type { GetSessionConfig } from '../sessions/domain/view-config.js';
+import type { GetSessionConfig } from '../sessions/domain/view-item.js';
 import type {
   AppendBatchRequest,
   AppendRequest,

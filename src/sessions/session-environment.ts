@@ -10,7 +10,7 @@ import {
 import { type Clock, type IdGenerator, randomId, systemClock } from './domain/clock.js';
 import { type Lifetimes, lifetimesOf } from './domain/expiry.js';
 import type { SessionKey } from './domain/ids.js';
-import { checkSetting, checkedSettings } from './domain/settings.js';
+import { checkedSettings, checkSetting } from './domain/input-checks.js';
 import { type UnsavedStateHandler, warningOfUnsavedState } from './domain/unsaved-state.js';
 import type { ViewFilter } from './domain/view.js';
 import { ShutdownSignal, TaskTracker } from './lifecycle.js';

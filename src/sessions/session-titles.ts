@@ -1,5 +1,5 @@
-import { callWithin } from './domain/call-within.js';
-import { digestOf } from './domain/digest.js';
+import { callWithin } from './domain/timeouts.js';
+import { digestOf } from './domain/event-digest.js';
 import { EventConflictError, SessionNotFoundError, StaleSessionError, TurnHeldError } from './domain/errors.js';
 import { isByUser, isFinalResponse, isRewind, isSummary } from './domain/event-inspection.js';
 import { type SessionKey, sessionNameOf } from './domain/ids.js';

@@ -3,7 +3,7 @@ import { EventConflictError, StaleSessionError, StoreUnavailableError } from '..
 import type { LoggedEvent } from '../sessions/domain/event.js';
 import { EMPTY_SOURCE } from '../sessions/domain/loaded-view.js';
 import { summaryIdOf } from '../sessions/domain/ids.js';
-import { openSession } from '../sessions/operations/open-session.js';
+import { openSession } from '../sessions/operations/create-session.js';
 import type { SessionService } from '../sessions/session.service.js';
 import type { SummaryInput } from './conversation/summary-input.js';
 import { type SummaryDraft, summaryEvent } from './session-summary.js';

@@ -1,4 +1,4 @@
-import { LONGEST_DELAY_MS } from '../sessions/domain/agenda-rules.js';
+import { LONGEST_DELAY_MS } from '../sessions/domain/coordination-rules.js';
 import { subtractCounters } from '../sessions/domain/counters.js';
 import { isRewind, isSummary } from '../sessions/domain/event-inspection.js';
 import type { LoggedEvent } from '../sessions/domain/event.js';
@@ -6,7 +6,7 @@ import type { SessionKey } from '../sessions/domain/ids.js';
 import { loggedEvent } from '../sessions/domain/stored-json.js';
 import type { SessionStorage, StoredSession } from '../sessions/storage/session-storage.js';
 import { type DueTrigger, isInForce } from './agenda-names.js';
-import { callWithin } from '../sessions/domain/call-within.js';
+import { callWithin } from '../sessions/domain/timeouts.js';
 import { isFinalSummary } from './session-summary.js';
 import { type SummaryFacts, type Threshold, isPromise, recheckTimesOf } from './thresholds.js';
 

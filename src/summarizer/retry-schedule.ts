@@ -1,4 +1,4 @@
-import { backoffMs } from '../sessions/domain/backoff.js';
+import { backoffMs } from '../sessions/domain/timeouts.js';
 import type { Clock } from '../sessions/domain/clock.js';
 import { BoundedMap } from './bounded-map.js';
 

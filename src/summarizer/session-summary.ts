@@ -1,6 +1,6 @@
 import { isSummary, textsOf } from '../sessions/domain/event-inspection.js';
 import type { Compaction, EventInput, LoggedEvent } from '../sessions/domain/event.js';
-import { isCount } from '../sessions/domain/optional-count.js';
+import { isCount } from '../sessions/domain/input-checks.js';
 import type { Session } from '../sessions/domain/session.js';
 
 /** Tells a model that reads the event that its text is a summary. */

@@ -1,7 +1,7 @@
 import { type ModelAddress, SUMMARIZER, type SummarizerSettings } from '../config/summarizer-settings.js';
 import { type Clock, systemClock } from '../sessions/domain/clock.js';
 import { InvalidInputError } from '../sessions/domain/errors.js';
-import { checkedSettings } from '../sessions/domain/settings.js';
+import { checkedSettings } from '../sessions/domain/input-checks.js';
 import type { SessionService } from '../sessions/session.service.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import { OpenAiCompatibleSummaryModel } from './models/openai-compatible-summary-model.js';

@@ -4,7 +4,7 @@ import { SessionNotFoundError } from '../sessions/domain/errors.js';
 import { isSummary } from '../sessions/domain/event-inspection.js';
 import { type SessionKey, checkedSessionKey } from '../sessions/domain/ids.js';
 import { loggedEvent } from '../sessions/domain/stored-json.js';
-import { optionalCount } from '../sessions/domain/optional-count.js';
+import { optionalCount } from '../sessions/domain/input-checks.js';
 import { type SessionReference, referencedKey } from '../sessions/domain/session.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import { AppendHook } from './append-hook.js';

@@ -1,8 +1,8 @@
-import { MAX_DUE_ENTRIES } from '../sessions/domain/agenda-rules.js';
+import { MAX_DUE_ENTRIES } from '../sessions/domain/coordination-rules.js';
 import type { SessionKey } from '../sessions/domain/ids.js';
 import type { SessionRecord } from '../sessions/domain/session-record.js';
 import { TaskTracker } from '../sessions/lifecycle.js';
-import type { Agenda, AgendaEntry } from '../sessions/storage/agenda.js';
+import type { Agenda, AgendaEntry } from '../sessions/storage/coordination.js';
 import { type DueTrigger, agendaNameOf, isInForce, parseAgendaName, triggerNameOf } from './agenda-names.js';
 import { BoundedMap } from './bounded-map.js';
 

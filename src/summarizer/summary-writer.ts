@@ -6,7 +6,7 @@ import { type SummaryInput, type SummaryInputLimits, readSummaryInput } from './
 import { appendSummary } from './append-summary.js';
 import { cappedText } from './models/capped-text.js';
 import { tokenCount } from './models/provider-response.js';
-import { callWithin } from '../sessions/domain/call-within.js';
+import { callWithin } from '../sessions/domain/timeouts.js';
 import type { SummaryAnswer, SummaryModel, SummaryRequest } from './models/summary-model.js';
 import { Semaphore } from '../sessions/storage/semaphore.js';
 import { HEADING, type SessionSummary, type SummaryDraft, summaryOf, textOfSummary } from './session-summary.js';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { SessionService } from '../../src/index.js';
 import { RedisSessionStorage } from '../../src/redis.js';
-import { slotOf } from '../../src/sessions/storage/redis/connect/cluster-nodes.js';
+import { slotOf } from '../../src/sessions/storage/redis/cluster-slots.js';
 import { RedisFeed } from '../../src/sessions/storage/redis/live/redis-feed.js';
 import { RedisKeys } from '../../src/sessions/storage/redis/redis-keys.js';
 import { describeRedis } from '../support/redis-servers.js';

@@ -1,5 +1,5 @@
 import { SessionService } from '../../src/index.js';
-import type { Lease } from '../../src/sessions/storage/lease-store.js';
+import type { Lease } from '../../src/sessions/storage/coordination.js';
 import { SummarizerSessionManager } from '../../src/summarizer/index.js';
 import { leaseNameOf } from '../../src/summarizer/agenda-names.js';
 import { recordingCalls } from '../support/recorded-calls.js';

@@ -1,6 +1,6 @@
 import { DEFAULT_LIMITS } from '../../src/config/session-settings.js';
 import { randomId, systemClock } from '../../src/sessions/domain/clock.js';
-import type { CommitEvent } from '../../src/sessions/domain/initial-log.js';
+import type { CommitEvent } from '../../src/sessions/domain/session-record.js';
 import type { EventInput } from '../../src/sessions/domain/event.js';
 import { type SubmittedEvent, submitEvent } from '../../src/sessions/domain/submitted-event.js';
 

@@ -3,7 +3,7 @@ import { Client } from 'pg';
 import { ConfigurationError } from '../../src/index.js';
 import { sessionsFromEnvironment } from '../../src/config/index.js';
 import { checkModuleOptions } from '../../src/config/check-options.js';
-import { typeOrmStorageOf } from '../../src/sessions/storage/typeorm/storage-of-settings.js';
+import { typeOrmStorageOf } from '../../src/sessions/storage/typeorm/typeorm-session-storage.js';
 import { type ServerOptions, TypeOrmSessionStorage } from '../../src/typeorm.js';
 import { startMariaDb } from '../servers/private-mariadb.js';
 import { startPostgres } from '../servers/private-postgres.js';

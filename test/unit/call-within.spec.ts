@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events';
-import { callWithin } from '../../src/sessions/domain/call-within.js';
+import { callWithin } from '../../src/sessions/domain/timeouts.js';
 
 const boom = (): never => {
   throw new Error('boom');

@@ -1,5 +1,5 @@
 import { StoreUnavailableError } from '../../src/index.js';
-import { decodePending } from '../../src/sessions/storage/redis/app-scope/pending-writes.js';
+import { decodePending } from '../../src/sessions/storage/redis/app-scope/cluster-app-scope.js';
 import { recordOf } from '../../src/sessions/storage/typeorm/sql/session-rows.js';
 
 const ROW = {

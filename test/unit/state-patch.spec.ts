@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import type { EventActions } from '../../src/index.js';
-import { StateFold } from '../../src/sessions/domain/state-fold.js';
-import { type StateOperation, StatePatches, pathOfKey } from '../../src/sessions/domain/state-patch.js';
+import { type StateOperation, pathOfKey, StateFold, StatePatches } from '../../src/sessions/domain/state-history.js';
 import { seed } from '../support/random.js';
 
 const key = fc.oneof(

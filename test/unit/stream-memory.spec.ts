@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import type { PageShare } from '../../src/sessions/operations/read-gate.js';
+import type { PageShare } from '../../src/sessions/operations/watch-session.js';
 import { ByteSemaphore } from '../../src/sessions/transport/byte-semaphore.js';
 import { READING_SECONDS, StreamMemory } from '../../src/sessions/transport/stream-memory.js';
 

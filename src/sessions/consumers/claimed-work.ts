@@ -1,5 +1,5 @@
 import type { NoteOutcome, WorkEntry, WorkProgress } from '../domain/consumer-work.js';
-import type { ConsumerStore } from '../storage/consumer-store.js';
+import type { ConsumerStore } from '../storage/coordination.js';
 
 const NOTES_PER_LEASE = 3;
 const LOST: NoteOutcome = { kind: 'lost' };

@@ -1,8 +1,8 @@
 import { InvalidInputError } from '../domain/errors.js';
 import type { LoggedEvent } from '../domain/event.js';
 import { type SessionKey, assertId } from '../domain/ids.js';
-import { LONGEST_LEASE_MS } from '../domain/lease-rules.js';
-import { assertWholeNumber } from '../domain/whole-number.js';
+import { LONGEST_LEASE_MS } from '../domain/coordination-rules.js';
+import { assertWholeNumber } from '../domain/input-checks.js';
 import type { ConsumerStart } from './consumer-settings.js';
 
 /** An event that is handed to a consumer. */

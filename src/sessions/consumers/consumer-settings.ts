@@ -1,7 +1,6 @@
-import { compareBytes } from '../domain/byte-order.js';
-import { sessionKeyOf } from '../domain/ids.js';
+import { compareBytes, sessionKeyOf } from '../domain/ids.js';
 import { storedJson } from '../domain/stored-json.js';
-import type { ChangedSession, NewWork, StoredConsumer } from '../storage/consumer-store.js';
+import type { ChangedSession, NewWork, StoredConsumer } from '../storage/coordination.js';
 import { comparePositions } from '../storage/list-order.js';
 import type { ListPosition } from '../storage/session-storage.js';
 

@@ -1,7 +1,7 @@
 import type { WorkEntry } from '../domain/consumer-work.js';
 import type { SessionKey } from '../domain/ids.js';
 import { checkedLimit } from '../domain/paging.js';
-import type { ConsumerStore } from '../storage/consumer-store.js';
+import type { ConsumerStore } from '../storage/coordination.js';
 import type { SessionStorage } from '../storage/session-storage.js';
 
 /** An event that a consumer gave up. */

@@ -1,5 +1,5 @@
 import { type HeldLease, withLease } from '../leases/with-lease.js';
-import type { ChangedSession } from '../storage/consumer-store.js';
+import type { ChangedSession } from '../storage/coordination.js';
 import type { SessionStorage } from '../storage/session-storage.js';
 import { type RegisteredConsumer, consumerOf, settingsText, wants, workOn } from './consumer-settings.js';
 import { fillPage } from './fill-page.js';

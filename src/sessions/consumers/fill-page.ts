@@ -1,8 +1,6 @@
-import { compareBytes } from '../domain/byte-order.js';
-import { NOTHING_WAITS } from '../domain/dispatch-mark.js';
-import { sessionKeyOf } from '../domain/ids.js';
-import type { SessionRecord } from '../domain/session-record.js';
-import type { DispatchRequest, NewWork } from '../storage/consumer-store.js';
+import { compareBytes, sessionKeyOf } from '../domain/ids.js';
+import { type SessionRecord, NOTHING_WAITS } from '../domain/session-record.js';
+import type { DispatchRequest, NewWork } from '../storage/coordination.js';
 import { positionOf } from '../storage/list-order.js';
 import type { ListResult, SessionStorage } from '../storage/session-storage.js';
 import { type FillPosition, type RegisteredConsumer, settingsText } from './consumer-settings.js';

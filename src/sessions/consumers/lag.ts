@@ -1,4 +1,4 @@
-import type { ConsumerStore } from '../storage/consumer-store.js';
+import type { ConsumerStore } from '../storage/coordination.js';
 import { consumerOf, startTime, wants } from './consumer-settings.js';
 
 /** How much waits for a consumer. */

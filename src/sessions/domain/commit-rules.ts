@@ -1,9 +1,7 @@
-import { markAfterAppend } from './dispatch-mark.js';
+import { type InitialEvent, type SessionRecord, markAfterAppend } from './session-record.js';
 import type { AppendOutcome, Commit, StoredEvent } from './commit.js';
 import { addCounters } from './counters.js';
 import { expiresAt, isExpired } from './expiry.js';
-import type { InitialEvent } from './initial-log.js';
-import type { SessionRecord } from './session-record.js';
 import { ended, turnRefusal } from './turn-rules.js';
 import { resolveMarks } from './view-marks.js';
 

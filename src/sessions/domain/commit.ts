@@ -2,9 +2,8 @@ import type { StoredScope } from '../../state/scopes.js';
 import type { Counters } from './counters.js';
 import type { Lifetimes } from './expiry.js';
 import type { SessionKey } from './ids.js';
-import type { CommitEvent } from './initial-log.js';
+import type { CommitEvent, SessionRecord } from './session-record.js';
 import type { MetadataChange } from './metadata-entries.js';
-import type { SessionRecord } from './session-record.js';
 import type { ViewMarks } from './view-marks.js';
 
 /** A state key with its new value, as opaque JSON text. */

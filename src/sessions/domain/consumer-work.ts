@@ -1,4 +1,4 @@
-import { backoffMs } from './backoff.js';
+import { backoffMs } from './timeouts.js';
 import type { SessionKey } from './ids.js';
 
 /**

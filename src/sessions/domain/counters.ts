@@ -1,6 +1,6 @@
 import { isByUser, isRewind, isSummary, textsOf } from './event-inspection.js';
 import type { EventInput } from './event.js';
-import { isCount } from './optional-count.js';
+import { isCount } from './input-checks.js';
 
 /** Counters of a session. The store only adds to them, so that writers never overwrite each other. */
 export interface Counters {

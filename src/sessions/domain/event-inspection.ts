@@ -1,5 +1,4 @@
-import type { FunctionCall, FunctionResponse, Part } from './content.js';
-import type { EventInput } from './event.js';
+import type { EventInput, FunctionCall, FunctionResponse, Part } from './event.js';
 
 /** The fields that these functions read. Events of ADK for TypeScript have them. */
 type Inspected = Pick<EventInput, 'content' | 'actions' | 'author' | 'partial' | 'longRunningToolIds'>;

@@ -1,11 +1,11 @@
 import type { StoredEvent } from './commit.js';
 import { isAnchor, isRewind, isSummary } from './event-inspection.js';
 import { summaryIdOf } from './ids.js';
-import type { InitialEvent, InitialLog } from './initial-log.js';
+import type { InitialEvent, InitialLog } from './session-record.js';
 import { LogReplay } from './log-replay.js';
-import { eventDigest } from './same-event.js';
+import { eventDigest } from './event-digest.js';
 import { isInRanges } from './seq-ranges.js';
-import { StateFold, stateDifference } from './state-fold.js';
+import { stateDifference, StateFold } from './state-history.js';
 import { loggedEvent } from './stored-json.js';
 import type { ViewMarks } from './view-marks.js';
 

@@ -1,5 +1,6 @@
 import { InvalidInputError } from './errors.js';
-import { optionalCount } from './optional-count.js';
+import { idProblem } from './ids.js';
+import { isCount, optionalCount } from './input-checks.js';
 
 export const DEFAULT_LIMIT = 100;
 export const MAX_LIMIT = 1_000;
@@ -31,8 +32,105 @@ export function checkedOrderBy(orderBy: unknown): 'lastUpdateTime' | 'createTime
   throw new InvalidInputError('must be "lastUpdateTime" or "createTime"', 'orderBy');
 }
 
-export function checkedFlag(flag: unknown, path: string): boolean | undefined {
-  if (flag === undefined || flag === null) return undefined;
-  if (typeof flag === 'boolean') return flag;
-  throw new InvalidInputError('must be true or false', path);
+/** The end of a page of events. It belongs to one incarnation of a session, not to a later session of the same id. */
+export class LogCursor {
+  constructor(
+    readonly incarnation: string,
+    readonly seq: number,
+    readonly order: 'asc' | 'desc',
+  ) {}
+
+  static parse(text: unknown): LogCursor | undefined {
+    const fields = parseFields(text);
+    if (!fields) return undefined;
+    const [incarnation, seq, order, ...rest] = fields;
+    const fits = typeof incarnation === 'string' && Number.isSafeInteger(seq) && isOrder(order) && rest.length === 0;
+    return fits ? new LogCursor(incarnation, seq as number, order) : refuse();
+  }
+
+  toString(): string {
+    return encodeFields([this.incarnation, this.seq, this.order]);
+  }
+}
+
+/** Where the next page of state changes begins: an event, and how many of its changes to skip. */
+export class StateChangeCursor {
+  constructor(
+    readonly incarnation: string,
+    readonly seq: number,
+    readonly skip: number,
+  ) {}
+
+  static parse(text: unknown): StateChangeCursor | undefined {
+    const fields = parseFields(text);
+    if (!fields) return undefined;
+    const [kind, incarnation, seq, skip, ...rest] = fields;
+    const fits = kind === 'state' && typeof incarnation === 'string' && isCount(seq) && isCount(skip);
+    return fits && rest.length === 0 ? new StateChangeCursor(incarnation, seq, skip) : refuse();
+  }
+
+  toString(): string {
+    return encodeFields(['state', this.incarnation, this.seq, this.skip]);
+  }
+}
+
+/** The end of a page of sessions. */
+export class ListCursor {
+  constructor(
+    readonly orderBy: 'lastUpdateTime' | 'createTime',
+    readonly order: 'asc' | 'desc',
+    readonly time: number,
+    readonly userId: string,
+    readonly sessionId: string,
+    /** Stands for the filter of the list; '' without one. */
+    readonly filter: string,
+  ) {}
+
+  static parse(text: unknown): ListCursor | undefined {
+    const fields = parseFields(text);
+    if (!fields) return undefined;
+    const [orderBy, order, time, userId, sessionId, filter = '', ...rest] = fields;
+    const fits =
+      (orderBy === 'lastUpdateTime' || orderBy === 'createTime') &&
+      isOrder(order) &&
+      Number.isSafeInteger(time) &&
+      isId(userId) &&
+      isId(sessionId) &&
+      typeof filter === 'string' &&
+      rest.length === 0;
+    return fits ? new ListCursor(orderBy, order, time as number, userId, sessionId, filter) : refuse();
+  }
+
+  toString(): string {
+    const { orderBy, order, time, userId, sessionId, filter } = this;
+    return encodeFields([orderBy, order, time, userId, sessionId, ...(filter ? [filter] : [])]);
+  }
+}
+
+function encodeFields(fields: readonly unknown[]): string {
+  return Buffer.from(JSON.stringify(fields)).toString('base64url');
+}
+
+function parseFields(text: unknown): unknown[] | undefined {
+  if (text === undefined || text === null) return undefined;
+  if (typeof text !== 'string') return refuse();
+  try {
+    const fields: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
+    return Array.isArray(fields) ? fields : refuse();
+  } catch {
+    return refuse();
+  }
+}
+
+function isOrder(value: unknown): value is 'asc' | 'desc' {
+  return value === 'asc' || value === 'desc';
+}
+
+/** Clients can forge cursors, and not every store accepts every text. */
+function isId(value: unknown): value is string {
+  return idProblem(value) === undefined;
+}
+
+function refuse(): never {
+  throw new InvalidInputError('must be the nextCursor of a previous page', 'cursor');
 }

@@ -1,4 +1,5 @@
-import { compareBytes } from './byte-order.js';
+import { compareBytes } from './ids.js';
+import { type MetadataChange, type MetadataText, metadataEntries } from './metadata-entries.js';
 import type { SessionMetadata } from './metadata.js';
 import { storedJson } from './stored-json.js';
 
@@ -21,4 +22,32 @@ export function sessionMetadata(entries: Iterable<readonly [name: string, value:
 function jsonObject(entries: readonly (readonly [name: string, value: string])[]): Record<string, unknown> {
   const members = entries.map(([name, value]) => `${JSON.stringify(name)}:${value}`);
   return storedJson(`{${members.join(',')}}`, 'metadata') as Record<string, unknown>;
+}
+
+/** The metadata that a session object knows. Parallel appends may complete in any order: of each entry the newest counts. */
+export class TrackedMetadata {
+  readonly #entries: Map<string, string>;
+  /** The newest event that changed each entry, for events after the version of the object. */
+  readonly #seqs = new Map<string, number>();
+
+  constructor(text: MetadataText) {
+    this.#entries = metadataEntries(text);
+  }
+
+  apply(changes: readonly MetadataChange[], seq: number): void {
+    for (const [name, value] of changes) {
+      if ((this.#seqs.get(name) ?? 0) >= seq) continue;
+      this.#seqs.set(name, seq);
+      if (value === null) this.#entries.delete(name);
+      else this.#entries.set(name, value);
+    }
+  }
+
+  forgetSeqsUpTo(version: number): void {
+    for (const [name, seq] of this.#seqs) if (seq <= version) this.#seqs.delete(name);
+  }
+
+  get current(): SessionMetadata {
+    return sessionMetadata(this.#entries);
+  }
 }

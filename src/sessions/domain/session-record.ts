@@ -1,10 +1,8 @@
-import { type DispatchMark, NOTHING_WAITS, markTime } from './dispatch-mark.js';
-import type { Counters } from './counters.js';
+import { type Counters, NO_COUNTS } from './counters.js';
 import { InvalidInputError } from './errors.js';
 import type { SessionKey } from './ids.js';
-import { EMPTY_LOG, type InitialLog } from './initial-log.js';
-import { NO_TURN, type StoredTurn } from './turn.js';
-import type { ViewMarks } from './view-marks.js';
+import { type StoredTurn, NO_TURN } from './turn.js';
+import { type ViewMarks, NO_MARKS } from './view-marks.js';
 
 /** The metadata of a session that a store keeps besides events and state. Its size does not grow with the log. */
 export interface SessionRecord extends SessionKey, DispatchMark {
@@ -73,4 +71,89 @@ export function retentionProblem(
 ): InvalidInputError | undefined {
   if (toSeq >= firstSeq - 1 && toSeq <= lastSeq) return undefined;
   return new InvalidInputError(`must lie between ${firstSeq - 1} and ${lastSeq}, the events that are kept`, path);
+}
+
+/** An event of the log with which a session is created. */
+export interface InitialEvent extends CommitEvent {
+  readonly appendedAt: number;
+  /** Latest time in the log up to this event: timestamps and append times. */
+  readonly highWater: number;
+}
+
+/** The log with which a session is created, and the fields of its record that depend on the log. */
+export interface InitialLog {
+  /** They get `seq` 1, 2, 3 …, in this order. Ids are unique. */
+  readonly events: readonly InitialEvent[];
+  /** The last event that is not a summary. */
+  readonly tipSeq: number;
+  readonly counters: Counters;
+  readonly marks: ViewMarks;
+  /** The event that set the marks. */
+  readonly marksSeq: number;
+}
+
+export const EMPTY_LOG: InitialLog = Object.freeze({
+  events: Object.freeze([]),
+  tipSeq: 0,
+  counters: NO_COUNTS,
+  marks: NO_MARKS,
+  marksSeq: 0,
+});
+
+/** The event of a commit: the fields that a store uses, and the event itself as opaque JSON text. */
+export interface CommitEvent {
+  readonly id: string;
+  readonly digest: string;
+  readonly timestamp: number;
+  /** Whether a shortened view may begin here. */
+  readonly anchor: boolean;
+  readonly payload: string;
+}
+
+/** Which events of a session wait to be dispatched to consumers. */
+export interface DispatchMark {
+  /** The last event that was dispatched to durable consumers. Where nobody consumes, older ones were not either. */
+  readonly dispatchedSeq: number;
+  /** When the first event after it was appended, by the store's clock; 0 if none waits. */
+  readonly waitingSince: number;
+}
+
+/** A mark and the end of the log. */
+export interface MarkedLog extends DispatchMark {
+  readonly lastSeq: number;
+}
+
+/** A mark without waiting events. */
+export const NOTHING_WAITS = 0;
+
+/**
+ * The mark of a session after it got events. Only the first event after a dispatch changes it. So it costs nothing while
+ * events wait, or where nobody consumes. `recordAfter` applies it.
+ *
+ * @example const record = { ...before, lastSeq, ...markAfterAppend(before, now) };
+ */
+export function markAfterAppend(record: MarkedLog, now: number): DispatchMark {
+  const { dispatchedSeq, waitingSince, lastSeq } = record;
+  if (waitingSince !== NOTHING_WAITS) return { dispatchedSeq, waitingSince };
+  return { dispatchedSeq: lastSeq, waitingSince: markTime(now) };
+}
+
+/**
+ * The mark of a session whose events up to `lastSeq` were dispatched; `undefined` if it changed meanwhile in another
+ * way than by new events.
+ *
+ * @param seen the mark and the last event that were dispatched
+ * @example
+ * const mark = markAfterDispatch(record, seen, now);
+ * if (mark) session.record = { ...record, ...mark };
+ */
+export function markAfterDispatch(record: MarkedLog, seen: MarkedLog, now: number): DispatchMark | undefined {
+  if (record.waitingSince === NOTHING_WAITS || record.dispatchedSeq !== seen.dispatchedSeq) return undefined;
+  const isAll = record.lastSeq === seen.lastSeq;
+  return { dispatchedSeq: seen.lastSeq, waitingSince: isAll ? NOTHING_WAITS : markTime(now) };
+}
+
+/** The time of a mark. 0 means that nothing waits. */
+export function markTime(now: number): number {
+  return Math.max(1, Math.floor(now));
 }

@@ -8,9 +8,8 @@ import type { MetadataChange, MetadataText } from './metadata-entries.js';
 import { SeqSet } from './seq-ranges.js';
 import type { SessionRecord } from './session-record.js';
 import type { Session } from './session.js';
-import { TrackedMetadata } from './tracked-metadata.js';
-import type { GetSessionConfig } from './view-config.js';
-import type { ViewItem } from './view-item.js';
+import { TrackedMetadata } from './session-metadata.js';
+import type { GetSessionConfig, ViewItem } from './view-item.js';
 import type { ViewFilter } from './view.js';
 
 /** A commit to apply to the session object through which it was made. */

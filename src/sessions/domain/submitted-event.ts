@@ -1,20 +1,19 @@
 import type { WriteLimits } from '../../config/session-settings.js';
 import { isTempKey } from '../../state/scopes.js';
 import { type StateChanges, filterChanges, hasChanges } from '../../state/state-changes.js';
-import type { Clock, IdGenerator } from './clock.js';
+import { type Clock, type IdGenerator, epochMilliseconds } from './clock.js';
 import { type Counters, countsOf } from './counters.js';
 import { InvalidInputError, LimitExceededError } from './errors.js';
+import { type ComparedEvent, eventDigest } from './event-digest.js';
 import { isAnchor } from './event-inspection.js';
-import { type Event, type EventInput, isTimestampGiven } from './event.js';
 import { assertAuthor, assertEventShape } from './event-shape.js';
+import { type Event, type EventInput, isTimestampGiven } from './event.js';
 import { assertId } from './ids.js';
 import { jsonCopyOf } from './json-value.js';
-import { metadataChanges } from './metadata.js';
 import type { MetadataChange } from './metadata-entries.js';
-import { type ComparedEvent, eventDigest } from './same-event.js';
-import { submittedChanges } from './submitted-changes.js';
+import { metadataChanges } from './metadata.js';
 import { submittedMetadataDelta } from './submitted-metadata.js';
-import { epochMilliseconds } from './timestamps.js';
+import { submittedChanges } from './submitted-state.js';
 
 /** A validated event, with the data derived from it. */
 export interface SubmittedEvent extends ComparedEvent {

@@ -2,8 +2,8 @@ import type { WriteLimits } from '../../config/session-settings.js';
 import { InvalidInputError, LimitExceededError } from './errors.js';
 import { nameProblem } from './ids.js';
 import { childPath, isPlainObject, jsonCopyOf } from './json-value.js';
+import { type IndexEntry, MAX_FILTER_ENTRIES, metadataAfter, metadataLimitText } from './metadata-entries.js';
 import { type MetadataDelta, metadataChanges } from './metadata.js';
-import { metadataAfter, metadataLimitText } from './metadata-entries.js';
 
 const MAX_TITLE_CHARACTERS = 1_000;
 
@@ -139,4 +139,31 @@ function ifThere<Name extends string, Value>(name: Name, value: Value | undefine
 
 function ifAny<Name extends string, Value extends object>(name: Name, value: Value): Partial<Record<Name, Value>> {
   return Object.keys(value).length === 0 ? {} : ({ [name]: value } as Record<Name, Value>);
+}
+
+/**
+ * Which sessions a list has: those whose metadata has all of this.
+ *
+ * @example const filter: SessionFilter = { status: 'open', tags: ['vip'], labels: { region: 'eu' } };
+ */
+export interface SessionFilter {
+  readonly status?: string | undefined;
+  readonly tags?: readonly string[] | undefined;
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+}
+
+/** The entries that a filter asks for, sorted, so that equal filters have equal entries. Empty without a filter. */
+export function filterEntries(filter: unknown, path: string, limits: WriteLimits): IndexEntry[] {
+  const given = metadataInput(filter, path, limits, ['status', 'tags', 'labels']);
+  if (!given) return [];
+  const changes = metadataChanges({
+    status: statusAt(given, path) ?? null,
+    tags: { add: namesAt(given, 'tags', path) },
+    labels: labelsAt(given, path, false),
+  });
+  const entries = changes.flatMap(([name, value]) => (value === null ? [] : [`${name}\n${value}`]));
+  if (entries.length > MAX_FILTER_ENTRIES) {
+    throw new InvalidInputError(`must ask for at most ${MAX_FILTER_ENTRIES} entries, not ${entries.length}`, path);
+  }
+  return entries.toSorted();
 }

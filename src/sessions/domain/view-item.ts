@@ -1,6 +1,11 @@
+import { epochMilliseconds } from './clock.js';
 import type { StoredEvent } from './commit.js';
+import { InvalidInputError } from './errors.js';
 import { isAnchor } from './event-inspection.js';
 import type { LoggedEvent } from './event.js';
+import { optionalCount } from './input-checks.js';
+import { type SeqRange, rangesOutside } from './seq-ranges.js';
+import type { SessionRecord } from './session-record.js';
 import { loggedEvent } from './stored-json.js';
 
 /** An event of a view, with the time from which its age is computed. */
@@ -20,4 +25,71 @@ export function viewItemOf(event: LoggedEvent, appendedAt: number): ViewItem {
 
 export function isAnchorItem({ event }: ViewItem): boolean {
   return isAnchor(event);
+}
+
+/** Narrows a view for one reader: the newest N of the events after a `seq` or a time. */
+export interface GetSessionConfig {
+  /** Newest events of the view; 0 = none. */
+  numRecentEvents?: number | undefined;
+  /** Only events of this time or later, in epoch milliseconds. */
+  afterTimestamp?: number | undefined;
+  /** Only events after this `seq`. */
+  afterSeq?: number | undefined;
+}
+
+export function checkedViewConfig(config: GetSessionConfig | undefined): GetSessionConfig {
+  if (config === undefined || config === null) return {};
+  // Accepts class instances, which Nest's pipes create.
+  if (typeof config !== 'object' || Array.isArray(config)) throw new InvalidInputError('must be an object', 'config');
+  return {
+    numRecentEvents: optionalCount(config.numRecentEvents, 'config.numRecentEvents'),
+    afterSeq: optionalCount(config.afterSeq, 'config.afterSeq'),
+    afterTimestamp:
+      config.afterTimestamp === undefined || config.afterTimestamp === null
+        ? undefined
+        : epochMilliseconds(config.afterTimestamp, 'config.afterTimestamp'),
+  };
+}
+
+/** Narrows a view exactly; adds no anchor. */
+export function narrowView(view: readonly ViewItem[], config: GetSessionConfig): readonly ViewItem[] {
+  const after = view.filter(({ event }) => isAfter(event, config));
+  return after.slice(omittedCount(after, config));
+}
+
+/** The last event of a view that `numRecentEvents` omits. */
+export function lastOmitted(view: readonly ViewItem[], config: GetSessionConfig): ViewItem | undefined {
+  const after = view.filter(({ event }) => isAfter(event, config));
+  return after[omittedCount(after, config) - 1];
+}
+
+/** Whether the event is after `afterSeq` and `afterTimestamp`. */
+export function isAfter(
+  { seq, timestamp }: LoggedEvent,
+  { afterSeq = 0, afterTimestamp = 0 }: GetSessionConfig,
+): boolean {
+  return seq > afterSeq && timestamp >= afterTimestamp;
+}
+
+function omittedCount({ length }: readonly ViewItem[], { numRecentEvents = length }: GetSessionConfig): number {
+  return Math.max(0, length - numRecentEvents);
+}
+
+/**
+ * The visible ranges of the log: neither summarised nor rewound. Exact without reading events, since `seq` has no gaps.
+ */
+export function visibleRanges(record: SessionRecord): SeqRange[] {
+  const { hidden, summarySeq, viewFromSeq } = record.marks;
+  const whole = { from: Math.max(viewFromSeq + 1, record.firstSeq), to: record.lastSeq };
+  return rangesOutside(whole, [...hidden, { from: summarySeq, to: summarySeq }]);
+}
+
+/** The part of `ranges` below `seq`. */
+export function rangesBelow(ranges: readonly SeqRange[], seq: number): SeqRange[] {
+  return ranges.filter(({ from }) => from < seq).map(({ from, to }) => ({ from, to: Math.min(to, seq - 1) }));
+}
+
+/** The part of `ranges` above `seq`. */
+export function rangesAbove(ranges: readonly SeqRange[], seq: number): SeqRange[] {
+  return ranges.filter(({ to }) => to > seq).map(({ from, to }) => ({ from: Math.max(from, seq + 1), to }));
 }

@@ -6,7 +6,7 @@ import type { SessionKey } from '../domain/ids.js';
 import { isPlainObject } from '../domain/json-value.js';
 import { checkedLimit } from '../domain/paging.js';
 import { referenceTo } from '../domain/session.js';
-import type { WatchedEvent } from '../operations/watch-state.js';
+import type { WatchedEvent } from '../operations/state-history.js';
 import { AccessChecks } from '../transport/access-checks.js';
 import { NO_EVENTS } from '../transport/stream-access.js';
 import { READING_SECONDS } from '../transport/stream-memory.js';

@@ -1,6 +1,6 @@
 import type { LoggedEvent } from '../domain/event.js';
 import type { EventObject } from './types/object-types.js';
-import type { GetSessionConfig } from '../domain/view-config.js';
+import type { GetSessionConfig } from '../domain/view-item.js';
 import type { Session } from '../domain/session.js';
 import { type SessionView, viewOf } from '../transport/session-view.js';
 

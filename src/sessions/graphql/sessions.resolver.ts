@@ -23,7 +23,7 @@ import { SessionObject, EventObject, pageInfoOf, SessionConnectionObject } from 
 import { UseFilters } from '@nestjs/common';
 import type { GraphQLResolveInfo } from 'graphql';
 import { SessionNotFoundError } from '../domain/errors.js';
-import type { GetSessionConfig } from '../domain/view-config.js';
+import type { GetSessionConfig } from '../domain/view-item.js';
 import { checkedLimit } from '../domain/paging.js';
 import type { Session } from '../domain/session.js';
 import { viewOf } from '../transport/session-view.js';

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { LeaseLostError } from '../domain/errors.js';
-import { assertLeaseRequest } from '../domain/lease-rules.js';
-import type { LeaseStore } from '../storage/lease-store.js';
+import { assertLeaseRequest } from '../domain/coordination-rules.js';
+import type { LeaseStore } from '../storage/coordination.js';
 import { LeaseRenewal } from './lease-renewal.js';
 
 /** The lease to acquire. */

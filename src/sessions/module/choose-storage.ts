@@ -23,7 +23,7 @@ export interface ChosenStorage {
 type Openable = SessionStorage & { open(): Promise<void> };
 
 const loadRedis = () => import('../storage/redis/redis-session-storage.js');
-const loadTypeOrm = () => import('../storage/typeorm/storage-of-settings.js');
+const loadTypeOrm = () => import('../storage/typeorm/typeorm-session-storage.js');
 
 /** Creates the chosen store, without loading the packages of other stores. */
 export async function chooseStorage(options: SessionsModuleOptions, moduleRef: ModuleRef): Promise<ChosenStorage> {

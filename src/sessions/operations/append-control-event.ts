@@ -7,8 +7,7 @@ import { type SessionRecord, retentionProblem } from '../domain/session-record.j
 import { loggedEvent } from '../domain/stored-json.js';
 import { marksAfterRewind, marksAfterSummary } from '../domain/view-marks.js';
 import type { SessionEnvironment } from '../session-environment.js';
-import { LogPoints, unlessTrimmed } from './log-point.js';
-import { readLog } from './read-log.js';
+import { LogPoints, readLog, unlessTrimmed } from './read-log.js';
 
 /** The parts of a commit that a summary or a rewind sets. */
 type ControlPart = Pick<Commit, 'marks' | 'counterIncrements' | 'preconditions'>;

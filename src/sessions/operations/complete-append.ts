@@ -1,3 +1,4 @@
+import { CHECKPOINT_EVERY, checkpointText, seqOfNext } from '../domain/checkpoint.js';
 import type { AppendOutcome, Commit, StoredEvent } from '../domain/commit.js';
 import {
   EventConflictError,
@@ -9,9 +10,11 @@ import {
   TurnLostError,
   TurnRequiredError,
 } from '../domain/errors.js';
+import { isSameEvent, timestampOf } from '../domain/event-digest.js';
 import type { EventInput, LoggedEvent } from '../domain/event.js';
+import { sessionKeyOf } from '../domain/ids.js';
 import { metadataLimitText } from '../domain/metadata-entries.js';
-import { isSameEvent, timestampOf } from '../domain/same-event.js';
+import type { SessionRecord } from '../domain/session-record.js';
 import type { Session } from '../domain/session.js';
 import { loggedEvent } from '../domain/stored-json.js';
 import { type SubmittedEvent, submitEvent } from '../domain/submitted-event.js';
@@ -19,7 +22,7 @@ import { type SessionEnvironment, announce } from '../session-environment.js';
 import type { AfterAppend } from '../session-hooks.js';
 import { type AppendedEvent, updateSessionObject } from './appended-object.js';
 import type { PreparedAppend, PreparedEvent } from './prepared-append.js';
-import { saveCheckpoints } from './save-checkpoints.js';
+import { LogPoints, TrimmedMeanwhile } from './read-log.js';
 import { trimHistory } from './trim-history.js';
 
 /** The stored events, and whether they had been stored before. */
@@ -171,4 +174,39 @@ function startAfterAppend(
     const running = work(env, record, events.length);
     if (running) env.tasks.trackInBackground(running);
   }
+}
+
+/**
+ * Derives checkpoints from the events since the last one, once in {@link CHECKPOINT_EVERY} events. If that fails, the
+ * next time makes up for it.
+ *
+ * @param appended the number of events that the last commit added
+ */
+export function saveCheckpoints(
+  env: SessionEnvironment,
+  record: SessionRecord,
+  appended: number,
+): Promise<void> | undefined {
+  return record.lastSeq % CHECKPOINT_EVERY < appended ? save(env, record).catch(ignoreGone) : undefined;
+}
+
+async function save({ storage }: SessionEnvironment, record: SessionRecord): Promise<void> {
+  const key = sessionKeyOf(record);
+  const read = await storage.read({ key });
+  if (read?.record.incarnation !== record.incarnation) return;
+  const log = new LogPoints(storage, read.record);
+  let start = await log.startBefore(record.lastSeq);
+  for (let seq = seqOfNext(start); seq <= record.lastSeq; seq = seqOfNext(start)) {
+    const point = await log.pointAfter(start, seq);
+    const moment = await log.momentOf(point);
+    const derived = { ...moment, state: point.fold.toRecord(), shared: point.fold.toShared() };
+    const text = checkpointText(derived);
+    await storage.saveCheckpoint({ key, incarnation: record.incarnation, seq, text });
+    start = { ...derived, bytes: Buffer.byteLength(text) };
+  }
+}
+
+/** Without these events, or without the session, there is nothing to save. */
+function ignoreGone(error: unknown): void {
+  if (!(error instanceof TrimmedMeanwhile) && !(error instanceof SessionNotFoundError)) throw error;
 }

@@ -1,18 +1,20 @@
 import { splitStateKey } from '../../state/scopes.js';
 import { filterChanges } from '../../state/state-changes.js';
 import { SessionExistsError } from '../domain/errors.js';
-import { checkedFlag } from '../domain/flag.js';
 import { checkedSessionKey, isBlank } from '../domain/ids.js';
-import { EMPTY_SOURCE } from '../domain/loaded-view.js';
+import { optionalFlag } from '../domain/input-checks.js';
+import { type ViewSource, EMPTY_SOURCE } from '../domain/loaded-view.js';
+import { metadataAfter, metadataEntries } from '../domain/metadata-entries.js';
 import { type SessionMetadataInput, metadataChanges } from '../domain/metadata.js';
-import { metadataAfter } from '../domain/metadata-entries.js';
-import type { Session } from '../domain/session.js';
-import { stateWrites } from '../domain/stored-json.js';
-import { submittedState } from '../domain/submitted-changes.js';
+import { sessionMetadata } from '../domain/session-metadata.js';
+import { trackSession } from '../domain/session-tracking.js';
+import { Session } from '../domain/session.js';
+import { stateRecord, stateWrites } from '../domain/stored-json.js';
 import { submittedMetadata } from '../domain/submitted-metadata.js';
+import { submittedState } from '../domain/submitted-state.js';
+import type { ViewItem } from '../domain/view-item.js';
 import { type SessionEnvironment, announce, lifetimes } from '../session-environment.js';
-import type { CreateRequest } from '../storage/session-storage.js';
-import { openSession } from './open-session.js';
+import type { CreateRequest, StoredSession, StoredState } from '../storage/session-storage.js';
 
 /** The session to create. */
 export interface CreateSessionRequest {
@@ -49,7 +51,7 @@ export function prepareSession(env: SessionEnvironment, request: CreateSessionRe
   return {
     key,
     baseState: JSON.stringify(inScope('session').stateDelta),
-    turnsOnly: checkedFlag(request.turnsOnly, 'turnsOnly'),
+    turnsOnly: optionalFlag(request.turnsOnly, 'turnsOnly') ?? false,
     upserts: stateWrites(inScope('session', 'user', 'app')).upserts,
     ...(metadata && { metadata: metadataAfter('', metadataChanges(metadata)) }),
   };
@@ -62,4 +64,29 @@ export async function createPrepared(env: SessionEnvironment, prepared: Prepared
   // Ends watches of an expired session with this id.
   announce(env, prepared.key);
   return openSession(stored, [], EMPTY_SOURCE);
+}
+
+/** Creates the session object for a caller. */
+export function openSession(
+  { record, state, metadata = '' }: Pick<StoredSession, 'record' | 'state' | 'metadata'>,
+  view: readonly ViewItem[],
+  source: ViewSource,
+): Session {
+  const session = new Session(
+    record,
+    state ? mergedState(state) : {},
+    view.map(({ event }) => event),
+    sessionMetadata(metadataEntries(metadata)),
+  );
+  trackSession(session, record, source, metadata);
+  return session;
+}
+
+/** Merges all scopes; the prefixes keep the keys distinct. */
+function mergedState({ app, user, session }: StoredState): Record<string, unknown> {
+  return {
+    ...stateRecord(app, 'app'),
+    ...stateRecord(user, 'user'),
+    ...stateRecord(session, 'session'),
+  };
 }

@@ -5,22 +5,21 @@ import { SessionExistsError, SessionNotFoundError, StaleSessionError } from '../
 import { isRewind } from '../domain/event-inspection.js';
 import { type Fork, ForkedLog } from '../domain/forked-log.js';
 import { type SessionKey, assertId, checkedSessionKey, isBlank } from '../domain/ids.js';
-import type { InitialLog } from '../domain/initial-log.js';
+import { type InitialLog, type SessionRecord, retentionProblem } from '../domain/session-record.js';
 import type { LoadedConversation } from '../domain/loaded-view.js';
 import type { MetadataText } from '../domain/metadata-entries.js';
-import { optionalCount } from '../domain/optional-count.js';
+import { optionalCount } from '../domain/input-checks.js';
 import { type SeqRange, isInRanges, rangesOutside } from '../domain/seq-ranges.js';
-import { type SessionRecord, retentionProblem } from '../domain/session-record.js';
 import type { Session } from '../domain/session.js';
 import { loggedEvent, stateWrites } from '../domain/stored-json.js';
 import { viewItemOf } from '../domain/view-item.js';
 import type { ViewMarks } from '../domain/view-marks.js';
 import { type SessionEnvironment, announce, isReadShorter, lifetimes, readFilter } from '../session-environment.js';
 import { getSession } from './get-session.js';
-import { openSession } from './open-session.js';
-import { LogPoints, unlessTrimmed } from './log-point.js';
+import { openSession } from './create-session.js';
+import { LogPoints, unlessTrimmed } from './read-log.js';
 import { viewOf } from './read-view.js';
-import { saveCheckpoints } from './save-checkpoints.js';
+import { saveCheckpoints } from './complete-append.js';
 
 /** The session to fork, and the moment. */
 export interface ForkSessionRequest extends SessionKey {

@@ -2,11 +2,16 @@ import { SessionNotFoundError, StoreUnavailableError } from '../domain/errors.js
 import { isRenewalDue } from '../domain/expiry.js';
 import { type SessionKey, checkedSessionKey, isBlank, sessionKeyOf } from '../domain/ids.js';
 import type { Session } from '../domain/session.js';
-import { type GetSessionConfig, checkedViewConfig } from '../domain/view-config.js';
+import { type GetSessionConfig, checkedViewConfig } from '../domain/view-item.js';
 import { type SessionEnvironment, isReadShorter, lifetimes, readFilter } from '../session-environment.js';
 import type { StoredSession, TouchRequest } from '../storage/session-storage.js';
-import { type CreateSessionRequest, createPrepared, createSession, prepareSession } from './create-session.js';
-import { openSession } from './open-session.js';
+import {
+  type CreateSessionRequest,
+  createPrepared,
+  createSession,
+  openSession,
+  prepareSession,
+} from './create-session.js';
 import { type ReadView, readView } from './read-view.js';
 
 /** The session to read, and how much of its view. */

@@ -1,11 +1,10 @@
 import { ByteBudget, eventBytes, nextBatchSize } from '../domain/byte-budget.js';
 import type { StoredEvent } from '../domain/commit.js';
-import { LogCursor } from '../domain/cursors.js';
+import { checkedLimit, checkedOrder, LogCursor } from '../domain/paging.js';
 import { InvalidInputError, SessionNotFoundError } from '../domain/errors.js';
 import type { LoggedEvent } from '../domain/event.js';
 import { type SessionKey, checkedSessionKey } from '../domain/ids.js';
-import { optionalCount } from '../domain/optional-count.js';
-import { checkedLimit, checkedOrder } from '../domain/paging.js';
+import { optionalCount } from '../domain/input-checks.js';
 import { type SeqRange, isInRanges } from '../domain/seq-ranges.js';
 import type { SessionRecord } from '../domain/session-record.js';
 import { loggedEvent } from '../domain/stored-json.js';

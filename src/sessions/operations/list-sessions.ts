@@ -1,12 +1,11 @@
 import { ByteBudget, entriesBytes, nextBatchSize } from '../domain/byte-budget.js';
-import { ListCursor } from '../domain/cursors.js';
-import { digestOf } from '../domain/digest.js';
+import { checkedLimit, checkedOffset, checkedOrder, checkedOrderBy, ListCursor } from '../domain/paging.js';
+import { digestOf } from '../domain/event-digest.js';
 import { InvalidInputError, LimitExceededError } from '../domain/errors.js';
 import { type StateOwner, assertStateOwner } from '../domain/ids.js';
-import { optionalCount } from '../domain/optional-count.js';
-import { checkedFlag, checkedLimit, checkedOffset, checkedOrder, checkedOrderBy } from '../domain/paging.js';
+import { optionalCount, optionalFlag } from '../domain/input-checks.js';
 import type { Session } from '../domain/session.js';
-import { type SessionFilter, filterEntries } from '../domain/session-filter.js';
+import { type SessionFilter, filterEntries } from '../domain/submitted-metadata.js';
 import { type SessionEnvironment, readFilter } from '../session-environment.js';
 import { positionOf } from '../storage/list-order.js';
 import type {
@@ -16,7 +15,7 @@ import type {
   ListedSession,
   SessionStorage,
 } from '../storage/session-storage.js';
-import { openSession } from './open-session.js';
+import { openSession } from './create-session.js';
 import { sourceWithoutEvents } from './read-view.js';
 
 /** How many sessions one request to the store examines for a filter, unless a page is longer. */
@@ -78,7 +77,7 @@ export async function listSessions(env: SessionEnvironment, request: ListSession
   }
   const filterName = entries.length > 0 ? digestOf(entries) : '';
   const after = positionAfter(request, { orderBy, order, offset, filterName });
-  const withState = checkedFlag(request.includeState, 'includeState') ?? true;
+  const withState = optionalFlag(request.includeState, 'includeState') ?? true;
 
   const { maxPageBytes } = env.limits;
   const filter = entries.length > 0 ? { entries, maxExamined: Math.max(MAX_EXAMINED, limit) } : undefined;

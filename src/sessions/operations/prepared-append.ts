@@ -4,12 +4,12 @@ import type { Commit, Preconditions } from '../domain/commit.js';
 import { NO_COUNTS, addCounters } from '../domain/counters.js';
 import { isSummary } from '../domain/event-inspection.js';
 import { assertEventShape } from '../domain/event-shape.js';
+import { type SubmittedEvent, submitEvent } from '../domain/submitted-event.js';
 import { type EventInput, keepFilledInTimestamp } from '../domain/event.js';
 import type { SessionKey } from '../domain/ids.js';
-import { underPath } from '../domain/input-paths.js';
+import { underPath } from '../domain/input-checks.js';
 import { foldMetadata } from '../domain/metadata-entries.js';
 import { stateWrites } from '../domain/stored-json.js';
-import { type SubmittedEvent, submitEvent } from '../domain/submitted-event.js';
 import { type SessionEnvironment, lifetimes } from '../session-environment.js';
 
 /** A caller's event, and its place in the caller's input. */

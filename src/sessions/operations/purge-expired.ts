@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { assertWholeNumber } from '../domain/whole-number.js';
+import { assertWholeNumber } from '../domain/input-checks.js';
 import type { SessionEnvironment } from '../session-environment.js';
 import type { PurgeCounts } from '../storage/session-storage.js';
 

@@ -1,9 +1,151 @@
+import { type Checkpoint, beginningOf, storedCheckpoint } from '../domain/checkpoint.js';
 import type { StoredEvent } from '../domain/commit.js';
-import { SessionNotFoundError } from '../domain/errors.js';
+import { type Counters, subtractCounters } from '../domain/counters.js';
+import { SessionNotFoundError, StoreUnavailableError } from '../domain/errors.js';
 import { sessionKeyOf } from '../domain/ids.js';
+import {
+  type LogStep,
+  type Moment,
+  livePath,
+  logStep,
+  momentAfter,
+  uncoveredRange,
+  withoutUncovered,
+} from '../domain/moment.js';
 import { type SeqRange, isInRanges } from '../domain/seq-ranges.js';
 import type { SessionRecord } from '../domain/session-record.js';
-import type { SessionStorage } from '../storage/session-storage.js';
+import { StateFold } from '../domain/state-history.js';
+import { loggedEvent } from '../domain/stored-json.js';
+import type { SessionStorage, StoredSession } from '../storage/session-storage.js';
+
+/** Events that the record has were trimmed before they could be read. Read the record again. */
+export class TrimmedMeanwhile extends Error {}
+
+/** Handles a failure: with `undefined` if history was trimmed meanwhile. */
+export function unlessTrimmed(error: unknown): undefined {
+  if (!(error instanceof TrimmedMeanwhile)) throw error;
+}
+
+/** How often a log is read again because it was trimmed meanwhile. */
+const MAX_TRIES = 50;
+
+/** Reads a log again as often as it is trimmed meanwhile. */
+export async function fromStableLog<Result>(read: () => Promise<Result>): Promise<Result> {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const result = await read().catch(unlessTrimmed);
+    if (result !== undefined) return result;
+  }
+  throw new StoreUnavailableError('The log was trimmed again and again while it was read; try again.', false);
+}
+
+/** A place in a log, and what was read to get there. */
+export interface LogPoint {
+  readonly seq: number;
+  /** Where the reading began. */
+  readonly start: Checkpoint;
+  /** The session's state after the event. */
+  readonly fold: StateFold;
+  /** The events after the start. */
+  readonly steps: ReadonlyMap<number, LogStep>;
+}
+
+/**
+ * Reads state, marks and counters of a session at any event, from the last checkpoint on.
+ *
+ * @example
+ * const log = new LogPoints(storage, record);
+ * const point = await log.pointAt(seq);
+ * const { marks } = await log.momentOf(point);
+ */
+export class LogPoints {
+  constructor(
+    private readonly storage: SessionStorage,
+    private readonly record: SessionRecord,
+  ) {}
+
+  /** Reads the events between the last checkpoint and `seq`, which is retained or directly before the log. */
+  async pointAt(seq: number): Promise<LogPoint> {
+    return this.pointAfter(await this.startBefore(seq), seq);
+  }
+
+  /** The same from a known start. */
+  async pointAfter(start: Checkpoint, seq: number): Promise<LogPoint> {
+    const fold = new StateFold(start.state, start.shared);
+    const steps = new Map<number, LogStep>();
+    for await (const stored of this.read({ from: start.seq + 1, to: seq })) {
+      const event = loggedEvent(stored);
+      fold.add(event);
+      steps.set(event.seq, logStep(event));
+    }
+    return { seq, start, fold, steps };
+  }
+
+  /** Marks and counters at the point. Reads more only if a rewind leads to before its start. */
+  async momentOf({ seq, start, steps }: LogPoint): Promise<Moment> {
+    const path = livePath(steps, seq, start.seq);
+    const isWhole = path.from === start.seq;
+    const from = isWhole ? await this.#countedFrom(start) : await this.momentOf(await this.pointAt(path.from));
+    const moment = momentAfter(from, path.steps);
+    const range = uncoveredRange(from, moment);
+    return range ? withoutUncovered(moment, await this.#stepsIn(range)) : moment;
+  }
+
+  /** The last checkpoint up to `seq`, or the beginning of the log. */
+  async startBefore(seq: number): Promise<Checkpoint> {
+    const { firstSeq } = this.record;
+    const read = await this.#read({ checkpointAt: seq, withBase: true });
+    if (read.record.firstSeq !== firstSeq) throw new TrimmedMeanwhile();
+    const { checkpoint } = read;
+    if (checkpoint && checkpoint.seq >= firstSeq - 1) return storedCheckpoint(checkpoint, this.record);
+    return beginningOf(this.record, read.baseState ?? '{}');
+  }
+
+  /** Reads a range of the log, all of it. */
+  async *read(range: SeqRange): AsyncGenerator<StoredEvent> {
+    let next = range.from;
+    for await (const stored of readLog(this.storage, this.record, range)) {
+      if (stored.seq !== next || stored.payload === null) throw new TrimmedMeanwhile();
+      next++;
+      yield stored;
+    }
+    if (next <= range.to) throw new TrimmedMeanwhile();
+  }
+
+  /** The beginning of a trimmed log does not know the counters of the trimmed events. */
+  async #countedFrom(start: Checkpoint): Promise<Moment> {
+    if (start.seq >= this.record.firstSeq || start.seq === 0) return start;
+    return { ...start, counters: await this.#trimmedCounts() };
+  }
+
+  /** What the next later place with known counters counts, without the events up to it. */
+  async #trimmedCounts(): Promise<Counters> {
+    const { firstSeq, lastSeq, counters } = this.record;
+    const { checkpoint } = await this.#read({ checkpointAt: firstSeq + NEAR });
+    const isUsable = checkpoint && checkpoint.seq >= firstSeq;
+    const known = isUsable ? storedCheckpoint(checkpoint, this.record) : { seq: lastSeq, counters };
+    const steps = new Map<number, LogStep>();
+    for (const step of await this.#stepsIn({ from: firstSeq, to: known.seq })) steps.set(step.seq, step);
+    const path = livePath(steps, known.seq, firstSeq - 1);
+    return path.steps.reduce((left, { counts }) => subtractCounters(left, counts), known.counters);
+  }
+
+  async #stepsIn(range: SeqRange): Promise<LogStep[]> {
+    const from = Math.max(range.from, this.record.firstSeq);
+    const steps: LogStep[] = [];
+    for await (const stored of this.read({ from, to: range.to })) steps.push(logStep(loggedEvent(stored)));
+    return steps;
+  }
+
+  async #read(part: { readonly checkpointAt: number; readonly withBase?: boolean }): Promise<StoredSession> {
+    const key = sessionKeyOf(this.record);
+    const read = await this.storage.read({ key, ...part });
+    if (read?.record.incarnation !== this.record.incarnation) throw new SessionNotFoundError(key.sessionId);
+    return read;
+  }
+}
+
+/** How far after the first event a checkpoint is looked for. */
+const NEAR = 1_024;
 
 /** Events per read. They may be large, and are in memory together. */
 const PAGE = 128;

@@ -6,10 +6,18 @@ import { type LoadedConversation, NOTHING_OMITTED, type ViewSource, placeOf } fr
 import { type SeqRange, countOf, isInRanges, newestOf } from '../domain/seq-ranges.js';
 import type { SessionRecord } from '../domain/session-record.js';
 import { MAX_PULL_BACK } from '../domain/tool-pairs.js';
-import { type GetSessionConfig, lastOmitted, narrowView } from '../domain/view-config.js';
-import { type ViewItem, isAnchorItem, viewItem } from '../domain/view-item.js';
+import {
+  type GetSessionConfig,
+  type ViewItem,
+  isAnchorItem,
+  lastOmitted,
+  narrowView,
+  rangesAbove,
+  rangesBelow,
+  viewItem,
+  visibleRanges,
+} from '../domain/view-item.js';
 import { type Conversation, type ViewFilter, cutView, isFiltering, tailPlaces } from '../domain/view.js';
-import { rangesAbove, rangesBelow, visibleRanges } from '../domain/visible-ranges.js';
 import type { EventWindow, ReadRequest, SessionStorage, StoredSession } from '../storage/session-storage.js';
 
 /** A session with the requested view. */

@@ -7,10 +7,10 @@ import type { LoggedEvent } from '../domain/event.js';
 import { type SessionKey, checkedSessionKey } from '../domain/ids.js';
 import { LogReplay } from '../domain/log-replay.js';
 import type { Moment } from '../domain/moment.js';
-import { optionalCount } from '../domain/optional-count.js';
+import { optionalCount } from '../domain/input-checks.js';
 import { type SessionRecord, retentionProblem } from '../domain/session-record.js';
 import type { Session } from '../domain/session.js';
-import { stateDifference } from '../domain/state-fold.js';
+import { stateDifference } from '../domain/state-history.js';
 import { loggedEvent, stateRecord } from '../domain/stored-json.js';
 import { marksAfterRewind } from '../domain/view-marks.js';
 import type { SessionEnvironment } from '../session-environment.js';
@@ -18,7 +18,7 @@ import type { StoredSession } from '../storage/session-storage.js';
 import { completeAppend } from './complete-append.js';
 import { prepareAppend } from './prepared-append.js';
 import { getSession } from './get-session.js';
-import { LogPoints, unlessTrimmed } from './log-point.js';
+import { LogPoints, unlessTrimmed } from './read-log.js';
 import { type TurnReference, turnPart } from './turns.js';
 
 /** The session to rewind, and the target: `toSeq` or `invocationId`. */

@@ -3,9 +3,8 @@ import type { StateChanges } from '../../state/state-changes.js';
 import { InvalidInputError } from '../domain/errors.js';
 import { type StateOwner, assertStateOwner } from '../domain/ids.js';
 import { childPath } from '../domain/json-value.js';
-import { assertStateKey } from '../domain/state-keys.js';
+import { assertDisjoint, assertStateKey, submittedChanges } from '../domain/submitted-state.js';
 import { stateRecord, stateWrites } from '../domain/stored-json.js';
-import { assertDisjoint, submittedChanges } from '../domain/submitted-changes.js';
 import { type SessionEnvironment, lifetimes } from '../session-environment.js';
 import type { StateEntries } from '../storage/session-storage.js';
 

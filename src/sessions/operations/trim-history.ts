@@ -7,11 +7,10 @@ import type { SessionRecord } from '../domain/session-record.js';
 import { loggedEvent } from '../domain/stored-json.js';
 import { MAX_PULL_BACK, callsIn } from '../domain/tool-pairs.js';
 import { type ViewFilter, cutView, isFiltering } from '../domain/view.js';
-import { rangesAbove, rangesBelow, visibleRanges } from '../domain/visible-ranges.js';
+import { rangesAbove, rangesBelow, visibleRanges } from '../domain/view-item.js';
 import { type SessionEnvironment, appendFilter } from '../session-environment.js';
 import type { EventWindow, SessionStorage } from '../storage/session-storage.js';
-import { LogPoints, unlessTrimmed } from './log-point.js';
-import { readLog } from './read-log.js';
+import { LogPoints, readLog, unlessTrimmed } from './read-log.js';
 import { type ReadView, readView } from './read-view.js';
 
 /** History is trimmed every so many events, so that most appends do not pay for it. */

@@ -1,10 +1,11 @@
 import { hostname } from 'node:os';
+import { assertLeaseTime } from '../domain/coordination-rules.js';
 import { InvalidInputError, SessionNotFoundError, TurnHeldError, TurnLostError } from '../domain/errors.js';
 import { isExpired } from '../domain/expiry.js';
-import { checkedFlag } from '../domain/flag.js';
 import { type SessionKey, assertId, checkedSessionKey } from '../domain/ids.js';
-import { assertLeaseTime } from '../domain/lease-rules.js';
+import { optionalFlag } from '../domain/input-checks.js';
 import type { StoredTurn } from '../domain/turn.js';
+import { LeaseRenewal } from '../leases/lease-renewal.js';
 import type { SessionEnvironment } from '../session-environment.js';
 
 /** The turn to begin. */
@@ -107,7 +108,7 @@ export function turnPart({ turn, endTurn: ends }: { readonly turn?: unknown; rea
   readonly endsTurn: boolean;
 } {
   const turnToken = turn === undefined || turn === null ? undefined : checkedToken(tokenOf(turn), 'turn');
-  const endsTurn = checkedFlag(ends, 'endTurn');
+  const endsTurn = optionalFlag(ends, 'endTurn') ?? false;
   if (endsTurn && turnToken === undefined) throw new InvalidInputError('needs the turn that it ends', 'endTurn');
   return { turnToken, endsTurn };
 }
@@ -129,4 +130,63 @@ function checkedTtl(ttlMs: number | undefined | null): number {
 
 function turnOf(key: SessionKey, { token, number, holder, expiresAt }: StoredTurn, ttlMs: number): Turn {
   return { ...key, token, number, holder, expiresAt, ttlMs };
+}
+
+/** The turn, as the work sees it. */
+export interface HeldTurn extends Turn {
+  /** Aborts with a `TurnLostError` when the turn is lost. Then another writer may begin. */
+  readonly signal: AbortSignal;
+}
+
+/** Runs work in a turn of its own. */
+export async function withTurn<Result>(
+  env: SessionEnvironment,
+  request: BeginTurnRequest,
+  work: (turn: HeldTurn) => Result | Promise<Result>,
+): Promise<Result> {
+  if (typeof work !== 'function') throw new InvalidInputError('must be a function', 'work');
+  const askedAt = performance.now();
+  const turn = await env.tasks.track(beginTurn(env, request));
+  const onError = (error: unknown): void => env.tasks.trackInBackground(Promise.reject(error));
+  const renewal = new LeaseRenewal({
+    renew: () => isRenewed(env, turn),
+    lostError: () => new TurnLostError(turn.sessionId),
+    ttlMs: turn.ttlMs,
+    askedAt,
+    onError,
+  });
+  const { signal } = renewal;
+  try {
+    const result = await work({ ...turn, signal });
+    renewal.checkTime();
+    signal.throwIfAborted();
+    return result;
+  } catch (error) {
+    throw isAbort(error) && signal.aborted ? signal.reason : error;
+  } finally {
+    renewal.stop();
+    await env.tasks.track(endTurn(env, turn)).catch(unlessGone(onError));
+  }
+}
+
+async function isRenewed(env: SessionEnvironment, turn: Turn): Promise<boolean> {
+  try {
+    await env.tasks.track(renewTurn(env, turn));
+    return true;
+  } catch (error) {
+    if (error instanceof TurnLostError || error instanceof SessionNotFoundError) return false;
+    throw error;
+  }
+}
+
+/** What work throws that was stopped by the signal, without its reason. May come from another realm. */
+function isAbort(error: unknown): boolean {
+  return (error as { readonly name?: unknown } | null | undefined)?.name === 'AbortError';
+}
+
+/** The turn of a deleted session is over. Of another failure it ends by itself, and the result does not depend on it. */
+function unlessGone(onError: (error: unknown) => void): (error: unknown) => void {
+  return (error) => {
+    if (!(error instanceof SessionNotFoundError)) onError(error);
+  };
 }

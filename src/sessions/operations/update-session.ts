@@ -1,14 +1,14 @@
 import { type StateChanges, hasChanges } from '../../state/state-changes.js';
 import { trackedValuesOf } from '../../state/state.js';
-import { digestOf } from '../domain/digest.js';
+import { digestOf } from '../domain/event-digest.js';
 import { InvalidInputError } from '../domain/errors.js';
 import type { LoggedEvent } from '../domain/event.js';
 import { assertUpdatable } from '../domain/session-tracking.js';
 import { Session } from '../domain/session.js';
-import { submittedChanges } from '../domain/submitted-changes.js';
+import { submittedChanges } from '../domain/submitted-state.js';
 import { whileSaving } from '../domain/unsaved-state.js';
 import type { SessionEnvironment } from '../session-environment.js';
-import { commitEvent } from './append-event.js';
+import { commitEvent } from './append-events.js';
 import type { TurnReference } from './turns.js';
 
 /** Options of a save. */

@@ -1,13 +1,26 @@
-import { LogCursor } from '../domain/cursors.js';
 import { InvalidInputError, SessionNotFoundError } from '../domain/errors.js';
 import type { LoggedEvent } from '../domain/event.js';
 import { type SessionKey, checkedSessionKey, sessionKeyOf } from '../domain/ids.js';
-import { optionalCount } from '../domain/optional-count.js';
+import { optionalCount } from '../domain/input-checks.js';
+import { LogCursor } from '../domain/paging.js';
 import type { SessionRecord } from '../domain/session-record.js';
 import type { SessionEnvironment } from '../session-environment.js';
 import type { LogReference } from '../storage/session-changes.js';
 import { type ListEventsRequest, listEventsUpTo } from './list-events.js';
-import type { PageShare, ReadGate } from './read-gate.js';
+
+/** Memory that a page of a watch holds until its events are handed out. */
+export interface PageShare {
+  /** Corrects what was reserved, once the page is read. */
+  resize(bytes: number): void;
+  /** Returns the memory. */
+  release(): void;
+}
+
+/** Admits the pages of a watch, to bound the memory of many watches together. */
+export interface ReadGate {
+  /** Waits until a page of up to `bytes` may be read. Returns `undefined` if `signal` is aborted first. */
+  enter(bytes: number, signal: AbortSignal): Promise<PageShare | undefined>;
+}
 
 /** The log to watch, and the start. */
 export interface WatchSessionRequest extends SessionKey {

@@ -1,4 +1,4 @@
-import { compareBytes } from '../domain/byte-order.js';
+import { compareBytes } from '../domain/ids.js';
 import type { SessionRecord } from '../domain/session-record.js';
 import type { ListPosition, ListRequest } from './session-storage.js';
 

@@ -1,15 +1,11 @@
 import type { AppendOutcome, Commit, StoredEvent, Upsert, Removal } from '../domain/commit.js';
 import type { Lifetime, Lifetimes } from '../domain/expiry.js';
 import type { SessionKey, StateOwner } from '../domain/ids.js';
-import type { InitialLog } from '../domain/initial-log.js';
-import type { MetadataText } from '../domain/metadata-entries.js';
-import type { IndexEntry } from '../domain/metadata-index.js';
+import type { InitialLog, SessionRecord } from '../domain/session-record.js';
+import type { IndexEntry, MetadataText } from '../domain/metadata-entries.js';
 import type { SeqRange } from '../domain/seq-ranges.js';
-import type { SessionRecord } from '../domain/session-record.js';
 import type { TurnOutcome, TurnRequest } from '../domain/turn.js';
-import type { Agenda } from './agenda.js';
-import type { ConsumerStore } from './consumer-store.js';
-import type { LeaseStore } from './lease-store.js';
+import type { Agenda, ConsumerStore, LeaseStore } from './coordination.js';
 import type { SessionChanges } from './session-changes.js';
 
 /** State keys of one scope, without their prefix, and their values as JSON text. */

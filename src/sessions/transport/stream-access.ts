@@ -1,5 +1,5 @@
 import { LONGEST_TIMER_MS } from '../../config/session-settings.js';
-import type { ReadGate } from '../operations/read-gate.js';
+import type { ReadGate } from '../operations/watch-session.js';
 import { type OutgoingStream, READING_SECONDS, StreamMemory } from './stream-memory.js';
 
 /** The limits of a stream. */

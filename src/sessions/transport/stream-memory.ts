@@ -1,4 +1,4 @@
-import type { PageShare } from '../operations/read-gate.js';
+import type { PageShare } from '../operations/watch-session.js';
 import { ByteSemaphore } from './byte-semaphore.js';
 
 /** The part of a response or socket that is used here. */

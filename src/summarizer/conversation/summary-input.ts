@@ -4,7 +4,7 @@ import { type SessionKey, sessionKeyOf } from '../../sessions/domain/ids.js';
 import { type SeqRange, countOf, isInRanges, oldestOf } from '../../sessions/domain/seq-ranges.js';
 import type { SessionRecord } from '../../sessions/domain/session-record.js';
 import { loggedEvent } from '../../sessions/domain/stored-json.js';
-import { rangesAbove, rangesBelow, visibleRanges } from '../../sessions/domain/visible-ranges.js';
+import { rangesAbove, rangesBelow, visibleRanges } from '../../sessions/domain/view-item.js';
 import type { EventWindow, SessionStorage } from '../../sessions/storage/session-storage.js';
 import { linesOf } from './conversation-lines.js';
 import { CutPoints, MAX_PENDING_EVENTS, callsAnsweredIn } from './cut-points.js';

@@ -1,5 +1,5 @@
 import { SummaryModelError } from './summary-model.js';
-import { callWithin } from '../../sessions/domain/call-within.js';
+import { callWithin } from '../../sessions/domain/timeouts.js';
 
 /** Timeouts and retries of a call to a model. */
 export interface ModelCallOptions {

@@ -1,4 +1,4 @@
-import { isCount } from '../../sessions/domain/optional-count.js';
+import { isCount } from '../../sessions/domain/input-checks.js';
 import { type SummaryAnswer, SummaryModelError, type SummaryModelErrorCode } from './summary-model.js';
 
 /** The content of a successful response, in the same form for each provider. */

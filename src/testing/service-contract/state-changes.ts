@@ -1,7 +1,6 @@
 import type { EventInput } from '../../sessions/domain/event.js';
-import type { StateKeyChange } from '../../sessions/domain/state-change.js';
-import type { StateOperation } from '../../sessions/domain/state-patch.js';
-import type { WatchedEvent } from '../../sessions/operations/watch-state.js';
+import type { StateKeyChange, StateOperation } from '../../sessions/domain/state-history.js';
+import type { WatchedEvent } from '../../sessions/operations/state-history.js';
 import type { SessionClient } from '../open-sessions.js';
 import { topic } from '../contract-runner.js';
 import {

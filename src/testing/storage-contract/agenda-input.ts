@@ -1,4 +1,4 @@
-import { compareBytes } from '../../sessions/domain/byte-order.js';
+import { compareBytes } from '../../sessions/domain/ids.js';
 import { InvalidInputError } from '../../sessions/domain/errors.js';
 import { topic } from '../contract-runner.js';
 import { NAMES } from './lease-names.js';

@@ -1,4 +1,4 @@
-import type { AgendaEntry } from '../../sessions/storage/agenda.js';
+import type { AgendaEntry } from '../../sessions/storage/coordination.js';
 import { topic } from '../contract-runner.js';
 import { type StorageFixture, together } from './support.js';
 

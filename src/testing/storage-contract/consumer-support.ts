@@ -1,6 +1,6 @@
 import type { WorkEntry } from '../../sessions/domain/consumer-work.js';
 import { sessionKeyOf } from '../../sessions/domain/ids.js';
-import type { ChangedSession, DispatchRequest } from '../../sessions/storage/consumer-store.js';
+import type { ChangedSession, DispatchRequest } from '../../sessions/storage/coordination.js';
 import type { SessionStorage } from '../../sessions/storage/session-storage.js';
 
 /** Ids that keys and patterns could confuse. */

@@ -1,4 +1,4 @@
-import type { InitialLog } from '../../sessions/domain/initial-log.js';
+import type { InitialLog } from '../../sessions/domain/session-record.js';
 import { topic } from '../contract-runner.js';
 import {
   KEY,

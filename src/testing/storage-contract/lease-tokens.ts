@@ -1,4 +1,4 @@
-import type { Lease } from '../../sessions/storage/lease-store.js';
+import type { Lease } from '../../sessions/storage/coordination.js';
 import { topic } from '../contract-runner.js';
 import { type StorageFixture, acquired, leaseOf, together } from './support.js';
 

@@ -1,8 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsOptional, IsString, Matches } from 'class-validator';
-import type { StateAtMoment } from '../../operations/state-at.js';
-import type { StateKeyChange } from '../../domain/state-change.js';
-import type { StateChangePage } from '../../operations/state-changes.js';
+import type { StateAtMoment, StateChangePage } from '../../operations/state-history.js';
+import type { StateKeyChange } from '../../domain/state-history.js';
 import { ApiObject } from './api-object.js';
 import { PageQuery, QueryNumber } from './query.dto.js';
 

@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsInt, IsOptional, IsString } from 'class-validator';
-import { LONGEST_LEASE_MS, SHORTEST_LEASE_MS } from '../../domain/lease-rules.js';
+import { LONGEST_LEASE_MS, SHORTEST_LEASE_MS } from '../../domain/coordination-rules.js';
 import type { Turn, TurnHolder } from '../../operations/turns.js';
 import { ApiObject } from './api-object.js';
 import { ID } from './session.dto.js';

@@ -1,6 +1,5 @@
 import type { StoredEvent } from '../../domain/commit.js';
-import type { InitialEvent } from '../../domain/initial-log.js';
-import type { SessionRecord } from '../../domain/session-record.js';
+import type { InitialEvent, SessionRecord } from '../../domain/session-record.js';
 import { firstIndex } from './binary-search.js';
 import type { EventWindow } from '../session-storage.js';
 

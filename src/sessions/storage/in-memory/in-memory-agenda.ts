@@ -1,6 +1,6 @@
-import { assertAgendaEntry, assertAgendaPut, assertDueLimit, dueTime } from '../../domain/agenda-rules.js';
-import { compareBytes } from '../../domain/byte-order.js';
-import type { Agenda, AgendaEntry } from '../agenda.js';
+import { assertAgendaEntry, assertAgendaPut, assertDueLimit, dueTime } from '../../domain/coordination-rules.js';
+import { compareBytes } from '../../domain/ids.js';
+import type { Agenda, AgendaEntry } from '../coordination.js';
 import { firstIndex } from './binary-search.js';
 
 /** An agenda sorted by due time, with binary search. */

@@ -1,8 +1,8 @@
-import { compareBytes } from '../../domain/byte-order.js';
+import { compareBytes } from '../../domain/ids.js';
 import { NEVER_DUE, claimedEntry, entryAfter, letterOf, revivedLetter } from '../../domain/consumer-work.js';
 import type { NoteOutcome, WorkEntry, WorkProgress } from '../../domain/consumer-work.js';
-import { NOTHING_WAITS, markAfterDispatch } from '../../domain/dispatch-mark.js';
-import { dueTime } from '../../domain/agenda-rules.js';
+import { markAfterDispatch, NOTHING_WAITS } from '../../domain/session-record.js';
+import { dueTime } from '../../domain/coordination-rules.js';
 import type {
   ChangedSession,
   ClaimRequest,
@@ -10,7 +10,7 @@ import type {
   DispatchRequest,
   StoredConsumer,
   StoredLag,
-} from '../consumer-store.js';
+} from '../coordination.js';
 import type { SessionIndex, StoredEntry } from './session-index.js';
 
 interface Work {

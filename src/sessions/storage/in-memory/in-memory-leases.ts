@@ -1,6 +1,6 @@
 import { systemClock } from '../../domain/clock.js';
 import { expiresAt, isExpired } from '../../domain/expiry.js';
-import type { Lease, LeaseRequest, LeaseStore } from '../lease-store.js';
+import type { Lease, LeaseRequest, LeaseStore } from '../coordination.js';
 
 /** Held leases by name. */
 export class InMemoryLeases implements LeaseStore {

@@ -4,14 +4,11 @@ import type { AppendOutcome, Commit } from '../../domain/commit.js';
 import { StoreUnavailableError } from '../../domain/errors.js';
 import { type Lifetime, expiresAt, isExpired } from '../../domain/expiry.js';
 import type { SessionKey, StateOwner } from '../../domain/ids.js';
-import { metadataAfter } from '../../domain/metadata-entries.js';
-import { hasEntries } from '../../domain/metadata-index.js';
+import { hasEntries, metadataAfter } from '../../domain/metadata-entries.js';
 import { newRecord } from '../../domain/session-record.js';
 import { turnOutcome } from '../../domain/turn-rules.js';
 import type { TurnOutcome, TurnRequest } from '../../domain/turn.js';
-import type { Agenda } from '../agenda.js';
-import type { ConsumerStore } from '../consumer-store.js';
-import type { LeaseStore } from '../lease-store.js';
+import type { Agenda, ConsumerStore, LeaseStore } from '../coordination.js';
 import type { LogPosition, LogReference, SessionChanges } from '../session-changes.js';
 import type {
   CheckpointRequest,

@@ -1,6 +1,6 @@
 import { type Lifetime, type Lifetimes, expiresAt, isExpired, isRenewalDue } from '../../domain/expiry.js';
 import type { SessionKey, StateOwner } from '../../domain/ids.js';
-import { type StateWrites, changesNothing, writesOf } from '../../domain/scope-writes.js';
+import { type StateWrites, changesNothing, writesOf } from '../../domain/stored-json.js';
 import type { StateEntries, StoredState } from '../session-storage.js';
 import type { StoredEntry } from './session-index.js';
 

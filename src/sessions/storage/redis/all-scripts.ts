@@ -1,9 +1,7 @@
 import { APPLY_APP_WRITES, CLEAR_PENDING, REGISTER } from './app-scope/cluster-app-scope.js';
 import { APPEND_COMMIT } from './append/append-commit.js';
 import { CREATE_SESSION } from './append/create-session.js';
-import { SAVE_CHECKPOINT } from './append/save-checkpoint.js';
-import { TRIM_LOG } from './append/trim-log.js';
-import { TURN_SESSION } from './append/turn-session.js';
+import { SAVE_CHECKPOINT, TRIM_LOG, TURN_SESSION } from './append/session-writes.js';
 import { FIND_CHANGED, HINT_AT_SLOTS, MARK_DISPATCHED, TAKE_HINTS } from './coordinate/changed-sessions.js';
 import {
   CLAIM_WORK,
@@ -18,12 +16,10 @@ import {
 } from './coordinate/consumer-scripts.js';
 import { DUE_ENTRIES, PUT_ON_AGENDA, REMOVE_FROM_AGENDA } from './coordinate/redis-agenda.js';
 import { ACQUIRE_LEASE, RELEASE_LEASE, RENEW_LEASE } from './coordinate/redis-leases.js';
-import { DELETE_SESSION } from './expire/delete-session.js';
+import { DELETE_SESSION, TOUCH_SESSION } from './expire/delete-and-touch.js';
 import { CLAIM_USERS, LIST_APPS, PURGE_USER, RELEASE_USERS } from './expire/purge-expired.js';
-import { TOUCH_SESSION } from './expire/touch-session.js';
-import { LIST_SESSIONS } from './list/list-all.lua.js';
-import { LIST_FILTERED } from './list/list-filtered.lua.js';
-import { LIST_USERS } from './list/list-of-app.js';
+import { LIST_FILTERED, LIST_SESSIONS } from './list/list-sessions.lua.js';
+import { LIST_USERS } from './list/list-sessions.js';
 import { LOG_POSITIONS } from './live/log-positions.js';
 import { READ_SESSION } from './read/read-session.js';
 import type { Script } from './script/script.js';

@@ -1,7 +1,7 @@
 import { REDIS } from '../../../config/store-settings.js';
 import { InvalidInputError } from '../../domain/errors.js';
 import type { SessionKey, StateOwner, UserKey } from '../../domain/ids.js';
-import { slotOf, tagOfSlot } from './slot-tags.js';
+import { slotOfTag, tagOfSlot } from './cluster-slots.js';
 
 /** Encodes an id as a part of a key: ASCII without separators, and unique. */
 export function encodeId(id: string): string {
@@ -129,7 +129,7 @@ export class RedisKeys {
 
   /** The slot of a user's keys. */
   slotOf({ appName, userId }: UserKey): number {
-    return slotOf(`${encodeId(appName)}|${encodeId(userId)}`);
+    return slotOfTag(`${encodeId(appName)}|${encodeId(userId)}`);
   }
 
   /** The work of a consumer: by time due, by waiting time, as it is stored, and dead letters. */

@@ -1,6 +1,6 @@
 import type { DataSource, QueryRunner } from 'typeorm';
 import { DATABASE } from '../../../config/store-settings.js';
-import { checkSetting } from '../../domain/settings.js';
+import { checkSetting } from '../../domain/input-checks.js';
 import { Sql } from './sql/sql.js';
 
 const TABLE_NAMES = {

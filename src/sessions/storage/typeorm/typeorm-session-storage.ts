@@ -1,11 +1,12 @@
+import type { DataSource } from 'typeorm';
+import type { DatabaseSettings } from '../../../config/store-settings.js';
+import type { Clock } from '../../domain/clock.js';
 import type { AppendOutcome, Commit } from '../../domain/commit.js';
 import { InvalidInputError, StoreUnavailableError } from '../../domain/errors.js';
-import { isRenewalDue, type Lifetime } from '../../domain/expiry.js';
+import { type Lifetime, isRenewalDue } from '../../domain/expiry.js';
 import type { SessionKey, StateOwner } from '../../domain/ids.js';
 import type { TurnOutcome, TurnRequest } from '../../domain/turn.js';
-import type { Agenda } from '../agenda.js';
-import type { ConsumerStore } from '../consumer-store.js';
-import type { LeaseStore } from '../lease-store.js';
+import type { Agenda, ConsumerStore, LeaseStore } from '../coordination.js';
 import type { SessionChanges } from '../session-changes.js';
 import type {
   AppendWithin,
@@ -24,23 +25,20 @@ import type {
 } from '../session-storage.js';
 import { appendWithin } from './append/append-within.js';
 import { createSession } from './append/create-session.js';
-import { saveCheckpoint } from './append/save-checkpoint.js';
-import { trimLog } from './append/trim-log.js';
-import { turnSession } from './append/turn-session.js';
+import { saveCheckpoint, trimLog, turnSession } from './append/session-writes.js';
 import { LazyDatabase } from './connect/lazy-database.js';
 import { openDatabase } from './connect/open-database.js';
 import { SqlAgenda } from './coordinate/sql-agenda.js';
 import { SqlConsumers } from './coordinate/sql-consumers.js';
 import { SqlLeases } from './coordinate/sql-leases.js';
-import { deleteSession } from './expire/delete-session.js';
+import { deleteSession, touchSession } from './expire/delete-and-touch.js';
 import { purgeExpired } from './expire/purge-expired.js';
-import { touchSession } from './expire/touch-session.js';
 import { listSessions } from './list/list-sessions.js';
 import { logPositions } from './live/log-positions.js';
 import { readSession } from './read/read-session.js';
 import type { TransactionOptions, Work } from './sql/transaction.js';
 import { readScope } from './state/read-state.js';
-import { StateWriter, renewScope } from './state/write-state.js';
+import { renewScope, StateWriter } from './state/write-state.js';
 import type { TypeOrmSessionStorageOptions } from './typeorm-options.js';
 
 /** For work that looks up a session before it compares times. */
@@ -175,4 +173,17 @@ export class TypeOrmSessionStorage implements SessionStorage {
 /** A failed renewal does not fail the read. */
 function ignoreUnavailable(error: unknown): void {
   if (!(error instanceof StoreUnavailableError)) throw error;
+}
+
+/** Creates the store that the settings describe. It does not open the database. */
+export function typeOrmStorageOf(settings: DatabaseSettings, clock: Clock | undefined): TypeOrmSessionStorage {
+  return new TypeOrmSessionStorage({ ...optionsOf(settings), clock });
+}
+
+function optionsOf({ dataSource, database, url, ...settings }: DatabaseSettings): TypeOrmSessionStorageOptions {
+  const { timeLimitMs, coalesceAppends, ...ofServer } = settings;
+  const common = { timeLimitMs, coalesceAppends };
+  if (dataSource) return { ...common, dataSource: dataSource as DataSource };
+  if (url !== undefined) return { ...common, ...ofServer, url };
+  return { ...common, database: database ?? '', tablePrefix: settings.tablePrefix };
 }

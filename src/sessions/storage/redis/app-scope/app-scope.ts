@@ -1,6 +1,6 @@
 import type { Lifetime } from '../../../domain/expiry.js';
 import type { SessionKey, StateOwner } from '../../../domain/ids.js';
-import type { StateWrites } from '../../../domain/scope-writes.js';
+import type { StateWrites } from '../../../domain/stored-json.js';
 import type { ListResult } from '../../session-storage.js';
 import type { RedisKeys } from '../redis-keys.js';
 import {

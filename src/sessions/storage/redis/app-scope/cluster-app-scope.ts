@@ -1,18 +1,25 @@
 import { StoreUnavailableError } from '../../../domain/errors.js';
 import { type Lifetime, NEVER } from '../../../domain/expiry.js';
 import type { SessionKey, StateOwner } from '../../../domain/ids.js';
-import type { StateWrites } from '../../../domain/scope-writes.js';
+import { type StateWrites, changesNothing, storedJson } from '../../../domain/stored-json.js';
 import type { ListResult } from '../../session-storage.js';
 import { duringRead } from '../connect/driver-errors.js';
 import { hintAtChange } from '../coordinate/changed-sessions.js';
 import type { RedisKeys } from '../redis-keys.js';
 import { ARGUMENTS, TIME } from '../script/base.lua.js';
-import { type ScriptArguments, type SharedState, optional } from '../script/codec.js';
+import {
+  type FlatHash,
+  type ScriptArguments,
+  type SharedState,
+  lifetimeArguments,
+  optional,
+  pairsOf,
+  writeArguments,
+} from '../script/codec.js';
 import { type NumberReply, type ScriptRunner, defineScript } from '../script/script.js';
 import { REGISTRY, SHARED_STATE } from '../script/session.lua.js';
-import { TOUCH_STATE, readSharedState } from '../state/shared-state.js';
+import { readSharedState, TOUCH_STATE } from '../state/shared-state.js';
 import type { AppScope, ListPage, PendingReply } from './app-scope.js';
-import { type PendingWrites, decodePending, encodePending, pendingArguments } from './pending-writes.js';
 
 /** Above this number all entries are dropped; apps are then checked more often than needed. */
 const MAX_APPS = 10_000;
@@ -203,3 +210,48 @@ else
 end
 `,
 );
+
+/** The field of a pending hash that requests the registration of the user. All other fields are event numbers. */
+const REGISTRATION_FIELD = 'register';
+
+interface AppWrites {
+  readonly writes: StateWrites;
+  readonly lifetime: Lifetime;
+}
+
+/** The pending writes of a session, in the order of its log. */
+export interface PendingWrites {
+  readonly writes: readonly (AppWrites & { readonly seq: number })[];
+  readonly registration: { readonly due: number; readonly until: number } | undefined;
+}
+
+/** Encodes writes to app state for the pending hash; '' if there are none. */
+export function encodePending(writes: StateWrites, lifetime: Lifetime | undefined): string {
+  if (!lifetime || changesNothing(writes)) return '';
+  return JSON.stringify({ writes, lifetime } satisfies AppWrites);
+}
+
+export function decodePending(pending: FlatHash): PendingWrites {
+  const fields = pairsOf(pending);
+  const writes = fields
+    .filter(([field]) => field !== REGISTRATION_FIELD)
+    .map(([seq, text]) => ({ seq: Number(seq), ...(storedJson(text, 'pending state') as AppWrites) }));
+  const registration = fields.find(([field]) => field === REGISTRATION_FIELD)?.[1];
+  const [due, until] = registration?.split(' ').map(Number) ?? [];
+  return {
+    writes: writes.toSorted((a, b) => a.seq - b.seq),
+    registration: due === undefined || until === undefined ? undefined : { due, until },
+  };
+}
+
+/** ARGV of APPLY_APP_WRITES. */
+export function pendingArguments({ writes }: PendingWrites): ScriptArguments {
+  return [
+    writes.length,
+    ...writes.flatMap(({ seq, lifetime, writes: ofEvent }) => [
+      seq,
+      ...lifetimeArguments(lifetime),
+      ...writeArguments(ofEvent),
+    ]),
+  ];
+}

@@ -1,6 +1,6 @@
 import type { AppendOutcome, Commit } from '../../../domain/commit.js';
 import { OWN_SEQ, type ViewMarks } from '../../../domain/view-marks.js';
-import { writesOf } from '../../../domain/scope-writes.js';
+import { writesOf } from '../../../domain/stored-json.js';
 import type { AppScope } from '../app-scope/app-scope.js';
 import { afterWrite } from '../connect/driver-errors.js';
 import { beganToWait } from '../coordinate/changed-sessions.js';

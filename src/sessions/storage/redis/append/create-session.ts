@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { LimitExceededError } from '../../../domain/errors.js';
-import { EMPTY_LOG, type InitialEvent, type InitialLog } from '../../../domain/initial-log.js';
-import { writesOf } from '../../../domain/scope-writes.js';
+import { type InitialEvent, type InitialLog, EMPTY_LOG } from '../../../domain/session-record.js';
+import { writesOf } from '../../../domain/stored-json.js';
 import type { CreateRequest, StoredSession } from '../../session-storage.js';
 import type { AppScope } from '../app-scope/app-scope.js';
 import { afterWrite } from '../connect/driver-errors.js';

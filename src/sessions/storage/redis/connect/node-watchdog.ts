@@ -1,5 +1,5 @@
 import type { Cluster, Redis } from 'ioredis';
-import { masterNameOf, nodeNamed } from './cluster-nodes.js';
+import { slotOf } from '../cluster-slots.js';
 import type { RedisClient } from './redis-options.js';
 
 /**
@@ -40,4 +40,13 @@ export class NodeWatchdog {
   #watch(node: Redis): void {
     node.on('ready', () => this.noteResponse(node));
   }
+}
+
+/** `host:port` of the master of a key, if the client knows it. */
+export function masterNameOf(cluster: Cluster, key: string): string | undefined {
+  return cluster.slots[slotOf(key)]?.[0];
+}
+
+export function nodeNamed(cluster: Cluster, name: string | undefined): Redis | undefined {
+  return cluster.nodes('all').find(({ options }) => `${options.host}:${options.port}` === name);
 }

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Cluster, type Redis } from 'ioredis';
 import { StoreUnavailableError } from '../../../domain/errors.js';
-import { withTimeout } from '../../../domain/with-timeout.js';
+import { withTimeout } from '../../../domain/timeouts.js';
 import type { RedisKeys } from '../redis-keys.js';
 import type { Script, ScriptCall, ScriptRunner } from '../script/script.js';
 import { createClient, serverNameOf } from './create-client.js';

@@ -1,10 +1,10 @@
-import { type DispatchMark, markTime } from '../../../domain/dispatch-mark.js';
+import { type DispatchMark, markTime } from '../../../domain/session-record.js';
 import type { UserKey } from '../../../domain/ids.js';
-import type { ChangedSession } from '../../consumer-store.js';
+import type { ChangedSession } from '../../coordination.js';
 import type { RedisKeys } from '../redis-keys.js';
 import { ENCODE_ID, TIME } from '../script/base.lua.js';
 import { type ScriptRunner, defineScript } from '../script/script.js';
-import { SLOTS } from '../slot-tags.js';
+import { SLOTS } from '../cluster-slots.js';
 
 /** Slots to read per call, besides those that are known to have changed sessions. */
 const SLOTS_PER_CALL = 128;

@@ -1,4 +1,4 @@
-import { LONGEST_DELAY_MS } from '../../../domain/agenda-rules.js';
+import { LONGEST_DELAY_MS } from '../../../domain/coordination-rules.js';
 import { KEY_TYPES, TIME } from '../script/base.lua.js';
 import { defineScript } from '../script/script.js';
 

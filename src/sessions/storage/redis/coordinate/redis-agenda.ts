@@ -1,5 +1,10 @@
-import { LONGEST_DELAY_MS, assertAgendaEntry, assertAgendaPut, assertDueLimit } from '../../../domain/agenda-rules.js';
-import type { Agenda, AgendaEntry } from '../../agenda.js';
+import {
+  assertAgendaEntry,
+  assertAgendaPut,
+  assertDueLimit,
+  LONGEST_DELAY_MS,
+} from '../../../domain/coordination-rules.js';
+import type { Agenda, AgendaEntry } from '../../coordination.js';
 import type { RedisKeys } from '../redis-keys.js';
 import { TIME } from '../script/base.lua.js';
 import { pairsOf } from '../script/codec.js';

@@ -1,6 +1,6 @@
 import type { NoteOutcome, WorkEntry, WorkProgress } from '../../../domain/consumer-work.js';
 import { letterOf } from '../../../domain/consumer-work.js';
-import { compareBytes } from '../../../domain/byte-order.js';
+import { compareBytes } from '../../../domain/ids.js';
 import type {
   ChangedSession,
   ClaimRequest,
@@ -8,7 +8,7 @@ import type {
   DispatchRequest,
   StoredConsumer,
   StoredLag,
-} from '../../consumer-store.js';
+} from '../../coordination.js';
 import { LIST_APPS } from '../expire/purge-expired.js';
 import type { RedisKeys } from '../redis-keys.js';
 import { flag, pairsOf } from '../script/codec.js';

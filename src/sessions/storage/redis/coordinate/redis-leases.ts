@@ -1,4 +1,4 @@
-import type { Lease, LeaseRequest, LeaseStore } from '../../lease-store.js';
+import type { Lease, LeaseRequest, LeaseStore } from '../../coordination.js';
 import type { RedisKeys } from '../redis-keys.js';
 import { TIME } from '../script/base.lua.js';
 import { type ScriptRunner, defineScript } from '../script/script.js';

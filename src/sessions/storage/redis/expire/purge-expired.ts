@@ -4,7 +4,7 @@ import type { AppScope } from '../app-scope/app-scope.js';
 import type { RedisKeys } from '../redis-keys.js';
 import { ENCODE_ID, KEY_TYPES, TIME } from '../script/base.lua.js';
 import { flag } from '../script/codec.js';
-import { ENTRY_INDEX } from '../script/entry-index.lua.js';
+import { ENTRY_INDEX } from '../script/metadata.lua.js';
 import { type NumberReply, type ScriptRunner, defineScript } from '../script/script.js';
 import { SHARED_STATE } from '../script/session.lua.js';
 

@@ -1,5 +1,4 @@
-import { compareBytes } from '../../../domain/byte-order.js';
-import { MAX_ID_BYTES, type StateOwner } from '../../../domain/ids.js';
+import { MAX_ID_BYTES, type StateOwner, compareBytes } from '../../../domain/ids.js';
 import type { ListPosition, ListRequest } from '../../session-storage.js';
 import type { ListPage } from '../app-scope/app-scope.js';
 import {
@@ -13,8 +12,7 @@ import {
   sharedStateOf,
 } from '../script/codec.js';
 import type { ScriptRunner } from '../script/script.js';
-import { LIST_FILTERED } from './list-filtered.lua.js';
-import { LIST_SESSIONS } from './list-all.lua.js';
+import { LIST_FILTERED, LIST_SESSIONS } from './list-sessions.lua.js';
 
 type ListReply = readonly [
   now: string,

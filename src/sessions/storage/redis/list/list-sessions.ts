@@ -1,8 +1,9 @@
+import { inBatches } from '../../batches.js';
+import { comparePositions, positionOf } from '../../list-order.js';
 import type { ListRequest, ListResult } from '../../session-storage.js';
 import type { AppScope, ListPage } from '../app-scope/app-scope.js';
 import type { RedisKeys } from '../redis-keys.js';
-import type { ScriptRunner } from '../script/script.js';
-import { listOfApp } from './list-of-app.js';
+import { type ScriptRunner, defineScript } from '../script/script.js';
 import { readPage } from './list-page.js';
 
 /** Lists the sessions of a user or of an app. */
@@ -24,3 +25,111 @@ function readList(scripts: ScriptRunner, keys: RedisKeys, app: AppScope, request
     ...(app.isCluster ? [] : [keys.stateOf({ appName })]),
   ]);
 }
+
+/** How many users are asked at the same time. */
+const USERS_PER_BATCH = 100;
+
+/** The page of one user. */
+interface UserPage extends ListPage {
+  readonly userId: string;
+}
+
+/**
+ * On a cluster: reads a page of the sessions of an app by merging the lists of its users. Each user is asked for their
+ * first session only. The page can then only have sessions of the users whose first session is among the first of all:
+ * at most as many users as the page has sessions. So the cost grows with the users, and never with their sessions.
+ */
+export async function listOfApp(scripts: ScriptRunner, keys: RedisKeys, request: ListRequest): Promise<ListPage> {
+  const { limit, offset = 0, withTotal } = request;
+  const size = offset + limit;
+  const read = (userId: string, part: Partial<ListRequest>): Promise<UserPage> =>
+    readUser(scripts, keys, { ...request, offset: 0, ...part, userId });
+
+  let firsts: UserPage[] = [];
+  const examined: ListPage[] = [];
+  let total = 0;
+  for await (const users of usersOf(scripts, keys, request.appName)) {
+    const heads = await Promise.all(
+      users.map((userId) => read(userId, { limit: Math.min(size, 1), withState: false })),
+    );
+    total += heads.reduce((sum, { result }) => sum + (result.total ?? 0), 0);
+    examined.push(...heads.filter(({ result }) => result.examinedTo));
+    firsts = firstOf(request, size, [...firsts, ...heads]);
+  }
+  // Before the session at a rank, there are as many others.
+  const wanted = firsts.map(({ userId }, rank) => ({ userId, limit: size - rank, withTotal: false }));
+  const pages: ListPage[] = [];
+  for (const batch of inBatches(wanted, { items: USERS_PER_BATCH })) {
+    pages.push(...(await Promise.all(batch.map(({ userId, ...part }) => read(userId, part)))));
+  }
+  const { result, pending } = mergePages(request, size, [...examined, ...pages]);
+  const { sessions, examinedTo } = result;
+  return {
+    result: {
+      sessions: sessions.slice(offset),
+      ...(withTotal && { total }),
+      ...(examinedTo && sessions.length < size && { examinedTo }),
+    },
+    pending,
+  };
+}
+
+async function* usersOf(scripts: ScriptRunner, keys: RedisKeys, appName: string): AsyncGenerator<string[]> {
+  for (let first = 0; ; first += USERS_PER_BATCH) {
+    const users = await scripts.read<string[]>(LIST_USERS, {
+      keys: [keys.usersOf(appName)],
+      args: [first, first + USERS_PER_BATCH - 1],
+    });
+    yield users;
+    if (users.length < USERS_PER_BATCH) return;
+  }
+}
+
+async function readUser(
+  scripts: ScriptRunner,
+  keys: RedisKeys,
+  request: ListRequest & { readonly userId: string },
+): Promise<UserPage> {
+  const { appName, userId } = request;
+  const page = await readPage(scripts, request, [
+    ...keys.indexesOf({ appName, userId }),
+    keys.baseOfUser(appName, userId),
+  ]);
+  return { ...page, userId };
+}
+
+/** The pages that begin first, in the order of the list. Pages without a session are left out. */
+function firstOf(request: ListRequest, size: number, heads: readonly UserPage[]): UserPage[] {
+  return heads
+    .flatMap((page) =>
+      page.result.sessions.slice(0, 1).map(({ record }) => ({ page, at: positionOf(record, request) })),
+    )
+    .toSorted((a, b) => comparePositions(a.at, b.at, request))
+    .slice(0, size)
+    .map(({ page }) => page);
+}
+
+/** What follows the first position to which a list was examined is left to the next page. */
+function mergePages(request: ListRequest, size: number, pages: readonly ListPage[]): ListPage {
+  const [examinedTo] = pages
+    .flatMap(({ result }) => result.examinedTo ?? [])
+    .toSorted((a, b) => comparePositions(a, b, request));
+  const sessions: ListResult['sessions'] = pages
+    .flatMap(({ result }) => result.sessions)
+    .filter(({ record }) => !examinedTo || comparePositions(positionOf(record, request), examinedTo, request) <= 0)
+    .toSorted((a, b) => comparePositions(positionOf(a.record, request), positionOf(b.record, request), request))
+    .slice(0, size);
+  return {
+    result: { sessions, ...(examinedTo && { examinedTo }) },
+    pending: pages.flatMap(({ pending }) => pending),
+  };
+}
+
+/**
+ * Reads user ids of an app by rank.
+ *
+ * KEYS 1 users.
+ * ARGV 1 time, 2 first rank, 3 last rank.
+ * Returns user ids.
+ */
+export const LIST_USERS = defineScript('list-users', `return redis.call('ZRANGE', KEYS[1], ARGV[2], ARGV[3])`);

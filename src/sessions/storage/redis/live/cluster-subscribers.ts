@@ -1,7 +1,7 @@
 import type { Cluster, Redis } from 'ioredis';
-import type { MessageListener } from '../../listener-registry.js';
+import { type MessageListener } from '../../listener-registry.js';
 import type { LogSubscription } from '../../session-changes.js';
-import { masterNameOf, nodeNamed } from '../connect/cluster-nodes.js';
+import { masterNameOf, nodeNamed } from '../connect/node-watchdog.js';
 import { Subscriber, type SubscriberOptions } from './subscriber.js';
 
 /** A subscription, and the node that has the slot of its channel now, if any. */

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
-import { ListenerRegistry, type MessageListener } from '../../listener-registry.js';
+import { type MessageListener, ListenerRegistry } from '../../listener-registry.js';
 import type { LogSubscription } from '../../session-changes.js';
-import { withTimeout } from '../../../domain/with-timeout.js';
+import { withTimeout } from '../../../domain/timeouts.js';
 
 const CHANNELS_PER_COMMAND = 500;
 

@@ -2,7 +2,7 @@ import type { StoredEvent } from '../../../domain/commit.js';
 import type { Counters } from '../../../domain/counters.js';
 import type { Lifetime } from '../../../domain/expiry.js';
 import type { SessionKey } from '../../../domain/ids.js';
-import type { StateWrites } from '../../../domain/scope-writes.js';
+import type { StateWrites } from '../../../domain/stored-json.js';
 import type { SeqRange } from '../../../domain/seq-ranges.js';
 import type { SessionRecord } from '../../../domain/session-record.js';
 import { NO_TURN, type StoredTurn } from '../../../domain/turn.js';

@@ -1,5 +1,5 @@
 import { KEY_TYPES } from './base.lua.js';
-import { ENTRY_INDEX } from './entry-index.lua.js';
+import { ENTRY_INDEX } from './metadata.lua.js';
 
 /** The fields of a record, in the order in which scripts return them and `recordOf` reads them. */
 export const RECORD_FIELDS = String.raw`

@@ -5,13 +5,15 @@ import { metadataAfter } from '../../../domain/metadata-entries.js';
 import type { SessionRecord } from '../../../domain/session-record.js';
 import { groupBy, inBatches } from '../../batches.js';
 import {
-  EVENT_COLUMNS,
   type EventRow,
-  METADATA_COLUMN,
+  type IndexedSession,
   type MetadataRow,
   type RecordRow,
+  changeIndex,
   columnsWith,
+  EVENT_COLUMNS,
   hasKey,
+  METADATA_COLUMN,
   recordOf,
   storedEventOf,
 } from '../sql/session-rows.js';
@@ -19,7 +21,6 @@ import { NO_SQL, type Sql, joinSql, sql, sqlList } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
 import { StateWriter } from '../state/write-state.js';
 import type { Tables } from '../tables.js';
-import { type IndexedSession, changeIndex } from './change-index.js';
 
 /**
  * Appends several commits in one transaction with the round trips of one. The result is the same as appending

@@ -1,14 +1,12 @@
 import { expiresAt, isExpired } from '../../../domain/expiry.js';
-import { EMPTY_LOG } from '../../../domain/initial-log.js';
-import { newRecord, type SessionRecord } from '../../../domain/session-record.js';
+import { type SessionRecord, EMPTY_LOG, newRecord } from '../../../domain/session-record.js';
 import type { CreateRequest, StoredSession } from '../../session-storage.js';
-import { lockSession } from '../sql/session-rows.js';
+import { changeIndex, lockSession } from '../sql/session-rows.js';
 import { type Sql, sql } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
 import { readState } from '../state/read-state.js';
 import { StateWriter } from '../state/write-state.js';
 import { insertEvents } from './append-commits.js';
-import { changeIndex } from './change-index.js';
 
 export async function createSession(
   transaction: SqlTransaction,

@@ -1,7 +1,7 @@
 import type { DataSource, EntitySubscriberInterface, QueryRunner } from 'typeorm';
 import type { Clock } from '../../../domain/clock.js';
 import { InvalidInputError } from '../../../domain/errors.js';
-import { withTimeout } from '../../../domain/with-timeout.js';
+import { withTimeout } from '../../../domain/timeouts.js';
 import { Sql } from '../sql/sql.js';
 import {
   type DatabaseContext,

@@ -3,7 +3,7 @@ import { ConfigurationError } from '../../../../config/configuration-error.js';
 import { serverPlaceOf } from '../../../../config/store-place.js';
 import { databaseTls, urlForDriver } from '../../../../config/url-options.js';
 import { InvalidInputError } from '../../../domain/errors.js';
-import { withTimeout } from '../../../domain/with-timeout.js';
+import { withTimeout } from '../../../domain/timeouts.js';
 import type { ServerOptions } from '../typeorm-options.js';
 import { ConnectionTracker } from './connection-pool.js';
 import type { OpenDatabase } from './lazy-database.js';

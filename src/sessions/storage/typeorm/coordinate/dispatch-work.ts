@@ -1,6 +1,6 @@
-import { dueTime } from '../../../domain/agenda-rules.js';
-import { type DispatchMark, type MarkedLog, markAfterDispatch } from '../../../domain/dispatch-mark.js';
-import type { DispatchRequest } from '../../consumer-store.js';
+import { dueTime } from '../../../domain/coordination-rules.js';
+import { type DispatchMark, type MarkedLog, markAfterDispatch } from '../../../domain/session-record.js';
+import type { DispatchRequest } from '../../coordination.js';
 import { type Sql, sql, sqlList } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
 import { insertWork } from './work-rows.js';

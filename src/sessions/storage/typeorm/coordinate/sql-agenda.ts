@@ -1,5 +1,5 @@
-import { assertAgendaEntry, assertAgendaPut, assertDueLimit, dueTime } from '../../../domain/agenda-rules.js';
-import type { Agenda, AgendaEntry } from '../../agenda.js';
+import { assertAgendaEntry, assertAgendaPut, assertDueLimit, dueTime } from '../../../domain/coordination-rules.js';
+import type { Agenda, AgendaEntry } from '../../coordination.js';
 import { sql } from '../sql/sql.js';
 import type { Transactions } from '../sql/transaction.js';
 

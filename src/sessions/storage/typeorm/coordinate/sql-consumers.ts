@@ -1,4 +1,4 @@
-import { dueTime } from '../../../domain/agenda-rules.js';
+import { dueTime } from '../../../domain/coordination-rules.js';
 import type { NoteOutcome, WorkEntry, WorkProgress } from '../../../domain/consumer-work.js';
 import { NEVER_DUE, claimedEntry, entryAfter, letterOf, revivedLetter } from '../../../domain/consumer-work.js';
 import type {
@@ -8,7 +8,7 @@ import type {
   DispatchRequest,
   StoredConsumer,
   StoredLag,
-} from '../../consumer-store.js';
+} from '../../coordination.js';
 import { type RecordRow, RECORD_COLUMNS, recordOf } from '../sql/session-rows.js';
 import { type Sql, sql, sqlList } from '../sql/sql.js';
 import type { SqlTransaction, Transactions } from '../sql/transaction.js';

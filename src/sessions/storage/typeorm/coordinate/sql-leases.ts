@@ -1,5 +1,5 @@
 import { expiresAt, isExpired } from '../../../domain/expiry.js';
-import type { Lease, LeaseRequest, LeaseStore } from '../../lease-store.js';
+import type { Lease, LeaseRequest, LeaseStore } from '../../coordination.js';
 import { type Sql, sql } from '../sql/sql.js';
 import type { SqlTransaction, Transactions } from '../sql/transaction.js';
 

@@ -1,5 +1,5 @@
 import { type MigrationInterface, type QueryRunner, Table } from 'typeorm';
-import { indexEntries } from '../../../domain/metadata-index.js';
+import { indexEntries } from '../../../domain/metadata-entries.js';
 import { dialectOf } from '../sql/dialect.js';
 import { dataSourceOf, prefixedName, schemaOf, tableNamesOf, tablesOf } from '../tables.js';
 

@@ -2,10 +2,12 @@ import type { StoredEvent } from '../../../domain/commit.js';
 import type { Counters } from '../../../domain/counters.js';
 import { isExpired } from '../../../domain/expiry.js';
 import type { SessionKey } from '../../../domain/ids.js';
+import { type MetadataText, indexChanges, indexEntries } from '../../../domain/metadata-entries.js';
 import type { SeqRange } from '../../../domain/seq-ranges.js';
 import type { SessionRecord } from '../../../domain/session-record.js';
 import { storedJson } from '../../../domain/stored-json.js';
-import { NO_SQL, Sql, joinSql, sql } from './sql.js';
+import type { Tables } from '../tables.js';
+import { joinSql, NO_SQL, Sql, sql, sqlList } from './sql.js';
 import type { SqlTransaction } from './transaction.js';
 
 /** A row of the sessions table, with the columns of {@link RECORD_COLUMNS}. */
@@ -169,4 +171,33 @@ function sessionOf([row]: readonly (RecordRow & Partial<MetadataRow>)[]): FoundS
 
 function unlessExpired(found: FoundSession | undefined, { now }: SqlTransaction): FoundSession | undefined {
   return found && !isExpired(found.record.expiresAt, now) ? found : undefined;
+}
+
+/** A session with its metadata before and after a transaction. */
+export interface IndexedSession {
+  readonly pk: number;
+  readonly record: SessionRecord;
+  readonly before: MetadataText;
+  readonly after: MetadataText;
+}
+
+/** Statements that make the index of entries agree with the metadata. None if no indexed entry changes. */
+export function changeIndex({ sessionIndex }: Tables, { pk, record, before, after }: IndexedSession): Sql[] {
+  if (before === after) return [];
+  const { added, removed } = indexChanges(indexEntries(before), indexEntries(after));
+  const rows = added.map(
+    (entry) => sql`(${pk}, ${entry}, ${record.appName}, ${record.userId}, ${record.sessionId}, ${record.createTime})`,
+  );
+  return [
+    ...(removed.length > 0
+      ? [sql`DELETE FROM ${sessionIndex} WHERE session_pk = ${pk} AND entry IN (${sqlList(removed)})`]
+      : []),
+    ...(added.length > 0
+      ? [
+          sql`
+            INSERT INTO ${sessionIndex} (session_pk, entry, app_name, user_id, session_id, create_time)
+            VALUES ${joinSql(rows, ', ')}`,
+        ]
+      : []),
+  ];
 }

@@ -1,9 +1,17 @@
 import { expiresAt } from '../../../domain/expiry.js';
+import type { SessionKey } from '../../../domain/ids.js';
 import type { TouchRequest } from '../../session-storage.js';
-import { lockLiveSession } from '../sql/session-rows.js';
+import { hasKey, lockLiveSession } from '../sql/session-rows.js';
 import { type Sql, sql } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
 import { renewScope } from '../state/write-state.js';
+
+/** Deletes a session. Foreign keys delete its events and its state. */
+export async function deleteSession(transaction: SqlTransaction, key: SessionKey): Promise<void> {
+  const { tables } = transaction;
+  const notifications = transaction.deletionNotifications(hasKey(key));
+  transaction.addToCommit([...notifications, sql`DELETE FROM ${tables.sessions} WHERE ${hasKey(key)}`]);
+}
 
 /** Renews what has not expired. */
 export async function touchSession(

@@ -1,6 +1,85 @@
 import type { NoteOutcome, WorkEntry, WorkProgress } from '../domain/consumer-work.js';
 import type { SessionRecord } from '../domain/session-record.js';
 
+/** The exclusive right to do the named work, for a limited time. */
+export interface Lease {
+  readonly name: string;
+  /** Informational, for operators; no rule depends on it. */
+  readonly holder: string;
+  /**
+   * The fencing token. A later acquisition of the same name always has a higher one. So the target of the work can
+   * refuse late writers: those with a token lower than the highest it has seen.
+   */
+  readonly token: number;
+  /** When the lease ends, by the store's clock. */
+  readonly expiresAt: number;
+}
+
+/** The lease to acquire. */
+export interface LeaseRequest {
+  /** Name of the exclusive work: 1 to 400 UTF-8 bytes, compared byte for byte. */
+  readonly name: string;
+  /** 1 to 191 UTF-8 bytes. */
+  readonly holder: string;
+  /** Time to live without renewal. */
+  readonly ttlMs: number;
+}
+
+/**
+ * Leases for work that one instance at a time may do. Each method is atomic and uses the store's clock.
+ *
+ * Tokens are safe integers that grow with each acquisition of a name, also after its lease was released, expired
+ * or purged; no two acquisitions of a name have the same one.
+ *
+ * If the response of `acquire` is lost, the lease may be taken. Then it stays unused until it expires.
+ */
+export interface LeaseStore {
+  /**
+   * Takes a free lease; returns `undefined` if it is held, even by the same holder. So two jobs of one process exclude
+   * each other too.
+   */
+  acquire(request: LeaseRequest): Promise<Lease | undefined>;
+  /**
+   * Extends a lease from now on. Returns `undefined` if it is released or expired, even if it was not taken since.
+   * Never changes another holder's lease.
+   */
+  renew(lease: Lease, ttlMs: number): Promise<Lease | undefined>;
+  /** Releases a lease. Does nothing if the lease is over; a new holder keeps its lease. */
+  release(lease: Lease): Promise<void>;
+}
+
+/** A name, and when it is due. */
+export interface AgendaEntry {
+  /** 1 to 800 UTF-8 bytes without U+0000, compared byte for byte. */
+  readonly name: string;
+  /** By the store's clock, like all times here. */
+  readonly dueAt: number;
+}
+
+/**
+ * A durable list of work that is due later. Entries survive the process that wrote them. Each method is atomic.
+ *
+ * Entries are not locked. A worker removes an entry after its work, unless the entry was postponed in the meantime. So no entry
+ * is lost, and two workers may process the same one.
+ *
+ * Invalid input is refused with an `InvalidInputError`: use `assertAgendaPut`, `assertDueLimit` and `assertAgendaEntry`.
+ * `dueTime` computes when an entry is due.
+ *
+ * @example
+ * for (const entry of await storage.agenda.due(100)) {
+ *   await lookAt(entry.name);
+ *   await storage.agenda.remove(entry);
+ * }
+ */
+export interface Agenda {
+  /** Adds a name, due in at most 400 days. An existing entry gets the later of both times. */
+  put(name: string, inMs: number): Promise<void>;
+  /** Returns due entries, ordered by time, then by name (`compareBytes`). `limit` is 1 to 1,000. Does not remove them. */
+  due(limit: number): Promise<AgendaEntry[]>;
+  /** Removes an entry, unless its time changed since it was read. */
+  remove(entry: AgendaEntry): Promise<void>;
+}
+
 /** A registered consumer. */
 export interface StoredConsumer {
   readonly name: string;

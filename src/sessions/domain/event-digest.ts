@@ -1,8 +1,8 @@
+import { hash } from 'node:crypto';
+import { epochMilliseconds } from './clock.js';
 import type { StoredEvent } from './commit.js';
-import { digestOf } from './digest.js';
 import type { Event } from './event.js';
 import { loggedEvent } from './stored-json.js';
-import { epochMilliseconds } from './timestamps.js';
 
 /** The fields of a submitted event that are compared with a stored one. */
 export interface ComparedEvent {
@@ -54,4 +54,20 @@ function contentOf(digest: string): string {
 /** Milliseconds before 1973 look like seconds when they are submitted again. */
 function isSameTime(given: number, stored: number): boolean {
   return given === stored || epochMilliseconds(given, '$.timestamp') === stored;
+}
+
+/** A hash of a JSON value that does not depend on the order of keys. */
+export function digestOf(value: unknown): string {
+  return hash('sha256', canonicalJson(value), 'base64url');
+}
+
+/** JSON text with sorted keys: equal values give equal text. */
+export function canonicalJson(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  let text = '';
+  for (const key of Object.keys(value).sort()) {
+    text += `${text && ','}${JSON.stringify(key)}:${canonicalJson((value as Record<string, unknown>)[key])}`;
+  }
+  return `{${text}}`;
 }

@@ -1,9 +1,9 @@
 import type { WriteLimits } from '../../config/session-settings.js';
-import { State } from '../../state/state.js';
+import { splitStateKey } from '../../state/scopes.js';
 import type { StateChanges } from '../../state/state-changes.js';
+import { State } from '../../state/state.js';
 import { InvalidInputError, LimitExceededError } from './errors.js';
 import { childPath, isPlainObject, jsonCopyOf } from './json-value.js';
-import { assertStateKey } from './state-keys.js';
 
 /**
  * Validates and normalises state changes, as if they had been stored and read. The result shares no object with
@@ -69,4 +69,24 @@ function normalisedState(delta: Record<string, unknown>, path: string, limits: W
     throw new LimitExceededError(`must not be larger than ${maxBytes} bytes`, path);
   }
   return normalised;
+}
+
+/** The size of state key columns in every store. */
+const MAX_STATE_KEY_BYTES = 512;
+
+/** Refuses invalid state keys. `path` is the object that holds the key. */
+export function assertStateKey(key: unknown, path: string): asserts key is string {
+  const problem = stateKeyProblem(key);
+  if (problem) throw new InvalidInputError(problem, typeof key === 'string' ? childPath(path, key) : path);
+}
+
+function stateKeyProblem(key: unknown): string | undefined {
+  if (typeof key !== 'string') return 'a state key must be a string';
+  if (splitStateKey(key).name === '') return 'a state key must not be empty, before or after its prefix';
+  if (!key.isWellFormed()) return 'a state key must not hold a lone surrogate';
+  if (key.includes('\u0000')) return 'a state key must not hold U+0000';
+  if (Buffer.byteLength(key) > MAX_STATE_KEY_BYTES) {
+    return `a state key must be at most ${MAX_STATE_KEY_BYTES} UTF-8 bytes long`;
+  }
+  return undefined;
 }

@@ -1,0 +1,135 @@
+import { CHECKPOINT_EVERY } from '../../../domain/checkpoint.js';
+import type { TurnOutcome, TurnRequest } from '../../../domain/turn.js';
+import type { CheckpointRequest, TrimRequest } from '../../session-storage.js';
+import type { AppScope } from '../app-scope/app-scope.js';
+import { ARGUMENTS, TIME } from '../script/base.lua.js';
+import { keyArguments, turnOf } from '../script/codec.js';
+import { type ScriptRunner, defineScript } from '../script/script.js';
+import { CHECKPOINTS, SESSION } from '../script/session.lua.js';
+
+type TurnReply = readonly [kind: TurnOutcome['kind'], turn?: string];
+
+/** Begins, renews or ends the turn of a session in one script. */
+export async function turnSession(scripts: ScriptRunner, app: AppScope, request: TurnRequest): Promise<TurnOutcome> {
+  const { key, action, token } = request;
+  const [kind, turn] = await scripts.write<TurnReply>(TURN_SESSION, {
+    keys: app.sessionKeys(key),
+    args: [
+      ...keyArguments(key),
+      action,
+      token,
+      action === 'end' ? 0 : request.ttlMs,
+      ...(action === 'begin' ? [request.requestId, request.holder] : []),
+    ],
+  });
+  return kind === 'changed' || kind === 'held' ? { kind, turn: turnOf(turn) } : { kind };
+}
+
+/**
+ * Changes the turn of a session as `turnOutcome` decides, and nothing else.
+ *
+ * KEYS and ARGV 1–4: see SESSION.
+ * ARGV 5 and on: begin, renew or end; token; ttl; to begin: request, holder.
+ * Returns { kind }, and for 'changed' and 'held' the turn.
+ */
+export const TURN_SESSION = defineScript(
+  'turn-session',
+  TIME,
+  ARGUMENTS,
+  SESSION,
+  String.raw`
+local action, token, ttl, request, holder = take(), take(), takeNumber(), take(), take()
+local record = liveRecord()
+if not record then return { 'missing' } end
+local turn = turnOf(record)
+
+if action ~= 'begin' then
+  if not isTurnHeld(turn, token) then return { 'lost' } end
+elseif turn.expires <= now then
+  turn = { token = token, number = turn.number + 1, request = request, holder = holder }
+elseif turn.request ~= request or turn.holder ~= holder then
+  return { 'held', turnText(turn, turn.expires) }
+end
+
+local changed = turnText(turn, action == 'end' and 0 or expiresAt(ttl))
+redis.call('HSET', RECORD, 'turn', changed)
+return { 'changed', changed }
+`,
+);
+
+export async function saveCheckpoint(
+  scripts: ScriptRunner,
+  app: AppScope,
+  { key, incarnation, seq, text }: CheckpointRequest,
+): Promise<void> {
+  await scripts.write(SAVE_CHECKPOINT, {
+    keys: app.sessionKeys(key),
+    args: [...keyArguments(key), incarnation, CHECKPOINT_EVERY, seq, text],
+  });
+}
+
+/**
+ * Adds a checkpoint to the record. The field `checkpoints` is the first one that the session ever had, where a search
+ * ends.
+ *
+ * KEYS and ARGV 1–4: see SESSION.
+ * ARGV 5 and on: incarnation, distance of checkpoints, seq, text.
+ * Returns nothing.
+ */
+export const SAVE_CHECKPOINT = defineScript(
+  'save-checkpoint',
+  TIME,
+  ARGUMENTS,
+  SESSION,
+  CHECKPOINTS,
+  String.raw`
+local incarnation, _, seq, checkpoint = take(), take(), takeNumber(), take()
+local record = liveRecord()
+if not record or record.incarnation ~= incarnation or seq < record.first - 1 then return end
+
+local first = firstCheckpoint()
+if not first or seq < first then redis.call('HSET', RECORD, 'checkpoints', text(seq)) end
+redis.call('HSETNX', RECORD, checkpointField(seq), checkpoint)
+`,
+);
+
+export async function trimLog(
+  scripts: ScriptRunner,
+  app: AppScope,
+  { key, incarnation, firstSeq, marksSeq, newFirstSeq, baseState }: TrimRequest,
+): Promise<void> {
+  await scripts.write(TRIM_LOG, {
+    keys: app.sessionKeys(key),
+    args: [...keyArguments(key), incarnation, firstSeq, marksSeq, newFirstSeq, baseState, CHECKPOINT_EVERY],
+  });
+}
+
+/**
+ * Removes the payloads of events. Ids and digests stay, so that a late duplicate is still recognised.
+ *
+ * KEYS and ARGV 1–4: see SESSION.
+ * ARGV 5 and on: incarnation, expected first seq and marks seq, new first seq, base state, distance of checkpoints.
+ * Returns nothing.
+ */
+export const TRIM_LOG = defineScript(
+  'trim-log',
+  TIME,
+  ARGUMENTS,
+  SESSION,
+  CHECKPOINTS,
+  String.raw`
+local incarnation, first, marks, newFirst, base = take(), takeNumber(), takeNumber(), takeNumber(), take()
+local distance = takeNumber()
+local record = liveRecord()
+if not record or record.incarnation ~= incarnation or record.first ~= first or record.marks ~= marks then return end
+
+expectSortedSets(ANCHORS)
+for seq = first, math.min(newFirst - 1, record.last) do
+  local event = redis.call('HGET', EVENTS, text(seq))
+  redis.call('HSET', EVENTS, text(seq), string.match(event, '^[^\n]*\n[^\n]*\n[^\n]*\n[^\n]*'))
+end
+redis.call('ZREMRANGEBYSCORE', ANCHORS, '-inf', '(' .. text(newFirst))
+removeCheckpoints(first - 1, newFirst - 2, distance)
+redis.call('HSET', RECORD, 'first', text(newFirst), 'base', base)
+`,
+);

@@ -1,0 +1,54 @@
+import { isAsExpected } from '../../../domain/commit-rules.js';
+import { turnOutcome } from '../../../domain/turn-rules.js';
+import type { TurnOutcome, TurnRequest } from '../../../domain/turn.js';
+import type { CheckpointRequest, TrimRequest } from '../../session-storage.js';
+import { lockLiveSession, lockSession } from '../sql/session-rows.js';
+import { sql } from '../sql/sql.js';
+import type { SqlTransaction } from '../sql/transaction.js';
+
+/** Begins, renews or ends the turn of a session. The lock makes it wait for appends that are being committed. */
+export async function turnSession(transaction: SqlTransaction, request: TurnRequest): Promise<TurnOutcome> {
+  const session = await lockSession(transaction, request.key);
+  const outcome = turnOutcome(request, session?.record, transaction.now);
+  if (!session || outcome.kind !== 'changed') return outcome;
+  const { number, token, holder, requestId, expiresAt } = outcome.turn;
+  transaction.addToCommit([
+    sql`
+      UPDATE ${transaction.tables.sessions} SET
+        turn_number = ${number}, turn_token = ${token}, turn_holder = ${holder},
+        turn_request = ${requestId}, turn_expires_at = ${expiresAt}
+      WHERE pk = ${session.pk}`,
+  ]);
+  return outcome;
+}
+
+/** Inserts a checkpoint. The lock makes it wait for a trim, and two savers wait for each other. */
+export async function saveCheckpoint(
+  transaction: SqlTransaction,
+  { key, incarnation, seq, text }: CheckpointRequest,
+): Promise<void> {
+  const session = await lockLiveSession(transaction, key);
+  if (session?.record.incarnation !== incarnation || seq < session.record.firstSeq - 1) return;
+  const { checkpoints } = transaction.tables;
+  transaction.addToCommit([
+    sql`DELETE FROM ${checkpoints} WHERE session_pk = ${session.pk} AND seq = ${seq}`,
+    sql`INSERT INTO ${checkpoints} (session_pk, seq, content) VALUES (${session.pk}, ${seq}, ${text})`,
+  ]);
+}
+
+/** Deletes the payloads of old events. Their ids stay, so that a repeated append is still recognised. */
+export async function trimLog(
+  transaction: SqlTransaction,
+  { key, newFirstSeq, baseState, ...expected }: TrimRequest,
+): Promise<void> {
+  const session = await lockLiveSession(transaction, key);
+  if (!session || !isAsExpected(session.record, expected)) return;
+  const { sessions, events, checkpoints } = transaction.tables;
+  transaction.addToCommit([
+    sql`UPDATE ${sessions} SET first_seq = ${newFirstSeq}, base_state = ${baseState} WHERE pk = ${session.pk}`,
+    sql`
+      UPDATE ${events} SET payload = NULL
+      WHERE session_pk = ${session.pk} AND seq BETWEEN ${expected.firstSeq} AND ${newFirstSeq - 1}`,
+    sql`DELETE FROM ${checkpoints} WHERE session_pk = ${session.pk} AND seq < ${newFirstSeq - 1}`,
+  ]);
+}
