@@ -98,7 +98,7 @@ export class InMemoryConsumers implements ConsumerStore {
       const session = this.#sessionOf({ key: seen, incarnation: seen.incarnation });
       const mark = session && markAfterDispatch(session.record, seen, now);
       if (!session || !mark) continue;
-      session.record = { ...session.record, ...mark };
+      this.sessions.change(session, { ...session.record, ...mark });
       this.#changed.delete(session);
       this.noteChange(session);
     }

@@ -4,7 +4,7 @@ import type { AppendOutcome, Commit } from '../../domain/commit.js';
 import { StoreUnavailableError } from '../../domain/errors.js';
 import { type Lifetime, expiresAt, isExpired } from '../../domain/expiry.js';
 import type { SessionKey, StateOwner } from '../../domain/ids.js';
-import { hasEntries, metadataAfter } from '../../domain/metadata-entries.js';
+import { metadataAfter } from '../../domain/metadata-entries.js';
 import { newRecord } from '../../domain/session-record.js';
 import { turnOutcome } from '../../domain/turn-rules.js';
 import type { TurnOutcome, TurnRequest } from '../../domain/turn.js';
@@ -29,7 +29,7 @@ import { InMemoryAgenda } from './in-memory-agenda.js';
 import { InMemoryConsumers } from './in-memory-consumers.js';
 import { InMemoryLeases } from './in-memory-leases.js';
 import { ScopeStates } from './scope-states.js';
-import { SessionIndex, type StoredEntry, pageOf } from './session-index.js';
+import { SessionIndex, type StoredEntry } from './session-index.js';
 
 const NO_STATE = { session: [], user: [], app: [] };
 
@@ -88,10 +88,9 @@ export class InMemorySessionStorage implements SessionStorage {
     const metadata = metadataAfter(entry.metadata, commit.metadata ?? []);
     if (metadata === undefined) return { kind: 'full' };
 
-    entry.metadata = metadata;
     const { tipSeq: previousTipSeq } = entry.record;
     for (const event of numberedEvents(commit, entry.record, now)) entry.log.add(event);
-    entry.record = recordAfter(commit, entry.record, now);
+    this.#sessions.change(entry, recordAfter(commit, entry.record, now), metadata);
     this.#consumers.noteChange(entry);
     const { upserts, removals, expiry: lifetimes } = commit;
     this.#scopes.write({ key: commit.key, ownState: entry.state, upserts, removals, lifetimes, now });
@@ -102,7 +101,7 @@ export class InMemorySessionStorage implements SessionStorage {
     const now = this.#now();
     const entry = this.#live(request.key, now);
     const outcome = turnOutcome(request, entry?.record, now);
-    if (entry && outcome.kind === 'changed') entry.record = { ...entry.record, turn: outcome.turn };
+    if (entry && outcome.kind === 'changed') this.#sessions.change(entry, { ...entry.record, turn: outcome.turn });
     return outcome;
   }
 
@@ -129,17 +128,15 @@ export class InMemorySessionStorage implements SessionStorage {
 
   async list(request: ListRequest): Promise<ListResult> {
     const now = this.#now();
-    const wanted = request.filter?.entries ?? [];
-    const entries = this.#sessions
-      .of(request)
-      .filter(({ record, metadata }) => !isExpired(record.expiresAt, now) && hasEntries(metadata, wanted));
+    const { items, total, examinedTo } = this.#sessions.page(request, now);
     return {
-      sessions: pageOf(entries, request).map((entry) => ({
+      sessions: items.map((entry) => ({
         record: entry.record,
         metadata: entry.metadata,
         state: request.withState === false ? NO_STATE : this.#scopes.stateOf(entry, now),
       })),
-      ...(request.withTotal && { total: entries.length }),
+      ...(total !== undefined && { total }),
+      ...(examinedTo && { examinedTo }),
     };
   }
 
@@ -147,7 +144,7 @@ export class InMemorySessionStorage implements SessionStorage {
     const now = this.#now();
     const entry = this.#live(key, now);
     if (entry?.record.incarnation === incarnation && renew.session) {
-      entry.record = { ...entry.record, expiresAt: expiresAt(now, renew.session) };
+      this.#sessions.change(entry, { ...entry.record, expiresAt: expiresAt(now, renew.session) });
     }
     const { appName, userId } = key;
     if (renew.user) this.#scopes.renew({ appName, userId }, renew.user, now);
@@ -160,7 +157,7 @@ export class InMemorySessionStorage implements SessionStorage {
     entry.log.forgetPayloadsBelow(newFirstSeq, expected.firstSeq);
     entry.baseState = baseState;
     entry.checkpoints = entry.checkpoints.filter(({ seq }) => seq >= newFirstSeq - 1);
-    entry.record = { ...entry.record, firstSeq: newFirstSeq };
+    this.#sessions.change(entry, { ...entry.record, firstSeq: newFirstSeq });
   }
 
   async saveCheckpoint({ key, incarnation, seq, text }: CheckpointRequest): Promise<void> {

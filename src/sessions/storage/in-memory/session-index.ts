@@ -1,57 +1,103 @@
-import { isExpired } from '../../domain/expiry.js';
-import type { SessionKey, StateOwner } from '../../domain/ids.js';
+import type { SessionKey } from '../../domain/ids.js';
+import { indexChanges, indexEntries } from '../../domain/metadata-entries.js';
 import type { SessionRecord } from '../../domain/session-record.js';
-import { comparePositions, positionOf } from '../list-order.js';
 import type { ListRequest, StoredCheckpoint } from '../session-storage.js';
 import type { EventLog } from './event-log.js';
+import { type ListedPage, SessionLists } from './session-lists.js';
 
 export interface StoredEntry {
-  record: SessionRecord;
+  /** Only the index changes it. */
+  readonly record: SessionRecord;
+  readonly metadata: string;
   baseState: string;
-  metadata: string;
   readonly state: Map<string, string>;
   readonly log: EventLog;
   /** In ascending order. */
   checkpoints: StoredCheckpoint[];
 }
 
-/** All sessions: app, then user, then id. */
+type IndexedEntry = { -readonly [Field in keyof StoredEntry]: StoredEntry[Field] };
+
+/** The sessions of a user. */
+interface UserSessions {
+  readonly byId: Map<string, IndexedEntry>;
+  readonly lists: SessionLists<IndexedEntry>;
+}
+
+interface AppSessions {
+  readonly users: Map<string, UserSessions>;
+  readonly lists: SessionLists<IndexedEntry>;
+}
+
+/** All sessions: app, then user, then id; and their lists. */
 export class SessionIndex {
-  readonly #apps = new Map<string, Map<string, Map<string, StoredEntry>>>();
+  readonly #apps = new Map<string, AppSessions>();
 
   get({ appName, userId, sessionId }: SessionKey): StoredEntry | undefined {
-    return this.#apps.get(appName)?.get(userId)?.get(sessionId);
+    return this.#apps.get(appName)?.users.get(userId)?.byId.get(sessionId);
   }
 
+  /** Adds a session that is not there. */
   put(entry: StoredEntry): void {
     const { appName, userId, sessionId } = entry.record;
-    const users = this.#apps.get(appName) ?? new Map<string, Map<string, StoredEntry>>();
-    const sessions = users.get(userId) ?? new Map<string, StoredEntry>();
-    this.#apps.set(appName, users.set(userId, sessions.set(sessionId, entry)));
+    const app = this.#apps.get(appName) ?? { users: new Map<string, UserSessions>(), lists: new SessionLists() };
+    const user = app.users.get(userId) ?? { byId: new Map<string, IndexedEntry>(), lists: new SessionLists() };
+    this.#apps.set(appName, app);
+    app.users.set(userId, user);
+    user.byId.set(sessionId, entry);
+    for (const lists of [app.lists, user.lists]) lists.add(entry);
+  }
+
+  /** Changes the record of a session that is there, and its metadata. */
+  change(given: StoredEntry, record: SessionRecord, metadata?: string): void {
+    const before = given.record;
+    const app = this.#apps.get(before.appName);
+    const user = app?.users.get(before.userId);
+    const entry = user?.byId.get(before.sessionId);
+    if (!app || !user || !entry || entry !== given) return;
+    const moves = record.lastUpdateTime !== before.lastUpdateTime || record.expiresAt !== before.expiresAt;
+    const entries =
+      metadata !== undefined && metadata !== entry.metadata
+        ? indexChanges(indexEntries(entry.metadata), indexEntries(metadata))
+        : undefined;
+    entry.record = record;
+    entry.metadata = metadata ?? entry.metadata;
+    for (const lists of [app.lists, user.lists]) {
+      if (moves) {
+        lists.removeChanging(before);
+        lists.addChanging(entry);
+      }
+      if (entries) lists.changeEntries(entry, entries);
+    }
   }
 
   /** Removes the session, and the user and the app with it if nothing is left of them. */
   remove({ appName, userId, sessionId }: SessionKey): void {
-    const users = this.#apps.get(appName);
-    const sessions = users?.get(userId);
-    if (!users || !sessions?.delete(sessionId) || sessions.size > 0) return;
-    users.delete(userId);
-    if (users.size === 0) this.#apps.delete(appName);
+    const app = this.#apps.get(appName);
+    const user = app?.users.get(userId);
+    const entry = user?.byId.get(sessionId);
+    if (!app || !user || !entry) return;
+    for (const lists of [app.lists, user.lists]) lists.remove(entry);
+    user.byId.delete(sessionId);
+    if (user.byId.size > 0) return;
+    app.users.delete(userId);
+    if (app.users.size === 0) this.#apps.delete(appName);
   }
 
-  of({ appName, userId }: StateOwner): StoredEntry[] {
-    const users = this.#apps.get(appName);
-    const shelves =
-      userId === undefined ? [...(users?.values() ?? [])] : [users?.get(userId) ?? new Map<string, StoredEntry>()];
-    return shelves.flatMap((sessions) => [...sessions.values()]);
+  page(request: ListRequest, now: number): ListedPage<StoredEntry> {
+    const app = this.#apps.get(request.appName);
+    const owner = request.userId === undefined ? app : app?.users.get(request.userId);
+    return (owner?.lists ?? new SessionLists<IndexedEntry>()).page(request, now);
   }
 
   /** Removes expired sessions, and returns them. */
   purge(limit: number, now: number): StoredEntry[] {
     const expired: StoredEntry[] = [];
-    for (const entry of this.all()) {
-      if (expired.length >= limit) break;
-      if (isExpired(entry.record.expiresAt, now)) expired.push(entry);
+    for (const { lists } of this.#apps.values()) {
+      for (const entry of lists.expired(now)) {
+        if (expired.length >= limit) break;
+        expired.push(entry);
+      }
     }
     for (const { record } of expired) this.remove(record);
     return expired;
@@ -62,24 +108,10 @@ export class SessionIndex {
   }
 
   *all(): Generator<StoredEntry> {
-    for (const users of this.#apps.values()) for (const sessions of users.values()) yield* sessions.values();
+    for (const { users } of this.#apps.values()) for (const { byId } of users.values()) yield* byId.values();
   }
 
   clear(): void {
     this.#apps.clear();
   }
-}
-
-/** The requested page of `entries`. */
-export function pageOf<Entry extends { readonly record: SessionRecord }>(
-  entries: readonly Entry[],
-  request: ListRequest,
-): Entry[] {
-  const { limit, after, offset = 0 } = request;
-  return entries
-    .map((entry) => ({ entry, position: positionOf(entry.record, request) }))
-    .filter(({ position }) => !after || comparePositions(position, after, request) > 0)
-    .toSorted((a, b) => comparePositions(a.position, b.position, request))
-    .slice(offset, offset + limit)
-    .map(({ entry }) => entry);
 }

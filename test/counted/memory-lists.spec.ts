@@ -1,0 +1,88 @@
+import { newRecord } from '../../src/sessions/domain/session-record.js';
+import { OrderedPlaces } from '../../src/sessions/storage/in-memory/ordered-places.js';
+import { type Listable, SessionLists } from '../../src/sessions/storage/in-memory/session-lists.js';
+import type { ListRequest } from '../../src/storage.js';
+
+const LIMIT = 10;
+const MAX_EXAMINED = 50;
+
+/** Lists of so many sessions, which count how many of them a page looks at. */
+function filledLists(count: number): { examinedBy: (request: Partial<ListRequest>) => number } {
+  const lists = new SessionLists<Listable>();
+  let examined = 0;
+  let isCounting = false;
+  for (let number = 0; number < count; number++) {
+    const record = newRecord(
+      { appName: 'shop', userId: `u-${number % 7}`, sessionId: `s-${number}` },
+      'i',
+      number,
+      10 * count,
+    );
+    const tags = number % Math.floor(count / 10) === 0 ? 'tag:rare\n\n' : '';
+    const seen = new Set<number>();
+    lists.add({
+      get record() {
+        if (isCounting && !seen.has(number)) examined++;
+        return record;
+      },
+      metadata: `status\n"open"\n${number % 2 === 0 ? 'tag:half\n\n' : ''}${tags}`,
+    });
+  }
+  return {
+    examinedBy(request) {
+      examined = 0;
+      isCounting = true;
+      const { items } = lists.page({ limit: LIMIT, order: 'desc', orderBy: 'lastUpdateTime', ...request }, count);
+      isCounting = false;
+      expect(items.length).toBeGreaterThan(0);
+      return examined;
+    },
+  };
+}
+
+describe.each([1_000, 100_000])('of %d sessions in memory', (count) => {
+  const { examinedBy } = filledLists(count);
+  const positions = [undefined, { time: Math.floor(count / 2), userId: 'u-1', sessionId: 's' }];
+
+  it.each(['lastUpdateTime', 'createTime'] as const)('a page by %s looks at its own sessions', (orderBy) => {
+    for (const order of ['asc', 'desc'] as const) {
+      for (const after of positions) expect(examinedBy({ orderBy, order, after })).toBe(LIMIT);
+    }
+    expect(examinedBy({ orderBy, withTotal: true, offset: 5 })).toBe(LIMIT + 5);
+  });
+
+  it.each(['lastUpdateTime', 'createTime'] as const)('a filtered page by %s looks at few', (orderBy) => {
+    const filters = [
+      ['status\n"open"'],
+      ['tag:half\n'],
+      ['status\n"open"', 'tag:half\n'],
+      ['tag:half\n', 'tag:rare\n'],
+    ];
+    for (const entries of filters) {
+      const filter = { entries, maxExamined: MAX_EXAMINED };
+      for (const after of positions) {
+        expect(examinedBy({ orderBy, after, filter })).toBeLessThanOrEqual(3 * MAX_EXAMINED);
+      }
+    }
+  });
+
+  it('a change of the order compares few', () => {
+    let compared = 0;
+    const placeAt = (number: number) => ({
+      get time() {
+        compared++;
+        return number;
+      },
+      userId: 'ann',
+      sessionId: 's',
+      item: number,
+    });
+    const places = new OrderedPlaces<number>();
+    for (let number = 0; number < count; number++) places.add(placeAt(number));
+    compared = 0;
+    places.delete(placeAt(Math.floor(count / 3)));
+    places.add(placeAt(count));
+    // Two binary searches; each comparison reads two times.
+    expect(compared).toBeLessThan(2 * 2 * 2 * Math.log2(count));
+  });
+});
