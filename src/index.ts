@@ -9,6 +9,12 @@ export {
   type WriteLimits,
 } from './config/session-settings.js';
 export type { DatabaseSettings, RedisSettings, StoreSettings } from './config/store-settings.js';
+export {
+  type ArtifactText,
+  type InstructionState,
+  renderInstruction,
+  type RenderInstructionOptions,
+} from './state/instruction-template.js';
 export { type Scope, StatePrefix, type StoredScope } from './state/scopes.js';
 export { State } from './state/state.js';
 export type { StateChanges } from './state/state-changes.js';

@@ -12,7 +12,8 @@ export interface Layer {
 const nodeBuiltins = /^node:/;
 const noPackage = /^$/;
 
-const pureLayers = ['config', 'state', 'sessions/domain'];
+const domain = ['sessions/errors', 'sessions/domain'];
+const pureLayers = ['config', 'state', ...domain];
 const sessionLayers = [
   ...pureLayers,
   'sessions/storage',
@@ -44,31 +45,31 @@ export const layers: readonly Layer[] = [
   {
     name: 'client',
     files: /^client\/.+$/,
-    mayImport: ['sessions/domain', 'sessions/operations', 'summarizer/summary'],
+    mayImport: [...domain, 'sessions/operations', 'summarizer/summary'],
     packages: noPackage,
   },
   {
     name: 'summarizer/models',
     files: /^summarizer\/models\/.+$/,
-    mayImport: ['sessions/domain'],
+    mayImport: domain,
     packages: nodeBuiltins,
   },
   // What a summary is, for all who show one.
   {
     name: 'summarizer/summary',
     files: /^summarizer\/session-summary\.ts$/,
-    mayImport: ['sessions/domain'],
+    mayImport: domain,
     packages: noPackage,
   },
   {
     name: 'summarizer/rest',
     files: /^summarizer\/rest\/.+$/,
-    mayImport: ['summarizer', 'summarizer/summary', 'sessions/domain', 'sessions/transport', 'sessions/rest'],
+    mayImport: ['summarizer', 'summarizer/summary', ...domain, 'sessions/transport', 'sessions/rest'],
   },
   {
     name: 'summarizer/graphql',
     files: /^summarizer\/graphql\/.+$/,
-    mayImport: ['summarizer', 'summarizer/summary', 'sessions/domain', 'sessions/transport', 'sessions/graphql'],
+    mayImport: ['summarizer', 'summarizer/summary', ...domain, 'sessions/transport', 'sessions/graphql'],
   },
   {
     name: 'summarizer',
@@ -82,17 +83,23 @@ export const layers: readonly Layer[] = [
   // One page for all routes that an app has mounted.
   { name: 'openapi', files: /^openapi\/.+$/, mayImport: ['sessions/transport'] },
   { name: 'config', files: /^config\/.+$/, mayImport: [] },
-  { name: 'state', files: /^state\/.+$/, mayImport: [], packages: noPackage },
+  {
+    name: 'sessions/errors',
+    files: /^sessions\/domain\/errors\.ts$/,
+    mayImport: [],
+    packages: noPackage,
+  },
+  { name: 'state', files: /^state\/.+$/, mayImport: ['sessions/errors'], packages: noPackage },
   {
     name: 'sessions/domain',
     files: /^sessions\/domain\/.+$/,
-    mayImport: ['state', 'config'],
+    mayImport: ['sessions/errors', 'state', 'config'],
     packages: nodeBuiltins,
   },
   {
     name: 'sessions/storage/$1',
     files: /^sessions\/storage\/([^/]+)\/.+$/,
-    mayImport: ['sessions/storage', 'sessions/domain', 'state', 'config'],
+    mayImport: ['sessions/storage', ...domain, 'state', 'config'],
   },
   {
     name: 'sessions/module',
@@ -119,13 +126,13 @@ export const layers: readonly Layer[] = [
   {
     name: 'sessions/storage',
     files: /^sessions\/storage\/[^/]+$/,
-    mayImport: ['sessions/domain', 'state'],
+    mayImport: [...domain, 'state'],
     packages: nodeBuiltins,
   },
   {
     name: 'sessions/leases',
     files: /^sessions\/leases\/.+$/,
-    mayImport: ['sessions/domain', 'sessions/storage'],
+    mayImport: [...domain, 'sessions/storage'],
     packages: nodeBuiltins,
   },
   {
@@ -195,7 +202,13 @@ export const peerFolders: Readonly<Record<string, string | readonly string[]>> =
 export const browserEntries = ['client/index.ts'];
 
 /** Entry points that must work with no optional peer installed, types included. */
-export const entriesWithoutPeers = ['index.ts', 'storage.ts', 'testing/index.ts', 'summarizer/index.ts'];
+export const entriesWithoutPeers = [
+  'index.ts',
+  'agents/index.ts',
+  'storage.ts',
+  'testing/index.ts',
+  'summarizer/index.ts',
+];
 
 export const vagueNames = ['utils', 'util', 'helpers', 'helper', 'common', 'misc'];
 export const maxLines = 350;

@@ -1,4 +1,5 @@
 import * as root from 'nestjs-agent-sessions';
+import * as agents from 'nestjs-agent-sessions/agents';
 import * as config from 'nestjs-agent-sessions/config';
 import * as health from 'nestjs-agent-sessions/health';
 import * as openapi from 'nestjs-agent-sessions/openapi';
@@ -14,6 +15,7 @@ import checkPackage from './check-package.cjs';
 
 await checkPackage({
   root,
+  agents,
   config,
   health,
   typeorm,

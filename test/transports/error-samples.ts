@@ -3,6 +3,7 @@ import {
   InvalidInputError,
   LeaseLostError,
   LimitExceededError,
+  MissingInstructionValueError,
   SessionExistsError,
   SessionNotFoundError,
   StaleSessionError,
@@ -68,6 +69,7 @@ const SAMPLES: Readonly<Record<SessionsErrorCode, readonly Sample[]>> = {
     said(new TurnHeldError('cart', 'bob ä', 1_767_225_600_000), 409, { holder: 'bob ä', expiresAt: 1_767_225_600_000 }),
   ],
   TURN_LOST: [said(new TurnLostError('cart'), 409)],
+  INSTRUCTION_VALUE_MISSING: [said(new MissingInstructionValueError('user:name'), 409)],
   TURN_REQUIRED: [said(new TurnRequiredError('cart'), 409)],
   UNSAVED_STATE: [said(new UnsavedStateError('cart', ['step', 'user:theme']), 409)],
   LIMIT_EXCEEDED: [

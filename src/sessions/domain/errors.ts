@@ -11,6 +11,7 @@ export type SessionsErrorCode =
   | 'TURN_HELD'
   | 'TURN_LOST'
   | 'TURN_REQUIRED'
+  | 'INSTRUCTION_VALUE_MISSING'
   | 'SUMMARY_NOT_FOUND'
   | 'SUMMARY_FAILED'
   | 'STORE_UNAVAILABLE';
@@ -236,6 +237,28 @@ export class TurnRequiredError extends SessionsError {
     super(`Session ${JSON.stringify(sessionId)} is written in turns only. Begin a turn, and give it with the write.`);
   }
 }
+
+/**
+ * An instruction has a placeholder for which the state, or the artifacts, have no value.
+ *
+ * @example if (error instanceof MissingInstructionValueError) logger.warn(`Nobody has set ${error.key} yet`);
+ */
+export class MissingInstructionValueError extends SessionsError {
+  readonly code = 'INSTRUCTION_VALUE_MISSING';
+  readonly status = 409;
+
+  constructor(
+    /** The name in the placeholder: `user:name`, `artifact.report.txt`. */
+    readonly key: string,
+  ) {
+    const shown = key.length > LONGEST_SHOWN_KEY ? `${key.slice(0, LONGEST_SHOWN_KEY)}…` : key;
+    super(
+      `The instruction needs ${JSON.stringify(shown)}, which has no value. Set it before, or write {${shown}?} if it may be missing.`,
+    );
+  }
+}
+
+const LONGEST_SHOWN_KEY = 80;
 
 /** Further details of a failed call to a store. */
 export interface StoreUnavailableOptions extends ErrorOptions {

@@ -1,0 +1,1 @@
+export { type OutputRule, withOutput } from './output-key.js';
