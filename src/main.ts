@@ -4,7 +4,7 @@ import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { AppModule } from './app.module.js';
 import { shutDownOnSignals } from './app/graceful-shutdown.js';
-import { startupMessage } from './app/startup-message.js';
+import { startupMessage } from './app/endpoints.js';
 import { prepareApp } from './app/prepare-app.js';
 import { type AppConfig, appConfig, sessionsOfApp } from './config/app.config.js';
 import type { SessionsConfig } from './config/index.js';

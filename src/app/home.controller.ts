@@ -1,6 +1,6 @@
 import { Controller, Get, Headers, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
-import { fileHeaders, pageHeaders } from '../sessions/transport/page-headers.js';
+import { fileHeaders, pageHeaders } from '../sessions/transport/http-defaults.js';
 import { type Endpoint, endpoints } from './endpoints.js';
 
 const NAME = 'Agent Sessions for NestJS';

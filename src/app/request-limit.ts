@@ -3,7 +3,7 @@ import { Inject, Injectable, type CanActivate, type ExecutionContext, HttpExcept
 import { ThrottlerStorageService } from '@nestjs/throttler';
 import { type AppConfig, appConfig } from '../config/app.config.js';
 import { type Refusal, refuse } from '../sessions/transport/malformed-http.js';
-import { requestOf } from '../sessions/graphql/current-request.js';
+import { requestOf } from '../sessions/graphql/access.guard.js';
 
 interface TooMany extends Refusal {
   readonly retryAfterSeconds: number;

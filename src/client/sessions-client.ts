@@ -11,10 +11,8 @@ import type { EndTurnRequest, RenewTurnRequest, Turn, TurnHolder } from '../sess
 import { ProblemError } from './problem-error.js';
 import { type RequestOptions, Requests, type RequestsOptions } from './requests.js';
 import { EventStream } from './event-stream.js';
-import { listQuery } from './list-query.js';
-import { checkedBody, eventBody, eventBodies } from './request-bodies.js';
-import { conditionOf, turnHeaders } from './request-headers.js';
 import { appStateOf, sessionListOf, sessionOf, sessionsOf, summaryOf, turnOf, userStateOf } from './paths.js';
+import { checkedBody, conditionOf, eventBodies, eventBody, listQuery, turnHeaders } from './request-parts.js';
 import type { GetSessionConfig } from '../sessions/domain/view-item.js';
 import type {
   AppendBatchRequest,

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
-import { pageHeaders } from '../sessions/transport/page-headers.js';
+import { pageHeaders } from '../sessions/transport/http-defaults.js';
 
 /** Options of {@link mountDocs}. */
 export interface DocsOptions {

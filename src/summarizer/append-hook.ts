@@ -4,10 +4,9 @@ import type { SessionRecord } from '../sessions/domain/session-record.js';
 import { TaskTracker } from '../sessions/lifecycle.js';
 import type { AfterAppend } from '../sessions/session-hooks.js';
 import type { SessionService } from '../sessions/session.service.js';
-import { agendaNameOf, isInForce } from './agenda-names.js';
+import { type SummaryAgenda, agendaNameOf, isInForce } from './summary-agenda.js';
 import { type DueCheck, factsOf } from './due-check.js';
 import type { PendingCallCache } from './pending-call-cache.js';
-import type { SummaryAgenda } from './summary-agenda.js';
 import type { SummaryWorker } from './summary-worker.js';
 import type { Threshold } from './thresholds.js';
 

@@ -5,7 +5,7 @@ import type { LoggedEvent } from '../sessions/domain/event.js';
 import type { SessionKey } from '../sessions/domain/ids.js';
 import { loggedEvent } from '../sessions/domain/stored-json.js';
 import type { SessionStorage, StoredSession } from '../sessions/storage/session-storage.js';
-import { type DueTrigger, isInForce } from './agenda-names.js';
+import { type DueTrigger, isInForce } from './summary-agenda.js';
 import { callWithin } from '../sessions/domain/timeouts.js';
 import { isFinalSummary } from './session-summary.js';
 import { type SummaryFacts, type Threshold, isPromise, recheckTimesOf } from './thresholds.js';

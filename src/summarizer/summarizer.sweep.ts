@@ -6,8 +6,7 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
-import { SingleFlight } from '../sessions/module/single-flight.js';
-import { ScheduledInterval, checkSchedule } from '../sessions/module/scheduled-interval.js';
+import { checkSchedule, ScheduledInterval, SingleFlight } from '../sessions/module/scheduled-work.js';
 import type { SummarizerSessionManager } from './summarizer-session.manager.js';
 import { SWEEP_NAME } from './summary-worker.js';
 

@@ -3,12 +3,11 @@ import { SessionNotFoundError } from '../sessions/domain/errors.js';
 import type { SessionKey } from '../sessions/domain/ids.js';
 import { withLease } from '../sessions/leases/with-lease.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
-import { type DueTrigger, agendaNameOf, leaseNameOf } from './agenda-names.js';
+import { type DueSession, type DueTrigger, type SummaryAgenda, agendaNameOf, leaseNameOf } from './summary-agenda.js';
 import type { DueCheck } from './due-check.js';
 import { RetrySchedule } from './retry-schedule.js';
 import { SessionTasks } from './session-tasks.js';
 import type { SessionSummary } from './session-summary.js';
-import type { DueSession, SummaryAgenda } from './summary-agenda.js';
 import type { SummaryWriter } from './summary-writer.js';
 
 export interface SummaryWorkerOptions {

@@ -1,7 +1,7 @@
 import { SessionService } from '../../src/index.js';
 import type { Lease } from '../../src/sessions/storage/coordination.js';
 import { SummarizerSessionManager } from '../../src/summarizer/index.js';
-import { leaseNameOf } from '../../src/summarizer/agenda-names.js';
+import { leaseNameOf } from '../../src/summarizer/summary-agenda.js';
 import { recordingCalls } from '../support/recorded-calls.js';
 import { inMemory } from './in-memory.js';
 import { KEY, SESSION, SummarizedSessions, agent, turns } from './summarized-sessions.js';

@@ -1,4 +1,4 @@
-import { SingleFlight } from '../../src/sessions/module/single-flight.js';
+import { SingleFlight } from '../../src/sessions/module/scheduled-work.js';
 
 describe('SingleFlight', () => {
   let finish: (result: string) => void;

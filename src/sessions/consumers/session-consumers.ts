@@ -3,9 +3,15 @@ import { StoreUnavailableError } from '../domain/errors.js';
 import type { SessionEnvironment } from '../session-environment.js';
 import { type ConsumeOptions, checkedConsumeOptions } from './consume-options.js';
 import { type ConsumerStart, consumerOf, settingsText } from './consumer-settings.js';
-import { type DeadLetter, type DeadLettersRequest, deadLetters, resolveLetter } from './dead-letters.js';
+import {
+  type ConsumerLag,
+  type DeadLetter,
+  type DeadLettersRequest,
+  deadLetters,
+  lagOf,
+  resolveLetter,
+} from './consumer-status.js';
 import { Dispatcher } from './dispatcher.js';
-import { type ConsumerLag, lagOf } from './lag.js';
 import { PollingLoop } from './polling-loop.js';
 import { RunningConsumer, type SessionConsumer } from './session-consumer.js';
 

@@ -1,8 +1,8 @@
 import { State } from '../../state/state.js';
 import { InvalidInputError } from './errors.js';
 import type { LoggedEvent } from './event.js';
-import type { SessionMetadata } from './metadata.js';
 import { type SessionKey, assertId, checkedSessionKey, saveKeyOf } from './ids.js';
+import type { SessionMetadata } from './metadata.js';
 import { sessionMetadata } from './session-metadata.js';
 import type { SessionRecord } from './session-record.js';
 
@@ -77,4 +77,13 @@ export function referencedKey(session: SessionReference): SessionKey {
 export function referenceTo(request: SessionKey): SessionReference {
   const { appName, userId, sessionId: id } = checkedSessionKey(request);
   return { id, appName, userId };
+}
+
+/** A session as JSON. */
+export interface SessionView extends Omit<Session, 'state'> {
+  readonly state: Record<string, unknown>;
+}
+
+export function viewOf({ state, ...session }: Session): SessionView {
+  return { ...session, state: state.toJSON() };
 }

@@ -1,8 +1,19 @@
-import { type CanActivate, type ExecutionContext, ForbiddenException, Injectable } from '@nestjs/common';
+import type { IncomingMessage } from 'node:http';
+import {
+  type CanActivate,
+  type ExecutionContext,
+  applyDecorators,
+  createParamDecorator,
+  ForbiddenException,
+  Injectable,
+  UseFilters,
+  UseGuards,
+} from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
+import { Resolver } from '@nestjs/graphql';
 import { AccessChecks } from '../transport/access-checks.js';
-import { ACCESS_REQUIREMENT, type AccessRequirement } from '../transport/require-access.js';
-import { requestOf } from './current-request.js';
+import { type AccessRequirement, ACCESS_REQUIREMENT } from '../transport/session-access.js';
+import { GraphqlProblemFilter } from './graphql-errors.js';
 
 /** The arguments that identify a session or state. */
 interface KeyArguments extends Readonly<Record<string, unknown>> {
@@ -48,3 +59,40 @@ export class GraphqlAccessGuard implements CanActivate {
     return true;
   }
 }
+
+/** A resolver whose queries, mutations and subscriptions are closed unless they have `@RequireAccess`. */
+export const SessionFields = (type?: () => new () => object): ClassDecorator =>
+  applyDecorators(type ? Resolver(type) : Resolver(), UseGuards(GraphqlAccessGuard), UseFilters(GraphqlProblemFilter));
+
+/**
+ * The request that opened a connection of graphql-ws, as `SessionAccess` gets it for a subscription. Browsers cannot set its
+ * headers, so they send `connectionParams` instead.
+ */
+export interface SubscriptionRequest extends IncomingMessage {
+  connectionParams?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** The context of a graphql-ws connection. */
+interface Connection {
+  readonly connectionParams?: Readonly<Record<string, unknown>>;
+  readonly extra: { readonly request: SubscriptionRequest };
+}
+
+/** Returns the HTTP request, also for a subscription. */
+export function requestOf(context: { readonly req?: unknown }): unknown {
+  const { req = context } = context;
+  if (!isConnection(req)) return req;
+  const { request } = req.extra;
+  request.connectionParams = req.connectionParams;
+  return request;
+}
+
+function isConnection(req: unknown): req is Connection {
+  const { extra } = req as { extra?: { request?: unknown } };
+  return typeof extra?.request === 'object' && extra.request !== null;
+}
+
+/** Injects the request into a resolver. */
+export const CurrentRequest = createParamDecorator((_data: unknown, context: ExecutionContext) =>
+  requestOf(context.getArgByIndex<{ req?: unknown }>(2)),
+);

@@ -11,25 +11,29 @@ import { AccessChecks } from '../transport/access-checks.js';
 import { NO_EVENTS } from '../transport/stream-access.js';
 import { READING_SECONDS } from '../transport/stream-memory.js';
 import { endStalled } from './connections/web-socket-server.js';
-import { RequireAccess } from '../transport/require-access.js';
+import { RequireAccess } from '../transport/session-access.js';
 import { APPENDS_EVENT, APPENDS_EVENTS } from '../transport/request-writes.js';
 import { SessionService } from '../session.service.js';
-import { CurrentRequest, type SubscriptionRequest } from './current-request.js';
-import { eventNode } from './nodes.js';
-import { EventStream } from './event-stream.js';
-import { omitNulls } from './omit-nulls.js';
-import { graphqlErrorOf } from './graphql-errors.js';
-import { ResponseBudget, copiesIn, costOf } from './limits/response-budget.js';
-import { SessionFields } from './session-fields.js';
-import type { EventPageRequest } from './page-requests.js';
-import { AppendEventArguments, AppendEventsArguments, EventPageArguments, WatchArguments } from './types/arguments.js';
+import { type SubscriptionRequest, CurrentRequest, SessionFields } from './access.guard.js';
 import {
   AppendBatchResultObject,
   AppendResultObject,
   EventConnectionObject,
-  WatchedEventObject,
+  eventNode,
   pageInfoOf,
+  WatchedEventObject,
 } from './types/object-types.js';
+import { EventStream } from './event-stream.js';
+import {
+  type EventPageRequest,
+  AppendEventArguments,
+  AppendEventsArguments,
+  EventPageArguments,
+  omitNulls,
+  WatchArguments,
+} from './types/arguments.js';
+import { graphqlErrorOf } from './graphql-errors.js';
+import { ResponseBudget, copiesIn, costOf } from './limits/response-budget.js';
 
 interface AppendRequest extends SessionKey {
   /** The event of the request, unchanged. */

@@ -1,36 +1,43 @@
 import { Args, Mutation, Info, Parent, Query, ResolveField } from '@nestjs/graphql';
 import { type SessionKey, isBlank } from '../domain/ids.js';
 import { AccessChecks } from '../transport/access-checks.js';
-import { RequireAccess } from '../transport/require-access.js';
+import { RequireAccess } from '../transport/session-access.js';
 import { CREATES, CREATE_FORK, FORKS, REWINDS } from '../transport/request-writes.js';
 import type { CreateSessionRequest } from '../operations/create-session.js';
 import type { ForkSessionRequest } from '../operations/fork-session.js';
 import type { RewindSessionRequest } from '../operations/rewind-session.js';
 import { SessionService } from '../session.service.js';
-import { CurrentRequest } from './current-request.js';
-import { omitNulls } from './omit-nulls.js';
-import { SessionFields } from './session-fields.js';
-import { type SessionNode, sessionNode, type EventNode, eventNode, isSameNarrowing } from './nodes.js';
+import { CurrentRequest, SessionFields } from './access.guard.js';
 import {
+  type SessionPageRequest,
   CreateSessionArguments,
   ForkArguments,
+  NarrowingArguments,
+  omitNulls,
   RewindArguments,
   SessionArguments,
-  NarrowingArguments,
   SessionPageArguments,
 } from './types/arguments.js';
-import { SessionObject, EventObject, pageInfoOf, SessionConnectionObject } from './types/object-types.js';
+import {
+  type EventNode,
+  type SessionNode,
+  eventNode,
+  EventObject,
+  isSameNarrowing,
+  pageInfoOf,
+  SessionConnectionObject,
+  sessionNode,
+  SessionObject,
+} from './types/object-types.js';
 import { UseFilters } from '@nestjs/common';
 import type { GraphQLResolveInfo } from 'graphql';
 import { SessionNotFoundError } from '../domain/errors.js';
 import type { GetSessionConfig } from '../domain/view-item.js';
 import { checkedLimit } from '../domain/paging.js';
-import type { Session } from '../domain/session.js';
-import { viewOf } from '../transport/session-view.js';
+import { type Session, viewOf } from '../domain/session.js';
 import { graphqlErrorOf, NullForMissingFilter } from './graphql-errors.js';
 import { ResponseBudget, costOf } from './limits/response-budget.js';
 import { isSelected, requestedEvents } from './selected-fields.js';
-import type { SessionPageRequest } from './page-requests.js';
 
 /** Queries and mutations of sessions. */
 @SessionFields(() => SessionObject)

@@ -5,10 +5,10 @@ import { checkedLimit } from '../domain/paging.js';
 import type { StateKeyChange } from '../domain/state-history.js';
 import type { StateAtRequest, StateChangesRequest } from '../operations/state-history.js';
 import { SessionService } from '../session.service.js';
-import { RequireAccess } from '../transport/require-access.js';
+import { RequireAccess } from '../transport/session-access.js';
 import { ResponseBudget, costOf } from './limits/response-budget.js';
-import { omitNulls } from './omit-nulls.js';
-import { SessionFields } from './session-fields.js';
+import { omitNulls } from './types/arguments.js';
+import { SessionFields } from './access.guard.js';
 import { pageInfoOf } from './types/object-types.js';
 import {
   StateAtArguments,

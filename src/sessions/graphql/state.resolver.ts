@@ -3,22 +3,21 @@ import type { GraphQLResolveInfo } from 'graphql';
 import { jsonBytes } from '../domain/byte-budget.js';
 import type { SessionKey, UserKey } from '../domain/ids.js';
 import { referenceTo } from '../domain/session.js';
-import { RequireAccess } from '../transport/require-access.js';
+import { RequireAccess } from '../transport/session-access.js';
 import { CHANGES_APP_STATE, CHANGES_STATE, CHANGES_USER_STATE } from '../transport/request-writes.js';
 import { SessionService } from '../session.service.js';
-import { type EventNode, eventNode } from './nodes.js';
-import { omitNulls } from './omit-nulls.js';
-import { ResponseBudget, type ResponseCost } from './limits/response-budget.js';
-import { SessionFields } from './session-fields.js';
-import { JSON_SCALAR } from './types/scalars.js';
+import { type EventNode, eventNode, EventObject } from './types/object-types.js';
 import {
   AppArguments,
-  UserArguments,
   AppStateArguments,
+  omitNulls,
   SessionStateArguments,
+  UserArguments,
   UserStateArguments,
 } from './types/arguments.js';
-import { EventObject } from './types/object-types.js';
+import { ResponseBudget, type ResponseCost } from './limits/response-budget.js';
+import { SessionFields } from './access.guard.js';
+import { JSON_SCALAR } from './types/scalars.js';
 
 type State = Record<string, unknown>;
 

@@ -2,11 +2,10 @@ import { Args, Mutation, Query } from '@nestjs/graphql';
 import type { SessionKey } from '../domain/ids.js';
 import type { BeginTurnRequest, EndTurnRequest, RenewTurnRequest } from '../operations/turns.js';
 import { SessionService } from '../session.service.js';
-import { RequireAccess } from '../transport/require-access.js';
+import { RequireAccess } from '../transport/session-access.js';
 import { TAKES_TURN } from '../transport/request-writes.js';
-import { omitNulls } from './omit-nulls.js';
-import { SessionFields } from './session-fields.js';
-import { SessionArguments } from './types/arguments.js';
+import { omitNulls, SessionArguments } from './types/arguments.js';
+import { SessionFields } from './access.guard.js';
 import {
   BeginTurnArguments,
   EndTurnArguments,

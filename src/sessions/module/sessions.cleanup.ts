@@ -4,9 +4,8 @@ import { DEFAULT_TTL } from '../../config/session-settings.js';
 import { withLease } from '../leases/with-lease.js';
 import type { SessionService } from '../session.service.js';
 import type { PurgeCounts, SessionStorage } from '../storage/session-storage.js';
-import { ScheduledInterval, checkSchedule } from './scheduled-interval.js';
+import { checkSchedule, ScheduledInterval, SingleFlight } from './scheduled-work.js';
 import type { SessionsModuleOptions } from './sessions-module-options.js';
-import { SingleFlight } from './single-flight.js';
 
 /** Name of the interval in SchedulerRegistry, and of the lease. */
 export const CLEANUP_NAME = 'nestjs-agent-sessions:cleanup';

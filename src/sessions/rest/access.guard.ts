@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, ForbiddenException, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { AccessChecks } from '../transport/access-checks.js';
-import { ACCESS_REQUIREMENT, type AccessRequirement } from '../transport/require-access.js';
+import { type AccessRequirement, ACCESS_REQUIREMENT } from '../transport/session-access.js';
 import { HttpExchange } from './http-exchange.js';
 
 /**

@@ -6,7 +6,7 @@ import { InvalidInputError } from '../domain/errors.js';
 import type { LoggedEvent } from '../domain/event.js';
 import { SessionService } from '../session.service.js';
 import { AccessChecks } from '../transport/access-checks.js';
-import { RequireAccess } from '../transport/require-access.js';
+import { RequireAccess } from '../transport/session-access.js';
 import { NO_EVENTS, type StreamAccess, StreamExpired, StreamStalled } from '../transport/stream-access.js';
 import { ApiResult, ApiIds, ApiProblems } from './api-responses.js';
 import { DtoPipe } from './dto.pipe.js';
@@ -14,8 +14,7 @@ import { EVENT_EXAMPLE } from './dto/event.dto.js';
 import { StreamQuery, numberOf } from './dto/query.dto.js';
 import { type CurrentExchange, Exchange } from './http-exchange.js';
 import { problemOf } from '../transport/problems.js';
-import type { SessionParams } from './route-params.js';
-import { SessionRoutes } from './session-routes.js';
+import { type SessionParams, SessionRoutes } from './session-routes.js';
 
 /** Keeps proxies from closing a quiet connection. */
 const KEEP_ALIVE_MS = 15_000;

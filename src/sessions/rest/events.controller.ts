@@ -3,7 +3,7 @@ import { ApiBody, ApiExtraModels, ApiHeader, ApiOperation, ApiQuery, ApiTags, ge
 import { InvalidInputError } from '../domain/errors.js';
 import type { EventInput, LoggedEvent } from '../domain/event.js';
 import { referenceTo } from '../domain/session.js';
-import { RequireAccess } from '../transport/require-access.js';
+import { RequireAccess } from '../transport/session-access.js';
 import { APPENDS_BODY, APPENDS_EVENTS } from '../transport/request-writes.js';
 import { SessionService } from '../session.service.js';
 import { KeepsVersion } from './condition.guard.js';
@@ -20,9 +20,7 @@ import {
 import { ListEventsQuery, numberOf } from './dto/query.dto.js';
 import { ID } from './dto/session.dto.js';
 import { type CurrentExchange, Exchange } from './http-exchange.js';
-import { JsonBody } from './json-body.js';
-import type { SessionParams } from './route-params.js';
-import { SessionRoutes } from './session-routes.js';
+import { type SessionParams, JsonBody, SessionRoutes } from './session-routes.js';
 import { WritesInTurn, turnOf } from './turn-headers.js';
 
 const REPLAY_HEADERS: ResponseHeaders = {

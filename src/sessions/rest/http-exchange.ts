@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ExecutionContext, createParamDecorator } from '@nestjs/common';
 import { InvalidInputError } from '../domain/errors.js';
-import { fileHeaders } from '../transport/page-headers.js';
+import { fileHeaders } from '../transport/http-defaults.js';
 import { pageLinks, pathOf } from './page-links.js';
 
 /** The common subset of Express and Fastify that is used here. */

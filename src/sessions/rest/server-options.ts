@@ -1,4 +1,4 @@
-import { SESSIONS_BODY_LIMIT } from '../transport/body-limit.js';
+import { SESSIONS_BODY_LIMIT } from '../transport/http-defaults.js';
 import { PROBLEM_TYPE, problemOf } from '../transport/problems.js';
 import { answerMalformedHttp } from '../transport/malformed-http.js';
 

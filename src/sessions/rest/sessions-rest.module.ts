@@ -1,7 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { EventStreamController } from './event-stream.controller.js';
 import { EventsController } from './events.controller.js';
-import { type RoutesOptions, routesModule } from './routes-module.js';
+import { type RoutesOptions, routesModule } from './session-routes.js';
 import { SessionsController } from './sessions.controller.js';
 import { StateHistoryController } from './state-history.controller.js';
 import { StateController } from './state.controller.js';

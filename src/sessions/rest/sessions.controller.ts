@@ -2,16 +2,15 @@ import { Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { InvalidInputError, SessionNotFoundError } from '../domain/errors.js';
 import { assertId } from '../domain/ids.js';
-import type { Session } from '../domain/session.js';
+import { type Session, viewOf } from '../domain/session.js';
 import { AccessChecks } from '../transport/access-checks.js';
-import { RequireAccess } from '../transport/require-access.js';
+import { RequireAccess } from '../transport/session-access.js';
 import { CREATES, CREATE_FORK, FORKS, REWINDS } from '../transport/request-writes.js';
 import { SessionService } from '../session.service.js';
 import { KeepsVersion } from './condition.guard.js';
 import { ApiResult, ApiIds, ApiProblems } from './api-responses.js';
 import { DtoPipe } from './dto.pipe.js';
-import { filterOf } from './dto/filter-query.js';
-import { GetSessionQuery, ListSessionsQuery, numberOf } from './dto/query.dto.js';
+import { filterOf, GetSessionQuery, ListSessionsQuery, numberOf } from './dto/query.dto.js';
 import {
   CreateSessionBody,
   CreateSessionWithIdBody,
@@ -21,11 +20,8 @@ import {
   SessionPageDto,
 } from './dto/session.dto.js';
 import { type CurrentExchange, Exchange } from './http-exchange.js';
-import { JsonBody } from './json-body.js';
-import type { AppParams, SessionParams, UserParams } from './route-params.js';
-import { SessionRoutes } from './session-routes.js';
+import { type AppParams, type SessionParams, type UserParams, JsonBody, SessionRoutes } from './session-routes.js';
 import { WritesInTurn, turnOf } from './turn-headers.js';
-import { viewOf } from '../transport/session-view.js';
 
 const WHERE_TO = 'must hold either toSeq, the last event to keep, or invocationId, the invocation to take back';
 

@@ -2,14 +2,13 @@ import { Get, Param, Query } from '@nestjs/common';
 import { ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { InvalidInputError } from '../domain/errors.js';
 import { SessionService } from '../session.service.js';
-import { RequireAccess } from '../transport/require-access.js';
+import { RequireAccess } from '../transport/session-access.js';
 import { ApiIds, ApiProblems, ApiResult } from './api-responses.js';
 import { DtoPipe } from './dto.pipe.js';
 import { numberOf } from './dto/query.dto.js';
 import { StateAtDto, StateAtQuery, StateChangePageDto, StateChangesQuery } from './dto/state-history.dto.js';
 import { type CurrentExchange, Exchange } from './http-exchange.js';
-import type { SessionParams } from './route-params.js';
-import { SessionRoutes } from './session-routes.js';
+import { type SessionParams, SessionRoutes } from './session-routes.js';
 
 /** The state of a session at any moment, and what changed it. */
 @ApiTags('state')

@@ -3,15 +3,13 @@ import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { InvalidInputError } from '../domain/errors.js';
 import type { Turn, TurnHolder } from '../operations/turns.js';
 import { SessionService } from '../session.service.js';
-import { RequireAccess } from '../transport/require-access.js';
+import { RequireAccess } from '../transport/session-access.js';
 import { TAKES_TURN } from '../transport/request-writes.js';
 import { ApiIds, ApiProblem, ApiProblems, ApiResult } from './api-responses.js';
 import { DtoPipe } from './dto.pipe.js';
 import { BeginTurnBody, RenewTurnBody, TurnDto, TurnHolderDto } from './dto/turn.dto.js';
 import { type CurrentExchange, Exchange } from './http-exchange.js';
-import { JsonBody } from './json-body.js';
-import type { SessionParams } from './route-params.js';
-import { SessionRoutes } from './session-routes.js';
+import { type SessionParams, JsonBody, SessionRoutes } from './session-routes.js';
 import { ApiTurnToken, tokenOf } from './turn-headers.js';
 
 /** The turn of a session. Its token travels in bodies and headers only. */

@@ -3,8 +3,7 @@ import { ConfigurationError } from '../../config/configuration-error.js';
 import { StatePrefix } from '../../state/scopes.js';
 import { type WriteDescription, describeScope, describeWrite } from '../domain/write-description.js';
 import { SessionNotFoundError } from '../domain/errors.js';
-import type { AccessRequirement } from './require-access.js';
-import { type AccessRequest, type AccessUser, SessionAccess } from './session-access.js';
+import { type AccessRequest, type AccessRequirement, type AccessUser, SessionAccess } from './session-access.js';
 import { StreamAccess, type StreamLimits } from './stream-access.js';
 
 /** The caller may not see the session they delete. They get the same response as for a missing session. */

@@ -1,6 +1,6 @@
 // The access API, exported by all transports.
 export { type ClientWrites, type WriteDescription, describeWrite, isClientWrite } from '../domain/write-description.js';
-export { RequireAccess } from './require-access.js';
+export { RequireAccess } from './session-access.js';
 export {
   type ClientAccessOptions,
   type RoleAccessOptions,

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
 import type { INestApplication } from '@nestjs/common';
-import { fileHeaders } from './page-headers.js';
+import { fileHeaders } from './http-defaults.js';
 import { type Refusal, refuse } from './malformed-http.js';
 import { checkUpgrades } from './upgrade-checks.js';
 

@@ -1,6 +1,6 @@
 import { type StoredScope, joinStateKey, splitStateKey } from '../../state/scopes.js';
 import type { UncheckedWrite } from '../domain/write-description.js';
-import type { AccessRequirement } from './require-access.js';
+import type { AccessRequirement } from './session-access.js';
 
 // Describe what operations write. Request bodies and field arguments have the same names.
 

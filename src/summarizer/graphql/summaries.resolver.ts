@@ -2,11 +2,10 @@ import { Args, Mutation, Query } from '@nestjs/graphql';
 import type { SessionKey } from '../../sessions/domain/ids.js';
 import { checkedLimit } from '../../sessions/domain/paging.js';
 import { referenceTo } from '../../sessions/domain/session.js';
-import { RequireAccess } from '../../sessions/transport/require-access.js';
+import { RequireAccess } from '../../sessions/transport/session-access.js';
 import { SUMMARISES } from '../../sessions/transport/request-writes.js';
-import { omitNulls } from '../../sessions/graphql/omit-nulls.js';
-import { SessionFields } from '../../sessions/graphql/session-fields.js';
-import { SessionArguments } from '../../sessions/graphql/types/arguments.js';
+import { omitNulls, SessionArguments } from '../../sessions/graphql/types/arguments.js';
+import { SessionFields } from '../../sessions/graphql/access.guard.js';
 import { SummarizerSessionManager } from '../summarizer-session.manager.js';
 import { CreateSummaryArguments, SessionSummaryObject, SummaryPageArguments } from './summary.types.js';
 

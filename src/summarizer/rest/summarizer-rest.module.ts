@@ -1,5 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { type RoutesOptions, routesModule } from '../../sessions/rest/routes-module.js';
+import { type RoutesOptions, routesModule } from '../../sessions/rest/session-routes.js';
 import { SummariesController } from './summaries.controller.js';
 
 /** As for `SessionsRestModule`. */

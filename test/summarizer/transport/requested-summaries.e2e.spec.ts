@@ -1,4 +1,4 @@
-import { leaseNameOf } from '../../../src/summarizer/agenda-names.js';
+import { leaseNameOf } from '../../../src/summarizer/summary-agenda.js';
 import type { SummarizerOptions } from '../../../src/summarizer/index.js';
 import { type Answer, RestApp } from '../../rest/rest-app.js';
 import { HeldModel } from '../held-model.js';

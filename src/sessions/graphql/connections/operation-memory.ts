@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { type ExecutionArgs, type ExecutionResult, execute } from 'graphql';
 import { READING_SECONDS, StreamMemory } from '../../transport/stream-memory.js';
-import { requestOf } from '../current-request.js';
+import { requestOf } from '../access.guard.js';
 import { DocumentCost } from '../limits/document-cost.js';
 import { type GraphqlLimits, limitError } from '../limits/graphql-limits.js';
 import { endStalled } from './web-socket-server.js';

@@ -12,7 +12,7 @@ import {
   type DynamicModule,
   Module,
 } from '@nestjs/common';
-import { pageHeaders } from '../../transport/page-headers.js';
+import { pageHeaders } from '../../transport/http-defaults.js';
 import { ExplorerFiles } from './explorer-files.js';
 import { explorerPage } from './explorer-page.js';
 import { RouterModule } from '@nestjs/core';

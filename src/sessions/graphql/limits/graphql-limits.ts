@@ -1,5 +1,5 @@
 import { MAX_BUFFERED_BYTES } from '../../transport/stream-access.js';
-import { SESSIONS_BODY_LIMIT } from '../../transport/body-limit.js';
+import { SESSIONS_BODY_LIMIT } from '../../transport/http-defaults.js';
 import { GraphQLError } from 'graphql';
 
 /** The limits of documents, responses and connections. */

@@ -1,6 +1,8 @@
 import { ArgsType, Field, InputType, Int, registerEnumType } from '@nestjs/graphql';
 import { DEFAULT_LIMIT } from '../../domain/paging.js';
-import { SAFE_INT_SCALAR, JSON_SCALAR } from './scalars.js';
+import type { ListEventsRequest } from '../../operations/list-events.js';
+import type { ListSessionsRequest } from '../../operations/list-sessions.js';
+import { JSON_SCALAR, SAFE_INT_SCALAR } from './scalars.js';
 
 enum SortOrder {
   ASC = 'asc',
@@ -208,4 +210,21 @@ export class AppStateArguments extends AppArguments {
 
   @Field(() => [String], REMOVALS)
   stateRemovals?: string[];
+}
+
+/** Paging arguments in GraphQL. */
+interface Page {
+  readonly first?: number | undefined;
+  readonly after?: string | undefined;
+}
+
+export type SessionPageRequest = Pick<ListSessionsRequest, 'appName' | 'userId' | 'order' | 'orderBy' | 'filter'> &
+  Page;
+export type EventPageRequest = Omit<ListEventsRequest, 'limit' | 'cursor'> & Page;
+
+/** Arguments without null, which means the same as a missing argument. */
+type WithoutNulls<Arguments> = { [Name in keyof Arguments]: Exclude<Arguments[Name], null> };
+
+export function omitNulls<Arguments extends object>(args: Arguments): WithoutNulls<Arguments> {
+  return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null)) as WithoutNulls<Arguments>;
 }

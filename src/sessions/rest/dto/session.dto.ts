@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Allow, IsBoolean, IsInt, IsOptional, IsString, Min } from 'class-validator';
 import type { SessionMetadataInput } from '../../domain/metadata.js';
-import type { SessionView } from '../../transport/session-view.js';
+import type { SessionView } from '../../domain/session.js';
 import { ApiObject } from './api-object.js';
 import { EVENT_EXAMPLE, EventDto } from './event.dto.js';
 import { METADATA_EXAMPLE, NEW_METADATA, SessionMetadataDto } from './metadata.dto.js';
