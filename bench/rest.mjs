@@ -54,7 +54,7 @@ function appends(port) {
   const { id: _, ...body } = event;
   return compare(passes(7), async (side, pass) => {
     const path = `/apps/bench/users/ann/sessions/append-${pass}`;
-    if (side === 'ours') await send(port, 'POST', path);
+    if (side === 'ours') await send(port, 'POST', path, {});
     const write = requestOf('POST', side === 'ours' ? `${path}/events` : `/bare/bench/ann/append-${pass}`, body);
     return rate(port, write, 201);
   });
@@ -64,7 +64,7 @@ function appends(port) {
 async function gets(port, events) {
   const path = `/apps/bench/users/ann/sessions/get-${events}`;
   const bare = `/bare/bench/ann/get-${events}`;
-  await send(port, 'POST', path);
+  await send(port, 'POST', path, {});
   for (const event of makeEvents(events)) await send(port, 'POST', `${path}/events`, event);
   await send(port, 'POST', `${bare}/answer`, await (await send(port, 'GET', path)).json());
   return compare(passes(7), (side) => rate(port, requestOf('GET', side === 'ours' ? path : bare), 200));

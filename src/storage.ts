@@ -3,6 +3,7 @@ export { assertAgendaEntry, assertAgendaPut, assertDueLimit, dueTime } from './s
 export { compareBytes } from './sessions/domain/ids.js';
 export { CHECKPOINT_EVERY } from './sessions/domain/checkpoint.js';
 export type * from './sessions/domain/commit.js';
+export { payloadDigest } from './sessions/domain/event-digest.js';
 export {
   type NumberedEvent,
   isAsExpected,

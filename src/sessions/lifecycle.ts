@@ -1,14 +1,15 @@
 /** Tracks running work, so that a shutdown can wait for it. */
 export class TaskTracker {
-  readonly #running = new Set<Promise<unknown>>();
+  #running = 0;
+  #idle: (() => void)[] = [];
 
   /** @param report receives failures of background work */
   constructor(private readonly report: (error: unknown) => void) {}
 
   /** Tracks work that its caller awaits. */
   track<Result>(work: Promise<Result>): Promise<Result> {
-    const watched = work.catch(() => undefined).finally(() => this.#running.delete(watched));
-    this.#running.add(watched);
+    this.#running++;
+    work.then(this.#finished, this.#finished);
     return work;
   }
 
@@ -19,8 +20,14 @@ export class TaskTracker {
 
   /** Waits until no work is left, including work that is added while it waits. */
   async whenIdle(): Promise<void> {
-    while (this.#running.size > 0) await Promise.all(this.#running);
+    while (this.#running > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
+
+  /** One function for all work: the promise of each call is the only thing to allocate. */
+  readonly #finished = (): void => {
+    if (--this.#running > 0) return;
+    for (const resolve of this.#idle.splice(0)) resolve();
+  };
 }
 
 /** Tells waiting operations that the service shuts down. */

@@ -29,6 +29,8 @@ export interface SessionEnvironment {
   readonly limits: SessionLimits;
   readonly history: HistorySettings;
   readonly ttl: TtlSettings;
+  /** What `ttl` means for writes. */
+  readonly lifetimes: Lifetimes;
   readonly hooks: SessionHooks;
   readonly tasks: TaskTracker;
   readonly signals: SessionSignals;
@@ -67,13 +69,15 @@ export interface SessionServiceOptions {
 }
 
 export function environmentOf(options: SessionServiceOptions, hooks: SessionHooks): SessionEnvironment {
+  const ttl = checkedSettings(TTL, options.ttl, 'ttl');
   return {
     storage: options.storage,
     clock: options.clock ?? systemClock,
     newId: options.newId ?? randomId,
     limits: checkedSettings(LIMITS, options.limits, 'limits'),
     history: checkedSettings(HISTORY, options.history, 'history'),
-    ttl: checkedSettings(TTL, options.ttl, 'ttl'),
+    ttl,
+    lifetimes: lifetimesOf(ttl),
     hooks,
     tasks: new TaskTracker(options.onBackgroundError ?? warnOfBackgroundError),
     signals: options.signals ?? signalsOf(options.storage),
@@ -87,10 +91,6 @@ export function environmentOf(options: SessionServiceOptions, hooks: SessionHook
 function checkedPollMs(milliseconds: number): number {
   checkSetting(COMMON.watchPollMs, milliseconds, 'watchPollMs');
   return milliseconds;
-}
-
-export function lifetimes({ ttl }: SessionEnvironment): Lifetimes {
-  return lifetimesOf(ttl);
 }
 
 /** The view filter of appends. */

@@ -65,6 +65,7 @@ export interface Commit {
 export interface StoredEvent {
   readonly seq: number;
   readonly id: string;
+  /** May be empty while there is a payload, from which it follows. */
   readonly digest: string;
   readonly appendedAt: number;
   readonly payload: string | null;

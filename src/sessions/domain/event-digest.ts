@@ -32,12 +32,21 @@ export function eventDigest({ seq: _seq, timestamp, ...fields }: Event): string 
 }
 
 /**
+ * The {@link eventDigest} of a stored event.
+ *
+ * @example const digest = event.digest || payloadDigest(event.payload); // before the payload is removed
+ */
+export function payloadDigest(payload: string): string {
+  return eventDigest(loggedEvent({ payload, seq: 0 }));
+}
+
+/**
  * Whether a submitted event equals the stored one with the same id. Compares the timestamp only if the caller set it,
  * so that a retry may send the original event or the one that the store returned.
  */
 export function isSameEvent({ digest, givenTimestamp }: ComparedEvent, stored: StoredEvent): boolean {
   // A fork changes payloads of rewinds and summaries, so the payload takes precedence over the digest.
-  const storedDigest = stored.payload === null ? stored.digest : eventDigest(loggedEvent(stored));
+  const storedDigest = stored.payload === null ? stored.digest : payloadDigest(stored.payload);
   if (contentOf(digest) !== contentOf(storedDigest)) return false;
   return givenTimestamp === undefined || isSameTime(givenTimestamp, timestampOf(storedDigest));
 }

@@ -36,8 +36,8 @@ export const EMPTY_SOURCE: ViewSource = {
 };
 
 /** The position in a view: the summary first, then events by `seq`. */
-export function placeOf({ event }: ViewItem): number {
-  return isSummary(event) ? 0 : event.seq;
+export function placeOf({ event, seq }: ViewItem): number {
+  return isSummary(event) ? 0 : seq;
 }
 
 /**
@@ -76,12 +76,12 @@ export class LoadedView {
   }
 
   /** Whether the reader's config includes the event. */
-  includes({ event }: ViewItem): boolean {
-    return isAfter(event, this.source.config);
+  includes(item: ViewItem): boolean {
+    return isAfter(item, this.source.config);
   }
 
   itemsAfter(seq: number): readonly ViewItem[] {
-    return this.#conversation.items.filter(({ event }) => event.seq > seq);
+    return this.#conversation.items.filter((item) => item.seq > seq);
   }
 
   insert(item: ViewItem, now: number): void {
@@ -102,7 +102,7 @@ export class LoadedView {
     const cut = cutView(this.#conversation, this.filterOf(filter), this.#now);
     this.#forgetBefore(cut.tailStart - KEPT_BEFORE_TAIL);
     const { config, omittedTo: leftOut } = this.source;
-    return { ...cut, view: cut.view.filter((item) => isAfter(item.event, config) && placeOf(item) > leftOut) };
+    return { ...cut, view: cut.view.filter((item) => isAfter(item, config) && placeOf(item) > leftOut) };
   }
 
   /** Adds the events that were read beyond `before`, unless they are present or no longer needed. */

@@ -2,12 +2,11 @@ import { type StateChanges, filterChanges } from '../../state/state-changes.js';
 import { isState, trackedValuesOf } from '../../state/state.js';
 import { InvalidInputError } from './errors.js';
 import { isSummary } from './event-inspection.js';
-import type { LoggedEvent } from './event.js';
 import { LoadedView, type ViewSource, isCutting } from './loaded-view.js';
 import type { MetadataChange, MetadataText } from './metadata-entries.js';
 import { SeqSet } from './seq-ranges.js';
 import type { SessionRecord } from './session-record.js';
-import type { Session } from './session.js';
+import { type Session, sessionEventsOf } from './session.js';
 import { TrackedMetadata } from './session-metadata.js';
 import type { GetSessionConfig, ViewItem } from './view-item.js';
 import type { ViewFilter } from './view.js';
@@ -72,8 +71,9 @@ export function assertUpdatable(session: Session): void {
       'session.state',
     );
   }
-  if (!Array.isArray(session.events)) throw new InvalidInputError('must be an array', 'session.events');
-  if (Object.isFrozen(session) || Object.isFrozen(session.events)) {
+  const seen = sessionEventsOf(session).seen;
+  if (seen !== undefined && !Array.isArray(seen)) throw new InvalidInputError('must be an array', 'session.events');
+  if (Object.isFrozen(session) || (seen && Object.isFrozen(seen))) {
     throw new InvalidInputError('must not be frozen; give { id, appName, userId } instead', 'session');
   }
 }
@@ -112,13 +112,13 @@ export function applyEvents(
 ): LoadedView | undefined {
   const known = trackedSessions.get(session);
   if (!known) return undefined;
-  const newer = items.filter(({ event }) => event.seq > known.viewSeq);
+  const newer = items.filter(({ seq }) => seq > known.viewSeq);
   if (newer.length === 0) return undefined;
   if (isCutting(known.view, filter)) {
     for (const item of newer) known.view.insert(item, now);
     return refreshEvents(session, known.view, filter);
   }
-  for (const item of newer) if (known.view.includes(item)) insertEvent(session, item.event);
+  for (const item of newer) if (known.view.includes(item)) sessionEventsOf(session).add(item);
   return undefined;
 }
 
@@ -126,7 +126,7 @@ export function applyEvents(
 export function refreshEvents(session: Session, view: LoadedView, filter: ViewFilter): LoadedView | undefined {
   if (trackedSessions.get(session)?.view !== view) return undefined;
   const { view: items, lacks } = view.cut(filter);
-  session.events = items.map(({ event }) => event);
+  sessionEventsOf(session).replace(items);
   return lacks && view;
 }
 
@@ -151,14 +151,10 @@ export function replaceView(
   const { now } = known.view;
   known.view = new LoadedView(source);
   known.viewSeq = lastSeq;
-  session.events = view.map(({ event }) => event);
+  const events = sessionEventsOf(session);
+  events.replace(view);
   if (isCutting(known.view, filter)) applyEvents(session, newer, filter, now);
-  else session.events.push(...newerEvents);
-}
-
-/** In place, so that the cost of an append does not depend on the length of the conversation. */
-function insertEvent({ events }: Session, event: LoggedEvent): void {
-  events.splice(events.findLastIndex((other) => other.seq < event.seq || isSummary(other)) + 1, 0, event);
+  else for (const event of newerEvents) events.add({ seq: event.seq, event });
 }
 
 function applyState(session: Session, { keySeqs }: TrackedSession, { changes, seq }: AppliedCommit): void {

@@ -4,6 +4,7 @@ import type { LoggedEvent } from './event.js';
 import { type SessionKey, assertId, checkedSessionKey, saveKeyOf } from './ids.js';
 import type { SessionMetadata } from './metadata.js';
 import { sessionMetadata } from './session-metadata.js';
+import { SessionEvents } from './session-events.js';
 import type { SessionRecord } from './session-record.js';
 
 /**
@@ -26,7 +27,8 @@ export class Session {
   readonly state: State;
   /** Title, status, tags, labels and own fields. Changed by events with `actions.metadataDelta`. */
   metadata: SessionMetadata;
-  events: LoggedEvent[];
+  /** The view, in the order of the log. Parsed when it is read for the first time. */
+  declare events: LoggedEvent[];
   /** `true` if older events of the view were omitted because of their size; `listEvents` returns them. */
   declare eventsTruncated?: true;
   /** `true` if events need a turn. */
@@ -40,7 +42,7 @@ export class Session {
   constructor(
     record: SessionRecord,
     state: Record<string, unknown>,
-    events: LoggedEvent[],
+    events: LoggedEvent[] | SessionEvents,
     metadata: SessionMetadata = sessionMetadata([]),
   ) {
     this.id = record.sessionId;
@@ -50,13 +52,42 @@ export class Session {
     this.createTime = record.createTime;
     this.state = new State(state);
     this.metadata = metadata;
-    this.events = events;
+    eventsOfSession.set(this, events instanceof SessionEvents ? events : new SessionEvents([], events));
+    Object.defineProperty(this, 'events', EVENTS);
     this.lastUpdateTime = record.lastUpdateTime;
     this.version = record.lastSeq;
     this.conversationCount = record.counters.turns;
     if (record.turnsOnly) this.turnsOnly = true;
   }
+
+  /** What the console prints. */
+  [Symbol.for('nodejs.util.inspect.custom')](_depth: number, options: object, inspect: Inspect): string {
+    return `Session ${inspect({ ...this }, options)}`;
+  }
 }
+
+type Inspect = (value: object, options: object) => string;
+
+const eventsOfSession = new WeakMap<Session, SessionEvents>();
+
+/** The events behind `session.events`, for the session service. */
+export function sessionEventsOf(session: Session): SessionEvents {
+  const events = eventsOfSession.get(session);
+  if (!events) throw new TypeError('session.events was used on something that is no Session');
+  return events;
+}
+
+/** One property for all sessions: an own property of each, as the other fields are. */
+const EVENTS: PropertyDescriptor & ThisType<Session> = {
+  get(): LoggedEvent[] {
+    return sessionEventsOf(this).list;
+  },
+  set(events: LoggedEvent[]) {
+    sessionEventsOf(this).list = events;
+  },
+  enumerable: true,
+  configurable: true,
+};
 
 /** A session object, or the ids that identify one. */
 export type SessionReference = Session | { readonly id: string; readonly appName: string; readonly userId: string };

@@ -63,10 +63,14 @@ export function submitEvent(input: EventInput, { limits, clock, newId }: Surroun
   assertAuthor(event);
   const payload = JSON.stringify(event);
   assertSize(payload, limits);
+  let digest: string | undefined;
   return {
     event,
     payload,
-    digest: eventDigest(event),
+    // Takes longer than the rest, and a store in this process does without.
+    get digest() {
+      return (digest ??= eventDigest(event));
+    },
     givenTimestamp: isTimestampGiven(input) ? input.timestamp : undefined,
     anchor: isAnchor(event),
     counts: countsOf(event),

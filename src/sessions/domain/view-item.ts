@@ -10,6 +10,7 @@ import { loggedEvent } from './stored-json.js';
 
 /** An event of a view, with the time from which its age is computed. */
 export interface ViewItem {
+  readonly seq: number;
   readonly event: LoggedEvent;
   /** The earlier of the event's timestamp and the time of its append. */
   readonly time: number;
@@ -20,7 +21,37 @@ export function viewItem(stored: StoredEvent): ViewItem {
 }
 
 export function viewItemOf(event: LoggedEvent, appendedAt: number): ViewItem {
-  return { event, time: Math.min(event.timestamp, appendedAt) };
+  return { seq: event.seq, event, time: Math.min(event.timestamp, appendedAt) };
+}
+
+/** For text that this process wrote: it is parsed when somebody looks at the event. */
+export function unparsedViewItem(stored: UnparsedEvent): ViewItem {
+  return new UnparsedItem(stored);
+}
+
+type UnparsedEvent = Pick<StoredEvent, 'seq' | 'payload' | 'appendedAt'>;
+
+class UnparsedItem implements ViewItem {
+  readonly seq: number;
+  #stored: UnparsedEvent | undefined;
+  #event: LoggedEvent | undefined;
+  readonly #appendedAt: number;
+
+  constructor(stored: UnparsedEvent) {
+    this.seq = stored.seq;
+    this.#stored = stored;
+    this.#appendedAt = stored.appendedAt;
+  }
+
+  get event(): LoggedEvent {
+    if (this.#stored) this.#event = loggedEvent(this.#stored);
+    this.#stored = undefined;
+    return this.#event as LoggedEvent;
+  }
+
+  get time(): number {
+    return Math.min(this.event.timestamp, this.#appendedAt);
+  }
 }
 
 export function isAnchorItem({ event }: ViewItem): boolean {
@@ -53,22 +84,23 @@ export function checkedViewConfig(config: GetSessionConfig | undefined): GetSess
 
 /** Narrows a view exactly; adds no anchor. */
 export function narrowView(view: readonly ViewItem[], config: GetSessionConfig): readonly ViewItem[] {
-  const after = view.filter(({ event }) => isAfter(event, config));
+  const after = itemsAfter(view, config);
   return after.slice(omittedCount(after, config));
 }
 
 /** The last event of a view that `numRecentEvents` omits. */
 export function lastOmitted(view: readonly ViewItem[], config: GetSessionConfig): ViewItem | undefined {
-  const after = view.filter(({ event }) => isAfter(event, config));
+  const after = itemsAfter(view, config);
   return after[omittedCount(after, config) - 1];
 }
 
-/** Whether the event is after `afterSeq` and `afterTimestamp`. */
-export function isAfter(
-  { seq, timestamp }: LoggedEvent,
-  { afterSeq = 0, afterTimestamp = 0 }: GetSessionConfig,
-): boolean {
-  return seq > afterSeq && timestamp >= afterTimestamp;
+function itemsAfter(view: readonly ViewItem[], config: GetSessionConfig): readonly ViewItem[] {
+  return view.filter((item) => isAfter(item, config));
+}
+
+/** Whether the event is after `afterSeq` and `afterTimestamp`. Looks at the event only if it has to. */
+export function isAfter(item: ViewItem, { afterSeq = 0, afterTimestamp = 0 }: GetSessionConfig): boolean {
+  return item.seq > afterSeq && (afterTimestamp === 0 || item.event.timestamp >= afterTimestamp);
 }
 
 function omittedCount({ length }: readonly ViewItem[], { numRecentEvents = length }: GetSessionConfig): number {

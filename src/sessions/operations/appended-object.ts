@@ -15,8 +15,8 @@ import {
   replaceView,
 } from '../domain/session-tracking.js';
 import type { Session } from '../domain/session.js';
-import { loggedEvent, storedJson } from '../domain/stored-json.js';
-import { viewItemOf } from '../domain/view-item.js';
+import { storedJson } from '../domain/stored-json.js';
+import { unparsedViewItem } from '../domain/view-item.js';
 import { type SessionEnvironment, appendFilter } from '../session-environment.js';
 import { readMissing, readView } from './read-view.js';
 
@@ -76,9 +76,7 @@ async function applyAppend(
     if (read) replaceView(session, read.view, read.source, read.stored.record, filter);
     return;
   }
-  const items = unseen.map(({ event: { seq }, payload, appendedAt }) =>
-    viewItemOf(loggedEvent({ payload, seq }), appendedAt),
-  );
+  const items = unseen.map(({ event: { seq }, payload, appendedAt }) => unparsedViewItem({ seq, payload, appendedAt }));
   const now = Math.max(...unseen.map(({ appendedAt }) => appendedAt));
   const lacking = applyEvents(session, items, filter, now);
   if (lacking) await readMissingFor(env, session, { ...key, incarnation: record.incarnation }, lacking);

@@ -6,6 +6,7 @@ import { optionalFlag } from '../domain/input-checks.js';
 import { type ViewSource, EMPTY_SOURCE } from '../domain/loaded-view.js';
 import { metadataAfter, metadataEntries } from '../domain/metadata-entries.js';
 import { type SessionMetadataInput, metadataChanges } from '../domain/metadata.js';
+import { SessionEvents } from '../domain/session-events.js';
 import { sessionMetadata } from '../domain/session-metadata.js';
 import { trackSession } from '../domain/session-tracking.js';
 import { Session } from '../domain/session.js';
@@ -13,7 +14,7 @@ import { stateRecord, stateWrites } from '../domain/stored-json.js';
 import { submittedMetadata } from '../domain/submitted-metadata.js';
 import { submittedState } from '../domain/submitted-state.js';
 import type { ViewItem } from '../domain/view-item.js';
-import { type SessionEnvironment, announce, lifetimes } from '../session-environment.js';
+import { type SessionEnvironment, announce } from '../session-environment.js';
 import type { CreateRequest, StoredSession, StoredState } from '../storage/session-storage.js';
 
 /** The session to create. */
@@ -59,7 +60,7 @@ export function prepareSession(env: SessionEnvironment, request: CreateSessionRe
 
 /** Creates the session; returns undefined if a live one has the id. */
 export async function createPrepared(env: SessionEnvironment, prepared: PreparedSession): Promise<Session | undefined> {
-  const stored = await env.storage.create({ ...prepared, expiry: lifetimes(env) });
+  const stored = await env.storage.create({ ...prepared, expiry: env.lifetimes });
   if (!stored) return undefined;
   // Ends watches of an expired session with this id.
   announce(env, prepared.key);
@@ -75,7 +76,7 @@ export function openSession(
   const session = new Session(
     record,
     state ? mergedState(state) : {},
-    view.map(({ event }) => event),
+    new SessionEvents(view),
     sessionMetadata(metadataEntries(metadata)),
   );
   trackSession(session, record, source, metadata);

@@ -14,7 +14,7 @@ import type { Session } from '../domain/session.js';
 import { loggedEvent, stateWrites } from '../domain/stored-json.js';
 import { viewItemOf } from '../domain/view-item.js';
 import type { ViewMarks } from '../domain/view-marks.js';
-import { type SessionEnvironment, announce, isReadShorter, lifetimes, readFilter } from '../session-environment.js';
+import { type SessionEnvironment, announce, isReadShorter, readFilter } from '../session-environment.js';
 import { getSession } from './get-session.js';
 import { openSession } from './create-session.js';
 import { LogPoints, unlessTrimmed } from './read-log.js';
@@ -43,7 +43,7 @@ export async function forkSession(env: SessionEnvironment, request: ForkSessionR
   const { upserts } = stateWrites({ stateDelta: state, stateRemovals: [] });
   const newKey = { ...key, sessionId: newId };
   const start = { baseState, upserts, metadata, log, turnsOnly };
-  const stored = await env.storage.create({ key: newKey, ...start, expiry: lifetimes(env) });
+  const stored = await env.storage.create({ key: newKey, ...start, expiry: env.lifetimes });
   if (!stored) throw new SessionExistsError(newId);
   announce(env, newKey);
   const saving = saveCheckpoints(env, stored.record, log.events.length);

@@ -3,7 +3,7 @@ import { isRenewalDue } from '../domain/expiry.js';
 import { type SessionKey, checkedSessionKey, isBlank, sessionKeyOf } from '../domain/ids.js';
 import type { Session } from '../domain/session.js';
 import { type GetSessionConfig, checkedViewConfig } from '../domain/view-item.js';
-import { type SessionEnvironment, isReadShorter, lifetimes, readFilter } from '../session-environment.js';
+import { type SessionEnvironment, isReadShorter, readFilter } from '../session-environment.js';
 import type { StoredSession, TouchRequest } from '../storage/session-storage.js';
 import {
   type CreateSessionRequest,
@@ -70,7 +70,7 @@ async function renewIfPossible(env: SessionEnvironment, stored: StoredSession): 
 /** Renews the lifetimes of what was read, at most once per tenth of a lifetime. */
 async function renewWhatWasRead(env: SessionEnvironment, { record, scopeExpiry, now }: StoredSession): Promise<void> {
   if (!env.ttl.refreshOnRead) return;
-  const life = lifetimes(env);
+  const life = env.lifetimes;
   const renew: TouchRequest['renew'] = {
     ...(isRenewalDue(record.expiresAt, now, life.session) && { session: life.session }),
     ...(isRenewalDue(scopeExpiry?.user ?? now, now, life.user) && { user: life.user }),

@@ -10,7 +10,7 @@ import type { SessionKey } from '../domain/ids.js';
 import { underPath } from '../domain/input-checks.js';
 import { foldMetadata } from '../domain/metadata-entries.js';
 import { stateWrites } from '../domain/stored-json.js';
-import { type SessionEnvironment, lifetimes } from '../session-environment.js';
+import { type SessionEnvironment } from '../session-environment.js';
 
 /** A caller's event, and its place in the caller's input. */
 export interface GivenEvent {
@@ -75,18 +75,18 @@ function commitOf(
   const metadata = foldMetadata(submitted.map((one) => one.metadata));
   return {
     key,
-    events: submitted.map(({ event, digest, anchor, payload }) => ({
-      id: event.id,
-      digest,
-      timestamp: event.timestamp,
-      anchor,
-      payload,
+    events: submitted.map((one) => ({
+      id: one.event.id,
+      digest: env.storage.isInProcess ? '' : one.digest,
+      timestamp: one.event.timestamp,
+      anchor: one.anchor,
+      payload: one.payload,
     })),
     ...stateWrites(foldChanges(submitted.map(({ changes }) => changes))),
     ...(metadata.length > 0 && { metadata }),
     counterIncrements: submitted.map(({ counts }) => counts).reduce(addCounters, NO_COUNTS),
     // Summaries do not renew a session.
-    expiry: submitted.some(({ event }) => isSummary(event)) ? undefined : lifetimes(env),
+    expiry: submitted.some(({ event }) => isSummary(event)) ? undefined : env.lifetimes,
     preconditions,
   };
 }

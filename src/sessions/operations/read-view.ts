@@ -14,6 +14,7 @@ import {
   narrowView,
   rangesAbove,
   rangesBelow,
+  unparsedViewItem,
   viewItem,
   visibleRanges,
 } from '../domain/view-item.js';
@@ -63,7 +64,7 @@ export async function readView(
     storage,
     stored.record,
     {
-      conversation: { summary: stored.summary && viewItem(stored.summary), items: [], hasOlder: true },
+      conversation: { summary: stored.summary && itemReader(storage)(stored.summary), items: [], hasOlder: true },
       unread: visibleRanges(stored.record),
     },
     new ByteBudget(maxBytes),
@@ -148,10 +149,16 @@ function firstWindow(filter: ViewFilter, config: GetSessionConfig): EventWindow 
     : { inView: true, limit: numRecentEvents, afterSeq, since: afterTimestamp };
 }
 
+/** Text from outside this process may be damaged, which a read has to report. */
+function itemReader({ isInProcess }: SessionStorage): (stored: StoredEvent) => ViewItem {
+  return isInProcess ? unparsedViewItem : viewItem;
+}
+
 class ViewReader {
   #conversation: Conversation;
   /** Visible ranges before the events that were read. */
   #unread: readonly SeqRange[];
+  readonly #itemOf: (stored: StoredEvent) => ViewItem;
   /** Whether the byte limit is reached. */
   isFull = false;
 
@@ -163,6 +170,7 @@ class ViewReader {
   ) {
     this.#conversation = conversation;
     this.#unread = unread;
+    this.#itemOf = itemReader(storage);
   }
 
   get read(): LoadedConversation {
@@ -171,7 +179,7 @@ class ViewReader {
 
   /** Prepends unread events up to `lastSeq`. */
   add(events: StoredSession['events'], lastSeq: number): void {
-    const items = events.filter(({ seq }) => isInRanges(seq, this.#unread)).map(viewItem);
+    const items = events.filter(({ seq }) => isInRanges(seq, this.#unread)).map(this.#itemOf);
     const unread = rangesBelow(this.#unread, events[0]?.seq ?? lastSeq + 1);
     this.#extend(items, unread);
   }
@@ -199,7 +207,7 @@ class ViewReader {
     if (lacks === 'calls') {
       const ranges = newestOf(this.#unread, MAX_PULL_BACK - tailStart);
       const older = await this.#readEvents({ ranges });
-      this.#extend(older.map(viewItem), rangesBelow(this.#unread, ranges[0]?.from ?? 0));
+      this.#extend(older.map(this.#itemOf), rangesBelow(this.#unread, ranges[0]?.from ?? 0));
     }
     if (lacks && cutView(this.#conversation, filter, now).lacks === 'anchor') await this.#readLastAnchor();
   }
@@ -214,14 +222,14 @@ class ViewReader {
       if (ranges.length === 0) return;
       const events = await this.#readEvents({ ...window, ranges });
       this.isFull = !events.every((event) => this.budget.take(eventBytes(event)));
-      this.#extend(events.map(viewItem), rangesBelow(this.#unread, events[0]?.seq ?? Infinity));
+      this.#extend(events.map(this.#itemOf), rangesBelow(this.#unread, events[0]?.seq ?? Infinity));
       if (events.length < countOf(ranges)) return;
     }
   }
 
   async #readLastAnchor(): Promise<void> {
     const anchors = await this.#readEvents({ ranges: this.#unread, anchorsOnly: true, limit: 1 });
-    const olderAnchor = anchors.map(viewItem).findLast(isAnchorItem) ?? 'none';
+    const olderAnchor = anchors.map(this.#itemOf).findLast(isAnchorItem) ?? 'none';
     this.#conversation = { ...this.#conversation, olderAnchor };
   }
 

@@ -5,7 +5,7 @@ import { type StateOwner, assertStateOwner } from '../domain/ids.js';
 import { childPath } from '../domain/json-value.js';
 import { assertDisjoint, assertStateKey, submittedChanges } from '../domain/submitted-state.js';
 import { stateRecord, stateWrites } from '../domain/stored-json.js';
-import { type SessionEnvironment, lifetimes } from '../session-environment.js';
+import { type SessionEnvironment } from '../session-environment.js';
 import type { StateEntries } from '../storage/session-storage.js';
 
 /** Changes of shared state. The scope's prefix in keys is optional. */
@@ -19,7 +19,7 @@ export interface SharedStateChanges {
 /** The state of a user or, without `userId`, of an app. Keys have no prefix. */
 export async function getSharedState(env: SessionEnvironment, owner: StateOwner): Promise<Record<string, unknown>> {
   assertStateOwner(owner);
-  const lifetime = env.ttl.refreshOnRead ? lifetimes(env)[scopeOfOwner(owner)] : undefined;
+  const lifetime = env.ttl.refreshOnRead ? env.lifetimes[scopeOfOwner(owner)] : undefined;
   return withoutPrefix(await env.storage.readState(owner, lifetime));
 }
 
@@ -33,7 +33,7 @@ export async function updateSharedState(
   const given = submittedChanges(stateDelta, stateRemovals, '$', env.limits);
   const changes = inScope(given, scope);
   assertDisjoint(changes.stateDelta, changes.stateRemovals, '$');
-  const lifetime = lifetimes(env)[scope];
+  const lifetime = env.lifetimes[scope];
   return withoutPrefix(await env.storage.writeState({ owner, ...stateWrites(changes), lifetime }));
 }
 

@@ -229,6 +229,12 @@ export interface SessionStorage {
   readonly agenda: Agenda;
   /** What durable consumers note. */
   readonly consumers: ConsumerStore;
+  /**
+   * Whether payloads stay in this process, so that they come back as they were given. Such a store gets commits without
+   * digests, and computes them (`payloadDigest`) when it trims events. Events that were read are parsed when somebody looks at
+   * them.
+   */
+  readonly isInProcess?: boolean;
   /** Whether the store removes expired data by itself, without {@link purgeExpired}. */
   readonly cleansUpByItself?: boolean;
   /** Finds changes by other processes, for watches. Without it, each watch polls its log. */

@@ -41,6 +41,7 @@ const NO_STATE = { session: [], user: [], app: [] };
  * const sessions = new SessionService({ storage: new InMemorySessionStorage() });
  */
 export class InMemorySessionStorage implements SessionStorage {
+  readonly isInProcess = true;
   readonly #clock: Clock;
   readonly #sessions = new SessionIndex();
   readonly #scopes = new ScopeStates();

@@ -57,6 +57,8 @@ export class ScopeStates {
   }
 
   renewIfDue(owner: StateOwner, lifetime: Lifetime, now: number): void {
+    // It lives forever. Most appends need not look for the bucket then.
+    if (lifetime.renewBelowMs <= 0) return;
     const bucket = this.#live(owner, now);
     if (bucket && isRenewalDue(bucket.expiresAt, now, lifetime)) this.renew(owner, lifetime, now);
   }
