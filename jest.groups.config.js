@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import config from './jest.config.js';
 import singleSpecs from './test/groups/single-specs.cjs';
 
@@ -5,5 +6,7 @@ import singleSpecs from './test/groups/single-specs.cjs';
 export default {
   ...config,
   testMatch: ['<rootDir>/test/groups/*.group.ts', ...singleSpecs.map((name) => `<rootDir>/test/${name}.spec.ts`)],
+  // Many tests wait for servers, processes and time limits. Others use the cores meanwhile.
+  maxWorkers: 2 * availableParallelism(),
   testSequencer: '<rootDir>/test/groups/longest-first.cjs',
 };
