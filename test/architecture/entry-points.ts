@@ -25,9 +25,16 @@ export const entryPoints: readonly EntryPoint[] = Object.entries(manifest.export
 export const typesVersions: readonly string[] = Object.keys(manifest.typesVersions['*']);
 
 const options: ts.CompilerOptions = { module: ts.ModuleKind.NodeNext, noLib: true, types: [] };
+const host = ts.createCompilerHost(options);
+// Without the types of packages, which are most of the files.
+host.resolveModuleNameLiterals = (names, importer) =>
+  names.map(({ text }) =>
+    text.startsWith('.') ? ts.resolveModuleName(text, importer, options, host) : { resolvedModule: undefined },
+  );
 const program = ts.createProgram(
   entryPoints.map(({ entry }) => entry),
   options,
+  host,
 );
 export const checker = program.getTypeChecker();
 
