@@ -1,9 +1,10 @@
 import { readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import singleSpecs from './single-specs.cjs';
-// The specs of a group share the databases of these, which are dropped after the last one.
+// The specs of a group share the databases and processes of these, which are removed after the last one.
 import '../support/mariadb-store.js';
 import '../support/postgres-store.js';
+import '../support/processes/worker-process.js';
 
 const TESTS = join(__dirname, '..');
 const SPEC = '.spec.ts';

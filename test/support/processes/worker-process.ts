@@ -7,6 +7,15 @@ import type { WorkerTasks } from './worker-tasks.js';
 type Input<Name extends keyof WorkerTasks> = Parameters<WorkerTasks[Name]>[0];
 type Result<Name extends keyof WorkerTasks> = Awaited<ReturnType<WorkerTasks[Name]>>;
 
+/** Processes that have closed their stores. To start one takes half a second of a core. */
+let idle: WorkerProcess[] | undefined = [];
+afterAll(() => {
+  const last = idle ?? [];
+  // Hooks that were defined later still stop processes.
+  idle = undefined;
+  return Promise.all(last.map((worker) => worker.end()));
+});
+
 /** A child process that runs one task after the other. */
 export class WorkerProcess {
   readonly #exited: Promise<unknown>;
@@ -16,8 +25,10 @@ export class WorkerProcess {
     this.#exited = Promise.all([once(child, 'exit'), once(child, 'disconnect')]);
   }
 
-  /** Starts a process and waits until it has loaded its modules. */
+  /** Takes an idle process, or starts one and waits until it has loaded its modules. */
   static async start(): Promise<WorkerProcess> {
+    const free = idle?.pop();
+    if (free) return free;
     const child = fork(join(__dirname, 'bootstrap.cjs'), [join(__dirname, 'worker.ts')], { execArgv: [] });
     const worker = new WorkerProcess(child);
     await worker.#answer(() => undefined);
@@ -46,7 +57,14 @@ export class WorkerProcess {
     await this.#exited;
   }
 
+  /** Closes what the process has opened, and leaves it to other tests. */
   async stop(): Promise<void> {
+    if (!idle || !this.child.connected) return this.end();
+    await this.run('close', undefined);
+    idle.push(this);
+  }
+
+  async end(): Promise<void> {
     if (this.child.connected) this.child.disconnect();
     await this.#exited;
   }
