@@ -20,10 +20,10 @@ const mistakes: readonly (readonly [env: NodeJS.ProcessEnv, ...problems: unknown
   ...['-1', '65536', '80.5'].map((port) => [{ PORT: port }, `PORT is ${port}; ${WHOLE}`] as const),
   [{ HOST: 'localhost:3000' }, `HOST is "localhost:3000"; ${NO_HOST}`],
   [{ HOST: 'http://localhost' }, `HOST is "http://localhost"; ${NO_HOST}`],
-  ...['0.0.0.0', '::', '10.0.0.5', '128.0.0.1', '127.0.0.1.example', 'example'].map(
+  ...['0.0.0.0', '::', '10.0.0.5', '128.0.0.1', '127.0.0.1.example', 'example', 'sessions.example'].map(
     (host) => [{ HOST: host }, reachable(host)] as const,
   ),
-  [{ HOST: '0.0.0.0', NODE_ENV: 'test' }, reachable('0.0.0.0')],
+  ...['test', 'development'].map((NODE_ENV) => [{ HOST: '0.0.0.0', NODE_ENV }, reachable('0.0.0.0')] as const),
   [{ HOST: '[::]' }, reachable('::')],
   [
     { ALLOWED_HOSTS: 'a.example, b.example:80' },

@@ -17,43 +17,45 @@ function errorOutput(process: ChildProcess): Promise<string> {
   return text(process.stderr ?? Readable.from([]));
 }
 
-/** The built app, started as `npm start` does. */
-describe('npm start', () => {
+/** Starts the built app as `npm start` does. */
+function startIn(folder: string, port: string, settings: Record<string, string> = {}): ChildProcess {
+  const { NODE_ENV: _test, ...env } = process.env;
+  return spawn(process.execPath, [main], { cwd: folder, env: { ...env, ...settings, PORT: port, NO_COLOR: '1' } });
+}
+
+/** What an app prints until it listens. Then its standard output is closed. */
+async function greetingOf(app: ChildProcess): Promise<string> {
+  let printed = '';
+  for await (const chunk of app.stdout ?? []) {
+    printed += String(chunk);
+    if (/curl .+\n/.test(printed)) break;
+  }
+  return printed;
+}
+
+async function end(app: ChildProcess): Promise<void> {
+  if (app.exitCode !== null || app.signalCode !== null) return;
+  app.kill('SIGKILL');
+  await once(app, 'exit');
+}
+
+describe('the app of npm start', () => {
   let folder: string;
   let app: ChildProcess;
+  let printed: string;
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'agent-sessions-start-'));
+    app = startIn(folder, '0');
+    printed = await greetingOf(app);
   });
 
-  afterEach(async () => {
-    if (app.exitCode === null && app.signalCode === null) {
-      app.kill('SIGKILL');
-      await once(app, 'exit');
-    }
+  afterAll(async () => {
+    await end(app);
     await rm(folder, { recursive: true });
   });
 
-  const start = (port: string, settings: Record<string, string> = {}): ChildProcess => {
-    const { NODE_ENV: _test, ...env } = process.env;
-    return spawn(process.execPath, [main], { cwd: folder, env: { ...env, ...settings, PORT: port, NO_COLOR: '1' } });
-  };
-
-  const sizeOf = (file: string): number => statSync(join(folder, 'data', file), { throwIfNoEntry: false })?.size ?? 0;
-
-  /** What the app prints until it listens. */
-  const greeting = async (): Promise<string> => {
-    let printed = '';
-    for await (const chunk of app.stdout ?? []) {
-      printed += String(chunk);
-      if (/curl .+\n/.test(printed)) break;
-    }
-    return printed;
-  };
-
   it('prints its URL and its store, and responds', async () => {
-    app = start('0');
-    const printed = await greeting();
     expect(printed).toContain(`SQLite, ${join(folder, 'data', 'sessions.db')}`);
     const [url] = /http:\/\/\S+\/health/.exec(printed) ?? [''];
     const response = await fetch(url);
@@ -62,16 +64,14 @@ describe('npm start', () => {
   });
 
   it('continues when its standard output is closed', async () => {
-    app = start('0');
-    // `greeting` has closed the pipe.
-    const [url] = /http:\/\/\S+\/health/.exec(await greeting()) ?? [''];
+    expect(app.stdout?.destroyed).toBe(true);
+    const [url] = /http:\/\/\S+\/health/.exec(printed) ?? [''];
     const unknown = new URL('/nowhere', url);
     for (let time = 1; time <= 3; time++) expect((await fetch(unknown)).status).toBe(404);
   });
 
   it('describes all its routes in the OpenAPI document', async () => {
-    app = start('0');
-    const [, docs = ''] = /(http:\/\/\S+\/docs)/.exec(await greeting()) ?? [];
+    const [, docs = ''] = /(http:\/\/\S+\/docs)/.exec(printed) ?? [];
     expect((await fetch(docs)).status).toBe(200);
     const document = (await (await fetch(new URL('/openapi.json', docs))).json()) as ApiDocument;
     const paths = Object.keys(document.paths);
@@ -90,6 +90,42 @@ describe('npm start', () => {
     const ids = described.operations.map(({ operation }) => operation.operationId);
     expect(new Set(ids).size).toBe(ids.length);
   });
+
+  it('says what to do if its port is in use', async () => {
+    const [, port = ''] = /:(\d+)\/health/.exec(printed) ?? [];
+    const second = startIn(folder, port);
+    const [stderr] = await Promise.all([errorOutput(second), once(second, 'exit')]);
+    expect(stderr).toContain('Set PORT to a free port.');
+    expect(second.exitCode).toBe(1);
+  });
+
+  if (chosenStoreNames().includes('redis')) {
+    it('ends if its port is in use, even with an open Redis connection', async () => {
+      const [, port = ''] = /:(\d+)\/health/.exec(printed) ?? [];
+      const second = startIn(folder, port, { SESSIONS_PROVIDER: 'redis', SESSIONS_REDIS_URL: redisUrl });
+      const [stderr] = await Promise.all([errorOutput(second), once(second, 'exit')]);
+      expect(stderr).toContain('Set PORT to a free port.');
+      expect(second.exitCode).toBe(1);
+    });
+  }
+});
+
+describe('npm start', () => {
+  let folder: string;
+  let app: ChildProcess;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'agent-sessions-start-'));
+  });
+
+  afterEach(async () => {
+    await end(app);
+    await rm(folder, { recursive: true });
+  });
+
+  const start = (port: string, settings: Record<string, string> = {}): ChildProcess => startIn(folder, port, settings);
+  const greeting = (): Promise<string> => greetingOf(app);
+  const sizeOf = (file: string): number => statSync(join(folder, 'data', file), { throwIfNoEntry: false })?.size ?? 0;
 
   it('ends on SIGTERM and closes its database file', async () => {
     app = start('0');
@@ -145,24 +181,4 @@ describe('npm start', () => {
     );
     expect(app.exitCode).toBe(1);
   });
-
-  it('says what to do if its port is in use', async () => {
-    app = start('0');
-    const [, port = ''] = /:(\d+)\/health/.exec(await greeting()) ?? [];
-    const second = start(port);
-    const [stderr] = await Promise.all([errorOutput(second), once(second, 'exit')]);
-    expect(stderr).toContain('Set PORT to a free port.');
-    expect(second.exitCode).toBe(1);
-  });
-
-  if (chosenStoreNames().includes('redis')) {
-    it('ends if its port is in use, even with an open Redis connection', async () => {
-      app = start('0');
-      const [, port = ''] = /:(\d+)\/health/.exec(await greeting()) ?? [];
-      const second = start(port, { SESSIONS_PROVIDER: 'redis', SESSIONS_REDIS_URL: redisUrl });
-      const [stderr] = await Promise.all([errorOutput(second), once(second, 'exit')]);
-      expect(stderr).toContain('Set PORT to a free port.');
-      expect(second.exitCode).toBe(1);
-    });
-  }
 });

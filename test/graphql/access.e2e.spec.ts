@@ -69,18 +69,20 @@ const ofOthers = asked.filter(({ target }) => target !== 'session');
 describe('access to the schema of sessions', () => {
   let app: GraphqlApp;
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     app = await GraphqlApp.start({ access: OwnSessions, summarizer: { keepRecentEvents: 0 } });
+  });
+  afterAll(() => app.close());
+
+  beforeEach(async () => {
+    await removeAll();
     await app.sessions.createSession({ appName: 'shop', userId: 'ann', sessionId: 's', state: { secret: 1 } });
     jest.spyOn(crypto, 'randomUUID').mockReturnValueOnce(TURN_TOKEN);
     const key = { appName: 'shop', userId: 'ann', sessionId: 's' };
     await app.sessions.beginTurn({ ...key, holder: 'w', requestId: 'r' });
   });
 
-  afterEach(async () => {
-    jest.restoreAllMocks();
-    await app.close();
-  });
+  afterEach(() => jest.restoreAllMocks());
 
   it('is tested for every field', () => {
     const { schema } = app;
@@ -197,6 +199,16 @@ describe('access to the schema of sessions', () => {
       await stream.return();
     },
   );
+
+  /** Removes what the tests have written. */
+  async function removeAll(): Promise<void> {
+    const [shop, ann] = [{ appName: 'shop' }, { appName: 'shop', userId: 'ann' }];
+    const { sessions } = await app.sessions.listSessions(shop);
+    for (const { id, userId } of sessions) await app.sessions.deleteSession({ ...shop, userId, sessionId: id });
+    await app.sessions.updateUserState({ ...ann, stateRemovals: Object.keys(await app.sessions.getUserState(ann)) });
+    await app.sessions.updateAppState({ ...shop, stateRemovals: Object.keys(await app.sessions.getAppState(shop)) });
+    expect(await app.sessions.listSessions(shop)).toMatchObject({ sessions: [] });
+  }
 
   /** Appends an event, a summary and another event. */
   async function summarise(): Promise<void> {

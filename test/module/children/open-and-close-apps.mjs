@@ -1,10 +1,10 @@
-// Runs one scenario with apps that use the built package. The process must end by itself.
+// Runs scenarios with apps that use the built package. The process must end by itself.
 import 'reflect-metadata';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { SessionService, SessionsModule } from 'nestjs-agent-sessions';
 
-const { scenario, settings, cycles } = JSON.parse(process.argv[2]);
+const { scenarios: names, settings, cycles } = JSON.parse(process.argv[2]);
 const quiet = { logger: false, abortOnError: false };
 const ttl = { enabled: true };
 
@@ -82,4 +82,6 @@ const scenarios = {
   },
 };
 
-console.log(JSON.stringify((await scenarios[scenario]()) ?? 'done'));
+const outcomes = [];
+for (const name of names) outcomes.push((await scenarios[name]()) ?? 'done');
+console.log(JSON.stringify(outcomes));
