@@ -34,6 +34,7 @@ export async function runAllStatements(store: FillableStore): Promise<void> {
     await sessions.appendEvent({ session: SESSION, event: { author: 'user' } });
   await sessions.whenIdle();
   await sessions.appendEvent({ session: SESSION, event: { author: 'user', actions: { rewind: { toSeq: 640 } } } });
+  await sessions.rewindSession({ ...KEY, invocationId: 'missing' }).catch(() => undefined);
   await sessions.getSession(KEY);
   await sessions.appendEvent({
     session: SESSION,

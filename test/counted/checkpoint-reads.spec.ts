@@ -68,6 +68,23 @@ describe.each([100, 100_000])('in a log of %d events, so many are read', (length
     }
   });
 
+  it('for a rewind to before an invocation, which costs two more for each rewind after it', async () => {
+    const { sessions } = log;
+    const place = await sessions.getSession({ ...KEY, config: { numRecentEvents: 0 } });
+    for (const id of ['early', 'late']) {
+      await sessions.appendEvent({ session: SESSION, event: { ...says, invocationId: `${id}-${place?.version}` } });
+      for (let count = 0; count < 3; count++) await sessions.appendEvent({ session: SESSION, event: says });
+    }
+    for (const id of ['late', 'early']) {
+      const invocationId = `${id}-${place?.version}`;
+      expect(await log.reads(() => sessions.rewindSession({ ...KEY, invocationId }))).toBeLessThan(
+        3 * CHECKPOINT_EVERY,
+      );
+    }
+    const missing = sessions.rewindSession({ ...KEY, invocationId: 'missing' });
+    expect(await log.reads(() => missing.catch(() => undefined))).toBe(0);
+  });
+
   it('for the appends between two checkpoints: each event once', async () => {
     const { sessions } = log;
     const reads = await log.reads(async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { type EventInput, InMemorySessionStorage, SessionService } from '../../src/index.js';
-import type { SessionStorage } from '../../src/storage.js';
+import type { ReadRequest, SessionStorage, StoredSession } from '../../src/storage.js';
 import { CHECKPOINT_EVERY } from '../../src/sessions/domain/checkpoint.js';
 import { seed } from '../support/random.js';
 import { manualClock } from './clock.js';
@@ -9,9 +9,13 @@ import { TIMEOUT_MS, runsOr, searching } from './runs.js';
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's' };
 const SESSION = { appName: 'shop', userId: 'ann', id: 's' };
 
-/** Keeps no checkpoint, so that everything is derived from the whole log. */
+/** Keeps no checkpoint and finds no event by its group, so that everything is derived from the whole log. */
 class ForgetfulStorage extends InMemorySessionStorage {
   override async saveCheckpoint(): Promise<void> {}
+
+  override async read(request: ReadRequest): Promise<StoredSession | undefined> {
+    return super.read({ ...request, find: undefined });
+  }
 }
 
 interface Side {
@@ -50,6 +54,7 @@ function eventOf(number: number, seq: number, reach: number): EventInput {
     default:
       return {
         author: detail % 3 ? 'agent' : 'user',
+        invocationId: detail % 8 === 0 ? '' : `i${detail % 2 === 0 ? detail % 10 : Math.floor(seq / 4)}`,
         content: { parts: [{ text: 'x'.repeat(detail % 7) }] },
         actions: { stateDelta, stateRemovals },
       };
@@ -72,7 +77,11 @@ describe('a log with checkpoints', () => {
           const { firstSeq = 1, lastSeq = 0 } = (await read(0))?.record ?? {};
           if (keepHistory) expect((await read(lastSeq))?.checkpoint?.seq).toBe(lastSeq - (lastSeq % CHECKPOINT_EVERY));
           const places = numbers.slice(0, 6).map((number) => firstSeq - 1 + (number % (lastSeq - firstSeq + 2)));
-          for (const place of places) await compareAt(sides, place);
+          for (const place of places) {
+            await compareAt(sides, place);
+            await compareRewind(sides, `i${place % 10}`);
+            await compareRewind(sides, `i${Math.floor(place / 4)}`);
+          }
           for (const side of sides) await side.service.close();
         }),
         { ...searching, numRuns },
@@ -117,6 +126,17 @@ async function compareAt(sides: readonly Side[], seq: number): Promise<void> {
     await service.whenIdle();
     const read = await storage.read({ key: KEY, withState: true, withBase: true });
     return [{ ...read?.record, incarnation: '' }, read?.state, read?.baseState];
+  });
+}
+
+/** Rewinds to before an invocation, which may be refused. */
+async function compareRewind(sides: readonly Side[], invocationId: string): Promise<void> {
+  await both(sides, async ({ service }) => {
+    const rewound = await service.rewindSession({ ...KEY, invocationId }).catch((error: unknown) => error);
+    await service.whenIdle();
+    if (rewound instanceof Error) return rewound.message;
+    const { events } = await service.listEvents({ ...KEY, order: 'desc', limit: 1 });
+    return events[0]?.actions;
   });
 }
 

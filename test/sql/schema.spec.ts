@@ -71,6 +71,8 @@ describeSqlServers('The tables in $name', (bench) => {
         record: { turn: NO_TURN, turnsOnly: false },
         events: [{ seq: 1, id: 'e1' }],
       });
+      const found = await storage.read({ key, find: { group: 'g', direction: 'next', from: 1 } });
+      expect(found).not.toHaveProperty('found', 0);
       const request = { key, token: 't', holder: 'one', requestId: 'r', ttlMs: 1_000 };
       expect(await storage.turn({ action: 'begin', ...request })).toMatchObject({
         kind: 'changed',

@@ -16,7 +16,7 @@ export async function fillSqlLog(
   const first = Number(session?.last_seq) + 1;
   for (let start = first; start < first + count; start += ROWS_A_STATEMENT) {
     const rows = Array.from({ length: Math.min(ROWS_A_STATEMENT, first + count - start) }, (_, index) => {
-      const { id, digest, anchor, payload } = makeEvent(eventAt(start + index), `e-${start + index}`);
+      const { id, digest, anchor, group = '', payload } = makeEvent(eventAt(start + index), `e-${start + index}`);
       const values = [
         session?.pk,
         start + index,
@@ -25,12 +25,13 @@ export async function fillSqlLog(
         now,
         now,
         anchor ? 1 : 0,
+        quoted(group),
         quoted(payload),
       ];
       return `(${values.join()})`;
     });
     await raw.query(`
-      INSERT INTO agent_session_events (session_pk, seq, event_id, digest, appended_at, high_water, anchor, payload)
+      INSERT INTO agent_session_events (session_pk, seq, event_id, digest, appended_at, high_water, anchor, event_group, payload)
       VALUES ${rows.join()}`);
   }
   const last = first + count - 1;

@@ -12,12 +12,12 @@ export function fillLog(connection: Libsql.Database, count: number, eventAt: (se
   };
   const last = session.last_seq + count;
   const insert = connection.prepare(`
-    INSERT INTO agent_session_events (session_pk, seq, event_id, digest, appended_at, high_water, anchor, payload)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
+    INSERT INTO agent_session_events (session_pk, seq, event_id, digest, appended_at, high_water, anchor, event_group, payload)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   connection.exec('BEGIN IMMEDIATE');
   for (let seq = session.last_seq + 1; seq <= last; seq++) {
-    const { id, digest, anchor, payload } = makeEvent(eventAt(seq), `e-${seq}`);
-    insert.run(session.pk, seq, id, digest, now, now, anchor ? 1 : 0, payload);
+    const { id, digest, anchor, group, payload } = makeEvent(eventAt(seq), `e-${seq}`);
+    insert.run(session.pk, seq, id, digest, now, now, anchor ? 1 : 0, group, payload);
   }
   connection
     .prepare('UPDATE agent_sessions SET last_seq = ?, tip_seq = ?, events = ?, high_water = ? WHERE pk = ?')

@@ -10,7 +10,7 @@ export function olderRows(sessionId: string): string[] {
       'shop', 'ann', '${sessionId}', 1700000000000, 1700000000000, 8640000000000000, 1, 1, 1, 1700000000000,
       0, 1, 0, 0, '[]', 0, 0, 0, '${covered}', '{}'
     )`,
-    `INSERT INTO agent_session_events
+    `INSERT INTO agent_session_events (session_pk, seq, event_id, digest, appended_at, high_water, anchor, payload)
       SELECT pk, 1, 'e1', 'digest', 1700000000000, 1700000000000, 1, '${payload}'
       FROM agent_sessions WHERE session_id = '${sessionId}'`,
   ];

@@ -2,6 +2,7 @@ import type { StoredEvent } from './commit.js';
 import { isAnchor, isRewind, isSummary } from './event-inspection.js';
 import { summaryIdOf } from './ids.js';
 import type { InitialEvent, InitialLog } from './session-record.js';
+import { groupOf } from './event-group.js';
 import { LogReplay } from './log-replay.js';
 import { eventDigest } from './event-digest.js';
 import { isInRanges } from './seq-ranges.js';
@@ -145,7 +146,16 @@ function initialLog(copies: readonly Copy[]): InitialLog {
     const { id, timestamp } = event;
     const { appendedAt } = stored;
     const digest = become ? eventDigest(event) : stored.digest;
-    events.push({ id, digest, timestamp, anchor: isAnchor(event), payload: payload ?? '', appendedAt, highWater });
+    events.push({
+      id,
+      digest,
+      timestamp,
+      anchor: isAnchor(event),
+      group: groupOf(event),
+      payload: payload ?? '',
+      appendedAt,
+      highWater,
+    });
   }
   return { events, tipSeq, counters: replay.countsAt(events.length), marks: replay.marksAt(events.length), marksSeq };
 }

@@ -1,6 +1,6 @@
 import { type Counters, NO_COUNTS, addCounters, countsOf, subtractCounters } from './counters.js';
 import type { LoggedEvent } from './event.js';
-import { type SeqRange, isInRanges } from './seq-ranges.js';
+import { isInRanges } from './seq-ranges.js';
 import { NO_MARKS, type ViewMarks, marksAfterRewind, marksAfterSummary } from './view-marks.js';
 
 interface Moment {
@@ -10,11 +10,9 @@ interface Moment {
   readonly counts: Counters;
   /** Counters that the event itself adds. */
   readonly own: Counters;
-  /** The ranges rewound at that moment, including summarised ones, which the marks do not list. */
-  readonly rewound: readonly SeqRange[];
 }
 
-const BEGINNING: Moment = { marks: NO_MARKS, counts: NO_COUNTS, own: NO_COUNTS, rewound: [] };
+const BEGINNING: Moment = { marks: NO_MARKS, counts: NO_COUNTS, own: NO_COUNTS };
 
 /**
  * Replays a log from its beginning and records marks and counters after each event, so that a rewind can restore
@@ -47,27 +45,21 @@ export class LogReplay {
     return subtractCounters(this.#at(seq).counts, this.#latest.counts);
   }
 
-  /** Whether the event is rewound after the last event of the log. */
-  isRewound(seq: number): boolean {
-    return isInRanges(seq, this.#latest.rewound);
-  }
-
   #after(event: LoggedEvent): Moment {
     const { compaction, rewind } = event.actions;
     if (rewind) {
       const then = this.#at(rewind.toSeq);
       const marks = marksAfterRewind(then.marks, rewind.toSeq, event.seq);
-      const rewound = [...then.rewound, { from: rewind.toSeq + 1, to: event.seq }];
-      return { marks, counts: then.counts, own: NO_COUNTS, rewound };
+      return { marks, counts: then.counts, own: NO_COUNTS };
     }
-    const { marks, counts, rewound } = this.#latest;
+    const { marks, counts } = this.#latest;
     if (compaction) {
       const { toSeq } = compaction;
       const covered = subtractCounters(counts, this.#visibleAfter(toSeq, marks));
-      return { marks: marksAfterSummary(marks, toSeq, covered, event.seq), counts, own: NO_COUNTS, rewound };
+      return { marks: marksAfterSummary(marks, toSeq, covered, event.seq), counts, own: NO_COUNTS };
     }
     const own = countsOf(event);
-    return { marks, counts: addCounters(counts, own), own, rewound };
+    return { marks, counts: addCounters(counts, own), own };
   }
 
   #visibleAfter(toSeq: number, { hidden }: ViewMarks): Counters {

@@ -108,6 +108,8 @@ export interface CommitEvent {
   readonly timestamp: number;
   /** Whether a shortened view may begin here. */
   readonly anchor: boolean;
+  /** Events of a group can be found: see `ReadRequest.find`. At most 64 ASCII characters; '' or missing: no group. */
+  readonly group?: string | undefined;
   readonly payload: string;
 }
 

@@ -5,6 +5,7 @@ import { type Clock, type IdGenerator, epochMilliseconds } from './clock.js';
 import { type Counters, countsOf } from './counters.js';
 import { InvalidInputError, LimitExceededError } from './errors.js';
 import { type ComparedEvent, eventDigest } from './event-digest.js';
+import { groupOf } from './event-group.js';
 import { isAnchor } from './event-inspection.js';
 import { assertAuthor, assertEventShape } from './event-shape.js';
 import { type Event, type EventInput, isTimestampGiven } from './event.js';
@@ -22,6 +23,7 @@ export interface SubmittedEvent extends ComparedEvent {
   /** The event as JSON text, for the store. */
   readonly payload: string;
   readonly anchor: boolean;
+  readonly group: string;
   readonly counts: Counters;
   /** Changes of the stored scopes. */
   readonly changes: StateChanges;
@@ -73,6 +75,7 @@ export function submitEvent(input: EventInput, { limits, clock, newId }: Surroun
     },
     givenTimestamp: isTimestampGiven(input) ? input.timestamp : undefined,
     anchor: isAnchor(event),
+    group: groupOf(event),
     counts: countsOf(event),
     changes: stored,
     metadata: metadataDelta ? metadataChanges(metadataDelta) : [],

@@ -80,6 +80,7 @@ function commitOf(
       digest: env.storage.isInProcess ? '' : one.digest,
       timestamp: one.event.timestamp,
       anchor: one.anchor,
+      group: one.group,
       payload: one.payload,
     })),
     ...stateWrites(foldChanges(submitted.map(({ changes }) => changes))),

@@ -2,20 +2,18 @@ import type { WriteLimits } from '../../config/session-settings.js';
 import type { StateChanges } from '../../state/state-changes.js';
 import { subtractCounters } from '../domain/counters.js';
 import { InvalidInputError, SessionNotFoundError, StaleSessionError } from '../domain/errors.js';
-import { isAnchor, isSummary } from '../domain/event-inspection.js';
-import type { LoggedEvent } from '../domain/event.js';
 import { type SessionKey, checkedSessionKey } from '../domain/ids.js';
-import { LogReplay } from '../domain/log-replay.js';
 import type { Moment } from '../domain/moment.js';
 import { optionalCount } from '../domain/input-checks.js';
-import { type SessionRecord, retentionProblem } from '../domain/session-record.js';
+import { retentionProblem } from '../domain/session-record.js';
 import type { Session } from '../domain/session.js';
 import { stateDifference } from '../domain/state-history.js';
-import { loggedEvent, stateRecord } from '../domain/stored-json.js';
+import { stateRecord } from '../domain/stored-json.js';
 import { marksAfterRewind } from '../domain/view-marks.js';
 import type { SessionEnvironment } from '../session-environment.js';
 import type { StoredSession } from '../storage/session-storage.js';
 import { completeAppend } from './complete-append.js';
+import { placeBefore } from './find-invocation.js';
 import { prepareAppend } from './prepared-append.js';
 import { getSession } from './get-session.js';
 import { LogPoints, unlessTrimmed } from './read-log.js';
@@ -110,7 +108,7 @@ async function planRewind(
 ): Promise<RewindPlan> {
   const { record } = read;
   const log = new LogPoints(storage, record);
-  const toSeq = 'toSeq' in wanted ? wanted.toSeq : await placeOf(wanted.invocationId, log, record);
+  const toSeq = 'toSeq' in wanted ? wanted.toSeq : await placeBefore(wanted.invocationId, storage, log, record);
   const problem = retentionProblem(record, toSeq, 'toSeq');
   if (problem) throw problem;
   const point = await log.pointAt(toSeq);
@@ -120,51 +118,4 @@ async function planRewind(
     moment: await log.momentOf(point),
     changes: stateDifference(present, point.fold.toRecord()),
   };
-}
-
-/** Events have no index by invocation, so this reads the log. */
-async function placeOf(invocationId: string, log: LogPoints, record: SessionRecord): Promise<number> {
-  const search = new InvocationSearch(invocationId);
-  const replay = new LogReplay();
-  for await (const stored of log.read({ from: record.firstSeq, to: record.lastSeq })) {
-    const event = loggedEvent(stored);
-    replay.add(event);
-    search.add(event);
-  }
-  return search.placeIn(replay, record);
-}
-
-/** Finds the beginning of an invocation among the retained events. */
-class InvocationSearch {
-  readonly #events: { readonly seq: number; readonly isByUser: boolean }[] = [];
-
-  constructor(private readonly invocationId: string) {}
-
-  get isEmpty(): boolean {
-    return this.#events.length === 0;
-  }
-
-  add(event: LoggedEvent): void {
-    if (event.invocationId !== this.invocationId) return;
-    this.#events.push({ seq: event.seq, isByUser: isAnchor(event) && !isSummary(event) });
-  }
-
-  /** The last event before the invocation. `replay` contains the whole log. */
-  placeIn(replay: LogReplay, { firstSeq }: SessionRecord): number {
-    if (this.isEmpty) throw problemOf('no event that is kept belongs to it');
-    const first = this.#events.find(({ seq }) => !replay.isRewound(seq));
-    if (!first) throw problemOf('all its events are rewound already');
-    // Only a user message is certain to begin an invocation.
-    if (first.seq === firstSeq && firstSeq > 1 && !first.isByUser) {
-      throw problemOf(
-        `its first events may have been trimmed with the history before ${firstSeq}; give toSeq instead, ` +
-          `${firstSeq - 1} or more`,
-      );
-    }
-    return first.seq - 1;
-  }
-}
-
-function problemOf(problem: string): InvalidInputError {
-  return new InvalidInputError(problem, 'invocationId');
 }

@@ -1,4 +1,5 @@
 import type { AppendOutcome, Commit, StoredEvent, Upsert, Removal } from '../domain/commit.js';
+import type { GroupSearch } from '../domain/event-group.js';
 import type { Lifetime, Lifetimes } from '../domain/expiry.js';
 import type { SessionKey, StateOwner } from '../domain/ids.js';
 import type { InitialLog, SessionRecord } from '../domain/session-record.js';
@@ -83,6 +84,8 @@ export interface ReadRequest {
   readonly withBase?: boolean;
   /** Reads the newest checkpoint at or before this event. */
   readonly checkpointAt?: number | undefined;
+  /** Finds an event of a group. */
+  readonly find?: GroupSearch | undefined;
 }
 
 /** A stored session, with the requested parts. */
@@ -100,6 +103,8 @@ export interface StoredSession {
   readonly baseState?: string;
   /** The requested checkpoint, if there is one. */
   readonly checkpoint?: StoredCheckpoint;
+  /** The `seq` of the event to find, or 0 if there is none. Missing if the store cannot tell; then the log is read. */
+  readonly found?: number | undefined;
 }
 
 /** What follows from the log up to an event, so that no earlier event has to be read. */

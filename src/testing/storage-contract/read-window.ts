@@ -1,8 +1,10 @@
+import { EMPTY_LOG } from '../../sessions/domain/session-record.js';
 import { NO_COUNTS } from '../../sessions/domain/counters.js';
 import { OWN_SEQ } from '../../sessions/domain/view-marks.js';
+import type { GroupSearch } from '../../sessions/domain/event-group.js';
 import type { EventWindow, SessionStorage } from '../../sessions/storage/session-storage.js';
 import { topic } from '../contract-runner.js';
-import { KEY, type StorageFixture, commitOf, creation, readSession, upsert } from './support.js';
+import { KEY, type StorageFixture, batchOf, commitOf, creation, readSession, upsert } from './support.js';
 
 /** Twelve events, one per second. The anchors are 1, 5 and 9. */
 async function twelveEvents({ storage, clock }: StorageFixture): Promise<number> {
@@ -13,6 +15,17 @@ async function twelveEvents({ storage, clock }: StorageFixture): Promise<number>
     await storage.append(commitOf(`e${seq}`, { event: { anchor: seq % 4 === 1, timestamp: clock.now() } }));
   }
   return start;
+}
+
+/** Group g1 has 1, 3, 4, 6, 8 and 9, group g2 has 2 and 7. */
+function groupAt(seq: number): string {
+  return ['', 'g1', 'g2', 'g1', 'g1'][seq % 5] ?? '';
+}
+
+/** A store that cannot tell finds nothing. */
+async function expectFound(storage: SessionStorage, find: GroupSearch, seq: number): Promise<void> {
+  const { found } = (await storage.read({ key: KEY, find })) ?? {};
+  expect([find, found ?? seq]).toEqual([find, seq]);
 }
 
 /** A store may return more events than requested, so this checks only the requested ones. */
@@ -45,6 +58,47 @@ export const readWindow = topic<StorageFixture>('windows of a read', (test) => {
     await expectAtLeast(fixture.storage, { limit: 3, keep: 'oldest' }, [1, 2, 3]);
     await expectAtLeast(fixture.storage, { limit: 2, keep: 'oldest', afterSeq: 4 }, [5, 6]);
     await expectAtLeast(fixture.storage, { limit: 99 }, [1, 12]);
+  });
+
+  test('an event of a group is found in both directions, also in the first log and after a trim', async ({
+    storage,
+  }) => {
+    const events = batchOf([1, 2, 3, 4, 5].map((seq) => ({ id: `e${seq}`, group: groupAt(seq) }))).events.map(
+      (event) => ({ ...event, appendedAt: 0, highWater: 0 }),
+    );
+    const log = { ...EMPTY_LOG, events, tipSeq: 5 };
+    await storage.create(creation({ log }));
+    for (const seq of [6, 7]) await storage.append(commitOf(`e${seq}`, { event: { group: groupAt(seq) } }));
+    await storage.append(batchOf([8, 9, 10].map((seq) => ({ id: `e${seq}`, group: groupAt(seq) }))));
+    await storage.append(commitOf('e11'));
+    const { incarnation } = (await storage.read({ key: KEY }))?.record ?? {};
+    const expectAll = async (): Promise<void> => {
+      for (const [from, next, previous] of [
+        [4, 4, 4],
+        [5, 6, 4],
+        [7, 8, 6],
+        [9, 9, 9],
+        [10, 0, 9],
+        [40, 0, 9],
+      ] as const) {
+        await expectFound(storage, { group: 'g1', direction: 'next', from }, next);
+        await expectFound(storage, { group: 'g1', direction: 'previous', from }, previous);
+      }
+      await expectFound(storage, { group: 'g2', direction: 'next', from: 3 }, 7);
+      await expectFound(storage, { group: 'g2', direction: 'previous', from: 40 }, 7);
+      await expectFound(storage, { group: 'g3', direction: 'next', from: 1 }, 0);
+      await expectFound(storage, { group: 'g3', direction: 'previous', from: 40 }, 0);
+    };
+    await expectAll();
+    await storage.trim({
+      key: KEY,
+      incarnation: incarnation ?? '',
+      firstSeq: 1,
+      marksSeq: 0,
+      newFirstSeq: 4,
+      baseState: '{}',
+    });
+    await expectAll();
   });
 
   test('a window of ranges holds each of them', async (fixture) => {

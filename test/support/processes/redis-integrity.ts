@@ -100,16 +100,29 @@ function problemsOfMarks(contents: Contents, sessions: readonly KnownSession[]):
 /** The log has no gap, and each event is found by its id. */
 function problemsOfLog({ appName, userId, sessionId, record, part }: KnownSession): string[] {
   const name = `${appName}/${userId}/${sessionId}`;
-  const [last, events, ids] = [Number(record.get('last')), part('events'), part('ids')];
+  const [last, events] = [Number(record.get('last')), part('events')];
+  const ids = new Map([...part('ids')].filter(([id]) => !id.startsWith('\u0000')));
   const numbers = [...events.keys()].map(Number).toSorted((a, b) => a - b);
   const hasGaps = numbers.length !== last || numbers.some((seq, index) => seq !== index + 1);
   const strays = [...ids].filter(([id, seq]) => events.get(seq)?.split('\n', 4)[3] !== id);
+  const runs = [...part('ids')].filter(([id]) => id.startsWith('\u0000')).map(([, text]) => text);
+  const grouped = runs.flatMap((text) => seqsOfRuns(text));
   const anchors = [...part('anchors').keys()].filter((seq) => !events.has(seq));
   return [
     ...(hasGaps ? [`${name} has ${numbers.length} events, but its last event is ${last}`] : []),
     ...(strays.length > 0 || ids.size !== last ? [`${name} has ${ids.size} ids; wrong are ${strays.join(' ')}`] : []),
     ...anchors.map((seq) => `${name} has an anchor at ${seq} and no event there`),
+    ...grouped
+      .filter((seq) => !events.has(String(seq)))
+      .map((seq) => `${name} has a group with a missing event ${seq}`),
+    ...(new Set(grouped).size < grouped.length ? [`${name} has an event in two groups`] : []),
   ];
+}
+
+function seqsOfRuns(text: string): number[] {
+  return Array.from(text.matchAll(/(\d+)-(\d+)/g), ([, from, to]) =>
+    Array.from({ length: Number(to) - Number(from) + 1 }, (_, index) => Number(from) + index),
+  ).flat();
 }
 
 const TIME_OF_INDEX: Record<string, string> = { 'by-update': 'updated', 'by-creation': 'created', expiring: 'expires' };

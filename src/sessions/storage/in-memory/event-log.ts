@@ -1,10 +1,11 @@
 import type { StoredEvent } from '../../domain/commit.js';
+import { EventGroups } from '../../domain/event-group.js';
 import { payloadDigest } from '../../domain/event-digest.js';
 import type { InitialEvent, SessionRecord } from '../../domain/session-record.js';
 import type { EventWindow } from '../session-storage.js';
-import { firstIndex } from './binary-search.js';
+import { firstIndex } from '../../domain/binary-search.js';
 
-/** The events of one session, indexed by seq, id, anchor and time. Columns take less memory than an object for each event. */
+/** The events of one session, indexed by seq, id, anchor, time and group. Columns take less memory than an object for each event. */
 export class EventLog {
   /** In all columns, the event `seq` is at index `seq - 1`. */
   readonly #payloads: (string | null)[] = [];
@@ -13,6 +14,7 @@ export class EventLog {
   readonly #highWaters: number[] = [];
   readonly #seqOfId = new Map<string, number>();
   readonly #anchorSeqs: number[] = [];
+  readonly groups = new EventGroups();
   /** Of trimmed events, and those that were given. Others follow from the payload. */
   readonly #digests = new Map<number, string>();
 
@@ -24,13 +26,14 @@ export class EventLog {
     return this.#payloads.length;
   }
 
-  add({ id, digest, payload, anchor, appendedAt, highWater }: InitialEvent): void {
+  add({ id, digest, payload, anchor, group = '', appendedAt, highWater }: InitialEvent): void {
     const seq = this.#payloads.push(payload);
     this.#ids.push(id);
     this.#appendTimes.push(appendedAt);
     this.#highWaters.push(highWater);
     this.#seqOfId.set(id, seq);
     if (anchor) this.#anchorSeqs.push(seq);
+    this.groups.add(group, seq);
     if (digest) this.#digests.set(seq, digest);
   }
 

@@ -124,6 +124,7 @@ export class InMemorySessionStorage implements SessionStorage {
       ...(summary && { summary }),
       ...(request.withBase && { baseState }),
       ...(request.checkpointAt !== undefined && checkpointOf(entry, request.checkpointAt)),
+      ...(request.find && { found: log.groups.find(request.find) }),
     };
   }
 

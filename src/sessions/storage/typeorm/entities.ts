@@ -107,10 +107,12 @@ export function sessionEntities(type: SupportedType, entityPrefix = ''): EntityS
         high_water: number,
         anchor: count,
         payload: { ...text, nullable: true },
+        event_group: { ...exact(64), nullable: true },
       },
       indices: [
         { ...named('agent_session_events_by_id'), columns: ['session_pk', 'event_id'], unique: true },
         { ...named('agent_session_events_by_time'), columns: ['session_pk', 'high_water', 'seq'] },
+        { ...named('agent_session_events_by_group'), columns: ['session_pk', 'event_group', 'seq'] },
         hasPartialIndexes
           ? { ...named('agent_session_events_anchors'), columns: ['session_pk', 'seq'], where: '"anchor" = 1' }
           : { ...named('agent_session_events_anchors'), columns: ['session_pk', 'anchor', 'seq'] },

@@ -20,6 +20,7 @@ import {
   storedEventOf,
   writeArguments,
 } from '../script/codec.js';
+import { EVENT_GROUPS } from '../script/event-groups.lua.js';
 import { METADATA, metadataArguments } from '../script/metadata.lua.js';
 import { type ScriptRunner, defineScript } from '../script/script.js';
 import { REGISTRY, SESSION, SESSION_REGISTRATION, SHARED_STATE } from '../script/session.lua.js';
@@ -83,7 +84,14 @@ function commitArguments(commit: Commit, app: AppScope): ScriptArguments {
   return [
     ...keyArguments(key),
     events.length,
-    ...events.flatMap(({ id, digest, timestamp, anchor, payload }) => [id, digest, timestamp, flag(anchor), payload]),
+    ...events.flatMap(({ id, digest, timestamp, anchor, group = '', payload }) => [
+      id,
+      digest,
+      timestamp,
+      flag(anchor),
+      group,
+      payload,
+    ]),
     ...[incarnation, expectedVersion, lastSeq, firstSeq, marksSeq, turnToken].map(optional),
     flag(commit.endsTurn),
     counts.turns,
@@ -116,7 +124,7 @@ function seqOrOwn(seq: number): number | string {
  * Writes a commit or reports why it cannot. All checks come before the first write.
  *
  * KEYS and ARGV 1–4: see SESSION.
- * ARGV 5 and on: number of events, and for each its id, digest, timestamp, anchor (1 or 0), payload; expected
+ * ARGV 5 and on: number of events, and for each its id, digest, timestamp, anchor (1 or 0), group, payload; expected
  *      incarnation, version, last seq, first seq and marks seq, token of the turn ('' = any); whether the turn ends (1 or
  *      0); increments of turns, events, content length and tokens; hidden ranges ('@' = the number of the event, '-' =
  *      marks do not change), viewFrom, summary, covered counters; ttl of the session ('' = renews nothing); ttl and
@@ -135,12 +143,13 @@ export const APPEND_COMMIT = defineScript(
   REGISTRY,
   SESSION,
   SESSION_REGISTRATION,
+  EVENT_GROUPS,
   String.raw`
 local events, ids = {}, {}
 for index = 1, takeNumber() do
-  local id, digest, timestamp, isAnchor, payload = take(), take(), takeNumber(), take() == '1', take()
+  local id, digest, timestamp, isAnchor, group, payload = take(), take(), takeNumber(), take() == '1', take(), take()
   ids[index] = id
-  events[index] = { id = id, digest = digest, timestamp = timestamp, isAnchor = isAnchor, payload = payload }
+  events[index] = { id = id, digest = digest, timestamp = timestamp, isAnchor = isAnchor, group = group, payload = payload }
 end
 local incarnation, expectedVersion = take(), takeNumber()
 local expected = { last = takeNumber(), first = takeNumber(), marks = takeNumber() }
@@ -210,6 +219,10 @@ for index, event in ipairs(events) do
   water = math.max(water, event.timestamp)
   redis.call('HSET', EVENTS, seq, table.concat({ text(now), text(water), event.digest, event.id, event.payload }, '\n'))
   redis.call('HSET', IDS, event.id, seq)
+  if event.group ~= '' then
+    local field = groupField(event.group)
+    redis.call('HSET', IDS, field, runsWith(redis.call('HGET', IDS, field), seq))
+  end
   if event.isAnchor then redis.call('ZADD', ANCHORS, seq, seq) end
 end
 

@@ -20,6 +20,7 @@ import {
   stateOfScopes,
   writeArguments,
 } from '../script/codec.js';
+import { EVENT_GROUPS } from '../script/event-groups.lua.js';
 import { type ScriptRunner, defineScript } from '../script/script.js';
 import { REGISTRY, SESSION, SESSION_REGISTRATION, SHARED_STATE } from '../script/session.lua.js';
 
@@ -96,6 +97,7 @@ function logArguments(log: InitialLog = EMPTY_LOG): ScriptArguments {
     marksSeq,
     countersText(marks.covered),
     anchors.join(' '),
+    events.map(({ group = '' }) => `${group}\n`).join(''),
     events.length,
     ...events.map(encodeEvent),
   ];
@@ -114,7 +116,8 @@ function encodeEvent({ appendedAt, highWater, digest, id, payload }: InitialEven
  * ARGV 5 and on: incarnation, base state, whether events need a turn (1 or 0), metadata, ttl of the session, ttl and renewal threshold of user state, then of app
  *      state; writes to session state, to user state, and to app state (on a cluster: as one text, '' = none); of the
  *      initial log: tip, high water mark, turns, events, content length, tokens, hidden ranges, viewFrom, summary, marks
- *      seq, covered counters, the numbers of its anchors in one text, number of events, and each event, encoded.
+ *      seq, covered counters, the numbers of its anchors in one text, the group of each
+ *      event as a line, number of events, and each event, encoded.
  * Returns nothing if a session exists, else { now, record, session state, user state, app state, pending, server time }.
  */
 export const CREATE_SESSION = defineScript(
@@ -126,6 +129,7 @@ export const CREATE_SESSION = defineScript(
   REGISTRY,
   SESSION,
   SESSION_REGISTRATION,
+  EVENT_GROUPS,
   String.raw`
 local incarnation, base, turnsOnly, metadata = take(), take(), take(), take()
 local ttl, userTtl, userRenewBelow = takeNumber(), takeNumber(), takeNumber()
@@ -135,7 +139,7 @@ local appWrites = APP_STATE and takeWrites() or take()
 local tip, highWater = take(), take()
 local turns, counted, length, tokens = take(), take(), take(), take()
 local hidden, viewFrom, summary, marks, covered = take(), take(), take(), take(), take()
-local anchors, last = take(), takeNumber()
+local anchors, groups, last = take(), take(), takeNumber()
 
 local function reply()
   local appState = APP_STATE and readState(APP_STATE) or {}
@@ -174,7 +178,7 @@ redis.call('HSET', RECORD, 'incarnation', incarnation, 'created', time, 'updated
   'first', 1, 'last', text(last), 'tip', tip, 'water', highWater,
   'turns', turns, 'events', counted, 'length', length, 'tokens', tokens,
   'hidden', hidden, 'viewFrom', viewFrom, 'summary', summary, 'marks', marks, 'covered', covered,
-  'base', base, 'turnsOnly', turnsOnly, 'metadata', metadata,
+  'base', base, 'grouped', '1', 'turnsOnly', turnsOnly, 'metadata', metadata,
   'dispatched', '0', 'waiting', last > 0 and waitingFrom() or '0')
 -- Writing 1,000 fields at a time takes half as long; Lua limits how many values it unpacks.
 for first = 1, last, 1000 do
@@ -189,6 +193,12 @@ for first = 1, last, 1000 do
   redis.call('HSET', IDS, unpack(ids))
 end
 for seq in string.gmatch(anchors, '%d+') do redis.call('ZADD', ANCHORS, seq, seq) end
+local runs, number = {}, 0
+for group in string.gmatch(groups, '([^\n]*)\n') do
+  number = number + 1
+  if group ~= '' then runs[group] = runsWith(runs[group], text(number)) end
+end
+for group, some in pairs(runs) do redis.call('HSET', IDS, groupField(group), some) end
 writeEntries(STATE, ownWrites)
 local userDue = writeState(USER_STATE, userExpiry, userWrites, userTtl, userRenewBelow)
 local appDue

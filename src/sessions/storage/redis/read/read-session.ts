@@ -15,6 +15,7 @@ import {
   storedEventOf,
   storedEventsOf,
 } from '../script/codec.js';
+import { EVENT_GROUPS } from '../script/event-groups.lua.js';
 import { type NumberReply, type ScriptRunner, defineScript } from '../script/script.js';
 import { CHECKPOINTS, SESSION, SHARED_STATE } from '../script/session.lua.js';
 
@@ -32,6 +33,7 @@ type ReadReply =
       checkpoint: readonly [] | readonly [text: string, seq: NumberReply],
       pending: FlatHash,
       readAt: string,
+      found: NumberReply | null,
     ]
   | null;
 
@@ -40,7 +42,7 @@ export async function readSession(
   app: AppScope,
   request: ReadRequest,
 ): Promise<StoredSession | undefined> {
-  const { key, window, withState, withMetadata, withSummary, withBase, checkpointAt } = request;
+  const { key, window, withState, withMetadata, withSummary, withBase, checkpointAt, find } = request;
   const reply = await scripts.read<ReadReply>(READ_SESSION, {
     keys: app.sessionKeys(key),
     args: [
@@ -48,13 +50,29 @@ export async function readSession(
       ...[withState, withMetadata, withSummary, withBase].map(flag),
       optional(checkpointAt),
       CHECKPOINT_EVERY,
+      optional(find?.group),
+      flag(find?.direction === 'next'),
+      optional(find?.from),
       flag(window !== undefined),
       ...windowArguments(window ?? {}),
     ],
   });
   if (!reply) return undefined;
-  const [now, recordReply, events, session, user, appReply, summary, base, metadata, checkpoint, pending, readAt] =
-    reply;
+  const [
+    now,
+    recordReply,
+    events,
+    session,
+    user,
+    appReply,
+    summary,
+    base,
+    metadata,
+    checkpoint,
+    pending,
+    readAt,
+    found,
+  ] = reply;
   const [checkpointText, checkpointSeq] = checkpoint;
   const record = recordOf(key, recordReply);
   await duringRead(() => app.applyPending({ key, incarnation: record.incarnation, pending, readAt }));
@@ -67,6 +85,7 @@ export async function readSession(
     ...(summary !== null && { summary: storedEventOf(record.marks.summarySeq, summary) }),
     ...(base !== null && { baseState: base }),
     ...(checkpointText !== undefined && { checkpoint: { seq: Number(checkpointSeq), text: checkpointText } }),
+    ...(find && found !== null && { found: Number(found) }),
   };
 }
 
@@ -90,11 +109,12 @@ function windowArguments(window: EventWindow): ScriptArguments {
  *
  * KEYS and ARGV 1–4: see SESSION.
  * ARGV 5 and on: with state, with metadata, with summary, with base state (1 or 0 each), up to where to find a
- *      checkpoint ('' = none), distance of checkpoints, with a window (1 or 0); of the window: in view, afterSeq, since, maxAgeMs ('' = any age), anchors only, limit ('' = none), keep the oldest, number of ranges ('' =
+ *      checkpoint ('' = none), distance of checkpoints, group of an event to find ('' = none), whether the next one (1) or the previous one (0),
+ *      from where, with a window (1 or 0); of the window: in view, afterSeq, since, maxAgeMs ('' = any age), anchors only, limit ('' = none), keep the oldest, number of ranges ('' =
  *      the whole log), from and to of each range.
  * Returns nothing if there is no session, else { now, record, events (alternating number and text), session state, user
  *      state, app state, summary or nothing, base state or nothing, metadata or nothing, text and seq of a checkpoint or an
- *      empty table, pending, server time }.
+ *      empty table, pending, server time, the event that was found, 0 or nothing }.
  */
 export const READ_SESSION = defineScript(
   'read-session',
@@ -103,11 +123,13 @@ export const READ_SESSION = defineScript(
   SHARED_STATE,
   SESSION,
   CHECKPOINTS,
+  EVENT_GROUPS,
   String.raw`
 local record = liveRecord()
 if not record then return false end
 local withState, withMetadata, withSummary = take() == '1', take() == '1', take() == '1'
 local withBase, checkpointAt, checkpointDistance = take() == '1', takeNumber(), takeNumber()
+local wantedGroup, isNext, findFrom = take(), take() == '1', takeNumber()
 local withWindow = take() == '1'
 
 -- The high water mark never falls along the log, so a binary search finds the first event at or after the time.
@@ -187,6 +209,7 @@ return {
   checkpointAt and { checkpointUpTo(checkpointAt, checkpointDistance) } or {},
   pendingWrites(),
   text(serverTime),
+  wantedGroup ~= '' and findInGroup(wantedGroup, isNext, findFrom),
 }
 `,
 );

@@ -299,11 +299,12 @@ function setMarks({ marks, marksSeq }: SessionRecord): Sql {
 export function insertEvents({ events: table }: Tables, events: readonly NewEvent[]): Sql[] {
   return inBatches(events, INSERT_LIMITS).map((some) => {
     const rows = some.map(
-      ({ pk, seq, id, digest, appendedAt, highWater, anchor, payload }) =>
-        sql`(${pk}, ${seq}, ${id}, ${digest}, ${appendedAt}, ${highWater}, ${anchor ? 1 : 0}, ${payload})`,
+      ({ pk, seq, id, digest, appendedAt, highWater, anchor, group = '', payload }) =>
+        sql`(${pk}, ${seq}, ${id}, ${digest}, ${appendedAt}, ${highWater}, ${anchor ? 1 : 0}, ${group},
+          ${payload})`,
     );
     return sql`
-      INSERT INTO ${table} (session_pk, seq, event_id, digest, appended_at, high_water, anchor, payload)
+      INSERT INTO ${table} (session_pk, seq, event_id, digest, appended_at, high_water, anchor, event_group, payload)
       VALUES ${joinSql(rows, ', ')}`;
   });
 }

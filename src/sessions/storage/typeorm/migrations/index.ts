@@ -6,6 +6,7 @@ import { AddMetadataColumn1764000000000 } from './1764000000000-add-metadata-col
 import { CreateSessionIndex1764100000000 } from './1764100000000-create-session-index.js';
 import { CreateCheckpointsTable1764200000000 } from './1764200000000-create-checkpoints-table.js';
 import { CreateConsumerTables1764300000000 } from './1764300000000-create-consumer-tables.js';
+import { AddEventGroups1764400000000 } from './1764400000000-add-event-groups.js';
 
 /**
  * All migrations of the session store, in order, for a DataSource of your own. Not read-only, since TypeORM asks for a
@@ -22,6 +23,7 @@ export const SESSION_MIGRATIONS: (new () => MigrationInterface)[] = [
   CreateSessionIndex1764100000000,
   CreateCheckpointsTable1764200000000,
   CreateConsumerTables1764300000000,
+  AddEventGroups1764400000000,
 ];
 Object.freeze(SESSION_MIGRATIONS);
 

@@ -1,4 +1,5 @@
 import type { StoredEvent } from '../../../domain/commit.js';
+import type { GroupSearch } from '../../../domain/event-group.js';
 import { newestOf, oldestOf, type SeqRange } from '../../../domain/seq-ranges.js';
 import type { EventWindow, ReadRequest, StoredSession } from '../../session-storage.js';
 import {
@@ -33,6 +34,7 @@ export async function readSession(
     ...(request.withMetadata && { metadata: session.metadata ?? '' }),
     ...(request.withBase && { baseState: await readBaseState(transaction, session) }),
     ...(request.checkpointAt !== undefined && (await readCheckpoint(transaction, session, request.checkpointAt))),
+    ...(request.find && { found: await findInGroup(transaction, session, request.find) }),
   };
 }
 
@@ -52,6 +54,25 @@ async function readCheckpoint(
     SELECT seq, content FROM ${transaction.tables.checkpoints}
     WHERE session_pk = ${pk} AND seq <= ${upTo} ORDER BY seq DESC LIMIT 1`);
   return row ? { checkpoint: { seq: row.seq, text: row.content } } : {};
+}
+
+/** Rows of older versions have no group; then only the log can tell. */
+async function findInGroup(
+  transaction: SqlTransaction,
+  { pk, record }: FoundSession,
+  { group, direction, from }: GroupSearch,
+): Promise<number | undefined> {
+  const { events } = transaction.tables;
+  const [compared, order] = direction === 'next' ? [sql`>=`, sql`ASC`] : [sql`<=`, sql`DESC`];
+  const [row] = await transaction.rows<{ found: number | null; ungrouped: number | null }>(sql`
+    SELECT (
+      SELECT seq FROM ${events} WHERE session_pk = ${pk} AND event_group = ${group} AND seq ${compared} ${from}
+      ORDER BY seq ${order} LIMIT 1
+    ) AS found, (
+      SELECT seq FROM ${events} WHERE session_pk = ${pk} AND event_group IS NULL AND seq >= ${record.firstSeq}
+      ORDER BY seq LIMIT 1
+    ) AS ungrouped`);
+  return row?.ungrouped ? undefined : (row?.found ?? 0);
 }
 
 /** A session with more rewinds takes several statements. */
