@@ -77,7 +77,13 @@ export const layers: readonly Layer[] = [
     mayImport: [...sessionLayers, 'sessions/module', 'summarizer/models', 'summarizer/summary'],
   },
   // What agents of all models have in common.
-  { name: 'agents', files: /^agents\/.+$/, mayImport: [...sessionLayers, 'sessions/module'] },
+  {
+    name: 'agents/messages',
+    files: /^agents\/messages\/.+$/,
+    mayImport: domain,
+    packages: noPackage,
+  },
+  { name: 'agents', files: /^agents\/.+$/, mayImport: [...sessionLayers, 'sessions/module', 'agents/messages'] },
   // Tells whether sessions can be read and written, for any app.
   { name: 'health', files: /^health\/.+$/, mayImport: [...sessionLayers, 'sessions/module'] },
   // One page for all routes that an app has mounted.

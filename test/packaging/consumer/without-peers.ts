@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { Module } from '@nestjs/common';
 import { SessionService, SessionsModule } from 'nestjs-agent-sessions';
-import { withOutput } from 'nestjs-agent-sessions/agents';
+import { toMessages, withOutput } from 'nestjs-agent-sessions/agents';
 import type { SessionStorage } from 'nestjs-agent-sessions/storage';
 import { describeSessionService, describeSessionStorage } from 'nestjs-agent-sessions/testing';
 
@@ -13,3 +13,4 @@ export class AppModule {
 export type Store = SessionStorage;
 export const suites = [describeSessionService, describeSessionStorage];
 export const output = withOutput({ author: 'writer' }, { author: 'writer', outputKey: 'draft' });
+export const messages = toMessages([], { format: 'openai' });

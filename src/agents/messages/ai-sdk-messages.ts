@@ -1,0 +1,74 @@
+import type { ConversationMessage, ConversationPart } from './conversation.js';
+import { fileContent, fileName, inWords } from './file-content.js';
+
+type JsonValue = null | string | number | boolean | JsonValue[] | { [key: string]: JsonValue };
+
+/** The signature of a thought, under the names of all providers that need it; each reads its own. */
+interface AiSdkSignature {
+  providerOptions?: { anthropic: { signature: string }; google: { thoughtSignature: string } };
+}
+
+/** Parts of messages of the AI SDK. */
+export type AiSdkTextPart = { type: 'text'; text: string } & AiSdkSignature;
+export type AiSdkFilePart = { type: 'file'; data: string; mediaType: string; filename?: string };
+export type AiSdkReasoningPart = { type: 'reasoning'; text: string } & AiSdkSignature;
+export type AiSdkToolCallPart = {
+  type: 'tool-call';
+  toolCallId: string;
+  toolName: string;
+  input: Record<string, unknown>;
+} & AiSdkSignature;
+export interface AiSdkToolResultPart {
+  type: 'tool-result';
+  toolCallId: string;
+  toolName: string;
+  output: { type: 'text' | 'error-text'; value: string } | { type: 'json' | 'error-json'; value: JsonValue };
+}
+
+/** A `ModelMessage` of the AI SDK. */
+export type AiSdkMessage =
+  | { role: 'user'; content: (AiSdkTextPart | AiSdkFilePart)[] }
+  | { role: 'assistant'; content: (AiSdkTextPart | AiSdkFilePart | AiSdkReasoningPart | AiSdkToolCallPart)[] }
+  | { role: 'tool'; content: AiSdkToolResultPart[] };
+
+/** Messages for `generateText` and `streamText` of the AI SDK. */
+export function aiSdkMessages(messages: readonly ConversationMessage[]): AiSdkMessage[] {
+  const converted = messages.map(({ role, parts }): AiSdkMessage => {
+    if (role === 'tool') return { role, content: parts.flatMap(resultPart) };
+    if (role === 'user') return { role, content: parts.flatMap(saidPart) };
+    return { role: 'assistant', content: parts.flatMap((part) => [...modelPart(part), ...saidPart(part)]) };
+  });
+  return converted.filter(({ content }) => content.length > 0);
+}
+
+function saidPart(part: ConversationPart): (AiSdkTextPart | AiSdkFilePart)[] {
+  if (part.type === 'text') return part.text === '' ? [] : [{ type: 'text', text: part.text, ...signed(part) }];
+  if (part.type === 'code') return [{ type: 'text', text: inWords(part) }];
+  if (part.type !== 'file') return [];
+  const content = fileContent(part.part);
+  if (!content) return [{ type: 'text', text: inWords(part) }];
+  const filename = fileName(part.part);
+  const data = content.data ?? content.uri;
+  return [{ type: 'file', data, mediaType: part.mimeType, ...(filename !== undefined && { filename }) }];
+}
+
+function modelPart(part: ConversationPart): (AiSdkReasoningPart | AiSdkToolCallPart)[] {
+  if (part.type === 'thought') return [{ type: 'reasoning', text: part.text, ...signed(part) }];
+  if (part.type !== 'call') return [];
+  return [{ type: 'tool-call', toolCallId: part.id, toolName: part.name, input: { ...part.args }, ...signed(part) }];
+}
+
+function resultPart(part: ConversationPart): AiSdkToolResultPart[] {
+  if (part.type !== 'result') return [];
+  const { id: toolCallId, name: toolName, response, isError } = part;
+  const output: AiSdkToolResultPart['output'] =
+    typeof response === 'string'
+      ? { type: 'text', value: response }
+      : { type: isError ? 'error-json' : 'json', value: response as JsonValue };
+  return [{ type: 'tool-result', toolCallId, toolName, output }];
+}
+
+function signed({ signature }: { readonly signature?: string }): AiSdkSignature {
+  if (signature === undefined) return {};
+  return { providerOptions: { anthropic: { signature }, google: { thoughtSignature: signature } } };
+}

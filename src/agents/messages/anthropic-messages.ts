@@ -1,0 +1,78 @@
+import { type ConversationMessage, type ConversationPart, alternating } from './conversation.js';
+import { fileContent, inWords } from './file-content.js';
+import { jsonText } from './said-parts.js';
+
+const IMAGE_TYPES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'] as const;
+type ImageType = (typeof IMAGE_TYPES)[number];
+
+/** A block of a message for Anthropic. */
+export type AnthropicBlock =
+  | { type: 'text'; text: string }
+  | { type: 'thinking'; thinking: string; signature: string }
+  | { type: 'image'; source: { type: 'base64'; media_type: ImageType; data: string } | { type: 'url'; url: string } }
+  | {
+      type: 'document';
+      source: { type: 'base64'; media_type: 'application/pdf'; data: string } | { type: 'url'; url: string };
+    }
+  | { type: 'tool_use'; id: string; name: string; input: Record<string, unknown> }
+  | { type: 'tool_result'; tool_use_id: string; content: string; is_error?: boolean };
+
+/** A message of the Messages API of Anthropic. */
+export interface AnthropicMessage {
+  role: 'user' | 'assistant';
+  content: AnthropicBlock[];
+}
+
+/** Stands for what a conversation that begins with the model does not have: the API demands that the user begins. */
+const EARLIER: AnthropicBlock = { type: 'text', text: '(Earlier messages are left out.)' };
+
+/** Messages for the Messages API: roles alternate, the user begins, and results stand before all else. */
+export function anthropicMessages(messages: readonly ConversationMessage[]): AnthropicMessage[] {
+  const said = messages.map(({ role, parts }) => ({
+    role,
+    parts: parts.filter((part) => blocksOf(role, part).length > 0),
+  }));
+  const result = alternating(said.filter(({ parts }) => parts.length > 0)).map(({ role, parts }): AnthropicMessage => ({
+    role: role === 'model' ? 'assistant' : 'user',
+    content: parts.flatMap((part) => blocksOf(role, part)),
+  }));
+  return result[0]?.role === 'assistant' ? [{ role: 'user', content: [EARLIER] }, ...result] : result;
+}
+
+function blocksOf(role: ConversationMessage['role'], part: ConversationPart): AnthropicBlock[] {
+  switch (part.type) {
+    case 'text':
+      // The API refuses blank blocks.
+      return part.text.trim() === '' ? [] : [{ type: 'text', text: part.text }];
+    case 'thought':
+      return [{ type: 'thinking', thinking: part.text, signature: part.signature }];
+    case 'call':
+      return [{ type: 'tool_use', id: part.id, name: part.name, input: { ...part.args } }];
+    case 'result': {
+      const content = jsonText(part.response);
+      return [{ type: 'tool_result', tool_use_id: part.id, content, ...(part.isError && { is_error: true }) }];
+    }
+    case 'file':
+      return [(role === 'user' && fileBlock(part)) || { type: 'text', text: inWords(part) }];
+    case 'code':
+      return [{ type: 'text', text: inWords(part) }];
+  }
+}
+
+function fileBlock({ mimeType, part }: ConversationPart & { type: 'file' }): AnthropicBlock | undefined {
+  const content = fileContent(part);
+  if (!content) return undefined;
+  const { data, uri } = content;
+  if (mimeType === 'application/pdf') {
+    return {
+      type: 'document',
+      source: data === undefined ? { type: 'url', url: uri } : { type: 'base64', media_type: mimeType, data },
+    };
+  }
+  const imageType = IMAGE_TYPES.find((type) => type === mimeType);
+  if (!imageType) return undefined;
+  return {
+    type: 'image',
+    source: data === undefined ? { type: 'url', url: uri } : { type: 'base64', media_type: imageType, data },
+  };
+}

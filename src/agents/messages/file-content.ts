@@ -1,0 +1,34 @@
+import type { Part } from '../../sessions/domain/event.js';
+import type { ConversationPart } from './conversation.js';
+
+type FileOrCode = Extract<ConversationPart, { readonly type: 'file' | 'code' }>;
+
+/** Where the content of a file is: in the part, or at a URI. */
+export type FileContent =
+  { readonly data: string; readonly uri?: never } | { readonly uri: string; readonly data?: never };
+
+/** The content of a file, if the part has any. */
+export function fileContent({ inlineData, fileData }: Part): FileContent | undefined {
+  if (typeof inlineData?.data === 'string') return { data: inlineData.data };
+  return typeof fileData?.fileUri === 'string' ? { uri: fileData.fileUri } : undefined;
+}
+
+/** The name of a file, if it has one. */
+export function fileName({ inlineData, fileData }: Part): string | undefined {
+  const name = inlineData?.displayName ?? fileData?.displayName;
+  return typeof name === 'string' ? name : undefined;
+}
+
+/** A URL that has the content, or is its place. */
+export function fileUrl(mimeType: string, content: FileContent): string {
+  return content.data === undefined ? content.uri : `data:${mimeType};base64,${content.data}`;
+}
+
+/** In words, for messages and vendors that take no such part. */
+export function inWords(part: FileOrCode): string {
+  if (part.type === 'file') return `[a file of type ${part.mimeType}]`;
+  const { executableCode, codeExecutionResult } = part.part;
+  if (executableCode)
+    return `\`\`\`${(executableCode.language ?? '').toLowerCase()}\n${executableCode.code ?? ''}\n\`\`\``;
+  return `Output of the code:\n\`\`\`\n${codeExecutionResult?.output ?? ''}\n\`\`\``;
+}

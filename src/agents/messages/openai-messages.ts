@@ -1,0 +1,78 @@
+import type { ConversationMessage, ConversationPart } from './conversation.js';
+import { fileContent, fileName, fileUrl, inWords } from './file-content.js';
+import { jsonText } from './said-parts.js';
+
+/** A part of a user's message for OpenAI. */
+export type OpenAiPart =
+  | { type: 'text'; text: string }
+  | { type: 'image_url'; image_url: { url: string } }
+  | { type: 'input_audio'; input_audio: { data: string; format: 'wav' | 'mp3' } }
+  | { type: 'file'; file: { file_data: string; filename: string } };
+
+/** A message of `chat/completions`, of OpenAI and of all who copied it. */
+export type OpenAiMessage =
+  | { role: 'user'; content: string | OpenAiPart[] }
+  | {
+      role: 'assistant';
+      content?: string;
+      tool_calls?: { id: string; type: 'function'; function: { name: string; arguments: string } }[];
+    }
+  | { role: 'tool'; tool_call_id: string; content: string };
+
+/** Messages for `chat/completions`. It takes no thoughts, and files only from the user. */
+export function openAiMessages(messages: readonly ConversationMessage[]): OpenAiMessage[] {
+  return messages.flatMap(({ role, parts }): OpenAiMessage[] => {
+    if (role === 'user') return userMessage(parts);
+    return role === 'tool' ? parts.flatMap(toolMessage) : assistantMessage(parts);
+  });
+}
+
+function userMessage(parts: readonly ConversationPart[]): OpenAiMessage[] {
+  const content = parts.flatMap(userPart);
+  const [first] = content;
+  if (!first) return [];
+  return [{ role: 'user', content: content.length === 1 && first.type === 'text' ? first.text : content }];
+}
+
+const AUDIO_FORMATS: Readonly<Record<string, 'wav' | 'mp3'>> = {
+  'audio/wav': 'wav',
+  'audio/x-wav': 'wav',
+  'audio/mpeg': 'mp3',
+  'audio/mp3': 'mp3',
+};
+
+function userPart(part: ConversationPart): OpenAiPart[] {
+  if (part.type !== 'file') return textOf(part).map((text) => ({ type: 'text', text }));
+  const { mimeType } = part;
+  const content = fileContent(part.part);
+  if (content && mimeType.startsWith('image/')) {
+    return [{ type: 'image_url', image_url: { url: fileUrl(mimeType, content) } }];
+  }
+  if (content?.data === undefined) return [{ type: 'text', text: inWords(part) }];
+  const format = AUDIO_FORMATS[mimeType];
+  if (format) return [{ type: 'input_audio', input_audio: { data: content.data, format } }];
+  const filename = fileName(part.part) ?? 'file';
+  return [{ type: 'file', file: { file_data: fileUrl(mimeType, content), filename } }];
+}
+
+function assistantMessage(parts: readonly ConversationPart[]): OpenAiMessage[] {
+  const content = parts.flatMap(textOf).join('\n');
+  const calls = parts.flatMap((part) => {
+    if (part.type !== 'call') return [];
+    return [
+      { id: part.id, type: 'function' as const, function: { name: part.name, arguments: JSON.stringify(part.args) } },
+    ];
+  });
+  if (content === '' && calls.length === 0) return [];
+  return [{ role: 'assistant', ...(content !== '' && { content }), ...(calls.length > 0 && { tool_calls: calls }) }];
+}
+
+function toolMessage(part: ConversationPart): OpenAiMessage[] {
+  if (part.type !== 'result') return [];
+  return [{ role: 'tool', tool_call_id: part.id, content: jsonText(part.response) }];
+}
+
+function textOf(part: ConversationPart): string[] {
+  if (part.type === 'text') return part.text === '' ? [] : [part.text];
+  return part.type === 'file' || part.type === 'code' ? [inWords(part)] : [];
+}

@@ -1,0 +1,100 @@
+import { isByUser, isSummary, textsOf } from '../../sessions/domain/event-inspection.js';
+import type { FunctionCall, FunctionResponse, Part } from '../../sessions/domain/event.js';
+import type { ConversationEvent, ConversationMessage, ConversationPart } from './conversation.js';
+
+/** A call or a response whose counterpart is not found yet. */
+export type UnpairedPart =
+  | Exclude<ConversationPart, { readonly type: 'call' | 'result' }>
+  | { readonly type: 'called'; readonly call: FunctionCall; readonly signature?: string }
+  | { readonly type: 'answered'; readonly response: FunctionResponse };
+
+/** What an event says, with calls and responses as they are in the log. */
+export interface UnpairedMessage extends Omit<ConversationMessage, 'parts'> {
+  readonly parts: readonly UnpairedPart[];
+}
+
+/** The ids of the calls that the agent made itself. */
+export function ownCallIds(events: readonly ConversationEvent[], agent: string | undefined): ReadonlySet<string> {
+  const own = events.filter((event) => !isForeign(event, agent));
+  return new Set(
+    own.flatMap(({ content }) => (content?.parts ?? []).flatMap(({ functionCall }) => functionCall?.id ?? [])),
+  );
+}
+
+/** What the event says to the agent; without `agent`, to one that is all agents. */
+export function messageOf(
+  event: ConversationEvent,
+  agent: string | undefined,
+  ownCalls: ReadonlySet<string>,
+): UnpairedMessage {
+  if (isSummary(event)) return summaryMessage(event);
+  const parts = event.content?.parts ?? [];
+  if (isForeign(event, agent)) return toldMessage(event.author ?? 'unknown', parts, ownCalls);
+  const role = roleOf(event);
+  const said = parts.flatMap(partsSaid);
+  const isOfUser = role === 'user' && (event.author === undefined || isByUser(event));
+  const begins = isOfUser && said.some(({ type }) => type !== 'answered');
+  return { role, parts: said, ...(begins && { begins: 'turn' }) };
+}
+
+function isForeign(event: ConversationEvent, agent: string | undefined): boolean {
+  return agent !== undefined && event.author !== undefined && event.author !== agent && !isByUser(event);
+}
+
+/** The role of the content counts, as in ADK. */
+function roleOf(event: ConversationEvent): 'user' | 'model' {
+  const role = event.content?.role;
+  if (role === 'user' || role === 'model') return role;
+  return isByUser(event) ? 'user' : 'model';
+}
+
+/** The words of ADK. */
+function summaryMessage(event: ConversationEvent): UnpairedMessage {
+  const text = `[Previous Context Summary]:\n${textsOf(event).join('\n')}`;
+  return { role: 'user', parts: [{ type: 'text', text }], begins: 'summary' };
+}
+
+/** What another agent said and did, as a message of the user, in the words of ADK. Its thoughts stay its own. */
+function toldMessage(author: string, parts: readonly Part[], ownCalls: ReadonlySet<string>): UnpairedMessage {
+  const told = parts.flatMap((part) => partsTold(author, part, ownCalls));
+  const isToldInWords = told.some(({ type }) => type !== 'answered');
+  return { role: 'user', parts: isToldInWords ? [textPart('For context:'), ...told] : told };
+}
+
+function partsTold(author: string, part: Part, ownCalls: ReadonlySet<string>): UnpairedPart[] {
+  const { text, thought, functionCall, functionResponse } = part;
+  if (functionResponse && ownCalls.has(functionResponse.id ?? '')) return partsSaid(part);
+  if (thought === true) return [];
+  if (typeof text === 'string') return text === '' ? [] : [textPart(`[${author}] said: ${text}`)];
+  if (functionCall) {
+    const { name, args } = functionCall;
+    return [textPart(`[${author}] called tool \`${name}\` with parameters: ${jsonText(args)}`)];
+  }
+  if (functionResponse) {
+    const { name, response } = functionResponse;
+    return [textPart(`[${author}] tool \`${name}\` returned result: ${jsonText(response)}`)];
+  }
+  return partsSaid(part);
+}
+
+function partsSaid(part: Part): UnpairedPart[] {
+  const { text, thought, functionCall, functionResponse, inlineData, fileData } = part;
+  const signature = typeof part.thoughtSignature === 'string' ? { signature: part.thoughtSignature } : undefined;
+  if (functionCall) return [{ type: 'called', call: functionCall, ...signature }];
+  if (functionResponse) return [{ type: 'answered', response: functionResponse }];
+  // Without the signature of its vendor, a model cannot continue a thought.
+  if (thought === true) return signature ? [{ type: 'thought', text: text ?? '', ...signature }] : [];
+  if (typeof text === 'string') return text === '' && !signature ? [] : [{ type: 'text', text, ...signature }];
+  const file = inlineData ?? fileData;
+  if (file) return [{ type: 'file', mimeType: file.mimeType ?? 'application/octet-stream', part }];
+  return part.executableCode || part.codeExecutionResult ? [{ type: 'code', part }] : [];
+}
+
+function textPart(text: string): UnpairedPart {
+  return { type: 'text', text };
+}
+
+/** A string as it is, other values as JSON. */
+export function jsonText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value ?? {});
+}

@@ -1,0 +1,38 @@
+import { isRewind, isSummary } from '../../sessions/domain/event-inspection.js';
+import type { ConversationEvent } from './conversation.js';
+
+/** Which events of other agents an agent sees, by the branches of a run. */
+export interface BranchOptions {
+  /** The branch of the agent: the names of agents above it, with dots between them. */
+  readonly branch?: string | undefined;
+  /**
+   * - `prefix`: events of this branch, of branches above it, and without a branch. The default, as in ADK
+   * - `exact`: events of this branch only
+   * - `all`: all events
+   */
+  readonly branches?: 'prefix' | 'exact' | 'all' | undefined;
+}
+
+/** What ADK asks users by calls that no model made and no model should see. */
+const REQUESTS_TO_USERS = new Set(['adk_request_credential', 'adk_request_confirmation', 'adk_request_input']);
+
+/** The events that say something to an agent of the branch. */
+export function visibleEvents<E extends ConversationEvent>(events: readonly E[], options: BranchOptions): E[] {
+  return events.filter((event) => {
+    if (event.partial === true || isRewind(event) || isRequestToUser(event)) return false;
+    return isSummary(event) || isOfBranch(event.branch, options);
+  });
+}
+
+function isOfBranch(ofEvent: string | undefined, { branch, branches = 'prefix' }: BranchOptions): boolean {
+  if (branches === 'all' || !branch) return true;
+  if (branches === 'exact') return ofEvent === branch;
+  return !ofEvent || ofEvent === branch || branch.startsWith(`${ofEvent}.`);
+}
+
+function isRequestToUser({ content }: ConversationEvent): boolean {
+  const parts = content?.parts ?? [];
+  return parts.some(({ functionCall, functionResponse }) =>
+    REQUESTS_TO_USERS.has(functionCall?.name ?? functionResponse?.name ?? ''),
+  );
+}
