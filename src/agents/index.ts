@@ -18,3 +18,9 @@ export {
 } from './messages/to-messages.js';
 export type { TokenEstimate } from './messages/token-budget.js';
 export type { BranchOptions } from './messages/visible-events.js';
+export { AgentContext } from './agent-context.js';
+export { AgentRun, type RunEvent } from './agent-run.js';
+export { AgentSessions, type AgentSessionsOptions, type StopRunRequest } from './agent-sessions.js';
+export { type RunPolicy, isControlEvent } from './control-events.js';
+export type { AgentHandler, RunRequest, RunResult, RunStatus } from './run-request.js';
+export { type Tool, ToolContext, type ToolInvocation } from './tool-context.js';

@@ -60,6 +60,16 @@ describe('withTurn', () => {
     expect(await sessions.getTurn(KEY)).toBeUndefined();
   });
 
+  it('makes no call for the end of a turn that a write of the work ended', async () => {
+    await sessions.withTurn(TURN, async (turn) => {
+      const session = { id: KEY.sessionId, appName: 'shop', userId: 'ann' };
+      await sessions.appendEvent({ session, event: { author: 'agent' }, turn, endTurn: true });
+      turn.markEnded();
+    });
+    expect(turns.mock.calls.map(([{ action }]) => action as string)).toEqual(['begin']);
+    expect(await sessions.getTurn(KEY)).toBeUndefined();
+  });
+
   it('does not run work if the turn is held', async () => {
     const other = await sessions.beginTurn(KEY);
     const work = jest.fn();

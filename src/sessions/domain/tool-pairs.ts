@@ -80,7 +80,7 @@ function callsNeededBy({ content }: Event): string[] {
   return needed;
 }
 
-export function answeredCalls(event: Event): string[] {
+export function answeredCalls(event: Pick<Event, 'content'>): string[] {
   return getFunctionResponses(event).map(callKey);
 }
 
@@ -89,7 +89,7 @@ export function callsIn(event: Event): string[] {
 }
 
 /** Calls of long-running tools. Their first response may only report progress. */
-export function longRunningCallsIn(event: Event): string[] {
+export function longRunningCallsIn(event: Pick<Event, 'content' | 'longRunningToolIds'>): string[] {
   const ids = new Set(event.longRunningToolIds ?? []);
   return getFunctionCalls(event)
     .filter(({ id }) => id !== undefined && ids.has(id))
@@ -97,6 +97,6 @@ export function longRunningCallsIn(event: Event): string[] {
 }
 
 /** Calls and responses match by id or, without id, by the name of the tool. */
-function callKey({ id, name }: { id?: string; name?: string }): string {
+export function callKey({ id, name }: { id?: string; name?: string }): string {
   return id ? `id:${id}` : `name:${name ?? ''}`;
 }

@@ -136,6 +136,8 @@ function turnOf(key: SessionKey, { token, number, holder, expiresAt }: StoredTur
 export interface HeldTurn extends Turn {
   /** Aborts with a `TurnLostError` when the turn is lost. Then another writer may begin. */
   readonly signal: AbortSignal;
+  /** Tells that a write of the work ended the turn with `endTurn`, which saves the call that ends it. */
+  readonly markEnded: () => void;
 }
 
 /** Runs work in a turn of its own. */
@@ -156,8 +158,14 @@ export async function withTurn<Result>(
     onError,
   });
   const { signal } = renewal;
+  let isEnded = false;
+  const markEnded = (): void => {
+    isEnded = true;
+    renewal.stop();
+  };
   try {
-    const result = await work({ ...turn, signal });
+    const result = await work({ ...turn, signal, markEnded });
+    if (isEnded) return result;
     renewal.checkTime();
     signal.throwIfAborted();
     return result;
@@ -165,7 +173,7 @@ export async function withTurn<Result>(
     throw isAbort(error) && signal.aborted ? signal.reason : error;
   } finally {
     renewal.stop();
-    await env.tasks.track(endTurn(env, turn)).catch(unlessGone(onError));
+    if (!isEnded) await env.tasks.track(endTurn(env, turn)).catch(unlessGone(onError));
   }
 }
 

@@ -5,6 +5,7 @@ import type { SessionReference } from '../../../src/sessions/domain/session.js';
 import type { SessionStorage } from '../../../src/sessions/storage/session-storage.js';
 import type { BeginTurnRequest } from '../../../src/sessions/operations/turns.js';
 import { SessionService } from '../../../src/sessions/session.service.js';
+import { type RunOutcome, type RunsTask, runAgents } from './agent-process.js';
 import { type AppendTask, type ConsumeTask, appendAndDie, consumeUntilDead } from './consuming-process.js';
 import { type StoreDescription, openDescribed } from './store-description.js';
 import { type SummarizedOpening, SummarizedStore, type Turns } from './summarized-store.js';
@@ -74,6 +75,13 @@ export class WorkerTasks {
   /** Consumes events until this process dies. */
   async consumeUntilDead(task: ConsumeTask): Promise<void> {
     await consumeUntilDead(task, this.report);
+  }
+
+  /** Runs agents, and meets a signal in the middle. */
+  async runAgents(task: RunsTask): Promise<RunOutcome[]> {
+    const [storage] = this.#storages;
+    if (!storage) throw new Error('Open the store first');
+    return runAgents(storage, task, this.report);
   }
 
   /** Appends events, and dies right after the commit. */

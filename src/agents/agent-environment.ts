@@ -1,0 +1,38 @@
+import { hostname } from 'node:os';
+import type { IdGenerator } from '../sessions/domain/clock.js';
+import { MAX_ID_BYTES } from '../sessions/domain/ids.js';
+import type { SessionService } from '../sessions/session.service.js';
+import type { SessionStorage } from '../sessions/storage/session-storage.js';
+
+/** The dependencies and settings of runs. */
+export interface AgentEnvironment {
+  readonly sessions: SessionService;
+  readonly storage: SessionStorage;
+  readonly newId: IdGenerator;
+  /** How long a turn lasts after its process died. */
+  readonly turnTtlMs: number;
+  /** How often waiting runs look for what signals missed. */
+  readonly pollMs: number;
+  /** How long a queue waits for a process that does not take its turn. */
+  readonly graceMs: number;
+  readonly onError: (error: unknown) => void;
+}
+
+const SEPARATOR = '/';
+
+/** The holder of a turn: the process, and the invocation that it runs. */
+export function holderOf(invocationId: string): string {
+  const end = SEPARATOR + invocationId;
+  const room = MAX_ID_BYTES - Buffer.byteLength(end);
+  return (
+    Buffer.from(`${hostname().replaceAll(SEPARATOR, '-')}:${process.pid}`)
+      .subarray(0, room)
+      .toString() + end
+  );
+}
+
+/** The invocation that the holder of a turn runs, if it is one of `AgentSessions`. */
+export function invocationOf(holder: string): string | undefined {
+  const place = holder.indexOf(SEPARATOR);
+  return place < 0 ? undefined : holder.slice(place + 1);
+}

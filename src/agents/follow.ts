@@ -1,0 +1,71 @@
+import type { LoggedEvent } from '../sessions/domain/event.js';
+import { SessionNotFoundError } from '../sessions/domain/errors.js';
+import type { SessionKey } from '../sessions/domain/ids.js';
+import { type AgentEnvironment, invocationOf } from './agent-environment.js';
+import { isControlEvent, messageOf } from './control-events.js';
+import { InvocationTail } from './invocation-tail.js';
+
+/** The invocation to follow, from its message on. */
+export interface Followed {
+  readonly key: SessionKey;
+  readonly invocationId: string;
+  readonly afterSeq: number;
+  readonly agentName: string;
+}
+
+/** What became of the invocation. */
+export interface FollowedEnd {
+  readonly events: readonly LoggedEvent[];
+  /** Whether it ended with a final response. If not, its process died. */
+  readonly isClosed: boolean;
+}
+
+const PAGE = 100;
+
+/** Follows an invocation that another process, or another call, runs. Ends when its turn is over, or with the signal. */
+export async function follow(
+  env: AgentEnvironment,
+  { key, invocationId, afterSeq, agentName }: Followed,
+  tell: (event: LoggedEvent) => void,
+  signal: AbortSignal,
+): Promise<FollowedEnd> {
+  const { sessions } = env;
+  const tail = new InvocationTail(agentName);
+  const events: LoggedEvent[] = [];
+  let seq = afterSeq;
+  const take = (event: LoggedEvent): void => {
+    if (event.seq <= seq) return;
+    seq = event.seq;
+    if (event.invocationId !== invocationId || isControlEvent(event)) return;
+    tail.add(event);
+    if (messageOf(event) !== undefined) return;
+    events.push(event);
+    tell(event);
+  };
+  const over = new AbortController();
+  const check = async (): Promise<void> => {
+    const turn = await sessions.getTurn(key);
+    if (!turn || invocationOf(turn.holder) !== invocationId) over.abort();
+  };
+  const onError = (error: unknown): void => {
+    if (error instanceof SessionNotFoundError) over.abort();
+    else env.onError(error);
+  };
+  const timer = setInterval(() => void check().catch(onError), env.pollMs);
+  try {
+    await check();
+    const ended = AbortSignal.any([over.signal, signal]);
+    for await (const event of sessions.watch({ ...key, afterSeq, signal: ended })) {
+      take(event);
+      if (tail.isClosed) await check();
+    }
+    for (let isMore = true; isMore;) {
+      const page = await sessions.listEvents({ ...key, afterSeq: seq, limit: PAGE });
+      for (const event of page.events) take(event);
+      isMore = page.nextCursor !== undefined;
+    }
+  } finally {
+    clearInterval(timer);
+  }
+  return { events, isClosed: tail.isClosed };
+}

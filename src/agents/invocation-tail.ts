@@ -1,0 +1,140 @@
+import type { FunctionCall } from '../sessions/domain/event.js';
+import { getFunctionCalls, isByUser, isFinalResponse } from '../sessions/domain/event-inspection.js';
+import type { EventInput } from '../sessions/domain/event.js';
+import { answeredCalls, callKey, longRunningCallsIn } from '../sessions/domain/tool-pairs.js';
+import { isControlEvent, messageOf } from './control-events.js';
+
+/** Why an invocation ended before it was done. */
+export type Interruption = 'stopped' | 'interrupted' | 'failed' | 'died';
+
+const MESSAGES: Readonly<Record<Interruption, string>> = {
+  stopped: 'The answer was stopped.',
+  interrupted: 'The answer was interrupted by a new message.',
+  failed: 'The agent failed.',
+  died: 'The process of the agent ended before the answer.',
+};
+
+/** Who spoke. */
+interface Speaker {
+  readonly author: string;
+  readonly branch?: string | undefined;
+}
+
+interface OpenCall extends Speaker {
+  readonly call: FunctionCall;
+}
+
+interface PartialText extends Speaker {
+  readonly texts: string[];
+}
+
+/**
+ * What an invocation leaves behind if it ends here: calls without response, and text that only partial events held. Add
+ * its events in order.
+ *
+ * @example
+ * const tail = new InvocationTail('support');
+ * for (const event of events) tail.add(event);
+ * if (!tail.isClosed) events.push(...tail.closing('inv-1', 'died'));
+ */
+export class InvocationTail {
+  readonly #open = new Map<string, OpenCall>();
+  readonly #partial = new Map<string, PartialText>();
+  #isClosed = false;
+  #last: Speaker;
+
+  /** @param agent who speaks if nobody has spoken yet */
+  constructor(agent: string) {
+    this.#last = { author: agent };
+  }
+
+  add(event: EventInput): void {
+    if (isControlEvent(event)) return;
+    const speaker = { author: event.author ?? this.#last.author, branch: event.branch };
+    if (event.partial === true) {
+      this.#addPartial(event, speaker);
+      return;
+    }
+    const lasting = new Set(longRunningCallsIn(event));
+    for (const call of getFunctionCalls(event)) {
+      if (!lasting.has(callKey(call))) this.#open.set(callKey(call), { call, ...speaker });
+    }
+    for (const key of answeredCalls(event)) this.#open.delete(key);
+    this.#isClosed = !isByUser(event) && isFinalResponse(event);
+    if (isByUser(event)) return;
+    this.#partial.delete(nameOf(speaker));
+    this.#last = speaker;
+  }
+
+  /** Whether the last event is a final response. */
+  get isClosed(): boolean {
+    return this.#isClosed && this.#open.size === 0;
+  }
+
+  /** The calls without response, except those of long-running tools. */
+  get openCalls(): readonly FunctionCall[] {
+    return [...this.#open.values()].map(({ call }) => call);
+  }
+
+  /** Responses for the calls that have none. */
+  responses(invocationId: string, problem: string): EventInput[] {
+    const bySpeaker = new Map<string, OpenCall[]>();
+    for (const call of this.#open.values()) bySpeaker.set(nameOf(call), [...(bySpeaker.get(nameOf(call)) ?? []), call]);
+    return [...bySpeaker.values()].flatMap((calls) => {
+      const [first] = calls;
+      if (!first) return [];
+      const parts = calls.map(({ call: { id, name } }) => ({
+        functionResponse: { ...(id !== undefined && { id }), name: name ?? '', response: { error: problem } },
+      }));
+      return [{ ...eventBy(first, invocationId), content: { role: 'user', parts } }];
+    });
+  }
+
+  /** The events that leave a clean log: responses for open calls, and the partial text in an event that says why it ended. */
+  closing(invocationId: string, why: Interruption): EventInput[] {
+    const problem = MESSAGES[why];
+    const texts = [...this.#partial.values()].filter((partial) => partial.texts.length > 0);
+    const ends = texts.length > 0 ? texts : [{ ...this.#last, texts: [] }];
+    return [
+      ...this.responses(invocationId, problem),
+      ...ends.map(({ texts: said, ...speaker }) => ({
+        ...eventBy(speaker, invocationId),
+        ...(said.length > 0 && { content: { role: 'model', parts: [{ text: said.join('') }] } }),
+        interrupted: true,
+        turnComplete: true,
+        errorCode: why.toUpperCase(),
+        errorMessage: problem,
+      })),
+    ];
+  }
+
+  #addPartial({ content }: EventInput, speaker: Speaker): void {
+    const said = (content?.parts ?? []).flatMap(({ text, thought }) =>
+      typeof text === 'string' && thought !== true ? [text] : [],
+    );
+    const name = nameOf(speaker);
+    const partial = this.#partial.get(name) ?? { ...speaker, texts: [] };
+    partial.texts.push(...said);
+    this.#partial.set(name, partial);
+    this.#last = speaker;
+  }
+}
+
+/** The last invocation in a view, if its message came through `AgentSessions`. */
+export function lastInvocation(
+  events: readonly EventInput[],
+): { readonly invocationId: string; readonly events: readonly EventInput[] } | undefined {
+  const last = events.findLast((event) => !isControlEvent(event) && event.author !== 'system');
+  const invocationId = last?.invocationId;
+  if (!invocationId) return undefined;
+  const own = events.filter((event) => event.invocationId === invocationId);
+  return own.some((event) => messageOf(event) !== undefined) ? { invocationId, events: own } : undefined;
+}
+
+function eventBy({ author, branch }: Speaker, invocationId: string): EventInput {
+  return { invocationId, author, ...(branch !== undefined && { branch }) };
+}
+
+function nameOf({ author, branch = '' }: Speaker): string {
+  return `${author}\u0000${branch}`;
+}

@@ -1,0 +1,217 @@
+import { type Content, type EventInput, type LoggedEvent, keepFilledInTimestamp } from '../sessions/domain/event.js';
+import type { Session } from '../sessions/domain/session.js';
+import { AgentContext } from './agent-context.js';
+import type { RunEvent } from './agent-run.js';
+import {
+  type QueueEntry,
+  type TakenMessage,
+  isInterrupting,
+  messageEvent,
+  messageOf,
+  queueEntryOf,
+  stopRequestOf,
+} from './control-events.js';
+import { type Interruption, InvocationTail } from './invocation-tail.js';
+import { type OutputRule, withOutput } from './output-key.js';
+import type { AgentHandler, RunStatus } from './run-request.js';
+import type { TurnLog } from './turn-log.js';
+
+/** Why an invocation is to end. The reason of its signal. */
+export class InvocationStop extends Error {
+  constructor(readonly why: Extract<Interruption, 'stopped' | 'interrupted'>) {
+    super(why === 'stopped' ? 'The run was stopped' : 'The run was interrupted by a new message');
+    this.name = 'AbortError';
+  }
+}
+
+/** What an invocation begins with. */
+export interface InvocationStart {
+  readonly invocationId: string;
+  readonly agentName: string;
+  readonly output: OutputRule | undefined;
+  readonly messages: readonly TakenMessage[];
+  readonly isResumed: boolean;
+  /** Events of an earlier process, if the invocation is resumed. */
+  readonly earlier: readonly LoggedEvent[];
+}
+
+/** Runs a handler in a held turn, and stores what it yields. */
+export class Invocation {
+  readonly invocationId: string;
+  readonly agentName: string;
+  readonly isResumed: boolean;
+  readonly signal: AbortSignal;
+  readonly #output: OutputRule | undefined;
+  readonly #messages: Content[];
+  readonly #stored: LoggedEvent[];
+  readonly #tail: InvocationTail;
+  readonly #waiting: QueueEntry[] = [];
+  readonly #stopping = new AbortController();
+
+  /** @param turnSignal aborts when the turn is lost */
+  constructor(
+    start: InvocationStart,
+    private readonly log: TurnLog,
+    private readonly tell: (event: RunEvent) => void,
+    turnSignal: AbortSignal,
+  ) {
+    this.invocationId = start.invocationId;
+    this.agentName = start.agentName;
+    this.isResumed = start.isResumed;
+    this.#output = start.output;
+    this.#messages = start.messages.map(({ message }) => message);
+    this.#tail = new InvocationTail(start.agentName);
+    this.#stored = [...start.earlier];
+    for (const event of start.earlier) this.#tail.add(event);
+    this.signal = AbortSignal.any([turnSignal, this.#stopping.signal]);
+  }
+
+  get session(): Session {
+    return this.log.session;
+  }
+
+  get messages(): readonly Content[] {
+    return this.#messages;
+  }
+
+  get openCalls() {
+    return this.#tail.openCalls;
+  }
+
+  /** The stored events, in order, without messages. */
+  get events(): readonly LoggedEvent[] {
+    return this.#stored;
+  }
+
+  /** Events of the invocation that were stored for its beginning. */
+  adopt(events: readonly LoggedEvent[]): void {
+    for (const event of events) {
+      this.#tail.add(event);
+      if (messageOf(event) !== undefined) continue;
+      this.#stored.push(event);
+      this.tell(event);
+    }
+  }
+
+  /** Ends the invocation soon, with a clean log. */
+  stop(why: InvocationStop['why']): void {
+    this.#stopping.abort(new InvocationStop(why));
+  }
+
+  /** An event that somebody else appended. */
+  notice(event: LoggedEvent): void {
+    if (stopRequestOf(event)?.invocationId === this.invocationId) this.stop('stopped');
+    const entry = queueEntryOf(event);
+    if (!entry) return;
+    if (isInterrupting(entry.policy)) this.stop('interrupted');
+    if (entry.policy === 'merge') this.#waiting.push(entry);
+  }
+
+  async takeMessages(): Promise<readonly Content[]> {
+    const entries = this.#waiting.splice(0);
+    if (entries.length === 0) return [];
+    await this.log.append(entries.map((entry) => messageEvent({ ...entry, isQueued: true }, this.invocationId)));
+    const messages = entries.map(({ message }) => message);
+    this.#messages.push(...messages);
+    return messages;
+  }
+
+  /** Runs the handler to its end. In every case the turn ends with a clean log, unless it was lost. */
+  async run(handler: AgentHandler): Promise<RunStatus> {
+    const events = iteratorOf(handler, new AgentContext(this));
+    try {
+      for (;;) {
+        const { done, value } = await this.#next(events);
+        if (done === true) {
+          await this.#finish(value ?? undefined);
+          return 'completed';
+        }
+        await this.#take(value);
+      }
+    } catch (error) {
+      // A handler that ignores the signal may go on, but nothing that it yields is stored.
+      void events.return?.()?.catch(() => undefined);
+      const { reason } = this.#stopping.signal;
+      if (reason instanceof InvocationStop) {
+        await this.#close(reason.why);
+        return reason.why;
+      }
+      // A lost turn can write nothing.
+      if (!this.signal.aborted) await this.#close('failed').catch(() => undefined);
+      throw error;
+    }
+  }
+
+  async #next(events: HandlerIterator): Promise<IteratorResult<EventInput, EventInput | void>> {
+    this.signal.throwIfAborted();
+    const next = events.next();
+    let abort: (() => void) | undefined;
+    const aborted = new Promise<never>((_, reject) => {
+      abort = (): void => reject(this.signal.reason as Error);
+      this.signal.addEventListener('abort', abort, { once: true });
+    });
+    try {
+      return await Promise.race([next, aborted]);
+    } finally {
+      if (abort) this.signal.removeEventListener('abort', abort);
+      aborted.catch(() => undefined);
+      next.catch(() => undefined);
+    }
+  }
+
+  async #take(event: EventInput): Promise<void> {
+    const stamped = this.#stamped(event);
+    if (stamped.partial !== true) {
+      await this.#append([stamped], false);
+      return;
+    }
+    // Only readers of this process get it; its text is kept if no final event follows.
+    this.#tail.add(stamped);
+    this.tell({ ...stamped, partial: true });
+  }
+
+  /** A final response ends the turn by itself; otherwise an event says that nothing follows. */
+  async #finish(last: EventInput | undefined): Promise<void> {
+    const ends: EventInput[] = [];
+    const add = (...events: readonly EventInput[]): void => {
+      for (const event of events) this.#tail.add(event);
+      ends.push(...events);
+    };
+    if (last && last.partial !== true) add(this.#stamped(last));
+    add(...this.#tail.responses(this.invocationId, 'The agent ended without a response of this tool.'));
+    if (!this.#tail.isClosed || (ends.length === 0 && this.log.hasPendingState)) {
+      add({ invocationId: this.invocationId, author: this.agentName, turnComplete: true });
+    }
+    if (ends.length > 0) await this.#append(ends, true, false);
+  }
+
+  async #close(why: Interruption): Promise<void> {
+    await this.#append(this.#tail.closing(this.invocationId, why), true);
+  }
+
+  async #append(events: readonly EventInput[], endsTurn: boolean, isNew = true): Promise<void> {
+    const stored = await this.log.append(events, { endsTurn });
+    for (const event of stored) {
+      if (isNew) this.#tail.add(event);
+      this.#stored.push(event);
+      this.tell(event);
+    }
+  }
+
+  #stamped(event: EventInput): EventInput {
+    const stamped = { ...event, invocationId: this.invocationId, author: event.author ?? this.agentName };
+    keepFilledInTimestamp(event, stamped);
+    return this.#output ? withOutput(stamped, this.#output) : stamped;
+  }
+}
+
+type HandlerIterator = AsyncIterator<EventInput, EventInput | void, void>;
+
+/** A handler that throws at once fails like one that throws later. */
+function iteratorOf(handler: AgentHandler, context: AgentContext): HandlerIterator {
+  async function* started(): AsyncGenerator<EventInput, EventInput | void, void> {
+    const iterator = handler(context)[Symbol.asyncIterator]() as HandlerIterator;
+    return yield* { [Symbol.asyncIterator]: () => iterator };
+  }
+  return started();
+}

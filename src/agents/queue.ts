@@ -1,0 +1,57 @@
+import type { SessionKey } from '../sessions/domain/ids.js';
+import type { LoggedEvent } from '../sessions/domain/event.js';
+import type { SessionService } from '../sessions/session.service.js';
+import { type QueueEntry, inQueueOrder, messageOf, queueEntryOf } from './control-events.js';
+
+const PAGE = 100;
+
+/**
+ * The queued messages of these invocations, in the order of their turns. Reads the log backwards until all are found: they
+ * are as old as the turn that they wait for.
+ */
+export async function readQueue(
+  sessions: SessionService,
+  key: SessionKey,
+  queued: ReadonlySet<string>,
+): Promise<QueueEntry[]> {
+  const missing = new Set(queued);
+  const entries: QueueEntry[] = [];
+  for (let beforeSeq: number | undefined; missing.size > 0;) {
+    const { events, firstSeq } = await sessions.listEvents({ ...key, order: 'desc', limit: PAGE, beforeSeq });
+    for (const event of events) {
+      const entry = queueEntryOf(event);
+      if (entry && missing.delete(entry.invocationId)) entries.push(entry);
+    }
+    beforeSeq = events.at(-1)?.seq;
+    // The rest was trimmed with its history.
+    if (beforeSeq === undefined || beforeSeq <= firstSeq) break;
+  }
+  return inQueueOrder(entries);
+}
+
+/** The message of an invocation, if it is among the newest events. */
+export async function findMessage(
+  sessions: SessionService,
+  key: SessionKey,
+  invocationId: string,
+): Promise<{ readonly message: LoggedEvent | undefined; readonly lastSeq: number }> {
+  const { events, lastSeq } = await sessions.listEvents({ ...key, order: 'desc', limit: 1_000 });
+  return { message: events.find((event) => messageOf(event) === invocationId), lastSeq };
+}
+
+/** The message of an invocation, and what the invocation stored after it. */
+export async function storedInvocation(
+  sessions: SessionService,
+  key: SessionKey,
+  invocationId: string,
+  messageSeq: number,
+): Promise<{ readonly message: LoggedEvent | undefined; readonly events: readonly LoggedEvent[] }> {
+  const found: LoggedEvent[] = [];
+  for (let afterSeq: number | undefined = messageSeq - 1; afterSeq !== undefined;) {
+    const { events, nextCursor } = await sessions.listEvents({ ...key, afterSeq, limit: 1_000 });
+    found.push(...events.filter((event) => event.invocationId === invocationId));
+    afterSeq = nextCursor === undefined ? undefined : events.at(-1)?.seq;
+  }
+  const message = found.find((event) => messageOf(event) === invocationId);
+  return { message, events: found.filter((event) => messageOf(event) === undefined) };
+}

@@ -1,0 +1,212 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  EventConflictError,
+  SessionExistsError,
+  SessionNotFoundError,
+  TurnHeldError,
+} from '../sessions/domain/errors.js';
+import type { LoggedEvent } from '../sessions/domain/event.js';
+import { type Session, referenceTo } from '../sessions/domain/session.js';
+import { type AgentEnvironment, holderOf, invocationOf } from './agent-environment.js';
+import type { RunEvent } from './agent-run.js';
+import { type QueueEntry, queueEvent, queuedIn, withdrawEvent } from './control-events.js';
+import { follow } from './follow.js';
+import { type QueueNews, QueueWait } from './queue-wait.js';
+import { findMessage, readQueue } from './queue.js';
+import type { AgentHandler, CheckedRun, RunResult } from './run-request.js';
+import { statusOf } from './run-status.js';
+import { TurnWork } from './turn-work.js';
+
+type Try =
+  | { readonly kind: 'done'; readonly result: RunResult }
+  | { readonly kind: 'held'; readonly by: TurnHeldError }
+  /** Others wait since before. */
+  | { readonly kind: 'gave way'; readonly queue: readonly QueueEntry[] };
+
+/** A requested run: gets its turn, as its policy says, and answers its message. */
+export class RequestedRun {
+  #created: Session | undefined;
+  #wait: QueueWait | undefined;
+
+  constructor(
+    private readonly env: AgentEnvironment,
+    private readonly request: CheckedRun,
+    private readonly handler: AgentHandler,
+    private readonly tell: (event: RunEvent) => void,
+    private readonly signal: AbortSignal,
+  ) {}
+
+  async perform(): Promise<RunResult> {
+    const { request } = this;
+    try {
+      if (request.isNewSession) await this.#create();
+      let entry = request.policy === 'debounce' ? await this.#enqueue() : undefined;
+      for (;;) {
+        const news = entry ? await this.#nextNews() : TRY;
+        if (news.kind === 'taken') {
+          const result = await this.#followTaken(news.event);
+          if (result) return result;
+          this.#stopWaiting();
+        }
+        if (news.kind === 'withdrawn') return await this.#stoppedResult();
+        if (news.kind === 'take over') {
+          await this.#runAbandoned();
+          continue;
+        }
+        const tried = await this.#try(entry);
+        if (tried.kind === 'done') return tried.result;
+        if (tried.kind === 'held') {
+          const repeated = await this.#followEarlier(tried.by);
+          if (repeated) return repeated;
+          if (request.policy === 'reject') throw tried.by;
+          // Its message was taken by a process that died, and another message runs now.
+          if (entry && !this.#wait) await delay(this.env.pollMs, undefined, { signal: this.signal });
+        }
+        if (tried.kind === 'gave way' && request.policy === 'reject') {
+          await this.#runAbandoned();
+          continue;
+        }
+        entry ??= await this.#enqueue(tried.kind === 'held' ? invocationOf(tried.by.holder) : undefined);
+      }
+    } finally {
+      this.#stopWaiting();
+    }
+  }
+
+  /** One of two simultaneous creators wins, and both go on. */
+  async #create(): Promise<void> {
+    const { key, state } = this.request;
+    try {
+      this.#created = await this.env.sessions.createSession({ ...key, state });
+    } catch (error) {
+      if (!(error instanceof SessionExistsError)) throw error;
+    }
+  }
+
+  async #try(entry: QueueEntry | undefined, work = this.#work(entry)): Promise<Try> {
+    const { key } = this.request;
+    let hasBegun = false;
+    try {
+      const holder = holderOf(work.invocationId);
+      return await this.env.sessions.withTurn(
+        { ...key, holder, ttlMs: this.env.turnTtlMs },
+        async (turn): Promise<Try> => {
+          hasBegun = true;
+          const created = this.#created;
+          this.#created = undefined;
+          const done = await work.run(turn, created);
+          return 'queue' in done ? { kind: 'gave way', queue: done.queue } : { kind: 'done', result: done };
+        },
+      );
+    } catch (error) {
+      if (hasBegun) throw error;
+      if (error instanceof TurnHeldError) return { kind: 'held', by: error };
+      // A session that was deleted while the message waited is not created again.
+      if (!(error instanceof SessionNotFoundError) || entry) throw error;
+      await this.#create();
+      return this.#try(entry, work);
+    }
+  }
+
+  #work(entry: QueueEntry | undefined): TurnWork {
+    const { env, request, handler, tell, signal } = this;
+    return new TurnWork(env, { ...request, entry }, handler, tell, signal);
+  }
+
+  /** Stores the message until its turn comes. */
+  async #enqueue(target?: string): Promise<QueueEntry> {
+    const { key, invocationId, message, policy, stateDelta, quietMs } = this.request;
+    const { sessions } = this.env;
+    const queued = { policy, message, ...(stateDelta && { stateDelta }), ...(target !== undefined && { target }) };
+    const seq = await this.#appendQueued(queueEvent(invocationId, key.sessionId, queued));
+    const entry = { ...queued, invocationId, seq };
+    const session = await sessions.getSession({ ...key, config: { numRecentEvents: 0 } });
+    if (!session) throw new SessionNotFoundError(key.sessionId);
+    const others = new Set(queuedIn(session));
+    others.delete(invocationId);
+    const queue = others.size > 0 ? await readQueue(sessions, key, others) : [];
+    this.#wait = new QueueWait(this.env, key, entry, queue, quietMs, this.signal);
+    return entry;
+  }
+
+  async #appendQueued(event: ReturnType<typeof queueEvent>): Promise<number> {
+    const { env, request } = this;
+    try {
+      const [stored] = await env.sessions.appendEvents({ session: referenceTo(request.key), events: [event] });
+      return stored?.seq ?? 0;
+    } catch (error) {
+      // A repeated request may find another turn running.
+      if (error instanceof EventConflictError && request.mayBeRetry) return error.seq;
+      if (!(error instanceof SessionNotFoundError) || request.policy !== 'debounce') throw error;
+      await this.#create();
+      return this.#appendQueued(event);
+    }
+  }
+
+  async #nextNews(): Promise<QueueNews> {
+    if (!this.#wait) return TRY;
+    try {
+      return await this.#wait.next();
+    } catch (error) {
+      if (!this.signal.aborted) throw error;
+      const { key, invocationId } = this.request;
+      await this.env.sessions.appendEvents({ session: referenceTo(key), events: [withdrawEvent(invocationId)] });
+      return { kind: 'withdrawn' };
+    }
+  }
+
+  #stopWaiting(): void {
+    this.#wait?.stop();
+    this.#wait = undefined;
+  }
+
+  /** Answers the messages before this one, whose processes seem to have died. Each gets a turn of its own. */
+  async #runAbandoned(): Promise<void> {
+    const { env, request, handler, signal } = this;
+    const session = await env.sessions.getSession({ ...request.key, config: { numRecentEvents: 0 } });
+    const others = new Set(session && queuedIn(session));
+    others.delete(request.invocationId);
+    const [first] = await readQueue(env.sessions, request.key, others);
+    if (!first) return;
+    const { invocationId, message, policy, stateDelta } = first;
+    const abandoned = { ...request, invocationId, message, policy, stateDelta, entry: first };
+    // Its caller, if there is one, follows the log. A failing handler left a clean log.
+    await this.#try(first, new TurnWork(env, abandoned, handler, () => undefined, signal)).catch(env.onError);
+  }
+
+  /** The result of an earlier request with the same id, which is running or done. */
+  async #followEarlier(held: TurnHeldError): Promise<RunResult | undefined> {
+    const { request, env } = this;
+    if (!request.mayBeRetry) return undefined;
+    const { message, lastSeq } = await findMessage(env.sessions, request.key, request.invocationId);
+    if (!message && invocationOf(held.holder) !== request.invocationId) return undefined;
+    return this.#follow(message?.invocationId ?? request.invocationId, message?.seq ?? lastSeq);
+  }
+
+  /** Undefined if the process that took the message died before the answer, so that it is this one's turn. */
+  async #followTaken({ invocationId, seq }: LoggedEvent): Promise<RunResult | undefined> {
+    return this.#follow(invocationId, seq);
+  }
+
+  async #follow(invocationId: string, afterSeq: number): Promise<RunResult | undefined> {
+    const { env, request, signal } = this;
+    const followed = { key: request.key, invocationId, afterSeq, agentName: request.agentName };
+    const { events, isClosed } = await follow(env, followed, this.tell, signal);
+    if (!isClosed && !signal.aborted && invocationId === request.invocationId) return undefined;
+    const status = isClosed ? statusOf(events) : signal.aborted ? 'stopped' : 'interrupted';
+    return { status, invocationId, events, session: await this.#load() };
+  }
+
+  async #stoppedResult(): Promise<RunResult> {
+    return { status: 'stopped', invocationId: this.request.invocationId, events: [], session: await this.#load() };
+  }
+
+  async #load(): Promise<Session> {
+    const { key, config } = this.request;
+    const session = await this.env.sessions.getSession({ ...key, config });
+    if (!session) throw new SessionNotFoundError(key.sessionId);
+    return session;
+  }
+}
+
+const TRY = { kind: 'try' } as const;

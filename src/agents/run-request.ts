@@ -1,0 +1,132 @@
+import type { Content } from '../sessions/domain/event.js';
+import { InvalidInputError } from '../sessions/domain/errors.js';
+import type { EventInput, LoggedEvent } from '../sessions/domain/event.js';
+import { type SessionKey, type UserKey, assertId, checkedSessionKey, isBlank } from '../sessions/domain/ids.js';
+import type { Session } from '../sessions/domain/session.js';
+import type { GetSessionConfig } from '../sessions/domain/view-item.js';
+import type { StandardSchema } from '../state/standard-schema.js';
+import type { AgentContext } from './agent-context.js';
+import { RUN_POLICIES, type RunPolicy } from './control-events.js';
+import type { OutputRule } from './output-key.js';
+
+/**
+ * Answers a message: yields events, which are stored in order. An event that is returned instead is stored together with
+ * the end of the turn. Events with `partial: true` are passed on and not stored.
+ */
+export type AgentHandler = (
+  context: AgentContext,
+) => AsyncIterable<EventInput> | AsyncGenerator<EventInput, EventInput | void, void>;
+
+/** A message for an agent. */
+export interface RunRequest extends UserKey {
+  /** Generated if missing. The session is created if there is none. */
+  readonly sessionId?: string | undefined;
+  /** The user's message. Text is a content of one part. */
+  readonly newMessage: Content | string;
+  /** What happens while another turn runs. Default: `reject`. */
+  readonly policy?: RunPolicy | undefined;
+  /**
+   * Makes retries safe: a repeated request with the same id returns the events of the first one. At most 150 bytes.
+   * Generated if missing.
+   */
+  readonly invocationId?: string | undefined;
+  /** The author of events without author. Default: `agent`. */
+  readonly agentName?: string | undefined;
+  /** The state key for the final text of `agentName`: `answer`, `user:answer`, `temp:answer`. */
+  readonly outputKey?: string | undefined;
+  /** The final text is JSON of this schema: its value is saved under `outputKey`. */
+  readonly outputSchema?: StandardSchema | undefined;
+  /** State changes that are stored with the message. */
+  readonly stateDelta?: Record<string, unknown> | undefined;
+  /** The state of a session that has to be created. */
+  readonly state?: Record<string, unknown> | undefined;
+  /** Narrows the view that the handler gets. Default: the whole view. */
+  readonly config?: GetSessionConfig | undefined;
+  /** Stops the run. */
+  readonly signal?: AbortSignal | undefined;
+  /** How long `debounce` waits for further messages. Default: 1,000 ms. */
+  readonly quietMs?: number | undefined;
+}
+
+/** How a run ended. */
+export type RunStatus = 'completed' | 'stopped' | 'interrupted' | 'waiting';
+
+/** The result of a run. */
+export interface RunResult {
+  /**
+   * `completed`; `stopped` by `stop` or the signal; `interrupted` by another message, or by the end of its process; or
+   * `waiting` for an approval.
+   */
+  readonly status: RunStatus;
+  /** The invocation that answered: another one, if the message was merged into it. */
+  readonly invocationId: string;
+  /** The stored events of the invocation, without the message. */
+  readonly events: readonly LoggedEvent[];
+  /** The session after the run. */
+  readonly session: Session;
+}
+
+/** A validated request. */
+export interface CheckedRun {
+  readonly key: SessionKey;
+  /** Whether the session cannot exist yet, since its id was generated. */
+  readonly isNewSession: boolean;
+  readonly message: Content;
+  readonly policy: RunPolicy;
+  readonly invocationId: string;
+  /** Whether this may be the repetition of an earlier request. */
+  readonly mayBeRetry: boolean;
+  readonly agentName: string;
+  readonly output: OutputRule | undefined;
+  readonly stateDelta: Record<string, unknown> | undefined;
+  readonly state: Record<string, unknown> | undefined;
+  readonly config: GetSessionConfig | undefined;
+  readonly quietMs: number;
+}
+
+const MAX_INVOCATION_BYTES = 150;
+const DEFAULT_QUIET_MS = 1_000;
+
+/** Checks a request, and copies it. */
+export function checkedRun(request: RunRequest, newId: () => string): CheckedRun {
+  const sessionId = isBlank(request.sessionId) ? newId() : (request.sessionId as string);
+  const { policy = 'reject', agentName = 'agent', quietMs = DEFAULT_QUIET_MS } = request;
+  const invocationId = request.invocationId ?? newId();
+  assertId(invocationId, 'invocationId');
+  if (Buffer.byteLength(invocationId) > MAX_INVOCATION_BYTES) {
+    throw new InvalidInputError(`must be at most ${MAX_INVOCATION_BYTES} UTF-8 bytes long`, 'invocationId');
+  }
+  assertId(agentName, 'agentName');
+  if (agentName.toLowerCase() === 'user') throw new InvalidInputError('must not be the name of the user', 'agentName');
+  if (!RUN_POLICIES.includes(policy)) {
+    throw new InvalidInputError(`must be one of ${RUN_POLICIES.join(', ')}`, 'policy');
+  }
+  if (!Number.isFinite(quietMs) || quietMs < 0)
+    throw new InvalidInputError('must be 0 or more milliseconds', 'quietMs');
+  return {
+    key: checkedSessionKey({ ...request, sessionId }),
+    isNewSession: isBlank(request.sessionId),
+    message: structuredClone(contentOf(request.newMessage)),
+    policy,
+    invocationId,
+    mayBeRetry: request.invocationId !== undefined,
+    agentName,
+    output: outputRuleOf(request, agentName),
+    stateDelta: request.stateDelta && { ...request.stateDelta },
+    state: request.state,
+    config: request.config,
+    quietMs,
+  };
+}
+
+function outputRuleOf({ outputKey, outputSchema }: RunRequest, author: string): OutputRule | undefined {
+  if (outputKey !== undefined) return { author, outputKey, ...(outputSchema && { outputSchema }) };
+  if (outputSchema === undefined) return undefined;
+  throw new InvalidInputError('needs an outputKey', 'outputSchema');
+}
+
+function contentOf(message: unknown): Content {
+  if (typeof message === 'string') return { role: 'user', parts: [{ text: message }] };
+  if (typeof message === 'object' && message !== null && !Array.isArray(message)) return message as Content;
+  throw new InvalidInputError('must be a text, or a content with parts', 'newMessage');
+}

@@ -1,0 +1,184 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Content } from '../sessions/domain/event.js';
+import { EventConflictError, SessionNotFoundError } from '../sessions/domain/errors.js';
+import type { EventInput } from '../sessions/domain/event.js';
+import type { Session } from '../sessions/domain/session.js';
+import type { HeldTurn } from '../sessions/operations/turns.js';
+import type { AgentEnvironment } from './agent-environment.js';
+import type { RunEvent } from './agent-run.js';
+import {
+  type QueueEntry,
+  type TakenMessage,
+  inQueueOrder,
+  isInterrupting,
+  messageEvent,
+  messageIdOf,
+  messageOf,
+  queuedIn,
+  withdrawEvent,
+} from './control-events.js';
+import { InvocationTail, lastInvocation } from './invocation-tail.js';
+import { Invocation } from './invocation.js';
+import { readQueue, storedInvocation } from './queue.js';
+import type { AgentHandler, CheckedRun, RunResult } from './run-request.js';
+import { statusOf } from './run-status.js';
+import { TurnLog } from './turn-log.js';
+
+/** A message whose turn has come. */
+export interface DueRun extends CheckedRun {
+  /** Its place in the queue, if it waited. */
+  readonly entry: QueueEntry | undefined;
+}
+
+/** Others are before it. */
+export interface GaveWay {
+  readonly queue: readonly QueueEntry[];
+}
+
+/** What the invocation of a message does in its turn: repairs the log, takes the message, runs the handler. */
+export class TurnWork {
+  constructor(
+    private readonly env: AgentEnvironment,
+    private readonly due: DueRun,
+    private readonly handler: AgentHandler,
+    private readonly tell: (event: RunEvent) => void,
+    private readonly signal: AbortSignal,
+  ) {}
+
+  get invocationId(): string {
+    return this.due.invocationId;
+  }
+
+  /** @param created the session, if it was created for this run */
+  async run(turn: HeldTurn, created: Session | undefined): Promise<RunResult | GaveWay> {
+    const { env, due } = this;
+    const loaded = created ?? (await env.sessions.getSession({ ...due.key, config: due.config }));
+    if (!loaded) throw new SessionNotFoundError(due.key.sessionId);
+    const queue = await this.#queueOf(loaded);
+    if (!due.entry && this.#mustWaitFor(queue)) return { queue };
+    const session = await this.#rolledBack(loaded, turn);
+    const messages = this.#messages(queue);
+    const earlier = session.events.find(({ id }) => id === messageIdOf(due.invocationId));
+    if (earlier) return this.#goOn(turn, session, earlier.seq);
+    try {
+      return await this.#begin(turn, session, messages);
+    } catch (error) {
+      const seq = repeatedAt(error, due.invocationId);
+      if (seq === undefined) throw error;
+      return this.#goOn(turn, session, seq);
+    }
+  }
+
+  async #queueOf(session: Session): Promise<QueueEntry[]> {
+    const { env, due } = this;
+    const others = new Set(queuedIn(session));
+    others.delete(due.invocationId);
+    return others.size > 0 ? readQueue(env.sessions, due.key, others) : [];
+  }
+
+  #mustWaitFor(queue: readonly QueueEntry[]): boolean {
+    return isInterrupting(this.due.policy) ? queue.some(({ policy }) => isInterrupting(policy)) : queue.length > 0;
+  }
+
+  /** One call answers all messages that came while it was not quiet. */
+  #messages(queue: readonly QueueEntry[]): TakenMessage[] {
+    const { invocationId, message, stateDelta, entry, policy } = this.due;
+    const own = { invocationId, message, stateDelta, isQueued: entry !== undefined };
+    if (policy !== 'debounce' || !entry) return [own];
+    const joined = queue.filter((other) => other.policy === 'debounce');
+    return inQueueOrder([...joined, entry]).map((each) =>
+      each === entry ? own : { ...each, stateDelta: each.stateDelta, isQueued: true },
+    );
+  }
+
+  /** Rewinds the invocation that this message replaces, unless another one followed. */
+  async #rolledBack(session: Session, turn: HeldTurn): Promise<Session> {
+    const { entry, key } = this.due;
+    if (entry?.policy !== 'rollback' || entry.target === undefined) return session;
+    const last = lastInvocation(session.events);
+    const first = session.events.find((event) => messageOf(event) !== undefined && event.invocationId === entry.target);
+    if (last?.invocationId !== entry.target || !first) return session;
+    return this.env.sessions.rewindSession({ ...key, toSeq: first.seq - 1, turn });
+  }
+
+  async #begin(turn: HeldTurn, session: Session, messages: readonly TakenMessage[]): Promise<RunResult> {
+    const { agentName, invocationId, output } = this.due;
+    const start = { invocationId, agentName, output, messages, isResumed: false, earlier: [] };
+    const opening = [...this.#repairs(session), ...messages.map((taken) => messageEvent(taken, invocationId))];
+    return this.#carryOut(turn, session, start, opening);
+  }
+
+  /** The events that close the last invocation, if its process died in it. */
+  #repairs({ events }: Session): EventInput[] {
+    const last = lastInvocation(events);
+    if (!last) return [];
+    const tail = new InvocationTail(this.due.agentName);
+    for (const event of last.events) tail.add(event);
+    return tail.isClosed ? [] : tail.closing(last.invocationId, 'died');
+  }
+
+  /** The request is repeated: returns what was stored, or goes on where the process died. */
+  async #goOn(turn: HeldTurn, session: Session, messageSeq: number): Promise<RunResult> {
+    const { env, due } = this;
+    const { invocationId, agentName, output, message } = due;
+    const { message: stored, events: earlier } = await storedInvocation(
+      env.sessions,
+      due.key,
+      invocationId,
+      messageSeq,
+    );
+    if (stored && !isSameMessage(stored, message)) throw new EventConflictError(stored.id, stored.seq);
+    for (const event of earlier) this.tell(event);
+    if (queuedIn(session).has(invocationId)) {
+      await env.sessions.appendEvents({ session, events: [withdrawEvent(invocationId)], turn });
+    }
+    const tail = new InvocationTail(agentName);
+    for (const event of earlier) tail.add(event);
+    if (tail.isClosed) return { status: statusOf(earlier), invocationId, events: earlier, session };
+    const messages = [{ invocationId, message, isQueued: false }];
+    const start = { invocationId, agentName, output, messages, isResumed: true, earlier };
+    return this.#carryOut(turn, session, start, tail.responses(invocationId, 'The tool was interrupted.'));
+  }
+
+  async #carryOut(
+    turn: HeldTurn,
+    session: Session,
+    start: ConstructorParameters<typeof Invocation>[0],
+    opening: readonly EventInput[],
+  ): Promise<RunResult> {
+    const log = new TurnLog(this.env, session, turn, (event) => invocation.notice(event));
+    const invocation = new Invocation(start, log, this.tell, turn.signal);
+    const stop = (): void => invocation.stop('stopped');
+    try {
+      const version = session.version;
+      const stored = await log.append(opening);
+      if (stored.some(({ seq }) => seq <= version)) throw new RepeatedMessage(stored.at(-1)?.seq ?? 0);
+      invocation.adopt(stored.filter((event) => event.invocationId === start.invocationId));
+      log.follow();
+      this.signal.addEventListener('abort', stop);
+      if (this.signal.aborted) stop();
+      const status = await invocation.run(this.handler);
+      return { status, invocationId: start.invocationId, events: invocation.events, session };
+    } finally {
+      this.signal.removeEventListener('abort', stop);
+      log.stop();
+    }
+  }
+}
+
+/** The message was stored by an earlier request, outside of the view. */
+class RepeatedMessage extends Error {
+  constructor(readonly seq: number) {
+    super('The message was stored before');
+  }
+}
+
+/** Compares what JSON keeps. */
+function isSameMessage({ content }: EventInput, message: Content): boolean {
+  return isDeepStrictEqual(content, JSON.parse(JSON.stringify({ role: 'user', ...message })));
+}
+
+function repeatedAt(error: unknown, invocationId: string): number | undefined {
+  if (error instanceof RepeatedMessage) return error.seq;
+  return error instanceof EventConflictError && error.eventId === messageIdOf(invocationId) ? error.seq : undefined;
+}

@@ -1,0 +1,232 @@
+import { InMemorySessionStorage } from '../../src/index.js';
+import { AgentApp, KEY } from './support/agent-app.js';
+import { HeldHandler, call, echo, eventsOf, inShort, partial, response, text } from './support/handlers.js';
+
+describe('a run', () => {
+  let storage: InMemorySessionStorage;
+  let app: AgentApp;
+  let now: number;
+
+  beforeEach(() => {
+    now = Date.now();
+    storage = new InMemorySessionStorage({ clock: { now: () => now } });
+    app = new AgentApp(storage);
+  });
+
+  afterEach(async () => {
+    await app.close();
+    expect(app.errors).toEqual([]);
+  });
+
+  it('creates the session, stores the message and what the handler yields, and ends its turn', async () => {
+    const run = app.agents.run({ ...KEY, newMessage: 'hi', state: { step: 1 } }, echo);
+    expect(inShort(await eventsOf(run))).toEqual(['agent echo: hi']);
+    const { session, status, events, invocationId } = await run.result;
+    expect({ status, state: session.state.getAll(), seqs: events.map(({ seq }) => seq) }).toEqual({
+      status: 'completed',
+      state: { step: 1 },
+      seqs: [2],
+    });
+    expect(await app.logInShort()).toEqual(['user hi', 'agent echo: hi']);
+    expect((await app.log()).map((event) => event.invocationId)).toEqual([invocationId, invocationId]);
+    expect(await app.sessions.getTurn(KEY)).toBeUndefined();
+  });
+
+  it('generates the id of the session', async () => {
+    const run = app.agents.run({ appName: 'shop', userId: 'ann', newMessage: 'hi' }, echo);
+    const { session } = await run.result;
+    expect(session.id).toBe(run.sessionId);
+    expect(session.conversationCount).toBe(1);
+  });
+
+  it('stores an event before the handler goes on', async () => {
+    const seen: number[] = [];
+    await app.agents.run({ ...KEY, newMessage: 'hi' }, async function* () {
+      yield call('c1');
+      seen.push((await app.log()).length);
+      yield response('c1');
+      seen.push((await app.log()).length);
+      yield text('sunny');
+    }).result;
+    expect(seen).toEqual([2, 3]);
+    expect(await app.logInShort()).toEqual(['user hi', 'agent ?c1', 'agent !c1', 'agent sunny']);
+  });
+
+  it('passes partial events on, and stores none', async () => {
+    const run = app.agents.run({ ...KEY, newMessage: 'hi' }, async function* () {
+      yield partial('su');
+      yield partial('nny');
+      yield text('sunny');
+    });
+    expect(inShort(await eventsOf(run))).toEqual(['agent su', 'agent nny', 'agent sunny']);
+    expect(await app.logInShort()).toEqual(['user hi', 'agent sunny']);
+  });
+
+  it('stores a returned event with the end of the turn', async () => {
+    const run = app.agents.run({ ...KEY, newMessage: 'hi' }, async function* () {
+      yield call('c1');
+      yield response('c1');
+      return text('sunny');
+    });
+    expect(inShort(await eventsOf(run))).toEqual(['agent ?c1', 'agent !c1', 'agent sunny']);
+    expect(await app.sessions.getTurn(KEY)).toBeUndefined();
+  });
+
+  it('goes on when nobody reads its events any more', async () => {
+    const held = new HeldHandler([text('one')]);
+    const run = app.agents.run({ ...KEY, newMessage: 'hi' }, held.handler);
+    for await (const event of run) if (event) break;
+    held.release();
+    await run.result;
+    expect(await app.logInShort()).toEqual(['user hi', 'agent one', 'agent done']);
+  });
+
+  it('says that nothing follows if the handler ends without a final response', async () => {
+    // eslint-disable-next-line require-yield
+    await app.agents.run({ ...KEY, newMessage: 'hi' }, async function* () {
+      await Promise.resolve();
+    }).result;
+    expect(await app.logInShort()).toEqual(['user hi', 'agent end']);
+    await app.agents.run({ ...KEY, newMessage: 'again' }, async function* () {
+      yield call('c1');
+    }).result;
+    expect((await app.logInShort()).slice(2)).toEqual(['user again', 'agent ?c1', 'agent !c1', 'agent end']);
+  });
+
+  describe('that does not end well', () => {
+    const failing = new Error('the model is down');
+
+    it('closes calls and keeps the partial text when the handler throws', async () => {
+      const run = app.agents.run({ ...KEY, newMessage: 'hi' }, async function* () {
+        yield call('c1');
+        yield partial('It is ');
+        yield partial('sun');
+        throw failing;
+      });
+      await expect(eventsOf(run)).rejects.toBe(failing);
+      await expect(run.result).rejects.toBe(failing);
+      expect(await app.logInShort()).toEqual(['user hi', 'agent ?c1', 'agent !c1', 'agent It is sun - FAILED']);
+      expect((await app.log()).at(-1)).toMatchObject({ interrupted: true, turnComplete: true });
+      expect(JSON.stringify(await app.log())).not.toContain('model is down');
+      expect(await app.sessions.getTurn(KEY)).toBeUndefined();
+    });
+
+    it('closes the log when the handler throws before its first event, or is no generator', async () => {
+      const run = app.agents.run({ ...KEY, newMessage: 'hi' }, () => {
+        throw failing;
+      });
+      await expect(run.result).rejects.toBe(failing);
+      await expect(app.agents.run({ ...KEY, newMessage: 'hi' }, (() => undefined) as never).result).rejects.toThrow(
+        TypeError,
+      );
+      expect(await app.logInShort()).toEqual(['user hi', 'agent - FAILED', 'user hi', 'agent - FAILED']);
+    });
+
+    it('is stopped by its signal, even if the handler ignores it', async () => {
+      const held = new HeldHandler([call('c1'), partial('It')]);
+      const stopping = new AbortController();
+      const run = app.agents.run({ ...KEY, newMessage: 'hi', signal: stopping.signal }, held.handler);
+      await held.started;
+      expect(held.context?.signal.aborted).toBe(false);
+      stopping.abort();
+      expect(await run.result).toMatchObject({ status: 'stopped' });
+      expect(held.context?.signal.aborted).toBe(true);
+      held.release();
+      expect(await app.logInShort()).toEqual(['user hi', 'agent ?c1', 'agent !c1', 'agent It - STOPPED']);
+    });
+
+    it('is stopped by `stop` of another instance', async () => {
+      const other = new AgentApp(storage);
+      expect(await app.agents.run({ ...KEY, newMessage: 'one' }, echo).result).toMatchObject({ status: 'completed' });
+      expect(await other.agents.stop(KEY)).toBe(false);
+      const held = new HeldHandler();
+      const run = app.agents.run({ ...KEY, newMessage: 'hi', invocationId: 'i-1' }, held.handler);
+      await held.started;
+      expect(await other.agents.stop({ ...KEY, invocationId: 'i-0' })).toBe(false);
+      expect(await other.agents.stop({ ...KEY, invocationId: 'i-1' })).toBe(true);
+      expect(await run.result).toMatchObject({ status: 'stopped' });
+      expect((await app.logInShort()).slice(2)).toEqual(['user hi', 'system stop', 'agent - STOPPED']);
+      await other.close();
+    });
+
+    it('is repaired by the next one if its process died', async () => {
+      const session = { id: KEY.sessionId, appName: 'shop', userId: 'ann' };
+      await app.sessions.createSession(KEY);
+      const died = { invocationId: 'i-1', author: 'agent' };
+      const message = { id: 'message:i-1', invocationId: 'i-1', author: 'user', content: { parts: [{ text: 'hi' }] } };
+      await app.sessions.appendEvents({ session, events: [message, { ...call('c1'), ...died }] });
+      const run = app.agents.run({ ...KEY, newMessage: 'again' }, async function* (context) {
+        yield text(`${context.history.length} events`);
+      });
+      await run.result;
+      expect(await app.logInShort()).toEqual([
+        'user hi',
+        'agent ?c1',
+        'agent !c1',
+        'agent - DIED',
+        'user again',
+        'agent 5 events',
+      ]);
+    });
+  });
+
+  describe('that is requested again', () => {
+    const request = { ...KEY, newMessage: 'hi', invocationId: 'i-1' };
+
+    it('returns the events of the first time', async () => {
+      const first = await app.agents.run(request, echo).result;
+      const handler = jest.fn(echo);
+      const again = app.agents.run(request, handler);
+      expect(await eventsOf(again)).toEqual(first.events);
+      expect(await again.result).toMatchObject({ status: 'completed', invocationId: 'i-1' });
+      expect(handler).not.toHaveBeenCalled();
+      expect(await app.log()).toHaveLength(2);
+    });
+
+    it('returns them even if a short view does not show the message', async () => {
+      const first = await app.agents.run(request, echo).result;
+      await app.agents.run({ ...KEY, newMessage: 'two' }, echo).result;
+      const again = await app.agents.run({ ...request, config: { numRecentEvents: 0 } }, echo).result;
+      expect(again.events).toEqual(first.events);
+      expect(await app.log()).toHaveLength(4);
+    });
+
+    it('refuses another message under the same id', async () => {
+      await app.agents.run(request, echo).result;
+      const other = app.agents.run({ ...request, newMessage: 'other', config: { numRecentEvents: 0 } }, echo);
+      await expect(other.result).rejects.toMatchObject({ code: 'EVENT_CONFLICT' });
+    });
+
+    it('follows the first one while it runs', async () => {
+      const other = new AgentApp(storage);
+      const held = new HeldHandler([call('c1'), response('c1')]);
+      const first = app.agents.run(request, held.handler);
+      await held.started;
+      const handler = jest.fn(echo);
+      const again = other.agents.run(request, handler);
+      const events = eventsOf(again);
+      held.release();
+      expect(inShort(await events)).toEqual(['agent ?c1', 'agent !c1', 'agent done']);
+      expect((await again.result).events).toEqual((await first.result).events);
+      expect(handler).not.toHaveBeenCalled();
+      await other.close();
+    });
+
+    it('goes on where the process of the first one died', async () => {
+      const held = new HeldHandler([call('c1')]);
+      const dying = new AgentApp(storage);
+      const lost = dying.agents.run(request, held.handler);
+      await held.started;
+      // As if its process were dead: by the store's clock, its turn is over.
+      now += 60_000;
+      const again = await app.agents.run(request, async function* (context) {
+        yield text(`resumed ${context.isResumed}`);
+      }).result;
+      expect(inShort(again.events)).toEqual(['agent ?c1', 'agent !c1', 'agent resumed true']);
+      held.release();
+      await expect(lost.result).rejects.toMatchObject({ code: 'TURN_LOST' });
+      expect(await app.logInShort()).toEqual(['user hi', 'agent ?c1', 'agent !c1', 'agent resumed true']);
+      await dying.close();
+    });
+  });
+});

@@ -1,0 +1,140 @@
+import { type EventInput, InMemorySessionStorage, getFunctionCalls } from '../../src/index.js';
+import type { AgentContext } from '../../src/agents/index.js';
+import { AgentApp, KEY } from './support/agent-app.js';
+import { call, inShort, text } from './support/handlers.js';
+
+describe('what a handler changes', () => {
+  let app: AgentApp;
+
+  beforeEach(() => {
+    app = new AgentApp(new InMemorySessionStorage());
+  });
+
+  afterEach(async () => {
+    await app.close();
+    expect(app.errors).toEqual([]);
+  });
+
+  const deltas = async () => (await app.log()).map(({ actions }) => actions.stateDelta);
+
+  it('is stored with the next event that it yields', async () => {
+    await app.agents.run(
+      { ...KEY, newMessage: 'hi', stateDelta: { asked: 1 }, state: { old: 1 } },
+      async function* ({ state }) {
+        state.step = 1;
+        state.list = ['a'];
+        yield text('one');
+        state.get<string[]>('list')?.push('b');
+        delete state.old;
+        yield { ...text('two'), actions: { stateDelta: { step: 2 } } };
+        state.step = 3;
+      },
+    ).result;
+    expect(await deltas()).toEqual([
+      { asked: 1 },
+      { step: 1, list: ['a'] },
+      { list: ['a', 'b'], step: 2 },
+      { step: 3 },
+    ]);
+    const session = await app.sessions.getSession(KEY);
+    expect(session?.state.getAll()).toEqual({ asked: 1, step: 3, list: ['a', 'b'] });
+  });
+
+  it('is kept if the handler fails or is stopped', async () => {
+    const run = app.agents.run({ ...KEY, newMessage: 'hi' }, async function* ({ state }) {
+      state.step = 1;
+      yield* [];
+      throw new Error('no');
+    });
+    await expect(run.result).rejects.toThrow('no');
+    expect(await deltas()).toEqual([{}, { step: 1 }]);
+  });
+
+  it('rides on the response of the tool that changed it', async () => {
+    const seen: unknown[] = [];
+    await app.agents.run({ ...KEY, newMessage: 'hi', state: { count: 1 } }, async function* (context) {
+      const event = call('c1', 'add');
+      yield event;
+      const [first] = getFunctionCalls(event);
+      const tool = context.tool(first ?? {});
+      tool.state.count = tool.state.get('count', 0) + 1;
+      tool.state['temp:found'] = 'x';
+      tool.noteArtifact('chart.png', 0);
+      tool.actions.transferToAgent = 'writer';
+      seen.push(context.state.count, context.state['temp:found']);
+      yield tool.respond(3);
+      seen.push(context.state.count, context.state['temp:found']);
+      yield text('done');
+    }).result;
+    expect(seen).toEqual([1, undefined, 2, 'x']);
+    const [, , response] = await app.log();
+    expect(response).toMatchObject({
+      author: 'agent',
+      content: { role: 'user', parts: [{ functionResponse: { id: 'c1', name: 'add', response: { result: 3 } } }] },
+      actions: { stateDelta: { count: 2 }, artifactDelta: { 'chart.png': 0 }, transferToAgent: 'writer' },
+    });
+    expect(JSON.stringify(await app.log())).not.toContain('temp:');
+  });
+
+  it('comes together for tools that run side by side', async () => {
+    const event: EventInput = {
+      content: {
+        role: 'model',
+        parts: ['a', 'b', 'gone'].map((name) => ({ functionCall: { id: name, name, args: { by: 2 } } })),
+      },
+    };
+    await app.agents.run({ ...KEY, newMessage: 'hi' }, async function* (context) {
+      yield event;
+      yield await context.callTools(event, {
+        async a({ by }, { state }) {
+          await Promise.resolve();
+          state.a = by;
+          state.last = 'a';
+          return { by };
+        },
+        b(_args, { state, functionCallId }) {
+          state.last = functionCallId;
+        },
+      });
+      yield text(String(context.state.last));
+    }).result;
+    const [, , responses] = await app.log();
+    expect(responses?.actions.stateDelta).toEqual({ a: 2, last: 'b' });
+    expect(responses?.content?.parts?.map(({ functionResponse }) => functionResponse)).toEqual([
+      { id: 'a', name: 'a', response: { by: 2 } },
+      { id: 'b', name: 'b', response: { result: null } },
+      { id: 'gone', name: 'gone', response: { error: 'There is no tool "gone".' } },
+    ]);
+    expect((await app.logInShort()).at(-1)).toBe('agent b');
+  });
+
+  it('is seen by the other agents of the invocation', async () => {
+    const request = { ...KEY, newMessage: 'hi', agentName: 'root', outputKey: 'answer' };
+    const { session } = await app.agents.run(request, async function* (context) {
+      yield { actions: { transferToAgent: 'writer' } };
+      yield* writer(context);
+      yield* critic(context);
+      yield text('all done');
+    }).result;
+    expect(inShort(await app.log())).toEqual(['user hi', 'root', 'writer a draft', 'critic 1 warm', 'root all done']);
+    expect((await app.log()).map(({ branch }) => branch)).toEqual([
+      undefined,
+      undefined,
+      'root.writer',
+      'root.critic',
+      undefined,
+    ]);
+    expect(session.state.getAll()).toEqual({ draft: 1, answer: 'all done', 'temp:tone': 'warm' });
+    expect((await app.sessions.getSession(KEY))?.state.getAll()).toEqual({ draft: 1, answer: 'all done' });
+  });
+});
+
+async function* writer(context: AgentContext): AsyncGenerator<EventInput, void> {
+  context.state['temp:tone'] = 'warm';
+  yield { ...text('a draft'), author: 'writer', branch: 'root.writer', actions: { stateDelta: { draft: 1 } } };
+}
+
+async function* critic({ state }: AgentContext): AsyncGenerator<EventInput, void> {
+  const { draft, 'temp:tone': tone } = state.getAll();
+  yield { ...text(`${String(draft)} ${String(tone)}`), author: 'critic', branch: 'root.critic' };
+}
