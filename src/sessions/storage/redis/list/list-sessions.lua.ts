@@ -52,11 +52,11 @@ local sessions, users, knownUsers = {}, {}, {}
 local function addSession(member)
   local userId, sessionId, base = keysOf(member)
   local id = encode(sessionId)
-  local record = redis.call('HMGET', base .. 'session:' .. id, unpack(FIELDS))
+  local record = redis.call('HMGET', base .. 'session:' .. id, 'metadata', unpack(FIELDS))
+  local metadata = table.remove(record, 1)
   if not record[1] or tonumber(record[4]) <= now then return end
   local pending = APP_STATE and {} or redis.call('HGETALL', base .. 'pending:' .. id)
   local state = withState and redis.call('HGETALL', base .. 'state:' .. id) or {}
-  local metadata = redis.call('HGET', base .. 'session:' .. id, 'metadata')
   sessions[#sessions + 1] = { userId, sessionId, record, state, pending, metadata }
   if not withState or knownUsers[userId] then return end
   knownUsers[userId] = true
@@ -180,21 +180,28 @@ local function membersOfRarest(from, count)
   return redis.call('ZRANGEBYLEX', BY_ENTRY, low, high, 'LIMIT', 0, count)
 end
 
+-- The next batch of sessions with the rarest entry: the names of those with all entries, the size of the batch, and its
+-- last member.
+local function nextOfRarest(from, wanted)
+  local members = membersOfRarest(from, wanted)
+  local names, rests = {}, {}
+  for index, member in ipairs(members) do
+    rests[index] = restOf(member)
+    names[index] = nameOf(rests[index])
+  end
+  return keepMatching(names, rests, rarest), #members, members[#members] or from
+end
+
 local function listByCreation()
   local last = CURSOR_TIME ~= '' and table.concat({ rarest, string.format('%016.0f', CURSOR_TIME), CURSOR_MEMBER }, '\n')
   local examined = 0
   while #sessions < limit and examined < maxExamined do
     local wanted = math.min(BATCH, maxExamined - examined)
     if #entries == 1 then wanted = math.min(wanted, limit - #sessions) end
-    local names, rests = {}, {}
-    for index, member in ipairs(membersOfRarest(last, wanted)) do
-      rests[index] = restOf(member)
-      names[index] = nameOf(rests[index])
-      last = member
-    end
-    examined = examined + #rests
-    local count = #rests
-    addSessions(keepMatching(names, rests, rarest))
+    local names, count
+    names, count, last = nextOfRarest(last, wanted)
+    examined = examined + count
+    addSessions(names)
     if count < wanted then return end
   end
   if #sessions < limit and last then
@@ -206,14 +213,8 @@ end
 local function sortRarestByUpdate()
   local found, last = {}, nil
   repeat
-    local names, rests = {}, {}
-    for index, member in ipairs(membersOfRarest(last, BATCH)) do
-      rests[index] = restOf(member)
-      names[index] = nameOf(rests[index])
-      last = member
-    end
-    local count = #rests
-    names = keepMatching(names, rests, rarest)
+    local names, count
+    names, count, last = nextOfRarest(last, BATCH)
     local times = #names > 0 and redis.call('ZMSCORE', BY_UPDATE, unpack(names)) or {}
     for index, name in ipairs(names) do
       if times[index] then found[#found + 1] = { time = tonumber(times[index]), name = name } end
