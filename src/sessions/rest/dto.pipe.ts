@@ -1,5 +1,5 @@
 import type { PipeTransform } from '@nestjs/common';
-import { getMetadataStorage, validateSync } from 'class-validator';
+import { type ValidationError, getMetadataStorage, validateSync } from 'class-validator';
 import { InvalidInputError } from '../domain/errors.js';
 
 /**
@@ -9,30 +9,39 @@ import { InvalidInputError } from '../domain/errors.js';
  */
 export class DtoPipe<Dto extends object> implements PipeTransform<unknown, Dto> {
   readonly #names: ReadonlySet<string>;
+  /** Whether it is valid without any name. */
+  readonly #mayBeEmpty: boolean;
 
   constructor(private readonly DtoClass: new () => Dto) {
     const metadata = getMetadataStorage().getTargetValidationMetadatas(DtoClass, '', false, false);
     this.#names = new Set(metadata.map(({ propertyName }) => propertyName));
+    this.#mayBeEmpty = problemOf(new DtoClass()) === undefined;
   }
 
   transform(value: unknown): Dto {
     const dto = new this.DtoClass();
     const entries = Object.entries(asObject(value));
     // A shortcut: most requests have no parameters.
-    if (entries.length === 0) return dto;
+    if (entries.length === 0 && this.#mayBeEmpty) return dto;
     for (const [name, content] of entries) {
       if (!this.#names.has(name)) throw new InvalidInputError(`is not known here; known are ${this.#known()}`, name);
       (dto as Record<string, unknown>)[name] = content;
     }
-    const [error] = validateSync(dto, { stopAtFirstError: true, forbidUnknownValues: false });
+    const error = problemOf(dto);
     if (!error) return dto;
-    const [problem = 'is wrong'] = Object.values(error.constraints ?? {});
-    throw new InvalidInputError(problem.replace(`${error.property} `, ''), error.property);
+    const { property, constraints, value: given } = error;
+    if (given === undefined || given === null) throw new InvalidInputError('is missing', property);
+    const [problem = 'is wrong'] = Object.values(constraints ?? {});
+    throw new InvalidInputError(problem.replace(`${property} `, ''), property);
   }
 
   #known(): string {
     return [...this.#names].join(', ') || 'none';
   }
+}
+
+function problemOf(dto: object): ValidationError | undefined {
+  return validateSync(dto, { stopAtFirstError: true, forbidUnknownValues: false })[0];
 }
 
 /** A missing body counts as empty. */

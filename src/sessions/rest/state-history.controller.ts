@@ -1,6 +1,5 @@
 import { Get, Param, Query } from '@nestjs/common';
 import { ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
-import { InvalidInputError } from '../domain/errors.js';
 import { SessionService } from '../session.service.js';
 import { RequireAccess } from '../transport/session-access.js';
 import { ApiIds, ApiProblems, ApiResult } from './api-responses.js';
@@ -30,9 +29,7 @@ export class StateHistoryController {
     @Param() key: SessionParams,
     @Query(new DtoPipe(StateAtQuery)) query: Readonly<StateAtQuery>,
   ): Promise<StateAtDto> {
-    const seq = numberOf(query.seq);
-    if (seq === undefined) throw new InvalidInputError('is missing', 'seq');
-    return this.sessions.stateAt({ ...key, seq });
+    return this.sessions.stateAt({ ...key, seq: numberOf(query.seq) });
   }
 
   @Get('changes')

@@ -1,6 +1,5 @@
 import { Delete, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { InvalidInputError } from '../domain/errors.js';
 import type { Turn, TurnHolder } from '../operations/turns.js';
 import { SessionService } from '../session.service.js';
 import { RequireAccess } from '../transport/session-access.js';
@@ -44,7 +43,6 @@ export class TurnsController {
     @JsonBody(new DtoPipe(BeginTurnBody)) { holder, ttlMs, requestId }: Readonly<BeginTurnBody>,
   ): Promise<Turn> {
     // The default would name the server.
-    if (holder === undefined || holder === null) throw new InvalidInputError('is missing', 'holder');
     return this.sessions.beginTurn({ ...key, holder, ttlMs, requestId });
   }
 

@@ -1,5 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Allow, IsIn, IsOptional, IsString, Matches } from 'class-validator';
 import { InvalidInputError } from '../../domain/errors.js';
 import type { SessionFilter } from '../../domain/submitted-metadata.js';
@@ -11,13 +11,15 @@ interface NumberDescription {
   readonly default?: number;
 }
 
+const isNumber = Matches(/^\d{1,15}$/, { message: 'must be a whole number' });
+
 /** A whole number in a query, which arrives as text. */
 export const QueryNumber = (schema: NumberDescription): PropertyDecorator =>
-  applyDecorators(
-    ApiPropertyOptional({ type: 'integer', minimum: 0, ...schema }),
-    IsOptional(),
-    Matches(/^\d{1,15}$/, { message: 'must be a whole number' }),
-  );
+  applyDecorators(ApiPropertyOptional({ type: 'integer', minimum: 0, ...schema }), IsOptional(), isNumber);
+
+/** The same, and it must be given. */
+export const RequiredQueryNumber = (schema: NumberDescription): PropertyDecorator =>
+  applyDecorators(ApiProperty({ type: 'integer', minimum: 0, ...schema }), isNumber);
 
 /** The name of the enum in the OpenAPI document, so that generated clients have one type for it. */
 const ENUMS = {
@@ -39,6 +41,8 @@ function QueryEnum<Name extends keyof typeof ENUMS>(
 }
 
 /** The number itself, after the check. */
+export function numberOf(text: string): number;
+export function numberOf(text: string | undefined): number | undefined;
 export function numberOf(text: string | undefined): number | undefined {
   return text === undefined ? undefined : Number(text);
 }

@@ -1,9 +1,9 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsOptional, IsString, Matches } from 'class-validator';
+import { IsOptional, IsString } from 'class-validator';
 import type { StateAtMoment, StateChangePage } from '../../operations/state-history.js';
 import type { StateKeyChange } from '../../domain/state-history.js';
 import { ApiObject } from './api-object.js';
-import { PageQuery, QueryNumber } from './query.dto.js';
+import { PageQuery, QueryNumber, RequiredQueryNumber } from './query.dto.js';
 
 const SEQ = { type: 'integer', minimum: 0 } as const;
 const STATE = { type: 'object', additionalProperties: true } as const;
@@ -21,9 +21,8 @@ const ANY = {
 const CHANGE_EXAMPLE = { seq: 4, eventId: 'e-4', key: 'step', scope: 'session', before: 1, after: 2 } as const;
 
 export class StateAtQuery {
-  @ApiProperty({ ...SEQ, description: 'The last event of that moment; 0 for the initial state.' })
-  @Matches(/^\d{1,15}$/, { message: 'must be a whole number' })
-  seq?: string;
+  @RequiredQueryNumber({ description: 'The last event of that moment; 0 for the initial state.' })
+  seq!: string;
 }
 
 @ApiObject({
