@@ -15,6 +15,16 @@ export interface Counters {
 
 export const NO_COUNTS: Counters = { turns: 0, events: 0, contentLength: 0, tokens: 0 };
 
+/** All counters. Stores keep one field or column for each. */
+export const COUNTERS = Object.keys(NO_COUNTS) as readonly (keyof Counters)[];
+
+/** The counters with these values. */
+export function countersWith(valueOf: (name: keyof Counters) => number): Counters {
+  const counters: Record<keyof Counters, number> = { ...NO_COUNTS };
+  for (const name of COUNTERS) counters[name] = valueOf(name);
+  return counters;
+}
+
 /** Larger reports are ignored: no model reports them, and sums of them would exceed the integers of some stores. */
 const MOST_TOKENS = 1e9;
 
@@ -32,19 +42,9 @@ export function countsOf(event: EventInput): Counters {
 }
 
 export function addCounters(a: Counters, b: Counters): Counters {
-  return {
-    turns: a.turns + b.turns,
-    events: a.events + b.events,
-    contentLength: a.contentLength + b.contentLength,
-    tokens: a.tokens + b.tokens,
-  };
+  return countersWith((name) => a[name] + b[name]);
 }
 
 export function subtractCounters(a: Counters, b: Counters): Counters {
-  return {
-    turns: a.turns - b.turns,
-    events: a.events - b.events,
-    contentLength: a.contentLength - b.contentLength,
-    tokens: a.tokens - b.tokens,
-  };
+  return countersWith((name) => a[name] - b[name]);
 }

@@ -9,6 +9,8 @@ import {
   type FlatHash,
   type RecordReply,
   type ScriptArguments,
+  ALL_COUNTER_FIELDS,
+  counterValues,
   countersText,
   flag,
   keyArguments,
@@ -94,10 +96,7 @@ function commitArguments(commit: Commit, app: AppScope): ScriptArguments {
     ]),
     ...[incarnation, expectedVersion, lastSeq, firstSeq, marksSeq, turnToken].map(optional),
     flag(commit.endsTurn),
-    counts.turns,
-    counts.events,
-    counts.contentLength,
-    counts.tokens,
+    ...counterValues(counts),
     ...markArguments(commit.marks),
     optional(expiry?.session.ttlMs),
     ...lifetimeArguments(expiry?.user),
@@ -126,7 +125,7 @@ function seqOrOwn(seq: number): number | string {
  * KEYS and ARGV 1–4: see SESSION.
  * ARGV 5 and on: number of events, and for each its id, digest, timestamp, anchor (1 or 0), group, payload; expected
  *      incarnation, version, last seq, first seq and marks seq, token of the turn ('' = any); whether the turn ends (1 or
- *      0); increments of turns, events, content length and tokens; hidden ranges ('@' = the number of the event, '-' =
+ *      0); increments of all counters; hidden ranges ('@' = the number of the event, '-' =
  *      marks do not change), viewFrom, summary, covered counters; ttl of the session ('' = renews nothing); ttl and
  *      renewal threshold of user state, then of app state; writes to session state, to user state, and to app state (on
  *      a cluster: as one text, '' = none); if metadata changes: number of changes, and name and value of each ('' =
@@ -154,7 +153,7 @@ end
 local incarnation, expectedVersion = take(), takeNumber()
 local expected = { last = takeNumber(), first = takeNumber(), marks = takeNumber() }
 local turnToken, endsTurn = take(), take() == '1'
-local increments = { turns = takeNumber(), events = takeNumber(), length = takeNumber(), tokens = takeNumber() }
+local increments = { ${ALL_COUNTER_FIELDS.map((field) => `${field} = takeNumber()`).join(', ')} }
 local hidden, viewFrom, summary, covered = take(), take(), take(), take()
 local ttl, userTtl, userRenewBelow = takeNumber(), takeNumber(), takeNumber()
 local appTtl, appRenewBelow = takeNumber(), takeNumber()

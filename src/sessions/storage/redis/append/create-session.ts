@@ -11,6 +11,8 @@ import {
   type FlatHash,
   type RecordReply,
   type ScriptArguments,
+  ALL_COUNTER_FIELDS,
+  counterValues,
   countersText,
   flag,
   keyArguments,
@@ -87,10 +89,7 @@ function logArguments(log: InitialLog = EMPTY_LOG): ScriptArguments {
   return [
     tipSeq,
     events.at(-1)?.highWater ?? 0,
-    counters.turns,
-    counters.events,
-    counters.contentLength,
-    counters.tokens,
+    ...counterValues(counters),
     rangesText(marks.hidden),
     marks.viewFromSeq,
     marks.summarySeq,
@@ -115,7 +114,7 @@ function encodeEvent({ appendedAt, highWater, digest, id, payload }: InitialEven
  * KEYS and ARGV 1–4: see SESSION.
  * ARGV 5 and on: incarnation, base state, whether events need a turn (1 or 0), metadata, ttl of the session, ttl and renewal threshold of user state, then of app
  *      state; writes to session state, to user state, and to app state (on a cluster: as one text, '' = none); of the
- *      initial log: tip, high water mark, turns, events, content length, tokens, hidden ranges, viewFrom, summary, marks
+ *      initial log: tip, high water mark, all counters, hidden ranges, viewFrom, summary, marks
  *      seq, covered counters, the numbers of its anchors in one text, the group of each
  *      event as a line, number of events, and each event, encoded.
  * Returns nothing if a session exists, else { now, record, session state, user state, app state, pending, server time }.
@@ -137,7 +136,10 @@ local appTtl, appRenewBelow = takeNumber(), takeNumber()
 local ownWrites, userWrites = takeWrites(), takeWrites()
 local appWrites = APP_STATE and takeWrites() or take()
 local tip, highWater = take(), take()
-local turns, counted, length, tokens = take(), take(), take(), take()
+local counters = {}
+for _, field in ipairs({ ${ALL_COUNTER_FIELDS.map((field) => `'${field}'`).join(', ')} }) do
+  counters[#counters + 1], counters[#counters + 2] = field, take()
+end
 local hidden, viewFrom, summary, marks, covered = take(), take(), take(), take(), take()
 local anchors, groups, last = take(), take(), takeNumber()
 
@@ -176,10 +178,9 @@ sweepIndexes()
 local expiry, time = expiresAt(ttl), text(now)
 redis.call('HSET', RECORD, 'incarnation', incarnation, 'created', time, 'updated', time, 'expires', text(expiry),
   'first', 1, 'last', text(last), 'tip', tip, 'water', highWater,
-  'turns', turns, 'events', counted, 'length', length, 'tokens', tokens,
   'hidden', hidden, 'viewFrom', viewFrom, 'summary', summary, 'marks', marks, 'covered', covered,
   'base', base, 'grouped', '1', 'turnsOnly', turnsOnly, 'metadata', metadata,
-  'dispatched', '0', 'waiting', last > 0 and waitingFrom() or '0')
+  'dispatched', '0', 'waiting', last > 0 and waitingFrom() or '0', unpack(counters))
 -- Writing 1,000 fields at a time takes half as long; Lua limits how many values it unpacks.
 for first = 1, last, 1000 do
   local events, ids = {}, {}

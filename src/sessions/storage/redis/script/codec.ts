@@ -1,5 +1,5 @@
 import type { StoredEvent } from '../../../domain/commit.js';
-import type { Counters } from '../../../domain/counters.js';
+import { COUNTERS, type Counters, countersWith } from '../../../domain/counters.js';
 import type { Lifetime } from '../../../domain/expiry.js';
 import type { SessionKey } from '../../../domain/ids.js';
 import type { StateWrites } from '../../../domain/stored-json.js';
@@ -41,7 +41,34 @@ export function writeArguments({ upserts, removals }: StateWrites): ScriptArgume
 /** What scripts reply: a hash as alternating names and values. */
 export type FlatHash = readonly string[];
 
-/** The fields of a record, in the order of RECORD_FIELDS. */
+/** The field of each counter in a record. */
+const COUNTER_FIELDS = {
+  turns: 'turns',
+  events: 'events',
+  contentLength: 'length',
+  tokens: 'tokens',
+} as const satisfies Record<keyof Counters, string>;
+
+/** The fields of all counters, in the order of {@link counterValues}. */
+export const ALL_COUNTER_FIELDS = COUNTERS.map((name) => COUNTER_FIELDS[name]);
+
+/** The fields of a record, in the order in which scripts return them. */
+export const RECORD_FIELD_NAMES = [
+  ...(['incarnation', 'created', 'updated', 'expires', 'first', 'last', 'tip', 'water'] as const),
+  ...ALL_COUNTER_FIELDS,
+  ...(['hidden', 'viewFrom', 'summary', 'marks', 'covered', 'turn', 'turnsOnly', 'dispatched', 'waiting'] as const),
+];
+
+type RecordField = (typeof RECORD_FIELD_NAMES)[number];
+
+const PLACES = new Map(RECORD_FIELD_NAMES.map((name, place) => [name, place]));
+
+/** The place of a field among the values of a record. Lua counts from 1. */
+export function luaPlaceOf(field: RecordField): number {
+  return (PLACES.get(field) ?? 0) + 1;
+}
+
+/** The values of the fields of a record. */
 export type RecordReply = readonly (string | null)[];
 
 /** The state of a user or an app. `expiresAt` is missing when there is no state. */
@@ -51,31 +78,32 @@ export interface SharedState {
 }
 
 export function recordOf({ appName, userId, sessionId }: SessionKey, reply: RecordReply): SessionRecord {
-  const number = (index: number): number => Number(reply[index]);
+  const text = (field: RecordField): string => reply[PLACES.get(field) ?? 0] ?? '';
+  const number = (field: RecordField): number => Number(text(field));
   return {
     appName,
     userId,
     sessionId,
-    incarnation: reply[0] ?? '',
-    createTime: number(1),
-    lastUpdateTime: number(2),
-    expiresAt: number(3),
-    firstSeq: number(4),
-    lastSeq: number(5),
-    tipSeq: number(6),
-    highWater: number(7),
-    counters: { turns: number(8), events: number(9), contentLength: number(10), tokens: number(11) },
+    incarnation: text('incarnation'),
+    createTime: number('created'),
+    lastUpdateTime: number('updated'),
+    expiresAt: number('expires'),
+    firstSeq: number('first'),
+    lastSeq: number('last'),
+    tipSeq: number('tip'),
+    highWater: number('water'),
+    counters: countersWith((name) => number(COUNTER_FIELDS[name])),
     marks: {
-      hidden: rangesOf(reply[12] ?? ''),
-      viewFromSeq: number(13),
-      summarySeq: number(14),
-      covered: countersOf(reply[16] ?? ''),
+      hidden: rangesOf(text('hidden')),
+      viewFromSeq: number('viewFrom'),
+      summarySeq: number('summary'),
+      covered: countersOf(text('covered')),
     },
-    marksSeq: number(15),
-    turn: turnOf(reply[17]),
-    turnsOnly: reply[18] === '1',
-    dispatchedSeq: number(19),
-    waitingSince: number(20),
+    marksSeq: number('marks'),
+    turn: turnOf(text('turn')),
+    turnsOnly: text('turnsOnly') === '1',
+    dispatchedSeq: number('dispatched'),
+    waitingSince: number('waiting'),
   };
 }
 
@@ -99,14 +127,20 @@ function rangesOf(text: string): SeqRange[] {
   });
 }
 
-/** Counters as text: turns, events, content length, tokens. */
-export function countersText({ turns, events, contentLength, tokens }: Counters): string {
-  return [turns, events, contentLength, tokens].join(' ');
+/** The values of all counters. */
+export function counterValues(counters: Counters): number[] {
+  return COUNTERS.map((name) => counters[name]);
 }
 
+/** Counters as text: their values. */
+export function countersText(counters: Counters): string {
+  return counterValues(counters).join(' ');
+}
+
+/** Older texts lack counters that were added later. */
 function countersOf(text: string): Counters {
-  const [turns = 0, events = 0, contentLength = 0, tokens = 0] = text.split(' ').map(Number);
-  return { turns, events, contentLength, tokens };
+  const values = text.split(' ').map(Number);
+  return countersWith((name) => values[COUNTERS.indexOf(name)] ?? 0);
 }
 
 /**

@@ -1,13 +1,10 @@
 import { KEY_TYPES } from './base.lua.js';
+import { RECORD_FIELD_NAMES, luaPlaceOf } from './codec.js';
 import { ENTRY_INDEX } from './metadata.lua.js';
 
 /** The fields of a record, in the order in which scripts return them and `recordOf` reads them. */
-export const RECORD_FIELDS = String.raw`
-local FIELDS = {
-  'incarnation', 'created', 'updated', 'expires', 'first', 'last', 'tip', 'water',
-  'turns', 'events', 'length', 'tokens', 'hidden', 'viewFrom', 'summary', 'marks', 'covered',
-  'turn', 'turnsOnly', 'dispatched', 'waiting',
-}
+export const RECORD_FIELDS = `
+local FIELDS = { ${RECORD_FIELD_NAMES.map((name) => `'${name}'`).join(', ')} }
 `;
 
 /**
@@ -142,18 +139,18 @@ local function liveRecord()
   local values = readRecord()
   if not values[1] or tonumber(values[4]) <= now then return nil end
   local record = { incarnation = values[1], values = values }
-  for index = 2, 12 do record[FIELDS[index]] = tonumber(values[index]) end
-  record.marks = tonumber(values[16])
-  record.summary = tonumber(values[15])
-  record.viewFrom = tonumber(values[14])
-  record.turnsOnly = values[19] == '1'
-  record.waiting = tonumber(values[21]) or 0
+  for index = 2, ${luaPlaceOf('hidden') - 1} do record[FIELDS[index]] = tonumber(values[index]) end
+  record.marks = tonumber(values[${luaPlaceOf('marks')}])
+  record.summary = tonumber(values[${luaPlaceOf('summary')}])
+  record.viewFrom = tonumber(values[${luaPlaceOf('viewFrom')}])
+  record.turnsOnly = values[${luaPlaceOf('turnsOnly')}] == '1'
+  record.waiting = tonumber(values[${luaPlaceOf('waiting')}]) or 0
   return record
 end
 
 -- A turn has one line for each: expiry, token, number, request, holder. Sessions that had none have no such field.
 local function turnOf(record)
-  local turn = record.values[18]
+  local turn = record.values[${luaPlaceOf('turn')}]
   if not turn then return { expires = 0, number = 0 } end
   local expires, token, number, request, holder = string.match(turn, '^(%d+)\n([^\n]*)\n(%d+)\n([^\n]*)\n(.*)$')
   return { expires = tonumber(expires), token = token, number = tonumber(number), request = request, holder = holder }

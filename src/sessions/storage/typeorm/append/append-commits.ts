@@ -16,6 +16,7 @@ import {
   METADATA_COLUMN,
   recordOf,
   storedEventOf,
+  setCounters,
 } from '../sql/session-rows.js';
 import { NO_SQL, type Sql, joinSql, sql, sqlList } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
@@ -273,13 +274,11 @@ const INSERT_LIMITS = { items: 500, weight: 1_000_000, weightOf: ({ payload }: N
 
 function updateRecord({ sessions }: Tables, session: LockedSession): Sql {
   const { pk, record, hasNewMarks, hasNewMetadata, hasNewDispatchMark, metadata } = session;
-  const { counters } = record;
   return sql`
     UPDATE ${sessions} SET
       last_seq = ${record.lastSeq}, tip_seq = ${record.tipSeq}, high_water = ${record.highWater},
       last_update_time = ${record.lastUpdateTime}, expires_at = ${record.expiresAt},
-      turns = ${counters.turns}, events = ${counters.events},
-      content_length = ${counters.contentLength}, tokens = ${counters.tokens},
+      ${setCounters(record.counters)},
       turn_expires_at = ${record.turn.expiresAt}
       ${hasNewMarks ? setMarks(record) : NO_SQL}
       ${hasNewMetadata ? sql`, metadata = ${metadata}` : NO_SQL}

@@ -1,7 +1,7 @@
 import { expiresAt, isExpired } from '../../../domain/expiry.js';
 import { type SessionRecord, EMPTY_LOG, newRecord } from '../../../domain/session-record.js';
 import type { CreateRequest, StoredSession } from '../../session-storage.js';
-import { changeIndex, lockSession } from '../sql/session-rows.js';
+import { ALL_COUNTER_COLUMNS, changeIndex, counterValues, lockSession } from '../sql/session-rows.js';
 import { type Sql, sql } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
 import { readState } from '../state/read-state.js';
@@ -38,13 +38,13 @@ function insertOfSession(
   return sql`
     INSERT INTO ${tables.sessions} (
       app_name, user_id, session_id, create_time, last_update_time, expires_at,
-      first_seq, last_seq, tip_seq, high_water, turns, events, content_length, tokens,
+      first_seq, last_seq, tip_seq, high_water, ${ALL_COUNTER_COLUMNS},
       hidden, view_from_seq, summary_seq, marks_seq, covered, base_state, turns_only, metadata,
       dispatched_seq, waiting_since
     ) VALUES (
       ${record.appName}, ${record.userId}, ${record.sessionId}, ${now}, ${now}, ${record.expiresAt},
       ${record.firstSeq}, ${record.lastSeq}, ${record.tipSeq}, ${record.highWater},
-      ${counters.turns}, ${counters.events}, ${counters.contentLength}, ${counters.tokens},
+      ${counterValues(counters)},
       ${JSON.stringify(marks.hidden)}, ${marks.viewFromSeq}, ${marks.summarySeq}, ${record.marksSeq},
       ${JSON.stringify(marks.covered)}, ${baseState}, ${record.turnsOnly ? 1 : 0}, ${metadata},
       ${record.dispatchedSeq}, ${record.waitingSince}

@@ -1,5 +1,5 @@
 import type { StoredEvent } from '../../../domain/commit.js';
-import type { Counters } from '../../../domain/counters.js';
+import { COUNTERS, type Counters, countersWith } from '../../../domain/counters.js';
 import { isExpired } from '../../../domain/expiry.js';
 import type { SessionKey } from '../../../domain/ids.js';
 import { type MetadataText, indexChanges, indexEntries } from '../../../domain/metadata-entries.js';
@@ -10,8 +10,32 @@ import type { Tables } from '../tables.js';
 import { joinSql, NO_SQL, Sql, sql, sqlList } from './sql.js';
 import type { SqlTransaction } from './transaction.js';
 
+/** The column of each counter. */
+const COUNTER_COLUMNS = {
+  turns: 'turns',
+  events: 'events',
+  contentLength: 'content_length',
+  tokens: 'tokens',
+} as const satisfies Record<keyof Counters, string>;
+
+type CounterColumns = Readonly<Record<(typeof COUNTER_COLUMNS)[keyof Counters], number>>;
+
+/** The columns of all counters, in the order of {@link counterValues}. */
+export const ALL_COUNTER_COLUMNS = new Sql(COUNTERS.map((name) => COUNTER_COLUMNS[name]).join(', '));
+
+/** The values of all counters. */
+export function counterValues(counters: Counters): Sql {
+  return sqlList(COUNTERS.map((name) => counters[name]));
+}
+
+/** Sets all counters in an UPDATE. */
+export function setCounters(counters: Counters): Sql {
+  const sets = COUNTERS.map((name) => sql`${new Sql(COUNTER_COLUMNS[name])} = ${counters[name]}`);
+  return joinSql(sets, ', ');
+}
+
 /** A row of the sessions table, with the columns of {@link RECORD_COLUMNS}. */
-export interface RecordRow {
+export interface RecordRow extends CounterColumns {
   readonly pk: number;
   readonly app_name: string;
   readonly user_id: string;
@@ -23,10 +47,6 @@ export interface RecordRow {
   readonly last_seq: number;
   readonly tip_seq: number;
   readonly high_water: number;
-  readonly turns: number;
-  readonly events: number;
-  readonly content_length: number;
-  readonly tokens: number;
   readonly hidden: string;
   readonly view_from_seq: number;
   readonly summary_seq: number;
@@ -45,7 +65,8 @@ export interface RecordRow {
 export const RECORD_COLUMNS = new Sql(
   [
     's.pk, s.app_name, s.user_id, s.session_id, s.create_time, s.last_update_time, s.expires_at',
-    's.first_seq, s.last_seq, s.tip_seq, s.high_water, s.turns, s.events, s.content_length, s.tokens',
+    's.first_seq, s.last_seq, s.tip_seq, s.high_water',
+    ...COUNTERS.map((name) => `s.${COUNTER_COLUMNS[name]}`),
     's.hidden, s.view_from_seq, s.summary_seq, s.marks_seq, s.covered',
     's.turns_only, s.turn_number, s.turn_token, s.turn_holder, s.turn_request, s.turn_expires_at',
     's.dispatched_seq, s.waiting_since',
@@ -81,12 +102,7 @@ export function recordOf(row: RecordRow): SessionRecord {
     lastSeq: row.last_seq,
     tipSeq: row.tip_seq,
     highWater: row.high_water,
-    counters: {
-      turns: row.turns,
-      events: row.events,
-      contentLength: row.content_length,
-      tokens: row.tokens,
-    },
+    counters: countersWith((name) => row[COUNTER_COLUMNS[name]]),
     marks: {
       hidden: storedJson(row.hidden, 'a session') as SeqRange[],
       viewFromSeq: row.view_from_seq,
