@@ -192,10 +192,8 @@ export function saveCheckpoints(
 
 async function save({ storage }: SessionEnvironment, record: SessionRecord): Promise<void> {
   const key = sessionKeyOf(record);
-  const read = await storage.read({ key });
-  if (read?.record.incarnation !== record.incarnation) return;
-  const log = new LogPoints(storage, read.record);
-  let start = await log.startBefore(record.lastSeq);
+  const { log, start: last } = await LogPoints.readBefore(storage, record, record.lastSeq);
+  let start = last;
   for (let seq = seqOfNext(start); seq <= record.lastSeq; seq = seqOfNext(start)) {
     const point = await log.pointAfter(start, seq);
     const moment = await log.momentOf(point);

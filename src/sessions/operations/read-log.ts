@@ -63,6 +63,16 @@ export class LogPoints {
     private readonly record: SessionRecord,
   ) {}
 
+  /** Reads the session as it is now, with the last checkpoint up to `seq` or the beginning of its log. */
+  static async readBefore(
+    storage: SessionStorage,
+    session: SessionRecord,
+    seq: number,
+  ): Promise<{ readonly log: LogPoints; readonly start: Checkpoint }> {
+    const read = await readSession(storage, session, { checkpointAt: seq, withBase: true });
+    return { log: new LogPoints(storage, read.record), start: startOf(read) };
+  }
+
   /** Reads the events between the last checkpoint and `seq`, which is retained or directly before the log. */
   async pointAt(seq: number): Promise<LogPoint> {
     return this.pointAfter(await this.startBefore(seq), seq);
@@ -92,12 +102,9 @@ export class LogPoints {
 
   /** The last checkpoint up to `seq`, or the beginning of the log. */
   async startBefore(seq: number): Promise<Checkpoint> {
-    const { firstSeq } = this.record;
-    const read = await this.#read({ checkpointAt: seq, withBase: true });
-    if (read.record.firstSeq !== firstSeq) throw new TrimmedMeanwhile();
-    const { checkpoint } = read;
-    if (checkpoint && checkpoint.seq >= firstSeq - 1) return storedCheckpoint(checkpoint, this.record);
-    return beginningOf(this.record, read.baseState ?? '{}');
+    const read = await readSession(this.storage, this.record, { checkpointAt: seq, withBase: true });
+    if (read.record.firstSeq !== this.record.firstSeq) throw new TrimmedMeanwhile();
+    return startOf(read);
   }
 
   /** Reads a range of the log, all of it. */
@@ -120,7 +127,7 @@ export class LogPoints {
   /** What the next later place with known counters counts, without the events up to it. */
   async #trimmedCounts(): Promise<Counters> {
     const { firstSeq, lastSeq, counters } = this.record;
-    const { checkpoint } = await this.#read({ checkpointAt: firstSeq + NEAR });
+    const { checkpoint } = await readSession(this.storage, this.record, { checkpointAt: firstSeq + NEAR });
     const isUsable = checkpoint && checkpoint.seq >= firstSeq;
     const known = isUsable ? storedCheckpoint(checkpoint, this.record) : { seq: lastSeq, counters };
     const steps = new Map<number, LogStep>();
@@ -135,13 +142,22 @@ export class LogPoints {
     for await (const stored of this.read({ from, to: range.to })) steps.push(logStep(loggedEvent(stored)));
     return steps;
   }
+}
 
-  async #read(part: { readonly checkpointAt: number; readonly withBase?: boolean }): Promise<StoredSession> {
-    const key = sessionKeyOf(this.record);
-    const read = await this.storage.read({ key, ...part });
-    if (read?.record.incarnation !== this.record.incarnation) throw new SessionNotFoundError(key.sessionId);
-    return read;
-  }
+async function readSession(
+  storage: SessionStorage,
+  { incarnation, ...session }: SessionRecord,
+  part: { readonly checkpointAt: number; readonly withBase?: boolean },
+): Promise<StoredSession> {
+  const key = sessionKeyOf(session);
+  const read = await storage.read({ key, ...part });
+  if (read?.record.incarnation !== incarnation) throw new SessionNotFoundError(key.sessionId);
+  return read;
+}
+
+function startOf({ record, checkpoint, baseState = '{}' }: StoredSession): Checkpoint {
+  if (checkpoint && checkpoint.seq >= record.firstSeq - 1) return storedCheckpoint(checkpoint, record);
+  return beginningOf(record, baseState);
 }
 
 /** How far after the first event a checkpoint is looked for. */
