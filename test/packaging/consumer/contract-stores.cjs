@@ -3,27 +3,19 @@ const { mkdtempSync, rmSync } = require('node:fs');
 const { tmpdir } = require('node:os');
 const { join } = require('node:path');
 
-/** Rows of the others go with these. */
-const PARENTS = ['agent_sessions', 'agent_shared_scopes', 'agent_leases', 'agent_agenda', 'agent_consumers'];
-const CHILDREN = [
-  'agent_session_events',
-  'agent_session_checkpoints',
-  'agent_session_state',
-  'agent_session_index',
-  'agent_shared_state',
-  'agent_consumer_work',
-];
-
 const newName = () => `agent_sessions_test_${randomBytes(6).toString('hex')}`;
 
 /** A store for all tests, one after the other: `query` looks at its tables, which are emptied after each of them. */
-async function sharedStore({ TypeOrmSessionStorage }, options, query) {
+async function sharedStore({ TypeOrmSessionStorage, sessionEntities }, options, query) {
+  const entities = sessionEntities('postgres').map((entity) => entity.options);
+  // Rows of the others go with these.
+  const parents = entities.filter(({ relations }) => !relations);
   let current;
   const storage = new TypeOrmSessionStorage({ ...options, clock: { now: () => current.now() } });
   await storage.open();
   const raw = async () => {
     const rows = {};
-    for (const table of [...PARENTS, ...CHILDREN]) rows[table] = await query(`SELECT * FROM ${table}`);
+    for (const { name } of entities) rows[name] = await query(`SELECT * FROM ${name}`);
     return {
       sessions: rows.agent_sessions.length,
       events: rows.agent_session_events.length,
@@ -32,7 +24,7 @@ async function sharedStore({ TypeOrmSessionStorage }, options, query) {
     };
   };
   const destroy = async () => {
-    for (const table of PARENTS) await query(`DELETE FROM ${table}`);
+    for (const { name } of parents) await query(`DELETE FROM ${name}`);
   };
   return {
     storage,
