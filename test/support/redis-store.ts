@@ -65,7 +65,8 @@ export async function removeKeys(nodes: readonly Redis[], prefix: string): Promi
 export async function readRawRedis(nodes: readonly Redis[], prefix: string): Promise<RawData> {
   const values = new Map<string, readonly string[]>();
   for (const node of nodes) {
-    const keys = await keysUnder(node, prefix);
+    // Nobody waits for hints, so they appear at any time.
+    const keys = (await keysUnder(node, prefix)).filter((key) => !key.endsWith('{@consumers}:slots'));
     const read = await Promise.all(keys.map((key) => readValue(node, key)));
     keys.forEach((key, index) => values.set(key, read[index] ?? []));
   }

@@ -141,7 +141,16 @@ export class SessionConsumers {
       pauseMs: DISPATCH_PAUSE_MS,
       onError: (error) => this.#report(error),
     });
-    this.#dispatching = { loop, stopListening: this.env.changeBell.listen(() => loop.wake()) };
+    const stopBell = this.env.changeBell.listen(() => loop.wake());
+    const stopFeed = this.env.storage.changes?.feed?.listenForConsumers?.((news) => {
+      if (news !== 'work') loop.wake();
+      if (news !== 'marks') for (const consumer of this.#running) consumer.wake();
+    });
+    const stopListening = (): void => {
+      stopBell();
+      stopFeed?.();
+    };
+    this.#dispatching = { loop, stopListening };
   }
 
   #forget(consumer: RunningConsumer): void {

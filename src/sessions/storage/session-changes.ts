@@ -30,7 +30,15 @@ export interface ChangeFeed {
    * time that the subscription becomes live, since earlier changes may have been missed.
    */
   listen(log: LogReference, listener: LogListener): LogSubscription;
+  /**
+   * Calls the listener when a session begins to wait for the dispatch to consumers (`'marks'`), and after a dispatch
+   * (`'work'`), by any process; without argument when earlier calls may have been missed. Returns how to stop.
+   */
+  listenForConsumers?(listener: ConsumerListener): () => void;
 }
+
+/** What consumers may have to look at. */
+export type ConsumerListener = (news?: 'marks' | 'work') => void;
 
 /** Lets many watches find changes by other processes, cheaper than a read for each watch. */
 export interface SessionChanges {

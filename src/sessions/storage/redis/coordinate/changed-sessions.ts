@@ -3,16 +3,21 @@ import type { UserKey } from '../../../domain/ids.js';
 import type { ChangedSession } from '../../coordination.js';
 import type { RedisKeys } from '../redis-keys.js';
 import { ENCODE_ID, TIME } from '../script/base.lua.js';
+import { flag } from '../script/codec.js';
 import { type ScriptRunner, defineScript } from '../script/script.js';
 import { SLOTS } from '../cluster-slots.js';
 
-/** Slots to read per call, besides those that are known to have changed sessions. */
+/** Slots to read per look, besides those that are known to have changed sessions. */
 const SLOTS_PER_CALL = 128;
 const HINTS_PER_CALL = 256;
+/** Between two looks at some of all slots. */
+const LOOK_MS = 25;
+const LOOK_WITH_HINTS_MS = 1_000;
 
 /** Sessions whose events wait to be dispatched to consumers. */
 export class ChangedSessions {
   #nextSlot = Math.floor(Math.random() * SLOTS);
+  #lookedAt = -Infinity;
 
   constructor(
     private readonly scripts: ScriptRunner,
@@ -22,7 +27,7 @@ export class ChangedSessions {
 
   /**
    * On a cluster the sessions of each slot are in a key of their own. An append hints at its slot in one more key,
-   * without waiting. In case it dies before, each call also reads some of all slots.
+   * without waiting. In case it dies before, calls also read some of all slots.
    */
   async find(limit: number): Promise<ChangedSession[]> {
     if (!this.isCluster) return this.#read(this.keys.changed, limit);
@@ -30,7 +35,7 @@ export class ChangedSessions {
       keys: [this.keys.changedSlots],
       args: [HINTS_PER_CALL],
     });
-    const slots = new Set([...hinted.map(Number), ...this.#someSlots()]);
+    const slots = new Set([...hinted.map(Number), ...(this.#isLookDue(hinted.length > 0) ? this.#someSlots() : [])]);
     const found = await Promise.all(
       [...slots].map(async (slot) => ({ slot, sessions: await this.#read(this.keys.changedOfSlot(slot), limit) })),
     );
@@ -40,6 +45,7 @@ export class ChangedSessions {
         this.scripts,
         this.keys,
         changed.map(({ slot }) => slot),
+        false,
       );
     return changed
       .flatMap(({ sessions }) => sessions)
@@ -57,6 +63,14 @@ export class ChangedSessions {
         }),
       ),
     );
+  }
+
+  /** Wake-ups make many calls, and hints are usually all there is. */
+  #isLookDue(hasHints: boolean): boolean {
+    const now = performance.now();
+    if (now - this.#lookedAt < (hasHints ? LOOK_WITH_HINTS_MS : LOOK_MS)) return false;
+    this.#lookedAt = now;
+    return true;
   }
 
   #someSlots(): number[] {
@@ -85,11 +99,16 @@ export function beganToWait({ waitingSince }: DispatchMark, now: number): boolea
 
 /** On a cluster: hints that sessions of a user changed. */
 export async function hintAtChange(scripts: ScriptRunner, keys: RedisKeys, owner: UserKey): Promise<void> {
-  await hint(scripts, keys, [keys.slotOf(owner)]);
+  await hint(scripts, keys, [keys.slotOf(owner)], true);
 }
 
-async function hint(scripts: ScriptRunner, keys: RedisKeys, slots: readonly number[]): Promise<void> {
-  await scripts.write(HINT_AT_SLOTS, { keys: [keys.changedSlots], args: [...slots] });
+async function hint(
+  scripts: ScriptRunner,
+  keys: RedisKeys,
+  slots: readonly number[],
+  announces: boolean,
+): Promise<void> {
+  await scripts.write(HINT_AT_SLOTS, { keys: [keys.changedSlots], args: [flag(announces), ...slots] });
 }
 
 function memberOf({ appName, userId, sessionId }: ChangedSession): string {
@@ -158,15 +177,16 @@ end
  * Hints at slots with changed sessions, for a day.
  *
  * KEYS 1 slots.
- * ARGV 1 time, then slots.
+ * ARGV 1 time, 2 whether to announce it (1 or 0), then slots.
  * Returns nothing.
  */
 export const HINT_AT_SLOTS = defineScript(
   'hint-at-slots',
   TIME,
   String.raw`
-for index = 2, #ARGV do redis.call('ZADD', KEYS[1], 0, ARGV[index]) end
+for index = 3, #ARGV do redis.call('ZADD', KEYS[1], 0, ARGV[index]) end
 expireKeys({ KEYS[1] }, expiresAt(86400000))
+if ARGV[2] == '1' then redis.pcall('SPUBLISH', KEYS[1], '') end
 `,
 );
 

@@ -87,8 +87,8 @@ return 1
  * Adds work, unless a dispatcher with a later token did so.
  *
  * KEYS 1 consumers, 2 highest token of a dispatcher; then of each consumer: due, waiting, work.
- * ARGV 1 time, 2 token, 3 name of a consumer with new settings ('' = none), 4 its expected settings, 5 its new settings;
- *      then for each entry: index of the consumer, member, seq, upTo, since.
+ * ARGV 1 time, 2 token, 3 name of a consumer with new settings ('' = none), 4 its expected settings, 5 its new settings,
+ *      6 whether it is a cluster (1 or 0); then for each entry: index of the consumer, member, seq, upTo, since.
  * Returns whether it was done (1 or 0).
  */
 export const DISPATCH_WORK = defineScript(
@@ -114,7 +114,7 @@ end
 
 redis.call('SET', KEYS[2], text(token))
 if registered then redis.call('HSET', KEYS[1], ARGV[3], registered .. '\n' .. ARGV[5]) end
-for index = 6, #ARGV, 5 do
+for index = 7, #ARGV, 5 do
   local first = 3 + 3 * tonumber(ARGV[index])
   local due, waiting, entries = KEYS[first], KEYS[first + 1], KEYS[first + 2]
   local member, seq, upTo, since = unpack(ARGV, index + 1, index + 4)
@@ -131,6 +131,7 @@ for index = 6, #ARGV, 5 do
   end
 end
 keep(KEYS)
+if #ARGV > 6 then redis.pcall(ARGV[6] == '1' and 'SPUBLISH' or 'PUBLISH', KEYS[1], '') end
 return 1
 `,
 );

@@ -36,7 +36,7 @@ export class RedisConsumers implements ConsumerStore {
   constructor(
     private readonly scripts: ScriptRunner,
     private readonly keys: RedisKeys,
-    isCluster: boolean,
+    private readonly isCluster: boolean,
   ) {
     this.#changed = new ChangedSessions(scripts, keys, isCluster);
   }
@@ -83,6 +83,7 @@ export class RedisConsumers implements ConsumerStore {
         settings?.name ?? '',
         settings?.expected ?? '',
         settings?.next ?? '',
+        flag(this.isCluster),
         ...work.flatMap((entry) => [
           consumers.indexOf(entry.consumer),
           memberOf({ ...entry, letterSeq: 0 }),

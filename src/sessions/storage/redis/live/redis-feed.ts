@@ -1,6 +1,12 @@
 import type { Cluster, Redis } from 'ioredis';
 import type { MessageListener } from '../../listener-registry.js';
-import type { ChangeFeed, LogListener, LogReference, LogSubscription } from '../../session-changes.js';
+import type {
+  ChangeFeed,
+  ConsumerListener,
+  LogListener,
+  LogReference,
+  LogSubscription,
+} from '../../session-changes.js';
 import { createSubscriberClient } from '../connect/create-client.js';
 import { masterNameOf, nodeNamed } from '../connect/node-watchdog.js';
 import type { RedisClient } from '../connect/redis-options.js';
@@ -14,6 +20,7 @@ export class RedisFeed implements ChangeFeed {
   readonly #subscribers: Subscriber | ClusterSubscribers;
   /** ioredis adds this prefix to the keys of scripts, but not to channels. */
   readonly #keyPrefix: string;
+  readonly #isCluster: boolean;
 
   constructor(
     client: RedisClient,
@@ -21,6 +28,7 @@ export class RedisFeed implements ChangeFeed {
     { timeoutMs, heartbeatMs = HEARTBEAT_MS }: { timeoutMs: number; heartbeatMs?: number },
   ) {
     this.#keyPrefix = client.options.keyPrefix ?? '';
+    this.#isCluster = client.isCluster;
     const limits = { timeoutMs, heartbeatMs };
     const newClient = (node: Redis): Redis => createSubscriberClient(node, timeoutMs);
     this.#subscribers = client.isCluster
@@ -33,8 +41,25 @@ export class RedisFeed implements ChangeFeed {
     return this.#subscribers.listen(channel, (message) => listener(seqIn(message, incarnation)));
   }
 
+  /** The channels have the names of keys that the announced scripts write. */
+  listenForConsumers(listener: ConsumerListener): () => void {
+    const { changed, changedSlots, consumers } = this.keys;
+    const marks = this.#listenForNews(this.#isCluster ? changedSlots : changed, 'marks', listener);
+    const work = this.#listenForNews(consumers, 'work', listener);
+    return () => {
+      marks.stop();
+      work.stop();
+    };
+  }
+
   close(): void {
     this.#subscribers.close();
+  }
+
+  #listenForNews(key: string, news: 'marks' | 'work', listener: ConsumerListener): LogSubscription {
+    return this.#subscribers.listen(this.#keyPrefix + key, (message) =>
+      message === undefined ? listener() : listener(news),
+    );
   }
 }
 

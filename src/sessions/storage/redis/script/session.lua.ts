@@ -238,6 +238,8 @@ local function noteChange(record, expiry)
   if record.waiting == 0 then
     redis.call('ZADD', CHANGED, waitingFrom(), CHANGED_MEMBER)
     extendExpiry(CHANGED, expiry, isFirstChanged)
+    -- On a cluster, a hint follows.
+    if APP_STATE then redis.pcall('PUBLISH', CHANGED, '') end
   elseif expiry ~= record.expires then
     extendExpiry(CHANGED, expiry, false)
   end

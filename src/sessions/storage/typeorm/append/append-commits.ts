@@ -50,6 +50,7 @@ export async function appendCommits(
     state.addCommit(session.pk, commit.key, commit, commit.expiry);
     changed.add(session);
     transaction.notify({ pk: session.pk, lastSeq: outcome.record.lastSeq });
+    if (session.hasNewDispatchMark) transaction.notifyConsumers('marks');
   }
   transaction.addToCommit([
     ...[...changed].map((session) => updateRecord(transaction.tables, session)),

@@ -65,7 +65,10 @@ async function settleAppends(transaction: SqlTransaction, written: readonly Writ
     const { last, outcome, within } = append;
     if (append.isSettled || !last || !stored.has(nameOf(last))) continue;
     append.isSettled = true;
-    if (outcome.kind === 'appended') transaction.notify({ pk: last.pk, lastSeq: last.seq });
+    if (outcome.kind === 'appended') {
+      transaction.notify({ pk: last.pk, lastSeq: last.seq });
+      transaction.notifyConsumers('marks');
+    }
     within.onStored(outcome);
   }
 }

@@ -22,6 +22,7 @@ export async function createSession(
   const record = { ...blank, incarnation: String(pk) };
   const events = log.events.map((event, index) => ({ ...event, pk, seq: index + 1 }));
   for (const statement of insertEvents(tables, events)) await transaction.change(statement);
+  if (events.length > 0) transaction.notifyConsumers('marks');
   const state = new StateWriter(transaction);
   state.addCommit(pk, key, { upserts, removals: [] }, expiry);
   const indexed = changeIndex(tables, { pk, record, before: '', after: metadata });

@@ -37,6 +37,7 @@ export async function dispatchWork(
   const entries = work.filter(({ incarnation }) => marks.has(incarnation));
   const dueAt = dueTime(transaction.now, 0);
   const blank = { letterSeq: 0, tries: 0, claim: '', problem: '', dueAt };
+  if (entries.length > 0) transaction.notifyConsumers('work');
   transaction.addToCommit([
     ...insertWork(
       transaction,

@@ -1,12 +1,20 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ListenerRegistry } from '../../listener-registry.js';
-import type { ChangeFeed, LogListener, LogReference, LogSubscription } from '../../session-changes.js';
+import { ListenerRegistry, type MessageListener } from '../../listener-registry.js';
+import type {
+  ChangeFeed,
+  ConsumerListener,
+  LogListener,
+  LogReference,
+  LogSubscription,
+} from '../../session-changes.js';
 import { type Sql, sql } from '../sql/sql.js';
-import type { LogProgress, ChangeNotifications } from '../sql/transaction.js';
+import type { ChangeNotifications, ConsumerNews, LogProgress } from '../sql/transaction.js';
 import type { Tables } from '../tables.js';
 import { type ListenerOptions, PostgresListener } from './postgres-listener.js';
 
+/** The name of news for consumers. Other names are keys. */
+const CONSUMERS = 'consumers';
 const FIRST_BACKOFF_MS = 50;
 const LONGEST_BACKOFF_MS = 2_000;
 
@@ -24,22 +32,18 @@ export class PostgresFeed implements ChangeFeed {
   constructor(private readonly options: ListenerOptions) {}
 
   listen({ incarnation }: LogReference, listener: LogListener): LogSubscription {
-    const onMessage = (seq?: string): void => listener(seq === undefined ? undefined : Number(seq));
-    this.#listeners.add(incarnation, onMessage);
-    if (!this.#stop) {
-      this.#stop = new AbortController();
-      void this.#keepConnected(this.#stop.signal);
-    }
+    const stop = this.#listen(incarnation, (seq) => listener(seq === undefined ? undefined : Number(seq)));
     const isLive = (): boolean => this.#isLive;
     return {
       get isLive() {
         return isLive();
       },
-      stop: () => {
-        this.#listeners.remove(incarnation, onMessage);
-        if (this.#listeners.size === 0) this.close();
-      },
+      stop,
     };
+  }
+
+  listenForConsumers(listener: ConsumerListener): () => void {
+    return this.#listen(CONSUMERS, (news) => listener(news as Parameters<ConsumerListener>[0]));
   }
 
   close(): void {
@@ -48,6 +52,18 @@ export class PostgresFeed implements ChangeFeed {
     this.#stop = undefined;
     this.#connection?.close();
     this.#connection = undefined;
+  }
+
+  #listen(name: string, onMessage: MessageListener): () => void {
+    this.#listeners.add(name, onMessage);
+    if (!this.#stop) {
+      this.#stop = new AbortController();
+      void this.#keepConnected(this.#stop.signal);
+    }
+    return () => {
+      this.#listeners.remove(name, onMessage);
+      if (this.#listeners.size === 0) this.close();
+    };
   }
 
   async #keepConnected(stop: AbortSignal): Promise<void> {
@@ -82,16 +98,20 @@ export class PostgresFeed implements ChangeFeed {
 }
 
 /**
- * Sends NOTIFY with the payload `pk:seq,pk:seq` for appends, or a `pk` alone for a deletion. Appends notify after
+ * Sends NOTIFY with the payload `pk:seq,pk:seq` for appends, or a `pk` alone for a deletion; news for consumers are
+ * `consumers:marks` or `consumers:work`. Appends notify after
  * their commit and without another round trip. Within the transaction, the lock of NOTIFY would serialise commits.
  */
 export class PostgresNotifications implements ChangeNotifications {
   constructor(private readonly channel: string) {}
 
-  ofAppends(logs: readonly LogProgress[]): Sql {
+  ofCommit(logs: readonly LogProgress[], news: ReadonlySet<ConsumerNews>): Sql {
     const reached = new Map(logs.map(({ pk, lastSeq }) => [pk, lastSeq]));
-    const payload = [...reached].map(([pk, lastSeq]) => `${pk}:${lastSeq}`).join(',');
-    return sql`SELECT pg_notify(${this.channel}, ${payload})`;
+    const parts = [
+      ...Array.from(reached, ([pk, lastSeq]) => `${pk}:${lastSeq}`),
+      ...Array.from(news, (kind) => `${CONSUMERS}:${kind}`),
+    ];
+    return sql`SELECT pg_notify(${this.channel}, ${parts.join(',')})`;
   }
 
   ofDeletion({ sessions }: Tables, where: Sql): Sql {

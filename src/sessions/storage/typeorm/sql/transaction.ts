@@ -27,6 +27,7 @@ export interface SqlTransaction extends StatementRunner {
   addToCommit(statements: readonly Sql[]): void;
   /** Notifies other processes after the commit, if the database can. */
   notify(log: LogProgress): void;
+  notifyConsumers(news: ConsumerNews): void;
   /** Statements that notify other processes of a deletion. They must run before it. */
   deletionNotifications(where: Sql): readonly Sql[];
 }
@@ -63,10 +64,13 @@ export interface LogProgress {
   readonly lastSeq: number;
 }
 
+/** Sessions that began to wait for the dispatch to consumers, or work of consumers. */
+export type ConsumerNews = 'marks' | 'work';
+
 /** How a database notifies other processes, if it can. */
 export interface ChangeNotifications {
   /** Runs after the commit. */
-  ofAppends(logs: readonly LogProgress[]): Sql;
+  ofCommit(logs: readonly LogProgress[], news: ReadonlySet<ConsumerNews>): Sql;
   /** Runs before the deletion. Other processes receive it with its commit. */
   ofDeletion(tables: Tables, where: Sql): Sql;
 }
@@ -87,6 +91,7 @@ export class OpenTransaction implements SqlTransaction {
   readonly commitStatements: Sql[] = [];
   #now: number | undefined;
   readonly #appended: LogProgress[] = [];
+  readonly #news = new Set<ConsumerNews>();
   readonly #notifications: ChangeNotifications | undefined;
 
   constructor(
@@ -134,12 +139,17 @@ export class OpenTransaction implements SqlTransaction {
     this.#appended.push(log);
   }
 
+  notifyConsumers(news: ConsumerNews): void {
+    this.#news.add(news);
+  }
+
   deletionNotifications(where: Sql): readonly Sql[] {
     return this.#notifications ? [this.#notifications.ofDeletion(this.tables, where)] : [];
   }
 
   /** The statement that notifies other processes after the commit. */
   get notification(): Sql | undefined {
-    return this.#appended.length > 0 ? this.#notifications?.ofAppends(this.#appended) : undefined;
+    const isSilent = this.#appended.length + this.#news.size === 0;
+    return isSilent ? undefined : this.#notifications?.ofCommit(this.#appended, this.#news);
   }
 }
