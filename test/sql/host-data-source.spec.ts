@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import Libsql from 'libsql';
 import { ConfigurationError, SessionService } from '../../src/index.js';
@@ -5,7 +6,7 @@ import type { OpenStorage } from '../../src/testing/open-storage.js';
 import { describeSessionStorage } from '../../src/testing/index.js';
 import { SESSION_MIGRATIONS, TypeOrmSessionStorage, sessionEntities } from '../../src/typeorm.js';
 import { mysqlOptionsOf } from '../servers/mysql-login.js';
-import { PARENT_TABLES, readRawTables } from '../support/sql-raw-data.js';
+import { EMPTY_TABLES, readRawTables } from '../support/sql-raw-data.js';
 import { SqlBench, describeSqlServers } from '../support/sql-bench.js';
 import { type RawConnection, type SqlServer, sqlServers } from '../support/sql-servers.js';
 import { SqliteFile } from '../support/sqlite-file.js';
@@ -52,21 +53,39 @@ function openedByHost({ dataSource, raw }: SharedHost, clock: { now(): number })
     async destroy() {
       await storage.close();
       expect(dataSource.isInitialized).toBe(true);
-      for (const table of PARENT_TABLES) await raw.query(`DELETE FROM ${table}`);
+      await raw.query(EMPTY_TABLES);
     },
   };
 }
 
-async function openedBySqliteHost(clock: { now(): number }): Promise<OpenStorage> {
+/** A file with the tables of an app. To copy it is much faster than to run all migrations. */
+let migratedFile: Promise<Buffer> | undefined;
+
+async function readMigratedFile(): Promise<Buffer> {
   const file = new SqliteFile();
+  const dataSource = await openSqliteHost(file);
+  await dataSource.destroy();
+  const content = readFileSync(file.path);
+  await file.remove();
+  return content;
+}
+
+async function openSqliteHost({ path: database }: SqliteFile): Promise<DataSource> {
   const dataSource = new DataSource({
     type: 'better-sqlite3',
     driver: Libsql,
-    database: file.path,
+    database,
     migrations: [...SESSION_MIGRATIONS],
   });
   await dataSource.initialize();
   await dataSource.runMigrations();
+  return dataSource;
+}
+
+async function openedBySqliteHost(clock: { now(): number }): Promise<OpenStorage> {
+  const file = new SqliteFile();
+  writeFileSync(file.path, await (migratedFile ??= readMigratedFile()));
+  const dataSource = await openSqliteHost(file);
   const storage = new TypeOrmSessionStorage({ dataSource, clock });
   return {
     storage,

@@ -4,7 +4,7 @@ import type { OpenStorage } from '../../src/testing/open-storage.js';
 import { type ServerOptions, TypeOrmSessionStorage } from '../../src/typeorm.js';
 import { mysqlOptionsOf } from '../servers/mysql-login.js';
 import { ReusedDatabases } from './reused-databases.js';
-import { PARENT_TABLES, readRawTables } from './sql-raw-data.js';
+import { EMPTY_TABLES, readRawTables } from './sql-raw-data.js';
 
 /** A database of a MySQL or MariaDB server, and a connection to it without the store. */
 export interface MariaDbDatabase {
@@ -19,7 +19,11 @@ export function mariaDbAddress(): string {
 
 /** New tables would get a character set that cannot store all text. */
 export async function createMariaDbDatabase(name: string, address = mariaDbAddress()): Promise<MariaDbDatabase> {
-  const connection = await createConnection({ ...mysqlOptionsOf(address), charset: 'utf8mb4' });
+  const connection = await createConnection({
+    ...mysqlOptionsOf(address),
+    charset: 'utf8mb4',
+    multipleStatements: true,
+  });
   await connection.query(`CREATE DATABASE ${name} CHARACTER SET latin1`);
   await connection.query(`USE ${name}`);
   const url = new URL(address);
@@ -37,7 +41,7 @@ export async function dropMariaDbDatabase({ connection, name }: MariaDbDatabase)
 const databases = new ReusedDatabases<MariaDbDatabase>({
   create: createMariaDbDatabase,
   async empty({ connection }) {
-    for (const table of PARENT_TABLES) await connection.query(`DELETE FROM ${table}`);
+    await connection.query(EMPTY_TABLES);
   },
   drop: dropMariaDbDatabase,
 });

@@ -3,7 +3,7 @@ import type { Clock } from '../../src/index.js';
 import type { OpenStorage } from '../../src/testing/open-storage.js';
 import { type ServerOptions, TypeOrmSessionStorage } from '../../src/typeorm.js';
 import { ReusedDatabases } from './reused-databases.js';
-import { PARENT_TABLES, readRawTables } from './sql-raw-data.js';
+import { EMPTY_TABLES, readRawTables } from './sql-raw-data.js';
 
 /** A database of a PostgreSQL server, and a connection to it without the store. */
 export interface PostgresDatabase {
@@ -45,7 +45,7 @@ async function onServer(address: string, statement: string): Promise<void> {
 const databases = new ReusedDatabases<PostgresDatabase>({
   create: createPostgresDatabase,
   async empty({ connection }) {
-    for (const table of PARENT_TABLES) await connection.query(`DELETE FROM ${table}`);
+    await connection.query(EMPTY_TABLES);
   },
   drop: dropPostgresDatabase,
 });

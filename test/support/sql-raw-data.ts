@@ -5,7 +5,10 @@ const entities = sessionEntities('postgres').map(({ options }) => options);
 const TABLES = entities.map(({ name }) => name);
 
 /** The tables without child tables, whose rows are deleted with their parents. */
-export const PARENT_TABLES = entities.filter(({ relations }) => !relations).map(({ name }) => name);
+const PARENT_TABLES = entities.filter(({ relations }) => !relations).map(({ name }) => name);
+
+/** Removes all rows with one message and one commit. */
+export const EMPTY_TABLES = ['BEGIN', ...PARENT_TABLES.map((table) => `DELETE FROM ${table}`), 'COMMIT'].join('; ');
 
 /** The data of the tables. */
 export async function readRawTables(rowsOf: (table: string) => Promise<readonly unknown[]>): Promise<RawData> {

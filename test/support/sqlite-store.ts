@@ -6,7 +6,7 @@ import type { Clock } from '../../src/index.js';
 import type { OpenStorage, RawData } from '../../src/testing/open-storage.js';
 import { TypeOrmSessionStorage } from '../../src/typeorm.js';
 
-/** A store without data. To copy its file is much faster than to create the tables. */
+/** The file of a store without data. To copy it is much faster than to create the tables. */
 let emptyFile: Promise<Buffer> | undefined;
 
 /** A SQLite store in its own file, which is removed at the end. */
