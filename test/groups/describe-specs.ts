@@ -5,6 +5,7 @@ import singleSpecs from './single-specs.cjs';
 import '../support/mariadb-store.js';
 import '../support/postgres-store.js';
 import '../support/processes/worker-process.js';
+import '../support/sql-bench.js';
 
 const TESTS = join(__dirname, '..');
 const SPEC = '.spec.ts';

@@ -1,7 +1,7 @@
 import type { SessionService } from '../../src/index.js';
 import { isCommitRequest } from '../support/commit-faults.js';
 import { observedDriver } from '../support/observed-driver.js';
-import { describeSqlServers } from '../support/sql-bench.js';
+import { describeSqlServersWithTables } from '../support/sql-bench.js';
 import { SqliteFile } from '../support/sqlite-file.js';
 import { StatementLog } from '../support/statement-log.js';
 
@@ -95,7 +95,7 @@ async function createAll(sessions: SessionService): Promise<void> {
   for (let index = 0; index < APPENDS; index++) await sessions.createSession(keyOf(index));
 }
 
-describeSqlServers('Concurrent appends in a $name store:', (bench) => {
+describeSqlServersWithTables('Concurrent appends in a $name store:', (bench) => {
   describeCoalescing(async (coalesceAppends) => {
     const { proxy, behind } = await bench().proxy();
     let commits = 0;

@@ -1,5 +1,5 @@
 import type { SessionService } from '../../src/index.js';
-import { describeSqlServers } from '../support/sql-bench.js';
+import { describeSqlServersWithTables } from '../support/sql-bench.js';
 import type { TcpProxy } from '../support/tcp-proxy.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
@@ -8,7 +8,7 @@ const LIMIT_MS = 3_000;
 /** For timers on a busy machine. */
 const SLACK_MS = 10_000;
 
-describeSqlServers('A $name store', (bench) => {
+describeSqlServersWithTables('A $name store', (bench) => {
   let proxy: TcpProxy;
   let sessions: SessionService;
 

@@ -2,7 +2,7 @@ import { type SessionService, StoreUnavailableError } from '../../src/index.js';
 import { isCommitRequest, losingNextCommitResponse, droppingCommitResponses } from '../support/commit-faults.js';
 import { randomNumbers, seed } from '../support/random.js';
 import type { ServerOptions } from '../../src/typeorm.js';
-import { type SqlBench, describeSqlServers } from '../support/sql-bench.js';
+import { type SqlBench, describeSqlServersWithTables } from '../support/sql-bench.js';
 import type { TcpProxy } from '../support/tcp-proxy.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
@@ -15,7 +15,7 @@ const GENEROUS_LIMIT_MS = 60_000;
 const SLACK_MS = 10_000;
 const LOSSES = 100;
 
-describeSqlServers(`A $name store behind an unreliable network (SEED=${seed})`, (bench) => {
+describeSqlServersWithTables(`A $name store behind an unreliable network (SEED=${seed})`, (bench) => {
   let proxy: TcpProxy;
   let behind: Partial<ServerOptions>;
   let sessions: SessionService;

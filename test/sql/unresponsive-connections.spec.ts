@@ -4,7 +4,7 @@ import { PostgresFeed } from '../../src/sessions/storage/typeorm/live/postgres-f
 import { newListeningClient } from '../../src/sessions/storage/typeorm/live/postgres-listener.js';
 import { TypeOrmSessionStorage } from '../../src/typeorm.js';
 import { retryUntilSuccess, until } from '../support/until.js';
-import { type SqlBench, describeSqlServers } from '../support/sql-bench.js';
+import { type SqlBench, describeSqlServersWithTables } from '../support/sql-bench.js';
 import type { Piece, TcpProxy, Verdict } from '../support/tcp-proxy.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
@@ -27,7 +27,7 @@ function asks(...words: string[]): (piece: Piece) => boolean {
   return ({ data }) => words.some((word) => data.toString('latin1').toLowerCase().includes(word));
 }
 
-describeSqlServers('A connection of a $name store that stops responding', (bench) => {
+describeSqlServersWithTables('A connection of a $name store that stops responding', (bench) => {
   let proxy: TcpProxy;
   let behind: Awaited<ReturnType<SqlBench['proxy']>>['behind'];
 
@@ -129,7 +129,7 @@ describeSqlServers('A connection of a $name store that stops responding', (bench
   });
 });
 
-describeSqlServers(
+describeSqlServersWithTables(
   'A listening connection of a $name store that stops responding',
   (bench) => {
     it.each(Object.entries({ ...WHILE_CONNECTING, 'when it listens': asks('listen ') }))(

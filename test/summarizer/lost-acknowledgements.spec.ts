@@ -5,7 +5,7 @@ import { ManualClock } from '../../src/testing/index.js';
 import { SummarizerSessionManager } from '../../src/summarizer/index.js';
 import { describeRedis } from '../support/redis-servers.js';
 import { redisUrl } from '../support/redis-store.js';
-import { describeSqlServers } from '../support/sql-bench.js';
+import { describeSqlServersWithTables } from '../support/sql-bench.js';
 import { losingSummaryResponse } from '../support/summary-payload.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 import { KEY, SESSION, ScriptedModel, turns } from './summarized-sessions.js';
@@ -37,7 +37,7 @@ describeRedis('summaries on a $name store with a faulty network', ['redis'], (be
   });
 });
 
-describeSqlServers('summaries on a $name store with a faulty network', (bench) => {
+describeSqlServersWithTables('summaries on a $name store with a faulty network', (bench) => {
   keepsSummariesOnce(async (clock) => {
     const { proxy, behind } = await bench().proxy();
     const beside = bench().storage({ clock });

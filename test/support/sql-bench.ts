@@ -2,10 +2,36 @@ import type { NetConnectOpts } from 'node:net';
 import { SessionService, type SessionServiceOptions } from '../../src/index.js';
 import { type ServerOptions, TypeOrmSessionStorage } from '../../src/typeorm.js';
 import { mysqlOptionsOf } from '../servers/mysql-login.js';
+import { ReusedDatabases } from './reused-databases.js';
 import { sqlProblems } from './sql-integrity.js';
+import { EMPTY_TABLES } from './sql-raw-data.js';
 import { type RawConnection, type SqlDatabase, type SqlServer, type SqlServerName, sqlServers } from './sql-servers.js';
+import { disconnectOthers } from './sql-transactions.js';
 import { chosenStoreNames } from './store-names.js';
 import { TcpProxy } from './tcp-proxy.js';
+
+/** The databases of tests that need the tables and do not change them. */
+const emptied = new Map(sqlServers.map((server) => [server, databasesWithTables(server)] as const));
+afterAll(() => Promise.all([...emptied.values()].map((databases) => databases.drop())));
+
+function databasesWithTables(server: SqlServer): ReusedDatabases<SqlDatabase> {
+  return new ReusedDatabases({
+    async create() {
+      const database = await server.createDatabase();
+      const storage = new TypeOrmSessionStorage(database.storageOptions);
+      await storage.open();
+      await storage.close();
+      return database;
+    },
+    async empty(database) {
+      const connection = await database.connect();
+      await disconnectOthers(server.name, connection);
+      await connection.query(EMPTY_TABLES);
+      await connection.close();
+    },
+    drop: (database) => database.drop(),
+  });
+}
 
 /** A database for one test, with stores, connections and proxies. All of them are removed at the end. */
 export class SqlBench {
@@ -14,10 +40,21 @@ export class SqlBench {
   private constructor(
     readonly server: SqlServer,
     readonly database: SqlDatabase,
+    private readonly removeDatabase: () => Promise<void>,
   ) {}
 
+  /** With a new database. */
   static async open(server: SqlServer): Promise<SqlBench> {
-    return new SqlBench(server, await server.createDatabase());
+    const database = await server.createDatabase();
+    return new SqlBench(server, database, () => database.drop());
+  }
+
+  /** With a database whose tables exist, which is much faster. Other tests use it afterwards. */
+  static async openWithTables(server: SqlServer): Promise<SqlBench> {
+    const databases = emptied.get(server);
+    if (!databases) throw new Error(`${server.name} is not a server of the tests`);
+    const database = await databases.take();
+    return new SqlBench(server, database, () => databases.giveBack(database));
   }
 
   get name(): SqlServerName {
@@ -70,7 +107,7 @@ export class SqlBench {
     try {
       for (const close of this.#closers.splice(0).toReversed()) await close();
     } finally {
-      await this.database.drop();
+      await this.removeDatabase();
     }
   }
 
@@ -93,13 +130,14 @@ export function describeSqlServers(
   title: string,
   define: (bench: () => SqlBench) => void,
   names: readonly SqlServerName[] = ['mariadb', 'postgres'],
+  open: (server: SqlServer) => Promise<SqlBench> = SqlBench.open,
 ): void {
   const chosen = sqlServers.filter(({ name }) => names.includes(name) && chosenStoreNames().includes(name));
   for (const server of chosen) {
     describe(title.replace('$name', server.name), () => {
       let bench: SqlBench | undefined;
       beforeEach(async () => {
-        bench = await SqlBench.open(server);
+        bench = await open(server);
       });
       afterEach(() => bench?.close());
       define(() => {
@@ -109,4 +147,13 @@ export function describeSqlServers(
     });
   }
   if (chosen.length === 0) it('is not selected by STORES', () => expect(chosen).toEqual([]));
+}
+
+/** The same for tests that need the tables and do not change them. */
+export function describeSqlServersWithTables(
+  title: string,
+  define: (bench: () => SqlBench) => void,
+  names?: readonly SqlServerName[],
+): void {
+  describeSqlServers(title, define, names, SqlBench.openWithTables);
 }

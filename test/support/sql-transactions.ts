@@ -44,9 +44,8 @@ export async function noTransactionIsOpen(server: SqlServerName, connection: Raw
 }
 
 const OTHER_CONNECTIONS: Readonly<Record<SqlServerName, string>> = {
-  mariadb: `SELECT COUNT(*) AS number FROM information_schema.processlist
-    WHERE db = DATABASE() AND id <> CONNECTION_ID()`,
-  postgres: `SELECT COUNT(*) AS number FROM pg_stat_activity
+  mariadb: 'SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID()',
+  postgres: `SELECT pid AS id FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'`,
 };
 
@@ -56,10 +55,24 @@ const OTHER_CONNECTIONS: Readonly<Record<SqlServerName, string>> = {
  */
 export async function nobodyElseIsConnected(server: SqlServerName, connection: RawConnection): Promise<void> {
   await until(
-    async () => (await numberFrom(connection, OTHER_CONNECTIONS[server])) === 0,
+    async () => (await connection.query(OTHER_CONNECTIONS[server])).length === 0,
     'A connection was left open',
   );
 }
+
+/** Ends all other connections to the database, and waits until they have rolled back. */
+export async function disconnectOthers(server: SqlServerName, connection: RawConnection): Promise<void> {
+  for (const { id } of await connection.query(OTHER_CONNECTIONS[server])) {
+    // It may end by itself.
+    await connection.query(END_OF[server](Number(id))).catch(() => []);
+  }
+  await nobodyElseIsConnected(server, connection);
+}
+
+const END_OF: Readonly<Record<SqlServerName, (id: number) => string>> = {
+  mariadb: (id) => `KILL ${id}`,
+  postgres: (id) => `SELECT pg_terminate_backend(${id})`,
+};
 
 export async function numberFrom(connection: RawConnection, query: string): Promise<number> {
   const [row] = await connection.query(query);

@@ -4,7 +4,7 @@ import { SessionService } from '../../src/index.js';
 import { TypeOrmSessionStorage } from '../../src/typeorm.js';
 import { CountingStorage } from '../support/counting-storage.js';
 import { observedDriver } from '../support/observed-driver.js';
-import { describeSqlServers } from '../support/sql-bench.js';
+import { describeSqlServersWithTables } from '../support/sql-bench.js';
 import { StatementLog } from '../support/statement-log.js';
 import { chosenStoreNames } from '../support/store-names.js';
 import { testStores } from '../support/stores.js';
@@ -51,7 +51,7 @@ if (chosenStoreNames().includes('sqlite')) {
   });
 }
 
-describeSqlServers(
+describeSqlServersWithTables(
   `${WATCHERS} idle watches of a $name store`,
   (bench) => {
     it('share one transaction per tick, and still receive new events', async () => {
