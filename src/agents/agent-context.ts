@@ -2,6 +2,7 @@ import type { Content, FunctionCall } from '../sessions/domain/event.js';
 import type { EventInput, LoggedEvent } from '../sessions/domain/event.js';
 import type { Session } from '../sessions/domain/session.js';
 import type { State } from '../state/state.js';
+import type { ApprovalAnswer, ApprovalRequest } from './approvals.js';
 import { isControlEvent } from './control-events.js';
 import { type Tool, ToolContext } from './tool-context.js';
 
@@ -15,6 +16,7 @@ export interface InvocationView {
   readonly signal: AbortSignal;
   readonly openCalls: readonly FunctionCall[];
   takeMessages(): Promise<readonly Content[]>;
+  requestApproval<Payload>(request: ApprovalRequest<Payload>, call?: FunctionCall): Promise<ApprovalAnswer<Payload>>;
 }
 
 /**
@@ -106,11 +108,28 @@ export class AgentContext {
   }
 
   /**
-   * Runs all tool calls of an event side by side. Returns one event with all responses, for `yield`.
+   * Runs the tools of all open calls side by side. Returns one event with all responses, for `yield`.
    *
-   * @example yield await context.callTools(event, { weather: async ({ city }) => forecast(city) });
+   * @example
+   * while (context.openCalls.length > 0) {
+   *   yield await context.callTools({ weather: async ({ city }) => forecast(city) });
+   *   yield await model.ask(context.history);
+   * }
    */
-  async callTools(event: EventInput, tools: Readonly<Record<string, Tool>>): Promise<EventInput> {
-    return ToolContext.runAll(this, event, tools);
+  async callTools(tools: Readonly<Record<string, Tool>>): Promise<EventInput> {
+    return ToolContext.runAll(this, this.openCalls, tools);
+  }
+
+  /**
+   * Asks the user. Returns the answer if there is one; otherwise the turn ends here, and the handler is called again when the
+   * approval is answered, maybe hours later and in another process.
+   *
+   * @example const { confirmed } = await context.requestApproval({ id: 'order', hint: 'Order 3 chairs?' });
+   */
+  async requestApproval<Payload = unknown>(
+    request: ApprovalRequest<Payload>,
+    call?: FunctionCall,
+  ): Promise<ApprovalAnswer<Payload>> {
+    return this.invocation.requestApproval(request, call);
   }
 }

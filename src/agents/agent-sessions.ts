@@ -1,15 +1,24 @@
 import { type IdGenerator, randomId } from '../sessions/domain/clock.js';
-import { SessionNotFoundError } from '../sessions/domain/errors.js';
-import { type SessionKey, checkedSessionKey } from '../sessions/domain/ids.js';
+import { InvalidInputError, SessionNotFoundError } from '../sessions/domain/errors.js';
+import { type SessionKey, type UserKey, checkedSessionKey } from '../sessions/domain/ids.js';
 import { requireRequest } from '../sessions/domain/input-checks.js';
-import { referenceTo } from '../sessions/domain/session.js';
+import { type Session, referenceTo } from '../sessions/domain/session.js';
 import type { SessionService } from '../sessions/session.service.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import { type AgentEnvironment, invocationOf } from './agent-environment.js';
 import { AgentRun } from './agent-run.js';
+import { PENDING_FILTER, type PendingApproval, approvalMarksIn } from './approvals.js';
 import { queuedIn, stopEvent, withdrawEvent } from './control-events.js';
+import { checkedAnswer } from './invocation-approvals.js';
 import { RequestedRun } from './requested-run.js';
-import { type AgentHandler, type RunRequest, checkedRun } from './run-request.js';
+import {
+  type AgentHandler,
+  type AnswerRequest,
+  type CheckedRun,
+  type RunRequest,
+  checkedAnswerRun,
+  checkedRun,
+} from './run-request.js';
 
 /** The parts and settings of {@link AgentSessions}. */
 export interface AgentSessionsOptions {
@@ -32,6 +41,21 @@ export interface AgentSessionsOptions {
 export interface StopRunRequest extends SessionKey {
   /** Default: the one that runs. */
   readonly invocationId?: string | undefined;
+}
+
+/** The approvals to list: of a user or, without `userId`, of an app. */
+export interface PendingApprovalsRequest extends Pick<UserKey, 'appName'> {
+  readonly userId?: string | undefined;
+  /** Sessions per page. Default 100, at most 1,000. */
+  readonly limit?: number | undefined;
+  /** The `nextCursor` of the previous page. */
+  readonly cursor?: string | undefined;
+}
+
+/** A page of pending approvals. */
+export interface PendingApprovalPage {
+  readonly approvals: readonly PendingApproval[];
+  readonly nextCursor?: string;
 }
 
 /**
@@ -65,13 +89,7 @@ export class AgentSessions {
    */
   run(request: RunRequest, handler: AgentHandler): AgentRun {
     const checked = checkedRun(requireRequest(request), this.#env.newId);
-    const signals = [this.#closing.signal, ...(request.signal ? [request.signal] : [])];
-    const run = new AgentRun(checked.invocationId, checked.key.sessionId, (tell) =>
-      new RequestedRun(this.#env, checked, handler, tell, AbortSignal.any(signals)).perform(),
-    );
-    this.#running.add(run);
-    void run.result.catch(() => undefined).finally(() => this.#running.delete(run));
-    return run;
+    return this.#start(checked, handler, request.signal);
   }
 
   /**
@@ -95,6 +113,43 @@ export class AgentSessions {
   }
 
   /**
+   * Lists the approvals that wait for an answer, of a user or of an app. A page may be empty and have a next one.
+   *
+   * @example const { approvals } = await agents.pendingApprovals({ appName: 'shop', userId: 'ann' });
+   */
+  async pendingApprovals(request: PendingApprovalsRequest): Promise<PendingApprovalPage> {
+    const { appName, userId, limit, cursor } = requireRequest(request);
+    const page = await this.#env.sessions.listSessions({
+      appName,
+      userId,
+      limit,
+      cursor,
+      filter: PENDING_FILTER,
+      includeState: false,
+    });
+    return {
+      approvals: page.sessions.flatMap(pendingIn),
+      ...(page.nextCursor !== undefined && { nextCursor: page.nextCursor }),
+    };
+  }
+
+  /**
+   * Answers an approval, from any process: stores the answer once, and calls the handler again, which gets it from
+   * `requestApproval`. The same answer again gives the same result; another one fails with `ApprovalAnsweredError`.
+   *
+   * @example
+   * const answer = { confirmed: true };
+   * await agents.answerApproval({ appName: 'shop', userId: 'ann', sessionId, approvalId, answer }, support).result;
+   */
+  answerApproval(request: AnswerRequest, handler: AgentHandler): AgentRun {
+    const checked = checkedAnswerRun(requireRequest(request));
+    const { schema, answer, signal } = request;
+    return this.#start(checked, handler, signal, async () => {
+      await checkedAnswer(answer, schema);
+    });
+  }
+
+  /**
    * Stops the runs of this process, and waits for them.
    * @example await agents.close(); // before sessions.close()
    */
@@ -103,11 +158,32 @@ export class AgentSessions {
     await Promise.allSettled([...this.#running].map(({ result }) => result));
   }
 
+  #start(
+    checked: CheckedRun,
+    handler: AgentHandler,
+    signal: AbortSignal | undefined,
+    prepare: () => Promise<void> = () => Promise.resolve(),
+  ): AgentRun {
+    if (typeof handler !== 'function') throw new InvalidInputError('must be a function', 'handler');
+    const stopping = AbortSignal.any([this.#closing.signal, ...(signal ? [signal] : [])]);
+    const run = new AgentRun(checked.invocationId, checked.key.sessionId, async (tell) => {
+      await prepare();
+      return new RequestedRun(this.#env, checked, handler, tell, stopping).perform();
+    });
+    this.#running.add(run);
+    void run.result.catch(() => undefined).finally(() => this.#running.delete(run));
+    return run;
+  }
+
   async #isQueued(key: SessionKey, invocationId: string): Promise<boolean> {
     const session = await this.#env.sessions.getSession({ ...key, config: { numRecentEvents: 0 } });
     if (!session) throw new SessionNotFoundError(key.sessionId);
     return queuedIn(session).has(invocationId);
   }
+}
+
+function pendingIn({ appName, userId, id, metadata }: Session): PendingApproval[] {
+  return [...approvalMarksIn(id, metadata)].map(([approvalId, mark]) => ({ appName, userId, approvalId, ...mark }));
 }
 
 function warnOf(error: unknown): void {

@@ -18,9 +18,17 @@ export {
 } from './messages/to-messages.js';
 export type { TokenEstimate } from './messages/token-budget.js';
 export type { BranchOptions } from './messages/visible-events.js';
+export { ApprovalAnsweredError, ApprovalNotFoundError } from './approval-errors.js';
+export type { ApprovalAnswer, ApprovalRequest, PendingApproval } from './approvals.js';
 export { AgentContext } from './agent-context.js';
 export { AgentRun, type RunEvent } from './agent-run.js';
-export { AgentSessions, type AgentSessionsOptions, type StopRunRequest } from './agent-sessions.js';
+export {
+  AgentSessions,
+  type AgentSessionsOptions,
+  type PendingApprovalPage,
+  type PendingApprovalsRequest,
+  type StopRunRequest,
+} from './agent-sessions.js';
 export { type RunPolicy, isControlEvent } from './control-events.js';
-export type { AgentHandler, RunRequest, RunResult, RunStatus } from './run-request.js';
-export { type Tool, ToolContext, type ToolInvocation } from './tool-context.js';
+export type { AgentHandler, AnswerRequest, RunRequest, RunResult, RunStatus } from './run-request.js';
+export { ApprovalPending, type Tool, ToolContext, type ToolInvocation } from './tool-context.js';

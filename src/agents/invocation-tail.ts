@@ -2,6 +2,7 @@ import type { FunctionCall } from '../sessions/domain/event.js';
 import { getFunctionCalls, isByUser, isFinalResponse } from '../sessions/domain/event-inspection.js';
 import type { EventInput } from '../sessions/domain/event.js';
 import { answeredCalls, callKey, longRunningCallsIn } from '../sessions/domain/tool-pairs.js';
+import { awaitsApproval } from './approvals.js';
 import { isControlEvent, messageOf } from './control-events.js';
 
 /** Why an invocation ended before it was done. */
@@ -41,6 +42,7 @@ export class InvocationTail {
   readonly #open = new Map<string, OpenCall>();
   readonly #partial = new Map<string, PartialText>();
   #isClosed = false;
+  #isWaiting = false;
   #last: Speaker;
 
   /** @param agent who speaks if nobody has spoken yet */
@@ -61,14 +63,15 @@ export class InvocationTail {
     }
     for (const key of answeredCalls(event)) this.#open.delete(key);
     this.#isClosed = !isByUser(event) && isFinalResponse(event);
+    this.#isWaiting = awaitsApproval(event);
     if (isByUser(event)) return;
     this.#partial.delete(nameOf(speaker));
     this.#last = speaker;
   }
 
-  /** Whether the last event is a final response. */
+  /** Whether the last event is a final response, or asks for approvals. */
   get isClosed(): boolean {
-    return this.#isClosed && this.#open.size === 0;
+    return this.#isWaiting || (this.#isClosed && this.#open.size === 0);
   }
 
   /** The calls without response, except those of long-running tools. */

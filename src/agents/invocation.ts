@@ -1,7 +1,15 @@
-import { type Content, type EventInput, type LoggedEvent, keepFilledInTimestamp } from '../sessions/domain/event.js';
+import {
+  type Content,
+  type EventInput,
+  type FunctionCall,
+  type LoggedEvent,
+  keepFilledInTimestamp,
+} from '../sessions/domain/event.js';
 import type { Session } from '../sessions/domain/session.js';
+import { isByUser } from '../sessions/domain/event-inspection.js';
 import { AgentContext } from './agent-context.js';
 import type { RunEvent } from './agent-run.js';
+import { type ApprovalAnswer, type ApprovalRequest, approvalEvent, waitingEvent } from './approvals.js';
 import {
   type QueueEntry,
   type TakenMessage,
@@ -11,9 +19,11 @@ import {
   queueEntryOf,
   stopRequestOf,
 } from './control-events.js';
+import { InvocationApprovals } from './invocation-approvals.js';
 import { type Interruption, InvocationTail } from './invocation-tail.js';
 import { type OutputRule, withOutput } from './output-key.js';
 import type { AgentHandler, RunStatus } from './run-request.js';
+import { ApprovalPending } from './tool-context.js';
 import type { TurnLog } from './turn-log.js';
 
 /** Why an invocation is to end. The reason of its signal. */
@@ -26,13 +36,17 @@ export class InvocationStop extends Error {
 
 /** What an invocation begins with. */
 export interface InvocationStart {
+  /** The message of the invocation, for its approvals. */
+  readonly messageSeq?: number | undefined;
   readonly invocationId: string;
   readonly agentName: string;
   readonly output: OutputRule | undefined;
   readonly messages: readonly TakenMessage[];
   readonly isResumed: boolean;
-  /** Events of an earlier process, if the invocation is resumed. */
+  /** What the invocation stored before, if it is resumed. */
   readonly earlier: readonly LoggedEvent[];
+  /** The part of it that belongs to this run. */
+  readonly shown: readonly LoggedEvent[];
 }
 
 /** Runs a handler in a held turn, and stores what it yields. */
@@ -43,10 +57,12 @@ export class Invocation {
   readonly signal: AbortSignal;
   readonly #output: OutputRule | undefined;
   readonly #messages: Content[];
+  #messageSeq: number;
   readonly #stored: LoggedEvent[];
   readonly #tail: InvocationTail;
   readonly #waiting: QueueEntry[] = [];
   readonly #stopping = new AbortController();
+  readonly #approvals: InvocationApprovals;
 
   /** @param turnSignal aborts when the turn is lost */
   constructor(
@@ -61,8 +77,11 @@ export class Invocation {
     this.#output = start.output;
     this.#messages = start.messages.map(({ message }) => message);
     this.#tail = new InvocationTail(start.agentName);
-    this.#stored = [...start.earlier];
+    this.#stored = [...start.shown];
     for (const event of start.earlier) this.#tail.add(event);
+    this.#approvals = new InvocationApprovals(start.invocationId);
+    for (const event of start.earlier) this.#approvals.add(event);
+    this.#messageSeq = start.messageSeq ?? 0;
     this.signal = AbortSignal.any([turnSignal, this.#stopping.signal]);
   }
 
@@ -87,7 +106,9 @@ export class Invocation {
   adopt(events: readonly LoggedEvent[]): void {
     for (const event of events) {
       this.#tail.add(event);
-      if (messageOf(event) !== undefined) continue;
+      this.#approvals.add(event);
+      if (messageOf(event) !== undefined) this.#messageSeq ||= event.seq;
+      if (isByUser(event)) continue;
       this.#stored.push(event);
       this.tell(event);
     }
@@ -116,6 +137,13 @@ export class Invocation {
     return messages;
   }
 
+  async requestApproval<Payload>(
+    request: ApprovalRequest<Payload>,
+    call?: FunctionCall,
+  ): Promise<ApprovalAnswer<Payload>> {
+    return this.#approvals.request(request, call);
+  }
+
   /** Runs the handler to its end. In every case the turn ends with a clean log, unless it was lost. */
   async run(handler: AgentHandler): Promise<RunStatus> {
     const events = iteratorOf(handler, new AgentContext(this));
@@ -135,6 +163,10 @@ export class Invocation {
       if (reason instanceof InvocationStop) {
         await this.#close(reason.why);
         return reason.why;
+      }
+      if (error instanceof ApprovalPending) {
+        await this.#suspend(error.before);
+        return 'waiting';
       }
       // A lost turn can write nothing.
       if (!this.signal.aborted) await this.#close('failed').catch(() => undefined);
@@ -183,6 +215,18 @@ export class Invocation {
       add({ invocationId: this.invocationId, author: this.agentName, turnComplete: true });
     }
     if (ends.length > 0) await this.#append(ends, true, false);
+  }
+
+  /** Ends the turn until the approvals are answered. */
+  async #suspend(before: readonly EventInput[]): Promise<void> {
+    const { invocationId, agentName, session } = this;
+    const asked = this.#approvals.asked;
+    const mark = { sessionId: session.id, invocationId, agentName, messageSeq: this.#messageSeq };
+    const last = asked.length > 0 ? approvalEvent(asked, mark) : waitingEvent();
+    await this.#append(
+      [...before, last].map((event) => this.#stamped(event)),
+      true,
+    );
   }
 
   async #close(why: Interruption): Promise<void> {

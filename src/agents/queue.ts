@@ -47,7 +47,7 @@ export async function storedInvocation(
   messageSeq: number,
 ): Promise<{ readonly message: LoggedEvent | undefined; readonly events: readonly LoggedEvent[] }> {
   const found: LoggedEvent[] = [];
-  for (let afterSeq: number | undefined = messageSeq - 1; afterSeq !== undefined;) {
+  for (let afterSeq: number | undefined = Math.max(0, messageSeq - 1); afterSeq !== undefined;) {
     const { events, nextCursor } = await sessions.listEvents({ ...key, afterSeq, limit: 1_000 });
     found.push(...events.filter((event) => event.invocationId === invocationId));
     afterSeq = nextCursor === undefined ? undefined : events.at(-1)?.seq;

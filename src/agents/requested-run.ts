@@ -38,6 +38,7 @@ export class RequestedRun {
 
   async perform(): Promise<RunResult> {
     const { request } = this;
+    if (request.answer) return this.#answer();
     try {
       if (request.isNewSession) await this.#create();
       let entry = request.policy === 'debounce' ? await this.#enqueue() : undefined;
@@ -73,6 +74,16 @@ export class RequestedRun {
     }
   }
 
+  /** An answer to an approval does not wait in the log: it is stored when its turn begins. */
+  async #answer(): Promise<RunResult> {
+    for (;;) {
+      const tried = await this.#try(undefined);
+      if (tried.kind === 'done') return tried.result;
+      if (tried.kind === 'held' && this.request.policy === 'reject') throw tried.by;
+      await delay(this.env.pollMs, undefined, { signal: this.signal });
+    }
+  }
+
   /** One of two simultaneous creators wins, and both go on. */
   async #create(): Promise<void> {
     const { key, state } = this.request;
@@ -102,7 +113,7 @@ export class RequestedRun {
       if (hasBegun) throw error;
       if (error instanceof TurnHeldError) return { kind: 'held', by: error };
       // A session that was deleted while the message waited is not created again.
-      if (!(error instanceof SessionNotFoundError) || entry) throw error;
+      if (!(error instanceof SessionNotFoundError) || entry || this.request.answer) throw error;
       await this.#create();
       return this.#try(entry, work);
     }

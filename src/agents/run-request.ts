@@ -6,6 +6,7 @@ import type { Session } from '../sessions/domain/session.js';
 import type { GetSessionConfig } from '../sessions/domain/view-item.js';
 import type { StandardSchema } from '../state/standard-schema.js';
 import type { AgentContext } from './agent-context.js';
+import { type ApprovalAnswer, answerContent, invocationOfApproval } from './approvals.js';
 import { RUN_POLICIES, type RunPolicy } from './control-events.js';
 import type { OutputRule } from './output-key.js';
 
@@ -82,6 +83,47 @@ export interface CheckedRun {
   readonly state: Record<string, unknown> | undefined;
   readonly config: GetSessionConfig | undefined;
   readonly quietMs: number;
+  /** The run goes on with the answer to an approval. */
+  readonly answer?: GivenAnswer | undefined;
+}
+
+/** The answer to an approval, as it is stored. */
+export interface GivenAnswer {
+  readonly approvalId: string;
+  readonly content: Content;
+}
+
+/** The answer to an approval. */
+export interface AnswerRequest<Payload = unknown> extends SessionKey {
+  readonly approvalId: string;
+  readonly answer: ApprovalAnswer<Payload>;
+  /** Checks the payload of an answer that confirms, before it is stored. */
+  readonly schema?: StandardSchema<unknown, Payload> | undefined;
+  /** While another turn runs: `enqueue` waits, `reject` fails with `TurnHeldError`. Default: `enqueue`. */
+  readonly policy?: 'enqueue' | 'reject' | undefined;
+  /** As for {@link RunRequest}. */
+  readonly outputKey?: string | undefined;
+  readonly outputSchema?: StandardSchema | undefined;
+  readonly config?: GetSessionConfig | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Checks the answer to an approval, and makes a run of it. */
+export function checkedAnswerRun(request: AnswerRequest): CheckedRun {
+  const { approvalId, policy = 'enqueue' } = request;
+  assertId(approvalId, 'approvalId');
+  if (policy !== 'enqueue' && policy !== 'reject') {
+    throw new InvalidInputError('must be enqueue or reject', 'policy');
+  }
+  const { confirmed, payload } = { ...request.answer };
+  if (typeof confirmed !== 'boolean') throw new InvalidInputError('must be true or false', 'answer.confirmed');
+  const content = answerContent(approvalId, { confirmed, ...(payload !== undefined && { payload }) });
+  const invocationId = invocationOfApproval(approvalId);
+  const { appName, userId, sessionId, outputKey, outputSchema, config } = request;
+  const newMessage = content;
+  const run = { appName, userId, sessionId, newMessage, invocationId, policy, outputKey, outputSchema, config };
+  const checked = checkedRun(run, () => '');
+  return { ...checked, answer: { approvalId, content: checked.message } };
 }
 
 const MAX_INVOCATION_BYTES = 150;

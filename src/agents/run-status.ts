@@ -1,9 +1,10 @@
 import type { EventInput } from '../sessions/domain/event.js';
+import { awaitsApproval } from './approvals.js';
 import type { RunStatus } from './run-request.js';
 
 /** How an invocation ended, by its last events. */
 export function statusOf(events: readonly EventInput[]): RunStatus {
   const last = events.at(-1);
   if (last?.interrupted === true) return last.errorCode === 'STOPPED' ? 'stopped' : 'interrupted';
-  return 'completed';
+  return last && awaitsApproval(last) ? 'waiting' : 'completed';
 }

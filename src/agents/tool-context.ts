@@ -1,9 +1,9 @@
 import type { FunctionCall, Part } from '../sessions/domain/event.js';
-import { getFunctionCalls } from '../sessions/domain/event-inspection.js';
 import type { EventActionsInput, EventInput } from '../sessions/domain/event.js';
 import { isTempKey } from '../state/scopes.js';
 import { type StateChanges, foldChanges, hasChanges } from '../state/state-changes.js';
 import { State, trackedValuesOf } from '../state/state.js';
+import type { ApprovalAnswer, ApprovalRequest } from './approvals.js';
 
 /** A tool: gets the arguments of the call, and its context. */
 export type Tool = (args: Readonly<Record<string, unknown>>, context: ToolContext) => unknown;
@@ -13,6 +13,20 @@ export interface ToolInvocation {
   readonly state: State;
   readonly invocationId: string;
   readonly signal: AbortSignal;
+  requestApproval<Payload>(request: ApprovalRequest<Payload>, call?: FunctionCall): Promise<ApprovalAnswer<Payload>>;
+}
+
+/**
+ * Ends an invocation until an approval is answered. Thrown by `requestApproval`; do not catch it.
+ *
+ * @example if (error instanceof ApprovalPending) throw error; // in a tool that catches everything
+ */
+export class ApprovalPending extends Error {
+  /** @param before what has to be stored before the request */
+  constructor(readonly before: readonly EventInput[] = []) {
+    super('The invocation waits for an approval: do not catch this error');
+    this.name = 'ApprovalPending';
+  }
 }
 
 /**
@@ -56,6 +70,18 @@ export class ToolContext {
     return this.context.signal;
   }
 
+  /**
+   * Asks the user. Returns the answer if there is one; otherwise the turn ends here, and the handler is called again when the
+   * approval is answered.
+   *
+   * @example
+   * const { confirmed } = await tool.requestApproval({ hint: `Refund ${args.order}?` });
+   * if (!confirmed) return { error: 'The user refused.' };
+   */
+  async requestApproval<Payload = unknown>(request: ApprovalRequest<Payload> = {}): Promise<ApprovalAnswer<Payload>> {
+    return this.context.requestApproval(request, this.call);
+  }
+
   /** Says that the response holds a version of an artifact. Save the artifact itself before. */
   noteArtifact(name: string, version: number): void {
     this.actions.artifactDelta = { ...this.actions.artifactDelta, [name]: version };
@@ -70,15 +96,23 @@ export class ToolContext {
     return responseEvent([this.#take(response)]);
   }
 
-  /** Runs the tools of all calls of an event side by side. */
+  /** Runs the tools of calls side by side. Those that are done are stored, even if others wait for an approval. */
   static async runAll(
     context: ToolInvocation,
-    event: EventInput,
+    calls: readonly FunctionCall[],
     tools: Readonly<Record<string, Tool>>,
   ): Promise<EventInput> {
-    const calls = getFunctionCalls(event).map((call) => new ToolContext(context, call));
-    const responses = await Promise.all(calls.map((tool) => tool.#run(tools)));
-    return responseEvent(calls.map((tool, index) => tool.#take(responses[index])));
+    const running = calls.map((call) => new ToolContext(context, call));
+    const outcomes = await Promise.allSettled(running.map((tool) => tool.#run(tools)));
+    const failed = outcomes.find((outcome) => outcome.status === 'rejected' && !isPending(outcome));
+    if (failed?.status === 'rejected') throw failed.reason;
+    const responses = running.flatMap((tool, index) => {
+      const outcome = outcomes[index];
+      return outcome?.status === 'fulfilled' ? [tool.#take(outcome.value)] : [];
+    });
+    const before = responses.length > 0 ? [responseEvent(responses)] : [];
+    if (responses.length < running.length) throw new ApprovalPending(before);
+    return responseEvent(responses);
   }
 
   async #run(tools: Readonly<Record<string, Tool>>): Promise<unknown> {
@@ -106,6 +140,10 @@ export class ToolContext {
     for (const key of this.#tempKeys) if (!this.state.has(key)) shared.delete(key);
     for (const [key, value] of Object.entries(this.state.getAll())) if (isTempKey(key)) shared.set(key, value);
   }
+}
+
+function isPending({ reason }: PromiseRejectedResult): boolean {
+  return reason instanceof ApprovalPending;
 }
 
 interface ToolResponse {

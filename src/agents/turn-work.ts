@@ -4,6 +4,8 @@ import { EventConflictError, SessionNotFoundError } from '../sessions/domain/err
 import type { EventInput } from '../sessions/domain/event.js';
 import type { Session } from '../sessions/domain/session.js';
 import type { HeldTurn } from '../sessions/operations/turns.js';
+import { ApprovalAnsweredError, ApprovalNotFoundError } from './approval-errors.js';
+import { answerEvent, answerIdOf, answeredMessageSeq, approvalMarksIn } from './approvals.js';
 import type { AgentEnvironment } from './agent-environment.js';
 import type { RunEvent } from './agent-run.js';
 import {
@@ -20,7 +22,7 @@ import {
 import { InvocationTail, lastInvocation } from './invocation-tail.js';
 import { Invocation } from './invocation.js';
 import { readQueue, storedInvocation } from './queue.js';
-import type { AgentHandler, CheckedRun, RunResult } from './run-request.js';
+import type { AgentHandler, CheckedRun, GivenAnswer, RunResult } from './run-request.js';
 import { statusOf } from './run-status.js';
 import { TurnLog } from './turn-log.js';
 
@@ -28,6 +30,15 @@ import { TurnLog } from './turn-log.js';
 export interface DueRun extends CheckedRun {
   /** Its place in the queue, if it waited. */
   readonly entry: QueueEntry | undefined;
+}
+
+/** How an invocation goes on. */
+interface Continuation {
+  /** The caller knows the events up to here. */
+  readonly afterSeq?: number;
+  /** Begins it anew, instead of closing what is open. */
+  readonly opening?: readonly EventInput[];
+  readonly agentName?: string;
 }
 
 /** Others are before it. */
@@ -54,6 +65,7 @@ export class TurnWork {
     const { env, due } = this;
     const loaded = created ?? (await env.sessions.getSession({ ...due.key, config: due.config }));
     if (!loaded) throw new SessionNotFoundError(due.key.sessionId);
+    if (due.answer) return this.#answered(turn, loaded, due.answer);
     const queue = await this.#queueOf(loaded);
     if (!due.entry && this.#mustWaitFor(queue)) return { queue };
     const session = await this.#rolledBack(loaded, turn);
@@ -103,7 +115,7 @@ export class TurnWork {
 
   async #begin(turn: HeldTurn, session: Session, messages: readonly TakenMessage[]): Promise<RunResult> {
     const { agentName, invocationId, output } = this.due;
-    const start = { invocationId, agentName, output, messages, isResumed: false, earlier: [] };
+    const start = { invocationId, agentName, output, messages, isResumed: false, earlier: [], shown: [] };
     const opening = [...this.#repairs(session), ...messages.map((taken) => messageEvent(taken, invocationId))];
     return this.#carryOut(turn, session, start, opening);
   }
@@ -117,27 +129,51 @@ export class TurnWork {
     return tail.isClosed ? [] : tail.closing(last.invocationId, 'died');
   }
 
-  /** The request is repeated: returns what was stored, or goes on where the process died. */
-  async #goOn(turn: HeldTurn, session: Session, messageSeq: number): Promise<RunResult> {
+  /** Stores the answer, and goes on where the invocation asked. */
+  async #answered(turn: HeldTurn, session: Session, { approvalId, content }: GivenAnswer): Promise<RunResult> {
+    const { sessions } = this.env;
+    const marks = approvalMarksIn(session.id, session.metadata);
+    const mark = marks.get(approvalId);
+    if (mark) {
+      const event = answerEvent(approvalId, content, mark, marks.size === 1);
+      return this.#goOn(turn, session, mark.messageSeq, { opening: [event], agentName: mark.agentName });
+    }
+    const { events } = await sessions.listEvents({ ...this.due.key, order: 'desc', limit: 1_000 });
+    const stored = events.find(({ id }) => id === answerIdOf(approvalId));
+    if (!stored) throw new ApprovalNotFoundError(approvalId);
+    if (!isSameContent(stored, content)) throw new ApprovalAnsweredError(approvalId, stored.seq);
+    return this.#goOn(turn, session, answeredMessageSeq(stored) ?? 0, { afterSeq: stored.seq });
+  }
+
+  /** The request is repeated, or an approval is answered: returns what was stored, or goes on where the process died. */
+  async #goOn(
+    turn: HeldTurn,
+    session: Session,
+    messageSeq: number,
+    { afterSeq, opening, agentName = this.due.agentName }: Continuation = {},
+  ): Promise<RunResult> {
     const { env, due } = this;
-    const { invocationId, agentName, output, message } = due;
+    const { invocationId, message } = due;
+    const output = due.output && { ...due.output, author: agentName };
     const { message: stored, events: earlier } = await storedInvocation(
       env.sessions,
       due.key,
       invocationId,
       messageSeq,
     );
-    if (stored && !isSameMessage(stored, message)) throw new EventConflictError(stored.id, stored.seq);
-    for (const event of earlier) this.tell(event);
+    if (stored && !due.answer && !isSameContent(stored, message)) throw new EventConflictError(stored.id, stored.seq);
+    // Of an answered approval, the caller gets what follows the answer.
+    const shown = opening ? [] : earlier.filter(({ seq, author }) => seq > (afterSeq ?? 0) && author !== 'user');
+    for (const event of shown) this.tell(event);
     if (queuedIn(session).has(invocationId)) {
       await env.sessions.appendEvents({ session, events: [withdrawEvent(invocationId)], turn });
     }
     const tail = new InvocationTail(agentName);
     for (const event of earlier) tail.add(event);
-    if (tail.isClosed) return { status: statusOf(earlier), invocationId, events: earlier, session };
-    const messages = [{ invocationId, message, isQueued: false }];
-    const start = { invocationId, agentName, output, messages, isResumed: true, earlier };
-    return this.#carryOut(turn, session, start, tail.responses(invocationId, 'The tool was interrupted.'));
+    if (!opening && tail.isClosed) return { status: statusOf(shown), invocationId, events: shown, session };
+    const messages = [{ invocationId, message: stored?.content ?? message, isQueued: false }];
+    const start = { invocationId, agentName, output, messages, messageSeq, isResumed: true, earlier, shown };
+    return this.#carryOut(turn, session, start, opening ?? tail.responses(invocationId, 'The tool was interrupted.'));
   }
 
   async #carryOut(
@@ -174,7 +210,7 @@ class RepeatedMessage extends Error {
 }
 
 /** Compares what JSON keeps. */
-function isSameMessage({ content }: EventInput, message: Content): boolean {
+function isSameContent({ content }: EventInput, message: Content): boolean {
   return isDeepStrictEqual(content, JSON.parse(JSON.stringify({ role: 'user', ...message })));
 }
 

@@ -85,7 +85,7 @@ describe('what a handler changes', () => {
     };
     await app.agents.run({ ...KEY, newMessage: 'hi' }, async function* (context) {
       yield event;
-      yield await context.callTools(event, {
+      yield await context.callTools({
         async a({ by }, { state }) {
           await Promise.resolve();
           state.a = by;

@@ -1,3 +1,4 @@
+import { ApprovalAnsweredError, ApprovalNotFoundError } from '../../src/agents/approval-errors.js';
 import {
   EventConflictError,
   InvalidInputError,
@@ -76,6 +77,8 @@ const SAMPLES: Readonly<Record<SessionsErrorCode, readonly Sample[]>> = {
     said(new LimitExceededError('is too long', '$.content'), 413, { path: '$.content' }),
     said(new LimitExceededError('The page is too large'), 413),
   ],
+  APPROVAL_NOT_FOUND: [said(new ApprovalNotFoundError('order@1 ä'), 404)],
+  APPROVAL_ANSWERED: [said(new ApprovalAnsweredError('order@1 ä', 7), 409)],
   LEASE_LOST: [said(new LeaseLostError('summary of cart'), 409)],
   SUMMARY_NOT_FOUND: [said(new SummaryNotFoundError('cart'), 404)],
   SUMMARY_FAILED: [

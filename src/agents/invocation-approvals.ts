@@ -1,0 +1,58 @@
+import { InvalidInputError } from '../sessions/domain/errors.js';
+import type { EventInput, FunctionCall } from '../sessions/domain/event.js';
+import type { StandardSchema } from '../state/standard-schema.js';
+import {
+  type ApprovalAnswer,
+  type ApprovalRequest,
+  type AskedApproval,
+  answersIn,
+  approvalIdOf,
+  approvalsAskedIn,
+} from './approvals.js';
+import { ApprovalPending } from './tool-context.js';
+
+/** The approvals of an invocation: answered, pending, and asked for now. */
+export class InvocationApprovals {
+  readonly #answers = new Map<string, ApprovalAnswer>();
+  readonly #pending = new Set<string>();
+  readonly #asked = new Map<string, AskedApproval>();
+  #unnamed = 0;
+
+  constructor(private readonly invocationId: string) {}
+
+  /** Learns from an event of the invocation. */
+  add(event: EventInput): void {
+    for (const approvalId of approvalsAskedIn(event)) this.#pending.add(approvalId);
+    for (const [approvalId, answer] of answersIn(event)) this.#answers.set(approvalId, answer);
+  }
+
+  /** Requests that are not in the log yet. */
+  get asked(): readonly AskedApproval[] {
+    return [...this.#asked.values()];
+  }
+
+  /** The answer; throws `ApprovalPending` if there is none. */
+  async request<Payload>(request: ApprovalRequest<Payload>, call?: FunctionCall): Promise<ApprovalAnswer<Payload>> {
+    const id = request.id ?? call?.id ?? String(++this.#unnamed);
+    const approvalId = approvalIdOf(id, this.invocationId);
+    const answer = this.#answers.get(approvalId);
+    if (answer) return checkedAnswer(answer, request.schema);
+    if (!this.#pending.has(approvalId)) this.#asked.set(approvalId, { approvalId, request, call });
+    throw new ApprovalPending();
+  }
+}
+
+/** Refuses an answer that does not fit the schema. A refusal needs no payload. */
+export async function checkedAnswer<Payload>(
+  answer: unknown,
+  schema: StandardSchema<unknown, Payload> | undefined,
+): Promise<ApprovalAnswer<Payload>> {
+  const { confirmed, payload } = (answer ?? {}) as ApprovalAnswer;
+  if (typeof confirmed !== 'boolean') throw new InvalidInputError('must be true or false', 'answer.confirmed');
+  if (!confirmed || !schema) return answer as ApprovalAnswer<Payload>;
+  const result = await schema['~standard'].validate(payload);
+  if (!result.issues) return { confirmed, payload: result.value };
+  const [issue] = result.issues;
+  const path = (issue?.path ?? []).map((step) => `.${String(typeof step === 'object' ? step.key : step)}`).join('');
+  throw new InvalidInputError(issue?.message ?? 'does not fit the schema', `answer.payload${path}`);
+}

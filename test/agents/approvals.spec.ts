@@ -1,0 +1,194 @@
+import type { OpenStorage } from '../../src/testing/open-storage.js';
+import type { AgentContext, AgentHandler, ApprovalRequest } from '../../src/agents/index.js';
+import type { EventInput } from '../../src/index.js';
+import { testStores } from '../support/stores.js';
+import { AgentApp, KEY } from './support/agent-app.js';
+import { echo, eventsOf, inShort, text } from './support/handlers.js';
+
+const AMOUNT: ApprovalRequest<{ amount: number }>['schema'] = {
+  '~standard': {
+    version: 1,
+    vendor: 'test',
+    validate: (value) => {
+      const amount = (value as { amount?: unknown } | undefined)?.amount;
+      if (typeof amount === 'number') return { value: { amount } };
+      return { issues: [{ message: 'must be a number', path: ['amount'] }] };
+    },
+  },
+};
+
+/** The refunds that were made. */
+const refunds: number[] = [];
+
+const CALL: EventInput = {
+  content: { role: 'model', parts: [{ functionCall: { id: 'c1', name: 'refund', args: { order: 7 } } }] },
+};
+
+/** An agent with a tool that asks before it refunds. */
+const support: AgentHandler = async function* (context: AgentContext) {
+  if (!context.isResumed) yield CALL;
+  yield await context.callTools({
+    async refund(args, tool) {
+      const { confirmed, payload } = await tool.requestApproval({ hint: `Refund order 7?`, schema: AMOUNT });
+      if (!confirmed) return { error: 'refused' };
+      refunds.push(payload?.amount ?? 0);
+      tool.state.refunded = payload?.amount;
+      return { refunded: args.order };
+    },
+  });
+  yield text(`done ${context.messages.length}`);
+};
+
+const answer = (payload: unknown, confirmed = true) => ({
+  ...KEY,
+  approvalId: 'c1@i-1',
+  answer: { confirmed, payload },
+  schema: AMOUNT as never,
+});
+
+const ask = (name: string) => ({ functionCall: { id: name, name: 'ask', args: { name } } });
+
+/** An agent that asks for several things. */
+const asking: AgentHandler = async function* (context) {
+  const parts = [ask('a'), ask('b'), { functionCall: { id: 'f', name: 'free', args: {} } }];
+  if (!context.isResumed) yield { content: { role: 'model', parts } };
+  if (context.openCalls.length > 0) {
+    yield await context.callTools({
+      free: () => 'free',
+      ask: async (_args, tool) => (await tool.requestApproval()).confirmed,
+    });
+  }
+  const { confirmed } = await context.requestApproval({ id: 'last' });
+  yield text(String(confirmed));
+};
+
+describe.each(testStores)('approvals on $name', ({ open }) => {
+  let opened: OpenStorage;
+  let one: AgentApp;
+  let two: AgentApp;
+
+  beforeEach(async () => {
+    opened = await open({});
+    one = new AgentApp(opened.storage);
+    two = new AgentApp(opened.storage);
+    refunds.length = 0;
+  });
+
+  afterEach(async () => {
+    await one.close();
+    await two.close();
+    expect([...one.errors, ...two.errors]).toEqual([]);
+    await opened.destroy();
+  });
+
+  const ASKED = ['user hi', 'agent ?c1', 'agent ?c1@i-1'];
+  const request = { ...KEY, newMessage: 'hi', invocationId: 'i-1', agentName: 'agent' };
+  const pending = async () => (await two.agents.pendingApprovals({ appName: 'shop', userId: 'ann' })).approvals;
+  it('end the turn, are listed, and are answered once from another instance', async () => {
+    const waiting = await one.agents.run(request, support).result;
+    expect(waiting.status).toBe('waiting');
+    expect(await one.logInShort()).toEqual(ASKED);
+    expect((await one.log()).at(-1)).toMatchObject({
+      longRunningToolIds: ['c1@i-1'],
+      content: {
+        parts: [
+          {
+            functionCall: {
+              name: 'adk_request_confirmation',
+              args: {
+                originalFunctionCall: { id: 'c1', name: 'refund', args: { order: 7 } },
+                toolConfirmation: { hint: 'Refund order 7?', confirmed: false },
+              },
+            },
+          },
+        ],
+      },
+    });
+    expect(await one.sessions.getTurn(KEY)).toBeUndefined();
+    const mark = { approvalId: 'c1@i-1', invocationId: 'i-1', agentName: 'agent', tool: 'refund', messageSeq: 1 };
+    expect(await pending()).toEqual([{ ...KEY, ...mark, hint: 'Refund order 7?' }]);
+    expect((await two.agents.pendingApprovals({ appName: 'shop' })).approvals).toHaveLength(1);
+    expect((await two.agents.pendingApprovals({ appName: 'shop', userId: 'bob' })).approvals).toEqual([]);
+
+    const run = two.agents.answerApproval(answer({ amount: 5 }), support);
+    expect(inShort(await eventsOf(run))).toEqual(['agent !c1', 'agent done 1']);
+    const { status, invocationId, events, session } = await run.result;
+    expect({ status, invocationId }).toEqual({ status: 'completed', invocationId: 'i-1' });
+    expect(session.state.refunded).toBe(5);
+    expect(refunds).toEqual([5]);
+    expect(await one.logInShort()).toEqual([...ASKED, 'user !c1@i-1', 'agent !c1', 'agent done 1']);
+    expect(await pending()).toEqual([]);
+    expect((await one.sessions.getSession(KEY))?.metadata).toEqual({ fields: {}, labels: {}, tags: [] });
+
+    const again = one.agents.answerApproval(answer({ amount: 5 }), support);
+    expect(await eventsOf(again)).toEqual(events);
+    expect(await again.result).toMatchObject({ status: 'completed' });
+    const other = one.agents.answerApproval(answer({ amount: 6 }), support);
+    await expect(other.result).rejects.toMatchObject({ code: 'APPROVAL_ANSWERED', seq: 4 });
+    const unknown = one.agents.answerApproval({ ...answer({ amount: 5 }), approvalId: 'c2@i-1' }, support);
+    await expect(unknown.result).rejects.toMatchObject({ code: 'APPROVAL_NOT_FOUND' });
+    expect(refunds).toEqual([5]);
+    expect(await one.agents.run(request, support).result).toMatchObject({ status: 'completed' });
+    expect(await one.log()).toHaveLength(6);
+  });
+
+  it('go on once if two instances answer at the same time', async () => {
+    await one.agents.run(request, support).result;
+    const answers = [1, 2].map((amount, index) =>
+      (index ? one : two).agents.answerApproval(answer({ amount }), support).result.then(
+        ({ status }) => status,
+        (error: { code: string }) => error.code,
+      ),
+    );
+    expect((await Promise.all(answers)).toSorted()).toEqual(['APPROVAL_ANSWERED', 'completed']);
+    expect(refunds).toHaveLength(1);
+  });
+
+  it('refuse an answer that does not fit, and nothing is stored', async () => {
+    await one.agents.run(request, support).result;
+    const wrong = one.agents.answerApproval(answer({ amount: 'much' }), support);
+    await expect(wrong.result).rejects.toMatchObject({ code: 'INVALID_INPUT', path: 'answer.payload.amount' });
+    expect(await one.logInShort()).toEqual(ASKED);
+    expect(await one.agents.answerApproval(answer(undefined, false), support).result).toMatchObject({
+      status: 'completed',
+    });
+    expect(refunds).toEqual([]);
+    expect(JSON.stringify((await one.log()).at(-2)?.content)).toContain('refused');
+  });
+
+  it('stay pending while other messages are answered', async () => {
+    await one.agents.run(request, support).result;
+    expect(await one.agents.run(request, support).result).toMatchObject({ status: 'waiting' });
+    await two.agents.run({ ...KEY, newMessage: 'meanwhile' }, echo).result;
+    expect(await one.logInShort()).toEqual([...ASKED, 'user meanwhile', 'agent echo: meanwhile']);
+    const { events } = await one.agents.answerApproval(answer({ amount: 5 }), support).result;
+    expect(inShort(events)).toEqual(['agent !c1', 'agent done 1']);
+  });
+
+  it('are not in a fork', async () => {
+    await one.agents.run(request, support).result;
+    const fork = await one.sessions.forkSession({ ...KEY, newSessionId: 's-2' });
+    expect((await pending()).map(({ sessionId }) => sessionId)).toEqual(['s-1']);
+    const ofFork = { ...answer({ amount: 5 }), sessionId: fork.id };
+    await expect(one.agents.answerApproval(ofFork, support).result).rejects.toMatchObject({
+      code: 'APPROVAL_NOT_FOUND',
+    });
+  });
+
+  it('may be several, of tools and of the handler, answered one after the other', async () => {
+    const { status, events } = await one.agents.run(request, asking).result;
+    expect([status, ...inShort(events)]).toEqual(['waiting', 'agent ?a ?b ?f', 'agent !f', 'agent ?a@i-1 ?b@i-1']);
+    const answers = [];
+    for (const id of ['b', 'a', 'last']) {
+      const given = { ...KEY, approvalId: `${id}@i-1`, answer: { confirmed: id !== 'b' } };
+      const result = await two.agents.answerApproval(given, asking).result;
+      answers.push([result.status, ...inShort(result.events)]);
+    }
+    expect(answers).toEqual([
+      ['waiting', 'agent !b', 'agent end'],
+      ['waiting', 'agent !a', 'agent ?last@i-1'],
+      ['completed', 'agent true'],
+    ]);
+    expect(await pending()).toEqual([]);
+  });
+});
