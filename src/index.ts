@@ -15,6 +15,18 @@ export {
   renderInstruction,
   type RenderInstructionOptions,
 } from './state/instruction-template.js';
+export {
+  type DefineStateOptions,
+  defineState,
+  StateDefinition,
+  type StateDefinitions,
+  type StateProblem,
+  type StateSchemas,
+  type StateValues,
+  type TypedState,
+  type TypedStateMethods,
+} from './state/define-state.js';
+export type { SchemaInput, SchemaIssue, SchemaOutput, SchemaResult, StandardSchema } from './state/standard-schema.js';
 export { type Scope, StatePrefix, type StoredScope } from './state/scopes.js';
 export { State } from './state/state.js';
 export type { StateChanges } from './state/state-changes.js';

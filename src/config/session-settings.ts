@@ -128,6 +128,15 @@ export type WriteLimits = Pick<SessionLimits, 'maxEventBytes' | 'maxDepth' | 'ma
 
 const aFunction = kindOf('a function', (value) => typeof value === 'function');
 
+/** A definition is known by its method: configuration does not import the state. */
+function isDefinition(value: unknown): boolean {
+  return isRecord(value) && typeof value.problemIn === 'function';
+}
+
+function isDefinitions(value: unknown): boolean {
+  return isDefinition(value) || (isRecord(value) && Object.values(value).every(isDefinition));
+}
+
 /** Settings for every store that only code can give. */
 export const COMMON = {
   cleanup: { kind: flag },
@@ -135,6 +144,7 @@ export const COMMON = {
   clock: { kind: kindOf('an object with now()', (value) => isRecord(value) && typeof value.now === 'function') },
   newId: { kind: aFunction },
   onUnsavedState: { kind: aFunction },
+  state: { kind: kindOf('what defineState() returns, or an object with that for each app', isDefinitions) },
   titler: {
     kind: kindOf(
       'an object with titleOf(), or a class of such objects',

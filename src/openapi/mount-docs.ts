@@ -2,6 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import { pageHeaders } from '../sessions/transport/http-defaults.js';
+import { withDefinedState } from './defined-state.js';
 
 /** Options of {@link mountDocs}. */
 export interface DocsOptions {
@@ -38,7 +39,7 @@ export function mountDocs(app: INestApplication<Server>, options: DocsOptions = 
     path,
     app,
     () => {
-      const document = SwaggerModule.createDocument(app, config);
+      const document = withDefinedState(SwaggerModule.createDocument(app, config), app);
       const used = JSON.stringify(document.paths);
       const tags = Object.entries(TAGS).filter(([name]) => used.includes(`"tags":["${name}"]`));
       return { ...document, tags: tags.map(([name, description]) => ({ name, description })) };

@@ -7,6 +7,7 @@ import {
   TTL,
   type TtlSettings,
 } from '../config/session-settings.js';
+import type { StateDefinitions } from '../state/define-state.js';
 import { type Clock, type IdGenerator, randomId, systemClock } from './domain/clock.js';
 import { type Lifetimes, lifetimesOf } from './domain/expiry.js';
 import type { SessionKey } from './domain/ids.js';
@@ -39,6 +40,7 @@ export interface SessionEnvironment {
   readonly logWatcher: LogWatcher;
   readonly shutdown: ShutdownSignal;
   readonly onUnsavedState: UnsavedStateHandler;
+  readonly stateDefinitions: StateDefinitions | undefined;
 }
 
 /** The store and the settings of a service. */
@@ -66,6 +68,8 @@ export interface SessionServiceOptions {
    * a warning on the console, once for the same changes.
    */
   readonly onUnsavedState?: UnsavedStateHandler | undefined;
+  /** Checks the state that is written, in all apps or by the name of the app. Default: any JSON is accepted. */
+  readonly state?: StateDefinitions | undefined;
 }
 
 export function environmentOf(options: SessionServiceOptions, hooks: SessionHooks): SessionEnvironment {
@@ -84,8 +88,14 @@ export function environmentOf(options: SessionServiceOptions, hooks: SessionHook
     changeBell: bellOf(options.storage),
     logWatcher: logWatcherOf(options.storage, checkedPollMs(options.watchPollMs ?? DEFAULT_WATCH_POLL_MS)),
     shutdown: new ShutdownSignal(),
+    stateDefinitions: checkedDefinitions(options.state),
     onUnsavedState: options.onUnsavedState ?? warningOfUnsavedState((message) => console.warn(message)),
   };
+}
+
+function checkedDefinitions(state: StateDefinitions | undefined): StateDefinitions | undefined {
+  if (state !== undefined) checkSetting(COMMON.state, state, 'state');
+  return state;
 }
 
 function checkedPollMs(milliseconds: number): number {

@@ -11,6 +11,7 @@ export interface StandardSchema<Input = unknown, Output = Input> {
   };
 }
 
+/** What a schema answers: the value, or what is wrong with it. */
 export type SchemaResult<Output> =
   { readonly value: Output; readonly issues?: undefined } | { readonly issues: readonly SchemaIssue[] };
 
@@ -35,4 +36,26 @@ export function validateWith<Output>(schema: StandardSchema<unknown, Output>, va
   throw new TypeError(
     `A schema of ${schema['~standard'].vendor} validates asynchronously. Use one that answers at once.`,
   );
+}
+
+/** What libraries offer for JSON Schema: Standard JSON Schema, or a method of their own. */
+interface WithJsonSchema {
+  readonly '~standard': { readonly jsonSchema?: { readonly input?: (options: { target: string }) => unknown } };
+  readonly toJSONSchema?: () => unknown;
+  readonly toJsonSchema?: () => unknown;
+}
+
+/** The JSON Schema of a schema, if its library gives one. */
+export function jsonSchemaOf(schema: StandardSchema): Record<string, unknown> | undefined {
+  const own = schema as WithJsonSchema;
+  try {
+    const found =
+      own['~standard'].jsonSchema?.input?.({ target: 'draft-2020-12' }) ?? own.toJSONSchema?.() ?? own.toJsonSchema?.();
+    if (typeof found !== 'object' || found === null) return undefined;
+    const { $schema: _dialect, ...described } = found as Record<string, unknown>;
+    return described;
+  } catch {
+    // Not every schema has one, such as one with a check in code.
+    return undefined;
+  }
 }

@@ -228,7 +228,11 @@ const mistakes: readonly (readonly [options: unknown, ...problems: string[]])[] 
   ],
   [
     { ...memory, tll: {} },
-    'tll is no option; there are provider, redis, database, storage, cleanup, watchPollMs, clock, newId, onUnsavedState, titler, history, ttl, limits.',
+    'tll is no option; there are provider, redis, database, storage, cleanup, watchPollMs, clock, newId, onUnsavedState, state, titler, history, ttl, limits.',
+  ],
+  [
+    { ...memory, state: { shop: {} } },
+    'state is {"shop":{}}; it must be what defineState() returns, or an object with that for each app.',
   ],
   [{ ...memory, titler: {} }, 'titler is {}; it must be an object with titleOf(), or a class of such objects.'],
   [{ ...memory, ttl: { seconds: 5 } }, `ttl.seconds is no option; there are ${TTL}.`],

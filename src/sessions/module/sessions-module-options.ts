@@ -26,6 +26,8 @@ export interface CommonModuleOptions {
   readonly newId?: SessionServiceOptions['newId'];
   /** Called before an append that leaves changes of `session.state` unsaved. Default: logs a warning. */
   readonly onUnsavedState?: SessionServiceOptions['onUnsavedState'];
+  /** Checks the state that is written: {@link defineState}, or definitions by the names of apps. Default: any JSON. */
+  readonly state?: SessionServiceOptions['state'];
   /** Gives sessions a title after their first turn: an object, or a class that Nest creates. Default: nobody does. */
   readonly titler?: SessionTitler | Type<SessionTitler> | undefined;
   /** Whether a job removes expired data. Default true. It runs only if data can expire. */

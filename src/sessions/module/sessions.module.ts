@@ -135,7 +135,7 @@ async function probed(
 
 function serviceOver(storage: SessionStorage, options: SessionsModuleOptions): SessionService {
   const logger = new Logger(SessionService.name);
-  const { history, ttl, limits, watchPollMs, clock, newId, onUnsavedState } = options;
+  const { history, ttl, limits, watchPollMs, clock, newId, onUnsavedState, state } = options;
   return new SessionService({
     storage,
     history,
@@ -144,6 +144,7 @@ function serviceOver(storage: SessionStorage, options: SessionsModuleOptions): S
     watchPollMs,
     clock,
     newId,
+    state,
     onBackgroundError: (error) => logger.error('Work in the background failed', stackOf(error)),
     onUnsavedState: onUnsavedState ?? warningOfUnsavedState((message) => logger.warn(message)),
   });

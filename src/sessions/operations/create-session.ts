@@ -1,5 +1,6 @@
 import { splitStateKey } from '../../state/scopes.js';
 import { filterChanges } from '../../state/state-changes.js';
+import { assertDefinedState } from '../domain/defined-state.js';
 import { SessionExistsError } from '../domain/errors.js';
 import { checkedSessionKey, isBlank } from '../domain/ids.js';
 import { optionalFlag } from '../domain/input-checks.js';
@@ -46,6 +47,7 @@ export function prepareSession(env: SessionEnvironment, request: CreateSessionRe
   const sessionId = isBlank(request.sessionId) ? env.newId() : (request.sessionId as string);
   const key = checkedSessionKey({ appName, userId, sessionId });
   const state = submittedState(request.state, '$.state', env.limits);
+  assertDefinedState(env.stateDefinitions, key.appName, state, '$.state');
   const metadata = submittedMetadata(request.metadata, '$.metadata', env.limits);
   const changes = { stateDelta: state, stateRemovals: [] };
   const inScope = (...scopes: string[]) => filterChanges(changes, (name) => scopes.includes(splitStateKey(name).scope));

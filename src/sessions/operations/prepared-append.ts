@@ -2,6 +2,7 @@ import { foldChanges } from '../../state/state-changes.js';
 import { assertBatch } from '../domain/batch-rules.js';
 import type { Commit, Preconditions } from '../domain/commit.js';
 import { NO_COUNTS, addCounters } from '../domain/counters.js';
+import { assertDefinedState } from '../domain/defined-state.js';
 import { isSummary } from '../domain/event-inspection.js';
 import { assertEventShape } from '../domain/event-shape.js';
 import { type SubmittedEvent, submitEvent } from '../domain/submitted-event.js';
@@ -45,7 +46,7 @@ export async function prepareAppend(
   const events: PreparedEvent[] = [];
   // Without hooks there is no await, so that the caller may change the events after the call.
   if (env.hooks.hasBeforeAppend) for (const one of given) events.push(await preparedByHooks(env, key, one));
-  else for (const { event, path } of given) events.push({ submitted: submit(env, event, path), path });
+  else for (const { event, path } of given) events.push({ submitted: submit(env, key, event, path), path });
   assertBatch(events, env.limits);
   const submitted = events.map((one) => one.submitted);
   return { key, events, commit: commitOf(env, key, submitted, preconditions) };
@@ -59,11 +60,17 @@ async function preparedByHooks(
   underPath(path, () => assertEventShape(event));
   const passed = await env.hooks.runBeforeAppend({ key, event });
   keepFilledInTimestamp(event, passed);
-  return { submitted: submit(env, passed, path), path, beforeHooks: event };
+  return { submitted: submit(env, key, passed, path), path, beforeHooks: event };
 }
 
-function submit(env: SessionEnvironment, event: EventInput, path: string): SubmittedEvent {
-  return underPath(path, () => submitEvent(event, env));
+function submit(env: SessionEnvironment, { appName }: SessionKey, event: EventInput, path: string): SubmittedEvent {
+  return underPath(path, () => {
+    const submitted = submitEvent(event, env);
+    for (const { stateDelta } of [submitted.changes, submitted.temp]) {
+      assertDefinedState(env.stateDefinitions, appName, stateDelta, '$.actions.stateDelta');
+    }
+    return submitted;
+  });
 }
 
 function commitOf(

@@ -37,7 +37,7 @@ export interface RewindSessionRequest extends SessionKey {
 /** How often a rewind is planned again because of a concurrent append. */
 const MAX_TRIES = 50;
 
-/** A rewind restores values that were accepted before, possibly more in one event than the limits allow. */
+/** A rewind restores values that were accepted before, possibly more in one event than the limits allow, or by another definition. */
 const NO_LIMITS: WriteLimits = { maxEventBytes: Infinity, maxDepth: Infinity, maxDeltaKeys: Infinity };
 
 /** Rewinds the session's view and its own state to a moment. Shared state does not change. */
@@ -58,7 +58,8 @@ export async function rewindSession(env: SessionEnvironment, request: RewindSess
     const event = { id, author: 'system', actions };
     const preconditions = { incarnation, firstSeq, lastSeq, expectedVersion, turnToken };
     const given = [{ event, path: '$' }];
-    const append = await prepareAppend({ ...env, limits: { ...env.limits, ...NO_LIMITS } }, key, given, preconditions);
+    const unlimited = { ...env, limits: { ...env.limits, ...NO_LIMITS }, stateDefinitions: undefined };
+    const append = await prepareAppend(unlimited, key, given, preconditions);
     if (append.events[0]?.submitted.event.actions.rewind?.toSeq !== toSeq) {
       throw new InvalidInputError('a hook must not change what is rewound', '$.actions.rewind');
     }

@@ -1,5 +1,6 @@
 import { type StoredScope, joinStateKey, splitStateKey } from '../../state/scopes.js';
 import type { StateChanges } from '../../state/state-changes.js';
+import { assertDefinedState } from '../domain/defined-state.js';
 import { InvalidInputError } from '../domain/errors.js';
 import { type StateOwner, assertStateOwner } from '../domain/ids.js';
 import { childPath } from '../domain/json-value.js';
@@ -33,6 +34,7 @@ export async function updateSharedState(
   const given = submittedChanges(stateDelta, stateRemovals, '$', env.limits);
   const changes = inScope(given, scope);
   assertDisjoint(changes.stateDelta, changes.stateRemovals, '$');
+  assertDefinedState(env.stateDefinitions, owner.appName, changes.stateDelta, '$.stateDelta');
   const lifetime = env.lifetimes[scope];
   return withoutPrefix(await env.storage.writeState({ owner, ...stateWrites(changes), lifetime }));
 }
