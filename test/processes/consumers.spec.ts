@@ -75,6 +75,32 @@ describeSharedStores('consumers of a $name store', ({ create }) => {
     );
   });
 
+  it('give up an event that ends the process at each try, and go on after it', async () => {
+    const maxTries = 2;
+    await inStore(store, (sessions) => sessions.appendEvents({ session: SESSION, events: numberedEvents('w', 1, 3) }));
+    const handled: number[] = [];
+    const task = { store: store.description, name: 'mail', diesAt: 2, maxTries };
+    for (let round = 0; !handled.includes(3); round++) {
+      const worker = await nextWorker();
+      let hasEnded = false;
+      worker
+        .run('consumeUntilDead', { ...task, aheadMs: round * AHEAD_MS }, { onProgress: (seq) => handled.push(seq) })
+        .catch(() => (hasEnded = true));
+      await until(() => hasEnded || handled.includes(3));
+      await worker.kill();
+      await store.settle();
+    }
+    // The first try counts for the event before it, unless that was noted.
+    const tries = handled.filter((seq) => seq === 2).length;
+    expect([maxTries, maxTries + 1]).toContain(tries);
+    expect(handled.at(-1)).toBe(3);
+    await inStore(store, async (sessions) => {
+      const letters = await sessions.consumers.deadLetters({ consumer: 'mail' });
+      expect(letters).toMatchObject([{ ...KEY, seq: 2, tries: maxTries }]);
+      expect(letters[0]?.problem).toContain('The process ended');
+    });
+  });
+
   it('get events whose writer died right after the commit', async () => {
     const worker = await nextWorker();
     const dying = worker.run('appendAndDie', { store: store.description, session: SESSION, count: 2 });

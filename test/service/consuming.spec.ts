@@ -3,18 +3,12 @@ import { type ConsumedEvent, type DeadLetter, SessionService } from '../../src/i
 import type { OpenStorage } from '../../src/testing/open-storage.js';
 import { ManualClock } from '../../src/testing/manual-clock.js';
 import { ConsumedEvents } from '../support/consumed-events.js';
+import { holding } from '../support/holding.js';
 import { testStores } from '../support/stores.js';
 import { until } from '../support/until.js';
 
 const USER = { appName: 'shop', userId: 'ann' };
 const FAILS = new Error('No mail server');
-
-/** A promise that is pending until its release. */
-function holding(): { held: Promise<void>; release: () => void } {
-  const releases: (() => void)[] = [];
-  const held = new Promise<void>((resolve) => releases.push(resolve));
-  return { held, release: () => releases[0]?.() };
-}
 
 describe.each(testStores)('durable consumers over $name', ({ open }) => {
   let clock: ManualClock;

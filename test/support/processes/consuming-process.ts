@@ -8,16 +8,21 @@ export interface ConsumeTask {
   readonly name: string;
   /** The process ends right after it handled this event. */
   readonly diesAt: number;
+  readonly maxTries?: number;
+  /** How far the clock of this process is ahead. */
+  readonly aheadMs?: number;
 }
 
 /** Consumes, reports the number of each event it handles, and dies. Never done. */
 export async function consumeUntilDead(
-  { store, name, diesAt }: ConsumeTask,
+  { store, name, diesAt, maxTries, aheadMs = 0 }: ConsumeTask,
   report: (seq: number) => Promise<void>,
 ): Promise<void> {
-  const sessions = new SessionService({ storage: await openDescribed(store) });
+  const clock = { now: () => Date.now() + aheadMs };
+  const sessions = new SessionService({ storage: await openDescribed(store, { clock }), clock });
   await sessions.consume({
     name,
+    maxTries,
     pollMs: 10,
     async handler({ event }) {
       await report(event.seq);
