@@ -11,15 +11,15 @@ import type { SessionStorage } from './storage/session-storage.js';
 
 /** The id of the event with the title. Ids are unique, so a session gets at most one such event. */
 const TITLE_EVENT = 'session-title';
-/** Titles are asked for after the first turn and, if there is none yet, after the next ones. */
+/** The titler is called after the first turn and, if there is no title yet, after the next turns. */
 const MAX_TURNS = 3;
 /** How long other instances wait after a crash of this process. */
 const LEASE_MS = 30_000;
 const DEFAULT_TIMEOUT_MS = 30_000;
-/** How often a write is tried that other writers overtake. */
+/** How often to try a write that is refused because of other writers. */
 const MAX_WRITES = 5;
 
-/** What a {@link SessionTitler} gets. */
+/** The request to a {@link SessionTitler}. */
 export interface TitleRequest {
   /** The session with its view of the conversation. It has no title. */
   readonly session: Session;
@@ -34,7 +34,7 @@ export interface TitleRequest {
  * const titler: SessionTitler = { titleOf: ({ session }) => session.events[0]?.content?.parts?.[0]?.text?.slice(0, 60) };
  */
 export interface SessionTitler {
-  /** Returns a title, or nothing to be asked again after the next turn. A failure is logged. */
+  /** Returns a title, or `undefined` to be called again after the next turn. A failure is logged. */
   titleOf(request: TitleRequest): string | undefined | Promise<string | undefined>;
 }
 
@@ -49,8 +49,8 @@ export interface SessionTitlesOptions {
 }
 
 /**
- * Gives sessions a title, in the background after an append. One instance at a time asks for the title of a session, and
- * the title is written only if the session still has none. `SessionsModule` does this with its option `titler`.
+ * Gives sessions a title, in the background after an append. One instance at a time calls the titler for a session, and
+ * writes the title only if the session still has none. `SessionsModule` does this with its option `titler`.
  *
  * @example
  * const titles = new SessionTitles({ sessions, storage, titler });
@@ -127,7 +127,7 @@ export class SessionTitles {
     );
   }
 
-  /** `expectedVersion` keeps the title of whoever gave one in the meantime. */
+  /** `expectedVersion` protects a title that was written in the meantime. */
   async #write(key: SessionKey, title: string, expectedVersion: number, turnsOnly: boolean): Promise<void> {
     const { sessions } = this.options;
     const { sessionId: id, ...owner } = key;
@@ -152,7 +152,7 @@ function isAnswer(event: AfterAppend['event']): boolean {
   return isOfAgent && isFinalResponse(event) && !isSummary(event) && !isRewind(event);
 }
 
-/** The session is gone, is in a turn of somebody else, or had a title that was removed. */
+/** The session is gone, another writer holds its turn, or its title was removed. */
 function isGivenUp(error: unknown): boolean {
   return error instanceof SessionNotFoundError || error instanceof TurnHeldError || error instanceof EventConflictError;
 }

@@ -5,7 +5,7 @@ import { testStores } from '../support/stores.js';
 for (const { name, open } of testStores) describeSessionService({ name, create: sessionsOver(open) });
 
 describeSessionService({
-  name: 'a store that answers with more than was asked for',
+  name: 'a store that returns more than was requested',
   create: sessionsOver(async ({ clock }) => {
     const storage = new OverReturningStorage({ clock });
     return { storage, raw: async () => storage.snapshot(), destroy: async () => storage.close() };

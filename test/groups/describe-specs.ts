@@ -11,8 +11,8 @@ const TESTS = join(__dirname, '..');
 const SPEC = '.spec.ts';
 
 /**
- * Describes the specs of these folders below `test` in one file. Jest loads all modules anew for each file, which costs
- * most specs more time than their tests.
+ * Describes the specs of these folders below `test` in one file. Jest loads all modules again for each file, which takes
+ * longer than the tests of most specs.
  */
 export function describeSpecs(...folders: readonly string[]): void {
   for (const name of folders.flatMap(specsIn)) {

@@ -76,7 +76,7 @@ describeRedis('Round trips to a $name store', ['redis', 'redis-cluster'], (bench
     const client = observedRedis(bench().client(), { beforeScript: () => trips++ });
     const sessions = new SessionService({ storage: bench().storage({ client }) });
     await sessions.createSession(KEY);
-    // On a cluster, the first event also sends a hint for consumers, which nobody waits for.
+    // On a cluster, the first event also sends a hint for consumers, without waiting.
     await sessions.appendEvent({ session: SESSION, event: { author: 'agent' } });
     trips = 0;
     const turn = await sessions.beginTurn(KEY);

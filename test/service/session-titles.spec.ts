@@ -89,7 +89,7 @@ describe('the titler', () => {
     expect(await titleIn(sessions)).toBe('A title');
   });
 
-  it('is asked by one of several instances', async () => {
+  it('is requested by one of several instances', async () => {
     const [first, second] = [open(), open()];
     await first.createSession(KEY);
     const { promise, resolve } = deferred();
@@ -132,7 +132,7 @@ describe('the titler', () => {
     expect(await titleIn(sessions)).toBe('Where is order 7?');
   });
 
-  it('is asked again after the next turns if it fails or has no title, but not for ever', async () => {
+  it('is requested again after the next turns if there is none, a limited number of times', async () => {
     const sessions = open();
     await sessions.createSession(KEY);
     titleOf.mockRejectedValueOnce(new Error('no model')).mockReturnValue(' ');
@@ -155,7 +155,7 @@ describe('the titler', () => {
     expect([titleOf.mock.calls.length, await titleIn(sessions), errors]).toEqual([2, undefined, []]);
   });
 
-  it('names a session that needs turns, once nobody holds the turn', async () => {
+  it('is written to a session that needs turns when no turn is held', async () => {
     const sessions = open();
     await sessions.createSession({ ...KEY, turnsOnly: true });
     for (const isHeld of [true, false]) {

@@ -87,7 +87,7 @@ for (const [name, open] of appDatabases) {
         SELECT e.event_id FROM agent_session_events e JOIN agent_sessions s ON s.pk = e.session_pk
         WHERE s.session_id = '${id}'`);
 
-    it('commits events with the rows of the app; until then nobody learns of them', async () => {
+    it('commits events with the rows of the app, and shows them only afterwards', async () => {
       const session = await newSession({ step: 1 });
       const other = service(await database.connect());
       const watched = { ...keyOf(session), afterSeq: 0 };
@@ -162,7 +162,7 @@ for (const [name, open] of appDatabases) {
       expect(new Set(appended.map(({ seq }) => seq))).toEqual(new Set([1, 2, 3, 4, 5]));
     });
 
-    it('goes on after a refused append, with all checks of other appends', async () => {
+    it('continues after a refused append, with all checks of other appends', async () => {
       const session = await newSession();
       await sessions.appendEvent({ session, event: userSays('one', { id: 'e-1' }) });
       const turn = await sessions.beginTurn(keyOf(session));
@@ -228,7 +228,7 @@ for (const [name, open] of appDatabases) {
       expect((await load(session)).state.toRecord()).toEqual({ step: 1, 'user:a': 1, 'app:b': 2 });
     });
 
-    it('forgets events of an inner transaction that was rolled back', async () => {
+    it('drops events of an inner transaction that was rolled back', async () => {
       const session = await newSession();
       await dataSource.transaction(async (transaction) => {
         await sessions.appendEvent({ session, event: userSays('one'), transaction });
@@ -246,7 +246,7 @@ for (const [name, open] of appDatabases) {
       expect(appended.map(({ seq }) => seq)).toEqual([1, 2]);
     });
 
-    it('ends after the appends that nobody awaited', async () => {
+    it('ends after appends that were not awaited', async () => {
       const session = await newSession();
       let appending: Promise<unknown> | undefined;
       await dataSource.transaction(async (transaction) => {

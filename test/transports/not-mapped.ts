@@ -129,7 +129,7 @@ export const NOT_MAPPED: readonly Skip[] = [
       'page, offset and cursor exclude each other',
       'a cursor belongs to its order, and cannot be combined with a page',
       'a session is missing in every operation from the moment it expires',
-      'a filter goes with no page number',
+      'a filter with a page number is refused',
     ],
   },
   {
@@ -144,12 +144,12 @@ export const NOT_MAPPED: readonly Skip[] = [
     ],
   },
   {
-    reason: 'A value of another type is refused as BAD_USER_INPUT, before anything is asked of the service.',
+    reason: 'A value of another type is refused as BAD_USER_INPUT, before a call of the service.',
     tests: [
       'a turn is refused: a holder that is no text',
       'a turn is refused: a time that is no whole number',
       'an invalid turn is refused',
-      'what is no filter is refused, with its path',
+      'an invalid filter is refused, with its path',
       'targets outside the log and ambiguous requests are refused',
       'ambiguous requests are refused',
       'an empty batch appends nothing, but its session and its version are checked',

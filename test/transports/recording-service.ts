@@ -17,7 +17,7 @@ export class RecordingService {
   #calls: Call[] = [];
   #replies: Readonly<Record<string, Reply>> = {};
 
-  /** Sets what each method returns, and forgets earlier calls. An `Error` is thrown. */
+  /** Sets what each method returns, and removes earlier calls. An `Error` is thrown. */
   reply(replies: Readonly<Record<string, Reply>>): void {
     this.#replies = replies;
     this.#calls = [];

@@ -52,7 +52,7 @@ function parts(start: Record<string, unknown>): StateFold {
 }
 
 describe('patches of a state', () => {
-  it('turn the first state into each later one, whatever others do to shared keys', () => {
+  it('turn the first state into each later one, regardless of other writes to shared keys', () => {
     const property = fc.property(state, fc.array(change, { maxLength: 8 }), state, (start, changes, byOthers) => {
       const fold = parts(start);
       const patches = new StatePatches(Object.keys(fold.toRecord()));

@@ -4,7 +4,7 @@ import type { ConsumerStore } from '../storage/coordination.js';
 const NOTES_PER_LEASE = 3;
 const LOST: NoteOutcome = { kind: 'lost' };
 
-/** Holds a claim while a worker works: notes progress one after the other, and renews the claim. */
+/** Holds a claim while a worker handles events: saves its progress, one write at a time, and renews the claim. */
 export class ClaimedWork {
   readonly #lost = new AbortController();
   readonly #timer: NodeJS.Timeout;
@@ -29,23 +29,23 @@ export class ClaimedWork {
     return this.#lost.signal;
   }
 
-  /** Whether the claim is over, by the clock of this process too. */
+  /** Whether the claim is over. Also checks the clock of this process. */
   get isLost(): boolean {
     if (performance.now() - this.#notedAt >= this.leaseMs) this.#lose();
     return this.#lost.signal.aborted;
   }
 
-  /** How long ago the claim was noted. */
+  /** Time since the last saved progress. */
   get noteAgeMs(): number {
     return performance.now() - this.#notedAt;
   }
 
-  /** Keeps the progress for the next note. */
+  /** Sets the progress that the next `note` saves. */
   advance(progress: Pick<WorkProgress, 'seq' | 'tries'>): void {
     this.#progress = progress;
   }
 
-  /** Notes the progress, and goes on unless told otherwise. */
+  /** Saves the progress. By default, the worker keeps the claim. */
   note(change: Partial<WorkProgress> = {}): Promise<NoteOutcome> {
     const progress = { ...this.#progress, goesOn: true, dueInMs: this.leaseMs, ...change };
     const noted = this.#last.catch(() => undefined).then(() => this.#write(progress));
@@ -61,14 +61,14 @@ export class ClaimedWork {
 
   async #write(progress: WorkProgress): Promise<NoteOutcome> {
     if (this.#lost.signal.aborted) return LOST;
-    const askedAt = performance.now();
+    const requestedAt = performance.now();
     const outcome = await this.store.note(this.entry, progress);
     if (outcome.kind === 'lost') this.#lose();
-    else this.#notedAt = askedAt;
+    else this.#notedAt = requestedAt;
     return outcome;
   }
 
-  /** A failed renewal is repeated; the claim ends by itself. */
+  /** Ignores a failure: the next renewal tries again, and an unrenewed claim expires. */
   #renew(): void {
     if (this.isLost) return;
     this.note().catch(() => undefined);

@@ -23,7 +23,7 @@ export interface ConsumedEvent {
 /** Handles an event. The event is handled when the promise resolves. */
 export type ConsumeHandler = (consumed: ConsumedEvent) => void | Promise<void>;
 
-/** What a consumer gets, and how. */
+/** Options of a consumer. */
 export interface ConsumeOptions {
   /** Identifies the consumer in the store. All instances with this name share its work. */
   readonly name: string;
@@ -34,15 +34,15 @@ export interface ConsumeOptions {
   readonly handler: ConsumeHandler;
   /** Sessions that this instance handles at the same time. Default 8. */
   readonly concurrency?: number | undefined;
-  /** An event that failed so often becomes a dead letter. Default 10. */
+  /** After this many failed tries, an event becomes a dead letter. Default 10. */
   readonly maxTries?: number | undefined;
   /** The pause after the first failure; it doubles with each failure. Default: 1 s. */
   readonly firstRetryMs?: number | undefined;
   /** The longest pause. Default: 5 minutes. */
   readonly maxRetryMs?: number | undefined;
-  /** How long the sessions of an instance that died wait. A handler may take longer. Default: 30 s. */
+  /** After a crash of an instance, its sessions wait this long for another one. A handler may take longer. Default: 30 s. */
   readonly leaseMs?: number | undefined;
-  /** Interval at which this instance looks for work of other processes. Default: 1 s. */
+  /** Interval at which this instance polls for work from other processes. Default: 1 s. */
   readonly pollMs?: number | undefined;
 }
 
@@ -51,7 +51,7 @@ export type CheckedConsumeOptions = Required<Omit<ConsumeOptions, 'apps'>> & Pic
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** The numbers among the options: default, least and most. */
+/** Numeric options: default, minimum and maximum. */
 const NUMBERS = {
   concurrency: [8, 1, 1_000],
   maxTries: [10, 1, 1_000],

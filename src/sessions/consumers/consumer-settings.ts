@@ -7,7 +7,7 @@ import type { ListPosition } from '../storage/session-storage.js';
 /** Where a consumer begins: with events after its registration, or with the first event of every log. */
 export type ConsumerStart = 'now' | 'start';
 
-/** How far a consumer that begins at the start got its work on older sessions: app by app, in order of creation. */
+/** Progress of a consumer with `from: 'start'` through older sessions: app by app, in order of creation. */
 export interface FillPosition {
   readonly appName?: string | undefined;
   /** In this app. */
@@ -15,12 +15,12 @@ export interface FillPosition {
   readonly isAppDone?: boolean | undefined;
 }
 
-/** What is stored of a consumer. */
+/** The settings of a consumer, as stored. */
 export interface ConsumerSettings {
   /** Default: all apps. */
   readonly apps?: readonly string[] | undefined;
   readonly from: ConsumerStart;
-  /** Until the work on older sessions is complete. */
+  /** Present until all older sessions are queued. */
   readonly fill?: FillPosition | undefined;
 }
 
@@ -39,7 +39,7 @@ export function consumerOf({ name, registeredAt, settings: text }: StoredConsume
   return { ...(storedJson(text, 'a consumer') as ConsumerSettings), name, registeredAt, text };
 }
 
-/** Whether changes of a session are work for a consumer. Until its older sessions are complete, only of those it got. */
+/** Whether a consumer gets the changes of a session. While it is filling, only of sessions that are queued already. */
 export function wants({ apps, fill }: ConsumerSettings, session: ChangedSession): boolean {
   if (apps && !apps.includes(session.appName)) return false;
   return fill === undefined || isFilled(fill, session);
@@ -66,8 +66,8 @@ export function workOn(session: ChangedSession, { name }: Pick<RegisteredConsume
 }
 
 /**
- * The time before which events are too old for a consumer. It began later than these events waited, so some of them may
- * have been appended before it began.
+ * The time before which a consumer ignores events; `undefined` if it gets all of them. Events that waited when a consumer
+ * was registered may be older than the consumer.
  */
 export function startTime(
   { from, registeredAt }: Pick<RegisteredConsumer, 'from' | 'registeredAt'>,

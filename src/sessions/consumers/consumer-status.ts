@@ -5,13 +5,13 @@ import type { ConsumerStore } from '../storage/coordination.js';
 import type { SessionStorage } from '../storage/session-storage.js';
 import { consumerOf, startTime, wants } from './consumer-settings.js';
 
-/** How much waits for a consumer. */
+/** The backlog of a consumer. */
 export interface ConsumerLag {
-  /** Sessions with events that are not handled, those that are being handled included. */
+  /** Sessions with events that are not handled yet, including those in progress. */
   readonly sessions: number;
-  /** Changed sessions that no instance has looked at yet, at most 1,000. Some of them may be in `sessions` too. */
+  /** Changed sessions that are not dispatched yet, at most 1,000. `sessions` may include some of them. */
   readonly undispatched: number;
-  /** How long the oldest of them waits; 0 if none does. */
+  /** Wait of the oldest of them; 0 if there are none. */
   readonly oldestWaitMs: number;
   readonly deadLetters: number;
 }
@@ -23,14 +23,14 @@ export async function lagOf(store: ConsumerStore, name: string): Promise<Consume
   if (!consumer) return undefined;
   const changed = (await store.changed(MAX_UNDISPATCHED)).filter((session) => wants(consumer, session));
   const { sessions, oldestSince, now, deadLetters: letters } = await store.lag(name);
-  // A session that waited before the consumer began may have nothing for it.
+  // A session that was marked before the consumer was registered may have no events for it.
   const times = changed.map(({ waitingSince }) => startTime(consumer, waitingSince) ?? waitingSince);
   const oldest = [...times, ...(oldestSince === undefined ? [] : [oldestSince])].reduce((a, b) => Math.min(a, b), now);
   const oldestWaitMs = Math.max(0, Math.floor(now - oldest));
   return { sessions, undispatched: changed.length, oldestWaitMs, deadLetters: letters };
 }
 
-/** An event that a consumer gave up. */
+/** An event that failed too often. */
 export interface DeadLetter extends SessionKey {
   readonly consumer: string;
   /** The event. `listEvents` with `afterSeq: seq - 1` and `limit: 1` reads it. */
@@ -39,7 +39,7 @@ export interface DeadLetter extends SessionKey {
   readonly tries: number;
   /** The message of the last error. */
   readonly problem: string;
-  /** Identifies the session among those that had its id. */
+  /** Distinguishes the session from earlier ones with the same id. */
   readonly incarnation: string;
 }
 
@@ -50,20 +50,20 @@ export interface DeadLettersRequest {
   readonly limit?: number | undefined;
 }
 
-/** Dead letters of sessions that still exist. The others are removed. */
+/** Lists dead letters of sessions that exist. Removes the others. */
 export async function deadLetters(
   storage: SessionStorage,
   { consumer, limit }: DeadLettersRequest,
 ): Promise<DeadLetter[]> {
   const most = checkedLimit(limit);
   const found = most === 0 ? [] : await storage.consumers.deadLetters(consumer, most);
-  const living: DeadLetter[] = [];
-  const lives = await areLiving(storage, found);
+  const listed: DeadLetter[] = [];
+  const exist = await areExisting(storage, found);
   for (const [index, entry] of found.entries()) {
-    if (lives[index]) living.push(letterOf(entry));
+    if (exist[index]) listed.push(letterOf(entry));
     else await storage.consumers.resolve(entry, 'drop');
   }
-  return living;
+  return listed;
 }
 
 export function resolveLetter(store: ConsumerStore, letter: DeadLetter, how: 'retry' | 'drop'): Promise<boolean> {
@@ -73,7 +73,7 @@ export function resolveLetter(store: ConsumerStore, letter: DeadLetter, how: 're
   return store.resolve({ ...entry, claim: '' }, how);
 }
 
-async function areLiving(storage: SessionStorage, entries: readonly WorkEntry[]): Promise<boolean[]> {
+async function areExisting(storage: SessionStorage, entries: readonly WorkEntry[]): Promise<boolean[]> {
   if (storage.changes) return (await storage.changes.positions(entries)).map((position) => position !== undefined);
   const reads = entries.map(async ({ key, incarnation }) => {
     const read = await storage.read({ key });

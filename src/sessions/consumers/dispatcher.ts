@@ -15,7 +15,7 @@ import {
 
 export interface DispatcherOptions {
   readonly storage: SessionStorage;
-  /** Called after a consumer got work. */
+  /** Called after work was added for a consumer. */
   readonly onWork: (consumer: string) => void;
   readonly onLeaseError: (error: unknown) => void;
 }
@@ -23,18 +23,18 @@ export interface DispatcherOptions {
 /** The name of the lease. */
 export const DISPATCH_LEASE = 'nestjs-agent-sessions:consumers';
 
-/** How long others wait after a crash of the dispatcher. */
+/** After a crash of the dispatcher, the next one starts within this time. */
 const LEASE_MS = 10_000;
 /** Sessions per step. */
 const PAGE = 100;
-/** Work of other processes on older sessions is looked for every so many runs. */
+/** Every this many runs, it checks for fills that other processes started. */
 const RUNS_PER_LOOK = 30;
 
 /**
  * Turns marks of sessions with new events into work for each consumer, in one process at a time.
  *
- * It reads marks before consumers: an event that was appended after a consumer was registered is either not in the mark
- * yet, or the consumer is in the list.
+ * It reads marks before consumers. So if a mark covers an event, each consumer that was registered before the event is in
+ * the list.
  */
 export class Dispatcher {
   #runs = 0;
@@ -42,7 +42,7 @@ export class Dispatcher {
 
   constructor(private readonly options: DispatcherOptions) {}
 
-  /** Dispatches all that waits. Returns `false` if another process has the lease. */
+  /** Dispatches all marked sessions. Returns `false` if another process has the lease. */
   async run(stopping: AbortSignal): Promise<boolean> {
     if (!(await this.#isNeeded())) return true;
     const outcome = await this.#withLease((held) => this.#dispatchAll(held, stopping));
@@ -62,7 +62,7 @@ export class Dispatcher {
     return outcome.ran && outcome.result;
   }
 
-  /** Call it after a consumer that begins at the start was registered. */
+  /** Call it after a consumer with `from: 'start'` was registered. */
   expectFill(): void {
     this.#mayFill = true;
   }
@@ -89,7 +89,7 @@ export class Dispatcher {
 
   async #dispatch(taken: readonly ChangedSession[], token: number): Promise<boolean> {
     const { storage, onWork } = this.options;
-    // After the marks and after the fill, which moves positions.
+    // Read after the marks, and after the fill, which changes settings.
     const consumers = await this.#consumers();
     const work = taken.flatMap((session) =>
       consumers.filter((consumer) => wants(consumer, session)).map((consumer) => workOn(session, consumer)),
@@ -99,7 +99,7 @@ export class Dispatcher {
     return true;
   }
 
-  /** Adds a page of older sessions for one consumer. Returns whether there was something to do. */
+  /** Adds a page of older sessions for one consumer. Returns `false` if no consumer needs one. */
   async #fill(token: number): Promise<boolean> {
     const { storage, onWork } = this.options;
     const consumer = (await this.#consumers()).find(({ fill }) => fill);
@@ -124,7 +124,7 @@ export class Dispatcher {
 
 const ORDER = { orderBy: 'createTime', order: 'asc' } as const;
 
-/** The next sessions for a consumer that begins at the start, and its position after them. */
+/** The next page of older sessions for a consumer, and its position after the page. */
 export async function fillPage(
   storage: SessionStorage,
   consumer: RegisteredConsumer,
@@ -154,7 +154,7 @@ function positionAfter(appName: string, { sessions }: ListResult): FillPosition 
   return { appName, after: positionOf(last.record, ORDER) };
 }
 
-/** Events that are not dispatched follow with the dispatch of the session. */
+/** Work on the dispatched events of a session. Its other events are added when the session is dispatched. */
 function workOnLog(record: SessionRecord, { name, registeredAt }: RegisteredConsumer): NewWork {
   return {
     consumer: name,

@@ -1,15 +1,15 @@
 export interface PollingLoopOptions {
-  /** Runs once per round. Returns `false` to try again soon. */
+  /** Runs once per round. Returns `false` to run again soon. */
   readonly work: (stopping: AbortSignal) => Promise<boolean>;
   readonly pollMs: number;
-  /** Between two rounds at least, so that many wake-ups share one. */
+  /** Minimum pause between two rounds, so that many wake-ups cause one round. */
   readonly pauseMs: number;
   readonly onError: (error: unknown) => void;
 }
 
 const LONGEST_PAUSE_MS = 30_000;
 
-/** Repeats work at an interval, and at once when woken. */
+/** Runs work at an interval, and immediately after `wake`. */
 export class PollingLoop {
   readonly #stopping = new AbortController();
   readonly #ended: Promise<void>;
@@ -25,7 +25,7 @@ export class PollingLoop {
     this.#endWait?.();
   }
 
-  /** Waits for the round that runs. */
+  /** Stops, and waits for the current round. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#endWait?.();
@@ -50,7 +50,7 @@ export class PollingLoop {
     }
   }
 
-  /** @param isWakeable whether a wake-up ends the wait */
+  /** @param isWakeable whether `wake` ends the wait */
   async #wait(milliseconds: number, isWakeable: boolean): Promise<void> {
     if (this.#stopping.signal.aborted || (isWakeable && this.#isWoken)) return;
     await new Promise<void>((resolve) => {

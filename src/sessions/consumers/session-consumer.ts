@@ -11,14 +11,14 @@ import { WorkTask } from './work-task.js';
 export interface SessionConsumer {
   readonly name: string;
   /**
-   * Takes no more events, and waits for running handlers. Other instances go on at once.
+   * Stops, and waits for running handlers. Other instances take over immediately.
    *
    * @example await consumer.stop();
    */
   stop(): Promise<void>;
 }
 
-/** Claims work as long as there is room for more sessions. */
+/** Claims work while fewer than `concurrency` sessions are in progress. */
 export class RunningConsumer implements SessionConsumer {
   readonly #tasks = new Set<Promise<void>>();
   readonly #loop: PollingLoop;
@@ -65,7 +65,7 @@ export class RunningConsumer implements SessionConsumer {
     return true;
   }
 
-  /** The end of a task makes room, so it looks for more work. */
+  /** Claims more work when a task has ended. */
   #start(entry: WorkEntry, claimedAt: number): void {
     const task = this.#work(entry, claimedAt)
       .catch((error: unknown) => this.#report(error))

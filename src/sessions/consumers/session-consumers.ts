@@ -24,17 +24,17 @@ export interface ConsumerInfo {
   readonly apps?: readonly string[] | undefined;
   readonly from: ConsumerStart;
   readonly registeredAt: number;
-  /** Whether it still gets work on sessions that are older than itself. */
+  /** Whether sessions that are older than the consumer are still being queued. */
   readonly isFilling: boolean;
 }
 
-/** Many appends share a round of the dispatcher. */
+/** Minimum pause between rounds of the dispatcher, so that many appends share one. */
 const DISPATCH_PAUSE_MS = 25;
 const RETRY_MS = 100;
 const REMOVED_AT_ONCE = 1_000;
 
 /**
- * Durable consumers: those that run here, and what the store knows of all.
+ * Durable consumers: runs those of this process, and lists all consumers of the store.
  *
  * @example
  * for (const { name } of await sessions.consumers.list()) metrics.gauge(name, await sessions.consumers.lag(name));
@@ -53,7 +53,7 @@ export class SessionConsumers {
     });
   }
 
-  /** Registers a consumer, unless it is, and begins to hand it events. */
+  /** Registers a consumer if it is new, and starts it. */
   async consume(given: ConsumeOptions): Promise<SessionConsumer> {
     const options = checkedConsumeOptions(given);
     const { name, apps, from } = options;
@@ -83,7 +83,7 @@ export class SessionConsumers {
   }
 
   /**
-   * Returns how much waits for a consumer, and how long; `undefined` if there is none of this name.
+   * Returns the backlog of a consumer; `undefined` if there is no consumer with this name.
    * @example const { sessions, oldestWaitMs } = (await sessions.consumers.lag('webhooks')) ?? {};
    */
   async lag(name: string): Promise<ConsumerLag | undefined> {
@@ -91,7 +91,7 @@ export class SessionConsumers {
   }
 
   /**
-   * Lists events that a consumer gave up, in any order.
+   * Lists events that failed too often, in any order.
    * @example for (const letter of await sessions.consumers.deadLetters({ consumer: 'webhooks' })) console.log(letter.problem);
    */
   async deadLetters(request: DeadLettersRequest): Promise<DeadLetter[]> {
@@ -99,7 +99,7 @@ export class SessionConsumers {
   }
 
   /**
-   * Tries a dead letter again, beside newer events of its session. Returns `false` if it is no dead letter any more.
+   * Tries a dead letter again, in parallel to newer events of its session. Returns `false` if it is no longer a dead letter.
    * @example await sessions.consumers.retry(letter);
    */
   async retry(letter: DeadLetter): Promise<boolean> {
@@ -109,7 +109,7 @@ export class SessionConsumers {
   }
 
   /**
-   * Removes a dead letter. Returns `false` if it is no dead letter any more.
+   * Removes a dead letter. Returns `false` if it is no longer a dead letter.
    * @example await sessions.consumers.drop(letter);
    */
   async drop(letter: DeadLetter): Promise<boolean> {
@@ -117,7 +117,7 @@ export class SessionConsumers {
   }
 
   /**
-   * Removes a consumer with its work and its dead letters. Stop its instances before.
+   * Removes a consumer with its work and its dead letters. Stop its instances first.
    * @example await sessions.consumers.remove('old-webhooks');
    */
   async remove(name: string): Promise<void> {

@@ -19,31 +19,32 @@ export interface WorkTaskOptions {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** What a slow handler keeps in memory at most, or one event. */
+/** Limits the memory of a task. A larger event is read alone. */
 const PAGE = 64;
 const PAGE_BYTES = 262_144;
-/** Events may be handled again after a crash if they were handled since the last note. */
+/** After a crash, events since the last saved progress are handled again. */
 const NOTE_EVERY_MS = 250;
 const CRASHED = 'The process ended, or lost the session, while it handled the event.';
 
 /**
- * Hands the events of one work entry to the handler, one after the other.
+ * Passes the events of one work entry to the handler, one at a time.
  *
- * After a crash it notes each event, so that an event that makes the process crash is the one that is given up.
+ * After a crash it saves its progress after each event. So an event that crashes the process again is identified, and
+ * becomes a dead letter.
  */
 export class WorkTask {
   #seq: number;
   #upTo: number;
   #tries: number;
   #isOver = false;
-  readonly #isCareful: boolean;
+  readonly #notesEachEvent: boolean;
 
   constructor(private readonly options: WorkTaskOptions) {
     const { seq, upTo, tries } = options.work.entry;
     this.#seq = seq;
     this.#upTo = upTo;
     this.#tries = tries;
-    this.#isCareful = tries > 0;
+    this.#notesEachEvent = tries > 0;
   }
 
   async run(): Promise<void> {
@@ -52,7 +53,7 @@ export class WorkTask {
       await this.#skipOldEvents();
       while (!this.#isOver && this.#seq < this.#upTo) await this.#handlePage();
     } catch (error) {
-      // The session is deleted or has expired. Nothing is left to do.
+      // The session was deleted or has expired.
       if (!(error instanceof SessionNotFoundError)) throw error;
       await work.note({ seq: Number.MAX_SAFE_INTEGER, tries: 0 });
     } finally {
@@ -60,7 +61,7 @@ export class WorkTask {
     }
   }
 
-  /** Events before the start of the consumer count as handled. */
+  /** Skips events that are older than the consumer. */
   async #skipOldEvents(): Promise<void> {
     const { storage, work, startTime: since } = this.options;
     if (since === undefined) return;
@@ -81,10 +82,10 @@ export class WorkTask {
     for (const event of page) {
       if (event.appendedAt >= startTime && !(await this.#handle(event))) return;
       this.#moveTo(event.seq);
-      if (this.#isCareful || work.noteAgeMs > NOTE_EVERY_MS) await this.#note();
+      if (this.#notesEachEvent || work.noteAgeMs > NOTE_EVERY_MS) await this.#note();
       if (this.#isOver) return;
     }
-    // The rest was trimmed.
+    // The other events were trimmed.
     if (page.length === 0) this.#moveTo(this.#upTo);
     await this.#note();
   }
@@ -94,7 +95,7 @@ export class WorkTask {
     const { work, consumer, stopping } = this.options;
     if (stopping.aborted) return this.#release(0);
     if (work.isLost) return this.#stop();
-    if (this.#tries >= consumer.maxTries) return this.#bury(stored.seq, work.entry.problem || CRASHED);
+    if (this.#tries >= consumer.maxTries) return this.#addDeadLetter(stored.seq, work.entry.problem || CRASHED);
     const { key, incarnation } = work.entry;
     try {
       await consumer.handler({
@@ -118,7 +119,9 @@ export class WorkTask {
     const then = next.isDead ? 'it is a dead letter now' : `try ${this.#tries + 1} in ${next.pauseMs} ms`;
     const failure = new Error(`Consumer ${what}: ${then}`, { cause: error });
     try {
-      return await (next.isDead ? this.#bury(seq, problemOf(error)) : this.#release(next.pauseMs, problemOf(error)));
+      return await (next.isDead
+        ? this.#addDeadLetter(seq, problemOf(error))
+        : this.#release(next.pauseMs, problemOf(error)));
     } finally {
       onFailure(failure);
     }
@@ -131,8 +134,8 @@ export class WorkTask {
     this.options.work.advance({ seq, tries: 0 });
   }
 
-  /** Gives an event up, and goes on after it. */
-  async #bury(seq: number, problem: string): Promise<boolean> {
+  /** Stores an event as a dead letter, and continues after it. */
+  async #addDeadLetter(seq: number, problem: string): Promise<boolean> {
     const letter = { seq, tries: this.#tries, problem };
     this.#moveTo(seq);
     await this.#note({ letter });
@@ -145,7 +148,7 @@ export class WorkTask {
     else this.#isOver = true;
   }
 
-  /** Leaves the rest to whoever claims it. */
+  /** Releases the claim, so that a worker can claim the remaining events. */
   async #release(dueInMs: number, problem = ''): Promise<false> {
     await this.options.work.note({ seq: this.#seq, tries: this.#tries, problem, goesOn: false, dueInMs });
     return this.#stop();

@@ -7,17 +7,17 @@ import { NO_MARKS, type ViewMarks } from './view-marks.js';
 /** Checkpoints are at multiples of this `seq`. */
 export const CHECKPOINT_EVERY = 256;
 
-/** Larger checkpoints are farther apart: one event for each so many bytes. */
+/** Large checkpoints are farther apart: one event for each of this many bytes. */
 const BYTES_PER_EVENT = 256;
 
 /**
- * What follows from the log up to an event: with it, nobody has to read the events before. It depends on these events
- * only, which never change, so whoever derives it gets the same.
+ * State, marks and counters after an event, so that earlier events need not be read. They are derived from these events
+ * only, which never change. So every process derives the same checkpoint.
  */
 export interface Checkpoint extends Moment {
   /** The session's own state. */
   readonly state: Record<string, unknown>;
-  /** The keys of shared scopes as the events of this session left them. */
+  /** The keys of shared scopes with the values that events of this session gave them. */
   readonly shared: Record<string, unknown>;
   /** Size as text. */
   readonly bytes: number;
@@ -28,7 +28,7 @@ export function checkpointText({ state, shared, marks, counters }: Omit<Checkpoi
   return JSON.stringify({ state, shared, marks, counters });
 }
 
-/** Parses a stored checkpoint. Forgets what its marks say of events that were trimmed. */
+/** Parses a stored checkpoint. Removes trimmed events from its marks. */
 export function storedCheckpoint(
   { seq, text }: { readonly seq: number; readonly text: string },
   { firstSeq }: SessionRecord,
@@ -51,7 +51,7 @@ export function beginningOf(
   return { seq: firstSeq - 1, marks: NO_MARKS, counters, state, shared: {}, bytes: Buffer.byteLength(baseState) };
 }
 
-/** Where the next checkpoint belongs. */
+/** The `seq` of the next checkpoint. */
 export function seqOfNext({ seq, bytes }: Pick<Checkpoint, 'seq' | 'bytes'>): number {
   const steps = Math.max(1, Math.ceil(bytes / (BYTES_PER_EVENT * CHECKPOINT_EVERY)));
   return (Math.floor(seq / CHECKPOINT_EVERY) + steps) * CHECKPOINT_EVERY;

@@ -2,7 +2,7 @@ import { backoffMs } from './timeouts.js';
 import type { SessionKey } from './ids.js';
 
 /**
- * What a consumer has left to do: events of one session, or one event that is tried again.
+ * Work of a consumer: the unhandled events of one session, or one dead letter.
  *
  * Entries exist only while there is work, so sessions without new events cost nothing.
  */
@@ -20,50 +20,50 @@ export interface WorkEntry {
   readonly since: number;
   /** Failed tries of the next event. */
   readonly tries: number;
-  /** Who works on it, or ''. */
+  /** Identifies the worker that has claimed it, or ''. */
   readonly claim: string;
   /** Why the last try failed, or ''. */
   readonly problem: string;
 }
 
-/** How far a worker came. */
+/** The progress of a worker. */
 export interface WorkProgress {
   readonly seq: number;
   readonly tries: number;
   readonly problem?: string | undefined;
-  /** Whether the worker goes on, or leaves the rest to whoever claims it. */
+  /** Whether the worker keeps the claim. Otherwise any worker can claim the remaining events. */
   readonly goesOn: boolean;
-  /** The entry is due again after this time: if the worker goes on, in case it dies. */
+  /** The entry is due again after this time. While the worker keeps the claim, this is its time limit. */
   readonly dueInMs: number;
-  /** An event that is given up: the work goes on after it. */
+  /** An event that becomes a dead letter. The work continues after it. */
   readonly letter?: DeadEvent | undefined;
 }
 
-/** An event that is given up. */
+/** An event that becomes a dead letter. */
 export interface DeadEvent {
   readonly seq: number;
   readonly tries: number;
   readonly problem: string;
 }
 
-/** What became of the work after a worker noted its progress. */
+/** The state of the work after a worker saved its progress. */
 export type NoteOutcome =
-  /** The claim is over: another worker has the entry. Nothing was noted. */
+  /** The claim is over: another worker has the entry. Nothing was saved. */
   | { readonly kind: 'lost' }
-  /** Nothing is left. The entry is removed. */
+  /** All events are handled. The entry is removed. */
   | { readonly kind: 'done' }
-  /** Events up to this one are left. */
+  /** Events up to this one are not handled yet. */
   | { readonly kind: 'left'; readonly upTo: number };
 
 /** Dead letters are never due. */
 export const NEVER_DUE = 8.64e15;
 
-/** Of problems, as stored. */
+/** Longer messages are cut before they are stored. */
 export const MAX_PROBLEM_LENGTH = 500;
 
 /**
- * The entry after it was claimed. If the claim before was neither given up nor noted in time, its worker probably died
- * while it handled the next event, which counts as a failed try.
+ * The entry after a claim. If the previous claim was neither released nor renewed in time, its worker probably crashed
+ * while it handled the next event. This counts as a failed try.
  *
  * @example const entry = claimedEntry(stored, claim); // to be stored, due again after `forMs`
  */
@@ -72,7 +72,7 @@ export function claimedEntry(entry: WorkEntry, claim: string): WorkEntry {
 }
 
 /**
- * The entry after its worker noted progress; `undefined` if nothing is left of it.
+ * The entry after its worker saved progress; `undefined` if all its events are handled.
  *
  * @example
  * const next = entryAfter(stored, progress);
@@ -85,7 +85,7 @@ export function entryAfter(entry: WorkEntry, progress: WorkProgress): WorkEntry 
 }
 
 /**
- * The entry of an event that is given up.
+ * The entry of a dead letter.
  *
  * @example if (progress.letter) put(letterOf(stored, progress.letter), NEVER_DUE);
  */
@@ -94,7 +94,7 @@ export function letterOf(entry: WorkEntry, { seq, tries, problem }: DeadEvent): 
 }
 
 /**
- * The dead letter after somebody asked for another try.
+ * The dead letter after `retry`.
  *
  * @example put(revivedLetter(stored), dueTime(now, 0));
  */
@@ -104,18 +104,18 @@ export function revivedLetter(letter: WorkEntry): WorkEntry {
 
 /** When and how often a failed event is tried again. */
 export interface RetrySettings {
-  /** An event that failed so often is given up. */
+  /** After this many failed tries, an event becomes a dead letter. */
   readonly maxTries: number;
   /** The pause after the first failure. It doubles with each failure. */
   readonly firstRetryMs: number;
   readonly maxRetryMs: number;
 }
 
-/** What follows a failure: the event is given up, or its session waits. */
+/** The consequence of a failure: the event becomes a dead letter, or its session waits. */
 export type AfterFailure = { readonly isDead: true } | { readonly isDead: false; readonly pauseMs: number };
 
 /**
- * Decides what follows a failure.
+ * Decides the consequence of a failure.
  *
  * @param tries the failed tries of the event, this one included
  * @param random 0 to 1, so that sessions that failed together are not retried together
@@ -129,7 +129,7 @@ export function afterFailure(
   return { isDead: false, pauseMs: backoffMs(tries, { firstMs: firstRetryMs, maxMs: maxRetryMs }, random) };
 }
 
-/** Why an event failed, as stored. */
+/** The message of an error, as stored. */
 export function problemOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   const text = message.replaceAll('\u0000', '').slice(0, MAX_PROBLEM_LENGTH).toWellFormed();

@@ -243,7 +243,7 @@ export class TurnRequiredError extends SessionsError {
 /**
  * An instruction has a placeholder for which the state, or the artifacts, have no value.
  *
- * @example if (error instanceof MissingInstructionValueError) logger.warn(`Nobody has set ${error.key} yet`);
+ * @example if (error instanceof MissingInstructionValueError) logger.warn(`${error.key} is not set yet`);
  */
 export class MissingInstructionValueError extends SessionsError {
   readonly code = 'INSTRUCTION_VALUE_MISSING';

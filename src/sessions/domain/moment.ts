@@ -3,15 +3,15 @@ import type { LoggedEvent } from './event.js';
 import { type SeqRange, isInRanges } from './seq-ranges.js';
 import { type ViewMarks, marksAfterRewind, marksAfterSummary } from './view-marks.js';
 
-/** Marks and counters of a session when an event was the last one. */
+/** Marks and counters of a session after an event. */
 export interface Moment {
   readonly seq: number;
   readonly marks: ViewMarks;
-  /** Of all events that were not rewound, including those that are trimmed by now. */
+  /** Of all events that were not rewound, including trimmed ones. */
   readonly counters: Counters;
 }
 
-/** What a replay has to know of an event. */
+/** The part of an event that a replay needs. */
 export interface LogStep {
   readonly seq: number;
   readonly rewindTo?: number | undefined;
@@ -26,14 +26,14 @@ export function logStep(event: LoggedEvent): LogStep {
 
 /** The events that lead to a moment, without the rewound ones. */
 export interface LivePath {
-  /** The event before the first step. Earlier than the known steps if a rewind goes there. */
+  /** The event before the first step. It may be earlier than the known steps, if a rewind leads there. */
   readonly from: number;
   /** In ascending order. */
   readonly steps: readonly LogStep[];
 }
 
 /**
- * Walks back from an event, past everything that was rewound.
+ * Finds the path to an event, from the end to the beginning, without rewound events.
  *
  * @param known all events after `start`, up to `seq`
  */

@@ -115,9 +115,9 @@ export interface CommitEvent {
 
 /** Which events of a session wait to be dispatched to consumers. */
 export interface DispatchMark {
-  /** The last event that was dispatched to durable consumers. Where nobody consumes, older ones were not either. */
+  /** The last event that was dispatched. Without consumers, older events were not dispatched either. */
   readonly dispatchedSeq: number;
-  /** When the first event after it was appended, by the store's clock; 0 if none waits. */
+  /** When the first event after it was appended, by the store's clock; 0 if there is none. */
   readonly waitingSince: number;
 }
 
@@ -130,8 +130,8 @@ export interface MarkedLog extends DispatchMark {
 export const NOTHING_WAITS = 0;
 
 /**
- * The mark of a session after it got events. Only the first event after a dispatch changes it. So it costs nothing while
- * events wait, or where nobody consumes. `recordAfter` applies it.
+ * The mark of a session after an append. Only the first event after a dispatch changes it, so other appends write no
+ * mark. `recordAfter` applies it.
  *
  * @example const record = { ...before, lastSeq, ...markAfterAppend(before, now) };
  */
@@ -142,8 +142,8 @@ export function markAfterAppend(record: MarkedLog, now: number): DispatchMark {
 }
 
 /**
- * The mark of a session whose events up to `lastSeq` were dispatched; `undefined` if it changed meanwhile in another
- * way than by new events.
+ * The mark of a session whose events up to `lastSeq` were dispatched; `undefined` if another dispatcher changed it in the
+ * meantime.
  *
  * @param seen the mark and the last event that were dispatched
  * @example

@@ -7,7 +7,7 @@ import { type SessionRecord, retentionProblem } from '../domain/session-record.j
 import { loggedEvent } from '../domain/stored-json.js';
 import { marksAfterRewind, marksAfterSummary } from '../domain/view-marks.js';
 import type { SessionEnvironment } from '../session-environment.js';
-import { LogPoints, readLog, unlessTrimmed } from './read-log.js';
+import { LogPoints, readLog, undefinedIfTrimmed } from './read-log.js';
 
 /** The parts of a commit that a summary or a rewind sets. */
 type ControlPart = Pick<Commit, 'marks' | 'counterIncrements' | 'preconditions'>;
@@ -34,7 +34,7 @@ export async function appendControlEvent(
     const bound = { ...commit, preconditions: { ...commit.preconditions, incarnation } };
     const problem = placeProblem(read.record, event) ?? staleProblem(read.record, commit);
     if (problem) return refusalInsteadOf(problem, env, bound);
-    const part = await controlPart(env, read.record, event).catch(unlessTrimmed);
+    const part = await controlPart(env, read.record, event).catch(undefinedIfTrimmed);
     if (!part) continue;
     const { preconditions, ...effects } = part;
     outcome = await env.storage.append({

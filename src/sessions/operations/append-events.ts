@@ -27,7 +27,7 @@ export interface AppendEventRequest {
   endTurn?: boolean | undefined;
   /**
    * Append inside this transaction of the app, over the same TypeORM `DataSource`: the manager that
-   * `dataSource.transaction()` passes. `session` learns the event after the commit.
+   * `dataSource.transaction()` passes. `session` gets the event after the commit.
    */
   transaction?: AppTransaction | undefined;
   /**
@@ -118,7 +118,7 @@ export interface AppendEventsRequest {
   endTurn?: boolean | undefined;
   /**
    * Append inside this transaction of the app, over the same TypeORM `DataSource`: the manager that
-   * `dataSource.transaction()` passes. `session` learns the events after the commit.
+   * `dataSource.transaction()` passes. `session` gets the events after the commit.
    */
   transaction?: AppTransaction | undefined;
 }
@@ -171,8 +171,8 @@ function isPartial(event: EventInput | undefined | null): boolean {
 }
 
 /**
- * Appends inside a transaction of the app. Watches, hooks and the caller's session object learn of the events after
- * the commit, or never.
+ * Appends inside a transaction of the app. Watches, hooks and the caller's session object get the events after the
+ * commit. After a rollback, they get nothing.
  */
 export async function appendWithin(
   env: SessionEnvironment,
@@ -196,7 +196,7 @@ export async function appendWithin(
   return acceptAppend(env, append, outcome).completed;
 }
 
-/** The caller has got the error of a refused append. */
+/** Whether the append was stored. Ignores the error, which the caller has received. */
 function isAccepted(env: SessionEnvironment, append: PreparedAppend, outcome: AppendOutcome): boolean {
   try {
     acceptAppend(env, append, outcome);

@@ -22,7 +22,7 @@ import { type SessionEnvironment, announce } from '../session-environment.js';
 import type { AfterAppend } from '../session-hooks.js';
 import { type AppendedEvent, updateSessionObject } from './appended-object.js';
 import type { PreparedAppend, PreparedEvent } from './prepared-append.js';
-import { LogPoints, TrimmedMeanwhile } from './read-log.js';
+import { LogPoints, TrimmedDuringRead } from './read-log.js';
 import { trimHistory } from './trim-history.js';
 
 /** The stored events, and whether they had been stored before. */
@@ -177,8 +177,8 @@ function startAfterAppend(
 }
 
 /**
- * Derives checkpoints from the events since the last one, once in {@link CHECKPOINT_EVERY} events. If that fails, the
- * next time makes up for it.
+ * Derives checkpoints from the events since the last one, once every {@link CHECKPOINT_EVERY} events. After a failure, the
+ * next run derives them.
  *
  * @param appended the number of events that the last commit added
  */
@@ -204,7 +204,7 @@ async function save({ storage }: SessionEnvironment, record: SessionRecord): Pro
   }
 }
 
-/** Without these events, or without the session, there is nothing to save. */
+/** If the events or the session are gone, there is nothing to save. */
 function ignoreGone(error: unknown): void {
-  if (!(error instanceof TrimmedMeanwhile) && !(error instanceof SessionNotFoundError)) throw error;
+  if (!(error instanceof TrimmedDuringRead) && !(error instanceof SessionNotFoundError)) throw error;
 }

@@ -17,7 +17,7 @@ import type { ViewMarks } from '../domain/view-marks.js';
 import { type SessionEnvironment, announce, isReadShorter, readFilter } from '../session-environment.js';
 import { getSession } from './get-session.js';
 import { openSession } from './create-session.js';
-import { LogPoints, unlessTrimmed } from './read-log.js';
+import { LogPoints, undefinedIfTrimmed } from './read-log.js';
 import { viewOf } from './read-view.js';
 import { saveCheckpoints } from './complete-append.js';
 
@@ -80,7 +80,7 @@ async function readFork(env: SessionEnvironment, key: SessionKey, atSeq: number 
     const problem = retentionProblem(record, moment, 'atSeq');
     if (problem) throw problem;
     // Concurrent appends come after the moment, so only trimming can interfere.
-    const fork = await copyLog(env, record, moment).catch(unlessTrimmed);
+    const fork = await copyLog(env, record, moment).catch(undefinedIfTrimmed);
     if (fork) return { ...fork, metadata, turnsOnly: record.turnsOnly };
     lastSeq = record.lastSeq;
   }

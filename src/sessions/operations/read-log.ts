@@ -18,24 +18,24 @@ import { StateFold } from '../domain/state-history.js';
 import { loggedEvent } from '../domain/stored-json.js';
 import type { SessionStorage, StoredSession } from '../storage/session-storage.js';
 
-/** Events that the record has were trimmed before they could be read. Read the record again. */
-export class TrimmedMeanwhile extends Error {}
+/** Events of the record were trimmed before they could be read. Read the record again. */
+export class TrimmedDuringRead extends Error {}
 
-/** Handles a failure: with `undefined` if history was trimmed meanwhile. */
-export function unlessTrimmed(error: unknown): undefined {
-  if (!(error instanceof TrimmedMeanwhile)) throw error;
+/** Returns `undefined` if the log was trimmed during the read; rethrows other errors. */
+export function undefinedIfTrimmed(error: unknown): undefined {
+  if (!(error instanceof TrimmedDuringRead)) throw error;
 }
 
-/** How often a log is read again because it was trimmed meanwhile. */
+/** How often to read a log again because it was trimmed during the read. */
 const MAX_TRIES = 50;
 
-/** Reads a log again as often as it is trimmed meanwhile. */
+/** Repeats a read while the log is trimmed. */
 export async function fromStableLog<Result>(read: () => Promise<Result>): Promise<Result> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const result = await read().catch(unlessTrimmed);
+    const result = await read().catch(undefinedIfTrimmed);
     if (result !== undefined) return result;
   }
-  throw new StoreUnavailableError('The log was trimmed again and again while it was read; try again.', false);
+  throw new StoreUnavailableError('The log was trimmed repeatedly while it was read; try again.', false);
 }
 
 /** A place in a log, and what was read to get there. */
@@ -103,7 +103,7 @@ export class LogPoints {
   /** The last checkpoint up to `seq`, or the beginning of the log. */
   async startBefore(seq: number): Promise<Checkpoint> {
     const read = await readSession(this.storage, this.record, { checkpointAt: seq, withBase: true });
-    if (read.record.firstSeq !== this.record.firstSeq) throw new TrimmedMeanwhile();
+    if (read.record.firstSeq !== this.record.firstSeq) throw new TrimmedDuringRead();
     return startOf(read);
   }
 
@@ -111,11 +111,11 @@ export class LogPoints {
   async *read(range: SeqRange): AsyncGenerator<StoredEvent> {
     let next = range.from;
     for await (const stored of readLog(this.storage, this.record, range)) {
-      if (stored.seq !== next || stored.payload === null) throw new TrimmedMeanwhile();
+      if (stored.seq !== next || stored.payload === null) throw new TrimmedDuringRead();
       next++;
       yield stored;
     }
-    if (next <= range.to) throw new TrimmedMeanwhile();
+    if (next <= range.to) throw new TrimmedDuringRead();
   }
 
   /** The beginning of a trimmed log does not know the counters of the trimmed events. */
@@ -124,7 +124,7 @@ export class LogPoints {
     return { ...start, counters: await this.#trimmedCounts() };
   }
 
-  /** What the next later place with known counters counts, without the events up to it. */
+  /** Subtracts the retained events from the counters of a later place where they are known. */
   async #trimmedCounts(): Promise<Counters> {
     const { firstSeq, lastSeq, counters } = this.record;
     const { checkpoint } = await readSession(this.storage, this.record, { checkpointAt: firstSeq + NEAR });

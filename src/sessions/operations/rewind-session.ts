@@ -16,7 +16,7 @@ import { completeAppend } from './complete-append.js';
 import { placeBefore } from './find-invocation.js';
 import { prepareAppend } from './prepared-append.js';
 import { getSession } from './get-session.js';
-import { LogPoints, unlessTrimmed } from './read-log.js';
+import { LogPoints, undefinedIfTrimmed } from './read-log.js';
 import { type TurnReference, turnPart } from './turns.js';
 
 /** The session to rewind, and the target: `toSeq` or `invocationId`. */
@@ -50,7 +50,7 @@ export async function rewindSession(env: SessionEnvironment, request: RewindSess
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const read = await env.storage.read({ key, withState: true });
     if (!read) throw new SessionNotFoundError(key.sessionId);
-    const plan = await planRewind(env, read, wanted).catch(unlessTrimmed);
+    const plan = await planRewind(env, read, wanted).catch(undefinedIfTrimmed);
     if (!plan) continue;
     const { toSeq, moment, changes } = plan;
     const { incarnation, firstSeq, lastSeq } = read.record;

@@ -31,7 +31,7 @@ export interface StateAtMoment {
   readonly shared: Record<string, unknown>;
 }
 
-/** Folds the log from the last checkpoint to the moment. */
+/** Computes the state from the last checkpoint and the events after it. */
 export async function stateAt(env: SessionEnvironment, request: StateAtRequest): Promise<StateAtMoment> {
   const key = checkedSessionKey(request);
   const seq = optionalCount(request.seq, 'seq');
@@ -60,11 +60,11 @@ export interface StateChangesRequest extends SessionKey {
 
 /** A page of state changes. */
 export interface StateChangePage {
-  /** In the order of the log. May be empty on a page that has a next one. */
+  /** In the order of the log. May be empty although there is a next page. */
   readonly changes: StateKeyChange[];
-  /** First retained event. Changes by earlier ones are not known. */
+  /** First retained event. Changes by earlier events are unknown. */
   readonly firstSeq: number;
-  /** Last event of the log, not of this page. */
+  /** Last event of the whole log. */
   readonly lastSeq: number;
   /** For the next page. Missing on the last page. */
   readonly nextCursor?: string;
@@ -86,7 +86,7 @@ interface PageLimits {
   readonly maxBytes: number;
 }
 
-/** A page of changes. It is shorter if its values are large. */
+/** Reads a page of changes. It is shorter if its values are large. */
 export async function stateChanges(env: SessionEnvironment, request: StateChangesRequest): Promise<StateChangePage> {
   const session = checkedSessionKey(request);
   const after = optionalCount(request.afterSeq, 'afterSeq') ?? 0;
@@ -156,7 +156,7 @@ export type WatchedEvent = LoggedEvent & {
   readonly statePatch?: readonly StateOperation[];
 };
 
-/** A watch of events, with or without their changes of the state. */
+/** Watches events, with or without state patches. */
 export function watchSession(
   env: SessionEnvironment,
   request: WatchSessionRequest,
@@ -166,7 +166,7 @@ export function watchSession(
     : new SessionWatch(env, request);
 }
 
-/** Adds to each event of a watch what it changes in the state. Keeps the names of keys, not their values. */
+/** Adds a state patch to each event of a watch. Keeps the names of keys in memory, not their values. */
 export class StateWatch implements AsyncIterableIterator<WatchedEvent> {
   readonly #env: SessionEnvironment;
   readonly #watch: SessionWatch;
@@ -179,14 +179,14 @@ export class StateWatch implements AsyncIterableIterator<WatchedEvent> {
   constructor(env: SessionEnvironment, request: WatchSessionRequest) {
     this.#env = env;
     this.#watch = new SessionWatch(env, request);
-    // Reads the keys now, so that the names fit the start.
+    // Reads the keys before the first event, so that they match the start.
     this.#patches = env.tasks.track(this.#begin());
     this.#patches.catch(() => undefined);
   }
 
   next(): Promise<IteratorResult<WatchedEvent, undefined>> {
     const result = this.#turn.then(() => this.#next());
-    // Holds no event while the next one is waited for.
+    // Keeps no event in memory while it waits for the next one.
     this.#turn = result.then(ignore, ignore);
     return result;
   }
@@ -215,7 +215,7 @@ export class StateWatch implements AsyncIterableIterator<WatchedEvent> {
     return new StatePatches(Object.keys(await this.#stateOf(record.incarnation, seq, sessionKeyOf(record))));
   }
 
-  /** Events in between were trimmed before they could be read. */
+  /** Skips events that were trimmed before they could be read. */
   async #stateBefore(seq: number): Promise<Record<string, unknown>> {
     const { record } = await this.#watch.started;
     return this.#env.tasks.track(this.#stateOf(record.incarnation, seq - 1, sessionKeyOf(record)));

@@ -10,7 +10,7 @@ import { type ViewFilter, cutView, isFiltering } from '../domain/view.js';
 import { rangesAbove, rangesBelow, visibleRanges } from '../domain/view-item.js';
 import { type SessionEnvironment, appendFilter } from '../session-environment.js';
 import type { EventWindow, SessionStorage } from '../storage/session-storage.js';
-import { LogPoints, readLog, unlessTrimmed } from './read-log.js';
+import { LogPoints, readLog, undefinedIfTrimmed } from './read-log.js';
 import { type ReadView, readView } from './read-view.js';
 
 /** History is trimmed every so many events, so that most appends do not pay for it. */
@@ -47,7 +47,7 @@ async function trim(env: SessionEnvironment, appended: SessionRecord): Promise<v
   const beginning = beginningBefore(wanted, await rewindsIn(env, record, wanted));
   const newFirstSeq = Math.min(beginning, record.firstSeq + TRIM_AT_MOST);
   if (newFirstSeq <= record.firstSeq) return;
-  const baseState = await baseStateUpTo(env, record, newFirstSeq).catch(unlessTrimmed);
+  const baseState = await baseStateUpTo(env, record, newFirstSeq).catch(undefinedIfTrimmed);
   if (baseState === undefined) return;
   await env.storage.trim({
     key,

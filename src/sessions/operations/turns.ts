@@ -132,15 +132,15 @@ function turnOf(key: SessionKey, { token, number, holder, expiresAt }: StoredTur
   return { ...key, token, number, holder, expiresAt, ttlMs };
 }
 
-/** The turn, as the work sees it. */
+/** The turn that is passed to the work. */
 export interface HeldTurn extends Turn {
-  /** Aborts with a `TurnLostError` when the turn is lost. Then another writer may begin. */
+  /** Aborts with a `TurnLostError` when the turn is lost. Then another writer may begin a turn. */
   readonly signal: AbortSignal;
-  /** Tells that a write of the work ended the turn with `endTurn`, which saves the call that ends it. */
+  /** Call it after a write with `endTurn`. It saves the call that ends the turn. */
   readonly markEnded: () => void;
 }
 
-/** Runs work in a turn of its own. */
+/** Runs work in a turn: begins it, renews it and ends it. */
 export async function withTurn<Result>(
   env: SessionEnvironment,
   request: BeginTurnRequest,
@@ -187,12 +187,12 @@ async function isRenewed(env: SessionEnvironment, turn: Turn): Promise<boolean> 
   }
 }
 
-/** What work throws that was stopped by the signal, without its reason. May come from another realm. */
+/** Whether the signal caused the error. The error may come from another realm, so `instanceof` does not work. */
 function isAbort(error: unknown): boolean {
   return (error as { readonly name?: unknown } | null | undefined)?.name === 'AbortError';
 }
 
-/** The turn of a deleted session is over. Of another failure it ends by itself, and the result does not depend on it. */
+/** Reports that the turn could not be ended; it expires by itself. The turn of a deleted session is over already. */
 function unlessGone(onError: (error: unknown) => void): (error: unknown) => void {
   return (error) => {
     if (!(error instanceof SessionNotFoundError)) onError(error);

@@ -115,11 +115,11 @@ export interface ClaimRequest {
   /** Identifies the claim: unique text of 1 to 191 bytes. */
   readonly claim: string;
   readonly limit: number;
-  /** The claim is over after this time, unless its progress is noted. */
+  /** The claim is over after this time, unless progress is saved. */
   readonly forMs: number;
 }
 
-/** How much waits for a consumer. */
+/** The backlog of a consumer. */
 export interface StoredLag {
   /** Sessions with dispatched events that are not handled. */
   readonly sessions: number;
@@ -154,11 +154,11 @@ export interface ConsumerStore {
   dispatch(request: DispatchRequest): Promise<boolean>;
   /** Claims due work, oldest first: see `claimedEntry`. */
   claim(request: ClaimRequest): Promise<WorkEntry[]>;
-  /** Notes the progress of a claimed entry, and stores the letter, if any: see `entryAfter` and `letterOf`. */
+  /** Saves the progress of a claimed entry, and stores the dead letter, if any: see `entryAfter` and `letterOf`. */
   note(entry: WorkEntry, progress: WorkProgress): Promise<NoteOutcome>;
   /** At most so many dead letters, in any order. */
   deadLetters(consumer: string, limit: number): Promise<WorkEntry[]>;
-  /** Makes a dead letter due (`revivedLetter`), or removes it. Returns `false` if it is not a dead letter any more. */
+  /** Makes a dead letter due (`revivedLetter`), or removes it. Returns `false` if it is no longer a dead letter. */
   resolve(letter: WorkEntry, how: 'retry' | 'drop'): Promise<boolean>;
   lag(consumer: string): Promise<StoredLag>;
 }

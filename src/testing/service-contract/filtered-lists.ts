@@ -58,7 +58,7 @@ export const filteredLists = topic<ServiceFixture>('listSessions with a filter',
     expect(await idsOf(sessions, {})).toEqual(['a', 'b', 'c']);
   });
 
-  test('names are any text, also such as separate names elsewhere', async ({ open }) => {
+  test('names may contain separators of other formats', async ({ open }) => {
     const { sessions } = await open();
     const names = ['a:b', '50%', 'a=b&c', '%41', 'A', 'é', '😀', "it's + {x}"];
     for (const [index, name] of names.entries()) {
@@ -71,7 +71,7 @@ export const filteredLists = topic<ServiceFixture>('listSessions with a filter',
     }
   });
 
-  test('pages together hold each session once, in either order and by either time', async ({ open, clock }) => {
+  test('pages contain each session once, in either order and by either time', async ({ open, clock }) => {
     const { sessions } = await open();
     const ids = times(7, (index) => `s${index}`);
     for (const [index, id] of ids.entries()) {
@@ -94,7 +94,7 @@ export const filteredLists = topic<ServiceFixture>('listSessions with a filter',
     }
   });
 
-  test('a filter follows events and forks, and no rewind', async ({ open }) => {
+  test('events and forks change what a filter finds, rewinds do not', async ({ open }) => {
     const { sessions } = await open({ history: { maxEvents: 2, keepHistory: false } });
     await sessions.createSession({ ...KEY, metadata: { status: 'open' } });
     const change = { author: 'system', actions: { metadataDelta: { status: 'closed', tags: { add: ['a'] } } } };
@@ -110,7 +110,7 @@ export const filteredLists = topic<ServiceFixture>('listSessions with a filter',
     expect(await idsOf(sessions, { status: 'closed' })).toEqual(['s-2']);
   });
 
-  test('a refused or repeated event changes no filter', async ({ open }) => {
+  test('a refused or repeated event does not change what a filter finds', async ({ open }) => {
     const { sessions } = await open();
     await sessions.createSession(KEY);
     const event = { id: 'once', author: 'system', actions: { metadataDelta: { status: 'open' } } };
@@ -139,7 +139,7 @@ export const filteredLists = topic<ServiceFixture>('listSessions with a filter',
     await expectRefusal(sessions.listSessions(request), 'INVALID_INPUT', { path: 'cursor' });
   });
 
-  test('a filter goes with no page number', async ({ open }) => {
+  test('a filter with a page number is refused', async ({ open }) => {
     const { sessions } = await open();
     for (const place of [{ page: 1 }, { offset: 0 }]) {
       const request = { ...USER, ...place, filter: { status: 'open' } };
@@ -156,7 +156,7 @@ export const filteredLists = topic<ServiceFixture>('listSessions with a filter',
     });
   });
 
-  test('what is no filter is refused, with its path', async ({ open }) => {
+  test('an invalid filter is refused, with its path', async ({ open }) => {
     const { sessions } = await open();
     for (const [filter, path] of INVALID) {
       const listed = sessions.listSessions({ ...USER, filter: filter as SessionFilter });

@@ -51,7 +51,7 @@ function patched(state: Record<string, unknown>, operations: readonly StateOpera
 }
 
 export const stateChanges = topic<ServiceFixture>('stateChanges', (test) => {
-  test('each change has its event, its key and what was before and after', async ({ open }) => {
+  test('each change has its event, its key, and the values before and after', async ({ open }) => {
     const { sessions } = await open();
     await sessions.createSession({ ...KEY, state: { a: null, b: 1 } });
     await appendAll(sessions, [
@@ -82,7 +82,7 @@ export const stateChanges = topic<ServiceFixture>('stateChanges', (test) => {
     ]);
   });
 
-  test('shared scopes show the writes of this session, each of them', async ({ open }) => {
+  test('shared scopes list every write of this session', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions, [sets('e1', { 'user:u': 1 })]);
     await sessions.updateUserState({ ...KEY, stateDelta: { u: 2 } });
@@ -98,7 +98,7 @@ export const stateChanges = topic<ServiceFixture>('stateChanges', (test) => {
     expect((await changes(sessions, { key: 'user:u', afterSeq: 1 })).map(({ seq }) => seq)).toEqual([2, 3]);
   });
 
-  test('pages have all changes once, also where a page ends inside an event', async ({ open }) => {
+  test('pages contain each change once, also if a page ends inside an event', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions, [sets('e1', { a: 1, b: 1, c: 1 }), sets('e2', { a: 2 }), sets('e3', { b: 2, d: 1 })]);
     const all = await changes(sessions);
@@ -114,7 +114,7 @@ export const stateChanges = topic<ServiceFixture>('stateChanges', (test) => {
     expect(await changes(sessions, { afterSeq: 2 })).toEqual(all.slice(4));
   });
 
-  test('pages are limited in bytes, but never empty for that', async ({ open }) => {
+  test('pages are limited in bytes, but have at least one change', async ({ open }) => {
     const { sessions } = await open({ limits: { maxPageBytes: 3_000 } });
     await sessionWith(
       sessions,
@@ -123,7 +123,7 @@ export const stateChanges = topic<ServiceFixture>('stateChanges', (test) => {
     expect((await pages(sessions, {})).map((page) => page.length)).toEqual([1, 1, 1, 1]);
   });
 
-  test('a page looks through a limited part of the log', async ({ open }) => {
+  test('a page reads a limited part of the log', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions, [sets('e1', { rare: 1 })]);
     const nothing = times(100, () => ({ author: 'agent' }));
@@ -183,7 +183,7 @@ export const stateDeltas = topic<ServiceFixture>('watch with stateDeltas', (test
     ]);
   });
 
-  test('events have none without the option, and are the same otherwise', async ({ open }) => {
+  test('without the option, events have no patch and are otherwise the same', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions, [sets('e1', { a: 1 })]);
     const [plain, patches] = [{}, { stateDeltas: true }].map((how) => sessions.watch({ ...KEY, afterSeq: 0, ...how }));

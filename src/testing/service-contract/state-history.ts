@@ -40,7 +40,7 @@ async function statesOf(sessions: SessionClient, ...seqs: number[]): Promise<Rec
 }
 
 export const stateAtMoments = topic<ServiceFixture>('stateAt', (test) => {
-  test('the state at each event is what the session had then', async ({ open }) => {
+  test('the state at each event is the state that the session had', async ({ open }) => {
     const { sessions } = await open();
     await sessions.createSession({ ...KEY, state: { kept: [], gone: null, 'user:u': 0 } });
     const odd = JSON.parse('{"__proto__":{"a":1},"constructor":null}') as Record<string, unknown>;
@@ -61,7 +61,7 @@ export const stateAtMoments = topic<ServiceFixture>('stateAt', (test) => {
     });
   });
 
-  test('rewinds restore what was, and a rewind can be looked behind', async ({ open }) => {
+  test('rewinds restore the state, and states before a rewind can be read', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions, [sets({ a: 1 }), sets({ a: 2, b: 1 }), summaryOf(1, 1)]);
     await sessions.rewindSession({ ...KEY, toSeq: 1 });
@@ -75,7 +75,7 @@ export const stateAtMoments = topic<ServiceFixture>('stateAt', (test) => {
     ]);
   });
 
-  test('of shared scopes it tells what the events of this session did', async ({ open }) => {
+  test('shared scopes have the values that events of this session gave', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions, [sets({ 'user:u': 1, 'app:a': null })]);
     await sessions.updateUserState({ ...KEY, stateDelta: { u: 'another', v: 1 } });

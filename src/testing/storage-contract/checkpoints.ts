@@ -70,7 +70,7 @@ export const checkpoints = topic<StorageFixture>('checkpoints', (test) => {
     expect(await checkpointAt(storage, SECOND - 1)).toBeUndefined();
   });
 
-  test('they go with the session, whether it is deleted or expires', async ({ storage, clock, raw }) => {
+  test('checkpoints are removed with the session, if it is deleted or expires', async ({ storage, clock, raw }) => {
     await storage.create(creation({ expiry: lives({ session: 10 }) }));
     const { incarnation } = (await readSession(storage)).record;
     const canary = { key: KEY, incarnation, seq: FIRST, text: 'canary' };

@@ -6,7 +6,7 @@ import type { SessionStorage } from '../../sessions/storage/session-storage.js';
 /** Ids that keys and patterns could confuse. */
 export const ODD_KEY = { appName: 'sh:op*', userId: '{ann}|é', sessionId: 'a/b%2F 😀' };
 
-/** Tries that find a hint that is still on its way. */
+/** Retries, because a hint may arrive late. */
 const MOST_CALLS = 500;
 
 /** The changed sessions; at least `count`. */

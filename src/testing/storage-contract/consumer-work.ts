@@ -27,7 +27,7 @@ export const consumerWork = topic<StorageFixture>('work of consumers', (test) =>
     clock.advance(999);
     expect(await claimed(storage, MAIL, 'two')).toEqual([]);
     clock.advance(1);
-    // Its worker may have died while it handled the next event.
+    // Its worker may have crashed while it handled the next event.
     expect(await theClaimed(storage, MAIL, 'two')).toEqual({ ...entry, claim: 'two', seq: 1, tries: 1 });
   });
 
@@ -71,7 +71,7 @@ export const consumerWork = topic<StorageFixture>('work of consumers', (test) =>
     expect(await theClaimed(storage, MAIL)).toMatchObject({ seq: 2, upTo: 3, since: clock.now(), tries: 0 });
   });
 
-  test('the oldest work comes first, at most so much', async ({ storage, clock }) => {
+  test('the oldest work comes first, up to the limit', async ({ storage, clock }) => {
     await storage.consumers.register(MAIL, '');
     for (const sessionId of ['c', 'a', 'b']) {
       const key = { ...KEY, sessionId };
@@ -87,7 +87,7 @@ export const consumerWork = topic<StorageFixture>('work of consumers', (test) =>
     expect(await storage.consumers.lag(MAIL)).toMatchObject({ sessions: 3, oldestSince: clock.now() - 3 });
   });
 
-  test('of workers that claim at the same time, one gets an entry', async ({ storage }) => {
+  test('if workers claim at the same time, only one gets an entry', async ({ storage }) => {
     await storage.consumers.register(MAIL, '');
     for (const sessionId of ['a', 'b', 'c', 'd']) {
       const key = { ...KEY, sessionId };
@@ -100,7 +100,7 @@ export const consumerWork = topic<StorageFixture>('work of consumers', (test) =>
     expect([...all.flat(), ...rest].map(({ key }) => key.sessionId).toSorted()).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  test('a dead letter is listed and not due; the work goes on after it', async (fixture) => {
+  test('a dead letter is listed and not due; the work continues after it', async (fixture) => {
     const { storage, clock } = fixture;
     await dispatched(fixture, 3);
     const entry = await theClaimed(storage, MAIL);
@@ -113,7 +113,7 @@ export const consumerWork = topic<StorageFixture>('work of consumers', (test) =>
     expect(await theClaimed(storage, MAIL, 'two')).toMatchObject({ letterSeq: 0, seq: 2 });
   });
 
-  test('a dead letter can be tried again, and dies again', async (fixture) => {
+  test('a dead letter can be tried again, and can fail again', async (fixture) => {
     const { storage } = fixture;
     await dispatched(fixture, 2);
     const entry = await theClaimed(storage, MAIL);
@@ -134,7 +134,7 @@ export const consumerWork = topic<StorageFixture>('work of consumers', (test) =>
     expect(await storage.consumers.lag(MAIL)).toMatchObject({ sessions: 0, deadLetters: 0 });
   });
 
-  test('a removed consumer leaves nothing, and the others stay', async (fixture) => {
+  test('removing a consumer removes all its data, and no data of others', async (fixture) => {
     const { storage } = fixture;
     await storage.consumers.register('other', '');
     await dispatched(fixture, 2);

@@ -60,7 +60,7 @@ export const dispatching = topic<StorageFixture>('dispatching to consumers', (te
     expect(changed).toMatchObject([{ dispatchedSeq: 2, lastSeq: 3, waitingSince: clock.now() }]);
   });
 
-  test('events that come during a dispatch stay for the next one', async ({ storage }) => {
+  test('events that are appended during a dispatch are left for the next one', async ({ storage }) => {
     await storage.consumers.register('mail', '');
     await sessionWithEvents(storage, 2);
     const taken = await changedSessions(storage, 1);
@@ -69,7 +69,7 @@ export const dispatching = topic<StorageFixture>('dispatching to consumers', (te
     expect(await changedSessions(storage, 1)).toMatchObject([{ dispatchedSeq: 2, lastSeq: 3 }]);
   });
 
-  test('a dispatch that another one overtook does not move the mark back', async ({ storage }) => {
+  test('a late dispatch does not move the mark back', async ({ storage }) => {
     await storage.consumers.register('mail', '');
     await sessionWithEvents(storage, 1);
     const old = await changedSessions(storage, 1);
@@ -81,7 +81,7 @@ export const dispatching = topic<StorageFixture>('dispatching to consumers', (te
     expect(await changedSessions(storage, 1)).toHaveLength(1);
   });
 
-  test('new events extend the work that is there, also while it is claimed', async ({ storage }) => {
+  test('new events extend existing work, also while it is claimed', async ({ storage }) => {
     await storage.consumers.register('mail', '');
     await sessionWithEvents(storage, 2);
     await dispatchTo(storage, ['mail']);
@@ -94,7 +94,7 @@ export const dispatching = topic<StorageFixture>('dispatching to consumers', (te
     expect(entry && (await storage.consumers.note(entry, progress))).toEqual({ kind: 'left', upTo: 3 });
   });
 
-  test('each consumer gets work of its own', async ({ storage }) => {
+  test('each consumer gets its own work', async ({ storage }) => {
     for (const name of ['mail', 'sea:rch*']) await storage.consumers.register(name, '');
     await sessionWithEvents(storage, 1);
     await storage.create(creation({ key: OTHER }));

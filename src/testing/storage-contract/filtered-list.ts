@@ -92,7 +92,7 @@ export const filteredList = topic<StorageFixture>('list with a filter', (test) =
     }
   });
 
-  test('walks find each session once and in order, however few are examined at a time', async (fixture) => {
+  test('pages contain each session once and in order, with any limit of examined sessions', async (fixture) => {
     const { storage } = fixture;
     await fill(fixture);
     for (const order of ORDERS) {
@@ -146,7 +146,7 @@ export const filteredList = topic<StorageFixture>('list with a filter', (test) =
     expect(found).toEqual(entries.map((_, index) => [`s${index}`]));
   });
 
-  test('sessions that have expired are not listed, and hide none', async ({ storage, clock }) => {
+  test('expired sessions are not listed, and hide no others', async ({ storage, clock }) => {
     for (const [index, session] of [10, 0, 10, 10, 0].entries()) {
       const key = { ...KEY, sessionId: `s${index}` };
       await storage.create(creation({ key, metadata: `${OPEN}\n`, expiry: lives({ session }) }));
@@ -159,7 +159,7 @@ export const filteredList = topic<StorageFixture>('list with a filter', (test) =
     }
   });
 
-  test('concurrent changes leave what the metadata says', async ({ storage }) => {
+  test('after concurrent changes, the index agrees with the metadata', async ({ storage }) => {
     await put(storage, 's-1', '');
     await put(storage, 's-2', `${OPEN}\n`);
     const statuses = Array.from({ length: 8 }, (_, index) => `"${index % 4}"`);
@@ -180,11 +180,7 @@ export const filteredList = topic<StorageFixture>('list with a filter', (test) =
     }
   });
 
-  test('nothing is left of a session that is gone, nor found of an earlier one of the same id', async ({
-    storage,
-    clock,
-    raw,
-  }) => {
+  test('a deleted session is not found, nor an earlier one with the same id', async ({ storage, clock, raw }) => {
     await put(storage, 'changed', `${canary(0)}\n`);
     await put(storage, 'deleted', `${canary(1)}\n`);
     for (const [index, sessionId] of ['replaced', 'purged'].entries()) {

@@ -184,7 +184,7 @@ export class InMemoryConsumers implements ConsumerStore {
 
   #workOf(consumer: string): Map<string, Work> {
     const queue = this.#work.get(consumer) ?? new Map<string, Work>();
-    // A worker may look for work before there is any.
+    // A worker may poll before there is work.
     if (this.#consumers.has(consumer)) this.#work.set(consumer, queue);
     return queue;
   }

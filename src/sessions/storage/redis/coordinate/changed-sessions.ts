@@ -7,10 +7,10 @@ import { flag } from '../script/codec.js';
 import { type ScriptRunner, defineScript } from '../script/script.js';
 import { SLOTS } from '../cluster-slots.js';
 
-/** Slots to read per look, besides those that are known to have changed sessions. */
+/** Slots to read per call, in addition to those with a hint. */
 const SLOTS_PER_CALL = 128;
 const HINTS_PER_CALL = 256;
-/** Between two looks at some of all slots. */
+/** Minimum interval between two reads of some of all slots. */
 const LOOK_MS = 25;
 const LOOK_WITH_HINTS_MS = 1_000;
 
@@ -26,8 +26,8 @@ export class ChangedSessions {
   ) {}
 
   /**
-   * On a cluster the sessions of each slot are in a key of their own. An append hints at its slot in one more key,
-   * without waiting. In case it dies before, calls also read some of all slots.
+   * On a cluster, each slot has its own key of changed sessions. After an append, the slot is added to a shared key,
+   * without waiting. In case the process crashes before that, calls also read some of all slots.
    */
   async find(limit: number): Promise<ChangedSession[]> {
     if (!this.isCluster) return this.#read(this.keys.changed, limit);
@@ -92,7 +92,7 @@ export class ChangedSessions {
   }
 }
 
-/** Whether the write of this time made a session wait. */
+/** Whether the write at this time marked the session. */
 export function beganToWait({ waitingSince }: DispatchMark, now: number): boolean {
   return waitingSince === markTime(now);
 }
@@ -174,7 +174,7 @@ end
 );
 
 /**
- * Hints at slots with changed sessions, for a day.
+ * Stores hints about slots with changed sessions. They expire after a day.
  *
  * KEYS 1 slots.
  * ARGV 1 time, 2 whether to announce it (1 or 0), then slots.
@@ -191,7 +191,7 @@ if ARGV[2] == '1' then redis.pcall('SPUBLISH', KEYS[1], '') end
 );
 
 /**
- * Takes hints.
+ * Removes hints and returns them.
  *
  * KEYS 1 slots.
  * ARGV 1 time, 2 limit.

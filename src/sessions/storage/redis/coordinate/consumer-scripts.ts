@@ -2,7 +2,7 @@ import { LONGEST_DELAY_MS } from '../../../domain/coordination-rules.js';
 import { KEY_TYPES, TIME } from '../script/base.lua.js';
 import { defineScript } from '../script/script.js';
 
-/** The keys of a consumer expire when it got no work for 800 days, like the agenda. Needs TIME. */
+/** The keys of a consumer expire 800 days after its last work, like the agenda. Needs TIME. */
 const KEEP = String.raw`
 local function keep(keys)
   expireKeys(keys, expiresAt(${2 * LONGEST_DELAY_MS}))
@@ -84,7 +84,7 @@ return 1
 );
 
 /**
- * Adds work, unless a dispatcher with a later token did so.
+ * Adds work, unless a dispatcher with a higher token has added some.
  *
  * KEYS 1 consumers, 2 highest token of a dispatcher; then of each consumer: due, waiting, work.
  * ARGV 1 time, 2 token, 3 name of a consumer with new settings ('' = none), 4 its expected settings, 5 its new settings,
@@ -172,10 +172,10 @@ return claimed
 );
 
 /**
- * Notes the progress of a claimed entry, as entryAfter decides, and stores a letter.
+ * Saves the progress of a claimed entry, as entryAfter decides, and stores a dead letter.
  *
  * KEYS 1 due, 2 waiting, 3 work, 4 dead.
- * ARGV 1 time, 2 member, 3 claim, 4 seq, 5 tries, 6 problem, 7 whether the worker goes on (1 or 0), 8 when the entry is due
+ * ARGV 1 time, 2 member, 3 claim, 4 seq, 5 tries, 6 problem, 7 whether the worker keeps the claim (1 or 0), 8 when the entry is due
  *      again, in ms from now; with a letter: 9 its member, 10 seq, 11 upTo, 12 tries, 13 problem.
  * Returns { 'lost' or 'done' } or { 'left', upTo }.
  */

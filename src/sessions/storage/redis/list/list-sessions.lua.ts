@@ -111,9 +111,9 @@ return reply(ARGV[10] == '1' and redis.call('ZCARD', SORTED) - expired)
 );
 
 /**
- * Reads a page of the sessions whose metadata has some entries. It examines sessions in the order of the list: by creation
- * those that have the entry that the fewest have, by update all sessions. If so few have an entry that all of them may be
- * examined, it sorts these by update instead. Members of the index by entry: see ENTRY_INDEX.
+ * Reads a page of the sessions whose metadata has some entries. It examines sessions in the order of the list. By creation,
+ * these are the sessions with the rarest entry; by update, all sessions. If the sessions with the rarest entry are few
+ * enough to examine them all, it sorts these by update instead. Members of the index by entry: see ENTRY_INDEX.
  *
  * KEYS, ARGV 1–8 and the reply: see LISTED_SESSIONS.
  * ARGV 9 how many sessions to examine at most, 10 and on: entries.

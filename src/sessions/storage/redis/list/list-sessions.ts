@@ -26,7 +26,7 @@ function readList(scripts: ScriptRunner, keys: RedisKeys, app: AppScope, request
   ]);
 }
 
-/** How many users are asked at the same time. */
+/** How many lists of users are read at the same time. */
 const USERS_PER_BATCH = 100;
 
 /** The page of one user. */
@@ -35,9 +35,9 @@ interface UserPage extends ListPage {
 }
 
 /**
- * On a cluster: reads a page of the sessions of an app by merging the lists of its users. Each user is asked for their
- * first session only. The page can then only have sessions of the users whose first session is among the first of all:
- * at most as many users as the page has sessions. So the cost grows with the users, and never with their sessions.
+ * On a cluster: reads a page of the sessions of an app by merging the lists of its users. It reads the first session of
+ * each user, sorts these, and then reads more sessions only of the first users: at most as many users as the page has
+ * sessions. So the cost grows with the number of users, not with the number of sessions.
  */
 export async function listOfApp(scripts: ScriptRunner, keys: RedisKeys, request: ListRequest): Promise<ListPage> {
   const { limit, offset = 0, withTotal } = request;
@@ -98,7 +98,7 @@ async function readUser(
   return { ...page, userId };
 }
 
-/** The pages that begin first, in the order of the list. Pages without a session are left out. */
+/** The pages whose first sessions come first in the list. Leaves out empty pages. */
 function firstOf(request: ListRequest, size: number, heads: readonly UserPage[]): UserPage[] {
   return heads
     .flatMap((page) =>
@@ -109,7 +109,7 @@ function firstOf(request: ListRequest, size: number, heads: readonly UserPage[])
     .map(({ page }) => page);
 }
 
-/** What follows the first position to which a list was examined is left to the next page. */
+/** Merges pages up to the first position at which the examination of a list ended. The next page has the rest. */
 function mergePages(request: ListRequest, size: number, pages: readonly ListPage[]): ListPage {
   const [examinedTo] = pages
     .flatMap(({ result }) => result.examinedTo ?? [])

@@ -124,7 +124,7 @@ class LockedSession {
     return this.metadata !== this.#oldMetadata;
   }
 
-  /** What the index of entries has to learn. */
+  /** The metadata before and after, for the index of entries. */
   get indexed(): IndexedSession {
     return { pk: this.pk, record: this.record, before: this.#oldMetadata, after: this.metadata };
   }
@@ -154,7 +154,7 @@ class LockedSession {
 /** How to lock sessions, and to read their events. */
 export interface LockPolicy {
   readonly skipsLocked?: boolean;
-  /** The transaction may have begun to read before it locked: only locking reads show the newest events. */
+  /** Whether the transaction may have read before it locked. Then only locking reads return the newest events. */
   readonly hasOldSnapshot?: boolean;
   /** Whether to read the events with locks at once. In MySQL such a read also locks gaps, so that it can cause deadlocks. */
   readonly locksEvents?: boolean;

@@ -28,20 +28,20 @@ export interface AppTransactionsOptions<Written> {
   readonly context: DatabaseContext;
   /** Default: the clock of the database. */
   readonly clock?: Clock | undefined;
-  /** For what follows a commit. */
+  /** Tracks work after a commit. */
   readonly timeLimitMs: number;
   readonly borrow: (runner: QueryRunner) => Promise<LentConnection>;
-  /** The transactions of the store, for what follows a commit if the connection of the app fails. */
+  /** The transactions of the store, for work after a commit if the connection of the app fails. */
   readonly transactions: Transactions;
-  /** What a transaction of the app waits for before it begins. Default: nothing. */
+  /** Waits before a transaction of the app begins. Default: no wait. */
   readonly beforeStart?: () => Promise<void>;
-  /** Runs after a commit, which may have left out what was written: the transaction was open to the app. */
+  /** Runs after a commit. The app may have rolled back some of the writes before it. */
   readonly afterCommit: (transaction: SqlTransaction, written: readonly Written[]) => Promise<void>;
   /** Called if that fails. */
   readonly onError: (written: readonly Written[], error: unknown) => void;
 }
 
-/** After inserts that another transaction made first. */
+/** Attempts after a conflict with an insert of another transaction. */
 const MAX_TRIES = 3;
 const SAVEPOINT = new Sql('SAVEPOINT agent_sessions');
 const RELEASE = new Sql('RELEASE SAVEPOINT agent_sessions');
@@ -75,7 +75,7 @@ export class AppTransactions<Written> {
     return writes.add(() => this.#write(runner, writes, work));
   }
 
-  /** Forgets the transactions that are open. */
+  /** Removes all open transactions. */
   close(): void {
     const subscribers = this.options.dataSource.subscribers as unknown[];
     const index = subscribers.indexOf(this.#subscriber);
@@ -164,7 +164,7 @@ export class AppTransactions<Written> {
     this.#ended(runner);
   }
 
-  /** What was written, if the outermost transaction has ended, and not one inside it, which is a savepoint. */
+  /** The writes, if the outermost transaction has ended. An inner one is a savepoint. */
   #ended(runner: QueryRunner): readonly Written[] {
     const writes = this.#transactions.get(runner);
     if (!writes) return [];
@@ -176,7 +176,7 @@ export class AppTransactions<Written> {
   }
 }
 
-/** What the store writes inside one transaction of the app: one after the other, because they share the connection. */
+/** The writes of the store in one transaction of the app. They run one at a time, because they share the connection. */
 class AppTransactionWrites<Written> {
   readonly written: Written[] = [];
   /** The app commits it or rolls it back. */

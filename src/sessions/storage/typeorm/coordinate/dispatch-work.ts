@@ -12,7 +12,7 @@ interface MarkRow {
   readonly waiting_since: number;
 }
 
-/** Adds work and moves the marks of its sessions, in one transaction. So two dispatchers cannot do the same twice. */
+/** Adds work and moves the marks of its sessions, in one transaction. So two dispatchers cannot add the same work twice. */
 export async function dispatchWork(
   transaction: SqlTransaction,
   { work, taken, settings }: DispatchRequest,

@@ -59,7 +59,7 @@ export class SqlConsumers implements ConsumerStore {
     });
   }
 
-  /** One step in the index for each app, however many sessions it has. */
+  /** Skips from app to app in the index. The number of sessions does not matter. */
   apps(): Promise<string[]> {
     return this.transactions.read(async (transaction) => {
       const found: string[] = [];
@@ -198,7 +198,7 @@ async function noteProgress(
   progress: WorkProgress,
 ): Promise<NoteOutcome> {
   const { dialect, tables } = transaction;
-  // A new letter refers to the session. The dispatcher locks the session first too, so that neither waits for the other.
+  // A dead letter refers to the session. The dispatcher also locks the session first, which avoids a deadlock.
   if (progress.letter) {
     const pk = Number(entry.incarnation);
     await transaction.lockedRows(sql`SELECT s.pk FROM ${tables.sessions} s WHERE s.pk = ${pk} ${dialect.lock('s')}`);

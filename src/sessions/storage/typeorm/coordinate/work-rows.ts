@@ -42,7 +42,7 @@ export function workEntryOf(row: WorkRow, key: KeyRow): WorkEntry {
   };
 }
 
-/** Without the work on sessions that are gone. */
+/** Leaves out work on deleted and expired sessions. */
 export function workEntriesOf(
   rows: readonly WorkRow[],
   keys: readonly (KeyRow & { readonly pk: number })[],

@@ -103,13 +103,13 @@ export interface FilteredPage {
 interface Examined {
   /** Selects `pk`, `time`, `user_id` and `session_id`, in the order of the list, and has no limit yet. */
   readonly statement: Sql;
-  /** Whether these are all that can match: then the order and the cursor are applied afterwards. */
+  /** Whether these are all sessions that can match. Then the order and the cursor are applied afterwards. */
   readonly isAll: boolean;
 }
 
 /**
- * Reads a page of a filtered list. It examines a limited number of sessions, in the order of the list, and of these keeps
- * the ones that have all entries. The subqueries are there so that no planner joins whole tables.
+ * Reads a page of a filtered list. It examines a limited number of sessions, in the order of the list, and keeps those
+ * with all entries. The subqueries prevent that a planner joins whole tables.
  */
 export async function filteredPage(transaction: SqlTransaction, request: FilteredRequest): Promise<FilteredPage> {
   const { tables, now } = transaction;
@@ -153,7 +153,7 @@ interface Rarest {
 async function rarestEntry(transaction: SqlTransaction, request: FilteredRequest): Promise<Rarest> {
   const { entries, maxExamined } = request.filter;
   const [only = '', ...others] = entries;
-  // In the order of the index, a single entry needs no choice.
+  // A single entry needs no count if the index has the order of the list.
   if (others.length === 0 && request.orderBy === 'createTime') return { entry: only, count: maxExamined };
   const counts = entries.map(
     (entry, place) => sql`
@@ -197,7 +197,7 @@ function examinedBy(
   return { statement, isAll: false };
 }
 
-/** The position at which the examination ended, unless the list ended before. */
+/** The position at which the examination ended; `undefined` at the end of the list. */
 async function lastExamined(
   transaction: SqlTransaction,
   { statement }: Examined,
