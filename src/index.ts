@@ -31,17 +31,20 @@ export { type Scope, StatePrefix, type StoredScope } from './state/scopes.js';
 export { State } from './state/state.js';
 export type { StateChanges } from './state/state-changes.js';
 export { type Clock, type IdGenerator, systemClock } from './sessions/domain/clock.js';
-export type { Content, FunctionCall, FunctionResponse, Part } from './sessions/domain/event.js';
-export * from './sessions/domain/errors.js';
 export {
   type Compaction,
+  type Content,
   Event,
   EventActions,
   type EventActionsInput,
   type EventInput,
+  type FunctionCall,
+  type FunctionResponse,
   type LoggedEvent,
+  type Part,
   type Rewind,
 } from './sessions/domain/event.js';
+export * from './sessions/domain/errors.js';
 export { getFunctionCalls, getFunctionResponses, isFinalResponse } from './sessions/domain/event-inspection.js';
 export type { SessionKey, StateOwner, UserKey } from './sessions/domain/ids.js';
 export type { MetadataDelta, SessionMetadata, SessionMetadataInput } from './sessions/domain/metadata.js';
@@ -49,13 +52,15 @@ export type { GetSessionConfig } from './sessions/domain/view-item.js';
 export { Session, type SessionReference } from './sessions/domain/session.js';
 export type { ConsumeHandler, ConsumeOptions, ConsumedEvent } from './sessions/consumers/consume-options.js';
 export type { ConsumerStart } from './sessions/consumers/consumer-settings.js';
-export type { DeadLetter, DeadLettersRequest } from './sessions/consumers/consumer-status.js';
-export type { ConsumerLag } from './sessions/consumers/consumer-status.js';
+export type { ConsumerLag, DeadLetter, DeadLettersRequest } from './sessions/consumers/consumer-status.js';
 export type { SessionConsumer } from './sessions/consumers/session-consumer.js';
 export { type ConsumerInfo, SessionConsumers } from './sessions/consumers/session-consumers.js';
-export type { AppendEventRequest } from './sessions/operations/append-events.js';
-export type { AppendResult } from './sessions/operations/append-events.js';
-export type { AppendEventsRequest, AppendEventsResult } from './sessions/operations/append-events.js';
+export type {
+  AppendEventRequest,
+  AppendEventsRequest,
+  AppendEventsResult,
+  AppendResult,
+} from './sessions/operations/append-events.js';
 export type { CreateSessionRequest } from './sessions/operations/create-session.js';
 export type { ForkSessionRequest } from './sessions/operations/fork-session.js';
 export type { GetSessionRequest } from './sessions/operations/get-session.js';
@@ -64,22 +69,25 @@ export type { EventPage, ListEventsRequest } from './sessions/operations/list-ev
 export type { ListSessionsRequest, SessionPage } from './sessions/operations/list-sessions.js';
 export type { RewindSessionRequest } from './sessions/operations/rewind-session.js';
 export type { SharedStateChanges } from './sessions/operations/shared-state.js';
-export type { StateKeyChange } from './sessions/domain/state-history.js';
-export type { StateOperation } from './sessions/domain/state-history.js';
-export type { StateAtMoment, StateAtRequest } from './sessions/operations/state-history.js';
-export type { StateChangePage, StateChangesRequest } from './sessions/operations/state-history.js';
+export type { StateKeyChange, StateOperation } from './sessions/domain/state-history.js';
+export type {
+  StateAtMoment,
+  StateAtRequest,
+  StateChangePage,
+  StateChangesRequest,
+  WatchedEvent,
+} from './sessions/operations/state-history.js';
 export type {
   BeginTurnRequest,
+  EndTurnRequest,
+  HeldTurn,
   RenewTurnRequest,
   Turn,
   TurnHolder,
   TurnReference,
-  EndTurnRequest,
 } from './sessions/operations/turns.js';
-export type { HeldTurn } from './sessions/operations/turns.js';
 export type { UpdateSessionOptions } from './sessions/operations/update-session.js';
 export type { WatchSessionRequest } from './sessions/operations/watch-session.js';
-export type { WatchedEvent } from './sessions/operations/state-history.js';
 export * from './sessions/session-hooks.js';
 export {
   SessionTitles,

@@ -24,29 +24,33 @@ export {
 } from './sessions/domain/consumer-work.js';
 export type { Counters } from './sessions/domain/counters.js';
 export {
+  type CommitEvent,
   type DispatchMark,
-  type MarkedLog,
-  NOTHING_WAITS,
+  type InitialEvent,
+  type InitialLog,
   markAfterAppend,
   markAfterDispatch,
+  type MarkedLog,
+  newRecord,
+  NOTHING_WAITS,
+  type SessionRecord,
 } from './sessions/domain/session-record.js';
 export { type Lifetime, type Lifetimes, NEVER, expiresAt, isExpired, isRenewalDue } from './sessions/domain/expiry.js';
-export type { CommitEvent, InitialEvent, InitialLog } from './sessions/domain/session-record.js';
 export {
+  hasEntries,
+  indexChanges,
+  indexEntries,
+  type IndexEntry,
   METADATA_LIMITS,
+  metadataAfter,
   type MetadataChange,
   type MetadataText,
-  metadataAfter,
 } from './sessions/domain/metadata-entries.js';
-export { type IndexEntry, hasEntries, indexChanges, indexEntries } from './sessions/domain/metadata-entries.js';
 export { type StateWrites, changesNothing, writesOf } from './sessions/domain/stored-json.js';
 export type { SeqRange } from './sessions/domain/seq-ranges.js';
-export { type SessionRecord, newRecord } from './sessions/domain/session-record.js';
 export type * from './sessions/domain/turn.js';
 export { turnOutcome } from './sessions/domain/turn-rules.js';
 export type { ViewMarks } from './sessions/domain/view-marks.js';
-export type * from './sessions/storage/coordination.js';
-export type * from './sessions/storage/coordination.js';
 export type * from './sessions/storage/coordination.js';
 export { comparePositions, positionOf } from './sessions/storage/list-order.js';
 export type * from './sessions/storage/session-changes.js';

@@ -1,9 +1,12 @@
 export { InvalidInputError, LimitExceededError } from '../sessions/domain/errors.js';
-export type { StateKeyChange } from '../sessions/domain/state-history.js';
-export type { StateOperation } from '../sessions/domain/state-history.js';
-export type { StateAtMoment, StateAtRequest } from '../sessions/operations/state-history.js';
-export type { StateChangePage, StateChangesRequest } from '../sessions/operations/state-history.js';
-export type { WatchedEvent } from '../sessions/operations/state-history.js';
+export type { StateKeyChange, StateOperation } from '../sessions/domain/state-history.js';
+export type {
+  StateAtMoment,
+  StateAtRequest,
+  StateChangePage,
+  StateChangesRequest,
+  WatchedEvent,
+} from '../sessions/operations/state-history.js';
 export { ProblemError } from './problem-error.js';
 export type { RenewTurnRequest, Turn, TurnHolder, TurnReference } from '../sessions/operations/turns.js';
 export type {

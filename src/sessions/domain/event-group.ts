@@ -1,4 +1,3 @@
-import { firstIndex } from './binary-search.js';
 import { digestOf } from './event-digest.js';
 import { isRewind } from './event-inspection.js';
 import type { EventInput } from './event.js';
@@ -35,25 +34,4 @@ export interface GroupSearch {
   /** The next one at this event or after it, or the previous one at this event or before it. */
   readonly direction: 'next' | 'previous';
   readonly from: number;
-}
-
-/** The events of a log by group. */
-export class EventGroups {
-  readonly #seqs = new Map<string, number[]>();
-
-  /** Adds an event that is later than all others. */
-  add(group: string, seq: number): void {
-    if (group === '') return;
-    const seqs = this.#seqs.get(group);
-    if (seqs) seqs.push(seq);
-    else this.#seqs.set(group, [seq]);
-  }
-
-  /** The event, or 0 if there is none. */
-  find({ group, direction, from }: GroupSearch): number {
-    const seqs = this.#seqs.get(group) ?? [];
-    const next = (after: boolean): number =>
-      firstIndex(seqs.length, (index) => (after ? (seqs[index] as number) > from : (seqs[index] as number) >= from));
-    return seqs[direction === 'next' ? next(false) : next(true) - 1] ?? 0;
-  }
 }

@@ -1,7 +1,6 @@
 export { SESSIONS_BODY_LIMIT } from '../transport/http-defaults.js';
 export * from '../transport/access-exports.js';
-export { GraphqlAccessGuard } from './access.guard.js';
-export type { SubscriptionRequest } from './access.guard.js';
+export { GraphqlAccessGuard, type SubscriptionRequest } from './access.guard.js';
 export type { ExplorerOptions } from './explorer/explorer.module.js';
 export { DEFAULT_GRAPHQL_LIMITS, type GraphqlLimits } from './limits/graphql-limits.js';
 export { sessionsLimitRules } from './limits/document-limits.js';

@@ -1,11 +1,12 @@
 import { InvalidInputError, SessionNotFoundError } from '../domain/errors.js';
-import { EventGroups, type GroupSearch, REWINDS, groupOf, groupOfInvocation } from '../domain/event-group.js';
+import { type GroupSearch, REWINDS, groupOf, groupOfInvocation } from '../domain/event-group.js';
 import { isAnchor, isSummary } from '../domain/event-inspection.js';
 import type { LoggedEvent } from '../domain/event.js';
 import { sessionKeyOf } from '../domain/ids.js';
 import { type SeqRange, isInRanges } from '../domain/seq-ranges.js';
 import type { SessionRecord } from '../domain/session-record.js';
 import { loggedEvent } from '../domain/stored-json.js';
+import { EventGroups } from '../storage/event-groups.js';
 import type { SessionStorage } from '../storage/session-storage.js';
 import type { LogPoints } from './read-log.js';
 

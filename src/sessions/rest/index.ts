@@ -7,5 +7,4 @@ export { answerMalformedHttp } from '../transport/malformed-http.js';
 export { SESSIONS_BODY_LIMIT } from '../transport/http-defaults.js';
 export { FASTIFY_OPTIONS } from './server-options.js';
 export type { SessionView } from '../domain/session.js';
-export { protectFromOtherSites } from '../transport/cross-site.js';
-export type { CrossSiteOptions } from '../transport/cross-site.js';
+export { type CrossSiteOptions, protectFromOtherSites } from '../transport/cross-site.js';

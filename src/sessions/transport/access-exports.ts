@@ -1,6 +1,13 @@
 // The access API, exported by all transports.
 export { type ClientWrites, type WriteDescription, describeWrite, isClientWrite } from '../domain/write-description.js';
-export { RequireAccess } from './session-access.js';
+export {
+  type AccessRequest,
+  type AccessUser,
+  OpenAccess,
+  RequireAccess,
+  SessionAccess,
+  type SessionAction,
+} from './session-access.js';
 export {
   type ClientAccessOptions,
   type RoleAccessOptions,
@@ -9,13 +16,6 @@ export {
   clientAccess,
   serviceAccess,
 } from './access-rules.js';
-export {
-  type AccessRequest,
-  type AccessUser,
-  OpenAccess,
-  SessionAccess,
-  type SessionAction,
-} from './session-access.js';
 export {
   type AsyncSessionAccessOptions,
   SessionAccessModule,

@@ -1,9 +1,9 @@
 import type { StoredEvent } from '../../domain/commit.js';
-import { EventGroups } from '../../domain/event-group.js';
+import { EventGroups } from '../event-groups.js';
 import { payloadDigest } from '../../domain/event-digest.js';
 import type { InitialEvent, SessionRecord } from '../../domain/session-record.js';
 import type { EventWindow } from '../session-storage.js';
-import { firstIndex } from '../../domain/binary-search.js';
+import { firstIndex } from '../binary-search.js';
 
 /** The events of one session, indexed by seq, id, anchor, time and group. Columns take less memory than an object for each event. */
 export class EventLog {

@@ -1,7 +1,7 @@
 import { assertAgendaEntry, assertAgendaPut, assertDueLimit, dueTime } from '../../domain/coordination-rules.js';
 import { compareBytes } from '../../domain/ids.js';
 import type { Agenda, AgendaEntry } from '../coordination.js';
-import { firstIndex } from '../../domain/binary-search.js';
+import { firstIndex } from '../binary-search.js';
 
 /** An agenda sorted by due time, with binary search. */
 export class InMemoryAgenda implements Agenda {

@@ -1,6 +1,6 @@
 import { comparePositions } from '../list-order.js';
 import type { ListPosition } from '../session-storage.js';
-import { firstIndex } from '../../domain/binary-search.js';
+import { firstIndex } from '../binary-search.js';
 
 const ASCENDING = { order: 'asc' } as const;
 const MAX_CHUNK = 512;
