@@ -5,6 +5,7 @@ import { listAllSessions, listEvents, listSessions } from './list-steps.js';
 import { type LockStep, same } from './lock-step.js';
 import type { Operation } from './operations.js';
 import { fork } from './fork-step.js';
+import { compareStates } from './state-steps.js';
 import { beginTurn, changeTurn, compareHolder } from './turn-steps.js';
 import { changeState, create, get, passTime, purge, sharedState, waitForAnEnd } from './session-steps.js';
 
@@ -60,6 +61,7 @@ export async function compareAll(step: LockStep, raw: OpenStorage['raw']): Promi
   for (const key of keys) {
     await listEvents(step, { kind: 'list events', key, limit: 100, order: 'asc' });
     await compareHolder(step, key);
+    await compareStates(step, key);
     await get(step, { kind: 'get', key });
   }
   await listAllSessions(step);

@@ -50,11 +50,11 @@ export class ModelSession {
     return wholeView(this.log);
   }
 
-  /** The session's own state: the initial state and the changes of its events. */
-  state(): StateMap {
+  /** The session's own state after an event: the initial state and the changes of its events. */
+  state(seq = this.lastSeq): StateMap {
     const state: StateMap = new Map();
     apply(state, only(this.initial, 'session'));
-    for (const { event } of this.log) apply(state, only(storedChangesOf(event.actions), 'session'));
+    for (const { event } of this.log.slice(0, seq)) apply(state, only(storedChangesOf(event.actions), 'session'));
     return state;
   }
 }

@@ -97,6 +97,13 @@ export class Model {
     return this.load(fork);
   }
 
+  stateAt(key: ModelKey, seq: number): StateMap {
+    const session = this.store.live(key);
+    if (!session) throw new Refusal('SESSION_NOT_FOUND');
+    if (seq > session.lastSeq) throw new Refusal('INVALID_INPUT');
+    return session.state(seq);
+  }
+
   append({ given, assignedId, ...append }: ModelAppend): Entry & { duplicate: boolean } {
     const { entries, duplicate } = this.appendAll({ ...append, given: [given], assignedIds: [assignedId] });
     const [entry] = entries;
