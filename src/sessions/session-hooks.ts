@@ -57,6 +57,11 @@ export class SessionHooks {
     return this.#before.size > 0;
   }
 
+  /** Whether there is a hook after appends. */
+  get hasAfterAppend(): boolean {
+    return this.#after.size > 0;
+  }
+
   /** Passes an event through the hooks, in order of registration. */
   async runBeforeAppend({ key, event }: BeforeAppend): Promise<EventInput> {
     let current = event;

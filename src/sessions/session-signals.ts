@@ -33,6 +33,7 @@ export class InProcessSignals implements SessionSignals {
   }
 
   announce(key: SessionKey): void {
+    if (this.#wakers.size === 0) return;
     for (const wake of this.#wakers.get(sessionNameOf(key)) ?? []) wake();
   }
 

@@ -28,8 +28,11 @@ const PREFIXED_SCOPES = ['user', 'app', 'temp'] as const;
 
 /** Parses `user:theme` into `{ scope: 'user', name: 'theme' }`. */
 export function splitStateKey(key: string): ScopedName {
-  const scope = PREFIXED_SCOPES.find((candidate) => key.startsWith(PREFIX_OF[candidate])) ?? 'session';
-  return { scope, name: key.slice(PREFIX_OF[scope].length) };
+  for (const scope of PREFIXED_SCOPES) {
+    const prefix = PREFIX_OF[scope];
+    if (key.startsWith(prefix)) return { scope, name: key.slice(prefix.length) };
+  }
+  return { scope: 'session', name: key };
 }
 
 /** Joins scope `user` and `theme` to `user:theme`. */

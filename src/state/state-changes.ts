@@ -10,6 +10,10 @@ export function hasChanges(changes: StateChanges): boolean {
 
 /** The part of `changes` whose keys pass `keep`. Safe for a key named `__proto__`. */
 export function filterChanges(changes: StateChanges, keep: (key: string) => boolean): StateChanges {
+  const keys = [...Object.keys(changes.stateDelta), ...changes.stateRemovals];
+  const kept = keys.filter(keep).length;
+  if (kept === keys.length) return changes;
+  if (kept === 0) return { stateDelta: {}, stateRemovals: [] };
   return {
     stateDelta: Object.fromEntries(Object.entries(changes.stateDelta).filter(([key]) => keep(key))),
     stateRemovals: changes.stateRemovals.filter(keep),
@@ -18,6 +22,8 @@ export function filterChanges(changes: StateChanges, keep: (key: string) => bool
 
 /** Changes in a row as one change: the last change of each key counts. */
 export function foldChanges(all: readonly StateChanges[]): StateChanges {
+  const [only] = all;
+  if (only && all.length === 1) return only;
   const changes = new Map<string, { readonly value: unknown } | 'removed'>();
   for (const { stateDelta, stateRemovals } of all) {
     for (const key of stateRemovals) changes.set(key, 'removed');

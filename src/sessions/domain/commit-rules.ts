@@ -22,7 +22,7 @@ export function refusalOf(
   seen: readonly (StoredEvent | undefined)[],
   now: number,
 ): AppendOutcome | undefined {
-  const { incarnation, expectedVersion, ...expected } = commit.preconditions;
+  const { incarnation, expectedVersion, lastSeq, firstSeq, marksSeq } = commit.preconditions;
   if (!record || isExpired(record.expiresAt, now)) return { kind: 'missing' };
   if (incarnation !== undefined && incarnation !== record.incarnation) return { kind: 'missing' };
   if (seen.some((event) => event !== undefined)) return { kind: 'seen', events: seen, record };
@@ -31,7 +31,7 @@ export function refusalOf(
   if (expectedVersion !== undefined && (expectedVersion < record.tipSeq || expectedVersion > record.lastSeq)) {
     return { kind: 'stale', lastSeq: record.lastSeq };
   }
-  return isAsExpected(record, expected) ? undefined : { kind: 'overtaken' };
+  return isAsExpected(record, { lastSeq, firstSeq, marksSeq }) ? undefined : { kind: 'overtaken' };
 }
 
 /**
@@ -46,9 +46,17 @@ export function isAsExpected(
   record: SessionRecord,
   expected: Partial<Pick<SessionRecord, 'incarnation' | 'firstSeq' | 'lastSeq' | 'marksSeq'>>,
 ): boolean {
-  const fits = (field: 'incarnation' | 'firstSeq' | 'lastSeq' | 'marksSeq'): boolean =>
-    expected[field] === undefined || expected[field] === record[field];
-  return fits('incarnation') && fits('firstSeq') && fits('lastSeq') && fits('marksSeq');
+  const { incarnation, firstSeq, lastSeq, marksSeq } = expected;
+  return (
+    isAsked(incarnation, record.incarnation) &&
+    isAsked(firstSeq, record.firstSeq) &&
+    isAsked(lastSeq, record.lastSeq) &&
+    isAsked(marksSeq, record.marksSeq)
+  );
+}
+
+function isAsked<Value>(expected: Value | undefined, actual: Value): boolean {
+  return expected === undefined || expected === actual;
 }
 
 /**
@@ -58,20 +66,33 @@ export function isAsExpected(
  */
 export function recordAfter(commit: Commit, record: SessionRecord, now: number): SessionRecord {
   const seq = record.lastSeq + commit.events.length;
+  const { marks, expiry } = commit;
+  const { dispatchedSeq, waitingSince } = markAfterAppend(record, now);
+  // Each field by name, since a copy that is changed afterwards takes several times as long.
   return {
-    ...record,
+    appName: record.appName,
+    userId: record.userId,
+    sessionId: record.sessionId,
+    incarnation: record.incarnation,
+    createTime: record.createTime,
+    firstSeq: record.firstSeq,
+    turnsOnly: record.turnsOnly,
     lastSeq: seq,
-    highWater: Math.max(record.highWater, now, ...commit.events.map(({ timestamp }) => timestamp)),
+    highWater: commit.events.reduce((highest, { timestamp }) => Math.max(highest, timestamp), latestOf(record, now)),
     counters: addCounters(record.counters, commit.counterIncrements),
-    ...(commit.marks && { marks: resolveMarks(commit.marks, seq), marksSeq: seq }),
-    ...(commit.expiry && {
-      tipSeq: seq,
-      lastUpdateTime: Math.max(record.lastUpdateTime, now),
-      expiresAt: expiresAt(now, commit.expiry.session),
-    }),
-    ...(commit.endsTurn && { turn: ended(record.turn) }),
-    ...markAfterAppend(record, now),
-  };
+    marks: marks ? resolveMarks(marks, seq) : record.marks,
+    marksSeq: marks ? seq : record.marksSeq,
+    tipSeq: expiry ? seq : record.tipSeq,
+    lastUpdateTime: expiry ? Math.max(record.lastUpdateTime, now) : record.lastUpdateTime,
+    expiresAt: expiry ? expiresAt(now, expiry.session) : record.expiresAt,
+    turn: commit.endsTurn ? ended(record.turn) : record.turn,
+    dispatchedSeq,
+    waitingSince,
+  } satisfies Required<SessionRecord>;
+}
+
+function latestOf({ highWater }: Pick<SessionRecord, 'highWater'>, now: number): number {
+  return Math.max(highWater, now);
 }
 
 /** An event with its place in the log, as a store keeps it. */
@@ -85,14 +106,10 @@ export interface NumberedEvent extends InitialEvent {
  * @param record the session's record before the commit
  * @example for (const event of numberedEvents(commit, before, now)) log.add(event);
  */
-export function numberedEvents(
-  { events }: Commit,
-  { lastSeq, highWater }: SessionRecord,
-  now: number,
-): NumberedEvent[] {
-  let highest = Math.max(highWater, now);
+export function numberedEvents({ events }: Commit, record: SessionRecord, now: number): NumberedEvent[] {
+  let highest = latestOf(record, now);
   return events.map((event, index) => {
     highest = Math.max(highest, event.timestamp);
-    return { ...event, seq: lastSeq + 1 + index, appendedAt: now, highWater: highest };
+    return { ...event, seq: record.lastSeq + 1 + index, appendedAt: now, highWater: highest };
   });
 }

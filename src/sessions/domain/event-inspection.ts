@@ -56,12 +56,14 @@ export function isRewind(event: Inspected): boolean {
  */
 export function isAnchor(event: Inspected): boolean {
   if (isSummary(event)) return true;
-  return isByUser(event) && !isRewind(event) && getFunctionResponses(event).length === 0;
+  return isByUser(event) && !isRewind(event) && !partsOf(event).some(({ functionResponse }) => functionResponse);
 }
 
 /** The texts of the event's parts. */
 export function textsOf(event: Inspected): string[] {
-  return partsOf(event).flatMap((part) => (typeof part.text === 'string' && part.text !== '' ? [part.text] : []));
+  const texts: string[] = [];
+  for (const { text } of partsOf(event)) if (typeof text === 'string' && text !== '') texts.push(text);
+  return texts;
 }
 
 function partsOf(event: Inspected): Part[] {

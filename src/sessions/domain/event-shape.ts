@@ -6,15 +6,15 @@ import { isPlainObject } from './json-value.js';
 type Kind = 'string' | 'boolean' | 'array' | 'object';
 
 /** The fields that the rules read. Other fields may be any JSON value. */
-const EVENT_FIELDS: Record<string, Kind> = {
-  invocationId: 'string',
-  author: 'string',
-  branch: 'string',
-  partial: 'boolean',
-  content: 'object',
-  longRunningToolIds: 'array',
-  usageMetadata: 'object',
-};
+const EVENT_FIELDS: readonly (readonly [field: string, kind: Kind])[] = [
+  ['invocationId', 'string'],
+  ['author', 'string'],
+  ['branch', 'string'],
+  ['partial', 'boolean'],
+  ['content', 'object'],
+  ['longRunningToolIds', 'array'],
+  ['usageMetadata', 'object'],
+];
 
 /** Refuses an event whose known fields have the wrong type. The JSON check covers the rest. */
 export function assertEventShape(event: EventInput): void {
@@ -24,7 +24,7 @@ export function assertEventShape(event: EventInput): void {
   if (isSet(actions) && !(actions instanceof EventActions) && !isPlainObject(actions)) {
     throw new InvalidInputError('must be an object', '$.actions');
   }
-  for (const [field, kind] of Object.entries(EVENT_FIELDS)) assertKind(event[field], kind, `$.${field}`);
+  for (const [field, kind] of EVENT_FIELDS) assertKind(event[field], kind, '$.', field);
   assertParts(event.content?.parts);
   assertControl(event.actions?.compaction, ['fromSeq', 'toSeq'], '$.actions.compaction');
   assertControl(event.actions?.rewind, ['toSeq'], '$.actions.rewind');
@@ -47,7 +47,7 @@ export function assertAuthor({ author }: EventInput): void {
 }
 
 function assertParts(parts: unknown): void {
-  assertKind(parts, 'array', '$.content.parts');
+  assertKind(parts, 'array', '$.content.', 'parts');
   for (const [index, part] of ((parts ?? []) as unknown[]).entries()) {
     if (!isPlainObject(part)) throw new InvalidInputError('must be an object', `$.content.parts[${index}]`);
   }
@@ -67,8 +67,9 @@ function assertControl(control: unknown, seqFields: readonly string[], path: str
   }
 }
 
-function assertKind(value: unknown, kind: Kind, path: string): void {
-  if (isSet(value) && kindOf(value) !== kind) throw new InvalidInputError(`must be ${article(kind)} ${kind}`, path);
+function assertKind(value: unknown, kind: Kind, place: string, field: string): void {
+  if (!isSet(value) || kindOf(value) === kind) return;
+  throw new InvalidInputError(`must be ${article(kind)} ${kind}`, place + field);
 }
 
 function kindOf(value: unknown): string {

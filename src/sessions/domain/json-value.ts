@@ -15,11 +15,33 @@ export function jsonCopyOf(value: unknown, path: string, limits: JsonLimits): un
   return new JsonWalk(path, limits).copyOf(value, 1);
 }
 
+/** The same for the value of a key below `path`. */
+export function jsonCopyAt(key: string, value: unknown, path: string, limits: JsonLimits): unknown {
+  return new JsonWalk(path, limits, key).copyOf(value, 1);
+}
+
+/** Which fields of an object to copy. It may be an instance of a class. */
+export interface Outline {
+  readonly without: readonly string[];
+  /** A field to copy by an outline of its own, and the value that was read from it. */
+  readonly inner?: { readonly key: string; readonly value: object; readonly outline: Outline };
+}
+
+/** The same for an object of which some fields are checked elsewhere. */
+export function jsonCopyOfFields(
+  value: object,
+  path: string,
+  limits: JsonLimits,
+  outline: Outline,
+): Record<string, unknown> {
+  return new JsonWalk(path, limits).copyOfFields(value, 1, outline);
+}
+
 /** Whether the value is a plain object, of this realm or another: no class instance, Map or Date. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype === null) return true;
+  if (prototype === null || prototype === Object.prototype) return true;
   return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype as object, 'isPrototypeOf');
 }
 
@@ -45,14 +67,17 @@ export function childPath(path: string, key: string | number): string {
 }
 
 class JsonWalk {
-  readonly #ancestors = new Set<object>();
+  readonly #ancestors: object[] = [];
   readonly #keys: (string | number)[] = [];
   #bytes = 0;
 
   constructor(
     private readonly root: string,
     private readonly limits: JsonLimits,
-  ) {}
+    key?: string,
+  ) {
+    if (key !== undefined) this.#keys.push(key);
+  }
 
   copyOf(value: unknown, depth: number): unknown {
     this.#count(typeof value === 'string' ? value.length + 2 : 1);
@@ -75,13 +100,13 @@ class JsonWalk {
 
   #copyOfObject(value: object, depth: number): unknown {
     if (isDate(value)) return this.#dateText(value);
-    if (this.#ancestors.has(value)) this.#refuse('must not contain itself');
+    if (this.#ancestors.includes(value)) this.#refuse('must not contain itself');
     if (depth > this.limits.maxDepth) this.#exceed(`must not be nested deeper than ${this.limits.maxDepth} levels`);
     // JSON represents it by the result of `toJSON`, not by its properties.
-    if (typeof (value as { toJSON?: unknown }).toJSON === 'function') this.#refuse('must not have a method toJSON');
-    this.#ancestors.add(value);
+    if (hasMethod(value, 'toJSON')) this.#refuse('must not have a method toJSON');
+    this.#ancestors.push(value);
     const copy = Array.isArray(value) ? this.#copyOfItems(value, depth) : this.#copyOfProperties(value, depth);
-    this.#ancestors.delete(value);
+    this.#ancestors.pop();
     return copy;
   }
 
@@ -104,8 +129,28 @@ class JsonWalk {
     for (const key of Object.keys(value)) {
       const item = value[key];
       if (item === undefined) continue;
-      this.#count(key.length + 3);
-      if (!key.isWellFormed()) this.#refuse('has a key with a lone surrogate');
+      this.#countKey(key);
+      setField(copy, key, this.#copyOfItem(key, item, depth));
+    }
+    return copy;
+  }
+
+  copyOfFields(value: object, depth: number, { without, inner }: Outline): Record<string, unknown> {
+    this.#count(1);
+    if (Object.hasOwn(value, 'toJSON') && hasMethod(value, 'toJSON')) this.#refuse('must not have a method toJSON');
+    const copy: Record<string, unknown> = {};
+    for (const key of Object.keys(value)) {
+      if (without.includes(key)) continue;
+      if (inner?.key === key) {
+        this.#countKey(key);
+        this.#keys.push(key);
+        copy[key] = this.copyOfFields(inner.value, depth + 1, inner.outline);
+        this.#keys.pop();
+        continue;
+      }
+      const item = (value as Record<string, unknown>)[key];
+      if (item === undefined) continue;
+      this.#countKey(key);
       setField(copy, key, this.#copyOfItem(key, item, depth));
     }
     return copy;
@@ -116,6 +161,11 @@ class JsonWalk {
     const copy = this.copyOf(item, depth + 1);
     this.#keys.pop();
     return copy;
+  }
+
+  #countKey(key: string): void {
+    this.#count(key.length + 3);
+    if (!key.isWellFormed()) this.#refuse('has a key with a lone surrogate');
   }
 
   /** Counting stops what a check of the finished text could not: shared references multiply without end. */
@@ -141,6 +191,10 @@ class JsonWalk {
 export function setField(target: object, key: string, value: unknown): void {
   if (key !== '__proto__') (target as Record<string, unknown>)[key] = value;
   else Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
+}
+
+function hasMethod(value: object, name: string): boolean {
+  return typeof (value as Record<string, unknown>)[name] === 'function';
 }
 
 function kindOf(value: object): string {

@@ -62,6 +62,10 @@ export class LoadedView {
     return this.source.config;
   }
 
+  get fromSeq(): number | undefined {
+    return this.source.fromSeq;
+  }
+
   get now(): number {
     return this.#now;
   }
@@ -138,5 +142,5 @@ export class LoadedView {
 
 /** Whether the view is shortened, so that each append may change its beginning. */
 export function isCutting(view: LoadedView, filter: ViewFilter): boolean {
-  return isFiltering(view.filterOf(filter));
+  return isFiltering(filter) || view.fromSeq !== undefined;
 }

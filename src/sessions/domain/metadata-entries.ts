@@ -45,7 +45,8 @@ export function metadataAfter(text: MetadataText, changes: readonly MetadataChan
 
 /** Changes in a row as one change: the last of each entry counts. */
 export function foldMetadata(all: readonly (readonly MetadataChange[])[]): MetadataChange[] {
-  return [...new Map(all.flat())];
+  const changes = all.flat();
+  return changes.length < 2 ? changes : [...new Map(changes)];
 }
 
 function hasRoom(names: readonly string[], text: MetadataText): boolean {

@@ -24,10 +24,11 @@ export function loggedEvent({ payload, seq }: Pick<StoredEvent, 'payload' | 'seq
 
 /** Converts state changes to writes of stored scopes. */
 export function stateWrites({ stateDelta, stateRemovals }: StateChanges): { upserts: Upsert[]; removals: Removal[] } {
-  return {
-    upserts: Object.entries(stateDelta).map(([key, value]) => ({ ...storedName(key), value: JSON.stringify(value) })),
-    removals: stateRemovals.map(storedName),
-  };
+  const upserts = Object.entries(stateDelta).map(([key, value]) => {
+    const { scope, name } = storedName(key);
+    return { scope, name, value: JSON.stringify(value) };
+  });
+  return { upserts, removals: stateRemovals.map(storedName) };
 }
 
 /** Converts stored entries to a record. One parse for all entries, which also keeps `__proto__` an ordinary key. */

@@ -10,7 +10,7 @@ import { isAnchor } from './event-inspection.js';
 import { assertAuthor, assertEventShape } from './event-shape.js';
 import { type Event, type EventInput, isTimestampGiven } from './event.js';
 import { assertId } from './ids.js';
-import { jsonCopyOf } from './json-value.js';
+import { jsonCopyOfFields } from './json-value.js';
 import type { MetadataChange } from './metadata-entries.js';
 import { metadataChanges } from './metadata.js';
 import { submittedMetadataDelta } from './submitted-metadata.js';
@@ -43,7 +43,8 @@ interface Surroundings {
 export function submitEvent(input: EventInput, { limits, clock, newId }: Surroundings): SubmittedEvent {
   assertEventShape(input);
   if (input.partial) throw new InvalidInputError('a partial event is never stored', '$.partial');
-  const { stateDelta, stateRemovals, metadataDelta: givenMetadata, ...actions } = input.actions ?? {};
+  const actions = input.actions ?? {};
+  const { stateDelta, stateRemovals, metadataDelta: givenMetadata } = actions;
   const changes = submittedChanges(stateDelta, stateRemovals, '$.actions', limits);
   const stored = filterChanges(changes, (key) => !isTempKey(key));
   const metadataDelta = submittedMetadataDelta(givenMetadata, '$.actions.metadataDelta', limits);
@@ -51,17 +52,13 @@ export function submitEvent(input: EventInput, { limits, clock, newId }: Surroun
     throw new InvalidInputError('a summary must not change state or metadata', '$.actions');
   }
 
-  const { seq: _assignedByTheStore, ...fields } = input;
-  const said = normalised({ ...fields, actions: { ...actions } }, limits);
-  const id = idOf(input, newId);
-  const timestamp = isMissing(input.timestamp) ? undefined : epochMilliseconds(input.timestamp, '$.timestamp');
-  const event = {
-    ...said,
-    id,
-    invocationId: said.invocationId ?? '',
-    actions: { ...said.actions, ...storedFields(stored), ...(metadataDelta && { metadataDelta }) },
-    timestamp: timestamp ?? clock.now(),
-  } as Event;
+  const event = normalised(input, actions, limits);
+  event.id = idOf(input, newId);
+  event.invocationId ??= '';
+  Object.assign(event.actions, storedFields(stored));
+  if (metadataDelta) event.actions.metadataDelta = metadataDelta;
+  const { timestamp } = input;
+  event.timestamp = isMissing(timestamp) ? clock.now() : epochMilliseconds(timestamp, '$.timestamp');
   assertAuthor(event);
   const payload = JSON.stringify(event);
   assertSize(payload, limits);
@@ -83,8 +80,16 @@ export function submitEvent(input: EventInput, { limits, clock, newId }: Surroun
   };
 }
 
-function normalised(event: EventInput, limits: WriteLimits): EventInput {
-  return jsonCopyOf(event, '$', { maxDepth: limits.maxDepth, maxBytes: limits.maxEventBytes }) as EventInput;
+/** The store assigns `seq`. Changes of state and metadata have checks of their own. */
+const ACTIONS = { without: ['stateDelta', 'stateRemovals', 'metadataDelta'] };
+const NOT_GIVEN = ['seq'];
+
+function normalised(input: EventInput, actions: object, limits: WriteLimits): Event {
+  const { maxDepth, maxEventBytes: maxBytes } = limits;
+  const inner = { key: 'actions', value: actions, outline: ACTIONS };
+  const event = jsonCopyOfFields(input, '$', { maxDepth, maxBytes }, { without: NOT_GIVEN, inner });
+  event.actions ??= {};
+  return event as Event;
 }
 
 function storedFields({ stateDelta, stateRemovals }: StateChanges): Partial<StateChanges> {
@@ -102,7 +107,8 @@ function isMissing(value: unknown): value is undefined | null {
 }
 
 function assertSize(payload: string, { maxEventBytes }: WriteLimits): void {
-  const bytes = Buffer.byteLength(payload);
+  // A UTF-16 unit has at most three bytes, so that most events need no count.
+  const bytes = payload.length * 3 > maxEventBytes ? Buffer.byteLength(payload) : 0;
   if (bytes > maxEventBytes)
     throw new LimitExceededError(`the event has ${bytes} bytes; at most ${maxEventBytes} are allowed`);
 }

@@ -3,17 +3,18 @@ import { splitStateKey } from '../../state/scopes.js';
 import type { StateChanges } from '../../state/state-changes.js';
 import { State } from '../../state/state.js';
 import { InvalidInputError, LimitExceededError } from './errors.js';
-import { childPath, isPlainObject, jsonCopyOf } from './json-value.js';
+import { childPath, isPlainObject, jsonCopyAt, setField } from './json-value.js';
 
 /**
  * Validates and normalises state changes, as if they had been stored and read. The result shares no object with
  * the input.
  */
 export function submittedChanges(delta: unknown, removals: unknown, path: string, limits: WriteLimits): StateChanges {
-  const stateDelta = deltaRecord(delta, childPath(path, 'stateDelta'));
-  const stateRemovals = removalList(removals, childPath(path, 'stateRemovals'));
+  const deltaPath = `${path}.stateDelta`;
+  const stateDelta = deltaRecord(delta, deltaPath);
+  const stateRemovals = removalList(removals, `${path}.stateRemovals`);
   assertDeltaSize(stateDelta, stateRemovals, path, limits);
-  const normalised = normalisedState(stateDelta, childPath(path, 'stateDelta'), limits);
+  const normalised = normalisedState(stateDelta, deltaPath, limits);
   assertDisjoint(normalised, stateRemovals, path);
   return { stateDelta: normalised, stateRemovals };
 }
@@ -57,14 +58,13 @@ export function assertDisjoint(delta: Record<string, unknown>, removals: readonl
 
 function normalisedState(delta: Record<string, unknown>, path: string, limits: WriteLimits): Record<string, unknown> {
   const { maxDepth, maxEventBytes: maxBytes } = limits;
-  const entries: [string, unknown][] = [];
+  const normalised: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(delta)) {
     if (value === undefined) continue;
     assertStateKey(key, path);
     // Depth counts from the value, so that the limit does not depend on where the value is.
-    entries.push([key, jsonCopyOf(value, childPath(path, key), { maxDepth, maxBytes })]);
+    setField(normalised, key, jsonCopyAt(key, value, path, { maxDepth, maxBytes }));
   }
-  const normalised = Object.fromEntries(entries);
   if (Buffer.byteLength(JSON.stringify(normalised)) > maxBytes) {
     throw new LimitExceededError(`must not be larger than ${maxBytes} bytes`, path);
   }
@@ -85,7 +85,7 @@ function stateKeyProblem(key: unknown): string | undefined {
   if (splitStateKey(key).name === '') return 'a state key must not be empty, before or after its prefix';
   if (!key.isWellFormed()) return 'a state key must not hold a lone surrogate';
   if (key.includes('\u0000')) return 'a state key must not hold U+0000';
-  if (Buffer.byteLength(key) > MAX_STATE_KEY_BYTES) {
+  if (key.length * 3 > MAX_STATE_KEY_BYTES && Buffer.byteLength(key) > MAX_STATE_KEY_BYTES) {
     return `a state key must be at most ${MAX_STATE_KEY_BYTES} UTF-8 bytes long`;
   }
   return undefined;

@@ -33,20 +33,21 @@ type UnparsedEvent = Pick<StoredEvent, 'seq' | 'payload' | 'appendedAt'>;
 
 class UnparsedItem implements ViewItem {
   readonly seq: number;
-  #stored: UnparsedEvent | undefined;
-  #event: LoggedEvent | undefined;
   readonly #appendedAt: number;
+  /** The text, then the event. */
+  #content: string | null | LoggedEvent;
 
-  constructor(stored: UnparsedEvent) {
-    this.seq = stored.seq;
-    this.#stored = stored;
-    this.#appendedAt = stored.appendedAt;
+  constructor({ seq, payload, appendedAt }: UnparsedEvent) {
+    this.seq = seq;
+    this.#appendedAt = appendedAt;
+    this.#content = payload;
   }
 
   get event(): LoggedEvent {
-    if (this.#stored) this.#event = loggedEvent(this.#stored);
-    this.#stored = undefined;
-    return this.#event as LoggedEvent;
+    if (typeof this.#content === 'object' && this.#content !== null) return this.#content;
+    const event = loggedEvent({ payload: this.#content, seq: this.seq });
+    this.#content = event;
+    return event;
   }
 
   get time(): number {

@@ -9,7 +9,7 @@ import { reportUnsavedState } from '../domain/unsaved-state.js';
 import type { SessionEnvironment } from '../session-environment.js';
 import type { AppTransaction } from '../storage/session-storage.js';
 import { appendControlEvent } from './append-control-event.js';
-import { type CompletedAppend, acceptAppend, completeAppend, withEventIds } from './complete-append.js';
+import { type CompletedAppend, acceptAppend, completeAppend, rethrowWithEventIds } from './complete-append.js';
 import { type GivenEvent, type PreparedAppend, prepareAppend } from './prepared-append.js';
 import { type TurnReference, turnPart } from './turns.js';
 
@@ -56,20 +56,15 @@ export async function appendEvent(env: SessionEnvironment, request: AppendEventR
 }
 
 /** Appends an event, and updates the caller's session object. */
-export async function commitEvent(
-  env: SessionEnvironment,
-  { event: input, ...request }: AppendEventRequest,
-): Promise<AppendResult> {
-  const { events, duplicate } = await commitEvents(env, { ...request, events: [{ event: input, path: '$' }] });
+export async function commitEvent(env: SessionEnvironment, request: AppendEventRequest): Promise<AppendResult> {
+  const { events, duplicate } = await commitEvents(env, request, [{ event: request.event, path: '$' }]);
   const [event] = events;
   if (!event) throw new Error('The append of an event returned none');
   return { event, duplicate };
 }
 
-/** Events to append together, and the conditions. */
-interface CommitRequest extends Omit<AppendEventRequest, 'event'> {
-  readonly events: readonly GivenEvent[];
-}
+/** The session of a commit, and the conditions. */
+type CommitRequest = Omit<AppendEventRequest, 'event'>;
 
 /** The result of an append of several events. */
 export interface AppendedEvents {
@@ -78,7 +73,11 @@ export interface AppendedEvents {
 }
 
 /** Appends events with one commit, and updates the caller's session object. */
-export async function commitEvents(env: SessionEnvironment, request: CommitRequest): Promise<AppendedEvents> {
+export async function commitEvents(
+  env: SessionEnvironment,
+  request: CommitRequest,
+  events: readonly GivenEvent[],
+): Promise<AppendedEvents> {
   const { session } = request;
   const key = referencedKey(session);
   const learner = session instanceof Session ? session : undefined;
@@ -86,7 +85,8 @@ export async function commitEvents(env: SessionEnvironment, request: CommitReque
   const marksSeq = optionalCount(request.expectedMarksSeq, 'expectedMarksSeq');
   const { turnToken, endsTurn } = turnPart(request);
   const preconditions = { incarnation: incarnationOf(session), expectedVersion, marksSeq, turnToken };
-  const append = await prepareAppend(env, key, request.events, preconditions);
+  const prepared = prepareAppend(env, key, events, preconditions);
+  const append = prepared instanceof Promise ? await prepared : prepared;
 
   // A summary or a rewind is alone in its commit.
   const control = append.events.find(({ submitted: { event } }) => isSummary(event) || isRewind(event));
@@ -101,7 +101,10 @@ export async function commitEvents(env: SessionEnvironment, request: CommitReque
     return appendWithin(env, { ...append, commit }, request.transaction, learner);
   }
   const appending = event ? appendControlEvent(env, commit, event) : env.storage.append(commit);
-  return completeAppend(env, append, await withEventIds(append.commit, appending), learner);
+  const outcome = await appending.catch(rethrowWithEventIds(commit));
+  const completion = completeAppend(env, append, outcome, learner);
+  if (completion.updating) await completion.updating;
+  return completion.completed;
 }
 
 /** The events to append together, and their session. */
@@ -150,7 +153,7 @@ export async function appendEvents(env: SessionEnvironment, request: AppendEvent
       env.onUnsavedState,
     );
   }
-  const result = await commitEvents(env, { session, events: stored, expectedVersion, turn, endTurn, transaction });
+  const result = await commitEvents(env, { session, expectedVersion, turn, endTurn, transaction }, stored);
   const left = [...result.events];
   const events = given.map((event) => (isPartial(event) ? event : left.shift()) as LoggedEvent);
   return { events, duplicate: result.duplicate };
@@ -192,7 +195,7 @@ export async function appendWithin(
   };
   const onError = (error: unknown): void => tasks.trackInBackground(Promise.reject(error));
   const appending = storage.appendWithin(append.commit, { transaction, onStored, onError });
-  const outcome = await withEventIds(append.commit, appending);
+  const outcome = await appending.catch(rethrowWithEventIds(append.commit));
   return acceptAppend(env, append, outcome).completed;
 }
 
@@ -208,5 +211,5 @@ function isAccepted(env: SessionEnvironment, append: PreparedAppend, outcome: Ap
 
 /** Updates the session object before its first `await`. */
 async function completed(...append: Parameters<typeof completeAppend>): Promise<void> {
-  await completeAppend(...append);
+  await completeAppend(...append).updating;
 }

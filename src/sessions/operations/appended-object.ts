@@ -42,44 +42,50 @@ interface ObjectUpdate {
  * Applies an append to the caller's object, but no other writer's events. Errors here are reported in the background,
  * since the append is already stored.
  */
-export async function updateSessionObject(
+export function updateSessionObject(
   env: SessionEnvironment,
   session: Session,
   update: ObjectUpdate,
-): Promise<void> {
+): Promise<void> | undefined {
+  const report = (error: unknown): void => env.tasks.trackInBackground(Promise.reject(error));
   try {
-    await applyAppend(env, session, update);
+    return applyAppend(env, session, update)?.catch(report);
   } catch (error) {
-    env.tasks.trackInBackground(Promise.reject(error));
+    report(error);
+    return undefined;
   }
 }
 
-async function applyAppend(
+/** Most appends change the object immediately. */
+function applyAppend(
   env: SessionEnvironment,
   session: Session,
   { key, events, record }: ObjectUpdate,
-): Promise<void> {
+): Promise<void> | undefined {
   const unseen = events.filter(({ event }) => isUnseen(session, event.seq));
   for (const { event, temp, previousTipSeq } of events) {
     applyTempState(session, temp);
-    const metadata = metadataChanges(event.actions.metadataDelta ?? {});
+    const { metadataDelta } = event.actions;
+    const metadata = metadataDelta && metadataChanges(metadataDelta);
     applyCommit(session, { seq: event.seq, changes: ownChanges(event), metadata, record, previousTipSeq });
   }
-  if (unseen.length === 0) return;
+  if (unseen.length === 0) return undefined;
   const filter = appendFilter(env);
   if (unseen.some(({ event }) => isSummary(event) || isRewind(event) || record.marksSeq > event.seq)) {
-    // These change the view.
-    const read = await readView(env.storage, key, filter, {
-      config: configOf(session),
-      maxBytes: env.limits.maxViewBytes,
-    });
-    if (read) replaceView(session, read.view, read.source, read.stored.record, filter);
-    return;
+    return readViewFor(env, session, key);
   }
   const items = unseen.map(({ event: { seq }, payload, appendedAt }) => unparsedViewItem({ seq, payload, appendedAt }));
   const now = Math.max(...unseen.map(({ appendedAt }) => appendedAt));
   const lacking = applyEvents(session, items, filter, now);
-  if (lacking) await readMissingFor(env, session, { ...key, incarnation: record.incarnation }, lacking);
+  return lacking && readMissingFor(env, session, { ...key, incarnation: record.incarnation }, lacking);
+}
+
+/** A summary or a rewind changes the view. */
+async function readViewFor(env: SessionEnvironment, session: Session, key: SessionKey): Promise<void> {
+  const filter = appendFilter(env);
+  const options = { config: configOf(session), maxBytes: env.limits.maxViewBytes };
+  const read = await readView(env.storage, key, filter, options);
+  if (read) replaceView(session, read.view, read.source, read.stored.record, filter);
 }
 
 /** Reads the calls and the anchor that the object's view needs and that were not loaded. */
@@ -98,5 +104,10 @@ async function readMissingFor(
 
 /** A copy, so that the session's state does not share objects with the returned event. */
 function ownChanges({ actions: { stateDelta, stateRemovals = [] } }: LoggedEvent): StateChanges {
+  if (!Object.values(stateDelta).some(isObject)) return { stateDelta, stateRemovals };
   return { stateDelta: storedJson(JSON.stringify(stateDelta), 'state') as StateChanges['stateDelta'], stateRemovals };
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
 }

@@ -1,4 +1,4 @@
-import { CHECKPOINT_EVERY, checkpointText, seqOfNext } from '../domain/checkpoint.js';
+import { CHECKPOINT_EVERY } from '../domain/checkpoint.js';
 import type { AppendOutcome, Commit, StoredEvent } from '../domain/commit.js';
 import {
   EventConflictError,
@@ -12,7 +12,6 @@ import {
 } from '../domain/errors.js';
 import { isSameEvent, timestampOf } from '../domain/event-digest.js';
 import type { EventInput, LoggedEvent } from '../domain/event.js';
-import { sessionKeyOf } from '../domain/ids.js';
 import { metadataLimitText } from '../domain/metadata-entries.js';
 import type { SessionRecord } from '../domain/session-record.js';
 import type { Session } from '../domain/session.js';
@@ -35,26 +34,27 @@ type Appended = Extract<AppendOutcome, { kind: 'appended' }>;
 type Seen = Extract<AppendOutcome, { kind: 'seen' }>;
 
 /** Adds the event ids to errors, since callers need them for a retry, even if they were generated. */
-export async function withEventIds({ events }: Commit, appending: Promise<AppendOutcome>): Promise<AppendOutcome> {
-  try {
-    return await appending;
-  } catch (error) {
+export function rethrowWithEventIds({ events }: Commit): (error: unknown) => never {
+  return (error) => {
     if (error instanceof StoreUnavailableError) error.setEventIds(events.map(({ id }) => id));
     throw error;
-  }
+  };
 }
 
-/** Handles the outcome of the write; `session` is the caller's object, if the append was made through one. */
-export async function completeAppend(
+/**
+ * Handles the outcome of the write; `session` is the caller's object, if the append was made through one. `updating` is set
+ * if the object needs more than the events, which has to be read first.
+ */
+export function completeAppend(
   env: SessionEnvironment,
   append: PreparedAppend,
   outcome: AppendOutcome,
   session?: Session,
-): Promise<CompletedAppend> {
+): { readonly completed: CompletedAppend; readonly updating: Promise<void> | undefined } {
   const { stored, events, completed } = acceptAppend(env, append, outcome);
   if (stored.kind === 'appended') startAfterAppend(env, append, stored, events);
-  if (session) await updateSessionObject(env, session, { key: append.key, events, record: stored.record });
-  return completed;
+  const update = { key: append.key, events, record: stored.record };
+  return { completed, updating: session && updateSessionObject(env, session, update) };
 }
 
 interface AcceptedAppend {
@@ -101,7 +101,7 @@ function newEventsOf({ events }: PreparedAppend, { record, now, previousTipSeq }
   return events.map(({ submitted }, index) => {
     const seq = before + 1 + index;
     return {
-      event: { ...submitted.event, seq },
+      event: Object.assign(submitted.event, { seq }),
       payload: submitted.payload,
       temp: submitted.temp,
       appendedAt: now,
@@ -162,7 +162,7 @@ function startAfterAppend(
   events: readonly AppendedEvent[],
 ): void {
   announce(env, key);
-  for (const { event, payload } of events) {
+  for (const { event, payload } of env.hooks.hasAfterAppend ? events : []) {
     const append = (): AfterAppend => ({
       key: { ...key },
       event: loggedEvent({ payload, seq: event.seq }),
@@ -191,17 +191,8 @@ export function saveCheckpoints(
 }
 
 async function save({ storage }: SessionEnvironment, record: SessionRecord): Promise<void> {
-  const key = sessionKeyOf(record);
-  const { log, start: last } = await LogPoints.readBefore(storage, record, record.lastSeq);
-  let start = last;
-  for (let seq = seqOfNext(start); seq <= record.lastSeq; seq = seqOfNext(start)) {
-    const point = await log.pointAfter(start, seq);
-    const moment = await log.momentOf(point);
-    const derived = { ...moment, state: point.fold.toRecord(), shared: point.fold.toShared() };
-    const text = checkpointText(derived);
-    await storage.saveCheckpoint({ key, incarnation: record.incarnation, seq, text });
-    start = { ...derived, bytes: Buffer.byteLength(text) };
-  }
+  const { log, start } = await LogPoints.readBefore(storage, record, record.lastSeq);
+  await log.saveCheckpoints(start, record.lastSeq);
 }
 
 /** If the events or the session are gone, there is nothing to save. */

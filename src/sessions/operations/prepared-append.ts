@@ -1,7 +1,7 @@
 import { foldChanges } from '../../state/state-changes.js';
 import { assertBatch } from '../domain/batch-rules.js';
 import type { Commit, Preconditions } from '../domain/commit.js';
-import { NO_COUNTS, addCounters } from '../domain/counters.js';
+import { addCounters } from '../domain/counters.js';
 import { assertDefinedState } from '../domain/defined-state.js';
 import { isSummary } from '../domain/event-inspection.js';
 import { assertEventShape } from '../domain/event-shape.js';
@@ -37,16 +37,35 @@ export interface PreparedAppend {
 }
 
 /** Runs hooks and checks, and builds the commit. */
-export async function prepareAppend(
+export function prepareAppend(
+  env: SessionEnvironment,
+  key: SessionKey,
+  given: readonly GivenEvent[],
+  preconditions: Preconditions,
+): PreparedAppend | Promise<PreparedAppend> {
+  if (env.hooks.hasBeforeAppend) return prepareByHooks(env, key, given, preconditions);
+  // Without hooks there is no await, so that the caller may change the events after the call.
+  const events = given.map(({ event, path }) => ({ submitted: submit(env, key, event, path), path }));
+  return preparedAppend(env, key, events, preconditions);
+}
+
+async function prepareByHooks(
   env: SessionEnvironment,
   key: SessionKey,
   given: readonly GivenEvent[],
   preconditions: Preconditions,
 ): Promise<PreparedAppend> {
   const events: PreparedEvent[] = [];
-  // Without hooks there is no await, so that the caller may change the events after the call.
-  if (env.hooks.hasBeforeAppend) for (const one of given) events.push(await preparedByHooks(env, key, one));
-  else for (const { event, path } of given) events.push({ submitted: submit(env, key, event, path), path });
+  for (const one of given) events.push(await preparedByHooks(env, key, one));
+  return preparedAppend(env, key, events, preconditions);
+}
+
+function preparedAppend(
+  env: SessionEnvironment,
+  key: SessionKey,
+  events: readonly PreparedEvent[],
+  preconditions: Preconditions,
+): PreparedAppend {
   assertBatch(events, env.limits);
   const submitted = events.map((one) => one.submitted);
   return { key, events, commit: commitOf(env, key, submitted, preconditions) };
@@ -63,14 +82,16 @@ async function preparedByHooks(
   return { submitted: submit(env, key, passed, path), path, beforeHooks: event };
 }
 
-function submit(env: SessionEnvironment, { appName }: SessionKey, event: EventInput, path: string): SubmittedEvent {
-  return underPath(path, () => {
-    const submitted = submitEvent(event, env);
-    for (const { stateDelta } of [submitted.changes, submitted.temp]) {
-      assertDefinedState(env.stateDefinitions, appName, stateDelta, '$.actions.stateDelta');
-    }
-    return submitted;
-  });
+function submit(env: SessionEnvironment, key: SessionKey, event: EventInput, path: string): SubmittedEvent {
+  return path === '$' ? submitDefined(env, key, event) : underPath(path, () => submitDefined(env, key, event));
+}
+
+function submitDefined(env: SessionEnvironment, { appName }: SessionKey, event: EventInput): SubmittedEvent {
+  const submitted = submitEvent(event, env);
+  for (const { stateDelta } of [submitted.changes, submitted.temp]) {
+    assertDefinedState(env.stateDefinitions, appName, stateDelta, '$.actions.stateDelta');
+  }
+  return submitted;
 }
 
 function commitOf(
@@ -80,6 +101,7 @@ function commitOf(
   preconditions: Preconditions,
 ): Commit {
   const metadata = foldMetadata(submitted.map((one) => one.metadata));
+  const { upserts, removals } = stateWrites(foldChanges(submitted.map(({ changes }) => changes)));
   return {
     key,
     events: submitted.map((one) => ({
@@ -90,9 +112,10 @@ function commitOf(
       group: one.group,
       payload: one.payload,
     })),
-    ...stateWrites(foldChanges(submitted.map(({ changes }) => changes))),
-    ...(metadata.length > 0 && { metadata }),
-    counterIncrements: submitted.map(({ counts }) => counts).reduce(addCounters, NO_COUNTS),
+    upserts,
+    removals,
+    metadata: metadata.length > 0 ? metadata : undefined,
+    counterIncrements: submitted.map(({ counts }) => counts).reduce(addCounters),
     // Summaries do not renew a session.
     expiry: submitted.some(({ event }) => isSummary(event)) ? undefined : env.lifetimes,
     preconditions,

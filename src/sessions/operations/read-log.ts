@@ -1,4 +1,4 @@
-import { type Checkpoint, beginningOf, storedCheckpoint } from '../domain/checkpoint.js';
+import { type Checkpoint, beginningOf, checkpointText, seqOfNext, storedCheckpoint } from '../domain/checkpoint.js';
 import type { StoredEvent } from '../domain/commit.js';
 import { type Counters, subtractCounters } from '../domain/counters.js';
 import { SessionNotFoundError, StoreUnavailableError } from '../domain/errors.js';
@@ -82,10 +82,12 @@ export class LogPoints {
   async pointAfter(start: Checkpoint, seq: number): Promise<LogPoint> {
     const fold = new StateFold(start.state, start.shared);
     const steps = new Map<number, LogStep>();
-    for await (const stored of this.read({ from: start.seq + 1, to: seq })) {
-      const event = loggedEvent(stored);
-      fold.add(event);
-      steps.set(event.seq, logStep(event));
+    for await (const page of this.#pages({ from: start.seq + 1, to: seq })) {
+      for (const stored of page) {
+        const event = loggedEvent(stored);
+        fold.add(event);
+        steps.set(event.seq, logStep(event));
+      }
     }
     return { seq, start, fold, steps };
   }
@@ -107,13 +109,31 @@ export class LogPoints {
     return startOf(read);
   }
 
+  /** Derives and saves the checkpoints between a known start and `seq`. Returns the last one, or the start. */
+  async saveCheckpoints(start: Checkpoint, seq: number): Promise<Checkpoint> {
+    let last = start;
+    for (let next = seqOfNext(last); next <= seq; next = seqOfNext(last)) {
+      const point = await this.pointAfter(last, next);
+      const moment = await this.momentOf(point);
+      const derived = { ...moment, state: point.fold.toRecord(), shared: point.fold.toShared() };
+      const text = checkpointText(derived);
+      const { incarnation } = this.record;
+      await this.storage.saveCheckpoint({ key: sessionKeyOf(this.record), incarnation, seq: next, text });
+      last = { ...derived, bytes: Buffer.byteLength(text) };
+    }
+    return last;
+  }
+
   /** Reads a range of the log, all of it. */
   async *read(range: SeqRange): AsyncGenerator<StoredEvent> {
+    for await (const page of this.#pages(range)) yield* page;
+  }
+
+  async *#pages(range: SeqRange): AsyncGenerator<readonly StoredEvent[]> {
     let next = range.from;
-    for await (const stored of readLog(this.storage, this.record, range)) {
-      if (stored.seq !== next || stored.payload === null) throw new TrimmedDuringRead();
-      next++;
-      yield stored;
+    for await (const page of readLogPages(this.storage, this.record, range)) {
+      for (const { seq, payload } of page) if (seq !== next++ || payload === null) throw new TrimmedDuringRead();
+      yield page;
     }
     if (next <= range.to) throw new TrimmedDuringRead();
   }
@@ -170,13 +190,21 @@ const PAGE = 128;
 export async function* readLog(
   storage: SessionStorage,
   record: SessionRecord,
-  { from, to }: SeqRange,
+  range: SeqRange,
 ): AsyncGenerator<StoredEvent> {
+  for await (const page of readLogPages(storage, record, range)) yield* page;
+}
+
+async function* readLogPages(
+  storage: SessionStorage,
+  record: SessionRecord,
+  { from, to }: SeqRange,
+): AsyncGenerator<readonly StoredEvent[]> {
   const key = sessionKeyOf(record);
   for (let next = from; next <= to; next += PAGE) {
     const ranges = [{ from: next, to: Math.min(to, next + PAGE - 1) }];
     const page = await storage.read({ key, window: { ranges } });
     if (page?.record.incarnation !== record.incarnation) throw new SessionNotFoundError(key.sessionId);
-    yield* page.events.filter(({ seq }) => isInRanges(seq, ranges));
+    yield page.events.filter(({ seq }) => isInRanges(seq, ranges));
   }
 }

@@ -69,7 +69,7 @@ export async function rewindSession(env: SessionEnvironment, request: RewindSess
       counterIncrements: subtractCounters(moment.counters, read.record.counters),
     });
     if (outcome.kind === 'overtaken') continue;
-    await completeAppend(env, append, outcome);
+    completeAppend(env, append, outcome);
     const session = await getSession(env, key);
     if (!session) throw new SessionNotFoundError(key.sessionId);
     return session;

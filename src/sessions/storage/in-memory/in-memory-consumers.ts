@@ -34,6 +34,7 @@ export class InMemoryConsumers implements ConsumerStore {
 
   /** Call it after each write to a session, and when it is removed. */
   noteChange(session: StoredEntry): void {
+    if (session.record.waitingSince !== NOTHING_WAITS && this.#changed.has(session)) return;
     const isStored = this.sessions.get(session.record) === session;
     if (isStored && session.record.waitingSince !== NOTHING_WAITS) this.#changed.add(session);
     else this.#changed.delete(session);

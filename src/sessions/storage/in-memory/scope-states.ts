@@ -1,6 +1,7 @@
 import { type Lifetime, type Lifetimes, expiresAt, isExpired, isRenewalDue } from '../../domain/expiry.js';
 import type { SessionKey, StateOwner } from '../../domain/ids.js';
 import { type StateWrites, changesNothing, writesOf } from '../../domain/stored-json.js';
+import type { StoredScope } from '../../../state/scopes.js';
 import type { StateEntries, StoredState } from '../session-storage.js';
 import type { StoredEntry } from './session-index.js';
 
@@ -32,8 +33,14 @@ export class ScopeStates {
     lifetimes: Lifetimes | undefined;
     now: number;
   }): void {
-    applyWrites(ownState, writesOf('session', writes));
+    for (const { scope, name, value } of writes.upserts) if (scope === 'session') ownState.set(name, value);
+    for (const { scope, name } of writes.removals) if (scope === 'session') ownState.delete(name);
     if (!lifetimes) return;
+    if (!writes.upserts.some(isShared) && !writes.removals.some(isShared)) {
+      this.renewIfDue({ appName, userId }, lifetimes.user, now);
+      this.renewIfDue({ appName }, lifetimes.app, now);
+      return;
+    }
     this.writeTo({ appName, userId }, { ...writesOf('user', writes), lifetime: lifetimes.user, now });
     this.writeTo({ appName }, { ...writesOf('app', writes), lifetime: lifetimes.app, now });
   }
@@ -106,6 +113,10 @@ export class ScopeStates {
 function applyWrites(values: Map<string, string>, { upserts, removals }: StateWrites): void {
   for (const { name, value } of upserts) values.set(name, value);
   for (const { name } of removals) values.delete(name);
+}
+
+function isShared({ scope }: { readonly scope: StoredScope }): boolean {
+  return scope !== 'session';
 }
 
 /** No id holds a control character, so no two owners share a key. */
