@@ -37,18 +37,30 @@ export class AgentRun implements AsyncIterable<RunEvent> {
   }
 
   /** The events from the beginning. Throws what `result` rejects with. Stopping to read does not stop the run. */
-  async *[Symbol.asyncIterator](): AsyncGenerator<RunEvent, void> {
+  [Symbol.asyncIterator](): AsyncGenerator<RunEvent, void> {
+    return this.read();
+  }
+
+  /**
+   * The same, until `signal` aborts, which ends it without error.
+   * @example for await (const event of run.read({ signal })) send(event);
+   */
+  async *read({ signal }: { readonly signal?: AbortSignal } = {}): AsyncGenerator<RunEvent, void> {
     const reader = new RunReader(this.#stored);
+    const wake = (): void => reader.wake();
     this.#readers.add(reader);
+    signal?.addEventListener('abort', wake);
     try {
       for (;;) {
+        if (signal?.aborted === true) break;
         const event = reader.take();
         if (event) yield event;
         else if (this.#isOver) break;
         else await reader.wait();
       }
-      await this.result;
+      if (this.#isOver) await this.result;
     } finally {
+      signal?.removeEventListener('abort', wake);
       this.#readers.delete(reader);
     }
   }

@@ -12,7 +12,7 @@ import { queuedIn, stopEvent, withdrawEvent } from './control-events.js';
 import { checkedAnswer } from './invocation-approvals.js';
 import { RequestedRun } from './requested-run.js';
 import {
-  type AgentHandler,
+  type RunHandler,
   type AnswerRequest,
   type CheckedRun,
   type RunRequest,
@@ -87,7 +87,7 @@ export class AgentSessions {
    * });
    * const { session, events } = await run.result;
    */
-  run(request: RunRequest, handler: AgentHandler): AgentRun {
+  run(request: RunRequest, handler: RunHandler): AgentRun {
     const checked = checkedRun(requireRequest(request), this.#env.newId);
     return this.#start(checked, handler, request.signal);
   }
@@ -141,7 +141,7 @@ export class AgentSessions {
    * const answer = { confirmed: true };
    * await agents.answerApproval({ appName: 'shop', userId: 'ann', sessionId, approvalId, answer }, support).result;
    */
-  answerApproval(request: AnswerRequest, handler: AgentHandler): AgentRun {
+  answerApproval(request: AnswerRequest, handler: RunHandler): AgentRun {
     const checked = checkedAnswerRun(requireRequest(request));
     const { schema, answer, signal } = request;
     return this.#start(checked, handler, signal, async () => {
@@ -160,7 +160,7 @@ export class AgentSessions {
 
   #start(
     checked: CheckedRun,
-    handler: AgentHandler,
+    handler: RunHandler,
     signal: AbortSignal | undefined,
     prepare: () => Promise<void> = () => Promise.resolve(),
   ): AgentRun {

@@ -20,6 +20,9 @@ export type { TokenEstimate } from './messages/token-budget.js';
 export type { BranchOptions } from './messages/visible-events.js';
 export { ApprovalAnsweredError, ApprovalNotFoundError } from './approval-errors.js';
 export type { ApprovalAnswer, ApprovalRequest, PendingApproval } from './approvals.js';
+export { type Agent, AgentHandler } from './agent-handler.js';
+export { AgentNotFoundError, type AgentOptions, AgentRegistry } from './agent-registry.js';
+export { AgentsModule, type AgentsModuleOptions } from './agents.module.js';
 export { AgentContext } from './agent-context.js';
 export { AgentRun, type RunEvent } from './agent-run.js';
 export {
@@ -30,5 +33,5 @@ export {
   type StopRunRequest,
 } from './agent-sessions.js';
 export { type RunPolicy, isControlEvent } from './control-events.js';
-export type { AgentHandler, AnswerRequest, RunRequest, RunResult, RunStatus } from './run-request.js';
+export type { RunHandler, AnswerRequest, RunRequest, RunResult, RunStatus } from './run-request.js';
 export { ApprovalPending, type Tool, ToolContext, type ToolInvocation } from './tool-context.js';

@@ -22,7 +22,7 @@ import {
 import { InvocationApprovals } from './invocation-approvals.js';
 import { type Interruption, InvocationTail } from './invocation-tail.js';
 import { type OutputRule, withOutput } from './output-key.js';
-import type { AgentHandler, RunStatus } from './run-request.js';
+import type { RunHandler, RunStatus } from './run-request.js';
 import { ApprovalPending } from './tool-context.js';
 import type { TurnLog } from './turn-log.js';
 
@@ -145,7 +145,7 @@ export class Invocation {
   }
 
   /** Runs the handler to its end. In every case the turn ends with a clean log, unless it was lost. */
-  async run(handler: AgentHandler): Promise<RunStatus> {
+  async run(handler: RunHandler): Promise<RunStatus> {
     const events = iteratorOf(handler, new AgentContext(this));
     try {
       for (;;) {
@@ -252,7 +252,7 @@ export class Invocation {
 type HandlerIterator = AsyncIterator<EventInput, EventInput | void, void>;
 
 /** A handler that throws at once fails like one that throws later. */
-function iteratorOf(handler: AgentHandler, context: AgentContext): HandlerIterator {
+function iteratorOf(handler: RunHandler, context: AgentContext): HandlerIterator {
   async function* started(): AsyncGenerator<EventInput, EventInput | void, void> {
     const iterator = handler(context)[Symbol.asyncIterator]() as HandlerIterator;
     return yield* { [Symbol.asyncIterator]: () => iterator };

@@ -13,7 +13,7 @@ import { type QueueEntry, queueEvent, queuedIn, withdrawEvent } from './control-
 import { follow } from './follow.js';
 import { type QueueNews, QueueWait } from './queue-wait.js';
 import { findMessage, readQueue } from './queue.js';
-import type { AgentHandler, CheckedRun, RunResult } from './run-request.js';
+import type { RunHandler, CheckedRun, RunResult } from './run-request.js';
 import { statusOf } from './run-status.js';
 import { TurnWork } from './turn-work.js';
 
@@ -31,7 +31,7 @@ export class RequestedRun {
   constructor(
     private readonly env: AgentEnvironment,
     private readonly request: CheckedRun,
-    private readonly handler: AgentHandler,
+    private readonly handler: RunHandler,
     private readonly tell: (event: RunEvent) => void,
     private readonly signal: AbortSignal,
   ) {}
@@ -113,7 +113,7 @@ export class RequestedRun {
       if (hasBegun) throw error;
       if (error instanceof TurnHeldError) return { kind: 'held', by: error };
       // A session that was deleted while the message waited is not created again.
-      if (!(error instanceof SessionNotFoundError) || entry || this.request.answer) throw error;
+      if (!(error instanceof SessionNotFoundError) || entry || !this.request.mayCreate) throw error;
       await this.#create();
       return this.#try(entry, work);
     }
@@ -148,7 +148,7 @@ export class RequestedRun {
     } catch (error) {
       // A repeated request may find another turn running.
       if (error instanceof EventConflictError && request.mayBeRetry) return error.seq;
-      if (!(error instanceof SessionNotFoundError) || request.policy !== 'debounce') throw error;
+      if (!(error instanceof SessionNotFoundError) || request.policy !== 'debounce' || !request.mayCreate) throw error;
       await this.#create();
       return this.#appendQueued(event);
     }

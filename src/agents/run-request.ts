@@ -1,5 +1,6 @@
 import type { Content } from '../sessions/domain/event.js';
 import { InvalidInputError } from '../sessions/domain/errors.js';
+import { optionalFlag } from '../sessions/domain/input-checks.js';
 import type { EventInput, LoggedEvent } from '../sessions/domain/event.js';
 import { type SessionKey, type UserKey, assertId, checkedSessionKey, isBlank } from '../sessions/domain/ids.js';
 import type { Session } from '../sessions/domain/session.js';
@@ -14,7 +15,7 @@ import type { OutputRule } from './output-key.js';
  * Answers a message: yields events, which are stored in order. An event that is returned instead is stored together with
  * the end of the turn. Events with `partial: true` are passed on and not stored.
  */
-export type AgentHandler = (
+export type RunHandler = (
   context: AgentContext,
 ) => AsyncIterable<EventInput> | AsyncGenerator<EventInput, EventInput | void, void>;
 
@@ -41,6 +42,8 @@ export interface RunRequest extends UserKey {
   readonly stateDelta?: Record<string, unknown> | undefined;
   /** The state of a session that has to be created. */
   readonly state?: Record<string, unknown> | undefined;
+  /** Whether to create the session if there is none. Default: `true`. */
+  readonly create?: boolean | undefined;
   /** Narrows the view that the handler gets. Default: the whole view. */
   readonly config?: GetSessionConfig | undefined;
   /** Stops the run. */
@@ -72,6 +75,7 @@ export interface CheckedRun {
   readonly key: SessionKey;
   /** Whether the session cannot exist yet, since its id was generated. */
   readonly isNewSession: boolean;
+  readonly mayCreate: boolean;
   readonly message: Content;
   readonly policy: RunPolicy;
   readonly invocationId: string;
@@ -91,6 +95,7 @@ export interface CheckedRun {
 export interface GivenAnswer {
   readonly approvalId: string;
   readonly content: Content;
+  readonly schemas: Readonly<Record<string, StandardSchema>> | undefined;
 }
 
 /** The answer to an approval. */
@@ -99,6 +104,8 @@ export interface AnswerRequest<Payload = unknown> extends SessionKey {
   readonly answer: ApprovalAnswer<Payload>;
   /** Checks the payload of an answer that confirms, before it is stored. */
   readonly schema?: StandardSchema<unknown, Payload> | undefined;
+  /** Instead of `schema`: by the name of the tool that asks. */
+  readonly schemas?: Readonly<Record<string, StandardSchema>> | undefined;
   /** While another turn runs: `enqueue` waits, `reject` fails with `TurnHeldError`. Default: `enqueue`. */
   readonly policy?: 'enqueue' | 'reject' | undefined;
   /** As for {@link RunRequest}. */
@@ -123,7 +130,7 @@ export function checkedAnswerRun(request: AnswerRequest): CheckedRun {
   const newMessage = content;
   const run = { appName, userId, sessionId, newMessage, invocationId, policy, outputKey, outputSchema, config };
   const checked = checkedRun(run, () => '');
-  return { ...checked, answer: { approvalId, content: checked.message } };
+  return { ...checked, mayCreate: false, answer: { approvalId, content: checked.message, schemas: request.schemas } };
 }
 
 const MAX_INVOCATION_BYTES = 150;
@@ -148,6 +155,7 @@ export function checkedRun(request: RunRequest, newId: () => string): CheckedRun
   return {
     key: checkedSessionKey({ ...request, sessionId }),
     isNewSession: isBlank(request.sessionId),
+    mayCreate: optionalFlag(request.create, 'create') ?? true,
     message: structuredClone(contentOf(request.newMessage)),
     policy,
     invocationId,

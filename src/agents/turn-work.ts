@@ -5,7 +5,7 @@ import type { EventInput } from '../sessions/domain/event.js';
 import type { Session } from '../sessions/domain/session.js';
 import type { HeldTurn } from '../sessions/operations/turns.js';
 import { ApprovalAnsweredError, ApprovalNotFoundError } from './approval-errors.js';
-import { answerEvent, answerIdOf, answeredMessageSeq, approvalMarksIn } from './approvals.js';
+import { answerEvent, answerIdOf, answeredMessageSeq, answersIn, approvalMarksIn } from './approvals.js';
 import type { AgentEnvironment } from './agent-environment.js';
 import type { RunEvent } from './agent-run.js';
 import {
@@ -19,10 +19,11 @@ import {
   queuedIn,
   withdrawEvent,
 } from './control-events.js';
+import { checkedAnswer } from './invocation-approvals.js';
 import { InvocationTail, lastInvocation } from './invocation-tail.js';
 import { Invocation } from './invocation.js';
 import { readQueue, storedInvocation } from './queue.js';
-import type { AgentHandler, CheckedRun, GivenAnswer, RunResult } from './run-request.js';
+import type { RunHandler, CheckedRun, GivenAnswer, RunResult } from './run-request.js';
 import { statusOf } from './run-status.js';
 import { TurnLog } from './turn-log.js';
 
@@ -51,7 +52,7 @@ export class TurnWork {
   constructor(
     private readonly env: AgentEnvironment,
     private readonly due: DueRun,
-    private readonly handler: AgentHandler,
+    private readonly handler: RunHandler,
     private readonly tell: (event: RunEvent) => void,
     private readonly signal: AbortSignal,
   ) {}
@@ -130,11 +131,13 @@ export class TurnWork {
   }
 
   /** Stores the answer, and goes on where the invocation asked. */
-  async #answered(turn: HeldTurn, session: Session, { approvalId, content }: GivenAnswer): Promise<RunResult> {
+  async #answered(turn: HeldTurn, session: Session, { approvalId, content, schemas }: GivenAnswer): Promise<RunResult> {
     const { sessions } = this.env;
     const marks = approvalMarksIn(session.id, session.metadata);
     const mark = marks.get(approvalId);
     if (mark) {
+      const [[, answer] = []] = answersIn({ content });
+      await checkedAnswer(answer, mark.tool === undefined ? undefined : schemas?.[mark.tool]);
       const event = answerEvent(approvalId, content, mark, marks.size === 1);
       return this.#goOn(turn, session, mark.messageSeq, { opening: [event], agentName: mark.agentName });
     }

@@ -1,5 +1,5 @@
 import type { OpenStorage } from '../../src/testing/open-storage.js';
-import type { AgentContext, AgentHandler, ApprovalRequest } from '../../src/agents/index.js';
+import type { AgentContext, RunHandler, ApprovalRequest } from '../../src/agents/index.js';
 import type { EventInput } from '../../src/index.js';
 import { testStores } from '../support/stores.js';
 import { AgentApp, KEY } from './support/agent-app.js';
@@ -25,7 +25,7 @@ const CALL: EventInput = {
 };
 
 /** An agent with a tool that asks before it refunds. */
-const support: AgentHandler = async function* (context: AgentContext) {
+const support: RunHandler = async function* (context: AgentContext) {
   if (!context.isResumed) yield CALL;
   yield await context.callTools({
     async refund(args, tool) {
@@ -49,7 +49,7 @@ const answer = (payload: unknown, confirmed = true) => ({
 const ask = (name: string) => ({ functionCall: { id: name, name: 'ask', args: { name } } });
 
 /** An agent that asks for several things. */
-const asking: AgentHandler = async function* (context) {
+const asking: RunHandler = async function* (context) {
   const parts = [ask('a'), ask('b'), { functionCall: { id: 'f', name: 'free', args: {} } }];
   if (!context.isResumed) yield { content: { role: 'model', parts } };
   if (context.openCalls.length > 0) {

@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { Get, Module, type Type } from '@nestjs/common';
 import { Query } from '@nestjs/graphql';
+import { AgentsRestModule } from '../../src/agents/rest/agents-rest.module.js';
 import { OpenAccess, RequireAccess } from '../../src/sessions/rest/index.js';
 import { ACCESS_REQUIREMENT } from '../../src/sessions/transport/session-access.js';
 import { GraphqlAccessGuard, SessionFields } from '../../src/sessions/graphql/access.guard.js';
@@ -13,7 +14,7 @@ import { SummarizerRestModule } from '../../src/summarizer/rest/summarizer-rest.
 import { GraphqlApp } from '../graphql/graphql-app.js';
 import { RestApp } from '../rest/rest-app.js';
 
-const controllers = [SessionsRestModule, SummarizerRestModule].flatMap(
+const controllers = [SessionsRestModule, SummarizerRestModule, AgentsRestModule].flatMap(
   (module) => Reflect.getMetadata('controllers', module) as Type[],
 );
 const resolvers = [SessionsGraphqlModule, SummarizerGraphqlModule]

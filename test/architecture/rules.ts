@@ -83,6 +83,11 @@ export const layers: readonly Layer[] = [
     mayImport: domain,
     packages: noPackage,
   },
+  {
+    name: 'agents/rest',
+    files: /^agents\/rest\/.+$/,
+    mayImport: ['agents', ...domain, 'sessions/transport', 'sessions/rest'],
+  },
   { name: 'agents', files: /^agents\/.+$/, mayImport: [...sessionLayers, 'sessions/module', 'agents/messages'] },
   // Tells whether sessions can be read and written, for any app.
   { name: 'health', files: /^health\/.+$/, mayImport: [...sessionLayers, 'sessions/module'] },
@@ -197,11 +202,11 @@ export const peerFolders: Readonly<Record<string, string | readonly string[]>> =
   '@nestjs/schedule': 'sessions/module/',
   '@nestjs/config': 'config/',
   '@nestjs/terminus': 'health/',
-  '@nestjs/swagger': ['openapi/', 'sessions/rest/', 'summarizer/rest/'],
+  '@nestjs/swagger': ['openapi/', 'sessions/rest/', 'summarizer/rest/', 'agents/rest/'],
   '@nestjs/graphql': ['sessions/graphql/', 'summarizer/graphql/'],
   graphql: 'sessions/graphql/',
   graphiql: 'sessions/graphql/explorer/',
-  'class-validator': ['sessions/rest/', 'summarizer/rest/'],
+  'class-validator': ['sessions/rest/', 'summarizer/rest/', 'agents/rest/'],
 };
 
 /** Entry points that must work in browsers, where Node has no say. */

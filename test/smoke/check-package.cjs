@@ -42,7 +42,12 @@ async function checkRoundTrip(root, sessions) {
   await sessions.close();
 }
 
-async function checkSummaries(root, { openapi, rest, summarizer, summarizerRest, summarizerGraphql }) {
+async function checkSummaries(
+  root,
+  { agents, agentsRest, openapi, rest, summarizer, summarizerRest, summarizerGraphql },
+) {
+  assert.equal(typeof agents.AgentsModule.forFeature, 'function');
+  assert.equal(typeof agentsRest.AgentsRestModule.forRoot, 'function');
   assert.equal(typeof summarizerRest.SummarizerRestModule.forRoot, 'function');
   assert.equal(typeof summarizerGraphql.SummarizerGraphqlModule.forRoot, 'function');
   assert.equal(typeof openapi.mountDocs, 'function');

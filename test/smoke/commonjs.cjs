@@ -3,6 +3,7 @@ const checkPackage = require('./check-package.cjs');
 void checkPackage({
   root: require('nestjs-agent-sessions'),
   agents: require('nestjs-agent-sessions/agents'),
+  agentsRest: require('nestjs-agent-sessions/agents/rest'),
   config: require('nestjs-agent-sessions/config'),
   health: require('nestjs-agent-sessions/health'),
   typeorm: require('nestjs-agent-sessions/typeorm'),

@@ -1,5 +1,6 @@
 import * as root from 'nestjs-agent-sessions';
 import * as agents from 'nestjs-agent-sessions/agents';
+import * as agentsRest from 'nestjs-agent-sessions/agents/rest';
 import * as config from 'nestjs-agent-sessions/config';
 import * as health from 'nestjs-agent-sessions/health';
 import * as openapi from 'nestjs-agent-sessions/openapi';
@@ -16,6 +17,7 @@ import checkPackage from './check-package.cjs';
 await checkPackage({
   root,
   agents,
+  agentsRest,
   config,
   health,
   typeorm,

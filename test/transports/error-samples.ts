@@ -1,3 +1,4 @@
+import { AgentNotFoundError } from '../../src/agents/agent-registry.js';
 import { ApprovalAnsweredError, ApprovalNotFoundError } from '../../src/agents/approval-errors.js';
 import {
   EventConflictError,
@@ -77,6 +78,7 @@ const SAMPLES: Readonly<Record<SessionsErrorCode, readonly Sample[]>> = {
     said(new LimitExceededError('is too long', '$.content'), 413, { path: '$.content' }),
     said(new LimitExceededError('The page is too large'), 413),
   ],
+  AGENT_NOT_FOUND: [said(new AgentNotFoundError('shop ä'), 404)],
   APPROVAL_NOT_FOUND: [said(new ApprovalNotFoundError('order@1 ä'), 404)],
   APPROVAL_ANSWERED: [said(new ApprovalAnsweredError('order@1 ä', 7), 409)],
   LEASE_LOST: [said(new LeaseLostError('summary of cart'), 409)],

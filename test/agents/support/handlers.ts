@@ -1,5 +1,5 @@
 import type { EventInput, LoggedEvent } from '../../../src/index.js';
-import type { AgentContext, AgentHandler, AgentRun } from '../../../src/agents/index.js';
+import type { AgentContext, RunHandler, AgentRun } from '../../../src/agents/index.js';
 
 export function text(said: string): EventInput {
   return { content: { role: 'model', parts: [{ text: said }] } };
@@ -18,7 +18,7 @@ export function response(id: string, name = 'weather'): EventInput {
 }
 
 /** Says `echo: ` and the messages. */
-export const echo: AgentHandler = async function* (context) {
+export const echo: RunHandler = async function* (context) {
   yield text(`echo: ${context.messages.map(wordsOf).join(', ')}`);
 };
 
@@ -51,7 +51,7 @@ export class HeldHandler {
     private readonly after: readonly EventInput[] = [text('done')],
   ) {}
 
-  readonly handler: AgentHandler = (context) => this.#run(context);
+  readonly handler: RunHandler = (context) => this.#run(context);
 
   release(): void {
     this.#release();

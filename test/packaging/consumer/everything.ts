@@ -3,6 +3,8 @@ import { Injectable, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { ConfigModule } from '@nestjs/config';
 import { InjectSessionStorage, SessionService, SessionsModule } from 'nestjs-agent-sessions';
+import { type Agent, AgentHandler, AgentsModule, type RunHandler } from 'nestjs-agent-sessions/agents';
+import { AgentsRestModule } from 'nestjs-agent-sessions/agents/rest';
 import type { SessionStorage } from 'nestjs-agent-sessions/storage';
 import { type SessionsConfig, sessionsConfig } from 'nestjs-agent-sessions/config';
 import { SessionsClient } from 'nestjs-agent-sessions/client';
@@ -34,6 +36,14 @@ export class Chat {
   }
 }
 
+@Injectable()
+@AgentHandler('shop')
+export class Echo implements Agent {
+  async *run(): ReturnType<RunHandler> {
+    yield { content: { role: 'model', parts: [{ text: 'Hello' }] } };
+  }
+}
+
 @Module({
   imports: [
     ConfigModule.forRoot({ load: [sessionsConfig] }),
@@ -41,7 +51,10 @@ export class Chat {
     SessionsModule.forRootAsync({ inject: [sessionsConfig.KEY], useFactory: (config: SessionsConfig) => config }),
     SessionsModule.forRoot({ provider: 'typeorm', database: { database: ':memory:' }, isGlobal: true }),
     SummarizerModule.forRoot({ events: 40, isGlobal: true }),
+    AgentsModule.forRoot({ isGlobal: true }),
+    AgentsModule.forFeature([Echo]),
     SessionsRestModule.forRoot({ access: OpenAccess }),
+    AgentsRestModule.forRoot({ access: OpenAccess }),
     SummarizerRestModule.forRoot({ access: OpenAccess }),
     SessionsGraphqlModule.forRoot({ access: OpenAccess }),
     SummarizerGraphqlModule.forRoot({ access: OpenAccess }),

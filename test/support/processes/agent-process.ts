@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { AgentSessions, type AgentHandler, type RunRequest } from '../../../src/agents/index.js';
+import { AgentSessions, type RunHandler, type RunRequest } from '../../../src/agents/index.js';
 import { SessionsError } from '../../../src/sessions/domain/errors.js';
 import type { EventInput } from '../../../src/sessions/domain/event.js';
 import { SessionService } from '../../../src/sessions/session.service.js';
@@ -77,7 +77,7 @@ async function runAgent(
   const watched = meeting(storage, meet);
   const sessions = new SessionService({ storage: watched });
   const agents = new AgentSessions({ sessions, storage: watched, pollMs: 50, graceMs: 300 });
-  const handler: AgentHandler = async function* () {
+  const handler: RunHandler = async function* () {
     const [call = {}, response = {}, partial = {}, final = {}] = WEATHER;
     await meet('after the message');
     yield call;

@@ -1,0 +1,148 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { Allow, IsBoolean, IsDefined, IsIn, IsObject, IsOptional, IsString } from 'class-validator';
+import { ApiObject } from '../../sessions/rest/dto/api-object.js';
+import { QueryNumber } from '../../sessions/rest/dto/query.dto.js';
+import { ID } from '../../sessions/rest/dto/session.dto.js';
+import { STATE } from '../../sessions/rest/dto/state.dto.js';
+import type { PendingApproval } from '../approvals.js';
+import { RUN_POLICIES, type RunPolicy } from '../control-events.js';
+
+const MESSAGE = { role: 'user', parts: [{ text: 'Where is my order?' }] };
+
+/** The body of a run, with the fields of ADK. */
+@ApiObject({
+  name: 'RunAgent',
+  additionalProperties: false,
+  example: { newMessage: MESSAGE, policy: 'enqueue', invocationId: 'inv-7' },
+})
+export class RunBody {
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: true,
+    description: 'What the user says: a `Content` with a role and parts.',
+    example: MESSAGE,
+  })
+  @IsDefined()
+  @IsObject()
+  newMessage!: Record<string, unknown>;
+
+  @ApiPropertyOptional({
+    type: 'boolean',
+    default: false,
+    description: 'Whether a stream also has partial events, which are not stored.',
+  })
+  @IsOptional()
+  @IsBoolean()
+  streaming?: boolean;
+
+  @ApiPropertyOptional({
+    enum: [...RUN_POLICIES],
+    description: 'What happens while another turn runs. Default: what the agent says.',
+  })
+  @IsOptional()
+  @IsIn(RUN_POLICIES)
+  policy?: RunPolicy;
+
+  @ApiPropertyOptional({
+    type: 'string',
+    minLength: 1,
+    maxLength: 150,
+    description:
+      'Makes retries safe: a repeated request returns the events of the first one. Generated if it is left out.',
+  })
+  @IsOptional()
+  @IsString()
+  invocationId?: string;
+
+  @ApiPropertyOptional({ ...STATE, description: 'State changes that are stored with the message.' })
+  @IsOptional()
+  @IsObject()
+  stateDelta?: Record<string, unknown>;
+}
+
+@ApiObject({ name: 'StopAgent', additionalProperties: false, example: { invocationId: 'inv-7' } })
+export class StopBody {
+  @ApiPropertyOptional({ type: 'string', description: 'The run to stop. Default: the one that runs.' })
+  @IsOptional()
+  @IsString()
+  invocationId?: string;
+}
+
+@ApiObject({ name: 'Stopped', additionalProperties: false, example: { stopped: true } })
+export class StoppedDto {
+  @ApiProperty({ type: 'boolean', description: 'Whether there was a run to stop, or a waiting message to take back.' })
+  readonly stopped!: boolean;
+}
+
+@ApiObject({ name: 'Answer', additionalProperties: false, example: { confirmed: true, payload: { amount: 5 } } })
+export class AnswerBody {
+  @ApiProperty({ type: 'boolean', description: 'Whether the user approves.' })
+  @IsDefined()
+  @IsBoolean()
+  confirmed!: boolean;
+
+  @ApiPropertyOptional({ description: 'What the approval asks for, if it asks for more than a yes.' })
+  @Allow()
+  payload?: unknown;
+}
+
+const APPROVAL = {
+  appName: 'shop',
+  userId: 'ann',
+  sessionId: 'order-7',
+  approvalId: 'c-1@inv-7',
+  invocationId: 'inv-7',
+  agentName: 'shop',
+  tool: 'refund',
+  hint: 'Refund order 7?',
+  messageSeq: 12,
+};
+
+@ApiObject({ name: 'PendingApproval', additionalProperties: false, example: APPROVAL })
+export class PendingApprovalDto implements PendingApproval {
+  @ApiProperty(ID)
+  readonly appName!: string;
+
+  @ApiProperty(ID)
+  readonly userId!: string;
+
+  @ApiProperty(ID)
+  readonly sessionId!: string;
+
+  @ApiProperty({ type: 'string', description: 'Name it in the path of the answer, encoded.' })
+  readonly approvalId!: string;
+
+  @ApiProperty({ type: 'string' })
+  readonly invocationId!: string;
+
+  @ApiProperty({ type: 'string' })
+  readonly agentName!: string;
+
+  @ApiPropertyOptional({ type: 'string', description: 'The tool that asks.' })
+  readonly tool?: string;
+
+  @ApiPropertyOptional({ type: 'string' })
+  readonly hint?: string;
+
+  @ApiProperty({ type: 'integer', minimum: 1, description: 'The message that began the invocation.' })
+  readonly messageSeq!: number;
+}
+
+@ApiObject({ name: 'PendingApprovalPage', additionalProperties: false, example: { approvals: [APPROVAL] } })
+export class PendingApprovalPageDto {
+  @ApiProperty({ type: () => [PendingApprovalDto] })
+  readonly approvals!: readonly PendingApproval[];
+
+  @ApiPropertyOptional({ type: 'string', description: 'For the next page, which may exist even if this one is empty.' })
+  readonly nextCursor?: string;
+}
+
+export class ListApprovalsQuery {
+  @QueryNumber({ description: 'Sessions per page.', maximum: 1_000, default: 100 })
+  limit?: string;
+
+  @ApiPropertyOptional({ type: 'string', description: 'The `nextCursor` of the previous page.' })
+  @IsOptional()
+  @IsString()
+  cursor?: string;
+}

@@ -1,0 +1,1 @@
+export { AgentsRestModule, type AgentsRestOptions } from './agents-rest.module.js';

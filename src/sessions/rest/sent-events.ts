@@ -1,0 +1,126 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import type { Logger } from '@nestjs/common';
+import { problemOf } from '../transport/problems.js';
+import { type StreamAccess, StreamExpired, StreamStalled } from '../transport/stream-access.js';
+import type { CurrentExchange } from './http-exchange.js';
+
+/** Keeps proxies from closing a quiet connection. */
+const KEEP_ALIVE_MS = 15_000;
+
+/** How long a stalled reader has to read the reason. */
+const CLOSE_TIMEOUT_MS = 5_000;
+
+/** The events to send. */
+export interface SentEvents<Event> {
+  /** Called when the response has begun. `signal` aborts when the reader has left, or may not read any more. */
+  readonly open: (response: ServerResponse, signal: AbortSignal) => AsyncIterator<Event>;
+  /** The event as text of the stream. */
+  readonly textOf: (event: Event) => string;
+}
+
+/**
+ * Sends server-sent events until they end, the reader leaves, or access ends. Closes `access`. A failure is a last event of
+ * the type `problem`.
+ */
+export async function sendEvents<Event>(
+  exchange: CurrentExchange,
+  access: StreamAccess,
+  logger: Logger,
+  events: SentEvents<Event>,
+): Promise<void> {
+  const response = exchange.takeOver();
+  const gone = new AbortController();
+  response.on('close', () => gone.abort());
+  // The reader may have left during the lookup, and `close` is not emitted again.
+  if (response.socket?.destroyed !== false) gone.abort();
+  response.writeHead(200, {
+    'Content-Type': 'text/event-stream; charset=utf-8',
+    // Compression would buffer events.
+    'Cache-Control': 'no-store, no-transform',
+    'X-Accel-Buffering': 'no',
+  });
+  // A HEAD request is complete now. A stream would keep the connection busy forever.
+  if (exchange.request.method === 'HEAD') {
+    access.close();
+    response.end();
+    return;
+  }
+  response.flushHeaders();
+  const keepAlive = setInterval(() => keepAliveIn(response), KEEP_ALIVE_MS);
+  try {
+    await sendAll(response, events, access, AbortSignal.any([gone.signal, access.signal]), logger);
+  } finally {
+    clearInterval(keepAlive);
+    access.close();
+    response.end();
+    if (access.signal.reason instanceof StreamStalled) terminateAfterClose(response);
+  }
+}
+
+/** Waits for a slow reader, to limit memory. */
+async function sendAll<Event>(
+  response: ServerResponse,
+  { open, textOf }: SentEvents<Event>,
+  access: StreamAccess,
+  signal: AbortSignal,
+  logger: Logger,
+): Promise<void> {
+  const events = open(response, signal);
+  try {
+    // Not `for await`: its variable would keep the last event in memory while the next one is waited for.
+    while (await sendNext(response, events, textOf, access));
+    // A reader reconnects by itself after the maximum age.
+    if (access.signal.aborted && !(access.signal.reason instanceof StreamExpired)) throw access.signal.reason;
+  } catch (error) {
+    const problem = problemOf(error);
+    if (problem.status >= 500 && !(error instanceof StreamStalled))
+      logger.error(problem.detail, error instanceof Error ? error.stack : undefined);
+    response.write(`event: problem\ndata: ${JSON.stringify(problem)}\n\n`);
+  } finally {
+    await events.return?.();
+  }
+}
+
+/** Returns false when there are no more events, or the reader may not have them. */
+async function sendNext<Event>(
+  response: ServerResponse,
+  events: AsyncIterator<Event>,
+  textOf: (event: Event) => string,
+  access: StreamAccess,
+): Promise<boolean> {
+  const { done, value: event } = await events.next();
+  if (done === true || access.signal.aborted) return false;
+  const isRoom = response.write(textOf(event));
+  if (!isRoom) await roomIn(response, access);
+  return true;
+}
+
+/** Writes a comment, unless data is already waiting. */
+function keepAliveIn(response: ServerResponse): void {
+  if (!response.writableNeedDrain) response.write(': still here\n\n');
+}
+
+/** Destroys a connection that is not read. */
+function terminateAfterClose(response: ServerResponse): void {
+  const timer = setTimeout(() => response.destroy(), CLOSE_TIMEOUT_MS);
+  response.once('close', () => clearTimeout(timer));
+}
+
+/** Waits for room to write, the end of the connection, or the end of access. */
+async function roomIn(response: ServerResponse, access: StreamAccess): Promise<void> {
+  if (response.closed || access.signal.aborted) return;
+  const stopExpecting = access.expectReading();
+  const settled = new AbortController();
+  const { signal } = settled;
+  try {
+    await Promise.race([
+      once(response, 'drain', { signal }),
+      once(response, 'close', { signal }),
+      once(access.signal, 'abort', { signal }),
+    ]);
+  } finally {
+    stopExpecting();
+    settled.abort();
+  }
+}
