@@ -42,7 +42,11 @@ describe('the work of an append in memory', () => {
 
   it('writes the event, its changes and their values once, parses nothing and computes no digest', async () => {
     const event = eventOf(1);
-    expect(await jsonCalls(async () => sessions.appendEvent({ session, event }))).toEqual({ written: 4, parsed: 0, cloned: 0 });
+    expect(await jsonCalls(async () => sessions.appendEvent({ session, event }))).toEqual({
+      written: 4,
+      parsed: 0,
+      cloned: 0,
+    });
   });
 
   it('stays the same after many appends, except that checkpoints read each event once in the background', async () => {
