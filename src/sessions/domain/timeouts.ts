@@ -1,18 +1,19 @@
 /** Waits for `work`; rejects with the error of `onTimeout` if it takes too long. */
-export async function withTimeout<Result>(
-  timeoutMs: number,
-  work: Promise<Result>,
-  onTimeout: () => Error,
-): Promise<Result> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(onTimeout()), timeoutMs);
+export function withTimeout<Result>(timeoutMs: number, work: Promise<Result>, onTimeout: () => Error): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(onTimeout()), timeoutMs);
+    // One `then` is cheaper than `Promise.race`, and every call of a store waits here.
+    work.then(
+      (result) => {
+        clearTimeout(timer);
+        resolve(result);
+      },
+      (error: unknown) => {
+        clearTimeout(timer);
+        reject(error);
+      },
+    );
   });
-  try {
-    return await Promise.race([work, limit]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 export interface CallLimits {

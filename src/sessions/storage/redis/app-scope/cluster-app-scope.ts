@@ -17,7 +17,7 @@ import {
   writeArguments,
 } from '../script/codec.js';
 import { type NumberReply, type ScriptRunner, defineScript } from '../script/script.js';
-import { REGISTRY, SHARED_STATE } from '../script/session.lua.js';
+import { REGISTRY, SHARED_STATE } from '../script/shared-state.lua.js';
 import { readSharedState, TOUCH_STATE } from '../state/shared-state.js';
 import type { AppScope, ListPage, PendingReply } from './app-scope.js';
 

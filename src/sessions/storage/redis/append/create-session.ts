@@ -24,7 +24,8 @@ import {
 } from '../script/codec.js';
 import { EVENT_GROUPS } from '../script/event-groups.lua.js';
 import { type ScriptRunner, defineScript } from '../script/script.js';
-import { REGISTRY, SESSION, SESSION_REGISTRATION, SHARED_STATE } from '../script/session.lua.js';
+import { SESSION, SESSION_REGISTRATION } from '../script/session.lua.js';
+import { REGISTRY, SHARED_STATE } from '../script/shared-state.lua.js';
 
 /** A Redis command takes at most 1,048,576 arguments. */
 const MAX_INITIAL_EVENTS = 1_000_000;
@@ -145,7 +146,7 @@ local anchors, groups, last = take(), take(), takeNumber()
 
 local function reply()
   local appState = APP_STATE and readState(APP_STATE) or {}
-  return { text(now), readRecord(), redis.call('HGETALL', STATE), readState(USER_STATE), appState, pendingWrites(), text(serverTime) }
+  return { text(now), recordText(readRecord(RECORD)), redis.call('HGETALL', STATE), readState(USER_STATE), appState, pendingWrites(), text(serverTime) }
 end
 
 local live = liveRecord()
@@ -173,7 +174,7 @@ local registry, userExpiry = readRegistry(), expiryOfState(USER_STATE)
 if last > 0 then readChanged({ waiting = 0 }) end
 local appExpiry = APP_STATE and expiryOfState(APP_STATE)
 
-unlinkIfPresent(unpack(OWN_KEYS))
+unlinkIfPresent(unpack(KEYS, 1, 6))
 sweepIndexes()
 local expiry, time = expiresAt(ttl), text(now)
 redis.call('HSET', RECORD, 'incarnation', incarnation, 'created', time, 'updated', time, 'expires', text(expiry),

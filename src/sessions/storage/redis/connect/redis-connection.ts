@@ -125,7 +125,7 @@ export class RedisConnection implements ScriptRunner {
   }
 
   async #run<Reply>(script: Script, { keys, args }: ScriptCall, { isWrite, deadline }: RunOptions): Promise<Reply> {
-    await this.#ready(deadline);
+    if (!this.#isReady) await this.#ready(deadline);
     const left = deadline - performance.now();
     // There is no time left for a response.
     if (left <= 0) throw this.#timedOut(false);
@@ -136,14 +136,19 @@ export class RedisConnection implements ScriptRunner {
       : runScript(this.#client, script, keys.length, all);
     const node = this.#watchdog?.nodeFor(keys[0] ?? '');
     const noteResponse = (): void => this.#watchdog?.noteResponse(node);
-    void response.then(noteResponse, noteResponse);
+    let isLate = false;
     const onTimeout = (): Error => {
+      isLate = true;
+      void response.then(noteResponse, noteResponse);
       this.#reconnectIfDead(node);
       return this.#timedOut(isWrite);
     };
     try {
-      return (await withTimeout(left, response, onTimeout)) as Reply;
+      const reply = await withTimeout(left, response, onTimeout);
+      noteResponse();
+      return reply as Reply;
     } catch (error) {
+      if (!isLate) noteResponse();
       // After a lost connection calls fail synchronously. Without this turn, a caller that retries immediately would keep the
       // client from handling the events of the connection.
       await nextTurn();
@@ -160,6 +165,10 @@ export class RedisConnection implements ScriptRunner {
   #reconnectIfDead(node: Redis | undefined): void {
     if (this.#connecting || !this.#watchdog?.reconnectIfDead(node)) return;
     if (!this.isCluster) void this.#connect();
+  }
+
+  get #isReady(): boolean {
+    return !this.#isClosed && this.#client.status === 'ready' && !this.#connecting && this.#permissions.isPassed;
   }
 
   /** Waits for a connection. Commands are not queued, so none is sent after its caller has timed out. */

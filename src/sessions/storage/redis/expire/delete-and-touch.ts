@@ -6,7 +6,8 @@ import type { RedisKeys } from '../redis-keys.js';
 import { ARGUMENTS, TIME } from '../script/base.lua.js';
 import { type FlatHash, flag, keyArguments, optional } from '../script/codec.js';
 import { type NumberReply, type ScriptRunner, defineScript } from '../script/script.js';
-import { REGISTRY, SESSION, SESSION_REGISTRATION, SHARED_STATE } from '../script/session.lua.js';
+import { SESSION, SESSION_REGISTRATION } from '../script/session.lua.js';
+import { REGISTRY, SHARED_STATE } from '../script/shared-state.lua.js';
 import { unregisterUser } from './purge-expired.js';
 
 /** After so many attempts, the session is deleted even if writes are pending. */

@@ -6,7 +6,7 @@ import { ENCODE_ID, KEY_TYPES, TIME } from '../script/base.lua.js';
 import { flag } from '../script/codec.js';
 import { ENTRY_INDEX } from '../script/metadata.lua.js';
 import { type NumberReply, type ScriptRunner, defineScript } from '../script/script.js';
-import { SHARED_STATE } from '../script/session.lua.js';
+import { SHARED_STATE } from '../script/shared-state.lua.js';
 
 /** How many users of an app are claimed at a time. */
 const USERS_PER_CLAIM = 100;

@@ -6,6 +6,7 @@ import {
   type RecordReply,
   type ScriptArguments,
   flag,
+  incarnationOf,
   optional,
   pairsOf,
   recordOf,
@@ -54,7 +55,7 @@ export async function readPage(
     .filter(({ 4: fields }) => fields.length > 0)
     .map(([userId, sessionId, record, , fields]) => ({
       key: { appName, userId, sessionId },
-      incarnation: record[0] ?? '',
+      incarnation: incarnationOf(record),
       pending: fields,
       readAt,
     }));

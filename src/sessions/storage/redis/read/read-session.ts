@@ -17,7 +17,8 @@ import {
 } from '../script/codec.js';
 import { EVENT_GROUPS } from '../script/event-groups.lua.js';
 import { type NumberReply, type ScriptRunner, defineScript } from '../script/script.js';
-import { CHECKPOINTS, SESSION, SHARED_STATE } from '../script/session.lua.js';
+import { CHECKPOINTS, SESSION } from '../script/session.lua.js';
+import { SHARED_STATE } from '../script/shared-state.lua.js';
 
 type ReadReply =
   | readonly [
@@ -198,7 +199,7 @@ end
 local hasSummary = withSummary and record.summary >= record.first
 return {
   text(now),
-  readRecord(),
+  recordText(record.values),
   events,
   withState and redis.call('HGETALL', STATE) or {},
   withState and readState(USER_STATE) or {},

@@ -56,10 +56,10 @@ export const ALL_COUNTER_FIELDS = COUNTERS.map((name) => COUNTER_FIELDS[name]);
 export const RECORD_FIELD_NAMES = [
   ...(['incarnation', 'created', 'updated', 'expires', 'first', 'last', 'tip', 'water'] as const),
   ...ALL_COUNTER_FIELDS,
-  ...(['hidden', 'viewFrom', 'summary', 'marks', 'covered', 'turn', 'turnsOnly', 'dispatched', 'waiting'] as const),
+  ...(['hidden', 'viewFrom', 'summary', 'marks', 'covered', 'turnsOnly', 'dispatched', 'waiting', 'turn'] as const),
 ];
 
-type RecordField = (typeof RECORD_FIELD_NAMES)[number];
+export type RecordField = (typeof RECORD_FIELD_NAMES)[number];
 
 const PLACES = new Map(RECORD_FIELD_NAMES.map((name, place) => [name, place]));
 
@@ -68,8 +68,8 @@ export function luaPlaceOf(field: RecordField): number {
   return (PLACES.get(field) ?? 0) + 1;
 }
 
-/** The values of the fields of a record. */
-export type RecordReply = readonly (string | null)[];
+/** The values of the fields of a record, one line each. The turn is the last field and may have several lines. */
+export type RecordReply = string;
 
 /** The state of a user or an app. `expiresAt` is missing when there is no state. */
 export interface SharedState {
@@ -77,8 +77,14 @@ export interface SharedState {
   readonly expiresAt?: number;
 }
 
+/** The incarnation of a record. It is the first field. */
+export function incarnationOf(reply: RecordReply): string {
+  return reply.slice(0, Math.max(0, reply.indexOf('\n')));
+}
+
 export function recordOf({ appName, userId, sessionId }: SessionKey, reply: RecordReply): SessionRecord {
-  const text = (field: RecordField): string => reply[PLACES.get(field) ?? 0] ?? '';
+  const lines = reply.split('\n');
+  const text = (field: RecordField): string => lines[PLACES.get(field) ?? 0] ?? '';
   const number = (field: RecordField): number => Number(text(field));
   return {
     appName,
@@ -100,7 +106,7 @@ export function recordOf({ appName, userId, sessionId }: SessionKey, reply: Reco
       covered: countersOf(text('covered')),
     },
     marksSeq: number('marks'),
-    turn: turnOf(text('turn')),
+    turn: turnOf(lines.slice(PLACES.get('turn')).join('\n')),
     turnsOnly: text('turnsOnly') === '1',
     dispatchedSeq: number('dispatched'),
     waitingSince: number('waiting'),

@@ -2,103 +2,50 @@ import { KEY_TYPES } from './base.lua.js';
 import { RECORD_FIELD_NAMES, luaPlaceOf } from './codec.js';
 import { ENTRY_INDEX } from './metadata.lua.js';
 
-/** The fields of a record, in the order in which scripts return them and `recordOf` reads them. */
-export const RECORD_FIELDS = `
-local FIELDS = { ${RECORD_FIELD_NAMES.map((name) => `'${name}'`).join(', ')} }
+/** Fields with numbers that every record has. */
+const NUMBERS = RECORD_FIELD_NAMES.slice(1, luaPlaceOf('hidden') - 1)
+  .filter((name) => name !== 'expires')
+  .concat('marks', 'summary', 'viewFrom');
+const FIELDS = RECORD_FIELD_NAMES.map((name) => `'${name}'`).join(', ');
+
+/** How scripts read a record, and return it to `recordOf`. */
+export const RECORD_REPLY = String.raw`
+-- The values of the record, and of one more field if it is named.
+local function readRecord(key, field)
+  if not field then return redis.call('HMGET', key, ${FIELDS}) end
+  local values = redis.call('HMGET', key, ${FIELDS}, field)
+  return values, table.remove(values)
+end
+
+-- One text is a smaller reply than many. The turn is the last one, because only it has several lines.
+local function recordText(values)
+  for index = 1, ${RECORD_FIELD_NAMES.length} do
+    if not values[index] then values[index] = '' end
+  end
+  return table.concat(values, '\n')
+end
 `;
 
-/**
- * The state of a user or an app: a hash with one field per key. The field '' holds its expiry; no key has that name.
- * Needs TIME.
- */
-export const SHARED_STATE = String.raw`
--- Redis counts UNLINK as a write even if the key is missing. After its first write Redis no longer stops a script for
--- lack of memory, so this checks first.
-local function unlinkIfPresent(...)
-  if redis.call('EXISTS', ...) > 0 then redis.call('UNLINK', ...) end
-end
-
--- The expiry of state that exists and has not expired.
-local function expiryOfState(key)
-  local expiry = tonumber(redis.call('HGET', key, ''))
-  return expiry and expiry > now and expiry or nil
-end
-
--- Alternating names and values, with the expiry under ''. Empty if the state has expired.
-local function readState(key)
-  return expiryOfState(key) and redis.call('HGETALL', key) or {}
-end
-
-local function renewState(key, expiry)
-  redis.call('HSET', key, '', text(expiry))
-  expireKeys({ key }, expiry)
-end
-
-local function isEmpty(writes)
-  return #writes.sets + #writes.removals == 0
-end
-
-local function writeEntries(key, writes)
-  for index = 1, #writes.sets, 2 do
-    redis.call('HSET', key, writes.sets[index], writes.sets[index + 1])
-  end
-  for _, name in ipairs(writes.removals) do redis.call('HDEL', key, name) end
-end
-
--- The caller reads the current expiry before the first write of the script. Without writes, this only renews the
--- state. Returns the new expiry if the state is new or now expires earlier.
-local function writeState(key, expiry, writes, ttl, renewBelow)
-  if isEmpty(writes) then
-    if expiry and expiry - now < renewBelow then renewState(key, expiresAt(ttl)) end
-    return nil
-  end
-  if not expiry then unlinkIfPresent(key) end
-  if not expiry and #writes.sets == 0 then return nil end
-  writeEntries(key, writes)
-  local fields = redis.call('HLEN', key)
-  if fields == 0 or (fields == 1 and expiry) then
-    redis.call('UNLINK', key)
-    return nil
-  end
-  local newExpiry = expiresAt(ttl)
-  if newExpiry ~= expiry then renewState(key, newExpiry) end
-  if newExpiry < (expiry or NEVER) then return newExpiry end
+/** The record of a session. Needs TIME and SESSION_KEYS. */
+export const RECORD =
+  RECORD_REPLY +
+  String.raw`
+-- The record by field name, with numbers decoded, and the raw values. Nil if the session is missing or has expired.
+local function liveRecord()
+  local values = readRecord(RECORD)
+  local expires = tonumber(values[${luaPlaceOf('expires')}])
+  if not values[1] or expires <= now then return nil end
+  return {
+    values = values, incarnation = values[1], expires = expires,
+${NUMBERS.map((name) => `    ${name} = tonumber(values[${luaPlaceOf(name)}]),`).join('\n')}
+    turnsOnly = values[${luaPlaceOf('turnsOnly')}] == '1',
+    waiting = tonumber(values[${luaPlaceOf('waiting')}]) or 0,
+  }
 end
 `;
 
 /**
- * The registry: the apps, and the users of an app. Users are sorted by the time at which something of theirs may
- * expire, which is never too late. Needs TIME.
- *
- * A script reads the registry before its first write.
- *
- * A purge claims a user with a score that is no whole number. A registration in the meantime overwrites the claim, so
- * the purge cannot remove a user who came back.
- */
-export const REGISTRY = String.raw`
-local function registeredDue(users, userId)
-  return tonumber(redis.call('ZSCORE', users, userId))
-end
-
-local function registerUser(users, userId, registered, due, untilTime)
-  local isNew = not registered and redis.call('EXISTS', users) == 0
-  local wanted = math.min(due, registered and math.floor(registered) or due)
-  if wanted ~= registered then redis.call('ZADD', users, text(wanted), userId) end
-  extendExpiry(users, untilTime, isNew)
-end
-
-local function isFirstApp(apps)
-  return redis.call('ZCARD', apps) == 0
-end
-
-local function registerApp(apps, appName, isFirst, untilTime)
-  redis.call('ZADD', apps, 0, appName)
-  extendExpiry(apps, untilTime, isFirst)
-end
-`;
-
-/**
- * What the scripts of one session share. Needs TIME; includes RECORD_FIELDS, KEY_TYPES and ENTRY_INDEX.
+ * The keys and ids of a session.
  *
  * KEYS 1 record, 2 events, 3 ids, 4 anchors, 5 state, 6 pending, of the session;
  *      7 user state; 8 by update, 9 by creation, 10 expiring, 11 by entry: the sessions of the user; 12 their entries;
@@ -111,47 +58,22 @@ end
  * On a cluster the keys of the app are in another slot. The script stores writes to them in the pending hash of the
  * session, and another script applies them.
  */
-export const SESSION =
-  RECORD_FIELDS +
-  KEY_TYPES +
-  ENTRY_INDEX +
-  String.raw`
-local RECORD, EVENTS, IDS, ANCHORS, STATE, PENDING = unpack(KEYS, 1, 6)
-local OWN_KEYS = { unpack(KEYS, 1, 6) }
-local USER_STATE = KEYS[7]
-local ENTRIES, CHANGED = KEYS[12], KEYS[13]
-local APP_STATE, USERS, APPS = KEYS[14], KEYS[19], KEYS[20]
+export const SESSION_KEYS = String.raw`
+local RECORD, EVENTS, IDS, ANCHORS, STATE, PENDING = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
+local USER_STATE, BY_UPDATE, CHANGED = KEYS[7], KEYS[8], KEYS[13]
+local APP_STATE, APP_BY_UPDATE, USERS, APPS = KEYS[14], KEYS[15], KEYS[19], KEYS[20]
 local SESSION_ID, USER_ID, APP_NAME = ARGV[2], ARGV[3], ARGV[4]
 
 -- No id contains NUL, and NUL sorts first, so the sessions of an app sort by user id, then by session id.
-local INDEXES = { { by = { unpack(KEYS, 8, 12) }, member = SESSION_ID } }
-if APP_STATE then
-  INDEXES[2] = { by = { unpack(KEYS, 15, 18) }, member = USER_ID .. '\0' .. SESSION_ID }
-end
-local BY_ENTRY = { { key = KEYS[11], prefix = '' }, APP_STATE and { key = KEYS[18], prefix = USER_ID .. '\0' } }
+local MEMBER_OF_APP = USER_ID .. '\0' .. SESSION_ID
+`;
 
-local function readRecord()
-  return redis.call('HMGET', RECORD, unpack(FIELDS))
-end
-
--- The record by field name, with numbers decoded, and the raw values. Nil if the session is missing or has expired.
-local function liveRecord()
-  local values = readRecord()
-  if not values[1] or tonumber(values[4]) <= now then return nil end
-  local record = { incarnation = values[1], values = values }
-  for index = 2, ${luaPlaceOf('hidden') - 1} do record[FIELDS[index]] = tonumber(values[index]) end
-  record.marks = tonumber(values[${luaPlaceOf('marks')}])
-  record.summary = tonumber(values[${luaPlaceOf('summary')}])
-  record.viewFrom = tonumber(values[${luaPlaceOf('viewFrom')}])
-  record.turnsOnly = values[${luaPlaceOf('turnsOnly')}] == '1'
-  record.waiting = tonumber(values[${luaPlaceOf('waiting')}]) or 0
-  return record
-end
-
+/** The turn of a session. Needs TIME. */
+export const TURN = String.raw`
 -- A turn has one line for each: expiry, token, number, request, holder. Sessions that had none have no such field.
 local function turnOf(record)
   local turn = record.values[${luaPlaceOf('turn')}]
-  if not turn then return { expires = 0, number = 0 } end
+  if not turn or turn == '' then return { expires = 0, number = 0 } end
   local expires, token, number, request, holder = string.match(turn, '^(%d+)\n([^\n]*)\n(%d+)\n([^\n]*)\n(.*)$')
   return { expires = tonumber(expires), token = token, number = tonumber(number), request = request, holder = holder }
 end
@@ -163,6 +85,12 @@ end
 local function isTurnHeld(turn, token)
   return turn.token == token and turn.expires > now
 end
+`;
+
+/** The indexes of the sessions of a user and an app by time. Needs TIME and SESSION_KEYS. */
+export const SESSION_INDEXES = String.raw`
+local INDEXES = { { by = { unpack(KEYS, 8, 12) }, member = SESSION_ID } }
+if APP_STATE then INDEXES[2] = { by = { unpack(KEYS, 15, 18) }, member = MEMBER_OF_APP } end
 
 -- Counts the members of the indexes. Call it before the first write.
 local function countIndexes(withExpiring)
@@ -187,17 +115,6 @@ local function isExpiring(expiry, previousExpiry)
   return math.min(expiry, previousExpiry) < NEVER
 end
 
--- Call it before the first write of entries.
-local function expectEntries()
-  redis.call('HLEN', ENTRIES)
-  for _, index in ipairs(BY_ENTRY) do redis.call('ZCARD', index.key) end
-end
-
--- Makes the index by entry agree with the metadata; with nil, the session leaves it.
-local function indexEntries(sessionId, created, metadata)
-  replaceEntries(ENTRIES, BY_ENTRY, sessionId, created, metadata)
-end
-
 -- Pass nil for times that did not change; the expiry is always needed.
 local function indexSession(updated, created, expiry, previousExpiry)
   for _, index in ipairs(INDEXES) do
@@ -220,12 +137,36 @@ local function unindex(index, member)
   redis.call('ZREM', index.by[2], member)
   index.expiring = index.expiring - redis.call('ZREM', index.by[3], member)
 end
+`;
 
--- The sessions with events that are not dispatched to consumers, by the time of the first one. Only the first event
--- after a dispatch changes it. It expires with its last member. Call readChanged before the first write.
-local CHANGED_MEMBER = APP_NAME .. '\0' .. USER_ID .. '\0' .. SESSION_ID
+/** The index by entry of metadata. Needs SESSION_KEYS. */
+export const SESSION_ENTRIES =
+  ENTRY_INDEX +
+  String.raw`
+local ENTRIES = KEYS[12]
+local BY_ENTRY = { { key = KEYS[11], prefix = '' }, APP_STATE and { key = KEYS[18], prefix = USER_ID .. '\0' } }
+
+-- Call it before the first write of entries.
+local function expectEntries()
+  redis.call('HLEN', ENTRIES)
+  for _, index in ipairs(BY_ENTRY) do redis.call('ZCARD', index.key) end
+end
+
+-- Makes the index by entry agree with the metadata; with nil, the session leaves it.
+local function indexEntries(sessionId, created, metadata)
+  replaceEntries(ENTRIES, BY_ENTRY, sessionId, created, metadata)
+end
+`;
+
+/**
+ * The sessions with events that are not dispatched to consumers, by the time of the first one. Only the first event after
+ * a dispatch changes it. It expires with its last member. Needs TIME and SESSION_KEYS.
+ */
+export const CHANGED_SESSIONS = String.raw`
+local CHANGED_MEMBER = APP_NAME .. '\0' .. MEMBER_OF_APP
 local isFirstChanged
 
+-- Call it before the first write.
 local function readChanged(record)
   if record.waiting == 0 then isFirstChanged = redis.call('ZCARD', CHANGED) == 0 end
 end
@@ -244,20 +185,13 @@ local function noteChange(record, expiry)
     extendExpiry(CHANGED, expiry, false)
   end
 end
+`;
 
-local function removeSession()
-  redis.call('UNLINK', unpack(OWN_KEYS))
-  indexEntries(SESSION_ID)
-  redis.call('ZREM', CHANGED, CHANGED_MEMBER)
-  for _, index in ipairs(INDEXES) do
-    unindex(index, index.member)
-    renewIndex(index)
-  end
-end
-
+/** What follows every write to a session. Needs TIME and SESSION_KEYS. */
+export const SESSION_ENDING = String.raw`
 -- All keys of a session expire together.
 local function expireSession(expiry, previousExpiry)
-  if expiry < NEVER or (previousExpiry or NEVER) < NEVER then expireKeys(OWN_KEYS, expiry) end
+  if expiry < NEVER or (previousExpiry or NEVER) < NEVER then expireKeys({ unpack(KEYS, 1, 6) }, expiry) end
 end
 
 -- Publishes the incarnation and the last seq (no seq after a delete) to watchers. The write has already happened, so a
@@ -271,6 +205,29 @@ local function pendingWrites()
   return APP_STATE and {} or redis.call('HGETALL', PENDING)
 end
 `;
+
+/** What the scripts of one session share. KEYS and ARGV 1–4: see SESSION_KEYS. Needs TIME. */
+export const SESSION = [
+  SESSION_KEYS,
+  RECORD,
+  TURN,
+  KEY_TYPES,
+  SESSION_INDEXES,
+  SESSION_ENTRIES,
+  CHANGED_SESSIONS,
+  SESSION_ENDING,
+  String.raw`
+local function removeSession()
+  redis.call('UNLINK', unpack(KEYS, 1, 6))
+  indexEntries(SESSION_ID)
+  redis.call('ZREM', CHANGED, CHANGED_MEMBER)
+  for _, index in ipairs(INDEXES) do
+    unindex(index, index.member)
+    renewIndex(index)
+  end
+end
+`,
+].join('\n');
 
 /** Checkpoints: fields of the record, at multiples of a number. Needs SESSION. */
 export const CHECKPOINTS = String.raw`

@@ -14,7 +14,7 @@ import {
   writeArguments,
 } from '../script/codec.js';
 import { type ScriptRunner, defineScript } from '../script/script.js';
-import { REGISTRY, SHARED_STATE } from '../script/session.lua.js';
+import { REGISTRY, SHARED_STATE } from '../script/shared-state.lua.js';
 
 /** Reads the state of a user or an app. With a lifetime, it also renews the state when that is due. */
 export async function readSharedState(

@@ -1,0 +1,89 @@
+/**
+ * The state of a user or an app: a hash with one field per key. The field '' holds its expiry; no key has that name.
+ * Needs TIME.
+ */
+export const SHARED_STATE = String.raw`
+-- Redis counts UNLINK as a write even if the key is missing. After its first write Redis no longer stops a script for
+-- lack of memory, so this checks first.
+local function unlinkIfPresent(...)
+  if redis.call('EXISTS', ...) > 0 then redis.call('UNLINK', ...) end
+end
+
+-- The expiry of state that exists and has not expired.
+local function expiryOfState(key)
+  local expiry = tonumber(redis.call('HGET', key, ''))
+  return expiry and expiry > now and expiry or nil
+end
+
+-- Alternating names and values, with the expiry under ''. Empty if the state has expired.
+local function readState(key)
+  return expiryOfState(key) and redis.call('HGETALL', key) or {}
+end
+
+local function renewState(key, expiry)
+  redis.call('HSET', key, '', text(expiry))
+  expireKeys({ key }, expiry)
+end
+
+local function isEmpty(writes)
+  return #writes.sets + #writes.removals == 0
+end
+
+local function writeEntries(key, writes)
+  for index = 1, #writes.sets, 2 do
+    redis.call('HSET', key, writes.sets[index], writes.sets[index + 1])
+  end
+  for _, name in ipairs(writes.removals) do redis.call('HDEL', key, name) end
+end
+
+-- The caller reads the current expiry before the first write of the script. Without writes, this only renews the
+-- state. Returns the new expiry if the state is new or now expires earlier.
+local function writeState(key, expiry, writes, ttl, renewBelow)
+  if isEmpty(writes) then
+    if expiry and expiry - now < renewBelow then renewState(key, expiresAt(ttl)) end
+    return nil
+  end
+  if not expiry then unlinkIfPresent(key) end
+  if not expiry and #writes.sets == 0 then return nil end
+  writeEntries(key, writes)
+  local fields = redis.call('HLEN', key)
+  if fields == 0 or (fields == 1 and expiry) then
+    redis.call('UNLINK', key)
+    return nil
+  end
+  local newExpiry = expiresAt(ttl)
+  if newExpiry ~= expiry then renewState(key, newExpiry) end
+  if newExpiry < (expiry or NEVER) then return newExpiry end
+end
+`;
+
+/**
+ * The registry: the apps, and the users of an app. Users are sorted by the time at which something of theirs may
+ * expire, which is never too late. Needs TIME.
+ *
+ * A script reads the registry before its first write.
+ *
+ * A purge claims a user with a score that is no whole number. A registration in the meantime overwrites the claim, so
+ * the purge cannot remove a user who came back.
+ */
+export const REGISTRY = String.raw`
+local function registeredDue(users, userId)
+  return tonumber(redis.call('ZSCORE', users, userId))
+end
+
+local function registerUser(users, userId, registered, due, untilTime)
+  local isNew = not registered and redis.call('EXISTS', users) == 0
+  local wanted = math.min(due, registered and math.floor(registered) or due)
+  if wanted ~= registered then redis.call('ZADD', users, text(wanted), userId) end
+  extendExpiry(users, untilTime, isNew)
+end
+
+local function isFirstApp(apps)
+  return redis.call('ZCARD', apps) == 0
+end
+
+local function registerApp(apps, appName, isFirst, untilTime)
+  redis.call('ZADD', apps, 0, appName)
+  extendExpiry(apps, untilTime, isFirst)
+end
+`;
