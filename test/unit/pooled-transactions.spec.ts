@@ -27,7 +27,7 @@ class IdlePool {
       change: async () => 0,
       insert: async () => 0,
       changeAll: async () => undefined,
-      commit: async () => undefined,
+      commit: async () => [],
       rollback: async () => undefined,
       release: () => undefined,
       discard: () => undefined,

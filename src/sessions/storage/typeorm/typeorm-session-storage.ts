@@ -37,7 +37,7 @@ import { listSessions } from './list/list-sessions.js';
 import { logPositions } from './live/log-positions.js';
 import { readSession } from './read/read-session.js';
 import type { TransactionOptions, Work } from './sql/transaction.js';
-import { readScope } from './state/read-state.js';
+import { readScopeAndCommit } from './state/read-state.js';
 import { renewScope, StateWriter } from './state/write-state.js';
 import type { TypeOrmSessionStorageOptions } from './typeorm-options.js';
 
@@ -129,7 +129,7 @@ export class TypeOrmSessionStorage implements SessionStorage {
 
   async readState(owner: StateOwner, renew?: Lifetime): Promise<StateEntries> {
     const { entries, isDue } = await this.#read(async (transaction) => {
-      const scope = await readScope(transaction, owner);
+      const scope = await readScopeAndCommit(transaction, owner);
       return { ...scope, isDue: renew && scope.expiresAt && isRenewalDue(scope.expiresAt, transaction.now, renew) };
     });
     if (renew && isDue) {
@@ -145,8 +145,8 @@ export class TypeOrmSessionStorage implements SessionStorage {
     return this.#write(async (transaction) => {
       const collected = new StateWriter(transaction);
       collected.addToScope(owner, writes, lifetime);
-      await transaction.changeAll(await collected.statements());
-      return (await readScope(transaction, owner)).entries;
+      transaction.addToCommit(await collected.statements());
+      return (await readScopeAndCommit(transaction, owner)).entries;
     });
   }
 

@@ -4,7 +4,7 @@ import type { CreateRequest, StoredSession } from '../../session-storage.js';
 import { ALL_COUNTER_COLUMNS, changeIndex, counterValues, lockSession } from '../sql/session-rows.js';
 import { type Sql, sql } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
-import { readState } from '../state/read-state.js';
+import { selectState, type StateRow, stateOf } from '../state/read-state.js';
 import { StateWriter } from '../state/write-state.js';
 import { insertEvents } from './append-commits.js';
 
@@ -26,8 +26,9 @@ export async function createSession(
   const state = new StateWriter(transaction);
   state.addCommit(pk, key, { upserts, removals: [] }, expiry);
   const indexed = changeIndex(tables, { pk, record, before: '', after: metadata });
-  await transaction.changeAll([...indexed, ...(await state.statements())]);
-  return { record, now, events: [], metadata, ...(await readState(transaction, { pk, record })) };
+  transaction.addToCommit([...indexed, ...(await state.statements())]);
+  const [rows = []] = await transaction.commitWith([selectState(transaction, { pk, record })]);
+  return { record, now, events: [], metadata, ...stateOf(rows as StateRow[]) };
 }
 
 function insertOfSession(

@@ -118,7 +118,7 @@ export class AppTransactions<Written> {
           await connection.changeAll([SAVEPOINT]);
           const transaction = this.#transactionOn(connection);
           const written = await work(transaction, tries > 1);
-          await connection.changeAll([...transaction.commitStatements, RELEASE]);
+          await connection.changeAll([...transaction.takeCommitStatements(), RELEASE]);
           return written;
         } catch (error) {
           writes.isLost = !(await isUndone(connection));
@@ -132,7 +132,7 @@ export class AppTransactions<Written> {
 
   #transactionOn(connection: LentConnection): OpenTransaction {
     const { context, clock = connection } = this.options;
-    return new OpenTransaction(connection, context, () => clock.now());
+    return new OpenTransaction(connection, context, { time: () => clock.now() });
   }
 
   /** Never fails, because the transaction is committed. */

@@ -1,5 +1,4 @@
-import type { Sql } from '../sql/sql.js';
-import type { StatementRunner, TransactionMode } from '../sql/transaction.js';
+import type { CommitMessage, StatementRunner, TransactionMode } from '../sql/transaction.js';
 
 /** A pooled connection while one transaction uses it. */
 export interface PooledConnection extends StatementRunner {
@@ -13,11 +12,8 @@ export interface PooledConnection extends StatementRunner {
   flushBegin(): Promise<void>;
   /** The database's time when the transaction began, or when it last got locks. */
   now(): number;
-  /**
-   * Runs the last statements and commits, in as few round trips as the driver allows.
-   * @param notification runs after the commit; its failure is ignored
-   */
-  commit(statements: readonly Sql[], notification?: Sql): Promise<void>;
+  /** Runs the last statements and queries and commits, in as few round trips as the driver allows. Returns the rows of the queries. */
+  commit(message: CommitMessage): Promise<readonly unknown[][]>;
   rollback(): Promise<void>;
   /** Returns it to the pool. */
   release(): void;
@@ -69,6 +65,9 @@ export interface ErrorEmitter {
 export interface DriverStream {
   /** Missing on custom streams. */
   readonly bytesRead?: number;
+  /** Holds writes back until the next `uncork()`, which sends them with one system call. */
+  cork?(): void;
+  uncork?(): void;
   destroy(): void;
   once(event: 'close', listener: () => void): unknown;
 }

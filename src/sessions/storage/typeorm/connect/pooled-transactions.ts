@@ -154,10 +154,15 @@ export class PooledTransactions implements Transactions {
       connection.begin(attempt.mode);
       if (!attempt.beginsLazily) await connection.flushBegin();
       const { clock = connection } = this.options;
-      const transaction = new OpenTransaction(connection, this.options, () => clock.now());
+      const transaction = new OpenTransaction(connection, this.options, {
+        time: () => clock.now(),
+        commit(message) {
+          attempt.isCommitting = attempt.mode === 'write';
+          return connection.commit(message);
+        },
+      });
       const result = await work(transaction);
-      attempt.isCommitting = attempt.mode === 'write';
-      await connection.commit(transaction.commitStatements, transaction.notification);
+      if (!transaction.isCommitted) await transaction.commitWith([]);
       connection.release();
       return result;
     } catch (error) {

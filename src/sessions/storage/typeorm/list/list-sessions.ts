@@ -10,17 +10,22 @@ import type {
 } from '../../session-storage.js';
 import { type ListedRow, columnsWith, METADATA_COLUMN, recordOf } from '../sql/session-rows.js';
 import { joinSql, NO_SQL, Sql, sql, sqlList } from '../sql/sql.js';
+import { LastQueries } from '../sql/last-queries.js';
 import type { SqlTransaction } from '../sql/transaction.js';
 
 const TIME_COLUMN = { lastUpdateTime: new Sql('s.last_update_time'), createTime: new Sql('s.create_time') };
 
-/** Reads a page of sessions, and their state with one more statement. */
+/** Reads a page of sessions, then their state with COMMIT. */
 export async function listSessions(transaction: SqlTransaction, request: ListRequest): Promise<ListResult> {
   const { rows, examinedTo } = await pageOf(transaction, request);
-  const isWithoutState = rows.length === 0 || request.withState === false;
+  const last = new LastQueries(transaction);
+  const hasState = rows.length > 0 && request.withState !== false;
+  const states = hasState ? last.add<StateRow>(selectStates(transaction, rows)) : undefined;
+  const counts = request.withTotal ? last.add<{ total: number }>(selectCount(transaction, request)) : undefined;
+  await last.run();
   return {
-    sessions: isWithoutState ? rows.map(withoutState) : await withState(transaction, rows),
-    ...(request.withTotal && { total: await countOf(transaction, request) }),
+    sessions: states ? withState(rows, states()) : rows.map(withoutState),
+    ...(counts && { total: counts()[0]?.total ?? 0 }),
     ...(examinedTo && { examinedTo }),
   };
 }
@@ -45,11 +50,8 @@ function pageOfSessions({ tables: { sessions }, now }: SqlTransaction, request: 
     LIMIT ${limit} ${offset ? sql`OFFSET ${offset}` : NO_SQL}`;
 }
 
-async function countOf(transaction: SqlTransaction, request: ListRequest): Promise<number> {
-  const [count] = await transaction.rows<{ total: number }>(
-    sql`SELECT COUNT(*) AS total FROM ${transaction.tables.sessions} s WHERE ${listedSessions(request, transaction.now)}`,
-  );
-  return count?.total ?? 0;
+function selectCount({ tables, now }: SqlTransaction, request: ListRequest): Sql {
+  return sql`SELECT COUNT(*) AS total FROM ${tables.sessions} s WHERE ${listedSessions(request, now)}`;
 }
 
 interface StateRow {
@@ -63,17 +65,20 @@ function withoutState(row: ListedRow): ListedSession {
   return { record: recordOf(row), metadata: row.metadata ?? '', state: { session: [], user: [], app: [] } };
 }
 
-async function withState(transaction: SqlTransaction, rows: readonly ListedRow[]): Promise<ListedSession[]> {
+function selectStates(transaction: SqlTransaction, rows: readonly ListedRow[]): Sql {
   const appName = rows[0]?.app_name ?? '';
   const users = [...new Set(rows.map(({ user_id }) => user_id))];
   const { sessionState, sharedScopes, sharedState } = transaction.tables;
-  const states = await transaction.rows<StateRow>(sql`
+  return sql`
     SELECT session_pk, NULL AS user_id, name, value FROM ${sessionState}
     WHERE session_pk IN (${sqlList(rows.map(({ pk }) => pk))})
     UNION ALL
     SELECT NULL, c.user_id, v.name, v.value
     FROM ${sharedScopes} c JOIN ${sharedState} v ON v.scope_pk = c.pk
-    WHERE c.app_name = ${appName} AND c.user_id IN (${sqlList(['', ...users])}) AND c.expires_at > ${transaction.now}`);
+    WHERE c.app_name = ${appName} AND c.user_id IN (${sqlList(['', ...users])}) AND c.expires_at > ${transaction.now}`;
+}
+
+function withState(rows: readonly ListedRow[], states: readonly StateRow[]): ListedSession[] {
   // By session or by user. The app has an empty user id.
   const entries = groupBy(states, ({ user_id: userId, session_pk: sessionPk }) => userId ?? sessionPk);
   return rows.map((row) => ({

@@ -10,9 +10,10 @@ import {
   METADATA_COLUMN,
   storedEventOf,
 } from '../sql/session-rows.js';
+import { LastQueries } from '../sql/last-queries.js';
 import { joinSql, NO_SQL, sql, type Sql } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
-import { readState } from '../state/read-state.js';
+import { selectState, type StateRow, stateOf } from '../state/read-state.js';
 
 export async function readSession(
   transaction: SqlTransaction,
@@ -21,82 +22,119 @@ export async function readSession(
   const session = await findLiveSession(transaction, request.key, request.withMetadata ? METADATA_COLUMN : undefined);
   if (!session) return undefined;
   const { summarySeq } = session.record.marks;
-  const [summary] =
+  const last = new LastQueries(transaction);
+  const summary =
     request.withSummary && summarySeq > 0
-      ? await readEvents(transaction, session, { ranges: [{ from: summarySeq, to: summarySeq }] })
-      : [];
+      ? await addEvents(last, transaction, session, { ranges: [{ from: summarySeq, to: summarySeq }] })
+      : noEvents;
+  const events = request.window ? await addEvents(last, transaction, session, request.window) : noEvents;
+  const { find, checkpointAt } = request;
+  const states = request.withState ? last.add<StateRow>(selectState(transaction, session)) : undefined;
+  const bases = request.withBase ? last.add<BaseRow>(selectBaseState(transaction, session)) : undefined;
+  const checkpoints =
+    checkpointAt === undefined
+      ? undefined
+      : last.add<CheckpointRow>(selectCheckpoint(transaction, session, checkpointAt));
+  const groups = find && last.add<GroupRow>(selectInGroup(transaction, session, find));
+  await last.run();
+  const [summaryEvent] = summary();
   return {
     record: session.record,
     now: transaction.now,
-    events: request.window ? await readEvents(transaction, session, request.window) : [],
-    ...(request.withState && (await readState(transaction, session))),
-    ...(summary && { summary }),
+    events: events(),
+    ...(states && stateOf(states())),
+    ...(summaryEvent && { summary: summaryEvent }),
     ...(request.withMetadata && { metadata: session.metadata ?? '' }),
-    ...(request.withBase && { baseState: await readBaseState(transaction, session) }),
-    ...(request.checkpointAt !== undefined && (await readCheckpoint(transaction, session, request.checkpointAt))),
-    ...(request.find && { found: await findInGroup(transaction, session, request.find) }),
+    ...(bases && { baseState: bases()[0]?.base_state ?? '{}' }),
+    ...(checkpoints && checkpointOf(checkpoints())),
+    ...(groups && { found: foundIn(groups()) }),
   };
 }
 
-async function readBaseState(transaction: SqlTransaction, { pk }: FoundSession): Promise<string> {
-  const rows = await transaction.rows<{ base_state: string }>(
-    sql`SELECT base_state FROM ${transaction.tables.sessions} WHERE pk = ${pk}`,
-  );
-  return rows[0]?.base_state ?? '{}';
+interface BaseRow {
+  readonly base_state: string;
 }
 
-async function readCheckpoint(
-  transaction: SqlTransaction,
-  { pk }: FoundSession,
-  upTo: number,
-): Promise<Pick<StoredSession, 'checkpoint'>> {
-  const [row] = await transaction.rows<{ seq: number; content: string }>(sql`
-    SELECT seq, content FROM ${transaction.tables.checkpoints}
-    WHERE session_pk = ${pk} AND seq <= ${upTo} ORDER BY seq DESC LIMIT 1`);
+function selectBaseState({ tables }: SqlTransaction, { pk }: FoundSession): Sql {
+  return sql`SELECT base_state FROM ${tables.sessions} WHERE pk = ${pk}`;
+}
+
+interface CheckpointRow {
+  readonly seq: number;
+  readonly content: string;
+}
+
+function selectCheckpoint({ tables }: SqlTransaction, { pk }: FoundSession, upTo: number): Sql {
+  return sql`
+    SELECT seq, content FROM ${tables.checkpoints}
+    WHERE session_pk = ${pk} AND seq <= ${upTo} ORDER BY seq DESC LIMIT 1`;
+}
+
+function checkpointOf([row]: readonly CheckpointRow[]): Pick<StoredSession, 'checkpoint'> {
   return row ? { checkpoint: { seq: row.seq, text: row.content } } : {};
 }
 
-/** Rows of older versions have no group; then only the log can tell. */
-async function findInGroup(
-  transaction: SqlTransaction,
+interface GroupRow {
+  readonly found: number | null;
+  readonly ungrouped: number | null;
+}
+
+function selectInGroup(
+  { tables: { events } }: SqlTransaction,
   { pk, record }: FoundSession,
   { group, direction, from }: GroupSearch,
-): Promise<number | undefined> {
-  const { events } = transaction.tables;
+): Sql {
   const [compared, order] = direction === 'next' ? [sql`>=`, sql`ASC`] : [sql`<=`, sql`DESC`];
-  const [row] = await transaction.rows<{ found: number | null; ungrouped: number | null }>(sql`
+  return sql`
     SELECT (
       SELECT seq FROM ${events} WHERE session_pk = ${pk} AND event_group = ${group} AND seq ${compared} ${from}
       ORDER BY seq ${order} LIMIT 1
     ) AS found, (
       SELECT seq FROM ${events} WHERE session_pk = ${pk} AND event_group IS NULL AND seq >= ${record.firstSeq}
       ORDER BY seq LIMIT 1
-    ) AS ungrouped`);
+    ) AS ungrouped`;
+}
+
+/** Rows of older versions have no group; then only the log can tell. */
+function foundIn([row]: readonly GroupRow[]): number | undefined {
   return row?.ungrouped ? undefined : (row?.found ?? 0);
 }
 
 /** A session with more rewinds takes several statements. */
 const RANGES_PER_STATEMENT = 100;
 
-/** Reads the events of a window in ascending order. */
-async function readEvents(
+const noEvents = (): readonly StoredEvent[] => [];
+
+/** Reads the events of a window in ascending order, with the last queries if one statement is enough. */
+async function addEvents(
+  last: LastQueries,
   transaction: SqlTransaction,
   session: FoundSession,
   window: EventWindow,
-): Promise<StoredEvent[]> {
+): Promise<() => readonly StoredEvent[]> {
   const isNewestFirst = window.keep !== 'oldest';
   const limit = window.limit ?? Infinity;
   const ranges = limitRanges(rangesOf(window, session), window, limit);
   if (isNewestFirst) ranges.reverse();
-  const found: StoredEvent[] = [];
+  if (ranges.length === 0) return noEvents;
+  const ascending = (rows: readonly EventRow[]): StoredEvent[] => {
+    const events = rows.map(storedEventOf);
+    return isNewestFirst ? events.reverse() : events;
+  };
+  if (ranges.length <= RANGES_PER_STATEMENT) {
+    const rows = last.add<EventRow>(selectEvents(transaction, session.pk, ranges, { window, limit }));
+    return () => ascending(rows());
+  }
+  const found: EventRow[] = [];
   for (let start = 0; start < ranges.length && found.length < limit; start += RANGES_PER_STATEMENT) {
     const some = ranges.slice(start, start + RANGES_PER_STATEMENT);
-    const rows = await transaction.rows<EventRow>(
-      selectEvents(transaction, session.pk, some, { window, limit: limit - found.length }),
+    found.push(
+      ...(await transaction.rows<EventRow>(
+        selectEvents(transaction, session.pk, some, { window, limit: limit - found.length }),
+      )),
     );
-    found.push(...rows.map(storedEventOf));
   }
-  return isNewestFirst ? found.toReversed() : found;
+  return () => ascending(found);
 }
 
 /** The ranges of a window that the session has. */

@@ -41,10 +41,7 @@ export function joinSql(pieces: readonly Sql[], separator: string): Sql {
 
 /** A list of values for `IN`. */
 export function sqlList(values: readonly SqlValue[]): Sql {
-  return joinSql(
-    values.map((value) => sql`${value}`),
-    ', ',
-  );
+  return new Sql(values.map(() => '?').join(', '), values);
 }
 
 export const NO_SQL = new Sql('');

@@ -25,6 +25,8 @@ export interface SqlTransaction extends StatementRunner {
   readonly now: number;
   /** Sends these statements together with COMMIT, which saves a round trip. No other statement may follow. */
   addToCommit(statements: readonly Sql[]): void;
+  /** Runs queries together with COMMIT, after the statements added to it, and returns their rows. No statement may follow. */
+  commitWith(queries: readonly Sql[]): Promise<readonly unknown[][]>;
   /** Notifies other processes after the commit, if the database can. */
   notify(log: LogProgress): void;
   notifyConsumers(news: ConsumerNews): void;
@@ -83,12 +85,27 @@ export interface DatabaseContext {
   readonly notifications?: ChangeNotifications | undefined;
 }
 
+/** The last statements of a transaction, and the queries after them. */
+export interface CommitMessage {
+  readonly statements: readonly Sql[];
+  readonly queries: readonly Sql[];
+  /** Runs after the commit; its failure is ignored. */
+  readonly notification?: Sql | undefined;
+}
+
+interface OpenTransactionOptions {
+  readonly time: () => number;
+  /** Commits with queries. Default: they run, and the owner of the transaction commits later. */
+  readonly commit?: (message: CommitMessage) => Promise<readonly unknown[][]>;
+}
+
 /** A transaction on a connection. */
 export class OpenTransaction implements SqlTransaction {
   readonly dialect: Dialect;
   readonly tables: Tables;
   readonly sessionsKey: Sql;
-  readonly commitStatements: Sql[] = [];
+  readonly #commitStatements: Sql[] = [];
+  isCommitted = false;
   #now: number | undefined;
   readonly #appended: LogProgress[] = [];
   readonly #news = new Set<ConsumerNews>();
@@ -97,7 +114,7 @@ export class OpenTransaction implements SqlTransaction {
   constructor(
     private readonly runner: StatementRunner,
     { dialect, tables, sessionsKey, notifications }: DatabaseContext,
-    private readonly time: () => number,
+    private readonly options: OpenTransactionOptions,
   ) {
     this.dialect = dialect;
     this.tables = tables;
@@ -106,7 +123,7 @@ export class OpenTransaction implements SqlTransaction {
   }
 
   get now(): number {
-    return (this.#now ??= this.time());
+    return (this.#now ??= this.options.time());
   }
 
   rows<Row>(statement: Sql): Promise<Row[]> {
@@ -132,7 +149,25 @@ export class OpenTransaction implements SqlTransaction {
   }
 
   addToCommit(statements: readonly Sql[]): void {
-    this.commitStatements.push(...statements);
+    this.#commitStatements.push(...statements);
+  }
+
+  /** The statements to send with COMMIT, which are then no longer to be sent. */
+  takeCommitStatements(): readonly Sql[] {
+    return this.#commitStatements.splice(0);
+  }
+
+  async commitWith(queries: readonly Sql[]): Promise<readonly unknown[][]> {
+    const statements = this.takeCommitStatements();
+    const { commit } = this.options;
+    if (commit) {
+      this.isCommitted = true;
+      return commit({ statements, queries, notification: this.notification });
+    }
+    await this.runner.changeAll(statements);
+    const found: unknown[][] = [];
+    for (const query of queries) found.push(await this.runner.rows(query));
+    return found;
   }
 
   notify(log: LogProgress): void {

@@ -1,5 +1,5 @@
 import type { Sql } from '../../sql/sql.js';
-import type { TransactionMode } from '../../sql/transaction.js';
+import type { CommitMessage, TransactionMode } from '../../sql/transaction.js';
 import {
   type ConnectionPool,
   SuspectConnections,
@@ -191,8 +191,10 @@ class MysqlConnection implements PooledConnection {
     await this.#run(statements.map((statement) => this.#textOf(statement)));
   }
 
-  async commit(statements: readonly Sql[]): Promise<void> {
-    await this.#run([...statements.map((statement) => this.#textOf(statement)), 'COMMIT']);
+  async commit({ statements, queries }: CommitMessage): Promise<readonly unknown[][]> {
+    const texts = [...statements, ...queries].map((statement) => this.#textOf(statement));
+    const results = await this.#run([...texts, 'COMMIT']);
+    return results.slice(statements.length, texts.length) as unknown[][];
   }
 
   async rollback(): Promise<void> {

@@ -1,6 +1,6 @@
 import { StoreUnavailableError } from '../../../../domain/errors.js';
 import type { Sql } from '../../sql/sql.js';
-import type { TransactionMode } from '../../sql/transaction.js';
+import type { CommitMessage, TransactionMode } from '../../sql/transaction.js';
 import {
   type ConnectionPool,
   SuspectConnections,
@@ -175,17 +175,20 @@ class PostgresConnection implements PooledConnection {
   }
 
   async changeAll(statements: readonly Sql[]): Promise<void> {
-    await this.#runAll(statements);
+    await this.#sendTogether(() => this.#runAll(statements));
   }
 
-  async commit(statements: readonly Sql[], notification?: Sql): Promise<void> {
-    const committing = this.#runAll([...statements, COMMIT]);
-    if (this.client.pipeline) void this.#notify(notification);
-    const results = await committing;
+  async commit({ statements, queries, notification }: CommitMessage): Promise<readonly unknown[][]> {
+    const results = await this.#sendTogether(() => {
+      const committing = this.#runAll([...statements, ...queries, COMMIT]);
+      if (this.client.pipeline) void this.#notify(notification);
+      return committing;
+    });
     // PostgreSQL answers COMMIT of a failed transaction with ROLLBACK.
     if (results.at(-1)?.command !== 'COMMIT')
       throw new StoreUnavailableError('The database rolled the transaction back.', false);
     if (!this.client.pipeline) await this.#notify(notification);
+    return results.slice(statements.length, -1).map(({ rows }) => [...rows]);
   }
 
   async rollback(): Promise<void> {
@@ -218,6 +221,17 @@ class PostgresConnection implements PooledConnection {
     if (notification) await this.#query(notification.text, notification.values).catch(() => undefined);
   }
 
+  /** Sends what `send` sends immediately with one write. */
+  #sendTogether<Result>(send: () => Promise<Result>): Promise<Result> {
+    const stream = this.client.connection?.stream;
+    stream?.cork?.();
+    try {
+      return send();
+    } finally {
+      stream?.uncork?.();
+    }
+  }
+
   /** After a failure the database refuses the remaining statements, so all may be sent at once. */
   async #runAll(statements: readonly Sql[]): Promise<QueryResult[]> {
     if (this.client.pipeline) return awaitAll(statements.map(({ text, values }) => this.#query(text, values)));
@@ -230,7 +244,9 @@ class PostgresConnection implements PooledConnection {
   async #query(text: string, values: readonly unknown[] = []): Promise<QueryResult> {
     if (this.#pendingBegin === undefined) return this.#send(text, values);
     if (this.client.pipeline) {
-      const [, result] = await awaitAll([this.flushBegin(), this.#send(text, values)] as const);
+      const [, result] = await this.#sendTogether(() =>
+        awaitAll([this.flushBegin(), this.#send(text, values)] as const),
+      );
       return result;
     }
     await this.flushBegin();
@@ -238,11 +254,10 @@ class PostgresConnection implements PooledConnection {
   }
 
   async #send(text: string, values: readonly unknown[]): Promise<QueryResult> {
-    const numberedText = numberPlaceholders(text);
-    const name = this.options.usesPreparedStatements ? preparedName(numberedText, values.length) : undefined;
+    const { text: numberedText, name } = numberedStatement(text, values.length);
     const answer = await this.client.query({
       text: numberedText,
-      ...(name !== undefined && { name }),
+      ...(name !== undefined && this.options.usesPreparedStatements && { name }),
       ...(values.length > 0 && { values: [...values] }),
       types: columnTypes,
     });
@@ -263,23 +278,29 @@ const NUMBERS = new Set([20, 21, 23, 1700]);
 
 /** Parses all numbers, which are safe integers. */
 export const columnTypes = {
-  getTypeParser: (oid: number) => (text: string) => (NUMBERS.has(oid) ? Number(text) : text),
+  getTypeParser: (oid: number): ((text: string) => number | string) => (NUMBERS.has(oid) ? Number : String),
 };
 
 /** Longer statements vary in length, so their plans would rarely be reused and would fill the server's memory. */
 const MAX_PREPARED_VALUES = 16;
 
-const names = new Map<string, string>();
+interface NumberedStatement {
+  readonly text: string;
+  /** Missing for statements that are not worth preparing. */
+  readonly name?: string;
+}
 
-/** The name of the prepared statement, or `undefined` for statements that are not worth preparing. */
-function preparedName(text: string, values: number): string | undefined {
-  if (values === 0 || values > MAX_PREPARED_VALUES) return undefined;
-  let name = names.get(text);
-  if (name === undefined) {
-    name = `agent_sessions_${names.size}`;
-    names.set(text, name);
+const preparable = new Map<string, NumberedStatement>();
+
+/** A statement with numbered placeholders, and the name under which it is prepared. */
+function numberedStatement(text: string, values: number): NumberedStatement {
+  if (values === 0 || values > MAX_PREPARED_VALUES) return { text: numberPlaceholders(text) };
+  let statement = preparable.get(text);
+  if (!statement) {
+    statement = { text: numberPlaceholders(text), name: `agent_sessions_${preparable.size}` };
+    preparable.set(text, statement);
   }
-  return name;
+  return statement;
 }
 
 /** Waits for all promises, and throws the first failure, which explains the later ones. */

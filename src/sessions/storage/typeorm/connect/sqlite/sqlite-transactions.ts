@@ -150,9 +150,9 @@ export class SqliteTransactions implements Transactions {
     try {
       execute(driver, begin);
       const now = this.options.clock.now();
-      const transaction = new OpenTransaction(statements, this.context, () => now);
+      const transaction = new OpenTransaction(statements, this.context, { time: () => now });
       result = await work(transaction);
-      await statements.changeAll(transaction.commitStatements);
+      await statements.changeAll(transaction.takeCommitStatements());
     } catch (error) {
       this.#rollBack(driver);
       throw error;
