@@ -80,14 +80,15 @@ function queryWithTimeout({
   };
 }
 
-/** Of the sessions table: added by the last migration that changed it. */
-const NEWEST_COLUMN = 'waiting_since';
+/** Of the tables that migrations have changed, each added by the last of them. */
+const NEWEST_COLUMNS = { sessions: 'waiting_since', events: 'event_group' } as const;
 
 async function checkTables(dataSource: DataSource, runQuery: RunQuery): Promise<void> {
   try {
-    const { sessions, ...tables } = tablesOf(dataSource);
-    for (const table of Object.values(tables)) await runQuery(`SELECT 1 FROM ${table.text} WHERE 1 = 0`);
-    await runQuery(`SELECT ${NEWEST_COLUMN} FROM ${sessions.text} WHERE 1 = 0`);
+    for (const [name, table] of Object.entries(tablesOf(dataSource))) {
+      const column = (NEWEST_COLUMNS as Partial<Record<string, string>>)[name] ?? '1';
+      await runQuery(`SELECT ${column} FROM ${table.text} WHERE 1 = 0`);
+    }
   } catch (error) {
     if (!/^(42P01|42703|ER_NO_SUCH_TABLE|ER_BAD_FIELD_ERROR|SQLITE_ERROR)$/.test(codeOf(error))) throw error;
     throw new ConfigurationError([

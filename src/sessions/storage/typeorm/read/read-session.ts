@@ -119,7 +119,7 @@ async function addEvents(
   if (ranges.length === 0) return noEvents;
   const ascending = (rows: readonly EventRow[]): StoredEvent[] => {
     const events = rows.map(storedEventOf);
-    return isNewestFirst ? events.reverse() : events;
+    return isNewestFirst ? events.toReversed() : events;
   };
   if (ranges.length <= RANGES_PER_STATEMENT) {
     const rows = last.add<EventRow>(selectEvents(transaction, session.pk, ranges, { window, limit }));
