@@ -156,7 +156,7 @@ if ttl then
     ${SESSION_INDEXES}
     ${SESSION_REGISTRATION}
     countIndexes(isExpiring(expiry, record.expires))
-    local registry = readRegistry()
+    local registry = readRegistry(math.min(expiry, expiresAt(userTtl), expiresAt(appTtl)))
     renew = function(userDue, appDue)
       indexSession(updated, nil, expiry, record.expires)
       register(registry, expiry, record.expires, userDue, appDue)

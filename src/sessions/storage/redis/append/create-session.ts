@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { LimitExceededError } from '../../../domain/errors.js';
-import { type InitialEvent, type InitialLog, EMPTY_LOG } from '../../../domain/session-record.js';
+import { expiresAt } from '../../../domain/expiry.js';
+import { type InitialEvent, type InitialLog, EMPTY_LOG, newRecord } from '../../../domain/session-record.js';
 import { writesOf } from '../../../domain/stored-json.js';
 import type { CreateRequest, StoredSession } from '../../session-storage.js';
 import type { AppScope } from '../app-scope/app-scope.js';
@@ -47,19 +48,21 @@ export async function createSession(
   app: AppScope,
   { key, baseState, upserts, expiry, metadata = '', log, turnsOnly }: CreateRequest,
 ): Promise<StoredSession | undefined> {
+  const incarnation = randomUUID();
   const writes = { upserts, removals: [] };
+  const own = writesOf('session', writes);
   const reply = await scripts.write<CreateReply>(CREATE_SESSION, {
     keys: app.sessionKeys(key),
     args: [
       ...keyArguments(key),
-      randomUUID(),
+      incarnation,
       baseState,
       flag(turnsOnly),
       metadata,
       expiry.session.ttlMs,
       ...lifetimeArguments(expiry.user),
       ...lifetimeArguments(expiry.app),
-      ...writeArguments(writesOf('session', writes)),
+      ...writeArguments(own),
       ...writeArguments(writesOf('user', writes)),
       ...app.writeArguments(writesOf('app', writes), expiry.app),
       ...logArguments(log),
@@ -67,14 +70,18 @@ export async function createSession(
   });
   if (!reply) return undefined;
   const [now, recordReply, session, user, appReply, pending, readAt] = reply;
-  const record = recordOf(key, recordReply);
+  const isNew = recordReply === '';
+  const record = isNew
+    ? newRecord(key, incarnation, Number(now), expiresAt(Number(now), expiry.session), log, turnsOnly)
+    : recordOf(key, recordReply);
   if (beganToWait(record, Number(now))) app.announceChange(key);
   const appState = await afterWrite(async () => {
     await app.applyPending({ key, incarnation: record.incarnation, pending, readAt });
     await app.renewIfDue(key.appName, expiry.app, Number(now));
     return app.stateOf(key.appName, appReply);
   });
-  return { record, now: Number(now), events: [], metadata, ...stateOfScopes(session, user, appState) };
+  const ownState = isNew ? own.upserts.flatMap(({ name, value }) => [name, value]) : session;
+  return { record, now: Number(now), events: [], metadata, ...stateOfScopes(ownState, user, appState) };
 }
 
 /** The initial log of a fork. Each event is one argument, because there may be many. */
@@ -118,7 +125,8 @@ function encodeEvent({ appendedAt, highWater, digest, id, payload }: InitialEven
  *      initial log: tip, high water mark, all counters, hidden ranges, viewFrom, summary, marks
  *      seq, covered counters, the numbers of its anchors in one text, the group of each
  *      event as a line, number of events, and each event, encoded.
- * Returns nothing if a session exists, else { now, record, session state, user state, app state, pending, server time }.
+ * Returns nothing if a session exists, else { now, record ('' = the new one), session state (of a new one nothing), user
+ *      state, app state, pending, server time }.
  */
 export const CREATE_SESSION = defineScript(
   'create-session',
@@ -144,13 +152,16 @@ end
 local hidden, viewFrom, summary, marks, covered = take(), take(), take(), take(), take()
 local anchors, groups, last = take(), take(), takeNumber()
 
-local function reply()
-  local appState = APP_STATE and readState(APP_STATE) or {}
-  return { text(now), recordText(readRecord(RECORD)), redis.call('HGETALL', STATE), readState(USER_STATE), appState, pendingWrites(), text(serverTime) }
+local function reply(record, state, userState, appState)
+  return { text(now), record, state, userState, appState, pendingWrites(), text(serverTime) }
 end
 
 local live = liveRecord()
-if live then return live.incarnation == incarnation and reply() or false end
+if live and live.incarnation ~= incarnation then return false end
+if live then
+  local appState = APP_STATE and readState(APP_STATE) or {}
+  return reply(recordText(live.values), redis.call('HGETALL', STATE), readState(USER_STATE), appState)
+end
 
 -- Sessions that Redis expired are still in the indexes. Each new session removes up to 16 of them.
 local function sweepIndexes()
@@ -167,16 +178,19 @@ end
 
 -- Reads every key to be written, except the session's own keys, which are deleted.
 countIndexes(true)
-expectSortedSets(CHANGED)
 for _, index in ipairs(INDEXES) do expectSortedSets(index.by[2]) end
-expectEntries()
-local registry, userExpiry = readRegistry(), expiryOfState(USER_STATE)
-if last > 0 then readChanged({ waiting = 0 }) end
-local appExpiry = APP_STATE and expiryOfState(APP_STATE)
+local maySweep = INDEXES[1].expiring > 0
+local hasEntries = redis.call('HGET', ENTRIES, SESSION_ID) or metadata ~= ''
+if maySweep or hasEntries then expectEntries() end
+if maySweep or last > 0 then readChanged({ waiting = 0 }) end
+local expiry, time = expiresAt(ttl), text(now)
+local registry = readRegistry(math.min(expiry, expiresAt(userTtl), expiresAt(appTtl)))
+local userState, userExpiry = readState(USER_STATE)
+local appState, appExpiry = {}, nil
+if APP_STATE then appState, appExpiry = readState(APP_STATE) end
 
 unlinkIfPresent(unpack(KEYS, 1, 6))
-sweepIndexes()
-local expiry, time = expiresAt(ttl), text(now)
+if maySweep then sweepIndexes() end
 redis.call('HSET', RECORD, 'incarnation', incarnation, 'created', time, 'updated', time, 'expires', text(expiry),
   'first', 1, 'last', text(last), 'tip', tip, 'water', highWater,
   'hidden', hidden, 'viewFrom', viewFrom, 'summary', summary, 'marks', marks, 'covered', covered,
@@ -202,18 +216,27 @@ for group in string.gmatch(groups, '([^\n]*)\n') do
 end
 for group, some in pairs(runs) do redis.call('HSET', IDS, groupField(group), some) end
 writeEntries(STATE, ownWrites)
-local userDue = writeState(USER_STATE, userExpiry, userWrites, userTtl, userRenewBelow)
-local appDue
+local function isUnchanged(expiryOfIt, writes, renewBelow)
+  return isEmpty(writes) and not (expiryOfIt and expiryOfIt - now < renewBelow)
+end
+local userDue, appDue
+if not isUnchanged(userExpiry, userWrites, userRenewBelow) then
+  userDue = writeState(USER_STATE, userExpiry, userWrites, userTtl, userRenewBelow)
+  userState = readState(USER_STATE)
+end
 if APP_STATE then
-  appDue = writeState(APP_STATE, appExpiry, appWrites, appTtl, appRenewBelow)
+  if not isUnchanged(appExpiry, appWrites, appRenewBelow) then
+    appDue = writeState(APP_STATE, appExpiry, appWrites, appTtl, appRenewBelow)
+    appState = readState(APP_STATE)
+  end
 elseif appWrites ~= '' then
   redis.call('HSET', PENDING, 0, appWrites)
 end
-indexEntries(SESSION_ID, now, metadata)
+if hasEntries then indexEntries(SESSION_ID, now, metadata) end
 indexSession(now, now, expiry, 0)
 register(registry, expiry, nil, userDue, appDue)
 expireSession(expiry, nil)
 if last > 0 then noteChange({ waiting = 0 }, expiry) end
-return reply()
+return reply('', {}, userState, appState)
 `,
 );

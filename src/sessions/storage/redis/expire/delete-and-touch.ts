@@ -114,7 +114,8 @@ local appExpiry = appTtl and APP_STATE and expiryOfState(APP_STATE)
 if not APP_STATE then expectHashes(PENDING) end
 if record and record.incarnation == incarnation and ttl then
   countIndexes(true)
-  local expiry, registry = expiresAt(ttl), readRegistry()
+  local expiry = expiresAt(ttl)
+  local registry = readRegistry(expiry)
   redis.call('HSET', RECORD, 'expires', text(expiry))
   indexSession(nil, nil, expiry, record.expires)
   register(registry, expiry, record.expires)

@@ -61,7 +61,7 @@ local function addSession(member)
   sessions[#sessions + 1] = { userId, sessionId, recordText(record), state, pending, metadata }
   if not withState or knownUsers[userId] then return end
   knownUsers[userId] = true
-  users[#users + 1] = { userId, readState(base .. 'user-state') }
+  users[#users + 1] = { userId, (readState(base .. 'user-state')) }
 end
 
 local function reply(total, examinedTo)

@@ -96,14 +96,17 @@ if APP_STATE then INDEXES[2] = { by = { unpack(KEYS, 15, 18) }, member = MEMBER_
 local function countIndexes(withExpiring)
   for _, index in ipairs(INDEXES) do
     index.size = redis.call('ZCARD', index.by[1])
-    if withExpiring then index.expiring = redis.call('ZCARD', index.by[3]) end
+    if withExpiring then
+      index.expiring = redis.call('ZCARD', index.by[3])
+      index.wasEndless = index.size > index.expiring
+    end
   end
 end
 
 -- An index expires with its last member, or never if a member never expires.
 local function renewIndex(index)
   if index.size > index.expiring then
-    expireKeys(index.by, NEVER)
+    if not index.wasEndless then expireKeys(index.by, NEVER) end
   else
     local latest = redis.call('ZRANGE', index.by[3], -1, -1, 'WITHSCORES')[2]
     if latest then expireKeys(index.by, tonumber(latest)) end
@@ -124,7 +127,7 @@ local function indexSession(updated, created, expiry, previousExpiry)
     if isExpiring(expiry, previousExpiry) then
       if expiry < NEVER then
         index.expiring = index.expiring + redis.call('ZADD', by[3], text(expiry), member)
-      else
+      elseif index.expiring > 0 then
         index.expiring = index.expiring - redis.call('ZREM', by[3], member)
       end
       renewIndex(index)
@@ -277,16 +280,20 @@ local function leaveRegistrationPending(due, untilTime)
   redis.call('HSET', RECORD, 'known', text(untilTime))
 end
 
--- Call it before the first write. Nil on a cluster, where the registry is in another slot.
-local function readRegistry()
+-- Call it before the first write, with the first expiry that the script may set. Nil if there is nothing to register: on a
+-- cluster, where the registry is in another slot, and for data that never expires of a user who is registered for it.
+local function readRegistry(firstExpiry)
   if not APP_STATE then return end
-  return { userDue = registeredDue(USERS, USER_ID), isFirstApp = isFirstApp(APPS) }
+  local userDue = registeredDue(USERS, USER_ID)
+  if userDue == NEVER and firstExpiry >= NEVER then return end
+  return { userDue = userDue, isFirstApp = isFirstApp(APPS) }
 end
 
 -- userDue and appDue: the expiry of shared state that is new or now expires earlier.
 local function register(registry, expiry, previousExpiry, userDue, appDue)
   local due = math.min(expiry, userDue or NEVER)
   if APP_STATE then
+    if not registry then return end
     if expiry ~= previousExpiry or userDue then
       registerUser(USERS, USER_ID, registry.userDue, due, math.max(expiry, userDue or 0))
     end

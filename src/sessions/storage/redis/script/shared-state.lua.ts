@@ -15,9 +15,16 @@ local function expiryOfState(key)
   return expiry and expiry > now and expiry or nil
 end
 
--- Alternating names and values, with the expiry under ''. Empty if the state has expired.
+-- Alternating names and values, with the expiry under '', and the expiry. Empty if the state has expired.
 local function readState(key)
-  return expiryOfState(key) and redis.call('HGETALL', key) or {}
+  local entries = redis.call('HGETALL', key)
+  for index = 1, #entries, 2 do
+    if entries[index] == '' then
+      local expiry = tonumber(entries[index + 1])
+      if expiry > now then return entries, expiry end
+    end
+  end
+  return {}
 end
 
 local function renewState(key, expiry)

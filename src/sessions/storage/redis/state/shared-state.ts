@@ -60,7 +60,7 @@ local expiry = expiryOfState(KEYS[1])
 if not expiry then return { text(now), {} } end
 -- If Redis is out of memory, the renewal fails and the read still succeeds.
 if ttl and expiry - now < renewBelow then pcall(renewState, KEYS[1], expiresAt(ttl)) end
-if ARGV[4] == '1' then return { text(now), readState(KEYS[1]) } end
+if ARGV[4] == '1' then return { text(now), (readState(KEYS[1])) } end
 return { text(now), { '', redis.call('HGET', KEYS[1], '') } }
 `,
 );
