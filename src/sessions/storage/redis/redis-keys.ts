@@ -3,8 +3,12 @@ import { InvalidInputError } from '../../domain/errors.js';
 import type { SessionKey, StateOwner, UserKey } from '../../domain/ids.js';
 import { slotOfTag, tagOfSlot } from './cluster-slots.js';
 
+/** Ids that are encoded as themselves. Most are, and a test is faster than to encode. */
+const PLAIN_ID = /^[\w.~!'()-]*$/;
+
 /** Encodes an id as a part of a key: ASCII without separators, and unique. */
 export function encodeId(id: string): string {
+  if (PLAIN_ID.test(id)) return id;
   return encodeURIComponent(id).replaceAll('*', '%2A');
 }
 

@@ -24,7 +24,8 @@ type ReadReply =
   | readonly [
       now: string,
       record: RecordReply,
-      events: FlatHash,
+      seqs: readonly string[],
+      texts: readonly string[],
       session: FlatHash,
       user: FlatHash,
       app: FlatHash,
@@ -62,7 +63,8 @@ export async function readSession(
   const [
     now,
     recordReply,
-    events,
+    seqs,
+    texts,
     session,
     user,
     appReply,
@@ -80,7 +82,7 @@ export async function readSession(
   return {
     record,
     now: Number(now),
-    events: storedEventsOf(events),
+    events: storedEventsOf(seqs, texts),
     ...(withState && stateOfScopes(session, user, await app.stateOf(key.appName, appReply))),
     ...(withMetadata && { metadata: metadata ?? '' }),
     ...(summary !== null && { summary: storedEventOf(record.marks.summarySeq, summary) }),
@@ -113,8 +115,8 @@ function windowArguments(window: EventWindow): ScriptArguments {
  *      checkpoint ('' = none), distance of checkpoints, group of an event to find ('' = none), whether the next one (1) or the previous one (0),
  *      from where, with a window (1 or 0); of the window: in view, afterSeq, since, maxAgeMs ('' = any age), anchors only, limit ('' = none), keep the oldest, number of ranges ('' =
  *      the whole log), from and to of each range.
- * Returns nothing if there is no session, else { now, record, events (alternating number and text), session state, user
- *      state, app state, summary or nothing, base state or nothing, metadata or nothing, text and seq of a checkpoint or an
+ * Returns nothing if there is no session, else { now, record, numbers of the events (if they are consecutive: the first),
+ *      texts of the events, session state, user state, app state, summary or nothing, base state or nothing, metadata or nothing, text and seq of a checkpoint or an
  *      empty table, pending, server time, the event that was found, 0 or nothing }.
  */
 export const READ_SESSION = defineScript(
@@ -170,11 +172,11 @@ local function seqsOfWindow()
       local count = left == math.huge and '-1' or text(left)
       local found = oldest and redis.call('ZRANGEBYSCORE', ANCHORS, text(low), text(high), 'LIMIT', 0, count)
         or redis.call('ZREVRANGEBYSCORE', ANCHORS, text(high), text(low), 'LIMIT', 0, count)
-      for _, seq in ipairs(found) do seqs[#seqs + 1] = seq end
+      for _, seq in ipairs(found) do seqs[#seqs + 1] = tonumber(seq) end
     elseif oldest then
-      for seq = low, math.min(high, low + left - 1) do seqs[#seqs + 1] = text(seq) end
+      for seq = low, math.min(high, low + left - 1) do seqs[#seqs + 1] = seq end
     else
-      for seq = high, math.max(low, high - left + 1), -1 do seqs[#seqs + 1] = text(seq) end
+      for seq = high, math.max(low, high - left + 1), -1 do seqs[#seqs + 1] = seq end
     end
   end
   if oldest then return seqs end
@@ -183,23 +185,27 @@ local function seqsOfWindow()
   return ascending
 end
 
-local events = {}
+-- Redis formats numbers in arguments itself, which is faster.
+local events, numbers = {}, {}
 if withWindow then
   local seqs = seqsOfWindow()
   for start = 1, #seqs, 1000 do
-    local last = math.min(start + 999, #seqs)
-    local texts = redis.call('HMGET', EVENTS, unpack(seqs, start, last))
-    for index = start, last do
-      events[#events + 1] = seqs[index]
-      events[#events + 1] = texts[index - start + 1]
+    local texts = redis.call('HMGET', EVENTS, unpack(seqs, start, math.min(start + 999, #seqs)))
+    if #seqs == #texts then
+      events = texts
+    else
+      for index = 1, #texts do events[start + index - 1] = texts[index] end
     end
   end
+  local isRun = #seqs > 0 and seqs[#seqs] - seqs[1] == #seqs - 1
+  for index = 1, isRun and 1 or #seqs do numbers[index] = text(seqs[index]) end
 end
 
 local hasSummary = withSummary and record.summary >= record.first
 return {
   text(now),
   recordText(record.values),
+  numbers,
   events,
   withState and redis.call('HGETALL', STATE) or {},
   withState and readState(USER_STATE) or {},

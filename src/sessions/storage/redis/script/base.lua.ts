@@ -77,10 +77,12 @@ end
 
 /** Encodes an id as a part of a key, exactly as `encodeId` does. */
 export const ENCODE_ID = String.raw`
+local function encodeCharacter(character)
+  return string.format('%%%02X', string.byte(character))
+end
+
 local function encode(id)
-  return (string.gsub(id, "[^A-Za-z0-9%-_%.!~'%(%)]", function(character)
-    return string.format('%%%02X', string.byte(character))
-  end))
+  return (string.gsub(id, "[^A-Za-z0-9%-_%.!~'%(%)]", encodeCharacter))
 end
 `;
 

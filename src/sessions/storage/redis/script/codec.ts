@@ -168,8 +168,10 @@ export function storedEventOf(seq: string | number, text: string): StoredEvent {
   return { seq: Number(seq), id, digest, appendedAt, payload: start < 0 ? null : text.slice(start) };
 }
 
-export function storedEventsOf(reply: FlatHash): StoredEvent[] {
-  return pairsOf(reply).map(([seq, text]) => storedEventOf(seq, text));
+/** Decodes events. If their numbers are consecutive, `seqs` has only the first one. */
+export function storedEventsOf(seqs: readonly string[], texts: readonly string[]): StoredEvent[] {
+  const first = Number(seqs[0]);
+  return texts.map((text, index) => storedEventOf(seqs[index] ?? first + index, text));
 }
 
 export function pairsOf(reply: FlatHash): (readonly [string, string])[] {
