@@ -2,7 +2,7 @@ import type { Content, FunctionCall } from '../sessions/domain/event.js';
 import type { EventInput, LoggedEvent } from '../sessions/domain/event.js';
 import type { Session } from '../sessions/domain/session.js';
 import type { State } from '../state/state.js';
-import type { ApprovalAnswer, ApprovalRequest } from './approvals.js';
+import { type ApprovalAnswer, type ApprovalRequest, isApprovalEvent } from './approvals.js';
 import { isControlEvent } from './control-events.js';
 import { type Tool, ToolContext } from './tool-context.js';
 
@@ -64,9 +64,9 @@ export class AgentContext {
     return this.invocation.messages;
   }
 
-  /** The conversation: the view of the session, without events that only control turns. */
+  /** The conversation: the view of the session, without approvals and without events that only control turns. */
   get history(): readonly LoggedEvent[] {
-    return this.session.events.filter((event) => !isControlEvent(event));
+    return this.session.events.filter((event) => !isControlEvent(event) && !isApprovalEvent(event));
   }
 
   /** Whether the invocation began before: a process died in it and the request was repeated, or an approval was answered. */

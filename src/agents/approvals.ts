@@ -111,6 +111,11 @@ export function awaitsApproval({ actions }: EventInput): boolean {
   return Boolean(actions?.awaitsApproval);
 }
 
+/** Whether the event asks for an approval, or answers one. Models need not read it: the tool's response says what followed. */
+export function isApprovalEvent({ actions }: EventInput): boolean {
+  return Boolean(actions?.awaitsApproval ?? actions?.approvalAnswer);
+}
+
 /** The content of an answer. */
 export function answerContent(approvalId: string, { confirmed, payload }: ApprovalAnswer): Content {
   const response = { confirmed, ...(payload !== undefined && { payload }) };

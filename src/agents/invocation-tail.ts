@@ -1,6 +1,5 @@
-import type { FunctionCall } from '../sessions/domain/event.js';
 import { getFunctionCalls, isByUser, isFinalResponse } from '../sessions/domain/event-inspection.js';
-import type { EventInput } from '../sessions/domain/event.js';
+import type { EventInput, FunctionCall, LoggedEvent } from '../sessions/domain/event.js';
 import { answeredCalls, callKey, longRunningCallsIn } from '../sessions/domain/tool-pairs.js';
 import { awaitsApproval } from './approvals.js';
 import { isControlEvent, messageOf } from './control-events.js';
@@ -123,15 +122,22 @@ export class InvocationTail {
   }
 }
 
+/** An invocation among other events. */
+interface FoundInvocation {
+  readonly invocationId: string;
+  /** Its first message. */
+  readonly messageSeq: number;
+  readonly events: readonly LoggedEvent[];
+}
+
 /** The last invocation in a view, if its message came through `AgentSessions`. */
-export function lastInvocation(
-  events: readonly EventInput[],
-): { readonly invocationId: string; readonly events: readonly EventInput[] } | undefined {
+export function lastInvocation(events: readonly LoggedEvent[]): FoundInvocation | undefined {
   const last = events.findLast((event) => !isControlEvent(event) && event.author !== 'system');
   const invocationId = last?.invocationId;
   if (!invocationId) return undefined;
   const own = events.filter((event) => event.invocationId === invocationId);
-  return own.some((event) => messageOf(event) !== undefined) ? { invocationId, events: own } : undefined;
+  const message = own.find((event) => messageOf(event) !== undefined);
+  return message && { invocationId, messageSeq: message.seq, events: own };
 }
 
 function eventBy({ author, branch }: Speaker, invocationId: string): EventInput {

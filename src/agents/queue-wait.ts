@@ -39,7 +39,8 @@ export class QueueWait {
   #hasFailed = false;
   /** The turn may have ended between its check and the append of the message. */
   #tries: readonly number[] = [0];
-  #newestDebounce: number;
+  /** Other messages that wait for quiet, and their places. */
+  readonly #debounced = new Map<string, number>();
   #lastArrival = performance.now();
   #freeSince: number | undefined;
   #wake: () => void = () => undefined;
@@ -53,7 +54,6 @@ export class QueueWait {
     signal: AbortSignal,
   ) {
     this.#signal = AbortSignal.any([signal, this.#stopping.signal]);
-    this.#newestDebounce = entry.seq;
     for (const other of queue) this.#place(other);
     void this.#watch();
   }
@@ -90,7 +90,7 @@ export class QueueWait {
 
   /** Nobody is before it, and no later message took its place. */
   #isFirst(): boolean {
-    return this.#ahead.size === 0 && (this.entry.policy !== 'debounce' || this.#newestDebounce === this.entry.seq);
+    return this.#ahead.size === 0 && [...this.#debounced.values()].every((seq) => seq < this.entry.seq);
   }
 
   #quietLeftMs(): number {
@@ -130,7 +130,10 @@ export class QueueWait {
     const taken = messageOf(event);
     if (taken === this.entry.invocationId) this.#taken = event;
     const gone = taken ?? withdrawnBy(event);
-    if (gone !== undefined) this.#ahead.delete(gone);
+    if (gone !== undefined) {
+      this.#ahead.delete(gone);
+      this.#debounced.delete(gone);
+    }
     if (withdrawnBy(event) === this.entry.invocationId) this.#isWithdrawn = true;
     const isEnd = !isControlEvent(event) && !isByUser(event) && isFinalResponse(event);
     if (isEnd) this.#tries = TRIES_MS;
@@ -142,10 +145,8 @@ export class QueueWait {
     if (other.invocationId === this.entry.invocationId) return;
     if (this.entry.policy === 'debounce' && other.policy === 'debounce') {
       // One call answers all of them: that of the newest.
-      if (other.seq > this.#newestDebounce) {
-        this.#newestDebounce = other.seq;
-        this.#lastArrival = performance.now();
-      }
+      this.#debounced.set(other.invocationId, other.seq);
+      if (other.seq > this.entry.seq) this.#lastArrival = performance.now();
       return;
     }
     if (inQueueOrder([this.entry, other])[0] === other) this.#ahead.add(other.invocationId);

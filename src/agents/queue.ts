@@ -39,19 +39,19 @@ export async function findMessage(
   return { message: events.find((event) => messageOf(event) === invocationId), lastSeq };
 }
 
-/** The message of an invocation, and what the invocation stored after it. */
+/** The message with this number, and what its invocation stored after it. */
 export async function storedInvocation(
   sessions: SessionService,
   key: SessionKey,
-  invocationId: string,
   messageSeq: number,
 ): Promise<{ readonly message: LoggedEvent | undefined; readonly events: readonly LoggedEvent[] }> {
+  let message: LoggedEvent | undefined;
   const found: LoggedEvent[] = [];
   for (let afterSeq: number | undefined = Math.max(0, messageSeq - 1); afterSeq !== undefined;) {
     const { events, nextCursor } = await sessions.listEvents({ ...key, afterSeq, limit: 1_000 });
-    found.push(...events.filter((event) => event.invocationId === invocationId));
+    message ??= events.find(({ seq }) => seq === messageSeq);
+    found.push(...events.filter(({ invocationId }) => invocationId === message?.invocationId));
     afterSeq = nextCursor === undefined ? undefined : events.at(-1)?.seq;
   }
-  const message = found.find((event) => messageOf(event) === invocationId);
   return { message, events: found.filter((event) => messageOf(event) === undefined) };
 }

@@ -9,7 +9,7 @@ import type { LoggedEvent } from '../sessions/domain/event.js';
 import { type Session, referenceTo } from '../sessions/domain/session.js';
 import { type AgentEnvironment, holderOf, invocationOf } from './agent-environment.js';
 import type { RunEvent } from './agent-run.js';
-import { type QueueEntry, queueEvent, queuedIn, withdrawEvent } from './control-events.js';
+import { type QueueEntry, inQueueOrder, queueEvent, queuedIn, withdrawEvent } from './control-events.js';
 import { follow } from './follow.js';
 import { type QueueNews, QueueWait } from './queue-wait.js';
 import { findMessage, readQueue } from './queue.js';
@@ -38,6 +38,7 @@ export class RequestedRun {
 
   async perform(): Promise<RunResult> {
     const { request } = this;
+    this.signal.throwIfAborted();
     if (request.answer) return this.#answer();
     try {
       if (request.isNewSession) await this.#create();
@@ -50,10 +51,7 @@ export class RequestedRun {
           this.#stopWaiting();
         }
         if (news.kind === 'withdrawn') return await this.#stoppedResult();
-        if (news.kind === 'take over') {
-          await this.#runAbandoned();
-          continue;
-        }
+        if (news.kind === 'take over' && (await this.#runAbandoned(entry))) continue;
         const tried = await this.#try(entry);
         if (tried.kind === 'done') return tried.result;
         if (tried.kind === 'held') {
@@ -103,7 +101,8 @@ export class RequestedRun {
         { ...key, holder, ttlMs: this.env.turnTtlMs },
         async (turn): Promise<Try> => {
           hasBegun = true;
-          const created = this.#created;
+          // Others may have written since the creation.
+          const created = turn.number === 1 && !entry ? this.#created : undefined;
           this.#created = undefined;
           const done = await work.run(turn, created);
           return 'queue' in done ? { kind: 'gave way', queue: done.queue } : { kind: 'done', result: done };
@@ -172,17 +171,19 @@ export class RequestedRun {
   }
 
   /** Answers the messages before this one, whose processes seem to have died. Each gets a turn of its own. */
-  async #runAbandoned(): Promise<void> {
+  async #runAbandoned(entry?: QueueEntry): Promise<boolean> {
     const { env, request, handler, signal } = this;
     const session = await env.sessions.getSession({ ...request.key, config: { numRecentEvents: 0 } });
     const others = new Set(session && queuedIn(session));
     others.delete(request.invocationId);
-    const [first] = await readQueue(env.sessions, request.key, others);
-    if (!first) return;
+    const queue = await readQueue(env.sessions, request.key, others);
+    const [first] = inQueueOrder(entry ? [...queue, entry] : queue);
+    if (!first || first === entry) return false;
     const { invocationId, message, policy, stateDelta } = first;
     const abandoned = { ...request, invocationId, message, policy, stateDelta, entry: first };
     // Its caller, if there is one, follows the log. A failing handler left a clean log.
     await this.#try(first, new TurnWork(env, abandoned, handler, () => undefined, signal)).catch(env.onError);
+    return true;
   }
 
   /** The result of an earlier request with the same id, which is running or done. */

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Content } from '../sessions/domain/event.js';
 import { EventConflictError, SessionNotFoundError } from '../sessions/domain/errors.js';
-import type { EventInput } from '../sessions/domain/event.js';
+import type { Content, EventInput, LoggedEvent } from '../sessions/domain/event.js';
 import type { Session } from '../sessions/domain/session.js';
 import type { HeldTurn } from '../sessions/operations/turns.js';
 import { ApprovalAnsweredError, ApprovalNotFoundError } from './approval-errors.js';
@@ -22,7 +21,7 @@ import {
 import { checkedAnswer } from './invocation-approvals.js';
 import { InvocationTail, lastInvocation } from './invocation-tail.js';
 import { Invocation } from './invocation.js';
-import { readQueue, storedInvocation } from './queue.js';
+import { findMessage, readQueue, storedInvocation } from './queue.js';
 import type { RunHandler, CheckedRun, GivenAnswer, RunResult } from './run-request.js';
 import { statusOf } from './run-status.js';
 import { TurnLog } from './turn-log.js';
@@ -67,6 +66,9 @@ export class TurnWork {
     const loaded = created ?? (await env.sessions.getSession({ ...due.key, config: due.config }));
     if (!loaded) throw new SessionNotFoundError(due.key.sessionId);
     if (due.answer) return this.#answered(turn, loaded, due.answer);
+    if (due.entry && (await this.#isWithdrawn(loaded))) {
+      return { status: 'stopped', invocationId: due.invocationId, events: [], session: loaded };
+    }
     const queue = await this.#queueOf(loaded);
     if (!due.entry && this.#mustWaitFor(queue)) return { queue };
     const session = await this.#rolledBack(loaded, turn);
@@ -80,6 +82,14 @@ export class TurnWork {
       if (seq === undefined) throw error;
       return this.#goOn(turn, session, seq);
     }
+  }
+
+  /** Whether the message was taken back just before its turn. */
+  async #isWithdrawn(session: Session): Promise<boolean> {
+    const { env, due } = this;
+    if (queuedIn(session).has(due.invocationId)) return false;
+    const { message } = await findMessage(env.sessions, due.key, due.invocationId);
+    return message === undefined;
   }
 
   async #queueOf(session: Session): Promise<QueueEntry[]> {
@@ -117,17 +127,31 @@ export class TurnWork {
   async #begin(turn: HeldTurn, session: Session, messages: readonly TakenMessage[]): Promise<RunResult> {
     const { agentName, invocationId, output } = this.due;
     const start = { invocationId, agentName, output, messages, isResumed: false, earlier: [], shown: [] };
-    const opening = [...this.#repairs(session), ...messages.map((taken) => messageEvent(taken, invocationId))];
+    const opening = [...(await this.#repairs(session)), ...messages.map((taken) => messageEvent(taken, invocationId))];
     return this.#carryOut(turn, session, start, opening);
   }
 
   /** The events that close the last invocation, if its process died in it. */
-  #repairs({ events }: Session): EventInput[] {
-    const last = lastInvocation(events);
-    if (!last) return [];
+  async #repairs(session: Session): Promise<EventInput[]> {
+    const last = lastInvocation(await this.#newestEvents(session));
+    if (!last || this.#tailOf(last.events).isClosed) return [];
+    // The view may omit events of a long invocation.
+    const { invocationId, messageSeq } = last;
+    const { events } = await storedInvocation(this.env.sessions, this.due.key, messageSeq);
+    return this.#tailOf(events).closing(invocationId, 'died');
+  }
+
+  /** A view that was narrowed for the handler may not show how the last invocation ended. */
+  async #newestEvents({ events, version }: Session): Promise<readonly LoggedEvent[]> {
+    if (this.due.config === undefined || version === 0) return events;
+    const page = await this.env.sessions.listEvents({ ...this.due.key, order: 'desc', limit: 1_000 });
+    return page.events.toReversed();
+  }
+
+  #tailOf(events: readonly EventInput[]): InvocationTail {
     const tail = new InvocationTail(this.due.agentName);
-    for (const event of last.events) tail.add(event);
-    return tail.isClosed ? [] : tail.closing(last.invocationId, 'died');
+    for (const event of events) tail.add(event);
+    return tail;
   }
 
   /** Stores the answer, and goes on where the invocation asked. */
@@ -158,12 +182,7 @@ export class TurnWork {
     const { env, due } = this;
     const { invocationId, message } = due;
     const output = due.output && { ...due.output, author: agentName };
-    const { message: stored, events: earlier } = await storedInvocation(
-      env.sessions,
-      due.key,
-      invocationId,
-      messageSeq,
-    );
+    const { message: stored, events: earlier } = await storedInvocation(env.sessions, due.key, messageSeq);
     if (stored && !due.answer && !isSameContent(stored, message)) throw new EventConflictError(stored.id, stored.seq);
     // Of an answered approval, the caller gets what follows the answer.
     const shown = opening ? [] : earlier.filter(({ seq, author }) => seq > (afterSeq ?? 0) && author !== 'user');
@@ -171,8 +190,12 @@ export class TurnWork {
     if (queuedIn(session).has(invocationId)) {
       await env.sessions.appendEvents({ session, events: [withdrawEvent(invocationId)], turn });
     }
-    const tail = new InvocationTail(agentName);
-    for (const event of earlier) tail.add(event);
+    const tail = this.#tailOf(earlier);
+    if (stored && stored.invocationId !== invocationId) {
+      // Another invocation took the message, and its turn is over.
+      const status = tail.isClosed ? statusOf(shown) : 'interrupted';
+      return { status, invocationId: stored.invocationId, events: shown, session };
+    }
     if (!opening && tail.isClosed) return { status: statusOf(shown), invocationId, events: shown, session };
     const messages = [{ invocationId, message: stored?.content ?? message, isQueued: false }];
     const start = { invocationId, agentName, output, messages, messageSeq, isResumed: true, earlier, shown };

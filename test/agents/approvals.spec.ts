@@ -17,6 +17,9 @@ const AMOUNT: ApprovalRequest<{ amount: number }>['schema'] = {
   },
 };
 
+/** What the agent reads each time it is called. */
+const histories: string[][] = [];
+
 /** The refunds that were made. */
 const refunds: number[] = [];
 
@@ -26,6 +29,7 @@ const CALL: EventInput = {
 
 /** An agent with a tool that asks before it refunds. */
 const support: RunHandler = async function* (context: AgentContext) {
+  histories.push(inShort(context.history));
   if (!context.isResumed) yield CALL;
   yield await context.callTools({
     async refund(args, tool) {
@@ -72,6 +76,7 @@ describe.each(testStores)('approvals on $name', ({ open }) => {
     one = new AgentApp(opened.storage);
     two = new AgentApp(opened.storage);
     refunds.length = 0;
+    histories.length = 0;
   });
 
   afterEach(async () => {
@@ -116,6 +121,7 @@ describe.each(testStores)('approvals on $name', ({ open }) => {
     expect({ status, invocationId }).toEqual({ status: 'completed', invocationId: 'i-1' });
     expect(session.state.refunded).toBe(5);
     expect(refunds).toEqual([5]);
+    expect(histories).toEqual([['user hi'], ['user hi', 'agent ?c1']]);
     expect(await one.logInShort()).toEqual([...ASKED, 'user !c1@i-1', 'agent !c1', 'agent done 1']);
     expect(await pending()).toEqual([]);
     expect((await one.sessions.getSession(KEY))?.metadata).toEqual({ fields: {}, labels: {}, tags: [] });

@@ -149,14 +149,21 @@ describe('a run', () => {
       await other.close();
     });
 
-    it('is repaired by the next one if its process died', async () => {
+    it('is not begun if its signal has aborted before', async () => {
+      const run = app.agents.run({ ...KEY, newMessage: 'hi', signal: AbortSignal.abort() }, echo);
+      await expect(run.result).rejects.toMatchObject({ name: 'AbortError' });
+      expect(await app.sessions.getSession(KEY)).toBeUndefined();
+    });
+
+    it.each([undefined, { numRecentEvents: 1 }])('is repaired by the next one with the view %p', async (config) => {
       const session = { id: KEY.sessionId, appName: 'shop', userId: 'ann' };
       await app.sessions.createSession(KEY);
       const died = { invocationId: 'i-1', author: 'agent' };
       const message = { id: 'message:i-1', invocationId: 'i-1', author: 'user', content: { parts: [{ text: 'hi' }] } };
       await app.sessions.appendEvents({ session, events: [message, { ...call('c1'), ...died }] });
-      const run = app.agents.run({ ...KEY, newMessage: 'again' }, async function* (context) {
-        yield text(`${context.history.length} events`);
+      const run = app.agents.run({ ...KEY, newMessage: 'again', config }, async function* () {
+        yield* [];
+        yield text('whole');
       });
       await run.result;
       expect(await app.logInShort()).toEqual([
@@ -165,7 +172,7 @@ describe('a run', () => {
         'agent !c1',
         'agent - DIED',
         'user again',
-        'agent 5 events',
+        'agent whole',
       ]);
     });
   });

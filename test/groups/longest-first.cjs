@@ -28,6 +28,7 @@ const SECONDS = {
   'groups/service': 35,
   'groups/docs': 30,
   'groups/counted': 30,
+  'groups/agents': 50,
   'groups/tls': 25,
   'groups/sqlite': 25,
   'groups/architecture': 20,
