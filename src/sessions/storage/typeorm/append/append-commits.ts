@@ -9,6 +9,7 @@ import {
   type IndexedSession,
   type MetadataRow,
   type RecordRow,
+  changedColumns,
   changeIndex,
   columnsWith,
   EVENT_COLUMNS,
@@ -16,9 +17,8 @@ import {
   METADATA_COLUMN,
   recordOf,
   storedEventOf,
-  setCounters,
 } from '../sql/session-rows.js';
-import { NO_SQL, type Sql, joinSql, sql, sqlList } from '../sql/sql.js';
+import { NO_SQL, Sql, joinSql, sql, sqlList } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
 import { StateWriter } from '../state/write-state.js';
 import type { Tables } from '../tables.js';
@@ -53,7 +53,7 @@ export async function appendCommits(
     if (session.hasNewDispatchMark) transaction.notifyConsumers('marks');
   }
   transaction.addToCommit([
-    ...[...changed].map((session) => updateRecord(transaction.tables, session)),
+    ...updateRecords(transaction, [...changed]),
     ...[...changed].flatMap((session) => changeIndex(transaction.tables, session.indexed)),
     ...insertEvents(transaction.tables, events),
     ...(await state.statements()),
@@ -122,6 +122,11 @@ class LockedSession {
   /** Whether a commit changed the metadata. */
   get hasNewMetadata(): boolean {
     return this.metadata !== this.#oldMetadata;
+  }
+
+  /** Whether the row changes in more than the columns that every append changes. */
+  get hasRareChanges(): boolean {
+    return this.hasNewMarks || this.hasNewMetadata || this.hasNewDispatchMark;
   }
 
   /** The metadata before and after, for the index of entries. */
@@ -273,14 +278,27 @@ interface NewEvent extends NumberedEvent {
 /** A server limits the number of values and the size of a message. */
 const INSERT_LIMITS = { items: 500, weight: 1_000_000, weightOf: ({ payload }: NewEvent) => payload.length };
 
+/** From here on, one statement for all sessions is faster than one for each. */
+const UPDATED_TOGETHER = 8;
+
+function updateRecords({ tables, dialect }: SqlTransaction, sessions: readonly LockedSession[]): Sql[] {
+  const alike = sessions.filter((session) => !session.hasRareChanges);
+  if (!dialect.updateRows || alike.length < UPDATED_TOGETHER) return sessions.map((one) => updateRecord(tables, one));
+  const changes = alike.map(({ record }) => changedColumns(record));
+  const columns = changes[0]?.map(([column]) => column) ?? [];
+  const rows = alike.map(({ pk }, index) => [pk, ...(changes[index]?.map(([, value]) => value) ?? [])]);
+  const others = sessions.filter((session) => session.hasRareChanges);
+  return [
+    dialect.updateRows(tables.sessions, { key: 'pk', columns, rows }),
+    ...others.map((session) => updateRecord(tables, session)),
+  ];
+}
+
 function updateRecord({ sessions }: Tables, session: LockedSession): Sql {
   const { pk, record, hasNewMarks, hasNewMetadata, hasNewDispatchMark, metadata } = session;
+  const sets = changedColumns(record).map(([column, value]) => sql`${new Sql(column)} = ${value}`);
   return sql`
-    UPDATE ${sessions} SET
-      last_seq = ${record.lastSeq}, tip_seq = ${record.tipSeq}, high_water = ${record.highWater},
-      last_update_time = ${record.lastUpdateTime}, expires_at = ${record.expiresAt},
-      ${setCounters(record.counters)},
-      turn_expires_at = ${record.turn.expiresAt}
+    UPDATE ${sessions} SET ${joinSql(sets, ', ')}
       ${hasNewMarks ? setMarks(record) : NO_SQL}
       ${hasNewMetadata ? sql`, metadata = ${metadata}` : NO_SQL}
       ${hasNewDispatchMark ? setDispatchMark(record) : NO_SQL}

@@ -28,10 +28,17 @@ export function counterValues(counters: Counters): Sql {
   return sqlList(COUNTERS.map((name) => counters[name]));
 }
 
-/** Sets all counters in an UPDATE. */
-export function setCounters(counters: Counters): Sql {
-  const sets = COUNTERS.map((name) => sql`${new Sql(COUNTER_COLUMNS[name])} = ${counters[name]}`);
-  return joinSql(sets, ', ');
+/** The columns that every append changes, which all have numbers. */
+export function changedColumns(record: SessionRecord): readonly (readonly [column: string, value: number])[] {
+  return [
+    ['last_seq', record.lastSeq],
+    ['tip_seq', record.tipSeq],
+    ['high_water', record.highWater],
+    ['last_update_time', record.lastUpdateTime],
+    ['expires_at', record.expiresAt],
+    ...COUNTERS.map((name) => [COUNTER_COLUMNS[name], record.counters[name]] as const),
+    ['turn_expires_at', record.turn.expiresAt],
+  ];
 }
 
 /** A row of the sessions table, with the columns of {@link RECORD_COLUMNS}. */
