@@ -112,6 +112,43 @@ describeSqlServersWithTables('Concurrent appends in a $name store:', (bench) => 
       },
     };
   });
+
+  it('change the sessions like appends one by one', async () => {
+    const sessions = bench().sessions();
+    const ids = Array.from({ length: 24 }, (_, index) => index);
+    const eventOf = (index: number, place: number) => ({
+      id: `e-${place}`,
+      author: index % 3 === 0 ? 'agent' : 'user',
+      timestamp: index,
+      content: { parts: [{ text: 'x'.repeat(index) }] },
+      usageMetadata: { totalTokenCount: 1_000 * index + place },
+      ...(place === 2 && index % 8 === 0 && { actions: { rewind: { toSeq: 0 } } }),
+    });
+    const append = (userId: string, index: number, place: number) =>
+      sessions.append({
+        session: { appName: 'shop', userId, id: `s-${index}` },
+        event: eventOf(index, place),
+      });
+    for (const index of ids) {
+      for (const userId of ['alone', 'together']) {
+        await sessions.createSession({ appName: 'shop', userId, sessionId: `s-${index}` });
+        await append(userId, index, 1);
+      }
+    }
+    for (const index of ids) await append('alone', index, 2);
+    await Promise.all(ids.map((index) => append('together', index, 2)));
+    const raw = await bench().connect();
+    const [alone, together] = await Promise.all(
+      ['alone', 'together'].map((userId) =>
+        raw.query(`
+          SELECT session_id, last_seq, tip_seq, turns, events, content_length, tokens, hidden, marks_seq,
+            CASE WHEN last_update_time > create_time AND high_water > 0 THEN 1 ELSE 0 END AS is_updated, turn_expires_at
+          FROM agent_sessions WHERE user_id = '${userId}' ORDER BY pk`),
+      ),
+    );
+    expect(together).toHaveLength(ids.length);
+    expect(together).toEqual(alone);
+  });
 });
 
 describe('Concurrent appends in a SQLite store:', () => {
