@@ -13,6 +13,15 @@ const keyOf = (index: number) => ({ appName: 'shop', userId: `u-${index % 3}`, s
 const sessionOf = (index: number) => ({ appName: 'shop', userId: `u-${index % 3}`, id: `s-${index}` });
 const stateDelta = { k: 1, 'user:k': 1, 'app:k': 1 };
 
+const eventOf = (index: number, place: number) => ({
+  id: `e-${place}`,
+  author: index % 3 === 0 ? 'agent' : 'user',
+  timestamp: index,
+  content: { parts: [{ text: 'x'.repeat(index) }] },
+  usageMetadata: { totalTokenCount: 1_000 * index + place },
+  ...(place === 2 && index % 8 === 0 && { actions: { rewind: { toSeq: 0 } } }),
+});
+
 interface Counted {
   readonly sessions: SessionService;
   /** The number of transactions since the last call. */
@@ -116,14 +125,6 @@ describeSqlServersWithTables('Concurrent appends in a $name store:', (bench) => 
   it('change the sessions like appends one by one', async () => {
     const sessions = bench().sessions();
     const ids = Array.from({ length: 24 }, (_, index) => index);
-    const eventOf = (index: number, place: number) => ({
-      id: `e-${place}`,
-      author: index % 3 === 0 ? 'agent' : 'user',
-      timestamp: index,
-      content: { parts: [{ text: 'x'.repeat(index) }] },
-      usageMetadata: { totalTokenCount: 1_000 * index + place },
-      ...(place === 2 && index % 8 === 0 && { actions: { rewind: { toSeq: 0 } } }),
-    });
     const append = (userId: string, index: number, place: number) =>
       sessions.append({
         session: { appName: 'shop', userId, id: `s-${index}` },
