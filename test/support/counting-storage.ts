@@ -1,3 +1,4 @@
+import { eventBytes } from '../../src/sessions/domain/byte-budget.js';
 import type { ReadRequest, SessionStorage, StoredSession } from '../../src/storage.js';
 
 /** Counts of reads of logs. */
@@ -13,6 +14,7 @@ export interface LogReads {
 /** A storage that counts its reads of logs. */
 export class CountingStorage {
   #reads: LogReads = { ranges: 0, anchors: 0, events: 0 };
+  #bytes = 0;
   readonly storage: SessionStorage;
 
   constructor(storage: SessionStorage) {
@@ -32,6 +34,13 @@ export class CountingStorage {
     return reads;
   }
 
+  /** Bytes of all events that were returned since the last call. */
+  takenBytes(): number {
+    const bytes = this.#bytes;
+    this.#bytes = 0;
+    return bytes;
+  }
+
   async #read(target: SessionStorage, request: ReadRequest): Promise<StoredSession | undefined> {
     const stored = await target.read(request);
     const { ranges, anchors, events } = this.#reads;
@@ -41,6 +50,7 @@ export class CountingStorage {
       anchors: anchors + (window?.anchorsOnly ? 1 : 0),
       events: events + (stored?.events.length ?? 0) + (stored?.summary ? 1 : 0),
     };
+    this.#bytes += (stored?.events ?? []).reduce((sum, event) => sum + eventBytes(event), 0);
     return stored;
   }
 }

@@ -1,3 +1,4 @@
+import { LearnedBatchSize } from '../domain/byte-budget.js';
 import type { StoredEvent } from '../domain/commit.js';
 import { afterFailure, problemOf } from '../domain/consumer-work.js';
 import { SessionNotFoundError } from '../domain/errors.js';
@@ -22,6 +23,8 @@ export interface WorkTaskOptions {
 /** Limits the memory of a task. A larger event is read alone. */
 const PAGE = 64;
 const PAGE_BYTES = 262_144;
+/** The first read. Later ones depend on the sizes of the events that were read. */
+const FIRST_READ = 8;
 /** After a crash, events since the last saved progress are handled again. */
 const NOTE_EVERY_MS = 250;
 const CRASHED = 'The process ended, or lost the session, while it handled the event.';
@@ -38,6 +41,7 @@ export class WorkTask {
   #tries: number;
   #isOver = false;
   readonly #notesEachEvent: boolean;
+  readonly #batchSize = new LearnedBatchSize(PAGE_BYTES / FIRST_READ);
 
   constructor(private readonly options: WorkTaskOptions) {
     const { seq, upTo, tries } = options.work.entry;
@@ -61,7 +65,7 @@ export class WorkTask {
     }
   }
 
-  /** Skips events that are older than the consumer. */
+  /** Skips events that are older than the consumer. Saves this, so that a crash counts as a try of the first newer one. */
   async #skipOldEvents(): Promise<void> {
     const { storage, work, startTime: since } = this.options;
     if (since === undefined) return;
@@ -70,15 +74,17 @@ export class WorkTask {
     const read = await storage.read({ key, window: { ranges, since, limit: 1, keep: 'oldest' } });
     if (read?.record.incarnation !== incarnation) throw new SessionNotFoundError(key.sessionId);
     const first = read.events.find(({ seq }) => isInRanges(seq, ranges));
-    this.#moveTo((first?.seq ?? this.#upTo + 1) - 1);
-    if (!first) await this.#note();
+    const last = (first?.seq ?? this.#upTo + 1) - 1;
+    if (last <= this.#seq) return;
+    this.#moveTo(last);
+    await this.#note();
   }
 
   async #handlePage(): Promise<void> {
     const { storage, work, startTime = 0 } = this.options;
     const { key, incarnation } = work.entry;
     const reader = new PageReader(storage, key, 'asc', incarnation);
-    const page = await reader.read({ from: this.#seq + 1, to: this.#upTo }, PAGE, PAGE_BYTES);
+    const page = await reader.read({ from: this.#seq + 1, to: this.#upTo }, PAGE, PAGE_BYTES, this.#batchSize);
     for (const event of page) {
       if (event.appendedAt >= startTime && !(await this.#handle(event))) return;
       this.#moveTo(event.seq);

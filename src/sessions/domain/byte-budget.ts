@@ -15,6 +15,10 @@ export class ByteBudget {
 
   constructor(private readonly maxBytes: number) {}
 
+  get left(): number {
+    return Math.max(0, this.maxBytes - this.#taken);
+  }
+
   /** Reserves the bytes; returns false if they exceed the limit. */
   take(bytes: number): boolean {
     if (!this.#isEmpty && this.#taken + bytes > this.maxBytes) return false;
@@ -37,6 +41,29 @@ export function nextBatchSize(wanted: number, read: number): number {
 /** Like {@link nextBatchSize}, for the events of a view. */
 export function nextViewBatchSize(wanted: number, read: number): number {
   return Math.min(wanted - read, read === 0 ? FIRST_VIEW_BATCH : VIEW_BATCH);
+}
+
+/**
+ * Sizes batches by the events of earlier ones, so that a batch rarely has more bytes than are left. It expects events as
+ * large as the largest of the last batch, or half as large as expected before, if that is more.
+ *
+ * @example
+ * const sizes = new LearnedBatchSize(maxBytes / 8); // the first batch has up to 8 events
+ * const batch = await read(sizes.next(wanted, budget.left));
+ * sizes.learn(batch);
+ */
+export class LearnedBatchSize {
+  /** @param expected bytes of an event */
+  constructor(private expected: number) {}
+
+  /** How many of the wanted events to read next; 0 if the next one probably does not fit. */
+  next(wanted: number, leftBytes: number): number {
+    return Math.min(wanted, Math.floor(leftBytes / this.expected));
+  }
+
+  learn(batch: readonly Pick<StoredEvent, 'payload'>[]): void {
+    this.expected = batch.reduce((most, event) => Math.max(most, eventBytes(event)), Math.max(1, this.expected / 2));
+  }
 }
 
 /** Size of a stored event. */

@@ -1,4 +1,4 @@
-import { ByteBudget, eventBytes, nextBatchSize } from '../domain/byte-budget.js';
+import { ByteBudget, type LearnedBatchSize, eventBytes, nextBatchSize } from '../domain/byte-budget.js';
 import type { StoredEvent } from '../domain/commit.js';
 import { checkedLimit, checkedOrder, LogCursor } from '../domain/paging.js';
 import { InvalidInputError, SessionNotFoundError } from '../domain/errors.js';
@@ -99,13 +99,25 @@ export class PageReader {
     return this.#record;
   }
 
-  /** The events of a range, in the order of the page. At least one, if the range has any. */
-  async read(wanted: SeqRange | undefined, limit: number, maxBytes: number): Promise<readonly StoredEvent[]> {
+  /**
+   * The events of a range, in the order of the page. At least one, if the range has any.
+   *
+   * @param sizes of the batches. By default, they have fixed numbers of events.
+   */
+  async read(
+    wanted: SeqRange | undefined,
+    limit: number,
+    maxBytes: number,
+    sizes?: LearnedBatchSize,
+  ): Promise<readonly StoredEvent[]> {
     const budget = new ByteBudget(maxBytes);
     const page: StoredEvent[] = [];
     let rest = wanted;
     do {
-      const portion = await this.#readPortion(rest, nextBatchSize(limit, page.length));
+      const size = sizes ? sizes.next(limit - page.length, budget.left) : nextBatchSize(limit, page.length);
+      if (size === 0 && page.length > 0) return page;
+      const portion = await this.#readPortion(rest, sizes ? Math.max(1, size) : size);
+      sizes?.learn(portion);
       for (const event of portion) {
         if (!budget.take(eventBytes(event))) return page;
         page.push(event);
