@@ -10,6 +10,7 @@ export const searching = { seed, interruptAfterTimeLimit: TIMEOUT_MS / 3 };
 interface Scale {
   /** The number of operation sequences and their average length. */
   readonly sequences: { readonly numRuns: number; readonly length: number };
+  readonly consumers: { readonly numRuns: number; readonly length: number };
   readonly longLogs: { readonly numRuns: number; readonly minLength: number; readonly maxLength: number };
 }
 
@@ -17,16 +18,22 @@ interface Scale {
 const SCALES: Record<string, Scale> = {
   memory: {
     sequences: { numRuns: 150, length: 60 },
+    consumers: { numRuns: 60, length: 60 },
     longLogs: { numRuns: 5, minLength: 200, maxLength: 600 },
   },
 };
 const OTHERS: Scale = {
   sequences: { numRuns: 20, length: 40 },
+  consumers: { numRuns: 10, length: 40 },
   longLogs: { numRuns: 1, minLength: 200, maxLength: 300 },
 };
 
 export function sequencesOf(store: string): Scale['sequences'] {
   return scaled((SCALES[store] ?? OTHERS).sequences);
+}
+
+export function consumersOf(store: string): Scale['consumers'] {
+  return scaled((SCALES[store] ?? OTHERS).consumers);
 }
 
 export function longLogsOf(store: string): Scale['longLogs'] {
