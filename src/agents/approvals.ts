@@ -3,6 +3,7 @@ import { getFunctionResponses } from '../sessions/domain/event-inspection.js';
 import { InvalidInputError } from '../sessions/domain/errors.js';
 import type { SessionKey } from '../sessions/domain/ids.js';
 import type { SessionMetadata } from '../sessions/domain/metadata.js';
+import type { Session } from '../sessions/domain/session.js';
 import type { StandardSchema } from '../state/standard-schema.js';
 
 /** What an approval is asked for. */
@@ -73,7 +74,10 @@ export const PENDING_FILTER = { labels: { [LABEL]: PENDING } } as const;
 /** The event that asks for approvals, and marks the session. */
 export function approvalEvent(asked: readonly AskedApproval[], mark: Omit<ApprovalMark, 'tool' | 'hint'>): EventInput {
   const fields = asked.map(({ approvalId, request: { hint }, call }) => {
-    const details = { ...(call?.name && { tool: call.name }), ...(hint && { hint: hint.slice(0, MAX_HINT) }) };
+    const details = {
+      ...(call?.name && { tool: call.name }),
+      ...(hint && { hint: hint.slice(0, MAX_HINT).toWellFormed() }),
+    };
     return [FIELD + approvalId, { ...mark, ...details }] as const;
   });
   return {
@@ -180,6 +184,22 @@ export function approvalsAskedIn({ content }: EventInput): string[] {
   return (content?.parts ?? []).flatMap(({ functionCall }) =>
     functionCall?.name === REQUEST_NAME && functionCall.id !== undefined ? [functionCall.id] : [],
   );
+}
+
+/** The events, so that the last one takes the marks of requests away that can no longer be answered. */
+export function withoutApprovals(
+  events: readonly EventInput[],
+  { id, metadata }: Pick<Session, 'id' | 'metadata'>,
+  isGone: (approvalId: string, mark: ApprovalMark) => boolean,
+): EventInput[] {
+  const marks = [...approvalMarksIn(id, metadata)];
+  const gone = marks.filter(([approvalId, mark]) => isGone(approvalId, mark));
+  const last = events.at(-1);
+  if (gone.length === 0 || !last) return [...events];
+  const isAll = gone.length === marks.length;
+  const fieldRemovals = gone.map(([approvalId]) => FIELD + approvalId);
+  const metadataDelta = { fieldRemovals, ...(isAll && { labels: { [LABEL]: null } }) };
+  return [...events.slice(0, -1), { ...last, actions: { ...last.actions, metadataDelta } }];
 }
 
 /** The pending approvals of a session. A fork copies the marks of its source, but not its requests. */

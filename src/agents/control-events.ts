@@ -80,9 +80,14 @@ export function withdrawEvent(invocationId: string): EventInput {
   };
 }
 
+/** The event that takes back approvals that can no longer be answered. */
+export function withdrawnApprovalsEvent(): EventInput {
+  return { author: 'system', actions: { withdrawn: {} } };
+}
+
 /** The invocation whose message this event takes back, if it does. */
 export function withdrawnBy({ actions }: EventInput): string | undefined {
-  return (actions?.withdrawn as StopRequest | undefined)?.invocationId;
+  return (actions?.withdrawn as Partial<StopRequest> | undefined)?.invocationId;
 }
 
 /**

@@ -1,10 +1,12 @@
 import { InvalidInputError } from '../sessions/domain/errors.js';
+import { getFunctionCalls } from '../sessions/domain/event-inspection.js';
 import type { EventInput, FunctionCall } from '../sessions/domain/event.js';
 import type { StandardSchema } from '../state/standard-schema.js';
 import {
   type ApprovalAnswer,
   type ApprovalRequest,
   type AskedApproval,
+  answerIdOf,
   answersIn,
   approvalIdOf,
   approvalsAskedIn,
@@ -16,6 +18,8 @@ export class InvocationApprovals {
   readonly #answers = new Map<string, ApprovalAnswer>();
   readonly #pending = new Set<string>();
   readonly #asked = new Map<string, AskedApproval>();
+  /** How often a call with this id was made: some models count calls anew in each step. */
+  readonly #calls = new Map<string, number>();
   #unnamed = 0;
 
   constructor(private readonly invocationId: string) {}
@@ -23,7 +27,11 @@ export class InvocationApprovals {
   /** Learns from an event of the invocation. */
   add(event: EventInput): void {
     for (const approvalId of approvalsAskedIn(event)) this.#pending.add(approvalId);
-    for (const [approvalId, answer] of answersIn(event)) this.#answers.set(approvalId, answer);
+    for (const { id } of getFunctionCalls(event)) if (id) this.#calls.set(id, (this.#calls.get(id) ?? 0) + 1);
+    for (const [approvalId, answer] of answersIn(event)) {
+      // Tools and messages of users may hold what looks like an answer.
+      if (event.id === answerIdOf(approvalId)) this.#answers.set(approvalId, answer);
+    }
   }
 
   /** Requests that are not in the log yet. */
@@ -33,12 +41,18 @@ export class InvocationApprovals {
 
   /** The answer; throws `ApprovalPending` if there is none. */
   async request<Payload>(request: ApprovalRequest<Payload>, call?: FunctionCall): Promise<ApprovalAnswer<Payload>> {
-    const id = request.id ?? call?.id ?? String(++this.#unnamed);
+    const id = request.id ?? (call?.id ? this.#idOfCall(call.id) : String(++this.#unnamed));
     const approvalId = approvalIdOf(id, this.invocationId);
     const answer = this.#answers.get(approvalId);
     if (answer) return checkedAnswer(answer, request.schema);
     if (!this.#pending.has(approvalId)) this.#asked.set(approvalId, { approvalId, request, call });
     throw new ApprovalPending();
+  }
+
+  /** An answer counts for one call, even if a later call has the same id. */
+  #idOfCall(id: string): string {
+    const count = this.#calls.get(id) ?? 1;
+    return count === 1 ? id : `${id}#${count}`;
   }
 }
 

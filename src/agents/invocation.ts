@@ -9,7 +9,14 @@ import type { Session } from '../sessions/domain/session.js';
 import { isByUser } from '../sessions/domain/event-inspection.js';
 import { AgentContext } from './agent-context.js';
 import type { RunEvent } from './agent-run.js';
-import { type ApprovalAnswer, type ApprovalRequest, approvalEvent, waitingEvent } from './approvals.js';
+import {
+  type ApprovalAnswer,
+  type ApprovalMark,
+  type ApprovalRequest,
+  approvalEvent,
+  waitingEvent,
+  withoutApprovals,
+} from './approvals.js';
 import {
   type QueueEntry,
   type TakenMessage,
@@ -18,6 +25,7 @@ import {
   messageOf,
   queueEntryOf,
   stopRequestOf,
+  withdrawnBy,
 } from './control-events.js';
 import { InvocationApprovals } from './invocation-approvals.js';
 import { type Interruption, InvocationTail } from './invocation-tail.js';
@@ -122,6 +130,10 @@ export class Invocation {
   /** An event that somebody else appended. */
   notice(event: LoggedEvent): void {
     if (stopRequestOf(event)?.invocationId === this.invocationId) this.stop('stopped');
+    const withdrawn = withdrawnBy(event);
+    if (withdrawn === this.invocationId) this.stop('stopped');
+    const place = this.#waiting.findIndex(({ invocationId }) => invocationId === withdrawn);
+    if (place >= 0) this.#waiting.splice(place, 1);
     const entry = queueEntryOf(event);
     if (!entry) return;
     if (isInterrupting(entry.policy)) this.stop('interrupted');
@@ -230,13 +242,16 @@ export class Invocation {
   }
 
   async #close(why: Interruption): Promise<void> {
-    await this.#append(this.#tail.closing(this.invocationId, why), true);
+    const closing = this.#tail.closing(this.invocationId, why);
+    const isOwn = (_id: string, { invocationId }: ApprovalMark): boolean => invocationId === this.invocationId;
+    await this.#append(withoutApprovals(closing, this.session, isOwn), true);
   }
 
   async #append(events: readonly EventInput[], endsTurn: boolean, isNew = true): Promise<void> {
     const stored = await this.log.append(events, { endsTurn });
     for (const event of stored) {
       if (isNew) this.#tail.add(event);
+      this.#approvals.add(event);
       this.#stored.push(event);
       this.tell(event);
     }

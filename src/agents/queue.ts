@@ -1,5 +1,7 @@
 import type { SessionKey } from '../sessions/domain/ids.js';
 import type { LoggedEvent } from '../sessions/domain/event.js';
+import { isRewind } from '../sessions/domain/event-inspection.js';
+import { type SeqRange, isInRanges } from '../sessions/domain/seq-ranges.js';
 import type { SessionService } from '../sessions/session.service.js';
 import { type QueueEntry, inQueueOrder, messageOf, queueEntryOf } from './control-events.js';
 
@@ -39,19 +41,43 @@ export async function findMessage(
   return { message: events.find((event) => messageOf(event) === invocationId), lastSeq };
 }
 
+/** What the log has of an invocation. */
+export interface StoredInvocation {
+  readonly message: LoggedEvent | undefined;
+  /** The events without messages. */
+  readonly events: readonly LoggedEvent[];
+  /** What was rewound since the message. */
+  readonly rewound: readonly SeqRange[];
+}
+
 /** The message with this number, and what its invocation stored after it. */
 export async function storedInvocation(
   sessions: SessionService,
   key: SessionKey,
   messageSeq: number,
-): Promise<{ readonly message: LoggedEvent | undefined; readonly events: readonly LoggedEvent[] }> {
+): Promise<StoredInvocation> {
+  const rewinds: LoggedEvent[] = [];
   let message: LoggedEvent | undefined;
   const found: LoggedEvent[] = [];
   for (let afterSeq: number | undefined = Math.max(0, messageSeq - 1); afterSeq !== undefined;) {
     const { events, nextCursor } = await sessions.listEvents({ ...key, afterSeq, limit: 1_000 });
     message ??= events.find(({ seq }) => seq === messageSeq);
     found.push(...events.filter(({ invocationId }) => invocationId === message?.invocationId));
+    rewinds.push(...events.filter(isRewind));
     afterSeq = nextCursor === undefined ? undefined : events.at(-1)?.seq;
   }
-  return { message, events: found.filter((event) => messageOf(event) === undefined) };
+  return {
+    message,
+    events: found.filter((event) => messageOf(event) === undefined),
+    rewound: rewoundBy(rewinds),
+  };
+}
+
+/** A rewind that was rewound itself has no effect. */
+function rewoundBy(rewinds: readonly LoggedEvent[]): SeqRange[] {
+  const ranges: SeqRange[] = [];
+  for (const { seq, actions } of rewinds.toReversed()) {
+    if (!isInRanges(seq, ranges)) ranges.push({ from: (actions.rewind?.toSeq ?? seq) + 1, to: seq });
+  }
+  return ranges;
 }

@@ -1,10 +1,25 @@
 import { isDeepStrictEqual } from 'node:util';
-import { EventConflictError, SessionNotFoundError } from '../sessions/domain/errors.js';
+import {
+  EventConflictError,
+  SessionNotFoundError,
+  StoreUnavailableError,
+  TurnLostError,
+} from '../sessions/domain/errors.js';
+import { isInRanges } from '../sessions/domain/seq-ranges.js';
 import type { Content, EventInput, LoggedEvent } from '../sessions/domain/event.js';
 import type { Session } from '../sessions/domain/session.js';
 import type { HeldTurn } from '../sessions/operations/turns.js';
 import { ApprovalAnsweredError, ApprovalNotFoundError } from './approval-errors.js';
-import { answerEvent, answerIdOf, answeredMessageSeq, answersIn, approvalMarksIn } from './approvals.js';
+import {
+  type ApprovalMark,
+  answerEvent,
+  answerIdOf,
+  answeredMessageSeq,
+  answersIn,
+  approvalMarksIn,
+  approvalsAskedIn,
+  withoutApprovals,
+} from './approvals.js';
 import type { AgentEnvironment } from './agent-environment.js';
 import type { RunEvent } from './agent-run.js';
 import {
@@ -17,11 +32,13 @@ import {
   messageOf,
   queuedIn,
   withdrawEvent,
+  withdrawnApprovalsEvent,
 } from './control-events.js';
 import { checkedAnswer } from './invocation-approvals.js';
 import { InvocationTail, lastInvocation } from './invocation-tail.js';
 import { Invocation } from './invocation.js';
-import { findMessage, readQueue, storedInvocation } from './queue.js';
+import type { StandardSchema } from '../state/standard-schema.js';
+import { type StoredInvocation, findMessage, readQueue, storedInvocation } from './queue.js';
 import type { RunHandler, CheckedRun, GivenAnswer, RunResult } from './run-request.js';
 import { statusOf } from './run-status.js';
 import { TurnLog } from './turn-log.js';
@@ -75,12 +92,25 @@ export class TurnWork {
     const messages = this.#messages(queue);
     const earlier = session.events.find(({ id }) => id === messageIdOf(due.invocationId));
     if (earlier) return this.#goOn(turn, session, earlier.seq);
+    return this.#beginOnce(turn, session, messages);
+  }
+
+  /** A message that was stored before goes on, and one that the store refuses does not stay in the queue. */
+  async #beginOnce(turn: HeldTurn, session: Session, messages: readonly TakenMessage[]): Promise<RunResult> {
+    const { env, due } = this;
     try {
       return await this.#begin(turn, session, messages);
     } catch (error) {
       const seq = repeatedAt(error, due.invocationId);
-      if (seq === undefined) throw error;
-      return this.#goOn(turn, session, seq);
+      if (seq !== undefined) return this.#goOn(turn, session, seq);
+      const isRefused = due.entry !== undefined && queuedIn(session).has(due.invocationId) && !isPassing(error);
+      if (!isRefused) throw error;
+      const own = messages.filter(({ invocationId }) => invocationId === due.invocationId);
+      // Another one of the messages may be what the store refuses. It gets a turn of its own.
+      if (own.length < messages.length) return this.#beginOnce(turn, session, own);
+      // Otherwise it would be before all others forever.
+      await env.sessions.appendEvents({ session, events: [withdrawEvent(due.invocationId)], turn });
+      throw error;
     }
   }
 
@@ -138,7 +168,8 @@ export class TurnWork {
     // The view may omit events of a long invocation.
     const { invocationId, messageSeq } = last;
     const { events } = await storedInvocation(this.env.sessions, this.due.key, messageSeq);
-    return this.#tailOf(events).closing(invocationId, 'died');
+    const isOfLast = (_id: string, mark: ApprovalMark): boolean => mark.invocationId === invocationId;
+    return withoutApprovals(this.#tailOf(events).closing(invocationId, 'died'), session, isOfLast);
   }
 
   /** A view that was narrowed for the handler may not show how the last invocation ended. */
@@ -161,7 +192,7 @@ export class TurnWork {
     const mark = marks.get(approvalId);
     if (mark) {
       const [[, answer] = []] = answersIn({ content });
-      await checkedAnswer(answer, mark.tool === undefined ? undefined : schemas?.[mark.tool]);
+      await checkedAnswer(answer, schemaOf(schemas, mark.tool));
       const event = answerEvent(approvalId, content, mark, marks.size === 1);
       return this.#goOn(turn, session, mark.messageSeq, { opening: [event], agentName: mark.agentName });
     }
@@ -182,7 +213,9 @@ export class TurnWork {
     const { env, due } = this;
     const { invocationId, message } = due;
     const output = due.output && { ...due.output, author: agentName };
-    const { message: stored, events: earlier } = await storedInvocation(env.sessions, due.key, messageSeq);
+    const found = await storedInvocation(env.sessions, due.key, messageSeq);
+    const { message: stored, events: earlier } = found;
+    if (opening && due.answer) await this.#refuseIfRewound(turn, session, due.answer, found);
     if (stored && !due.answer && !isSameContent(stored, message)) throw new EventConflictError(stored.id, stored.seq);
     // Of an answered approval, the caller gets what follows the answer.
     const shown = opening ? [] : earlier.filter(({ seq, author }) => seq > (afterSeq ?? 0) && author !== 'user');
@@ -200,6 +233,20 @@ export class TurnWork {
     const messages = [{ invocationId, message: stored?.content ?? message, isQueued: false }];
     const start = { invocationId, agentName, output, messages, messageSeq, isResumed: true, earlier, shown };
     return this.#carryOut(turn, session, start, opening ?? tail.responses(invocationId, 'The tool was interrupted.'));
+  }
+
+  /** A rewind takes back what was asked. */
+  async #refuseIfRewound(
+    turn: HeldTurn,
+    session: Session,
+    { approvalId }: GivenAnswer,
+    { events, rewound }: StoredInvocation,
+  ): Promise<void> {
+    const asked = events.findLast((event) => approvalsAskedIn(event).includes(approvalId));
+    if (!asked || !isInRanges(asked.seq, rewound)) return;
+    const withdrawal = withoutApprovals([withdrawnApprovalsEvent()], session, (id) => id === approvalId);
+    await this.env.sessions.appendEvents({ session, events: withdrawal, turn });
+    throw new ApprovalNotFoundError(approvalId);
   }
 
   async #carryOut(
@@ -233,6 +280,15 @@ class RepeatedMessage extends Error {
   constructor(readonly seq: number) {
     super('The message was stored before');
   }
+}
+
+/** Whether a retry of the same write may succeed. */
+function isPassing(error: unknown): boolean {
+  return [StoreUnavailableError, TurnLostError, SessionNotFoundError].some((type) => error instanceof type);
+}
+
+function schemaOf(schemas: GivenAnswer['schemas'], tool = ''): StandardSchema | undefined {
+  return schemas && Object.hasOwn(schemas, tool) ? schemas[tool] : undefined;
 }
 
 /** Compares what JSON keeps. */

@@ -66,6 +66,11 @@ const asking: RunHandler = async function* (context) {
   yield text(String(confirmed));
 };
 
+const failing: RunHandler = async function* (context) {
+  if (context.isResumed) throw new Error('broken');
+  yield* asking(context) as AsyncGenerator<EventInput, void, void>;
+};
+
 describe.each(testStores)('approvals on $name', ({ open }) => {
   let opened: OpenStorage;
   let one: AgentApp;
@@ -196,5 +201,50 @@ describe.each(testStores)('approvals on $name', ({ open }) => {
       ['completed', 'agent true'],
     ]);
     expect(await pending()).toEqual([]);
+  });
+
+  it('count for one call, even if a later call has the same id', async () => {
+    let steps = 0;
+    const counting: RunHandler = async function* (context) {
+      for (;;) {
+        if (context.openCalls.length > 0) {
+          yield await context.callTools({ ask: async (_args, tool) => (await tool.requestApproval()).confirmed });
+        }
+        if (++steps > 4) return;
+        yield { content: { role: 'model', parts: [ask('c1')] } };
+      }
+    };
+    await one.agents.run(request, counting).result;
+    const first = { ...KEY, approvalId: 'c1@i-1', answer: { confirmed: true } };
+    const { status, events } = await two.agents.answerApproval(first, counting).result;
+    expect([status, ...inShort(events)]).toEqual(['waiting', 'agent !c1', 'agent ?c1', 'agent ?c1%232@i-1']);
+    const second = { ...KEY, approvalId: 'c1%232@i-1', answer: { confirmed: false } };
+    expect(inShort((await one.agents.answerApproval(second, counting).result).events)[0]).toBe('agent !c1');
+  });
+
+  it('cannot be answered after their request was rewound', async () => {
+    await one.agents.run(request, support).result;
+    await one.sessions.rewindSession({ ...KEY, invocationId: 'i-1' });
+    const late = two.agents.answerApproval(answer({ amount: 5 }), support);
+    await expect(late.result).rejects.toMatchObject({ code: 'APPROVAL_NOT_FOUND' });
+    expect([refunds, await pending()]).toEqual([[], []]);
+  });
+
+  it('are no longer listed when their invocation failed', async () => {
+    await one.agents.run(request, failing).result;
+    expect((await pending()).map(({ approvalId }) => approvalId)).toEqual(['a@i-1', 'b@i-1']);
+    const given = { ...KEY, approvalId: 'a@i-1', answer: { confirmed: true } };
+    await expect(one.agents.answerApproval(given, failing).result).rejects.toThrow('broken');
+    expect(await pending()).toEqual([]);
+  });
+
+  it('may have a long hint, which is cut', async () => {
+    const hint = `${'h'.repeat(499)}😀`;
+    const hinting: RunHandler = async function* (context) {
+      yield text('One moment.');
+      await context.requestApproval({ id: 'x', hint });
+    };
+    expect((await one.agents.run(request, hinting).result).status).toBe('waiting');
+    expect((await pending())[0]?.hint).toBe(`${'h'.repeat(499)}\uFFFD`);
   });
 });

@@ -1,0 +1,136 @@
+import type { RunHandler } from '../../src/agents/index.js';
+import type { SessionStorage } from '../../src/storage.js';
+import type { OpenStorage } from '../../src/testing/open-storage.js';
+import { testStores } from '../support/stores.js';
+import { until } from '../support/until.js';
+import { AgentApp, KEY } from './support/agent-app.js';
+import { HeldHandler, call, echo, response, text } from './support/handlers.js';
+import { mortalStorage } from './support/mortal-storage.js';
+
+/** Waits for a message that is merged. */
+const merging: RunHandler = async function* (context) {
+  let taken = 0;
+  await until(async () => (taken += (await context.takeMessages()).length) === 1);
+  yield text(`took ${taken}`);
+};
+
+describe.each(testStores)('queued messages on $name', ({ open }) => {
+  let opened: OpenStorage;
+  let one: AgentApp;
+  let two: AgentApp;
+  /** Happens before a turn of the first app begins. */
+  let beforeTurn: () => Promise<void>;
+
+  beforeEach(async () => {
+    opened = await open({});
+    beforeTurn = () => Promise.resolve();
+    one = new AgentApp(withHook(opened.storage, () => beforeTurn()));
+    two = new AgentApp(opened.storage);
+  });
+
+  afterEach(async () => {
+    await one.close();
+    await two.close();
+    expect([...one.errors, ...two.errors]).toEqual([]);
+    await opened.destroy();
+  });
+
+  const queued = (count: number) =>
+    until(async () => (await one.logInShort()).filter((event) => event === 'system queued').length === count);
+
+  it('are not answered again when the request of a merged message is repeated', async () => {
+    const run = one.agents.run({ ...KEY, newMessage: 'first', invocationId: 'i-1' }, merging);
+    await until(async () => (await one.sessions.getSession(KEY))?.version === 1);
+    const second = { ...KEY, newMessage: 'second', invocationId: 'i-2', policy: 'merge' } as const;
+    await two.agents.run(second, echo).result;
+    await run.result;
+    const log = await one.logInShort();
+    const again = await two.agents.run(second, echo).result;
+    expect(again).toMatchObject({ invocationId: 'i-1', status: 'completed', events: [text('took 1')] });
+    expect(await one.logInShort()).toEqual(log);
+  });
+
+  it('leave the queue when the store refuses them', async () => {
+    const held = new HeldHandler();
+    const run = one.agents.run({ ...KEY, newMessage: 'first' }, held.handler);
+    await held.started;
+    const bad = two.agents.run({ ...KEY, newMessage: { parts: 'x' } as never, policy: 'enqueue' }, echo);
+    await queued(1);
+    held.release();
+    await run.result;
+    await expect(bad.result).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+    expect((await two.sessions.getSession(KEY))?.metadata.fields).toEqual({});
+    const good = await one.agents.run({ ...KEY, newMessage: 'good' }, echo).result;
+    expect(good.events).toMatchObject([text('echo: good')]);
+  });
+
+  it('do not fail with another message of the same `debounce` that the store refuses', async () => {
+    await one.sessions.createSession(KEY);
+    const request = { ...KEY, policy: 'debounce', quietMs: 200 } as const;
+    const bad = one.agents.run({ ...request, newMessage: { parts: 'x' } as never }, echo);
+    await queued(1);
+    const good = two.agents.run({ ...request, newMessage: 'good' }, echo);
+    expect((await good.result).events).toMatchObject([text('echo: good')]);
+    await expect(bad.result).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+    expect((await two.sessions.getSession(KEY))?.metadata.fields).toEqual({});
+  });
+
+  it('are answered with `debounce` when the newest is taken back', async () => {
+    await one.sessions.createSession(KEY);
+    const request = { ...KEY, policy: 'debounce', quietMs: 200 } as const;
+    const first = one.agents.run({ ...request, newMessage: 'a' }, echo);
+    await queued(1);
+    const second = two.agents.run({ ...request, newMessage: 'b', invocationId: 'i-b' }, echo);
+    await queued(2);
+    expect(await one.agents.stop({ ...KEY, invocationId: 'i-b' })).toBe(true);
+    expect(await second.result).toMatchObject({ status: 'stopped' });
+    expect((await first.result).events).toMatchObject([text('echo: a')]);
+  });
+
+  it('are not answered when they are taken back just before their turn', async () => {
+    const held = new HeldHandler();
+    const run = two.agents.run({ ...KEY, newMessage: 'first' }, held.handler);
+    await held.started;
+    const stopped: boolean[] = [];
+    let begins = 0;
+    beforeTurn = async () => {
+      begins += 1;
+      // The first one makes it wait.
+      if (begins === 1) return;
+      await run.result;
+      stopped.push(await two.agents.stop({ ...KEY, invocationId: 'i-2' }));
+    };
+    const waiting = one.agents.run({ ...KEY, newMessage: 'second', invocationId: 'i-2', policy: 'enqueue' }, echo);
+    await queued(1);
+    held.release();
+    expect(await waiting.result).toMatchObject({ status: 'stopped', events: [] });
+    expect([stopped, await one.logInShort()]).toEqual([[true], expect.not.arrayContaining(['user second'])]);
+  });
+
+  it('find a clean log after a death, also with a narrow view', async () => {
+    const mortal = mortalStorage(opened.storage);
+    const dying = new AgentApp(mortal.storage, { turnTtlMs: 300 });
+    const held = new HeldHandler([call('c1'), response('c1'), call('c2'), response('c2'), call('c3')]);
+    dying.agents.run({ ...KEY, newMessage: 'first' }, held.handler);
+    await held.started;
+    mortal.kill();
+    const config = { numRecentEvents: 2 };
+    await two.agents.run({ ...KEY, newMessage: 'second', policy: 'enqueue', config }, echo).result;
+    const log = await two.logInShort();
+    const end = ['agent !c3', 'agent - DIED', 'user second', 'agent echo: second'];
+    expect(log.slice(-4)).toEqual(end);
+  });
+});
+
+function withHook(storage: SessionStorage, before: () => Promise<void>): SessionStorage {
+  return new Proxy(storage, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name, target);
+      if (typeof value !== 'function') return value;
+      return async (...args: unknown[]): Promise<unknown> => {
+        if (name === 'turn' && (args[0] as { readonly action: string }).action === 'begin') await before();
+        return value.apply(target, args) as unknown;
+      };
+    },
+  });
+}
