@@ -148,8 +148,9 @@ export class TurnWork {
   async #rolledBack(session: Session, turn: HeldTurn): Promise<Session> {
     const { entry, key } = this.due;
     if (entry?.policy !== 'rollback' || entry.target === undefined) return session;
-    const last = lastInvocation(session.events);
-    const first = session.events.find((event) => messageOf(event) !== undefined && event.invocationId === entry.target);
+    const events = await this.#newestEvents(session);
+    const last = lastInvocation(events);
+    const first = events.find((event) => messageOf(event) !== undefined && event.invocationId === entry.target);
     if (last?.invocationId !== entry.target || !first) return session;
     return this.env.sessions.rewindSession({ ...key, toSeq: first.seq - 1, turn });
   }

@@ -107,6 +107,16 @@ describe.each(testStores)('queued messages on $name', ({ open }) => {
     expect([stopped, await one.logInShort()]).toEqual([[true], expect.not.arrayContaining(['user second'])]);
   });
 
+  it('rewind the running turn with `rollback`, also with a narrow view', async () => {
+    const held = new HeldHandler([call('c1')]);
+    const run = one.agents.run({ ...KEY, newMessage: 'first' }, held.handler);
+    await held.started;
+    const config = { numRecentEvents: 2 };
+    await two.agents.run({ ...KEY, newMessage: 'second', policy: 'rollback', config }, echo).result;
+    await run.result;
+    expect(await one.logInShort()).toContain('system rewind');
+  });
+
   it('find a clean log after a death, also with a narrow view', async () => {
     const mortal = mortalStorage(opened.storage);
     const dying = new AgentApp(mortal.storage, { turnTtlMs: 300 });
