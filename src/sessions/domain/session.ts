@@ -52,7 +52,8 @@ export class Session {
     this.createTime = record.createTime;
     this.state = new State(state);
     this.metadata = metadata;
-    eventsOfSession.set(this, events instanceof SessionEvents ? events : new SessionEvents([], events));
+    const value = events instanceof SessionEvents ? events : new SessionEvents([], events);
+    Object.defineProperty(this, EVENTS_BEHIND, { value });
     Object.defineProperty(this, 'events', EVENTS);
     this.lastUpdateTime = record.lastUpdateTime;
     this.version = record.lastSeq;
@@ -68,12 +69,14 @@ export class Session {
 
 type Inspect = (value: object, options: object) => string;
 
-const eventsOfSession = new WeakMap<Session, SessionEvents>();
+/** A property that nobody enumerates. Proxies of a session, and objects that inherit from it, have it, too. */
+const EVENTS_BEHIND = Symbol('events');
 
 /** The events behind `session.events`, for the session service. */
 export function sessionEventsOf(session: Session): SessionEvents {
-  const events = eventsOfSession.get(session);
-  if (!events) throw new TypeError('session.events was used on something that is no Session');
+  const events: unknown = Reflect.get(session, EVENTS_BEHIND);
+  if (!(events instanceof SessionEvents))
+    throw new TypeError('session.events was used on something that is no Session');
   return events;
 }
 
