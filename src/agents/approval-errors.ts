@@ -1,7 +1,7 @@
 import { SessionsError } from '../sessions/domain/errors.js';
 
 /**
- * The session waits for no such approval, and none was answered among its newest events.
+ * The session waits for no such approval, and none was answered in what is kept of its log.
  *
  * @example if (error instanceof ApprovalNotFoundError) return reply.status(404).send();
  */

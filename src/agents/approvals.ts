@@ -186,6 +186,11 @@ export function approvalsAskedIn({ content }: EventInput): string[] {
   );
 }
 
+/** Whether an invocation asks for an approval. */
+export function isAskedBy(invocationId: string): (approvalId: string, mark: ApprovalMark) => boolean {
+  return (_approvalId, mark) => mark.invocationId === invocationId;
+}
+
 /** The events, so that the last one takes the marks of requests away that can no longer be answered. */
 export function withoutApprovals(
   events: readonly EventInput[],

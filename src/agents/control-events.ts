@@ -80,6 +80,12 @@ export function withdrawEvent(invocationId: string): EventInput {
   };
 }
 
+/** The event that removes marks of queued messages that are no longer in the log. */
+export function lostEvent(invocationIds: readonly string[]): EventInput {
+  const fieldRemovals = invocationIds.map((invocationId) => QUEUED_FIELD + invocationId);
+  return { author: 'system', actions: { withdrawn: {}, metadataDelta: { fieldRemovals } } };
+}
+
 /** The event that takes back approvals that can no longer be answered. */
 export function withdrawnApprovalsEvent(): EventInput {
   return { author: 'system', actions: { withdrawn: {} } };

@@ -11,9 +11,10 @@ import { AgentContext } from './agent-context.js';
 import type { RunEvent } from './agent-run.js';
 import {
   type ApprovalAnswer,
-  type ApprovalMark,
   type ApprovalRequest,
   approvalEvent,
+  approvalMarksIn,
+  isAskedBy,
   waitingEvent,
   withoutApprovals,
 } from './approvals.js';
@@ -223,10 +224,19 @@ export class Invocation {
     };
     if (last && last.partial !== true) add(this.#stamped(last));
     add(...this.#tail.responses(this.invocationId, 'The agent ended without a response of this tool.'));
-    if (!this.#tail.isClosed || (ends.length === 0 && this.log.hasPendingState)) {
+    const { id, metadata } = this.session;
+    const hasPending = [...approvalMarksIn(id, metadata).values()].some(
+      (mark) => mark.invocationId === this.invocationId,
+    );
+    if (!this.#tail.isClosed || hasPending || (ends.length === 0 && this.log.hasPendingState)) {
       add({ invocationId: this.invocationId, author: this.agentName, turnComplete: true });
     }
-    if (ends.length > 0) await this.#append(ends, true, false);
+    if (ends.length > 0) await this.#append(this.#withoutApprovals(ends), true, false);
+  }
+
+  /** Nobody can answer approvals of an invocation that has ended. */
+  #withoutApprovals(ends: readonly EventInput[]): EventInput[] {
+    return withoutApprovals(ends, this.session, isAskedBy(this.invocationId));
   }
 
   /** Ends the turn until the approvals are answered. */
@@ -243,8 +253,7 @@ export class Invocation {
 
   async #close(why: Interruption): Promise<void> {
     const closing = this.#tail.closing(this.invocationId, why);
-    const isOwn = (_id: string, { invocationId }: ApprovalMark): boolean => invocationId === this.invocationId;
-    await this.#append(withoutApprovals(closing, this.session, isOwn), true);
+    await this.#append(this.#withoutApprovals(closing), true);
   }
 
   async #append(events: readonly EventInput[], endsTurn: boolean, isNew = true): Promise<void> {

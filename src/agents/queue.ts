@@ -1,8 +1,10 @@
 import type { SessionKey } from '../sessions/domain/ids.js';
+import { groupOfInvocation } from '../sessions/domain/event-group.js';
 import type { LoggedEvent } from '../sessions/domain/event.js';
 import { isRewind } from '../sessions/domain/event-inspection.js';
 import { type SeqRange, isInRanges } from '../sessions/domain/seq-ranges.js';
 import type { SessionService } from '../sessions/session.service.js';
+import type { AgentEnvironment } from './agent-environment.js';
 import { type QueueEntry, inQueueOrder, messageOf, queueEntryOf } from './control-events.js';
 
 const PAGE = 100;
@@ -41,6 +43,24 @@ export async function findMessage(
   return { message: events.find((event) => messageOf(event) === invocationId), lastSeq };
 }
 
+/** An event of an invocation. Reads the log from its first event on; if the store cannot find that, from the beginning. */
+export async function findEventOf(
+  { sessions, storage }: Pick<AgentEnvironment, 'sessions' | 'storage'>,
+  key: SessionKey,
+  invocationId: string,
+  eventId: string,
+): Promise<LoggedEvent | undefined> {
+  const find = { group: groupOfInvocation(invocationId), direction: 'next', from: 1 } as const;
+  const first = (await storage.read({ key, find }))?.found ?? 1;
+  for (let afterSeq: number | undefined = first > 0 ? first - 1 : undefined; afterSeq !== undefined;) {
+    const { events, nextCursor } = await sessions.listEvents({ ...key, afterSeq, limit: 1_000 });
+    const found = events.find(({ id }) => id === eventId);
+    if (found) return found;
+    afterSeq = nextCursor === undefined ? undefined : events.at(-1)?.seq;
+  }
+  return undefined;
+}
+
 /** What the log has of an invocation. */
 export interface StoredInvocation {
   readonly message: LoggedEvent | undefined;
@@ -71,6 +91,12 @@ export async function storedInvocation(
     events: found.filter((event) => messageOf(event) === undefined),
     rewound: rewoundBy(rewinds),
   };
+}
+
+/** The events that no rewind among them took back. */
+export function withoutRewound(events: readonly LoggedEvent[]): LoggedEvent[] {
+  const rewound = rewoundBy(events.filter(isRewind));
+  return events.filter(({ seq }) => !isInRanges(seq, rewound));
 }
 
 /** A rewind that was rewound itself has no effect. */

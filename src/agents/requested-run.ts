@@ -27,6 +27,8 @@ type Try =
 export class RequestedRun {
   #created: Session | undefined;
   #wait: QueueWait | undefined;
+  /** The abandoned message that failed last. */
+  #failed: { readonly invocationId: string; readonly times: number; readonly error: unknown } | undefined;
 
   constructor(
     private readonly env: AgentEnvironment,
@@ -38,7 +40,7 @@ export class RequestedRun {
 
   async perform(): Promise<RunResult> {
     const { request } = this;
-    this.signal.throwIfAborted();
+    if (this.signal.aborted) return this.#notBegun();
     if (request.answer) return this.#answer();
     try {
       if (request.isNewSession) await this.#create();
@@ -59,10 +61,11 @@ export class RequestedRun {
           if (repeated) return repeated;
           if (request.policy === 'reject') throw tried.by;
           // Its message was taken by a process that died, and another message runs now.
-          if (entry && !this.#wait) await delay(this.env.pollMs, undefined, { signal: this.signal });
+          if (entry && !this.#wait && !(await this.#pause())) return await this.#stoppedResult();
         }
         if (tried.kind === 'gave way' && request.policy === 'reject') {
           await this.#runAbandoned();
+          if (!(await this.#pauseAfterFailure())) return await this.#stoppedResult();
           continue;
         }
         entry ??= await this.#enqueue(tried.kind === 'held' ? invocationOf(tried.by.holder) : undefined);
@@ -78,8 +81,22 @@ export class RequestedRun {
       const tried = await this.#try(undefined);
       if (tried.kind === 'done') return tried.result;
       if (tried.kind === 'held' && this.request.policy === 'reject') throw tried.by;
-      await delay(this.env.pollMs, undefined, { signal: this.signal });
+      if (!(await this.#pause())) return this.#stoppedResult();
     }
+  }
+
+  /** Waits until the next try. Returns whether the run goes on. */
+  async #pause(times = 1): Promise<boolean> {
+    await delay(times * this.env.pollMs, undefined, { signal: this.signal }).catch(() => undefined);
+    return !this.signal.aborted;
+  }
+
+  /** A message that fails before it is stored stays the first in the queue. Returns whether the run goes on. */
+  async #pauseAfterFailure(): Promise<boolean> {
+    if (!this.#failed) return true;
+    const { times, error } = this.#failed;
+    if (times >= MAX_FAILURES) throw error;
+    return this.#pause(times);
   }
 
   /** One of two simultaneous creators wins, and both go on. */
@@ -182,7 +199,14 @@ export class RequestedRun {
     const { invocationId, message, policy, stateDelta } = first;
     const abandoned = { ...request, invocationId, message, policy, stateDelta, entry: first };
     // Its caller, if there is one, follows the log. A failing handler left a clean log.
-    await this.#try(first, new TurnWork(env, abandoned, handler, () => undefined, signal)).catch(env.onError);
+    try {
+      await this.#try(first, new TurnWork(env, abandoned, handler, () => undefined, signal));
+      this.#failed = undefined;
+    } catch (error) {
+      const times = this.#failed?.invocationId === invocationId ? this.#failed.times : 0;
+      this.#failed = { invocationId, times: times + 1, error };
+      env.onError(error);
+    }
     return true;
   }
 
@@ -209,6 +233,16 @@ export class RequestedRun {
     return { status, invocationId, events, session: await this.#load() };
   }
 
+  /** There is no result without a session. */
+  async #notBegun(): Promise<RunResult> {
+    try {
+      return await this.#stoppedResult();
+    } catch (error) {
+      if (error instanceof SessionNotFoundError) this.signal.throwIfAborted();
+      throw error;
+    }
+  }
+
   async #stoppedResult(): Promise<RunResult> {
     return { status: 'stopped', invocationId: this.request.invocationId, events: [], session: await this.#load() };
   }
@@ -222,3 +256,5 @@ export class RequestedRun {
 }
 
 const TRY = { kind: 'try' } as const;
+/** After as many failures of the message before it, a request with the policy `reject` fails as well. */
+const MAX_FAILURES = 3;

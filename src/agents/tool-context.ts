@@ -155,12 +155,15 @@ interface ToolResponse {
 /** As in ADK, the effects of parallel tools are merged: later ones win. */
 function responseEvent(responses: readonly ToolResponse[]): EventInput {
   const changes = foldChanges(responses.map((response) => response.changes));
-  const artifactDelta = Object.assign({}, ...responses.map(({ actions }) => actions.artifactDelta)) as object;
+  // Names such as `__proto__` are names, too.
+  const artifactDelta = Object.fromEntries(
+    responses.flatMap(({ actions }) => Object.entries(actions.artifactDelta ?? {})),
+  );
   return {
     content: { role: 'user', parts: responses.map(({ part }) => part) },
     actions: {
       ...(Object.assign({}, ...responses.map(({ actions }) => actions)) as EventActionsInput),
-      ...(Object.keys(artifactDelta).length > 0 && { artifactDelta: { ...artifactDelta } }),
+      ...(Object.keys(artifactDelta).length > 0 && { artifactDelta }),
       ...(hasChanges(changes) && { stateDelta: changes.stateDelta, stateRemovals: [...changes.stateRemovals] }),
     },
   };

@@ -11,13 +11,13 @@ import type { Session } from '../sessions/domain/session.js';
 import type { HeldTurn } from '../sessions/operations/turns.js';
 import { ApprovalAnsweredError, ApprovalNotFoundError } from './approval-errors.js';
 import {
-  type ApprovalMark,
   answerEvent,
   answerIdOf,
   answeredMessageSeq,
   answersIn,
   approvalMarksIn,
   approvalsAskedIn,
+  isAskedBy,
   withoutApprovals,
 } from './approvals.js';
 import type { AgentEnvironment } from './agent-environment.js';
@@ -27,6 +27,7 @@ import {
   type TakenMessage,
   inQueueOrder,
   isInterrupting,
+  lostEvent,
   messageEvent,
   messageIdOf,
   messageOf,
@@ -38,7 +39,14 @@ import { checkedAnswer } from './invocation-approvals.js';
 import { InvocationTail, lastInvocation } from './invocation-tail.js';
 import { Invocation } from './invocation.js';
 import type { StandardSchema } from '../state/standard-schema.js';
-import { type StoredInvocation, findMessage, readQueue, storedInvocation } from './queue.js';
+import {
+  type StoredInvocation,
+  findEventOf,
+  findMessage,
+  readQueue,
+  storedInvocation,
+  withoutRewound,
+} from './queue.js';
 import type { RunHandler, CheckedRun, GivenAnswer, RunResult } from './run-request.js';
 import { statusOf } from './run-status.js';
 import { TurnLog } from './turn-log.js';
@@ -86,7 +94,7 @@ export class TurnWork {
     if (due.entry && (await this.#isWithdrawn(loaded))) {
       return { status: 'stopped', invocationId: due.invocationId, events: [], session: loaded };
     }
-    const queue = await this.#queueOf(loaded);
+    const queue = await this.#queueOf(loaded, turn);
     if (!due.entry && this.#mustWaitFor(queue)) return { queue };
     const session = await this.#rolledBack(loaded, turn);
     const messages = this.#messages(queue);
@@ -122,11 +130,16 @@ export class TurnWork {
     return message === undefined;
   }
 
-  async #queueOf(session: Session): Promise<QueueEntry[]> {
+  /** Messages that were trimmed with their history are lost, and leave the queue. */
+  async #queueOf(session: Session, turn: HeldTurn): Promise<QueueEntry[]> {
     const { env, due } = this;
     const others = new Set(queuedIn(session));
     others.delete(due.invocationId);
-    return others.size > 0 ? readQueue(env.sessions, due.key, others) : [];
+    if (others.size === 0) return [];
+    const queue = await readQueue(env.sessions, due.key, others);
+    for (const { invocationId } of queue) others.delete(invocationId);
+    if (others.size > 0) await env.sessions.appendEvents({ session, events: [lostEvent([...others])], turn });
+    return queue;
   }
 
   #mustWaitFor(queue: readonly QueueEntry[]): boolean {
@@ -146,13 +159,18 @@ export class TurnWork {
 
   /** Rewinds the invocation that this message replaces, unless another one followed. */
   async #rolledBack(session: Session, turn: HeldTurn): Promise<Session> {
-    const { entry, key } = this.due;
+    const { entry, key, config } = this.due;
     if (entry?.policy !== 'rollback' || entry.target === undefined) return session;
     const events = await this.#newestEvents(session);
     const last = lastInvocation(events);
     const first = events.find((event) => messageOf(event) !== undefined && event.invocationId === entry.target);
     if (last?.invocationId !== entry.target || !first) return session;
-    return this.env.sessions.rewindSession({ ...key, toSeq: first.seq - 1, turn });
+    const rewound = await this.env.sessions.rewindSession({ ...key, toSeq: first.seq - 1, turn });
+    if (config === undefined) return rewound;
+    // A rewind returns the whole view.
+    const narrowed = await this.env.sessions.getSession({ ...key, config });
+    if (!narrowed) throw new SessionNotFoundError(key.sessionId);
+    return narrowed;
   }
 
   async #begin(turn: HeldTurn, session: Session, messages: readonly TakenMessage[]): Promise<RunResult> {
@@ -168,16 +186,16 @@ export class TurnWork {
     if (!last || this.#tailOf(last.events).isClosed) return [];
     // The view may omit events of a long invocation.
     const { invocationId, messageSeq } = last;
-    const { events } = await storedInvocation(this.env.sessions, this.due.key, messageSeq);
-    const isOfLast = (_id: string, mark: ApprovalMark): boolean => mark.invocationId === invocationId;
-    return withoutApprovals(this.#tailOf(events).closing(invocationId, 'died'), session, isOfLast);
+    const { events, rewound } = await storedInvocation(this.env.sessions, this.due.key, messageSeq);
+    const left = events.filter(({ seq }) => !isInRanges(seq, rewound));
+    return withoutApprovals(this.#tailOf(left).closing(invocationId, 'died'), session, isAskedBy(invocationId));
   }
 
   /** A view that was narrowed for the handler may not show how the last invocation ended. */
   async #newestEvents({ events, version }: Session): Promise<readonly LoggedEvent[]> {
     if (this.due.config === undefined || version === 0) return events;
     const page = await this.env.sessions.listEvents({ ...this.due.key, order: 'desc', limit: 1_000 });
-    return page.events.toReversed();
+    return withoutRewound(page.events.toReversed());
   }
 
   #tailOf(events: readonly EventInput[]): InvocationTail {
@@ -188,7 +206,6 @@ export class TurnWork {
 
   /** Stores the answer, and goes on where the invocation asked. */
   async #answered(turn: HeldTurn, session: Session, { approvalId, content, schemas }: GivenAnswer): Promise<RunResult> {
-    const { sessions } = this.env;
     const marks = approvalMarksIn(session.id, session.metadata);
     const mark = marks.get(approvalId);
     if (mark) {
@@ -197,8 +214,7 @@ export class TurnWork {
       const event = answerEvent(approvalId, content, mark, marks.size === 1);
       return this.#goOn(turn, session, mark.messageSeq, { opening: [event], agentName: mark.agentName });
     }
-    const { events } = await sessions.listEvents({ ...this.due.key, order: 'desc', limit: 1_000 });
-    const stored = events.find(({ id }) => id === answerIdOf(approvalId));
+    const stored = await findEventOf(this.env, this.due.key, this.due.invocationId, answerIdOf(approvalId));
     if (!stored) throw new ApprovalNotFoundError(approvalId);
     if (!isSameContent(stored, content)) throw new ApprovalAnsweredError(approvalId, stored.seq);
     return this.#goOn(turn, session, answeredMessageSeq(stored) ?? 0, { afterSeq: stored.seq });

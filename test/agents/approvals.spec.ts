@@ -1,9 +1,10 @@
 import type { OpenStorage } from '../../src/testing/open-storage.js';
-import type { AgentContext, RunHandler, ApprovalRequest } from '../../src/agents/index.js';
+import type { AgentContext, ApprovalRequest, RunHandler, ToolContext } from '../../src/agents/index.js';
 import type { EventInput } from '../../src/index.js';
 import { testStores } from '../support/stores.js';
+import { until } from '../support/until.js';
 import { AgentApp, KEY } from './support/agent-app.js';
-import { echo, eventsOf, inShort, text } from './support/handlers.js';
+import { HeldHandler, echo, eventsOf, inShort, text } from './support/handlers.js';
 
 const AMOUNT: ApprovalRequest<{ amount: number }>['schema'] = {
   '~standard': {
@@ -71,15 +72,35 @@ const failing: RunHandler = async function* (context) {
   yield* asking(context) as AsyncGenerator<EventInput, void, void>;
 };
 
+/** An agent that asks for `a` and `b`, and ends when it has one answer. */
+function leaving(end: string): RunHandler {
+  return async function* (context) {
+    if (!context.isResumed) yield { content: { role: 'model', parts: [ask('a'), ask('b')] } };
+    const asked = { ask: async (_args: unknown, tool: ToolContext) => (await tool.requestApproval()).confirmed };
+    if (!context.isResumed) yield await context.callTools(asked);
+    if (end === 'return') return { ...text('done'), actions: { metadataDelta: { title: 'left' } } };
+    if (end === 'yield') yield text('done');
+    return undefined;
+  };
+}
+
 describe.each(testStores)('approvals on $name', ({ open }) => {
   let opened: OpenStorage;
   let one: AgentApp;
   let two: AgentApp;
+  /** How often the second app tried to begin a turn. */
+  let tries: number;
 
   beforeEach(async () => {
     opened = await open({});
     one = new AgentApp(opened.storage);
+    tries = 0;
     two = new AgentApp(opened.storage);
+    const { withTurn } = two.sessions;
+    two.sessions.withTurn = async (...args) => {
+      tries += 1;
+      return withTurn.apply(two.sessions, args) as never;
+    };
     refunds.length = 0;
     histories.length = 0;
   });
@@ -236,6 +257,48 @@ describe.each(testStores)('approvals on $name', ({ open }) => {
     const given = { ...KEY, approvalId: 'a@i-1', answer: { confirmed: true } };
     await expect(one.agents.answerApproval(given, failing).result).rejects.toThrow('broken');
     expect(await pending()).toEqual([]);
+  });
+
+  it('are no longer listed when their invocation ended without their answer', async () => {
+    for (const [index, end] of ['yield', 'return', 'nothing'].entries()) {
+      const invocationId = `i-${index}`;
+      await one.agents.run({ ...request, invocationId }, leaving(end)).result;
+      expect(await pending()).toHaveLength(2);
+      const given = { ...KEY, approvalId: `a@${invocationId}`, answer: { confirmed: true } };
+      expect(await two.agents.answerApproval(given, leaving(end)).result).toMatchObject({ status: 'completed' });
+      expect(await pending()).toEqual([]);
+      const late = two.agents.answerApproval({ ...given, approvalId: `b@${invocationId}` }, leaving(end));
+      await expect(late.result).rejects.toMatchObject({ code: 'APPROVAL_NOT_FOUND' });
+    }
+    const titled = await two.sessions.getSession(KEY);
+    expect(titled?.metadata).toMatchObject({ title: 'left', fields: {}, labels: {} });
+  });
+
+  it('stay pending when the request that answers them is stopped while it waits', async () => {
+    await one.agents.run(request, support).result;
+    const held = new HeldHandler();
+    const run = one.agents.run({ ...KEY, newMessage: 'meanwhile' }, held.handler);
+    await held.started;
+    const stopping = new AbortController();
+    const waiting = two.agents.answerApproval({ ...answer({ amount: 5 }), signal: stopping.signal }, support);
+    await until(() => Promise.resolve(tries > 1));
+    stopping.abort();
+    const stopped = { status: 'stopped', invocationId: 'i-1', events: [] };
+    expect(await waiting.result).toMatchObject(stopped);
+    const aborted = two.agents.answerApproval({ ...answer({ amount: 5 }), signal: stopping.signal }, support);
+    expect(await aborted.result).toMatchObject(stopped);
+    held.release();
+    await run.result;
+    expect([refunds, (await pending()).length]).toEqual([[], 1]);
+  });
+
+  it('give the same result for the same answer, however long the log has become', async () => {
+    await one.agents.run(request, support).result;
+    const { events } = await one.agents.answerApproval(answer({ amount: 5 }), support).result;
+    const later = Array.from({ length: 100 }, () => ({ author: 'system' }));
+    const session = { id: KEY.sessionId, appName: KEY.appName, userId: KEY.userId };
+    for (let batch = 0; batch < 11; batch++) await one.sessions.appendEvents({ session, events: later });
+    expect((await two.agents.answerApproval(answer({ amount: 5 }), support).result).events).toEqual(events);
   });
 
   it('may have a long hint, which is cut', async () => {

@@ -1,10 +1,11 @@
 import type { RunHandler } from '../../src/agents/index.js';
+import { StoreUnavailableError } from '../../src/index.js';
 import type { SessionStorage } from '../../src/storage.js';
 import type { OpenStorage } from '../../src/testing/open-storage.js';
 import { testStores } from '../support/stores.js';
 import { until } from '../support/until.js';
 import { AgentApp, KEY } from './support/agent-app.js';
-import { HeldHandler, call, echo, response, text } from './support/handlers.js';
+import { HeldHandler, call, echo, inShort, response, text } from './support/handlers.js';
 import { mortalStorage } from './support/mortal-storage.js';
 
 /** Waits for a message that is merged. */
@@ -130,6 +131,91 @@ describe.each(testStores)('queued messages on $name', ({ open }) => {
     const end = ['agent !c3', 'agent - DIED', 'user second', 'agent echo: second'];
     expect(log.slice(-4)).toEqual(end);
   });
+
+  it('do not repair what was rewound after a death, also with a narrow view', async () => {
+    const mortal = mortalStorage(opened.storage);
+    const dying = new AgentApp(mortal.storage, { turnTtlMs: 300 });
+    const held = new HeldHandler([call('c1')]);
+    dying.agents.run({ ...KEY, newMessage: 'first' }, held.handler);
+    await held.started;
+    mortal.kill();
+    await until(async () => !(await two.sessions.getTurn(KEY)));
+    await two.sessions.rewindSession({ ...KEY, toSeq: 0 });
+    const config = { numRecentEvents: 5 };
+    const { session } = await two.agents.run({ ...KEY, newMessage: 'second', config }, echo).result;
+    expect(inShort(session.events)).toEqual(['user second', 'agent echo: second']);
+  });
+
+  it('repair only what is left when a part of a dead invocation was rewound', async () => {
+    const mortal = mortalStorage(opened.storage);
+    const dying = new AgentApp(mortal.storage, { turnTtlMs: 300 });
+    const held = new HeldHandler([call('c1')]);
+    dying.agents.run({ ...KEY, newMessage: 'first' }, held.handler);
+    await held.started;
+    mortal.kill();
+    await until(async () => !(await two.sessions.getTurn(KEY)));
+    await two.sessions.rewindSession({ ...KEY, toSeq: 1 });
+    const { session } = await two.agents.run({ ...KEY, newMessage: 'second' }, echo).result;
+    const end = ['user first', 'agent - DIED', 'user second', 'agent echo: second'];
+    expect(inShort(session.events)).toEqual(end);
+  });
+
+  it('give the handler a narrow view with `rollback`, too', async () => {
+    await one.agents.run({ ...KEY, newMessage: 'zero' }, echo).result;
+    const held = new HeldHandler([call('c1')]);
+    const run = one.agents.run({ ...KEY, newMessage: 'first' }, held.handler);
+    await held.started;
+    const views: string[][] = [];
+    const config = { numRecentEvents: 1 };
+    await two.agents.run({ ...KEY, newMessage: 'second', policy: 'rollback', config }, async function* (context) {
+      views.push(inShort(context.history));
+      yield text('done');
+    }).result;
+    await run.result;
+    expect(views).toEqual([['agent echo: zero', 'user second']]);
+  });
+
+  /** A message whose process died while it waited. */
+  const queuedBefore = {
+    id: 'queued:i-9',
+    author: 'system',
+    actions: {
+      queued: { policy: 'enqueue', message: { role: 'user', parts: [{ text: 'lost' }] } },
+      metadataDelta: { fields: { 'agents:queued:i-9': KEY.sessionId } },
+    },
+  };
+
+  it('leave the queue when they are not in the log any more', async () => {
+    const session = await one.sessions.createSession(KEY);
+    const { metadataDelta } = queuedBefore.actions;
+    await one.sessions.appendEvent({ session, event: { author: 'system', actions: { metadataDelta } } });
+    const { events } = await two.agents.run({ ...KEY, newMessage: 'next' }, echo).result;
+    expect(events).toMatchObject([text('echo: next')]);
+    expect((await two.sessions.getSession(KEY))?.metadata.fields).toEqual({});
+  });
+
+  it('let a `reject` request fail when the store keeps failing for the message before it', async () => {
+    const session = await one.sessions.createSession(KEY);
+    await one.sessions.appendEvent({ session, event: queuedBefore });
+    const failing = new AgentApp(withFailure(opened.storage, 'message:i-9'));
+    const run = failing.agents.run({ ...KEY, newMessage: 'next' }, echo);
+    await expect(run.result).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    expect(failing.errors).toHaveLength(3);
+    await failing.close();
+    expect(await one.logInShort()).toEqual(['system queued']);
+  });
+
+  it('let a `reject` request be stopped while it pauses', async () => {
+    const session = await one.sessions.createSession(KEY);
+    await one.sessions.appendEvent({ session, event: queuedBefore });
+    const failing = new AgentApp(withFailure(opened.storage, 'message:i-9'), { pollMs: 3_600_000 });
+    const stopping = new AbortController();
+    const run = failing.agents.run({ ...KEY, newMessage: 'next', signal: stopping.signal }, echo);
+    await until(() => Promise.resolve(failing.errors.length === 1));
+    stopping.abort();
+    expect(await run.result).toMatchObject({ status: 'stopped', events: [] });
+    await failing.close();
+  });
 });
 
 function withHook(storage: SessionStorage, before: () => Promise<void>): SessionStorage {
@@ -139,6 +225,20 @@ function withHook(storage: SessionStorage, before: () => Promise<void>): Session
       if (typeof value !== 'function') return value;
       return async (...args: unknown[]): Promise<unknown> => {
         if (name === 'turn' && (args[0] as { readonly action: string }).action === 'begin') await before();
+        return value.apply(target, args) as unknown;
+      };
+    },
+  });
+}
+
+/** A store that is not available for the event with this id. */
+function withFailure(storage: SessionStorage, eventId: string): SessionStorage {
+  return new Proxy(storage, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name, target);
+      if (typeof value !== 'function') return value;
+      return async (...args: unknown[]): Promise<unknown> => {
+        if (name === 'append' && JSON.stringify(args).includes(eventId)) throw new StoreUnavailableError('down', false);
         return value.apply(target, args) as unknown;
       };
     },

@@ -108,6 +108,19 @@ describe('what a handler changes', () => {
     expect((await app.logInShort()).at(-1)).toBe('agent b');
   });
 
+  it('notes artifacts of any name with the response', async () => {
+    await app.agents.run({ ...KEY, newMessage: 'hi' }, async function* (context) {
+      yield call('__proto__', 'draw');
+      yield call('b.png', 'draw');
+      yield await context.callTools({ draw: (_args, tool) => tool.noteArtifact(tool.functionCallId ?? '', 3) });
+    }).result;
+    const { artifactDelta } = (await app.log())[3]?.actions ?? {};
+    expect(Object.entries(artifactDelta ?? {})).toEqual([
+      ['__proto__', 3],
+      ['b.png', 3],
+    ]);
+  });
+
   it('is seen by the other agents of the invocation', async () => {
     const request = { ...KEY, newMessage: 'hi', agentName: 'root', outputKey: 'answer' };
     const { session } = await app.agents.run(request, async function* (context) {
