@@ -31,9 +31,11 @@ import {
   messageEvent,
   messageIdOf,
   messageOf,
+  queueEntryOf,
   queuedIn,
   withdrawEvent,
   withdrawnApprovalsEvent,
+  withdrawnBy,
 } from './control-events.js';
 import { checkedAnswer } from './invocation-approvals.js';
 import { InvocationTail, lastInvocation } from './invocation-tail.js';
@@ -73,6 +75,9 @@ export interface GaveWay {
 
 /** What the invocation of a message does in its turn: repairs the log, takes the message, runs the handler. */
 export class TurnWork {
+  /** What was read for a narrow view. */
+  #newest: { readonly session: Session; readonly events: readonly LoggedEvent[] } | undefined;
+
   constructor(
     private readonly env: AgentEnvironment,
     private readonly due: DueRun,
@@ -92,6 +97,9 @@ export class TurnWork {
     if (!loaded) throw new SessionNotFoundError(due.key.sessionId);
     if (due.answer) return this.#answered(turn, loaded, due.answer);
     if (due.entry && (await this.#isWithdrawn(loaded))) {
+      return { status: 'stopped', invocationId: due.invocationId, events: [], session: loaded };
+    }
+    if (!due.entry && due.mayBeRetry && (await this.#wasWithdrawn(loaded))) {
       return { status: 'stopped', invocationId: due.invocationId, events: [], session: loaded };
     }
     const queue = await this.#queueOf(loaded, turn);
@@ -128,6 +136,17 @@ export class TurnWork {
     if (queuedIn(session).has(due.invocationId)) return false;
     const { message } = await findMessage(env.sessions, due.key, due.invocationId);
     return message === undefined;
+  }
+
+  /** Whether the same request waited before, and was taken back. */
+  async #wasWithdrawn(session: Session): Promise<boolean> {
+    const { invocationId, message } = this.due;
+    const events = await this.#newestEvents(session);
+    if (!events.some((event) => withdrawnBy(event) === invocationId)) return false;
+    if (events.some((event) => messageOf(event) === invocationId)) return false;
+    const entry = events.map(queueEntryOf).find((queued) => queued?.invocationId === invocationId);
+    // A message that the store refused may be corrected.
+    return entry !== undefined && isSameContent({ content: { role: 'user', ...entry.message } }, message);
   }
 
   /** Messages that were trimmed with their history are lost, and leave the queue. */
@@ -192,10 +211,13 @@ export class TurnWork {
   }
 
   /** A view that was narrowed for the handler may not show how the last invocation ended. */
-  async #newestEvents({ events, version }: Session): Promise<readonly LoggedEvent[]> {
+  async #newestEvents(session: Session): Promise<readonly LoggedEvent[]> {
+    const { events, version } = session;
     if (this.due.config === undefined || version === 0) return events;
+    if (this.#newest?.session === session) return this.#newest.events;
     const page = await this.env.sessions.listEvents({ ...this.due.key, order: 'desc', limit: 1_000 });
-    return withoutRewound(page.events.toReversed());
+    this.#newest = { session, events: withoutRewound(page.events.toReversed()) };
+    return this.#newest.events;
   }
 
   #tailOf(events: readonly EventInput[]): InvocationTail {

@@ -108,6 +108,40 @@ describe.each(testStores)('queued messages on $name', ({ open }) => {
     expect([stopped, await one.logInShort()]).toEqual([[true], expect.not.arrayContaining(['user second'])]);
   });
 
+  it.each([undefined, { numRecentEvents: 1 }])(
+    'stay taken back when they are requested again, with the view %p',
+    async (config) => {
+      const held = new HeldHandler();
+      const run = two.agents.run({ ...KEY, newMessage: 'first' }, held.handler);
+      await held.started;
+      const second = { ...KEY, newMessage: 'second', invocationId: 'i-2', policy: 'enqueue', config } as const;
+      const waiting = one.agents.run(second, echo);
+      await queued(1);
+      await two.agents.stop({ ...KEY, invocationId: 'i-2' });
+      await waiting.result;
+      held.release();
+      await run.result;
+      const log = await one.logInShort();
+      const again = await two.agents.run(second, echo).result;
+      expect(again).toMatchObject({ status: 'stopped', invocationId: 'i-2', events: [] });
+      expect(await one.logInShort()).toEqual(log);
+    },
+  );
+
+  it('may be corrected under the same id when the store refused them', async () => {
+    const held = new HeldHandler();
+    const run = one.agents.run({ ...KEY, newMessage: 'first' }, held.handler);
+    await held.started;
+    const request = { ...KEY, invocationId: 'i-2', policy: 'enqueue' } as const;
+    const bad = two.agents.run({ ...request, newMessage: { parts: 'x' } as never }, echo);
+    await queued(1);
+    held.release();
+    await run.result;
+    await expect(bad.result).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+    const good = await one.agents.run({ ...request, newMessage: 'good' }, echo).result;
+    expect(good.events).toMatchObject([text('echo: good')]);
+  });
+
   it('rewind the running turn with `rollback`, also with a narrow view', async () => {
     const held = new HeldHandler([call('c1')]);
     const run = one.agents.run({ ...KEY, newMessage: 'first' }, held.handler);
