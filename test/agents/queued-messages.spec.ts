@@ -142,6 +142,37 @@ describe.each(testStores)('queued messages on $name', ({ open }) => {
     expect(good.events).toMatchObject([text('echo: good')]);
   });
 
+  it('can be stopped when they were taken by a process that died, and another turn runs', async () => {
+    const first = new HeldHandler();
+    const run = two.agents.run({ ...KEY, newMessage: 'first' }, first.handler);
+    await first.started;
+    let begins = 0;
+    let isOpen = false;
+    beforeTurn = async () => {
+      begins += 1;
+      if (begins > 1) await until(() => isOpen);
+    };
+    const stopping = new AbortController();
+    const { signal } = stopping;
+    const waiting = one.agents.run({ ...KEY, newMessage: 'second', policy: 'enqueue', signal }, echo);
+    await queued(1);
+    const mortal = mortalStorage(opened.storage);
+    const dying = new AgentApp(mortal.storage, { turnTtlMs: 300, graceMs: 0 });
+    const taking = new HeldHandler();
+    dying.agents.run({ ...KEY, newMessage: 'third', policy: 'enqueue' }, taking.handler);
+    await queued(2);
+    first.release();
+    await run.result;
+    await taking.started;
+    mortal.kill();
+    await until(async () => !(await two.sessions.getTurn(KEY)));
+    await two.sessions.beginTurn({ ...KEY, holder: 'other' });
+    isOpen = true;
+    await until(() => begins > 4);
+    stopping.abort();
+    expect(await waiting.result).toMatchObject({ status: 'stopped', events: [] });
+  });
+
   it('rewind the running turn with `rollback`, also with a narrow view', async () => {
     const held = new HeldHandler([call('c1')]);
     const run = one.agents.run({ ...KEY, newMessage: 'first' }, held.handler);
