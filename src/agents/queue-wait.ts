@@ -31,6 +31,8 @@ export type QueueNews =
  */
 export class QueueWait {
   readonly #ahead = new Set<string>();
+  /** Messages that wait no longer. */
+  readonly #gone = new Set<string>();
   readonly #signal: AbortSignal;
   readonly #stopping = new AbortController();
   #taken: LoggedEvent | undefined;
@@ -54,12 +56,17 @@ export class QueueWait {
     signal: AbortSignal,
   ) {
     this.#signal = AbortSignal.any([signal, this.#stopping.signal]);
-    for (const other of queue) this.#place(other);
+    this.learn(queue);
     void this.#watch();
   }
 
   stop(): void {
     this.#stopping.abort();
+  }
+
+  /** Says which other messages wait. */
+  learn(queue: readonly QueueEntry[]): void {
+    for (const other of queue) this.#place(other);
   }
 
   /** Says that a try failed, since the turn is held. */
@@ -131,6 +138,7 @@ export class QueueWait {
     if (taken === this.entry.invocationId) this.#taken = event;
     const gone = taken ?? withdrawnBy(event);
     if (gone !== undefined) {
+      this.#gone.add(gone);
       this.#ahead.delete(gone);
       this.#debounced.delete(gone);
     }
@@ -142,7 +150,7 @@ export class QueueWait {
 
   /** Another message is before this one, or replaces it. */
   #place(other: QueueEntry): void {
-    if (other.invocationId === this.entry.invocationId) return;
+    if (other.invocationId === this.entry.invocationId || this.#gone.has(other.invocationId)) return;
     if (this.entry.policy === 'debounce' && other.policy === 'debounce') {
       // One call answers all of them: that of the newest.
       this.#debounced.set(other.invocationId, other.seq);

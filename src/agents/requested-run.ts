@@ -63,6 +63,7 @@ export class RequestedRun {
           // Its message was taken by a process that died, and another message runs now.
           if (entry && !this.#wait && !(await this.#pause())) return await this.#stoppedResult();
         }
+        if (tried.kind === 'gave way') this.#wait?.learn(tried.queue);
         if (tried.kind === 'gave way' && request.policy === 'reject') {
           await this.#runAbandoned();
           if (!(await this.#pauseAfterFailure())) return await this.#stoppedResult();

@@ -103,7 +103,7 @@ export class TurnWork {
       return { status: 'stopped', invocationId: due.invocationId, events: [], session: loaded };
     }
     const queue = await this.#queueOf(loaded, turn);
-    if (!due.entry && this.#mustWaitFor(queue)) return { queue };
+    if (this.#mustWaitFor(queue)) return { queue };
     const session = await this.#rolledBack(loaded, turn);
     const messages = this.#messages(queue);
     const earlier = session.events.find(({ id }) => id === messageIdOf(due.invocationId));
@@ -162,7 +162,11 @@ export class TurnWork {
   }
 
   #mustWaitFor(queue: readonly QueueEntry[]): boolean {
-    return isInterrupting(this.due.policy) ? queue.some(({ policy }) => isInterrupting(policy)) : queue.length > 0;
+    const { entry, policy } = this.due;
+    const interrupting = queue.filter((other) => isInterrupting(other.policy));
+    // One that interrupts may have come after this message last looked.
+    if (entry) return interrupting.some((other) => inQueueOrder([entry, other])[0] === other);
+    return isInterrupting(policy) ? interrupting.length > 0 : queue.length > 0;
   }
 
   /** One call answers all messages that came while it was not quiet. */

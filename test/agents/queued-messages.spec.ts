@@ -1,10 +1,11 @@
 import type { RunHandler } from '../../src/agents/index.js';
 import { StoreUnavailableError } from '../../src/index.js';
+import { type QueuedMessage, queueEvent } from '../../src/agents/control-events.js';
 import type { SessionStorage } from '../../src/storage.js';
 import type { OpenStorage } from '../../src/testing/open-storage.js';
 import { testStores } from '../support/stores.js';
 import { until } from '../support/until.js';
-import { AgentApp, KEY } from './support/agent-app.js';
+import { AgentApp, KEY, SESSION } from './support/agent-app.js';
 import { HeldHandler, call, echo, inShort, response, text } from './support/handlers.js';
 import { mortalStorage } from './support/mortal-storage.js';
 
@@ -127,6 +128,25 @@ describe.each(testStores)('queued messages on $name', ({ open }) => {
       expect(await one.logInShort()).toEqual(log);
     },
   );
+
+  it('give way to one that interrupts, also if it comes just before their turn', async () => {
+    const held = new HeldHandler();
+    const run = two.agents.run({ ...KEY, newMessage: 'first' }, held.handler);
+    await held.started;
+    const second = one.agents.run({ ...KEY, newMessage: 'second', policy: 'enqueue' }, echo);
+    await queued(1);
+    let hasCome = false;
+    beforeTurn = async () => {
+      if (hasCome || (await two.sessions.getTurn(KEY))) return;
+      hasCome = true;
+      const third: QueuedMessage = { policy: 'interrupt', message: { parts: [{ text: 'third' }] } };
+      await two.sessions.appendEvents({ session: SESSION, events: [queueEvent('i-3', KEY.sessionId, third)] });
+    };
+    held.release();
+    await Promise.all([run.result, second.result]);
+    const said = (await one.logInShort()).filter((event) => event.startsWith('user'));
+    expect(said).toEqual(['user first', 'user third', 'user second']);
+  });
 
   it('may be corrected under the same id when the store refused them', async () => {
     const held = new HeldHandler();

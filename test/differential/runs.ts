@@ -18,13 +18,13 @@ interface Scale {
 const SCALES: Record<string, Scale> = {
   memory: {
     sequences: { numRuns: 150, length: 60 },
-    consumers: { numRuns: 60, length: 60 },
+    consumers: { numRuns: 40, length: 60 },
     longLogs: { numRuns: 5, minLength: 200, maxLength: 600 },
   },
 };
 const OTHERS: Scale = {
   sequences: { numRuns: 20, length: 40 },
-  consumers: { numRuns: 10, length: 40 },
+  consumers: { numRuns: 5, length: 40 },
   longLogs: { numRuns: 1, minLength: 200, maxLength: 300 },
 };
 
