@@ -133,15 +133,17 @@ describe.each(testStores)('queued messages on $name', ({ open }) => {
     const held = new HeldHandler();
     const run = two.agents.run({ ...KEY, newMessage: 'first' }, held.handler);
     await held.started;
-    const second = one.agents.run({ ...KEY, newMessage: 'second', policy: 'enqueue' }, echo);
-    await queued(1);
-    let hasCome = false;
+    let begins = 0;
     beforeTurn = async () => {
-      if (hasCome || (await two.sessions.getTurn(KEY))) return;
-      hasCome = true;
+      begins += 1;
+      // The first one makes it wait, the second one is its turn.
+      if (begins !== 2) return;
+      await run.result;
       const third: QueuedMessage = { policy: 'interrupt', message: { parts: [{ text: 'third' }] } };
       await two.sessions.appendEvents({ session: SESSION, events: [queueEvent('i-3', KEY.sessionId, third)] });
     };
+    const second = one.agents.run({ ...KEY, newMessage: 'second', policy: 'enqueue' }, echo);
+    await queued(1);
     held.release();
     await Promise.all([run.result, second.result]);
     const said = (await one.logInShort()).filter((event) => event.startsWith('user'));
