@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { Redis } from 'ioredis';
 import { createClient } from '../../src/sessions/storage/redis/connect/create-client.js';
 import { storeUnavailable } from '../../src/sessions/storage/redis/connect/driver-errors.js';
@@ -11,6 +13,22 @@ describe('the client of a Redis store', () => {
       failoverDetector: false,
     });
     expect(optionsOf({ url: 'redis://127.0.0.1:1' })).toMatchObject({ failoverDetector: false });
+  });
+
+  it('handles a second error of the same connection', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const client = createClient({ url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}` }) as Redis;
+    const errors: string[] = [];
+    client.on('error', ({ message }: Error) => errors.push(message));
+    void client.connect().catch(() => undefined);
+    await once(client, 'connect');
+    client.stream.emit('error', new Error('the certificate is for another host'));
+    // Without a listener, this would throw.
+    client.stream.emit('error', new Error('alert of the server'));
+    expect(errors).toEqual(['the certificate is for another host']);
+    client.disconnect();
+    server.close();
   });
 
   it('reports that nothing was sent if its connection was closed before the command', () => {

@@ -15,7 +15,7 @@ const DISCONNECT_TIMEOUT_MS = 100;
  */
 export function createClient(options: RedisSessionStorageOptions): RedisClient {
   const client = newClient(options);
-  limitHandshakes(client, options.commandTimeoutMs ?? DEFAULT_COMMAND_TIMEOUT_MS);
+  watchConnections(client, options.commandTimeoutMs ?? DEFAULT_COMMAND_TIMEOUT_MS);
   return client;
 }
 
@@ -84,7 +84,7 @@ export function createSubscriberClient(client: Redis, timeoutMs: number): Redis 
     disconnectTimeout: DISCONNECT_TIMEOUT_MS,
     readOnly: false,
   });
-  limitHandshakes(subscriber, timeoutMs);
+  watchConnections(subscriber, timeoutMs);
   return subscriber;
 }
 
@@ -92,15 +92,32 @@ function reconnectDelay(attempt: number): number {
   return Math.min(50 * attempt, MAX_RECONNECT_DELAY_MS);
 }
 
+/** Adds what ioredis lacks to the connections of a client, and to those of the nodes of a cluster. */
+function watchConnections(client: RedisClient, timeoutMs: number): void {
+  const watchOne = (node: Redis): void => {
+    limitHandshake(node, timeoutMs);
+    handleLaterErrors(node);
+  };
+  if (client.isCluster) {
+    limitHandshake(client, timeoutMs);
+    client.on('+node', watchOne);
+  } else {
+    watchOne(client as Redis);
+  }
+}
+
+/**
+ * ioredis handles the first error of a connection only. An encrypted one may have two, when its certificate is refused and
+ * the server responds to that; the second one would end the process.
+ */
+function handleLaterErrors(client: Redis): void {
+  client.on('error', () => client.stream?.on('error', () => undefined));
+}
+
 /**
  * Reconnects when a connection is accepted but not ready in time. The `connectTimeout` of ioredis ends when a connection
  * is accepted; ioredis waits for the rest of the handshake without a limit.
  */
-function limitHandshakes(client: RedisClient, timeoutMs: number): void {
-  limitHandshake(client, timeoutMs);
-  if (client.isCluster) client.on('+node', (node: Redis) => limitHandshake(node, timeoutMs));
-}
-
 function limitHandshake(client: RedisClient, timeoutMs: number): void {
   let timer: NodeJS.Timeout | undefined;
   const stop = (): void => clearTimeout(timer);
