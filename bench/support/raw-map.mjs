@@ -12,8 +12,13 @@ export class RawMap {
     return sessionId;
   }
 
+  /** The session with this id, for classes that append in another way. */
+  sessionOf(sessionId) {
+    return this.#sessions.get(sessionId);
+  }
+
   append(sessionId, event) {
-    const session = this.#sessions.get(sessionId);
+    const session = this.sessionOf(sessionId);
     session.events.push(JSON.stringify(event));
     session.state.set('step', JSON.stringify(event.actions.stateDelta.step));
     session.lastUpdateTime = Date.now();
@@ -28,7 +33,7 @@ export class RawMap {
   }
 
   readNewest(sessionId, count) {
-    const { events, state } = this.#sessions.get(sessionId);
+    const { events, state } = this.sessionOf(sessionId);
     return { state: parsedState(state), events: events.slice(-count).map((text) => JSON.parse(text)) };
   }
 
