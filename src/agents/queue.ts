@@ -3,6 +3,7 @@ import { groupOfInvocation } from '../sessions/domain/event-group.js';
 import type { LoggedEvent } from '../sessions/domain/event.js';
 import { isRewind } from '../sessions/domain/event-inspection.js';
 import { type SeqRange, isInRanges } from '../sessions/domain/seq-ranges.js';
+import type { EventPage } from '../sessions/operations/list-events.js';
 import type { SessionService } from '../sessions/session.service.js';
 import type { AgentEnvironment } from './agent-environment.js';
 import { type QueueEntry, inQueueOrder, messageOf, queueEntryOf } from './control-events.js';
@@ -33,13 +34,18 @@ export async function readQueue(
   return inQueueOrder(entries);
 }
 
+/** The newest events, from the newest on, as far as one page reaches. */
+export function readNewest(sessions: SessionService, key: SessionKey): Promise<EventPage> {
+  return sessions.listEvents({ ...key, order: 'desc', limit: 1_000 });
+}
+
 /** The message of an invocation, if it is among the newest events. */
 export async function findMessage(
   sessions: SessionService,
   key: SessionKey,
   invocationId: string,
 ): Promise<{ readonly message: LoggedEvent | undefined; readonly lastSeq: number }> {
-  const { events, lastSeq } = await sessions.listEvents({ ...key, order: 'desc', limit: 1_000 });
+  const { events, lastSeq } = await readNewest(sessions, key);
   return { message: events.find((event) => messageOf(event) === invocationId), lastSeq };
 }
 

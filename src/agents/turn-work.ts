@@ -45,6 +45,7 @@ import {
   type StoredInvocation,
   findEventOf,
   findMessage,
+  readNewest,
   readQueue,
   storedInvocation,
   withoutRewound,
@@ -219,7 +220,7 @@ export class TurnWork {
     const { events, version } = session;
     if (this.due.config === undefined || version === 0) return events;
     if (this.#newest?.session === session) return this.#newest.events;
-    const page = await this.env.sessions.listEvents({ ...this.due.key, order: 'desc', limit: 1_000 });
+    const page = await readNewest(this.env.sessions, this.due.key);
     this.#newest = { session, events: withoutRewound(page.events.toReversed()) };
     return this.#newest.events;
   }
