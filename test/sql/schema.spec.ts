@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import { NO_TURN } from '../../src/sessions/domain/turn.js';
 import { SESSION_MIGRATIONS, type ServerOptions, sessionEntities } from '../../src/typeorm.js';
-import { olderRows } from '../support/older-rows.js';
+import { olderRows } from '../support/session-rows.js';
 import { type SqlBench, describeSqlServers } from '../support/sql-bench.js';
 
 const KEY = { appName: 'app', userId: 'user', sessionId: 'same' };

@@ -3,7 +3,7 @@ import { DataSource } from 'typeorm';
 import { NO_TURN } from '../../src/sessions/domain/turn.js';
 import { SESSION_MIGRATIONS, sessionEntities } from '../../src/typeorm.js';
 import { observedDriver } from '../support/observed-driver.js';
-import { olderRows } from '../support/older-rows.js';
+import { olderRows } from '../support/session-rows.js';
 import { SqliteFile } from '../support/sqlite-file.js';
 
 const TABLES = sessionEntities('better-sqlite3').length;

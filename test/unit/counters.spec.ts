@@ -1,4 +1,7 @@
-import { countsOf } from '../../src/sessions/domain/counters.js';
+import { beginningOf, checkpointText, storedCheckpoint } from '../../src/sessions/domain/checkpoint.js';
+import { COUNTERS, NO_COUNTS, countsOf, storedCounters } from '../../src/sessions/domain/counters.js';
+import { recordOf } from '../../src/sessions/storage/typeorm/sql/session-rows.js';
+import { SESSION_ROW } from '../support/session-rows.js';
 
 function tokensOf(totalTokenCount: unknown): number {
   return countsOf({ author: 'agent', usageMetadata: { totalTokenCount: totalTokenCount as number } }).tokens;
@@ -15,4 +18,29 @@ describe('the token count of an event', () => {
       expect(tokensOf(count)).toBe(0);
     },
   );
+});
+
+describe('counters that were stored before one was added', () => {
+  const ALL = { turns: 1, events: 2, contentLength: 3, tokens: 4 };
+  const cases = COUNTERS.map((name) => {
+    const { [name]: _missing, ...older } = ALL;
+    return [name, older, { ...ALL, [name]: 0 }] as const;
+  });
+
+  it.each(cases)('get the default of %s', (_name, older, read) => {
+    expect(storedCounters(older)).toEqual(read);
+  });
+
+  it.each(cases)('get the default of %s in a row of SQL', (_name, older, read) => {
+    expect(recordOf({ ...SESSION_ROW, covered: JSON.stringify(older) }).marks.covered).toEqual(read);
+  });
+
+  it.each(cases)('get the default of %s in a checkpoint', (_name, older, read) => {
+    const record = recordOf({ ...SESSION_ROW, last_seq: 300 });
+    const marks = { ...beginningOf(record, '{}').marks, summarySeq: 200 };
+    const stored = JSON.parse(checkpointText({ state: {}, shared: {}, marks, counters: NO_COUNTS })) as typeof marks;
+    const text = JSON.stringify({ ...stored, counters: older, marks: { ...marks, covered: older } });
+    const checkpoint = storedCheckpoint({ seq: 256, text }, record);
+    expect(checkpoint).toMatchObject({ counters: read, marks: { covered: read, summarySeq: 200 } });
+  });
 });

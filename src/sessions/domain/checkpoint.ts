@@ -1,4 +1,4 @@
-import { type Counters, NO_COUNTS } from './counters.js';
+import { type Counters, NO_COUNTS, storedCounters } from './counters.js';
 import type { Moment } from './moment.js';
 import type { SessionRecord } from './session-record.js';
 import { storedJson } from './stored-json.js';
@@ -34,7 +34,8 @@ export function storedCheckpoint(
   { firstSeq }: SessionRecord,
 ): Checkpoint {
   const stored = storedJson(text, `a checkpoint (${seq})`) as Omit<Checkpoint, 'seq' | 'bytes'>;
-  return { ...stored, seq, marks: retainedMarks(stored.marks, firstSeq), bytes: Buffer.byteLength(text) };
+  const counters = storedCounters(stored.counters);
+  return { ...stored, seq, marks: retainedMarks(stored.marks, firstSeq), counters, bytes: Buffer.byteLength(text) };
 }
 
 /**
@@ -59,5 +60,6 @@ export function seqOfNext({ seq, bytes }: Pick<Checkpoint, 'seq' | 'bytes'>): nu
 
 function retainedMarks(marks: ViewMarks, firstSeq: number): ViewMarks {
   const hidden = marks.hidden.filter(({ to }) => to >= firstSeq);
-  return marks.summarySeq >= firstSeq ? { ...marks, hidden } : { ...NO_MARKS, hidden };
+  if (marks.summarySeq < firstSeq) return { ...NO_MARKS, hidden };
+  return { ...marks, hidden, covered: storedCounters(marks.covered) };
 }

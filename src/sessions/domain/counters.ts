@@ -18,11 +18,16 @@ export const NO_COUNTS: Counters = { turns: 0, events: 0, contentLength: 0, toke
 /** All counters. Stores keep one field or column for each. */
 export const COUNTERS = Object.keys(NO_COUNTS) as readonly (keyof Counters)[];
 
-/** The counters with these values. */
-export function countersWith(valueOf: (name: keyof Counters) => number): Counters {
+/** The counters with these values. What was stored before a counter was added lacks it; its default counts. */
+export function countersWith(valueOf: (name: keyof Counters) => number | undefined): Counters {
   const counters: Record<keyof Counters, number> = { ...NO_COUNTS };
-  for (const name of COUNTERS) counters[name] = valueOf(name);
+  for (const name of COUNTERS) counters[name] = valueOf(name) ?? NO_COUNTS[name];
   return counters;
+}
+
+/** Counters that were stored as JSON, perhaps by an older version. */
+export function storedCounters(stored: Partial<Counters>): Counters {
+  return countersWith((name) => stored[name]);
 }
 
 /** Larger reports are ignored: no model reports them, and sums of them would exceed the integers of some stores. */

@@ -143,10 +143,9 @@ export function countersText(counters: Counters): string {
   return counterValues(counters).join(' ');
 }
 
-/** Older texts lack counters that were added later. */
 function countersOf(text: string): Counters {
   const values = text.split(' ').map(Number);
-  return countersWith((name) => values[COUNTERS.indexOf(name)] ?? 0);
+  return countersWith((name) => values[COUNTERS.indexOf(name)]);
 }
 
 /**

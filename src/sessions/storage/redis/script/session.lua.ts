@@ -2,10 +2,10 @@ import { KEY_TYPES } from './base.lua.js';
 import { RECORD_FIELD_NAMES, luaPlaceOf } from './codec.js';
 import { ENTRY_INDEX } from './metadata.lua.js';
 
-/** Fields with numbers that every record has. */
+/** Fields with numbers. Older records lack those that were added later. */
 const NUMBERS = RECORD_FIELD_NAMES.slice(1, luaPlaceOf('hidden') - 1)
   .filter((name) => name !== 'expires')
-  .concat('marks', 'summary', 'viewFrom');
+  .concat('marks', 'summary', 'viewFrom', 'waiting');
 const FIELDS = RECORD_FIELD_NAMES.map((name) => `'${name}'`).join(', ');
 
 /** How scripts read a record, and return it to `recordOf`. */
@@ -37,9 +37,8 @@ local function liveRecord()
   if not values[1] or expires <= now then return nil end
   return {
     values = values, incarnation = values[1], expires = expires,
-${NUMBERS.map((name) => `    ${name} = tonumber(values[${luaPlaceOf(name)}]),`).join('\n')}
+${NUMBERS.map((name) => `    ${name} = tonumber(values[${luaPlaceOf(name)}]) or 0,`).join('\n')}
     turnsOnly = values[${luaPlaceOf('turnsOnly')}] == '1',
-    waiting = tonumber(values[${luaPlaceOf('waiting')}]) or 0,
   }
 end
 `;

@@ -1,5 +1,5 @@
 import type { StoredEvent } from '../../../domain/commit.js';
-import { COUNTERS, type Counters, countersWith } from '../../../domain/counters.js';
+import { COUNTERS, type Counters, countersWith, storedCounters } from '../../../domain/counters.js';
 import { isExpired } from '../../../domain/expiry.js';
 import type { SessionKey } from '../../../domain/ids.js';
 import { type MetadataText, indexChanges, indexEntries } from '../../../domain/metadata-entries.js';
@@ -114,7 +114,7 @@ export function recordOf(row: RecordRow): SessionRecord {
       hidden: storedJson(row.hidden, 'a session') as SeqRange[],
       viewFromSeq: row.view_from_seq,
       summarySeq: row.summary_seq,
-      covered: storedJson(row.covered, 'a session') as Counters,
+      covered: storedCounters(storedJson(row.covered, 'a session') as Partial<Counters>),
     },
     marksSeq: row.marks_seq,
     turn: {

@@ -15,3 +15,35 @@ export function olderRows(sessionId: string): string[] {
       FROM agent_sessions WHERE session_id = '${sessionId}'`,
   ];
 }
+
+/** A row of a new session, as the driver returns it. */
+export const SESSION_ROW = {
+  pk: 1,
+  app_name: 'shop',
+  user_id: 'ann',
+  session_id: 's1',
+  create_time: 1,
+  last_update_time: 1,
+  expires_at: 2,
+  first_seq: 1,
+  last_seq: 0,
+  tip_seq: 0,
+  high_water: 0,
+  turns: 0,
+  events: 0,
+  content_length: 0,
+  tokens: 0,
+  hidden: '[]',
+  view_from_seq: 0,
+  summary_seq: 0,
+  marks_seq: 0,
+  covered: '{"turns":0,"events":0,"contentLength":0,"tokens":0}',
+  turns_only: 0,
+  turn_number: 0,
+  turn_token: '',
+  turn_holder: '',
+  turn_request: '',
+  turn_expires_at: 0,
+  dispatched_seq: 0,
+  waiting_since: 0,
+};
