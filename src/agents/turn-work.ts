@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import {
   EventConflictError,
   SessionNotFoundError,
@@ -6,7 +5,7 @@ import {
   TurnLostError,
 } from '../sessions/domain/errors.js';
 import { isInRanges } from '../sessions/domain/seq-ranges.js';
-import type { Content, EventInput, LoggedEvent } from '../sessions/domain/event.js';
+import type { EventInput, LoggedEvent } from '../sessions/domain/event.js';
 import type { Session } from '../sessions/domain/session.js';
 import type { HeldTurn } from '../sessions/operations/turns.js';
 import { ApprovalAnsweredError, ApprovalNotFoundError } from './approval-errors.js';
@@ -25,40 +24,30 @@ import type { RunEvent } from './agent-run.js';
 import {
   type QueueEntry,
   type TakenMessage,
-  inQueueOrder,
-  isInterrupting,
-  lostEvent,
   messageEvent,
   messageIdOf,
   messageOf,
-  queueEntryOf,
   queuedIn,
   withdrawEvent,
   withdrawnApprovalsEvent,
-  withdrawnBy,
 } from './control-events.js';
+import {
+  type DueRun,
+  isSameContent,
+  isWithdrawn,
+  messagesOf,
+  mustWaitFor,
+  othersInQueue,
+  wasWithdrawn,
+} from './due-run.js';
 import { checkedAnswer } from './invocation-approvals.js';
 import { InvocationTail, lastInvocation } from './invocation-tail.js';
 import { Invocation } from './invocation.js';
 import type { StandardSchema } from '../state/standard-schema.js';
-import {
-  type StoredInvocation,
-  findEventOf,
-  findMessage,
-  readNewest,
-  readQueue,
-  storedInvocation,
-  withoutRewound,
-} from './queue.js';
-import type { RunHandler, CheckedRun, GivenAnswer, RunResult } from './run-request.js';
+import { type StoredInvocation, findEventOf, readNewest, storedInvocation, withoutRewound } from './queue.js';
+import type { RunHandler, GivenAnswer, RunResult } from './run-request.js';
 import { statusOf } from './run-status.js';
 import { TurnLog } from './turn-log.js';
-
-/** A message whose turn has come. */
-export interface DueRun extends CheckedRun {
-  /** Its place in the queue, if it waited. */
-  readonly entry: QueueEntry | undefined;
-}
 
 /** How an invocation goes on. */
 interface Continuation {
@@ -97,16 +86,16 @@ export class TurnWork {
     const loaded = created ?? (await env.sessions.getSession({ ...due.key, config: due.config }));
     if (!loaded) throw new SessionNotFoundError(due.key.sessionId);
     if (due.answer) return this.#answered(turn, loaded, due.answer);
-    if (due.entry && (await this.#isWithdrawn(loaded))) {
+    if (due.entry && (await isWithdrawn(env, due, loaded))) {
       return { status: 'stopped', invocationId: due.invocationId, events: [], session: loaded };
     }
-    if (!due.entry && due.mayBeRetry && (await this.#wasWithdrawn(loaded))) {
+    if (!due.entry && due.mayBeRetry && wasWithdrawn(due, await this.#newestEvents(loaded))) {
       return { status: 'stopped', invocationId: due.invocationId, events: [], session: loaded };
     }
-    const queue = await this.#queueOf(loaded, turn);
-    if (this.#mustWaitFor(queue)) return { queue };
+    const queue = await othersInQueue(env, due, loaded, turn);
+    if (mustWaitFor(due, queue)) return { queue };
     const session = await this.#rolledBack(loaded, turn);
-    const messages = this.#messages(queue);
+    const messages = messagesOf(due, queue);
     const earlier = session.events.find(({ id }) => id === messageIdOf(due.invocationId));
     if (earlier) return this.#goOn(turn, session, earlier.seq);
     return this.#beginOnce(turn, session, messages);
@@ -129,56 +118,6 @@ export class TurnWork {
       await env.sessions.appendEvents({ session, events: [withdrawEvent(due.invocationId)], turn });
       throw error;
     }
-  }
-
-  /** Whether the message was taken back just before its turn. */
-  async #isWithdrawn(session: Session): Promise<boolean> {
-    const { env, due } = this;
-    if (queuedIn(session).has(due.invocationId)) return false;
-    const { message } = await findMessage(env.sessions, due.key, due.invocationId);
-    return message === undefined;
-  }
-
-  /** Whether the same request waited before, and was taken back. */
-  async #wasWithdrawn(session: Session): Promise<boolean> {
-    const { invocationId, message } = this.due;
-    const events = await this.#newestEvents(session);
-    if (!events.some((event) => withdrawnBy(event) === invocationId)) return false;
-    if (events.some((event) => messageOf(event) === invocationId)) return false;
-    const entry = events.map(queueEntryOf).find((queued) => queued?.invocationId === invocationId);
-    // A message that the store refused may be corrected.
-    return entry !== undefined && isSameContent({ content: { role: 'user', ...entry.message } }, message);
-  }
-
-  /** Messages that were trimmed with their history are lost, and leave the queue. */
-  async #queueOf(session: Session, turn: HeldTurn): Promise<QueueEntry[]> {
-    const { env, due } = this;
-    const others = new Set(queuedIn(session));
-    others.delete(due.invocationId);
-    if (others.size === 0) return [];
-    const queue = await readQueue(env.sessions, due.key, others);
-    for (const { invocationId } of queue) others.delete(invocationId);
-    if (others.size > 0) await env.sessions.appendEvents({ session, events: [lostEvent([...others])], turn });
-    return queue;
-  }
-
-  #mustWaitFor(queue: readonly QueueEntry[]): boolean {
-    const { entry, policy } = this.due;
-    const interrupting = queue.filter((other) => isInterrupting(other.policy));
-    // One that interrupts may have come after this message last looked.
-    if (entry) return interrupting.some((other) => inQueueOrder([entry, other])[0] === other);
-    return isInterrupting(policy) ? interrupting.length > 0 : queue.length > 0;
-  }
-
-  /** One call answers all messages that came while it was not quiet. */
-  #messages(queue: readonly QueueEntry[]): TakenMessage[] {
-    const { invocationId, message, stateDelta, entry, policy } = this.due;
-    const own = { invocationId, message, stateDelta, isQueued: entry !== undefined };
-    if (policy !== 'debounce' || !entry) return [own];
-    const joined = queue.filter((other) => other.policy === 'debounce');
-    return inQueueOrder([...joined, entry]).map((each) =>
-      each === entry ? own : { ...each, stateDelta: each.stateDelta, isQueued: true },
-    );
   }
 
   /** Rewinds the invocation that this message replaces, unless another one followed. */
@@ -333,11 +272,6 @@ function isPassing(error: unknown): boolean {
 
 function schemaOf(schemas: GivenAnswer['schemas'], tool = ''): StandardSchema | undefined {
   return schemas && Object.hasOwn(schemas, tool) ? schemas[tool] : undefined;
-}
-
-/** Compares what JSON keeps. */
-function isSameContent({ content }: EventInput, message: Content): boolean {
-  return isDeepStrictEqual(content, JSON.parse(JSON.stringify({ role: 'user', ...message })));
 }
 
 function repeatedAt(error: unknown, invocationId: string): number | undefined {

@@ -69,7 +69,7 @@ export class EventStream implements AsyncIterableIterator<WatchedEvent> {
     if (afterSeq !== undefined) return afterSeq;
     const options = { query: { limit: 1, order: 'desc' }, isRepeatable: true, signal: this.#end };
     try {
-      return ((await this.requests.json('GET', path, options)) as EventPage).lastSeq;
+      return (await this.requests.json<EventPage>('GET', path, options)).lastSeq;
     } catch (error) {
       // The watch has ended.
       if (this.#end.aborted) return 0;

@@ -54,8 +54,8 @@ export class Requests {
   }
 
   /** Returns the body of the response as JSON, or `undefined` if there is none. */
-  async json(method: string, path: string, options: RequestOptions = {}): Promise<unknown> {
-    return (await this.request(method, path, options)).body;
+  async json<Body>(method: string, path: string, options: RequestOptions = {}): Promise<Body> {
+    return (await this.request(method, path, options)).body as Body;
   }
 
   async request(method: string, path: string, options: RequestOptions = {}): Promise<JsonResponse> {

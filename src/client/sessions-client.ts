@@ -9,10 +9,11 @@ import type {
 } from '../sessions/operations/state-history.js';
 import type { EndTurnRequest, RenewTurnRequest, Turn, TurnHolder } from '../sessions/operations/turns.js';
 import { ProblemError } from './problem-error.js';
-import { type RequestOptions, Requests, type RequestsOptions } from './requests.js';
+import { Requests, type RequestsOptions } from './requests.js';
 import { EventStream } from './event-stream.js';
-import { appStateOf, sessionListOf, sessionOf, sessionsOf, summaryOf, turnOf, userStateOf } from './paths.js';
+import { appStateOf, sessionListOf, sessionOf, sessionsOf, turnOf, userStateOf } from './paths.js';
 import { checkedBody, conditionOf, eventBodies, eventBody, listQuery, turnHeaders } from './request-parts.js';
+import { SummariesClient } from './summaries-client.js';
 import type { GetSessionConfig } from '../sessions/domain/view-item.js';
 import type {
   AppendBatchRequest,
@@ -26,18 +27,12 @@ import type {
   RemoteOwner,
   RemotePage,
   RemoteSession,
-  RemoteSummary,
   RewindRequest,
   State,
   StateChange,
-  SummaryListRequest,
-  SummaryRequest,
   UpdateStateRequest,
   WatchRequest,
 } from './remote-types.js';
-
-/** The server's default time limit of a model call, plus time to wait for a running one. */
-const SUMMARY_TIMEOUT_MS = 150_000;
 
 /**
  * A client for the routes of `SessionsRestModule` and `SummarizerRestModule`, in browsers and Node. It needs only `fetch`.
@@ -49,11 +44,13 @@ const SUMMARY_TIMEOUT_MS = 150_000;
  * await client.appendEvent({ ...key, event: { author: 'user', content: { role: 'user', parts: [{ text: 'Hello' }] } } });
  * for await (const event of client.watch({ ...key, afterSeq: 0 })) console.log(event.seq, event.author);
  */
-export class SessionsClient {
+export class SessionsClient extends SummariesClient {
   readonly #requests: Requests;
 
   constructor(options: RequestsOptions) {
-    this.#requests = new Requests(options);
+    const requests = new Requests(options);
+    super(requests);
+    this.#requests = requests;
   }
 
   /**
@@ -61,7 +58,9 @@ export class SessionsClient {
    * @example const session = await client.createSession({ appName: 'shop', userId: 'ann', state: { step: 1 } });
    */
   async createSession({ sessionId, state, metadata, turnsOnly, ...owner }: CreateRequest): Promise<RemoteSession> {
-    return this.#send('POST', sessionsOf(owner), { body: checkedBody({ sessionId, state, metadata, turnsOnly }) });
+    return this.#requests.json('POST', sessionsOf(owner), {
+      body: checkedBody({ sessionId, state, metadata, turnsOnly }),
+    });
   }
 
   /**
@@ -98,7 +97,7 @@ export class SessionsClient {
   }: RemoteKey & GetSessionConfig): Promise<RemoteSession | undefined> {
     try {
       const query = { numRecentEvents, afterTimestamp, afterSeq };
-      return await this.#send('GET', sessionOf(key), { query, isRepeatable: true });
+      return await this.#requests.json('GET', sessionOf(key), { query, isRepeatable: true });
     } catch (error) {
       if (error instanceof ProblemError && error.code === 'SESSION_NOT_FOUND') return undefined;
       throw error;
@@ -111,12 +110,15 @@ export class SessionsClient {
    * @example const { sessions } = await client.listSessions({ appName: 'shop', filter: { status: 'open', tags: ['vip'] } });
    */
   async listSessions({ appName, userId, ...how }: RemoteListRequest): Promise<RemotePage> {
-    return this.#send('GET', sessionListOf({ appName, userId }), { query: listQuery(how), isRepeatable: true });
+    return this.#requests.json('GET', sessionListOf({ appName, userId }), {
+      query: listQuery(how),
+      isRepeatable: true,
+    });
   }
 
   /** Deletes the session and its events. Shared state stays. A missing session is not an error. */
   async deleteSession(key: RemoteKey): Promise<void> {
-    await this.#send('DELETE', sessionOf(key), { isRepeatable: true });
+    await this.#requests.json('DELETE', sessionOf(key), { isRepeatable: true });
   }
 
   /**
@@ -125,7 +127,7 @@ export class SessionsClient {
    */
   async listEvents({ limit, cursor, order, afterSeq, beforeSeq, ...key }: ListEventsRequest): Promise<EventPage> {
     const query = { limit, cursor, order, afterSeq, beforeSeq };
-    return this.#send('GET', `${sessionOf(key)}/events`, { query, isRepeatable: true });
+    return this.#requests.json('GET', `${sessionOf(key)}/events`, { query, isRepeatable: true });
   }
 
   /**
@@ -177,7 +179,7 @@ export class SessionsClient {
 
   /** Returns all state that the session sees. Keys have the prefixes of their scopes. */
   async getState(key: RemoteKey): Promise<State> {
-    return this.#send('GET', `${sessionOf(key)}/state`, { isRepeatable: true });
+    return this.#requests.json('GET', `${sessionOf(key)}/state`, { isRepeatable: true });
   }
 
   /**
@@ -199,7 +201,7 @@ export class SessionsClient {
    * @example const { state } = await client.stateAt({ ...key, seq: 4 });
    */
   async stateAt({ seq, ...key }: StateAtRequest): Promise<StateAtMoment> {
-    return this.#send('GET', `${sessionOf(key)}/state/at`, { query: { seq }, isRepeatable: true });
+    return this.#requests.json('GET', `${sessionOf(key)}/state/at`, { query: { seq }, isRepeatable: true });
   }
 
   /**
@@ -208,7 +210,7 @@ export class SessionsClient {
    */
   async stateChanges({ key, afterSeq, limit, cursor, ...ids }: StateChangesRequest): Promise<StateChangePage> {
     const query = { key, afterSeq, limit, cursor };
-    return this.#send('GET', `${sessionOf(ids)}/state/changes`, { query, isRepeatable: true });
+    return this.#requests.json('GET', `${sessionOf(ids)}/state/changes`, { query, isRepeatable: true });
   }
 
   /**
@@ -218,7 +220,7 @@ export class SessionsClient {
   async rewindSession({ toSeq, invocationId, expectedVersion, turn, ...key }: RewindRequest): Promise<RemoteSession> {
     const headers = { ...conditionOf(expectedVersion), ...turnHeaders(turn) };
     const options = { body: { toSeq, invocationId }, headers };
-    return this.#send('POST', `${sessionOf(key)}/rewind`, options);
+    return this.#requests.json('POST', `${sessionOf(key)}/rewind`, options);
   }
 
   /**
@@ -228,7 +230,7 @@ export class SessionsClient {
    * await client.appendEvent({ ...key, event, turn, endTurn: true });
    */
   async beginTurn({ holder, ttlMs, requestId = crypto.randomUUID(), ...key }: BeginTurn): Promise<Turn> {
-    return this.#send('POST', turnOf(key), { body: { holder, ttlMs, requestId }, isRepeatable: true });
+    return this.#requests.json('POST', turnOf(key), { body: { holder, ttlMs, requestId }, isRepeatable: true });
   }
 
   /**
@@ -236,7 +238,11 @@ export class SessionsClient {
    * @example await client.renewTurn(turn);
    */
   async renewTurn({ token, ttlMs, ...key }: RenewTurnRequest): Promise<Turn> {
-    return this.#send('PATCH', turnOf(key), { body: { ttlMs }, headers: turnHeaders(token), isRepeatable: true });
+    return this.#requests.json('PATCH', turnOf(key), {
+      body: { ttlMs },
+      headers: turnHeaders(token),
+      isRepeatable: true,
+    });
   }
 
   /**
@@ -244,12 +250,12 @@ export class SessionsClient {
    * @example await client.endTurn(turn);
    */
   async endTurn({ token, ...key }: EndTurnRequest): Promise<void> {
-    await this.#send('DELETE', turnOf(key), { headers: turnHeaders(token), isRepeatable: true });
+    await this.#requests.json('DELETE', turnOf(key), { headers: turnHeaders(token), isRepeatable: true });
   }
 
   /** Returns who holds the turn of the session, or `undefined`. */
   async getTurn(key: RemoteKey): Promise<TurnHolder | undefined> {
-    return this.#send('GET', turnOf(key), { isRepeatable: true });
+    return this.#requests.json('GET', turnOf(key), { isRepeatable: true });
   }
 
   /**
@@ -261,7 +267,7 @@ export class SessionsClient {
     newSessionId,
     ...key
   }: RemoteKey & { atSeq?: number; newSessionId?: string }): Promise<RemoteSession> {
-    return this.#send('POST', `${sessionOf(key)}/fork`, { body: { atSeq, newSessionId } });
+    return this.#requests.json('POST', `${sessionOf(key)}/fork`, { body: { atSeq, newSessionId } });
   }
 
   /**
@@ -269,7 +275,7 @@ export class SessionsClient {
    * @example const { theme } = await client.getUserState({ appName: 'shop', userId: 'ann' });
    */
   async getUserState(owner: RemoteOwner): Promise<State> {
-    return this.#send('GET', userStateOf(owner), { isRepeatable: true });
+    return this.#requests.json('GET', userStateOf(owner), { isRepeatable: true });
   }
 
   /**
@@ -277,7 +283,7 @@ export class SessionsClient {
    * @example await client.updateUserState({ appName: 'shop', userId: 'ann', stateDelta: { theme: 'dark' } });
    */
   async updateUserState({ stateDelta, stateRemovals, ...owner }: RemoteOwner & StateChange): Promise<State> {
-    return this.#send('PATCH', userStateOf(owner), { body: checkedBody({ stateDelta, stateRemovals }) });
+    return this.#requests.json('PATCH', userStateOf(owner), { body: checkedBody({ stateDelta, stateRemovals }) });
   }
 
   /**
@@ -285,7 +291,7 @@ export class SessionsClient {
    * @example const { currency } = await client.getAppState({ appName: 'shop' });
    */
   async getAppState(owner: { appName: string }): Promise<State> {
-    return this.#send('GET', appStateOf(owner), { isRepeatable: true });
+    return this.#requests.json('GET', appStateOf(owner), { isRepeatable: true });
   }
 
   /**
@@ -293,40 +299,7 @@ export class SessionsClient {
    * @example await client.updateAppState({ appName: 'shop', stateDelta: { currency: 'EUR' } });
    */
   async updateAppState({ stateDelta, stateRemovals, ...owner }: { appName: string } & StateChange): Promise<State> {
-    return this.#send('PATCH', appStateOf(owner), { body: checkedBody({ stateDelta, stateRemovals }) });
-  }
-
-  /**
-   * Returns the summary in force, or `undefined` if there is none.
-   * @example const summary = await client.getSummary({ appName: 'shop', userId: 'ann', sessionId });
-   */
-  async getSummary(key: RemoteKey): Promise<RemoteSummary | undefined> {
-    try {
-      return await this.#send<RemoteSummary>('GET', summaryOf(key), { isRepeatable: true });
-    } catch (error) {
-      if (error instanceof ProblemError && error.code === 'SUMMARY_NOT_FOUND') return undefined;
-      throw error;
-    }
-  }
-
-  /**
-   * Summarises the session now if a summary is due or `force` is set. Returns `undefined` if there was nothing to do.
-   * @example const summary = await client.createSummary({ ...key, force: true });
-   */
-  async createSummary(request: SummaryRequest): Promise<RemoteSummary | undefined> {
-    const { force, timeoutMs = SUMMARY_TIMEOUT_MS, ...key } = request;
-    return this.#send('POST', summaryOf(key), { body: { force }, timeoutMs });
-  }
-
-  /**
-   * Lists the summaries in the log, oldest first. Page with `afterSeq`.
-   * @example const summaries = await client.listSummaries({ ...key, limit: 20 });
-   */
-  async listSummaries({ afterSeq, limit, ...key }: SummaryListRequest): Promise<RemoteSummary[]> {
-    const options = { query: { afterSeq, limit }, isRepeatable: true };
-    const path = `${sessionOf(key)}/summaries`;
-    const { summaries } = await this.#send<{ summaries: RemoteSummary[] }>('GET', path, options);
-    return summaries;
+    return this.#requests.json('PATCH', appStateOf(owner), { body: checkedBody({ stateDelta, stateRemovals }) });
   }
 
   /**
@@ -337,9 +310,5 @@ export class SessionsClient {
   watch({ afterSeq, stateDeltas, signal, idleTimeoutMs, ...key }: WatchRequest): AsyncIterableIterator<WatchedEvent> {
     const options = { afterSeq, stateDeltas, signal, idleTimeoutMs };
     return new EventStream(this.#requests, () => `${sessionOf(key)}/events`, options);
-  }
-
-  async #send<Body>(method: string, path: string, options: RequestOptions): Promise<Body> {
-    return (await this.#requests.json(method, path, options)) as Body;
   }
 }

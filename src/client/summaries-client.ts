@@ -1,0 +1,49 @@
+import { sessionOf, summaryOf } from './paths.js';
+import { ProblemError } from './problem-error.js';
+import type { RemoteKey, RemoteSummary, SummaryListRequest, SummaryRequest } from './remote-types.js';
+import type { Requests } from './requests.js';
+
+/** The server's default time limit of a model call, plus time to wait for a running one. */
+const SUMMARY_TIMEOUT_MS = 150_000;
+
+/** The part of the client for the routes of `SummarizerRestModule`. */
+export abstract class SummariesClient {
+  readonly #requests: Requests;
+
+  protected constructor(requests: Requests) {
+    this.#requests = requests;
+  }
+
+  /**
+   * Returns the summary in force, or `undefined` if there is none.
+   * @example const summary = await client.getSummary({ appName: 'shop', userId: 'ann', sessionId });
+   */
+  async getSummary(key: RemoteKey): Promise<RemoteSummary | undefined> {
+    try {
+      return await this.#requests.json<RemoteSummary>('GET', summaryOf(key), { isRepeatable: true });
+    } catch (error) {
+      if (error instanceof ProblemError && error.code === 'SUMMARY_NOT_FOUND') return undefined;
+      throw error;
+    }
+  }
+
+  /**
+   * Summarises the session now if a summary is due or `force` is set. Returns `undefined` if there was nothing to do.
+   * @example const summary = await client.createSummary({ ...key, force: true });
+   */
+  async createSummary(request: SummaryRequest): Promise<RemoteSummary | undefined> {
+    const { force, timeoutMs = SUMMARY_TIMEOUT_MS, ...key } = request;
+    return this.#requests.json('POST', summaryOf(key), { body: { force }, timeoutMs });
+  }
+
+  /**
+   * Lists the summaries in the log, oldest first. Page with `afterSeq`.
+   * @example const summaries = await client.listSummaries({ ...key, limit: 20 });
+   */
+  async listSummaries({ afterSeq, limit, ...key }: SummaryListRequest): Promise<RemoteSummary[]> {
+    const options = { query: { afterSeq, limit }, isRepeatable: true };
+    const path = `${sessionOf(key)}/summaries`;
+    const { summaries } = await this.#requests.json<{ summaries: RemoteSummary[] }>('GET', path, options);
+    return summaries;
+  }
+}
