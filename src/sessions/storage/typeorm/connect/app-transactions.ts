@@ -35,6 +35,10 @@ export interface AppTransactionsOptions<Written> {
   readonly transactions: Transactions;
   /** Waits before a transaction of the app begins. Default: no wait. */
   readonly beforeStart?: () => Promise<void>;
+  /** Waits before each statement that the app sends through TypeORM. Default: no wait. */
+  readonly beforeStatement?: () => Promise<void>;
+  /** Called after each of them. */
+  readonly afterStatement?: () => void;
   /** Runs after a commit. The app may have rolled back some of the writes before it. */
   readonly afterCommit: (transaction: SqlTransaction, written: readonly Written[]) => Promise<void>;
   /** Called if that fails. */
@@ -53,15 +57,19 @@ const UNDO = [new Sql('ROLLBACK TO SAVEPOINT agent_sessions'), RELEASE];
  */
 export class AppTransactions<Written> {
   readonly #transactions = new WeakMap<QueryRunner, AppTransactionWrites<Written>>();
-  readonly #subscriber: EntitySubscriberInterface = {
-    beforeTransactionStart: () => this.options.beforeStart?.(),
-    beforeTransactionCommit: ({ queryRunner }) => this.#transactions.get(queryRunner)?.finish(),
-    beforeTransactionRollback: ({ queryRunner }) => this.#transactions.get(queryRunner)?.finish(),
-    afterTransactionCommit: ({ queryRunner }) => this.#committed(queryRunner),
-    afterTransactionRollback: ({ queryRunner }) => this.#rolledBack(queryRunner),
-  };
+  readonly #subscriber: EntitySubscriberInterface;
 
   constructor(private readonly options: AppTransactionsOptions<Written>) {
+    const { beforeStatement, afterStatement } = options;
+    this.#subscriber = {
+      beforeTransactionStart: () => this.options.beforeStart?.(),
+      beforeTransactionCommit: ({ queryRunner }) => this.#transactions.get(queryRunner)?.finish(),
+      beforeTransactionRollback: ({ queryRunner }) => this.#transactions.get(queryRunner)?.finish(),
+      afterTransactionCommit: ({ queryRunner }) => this.#committed(queryRunner),
+      afterTransactionRollback: ({ queryRunner }) => this.#rolledBack(queryRunner),
+      ...(beforeStatement && { beforeQuery: beforeStatement }),
+      ...(afterStatement && { afterQuery: afterStatement }),
+    };
     this.#subscribe();
   }
 

@@ -11,7 +11,8 @@ import { migrationsTableName, SESSION_MIGRATIONS } from '../../migrations/index.
 import type { SqliteOptions } from '../../typeorm-options.js';
 import { codeOf, isBusy, isError, storeUnavailable } from '../driver-errors.js';
 import type { OpenDatabase } from '../lazy-database.js';
-import { SqliteTransactions, lentSqliteConnection } from './sqlite-transactions.js';
+import { lentSqliteConnection } from './sqlite-statements.js';
+import { SqliteTransactions } from './sqlite-transactions.js';
 
 /** How long the driver waits for a lock, which blocks the event loop. Longer waits use timers. */
 const DRIVER_WAIT_MS = 5;
@@ -135,6 +136,8 @@ export function sqliteDatabaseOf(
     transactions,
     borrow: lentSqliteConnection,
     beforeStart: () => transactions.currentEnded(),
+    beforeStatement: () => transactions.appStatementBegins(),
+    afterStatement: () => transactions.appStatementEnded(),
   });
   const closeAll = async (): Promise<void> => {
     appTransactions.close();

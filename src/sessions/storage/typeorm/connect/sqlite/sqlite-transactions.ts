@@ -1,21 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type DataSource, QueryFailedError, type QueryResult, type QueryRunner } from 'typeorm';
+import type { DataSource, QueryRunner } from 'typeorm';
 import type { Clock } from '../../../../domain/clock.js';
 import { StoreUnavailableError } from '../../../../domain/errors.js';
 import { sqliteDialect } from '../../sql/dialect.js';
-import type { Sql } from '../../sql/sql.js';
 import {
   type DatabaseContext,
   OpenTransaction,
-  type StatementRunner,
   type TransactionMode,
   type Transactions,
   type Work,
   type WriteOptions,
 } from '../../sql/transaction.js';
 import { sessionsKeyOf, tablesOf } from '../../tables.js';
-import type { LentConnection } from '../app-transactions.js';
 import { isBusy, storeUnavailable } from '../driver-errors.js';
+import { type DriverConnection, execute, SqliteStatements } from './sqlite-statements.js';
 
 /** Waits for the write lock of another process must not block the event loop. */
 const LONGEST_BACKOFF_MS = 20;
@@ -29,11 +27,8 @@ const BEGIN: Readonly<Record<TransactionMode, string>> = {
 /** TypeORM says that a transaction is open shortly before it begins, and for ever if that fails. */
 const LONGEST_START_MS = 100;
 
-/** The part of the driver's connection that is used here. */
-export interface DriverConnection {
-  readonly inTransaction: boolean;
-  exec(text: string): unknown;
-}
+/** A statement of the app runs some promises after TypeORM announces it. */
+const PROMISES_OF_A_STATEMENT = 100;
 
 /** The result of a transaction, or what kept it from beginning. */
 type Attempt<Result> = { readonly result: Result } | { readonly blockedBy: unknown };
@@ -53,6 +48,12 @@ export class SqliteTransactions implements Transactions {
   /** The transaction that is open on the connection. */
   #current: Promise<unknown> = Promise.resolve();
   #isClosed = false;
+  #isOpen = false;
+  /** Statements of the app that TypeORM has announced and that have not ended. */
+  #appStatements = 0;
+  #appStatementSince = 0;
+  /** Statements of the app that ran inside a transaction of the store: TypeORM before 1.0 does not wait. */
+  #unawaited = 0;
   /** Since when TypeORM says that a transaction of the app is open, but none has begun. */
   #appStartsSince: number | undefined;
   /** Whether a failed rollback left a transaction open. */
@@ -78,6 +79,22 @@ export class SqliteTransactions implements Transactions {
   /** Waits for the transaction that is open on the connection. */
   async currentEnded(): Promise<void> {
     await this.#current;
+  }
+
+  /** A statement of the app must not become part of a transaction of the store, which may be rolled back. */
+  async appStatementBegins(): Promise<void> {
+    while (this.#isOpen) await this.#current;
+    if (this.#unawaited > 0) {
+      this.#unawaited -= 1;
+      return;
+    }
+    this.#appStatements += 1;
+    this.#appStatementSince = performance.now();
+  }
+
+  appStatementEnded(): void {
+    if (this.#isOpen) this.#unawaited += 1;
+    else this.#appStatements = Math.max(0, this.#appStatements - 1);
   }
 
   async finished(): Promise<void> {
@@ -111,10 +128,12 @@ export class SqliteTransactions implements Transactions {
   async #attempt<Result>(mode: TransactionMode, work: Work<Result>): Promise<Attempt<Result>> {
     const runner = this.dataSource.createQueryRunner();
     const driver = (await runner.connect()) as DriverConnection;
+    while (this.#appStatements > 0) await this.#appStatementsEnded();
     if (this.#isUsedByApp(driver, runner)) return { blockedBy: appTransactionOpen(this.options.timeLimitMs) };
     // Begins before its first `await`, so that the app cannot begin in between.
-    const running = this.#transaction(BEGIN[mode], work, runner, driver);
-    this.#current = running.catch(() => undefined);
+    const running = this.#transaction(BEGIN[mode], work, driver);
+    this.#isOpen = true;
+    this.#current = running.then(this.#markEnded, this.#markEnded);
     try {
       const result = await running;
       this.#resetBusy(mode);
@@ -126,6 +145,14 @@ export class SqliteTransactions implements Transactions {
     }
   }
 
+  /** Another subscriber of the app may have kept an announced statement from running. */
+  async #appStatementsEnded(): Promise<void> {
+    for (let turn = 0; this.#appStatements > 0 && turn < PROMISES_OF_A_STATEMENT; turn++) await Promise.resolve();
+    if (this.#appStatements === 0) return;
+    await delay(Math.max(0, this.#appStatementSince + LONGEST_START_MS - performance.now()));
+    this.#appStatements = 0;
+  }
+
   /** Whether the app has a transaction on the connection, which all of a SQLite DataSource share. */
   #isUsedByApp({ inTransaction }: DriverConnection, { isTransactionActive }: QueryRunner): boolean {
     const isStarting = isTransactionActive && !inTransaction;
@@ -134,18 +161,17 @@ export class SqliteTransactions implements Transactions {
     return inTransaction && !this.#isLeftOpen;
   }
 
+  readonly #markEnded = (): void => {
+    this.#isOpen = false;
+  };
+
   #resetBusy(mode: TransactionMode): void {
     if (mode === 'write') this.#busySince = undefined;
   }
 
-  async #transaction<Result>(
-    begin: string,
-    work: Work<Result>,
-    runner: QueryRunner,
-    driver: DriverConnection,
-  ): Promise<Result> {
+  async #transaction<Result>(begin: string, work: Work<Result>, driver: DriverConnection): Promise<Result> {
     this.#rollBack(driver);
-    const statements = new SqliteStatements(runner);
+    const statements = new SqliteStatements(driver);
     let result: Result;
     try {
       execute(driver, begin);
@@ -184,47 +210,4 @@ function appTransactionOpen(timeLimitMs: number): StoreUnavailableError {
       'give the transaction to the append, and do all else before or after it.',
     false,
   );
-}
-
-/** Not prepared, because a prepared statement that fails on a lock stays open and blocks later commits. */
-function execute(driver: DriverConnection, text: string): void {
-  try {
-    driver.exec(text);
-  } catch (error) {
-    throw new QueryFailedError(text, undefined, error as Error);
-  }
-}
-
-/** The connection in a transaction of the app. SQLite has no clock of its own. */
-export async function lentSqliteConnection(runner: QueryRunner): Promise<LentConnection> {
-  return Object.assign(new SqliteStatements(runner), { now: Date.now, release: () => undefined });
-}
-
-class SqliteStatements implements StatementRunner {
-  constructor(private readonly runner: QueryRunner) {}
-
-  async rows<Row>(statement: Sql): Promise<Row[]> {
-    return (await this.#run(statement)).records as Row[];
-  }
-
-  /** The transaction locked the file before it read the time. */
-  lockedRows<Row>(statement: Sql): Promise<Row[]> {
-    return this.rows(statement);
-  }
-
-  async change(statement: Sql): Promise<number> {
-    return (await this.#run(statement)).affected ?? 0;
-  }
-
-  async insert(statement: Sql): Promise<number> {
-    return Number((await this.#run(statement)).raw);
-  }
-
-  async changeAll(statements: readonly Sql[]): Promise<void> {
-    for (const statement of statements) await this.#run(statement);
-  }
-
-  #run({ text, values }: Sql): Promise<QueryResult> {
-    return this.runner.query(text, [...values], true);
-  }
 }
