@@ -1,4 +1,4 @@
-// Writes docs/schema.graphql: the schema of sessions and summaries, as the built package makes it: `npm run docs:graphql`.
+// Writes docs/schema.graphql: the schema of sessions, summaries and agents, as the built package makes it: `npm run docs:graphql`.
 import 'reflect-metadata';
 import { writeFileSync } from 'node:fs';
 import { ApolloDriver } from '@nestjs/apollo';
@@ -7,6 +7,8 @@ import { NestFactory } from '@nestjs/core';
 import { GraphQLModule, GraphQLSchemaHost } from '@nestjs/graphql';
 import { lexicographicSortSchema, printSchema } from 'graphql';
 import { SessionsModule } from 'nestjs-agent-sessions';
+import { AgentsModule } from 'nestjs-agent-sessions/agents';
+import { AgentsGraphqlModule } from 'nestjs-agent-sessions/agents/graphql';
 import { OpenAccess, SessionsGraphqlModule, sessionsGraphqlOptions } from 'nestjs-agent-sessions/graphql';
 import { SummarizerModule } from 'nestjs-agent-sessions/summarizer';
 import { SummarizerGraphqlModule } from 'nestjs-agent-sessions/summarizer/graphql';
@@ -19,6 +21,8 @@ Module({
     SummarizerModule.forRoot({ isGlobal: true }),
     SessionsGraphqlModule.forRoot({ access: OpenAccess }),
     SummarizerGraphqlModule.forRoot({ access: OpenAccess }),
+    AgentsModule.forRoot({ isGlobal: true }),
+    AgentsGraphqlModule.forRoot({ access: OpenAccess }),
   ],
 })(SchemaModule);
 

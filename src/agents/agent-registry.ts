@@ -1,5 +1,6 @@
 import { ConfigurationError } from '../config/configuration-error.js';
 import { SessionsError } from '../sessions/domain/errors.js';
+import { assertId } from '../sessions/domain/ids.js';
 import type { StandardSchema } from '../state/standard-schema.js';
 import type { AgentRun } from './agent-run.js';
 import type { AgentSessions } from './agent-sessions.js';
@@ -88,6 +89,7 @@ export class AgentRegistry {
   }
 
   #agentOf({ appName }: { readonly appName: string }): RegisteredAgent {
+    assertId(appName, 'appName');
     const agent = this.#agents.get(appName);
     if (!agent) throw new AgentNotFoundError(appName);
     return agent;

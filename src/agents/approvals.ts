@@ -179,6 +179,26 @@ export function answersIn(event: EventInput): readonly (readonly [approvalId: st
   );
 }
 
+/**
+ * The answers that a message of an ADK client consists of; none if it says something else, too. ADK's web UI wraps an
+ * answer in a field `response`, as JSON text.
+ */
+export function confirmationsIn(message: Content): (readonly [approvalId: string, answer: unknown])[] {
+  const answers = answersIn({ content: message });
+  if (answers.length !== message.parts?.length) return [];
+  return answers.map(([approvalId, answer]) => [approvalId, unwrapped(answer)] as const);
+}
+
+function unwrapped(answer: unknown): unknown {
+  const [[name, text] = [], ...others] = Object.entries(answer ?? {}) as [string, unknown][];
+  if (name !== 'response' || typeof text !== 'string' || others.length > 0) return answer;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return answer;
+  }
+}
+
 /** The approvals that an event asks for. */
 export function approvalsAskedIn({ content }: EventInput): string[] {
   return (content?.parts ?? []).flatMap(({ functionCall }) =>

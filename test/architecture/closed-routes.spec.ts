@@ -1,7 +1,9 @@
 import 'reflect-metadata';
 import { Get, Module, type Type } from '@nestjs/common';
 import { Query } from '@nestjs/graphql';
-import { AgentsRestModule } from '../../src/agents/rest/agents-rest.module.js';
+import { AgentsGraphqlModule } from '../../src/agents/graphql/agents-graphql.module.js';
+import { AdkAppsController } from '../../src/agents/rest/adk.controller.js';
+import { AdkRestModule, AgentsRestModule } from '../../src/agents/rest/agents-rest.module.js';
 import { OpenAccess, RequireAccess } from '../../src/sessions/rest/index.js';
 import { ACCESS_REQUIREMENT } from '../../src/sessions/transport/session-access.js';
 import { GraphqlAccessGuard, SessionFields } from '../../src/sessions/graphql/access.guard.js';
@@ -14,10 +16,11 @@ import { SummarizerRestModule } from '../../src/summarizer/rest/summarizer-rest.
 import { GraphqlApp } from '../graphql/graphql-app.js';
 import { RestApp } from '../rest/rest-app.js';
 
-const controllers = [SessionsRestModule, SummarizerRestModule, AgentsRestModule].flatMap(
-  (module) => Reflect.getMetadata('controllers', module) as Type[],
-);
-const resolvers = [SessionsGraphqlModule, SummarizerGraphqlModule]
+const controllers = [SessionsRestModule, SummarizerRestModule, AgentsRestModule, AdkRestModule]
+  .flatMap((module) => Reflect.getMetadata('controllers', module) as Type[])
+  // It asks about many apps, not about one: see test/agents/adk-routes.
+  .filter((controller) => controller !== AdkAppsController);
+const resolvers = [SessionsGraphqlModule, SummarizerGraphqlModule, AgentsGraphqlModule]
   .flatMap((module) => Reflect.getMetadata('providers', module) as Type[])
   .filter((provider) => Reflect.hasMetadata('graphql:resolver_type', provider));
 

@@ -88,6 +88,11 @@ export const layers: readonly Layer[] = [
     files: /^agents\/rest\/.+$/,
     mayImport: ['agents', ...domain, 'sessions/transport', 'sessions/rest'],
   },
+  {
+    name: 'agents/graphql',
+    files: /^agents\/graphql\/.+$/,
+    mayImport: ['agents', ...domain, 'sessions/transport', 'sessions/graphql'],
+  },
   { name: 'agents', files: /^agents\/.+$/, mayImport: [...sessionLayers, 'sessions/module', 'agents/messages'] },
   // Tells whether sessions can be read and written, for any app.
   { name: 'health', files: /^health\/.+$/, mayImport: [...sessionLayers, 'sessions/module'] },
@@ -203,8 +208,8 @@ export const peerFolders: Readonly<Record<string, string | readonly string[]>> =
   '@nestjs/config': 'config/',
   '@nestjs/terminus': 'health/',
   '@nestjs/swagger': ['openapi/', 'sessions/rest/', 'summarizer/rest/', 'agents/rest/'],
-  '@nestjs/graphql': ['sessions/graphql/', 'summarizer/graphql/'],
-  graphql: 'sessions/graphql/',
+  '@nestjs/graphql': ['sessions/graphql/', 'summarizer/graphql/', 'agents/graphql/'],
+  graphql: ['sessions/graphql/', 'agents/graphql/'],
   graphiql: 'sessions/graphql/explorer/',
   'class-validator': ['sessions/rest/', 'summarizer/rest/', 'agents/rest/'],
 };

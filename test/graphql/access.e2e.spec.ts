@@ -59,7 +59,16 @@ const fields: readonly Field[] = [
   },
   { field: 'Mutation.updateUserState', target: 'user', ask: `updateUserState(${USER}, stateDelta: {a: 1})` },
   { field: 'Mutation.updateAppState', target: 'app write', ask: 'updateAppState(appName: "shop", stateDelta: {a: 1})' },
+  { field: 'Query.pendingApprovals', target: 'user', ask: `pendingApprovals(${USER}) { nodes { hint } }` },
+  { field: 'Mutation.runAgent', target: 'session', ask: `runAgent(${KEY}, newMessage: "Hello") { status }` },
+  { field: 'Mutation.stopAgent', target: 'session', ask: `stopAgent(${KEY}, invocationId: "i1")` },
+  {
+    field: 'Mutation.answerApproval',
+    target: 'session',
+    ask: `answerApproval(${KEY}, approvalId: "c1@i1", confirmed: true) { status }`,
+  },
   { field: 'Subscription.eventAppended', target: 'session' },
+  { field: 'Subscription.agentRun', target: 'session' },
 ];
 
 const asked = fields.filter(({ ask }) => ask !== undefined);
@@ -70,7 +79,7 @@ describe('access to the schema of sessions', () => {
   let app: GraphqlApp;
 
   beforeAll(async () => {
-    app = await GraphqlApp.start({ access: OwnSessions, summarizer: { keepRecentEvents: 0 } });
+    app = await GraphqlApp.start({ access: OwnSessions, summarizer: { keepRecentEvents: 0 }, agents: true });
   });
   afterAll(() => app.close());
 
@@ -132,9 +141,11 @@ describe('access to the schema of sessions', () => {
 
   it.each(ofSession)('$field works for the owner', async ({ field, ask = '' }) => {
     await summarise();
+    if (/Agent|Approval/.test(field)) await askForApproval();
     const { errors, data } = await askFor(field, ask, 'the owner', 's');
     expect(errors).toEqual([]);
-    expect(Object.values(data)[0]).toBeTruthy();
+    // Nothing runs that could be stopped.
+    if (!field.endsWith('stopAgent')) expect(Object.values(data)[0]).toBeTruthy();
   });
 
   it.each([
@@ -217,6 +228,14 @@ describe('access to the schema of sessions', () => {
     await app.sessions.appendEvent({ session, event });
     await app.summaries.createSessionSummary({ session, force: true });
     await app.sessions.appendEvent({ session, event });
+  }
+
+  /** Ends the turn, and lets the agent ask. */
+  async function askForApproval(): Promise<void> {
+    const key = { appName: 'shop', userId: 'ann', sessionId: 's' };
+    await app.sessions.endTurn({ ...key, token: TURN_TOKEN });
+    const run = `runAgent(${KEY}, newMessage: "refund", invocationId: "i1") { status }`;
+    expect((await askFor('Mutation.', run, 'the owner', 's')).data).toEqual({ runAgent: { status: 'WAITING' } });
   }
 
   /** All messages of the server to a subscription, up to its end. */

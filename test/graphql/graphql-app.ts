@@ -5,6 +5,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { Test, type TestingModule } from '@nestjs/testing';
 import type { GraphQLSchema } from 'graphql';
+import { AgentsGraphqlModule } from '../../src/agents/graphql/index.js';
 import {
   OpenAccess,
   SESSIONS_BODY_LIMIT,
@@ -39,6 +40,7 @@ export class GraphqlApp extends HttpApp {
   static async start({
     sessions,
     summarizer,
+    agents,
     services,
     isAccessGlobal,
     server,
@@ -46,7 +48,7 @@ export class GraphqlApp extends HttpApp {
     ...graphql
   }: GraphqlAppOptions = {}): Promise<GraphqlApp> {
     const { access, streams, ...rest }: SessionsGraphqlOptions = { access: OpenAccess, ...graphql };
-    const options = { sessions, summarizer, services, isAccessGlobal };
+    const options = { sessions, summarizer, agents, services, isAccessGlobal };
     const { imports, ownAccess, hasSummaries } = appParts(options, { access, streams });
     const fields = { ...rest, ...ownAccess };
     @Module({
@@ -55,6 +57,7 @@ export class GraphqlApp extends HttpApp {
         GraphQLModule.forRoot<ApolloDriverConfig>({ driver: ApolloDriver, ...sessionsGraphqlOptions(server) }),
         SessionsGraphqlModule.forRoot(fields),
         ...(hasSummaries ? [SummarizerGraphqlModule.forRoot(fields)] : []),
+        ...(agents ? [AgentsGraphqlModule.forRoot(fields)] : []),
       ],
     })
     class GraphqlAppModule {}

@@ -7,14 +7,20 @@ describe('the OpenAPI document of an app', () => {
   let described: Described;
 
   beforeAll(async () => {
-    described = new Described(await documentOf({ summarizer: {} }));
+    described = new Described(await documentOf({ summarizer: {}, agents: true }));
   });
 
   it('has a unique id and a tag for every operation', () => {
     const ids = described.operations.map(({ operation }) => operation.operationId);
     expect(new Set(ids).size).toBe(ids.length);
     expect(Object.keys(OPERATION_CALLS).toSorted()).toEqual(ids.toSorted());
-    expect(described.document.tags.map(({ name }) => name)).toEqual(['sessions', 'events', 'state', 'summaries']);
+    expect(described.document.tags.map(({ name }) => name)).toEqual([
+      'sessions',
+      'events',
+      'state',
+      'summaries',
+      'agents',
+    ]);
   });
 
   it('lists path parameters first, each with an example', () => {
@@ -70,16 +76,16 @@ describe('the OpenAPI document of an app', () => {
   });
 
   it('has the prefix of the routes', async () => {
-    const { paths } = await documentOf({ path: 'api/v1', summarizer: {} });
+    const { paths } = await documentOf({ path: 'api/v1', summarizer: {}, agents: true });
     expect(Object.keys(paths)).toEqual(Object.keys(described.document.paths).map((path) => `/api/v1${path}`));
   });
 
-  it('has no summaries if their routes are not mounted', async () => {
+  it('has no summaries and agents if their routes are not mounted', async () => {
     const document = await documentOf({});
     expect(Object.keys(document.paths)).toEqual(
-      Object.keys(described.document.paths).filter((path) => !path.includes('/summar')),
+      Object.keys(described.document.paths).filter((path) => !/summar|run|stop|approvals|list-apps/.test(path)),
     );
-    expect(JSON.stringify(document)).not.toMatch(/summaries"|SessionSummary|SUMMARY_/);
+    expect(JSON.stringify(document)).not.toMatch(/summaries"|SessionSummary|SUMMARY_|agents"|AGENT_/);
   });
 });
 

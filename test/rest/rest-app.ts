@@ -2,6 +2,7 @@ import { type INestApplication, Module } from '@nestjs/common';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
+import { AdkRestModule, AgentsRestModule } from '../../src/agents/rest/index.js';
 import { SESSION_STORAGE } from '../../src/index.js';
 import {
   FASTIFY_OPTIONS,
@@ -40,10 +41,10 @@ interface Layer {
 export class RestApp extends HttpApp {
   static async start(
     framework: Framework,
-    { sessions, summarizer, services, isAccessGlobal, prepare, ...rest }: RestAppOptions = {},
+    { sessions, summarizer, agents, services, isAccessGlobal, prepare, ...rest }: RestAppOptions = {},
   ): Promise<RestApp> {
     const { access, streams, imports: ofRoutes = [], ...place }: SessionsRestOptions = { access: OpenAccess, ...rest };
-    const options = { sessions, summarizer, services, isAccessGlobal };
+    const options = { sessions, summarizer, agents, services, isAccessGlobal };
     const { imports, ownAccess, hasSummaries } = appParts(options, { access, streams });
     const routes = { ...place, imports: ofRoutes, ...ownAccess };
     @Module({
@@ -51,6 +52,7 @@ export class RestApp extends HttpApp {
         ...imports,
         SessionsRestModule.forRoot(routes),
         ...(hasSummaries ? [SummarizerRestModule.forRoot(routes)] : []),
+        ...(agents ? [AgentsRestModule.forRoot(routes), AdkRestModule.forRoot(routes)] : []),
       ],
     })
     class RestAppModule {}

@@ -44,10 +44,11 @@ async function checkRoundTrip(root, sessions) {
 
 async function checkSummaries(
   root,
-  { agents, agentsRest, openapi, rest, summarizer, summarizerRest, summarizerGraphql },
+  { agents, agentsRest, agentsGraphql, openapi, rest, summarizer, summarizerRest, summarizerGraphql },
 ) {
   assert.equal(typeof agents.AgentsModule.forFeature, 'function');
   assert.equal(typeof agentsRest.AgentsRestModule.forRoot, 'function');
+  assert.equal(typeof agentsGraphql.AgentsGraphqlModule.forRoot, 'function');
   assert.equal(typeof summarizerRest.SummarizerRestModule.forRoot, 'function');
   assert.equal(typeof summarizerGraphql.SummarizerGraphqlModule.forRoot, 'function');
   assert.equal(typeof openapi.mountDocs, 'function');

@@ -4,6 +4,7 @@ void checkPackage({
   root: require('nestjs-agent-sessions'),
   agents: require('nestjs-agent-sessions/agents'),
   agentsRest: require('nestjs-agent-sessions/agents/rest'),
+  agentsGraphql: require('nestjs-agent-sessions/agents/graphql'),
   config: require('nestjs-agent-sessions/config'),
   health: require('nestjs-agent-sessions/health'),
   typeorm: require('nestjs-agent-sessions/typeorm'),

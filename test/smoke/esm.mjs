@@ -1,5 +1,6 @@
 import * as root from 'nestjs-agent-sessions';
 import * as agents from 'nestjs-agent-sessions/agents';
+import * as agentsGraphql from 'nestjs-agent-sessions/agents/graphql';
 import * as agentsRest from 'nestjs-agent-sessions/agents/rest';
 import * as config from 'nestjs-agent-sessions/config';
 import * as health from 'nestjs-agent-sessions/health';
@@ -18,6 +19,7 @@ await checkPackage({
   root,
   agents,
   agentsRest,
+  agentsGraphql,
   config,
   health,
   typeorm,

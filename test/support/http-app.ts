@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import { promisify } from 'node:util';
-import { type DynamicModule, type INestApplication, Module } from '@nestjs/common';
+import { type DynamicModule, type INestApplication, Injectable, Module } from '@nestjs/common';
+import { type Agent, type AgentContext, AgentHandler, AgentsModule, type RunHandler } from '../../src/agents/index.js';
 import { SessionService, SessionsModule, type SessionsModuleOptions } from '../../src/index.js';
 import { SessionAccessModule, type SessionAccessOptions } from '../../src/sessions/rest/index.js';
 import { SummarizerModule, type SummarizerOptions, SummarizerSessionManager } from '../../src/summarizer/index.js';
@@ -15,6 +16,8 @@ export interface HttpAppOptions {
   readonly sessions?: Partial<SessionsModuleOptions>;
   /** Adds the routes or fields of summaries. */
   readonly summarizer?: SummarizerOptions;
+  /** Adds the routes or fields of agents, with an agent of the app `shop` that asks before it refunds. */
+  readonly agents?: boolean;
   /** One access rule for the whole app instead of one per module. */
   readonly isAccessGlobal?: boolean;
   /** Replaces the services that the options above would create. */
@@ -27,6 +30,24 @@ interface AppParts {
   /** The access rule, unless it is global. */
   readonly ownAccess: Partial<SessionAccessOptions>;
   readonly hasSummaries: boolean;
+}
+
+/** Says what was said; asks before it refunds. */
+@Injectable()
+@AgentHandler('shop')
+export class TestAgent implements Agent {
+  async *run(context: AgentContext): ReturnType<RunHandler> {
+    const words = context.message.parts?.[0]?.text ?? '';
+    if (words === 'wait') await new Promise((resolve) => context.signal.addEventListener('abort', resolve));
+    if (words === 'refund' && !context.isResumed) {
+      yield { content: { role: 'model', parts: [{ functionCall: { id: 'c1', name: 'refund', args: {} } }] } };
+    }
+    if (context.openCalls.length > 0) {
+      yield await context.callTools({ refund: async (_args, tool) => tool.requestApproval({ hint: 'Refund?' }) });
+    }
+    yield { partial: true, content: { role: 'model', parts: [{ text: 'echo' }] } };
+    yield { content: { role: 'model', parts: [{ text: `echo: ${words}` }] } };
+  }
 }
 
 /** Closes idle connections of `fetch` too, which may open more than it uses. */
@@ -59,7 +80,7 @@ export abstract class HttpApp {
 }
 
 export function appParts(
-  { sessions, summarizer, services, isAccessGlobal = false }: HttpAppOptions,
+  { sessions, summarizer, agents, services, isAccessGlobal = false }: HttpAppOptions,
   { access, streams }: Partial<SessionAccessOptions>,
 ): AppParts {
   const rule = access && { access, streams };
@@ -69,6 +90,7 @@ export function appParts(
     : [
         SessionsModule.forRoot(options),
         ...(summarizer ? [SummarizerModule.forRoot({ ...summarizer, isGlobal: true })] : []),
+        ...(agents ? [AgentsModule.forRoot({ isGlobal: true, pollMs: 50 }), AgentsModule.forFeature([TestAgent])] : []),
       ];
   return {
     imports: [...ofServices, ...(isAccessGlobal && rule ? [SessionAccessModule.forRoot(rule)] : [])],

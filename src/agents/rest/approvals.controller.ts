@@ -9,8 +9,9 @@ import { JsonBody, type SessionParams, SessionRoutes, type UserParams } from '..
 import { RequireAccess } from '../../sessions/transport/session-access.js';
 import { AgentRegistry } from '../agent-registry.js';
 import { AgentSessions, type PendingApprovalPage } from '../agent-sessions.js';
+import { ApiEvents } from './agent-responses.js';
 import { AnswerBody, ListApprovalsQuery, PendingApprovalPageDto } from './agent.dto.js';
-import { APPROVES } from './run-writes.js';
+import { APPROVES } from '../run-writes.js';
 
 const NOT_FOUND = { code: 'APPROVAL_NOT_FOUND', description: 'The session waits for no such approval.' };
 const ANSWERED = { code: 'APPROVAL_ANSWERED', description: 'The approval has another answer already.' };
@@ -31,7 +32,7 @@ export class PendingApprovalsController {
   @ApiQuery({ type: ListApprovalsQuery })
   @ApiIds('appName', 'userId')
   @ApiResult(200, 'The pending approvals of a page of sessions.', { type: PendingApprovalPageDto })
-  @ApiProblems()
+  @ApiProblems(403)
   async list(
     @Param() user: UserParams,
     @Query(new DtoPipe(ListApprovalsQuery)) { limit, cursor }: Readonly<ListApprovalsQuery>,
@@ -54,10 +55,10 @@ export class ApprovalsController {
     summary: 'Answers an approval, and goes on with the agent',
     description: 'Safe to repeat with the same answer.',
   })
-  @ApiIds('appName', 'userId', 'sessionId')
   @ApiParam({ name: 'approvalId', schema: { ...ID, example: 'c-1@inv-7' } })
+  @ApiIds('appName', 'userId', 'sessionId')
   @ApiBody({ type: AnswerBody })
-  @ApiResult(200, 'The events that follow the answer.', { schema: { type: 'array', items: { type: 'object' } } })
+  @ApiEvents('The events that follow the answer.')
   @ApiProblems(403, 413, 415)
   @ApiProblem(404, NOT_FOUND)
   @ApiProblem(409, ANSWERED)

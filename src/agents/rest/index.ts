@@ -1,1 +1,1 @@
-export { AgentsRestModule, type AgentsRestOptions } from './agents-rest.module.js';
+export { AdkRestModule, AgentsRestModule, type AgentsRestOptions } from './agents-rest.module.js';

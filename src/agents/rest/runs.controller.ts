@@ -1,29 +1,19 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { HttpCode, Logger, Param, Post, Res } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { DtoPipe } from '../../sessions/rest/dto.pipe.js';
-import { ApiIds, ApiProblem, ApiProblems, ApiResult } from '../../sessions/rest/api-responses.js';
-import { EVENT_EXAMPLE, EventDto } from '../../sessions/rest/dto/event.dto.js';
+import { ApiIds, ApiProblems, ApiResult } from '../../sessions/rest/api-responses.js';
+import { EVENT_EXAMPLE, type EventDto } from '../../sessions/rest/dto/event.dto.js';
 import { type CurrentExchange, Exchange } from '../../sessions/rest/http-exchange.js';
-import { sendEvents } from '../../sessions/rest/sent-events.js';
 import { JsonBody, type SessionParams, SessionRoutes } from '../../sessions/rest/session-routes.js';
 import { AccessChecks } from '../../sessions/transport/access-checks.js';
 import { RequireAccess } from '../../sessions/transport/session-access.js';
 import { AgentRegistry } from '../agent-registry.js';
 import type { AgentRun, RunEvent } from '../agent-run.js';
 import { AgentSessions } from '../agent-sessions.js';
+import { ApiEventStream, ApiEvents, ApiRunProblems } from './agent-responses.js';
 import { RunBody, StopBody, StoppedDto } from './agent.dto.js';
-import { RUNS, STOPS } from './run-writes.js';
-
-/** How long a stream waits for a run that cannot begin, so that the response has the status of the problem. */
-const BEGIN_MS = 250;
-
-const HELD = { code: 'TURN_HELD', description: 'Another turn runs, and the policy is `reject`.' };
-const UNKNOWN = {
-  code: 'AGENT_NOT_FOUND',
-  description:
-    'No agent answers messages of this app; or, with the code `SESSION_NOT_FOUND`, there is no such session.',
-};
+import { RUNS, STOPS } from '../run-writes.js';
+import { sendRuns } from './sent-runs.js';
 
 /** Runs the agent of an app in a session. The agent goes on if the client leaves. */
 @ApiTags('agents')
@@ -43,10 +33,8 @@ export class RunsController {
   @ApiOperation({ operationId: 'runAgent', summary: 'Answers a message, and returns the events of the answer' })
   @ApiIds('appName', 'userId', 'sessionId')
   @ApiBody({ type: RunBody })
-  @ApiResult(200, 'The stored events, without the message.', { schema: { type: 'array', items: { type: 'object' } } })
-  @ApiProblems(403, 413, 415)
-  @ApiProblem(404, UNKNOWN)
-  @ApiProblem(409, HELD)
+  @ApiEvents('The stored events, without the message.')
+  @ApiRunProblems()
   async run(
     @Param() key: SessionParams,
     @JsonBody(new DtoPipe(RunBody)) body: Readonly<RunBody>,
@@ -68,17 +56,8 @@ export class RunsController {
   })
   @ApiIds('appName', 'userId', 'sessionId')
   @ApiBody({ type: RunBody })
-  @ApiResult(200, 'A stream that ends with the answer.', {
-    content: {
-      'text/event-stream': {
-        schema: { type: 'string' },
-        example: `id: 1\ndata: ${JSON.stringify(EVENT_EXAMPLE)}\n\n`,
-      },
-    },
-  })
-  @ApiProblems(403, 413, 415)
-  @ApiProblem(404, UNKNOWN)
-  @ApiProblem(409, HELD)
+  @ApiEventStream(`id: 1\ndata: ${JSON.stringify(EVENT_EXAMPLE)}\n\n`)
+  @ApiRunProblems()
   async stream(
     @Param() key: SessionParams,
     @JsonBody(new DtoPipe(RunBody)) body: Readonly<RunBody>,
@@ -86,22 +65,8 @@ export class RunsController {
     // Tells Nest not to send a response.
     @Res() _response: unknown,
   ): Promise<void> {
-    const run = this.#start(key, body);
-    const ended = new AbortController();
-    const events = run.read({ signal: ended.signal });
-    const first = events.next();
-    // Without a problem, the stream begins even if the first event takes long.
-    await Promise.race([first, delay(BEGIN_MS)]);
-    const { request } = exchange;
-    const access = this.access.followStream({ action: 'read', target: 'session', ...key, request });
-    await sendEvents(exchange, access, this.#logger, {
-      open: (_, signal) => {
-        signal.addEventListener('abort', () => ended.abort());
-        if (signal.aborted) ended.abort();
-        return shownIn(first, events, body.streaming === true);
-      },
-      textOf,
-    });
+    const sent = { key, withPartials: body.streaming === true, textOf };
+    await sendRuns([() => this.#start(key, body)], sent, exchange, this.access, this.#logger);
   }
 
   @Post('stop')
@@ -125,18 +90,6 @@ export class RunsController {
   #start(key: SessionParams, { newMessage, policy, invocationId, stateDelta }: Readonly<RunBody>): AgentRun {
     return this.registry.run({ ...key, newMessage, policy, invocationId, stateDelta, create: false });
   }
-}
-
-/** The events from the first one on, which was asked for before the stream began. */
-async function* shownIn(
-  first: Promise<IteratorResult<RunEvent, void>>,
-  events: AsyncGenerator<RunEvent, void>,
-  withPartials: boolean,
-): AsyncGenerator<RunEvent, void> {
-  const { done, value } = await first;
-  if (done === true) return;
-  if (withPartials || value.partial !== true) yield value;
-  for await (const event of events) if (withPartials || event.partial !== true) yield event;
 }
 
 function textOf(event: RunEvent): string {

@@ -31,8 +31,8 @@ export class AccessGuard implements CanActivate {
     const exchange = HttpExchange.of(context);
     exchange.setSecurityHeaders();
     const { request } = exchange;
-    const { appName = '', userId, sessionId } = request.params ?? {};
     const input = (request.body ?? {}) as Record<string, unknown>;
+    const { appName = '', userId, sessionId } = need.placeOf?.(input) ?? request.params ?? {};
     await this.access.checkRequirement(need, { appName, userId, sessionId, request, input });
     return true;
   }

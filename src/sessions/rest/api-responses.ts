@@ -24,6 +24,15 @@ const HEADERS = {
   Location: { description: 'The path of the new session.', required: true, schema: { type: 'string' } },
 } as const satisfies ResponseHeaders;
 
+/** The headers of a stream. */
+export const STREAM_HEADERS = {
+  'Cache-Control': {
+    ...HEADERS['Cache-Control'],
+    description: '`no-store, no-transform`.',
+    schema: { type: 'string', enum: ['no-store, no-transform'] as string[] },
+  },
+} as const satisfies ResponseHeaders;
+
 const RETRY_AFTER = {
   description: 'Seconds to wait before the next try.',
   schema: { type: 'string', pattern: '^\\d+$' },

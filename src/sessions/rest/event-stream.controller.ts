@@ -5,7 +5,7 @@ import { SessionService } from '../session.service.js';
 import { AccessChecks } from '../transport/access-checks.js';
 import { RequireAccess } from '../transport/session-access.js';
 import { NO_EVENTS } from '../transport/stream-access.js';
-import { ApiResult, ApiIds, ApiProblems } from './api-responses.js';
+import { ApiResult, ApiIds, ApiProblems, STREAM_HEADERS } from './api-responses.js';
 import { DtoPipe } from './dto.pipe.js';
 import { EVENT_EXAMPLE } from './dto/event.dto.js';
 import { StreamQuery, numberOf } from './dto/query.dto.js';
@@ -53,6 +53,7 @@ export class EventStreamController {
         example: `id: 1\ndata: ${JSON.stringify(EVENT_EXAMPLE)}\n\n`,
       },
     },
+    ownHeaders: STREAM_HEADERS,
   })
   @ApiProblems(404)
   async stream(

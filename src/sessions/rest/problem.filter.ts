@@ -34,7 +34,12 @@ export class ProblemFilter implements ExceptionFilter {
     exchange.setSecurityHeaders();
     exchange.setHeader('Content-Type', PROBLEM_TYPE);
     if (problem.status === 503) exchange.setHeader('Retry-After', '1');
-    http.getResponse<Answering>().send(JSON.stringify(problem));
+    http.getResponse<Answering>().send(JSON.stringify(this.bodyOf(problem)));
+  }
+
+  /** What clients get. */
+  protected bodyOf(problem: Problem): object {
+    return problem;
   }
 }
 

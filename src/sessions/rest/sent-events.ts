@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Logger } from '@nestjs/common';
-import { problemOf } from '../transport/problems.js';
+import { type Problem, problemOf } from '../transport/problems.js';
 import { type StreamAccess, StreamExpired, StreamStalled } from '../transport/stream-access.js';
 import type { CurrentExchange } from './http-exchange.js';
 
@@ -17,11 +17,12 @@ export interface SentEvents<Event> {
   readonly open: (response: ServerResponse, signal: AbortSignal) => AsyncIterator<Event>;
   /** The event as text of the stream. */
   readonly textOf: (event: Event) => string;
+  /** A failure as text of the stream. Default: an event of the type `problem`. */
+  readonly textOfProblem?: ((problem: Problem) => string) | undefined;
 }
 
 /**
- * Sends server-sent events until they end, the reader leaves, or access ends. Closes `access`. A failure is a last event of
- * the type `problem`.
+ * Sends server-sent events until they end, the reader leaves, or access ends. Closes `access`. A failure is the last event.
  */
 export async function sendEvents<Event>(
   exchange: CurrentExchange,
@@ -61,7 +62,7 @@ export async function sendEvents<Event>(
 /** Waits for a slow reader, to limit memory. */
 async function sendAll<Event>(
   response: ServerResponse,
-  { open, textOf }: SentEvents<Event>,
+  { open, textOf, textOfProblem = problemText }: SentEvents<Event>,
   access: StreamAccess,
   signal: AbortSignal,
   logger: Logger,
@@ -76,10 +77,14 @@ async function sendAll<Event>(
     const problem = problemOf(error);
     if (problem.status >= 500 && !(error instanceof StreamStalled))
       logger.error(problem.detail, error instanceof Error ? error.stack : undefined);
-    response.write(`event: problem\ndata: ${JSON.stringify(problem)}\n\n`);
+    response.write(textOfProblem(problem));
   } finally {
     await events.return?.();
   }
+}
+
+function problemText(problem: Problem): string {
+  return `event: problem\ndata: ${JSON.stringify(problem)}\n\n`;
 }
 
 /** Returns false when there are no more events, or the reader may not have them. */

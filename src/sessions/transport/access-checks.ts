@@ -73,6 +73,18 @@ export class AccessChecks {
     if (write.stateScopes.includes('app')) await shared('app', 'appState', undefined);
   }
 
+  /** Those of these apps in which the caller may list sessions of their own. */
+  async appsOf(apps: readonly string[], request: unknown): Promise<string[]> {
+    const user = await this.#userOf(request);
+    const allowed: string[] = [];
+    for (const appName of apps) {
+      const ofUser = user && { userId: user.id };
+      const asked = { action: 'list', target: 'sessions', appName, ...ofUser, user, request } as AccessRequest;
+      if (await this.#isYes(this.#access.allows(asked), 'allows()')) allowed.push(appName);
+    }
+    return allowed;
+  }
+
   /** Access for an open stream. It ends at the maximum age, or when the rule no longer allows it. Close it with the stream. */
   followStream(asked: AccessQuestion): StreamAccess {
     return new StreamAccess(() => this.check(asked), this.limits);

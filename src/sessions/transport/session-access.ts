@@ -93,7 +93,12 @@ export class OpenAccess extends SessionAccess<AccessUser | undefined> {
 export interface AccessRequirement extends Pick<AccessRequest, 'action' | 'target'> {
   /** Describes the write from the request body or the arguments of the field, before validation. */
   readonly writes?: ((input: Readonly<Record<string, unknown>>) => UncheckedWrite) | undefined;
+  /** Finds the ids in the request body. Default: the parameters of the path, or the arguments of the field. */
+  readonly placeOf?: ((input: Readonly<Record<string, unknown>>) => AccessPlace) | undefined;
 }
+
+/** The session or state that a request is about. */
+export type AccessPlace = Pick<AccessRequest, 'appName' | 'userId' | 'sessionId'>;
 
 /** The metadata key of a handler's {@link AccessRequirement}. */
 export const ACCESS_REQUIREMENT = 'nestjs-agent-sessions:access-requirement';
@@ -103,6 +108,7 @@ export const ACCESS_REQUIREMENT = 'nestjs-agent-sessions:access-requirement';
  * `writes` is refused, unless the rule allows any write.
  *
  * @param writes describes the write from the request body or the arguments of the field
+ * @param placeOf finds the ids in the request body, for routes whose path has none
  * @example
  * @Post()
  * @RequireAccess('write', 'session', ({ text }) => ({ event: { author: 'user', content: { parts: [{ text }] } } }))
@@ -112,4 +118,5 @@ export const RequireAccess = (
   action: AccessRequirement['action'],
   target: AccessRequirement['target'],
   writes?: AccessRequirement['writes'],
-): MethodDecorator => SetMetadata(ACCESS_REQUIREMENT, { action, target, writes } satisfies AccessRequirement);
+  placeOf?: AccessRequirement['placeOf'],
+): MethodDecorator => SetMetadata(ACCESS_REQUIREMENT, { action, target, writes, placeOf } satisfies AccessRequirement);

@@ -4,7 +4,8 @@ import { NestFactory } from '@nestjs/core';
 import { ConfigModule } from '@nestjs/config';
 import { InjectSessionStorage, SessionService, SessionsModule } from 'nestjs-agent-sessions';
 import { type Agent, AgentHandler, AgentsModule, type RunHandler } from 'nestjs-agent-sessions/agents';
-import { AgentsRestModule } from 'nestjs-agent-sessions/agents/rest';
+import { AgentsGraphqlModule } from 'nestjs-agent-sessions/agents/graphql';
+import { AdkRestModule, AgentsRestModule } from 'nestjs-agent-sessions/agents/rest';
 import type { SessionStorage } from 'nestjs-agent-sessions/storage';
 import { type SessionsConfig, sessionsConfig } from 'nestjs-agent-sessions/config';
 import { SessionsClient } from 'nestjs-agent-sessions/client';
@@ -55,9 +56,11 @@ export class Echo implements Agent {
     AgentsModule.forFeature([Echo]),
     SessionsRestModule.forRoot({ access: OpenAccess }),
     AgentsRestModule.forRoot({ access: OpenAccess }),
+    AdkRestModule.forRoot({ access: OpenAccess }),
     SummarizerRestModule.forRoot({ access: OpenAccess }),
     SessionsGraphqlModule.forRoot({ access: OpenAccess }),
     SummarizerGraphqlModule.forRoot({ access: OpenAccess }),
+    AgentsGraphqlModule.forRoot({ access: OpenAccess }),
   ],
   providers: [Chat, SessionsHealth],
 })

@@ -22,6 +22,7 @@ interface OperationCalls {
     | 'renewTurn'
     | 'endTurn'
     | 'getTurn'
+    | 'withTurn'
     | 'forkSession'
     | 'listEvents'
     | 'stateAt'
@@ -36,6 +37,8 @@ interface OperationCalls {
     | 'getSessionSummary'
     | 'createSessionSummary'
     | 'listSummaries';
+  /** It asks no store, so that these calls are all. */
+  readonly asksNobody?: true;
   /** Valid bodies. Failures are tested with the first one. */
   readonly calls: readonly OperationCall[];
 }
@@ -63,6 +66,24 @@ const LISTS: OperationCalls['calls'] = [
   unknownQuery,
   { status: 403, headers: deny('sessions') },
 ];
+
+const HI = { newMessage: { role: 'user', parts: [{ text: 'Hello' }] } };
+
+/** A run of an agent. */
+const RUN: OperationCalls = {
+  method: 'withTurn',
+  calls: [
+    { status: 200, body: HI },
+    { ...missing, body: HI },
+    { status: 404, ids: { appName: 'bank' }, body: HI },
+    { status: 403, body: HI, headers: deny('writes') },
+    { status: 409, ids: { sessionId: 'other' }, body: HI },
+    { status: 400, body: {} },
+    unknownName,
+    tooLarge,
+    notJson,
+  ],
+};
 
 /** Every operation, with calls that together produce every documented status. */
 export const OPERATION_CALLS: Readonly<Record<string, OperationCalls>> = {
@@ -265,6 +286,47 @@ export const OPERATION_CALLS: Readonly<Record<string, OperationCalls>> = {
       { status: 400, query: '?limit=1001' },
       unknownQuery,
       missing,
+    ],
+  },
+  runAgent: RUN,
+  streamAgent: RUN,
+  runAsAdk: RUN,
+  streamAsAdk: RUN,
+  listApps: {
+    method: 'getTurn',
+    asksNobody: true,
+    calls: [
+      { status: 200 },
+      { status: 401, headers: deny('anonymous') },
+      { status: 429, headers: deny('haste') },
+      { status: 500, headers: deny('bug') },
+    ],
+  },
+  stopAgent: {
+    method: 'getTurn',
+    calls: [{ status: 200 }, missing, { status: 403, headers: deny('writes') }, unknownName, tooLarge, notJson],
+  },
+  listApprovals: {
+    method: 'listSessions',
+    calls: [
+      { status: 200 },
+      { status: 200, query: '?limit=1' },
+      unknownQuery,
+      { status: 403, headers: deny('sessions') },
+    ],
+  },
+  answerApproval: {
+    method: 'withTurn',
+    calls: [
+      { status: 200, ids: { sessionId: 'asking' }, body: { confirmed: true } },
+      { status: 409, ids: { sessionId: 'asking' }, body: { confirmed: false } },
+      { status: 404, body: { confirmed: true } },
+      { ...missing, body: { confirmed: true } },
+      { status: 403, body: { confirmed: true }, headers: deny('writes') },
+      { status: 400, body: {} },
+      unknownName,
+      tooLarge,
+      notJson,
     ],
   },
   getUserState: { method: 'getUserState', calls: [{ status: 200 }, { status: 403, headers: deny('userState') }] },

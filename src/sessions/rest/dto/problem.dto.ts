@@ -16,6 +16,9 @@ export class ProblemDto implements Problem {
   @ApiProperty({ type: 'string', description: 'For people: what to do about it.' })
   readonly detail!: string;
 
+  @ApiPropertyOptional({ type: 'string', description: 'The same as `detail`, for clients of ADK.' })
+  readonly error?: string;
+
   @ApiProperty({ type: 'string', description: 'For programs: it never changes.' })
   readonly code!: string;
 

@@ -1,4 +1,4 @@
-import type { UncheckedWrite } from '../../sessions/domain/write-description.js';
+import type { UncheckedWrite } from '../sessions/domain/write-description.js';
 
 type Input = Readonly<Record<string, unknown>>;
 
@@ -7,7 +7,11 @@ const CONTROLS: Readonly<Record<string, readonly string[]>> = { interrupt: ['sto
 
 /** A run writes the message as its user. What the agent writes is not the client's. */
 export const RUNS = ({ newMessage, stateDelta, policy }: Input): UncheckedWrite => ({
-  event: { author: 'user', content: newMessage, actions: { stateDelta } },
+  event: {
+    author: 'user',
+    content: typeof newMessage === 'string' ? { parts: [{ text: newMessage }] } : newMessage,
+    actions: { stateDelta },
+  },
   controls: typeof policy === 'string' && Object.hasOwn(CONTROLS, policy) ? CONTROLS[policy] : [],
 });
 

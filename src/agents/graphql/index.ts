@@ -1,0 +1,1 @@
+export { AgentsGraphqlModule, type AgentsGraphqlOptions } from './agents-graphql.module.js';

@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto';
+import { Catch, Controller, Get, HttpCode, Logger, type PipeTransform, Post, Res, UseFilters } from '@nestjs/common';
+import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { LoggedEvent } from '../../sessions/domain/event.js';
+import type { SessionKey } from '../../sessions/domain/ids.js';
+import { ApiProblem, ApiResult, PROBLEMS } from '../../sessions/rest/api-responses.js';
+import { DtoPipe } from '../../sessions/rest/dto.pipe.js';
+import { EVENT_EXAMPLE, type EventDto } from '../../sessions/rest/dto/event.dto.js';
+import { type CurrentExchange, Exchange } from '../../sessions/rest/http-exchange.js';
+import { ProblemFilter } from '../../sessions/rest/problem.filter.js';
+import { JsonBody, SessionRoutes } from '../../sessions/rest/session-routes.js';
+import { AccessChecks } from '../../sessions/transport/access-checks.js';
+import type { Problem } from '../../sessions/transport/problems.js';
+import { RequireAccess } from '../../sessions/transport/session-access.js';
+import { AgentRegistry } from '../agent-registry.js';
+import type { AgentRun, RunEvent } from '../agent-run.js';
+import type { ApprovalAnswer } from '../approvals.js';
+import { begunInOrder, withoutRepeated } from '../run-reading.js';
+import { ApiEventStream, ApiEvents, ApiRunProblems } from './agent-responses.js';
+import { AdkRunBody, RUNS_AS_ADK, adkAnswers, adkBody, adkPlace } from './adk-requests.js';
+import { sendRuns } from './sent-runs.js';
+
+/** Names the problem as the clients of ADK read it, too. */
+@Catch()
+export class AdkProblemFilter extends ProblemFilter {
+  protected override bodyOf(problem: Problem): object {
+    return { ...problem, error: problem.detail };
+  }
+}
+
+/** Reads a body with ADK's names. */
+class AdkBodyPipe implements PipeTransform<unknown, Readonly<AdkRunBody>> {
+  readonly #checked = new DtoPipe(AdkRunBody);
+
+  transform(body: unknown): Readonly<AdkRunBody> {
+    return this.#checked.transform(adkBody(body));
+  }
+}
+
+/** The routes by which ADK's web UI and clients find and run agents. */
+@ApiTags('agents')
+@Controller()
+@UseFilters(AdkProblemFilter)
+export class AdkAppsController {
+  constructor(
+    private readonly registry: AgentRegistry,
+    private readonly access: AccessChecks,
+  ) {}
+
+  @Get('list-apps')
+  @ApiOperation({
+    operationId: 'listApps',
+    summary: 'Lists the apps that have an agent, as ADK does',
+    description: 'Only those in which the caller may list sessions.',
+  })
+  @ApiResult(200, 'The names of the apps.', {
+    schema: { type: 'array', items: { type: 'string' } },
+    example: ['shop'],
+  })
+  @ApiProblem(401, PROBLEMS[401])
+  @ApiProblem(429, PROBLEMS[429])
+  @ApiProblem(500, PROBLEMS[500])
+  async list(@Exchange() exchange: CurrentExchange): Promise<readonly string[]> {
+    exchange.setSecurityHeaders();
+    return this.access.appsOf(this.registry.apps, exchange.request);
+  }
+}
+
+/** ADK's routes that run an agent. The ids are in the body. */
+@ApiTags('agents')
+// The filter above is asked first.
+@UseFilters(AdkProblemFilter)
+@SessionRoutes('')
+export class AdkRunsController {
+  readonly #logger = new Logger(AdkRunsController.name);
+
+  constructor(
+    private readonly registry: AgentRegistry,
+    private readonly access: AccessChecks,
+  ) {}
+
+  @Post('run')
+  @HttpCode(200)
+  @RequireAccess('write', 'session', RUNS_AS_ADK, adkPlace)
+  @ApiOperation({
+    operationId: 'runAsAdk',
+    summary: "Answers a message, as ADK's `/run`",
+    description: 'A message that consists of responses of `adk_request_confirmation` answers approvals.',
+  })
+  @ApiBody({ type: AdkRunBody })
+  @ApiEvents('The stored events, without the message.')
+  @ApiRunProblems()
+  async run(@JsonBody(new AdkBodyPipe()) body: Readonly<AdkRunBody>): Promise<readonly EventDto[]> {
+    const events: LoggedEvent[] = [];
+    for (const begun of begunInOrder(this.#starts(body))) events.push(...(await (await begun).result).events);
+    return events.filter(withoutRepeated());
+  }
+
+  @Post('run_sse')
+  @HttpCode(200)
+  @RequireAccess('write', 'session', RUNS_AS_ADK, adkPlace)
+  @ApiOperation({
+    operationId: 'streamAsAdk',
+    summary: "Answers a message, and streams the answer as ADK's `/run_sse`",
+    description:
+      'Server-sent events of one line, `data` with an `Event` as JSON. With `streaming`, partial events come as well. A failure ' +
+      'is a last event with `error`. The agent goes on if the connection breaks.',
+  })
+  @ApiBody({ type: AdkRunBody })
+  @ApiEventStream(`data: ${JSON.stringify(EVENT_EXAMPLE)}\n\n`)
+  @ApiRunProblems()
+  async stream(
+    @JsonBody(new AdkBodyPipe()) body: Readonly<AdkRunBody>,
+    @Exchange() exchange: CurrentExchange,
+    // Tells Nest not to send a response.
+    @Res() _response: unknown,
+  ): Promise<void> {
+    const sent = { key: keyOf(body), withPartials: body.streaming === true, textOf, textOfProblem };
+    await sendRuns(this.#starts(body), sent, exchange, this.access, this.#logger);
+  }
+
+  /** One run for a message, or for each answer. */
+  #starts(body: Readonly<AdkRunBody>): (() => AgentRun)[] {
+    const key = keyOf(body);
+    const answers = adkAnswers({ ...body });
+    if (answers.length > 0) {
+      return answers.map(([approvalId, answer]) => () => {
+        return this.registry.answerApproval({ ...key, approvalId, answer: answer as ApprovalAnswer });
+      });
+    }
+    const { newMessage, policy, invocationId, stateDelta } = body;
+    return [() => this.registry.run({ ...key, newMessage, policy, invocationId, stateDelta, create: false })];
+  }
+}
+
+function keyOf({ appName, userId, sessionId }: Readonly<AdkRunBody>): SessionKey {
+  return { appName, userId, sessionId };
+}
+
+/** Clients of ADK expect one line, and an id and actions in each event. */
+function textOf(event: RunEvent): string {
+  return `data: ${JSON.stringify({ id: randomUUID(), timestamp: Date.now(), actions: {}, ...event })}\n\n`;
+}
+
+function textOfProblem(problem: Problem): string {
+  return `data: ${JSON.stringify({ error: problem.detail, ...problem })}\n\n`;
+}
