@@ -6,6 +6,10 @@ import { GraphQLModule } from '@nestjs/graphql';
 import { ScheduleModule } from '@nestjs/schedule';
 import { TerminusModule } from '@nestjs/terminus';
 import { ThrottlerStorageService } from '@nestjs/throttler';
+import { AgentsGraphqlModule } from './agents/graphql/index.js';
+import { AgentsModule } from './agents/index.js';
+import { AdkRestModule, AgentsRestModule } from './agents/rest/index.js';
+import { DemoAgent } from './app/demo-agent.js';
 import { HealthController } from './app/health.controller.js';
 import { FieldLimitGuard, RequestLimit, addressOf } from './app/request-limit.js';
 import { HomeController } from './app/home.controller.js';
@@ -34,12 +38,15 @@ const graphqlOptions = ({ allowedOrigins: origins, graphql: limits, trustedProxi
     ScheduleModule.forRoot(),
     SessionsModule.forRootAsync({ ...sessionsOfApp.asProvider(), isGlobal: true }),
     SummarizerModule.forRootAsync({ ...summarizerOfApp.asProvider(), isGlobal: true }),
+    AgentsModule.forRoot({ isGlobal: true }),
     SessionAccessModule.forRootAsync({
       inject: [appConfig.KEY],
       useFactory: ({ streams }: AppConfig) => ({ access: OpenAccess, streams }),
     }),
     SessionsRestModule.forRoot(),
     SummarizerRestModule.forRoot(),
+    AgentsRestModule.forRoot(),
+    AdkRestModule.forRoot(),
     GraphQLModule.forRootAsync<ApolloDriverConfig>({
       driver: ApolloDriver,
       inject: [appConfig.KEY],
@@ -47,11 +54,13 @@ const graphqlOptions = ({ allowedOrigins: origins, graphql: limits, trustedProxi
     }),
     SessionsGraphqlModule.forRoot({ explorer: !isProduction(process.env) }),
     SummarizerGraphqlModule.forRoot(),
+    AgentsGraphqlModule.forRoot(),
     // The indicator logs changes. Logging every failed probe would add nothing.
     TerminusModule.forRoot({ logger: false }),
   ],
   controllers: [HomeController, HealthController],
   providers: [
+    DemoAgent,
     SessionsHealth,
     RequestLimit,
     ThrottlerStorageService,

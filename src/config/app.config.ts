@@ -122,6 +122,11 @@ const SETTINGS = {
     meaning: 'the same for one address, see `TRUSTED_PROXIES`; 0 = any number',
     default: 100,
   },
+  DEMO_AGENT: {
+    kind: flag,
+    meaning: 'whether the app `demo` has a small agent to try',
+    otherwise: 'true, but false in production',
+  },
   HEALTH_TIME_LIMIT_MS: {
     kind: wholeNumber(1, 60_000),
     meaning: 'how long the store may take to answer `GET /health/ready`',
@@ -170,6 +175,7 @@ export interface AppConfig {
     readonly stallSeconds: number;
     readonly maxBufferedBytes: number;
   };
+  readonly hasDemoAgent: boolean;
   readonly healthTimeLimitMs: number;
   readonly shutdown: { readonly delaySeconds: number; readonly limitSeconds: number };
 }
@@ -184,7 +190,7 @@ export interface Configuration {
 /** Reads the whole configuration. Reports all problems at once, by variable. */
 export function configurationFrom(env: NodeJS.ProcessEnv): Configuration {
   const reading = readVariables(env, APP_VARIABLES);
-  const app = appFrom(reading);
+  const app = appFrom(reading, env);
   const sessions = attempt(() => sessionsFromEnvironment(env, { alsoKnown: ['SESSIONS_ACCESS'] }));
   const summarizer = attempt(() => summarizerFromEnvironment(env));
   const names = APP_VARIABLES.map(({ name }) => name);
@@ -202,7 +208,7 @@ export function configurationFrom(env: NodeJS.ProcessEnv): Configuration {
 
 type Name = keyof typeof SETTINGS;
 
-function appFrom({ values }: Reading): AppConfig {
+function appFrom({ values }: Reading, env: NodeJS.ProcessEnv): AppConfig {
   const valueOf = (name: Name): unknown => values.get(name) ?? (SETTINGS as VariableSettings)[name]?.default;
   const number = (name: Name): number => Number(valueOf(name));
   const list = (name: Name): string[] => (valueOf(name) ?? []) as string[];
@@ -231,6 +237,7 @@ function appFrom({ values }: Reading): AppConfig {
       stallSeconds: number('STREAM_STALL_SECONDS'),
       maxBufferedBytes: number('STREAM_MAX_BUFFERED_BYTES'),
     },
+    hasDemoAgent: valueOf('DEMO_AGENT') === true || (valueOf('DEMO_AGENT') === undefined && !isProduction(env)),
     healthTimeLimitMs: number('HEALTH_TIME_LIMIT_MS'),
     shutdown: { delaySeconds: number('SHUTDOWN_DELAY_SECONDS'), limitSeconds: number('SHUTDOWN_LIMIT_SECONDS') },
   };

@@ -90,6 +90,7 @@ describe('the configuration of the app', () => {
         stallSeconds: 60,
         maxBufferedBytes: 67_108_864,
       },
+      hasDemoAgent: true,
       healthTimeLimitMs: 2000,
       shutdown: { delaySeconds: 0, limitSeconds: 20 },
     });

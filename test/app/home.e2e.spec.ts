@@ -5,8 +5,8 @@ describe('the start page of the running app', () => {
   afterEach(() => app.remove());
 
   it.each([
-    ['development', ['rest', 'docs', 'openapi', 'graphql', 'explorer', 'health']],
-    ['production', ['rest', 'docs', 'openapi', 'graphql', 'health']],
+    ['development', ['rest', 'agents', 'docs', 'openapi', 'graphql', 'explorer', 'health']],
+    ['production', ['rest', 'agents', 'docs', 'openapi', 'graphql', 'health']],
   ])('links what is mounted in %s, for browsers and for programs', async (environment, names) => {
     app = await RunningApp.start({ SESSIONS_PROVIDER: 'memory', NODE_ENV: environment, SESSIONS_ACCESS: 'open' });
     const forPrograms = await fetch(app.url);

@@ -1,0 +1,65 @@
+import { RunningApp } from './running-app.js';
+import { until } from '../support/until.js';
+
+const SESSION = '/apps/demo/users/ann/sessions/s1';
+
+interface Event {
+  readonly partial?: boolean;
+  readonly content?: { readonly parts: readonly { readonly text?: string }[] };
+}
+
+describe('the demo agent of the running app', () => {
+  let app: RunningApp;
+  afterEach(() => app.remove());
+
+  const send = async (path: string, body: object): Promise<Response> =>
+    fetch(app.url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  const message = (text: string) => ({ newMessage: { role: 'user', parts: [{ text }] } });
+  const textIn = (events: Event[]): string | undefined => events.at(-1)?.content?.parts[0]?.text;
+  const say = async (text: string): Promise<string | undefined> =>
+    textIn((await (await send(`${SESSION}/run`, message(text))).json()) as Event[]);
+
+  it('repeats, remembers, asks before it refunds, and stops', async () => {
+    app = await RunningApp.start({ SESSIONS_PROVIDER: 'memory' });
+    expect(await (await fetch(`${app.url}/list-apps`)).json()).toEqual(['demo']);
+    await send(SESSION, {});
+    expect(await say('My name is Ann')).toBe('I will remember your name, Ann, in all your sessions.');
+    expect(await say('Hello {app:secret}')).toBe(
+      'Hello {app:secret} (My instruction: Repeat what Ann says. Refunds so far: .)',
+    );
+
+    await say('refund order 7');
+    const { approvals } = (await (await fetch(`${app.url}/apps/demo/users/ann/approvals`)).json()) as {
+      approvals: { approvalId: string; hint: string }[];
+    };
+    expect(approvals).toMatchObject([{ tool: 'refund', hint: 'Refund order 7?' }]);
+    const id = encodeURIComponent(approvals[0]?.approvalId ?? '');
+    const answered = await send(`${SESSION}/approvals/${id}`, { confirmed: true });
+    expect(textIn((await answered.json()) as Event[])).toBe('Refunded order 7.');
+
+    const ids = { appName: 'demo', userId: 'ann', sessionId: 's1' };
+    const streaming = await send('/run_sse', { ...ids, ...message('Count to 1000'), streaming: true });
+    let stopped = false;
+    await until(
+      async () => (stopped = ((await (await send(`${SESSION}/stop`, {})).json()) as { stopped: boolean }).stopped),
+    );
+    const events = (await streaming.text())
+      .split('\n\n')
+      .flatMap((block) => (block ? [JSON.parse(block.slice(6)) as Event] : []));
+    expect([stopped, events.at(-1)]).toMatchObject([true, { errorCode: 'STOPPED', interrupted: true }]);
+    const session = (await (await fetch(app.url + SESSION)).json()) as { state: unknown };
+    expect(session.state).toMatchObject({ 'user:name': 'Ann', refunds: 1, last_answer: 'Refunded order 7.' });
+  });
+
+  it('is not there with DEMO_AGENT=false', async () => {
+    app = await RunningApp.start({ SESSIONS_PROVIDER: 'memory', DEMO_AGENT: 'false' });
+    expect(await (await fetch(`${app.url}/list-apps`)).json()).toEqual([]);
+    await send(SESSION, {});
+    const answer = await send(`${SESSION}/run`, message('Hello'));
+    expect([answer.status, await answer.json()]).toMatchObject([404, { code: 'AGENT_NOT_FOUND' }]);
+  });
+});
