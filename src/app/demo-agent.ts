@@ -33,7 +33,7 @@ const TOOLS: Readonly<Record<string, Tool>> = {
 export class DemoAgent implements Agent, OnModuleInit {
   constructor(
     @Inject(appConfig.KEY) private readonly config: AppConfig,
-    private readonly registry: AgentRegistry,
+    @Inject(AgentRegistry) private readonly registry: AgentRegistry,
   ) {}
 
   onModuleInit(): void {

@@ -8,6 +8,9 @@ interface Event {
   readonly content?: { readonly parts: readonly { readonly text?: string }[] };
 }
 
+const message = (text: string) => ({ newMessage: { role: 'user', parts: [{ text }] } });
+const textIn = (events: Event[]): string | undefined => events.at(-1)?.content?.parts[0]?.text;
+
 describe('the demo agent of the running app', () => {
   let app: RunningApp;
   afterEach(() => app.remove());
@@ -18,8 +21,6 @@ describe('the demo agent of the running app', () => {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
     });
-  const message = (text: string) => ({ newMessage: { role: 'user', parts: [{ text }] } });
-  const textIn = (events: Event[]): string | undefined => events.at(-1)?.content?.parts[0]?.text;
   const say = async (text: string): Promise<string | undefined> =>
     textIn((await (await send(`${SESSION}/run`, message(text))).json()) as Event[]);
 
