@@ -47,11 +47,22 @@ export {
   type MetadataText,
 } from './sessions/domain/metadata-entries.js';
 export { type StateWrites, changesNothing, writesOf } from './sessions/domain/stored-json.js';
+export {
+  type EndedPartials,
+  MAX_PARTIALS_PER_TURN,
+  type PartialOutcome,
+  type PartialTarget,
+  type PartialWrite,
+  partialOutcome,
+  partialsLeft,
+  type StoredPartial,
+} from './sessions/domain/partial-event.js';
 export type { SeqRange } from './sessions/domain/seq-ranges.js';
 export type * from './sessions/domain/turn.js';
 export { turnOutcome } from './sessions/domain/turn-rules.js';
 export type { ViewMarks } from './sessions/domain/view-marks.js';
 export type * from './sessions/storage/coordination.js';
 export { comparePositions, positionOf } from './sessions/storage/list-order.js';
+export type * from './sessions/storage/partial-store.js';
 export type * from './sessions/storage/session-changes.js';
 export type * from './sessions/storage/session-storage.js';

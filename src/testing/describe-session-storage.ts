@@ -20,6 +20,7 @@ import { leaseTokens } from './storage-contract/lease-tokens.js';
 import { leases } from './storage-contract/leases.js';
 import { list } from './storage-contract/list.js';
 import { metadata } from './storage-contract/metadata.js';
+import { partials } from './storage-contract/partials.js';
 import { preconditions } from './storage-contract/preconditions.js';
 import { purge } from './storage-contract/purge.js';
 import { readWindow } from './storage-contract/read-window.js';
@@ -54,6 +55,7 @@ const TOPICS = [
   deletion,
   trim,
   checkpoints,
+  partials,
   purge,
   leases,
   leaseHolders,

@@ -52,6 +52,24 @@ describeRedis(`Expiry of keys of a $name store (SEED=${seed})`, ['redis', 'redis
     for (const times of ofSessions.values()) expect(times.size).toBe(1);
   });
 
+  it('removes partial events of sessions that never expire, and not before the last of them', async () => {
+    const storage = bench().storage();
+    const sessions = new SessionService({ storage });
+    const key = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
+    const session = await sessions.createSession(key);
+    const { token: turnToken } = await sessions.beginTurn(key);
+    const { incarnation = '' } = (await storage.read({ key }))?.record ?? {};
+    const write = { key, incarnation, turnToken, messageId: 'm', content: '{}' };
+    for (const [index, ttlMs] of [HOUR, 3 * HOUR, 2 * HOUR].entries()) {
+      await storage.partials.save([{ ...write, index: index + 1, ttlMs: ttlMs * 1_000 }]);
+    }
+    await sessions.appendEvent({ session, event: { author: 'user' } });
+    const [name, node] = (await bench().keys()).find(([each]) => each.includes(':partials:')) ?? [];
+    const left = Number(await node?.pttl(name ?? ''));
+    expect(left).toBeGreaterThan(2 * HOUR * 1_000);
+    expect(left).toBeLessThanOrEqual(3 * HOUR * 1_000);
+  });
+
   it('removes everything without a purge', async () => {
     const ttl = { enabled: true, sessionSeconds: BRIEF, userStateSeconds: BRIEF, appStateSeconds: BRIEF };
     const sessions = new SessionService({ storage: bench().storage(), ttl });

@@ -25,12 +25,12 @@ describe(`Keys (SEED=${seed})`, () => {
     fc.assert(
       fc.property(sessionKey, sessionKey, (a, b) => {
         const isSame = a.appName === b.appName && a.userId === b.userId && a.sessionId === b.sessionId;
-        const ofB = new Set(keys.ofSession(b).slice(0, 6));
+        const ofB = new Set(keys.ofSession(b).slice(0, 7));
         const shared = keys
           .ofSession(a)
-          .slice(0, 6)
+          .slice(0, 7)
           .filter((key) => ofB.has(key));
-        expect(shared).toHaveLength(isSame ? 6 : 0);
+        expect(shared).toHaveLength(isSame ? 7 : 0);
       }),
       { seed, numRuns: 5_000 },
     );

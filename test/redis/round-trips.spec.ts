@@ -88,6 +88,37 @@ describeRedis('Round trips to a $name store', ['redis', 'redis-cluster'], (bench
     await sessions.appendEvent({ session: SESSION, event: { author: 'agent' }, turn, endTurn: true });
     expect(trips).toBe(4);
   });
+
+  it('are one to save the partial events of 50 sessions of a user, to read those of one, and none more to end them', async () => {
+    let trips = 0;
+    const client = observedRedis(bench().client(), { beforeScript: () => trips++ });
+    const storage = bench().storage({ client });
+    const sessions = new SessionService({ storage });
+    const writes = [];
+    for (let index = 0; index < 51; index++) {
+      const key = { ...KEY, sessionId: `s-${index}` };
+      await sessions.createSession(key);
+      const { token: turnToken } = await sessions.beginTurn(key);
+      const { incarnation = '' } = (await storage.read({ key }))?.record ?? {};
+      writes.push({ key, incarnation, turnToken, index: 1, messageId: 'm', content: '{}', ttlMs: 60_000 });
+    }
+    const [first] = writes;
+    if (!first) throw new Error('There is no session');
+    trips = 0;
+    await storage.partials.save(writes.slice(0, 50));
+    expect(trips).toBe(1);
+    await storage.partials.save(writes);
+    expect(trips).toBe(1 + 2);
+    const { key, incarnation } = first;
+    expect((await storage.partials.read({ key, incarnation, after: 0 }))?.partials).toHaveLength(1);
+    expect(trips).toBe(1 + 2 + 1);
+    trips = 0;
+    const commit = { ...plainCommit(0, 1), key, preconditions: { turnToken: first.turnToken }, endsPartials: ['m'] };
+    await storage.append(commit);
+    expect((await storage.partials.read({ key, incarnation, after: 0 }))?.partials).toEqual([]);
+    // On a cluster, the first event also sends a hint for consumers.
+    expect(trips).toBe(bench().name === 'redis' ? 2 : 3);
+  });
 });
 
 function plainCommit(first: number, events: number) {

@@ -14,6 +14,7 @@ const OTHER = { ...USER, sessionId: 's-2' };
 const DAY = 86_400;
 const EXPIRING = { ...DEFAULT_TTL, enabled: true, sessionSeconds: DAY, userStateSeconds: DAY, appStateSeconds: DAY };
 const LIVING = { enabled: false };
+const TURN = 'turn';
 const LEASE = { name: 'job', holder: 'me', ttlMs: 60_000 };
 
 /** A store with a session, and one of its keys, which a test replaces with another type. */
@@ -87,6 +88,13 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   },
   'write app state': {
     run: ({ sessions }) => sessions.updateAppState({ appName: 'shop', stateDelta: { name: 'Store' } }),
+  },
+  'save a partial event': {
+    async run({ storage }) {
+      const { record } = (await storage.read({ key: KEY })) ?? {};
+      const saved = { key: KEY, incarnation: record?.incarnation ?? '', turnToken: TURN, index: 1 };
+      await storage.partials.save([{ ...saved, messageId: 'm', content: '{}', ttlMs: 1_000 }]);
+    },
   },
   'add agenda entry': { run: ({ storage }) => storage.agenda.put('job', 0) },
   'acquire lease': { run: ({ storage }) => storage.leases.acquire(LEASE) },
@@ -185,7 +193,7 @@ async function inEachPlace(bench: RedisBench, ttl: object, work: (scene: Scene) 
 function keysOf({ name }: RedisBench): string[] {
   const keys = new RedisKeys('');
   const { appName } = USER;
-  const ofOther = keys.ofSession(OTHER).slice(0, 6);
+  const ofOther = keys.ofSession(OTHER).slice(0, 7);
   const ofCluster = name === 'redis-cluster' ? [] : keys.indexesOf({ appName });
   return [
     ...keys.ofSession(KEY),
@@ -215,6 +223,7 @@ async function newScene(bench: RedisBench, { client: node, place, key, ttl }: Pl
   const sessions = new SessionService({ storage, ttl });
   await sessions.createSession({ ...KEY, state: STATE });
   await sessions.appendEvent({ session: SESSION, event: { id: 'e-1', author: 'user' } });
+  await storage.turn({ action: 'begin', key: KEY, token: TURN, holder: 'me', requestId: TURN, ttlMs: 60_000 });
   clock.advanceSeconds(1);
   const kind = new RedisKeys(prefix).kindOf(prefix + key);
   if (!kind) throw new Error(`${key} is no key of the store`);

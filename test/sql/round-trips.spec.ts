@@ -1,4 +1,4 @@
-import type { SessionService } from '../../src/index.js';
+import { SessionService } from '../../src/index.js';
 import { fillSqlLog } from '../support/filled-sql.js';
 import { type SqlBench, describeSqlServers } from '../support/sql-bench.js';
 import type { TcpProxy } from '../support/tcp-proxy.js';
@@ -64,6 +64,33 @@ describeSqlServers('Round trips to a $name store', (bench) => {
     expect(trips()).toBe(2 + 2 + 2);
     await sessions.appendEvent({ session: SESSION, event: { author: 'agent' }, turn, endTurn: true });
     expect(trips()).toBe(2 + 2 + 2 + 2);
+  });
+
+  it('are those of an append to save the partial events of 5 sessions, and none more to end them', async () => {
+    const { proxy, behind } = await bench().proxy();
+    const storage = bench().storage(behind);
+    const sessions = new SessionService({ storage });
+    const writes = [];
+    for (let index = 0; index < 5; index++) {
+      const key = { ...KEY, sessionId: `s-${index}` };
+      await sessions.createSession(key);
+      const { token: turnToken } = await sessions.beginTurn(key);
+      const { incarnation = '' } = (await storage.read({ key }))?.record ?? {};
+      writes.push({ key, incarnation, turnToken, index: 1, messageId: 'm', content: '{}', ttlMs: 60_000 });
+    }
+    const [first] = writes;
+    if (!first) throw new Error('There is no session');
+    const trips = countTrips(proxy);
+    const outcomes = await storage.partials.save(writes);
+    expect(new Set(outcomes.map(({ kind }) => kind))).toEqual(new Set(['saved']));
+    expect(trips()).toBe(2);
+    const { key, incarnation, turnToken } = first;
+    expect((await storage.partials.read({ key, incarnation, after: 0 }))?.partials).toHaveLength(1);
+    expect(trips()).toBe(2 + 2);
+    const session = { ...key, id: key.sessionId };
+    await sessions.appendEvents({ session, events: [{ author: 'agent' }], turn: turnToken, endPartials: ['m'] });
+    expect(trips()).toBe(2 + 2 + 2);
+    expect((await storage.partials.read({ key, incarnation, after: 0 }))?.partials).toEqual([]);
   });
 
   it('of the agenda are one statement in a transaction', async () => {

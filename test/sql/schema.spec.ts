@@ -15,6 +15,7 @@ const TABLES = [
   'agent_session_events',
   'agent_session_index',
   MIGRATIONS_TABLE,
+  'agent_session_partials',
   'agent_session_state',
   'agent_sessions',
   'agent_shared_scopes',

@@ -34,6 +34,7 @@ const SERVER_MEMORY = 'it bounds the memory of a server';
 const NOT_A_CLIENT = { notOverClient: SERVER_MEMORY, notOverGraphql: SERVER_MEMORY } as const;
 const ONLY_INSIDE = 'only the summarizer needs it';
 const IN_PROCESS = 'a transaction of the app is open in the process of the app';
+const OF_RUNS = 'for runs of agents, which are in the process of the app';
 const NOT_OUTSIDE = { notOverClient: IN_PROCESS, notOverGraphql: IN_PROCESS } as const;
 const WITH_APPEND = { notOverClient: 'the client takes it with `append`' } as const;
 const NO_ABORT = 'a client that stops waiting does not stop a summary';
@@ -293,6 +294,7 @@ export const OPERATIONS: Operations = {
       expectedVersion: 'everywhere',
       turn: 'everywhere',
       endTurn: 'everywhere',
+      endPartials: { notOverClient: OF_RUNS, notOverGraphql: OF_RUNS },
       transaction: NOT_OUTSIDE,
     },
     cases: [

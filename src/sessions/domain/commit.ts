@@ -4,6 +4,7 @@ import type { Lifetimes } from './expiry.js';
 import type { SessionKey } from './ids.js';
 import type { CommitEvent, SessionRecord } from './session-record.js';
 import type { MetadataChange } from './metadata-entries.js';
+import type { EndedPartials } from './partial-event.js';
 import type { ViewMarks } from './view-marks.js';
 
 /** A state key with its new value, as opaque JSON text. */
@@ -59,6 +60,8 @@ export interface Commit {
   readonly preconditions: Preconditions;
   /** Whether the commit ends the turn of its `turnToken`. */
   readonly endsTurn?: boolean | undefined;
+  /** The partial events that the commit removes: see `partialsLeft`. Default: none. */
+  readonly endsPartials?: EndedPartials | undefined;
 }
 
 /** A stored event. The payload is null once history was trimmed. */

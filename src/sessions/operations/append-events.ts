@@ -3,6 +3,7 @@ import { InvalidInputError, LimitExceededError } from '../domain/errors.js';
 import { isRewind, isSummary } from '../domain/event-inspection.js';
 import type { EventInput, LoggedEvent } from '../domain/event.js';
 import { optionalCount } from '../domain/input-checks.js';
+import type { EndedPartials } from '../domain/partial-event.js';
 import { assertUpdatable, incarnationOf } from '../domain/session-tracking.js';
 import { type SessionReference, referencedKey, Session } from '../domain/session.js';
 import { reportUnsavedState } from '../domain/unsaved-state.js';
@@ -64,7 +65,7 @@ export async function commitEvent(env: SessionEnvironment, request: AppendEventR
 }
 
 /** The session of a commit, and the conditions. */
-type CommitRequest = Omit<AppendEventRequest, 'event'>;
+type CommitRequest = Omit<AppendEventRequest, 'event'> & Pick<AppendEventsRequest, 'endPartials'>;
 
 /** The result of an append of several events. */
 export interface AppendedEvents {
@@ -94,7 +95,9 @@ export async function commitEvents(
   if (marksSeq !== undefined && !(event && isSummary(event))) {
     throw new InvalidInputError('is only allowed for summaries', 'expectedMarksSeq');
   }
-  const commit = endsTurn ? { ...append.commit, endsTurn } : append.commit;
+  // What is shown of an answer is no longer part of the view.
+  const endsPartials = event && isRewind(event) ? 'all' : request.endPartials;
+  const commit = endsTurn || endsPartials ? { ...append.commit, endsTurn, endsPartials } : append.commit;
   if (request.transaction !== undefined) {
     if (event)
       throw new InvalidInputError('is not possible for summaries and rewinds: append them alone', 'transaction');
@@ -119,6 +122,8 @@ export interface AppendEventsRequest {
   turn?: TurnReference | undefined;
   /** End the turn with these events, which saves a call of `endTurn`. */
   endTurn?: boolean | undefined;
+  /** Remove the partial events of these messages, or all, because these events replace them. For runs of agents. */
+  endPartials?: EndedPartials | undefined;
   /**
    * Append inside this transaction of the app, over the same TypeORM `DataSource`: the manager that
    * `dataSource.transaction()` passes. `session` gets the events after the commit.
@@ -136,7 +141,7 @@ export interface AppendEventsResult {
 
 /** Appends a caller's events, all or none. */
 export async function appendEvents(env: SessionEnvironment, request: AppendEventsRequest): Promise<AppendEventsResult> {
-  const { session, expectedVersion, turn, endTurn, transaction } = request;
+  const { session, expectedVersion, turn, endTurn, endPartials, transaction } = request;
   const given = checkedList(request.events, env.limits.maxBatchEvents);
   referencedKey(session);
   optionalCount(expectedVersion, 'expectedVersion');
@@ -153,7 +158,7 @@ export async function appendEvents(env: SessionEnvironment, request: AppendEvent
       env.onUnsavedState,
     );
   }
-  const result = await commitEvents(env, { session, expectedVersion, turn, endTurn, transaction }, stored);
+  const result = await commitEvents(env, { session, expectedVersion, turn, endTurn, endPartials, transaction }, stored);
   const left = [...result.events];
   const events = given.map((event) => (isPartial(event) ? event : left.shift()) as LoggedEvent);
   return { events, duplicate: result.duplicate };

@@ -4,6 +4,8 @@ import type { SessionKey } from '../domain/ids.js';
 export interface LogReference {
   readonly key: SessionKey;
   readonly incarnation: string;
+  /** Whether `lastPartial` of its position is wanted. */
+  readonly withPartials?: boolean | undefined;
 }
 
 /** The position of a log. */
@@ -11,10 +13,15 @@ export interface LogPosition {
   readonly lastSeq: number;
   /** Time until the session expires by the store's clock, unless it is renewed. */
   readonly livesForMs: number;
+  /** The highest number of its partial events, or 0, if asked for. Without it, their readers look themselves. */
+  readonly lastPartial?: number | undefined;
 }
 
-/** Called when a log reached `lastSeq`, or, without argument, when it may have changed. */
-export type LogListener = (lastSeq?: number) => void;
+/**
+ * Called when a log reached `lastSeq`, or, without argument, when it may have changed. With `lastPartial`, a partial event
+ * of this number was saved, and no event was appended.
+ */
+export type LogListener = (lastSeq?: number, lastPartial?: number) => void;
 
 /** A subscription to one log. */
 export interface LogSubscription {

@@ -7,6 +7,7 @@ import type { IndexEntry, MetadataText } from '../domain/metadata-entries.js';
 import type { SeqRange } from '../domain/seq-ranges.js';
 import type { TurnOutcome, TurnRequest } from '../domain/turn.js';
 import type { Agenda, ConsumerStore, LeaseStore } from './coordination.js';
+import type { PartialStore } from './partial-store.js';
 import type { SessionChanges } from './session-changes.js';
 
 /** State keys of one scope, without their prefix, and their values as JSON text. */
@@ -234,6 +235,8 @@ export interface SessionStorage {
   readonly agenda: Agenda;
   /** What durable consumers note. */
   readonly consumers: ConsumerStore;
+  /** Pieces of answers that are not complete. */
+  readonly partials: PartialStore;
   /**
    * Whether payloads stay in this process, so that they come back as they were given. Such a store gets commits without
    * digests, and computes them (`payloadDigest`) when it trims events. Events that were read are parsed when somebody looks at

@@ -6,9 +6,11 @@ import { type Lifetime, expiresAt, isExpired } from '../../domain/expiry.js';
 import type { SessionKey, StateOwner } from '../../domain/ids.js';
 import { metadataAfter } from '../../domain/metadata-entries.js';
 import { newRecord } from '../../domain/session-record.js';
+import { partialsLeft } from '../../domain/partial-event.js';
 import { turnOutcome } from '../../domain/turn-rules.js';
 import type { TurnOutcome, TurnRequest } from '../../domain/turn.js';
 import type { Agenda, ConsumerStore, LeaseStore } from '../coordination.js';
+import type { PartialStore } from '../partial-store.js';
 import type { LogPosition, LogReference, SessionChanges } from '../session-changes.js';
 import type {
   CheckpointRequest,
@@ -28,6 +30,7 @@ import { EventLog } from './event-log.js';
 import { InMemoryAgenda } from './in-memory-agenda.js';
 import { InMemoryConsumers } from './in-memory-consumers.js';
 import { InMemoryLeases } from './in-memory-leases.js';
+import { InMemoryPartials } from './in-memory-partials.js';
 import { ScopeStates } from './scope-states.js';
 import { SessionIndex, type StoredEntry } from './session-index.js';
 
@@ -51,6 +54,8 @@ export class InMemorySessionStorage implements SessionStorage {
   readonly agenda: Agenda = this.#agenda;
   readonly #consumers = new InMemoryConsumers(this.#sessions, () => this.#now());
   readonly consumers: ConsumerStore = this.#consumers;
+  readonly #partials = new InMemoryPartials(this.#sessions, () => this.#now());
+  readonly partials: PartialStore = this.#partials;
   readonly changes: SessionChanges = { positions: async (logs) => this.#positions(logs) };
   #incarnations = 0;
   #isClosed = false;
@@ -93,6 +98,7 @@ export class InMemorySessionStorage implements SessionStorage {
     for (const event of numberedEvents(commit, entry.record, now)) entry.log.add(event);
     this.#sessions.change(entry, recordAfter(commit, entry.record, now), metadata);
     this.#consumers.noteChange(entry);
+    if (entry.partials) entry.partials = partialsLeft(entry.partials, commit.endsPartials);
     const { upserts, removals, expiry: lifetimes } = commit;
     this.#scopes.write({ key: commit.key, ownState: entry.state, upserts, removals, lifetimes, now });
     return { kind: 'appended', record: entry.record, now, previousTipSeq };
@@ -189,8 +195,9 @@ export class InMemorySessionStorage implements SessionStorage {
   async purgeExpired(limit: number): Promise<PurgeCounts> {
     const now = this.#now();
     this.#leases.purge(limit, now);
+    this.#partials.purge(now);
     const expired = this.#sessions.purge(limit, now);
-    for (const session of expired) this.#consumers.forget(session);
+    for (const session of expired) this.#forget(session);
     return { sessions: expired.length, ...this.#scopes.purge(limit, now) };
   }
 
@@ -201,6 +208,7 @@ export class InMemorySessionStorage implements SessionStorage {
     this.#leases.clear();
     this.#agenda.clear();
     this.#consumers.clear();
+    this.#partials.clear();
   }
 
   /** The current content, including expired data; for tests and diagnosis. */
@@ -213,7 +221,7 @@ export class InMemorySessionStorage implements SessionStorage {
       events: events.length,
       stateEntries: states.length,
       text: JSON.stringify([
-        entries.map(({ record, baseState, checkpoints }) => ({ record, baseState, checkpoints })),
+        entries.map(({ record, baseState, checkpoints, partials }) => ({ record, baseState, checkpoints, partials })),
         events,
         states,
         this.#leases.all(),
@@ -236,7 +244,12 @@ export class InMemorySessionStorage implements SessionStorage {
     const entry = this.#sessions.get(key);
     if (!entry) return;
     this.#sessions.remove(key);
+    this.#forget(entry);
+  }
+
+  #forget(entry: StoredEntry): void {
     this.#consumers.forget(entry);
+    this.#partials.forget(entry);
   }
 
   #live(key: SessionKey, now: number): StoredEntry | undefined {

@@ -1,5 +1,6 @@
 import type { SessionKey } from '../../domain/ids.js';
 import { indexChanges, indexEntries } from '../../domain/metadata-entries.js';
+import type { StoredPartial } from '../../domain/partial-event.js';
 import type { SessionRecord } from '../../domain/session-record.js';
 import type { ListRequest, StoredCheckpoint } from '../session-storage.js';
 import type { EventLog } from './event-log.js';
@@ -14,6 +15,8 @@ export interface StoredEntry {
   readonly log: EventLog;
   /** In ascending order. */
   checkpoints: StoredCheckpoint[];
+  /** By number, if it ever had any. */
+  partials?: StoredPartial[];
 }
 
 type IndexedEntry = { -readonly [Field in keyof StoredEntry]: StoredEntry[Field] };

@@ -21,6 +21,7 @@ import { CLAIM_USERS, LIST_APPS, PURGE_USER, RELEASE_USERS } from './expire/purg
 import { LIST_FILTERED, LIST_SESSIONS } from './list/list-sessions.lua.js';
 import { LIST_USERS } from './list/list-sessions.js';
 import { LOG_POSITIONS } from './live/log-positions.js';
+import { READ_PARTIALS, SAVE_PARTIALS } from './live/partial-events.js';
 import { READ_SESSION } from './read/read-session.js';
 import type { Script } from './script/script.js';
 import { READ_STATE, TOUCH_STATE, WRITE_STATE } from './state/shared-state.js';
@@ -46,6 +47,8 @@ export const ALL_SCRIPTS: readonly Script[] = [
   RELEASE_USERS,
   LIST_APPS,
   LOG_POSITIONS,
+  SAVE_PARTIALS,
+  READ_PARTIALS,
   ACQUIRE_LEASE,
   RENEW_LEASE,
   RELEASE_LEASE,

@@ -40,6 +40,7 @@ const TYPES: Readonly<Partial<Record<string, KeyKind['type']>>> = {
   '{app|user}:anchors': 'zset',
   '{app|user}:state': 'hash',
   '{app|user}:pending': 'hash',
+  '{app|user}:partials': 'zset',
   '{@leases}:lease': 'hash',
   '{@leases}:last-token': 'string',
   '{@agenda}:due': 'zset',
@@ -170,7 +171,12 @@ export class RedisKeys {
     return `${this.baseOfUser(appName, userId)}pending:${encodeId(sessionId)}`;
   }
 
-  /** The six keys of a session, then the state and the indexes of its user. */
+  /** The partial events of a session. */
+  partialsOf({ appName, userId, sessionId }: SessionKey): string {
+    return `${this.baseOfUser(appName, userId)}partials:${encodeId(sessionId)}`;
+  }
+
+  /** The seven keys of a session, then the state and the indexes of its user. */
   ofSession(key: SessionKey): string[] {
     const { appName, userId, sessionId } = key;
     const base = this.baseOfUser(appName, userId);
@@ -182,6 +188,7 @@ export class RedisKeys {
       `${base}anchors:${id}`,
       `${base}state:${id}`,
       this.pendingOf(key),
+      this.partialsOf(key),
       this.stateOf({ appName, userId }),
       ...this.indexesOf(key),
       this.entriesOf(key),

@@ -5,6 +5,7 @@ import type { Lifetime } from '../../domain/expiry.js';
 import type { SessionKey, StateOwner } from '../../domain/ids.js';
 import type { TurnOutcome, TurnRequest } from '../../domain/turn.js';
 import type { Agenda, ConsumerStore, LeaseStore } from '../coordination.js';
+import type { PartialStore } from '../partial-store.js';
 import type { SessionChanges } from '../session-changes.js';
 import type {
   CheckpointRequest,
@@ -35,6 +36,7 @@ import { deleteSession, touchSession } from './expire/delete-and-touch.js';
 import { ExpiryPurge } from './expire/purge-expired.js';
 import { listSessions } from './list/list-sessions.js';
 import { logPositions } from './live/log-positions.js';
+import { RedisPartials } from './live/partial-events.js';
 import { RedisFeed } from './live/redis-feed.js';
 import { readSession } from './read/read-session.js';
 import { RedisKeys } from './redis-keys.js';
@@ -52,6 +54,7 @@ export class RedisSessionStorage implements SessionStorage {
   readonly leases: LeaseStore;
   readonly agenda: Agenda;
   readonly consumers: ConsumerStore;
+  readonly partials: PartialStore;
   readonly changes: SessionChanges;
   readonly #connection: RedisConnection;
   readonly #keys: RedisKeys;
@@ -70,6 +73,7 @@ export class RedisSessionStorage implements SessionStorage {
     this.agenda = new RedisAgenda(this.#connection, this.#keys);
     const { client, timeoutMs, isCluster } = this.#connection;
     this.consumers = new RedisConsumers(this.#connection, this.#keys, isCluster);
+    this.partials = new RedisPartials(this.#connection, this.#keys, isCluster);
     this.#feed = new RedisFeed(client, this.#keys, { timeoutMs });
     this.changes = {
       positions: (logs) => this.#call((scripts) => logPositions(scripts, this.#keys, logs, isCluster)),

@@ -125,6 +125,19 @@ export function sessionEntities(type: SupportedType, entityPrefix = ''): EntityS
       relations: belongsTo('agent_sessions', 'agent_session_checkpoints_session', 'session_pk'),
     }),
     new EntitySchema({
+      name: 'agent_session_partials',
+      columns: {
+        session_pk: { ...key, primary: true },
+        number: { ...number, primary: true },
+        after_seq: count,
+        message_id: id,
+        expires_at: number,
+        content: text,
+      },
+      indices: [{ ...named('agent_session_partials_by_expiry'), columns: ['expires_at'] }],
+      relations: belongsTo('agent_sessions', 'agent_session_partials_session', 'session_pk'),
+    }),
+    new EntitySchema({
       name: 'agent_session_state',
       columns: { session_pk: { ...key, primary: true }, name: stateKey, value: text },
       relations: belongsTo('agent_sessions', 'agent_session_state_session', 'session_pk'),

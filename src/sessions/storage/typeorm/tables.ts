@@ -7,6 +7,7 @@ const TABLE_NAMES = {
   sessions: 'agent_sessions',
   events: 'agent_session_events',
   checkpoints: 'agent_session_checkpoints',
+  partials: 'agent_session_partials',
   sessionState: 'agent_session_state',
   sessionIndex: 'agent_session_index',
   sharedScopes: 'agent_shared_scopes',

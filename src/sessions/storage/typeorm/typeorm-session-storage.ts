@@ -7,6 +7,7 @@ import { type Lifetime, isRenewalDue } from '../../domain/expiry.js';
 import type { SessionKey, StateOwner } from '../../domain/ids.js';
 import type { TurnOutcome, TurnRequest } from '../../domain/turn.js';
 import type { Agenda, ConsumerStore, LeaseStore } from '../coordination.js';
+import type { PartialStore } from '../partial-store.js';
 import type { SessionChanges } from '../session-changes.js';
 import type {
   AppendWithin,
@@ -35,6 +36,7 @@ import { deleteSession, touchSession } from './expire/delete-and-touch.js';
 import { purgeExpired } from './expire/purge-expired.js';
 import { listSessions } from './list/list-sessions.js';
 import { logPositions } from './live/log-positions.js';
+import { SqlPartials } from './live/partial-events.js';
 import { readSession } from './read/read-session.js';
 import type { TransactionOptions, Work } from './sql/transaction.js';
 import { readScopeAndCommit } from './state/read-state.js';
@@ -60,6 +62,10 @@ export class TypeOrmSessionStorage implements SessionStorage {
   readonly consumers: ConsumerStore = new SqlConsumers({
     read: (work) => this.#read(work),
     write: (work) => this.#write(work),
+  });
+  readonly partials: PartialStore = new SqlPartials({
+    read: (work, options) => this.#read(work, options),
+    write: (work, options) => this.#write(work, options),
   });
   readonly changes: SessionChanges;
 

@@ -5,6 +5,7 @@ import { METADATA } from '../script/metadata.lua.js';
 import { defineScript } from '../script/script.js';
 import {
   CHANGED_SESSIONS,
+  END_PARTIALS,
   RECORD,
   SESSION_ENDING,
   SESSION_ENTRIES,
@@ -28,7 +29,8 @@ function change(field: RecordField, value: string): string {
  * ARGV 5 expected incarnation ('' = any), 6 the request as JSON: timestamps of the events; places of anchors among them;
  *      expected version, last seq, first seq and marks seq; whether a turn is needed, and ends; increments of all counters; new marks ('@' = the
  *      number of the event); ttl of the session, ttl and renewal threshold of user state, then of app state (missing =
- *      renews nothing); numbers of upserts and removals of session state; whether there are writes to shared state.
+ *      renews nothing); numbers of upserts and removals of session state; whether there are writes to shared state;
+ *      messages whose partial events end, or 'all' (missing = none).
  * ARGV 7 and on: of each event its id, its stored text after the times, and its group; name and value of each upsert of session state, and
  *      the name of each removal; the token of the turn, if one is needed; if there are writes to shared state: those to user state, and to app state
  *      (on a cluster: as one text, '' = none); if metadata changes: number of changes, and name and value of each ('' =
@@ -119,6 +121,7 @@ local expiry, updated = record.expires, record.updated
 local writeShared, indexMetadata, renew, noteChanged, waiting
 if position > firstUpsert - 1 then redis.call('HLEN', STATE) end
 if request.anchors[1] then redis.call('ZCARD', ANCHORS) end
+if request.endsPartials then redis.call('ZCARD', PARTIALS) end
 if request.writesShared or (ttl and (userRenewBelow > 0 or appRenewBelow > 0)) then
   ${SHARED_STATE}
   local none = { sets = {}, removals = {} }
@@ -234,6 +237,9 @@ for first = firstUpsert, firstRemoval - 1, 2000 do
   redis.call('HSET', STATE, unpack(ARGV, first, math.min(first + 1999, firstRemoval - 1)))
 end
 for index = firstRemoval, firstRemoval + request.own[2] - 1 do redis.call('HDEL', STATE, ARGV[index]) end
+if request.endsPartials then
+  ${END_PARTIALS}
+end
 if indexMetadata then indexMetadata() end
 local userDue, appDue
 if writeShared then userDue, appDue = writeShared(seq) end

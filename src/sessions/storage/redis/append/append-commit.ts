@@ -108,6 +108,7 @@ function commitArguments(commit: Commit, app: AppScope): ScriptArguments {
     ],
     own: [own.upserts.length, own.removals.length],
     writesShared: writesShared || undefined,
+    endsPartials: commit.endsPartials,
   };
   const args: ScriptArguments = [...keyArguments(key), preconditions.incarnation ?? '', JSON.stringify(request)];
   for (const { id, digest, group = '', payload } of events) args.push(id, `${digest}\n${id}\n${payload}`, group);

@@ -189,7 +189,7 @@ local userState, userExpiry = readState(USER_STATE)
 local appState, appExpiry = {}, nil
 if APP_STATE then appState, appExpiry = readState(APP_STATE) end
 
-unlinkIfPresent(unpack(KEYS, 1, 6))
+unlinkIfPresent(unpack(KEYS, 1, 7))
 if maySweep then sweepIndexes() end
 redis.call('HSET', RECORD, 'incarnation', incarnation, 'created', time, 'updated', time, 'expires', text(expiry),
   'first', 1, 'last', text(last), 'tip', tip, 'water', highWater,

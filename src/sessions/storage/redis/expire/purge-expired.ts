@@ -172,7 +172,7 @@ export const PURGE_USER = defineScript(
   KEY_TYPES,
   ENTRY_INDEX,
   String.raw`
-local KINDS = { 'session:', 'events:', 'ids:', 'anchors:', 'state:', 'pending:' }
+local KINDS = { 'session:', 'events:', 'ids:', 'anchors:', 'state:', 'pending:', 'partials:' }
 local expired = redis.call('ZRANGEBYSCORE', KEYS[4], '-inf', text(now), 'LIMIT', 0, ARGV[3])
 local stateExpiry = tonumber(redis.call('HGET', KEYS[7], ''))
 expectSortedSets(KEYS[2], KEYS[3], KEYS[5], unpack(KEYS, 8))

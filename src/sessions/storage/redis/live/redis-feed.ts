@@ -38,7 +38,7 @@ export class RedisFeed implements ChangeFeed {
 
   listen({ key, incarnation }: LogReference, listener: LogListener): LogSubscription {
     const channel = this.#keyPrefix + this.keys.recordOf(key);
-    return this.#subscribers.listen(channel, (message) => listener(seqIn(message, incarnation)));
+    return this.#subscribers.listen(channel, (message) => listener(...placeIn(message, incarnation)));
   }
 
   /** The channels have the names of keys that the announced scripts write. */
@@ -63,10 +63,14 @@ export class RedisFeed implements ChangeFeed {
   }
 }
 
-/** The seq in a message. A message of another incarnation has none, but still means that something changed. */
-function seqIn(message: string | undefined, incarnation: string): number | undefined {
-  const [source, seq] = message?.split(' ') ?? [];
-  return source === incarnation && seq !== undefined ? Number(seq) : undefined;
+/**
+ * The seq in a message, and the number of a partial event. A message of another incarnation has none, but still means that
+ * something changed.
+ */
+function placeIn(message: string | undefined, incarnation: string): Parameters<LogListener> {
+  const [source, seq, partial] = message?.split(' ') ?? [];
+  if (source !== incarnation || seq === undefined) return [];
+  return partial === undefined ? [Number(seq)] : [Number(seq), Number(partial)];
 }
 
 /** A subscription, and the node that has the slot of its channel now, if any. */

@@ -46,12 +46,12 @@ end
 /**
  * The keys and ids of a session.
  *
- * KEYS 1 record, 2 events, 3 ids, 4 anchors, 5 state, 6 pending, of the session;
- *      7 user state; 8 by update, 9 by creation, 10 expiring, 11 by entry: the sessions of the user; 12 their entries;
- *      13 changed sessions;
+ * KEYS 1 record, 2 events, 3 ids, 4 anchors, 5 state, 6 pending, 7 partial events, of the session;
+ *      8 user state; 9 by update, 10 by creation, 11 expiring, 12 by entry: the sessions of the user; 13 their entries;
+ *      14 changed sessions;
  *      on a single node also:
- *      14 app state; 15 by update, 16 by creation, 17 expiring, 18 by entry: the sessions of the app; 19 users of the app;
- *      20 apps.
+ *      15 app state; 16 by update, 17 by creation, 18 expiring, 19 by entry: the sessions of the app; 20 users of the app;
+ *      21 apps.
  * ARGV 1 time, 2 session id, 3 user id, 4 app name.
  *
  * On a cluster the keys of the app are in another slot. The script stores writes to them in the pending hash of the
@@ -59,8 +59,8 @@ end
  */
 export const SESSION_KEYS = String.raw`
 local RECORD, EVENTS, IDS, ANCHORS, STATE, PENDING = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
-local USER_STATE, BY_UPDATE, CHANGED = KEYS[7], KEYS[8], KEYS[13]
-local APP_STATE, APP_BY_UPDATE, USERS, APPS = KEYS[14], KEYS[15], KEYS[19], KEYS[20]
+local PARTIALS, USER_STATE, BY_UPDATE, CHANGED = KEYS[7], KEYS[8], KEYS[9], KEYS[14]
+local APP_STATE, APP_BY_UPDATE, USERS, APPS = KEYS[15], KEYS[16], KEYS[20], KEYS[21]
 local SESSION_ID, USER_ID, APP_NAME = ARGV[2], ARGV[3], ARGV[4]
 
 -- No id contains NUL, and NUL sorts first, so the sessions of an app sort by user id, then by session id.
@@ -88,8 +88,8 @@ end
 
 /** The indexes of the sessions of a user and an app by time. Needs TIME and SESSION_KEYS. */
 export const SESSION_INDEXES = String.raw`
-local INDEXES = { { by = { unpack(KEYS, 8, 12) }, member = SESSION_ID } }
-if APP_STATE then INDEXES[2] = { by = { unpack(KEYS, 15, 18) }, member = MEMBER_OF_APP } end
+local INDEXES = { { by = { unpack(KEYS, 9, 13) }, member = SESSION_ID } }
+if APP_STATE then INDEXES[2] = { by = { unpack(KEYS, 16, 19) }, member = MEMBER_OF_APP } end
 
 -- Counts the members of the indexes. Call it before the first write.
 local function countIndexes(withExpiring)
@@ -145,8 +145,8 @@ end
 export const SESSION_ENTRIES =
   ENTRY_INDEX +
   String.raw`
-local ENTRIES = KEYS[12]
-local BY_ENTRY = { { key = KEYS[11], prefix = '' }, APP_STATE and { key = KEYS[18], prefix = USER_ID .. '\0' } }
+local ENTRIES = KEYS[13]
+local BY_ENTRY = { { key = KEYS[12], prefix = '' }, APP_STATE and { key = KEYS[19], prefix = USER_ID .. '\0' } }
 
 -- Call it before the first write of entries.
 local function expectEntries()
@@ -191,7 +191,7 @@ end
 
 /** What follows every write to a session. Needs TIME and SESSION_KEYS. */
 export const SESSION_ENDING = String.raw`
--- All keys of a session expire together.
+-- All keys of a session expire together, except partial events, which expire by themselves.
 local function expireSession(expiry, previousExpiry)
   if expiry < NEVER or (previousExpiry or NEVER) < NEVER then expireKeys({ unpack(KEYS, 1, 6) }, expiry) end
 end
@@ -220,7 +220,7 @@ export const SESSION = [
   SESSION_ENDING,
   String.raw`
 local function removeSession()
-  redis.call('UNLINK', unpack(KEYS, 1, 6))
+  redis.call('UNLINK', unpack(KEYS, 1, 7))
   indexEntries(SESSION_ID)
   redis.call('ZREM', CHANGED, CHANGED_MEMBER)
   for _, index in ipairs(INDEXES) do
@@ -304,6 +304,20 @@ local function register(registry, expiry, previousExpiry, userDue, appDue)
   local registeredUntil = tonumber(redis.call('HGET', RECORD, 'known')) or 0
   if not previousExpiry or expiry > registeredUntil or expiry < previousExpiry or userDue then
     leaveRegistrationPending(due, math.max(expiresAt(2 * (expiry - now)), registeredUntil, userDue or 0))
+  end
+end
+`;
+
+/** Removes partial events, as `partialsLeft` says: those of `request.endsPartials`. Needs SESSION_KEYS. */
+export const END_PARTIALS = String.raw`
+if request.endsPartials == 'all' then
+  redis.call('UNLINK', PARTIALS)
+else
+  local isEnded = {}
+  for _, message in ipairs(request.endsPartials) do isEnded[message] = true end
+  for _, partial in ipairs(redis.call('ZRANGE', PARTIALS, 0, -1)) do
+    local message = string.match(partial, '^[^\n]*\n[^\n]*\n[^\n]*\n([^\n]*)')
+    if isEnded[message] then redis.call('ZREM', PARTIALS, partial) end
   end
 end
 `;

@@ -4,6 +4,7 @@ import { sessionNameOf } from '../../../domain/ids.js';
 import { metadataAfter } from '../../../domain/metadata-entries.js';
 import type { SessionRecord } from '../../../domain/session-record.js';
 import { groupBy, inBatches } from '../../batches.js';
+import { endPartials } from '../live/partial-events.js';
 import {
   type EventRow,
   type IndexedSession,
@@ -35,6 +36,7 @@ export async function appendCommits(
   const sessions = await lockSessions(transaction, commits, policy);
   const state = new StateWriter(transaction);
   const events: NewEvent[] = [];
+  const ended: Sql[] = [];
   const changed = new Set<LockedSession>();
   const outcomes: (AppendOutcome | undefined)[] = [];
   for (const [index, commit] of commits.entries()) {
@@ -47,6 +49,7 @@ export async function appendCommits(
     session.apply(added, outcome.record);
     events.push(...added.map((event) => ({ ...event, pk: session.pk })));
     session.changeMetadata(commit);
+    ended.push(...endPartials(transaction.tables, session.pk, commit));
     state.addCommit(session.pk, commit.key, commit, commit.expiry);
     changed.add(session);
     transaction.notify({ pk: session.pk, lastSeq: outcome.record.lastSeq });
@@ -56,6 +59,7 @@ export async function appendCommits(
     ...updateRecords(transaction, [...changed]),
     ...[...changed].flatMap((session) => changeIndex(transaction.tables, session.indexed)),
     ...insertEvents(transaction.tables, events),
+    ...ended,
     ...(await state.statements()),
   ]);
   return outcomes;

@@ -34,6 +34,7 @@ export async function purgeExpired(transactions: Transactions, limit: number): P
     sessions += await transactions.write((transaction) => removeSessions(transaction, pks));
   }
   await transactions.write((transaction) => removeLeases(transaction, limit));
+  await transactions.write((transaction) => removePartials(transaction, limit));
   return {
     sessions,
     userStates: await transactions.write((transaction) => removeScopes(transaction, sql`user_id <> ''`, limit)),
@@ -77,6 +78,19 @@ async function removeScopes(transaction: SqlTransaction, isOfKind: Sql, limit: n
 
 async function removeLeases(transaction: SqlTransaction, limit: number): Promise<void> {
   await removeExpired(transaction, { table: transaction.tables.leases, key: sql`token`, only: NO_SQL, limit });
+}
+
+/** At least `limit` expired partial events, if there are as many: all of their sessions. */
+async function removePartials(transaction: SqlTransaction, limit: number): Promise<void> {
+  const { dialect, tables, now } = transaction;
+  const expired = await transaction.rows<{ session_pk: number }>(sql`
+    SELECT x.session_pk FROM ${tables.partials} x
+    WHERE x.expires_at <= ${now} ORDER BY x.expires_at LIMIT ${limit} ${dialect.lockSkipLocked('x')}`);
+  if (expired.length === 0) return;
+  const pks = [...new Set(expired.map(({ session_pk: pk }) => pk))];
+  await transaction.change(
+    sql`DELETE FROM ${tables.partials} WHERE session_pk IN (${sqlList(pks)}) AND expires_at <= ${now}`,
+  );
 }
 
 interface ExpiredRows {

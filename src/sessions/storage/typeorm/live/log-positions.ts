@@ -26,6 +26,24 @@ export async function logPositions(
       if (isExpired(expiry, transaction.now)) continue;
       positions.set(String(pk), { lastSeq, livesForMs: expiry - transaction.now });
     }
+    const streams = portion.filter(({ withPartials }) => withPartials);
+    if (streams.length === 0) continue;
+    const newest = await newestPartials(transaction, streams);
+    for (const { incarnation } of streams) {
+      const position = positions.get(incarnation);
+      if (position) positions.set(incarnation, { ...position, lastPartial: newest.get(incarnation) ?? 0 });
+    }
   }
   return logs.map(({ incarnation }) => positions.get(incarnation));
+}
+
+async function newestPartials(
+  transaction: SqlTransaction,
+  logs: readonly LogReference[],
+): Promise<ReadonlyMap<string, number>> {
+  const pks = logs.map(({ incarnation }) => Number(incarnation));
+  const rows = await transaction.rows<{ readonly session_pk: number; readonly newest: number }>(sql`
+    SELECT session_pk, MAX(number) AS newest FROM ${transaction.tables.partials}
+    WHERE session_pk IN (${sqlList(pks)}) GROUP BY session_pk`);
+  return new Map(rows.map(({ session_pk: pk, newest }) => [String(pk), newest]));
 }

@@ -32,7 +32,7 @@ export class PostgresFeed implements ChangeFeed {
   constructor(private readonly options: ListenerOptions) {}
 
   listen({ incarnation }: LogReference, listener: LogListener): LogSubscription {
-    const stop = this.#listen(incarnation, (seq) => listener(seq === undefined ? undefined : Number(seq)));
+    const stop = this.#listen(incarnation, (place) => listener(...(place?.split(':').map(Number) ?? [])));
     const isLive = (): boolean => this.#isLive;
     return {
       get isLive() {
@@ -91,24 +91,26 @@ export class PostgresFeed implements ChangeFeed {
 
   #dispatch(payload: string): void {
     for (const part of payload.split(',')) {
-      const [incarnation = '', seq] = part.split(':');
-      this.#listeners.notify(incarnation, seq);
+      const [, name = part, place] = /^([^:]*):(.*)$/.exec(part) ?? [];
+      this.#listeners.notify(name, place);
     }
   }
 }
 
 /**
- * Sends NOTIFY with the payload `pk:seq,pk:seq` for appends, or a `pk` alone for a deletion; news for consumers are
- * `consumers:marks` or `consumers:work`. Appends notify after
+ * Sends NOTIFY with the payload `pk:seq,pk:seq` for appends, `pk:seq:number` for partial events, or a `pk` alone for a deletion;
+ * news for consumers are `consumers:marks` or `consumers:work`. Appends notify after
  * their commit and without another round trip. Within the transaction, the lock of NOTIFY would serialise commits.
  */
 export class PostgresNotifications implements ChangeNotifications {
   constructor(private readonly channel: string) {}
 
   ofCommit(logs: readonly LogProgress[], news: ReadonlySet<ConsumerNews>): Sql {
-    const reached = new Map(logs.map(({ pk, lastSeq }) => [pk, lastSeq]));
+    const reached = new Map(logs.map((log) => [log.pk, log]));
     const parts = [
-      ...Array.from(reached, ([pk, lastSeq]) => `${pk}:${lastSeq}`),
+      ...Array.from(reached.values(), ({ pk, lastSeq, partial }) =>
+        [pk, lastSeq, ...(partial === undefined ? [] : [partial])].join(':'),
+      ),
       ...Array.from(news, (kind) => `${CONSUMERS}:${kind}`),
     ];
     return sql`SELECT pg_notify(${this.channel}, ${parts.join(',')})`;

@@ -7,6 +7,7 @@ import { CreateSessionIndex1764100000000 } from './1764100000000-create-session-
 import { CreateCheckpointsTable1764200000000 } from './1764200000000-create-checkpoints-table.js';
 import { CreateConsumerTables1764300000000 } from './1764300000000-create-consumer-tables.js';
 import { AddEventGroups1764400000000 } from './1764400000000-add-event-groups.js';
+import { CreatePartialsTable1764500000000 } from './1764500000000-create-partials-table.js';
 
 /**
  * All migrations of the session store, in order, for a DataSource of your own. Not read-only, since TypeORM asks for a
@@ -24,6 +25,7 @@ export const SESSION_MIGRATIONS: (new () => MigrationInterface)[] = [
   CreateCheckpointsTable1764200000000,
   CreateConsumerTables1764300000000,
   AddEventGroups1764400000000,
+  CreatePartialsTable1764500000000,
 ];
 Object.freeze(SESSION_MIGRATIONS);
 

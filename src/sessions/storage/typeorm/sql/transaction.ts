@@ -64,6 +64,8 @@ export interface Transactions {
 export interface LogProgress {
   readonly pk: number;
   readonly lastSeq: number;
+  /** The number of a partial event that was saved, instead of an event. */
+  readonly partial?: number | undefined;
 }
 
 /** Sessions that began to wait for the dispatch to consumers, or work of consumers. */

@@ -1,0 +1,61 @@
+import { isExpired } from '../../domain/expiry.js';
+import { type PartialOutcome, type PartialWrite, partialOutcome } from '../../domain/partial-event.js';
+import { firstIndex } from '../binary-search.js';
+import type { PartialsRequest, PartialStore, StoredPartials } from '../partial-store.js';
+import type { SessionIndex, StoredEntry } from './session-index.js';
+
+/** The partial events of sessions. They are kept with their sessions. */
+export class InMemoryPartials implements PartialStore {
+  /** Sessions that may have partial events. */
+  readonly #entries = new Set<StoredEntry>();
+
+  /** @param now throws after close */
+  constructor(
+    private readonly sessions: SessionIndex,
+    private readonly now: () => number,
+  ) {}
+
+  async save(writes: readonly PartialWrite[]): Promise<PartialOutcome[]> {
+    const now = this.now();
+    return writes.map((write) => this.#save(write, now));
+  }
+
+  async read({ key, incarnation, after }: PartialsRequest): Promise<StoredPartials | undefined> {
+    const now = this.now();
+    const entry = this.sessions.get(key);
+    if (entry?.record.incarnation !== incarnation || isExpired(entry.record.expiresAt, now)) return undefined;
+    const { partials = [], record } = entry;
+    const first = firstIndex(partials.length, (index) => (partials[index]?.number ?? 0) > after);
+    return {
+      lastSeq: record.lastSeq,
+      partials: partials.slice(first).filter(({ expiresAt }) => !isExpired(expiresAt, now)),
+    };
+  }
+
+  forget(entry: StoredEntry): void {
+    this.#entries.delete(entry);
+  }
+
+  purge(now: number): void {
+    for (const entry of this.#entries) {
+      entry.partials = entry.partials?.filter(({ expiresAt }) => !isExpired(expiresAt, now)) ?? [];
+      if (entry.partials.length === 0) this.#entries.delete(entry);
+    }
+  }
+
+  clear(): void {
+    this.#entries.clear();
+  }
+
+  #save(write: PartialWrite, now: number): PartialOutcome {
+    const entry = this.sessions.get(write.key);
+    const outcome = partialOutcome(write, entry?.record, now);
+    if (!entry || outcome.kind !== 'saved') return outcome;
+    const partials = (entry.partials ??= []);
+    const { number } = outcome.partial;
+    const place = firstIndex(partials.length, (index) => (partials[index]?.number ?? 0) >= number);
+    partials.splice(place, partials[place]?.number === number ? 1 : 0, outcome.partial);
+    this.#entries.add(entry);
+    return outcome;
+  }
+}
