@@ -1,7 +1,23 @@
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { describeMachine } from './support/machine.mjs';
 import { printMachine, printTable } from './support/report.mjs';
 
-const BENCHMARKS = ['minimum', 'growth', 'parallel', 'reads', 'create', 'footprint', 'rest', 'servers', 'summaries'];
+const BENCHMARKS = [
+  'minimum',
+  'growth',
+  'parallel',
+  'reads',
+  'create',
+  'footprint',
+  'rest',
+  'servers',
+  'summaries',
+  'peers',
+];
+
+/** Other session stores, in processes of their own: it prints its own table. */
+const PEERS = 'peers';
 
 const { names, isJson, selection } = wanted(process.argv.slice(2));
 const machine = describeMachine();
@@ -9,6 +25,11 @@ if (!isJson) printMachine(machine);
 
 const results = {};
 for (const name of names) {
+  if (name === PEERS) {
+    if (!isJson)
+      spawnSync(process.execPath, [fileURLToPath(new URL('peers/run.mjs', import.meta.url))], { stdio: 'inherit' });
+    continue;
+  }
   const { title, run } = await import(`./${name}.mjs`);
   const rows = await run(selection);
   results[name] = { title, rows };

@@ -1,5 +1,5 @@
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
-import { cpus, release, tmpdir, totalmem } from 'node:os';
+import { cpus, loadavg, release, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
 
@@ -15,6 +15,7 @@ export function describeMachine() {
     typeorm: versionOf('typeorm'),
     libsql: `${versionOf('libsql')} (SQLite ${sqliteVersion()})`,
     fdatasync: `${fsyncMilliseconds().toFixed(3)} ms for 1 KB appended, the median of ${SYNCS}`,
+    load: `${loadavg()[0].toFixed(1)} in the minute before`,
     scale: process.env.BENCH_SCALE ?? '1',
   };
 }

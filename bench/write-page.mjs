@@ -1,0 +1,180 @@
+// Writes docs/benchmarks.md and its charts from the figures in bench/results. It measures nothing.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { barChart, lineChart } from './charts.mjs';
+
+const CHARTS = new URL('../docs/images/benchmarks/', import.meta.url);
+const OURS = 'this package';
+const STORES = { memory: 'memory', sqlite: 'SQLite', redis: 'Redis', mariadb: 'MariaDB', postgres: 'PostgreSQL' };
+const whole = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 3 });
+
+const peers = read('peers');
+const minimum = read('minimum');
+mkdirSync(CHARTS, { recursive: true });
+
+const page = [
+  '# Benchmarks',
+  '',
+  'Measure again with `npm run bench:page`: it installs the other stores in `bench/peers`, measures for about 15 minutes and writes this',
+  'page. The figures below come from one run.',
+  '',
+  ...listOf(machineOf(peers.machine)),
+  '',
+  '## Beside the least that a driver can do',
+  '',
+  'The minimum appends an event and changes state, prepared, with nothing around it: no check, no duplicate, no order, no expiry. In SQL it is',
+  '`START TRANSACTION`, `INSERT`, `UPDATE`, `COMMIT`, in Redis one script, in memory a `Map`. An event has 1,030 bytes of JSON. Operations per',
+  'second of the package, the ratio to the minimum in the same run, and the CPU time of the process for an operation:',
+  '',
+  ...table(
+    ['', 'operations/s', 'ratio', 'CPU µs, package / minimum'],
+    minimum.results.minimum.rows
+      .filter(({ unit }) => unit !== 'MB')
+      .map(({ what, ours, ratio, cpu }) => [
+        what,
+        whole.format(ours),
+        ratio.toFixed(2),
+        cpu ? `${whole.format(cpu.ours)} / ${whole.format(cpu.raw)}` : '–',
+      ]),
+  ),
+  '',
+  '## Beside other stores',
+  '',
+  'One workload for all of them, each in a process of its own. They do not do the same work: `@openai/agents` and `@langchain/redis` keep',
+  'messages without state; a LangGraph checkpoint is a whole state, loaded and put for each message. `–` means that the store did not get',
+  'so far within 15 seconds, or has nothing like it.',
+  '',
+  ...table(
+    [
+      'store',
+      'package',
+      'append, event 1',
+      'event 1,000',
+      'event 10,000',
+      '64 sessions at once',
+      'newest 20',
+      'whole 1,000 events',
+    ],
+    peers.rows.map(({ store, label, version, failed, growth, parallel, whole: all }) =>
+      failed
+        ? [STORES[store], `${label} ${version}`, `failed: ${failed}`, '', '', '', '', '']
+        : [
+            STORES[store],
+            `${label} ${version}`,
+            rateOf(growth.rates?.[0]),
+            rateOf(growth.rates?.[900]),
+            rateOf(growth.rates?.[9_900]),
+            rateOf(parallel.rate),
+            rateOf(growth.newest),
+            rateOf(all.length === 1_000 ? all.rate : undefined),
+          ],
+    ),
+  ),
+  '',
+  'A rate that falls as the session grows shows a store that reads or copies the whole session at each append.',
+  '',
+  ...['memory', 'mariadb', 'postgres'].map((store) => chart(`growth-${store}`, growthChart(store))),
+  '',
+  '## Two writers beside each other',
+  '',
+  'Two instances append 500 events each to one session, and set 200 `user:` keys each through two sessions of one user. Counted is what a store',
+  'acknowledged and does not have in the end.',
+  '',
+  ...table(
+    ['store', 'package', 'events acknowledged', 'of them lost', '`user:` keys acknowledged', 'of them lost', 'errors'],
+    peers.rows
+      .filter(({ oneSession }) => oneSession)
+      .map(({ store, label, oneSession, oneUser }) => [
+        STORES[store],
+        label,
+        ...countsOf(oneSession),
+        ...countsOf(oneUser),
+        errorsOf(oneSession, oneUser),
+      ]),
+  ),
+  '',
+  chart('parallel', parallelChart()),
+  chart('lost', lostChart()),
+  '',
+];
+writeFileSync(new URL('../docs/benchmarks.md', import.meta.url), page.join('\n'));
+
+function read(name) {
+  return JSON.parse(readFileSync(new URL(`results/${name}.json`, import.meta.url), 'utf8'));
+}
+
+function machineOf(machine) {
+  return Object.entries(machine).map(([name, value]) => `${name}: ${value}`);
+}
+
+function listOf(lines) {
+  return lines.map((line) => `- ${line}`);
+}
+
+function table(heads, rows) {
+  const rule = heads.map((_, column) => (column < 2 ? '---' : '--:'));
+  return [heads, rule, ...rows].map((cells) => `| ${cells.join(' | ')} |`);
+}
+
+function rateOf(rate) {
+  return rate === undefined ? '–' : whole.format(rate);
+}
+
+function countsOf(writers) {
+  if (writers === undefined || writers.failed) return ['–', '–'];
+  return [writers.acknowledged, writers.lost].map(String);
+}
+
+function errorsOf(...writers) {
+  const reasons = writers.map((figures) => figures?.failed ?? figures?.firstError).filter(Boolean);
+  return reasons.length === 0 ? '' : reasons.map((reason) => reason.replaceAll('|', '\\|')).join('; ');
+}
+
+/** Writes the chart and answers the line that shows it. */
+function chart(name, { svg, alt }) {
+  writeFileSync(new URL(`${name}.svg`, CHARTS), svg);
+  return `![${alt}](images/benchmarks/${name}.svg)\n`;
+}
+
+function growthChart(store) {
+  const title = `Appends per second as a session grows, ${STORES[store]}`;
+  const lines = peers.rows
+    .filter((row) => row.store === store && row.growth?.rates)
+    .map(({ label, growth }) => ({
+      label,
+      points: Object.entries(growth.rates).map(([event, rate]) => [Number(event), rate]),
+    }));
+  return {
+    alt: title,
+    svg: lineChart({ title, xTitle: 'events in the session', yTitle: 'appends per second, logarithmic', lines }),
+  };
+}
+
+function parallelChart() {
+  const title = 'Appends per second to 64 sessions at once';
+  const bars = peers.rows
+    .filter(({ store, parallel }) => store !== 'memory' && parallel?.rate)
+    .map(({ store, label, parallel }) => ({
+      label: `${STORES[store]}, ${label.replace('@langchain/langgraph-checkpoint', 'LangGraph')}`,
+      value: parallel.rate,
+      text: whole.format(parallel.rate),
+      isOurs: label === OURS,
+    }));
+  return { alt: title, svg: barChart({ title, bars }) };
+}
+
+function lostChart() {
+  const title = 'Acknowledged writes that two writers lose, in per cent';
+  const bars = peers.rows
+    .filter(({ oneSession }) => oneSession && !oneSession.failed)
+    .map(({ store, label, oneSession, oneUser }) => {
+      const all = [oneSession, oneUser].filter((writers) => writers && !writers.failed);
+      const value = Math.max(...all.map(({ lost, acknowledged }) => (100 * lost) / Math.max(acknowledged, 1)));
+      return {
+        label: `${STORES[store]}, ${label.replace('@langchain/langgraph-checkpoint', 'LangGraph')}`,
+        value,
+        text: `${Math.round(value)} %`,
+        isOurs: label === OURS,
+      };
+    });
+  return { alt: title, svg: barChart({ title, bars }) };
+}
