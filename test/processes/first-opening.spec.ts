@@ -20,6 +20,7 @@ describeSharedStores('processes that open a new $name store at the same moment',
     async () => {
       const store = await create();
       try {
+        await workers.run('load', () => ({ store: store.description }));
         await workers.run('open', () => ({ store: store.description, connections: 2 }));
         const created = await workers.run('create', (index) => ({ key: keyOf(index), times: 2 }));
         for (const outcomes of created) {

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { AgentSessions, type RunHandler, type RunRequest } from '../../../src/agents/index.js';
+import { AgentSessions } from '../../../src/agents/agent-sessions.js';
+import type { RunHandler, RunRequest } from '../../../src/agents/index.js';
 import { SessionsError } from '../../../src/sessions/domain/errors.js';
 import type { EventInput } from '../../../src/sessions/domain/event.js';
 import { SessionService } from '../../../src/sessions/session.service.js';

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../src/index.js';
-import { RedisSessionStorage, type WaitReplicas } from '../../../src/redis.js';
+import type { RedisSessionStorageOptions, WaitReplicas } from '../../../src/redis.js';
 import type { SessionStorage } from '../../../src/sessions/storage/session-storage.js';
-import { type ServerOptions, TypeOrmSessionStorage } from '../../../src/typeorm.js';
+import type { ServerOptions, TypeOrmSessionStorageOptions } from '../../../src/typeorm.js';
 
 export interface SqliteDescription {
   readonly kind: 'sqlite';
@@ -42,21 +42,41 @@ type DescriptionOf<Kind> = Kind extends SqlServerDescription['kind']
   ? SqlServerDescription
   : Extract<StoreDescription, { kind: Kind }>;
 
+interface OpenableStorage extends SessionStorage {
+  open(): Promise<void>;
+}
+
 type Openers = {
-  [Kind in StoreDescription['kind']]: (
-    store: DescriptionOf<Kind>,
-    options: OpenOptions,
-  ) => SessionStorage & { open(): Promise<void> };
+  [Kind in StoreDescription['kind']]: (store: DescriptionOf<Kind>, options: OpenOptions) => Promise<OpenableStorage>;
 };
 
-const openSqlServer = ({ kind: _kind, ...settings }: SqlServerDescription, { clock }: OpenOptions) =>
-  new TypeOrmSessionStorage({ ...settings, clock });
+// A process loads only the packages of its store: loading all takes a large part of its start.
+const loadRedis = () => import('../../../src/redis.js');
+const loadSql = () => import('../../../src/typeorm.js');
+
+/** Loads the packages that open the store. */
+export async function loadStore({ kind }: StoreDescription): Promise<void> {
+  await (kind === 'redis' || kind === 'redis-cluster' ? loadRedis() : loadSql());
+}
+
+async function redisStorage(options: RedisSessionStorageOptions): Promise<OpenableStorage> {
+  const { RedisSessionStorage } = await loadRedis();
+  return new RedisSessionStorage(options);
+}
+
+async function sqlStorage(options: TypeOrmSessionStorageOptions): Promise<OpenableStorage> {
+  const { TypeOrmSessionStorage } = await loadSql();
+  return new TypeOrmSessionStorage(options);
+}
+
+const openSqlServer: Openers['mariadb'] = ({ kind: _kind, ...settings }, { clock }) =>
+  sqlStorage({ ...settings, clock });
 
 const openers: Openers = {
-  sqlite: ({ database }, { clock }) => new TypeOrmSessionStorage({ database, clock }),
-  redis: ({ kind: _kind, ...settings }, { clock }) => new RedisSessionStorage({ ...settings, clock }),
+  sqlite: ({ database }, { clock }) => sqlStorage({ database, clock }),
+  redis: ({ kind: _kind, ...settings }, { clock }) => redisStorage({ ...settings, clock }),
   'redis-cluster': ({ kind: _kind, nodes, ...settings }, { clock }) =>
-    new RedisSessionStorage({ ...settings, cluster: nodes, clock }),
+    redisStorage({ ...settings, cluster: nodes, clock }),
   mariadb: openSqlServer,
   postgres: openSqlServer,
 };
@@ -64,11 +84,8 @@ const openers: Openers = {
 /** Opens the store in this process, with a new connection. */
 export async function openDescribed(store: StoreDescription, options: OpenOptions = {}): Promise<SessionStorage> {
   // Each kind has its own opener, which TypeScript does not follow through the table.
-  const construct = openers[store.kind] as (
-    store: StoreDescription,
-    options: OpenOptions,
-  ) => ReturnType<Openers['sqlite']>;
-  const storage = construct(store, options);
+  const construct = openers[store.kind] as (store: StoreDescription, options: OpenOptions) => Promise<OpenableStorage>;
+  const storage = await construct(store, options);
   await storage.open();
   return storage;
 }

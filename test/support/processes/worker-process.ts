@@ -7,7 +7,7 @@ import type { WorkerTasks } from './worker-tasks.js';
 type Input<Name extends keyof WorkerTasks> = Parameters<WorkerTasks[Name]>[0];
 type Result<Name extends keyof WorkerTasks> = Awaited<ReturnType<WorkerTasks[Name]>>;
 
-/** Processes that have closed their stores. To start one takes half a second of a core. */
+/** Processes that have closed their stores. To start one takes a quarter of a second of a core. */
 let idle: WorkerProcess[] | undefined = [];
 afterAll(() => {
   const last = idle ?? [];

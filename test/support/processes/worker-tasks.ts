@@ -7,8 +7,8 @@ import type { BeginTurnRequest } from '../../../src/sessions/operations/turns.js
 import { SessionService } from '../../../src/sessions/session.service.js';
 import { type RunOutcome, type RunsTask, runAgents } from './agent-process.js';
 import { type AppendTask, type ConsumeTask, appendAndDie, consumeUntilDead } from './consuming-process.js';
-import { type StoreDescription, openDescribed } from './store-description.js';
-import { type SummarizedOpening, SummarizedStore, type Turns } from './summarized-store.js';
+import { type StoreDescription, loadStore, openDescribed } from './store-description.js';
+import type { SummarizedOpening, SummarizedStore, Turns } from './summarized-store.js';
 import { retryUntilSuccess } from '../until.js';
 import { numberedEvent, numberedEvents } from './numbered-event.js';
 
@@ -34,6 +34,11 @@ export class WorkerTasks {
   /** @param report sends progress to the parent. Resolves when it is sent, so that it arrives even if this process is killed */
   constructor(private readonly report: (progress: number) => Promise<void>) {}
 
+  /** Loads what opens the store, so that several processes open it at the same moment. */
+  async load({ store }: Pick<Opening, 'store'>): Promise<void> {
+    await loadStore(store);
+  }
+
   /** Opens the store `connections` times in parallel. */
   async open({ store, connections = 1, now, sessionSeconds }: Opening): Promise<void> {
     const clock = now === undefined ? undefined : { now: () => now };
@@ -44,7 +49,9 @@ export class WorkerTasks {
 
   /** Opens the store with summaries by the model at a URL. */
   async openSummarized(opening: SummarizedOpening): Promise<void> {
-    this.#summarized = await SummarizedStore.open(opening);
+    // Few tasks need the modules of summaries.
+    const summarized = await import('./summarized-store.js');
+    this.#summarized = await summarized.SummarizedStore.open(opening);
   }
 
   async appendTurns(turns: Turns): Promise<void> {
