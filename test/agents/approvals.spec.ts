@@ -1,7 +1,7 @@
 import type { OpenStorage } from '../../src/testing/open-storage.js';
 import type { AgentContext, ApprovalRequest, RunHandler, ToolContext } from '../../src/agents/index.js';
 import type { EventInput } from '../../src/index.js';
-import { testStores } from '../support/stores.js';
+import { firstStore } from '../support/stores.js';
 import { until } from '../support/until.js';
 import { AgentApp, KEY } from './support/agent-app.js';
 import { HeldHandler, echo, eventsOf, inShort, text } from './support/handlers.js';
@@ -84,7 +84,7 @@ function leaving(end: string): RunHandler {
   };
 }
 
-describe.each(testStores)('approvals on $name', ({ open }) => {
+describe.each(firstStore)('approvals on $name', ({ open }) => {
   let opened: OpenStorage;
   let one: AgentApp;
   let two: AgentApp;

@@ -1,12 +1,12 @@
 import type { SessionStorage } from '../../src/storage.js';
 import type { OpenStorage } from '../../src/testing/open-storage.js';
-import { testStores } from '../support/stores.js';
+import { firstStore } from '../support/stores.js';
 import { until } from '../support/until.js';
 import { AgentApp, KEY, SESSION } from './support/agent-app.js';
 import { mortalStorage } from './support/mortal-storage.js';
 import { HeldHandler, call, echo, eventsOf, inShort, partial, text } from './support/handlers.js';
 
-describe.each(testStores)('a message that comes while a turn runs, on $name', ({ open }) => {
+describe.each(firstStore)('a message that comes while a turn runs, on $name', ({ open }) => {
   let opened: OpenStorage;
   let storage: SessionStorage;
   let one: AgentApp;

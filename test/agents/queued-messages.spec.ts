@@ -3,7 +3,7 @@ import { StoreUnavailableError } from '../../src/index.js';
 import { type QueuedMessage, queueEvent } from '../../src/agents/control-events.js';
 import type { SessionStorage } from '../../src/storage.js';
 import type { OpenStorage } from '../../src/testing/open-storage.js';
-import { testStores } from '../support/stores.js';
+import { firstStore } from '../support/stores.js';
 import { until } from '../support/until.js';
 import { AgentApp, KEY, SESSION } from './support/agent-app.js';
 import { HeldHandler, call, echo, inShort, response, text } from './support/handlers.js';
@@ -16,7 +16,7 @@ const merging: RunHandler = async function* (context) {
   yield text(`took ${taken}`);
 };
 
-describe.each(testStores)('queued messages on $name', ({ open }) => {
+describe.each(firstStore)('queued messages on $name', ({ open }) => {
   let opened: OpenStorage;
   let one: AgentApp;
   let two: AgentApp;

@@ -1,4 +1,4 @@
-import { testStores } from '../support/stores.js';
+import { firstStore } from '../support/stores.js';
 import { KEY, SESSION, SummarizedSessions, agent, answer, call, turns, user } from './summarized-sessions.js';
 import { eventsOf } from './log-notation.js';
 
@@ -8,7 +8,7 @@ const foreign = (toSeq: number) => ({
   actions: { compaction: { fromSeq: 1, toSeq } },
 });
 
-describe.each(testStores)('cuts of summaries on $name', (store) => {
+describe.each(firstStore)('cuts of summaries on $name', (store) => {
   let open: SummarizedSessions;
 
   async function start(keepRecentEvents: number): Promise<void> {

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import type { SummaryAnswer, SummaryRequest } from '../../src/summarizer/models/summary-model.js';
-import { testStores } from '../support/stores.js';
+import { firstStore, testStores } from '../support/stores.js';
 import { HeldModel } from './held-model.js';
 import {
   KEY,
@@ -23,13 +23,14 @@ function unavailableModel(): ScriptedModel {
   });
 }
 
-describe.each(testStores)('an important event on $name', (store) => {
-  let open: SummarizedSessions;
-  afterEach(async () => {
-    await open.destroy();
-    jest.restoreAllMocks();
-  });
+let open: SummarizedSessions;
 
+afterEach(async () => {
+  await open.destroy();
+  jest.restoreAllMocks();
+});
+
+describe.each(firstStore)('an important event on $name', (store) => {
   it('triggers the summary even if later events are appended before it is written', async () => {
     const model = new HeldModel();
     open = await SummarizedSessions.open(store, { ...OPTIONS, concurrency: 1 }, model);
@@ -127,7 +128,9 @@ describe.each(testStores)('an important event on $name', (store) => {
     await open.settle();
     expect(model.requests).toHaveLength(1);
   });
+});
 
+describe.each(testStores)('an important event that several processes see, on $name', (store) => {
   it('triggers the summary after a restart, and its agenda entry is then removed', async () => {
     const model = new ScriptedModel(untilAborted);
     open = await SummarizedSessions.open(store, { ...OPTIONS, shutdownSeconds: 0 }, model);

@@ -1,9 +1,9 @@
-import { testStores } from '../support/stores.js';
+import { firstStore } from '../support/stores.js';
 import { SESSION, ScriptedModel, SummarizedSessions, agent, answer, call, turns, user } from './summarized-sessions.js';
 
 const stateChange = { author: 'system', actions: { stateDelta: { a: 1 } } };
 
-describe.each(testStores)('a conversation longer than maxInputLength on $name', (store) => {
+describe.each(firstStore)('a conversation longer than maxInputLength on $name', (store) => {
   let open: SummarizedSessions;
 
   async function start(maxInputLength: number, model?: ScriptedModel): Promise<void> {

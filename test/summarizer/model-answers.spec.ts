@@ -1,12 +1,12 @@
 import { Logger } from '@nestjs/common';
 import type { SummaryAnswer } from '../../src/summarizer/index.js';
 import { cleanText } from '../../src/summarizer/summary-writer.js';
-import { testStores } from '../support/stores.js';
+import { firstStore } from '../support/stores.js';
 import { KEY, SESSION, ScriptedModel, SummarizedSessions, turns } from './summarized-sessions.js';
 
 const HEADING = 'Summary of the conversation so far:\n';
 
-describe.each(testStores)('the answer of a model on $name', (store) => {
+describe.each(firstStore)('the answer of a model on $name', (store) => {
   let open: SummarizedSessions;
 
   async function answering(answer: unknown): Promise<void> {

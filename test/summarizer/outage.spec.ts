@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import type { SummarizerOptions } from '../../src/summarizer/summarizer-options.js';
-import { testStores } from '../support/stores.js';
+import { firstStore, testStores } from '../support/stores.js';
 import { HeldModel } from './held-model.js';
 import { inMemory } from './in-memory.js';
 import { KEY, SESSION, ScriptedModel, SummarizedSessions, turns } from './summarized-sessions.js';
@@ -9,14 +9,13 @@ const OPTIONS: SummarizerOptions = { events: 7, keepRecentEvents: 2 };
 const STEP_SECONDS = 60;
 const STEPS_OF_AN_HOUR = 3_600 / STEP_SECONDS;
 
-describe.each(testStores)('summaries while the model is unavailable for an hour, on $name', (store) => {
+describe('summaries while the model is unavailable for an hour', () => {
   let open: SummarizedSessions;
   let warnings: string[];
 
-  beforeEach(async () => {
+  beforeEach(() => {
     warnings = [];
     jest.spyOn(Logger.prototype, 'warn').mockImplementation((message: string) => void warnings.push(message));
-    open = await SummarizedSessions.open(store, OPTIONS, new ScriptedModel(unavailable));
   });
 
   afterEach(async () => {
@@ -45,7 +44,8 @@ describe.each(testStores)('summaries while the model is unavailable for an hour,
     expect(target.summaries.counts).toMatchObject({ running: 0, waiting: 0, stored: 1 });
   }
 
-  it('are retried with backoff, fail no append, and catch up afterwards', async () => {
+  it.each(firstStore)('are retried with backoff, fail no append, and catch up afterwards, on $name', async (store) => {
+    open = await SummarizedSessions.open(store, OPTIONS, new ScriptedModel(unavailable));
     await open.append(...turns(1, 4));
     await appendAndSweep(open, STEPS_OF_AN_HOUR);
     const calls = open.model.requests.length;
@@ -68,7 +68,8 @@ describe.each(testStores)('summaries while the model is unavailable for an hour,
     expect(open.model.requests).toHaveLength(calls + 1);
   });
 
-  it('are not retried more often after a restart, and stay due', async () => {
+  it.each(testStores)('are not retried more often after a restart, and stay due, on $name', async (store) => {
+    open = await SummarizedSessions.open(store, OPTIONS, new ScriptedModel(unavailable));
     await open.append(...turns(1, 4));
     await appendAndSweep(open, STEPS_OF_AN_HOUR / 2);
     await open.summaries.close();
@@ -127,7 +128,7 @@ describe('a failing model', () => {
 
   it('is not called again at once because of events appended during the call', async () => {
     const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
-    const [memory] = testStores;
+    const [memory] = firstStore;
     if (!memory) throw new Error('STORES must name a store');
     const model = new HeldModel();
     const open = await SummarizedSessions.open(memory, OPTIONS, model);

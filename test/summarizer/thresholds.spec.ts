@@ -1,20 +1,20 @@
 import type { SummarizerOptions } from '../../src/summarizer/summarizer-options.js';
 import { type Threshold, allOf, anyOf, eventsOver, tokensOver, turnsOver } from '../../src/summarizer/thresholds.js';
-import { testStores } from '../support/stores.js';
+import { firstStore, testStores } from '../support/stores.js';
 import { SESSION, SummarizedSessions, agent, turns, user } from './summarized-sessions.js';
 
 const spent = (totalTokenCount: number) => ({ ...agent('a'), usageMetadata: { totalTokenCount } });
 
-describe.each(testStores)('thresholds of summaries on $name', (store) => {
-  let open: SummarizedSessions;
+let open: SummarizedSessions;
 
+afterEach(async () => {
+  await open.destroy();
+});
+
+describe.each(firstStore)('thresholds of summaries on $name', (store) => {
   async function start(options: SummarizerOptions): Promise<void> {
     open = await SummarizedSessions.open(store, { keepRecentEvents: 0, ...options });
   }
-
-  afterEach(async () => {
-    await open.destroy();
-  });
 
   const exact: [string, SummarizerOptions, () => ReturnType<typeof user>[], ReturnType<typeof user>[]][] = [
     ['turns', { turns: 3 }, () => turns(1, 3), [user('q4')]],
@@ -71,16 +71,6 @@ describe.each(testStores)('thresholds of summaries on $name', (store) => {
     expect(open.model.requests).toHaveLength(1);
   });
 
-  it('use counters that survive a restart', async () => {
-    await start({ turns: 3 });
-    await open.append(...turns(1, 3));
-    const after = open.restarted({ turns: 3, keepRecentEvents: 0 });
-    await after.append(...turns(4, 4));
-    await after.settle();
-    expect(open.model.requests).toHaveLength(1);
-    await after.destroy();
-  });
-
   it('count only events that the last summary does not cover', async () => {
     await start({ turns: 3, keepRecentEvents: 2 });
     await open.append(...turns(1, 3), user('q4'));
@@ -131,5 +121,17 @@ describe.each(testStores)('thresholds of summaries on $name', (store) => {
     await open.append(agent('third'));
     await open.settle();
     expect(open.model.requests).toHaveLength(1);
+  });
+});
+
+describe.each(testStores)('a threshold on $name', (store) => {
+  it('uses counters that survive a restart', async () => {
+    open = await SummarizedSessions.open(store, { turns: 3, keepRecentEvents: 0 });
+    await open.append(...turns(1, 3));
+    const after = open.restarted({ turns: 3, keepRecentEvents: 0 });
+    await after.append(...turns(4, 4));
+    await after.settle();
+    expect(open.model.requests).toHaveLength(1);
+    await after.destroy();
   });
 });

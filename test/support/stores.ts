@@ -28,3 +28,9 @@ const openers: Readonly<Record<StoreName, TestStore['open']>> = {
 
 /** All stores, or those that `STORES` names. */
 export const testStores: readonly TestStore[] = chosenStoreNames().map((name) => ({ name, open: openers[name] }));
+
+/**
+ * The first of {@link testStores}: for rules that are made above the stores, and for refusals. `STORES` can name another
+ * one.
+ */
+export const firstStore: readonly TestStore[] = testStores.slice(0, 1);
