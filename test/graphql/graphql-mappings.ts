@@ -1,21 +1,19 @@
 import { type Client, createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
+import { Session } from '../../src/index.js';
 import type { LoggedEvent, SessionReference, StateKeyChange, Turn, WatchedEvent } from '../../src/index.js';
 import type { SessionSummary } from '../../src/summarizer/index.js';
-import type { Mappings } from '../transports/describe-mappings.js';
+import { type AnyMapping, type Mappings, type SpecialMappings, allMappings } from '../transports/describe-mappings.js';
 import type { OperationName } from '../transports/operation-types.js';
 import { LARGE, type SessionJson, jsonOf } from '../transports/samples.js';
 import type { GraphqlApp } from './graphql-app.js';
 import { type GraphqlProblem, RemoteError } from './remote-error.js';
-import { documentOf } from './schema-documents.js';
+import { type Selection, documentOf } from './schema-documents.js';
 
-/** The field of each operation. */
-export const FIELD_OF: Readonly<Record<OperationName, string>> = {
-  createSession: 'createSession',
-  getOrCreateSession: 'getOrCreateSession',
+/** The fields with other names than their operations. */
+const OTHER_FIELDS: Partial<Record<OperationName, string>> = {
   getSession: 'session',
   listSessions: 'sessions',
-  deleteSession: 'deleteSession',
   listEvents: 'events',
   stateAt: 'sessionStateAt',
   stateChanges: 'sessionStateChanges',
@@ -24,20 +22,17 @@ export const FIELD_OF: Readonly<Record<OperationName, string>> = {
   appendBatch: 'appendEvents',
   updateState: 'updateSessionState',
   getState: 'session',
-  rewindSession: 'rewindSession',
-  beginTurn: 'beginTurn',
-  renewTurn: 'renewTurn',
-  endTurn: 'endTurn',
   getTurn: 'turn',
-  forkSession: 'forkSession',
   getUserState: 'userState',
-  updateUserState: 'updateUserState',
   getAppState: 'appState',
-  updateAppState: 'updateAppState',
   getSessionSummary: 'sessionSummary',
-  createSessionSummary: 'createSessionSummary',
   listSummaries: 'sessionSummaries',
 };
+
+/** The field of an operation. */
+export function fieldOf(operation: OperationName): string {
+  return OTHER_FIELDS[operation] ?? operation;
+}
 
 /** A missing session is null. */
 const NOT_FOUND = { received: null };
@@ -45,19 +40,14 @@ const NOT_FOUND = { received: null };
 /** How GraphQL transports each operation, with all arguments as variables and all fields selected. */
 export function graphqlMappings(app: GraphqlApp): Mappings & { close(): Promise<void> } {
   const webSocket = createClient({ url: app.webSocketUrl, webSocketImpl: WebSocket, retryAttempts: 0 });
-  const ask = async (operation: OperationName, variables: object, selection?: string): Promise<unknown> => {
-    const field = FIELD_OF[operation];
-    const { data, errors } = await app.ask(documentOf(app.schema, field, selection), variables);
+  const ask = async (operation: OperationName, variables: object, only?: Selection): Promise<unknown> => {
+    const field = fieldOf(operation);
+    const { data, errors } = await app.ask(documentOf(app.schema, field, only), variables);
     const [error] = errors;
     if (error) throw new RemoteError(error);
     return data[field];
   };
-  return {
-    createSession: { send: (request) => ask('createSession', request), received: (session) => dataOf(jsonOf(session)) },
-    getOrCreateSession: {
-      send: (request) => ask('getOrCreateSession', request),
-      received: (session) => dataOf(jsonOf(session)),
-    },
+  const special: SpecialMappings = {
     getSession: {
       send: ({ config, ...key }) => ask('getSession', { ...key, ...config }),
       received: (session) => (session ? dataOf(jsonOf(session)) : null),
@@ -89,7 +79,6 @@ export function graphqlMappings(app: GraphqlApp): Mappings & { close(): Promise<
       }),
       calls: ({ limit = 100, ...request }) => [{ method: 'listEvents', request: { ...request, limit } }],
     },
-    stateAt: { send: (request) => ask('stateAt', request), received: (found) => found },
     stateChanges: {
       send: ({ limit, cursor, ...request }) => ask('stateChanges', { ...request, first: limit, after: cursor }),
       received: ({ changes, nextCursor, ...seqs }) => ({
@@ -100,7 +89,8 @@ export function graphqlMappings(app: GraphqlApp): Mappings & { close(): Promise<
       calls: ({ limit = 100, ...request }) => [{ method: 'stateChanges', request: { ...request, limit } }],
     },
     watch: {
-      send: ({ signal: _signal, ...request }) => subscribed(webSocket, documentOf(app.schema, FIELD_OF.watch), request),
+      send: ({ signal: _signal, ...request }) =>
+        subscribed(webSocket, documentOf(app.schema, fieldOf('watch')), request),
       received: (events) => events.map(watchedOf),
       calls: ({ afterSeq, stateDeltas, ...key }) => [
         { method: 'listEvents', request: { ...key, beforeSeq: 1 } },
@@ -121,11 +111,10 @@ export function graphqlMappings(app: GraphqlApp): Mappings & { close(): Promise<
     },
     updateState: { send: (request) => ask('updateState', request), received: eventOf },
     getState: {
-      send: (key) => ask('getState', key, ' { state }'),
+      send: (key) => ask('getState', key, { Session: ['state'] }),
       received: ({ state }) => ({ state }),
       refused: ({ code }) => (code === 'SESSION_NOT_FOUND' ? NOT_FOUND : undefined),
     },
-    rewindSession: { send: (request) => ask('rewindSession', request), received: (session) => dataOf(jsonOf(session)) },
     beginTurn: { send: (request) => ask('beginTurn', request), received: turnOf },
     renewTurn: { send: (turn) => ask('renewTurn', turn), received: turnOf },
     endTurn: { send: (turn) => ask('endTurn', turn), received: () => true },
@@ -133,11 +122,6 @@ export function graphqlMappings(app: GraphqlApp): Mappings & { close(): Promise<
       send: (key) => ask('getTurn', key),
       received: (holder) => holder ?? null,
     },
-    forkSession: { send: (request) => ask('forkSession', request), received: (session) => dataOf(jsonOf(session)) },
-    getUserState: { send: (user) => ask('getUserState', user), received: (state) => state },
-    updateUserState: { send: (request) => ask('updateUserState', request), received: (state) => state },
-    getAppState: { send: (owner) => ask('getAppState', owner), received: (state) => state },
-    updateAppState: { send: (request) => ask('updateAppState', request), received: (state) => state },
     getSessionSummary: { send: (key) => ask('getSessionSummary', key), received: summaryOf },
     createSessionSummary: {
       send: ({ session, force }) => ask('createSessionSummary', { ...keyOf(session), force }),
@@ -148,8 +132,12 @@ export function graphqlMappings(app: GraphqlApp): Mappings & { close(): Promise<
       received: (summaries) => summaries.map(summaryOf),
       calls: ({ limit = 100, ...request }) => [{ method: 'listSummaries', request: { ...request, limit } }],
     },
-    close: async () => webSocket.dispose(),
   };
+  const usual = (name: OperationName): AnyMapping => ({
+    send: (request) => ask(name, request),
+    received: (result) => (result instanceof Session ? dataOf(jsonOf(result)) : result),
+  });
+  return { ...allMappings(special, usual), close: async () => webSocket.dispose() };
 }
 
 const ORDERS = { lastUpdateTime: 'LAST_UPDATE_TIME', createTime: 'CREATE_TIME' } as const;
@@ -171,7 +159,7 @@ async function subscribed(client: Client, query: string, variables: object): Pro
       const { data, errors } = answer as unknown as Message;
       const [error] = errors ?? [];
       if (error) throw new RemoteError(error);
-      const event = data?.[FIELD_OF.watch];
+      const event = data?.[fieldOf('watch')];
       if (event?.id === LAST.id) break;
       events.push(event);
     }

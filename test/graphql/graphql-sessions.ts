@@ -11,17 +11,15 @@ import {
 } from '../../src/index.js';
 import type { SessionRecord } from '../../src/storage.js';
 import type { SessionClient } from '../../src/testing/open-sessions.js';
+import type { OperationName } from '../transports/operation-types.js';
 import type { GraphqlApp } from './graphql-app.js';
+import { fieldOf } from './graphql-mappings.js';
 import { LiveWatch } from './live-watch.js';
 import { RemoteError } from './remote-error.js';
+import { documentOf } from './schema-documents.js';
 
-const SESSION = 'id appName userId state metadata createTime lastUpdateTime version conversationCount turnsOnly';
-const KEY = 'appName: $appName, userId: $userId, sessionId: $sessionId';
-const KEY_TYPES = '$appName: String!, $userId: String!, $sessionId: String!';
-const CHANGES = '$stateDelta: JSON, $stateRemovals: [String!]';
-const USER_TYPES = '$appName: String!, $userId: String!';
-
-const TURN = 'token number holder expiresAt ttlMs';
+/** Of an event, the body has everything. */
+const ONLY = { Event: ['body'] };
 
 type TurnAnswer = Omit<Turn, keyof SessionKey>;
 
@@ -81,13 +79,7 @@ export class GraphqlSessions implements SessionClient {
   }
 
   async getSession({ config = {}, ...key }: Parameters<SessionClient['getSession']>[0]): Promise<Session | undefined> {
-    const query = `query (${KEY_TYPES}, $numRecentEvents: SafeInt, $afterTimestamp: SafeInt, $afterSeq: SafeInt) {
-      session(${KEY}) {
-        ${SESSION}
-        events(numRecentEvents: $numRecentEvents, afterTimestamp: $afterTimestamp, afterSeq: $afterSeq) { body }
-      }
-    }`;
-    const session = await this.#ask<SessionAnswer | null>('session', query, { ...key, ...config });
+    const session = await this.#ask<SessionAnswer | null>('getSession', { ...key, ...config });
     return session === null ? undefined : sessionOf(session);
   }
 
@@ -98,19 +90,13 @@ export class GraphqlSessions implements SessionClient {
     orderBy,
     ...owner
   }: Parameters<SessionClient['listSessions']>[0]): ReturnType<SessionClient['listSessions']> {
-    const query = `query ($appName: String!, $userId: String, $first: Int, $after: String, $order: SortOrder, $orderBy: SessionOrderBy, $filter: SessionFilter) {
-      sessions(appName: $appName, userId: $userId, first: $first, after: $after, order: $order, orderBy: $orderBy, filter: $filter) {
-        nodes { ${SESSION} }
-        pageInfo { hasNextPage endCursor }
-      }
-    }`;
     const how = { first: limit, after: cursor, order: order?.toUpperCase(), orderBy: orderBy && snakeCase(orderBy) };
-    const { nodes, pageInfo } = await this.#ask<Page>('sessions', query, { ...owner, ...how });
+    const { nodes, pageInfo } = await this.#ask<Page>('listSessions', { ...owner, ...how });
     return { sessions: nodes.map(sessionOf), limit: limit ?? 100, ...cursorOf(pageInfo) };
   }
 
   async deleteSession(key: SessionKey): Promise<void> {
-    await this.#ask('deleteSession', `mutation (${KEY_TYPES}) { deleteSession(${KEY}) }`, key);
+    await this.#ask('deleteSession', key);
   }
 
   async listEvents({
@@ -119,22 +105,13 @@ export class GraphqlSessions implements SessionClient {
     order,
     ...rest
   }: Parameters<SessionClient['listEvents']>[0]): ReturnType<SessionClient['listEvents']> {
-    const query = `query (${KEY_TYPES}, $first: Int, $after: String, $afterSeq: SafeInt, $beforeSeq: SafeInt, $order: SortOrder) {
-      events(${KEY}, first: $first, after: $after, afterSeq: $afterSeq, beforeSeq: $beforeSeq, order: $order) {
-        nodes { body }
-        pageInfo { hasNextPage endCursor }
-        firstSeq
-        lastSeq
-      }
-    }`;
     const how = { first: limit, after: cursor, order: order?.toUpperCase() };
-    const { nodes, pageInfo, ...seqs } = await this.#ask<EventPageAnswer>('events', query, { ...rest, ...how });
+    const { nodes, pageInfo, ...seqs } = await this.#ask<EventPageAnswer>('listEvents', { ...rest, ...how });
     return { events: nodes.map(({ body }) => body), ...seqs, ...cursorOf(pageInfo) };
   }
 
   async stateAt(request: Parameters<SessionClient['stateAt']>[0]): ReturnType<SessionClient['stateAt']> {
-    const query = `query (${KEY_TYPES}, $seq: SafeInt!) { sessionStateAt(${KEY}, seq: $seq) { seq state shared } }`;
-    return this.#ask('sessionStateAt', query, request);
+    return this.#ask('stateAt', request);
   }
 
   async stateChanges({
@@ -142,16 +119,8 @@ export class GraphqlSessions implements SessionClient {
     cursor,
     ...rest
   }: Parameters<SessionClient['stateChanges']>[0]): ReturnType<SessionClient['stateChanges']> {
-    const query = `query (${KEY_TYPES}, $first: Int, $after: String, $afterSeq: SafeInt, $key: String) {
-      sessionStateChanges(${KEY}, first: $first, after: $after, afterSeq: $afterSeq, key: $key) {
-        nodes { seq eventId key scope hadBefore before hasAfter after }
-        pageInfo { hasNextPage endCursor }
-        firstSeq
-        lastSeq
-      }
-    }`;
     const variables = { ...rest, first: limit, after: cursor };
-    const { nodes, pageInfo, ...seqs } = await this.#ask<ChangePageAnswer>('sessionStateChanges', query, variables);
+    const { nodes, pageInfo, ...seqs } = await this.#ask<ChangePageAnswer>('stateChanges', variables);
     const changes = nodes.map(({ hadBefore, before, hasAfter, after, ...place }) => ({
       ...place,
       ...(hadBefore && { before }),
@@ -179,12 +148,9 @@ export class GraphqlSessions implements SessionClient {
     turn,
     endTurn,
   }: Parameters<SessionClient['append']>[0]): ReturnType<SessionClient['append']> {
-    const query = `mutation (${KEY_TYPES}, $event: JSON!, $expectedVersion: SafeInt, $turn: String, $endTurn: Boolean) {
-      appendEvent(${KEY}, event: $event, expectedVersion: $expectedVersion, turn: $turn, endTurn: $endTurn) { event { body } duplicate }
-    }`;
     const variables = { appName, userId, sessionId, event, expectedVersion, turn: tokenOf(turn), endTurn };
     type Answer = { readonly event: { readonly body: LoggedEvent } | null; readonly duplicate: boolean };
-    const answer = await this.#ask<Answer>('appendEvent', query, variables);
+    const answer = await this.#ask<Answer>('append', variables);
     return { event: answer.event?.body as LoggedEvent, duplicate: answer.duplicate };
   }
 
@@ -195,14 +161,9 @@ export class GraphqlSessions implements SessionClient {
     turn,
     endTurn,
   }: Parameters<SessionClient['appendBatch']>[0]): ReturnType<SessionClient['appendBatch']> {
-    const query = `mutation (${KEY_TYPES}, $events: [JSON!]!, $expectedVersion: SafeInt, $turn: String, $endTurn: Boolean) {
-      appendEvents(${KEY}, events: $events, expectedVersion: $expectedVersion, turn: $turn, endTurn: $endTurn) {
-        events { body } duplicate
-      }
-    }`;
     const variables = { appName, userId, sessionId, events, expectedVersion, turn: tokenOf(turn), endTurn };
     type Answer = { readonly events: readonly ({ readonly body: LoggedEvent } | null)[]; readonly duplicate: boolean };
-    const answer = await this.#ask<Answer>('appendEvents', query, variables);
+    const answer = await this.#ask<Answer>('appendBatch', variables);
     const stored = answer.events.map((event, index) => event?.body ?? (events[index] as LoggedEvent));
     return { events: stored, duplicate: answer.duplicate };
   }
@@ -215,77 +176,57 @@ export class GraphqlSessions implements SessionClient {
   }
 
   async rewindSession(request: Parameters<SessionClient['rewindSession']>[0]): Promise<Session> {
-    const query = `mutation (${KEY_TYPES}, $toSeq: SafeInt, $invocationId: String, $expectedVersion: SafeInt, $turn: String) {
-      rewindSession(${KEY}, toSeq: $toSeq, invocationId: $invocationId, expectedVersion: $expectedVersion, turn: $turn) { ${SESSION} events { body } }
-    }`;
-    return sessionOf(
-      await this.#ask<SessionAnswer>('rewindSession', query, { ...request, turn: tokenOf(request.turn) }),
-    );
+    return sessionOf(await this.#ask<SessionAnswer>('rewindSession', { ...request, turn: tokenOf(request.turn) }));
   }
 
   async beginTurn(request: Parameters<SessionClient['beginTurn']>[0]): ReturnType<SessionClient['beginTurn']> {
-    const query = `mutation (${KEY_TYPES}, $holder: String!, $ttlMs: SafeInt, $requestId: String) {
-      beginTurn(${KEY}, holder: $holder, ttlMs: $ttlMs, requestId: $requestId) { ${TURN} }
-    }`;
     const { appName, userId, sessionId } = request;
-    return { appName, userId, sessionId, ...(await this.#ask<TurnAnswer>('beginTurn', query, request)) };
+    return { appName, userId, sessionId, ...(await this.#ask<TurnAnswer>('beginTurn', request)) };
   }
 
   async renewTurn(turn: Parameters<SessionClient['renewTurn']>[0]): ReturnType<SessionClient['renewTurn']> {
-    const query = `mutation (${KEY_TYPES}, $token: String!, $ttlMs: SafeInt) {
-      renewTurn(${KEY}, token: $token, ttlMs: $ttlMs) { ${TURN} }
-    }`;
     const { appName, userId, sessionId } = turn;
-    return { appName, userId, sessionId, ...(await this.#ask<TurnAnswer>('renewTurn', query, turn)) };
+    return { appName, userId, sessionId, ...(await this.#ask<TurnAnswer>('renewTurn', turn)) };
   }
 
   async endTurn(turn: Parameters<SessionClient['endTurn']>[0]): Promise<void> {
-    await this.#ask('endTurn', `mutation (${KEY_TYPES}, $token: String!) { endTurn(${KEY}, token: $token) }`, turn);
+    await this.#ask('endTurn', turn);
   }
 
   async getTurn(key: SessionKey): ReturnType<SessionClient['getTurn']> {
-    const query = `query (${KEY_TYPES}) { turn(${KEY}) { holder number expiresAt } }`;
-    return (await this.#ask<TurnHolder | null>('turn', query, key)) ?? undefined;
+    return (await this.#ask<TurnHolder | null>('getTurn', key)) ?? undefined;
   }
 
   async forkSession(request: Parameters<SessionClient['forkSession']>[0]): Promise<Session> {
-    const query = `mutation (${KEY_TYPES}, $atSeq: SafeInt, $newSessionId: String) {
-      forkSession(${KEY}, atSeq: $atSeq, newSessionId: $newSessionId) { ${SESSION} events { body } }
-    }`;
-    return sessionOf(await this.#ask<SessionAnswer>('forkSession', query, request));
+    return sessionOf(await this.#ask<SessionAnswer>('forkSession', request));
   }
 
   async getUserState(user: Parameters<SessionClient['getUserState']>[0]): Promise<Record<string, unknown>> {
-    return this.#ask('userState', `query (${USER_TYPES}) { userState(appName: $appName, userId: $userId) }`, user);
+    return this.#ask('getUserState', user);
   }
 
   async updateUserState(request: Parameters<SessionClient['updateUserState']>[0]): Promise<Record<string, unknown>> {
-    const query = `mutation (${USER_TYPES}, ${CHANGES}) {
-      updateUserState(appName: $appName, userId: $userId, stateDelta: $stateDelta, stateRemovals: $stateRemovals)
-    }`;
-    return this.#ask('updateUserState', query, request);
+    return this.#ask('updateUserState', request);
   }
 
   async getAppState(app: Parameters<SessionClient['getAppState']>[0]): Promise<Record<string, unknown>> {
-    return this.#ask('appState', 'query ($appName: String!) { appState(appName: $appName) }', app);
+    return this.#ask('getAppState', app);
   }
 
   async updateAppState(request: Parameters<SessionClient['updateAppState']>[0]): Promise<Record<string, unknown>> {
-    const query = `mutation ($appName: String!, ${CHANGES}) {
-      updateAppState(appName: $appName, stateDelta: $stateDelta, stateRemovals: $stateRemovals)
-    }`;
-    return this.#ask('updateAppState', query, request);
+    return this.#ask('updateAppState', request);
   }
 
-  async #create(field: string, request: Parameters<SessionClient['createSession']>[0]): Promise<Session> {
-    const query = `mutation (${USER_TYPES}, $sessionId: String, $state: JSON, $metadata: JSON, $turnsOnly: Boolean) {
-      ${field}(${KEY}, state: $state, metadata: $metadata, turnsOnly: $turnsOnly) { ${SESSION} events { body } }
-    }`;
-    return sessionOf(await this.#ask<SessionAnswer>(field, query, request));
+  async #create(
+    operation: 'createSession' | 'getOrCreateSession',
+    request: Parameters<SessionClient['createSession']>[0],
+  ): Promise<Session> {
+    return sessionOf(await this.#ask<SessionAnswer>(operation, request));
   }
 
-  async #ask<Result>(field: string, query: string, variables: object): Promise<Result> {
-    const { data, errors } = await this.app.ask(query, variables);
+  async #ask<Result>(operation: OperationName, variables: object): Promise<Result> {
+    const field = fieldOf(operation);
+    const { data, errors } = await this.app.ask(documentOf(this.app.schema, field, ONLY), variables);
     const [error] = errors;
     if (error) throw new RemoteError(error);
     return data[field] as Result;

@@ -23,12 +23,15 @@ export function fieldsOf(schema: GraphQLSchema): Readonly<Record<string, Kind>> 
   );
 }
 
-/** A document with one field, all its arguments as variables, and all fields below it. */
-export function documentOf(schema: GraphQLSchema, name: string, selection?: string): string {
+/** The fields to select of some types. Of the other types, all are selected. */
+export type Selection = Readonly<Record<string, readonly string[]>>;
+
+/** A document with one field, all its arguments as variables, and the fields below it. */
+export function documentOf(schema: GraphQLSchema, name: string, only: Selection = {}): string {
   const kind = fieldsOf(schema)[name] ?? 'query';
   const field = rootField(schema, name);
   const declared: GraphQLArgument[] = [];
-  const asked = `${calledWith(field, declared)}${selection ?? selectionOf(field.type, declared)}`;
+  const asked = `${calledWith(field, declared)}${selectionOf(field.type, only, declared)}`;
   const variables = [...new Map(declared.map((argument) => [argument.name, String(argument.type)]))];
   return `${kind} (${variables.map(([argument, type]) => `$${argument}: ${type}`).join(', ')}) { ${asked} }`;
 }
@@ -50,9 +53,10 @@ function calledWith({ name, args }: GraphQLField<unknown, unknown>, declared: Gr
   return args.length === 0 ? name : `${name}(${args.map((each) => `${each.name}: $${each.name}`).join(', ')})`;
 }
 
-function selectionOf(type: GraphQLOutputType, declared: GraphQLArgument[]): string {
+function selectionOf(type: GraphQLOutputType, only: Selection, declared: GraphQLArgument[]): string {
   const named = getNamedType(type);
   if (!isObjectType(named)) return '';
-  const fields = Object.values(named.getFields());
-  return ` { ${fields.map((field) => `${calledWith(field, declared)}${selectionOf(field.type, declared)}`).join(' ')} }`;
+  const fields = Object.values(named.getFields()).filter(({ name }) => only[named.name]?.includes(name) ?? true);
+  const selected = fields.map((field) => `${calledWith(field, declared)}${selectionOf(field.type, only, declared)}`);
+  return ` { ${selected.join(' ')} }`;
 }

@@ -1,14 +1,22 @@
 import type { SessionsClient } from '../../src/client/index.js';
-import type { SessionReference } from '../../src/index.js';
-import type { Mappings } from './describe-mappings.js';
+import { Session, type SessionReference } from '../../src/index.js';
+import { type Mappings, type SpecialMappings, allMappings } from './describe-mappings.js';
 import { LARGE, jsonOf } from './samples.js';
 
 const NOTHING = { received: undefined };
 
-/** How `SessionsClient` and the routes carry each operation. */
+/** How `SessionsClient` and the routes carry each operation. Usually a method of the client has the name of the operation. */
 export function clientMappings(client: SessionsClient): Mappings {
+  return allMappings(specialMappings(client), (name) => ({
+    send: async (request) => (client as unknown as AnyClient)[name]?.(request),
+    received: (result) => (result instanceof Session ? jsonOf(result) : result),
+  }));
+}
+
+type AnyClient = Readonly<Record<string, (request: object) => Promise<unknown>>>;
+
+function specialMappings(client: SessionsClient): SpecialMappings {
   return {
-    createSession: { send: (request) => client.createSession(request), received: jsonOf },
     getOrCreateSession: {
       send: (request) => client.getOrCreateSession(request),
       received: jsonOf,
@@ -32,10 +40,6 @@ export function clientMappings(client: SessionsClient): Mappings {
         { method: 'listSessions', request: { ...request, includeState } },
       ],
     },
-    deleteSession: { send: (key) => client.deleteSession(key), received: () => undefined },
-    listEvents: { send: (request) => client.listEvents(request), received: (page) => page },
-    stateAt: { send: (request) => client.stateAt(request), received: (found) => found },
-    stateChanges: { send: (request) => client.stateChanges(request), received: (page) => page },
     watch: {
       async send({ signal: _signal, ...request }) {
         const watch = client.watch(request);
@@ -86,20 +90,11 @@ export function clientMappings(client: SessionsClient): Mappings {
       send: (key) => client.getState(key),
       received: ({ state }) => state,
     },
-    rewindSession: { send: (request) => client.rewindSession(request), received: jsonOf },
     beginTurn: {
       send: ({ holder = '', ...request }) => client.beginTurn({ holder, ...request }),
       received: (turn) => turn,
       calls: ({ requestId = FIXED_ID, ...request }) => [{ method: 'beginTurn', request: { ...request, requestId } }],
     },
-    renewTurn: { send: (turn) => client.renewTurn(turn), received: (turn) => turn },
-    endTurn: { send: (turn) => client.endTurn(turn), received: () => undefined },
-    getTurn: { send: (key) => client.getTurn(key), received: (holder) => holder },
-    forkSession: { send: (request) => client.forkSession(request), received: jsonOf },
-    getUserState: { send: (user) => client.getUserState(user), received: (state) => state },
-    updateUserState: { send: (request) => client.updateUserState(request), received: (state) => state },
-    getAppState: { send: (app) => client.getAppState(app), received: (state) => state },
-    updateAppState: { send: (request) => client.updateAppState(request), received: (state) => state },
     getSessionSummary: {
       send: (key) => client.getSummary(key),
       received: (summary) => summary,

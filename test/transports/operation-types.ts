@@ -20,31 +20,29 @@ interface Operation<Request, Result> {
   readonly calls?: (request: Request) => readonly Call[];
 }
 
+/** Methods of the services that no client reaches, and why. */
+export const NOT_REMOTE = {
+  appendEvent: 'it is `append`, and returns partial events as they are; both transports do the same',
+  appendEvents: 'it is `appendBatch` without the answer whether the events were stored before',
+  updateSession: 'it saves what changed in a session object; clients have none',
+  withTurn: 'it runs a function of the caller; clients begin, renew and end turns',
+  purgeExpired: 'the server does it',
+  consume: 'its handler is a function of the process',
+  sweep: 'the server does it',
+  counts: 'for metrics of the server',
+  whenIdle: 'for tests and for the end of the process',
+  finish: 'for the end of the process',
+  close: 'for the end of the process',
+} as const;
+
 type Of<Service, Method extends keyof Service> = Service[Method] extends (request: infer Request) => infer Result
   ? Operation<Request, Awaited<Result>>
   : never;
-type Served =
-  | 'createSession'
-  | 'getSession'
-  | 'getOrCreateSession'
-  | 'listSessions'
-  | 'deleteSession'
-  | 'listEvents'
-  | 'stateAt'
-  | 'stateChanges'
-  | 'append'
-  | 'appendBatch'
-  | 'rewindSession'
-  | 'beginTurn'
-  | 'renewTurn'
-  | 'endTurn'
-  | 'getTurn'
-  | 'forkSession'
-  | 'getUserState'
-  | 'updateUserState'
-  | 'getAppState'
-  | 'updateAppState';
-type Summarised = 'getSessionSummary' | 'createSessionSummary' | 'listSummaries';
+type MethodsOf<Service> = {
+  [Name in keyof Service]: Service[Name] extends (...request: never[]) => unknown ? Name : never;
+}[keyof Service];
+type Served = Exclude<MethodsOf<SessionService>, keyof typeof NOT_REMOTE | 'watch'>;
+type Summarised = Exclude<MethodsOf<SummarizerSessionManager>, keyof typeof NOT_REMOTE>;
 
 interface StateUpdate extends SessionKey {
   readonly stateDelta?: Record<string, unknown> | undefined;

@@ -427,18 +427,3 @@ export const OPERATIONS: Operations = {
     ],
   },
 };
-
-/** Methods of the services that no client reaches, and why. */
-export const NOT_REMOTE: Readonly<Record<string, string>> = {
-  appendEvent: 'it is `append`, and returns partial events as they are; both transports do the same',
-  appendEvents: 'it is `appendBatch` without the answer whether the events were stored before',
-  updateSession: 'it saves what changed in a session object; clients have none',
-  withTurn: 'it runs a function of the caller; clients begin, renew and end turns',
-  purgeExpired: 'the server does it',
-  consume: 'its handler is a function of the process',
-  sweep: 'the server does it',
-  counts: 'for metrics of the server',
-  whenIdle: 'for tests and for the end of the process',
-  finish: 'for the end of the process',
-  close: 'for the end of the process',
-};
