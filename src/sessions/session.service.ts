@@ -123,7 +123,8 @@ export class SessionService {
   async appendEvent(request: operations.AppendEventRequest): Promise<LoggedEvent>;
   async appendEvent(request: operations.AppendEventRequest): Promise<EventInput> {
     if (requireRequest(request).event?.partial === true) return request.event;
-    return (await this.append(request)).event;
+    const { event } = await this.#run(operations.appendEvent(this.#env, request));
+    return event;
   }
 
   /**

@@ -4,19 +4,28 @@ export interface StateChanges {
   readonly stateRemovals: readonly string[];
 }
 
+/** No change. */
+export const NO_CHANGES: StateChanges = Object.freeze({
+  stateDelta: Object.freeze({}),
+  stateRemovals: Object.freeze([]),
+});
+
 export function hasChanges(changes: StateChanges): boolean {
   return changes.stateRemovals.length > 0 || Object.keys(changes.stateDelta).length > 0;
 }
 
 /** The part of `changes` whose keys pass `keep`. Safe for a key named `__proto__`. */
 export function filterChanges(changes: StateChanges, keep: (key: string) => boolean): StateChanges {
-  const keys = [...Object.keys(changes.stateDelta), ...changes.stateRemovals];
-  const kept = keys.filter(keep).length;
-  if (kept === keys.length) return changes;
-  if (kept === 0) return { stateDelta: {}, stateRemovals: [] };
+  const { stateDelta, stateRemovals } = changes;
+  let kept = 0;
+  const keys = Object.keys(stateDelta);
+  for (const key of keys) if (keep(key)) kept++;
+  for (const key of stateRemovals) if (keep(key)) kept++;
+  if (kept === keys.length + stateRemovals.length) return changes;
+  if (kept === 0) return NO_CHANGES;
   return {
-    stateDelta: Object.fromEntries(Object.entries(changes.stateDelta).filter(([key]) => keep(key))),
-    stateRemovals: changes.stateRemovals.filter(keep),
+    stateDelta: Object.fromEntries(Object.entries(stateDelta).filter(([key]) => keep(key))),
+    stateRemovals: stateRemovals.filter(keep),
   };
 }
 

@@ -91,6 +91,7 @@ export class TrackedValues {
 
   /** The keys that {@link pending} would give. */
   pendingKeys(): string[] {
+    if (this.#changed.size + this.#handedOut.size + this.#removed.size === 0) return [];
     const changedInside = [...this.#handedOut.keys()].filter((key) => this.#isChangedInside(key));
     return [...this.#changed.keys(), ...changedInside, ...this.#removed.keys()];
   }
@@ -105,7 +106,8 @@ export class TrackedValues {
 
   /** Applies stored changes. Unsaved changes take precedence. */
   applyStored(stored: StateChanges): void {
-    for (const [key, value] of Object.entries(stored.stateDelta)) {
+    for (const key of Object.keys(stored.stateDelta)) {
+      const value = stored.stateDelta[key];
       if (this.#isAlready(key, value)) continue;
       this.#noteInnerChange(key);
       this.#handedOut.delete(key);

@@ -25,13 +25,17 @@ export function refusalOf(
   const { incarnation, expectedVersion, lastSeq, firstSeq, marksSeq } = commit.preconditions;
   if (!record || isExpired(record.expiresAt, now)) return { kind: 'missing' };
   if (incarnation !== undefined && incarnation !== record.incarnation) return { kind: 'missing' };
-  if (seen.some((event) => event !== undefined)) return { kind: 'seen', events: seen, record };
+  if (seen.some(isThere)) return { kind: 'seen', events: seen, record };
   const refusal = turnRefusal(commit, record, now);
   if (refusal) return refusal;
   if (expectedVersion !== undefined && (expectedVersion < record.tipSeq || expectedVersion > record.lastSeq)) {
     return { kind: 'stale', lastSeq: record.lastSeq };
   }
   return isAsExpected(record, { lastSeq, firstSeq, marksSeq }) ? undefined : { kind: 'overtaken' };
+}
+
+function isThere(event: StoredEvent | undefined): boolean {
+  return event !== undefined;
 }
 
 /**
@@ -78,7 +82,7 @@ export function recordAfter(commit: Commit, record: SessionRecord, now: number):
     firstSeq: record.firstSeq,
     turnsOnly: record.turnsOnly,
     lastSeq: seq,
-    highWater: commit.events.reduce((highest, { timestamp }) => Math.max(highest, timestamp), latestOf(record, now)),
+    highWater: highWaterAfter(commit.events, record, now),
     counters: addCounters(record.counters, commit.counterIncrements),
     marks: marks ? resolveMarks(marks, seq) : record.marks,
     marksSeq: marks ? seq : record.marksSeq,
@@ -89,6 +93,12 @@ export function recordAfter(commit: Commit, record: SessionRecord, now: number):
     dispatchedSeq,
     waitingSince,
   } satisfies Required<SessionRecord>;
+}
+
+function highWaterAfter(events: Commit['events'], record: SessionRecord, now: number): number {
+  let highest = latestOf(record, now);
+  for (const { timestamp } of events) highest = Math.max(highest, timestamp);
+  return highest;
 }
 
 function latestOf({ highWater }: Pick<SessionRecord, 'highWater'>, now: number): number {
@@ -109,7 +119,9 @@ export interface NumberedEvent extends InitialEvent {
 export function numberedEvents({ events }: Commit, record: SessionRecord, now: number): NumberedEvent[] {
   let highest = latestOf(record, now);
   return events.map((event, index) => {
-    highest = Math.max(highest, event.timestamp);
-    return { ...event, seq: record.lastSeq + 1 + index, appendedAt: now, highWater: highest };
+    const { id, digest, timestamp, anchor, group, payload } = event;
+    highest = Math.max(highest, timestamp);
+    const seq = record.lastSeq + 1 + index;
+    return { id, digest, timestamp, anchor, group, payload, seq, appendedAt: now, highWater: highest };
   });
 }

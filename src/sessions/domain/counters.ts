@@ -37,17 +37,25 @@ const MOST_TOKENS = 1e9;
 export function countsOf(event: EventInput): Counters {
   if (isSummary(event) || isRewind(event)) return NO_COUNTS;
   const texts = textsOf(event);
+  let contentLength = 0;
+  for (const text of texts) contentLength += text.length;
   const tokens = event.usageMetadata?.totalTokenCount;
   return {
     turns: isByUser(event) && texts.length > 0 ? 1 : 0,
     events: 1,
-    contentLength: texts.reduce((sum, text) => sum + text.length, 0),
+    contentLength,
     tokens: isCount(tokens) && tokens <= MOST_TOKENS ? tokens : 0,
   };
 }
 
+// Field by field, since these are called at every append.
 export function addCounters(a: Counters, b: Counters): Counters {
-  return countersWith((name) => a[name] + b[name]);
+  return {
+    turns: a.turns + b.turns,
+    events: a.events + b.events,
+    contentLength: a.contentLength + b.contentLength,
+    tokens: a.tokens + b.tokens,
+  };
 }
 
 export function subtractCounters(a: Counters, b: Counters): Counters {

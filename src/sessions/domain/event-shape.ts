@@ -48,8 +48,9 @@ export function assertAuthor({ author }: EventInput): void {
 
 function assertParts(parts: unknown): void {
   assertKind(parts, 'array', '$.content.', 'parts');
-  for (const [index, part] of ((parts ?? []) as unknown[]).entries()) {
-    if (!isPlainObject(part)) throw new InvalidInputError('must be an object', `$.content.parts[${index}]`);
+  if (!Array.isArray(parts)) return;
+  for (let index = 0; index < parts.length; index++) {
+    if (!isPlainObject(parts[index])) throw new InvalidInputError('must be an object', `$.content.parts[${index}]`);
   }
 }
 

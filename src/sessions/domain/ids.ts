@@ -94,5 +94,16 @@ export function summaryIdOf(toSeq: number): string {
  * names.sort(compareBytes);
  */
 export function compareBytes(a: string, b: string): number {
-  return a === b ? 0 : Buffer.compare(Buffer.from(a), Buffer.from(b));
+  const length = Math.min(a.length, b.length);
+  for (let index = 0; index < length; index++) {
+    const [x, y] = [a.charCodeAt(index), b.charCodeAt(index)];
+    if (x !== y) return inByteOrder(x) - inByteOrder(y);
+  }
+  return a.length - b.length;
+}
+
+/** Surrogates are parts of characters beyond U+FFFF, which come last. */
+function inByteOrder(unit: number): number {
+  if (unit < 0xd800) return unit;
+  return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
 }

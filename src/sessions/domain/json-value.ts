@@ -15,9 +15,27 @@ export function jsonCopyOf(value: unknown, path: string, limits: JsonLimits): un
   return new JsonWalk(path, limits).copyOf(value, 1);
 }
 
-/** The same for the value of a key below `path`. */
-export function jsonCopyAt(key: string, value: unknown, path: string, limits: JsonLimits): unknown {
-  return new JsonWalk(path, limits, key).copyOf(value, 1);
+/** How much text the copies have, about; none is shorter as JSON than {@link MOST_BYTES_OF_A_UNIT} times this. */
+export interface JsonSize {
+  units: number;
+}
+
+/** A control character takes six bytes, a number at most 25. */
+export const MOST_BYTES_OF_A_UNIT = 25;
+
+/** The same for the value of a key below `path`; adds its size to `size`. Most are strings and numbers. */
+export function jsonCopyAt(key: string, value: unknown, path: string, limits: JsonLimits, size: JsonSize): unknown {
+  size.units += key.length + 4;
+  if (typeof value === 'number' && Number.isFinite(value)) return value + 0;
+  if (typeof value === 'boolean' || value === null) return value;
+  if (typeof value === 'string' && value.length + 2 <= limits.maxBytes && value.isWellFormed()) {
+    size.units += value.length + 1;
+    return value;
+  }
+  const walk = new JsonWalk(path, limits, key);
+  const copy = walk.copyOf(value, 1);
+  size.units += walk.units;
+  return copy;
 }
 
 /** Which fields of an object to copy. It may be an instance of a class. */
@@ -47,6 +65,9 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
 
 /** Whether the value is a real Date, of this realm or another. */
 function isDate(value: object): value is Date {
+  // The usual objects first, since the rest takes longer.
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype === Object.prototype || prototype === Array.prototype) return false;
   if (Object.prototype.toString.call(value) !== '[object Date]') return false;
   try {
     Date.prototype.getTime.call(value);
@@ -67,123 +88,135 @@ export function childPath(path: string, key: string | number): string {
 }
 
 class JsonWalk {
+  /** The objects around the value in work, and the way to it. What is beyond its depth is left from other values. */
   readonly #ancestors: object[] = [];
   readonly #keys: (string | number)[] = [];
-  #bytes = 0;
+  #units = 0;
 
   constructor(
     private readonly root: string,
     private readonly limits: JsonLimits,
-    key?: string,
-  ) {
-    if (key !== undefined) this.#keys.push(key);
+    private readonly key?: string,
+  ) {}
+
+  get units(): number {
+    return this.#units;
   }
 
   copyOf(value: unknown, depth: number): unknown {
-    this.#count(typeof value === 'string' ? value.length + 2 : 1);
     switch (typeof value) {
       case 'boolean':
+        this.#count(1, depth);
         return value;
       case 'string':
-        if (!value.isWellFormed()) this.#refuse('must not hold a lone surrogate');
+        this.#count(value.length + 2, depth);
+        if (!value.isWellFormed()) this.#refuse('must not hold a lone surrogate', depth);
         return value;
       case 'number':
-        if (!Number.isFinite(value)) this.#refuse(`must be a finite number, not ${value}`);
+        this.#count(1, depth);
+        if (!Number.isFinite(value)) this.#refuse(`must be a finite number, not ${value}`, depth);
         // Adding 0 makes -0 what JSON makes of it.
         return value + 0;
       case 'object':
+        this.#count(1, depth);
         return value === null ? null : this.#copyOfObject(value, depth);
       default:
-        return this.#refuse(`must be a JSON value, not ${typeof value}`);
+        return this.#refuse(`must be a JSON value, not ${typeof value}`, depth);
     }
   }
 
   #copyOfObject(value: object, depth: number): unknown {
-    if (isDate(value)) return this.#dateText(value);
-    if (this.#ancestors.includes(value)) this.#refuse('must not contain itself');
-    if (depth > this.limits.maxDepth) this.#exceed(`must not be nested deeper than ${this.limits.maxDepth} levels`);
+    if (isDate(value)) return this.#dateText(value, depth);
+    for (let outer = 1; outer < depth; outer++) {
+      if (this.#ancestors[outer - 1] === value) this.#refuse('must not contain itself', depth);
+    }
+    if (depth > this.limits.maxDepth) {
+      this.#exceed(`must not be nested deeper than ${this.limits.maxDepth} levels`, depth);
+    }
     // JSON represents it by the result of `toJSON`, not by its properties.
-    if (hasMethod(value, 'toJSON')) this.#refuse('must not have a method toJSON');
-    this.#ancestors.push(value);
-    const copy = Array.isArray(value) ? this.#copyOfItems(value, depth) : this.#copyOfProperties(value, depth);
-    this.#ancestors.pop();
-    return copy;
+    if (hasMethod(value, 'toJSON')) this.#refuse('must not have a method toJSON', depth);
+    this.#ancestors[depth - 1] = value;
+    return Array.isArray(value) ? this.#copyOfItems(value, depth) : this.#copyOfProperties(value, depth);
   }
 
   /** The original method, since the date may override it. */
-  #dateText(date: Date): string {
-    if (Number.isNaN(Date.prototype.getTime.call(date))) this.#refuse('must be a valid date');
+  #dateText(date: Date, depth: number): string {
+    if (Number.isNaN(Date.prototype.getTime.call(date))) this.#refuse('must be a valid date', depth);
     return Date.prototype.toISOString.call(date);
   }
 
   #copyOfItems(items: readonly unknown[], depth: number): unknown[] {
     const copy: unknown[] = [];
     // By index, since holes count: JSON would write null for them.
-    for (let index = 0; index < items.length; index++) copy.push(this.#copyOfItem(index, items[index], depth));
+    for (let index = 0; index < items.length; index++) {
+      this.#keys[depth - 1] = index;
+      copy[index] = this.copyOf(items[index], depth + 1);
+    }
     return copy;
   }
 
   #copyOfProperties(value: object, depth: number): Record<string, unknown> {
-    if (!isPlainObject(value)) return this.#refuse(`must be a plain object, not ${kindOf(value)}`);
+    if (!isPlainObject(value)) return this.#refuse(`must be a plain object, not ${kindOf(value)}`, depth);
     const copy: Record<string, unknown> = {};
     for (const key of Object.keys(value)) {
       const item = value[key];
-      if (item === undefined) continue;
-      this.#countKey(key);
-      setField(copy, key, this.#copyOfItem(key, item, depth));
+      if (item !== undefined) this.#copyProperty(copy, key, item, depth);
     }
     return copy;
   }
 
   copyOfFields(value: object, depth: number, { without, inner }: Outline): Record<string, unknown> {
-    this.#count(1);
-    if (Object.hasOwn(value, 'toJSON') && hasMethod(value, 'toJSON')) this.#refuse('must not have a method toJSON');
+    this.#count(1, depth);
+    // An event that contains itself is found when it is met inside itself again.
+    this.#ancestors[depth - 1] = this;
+    if (Object.hasOwn(value, 'toJSON') && hasMethod(value, 'toJSON')) {
+      this.#refuse('must not have a method toJSON', depth);
+    }
     const copy: Record<string, unknown> = {};
     for (const key of Object.keys(value)) {
       if (without.includes(key)) continue;
       if (inner?.key === key) {
-        this.#countKey(key);
-        this.#keys.push(key);
+        this.#countKey(key, depth);
+        this.#keys[depth - 1] = key;
         copy[key] = this.copyOfFields(inner.value, depth + 1, inner.outline);
-        this.#keys.pop();
         continue;
       }
       const item = (value as Record<string, unknown>)[key];
-      if (item === undefined) continue;
-      this.#countKey(key);
-      setField(copy, key, this.#copyOfItem(key, item, depth));
+      if (item !== undefined) this.#copyProperty(copy, key, item, depth);
     }
     return copy;
   }
 
-  #copyOfItem(key: string | number, item: unknown, depth: number): unknown {
-    this.#keys.push(key);
-    const copy = this.copyOf(item, depth + 1);
-    this.#keys.pop();
-    return copy;
+  #copyProperty(copy: Record<string, unknown>, key: string, item: unknown, depth: number): void {
+    this.#countKey(key, depth);
+    this.#keys[depth - 1] = key;
+    setField(copy, key, this.copyOf(item, depth + 1));
   }
 
-  #countKey(key: string): void {
-    this.#count(key.length + 3);
-    if (!key.isWellFormed()) this.#refuse('has a key with a lone surrogate');
+  #countKey(key: string, depth: number): void {
+    this.#count(key.length + 3, depth);
+    if (!key.isWellFormed()) this.#refuse('has a key with a lone surrogate', depth);
   }
 
   /** Counting stops what a check of the finished text could not: shared references multiply without end. */
-  #count(bytes: number): void {
-    this.#bytes += bytes;
-    if (this.#bytes > this.limits.maxBytes) this.#exceed(`must not be larger than ${this.limits.maxBytes} bytes`);
+  #count(units: number, depth: number): void {
+    this.#units += units;
+    if (this.#units > this.limits.maxBytes) {
+      this.#exceed(`must not be larger than ${this.limits.maxBytes} bytes`, depth);
+    }
   }
 
-  #refuse(problem: string): never {
-    throw new InvalidInputError(problem, this.#path());
+  #refuse(problem: string, depth: number): never {
+    throw new InvalidInputError(problem, this.#pathAt(depth));
   }
 
-  #exceed(problem: string): never {
-    throw new LimitExceededError(problem, this.#path());
+  #exceed(problem: string, depth: number): never {
+    throw new LimitExceededError(problem, this.#pathAt(depth));
   }
 
-  #path(): string {
-    return this.#keys.reduce<string>(childPath, this.root);
+  #pathAt(depth: number): string {
+    const root = this.key === undefined ? this.root : childPath(this.root, this.key);
+    return this.#keys.slice(0, depth - 1).reduce<string>(childPath, root);
   }
 }
 

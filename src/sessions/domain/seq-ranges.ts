@@ -63,6 +63,10 @@ export class SeqSet {
   /** Ascending and disjoint. */
   #stretches: OpenRange[] = [];
 
+  get isEmpty(): boolean {
+    return this.#stretches.length === 0;
+  }
+
   has(seq: number): boolean {
     return this.#stretches.some(({ after, to }) => seq > after && seq <= to);
   }

@@ -1,4 +1,4 @@
-import { type StateChanges, filterChanges } from '../../state/state-changes.js';
+import { NO_CHANGES, type StateChanges, filterChanges } from '../../state/state-changes.js';
 import { isState, trackedValuesOf } from '../../state/state.js';
 import { InvalidInputError } from './errors.js';
 import { isSummary } from './event-inspection.js';
@@ -79,19 +79,34 @@ export function assertUpdatable(session: Session): void {
 }
 
 export function applyTempState(session: Session, temp: StateChanges): void {
-  trackedValuesOf(session.state).applyStored(temp);
+  if (temp !== NO_CHANGES) trackedValuesOf(session.state).applyStored(temp);
 }
 
 /** Updates the object after a commit made through it. Commits may complete in any order. */
 export function applyCommit(session: Session, commit: AppliedCommit): void {
   const known = trackedSessions.get(session);
   if (!known || !isUnseen(session, commit.seq)) return;
-  applyState(session, known, commit);
   applyMetadata(session, known, commit);
   applyRecord(session, known, commit.record);
+  if (isNext(session, known, commit)) {
+    trackedValuesOf(session.state).applyStored(commit.changes);
+    session.version = commit.seq;
+    known.metadata.forgetSeqsUpTo(session.version);
+    return;
+  }
+  applyState(session, known, commit);
   known.appliedSeqs.add(commit.seq - 1, commit.seq);
   known.coveredSeqs.add(commit.previousTipSeq ?? commit.seq - 1, commit.seq);
   advanceVersion(session, known);
+}
+
+/** Whether the object knows everything before the commit, and nothing after it. Most appends are like that. */
+function isNext(
+  session: Session,
+  { appliedSeqs, coveredSeqs }: TrackedSession,
+  { seq, previousTipSeq = seq - 1 }: AppliedCommit,
+): boolean {
+  return appliedSeqs.isEmpty && coveredSeqs.isEmpty && previousTipSeq <= session.version;
 }
 
 /** Whether the event is not applied to the object yet. */

@@ -24,11 +24,16 @@ export function loggedEvent({ payload, seq }: Pick<StoredEvent, 'payload' | 'seq
 
 /** Converts state changes to writes of stored scopes. */
 export function stateWrites({ stateDelta, stateRemovals }: StateChanges): { upserts: Upsert[]; removals: Removal[] } {
-  const upserts = Object.entries(stateDelta).map(([key, value]) => {
+  const upserts = Object.keys(stateDelta).map((key) => {
     const { scope, name } = storedName(key);
-    return { scope, name, value: JSON.stringify(value) };
+    return { scope, name, value: jsonText(stateDelta[key]) };
   });
   return { upserts, removals: stateRemovals.map(storedName) };
+}
+
+/** Most values are numbers that have passed the checks: JSON writes those as JavaScript does. */
+function jsonText(value: unknown): string {
+  return typeof value === 'number' ? String(value) : JSON.stringify(value);
 }
 
 /** Converts stored entries to a record. One parse for all entries, which also keeps `__proto__` an ordinary key. */

@@ -1,6 +1,6 @@
 import type { WriteLimits } from '../../config/session-settings.js';
 import { isTempKey } from '../../state/scopes.js';
-import { type StateChanges, filterChanges, hasChanges } from '../../state/state-changes.js';
+import { NO_CHANGES, type StateChanges, filterChanges, hasChanges } from '../../state/state-changes.js';
 import { type Clock, type IdGenerator, epochMilliseconds } from './clock.js';
 import { type Counters, countsOf } from './counters.js';
 import { InvalidInputError, LimitExceededError } from './errors.js';
@@ -17,20 +17,35 @@ import { submittedMetadataDelta } from './submitted-metadata.js';
 import { submittedChanges } from './submitted-state.js';
 
 /** A validated event, with the data derived from it. */
-export interface SubmittedEvent extends ComparedEvent {
-  /** Normalised; shares no object with the input. Has no `seq` yet. */
-  readonly event: Event;
-  /** The event as JSON text, for the store. */
-  readonly payload: string;
+export class SubmittedEvent implements ComparedEvent {
+  #digest: string | undefined;
+
+  constructor(
+    /** Normalised; shares no object with the input. Has no `seq` yet. */
+    readonly event: Event,
+    /** The event as JSON text, for the store. */
+    readonly payload: string,
+    readonly givenTimestamp: number | undefined,
+    /** Changes of the stored scopes. */
+    readonly changes: StateChanges,
+    /** Changes of `temp:` keys, which only the caller's session object gets. */
+    readonly temp: StateChanges,
+    /** Changes of the session's metadata. */
+    readonly metadata: readonly MetadataChange[],
+  ) {
+    this.anchor = isAnchor(event);
+    this.group = groupOf(event);
+    this.counts = countsOf(event);
+  }
+
   readonly anchor: boolean;
   readonly group: string;
   readonly counts: Counters;
-  /** Changes of the stored scopes. */
-  readonly changes: StateChanges;
-  /** Changes of the session's metadata. */
-  readonly metadata: readonly MetadataChange[];
-  /** Changes of `temp:` keys, which only the caller's session object gets. */
-  readonly temp: StateChanges;
+
+  /** Takes longer than the rest, and a store in this process does without. */
+  get digest(): string {
+    return (this.#digest ??= eventDigest(this.event));
+  }
 }
 
 interface Surroundings {
@@ -46,7 +61,8 @@ export function submitEvent(input: EventInput, { limits, clock, newId }: Surroun
   const actions = input.actions ?? {};
   const { stateDelta, stateRemovals, metadataDelta: givenMetadata } = actions;
   const changes = submittedChanges(stateDelta, stateRemovals, '$.actions', limits);
-  const stored = filterChanges(changes, (key) => !isTempKey(key));
+  const temp = filterChanges(changes, isTempKey);
+  const stored = temp === NO_CHANGES ? changes : filterChanges(changes, isStoredKey);
   const metadataDelta = submittedMetadataDelta(givenMetadata, '$.actions.metadataDelta', limits);
   if (actions.compaction && (hasChanges(changes) || metadataDelta)) {
     throw new InvalidInputError('a summary must not change state or metadata', '$.actions');
@@ -55,29 +71,24 @@ export function submitEvent(input: EventInput, { limits, clock, newId }: Surroun
   const event = normalised(input, actions, limits);
   event.id = idOf(input, newId);
   event.invocationId ??= '';
-  Object.assign(event.actions, storedFields(stored));
+  // The caller gets the event and may change it.
+  event.actions.stateDelta = stored === NO_CHANGES ? {} : stored.stateDelta;
+  if (stored.stateRemovals.length > 0) event.actions.stateRemovals = [...stored.stateRemovals];
   if (metadataDelta) event.actions.metadataDelta = metadataDelta;
   const { timestamp } = input;
   event.timestamp = isMissing(timestamp) ? clock.now() : epochMilliseconds(timestamp, '$.timestamp');
   assertAuthor(event);
   const payload = JSON.stringify(event);
   assertSize(payload, limits);
-  let digest: string | undefined;
-  return {
-    event,
-    payload,
-    // Takes longer than the rest, and a store in this process does without.
-    get digest() {
-      return (digest ??= eventDigest(event));
-    },
-    givenTimestamp: isTimestampGiven(input) ? input.timestamp : undefined,
-    anchor: isAnchor(event),
-    group: groupOf(event),
-    counts: countsOf(event),
-    changes: stored,
-    metadata: metadataDelta ? metadataChanges(metadataDelta) : [],
-    temp: filterChanges(changes, isTempKey),
-  };
+  const givenTimestamp = isTimestampGiven(input) ? input.timestamp : undefined;
+  const metadata = metadataDelta ? metadataChanges(metadataDelta) : NO_METADATA;
+  return new SubmittedEvent(event, payload, givenTimestamp, stored, temp, metadata);
+}
+
+const NO_METADATA: readonly MetadataChange[] = Object.freeze([]);
+
+function isStoredKey(key: string): boolean {
+  return !isTempKey(key);
 }
 
 /** The store assigns `seq`. Changes of state and metadata have checks of their own. */
@@ -90,10 +101,6 @@ function normalised(input: EventInput, actions: object, limits: WriteLimits): Ev
   const event = jsonCopyOfFields(input, '$', { maxDepth, maxBytes }, { without: NOT_GIVEN, inner });
   event.actions ??= {};
   return event as Event;
-}
-
-function storedFields({ stateDelta, stateRemovals }: StateChanges): Partial<StateChanges> {
-  return stateRemovals.length > 0 ? { stateDelta, stateRemovals } : { stateDelta };
 }
 
 function idOf({ id }: EventInput, newId: IdGenerator): string {

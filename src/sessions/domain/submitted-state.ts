@@ -3,7 +3,7 @@ import { splitStateKey } from '../../state/scopes.js';
 import type { StateChanges } from '../../state/state-changes.js';
 import { State } from '../../state/state.js';
 import { InvalidInputError, LimitExceededError } from './errors.js';
-import { childPath, isPlainObject, jsonCopyAt, setField } from './json-value.js';
+import { type JsonSize, MOST_BYTES_OF_A_UNIT, childPath, isPlainObject, jsonCopyAt, setField } from './json-value.js';
 
 /**
  * Validates and normalises state changes, as if they had been stored and read. The result shares no object with
@@ -33,8 +33,10 @@ function deltaRecord(delta: unknown, path: string): Record<string, unknown> {
   return delta;
 }
 
-function removalList(removals: unknown, path: string): string[] {
-  if (removals === undefined || removals === null) return [];
+const NO_REMOVALS: readonly string[] = Object.freeze([]);
+
+function removalList(removals: unknown, path: string): readonly string[] {
+  if (removals === undefined || removals === null) return NO_REMOVALS;
   if (!Array.isArray(removals)) throw new InvalidInputError('must be an array of state keys', path);
   for (const key of removals) assertStateKey(key, path);
   return [...new Set(removals as string[])];
@@ -52,20 +54,23 @@ function assertDeltaSize(
 
 /** Refuses keys that are both set and removed. */
 export function assertDisjoint(delta: Record<string, unknown>, removals: readonly string[], path: string): void {
+  if (removals.length === 0) return;
   const both = removals.find((key) => Object.hasOwn(delta, key));
   if (both !== undefined) throw new InvalidInputError('is both set and removed', childPath(path, both));
 }
 
 function normalisedState(delta: Record<string, unknown>, path: string, limits: WriteLimits): Record<string, unknown> {
+  // Depth counts from the value, so that the limit does not depend on where the value is.
   const { maxDepth, maxEventBytes: maxBytes } = limits;
+  const jsonLimits = { maxDepth, maxBytes };
+  const size: JsonSize = { units: 2 };
   const normalised: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(delta)) {
     if (value === undefined) continue;
     assertStateKey(key, path);
-    // Depth counts from the value, so that the limit does not depend on where the value is.
-    setField(normalised, key, jsonCopyAt(key, value, path, { maxDepth, maxBytes }));
+    setField(normalised, key, jsonCopyAt(key, value, path, jsonLimits, size));
   }
-  if (Buffer.byteLength(JSON.stringify(normalised)) > maxBytes) {
+  if (size.units * MOST_BYTES_OF_A_UNIT > maxBytes && Buffer.byteLength(JSON.stringify(normalised)) > maxBytes) {
     throw new LimitExceededError(`must not be larger than ${maxBytes} bytes`, path);
   }
   return normalised;

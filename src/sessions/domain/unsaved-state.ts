@@ -25,7 +25,9 @@ export async function whileSaving<Result>(session: Session, save: () => Promise<
 export function reportUnsavedState(session: Session, events: readonly EventInput[], report: UnsavedStateHandler): void {
   if ((saves.get(session) ?? 0) > 0) return;
   const values = trackedValuesOf(session.state);
-  const keys = values.pendingKeys().filter((key) => {
+  const pending = values.pendingKeys();
+  if (pending.length === 0) return;
+  const keys = pending.filter((key) => {
     const last = events.findLast((event) => isChangedBy(event, key));
     return !last || !isSavedBy(last, key, values.peek(key));
   });

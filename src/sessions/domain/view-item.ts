@@ -29,29 +29,32 @@ export function unparsedViewItem(stored: UnparsedEvent): ViewItem {
   return new UnparsedItem(stored);
 }
 
-type UnparsedEvent = Pick<StoredEvent, 'seq' | 'payload' | 'appendedAt'>;
+/** A stored event, of which the text may be decoded when it is read. */
+export type UnparsedEvent = Pick<StoredEvent, 'seq' | 'payload' | 'appendedAt'>;
 
 class UnparsedItem implements ViewItem {
-  readonly seq: number;
-  readonly #appendedAt: number;
-  /** The text, then the event. */
-  #content: string | null | LoggedEvent;
+  #stored: UnparsedEvent;
+  #event: LoggedEvent | undefined;
 
-  constructor({ seq, payload, appendedAt }: UnparsedEvent) {
-    this.seq = seq;
-    this.#appendedAt = appendedAt;
-    this.#content = payload;
+  constructor(stored: UnparsedEvent) {
+    this.#stored = stored;
+  }
+
+  get seq(): number {
+    return this.#stored.seq;
   }
 
   get event(): LoggedEvent {
-    if (typeof this.#content === 'object' && this.#content !== null) return this.#content;
-    const event = loggedEvent({ payload: this.#content, seq: this.seq });
-    this.#content = event;
-    return event;
+    if (this.#event) return this.#event;
+    this.#event = loggedEvent(this.#stored);
+    // The text is not needed any more.
+    const { seq, appendedAt } = this.#stored;
+    this.#stored = { seq, appendedAt, payload: null };
+    return this.#event;
   }
 
   get time(): number {
-    return Math.min(this.event.timestamp, this.#appendedAt);
+    return Math.min(this.event.timestamp, this.#stored.appendedAt);
   }
 }
 

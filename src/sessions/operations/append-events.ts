@@ -10,8 +10,8 @@ import { reportUnsavedState } from '../domain/unsaved-state.js';
 import type { SessionEnvironment } from '../session-environment.js';
 import type { AppTransaction } from '../storage/session-storage.js';
 import { appendControlEvent } from './append-control-event.js';
-import { type CompletedAppend, acceptAppend, completeAppend, rethrowWithEventIds } from './complete-append.js';
-import { type GivenEvent, type PreparedAppend, prepareAppend } from './prepared-append.js';
+import { acceptAppend, completeAppend, withEventIds } from './complete-append.js';
+import { type GivenEvent, type PreparedAppend, type PreparedEvent, prepareAppend } from './prepared-append.js';
 import { type TurnReference, turnPart } from './turns.js';
 
 /** The event to append, and its session. */
@@ -90,8 +90,7 @@ export async function commitEvents(
   const append = prepared instanceof Promise ? await prepared : prepared;
 
   // A summary or a rewind is alone in its commit.
-  const control = append.events.find(({ submitted: { event } }) => isSummary(event) || isRewind(event));
-  const event = control?.submitted.event;
+  const event = append.events.find(isControl)?.submitted.event;
   if (marksSeq !== undefined && !(event && isSummary(event))) {
     throw new InvalidInputError('is only allowed for summaries', 'expectedMarksSeq');
   }
@@ -103,11 +102,19 @@ export async function commitEvents(
       throw new InvalidInputError('is not possible for summaries and rewinds: append them alone', 'transaction');
     return appendWithin(env, { ...append, commit }, request.transaction, learner);
   }
-  const appending = event ? appendControlEvent(env, commit, event) : env.storage.append(commit);
-  const outcome = await appending.catch(rethrowWithEventIds(commit));
+  let outcome: AppendOutcome;
+  try {
+    outcome = await (event ? appendControlEvent(env, commit, event) : env.storage.append(commit));
+  } catch (error) {
+    throw withEventIds(error, commit);
+  }
   const completion = completeAppend(env, append, outcome, learner);
   if (completion.updating) await completion.updating;
-  return completion.completed;
+  return completion;
+}
+
+function isControl({ submitted: { event } }: PreparedEvent): boolean {
+  return isSummary(event) || isRewind(event);
 }
 
 /** The events to append together, and their session. */
@@ -187,7 +194,7 @@ export async function appendWithin(
   append: PreparedAppend,
   transaction: unknown,
   session: Session | undefined,
-): Promise<CompletedAppend> {
+): Promise<AppendedEvents> {
   const { storage, tasks } = env;
   if (!storage.appendWithin) {
     throw new InvalidInputError(
@@ -200,8 +207,10 @@ export async function appendWithin(
   };
   const onError = (error: unknown): void => tasks.trackInBackground(Promise.reject(error));
   const appending = storage.appendWithin(append.commit, { transaction, onStored, onError });
-  const outcome = await appending.catch(rethrowWithEventIds(append.commit));
-  return acceptAppend(env, append, outcome).completed;
+  const outcome = await appending.catch((error: unknown) => {
+    throw withEventIds(error, append.commit);
+  });
+  return acceptAppend(env, append, outcome);
 }
 
 /** Whether the append was stored. Ignores the error, which the caller has received. */

@@ -16,7 +16,7 @@ import {
 } from '../domain/session-tracking.js';
 import type { Session } from '../domain/session.js';
 import { storedJson } from '../domain/stored-json.js';
-import { unparsedViewItem } from '../domain/view-item.js';
+import { type UnparsedEvent, type ViewItem, unparsedViewItem } from '../domain/view-item.js';
 import { type SessionEnvironment, appendFilter } from '../session-environment.js';
 import { readMissing, readView } from './read-view.js';
 
@@ -24,32 +24,30 @@ import { readMissing, readView } from './read-view.js';
 export interface AppendedEvent {
   /** The event that the caller gets. */
   readonly event: LoggedEvent;
-  readonly payload: string;
+  /** The event as it is stored, if it may be parsed later. */
+  readonly stored: UnparsedEvent;
   readonly temp: StateChanges;
   readonly appendedAt: number;
   /** The last event before it that was not a summary, if known. */
   readonly previousTipSeq?: number | undefined;
 }
 
-/** The events of one append, and the session after it. */
-interface ObjectUpdate {
-  readonly key: SessionKey;
-  readonly events: readonly AppendedEvent[];
-  readonly record: SessionRecord;
-}
-
 /**
- * Applies an append to the caller's object, but no other writer's events. Errors here are reported in the background,
- * since the append is already stored.
+ * Applies the events of an append to the caller's object, but no other writer's events. Errors here are reported in the
+ * background, since the append is already stored.
+ *
+ * @param record the session after the append
  */
 export function updateSessionObject(
   env: SessionEnvironment,
   session: Session,
-  update: ObjectUpdate,
+  key: SessionKey,
+  events: readonly AppendedEvent[],
+  record: SessionRecord,
 ): Promise<void> | undefined {
   const report = (error: unknown): void => env.tasks.trackInBackground(Promise.reject(error));
   try {
-    return applyAppend(env, session, update)?.catch(report);
+    return applyAppend(env, session, key, events, record)?.catch(report);
   } catch (error) {
     report(error);
     return undefined;
@@ -60,7 +58,9 @@ export function updateSessionObject(
 function applyAppend(
   env: SessionEnvironment,
   session: Session,
-  { key, events, record }: ObjectUpdate,
+  key: SessionKey,
+  events: readonly AppendedEvent[],
+  record: SessionRecord,
 ): Promise<void> | undefined {
   const unseen = events.filter(({ event }) => isUnseen(session, event.seq));
   for (const { event, temp, previousTipSeq } of events) {
@@ -70,14 +70,18 @@ function applyAppend(
     applyCommit(session, { seq: event.seq, changes: ownChanges(event), metadata, record, previousTipSeq });
   }
   if (unseen.length === 0) return undefined;
-  const filter = appendFilter(env);
   if (unseen.some(({ event }) => isSummary(event) || isRewind(event) || record.marksSeq > event.seq)) {
     return readViewFor(env, session, key);
   }
-  const items = unseen.map(({ event: { seq }, payload, appendedAt }) => unparsedViewItem({ seq, payload, appendedAt }));
-  const now = Math.max(...unseen.map(({ appendedAt }) => appendedAt));
-  const lacking = applyEvents(session, items, filter, now);
+  const filter = appendFilter(env);
+  let now = 0;
+  for (const { appendedAt } of unseen) now = Math.max(now, appendedAt);
+  const lacking = applyEvents(session, unseen.map(itemOf), filter, now);
   return lacking && readMissingFor(env, session, { ...key, incarnation: record.incarnation }, lacking);
+}
+
+function itemOf({ stored }: AppendedEvent): ViewItem {
+  return unparsedViewItem(stored);
 }
 
 /** A summary or a rewind changes the view. */
@@ -104,10 +108,11 @@ async function readMissingFor(
 
 /** A copy, so that the session's state does not share objects with the returned event. */
 function ownChanges({ actions: { stateDelta, stateRemovals = [] } }: LoggedEvent): StateChanges {
-  if (!Object.values(stateDelta).some(isObject)) return { stateDelta, stateRemovals };
+  if (!hasObjects(stateDelta)) return { stateDelta, stateRemovals };
   return { stateDelta: storedJson(JSON.stringify(stateDelta), 'state') as StateChanges['stateDelta'], stateRemovals };
 }
 
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null;
+function hasObjects(values: Readonly<Record<string, unknown>>): boolean {
+  for (const key of Object.keys(values)) if (typeof values[key] === 'object' && values[key] !== null) return true;
+  return false;
 }

@@ -12,6 +12,7 @@ import {
 } from '../domain/errors.js';
 import { isSameEvent, timestampOf } from '../domain/event-digest.js';
 import type { EventInput, LoggedEvent } from '../domain/event.js';
+import type { SessionKey } from '../domain/ids.js';
 import { metadataLimitText } from '../domain/metadata-entries.js';
 import type { SessionRecord } from '../domain/session-record.js';
 import type { Session } from '../domain/session.js';
@@ -21,54 +22,57 @@ import { type SessionEnvironment, announce } from '../session-environment.js';
 import type { AfterAppend } from '../session-hooks.js';
 import { type AppendedEvent, updateSessionObject } from './appended-object.js';
 import type { PreparedAppend, PreparedEvent } from './prepared-append.js';
-import { LogPoints, TrimmedDuringRead } from './read-log.js';
+import { LogPoints, TrimmedDuringRead, saveLatestCheckpoint } from './read-log.js';
 import { trimHistory } from './trim-history.js';
 
-/** The stored events, and whether they had been stored before. */
+/** What is left of an append that was accepted. */
 export interface CompletedAppend {
   readonly events: readonly LoggedEvent[];
+  /** Whether the events had been stored before. */
   readonly duplicate: boolean;
+  /** Set if the caller's object needs more than the events, which has to be read first. */
+  readonly updating: Promise<void> | undefined;
 }
 
 type Appended = Extract<AppendOutcome, { kind: 'appended' }>;
 type Seen = Extract<AppendOutcome, { kind: 'seen' }>;
 
-/** Adds the event ids to errors, since callers need them for a retry, even if they were generated. */
-export function rethrowWithEventIds({ events }: Commit): (error: unknown) => never {
-  return (error) => {
-    if (error instanceof StoreUnavailableError) error.setEventIds(events.map(({ id }) => id));
-    throw error;
-  };
+/** Adds the event ids to an error, since callers need them for a retry, even if they were generated. */
+export function withEventIds(error: unknown, { events }: Commit): unknown {
+  if (error instanceof StoreUnavailableError) error.setEventIds(events.map(({ id }) => id));
+  return error;
 }
 
-/**
- * Handles the outcome of the write; `session` is the caller's object, if the append was made through one. `updating` is set
- * if the object needs more than the events, which has to be read first.
- */
+/** Handles the outcome of the write; `session` is the caller's object, if the append was made through one. */
 export function completeAppend(
   env: SessionEnvironment,
   append: PreparedAppend,
   outcome: AppendOutcome,
   session?: Session,
-): { readonly completed: CompletedAppend; readonly updating: Promise<void> | undefined } {
-  const { stored, events, completed } = acceptAppend(env, append, outcome);
-  if (stored.kind === 'appended') startAfterAppend(env, append, stored, events);
-  const update = { key: append.key, events, record: stored.record };
-  return { completed, updating: session && updateSessionObject(env, session, update) };
+): CompletedAppend {
+  const { stored, appended, events, duplicate } = acceptAppend(env, append, outcome);
+  if (stored.kind === 'appended') startAfterAppend(env, append, stored, appended);
+  const updating = session && updateSessionObject(env, session, append.key, appended, stored.record);
+  return { events, duplicate, updating };
 }
 
 interface AcceptedAppend {
   readonly stored: Appended | Seen;
-  readonly events: readonly AppendedEvent[];
-  readonly completed: CompletedAppend;
+  readonly appended: readonly AppendedEvent[];
+  readonly events: readonly LoggedEvent[];
+  readonly duplicate: boolean;
 }
 
 /** Throws the error of a refused write. */
 export function acceptAppend(env: SessionEnvironment, append: PreparedAppend, outcome: AppendOutcome): AcceptedAppend {
   const stored = acceptedOutcome(outcome, append);
   const duplicate = stored.kind === 'seen';
-  const events = duplicate ? originalsOf(env, append, stored) : newEventsOf(append, stored);
-  return { stored, events, completed: { events: events.map(({ event }) => event), duplicate } };
+  const appended = duplicate ? originalsOf(env, append, stored) : newEventsOf(append, stored);
+  return { stored, appended, events: appended.map(eventOf), duplicate };
+}
+
+function eventOf({ event }: AppendedEvent): LoggedEvent {
+  return event;
 }
 
 function acceptedOutcome(outcome: AppendOutcome, { key, events, commit }: PreparedAppend): Appended | Seen {
@@ -96,13 +100,17 @@ function acceptedOutcome(outcome: AppendOutcome, { key, events, commit }: Prepar
   }
 }
 
-function newEventsOf({ events }: PreparedAppend, { record, now, previousTipSeq }: Appended): AppendedEvent[] {
+function newEventsOf(
+  { events }: PreparedAppend,
+  { record, now, previousTipSeq, events: stored }: Appended,
+): AppendedEvent[] {
   const before = record.lastSeq - events.length;
   return events.map(({ submitted }, index) => {
     const seq = before + 1 + index;
+    submitted.event.seq = seq;
     return {
-      event: Object.assign(submitted.event, { seq }),
-      payload: submitted.payload,
+      event: submitted.event as LoggedEvent,
+      stored: stored?.[index] ?? { seq, payload: submitted.payload, appendedAt: now },
       temp: submitted.temp,
       appendedAt: now,
       previousTipSeq: index === 0 ? previousTipSeq : seq - 1,
@@ -121,7 +129,8 @@ function originalsOf(env: SessionEnvironment, { events }: PreparedAppend, seen: 
     if (!isWhole) throw new EventConflictError(stored.id, stored.seq, 'without other events of this batch');
     const payload = payloadOf(stored, same);
     const event = loggedEvent({ payload, seq: stored.seq });
-    return [{ event, payload, temp: same.temp, appendedAt: stored.appendedAt }];
+    const { seq, appendedAt } = stored;
+    return [{ event, stored: { seq, payload, appendedAt }, temp: same.temp, appendedAt }];
   });
 }
 
@@ -162,23 +171,34 @@ function startAfterAppend(
   events: readonly AppendedEvent[],
 ): void {
   announce(env, key);
-  for (const { event, payload } of env.hooks.hasAfterAppend ? events : []) {
+  if (env.hooks.hasAfterAppend) startHooks(env, key, record, events);
+  startInBackground(env, trimHistory(env, record, events.length));
+  startInBackground(env, saveCheckpoints(env, record, events.length));
+}
+
+function startHooks(
+  env: SessionEnvironment,
+  key: SessionKey,
+  record: SessionRecord,
+  events: readonly AppendedEvent[],
+): void {
+  for (const { stored } of events) {
     const append = (): AfterAppend => ({
       key: { ...key },
-      event: loggedEvent({ payload, seq: event.seq }),
+      event: loggedEvent(stored),
       record: structuredClone(record),
     });
     for (const work of env.hooks.startAfterAppend(append)) env.tasks.trackInBackground(work);
   }
-  for (const work of [trimHistory, saveCheckpoints]) {
-    const running = work(env, record, events.length);
-    if (running) env.tasks.trackInBackground(running);
-  }
+}
+
+function startInBackground({ tasks }: SessionEnvironment, work: Promise<void> | undefined): void {
+  if (work) tasks.trackInBackground(work);
 }
 
 /**
- * Derives checkpoints from the events since the last one, once every {@link CHECKPOINT_EVERY} events. After a failure, the
- * next run derives them.
+ * Saves a checkpoint once every {@link CHECKPOINT_EVERY} events: of the session as it is, or else derived from the events
+ * since the last one. After a failure, the next run derives it.
  *
  * @param appended the number of events that the last commit added
  */
@@ -191,6 +211,7 @@ export function saveCheckpoints(
 }
 
 async function save({ storage }: SessionEnvironment, record: SessionRecord): Promise<void> {
+  if (storage.isInProcess && (await saveLatestCheckpoint(storage, record))) return;
   const { log, start } = await LogPoints.readBefore(storage, record, record.lastSeq);
   await log.saveCheckpoints(start, record.lastSeq);
 }

@@ -1,7 +1,7 @@
 import { foldChanges } from '../../state/state-changes.js';
 import { assertBatch } from '../domain/batch-rules.js';
 import type { Commit, Preconditions } from '../domain/commit.js';
-import { addCounters } from '../domain/counters.js';
+import { type Counters, NO_COUNTS, addCounters } from '../domain/counters.js';
 import { assertDefinedState } from '../domain/defined-state.js';
 import { isSummary } from '../domain/event-inspection.js';
 import { assertEventShape } from '../domain/event-shape.js';
@@ -10,6 +10,7 @@ import { type EventInput, keepFilledInTimestamp } from '../domain/event.js';
 import type { SessionKey } from '../domain/ids.js';
 import { underPath } from '../domain/input-checks.js';
 import { foldMetadata } from '../domain/metadata-entries.js';
+import type { CommitEvent } from '../domain/session-record.js';
 import { stateWrites } from '../domain/stored-json.js';
 import { type SessionEnvironment } from '../session-environment.js';
 
@@ -45,7 +46,7 @@ export function prepareAppend(
 ): PreparedAppend | Promise<PreparedAppend> {
   if (env.hooks.hasBeforeAppend) return prepareByHooks(env, key, given, preconditions);
   // Without hooks there is no await, so that the caller may change the events after the call.
-  const events = given.map(({ event, path }) => ({ submitted: submit(env, key, event, path), path }));
+  const events = given.map(({ event, path }) => preparedOf(submit(env, key, event, path), path));
   return preparedAppend(env, key, events, preconditions);
 }
 
@@ -67,8 +68,7 @@ function preparedAppend(
   preconditions: Preconditions,
 ): PreparedAppend {
   assertBatch(events, env.limits);
-  const submitted = events.map((one) => one.submitted);
-  return { key, events, commit: commitOf(env, key, submitted, preconditions) };
+  return { key, events, commit: commitOf(env, key, events, preconditions) };
 }
 
 async function preparedByHooks(
@@ -79,7 +79,12 @@ async function preparedByHooks(
   underPath(path, () => assertEventShape(event));
   const passed = await env.hooks.runBeforeAppend({ key, event });
   keepFilledInTimestamp(event, passed);
-  return { submitted: submit(env, key, passed, path), path, beforeHooks: event };
+  return preparedOf(submit(env, key, passed, path), path, event);
+}
+
+/** All prepared events have the same fields. */
+function preparedOf(submitted: SubmittedEvent, path: string, beforeHooks?: EventInput): PreparedEvent {
+  return { submitted, path, beforeHooks };
 }
 
 function submit(env: SessionEnvironment, key: SessionKey, event: EventInput, path: string): SubmittedEvent {
@@ -88,6 +93,7 @@ function submit(env: SessionEnvironment, key: SessionKey, event: EventInput, pat
 
 function submitDefined(env: SessionEnvironment, { appName }: SessionKey, event: EventInput): SubmittedEvent {
   const submitted = submitEvent(event, env);
+  if (env.stateDefinitions === undefined) return submitted;
   for (const { stateDelta } of [submitted.changes, submitted.temp]) {
     assertDefinedState(env.stateDefinitions, appName, stateDelta, '$.actions.stateDelta');
   }
@@ -97,27 +103,39 @@ function submitDefined(env: SessionEnvironment, { appName }: SessionKey, event: 
 function commitOf(
   env: SessionEnvironment,
   key: SessionKey,
-  submitted: readonly SubmittedEvent[],
+  events: readonly PreparedEvent[],
   preconditions: Preconditions,
 ): Commit {
-  const metadata = foldMetadata(submitted.map((one) => one.metadata));
-  const { upserts, removals } = stateWrites(foldChanges(submitted.map(({ changes }) => changes)));
+  const [first] = events;
+  const isAlone = first !== undefined && events.length === 1;
+  const metadata = isAlone ? first.submitted.metadata : foldMetadata(events.map((one) => one.submitted.metadata));
+  const changes = isAlone ? first.submitted.changes : foldChanges(events.map((one) => one.submitted.changes));
+  const { upserts, removals } = stateWrites(changes);
   return {
     key,
-    events: submitted.map((one) => ({
-      id: one.event.id,
-      digest: env.storage.isInProcess ? '' : one.digest,
-      timestamp: one.event.timestamp,
-      anchor: one.anchor,
-      group: one.group,
-      payload: one.payload,
-    })),
+    events: events.map(env.storage.isInProcess ? withoutDigest : withDigest),
     upserts,
     removals,
     metadata: metadata.length > 0 ? metadata : undefined,
-    counterIncrements: submitted.map(({ counts }) => counts).reduce(addCounters),
+    counterIncrements: isAlone ? first.submitted.counts : events.reduce(plusCounts, NO_COUNTS),
     // Summaries do not renew a session.
-    expiry: submitted.some(({ event }) => isSummary(event)) ? undefined : env.lifetimes,
+    expiry: events.some(isOfSummary) ? undefined : env.lifetimes,
     preconditions,
   };
+}
+
+function withoutDigest({ submitted: { event, anchor, group, payload } }: PreparedEvent): CommitEvent {
+  return { id: event.id, digest: '', timestamp: event.timestamp, anchor, group, payload };
+}
+
+function withDigest({ submitted: { event, digest, anchor, group, payload } }: PreparedEvent): CommitEvent {
+  return { id: event.id, digest, timestamp: event.timestamp, anchor, group, payload };
+}
+
+function plusCounts(sum: Counters, { submitted }: PreparedEvent): Counters {
+  return addCounters(sum, submitted.counts);
+}
+
+function isOfSummary({ submitted }: PreparedEvent): boolean {
+  return isSummary(submitted.event);
 }

@@ -1,4 +1,11 @@
-import { type Checkpoint, beginningOf, checkpointText, seqOfNext, storedCheckpoint } from '../domain/checkpoint.js';
+import {
+  CHECKPOINT_EVERY,
+  type Checkpoint,
+  beginningOf,
+  checkpointText,
+  seqOfNext,
+  storedCheckpoint,
+} from '../domain/checkpoint.js';
 import type { StoredEvent } from '../domain/commit.js';
 import { type Counters, subtractCounters } from '../domain/counters.js';
 import { SessionNotFoundError, StoreUnavailableError } from '../domain/errors.js';
@@ -15,8 +22,8 @@ import {
 import { type SeqRange, isInRanges } from '../domain/seq-ranges.js';
 import type { SessionRecord } from '../domain/session-record.js';
 import { StateFold } from '../domain/state-history.js';
-import { loggedEvent } from '../domain/stored-json.js';
-import type { SessionStorage, StoredSession } from '../storage/session-storage.js';
+import { loggedEvent, stateRecord } from '../domain/stored-json.js';
+import type { ReadRequest, SessionStorage, StoredSession } from '../storage/session-storage.js';
 
 /** Events of the record were trimmed before they could be read. Read the record again. */
 export class TrimmedDuringRead extends Error {}
@@ -164,10 +171,33 @@ export class LogPoints {
   }
 }
 
+/**
+ * Saves the checkpoint at the last event if it is due there, from what the store keeps of the session. No event is read.
+ *
+ * @param session after the last event
+ * @returns `false` if checkpoints have to be derived from the log
+ */
+export async function saveLatestCheckpoint(storage: SessionStorage, session: SessionRecord): Promise<boolean> {
+  const { lastSeq: seq, incarnation } = session;
+  if (seq % CHECKPOINT_EVERY !== 0) return false;
+  const parts = { checkpointAt: seq, withBase: true, withState: true, withSharedWrites: true };
+  const { record, state, sharedWrites, checkpoint, baseState = '{}' } = await readSession(storage, session, parts);
+  if (!state || !sharedWrites || record.lastSeq !== seq) return false;
+  const isUsable = checkpoint && checkpoint.seq >= record.firstSeq - 1;
+  const start = isUsable ? checkpoint : { seq: record.firstSeq - 1, text: baseState };
+  const next = seqOfNext({ seq: start.seq, bytes: Buffer.byteLength(start.text) });
+  if (next !== seq) return next > seq;
+  const shared = { ...stateRecord(sharedWrites.user, 'user'), ...stateRecord(sharedWrites.app, 'app') };
+  const { marks, counters } = record;
+  const text = checkpointText({ state: stateRecord(state.session, 'session'), shared, marks, counters });
+  await storage.saveCheckpoint({ key: sessionKeyOf(record), incarnation, seq, text });
+  return true;
+}
+
 async function readSession(
   storage: SessionStorage,
   { incarnation, ...session }: SessionRecord,
-  part: { readonly checkpointAt: number; readonly withBase?: boolean },
+  part: Omit<ReadRequest, 'key'> & { readonly checkpointAt: number },
 ): Promise<StoredSession> {
   const key = sessionKeyOf(session);
   const read = await storage.read({ key, ...part });

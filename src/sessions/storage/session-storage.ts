@@ -85,6 +85,8 @@ export interface ReadRequest {
   readonly withBase?: boolean;
   /** Reads the newest checkpoint at or before this event. */
   readonly checkpointAt?: number | undefined;
+  /** Whether to read {@link StoredSession.sharedWrites}. */
+  readonly withSharedWrites?: boolean;
   /** Finds an event of a group. */
   readonly find?: GroupSearch | undefined;
 }
@@ -100,6 +102,11 @@ export interface StoredSession {
   /** When the shared scopes expire, if they exist. */
   readonly scopeExpiry?: { readonly user?: number; readonly app?: number };
   readonly metadata?: MetadataText;
+  /**
+   * The keys of shared scopes that events of this session set and did not remove, with the values that they gave. Missing
+   * if the store cannot tell; then the log is read.
+   */
+  readonly sharedWrites?: Pick<StoredState, 'user' | 'app'>;
   readonly summary?: StoredEvent;
   readonly baseState?: string;
   /** The requested checkpoint, if there is one. */

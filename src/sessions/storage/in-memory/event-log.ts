@@ -4,41 +4,54 @@ import { payloadDigest } from '../../domain/event-digest.js';
 import type { InitialEvent, SessionRecord } from '../../domain/session-record.js';
 import type { EventWindow } from '../session-storage.js';
 import { firstIndex } from '../binary-search.js';
+import type { SlabText, TextPlace, TextSlabs } from './text-slabs.js';
 
-/** The events of one session, indexed by seq, id, anchor, time and group. Columns take less memory than an object for each event. */
+/** How many events are moved at once. */
+const MOVED_TOGETHER = 64;
+const TRIMMED = -1;
+
+/**
+ * The events of one session, indexed by seq, id, anchor, time and group. Columns take less memory than an object for each
+ * event, and the texts are in slabs.
+ */
 export class EventLog {
   /** In all columns, the event `seq` is at index `seq - 1`. */
-  readonly #payloads: (string | null)[] = [];
+  readonly #places: TextPlace[] = [];
   readonly #ids: string[] = [];
   readonly #appendTimes: number[] = [];
-  readonly #highWaters: number[] = [];
+  /** As soon as one is not the time of the append. */
+  #highWaters: number[] | undefined;
   readonly #seqOfId = new Map<string, number>();
   readonly #anchorSeqs: number[] = [];
   readonly groups = new EventGroups();
   /** Of trimmed events, and those that were given. Others follow from the payload. */
-  readonly #digests = new Map<number, string>();
+  #digests: Map<number, string> | undefined;
 
-  constructor(events: readonly InitialEvent[] = []) {
+  constructor(
+    private readonly texts: TextSlabs,
+    events: readonly InitialEvent[] = [],
+  ) {
     for (const event of events) this.add(event);
   }
 
   get length(): number {
-    return this.#payloads.length;
+    return this.#places.length;
   }
 
   add({ id, digest, payload, anchor, group = '', appendedAt, highWater }: InitialEvent): void {
-    const seq = this.#payloads.push(payload);
-    this.#ids.push(id);
+    if (highWater !== appendedAt) this.#highWaters ??= this.#appendTimes.slice();
+    this.#highWaters?.push(highWater);
     this.#appendTimes.push(appendedAt);
-    this.#highWaters.push(highWater);
+    this.#ids.push(id);
+    const seq = this.#places.push(this.texts.add(payload));
     this.#seqOfId.set(id, seq);
     if (anchor) this.#anchorSeqs.push(seq);
     this.groups.add(group, seq);
-    if (digest) this.#digests.set(seq, digest);
+    if (digest) this.#keepDigest(seq, digest);
   }
 
   entries(): StoredEvent[] {
-    return this.#payloads.map((_, index) => this.#entry(index + 1));
+    return this.#places.map((_, index) => this.#entry(index + 1));
   }
 
   at(seq: number): StoredEvent | undefined {
@@ -50,13 +63,19 @@ export class EventLog {
     return seq === undefined ? undefined : this.#entry(seq);
   }
 
+  /** The last events, up to so many. */
+  newest(count: number): StoredEvent[] {
+    return Array.from({ length: count }, (_, index) => this.#entry(this.length - count + 1 + index));
+  }
+
   window(window: EventWindow, { firstSeq, lastSeq, marks }: SessionRecord, now: number): StoredEvent[] {
     const since = Math.max(window.since ?? 0, window.maxAgeMs === undefined ? 0 : now - window.maxAgeMs);
+    const times = this.#highWaters ?? this.#appendTimes;
     const from = Math.max(
       firstSeq,
       (window.afterSeq ?? 0) + 1,
       window.inView ? marks.viewFromSeq + 1 : 1,
-      since > 0 ? firstIndex(this.length, (index) => (this.#highWaters[index] as number) >= since) + 1 : 1,
+      since > 0 ? firstIndex(this.length, (index) => (times[index] as number) >= since) + 1 : 1,
     );
     const limit = window.limit ?? Infinity;
     const newest = window.keep !== 'oldest';
@@ -72,23 +91,51 @@ export class EventLog {
     return newest ? found.toReversed() : found;
   }
 
-  forgetPayloadsBelow(seq: number, from: number): void {
+  /** Returns how many bytes of text are free now. */
+  forgetPayloadsBelow(seq: number, from: number): number {
+    let bytes = 0;
     for (let trimmed = from; trimmed < seq && trimmed <= this.length; trimmed++) {
-      const payload = this.#payloads[trimmed - 1] ?? null;
-      if (payload !== null && !this.#digests.has(trimmed)) this.#digests.set(trimmed, payloadDigest(payload));
-      this.#payloads[trimmed - 1] = null;
+      const place = this.#places[trimmed - 1] ?? TRIMMED;
+      if (place === TRIMMED) continue;
+      if (!this.#digests?.has(trimmed)) this.#keepDigest(trimmed, payloadDigest(this.texts.at(place).toString()));
+      this.#places[trimmed - 1] = TRIMMED;
+      bytes += this.texts.release(place);
     }
+    return bytes;
+  }
+
+  /** Lets go of all texts. The log must not be used afterwards. Returns how many bytes are free now. */
+  release(): number {
+    let bytes = 0;
+    for (const place of this.#places.splice(0)) if (place !== TRIMMED) bytes += this.texts.release(place);
+    return bytes;
+  }
+
+  /** For a sweep: moves the texts, some at a time. */
+  *moveTexts(): Generator<void> {
+    for (let index = 0; index < this.length; index++) {
+      const place = this.#places[index] as number;
+      if (place !== TRIMMED) this.#places[index] = this.texts.moved(place);
+      if ((index + 1) % MOVED_TOGETHER === 0) yield;
+    }
+    yield;
+  }
+
+  #keepDigest(seq: number, digest: string): void {
+    this.#digests ??= new Map();
+    this.#digests.set(seq, digest);
   }
 
   #entry(seq: number): StoredEvent {
     const index = seq - 1;
-    return {
+    const place = this.#places[index] ?? TRIMMED;
+    return new LogEntry(
       seq,
-      id: this.#ids[index] as string,
-      digest: this.#digests.get(seq) ?? '',
-      appendedAt: this.#appendTimes[index] as number,
-      payload: this.#payloads[index] as string | null,
-    };
+      this.#ids[index] as string,
+      this.#digests?.get(seq) ?? '',
+      this.#appendTimes[index] as number,
+      place === TRIMMED ? null : this.texts.at(place),
+    );
   }
 
   *#seqsIn(from: number, to: number, anchorsOnly = false, backwards: boolean): Generator<number> {
@@ -101,5 +148,30 @@ export class EventLog {
     const first = firstIndex(seqs.length, (index) => (seqs[index] as number) >= from);
     const end = firstIndex(seqs.length, (index) => (seqs[index] as number) > to);
     for (let step = 0; step < end - first; step++) yield seqs[backwards ? end - 1 - step : first + step] as number;
+  }
+}
+
+/** An event whose text is decoded when somebody looks at it. */
+class LogEntry implements StoredEvent {
+  readonly #text: SlabText | null;
+
+  constructor(
+    readonly seq: number,
+    readonly id: string,
+    readonly digest: string,
+    readonly appendedAt: number,
+    text: SlabText | null,
+  ) {
+    this.#text = text;
+  }
+
+  get payload(): string | null {
+    return this.#text && this.#text.toString();
+  }
+
+  /** With the text, for tests and diagnosis. */
+  toJSON(): StoredEvent {
+    const { seq, id, digest, appendedAt, payload } = this;
+    return { seq, id, digest, appendedAt, payload };
   }
 }

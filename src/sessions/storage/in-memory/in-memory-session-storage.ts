@@ -33,6 +33,11 @@ import { InMemoryLeases } from './in-memory-leases.js';
 import { InMemoryPartials } from './in-memory-partials.js';
 import { ScopeStates } from './scope-states.js';
 import { SessionIndex, type StoredEntry } from './session-index.js';
+import { SharedWrites } from './shared-writes.js';
+import { TextSlabs } from './text-slabs.js';
+
+/** For so many bytes that are freed, a sweep does one step more. */
+const BYTES_OF_A_STEP = 1_024;
 
 const NO_STATE = { session: [], user: [], app: [] };
 
@@ -47,6 +52,9 @@ export class InMemorySessionStorage implements SessionStorage {
   readonly isInProcess = true;
   readonly #clock: Clock;
   readonly #sessions = new SessionIndex();
+  readonly #texts = new TextSlabs();
+  /** A sweep of the texts, if one runs. */
+  #sweep: Iterator<void> | undefined;
   readonly #scopes = new ScopeStates();
   readonly #leases = new InMemoryLeases(() => this.#now());
   readonly #agenda = new InMemoryAgenda(() => this.#now());
@@ -75,12 +83,14 @@ export class InMemorySessionStorage implements SessionStorage {
       baseState,
       metadata,
       state: new Map(),
-      log: new EventLog(log?.events),
+      sharedWrites: log ? undefined : new SharedWrites(),
+      log: new EventLog(this.#texts, log?.events),
       checkpoints: [],
     };
     this.#sessions.put(entry);
     this.#consumers.noteChange(entry);
-    this.#scopes.write({ key, ownState: entry.state, upserts, removals: [], lifetimes: expiry, now });
+    // The initial state is no event.
+    this.#scopes.write(key, { state: entry.state, sharedWrites: undefined }, { upserts, removals: [] }, expiry, now);
     return { record, now, events: [], metadata, state: this.#scopes.stateOf(entry, now) };
   }
 
@@ -91,7 +101,7 @@ export class InMemorySessionStorage implements SessionStorage {
     const refusal = refusalOf(commit, entry?.record, seen, now);
     if (refusal) return refusal;
     if (!entry) return { kind: 'missing' };
-    const metadata = metadataAfter(entry.metadata, commit.metadata ?? []);
+    const metadata = commit.metadata ? metadataAfter(entry.metadata, commit.metadata) : entry.metadata;
     if (metadata === undefined) return { kind: 'full' };
 
     const { tipSeq: previousTipSeq } = entry.record;
@@ -99,9 +109,10 @@ export class InMemorySessionStorage implements SessionStorage {
     this.#sessions.change(entry, recordAfter(commit, entry.record, now), metadata);
     this.#consumers.noteChange(entry);
     if (entry.partials) entry.partials = partialsLeft(entry.partials, commit.endsPartials);
-    const { upserts, removals, expiry: lifetimes } = commit;
-    this.#scopes.write({ key: commit.key, ownState: entry.state, upserts, removals, lifetimes, now });
-    return { kind: 'appended', record: entry.record, now, previousTipSeq };
+    this.#scopes.write(commit.key, entry, commit, commit.expiry, now);
+    this.#continueSweep(1);
+    const events = entry.log.newest(commit.events.length);
+    return { kind: 'appended', record: entry.record, now, previousTipSeq, events };
   }
 
   async turn(request: TurnRequest): Promise<TurnOutcome> {
@@ -128,6 +139,7 @@ export class InMemorySessionStorage implements SessionStorage {
       }),
       ...(request.withMetadata && { metadata: entry.metadata }),
       ...(summary && { summary }),
+      ...(request.withSharedWrites && entry.sharedWrites && { sharedWrites: entry.sharedWrites.entries }),
       ...(request.withBase && { baseState }),
       ...(request.checkpointAt !== undefined && checkpointOf(entry, request.checkpointAt)),
       ...(request.find && { found: log.groups.find(request.find) }),
@@ -162,10 +174,11 @@ export class InMemorySessionStorage implements SessionStorage {
   async trim({ key, newFirstSeq, baseState, ...expected }: TrimRequest): Promise<void> {
     const entry = this.#live(key, this.#now());
     if (!entry || !isAsExpected(entry.record, expected)) return;
-    entry.log.forgetPayloadsBelow(newFirstSeq, expected.firstSeq);
+    const freed = entry.log.forgetPayloadsBelow(newFirstSeq, expected.firstSeq);
     entry.baseState = baseState;
     entry.checkpoints = entry.checkpoints.filter(({ seq }) => seq >= newFirstSeq - 1);
     this.#sessions.change(entry, { ...entry.record, firstSeq: newFirstSeq });
+    this.#textsWereFreed(freed);
   }
 
   async saveCheckpoint({ key, incarnation, seq, text }: CheckpointRequest): Promise<void> {
@@ -188,7 +201,7 @@ export class InMemorySessionStorage implements SessionStorage {
 
   async writeState({ owner, upserts, removals, lifetime }: WriteStateRequest): Promise<StateEntries> {
     const now = this.#now();
-    this.#scopes.writeTo(owner, { upserts, removals, lifetime, now });
+    this.#scopes.writeTo(owner, { upserts, removals }, lifetime, now);
     return this.#scopes.entriesOf(owner, now);
   }
 
@@ -204,6 +217,8 @@ export class InMemorySessionStorage implements SessionStorage {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#sessions.clear();
+    this.#texts.clear();
+    this.#sweep = undefined;
     this.#scopes.clear();
     this.#leases.clear();
     this.#agenda.clear();
@@ -250,6 +265,25 @@ export class InMemorySessionStorage implements SessionStorage {
   #forget(entry: StoredEntry): void {
     this.#consumers.forget(entry);
     this.#partials.forget(entry);
+    this.#textsWereFreed(entry.log.release());
+  }
+
+  /** Begins a sweep if slabs of text are half empty. It moves more than was freed, and has an end. */
+  #textsWereFreed(bytes: number): void {
+    if (this.#texts.beginSweep()) this.#sweep = this.#moves();
+    this.#continueSweep(Math.ceil(bytes / BYTES_OF_A_STEP));
+  }
+
+  #continueSweep(steps: number): void {
+    for (let step = 0; this.#sweep && step < steps; step++) {
+      if (!this.#sweep.next().done) continue;
+      this.#sweep = undefined;
+      this.#texts.endSweep();
+    }
+  }
+
+  *#moves(): Generator<void> {
+    for (const { log } of this.#sessions.all()) yield* log.moveTexts();
   }
 
   #live(key: SessionKey, now: number): StoredEntry | undefined {

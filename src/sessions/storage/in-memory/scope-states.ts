@@ -1,9 +1,9 @@
 import { type Lifetime, type Lifetimes, expiresAt, isExpired, isRenewalDue } from '../../domain/expiry.js';
 import type { SessionKey, StateOwner } from '../../domain/ids.js';
 import { type StateWrites, changesNothing, writesOf } from '../../domain/stored-json.js';
-import type { StoredScope } from '../../../state/scopes.js';
 import type { StateEntries, StoredState } from '../session-storage.js';
 import type { StoredEntry } from './session-index.js';
+import { applyWrites } from './shared-writes.js';
 
 interface Bucket {
   readonly owner: StateOwner;
@@ -11,42 +11,42 @@ interface Bucket {
   expiresAt: number;
 }
 
-interface ScopeWrites extends StateWrites {
-  readonly lifetime: Lifetime;
-  readonly now: number;
-}
-
 /** Shared state: one bucket for each user, and one for each app. */
 export class ScopeStates {
   readonly #buckets = new Map<string, Bucket>();
 
-  /** Writes keys of all scopes: the session's own into `ownState`, the others into their buckets. */
-  write({
-    key: { appName, userId },
-    ownState,
-    lifetimes,
-    now,
-    ...writes
-  }: StateWrites & {
-    key: SessionKey;
-    ownState: Map<string, string>;
-    lifetimes: Lifetimes | undefined;
-    now: number;
-  }): void {
-    for (const { scope, name, value } of writes.upserts) if (scope === 'session') ownState.set(name, value);
-    for (const { scope, name } of writes.removals) if (scope === 'session') ownState.delete(name);
+  /** Writes keys of all scopes: the session's own into its state, the others into their buckets. */
+  write(
+    { appName, userId }: SessionKey,
+    { state: ownState, sharedWrites }: Pick<StoredEntry, 'state' | 'sharedWrites'>,
+    writes: StateWrites,
+    lifetimes: Lifetimes | undefined,
+    now: number,
+  ): void {
+    let isShared = false;
+    for (const { scope, name, value } of writes.upserts) {
+      if (scope === 'session') ownState.set(name, value);
+      else isShared = true;
+    }
+    for (const { scope, name } of writes.removals) {
+      if (scope === 'session') ownState.delete(name);
+      else isShared = true;
+    }
     if (!lifetimes) return;
-    if (!writes.upserts.some(isShared) && !writes.removals.some(isShared)) {
-      this.renewIfDue({ appName, userId }, lifetimes.user, now);
-      this.renewIfDue({ appName }, lifetimes.app, now);
+    if (isShared) {
+      const [toUser, toApp] = [writesOf('user', writes), writesOf('app', writes)];
+      this.writeTo({ appName, userId }, toUser, lifetimes.user, now);
+      this.writeTo({ appName }, toApp, lifetimes.app, now);
+      sharedWrites?.note(toUser, toApp);
       return;
     }
-    this.writeTo({ appName, userId }, { ...writesOf('user', writes), lifetime: lifetimes.user, now });
-    this.writeTo({ appName }, { ...writesOf('app', writes), lifetime: lifetimes.app, now });
+    // What lives forever is not renewed. Most appends need not look for the buckets then.
+    if (lifetimes.user.renewBelowMs > 0) this.renewIfDue({ appName, userId }, lifetimes.user, now);
+    if (lifetimes.app.renewBelowMs > 0) this.renewIfDue({ appName }, lifetimes.app, now);
   }
 
   /** Writes into one bucket; without anything to write, the bucket is only kept alive. */
-  writeTo(owner: StateOwner, { lifetime, now, ...writes }: ScopeWrites): void {
+  writeTo(owner: StateOwner, writes: StateWrites, lifetime: Lifetime, now: number): void {
     if (changesNothing(writes)) {
       this.renewIfDue(owner, lifetime, now);
       return;
@@ -64,8 +64,6 @@ export class ScopeStates {
   }
 
   renewIfDue(owner: StateOwner, lifetime: Lifetime, now: number): void {
-    // It lives forever. Most appends need not look for the bucket then.
-    if (lifetime.renewBelowMs <= 0) return;
     const bucket = this.#live(owner, now);
     if (bucket && isRenewalDue(bucket.expiresAt, now, lifetime)) this.renew(owner, lifetime, now);
   }
@@ -108,15 +106,6 @@ export class ScopeStates {
     const bucket = this.#buckets.get(bucketKey(owner));
     return bucket && !isExpired(bucket.expiresAt, now) ? bucket : undefined;
   }
-}
-
-function applyWrites(values: Map<string, string>, { upserts, removals }: StateWrites): void {
-  for (const { name, value } of upserts) values.set(name, value);
-  for (const { name } of removals) values.delete(name);
-}
-
-function isShared({ scope }: { readonly scope: StoredScope }): boolean {
-  return scope !== 'session';
 }
 
 /** No id holds a control character, so no two owners share a key. */

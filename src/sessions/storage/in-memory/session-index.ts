@@ -5,6 +5,7 @@ import type { SessionRecord } from '../../domain/session-record.js';
 import type { ListRequest, StoredCheckpoint } from '../session-storage.js';
 import type { EventLog } from './event-log.js';
 import { type ListedPage, SessionLists } from './session-lists.js';
+import type { SharedWrites } from './shared-writes.js';
 
 export interface StoredEntry {
   /** Only the index changes it. */
@@ -12,6 +13,8 @@ export interface StoredEntry {
   readonly metadata: string;
   baseState: string;
   readonly state: Map<string, string>;
+  /** What its events gave to keys of shared scopes. Unknown if the session began with a log. */
+  readonly sharedWrites: SharedWrites | undefined;
   readonly log: EventLog;
   /** In ascending order. */
   checkpoints: StoredCheckpoint[];
