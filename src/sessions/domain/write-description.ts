@@ -46,42 +46,73 @@ const PLAIN_FIELDS = new Set(['id', 'seq', 'invocationId', 'timestamp', 'partial
  */
 export function describeWrite(write: UncheckedWrite): WriteDescription {
   const { event, events, stateDelta, stateRemovals, metadata, controls = [] } = write;
-  const described = [...listOf(event), ...(Array.isArray(events) ? events : listOf(events))].map(describeEvent);
-  const stateKeys = unique([
-    ...keysOf(stateDelta, stateRemovals),
-    ...described.flatMap(({ stateKeys: ofEvent }) => ofEvent),
-  ]);
-  const namesOf = (field: Exclude<keyof EventDescription, 'stateKeys'>): string[] =>
-    unique(described.flatMap((one) => one[field]));
-  return {
-    authors: namesOf('authors'),
-    roles: namesOf('roles'),
-    content: namesOf('content'),
-    controls: unique([...controls, ...tellingNames({ metadataDelta: metadata }, []), ...namesOf('controls')]),
-    fields: namesOf('fields'),
-    stateKeys,
-    stateScopes: unique(stateKeys.map((key) => splitStateKey(key).scope)),
-  };
+  const said = new DescribedWrite();
+  for (const control of controls) said.controls.add(control);
+  if (metadata !== undefined) addTellingNames(said.controls, { metadataDelta: metadata }, NO_NAMES);
+  addKeys(said.stateKeys, stateDelta, stateRemovals);
+  if (event !== undefined) addEvent(said, event);
+  for (const one of Array.isArray(events) ? (events as unknown[]) : listOf(events)) addEvent(said, one);
+  return said.description();
 }
 
-type EventDescription = Omit<WriteDescription, 'stateScopes'>;
+/** How many names are compared one by one. */
+const FEW_NAMES = 16;
 
-function describeEvent(event: unknown): EventDescription {
+/** Each name once, in the order in which they came. */
+class Names {
+  readonly list: string[] = [];
+  #known: Set<string> | undefined;
+
+  add(name: string): void {
+    if (this.#known ? this.#known.has(name) : this.list.includes(name)) return;
+    this.list.push(name);
+    if (this.#known) this.#known.add(name);
+    else if (this.list.length > FEW_NAMES) this.#known = new Set(this.list);
+  }
+}
+
+class DescribedWrite {
+  readonly authors = new Names();
+  readonly roles = new Names();
+  readonly content = new Names();
+  readonly controls = new Names();
+  readonly fields = new Names();
+  readonly stateKeys = new Names();
+
+  description(): WriteDescription {
+    const stateScopes = new Set<Scope>();
+    for (const key of this.stateKeys.list) stateScopes.add(splitStateKey(key).scope);
+    return {
+      authors: this.authors.list,
+      roles: this.roles.list,
+      content: this.content.list,
+      controls: this.controls.list,
+      fields: this.fields.list,
+      stateKeys: this.stateKeys.list,
+      stateScopes: [...stateScopes],
+    };
+  }
+}
+
+const NO_NAMES: ReadonlySet<string> = new Set();
+const STATE_ACTIONS: ReadonlySet<string> = new Set(['stateDelta', 'stateRemovals']);
+const PLAIN_CONTENT: ReadonlySet<string> = new Set(['role', 'parts']);
+
+/** What is no event is described like an empty one. */
+function addEvent(to: DescribedWrite, event: unknown): void {
   const said = recordOf(event);
   const actions = recordOf(said.actions);
   const content = recordOf(said.content);
-  const parts = Array.isArray(content.parts) ? content.parts.map(recordOf) : [];
-  return {
-    authors: [textOrNothing(said.author)],
-    roles: content.role === undefined || content.role === null ? [] : [textOrNothing(content.role)],
-    content: parts.flatMap((part) => Object.keys(part).filter((name) => isThere(part[name]))),
-    controls: tellingNames(actions, ['stateDelta', 'stateRemovals']),
-    fields: [
-      ...tellingNames(said, PLAIN_FIELDS),
-      ...tellingNames(content, ['role', 'parts']).map((name) => `content.${name}`),
-    ],
-    stateKeys: keysOf(actions.stateDelta, actions.stateRemovals),
-  };
+  to.authors.add(textOrNothing(said.author));
+  if (content.role !== undefined && content.role !== null) to.roles.add(textOrNothing(content.role));
+  for (const part of Array.isArray(content.parts) ? (content.parts as unknown[]) : []) {
+    const record = recordOf(part);
+    for (const name of Object.keys(record)) if (isThere(record[name])) to.content.add(name);
+  }
+  addTellingNames(to.controls, actions, STATE_ACTIONS);
+  addTellingNames(to.fields, said, PLAIN_FIELDS);
+  addTellingNames(to.fields, content, PLAIN_CONTENT, 'content.');
+  addKeys(to.stateKeys, actions.stateDelta, actions.stateRemovals);
 }
 
 /** What is given, as a list; what is no event is described like an empty one. */
@@ -140,15 +171,21 @@ function textOrNothing(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-function keysOf(delta: unknown, removals: unknown): string[] {
-  const removed: unknown[] = Array.isArray(removals) ? removals : [];
-  return [...Object.keys(recordOf(delta)), ...removed.filter((key) => typeof key === 'string')];
+function addKeys(keys: Names, delta: unknown, removals: unknown): void {
+  for (const key of Object.keys(recordOf(delta))) keys.add(key);
+  for (const key of Array.isArray(removals) ? (removals as unknown[]) : []) if (typeof key === 'string') keys.add(key);
 }
 
-/** The names of the fields that have a value. Other ADKs send every field, most of them empty. */
-function tellingNames(record: Readonly<Record<string, unknown>>, besides: Iterable<string>): string[] {
-  const left = new Set(besides);
-  return Object.keys(record).filter((name) => !left.has(name) && isThere(record[name]) && !isEmpty(record[name]));
+/** Adds the names of the fields that have a value. Other ADKs send every field, most of them empty. */
+function addTellingNames(
+  names: Names,
+  record: Readonly<Record<string, unknown>>,
+  besides: ReadonlySet<string>,
+  prefix = '',
+): void {
+  for (const name of Object.keys(record)) {
+    if (!besides.has(name) && isThere(record[name]) && !isEmpty(record[name])) names.add(prefix + name);
+  }
 }
 
 function isThere(value: unknown): boolean {
@@ -161,8 +198,4 @@ function isEmpty(value: unknown): boolean {
 
 function recordOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-}
-
-function unique<Item>(items: readonly Item[]): Item[] {
-  return [...new Set(items)];
 }

@@ -80,7 +80,7 @@ export class AccessChecks {
     for (const appName of apps) {
       const ofUser = user && { userId: user.id };
       const asked = { action: 'list', target: 'sessions', appName, ...ofUser, user, request } as AccessRequest;
-      if (await this.#isYes(this.#access.allows(asked), 'allows()')) allowed.push(appName);
+      if (this.#isYes(await this.#access.allows(asked), 'allows()')) allowed.push(appName);
     }
     return allowed;
   }
@@ -93,9 +93,12 @@ export class AccessChecks {
   async #check(asked: AccessQuestion, user: AccessUser | undefined): Promise<void> {
     // The type of a rule that accepts anonymous requests says so.
     const request = { ...asked, user } as AccessRequest;
-    if (!(await this.#isYes(this.#access.allows(request), 'allows()'))) throw refusalOf(asked);
+    const allows = this.#access.allows(request);
+    // Most rules answer at once.
+    if (!this.#isYes(typeof allows === 'boolean' ? allows : await allows, 'allows()')) throw refusalOf(asked);
     if (asked.action !== 'write' && asked.action !== 'create') return;
-    if (!(await this.#isYes(this.#access.allowsWrite(request), 'allowsWrite()'))) {
+    const allowsWrite = this.#access.allowsWrite(request);
+    if (!this.#isYes(typeof allowsWrite === 'boolean' ? allowsWrite : await allowsWrite, 'allowsWrite()')) {
       throw new ForbiddenException(`You may not write this. ${wordsFor(asked.write)}`);
     }
   }
@@ -103,7 +106,8 @@ export class AccessChecks {
   async #userOf(request: unknown): Promise<AccessUser | undefined> {
     const user = await this.#access.userOf(request);
     if (isUser(user)) return user;
-    if (await this.#isYes(this.#access.acceptsAnonymous, 'acceptsAnonymous')) return undefined;
+    const anonymous: unknown = this.#access.acceptsAnonymous;
+    if (this.#isYes(await anonymous, 'acceptsAnonymous')) return undefined;
     this.#sayOnce(
       user === undefined || user === null
         ? 'A request without a user was refused. A guard of the whole app has to set request.user = { id }, or the access rule to override userOf().'
@@ -112,8 +116,7 @@ export class AccessChecks {
     throw new UnauthorizedException('Sign in first.');
   }
 
-  async #isYes(given: unknown, asked: string): Promise<boolean> {
-    const answer = await given;
+  #isYes(answer: unknown, asked: string): boolean {
     if (typeof answer !== 'boolean') {
       this.#sayOnce(
         `${asked} of the access rule returned ${kindOf(answer)}, which allows nothing; return true or false.`,
