@@ -99,6 +99,7 @@ export { InProcessSignals, type SessionSignals } from './sessions/session-signal
 export { SessionService } from './sessions/session.service.js';
 export * from './sessions/module/index.js';
 export type { SessionServiceOptions } from './sessions/session-environment.js';
+export { CurrentSession, type CurrentSessionOptions, SessionState } from './sessions/transport/session-params.js';
 export { type HeldLease, type LeaseOutcome, type WithLeaseOptions, withLease } from './sessions/leases/with-lease.js';
 export { InMemorySessionService } from './sessions/in-memory-session.service.js';
 export { InMemorySessionStorage } from './sessions/storage/in-memory/in-memory-session-storage.js';

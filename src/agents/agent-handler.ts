@@ -1,5 +1,5 @@
 import { SetMetadata } from '@nestjs/common';
-import type { AgentContext } from './agent-context.js';
+import { sessionParametersOf } from '../sessions/transport/session-params.js';
 import type { AgentOptions } from './agent-registry.js';
 import type { RunHandler } from './run-request.js';
 
@@ -8,8 +8,26 @@ export const AGENT_HANDLER = 'nestjs-agent-sessions:agent';
 
 /** A class with `@AgentHandler`. */
 export interface Agent {
-  /** Answers a message: see {@link RunHandler}. */
-  run(context: AgentContext): ReturnType<RunHandler>;
+  /**
+   * Answers a message: see {@link RunHandler}. Parameters with `@CurrentSession()` or `@SessionState()` get what they name; all
+   * others get the context.
+   */
+  run(...args: never[]): ReturnType<RunHandler>;
+}
+
+/** The handler of an agent. */
+export function handlerOf(agent: Agent): RunHandler {
+  const given = sessionParametersOf(agent, 'run');
+  const run = agent.run.bind(agent) as (...args: unknown[]) => ReturnType<RunHandler>;
+  if (given.size === 0) return (context) => run(context);
+  const count = Math.max(agent.run.length, ...[...given.keys()].map((index) => index + 1));
+  return (context) => {
+    const argument = (index: number): unknown => {
+      const pick = given.get(index);
+      return pick ? pick(context.session) : context;
+    };
+    return run(...Array.from({ length: count }, (_, index) => argument(index)));
+  };
 }
 
 /**

@@ -14,7 +14,7 @@ import { DiscoveryModule, DiscoveryService, Reflector } from '@nestjs/core';
 import { SESSION_STORAGE } from '../sessions/module/sessions.tokens.js';
 import { SessionService } from '../sessions/session.service.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
-import { AGENT_HANDLER, type Agent } from './agent-handler.js';
+import { AGENT_HANDLER, type Agent, handlerOf } from './agent-handler.js';
 import { type AgentOptions, AgentRegistry } from './agent-registry.js';
 import { AgentSessions, type AgentSessionsOptions } from './agent-sessions.js';
 
@@ -55,7 +55,7 @@ class AgentLifecycle implements OnModuleInit, OnModuleDestroy {
     const wrappers = this.discovery.getProviders().filter((each) => each.isDependencyTreeStatic());
     for (const instance of new Set<unknown>(wrappers.map((each) => each.instance as unknown))) {
       const options = this.#optionsOf(instance);
-      if (options) this.registry.register(options, (context) => (instance as Agent).run(context));
+      if (options) this.registry.register(options, handlerOf(instance as Agent));
     }
   }
 

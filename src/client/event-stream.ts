@@ -15,7 +15,7 @@ export interface EventStreamOptions {
 }
 
 /** Three keep-alive intervals of the server. */
-const IDLE_TIMEOUT_MS = 45_000;
+export const IDLE_TIMEOUT_MS = 45_000;
 
 /** One block of a stream of server-sent events. */
 interface Block {
@@ -115,7 +115,8 @@ export class EventStream implements AsyncIterableIterator<WatchedEvent> {
   }
 }
 
-async function* blocksOf(response: Response, idle: IdleTimeout): AsyncGenerator<Block> {
+/** The blocks of a response. */
+export async function* blocksOf(response: Response, idle: IdleTimeout): AsyncGenerator<Block> {
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   if (!reader) return;
   let rest = '';
@@ -136,7 +137,8 @@ function fieldOf(block: string, name: string): string | undefined {
   return line?.slice(name.length + 2);
 }
 
-function problemFrom(data: string): ProblemError {
+/** The failure that a stream ends with. */
+export function problemFrom(data: string): ProblemError {
   const problem = JSON.parse(data) as Record<string, unknown>;
   return new ProblemError(Number(problem.status), problem);
 }

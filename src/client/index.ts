@@ -7,6 +7,16 @@ export type {
   StateChangesRequest,
   WatchedEvent,
 } from '../sessions/operations/state-history.js';
+export type {
+  AnswerApprovalRequest,
+  ApprovalListRequest,
+  RemoteApproval,
+  RemoteApprovalPage,
+  RemoteRunEvent,
+  RunAgentRequest,
+  StopAgentRequest,
+  StreamAgentRequest,
+} from './agents-client.js';
 export { ProblemError } from './problem-error.js';
 export type { RenewTurnRequest, Turn, TurnHolder, TurnReference } from '../sessions/operations/turns.js';
 export type {

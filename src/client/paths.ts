@@ -21,6 +21,16 @@ export function sessionOf({ sessionId, ...owner }: SessionKey): string {
   return `${sessionsOf(owner)}/${encoded(sessionId, 'sessionId')}`;
 }
 
+/** The approvals of a user, or those of one session. */
+export function approvalsOf({ appName, userId, sessionId }: UserKey & { readonly sessionId?: string }): string {
+  const place = sessionId === undefined ? userOf({ appName, userId }) : sessionOf({ appName, userId, sessionId });
+  return `${place}/approvals`;
+}
+
+export function approvalOf({ approvalId, ...key }: SessionKey & { readonly approvalId: string }): string {
+  return `${approvalsOf(key)}/${encoded(approvalId, 'approvalId')}`;
+}
+
 export function turnOf(key: SessionKey): string {
   return `${sessionOf(key)}/turn`;
 }

@@ -13,7 +13,7 @@ import { Requests, type RequestsOptions } from './requests.js';
 import { EventStream } from './event-stream.js';
 import { appStateOf, sessionListOf, sessionOf, sessionsOf, turnOf, userStateOf } from './paths.js';
 import { checkedBody, conditionOf, eventBodies, eventBody, listQuery, turnHeaders } from './request-parts.js';
-import { SummariesClient } from './summaries-client.js';
+import { AgentsClient } from './agents-client.js';
 import type { GetSessionConfig } from '../sessions/domain/view-item.js';
 import type {
   AppendBatchRequest,
@@ -35,7 +35,7 @@ import type {
 } from './remote-types.js';
 
 /**
- * A client for the routes of `SessionsRestModule` and `SummarizerRestModule`, in browsers and Node. It needs only `fetch`.
+ * A client for the routes of `SessionsRestModule`, `SummarizerRestModule` and `AgentsRestModule`, in browsers and Node. It needs only `fetch`.
  * It retries requests that are safe to repeat. An append keeps its event id across retries, so the event is stored once.
  *
  * @example
@@ -44,7 +44,7 @@ import type {
  * await client.appendEvent({ ...key, event: { author: 'user', content: { role: 'user', parts: [{ text: 'Hello' }] } } });
  * for await (const event of client.watch({ ...key, afterSeq: 0 })) console.log(event.seq, event.author);
  */
-export class SessionsClient extends SummariesClient {
+export class SessionsClient extends AgentsClient {
   readonly #requests: Requests;
 
   constructor(options: RequestsOptions) {

@@ -34,7 +34,7 @@ export const layers: readonly Layer[] = [
   {
     name: 'entry points',
     files: /^(index|storage|typeorm|redis)\.ts$/,
-    mayImport: [...sessionLayers, ...providers, ...readyMadeServices, 'sessions/module'],
+    mayImport: [...sessionLayers, ...providers, ...readyMadeServices, 'sessions/module', 'sessions/transport'],
   },
   {
     name: 'testing',
@@ -93,7 +93,11 @@ export const layers: readonly Layer[] = [
     files: /^agents\/graphql\/.+$/,
     mayImport: ['agents', ...domain, 'sessions/transport', 'sessions/graphql'],
   },
-  { name: 'agents', files: /^agents\/.+$/, mayImport: [...sessionLayers, 'sessions/module', 'agents/messages'] },
+  {
+    name: 'agents',
+    files: /^agents\/.+$/,
+    mayImport: [...sessionLayers, 'sessions/module', 'sessions/transport', 'agents/messages'],
+  },
   // Tells whether sessions can be read and written, for any app.
   { name: 'health', files: /^health\/.+$/, mayImport: [...sessionLayers, 'sessions/module'] },
   // One page for all routes that an app has mounted.

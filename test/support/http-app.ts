@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import { promisify } from 'node:util';
-import { type DynamicModule, type INestApplication, Injectable, Module } from '@nestjs/common';
+import { type DynamicModule, type INestApplication, Injectable, Module, type Type } from '@nestjs/common';
 import { type Agent, type AgentContext, AgentHandler, AgentsModule, type RunHandler } from '../../src/agents/index.js';
 import { SessionService, SessionsModule, type SessionsModuleOptions } from '../../src/index.js';
 import { SessionAccessModule, type SessionAccessOptions } from '../../src/sessions/rest/index.js';
@@ -38,7 +38,9 @@ interface AppParts {
 export class TestAgent implements Agent {
   async *run(context: AgentContext): ReturnType<RunHandler> {
     const words = context.message.parts?.[0]?.text ?? '';
-    if (words === 'wait') await new Promise((resolve) => context.signal.addEventListener('abort', resolve));
+    if (words === 'slow') yield { content: { role: 'model', parts: [{ text: 'soon' }] } };
+    if (words === 'wait' || words === 'slow')
+      await new Promise((resolve) => context.signal.addEventListener('abort', resolve));
     if (words === 'refund' && !context.isResumed) {
       yield { content: { role: 'model', parts: [{ functionCall: { id: 'c1', name: 'refund', args: {} } }] } };
     }
@@ -66,6 +68,11 @@ export abstract class HttpApp {
 
   get summaries(): SummarizerSessionManager {
     return this.app.get(SummarizerSessionManager, { strict: false });
+  }
+
+  /** A provider of the app. */
+  get<Provider>(type: Type<Provider>): Provider {
+    return this.app.get(type, { strict: false });
   }
 
   /** The number of open connections. */

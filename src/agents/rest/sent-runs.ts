@@ -30,6 +30,7 @@ export async function sendRuns(
       if (signal.aborted) leave();
       return reading;
     },
+    hasEnd: true,
     ...texts,
   });
 }

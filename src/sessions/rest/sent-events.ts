@@ -17,6 +17,8 @@ export interface SentEvents<Event> {
   readonly open: (response: ServerResponse, signal: AbortSignal) => AsyncIterator<Event>;
   /** The event as text of the stream. */
   readonly textOf: (event: Event) => string;
+  /** Whether the end says that there is no more, so that the maximum age of a stream is a failure. */
+  readonly hasEnd?: boolean | undefined;
   /** A failure as text of the stream. Default: an event of the type `problem`. */
   readonly textOfProblem?: ((problem: Problem) => string) | undefined;
 }
@@ -62,7 +64,7 @@ export async function sendEvents<Event>(
 /** Waits for a slow reader, to limit memory. */
 async function sendAll<Event>(
   response: ServerResponse,
-  { open, textOf, textOfProblem = problemText }: SentEvents<Event>,
+  { open, textOf, hasEnd = false, textOfProblem = problemText }: SentEvents<Event>,
   access: StreamAccess,
   signal: AbortSignal,
   logger: Logger,
@@ -72,10 +74,11 @@ async function sendAll<Event>(
     // Not `for await`: its variable would keep the last event in memory while the next one is waited for.
     while (await sendNext(response, events, textOf, access));
     // A reader reconnects by itself after the maximum age.
-    if (access.signal.aborted && !(access.signal.reason instanceof StreamExpired)) throw access.signal.reason;
+    const { aborted, reason } = access.signal;
+    if (aborted && (hasEnd || !(reason instanceof StreamExpired))) throw reason;
   } catch (error) {
     const problem = problemOf(error);
-    if (problem.status >= 500 && !(error instanceof StreamStalled))
+    if (problem.status >= 500 && !(error instanceof StreamStalled) && !(error instanceof StreamExpired))
       logger.error(problem.detail, error instanceof Error ? error.stack : undefined);
     response.write(textOfProblem(problem));
   } finally {

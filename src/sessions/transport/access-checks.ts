@@ -3,6 +3,7 @@ import { ConfigurationError } from '../../config/configuration-error.js';
 import { StatePrefix } from '../../state/scopes.js';
 import { type WriteDescription, describeScope, describeWrite } from '../domain/write-description.js';
 import { SessionNotFoundError } from '../domain/errors.js';
+import type { SessionKey } from '../domain/ids.js';
 import { type AccessRequest, type AccessRequirement, type AccessUser, SessionAccess } from './session-access.js';
 import { StreamAccess, type StreamLimits } from './stream-access.js';
 
@@ -56,6 +57,7 @@ export class AccessChecks {
     const user = await this.#userOf(place.request);
     const write = writes && describeWrite(writes(input));
     await this.#check({ action, target, ...place, write }, user);
+    if (target === 'session') noteChecked(place);
     if (!write || target === 'userState' || target === 'appState') return;
     const shared = (scope: 'user' | 'app', to: 'userState' | 'appState', userId: string | undefined): Promise<void> =>
       this.#check(
@@ -131,6 +133,24 @@ export class AccessChecks {
     this.#said.add(message);
     this.#logger[level](message);
   }
+}
+
+/** The sessions that the rule has allowed, by request. */
+const checkedSessions = new WeakMap<object, Set<string>>();
+
+function noteChecked({ request, ...key }: Omit<AccessTarget, 'input'>): void {
+  if (typeof request !== 'object' || request === null) return;
+  const known = checkedSessions.get(request) ?? new Set();
+  checkedSessions.set(request, known.add(nameOf(key)));
+}
+
+/** Whether the rule has allowed this request to use the session. */
+export function isChecked(request: object, key: Partial<SessionKey>): boolean {
+  return checkedSessions.get(request)?.has(nameOf(key)) === true;
+}
+
+function nameOf({ appName, userId, sessionId }: Partial<SessionKey>): string {
+  return JSON.stringify([appName, userId, sessionId]);
 }
 
 /** Never logs the value itself: it may be personal data. */
