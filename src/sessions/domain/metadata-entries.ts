@@ -8,7 +8,10 @@ export type MetadataText = string;
 export type MetadataChange = readonly [name: string, value: string | null];
 
 /** How much metadata a session can have. */
-export const METADATA_LIMITS = { tags: 64, labels: 16, fields: 64, bytes: 32_768 } as const;
+export const METADATA_LIMITS = { tags: 64, labels: 16, fields: 64, reserved: 64, bytes: 32_768 } as const;
+
+/** Labels and fields of this package. They have limits of their own, so that those of an app leave them room. */
+const RESERVED = /^(label|field):agents:/;
 
 const MAX_OF_KIND = [
   ['tag:', METADATA_LIMITS.tags],
@@ -39,8 +42,10 @@ export function metadataAfter(text: MetadataText, changes: readonly MetadataChan
     if (value === null) entries.delete(name);
     else entries.set(name, value);
   }
-  const after = [...entries].map(([name, value]) => `${name}\n${value}\n`).join('');
-  return hasRoom([...entries.keys()], after) ? after : undefined;
+  const lines = [...entries].map(([name, value]) => `${name}\n${value}\n`);
+  const reserved = lines.filter((line) => RESERVED.test(line));
+  const isRoom = reserved.length === 0 ? hasRoom(lines) : hasRoom(lines.filter((line) => !RESERVED.test(line)));
+  return isRoom && hasRoomFor(reserved, METADATA_LIMITS.reserved) ? lines.join('') : undefined;
 }
 
 /** Changes in a row as one change: the last of each entry counts. */
@@ -49,10 +54,14 @@ export function foldMetadata(all: readonly (readonly MetadataChange[])[]): Metad
   return changes.length < 2 ? changes : [...new Map(changes)];
 }
 
-function hasRoom(names: readonly string[], text: MetadataText): boolean {
+function hasRoom(lines: readonly string[]): boolean {
   const isOverfull = ([kind, max]: (typeof MAX_OF_KIND)[number]): boolean =>
-    names.filter((name) => name.startsWith(kind)).length > max;
-  return !MAX_OF_KIND.some(isOverfull) && Buffer.byteLength(text) <= METADATA_LIMITS.bytes;
+    lines.filter((line) => line.startsWith(kind)).length > max;
+  return !MAX_OF_KIND.some(isOverfull) && hasRoomFor(lines, lines.length);
+}
+
+function hasRoomFor(lines: readonly string[], max: number): boolean {
+  return lines.length <= max && Buffer.byteLength(lines.join('')) <= METADATA_LIMITS.bytes;
 }
 
 /** The message of the error when {@link metadataAfter} refuses. */

@@ -102,6 +102,22 @@ export const metadata = topic<StorageFixture>('metadata', (test) => {
     expect(await storage.append(commitOf('e2', { metadata: exchange }))).toMatchObject({ kind: 'appended' });
   });
 
+  test('labels and fields of this package have limits of their own', async ({ storage }) => {
+    const { labels, fields, reserved, bytes } = METADATA_LIMITS;
+    const most = [...numbered('label', labels), ...numbered('field', fields)];
+    await storage.create(creation());
+    expect(await storage.append(commitOf('e1', { metadata: most }))).toMatchObject({ kind: 'appended' });
+    const own: MetadataChange[] = [['label:agents:x', '"y"'], ...numbered('field:agents', reserved - 1)];
+    expect(await storage.append(commitOf('e2', { metadata: own }))).toMatchObject({ kind: 'appended' });
+    for (const [index, name] of ['field:agents:one more', 'label:agents:z', 'field:x'].entries()) {
+      expect(await storage.append(commitOf(`over ${index}`, { metadata: [[name, '1']] }))).toEqual({ kind: 'full' });
+    }
+    const large: MetadataChange[] = ['field:agents:1', 'title'].map((name) => [name, text(bytes - 2_500)]);
+    expect(await storage.append(commitOf('e3', { metadata: large }))).toMatchObject({ kind: 'appended' });
+    const larger: MetadataChange = ['field:agents:2', text(bytes)];
+    expect(await storage.append(commitOf('e4', { metadata: [larger] }))).toEqual({ kind: 'full' });
+  });
+
   test('the limit counts UTF-8 bytes, including separators', async ({ storage }) => {
     await storage.create(creation());
     const room = METADATA_LIMITS.bytes - Buffer.byteLength('title\n""\n');

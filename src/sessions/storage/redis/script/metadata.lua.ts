@@ -9,7 +9,7 @@ export function metadataArguments(changes: readonly MetadataChange[] = []): Scri
 
 /** The rule of `metadataAfter` in the domain. Metadata is the field `metadata` of the record; no field is none. */
 export const METADATA = String.raw`
-local MAX_OF_KIND = { tag = ${METADATA_LIMITS.tags}, label = ${METADATA_LIMITS.labels}, field = ${METADATA_LIMITS.fields} }
+local MAX_OF_KIND = { tag = ${METADATA_LIMITS.tags}, label = ${METADATA_LIMITS.labels}, field = ${METADATA_LIMITS.fields}, reserved = ${METADATA_LIMITS.reserved} }
 local MAX_METADATA_BYTES = ${METADATA_LIMITS.bytes}
 
 -- Alternating names and values. Nil if nothing changes: then the arguments end before.
@@ -24,6 +24,7 @@ end
 -- Nil if that is more than a session can have.
 local function metadataAfter(before, changes)
   local names, values, counts, parts = {}, {}, {}, {}
+  local bytes = { own = 0, reserved = 0 }
   local function set(name, value)
     if values[name] == nil then names[#names + 1] = name end
     values[name] = value
@@ -32,16 +33,20 @@ local function metadataAfter(before, changes)
   for index = 1, #changes, 2 do set(changes[index], changes[index + 1]) end
   for _, name in ipairs(names) do
     if values[name] ~= '' then
-      local kind = string.match(name, '^(%l+):')
+      local isReserved = string.find(name, '^label:agents:') or string.find(name, '^field:agents:')
+      local kind = isReserved and 'reserved' or string.match(name, '^(%l+):')
       if kind then
         counts[kind] = (counts[kind] or 0) + 1
         if counts[kind] > MAX_OF_KIND[kind] then return nil end
       end
-      parts[#parts + 1] = name .. '\n' .. values[name] .. '\n'
+      local part = name .. '\n' .. values[name] .. '\n'
+      local group = isReserved and 'reserved' or 'own'
+      bytes[group] = bytes[group] + #part
+      parts[#parts + 1] = part
     end
   end
-  local after = table.concat(parts)
-  return #after <= MAX_METADATA_BYTES and after or nil
+  if math.max(bytes.own, bytes.reserved) > MAX_METADATA_BYTES then return nil end
+  return table.concat(parts)
 end
 `;
 
