@@ -10,7 +10,7 @@ import { AgentRun } from './agent-run.js';
 import { PENDING_FILTER, type PendingApproval, approvalMarksIn } from './approvals.js';
 import { queuedIn, stopEvent, withdrawEvent } from './control-events.js';
 import { checkedAnswer } from './invocation-approvals.js';
-import { RequestedRun } from './requested-run.js';
+import { RequestedRun, type RunProcess } from './requested-run.js';
 import {
   type RunHandler,
   type AnswerRequest,
@@ -70,6 +70,15 @@ export class AgentSessions {
   readonly #env: AgentEnvironment;
   readonly #running = new Set<AgentRun>();
   readonly #closing = new AbortController();
+  /** Messages of others that runs of this process answer. */
+  readonly #kept = new Set<Promise<void>>();
+  readonly #process: RunProcess = {
+    closing: this.#closing.signal,
+    keep: (work) => {
+      this.#kept.add(work);
+      void work.finally(() => this.#kept.delete(work));
+    },
+  };
 
   constructor(options: AgentSessionsOptions) {
     const { sessions, storage, newId = randomId, onError = warnOf } = options;
@@ -156,6 +165,7 @@ export class AgentSessions {
   async close(): Promise<void> {
     this.#closing.abort();
     await Promise.allSettled([...this.#running].map(({ result }) => result));
+    await Promise.allSettled(this.#kept);
   }
 
   #start(
@@ -168,7 +178,7 @@ export class AgentSessions {
     const stopping = AbortSignal.any([this.#closing.signal, ...(signal ? [signal] : [])]);
     const run = new AgentRun(checked.invocationId, checked.key.sessionId, async (tell) => {
       await prepare();
-      return new RequestedRun(this.#env, checked, handler, tell, stopping).perform();
+      return new RequestedRun(this.#env, checked, handler, tell, stopping, this.#process).perform();
     });
     this.#running.add(run);
     void run.result.catch(() => undefined).finally(() => this.#running.delete(run));

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   EventConflictError,
@@ -23,6 +24,14 @@ type Try =
   /** Others wait since before. */
   | { readonly kind: 'gave way'; readonly queue: readonly QueueEntry[] };
 
+/** The process of a run, for what is not the caller's. */
+export interface RunProcess {
+  /** Aborts when the process stops its runs. */
+  readonly closing: AbortSignal;
+  /** Waits for this work when it closes. */
+  readonly keep: (work: Promise<void>) => void;
+}
+
 /** A requested run: gets its turn, as its policy says, and answers its message. */
 export class RequestedRun {
   #created: Session | undefined;
@@ -36,6 +45,7 @@ export class RequestedRun {
     private readonly handler: RunHandler,
     private readonly tell: (event: RunEvent) => void,
     private readonly signal: AbortSignal,
+    private readonly process: RunProcess,
   ) {}
 
   async perform(): Promise<RunResult> {
@@ -66,7 +76,7 @@ export class RequestedRun {
         if (tried.kind === 'gave way') this.#wait?.learn(tried.queue);
         if (tried.kind === 'gave way' && request.policy === 'reject') {
           await this.#runAbandoned();
-          if (!(await this.#pauseAfterFailure())) return await this.#stoppedResult();
+          if (!(await this.#pauseAfterFailure()) || this.signal.aborted) return await this.#stoppedResult();
           continue;
         }
         entry ??= await this.#enqueue(tried.kind === 'held' ? invocationOf(tried.by.holder) : undefined);
@@ -190,25 +200,33 @@ export class RequestedRun {
 
   /** Answers the messages before this one, whose processes seem to have died. Each gets a turn of its own. */
   async #runAbandoned(entry?: QueueEntry): Promise<boolean> {
-    const { env, request, handler, signal } = this;
+    const { env, request } = this;
     const session = await env.sessions.getSession({ ...request.key, config: { numRecentEvents: 0 } });
     const others = new Set(session && queuedIn(session));
     others.delete(request.invocationId);
     const queue = await readQueue(env.sessions, request.key, others);
     const [first] = inQueueOrder(entry ? [...queue, entry] : queue);
     if (!first || first === entry) return false;
+    const work = this.#answerAbandoned(first);
+    this.process.keep(work);
+    // Who stops this request does not stop the message of another one.
+    await untilAborted(work, this.signal);
+    return true;
+  }
+
+  async #answerAbandoned(first: QueueEntry): Promise<void> {
+    const { env, request, handler, process } = this;
     const { invocationId, message, policy, stateDelta } = first;
     const abandoned = { ...request, invocationId, message, policy, stateDelta, entry: first };
     // Its caller, if there is one, follows the log. A failing handler left a clean log.
     try {
-      await this.#try(first, new TurnWork(env, abandoned, handler, () => undefined, signal));
+      await this.#try(first, new TurnWork(env, abandoned, handler, () => undefined, process.closing));
       this.#failed = undefined;
     } catch (error) {
       const times = this.#failed?.invocationId === invocationId ? this.#failed.times : 0;
       this.#failed = { invocationId, times: times + 1, error };
       env.onError(error);
     }
-    return true;
   }
 
   /** The result of an earlier request with the same id, which is running or done. */
@@ -253,6 +271,17 @@ export class RequestedRun {
     const session = await this.env.sessions.getSession({ ...key, config });
     if (!session) throw new SessionNotFoundError(key.sessionId);
     return session;
+  }
+}
+
+/** Waits for the work, or until the signal aborts. */
+async function untilAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  const settled = new AbortController();
+  try {
+    await Promise.race([work, once(signal, 'abort', { signal: settled.signal })]);
+  } finally {
+    settled.abort();
   }
 }
 

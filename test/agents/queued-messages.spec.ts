@@ -77,6 +77,25 @@ describe.each(firstStore)('queued messages on $name', ({ open }) => {
     expect((await two.sessions.getSession(KEY))?.metadata.fields).toEqual({});
   });
 
+  it.each(['reject', 'enqueue'] as const)(
+    'go on when the request with `%s` that answers them is stopped',
+    async (policy) => {
+      await one.sessions.createSession(KEY);
+      const lost: QueuedMessage = { policy: 'enqueue', message: { role: 'user', parts: [{ text: 'lost' }] } };
+      await one.sessions.appendEvents({ session: SESSION, events: [queueEvent('i-lost', KEY.sessionId, lost)] });
+      const held = new HeldHandler();
+      const leaving = new AbortController();
+      const run = one.agents.run({ ...KEY, newMessage: 'mine', policy, signal: leaving.signal }, held.handler);
+      await held.started;
+      leaving.abort();
+      expect(await run.result).toMatchObject({ status: 'stopped', events: [] });
+      held.release();
+      await until(async () => (await one.sessions.getTurn(KEY)) === undefined);
+      const log = (await one.logInShort()).filter((event) => !event.startsWith('system'));
+      expect(log).toEqual(['user lost', 'agent done']);
+    },
+  );
+
   it('are answered with `debounce` when the newest is taken back', async () => {
     await one.sessions.createSession(KEY);
     const request = { ...KEY, policy: 'debounce', quietMs: 200 } as const;

@@ -2,7 +2,7 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Allow, IsBoolean, IsDefined, IsIn, IsObject, IsOptional, IsString } from 'class-validator';
 import { ApiObject } from '../../sessions/rest/dto/api-object.js';
 import { QueryNumber } from '../../sessions/rest/dto/query.dto.js';
-import { ID } from '../../sessions/rest/dto/session.dto.js';
+import { SessionKeyDto } from '../../sessions/rest/dto/session.dto.js';
 import { STATE } from '../../sessions/rest/dto/state.dto.js';
 import type { PendingApproval } from '../approvals.js';
 import { RUN_POLICIES, type RunPolicy } from '../control-events.js';
@@ -99,16 +99,7 @@ const APPROVAL = {
 };
 
 @ApiObject({ name: 'PendingApproval', additionalProperties: false, example: APPROVAL })
-export class PendingApprovalDto implements PendingApproval {
-  @ApiProperty(ID)
-  readonly appName!: string;
-
-  @ApiProperty(ID)
-  readonly userId!: string;
-
-  @ApiProperty(ID)
-  readonly sessionId!: string;
-
+export class PendingApprovalDto extends SessionKeyDto implements PendingApproval {
   @ApiProperty({ type: 'string', description: 'Name it in the path of the answer, encoded.' })
   readonly approvalId!: string;
 

@@ -12,6 +12,18 @@ const MILLISECONDS = { ...COUNT, description: 'Epoch milliseconds, by the clock 
 
 /** An id of an app, a user or a session. */
 export const ID = { type: 'string', minLength: 1, maxLength: 191 } as const;
+/** The ids of a session. */
+export class SessionKeyDto {
+  @ApiProperty(ID)
+  readonly appName!: string;
+
+  @ApiProperty(ID)
+  readonly userId!: string;
+
+  @ApiProperty(ID)
+  readonly sessionId!: string;
+}
+
 const NEW_ID = { type: 'string', maxLength: 191, description: 'Generated if it is left out.' } as const;
 
 const SESSION_EXAMPLE = {

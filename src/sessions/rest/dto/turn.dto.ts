@@ -1,9 +1,9 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional, IntersectionType } from '@nestjs/swagger';
 import { IsInt, IsOptional, IsString } from 'class-validator';
 import { LONGEST_LEASE_MS, SHORTEST_LEASE_MS } from '../../domain/coordination-rules.js';
 import type { Turn, TurnHolder } from '../../operations/turns.js';
 import { ApiObject } from './api-object.js';
-import { ID } from './session.dto.js';
+import { ID, SessionKeyDto } from './session.dto.js';
 
 const TTL = {
   type: 'integer',
@@ -35,16 +35,7 @@ export class TurnHolderDto implements TurnHolder {
 }
 
 @ApiObject({ name: 'Turn', additionalProperties: false, example: TURN_EXAMPLE })
-export class TurnDto extends TurnHolderDto implements Turn {
-  @ApiProperty(ID)
-  readonly appName!: string;
-
-  @ApiProperty(ID)
-  readonly userId!: string;
-
-  @ApiProperty(ID)
-  readonly sessionId!: string;
-
+export class TurnDto extends IntersectionType(SessionKeyDto, TurnHolderDto) implements Turn {
   @ApiProperty({ ...ID, description: 'The value of `Turn-Token`. Keep it from other writers.' })
   readonly token!: string;
 
