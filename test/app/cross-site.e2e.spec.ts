@@ -40,6 +40,10 @@ async function upgrade(url: string, headers: OutgoingHttpHeaders = {}): Promise<
   ]);
 }
 
+const externalAddresses = Object.values(networkInterfaces()).flatMap((addresses = []) =>
+  addresses.filter(({ internal, family }) => !internal && family === 'IPv4').map(({ address }) => address),
+);
+
 describe('the running app and pages of other sites', () => {
   let app: RunningApp;
   let own: string;
@@ -53,6 +57,15 @@ describe('the running app and pages of other sites', () => {
     own = new URL(app.url).host;
   });
   afterAll(() => app.remove());
+
+  it('listens only on the loopback address without HOST', async () => {
+    const { hostname, port } = new URL(app.url);
+    expect(hostname).toBe('127.0.0.1');
+    expect(app.printed).not.toContain('open to');
+    for (const address of externalAddresses) {
+      await expect(fetch(`http://${address}:${port}/health`)).rejects.toThrow('fetch failed');
+    }
+  });
 
   const paths = [
     { method: 'GET', path: SESSIONS },
@@ -139,20 +152,6 @@ describe('the running app and pages of other sites', () => {
 describe('the address on which the app listens', () => {
   let app: RunningApp | undefined;
   afterEach(() => app?.remove());
-
-  const externalAddresses = Object.values(networkInterfaces()).flatMap((addresses = []) =>
-    addresses.filter(({ internal, family }) => !internal && family === 'IPv4').map(({ address }) => address),
-  );
-
-  it('is the loopback address without HOST', async () => {
-    app = await RunningApp.start({ SESSIONS_PROVIDER: 'memory' });
-    const { hostname, port } = new URL(app.url);
-    expect(hostname).toBe('127.0.0.1');
-    expect(app.printed).not.toContain('open to');
-    for (const address of externalAddresses) {
-      await expect(fetch(`http://${address}:${port}/health`)).rejects.toThrow('fetch failed');
-    }
-  });
 
   // `app-config.spec.ts` checks other hosts and environments.
   it('requires SESSIONS_ACCESS for other hosts', async () => {

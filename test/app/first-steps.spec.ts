@@ -52,13 +52,4 @@ describe('the running app', () => {
     expect(app.printed).toMatch(/LOG \[Requests\] POST \/graphql Say 200 \d+ ms /);
     expect(app.printed).not.toMatch(/Requests\] GET \/health|Requests\] .*(shop|ann)/);
   });
-
-  it('logs no requests with REQUEST_LOG=false', async () => {
-    app = await RunningApp.start({ SESSIONS_PROVIDER: 'memory', REQUEST_LOG: 'false' });
-    await fetch(`${app.url}/nowhere`);
-    app.process.kill('SIGTERM');
-    expect(await app.ended()).toBe(0);
-    expect(app.printed).toContain('[Shutdown] SIGTERM');
-    expect(app.printed).not.toContain('[Requests]');
-  });
 });

@@ -87,6 +87,9 @@ describe('graceful shutdown', () => {
     expect(response.headers.connection).toBe('close');
     response.resume();
     expect(await app.ended()).toBe(0);
+    expect(app.printed).toContain('[Shutdown] SIGTERM');
+    // REQUEST_LOG is false.
+    expect(app.printed).not.toContain('[Requests]');
   });
 
   it('first reports "not ready" while requests are still served', async () => {
