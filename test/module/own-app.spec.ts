@@ -47,12 +47,12 @@ const unreachable: readonly (readonly [name: string, settings: StoreSettings, re
   [
     'MySQL',
     { provider: 'typeorm', database: { url: 'mysql://app:hunter2@127.0.0.1:1/agents' } },
-    'No server listens at 127.0.0.1:1: start it, or correct host and port in the url.',
+    'No server listens at 127.0.0.1:1: start it, or correct host and port in the url',
   ],
   [
     'PostgreSQL',
     { provider: 'typeorm', database: { url: 'postgres://app:hunter2@127.0.0.1:1/agents' } },
-    'No server listens at 127.0.0.1:1: start it, or correct host and port in the url.',
+    'No server listens at 127.0.0.1:1: start it, or correct host and port in the url',
   ],
 ];
 
@@ -62,8 +62,8 @@ describe("a user's app that cannot start", () => {
     const expected = `ERROR [ExceptionHandler] StoreUnavailableError: The store of the sessions cannot be opened. ${reason}`;
     const lines = messages(ended);
     expect(lines).toHaveLength(1);
-    // The code of the driver may follow.
-    expect(lines[0]?.replace(/ \([^()]+\)\.$/, '')).toBe(expected);
+    // The code of the driver follows if it came in time.
+    expect(lines[0]?.replace(/( \([^()]+\))?\.$/, '')).toBe(expected);
     expect(ended.exitCode).toBe(1);
   });
 
