@@ -18,7 +18,7 @@ export class InvocationApprovals {
   readonly #answers = new Map<string, ApprovalAnswer>();
   readonly #pending = new Set<string>();
   readonly #asked = new Map<string, AskedApproval>();
-  /** How often a call with this id was made: some models count calls anew in each step. */
+  /** How often a call with this id was made: some models count calls again in each step. */
   readonly #calls = new Map<string, number>();
   #unnamed = 0;
 

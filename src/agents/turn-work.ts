@@ -53,7 +53,7 @@ import { TurnLog } from './turn-log.js';
 interface Continuation {
   /** The caller knows the events up to here. */
   readonly afterSeq?: number;
-  /** Begins it anew, instead of closing what is open. */
+  /** Starts again, instead of closing what is open. */
   readonly opening?: readonly EventInput[];
   readonly agentName?: string;
 }

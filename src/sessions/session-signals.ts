@@ -43,7 +43,7 @@ export class InProcessSignals implements SessionSignals {
   }
 }
 
-/** Rings within one process when any session changed. Rings to nobody cost nothing. */
+/** Signals within one process that any session changed. Without listeners, signals cost nothing. */
 export class ChangeBell {
   readonly #listeners = new Set<() => void>();
 

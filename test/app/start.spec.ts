@@ -33,6 +33,10 @@ async function greetingOf(app: ChildProcess): Promise<string> {
   return printed;
 }
 
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+}
+
 async function end(app: ChildProcess): Promise<void> {
   if (app.exitCode !== null || app.signalCode !== null) return;
   app.kill('SIGKILL');
@@ -102,11 +106,10 @@ describe('the app of npm start', () => {
 
   // The last one, because it ends the app.
   it('ends on SIGTERM and closes its database file', async () => {
-    const sizeOf = (file: string): number => statSync(join(folder, 'data', file), { throwIfNoEntry: false })?.size ?? 0;
     app.kill('SIGTERM');
     expect(await once(app, 'exit')).toEqual([0, null]);
-    expect(sizeOf('sessions.db')).toBeGreaterThan(0);
-    expect(sizeOf('sessions.db-wal')).toBe(0);
+    expect(sizeOf(join(folder, 'data', 'sessions.db'))).toBeGreaterThan(0);
+    expect(sizeOf(join(folder, 'data', 'sessions.db-wal'))).toBe(0);
   });
 });
 

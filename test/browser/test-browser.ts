@@ -12,7 +12,7 @@ const FLAGS = [
 ];
 
 /** Less than the time limit of a test, and so long that a busy machine does not reach it. */
-const PATIENCE_MS = 90_000;
+const TIME_LIMIT_MS = 90_000;
 
 /** A page, and what it did that a page of this app should not do. */
 export interface WatchedPage {
@@ -33,7 +33,7 @@ export class TestBrowser {
   async open(url: string): Promise<WatchedPage> {
     const context = await this.browser.newContext();
     const page = await context.newPage();
-    page.setDefaultTimeout(PATIENCE_MS);
+    page.setDefaultTimeout(TIME_LIMIT_MS);
     const problems: string[] = [];
     const { host } = new URL(url);
     const watch = (asked: string): void => {

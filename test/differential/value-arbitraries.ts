@@ -47,13 +47,13 @@ export const changes = fc.tuple(delta, removals, fc.nat({ max: 19 })).map(([set,
 const noChanges = fc.constant({ delta: [], removals: [] });
 export const someChanges = fc.oneof({ weight: 2, arbitrary: noChanges }, { weight: 1, arbitrary: changes });
 
-const STRANGE = JSON.parse('{"__proto__":{"polluted":true},"z":1,"a":[]}') as Record<string, unknown>;
-const STRANGE_LABELS = JSON.parse('{"__proto__":"x","a:b":"y"}') as Record<string, string>;
+const UNUSUAL = JSON.parse('{"__proto__":{"polluted":true},"z":1,"a":[]}') as Record<string, unknown>;
+const UNUSUAL_LABELS = JSON.parse('{"__proto__":"x","a:b":"y"}') as Record<string, string>;
 
 export const metadata = fc.constantFrom<SessionMetadataInput[]>(
   { title: 'A' },
   { status: 'open', tags: ['é', 'a:b', 'é'] },
-  { labels: STRANGE_LABELS, fields: STRANGE },
+  { labels: UNUSUAL_LABELS, fields: UNUSUAL },
 );
 
 /** The last one is refused. */
@@ -64,9 +64,9 @@ export const metadataDelta = fc.constantFrom<MetadataDelta[]>(
   { title: 'C', status: null },
   { tags: { add: ['é', 'a:b'] } },
   { tags: { add: ['e\u0301'], remove: ['a:b', 'é'] } },
-  { labels: STRANGE_LABELS },
+  { labels: UNUSUAL_LABELS },
   { labels: { 'a:b': null, a: '😀' } },
-  { fields: STRANGE },
+  { fields: UNUSUAL },
   { fields: { z: null }, fieldRemovals: ['a', '__proto__'] },
   { fields: { a: 1 }, fieldRemovals: ['a'] },
 );
@@ -76,5 +76,5 @@ export const filter = fc.constantFrom<SessionFilter[]>(
   { tags: ['é'] },
   { tags: ['a:b', 'é'], status: 'open' },
   { labels: { 'a:b': 'y' } },
-  { labels: STRANGE_LABELS },
+  { labels: UNUSUAL_LABELS },
 );

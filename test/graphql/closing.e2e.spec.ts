@@ -9,7 +9,7 @@ import { SessionsRestModule } from '../../src/sessions/rest/index.js';
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's' };
 
 /** How long Apollo waits for open connections when it stops. */
-const PATIENCE_OF_APOLLO_MS = 10_000;
+const APOLLO_GRACE_MS = 10_000;
 
 const graphql = GraphQLModule.forRoot<ApolloDriverConfig>({ driver: ApolloDriver, ...sessionsGraphqlOptions() });
 const graphqlOfTheApp = GraphQLModule.forRoot<ApolloDriverConfig>({
@@ -34,6 +34,6 @@ describe('shutdown of an app with GraphQL and a stream over REST', () => {
     const stream = await fetch(`${await app.getUrl()}/apps/shop/users/ann/sessions/s/events/stream`);
     const startedAt = performance.now();
     await Promise.all([stream.text(), app.close()]);
-    expect(performance.now() - startedAt).toBeLessThan(PATIENCE_OF_APOLLO_MS);
+    expect(performance.now() - startedAt).toBeLessThan(APOLLO_GRACE_MS);
   });
 });

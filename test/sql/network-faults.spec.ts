@@ -27,7 +27,7 @@ describeSqlServersWithTables(`A $name store behind an unreliable network (SEED=$
   });
 
   /** A service with the short limit, whose pool has connections. */
-  async function impatient(): Promise<SessionService> {
+  async function withShortTimeLimit(): Promise<SessionService> {
     const made = bench().sessions({ ...behind, timeLimitMs: LIMIT_MS });
     await made.getSession(KEY);
     return made;
@@ -119,7 +119,7 @@ describeSqlServersWithTables(`A $name store behind an unreliable network (SEED=$
   });
 
   it('ends every call within the time limit if all packets are dropped, and recovers at once', async () => {
-    sessions = await impatient();
+    sessions = await withShortTimeLimit();
     proxy.mode = 'black hole';
     const calls = [
       () => sessions.appendEvent({ session: SESSION, event: eventOf(1) }),
@@ -143,7 +143,7 @@ describeSqlServersWithTables(`A $name store behind an unreliable network (SEED=$
   });
 
   it('reports an unknown outcome if a commit or its answer is dropped', async () => {
-    sessions = await impatient();
+    sessions = await withShortTimeLimit();
     proxy.filter = (piece) => (isCommitRequest(piece) ? 'drop' : 'pass');
     await expectUnknown(sessions, 1);
     expect(await versionOf(bench().sessions())).toBe(0);
@@ -164,7 +164,7 @@ describeSqlServersWithTables(`A $name store behind an unreliable network (SEED=$
   });
 
   it('reports that nothing was written if there is no connection', async () => {
-    sessions = await impatient();
+    sessions = await withShortTimeLimit();
     proxy.refuse();
     const refused = expect(sessions.append({ session: SESSION, event: eventOf(1) })).rejects.toMatchObject({
       code: 'STORE_UNAVAILABLE',

@@ -11,14 +11,14 @@ export class AppPool<App extends Closable> {
 
   constructor(private readonly start: (service: SessionService) => Promise<App>) {}
 
-  async lend(service: SessionService): Promise<PooledApp<App>> {
-    const lent = this.#free.pop() ?? (await this.#another());
-    lent.service = service;
-    return lent;
+  async take(service: SessionService): Promise<PooledApp<App>> {
+    const pooled = this.#free.pop() ?? (await this.#another());
+    pooled.service = service;
+    return pooled;
   }
 
-  takeBack(lent: PooledApp<App>): void {
-    this.#free.push(lent);
+  giveBack(pooled: PooledApp<App>): void {
+    this.#free.push(pooled);
   }
 
   async close(): Promise<void> {
@@ -26,10 +26,10 @@ export class AppPool<App extends Closable> {
   }
 
   async #another(): Promise<PooledApp<App>> {
-    const lent = new PooledApp<App>();
-    lent.app = await this.start(lent.stand);
-    this.#all.push(lent);
-    return lent;
+    const pooled = new PooledApp<App>();
+    pooled.app = await this.start(pooled.stand);
+    this.#all.push(pooled);
+    return pooled;
   }
 }
 

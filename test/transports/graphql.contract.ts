@@ -17,15 +17,15 @@ describeSessionService({
   async create({ clock, ...settings }) {
     const storage = new InMemorySessionStorage({ clock });
     const service = new SessionService({ ...settings, storage, clock });
-    const lent = await apps.lend(service);
-    const sessions = new GraphqlSessions(lent.app, service);
+    const pooled = await apps.take(service);
+    const sessions = new GraphqlSessions(pooled.app, service);
     return {
       sessions,
       raw: async () => storage.snapshot(),
       async destroy() {
         await sessions.close();
         await service.close();
-        apps.takeBack(lent);
+        apps.giveBack(pooled);
       },
     };
   },

@@ -13,7 +13,7 @@ import {
 import { type CreateSessions, type Skip, describeSessionService, sessionsOver } from '../../src/testing/index.js';
 import { AppPool } from '../support/app-pool.js';
 import { testStores } from '../support/stores.js';
-import { RemoteSessions, withPatience } from '../rest/remote/remote-sessions.js';
+import { RemoteSessions, withHandledRejections } from '../rest/remote/remote-sessions.js';
 import { type Framework, frameworks } from '../rest/rest-app.js';
 
 /** What of the contract does not go over HTTP, and why. */
@@ -60,16 +60,16 @@ function overRest(create: CreateSessions, apps: AppPool<INestApplication>): Crea
   return async (options) => {
     const { sessions, raw, destroy } = await create(options);
     const service = sessions as SessionService;
-    const lent = await apps.lend(service);
+    const pooled = await apps.take(service);
     const { maxEvents = 0, eventTtlSeconds = 0 } = options.history ?? {};
     const filter = { newest: maxEvents, maxAgeMs: eventTtlSeconds * 1000 };
     const now = (): number => options.clock.now();
     return {
-      sessions: withPatience(new RemoteSessions({ url: await lent.app.getUrl(), filter, now, service })),
+      sessions: withHandledRejections(new RemoteSessions({ url: await pooled.app.getUrl(), filter, now, service })),
       raw,
       async destroy() {
         await destroy();
-        apps.takeBack(lent);
+        apps.giveBack(pooled);
       },
     };
   };

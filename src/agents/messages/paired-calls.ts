@@ -80,7 +80,7 @@ class Calls {
     return { type: 'call', id: state.id, name, args: args ?? {}, isIdGiven: state.id === given, ...signed };
   }
 
-  /** Some models count calls anew in each turn, so ids repeat. */
+  /** Some models count calls again in each turn, so ids repeat. */
   #freeId(given: string | undefined): string {
     if (given && !this.#byId.has(given)) return given;
     for (let number = this.#byId.size + 1; ; number++) {

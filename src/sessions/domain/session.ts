@@ -69,7 +69,7 @@ export class Session {
 
 type Inspect = (value: object, options: object) => string;
 
-/** A property that nobody enumerates. Proxies of a session, and objects that inherit from it, have it, too. */
+/** A property that is not enumerable. Proxies of a session, and objects that inherit from it, have it, too. */
 const EVENTS_BEHIND = Symbol('events');
 
 /** The events behind `session.events`, for the session service. */

@@ -11,7 +11,7 @@ import { SessionsResolver } from './sessions.resolver.js';
 import { StateHistoryResolver } from './state-history.resolver.js';
 import { StateResolver } from './state.resolver.js';
 import { TurnsResolver } from './turns.resolver.js';
-import { UnclaimedUpgrades } from './connections/unclaimed-upgrades.js';
+import { UnhandledUpgrades } from './connections/unhandled-upgrades.js';
 
 /** Options of the module. `access` is only needed without `SessionAccessModule`. */
 export interface SessionsGraphqlOptions extends Partial<SessionAccessOptions> {
@@ -39,7 +39,7 @@ export interface SessionsGraphqlOptions extends Partial<SessionAccessOptions> {
     StateResolver,
     StateHistoryResolver,
     TurnsResolver,
-    UnclaimedUpgrades,
+    UnhandledUpgrades,
     WebSocketLimits,
   ],
 })

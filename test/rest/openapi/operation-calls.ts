@@ -37,8 +37,8 @@ interface OperationCalls {
     | 'getSessionSummary'
     | 'createSessionSummary'
     | 'listSummaries';
-  /** It asks no store, so that these calls are all. */
-  readonly asksNobody?: true;
+  /** It calls no store, so it has no requests that a store refuses. */
+  readonly callsNoStore?: true;
   /** Valid bodies. Failures are tested with the first one. */
   readonly calls: readonly OperationCall[];
 }
@@ -294,7 +294,7 @@ export const OPERATION_CALLS: Readonly<Record<string, OperationCalls>> = {
   streamAsAdk: RUN,
   listApps: {
     method: 'getTurn',
-    asksNobody: true,
+    callsNoStore: true,
     calls: [
       { status: 200 },
       { status: 401, headers: deny('anonymous') },

@@ -184,7 +184,7 @@ export class RemoteSessions implements SessionClient {
 }
 
 /** Otherwise errors that are awaited one after the other would count as unhandled rejections. */
-export function withPatience(sessions: SessionClient): SessionClient {
+export function withHandledRejections(sessions: SessionClient): SessionClient {
   return new Proxy(sessions, {
     get(target, name, receiver) {
       const member: unknown = Reflect.get(target, name, receiver);

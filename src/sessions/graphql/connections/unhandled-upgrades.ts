@@ -8,7 +8,7 @@ import { respondAndClose } from '../../transport/malformed-http.js';
 /** How long other listeners have to take a connection, such as other WebSockets of the app. */
 const TAKEN_WITHIN_MS = 3_000;
 
-const UNCLAIMED = {
+const UNHANDLED = {
   status: 400,
   code: 'INVALID_INPUT',
   detail: 'There is no such protocol on this path. Send the request without the header Upgrade.',
@@ -19,7 +19,7 @@ const UNCLAIMED = {
  * app, and subscriptions ignore other paths. Such a connection would hang forever, and its error would end the process.
  */
 @Injectable()
-export class UnclaimedUpgrades implements OnApplicationBootstrap {
+export class UnhandledUpgrades implements OnApplicationBootstrap {
   constructor(@Inject(HttpAdapterHost) private readonly host: HttpAdapterHost) {}
 
   onApplicationBootstrap(): void {
@@ -29,8 +29,8 @@ export class UnclaimedUpgrades implements OnApplicationBootstrap {
       socket.on('error', () => socket.destroy());
       const timer = setTimeout(() => {
         if (!socket.writable || socket.bytesWritten !== bytesWritten) return;
-        recordRefusedUpgrade(request, UNCLAIMED.status);
-        respondAndClose(socket, UNCLAIMED);
+        recordRefusedUpgrade(request, UNHANDLED.status);
+        respondAndClose(socket, UNHANDLED);
       }, TAKEN_WITHIN_MS);
       socket.once('close', () => clearTimeout(timer));
     });
