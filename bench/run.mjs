@@ -13,6 +13,7 @@ const BENCHMARKS = [
   'rest',
   'servers',
   'summaries',
+  'many',
   'peers',
 ];
 

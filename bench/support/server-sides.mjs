@@ -4,6 +4,7 @@ import mysql from 'mysql2/promise';
 import pg from 'pg';
 import { RedisSessionStorage } from '../../dist/redis.js';
 import { TypeOrmSessionStorage } from '../../dist/typeorm.js';
+import { MysqlFiller, PostgresFiller, RedisFiller } from './many-sessions.mjs';
 import { MinimumMysql } from './minimum/minimum-mysql.mjs';
 import { MinimumPostgres } from './minimum/minimum-postgres.mjs';
 import { MinimumRedis } from './minimum/minimum-redis.mjs';
@@ -31,18 +32,21 @@ const SERVERS = {
     makePlace: makePrefix,
     raw: RawRedis,
     minimum: MinimumRedis,
+    filler: RedisFiller,
   },
   mariadb: {
     url: process.env.TEST_MYSQL_URL ?? 'mysql://root@127.0.0.1:3306',
     makePlace: makeMysqlDatabase,
     raw: RawMysql,
     minimum: MinimumMysql,
+    filler: MysqlFiller,
   },
   postgres: {
     url: process.env.TEST_POSTGRES_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres',
     makePlace: makePostgresDatabase,
     raw: RawPostgres,
     minimum: MinimumPostgres,
+    filler: PostgresFiller,
   },
 };
 
@@ -55,7 +59,7 @@ export const SERVER_NAMES = Object.keys(SERVERS);
  * @template Result
  * @param {string} name
  * @param {(sides: { ours: Ours, raw: any, newStorage: () => import('../../dist/storage.js').SessionStorage }) => Promise<Result>} work
- * @param {'raw' | 'minimum'} [other] with what the package is compared
+ * @param {'raw' | 'minimum' | 'filler'} [other] with what the package is compared
  * @returns {Promise<Result | undefined>}
  */
 export async function withServer(name, work, other = 'raw') {

@@ -6,6 +6,7 @@ import { TypeOrmSessionStorage } from '../../dist/typeorm.js';
 import { MinimumMap } from './minimum/minimum-map.mjs';
 import { MinimumSqlite } from './minimum/minimum-sqlite.mjs';
 import { Ours } from './ours.mjs';
+import { MemoryFiller, SqliteFiller } from './many-sessions.mjs';
 import { RawMap } from './raw-map.mjs';
 import { RawSqlite } from './raw-sqlite.mjs';
 
@@ -25,14 +26,16 @@ import { RawSqlite } from './raw-sqlite.mjs';
 /** The stores, each with what it is measured against. */
 const STORES = {
   memory: {
-    ours: () => new InMemorySessionStorage(),
+    ours: (_directory, other) => new InMemorySessionStorage({ clock: other.clock }),
     raw: () => new RawMap(),
     minimum: () => new MinimumMap(),
+    filler: () => new MemoryFiller(),
   },
   sqlite: {
     ours: (directory) => new TypeOrmSessionStorage({ database: join(directory, 'ours.db') }),
     raw: (directory) => RawSqlite.open(directory),
     minimum: (directory) => new MinimumSqlite(directory),
+    filler: (directory) => new SqliteFiller(directory),
   },
 };
 
@@ -44,13 +47,13 @@ export const STORE_NAMES = Object.keys(STORES);
  * @template Result
  * @param {string} store
  * @param {(sides: { ours: Ours, raw: any }, directory: string) => Promise<Result>} work
- * @param {'raw' | 'minimum'} [other] with what the package is compared
+ * @param {'raw' | 'minimum' | 'filler'} [other] with what the package is compared
  * @returns {Promise<Result>}
  */
 export async function withSides(store, work, other = 'raw') {
   const directory = await mkdtemp(join(tmpdir(), 'sessions-bench-'));
-  const ours = new Ours(STORES[store].ours(directory));
   const raw = await STORES[store][other](directory);
+  const ours = new Ours(STORES[store].ours(directory, raw));
   try {
     return await work({ ours, raw }, directory);
   } finally {

@@ -23,6 +23,7 @@ export class OrderedPlaces<Item> {
   }
 
   add(place: Place<Item>): void {
+    if (this.#isAddedAtEnd(place)) return;
     const number = this.#chunkOf(place);
     const chunk = this.#chunks[number];
     this.#size++;
@@ -32,6 +33,16 @@ export class OrderedPlaces<Item> {
     }
     chunk.splice(indexFrom(chunk, place), 0, place);
     if (chunk.length > MAX_CHUNK) this.#chunks.splice(number + 1, 0, chunk.splice(MAX_CHUNK / 2));
+  }
+
+  /** The usual case: whatever was changed last is the last one. */
+  #isAddedAtEnd(place: Place<Item>): boolean {
+    const chunk = this.#chunks.at(-1);
+    const last = chunk?.at(-1);
+    if (!chunk || !last || chunk.length >= MAX_CHUNK || comparePositions(last, place, ASCENDING) >= 0) return false;
+    chunk.push(place);
+    this.#size++;
+    return true;
   }
 
   delete(position: ListPosition): void {
