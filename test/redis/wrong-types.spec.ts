@@ -244,9 +244,13 @@ async function replaceKey({ node, key, kind }: Scene): Promise<() => Promise<voi
   };
 }
 
-/** All keys with their values, as bytes. */
-async function contentOf({ node, keys }: Scene): Promise<Record<string, string>> {
-  const dumped = await Promise.all(keys.map((key) => node.dumpBuffer(key)));
-  const found = dumped.flatMap((dump, place) => (dump ? [[keys[place] ?? '', dump.toString('hex')] as const] : []));
-  return Object.fromEntries(found);
+/** All keys with their values, as bytes; hashes by field, because Redis keeps no order in them. */
+async function contentOf({ node, keys }: Scene): Promise<Record<string, unknown>> {
+  const found = await Promise.all(keys.map((key) => valueOf(node, key)));
+  return Object.fromEntries(found.flatMap((value, place) => (value === undefined ? [] : [[keys[place] ?? '', value]])));
+}
+
+async function valueOf(node: Scene['node'], key: string): Promise<unknown> {
+  if ((await node.type(key)) === 'hash') return node.hgetall(key);
+  return (await node.dumpBuffer(key))?.toString('hex');
 }

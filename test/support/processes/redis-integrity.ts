@@ -58,7 +58,16 @@ function knownSession(contents: Contents, key: string, record: Content): KnownSe
   if (app === undefined || user === undefined || id === undefined) return undefined;
   const [appName, userId, sessionId] = [app, user, id].map(decodeURIComponent) as [string, string, string];
   const part = (kind: string): Content => contents.get(key.replace('}:session:', `}:${kind}:`)) ?? new Map();
-  return { appName, userId, sessionId, record, part };
+  return { appName, userId, sessionId, record: fieldsOf(record), part };
+}
+
+/** The first lines of a record. */
+const LINES = 'incarnation created expires first last tip water updated turns events length tokens dispatched waiting';
+
+/** The fields of a session's hash, and the lines of its record. */
+function fieldsOf(hash: Content): Content {
+  const lines = hash.get('record')?.split('\n') ?? [];
+  return new Map([...hash, ...LINES.split(' ').map((name, index) => [name, lines[index] ?? ''] as const)]);
 }
 
 /** Whether a key is of a known kind, has a session, and is no unfinished work. */

@@ -1,6 +1,6 @@
 import { APPLY_APP_WRITES, CLEAR_PENDING, REGISTER } from './app-scope/cluster-app-scope.js';
 import { APPEND_COMMIT } from './append/append-commit.lua.js';
-import { CREATE_SESSION } from './append/create-session.js';
+import { CREATE_SESSION } from './append/create-session.lua.js';
 import { SAVE_CHECKPOINT, TRIM_LOG, TURN_SESSION } from './append/session-writes.js';
 import { FIND_CHANGED, HINT_AT_SLOTS, MARK_DISPATCHED, TAKE_HINTS } from './coordinate/changed-sessions.js';
 import {

@@ -132,6 +132,11 @@ export class RedisKeys {
     return isCluster ? this.changedOfSlot(this.slotOf(owner)) : this.changed;
   }
 
+  /** A tag of the slot of a user's keys. */
+  tagOf(owner: UserKey): string {
+    return tagOfSlot(this.slotOf(owner));
+  }
+
   /** The slot of a user's keys. */
   slotOf({ appName, userId }: UserKey): number {
     return slotOfTag(`${encodeId(appName)}|${encodeId(userId)}`);
@@ -164,6 +169,12 @@ export class RedisKeys {
   /** The record of a session; also the name of its channel. */
   recordOf({ appName, userId, sessionId }: SessionKey): string {
     return `${this.baseOfUser(appName, userId)}session:${encodeId(sessionId)}`;
+  }
+
+  /** The key of a session's record, and the encoded ids in it, of whose lengths scripts make all other keys. */
+  partsOf({ appName, userId, sessionId }: SessionKey): { recordKey: string; app: string; user: string; id: string } {
+    const [app, user, id] = [encodeId(appName), encodeId(userId), encodeId(sessionId)];
+    return { recordKey: `${this.prefix}{${app}|${user}}:session:${id}`, app, user, id };
   }
 
   /** On a cluster: the pending writes of a session to its app. */

@@ -24,7 +24,9 @@ import type {
 import { ALL_SCRIPTS } from './all-scripts.js';
 import { type AppScope, SingleNodeAppScope } from './app-scope/app-scope.js';
 import { AppMemory, ClusterAppScope } from './app-scope/cluster-app-scope.js';
-import { appendCommit } from './append/append-commit.js';
+import { encodeCommit } from './append/append-commit.js';
+import { AppendQueue } from './append/append-queue.js';
+import { RememberedRecords } from './append/remembered-records.js';
 import { createSession } from './append/create-session.js';
 import { saveCheckpoint, trimLog, turnSession } from './append/session-writes.js';
 import { RedisConnection } from './connect/redis-connection.js';
@@ -59,6 +61,7 @@ export class RedisSessionStorage implements SessionStorage {
   readonly #connection: RedisConnection;
   readonly #keys: RedisKeys;
   readonly #feed: RedisFeed;
+  readonly #appends: AppendQueue;
   readonly #appScopeOf: (scripts: ScriptRunner) => AppScope;
 
   constructor(options: RedisSessionStorageOptions = {}) {
@@ -69,6 +72,7 @@ export class RedisSessionStorage implements SessionStorage {
     this.#appScopeOf = this.#connection.isCluster
       ? (scripts) => new ClusterAppScope(scripts, this.#keys, memory)
       : () => singleNode;
+    this.#appends = this.#newAppendQueue();
     this.leases = new RedisLeases(this.#connection, this.#keys);
     this.agenda = new RedisAgenda(this.#connection, this.#keys);
     const { client, timeoutMs, isCluster } = this.#connection;
@@ -87,11 +91,11 @@ export class RedisSessionStorage implements SessionStorage {
   }
 
   create(request: CreateRequest): Promise<StoredSession | undefined> {
-    return this.#call((scripts, app) => createSession(scripts, app, request));
+    return this.#call((scripts, app) => createSession(scripts, this.#keys, app, request));
   }
 
   append(commit: Commit): Promise<AppendOutcome> {
-    return this.#call((scripts, app) => appendCommit(scripts, app, commit));
+    return this.#appends.append(commit);
   }
 
   turn(request: TurnRequest): Promise<TurnOutcome> {
@@ -137,8 +141,22 @@ export class RedisSessionStorage implements SessionStorage {
   }
 
   async close(): Promise<void> {
+    this.#appends.send();
     this.#feed.close();
     await this.#connection.close();
+  }
+
+  #newAppendQueue(): AppendQueue {
+    const [keys, app] = [this.#keys, this.#appScopeOf(this.#connection)];
+    const remembered = new RememberedRecords();
+    return new AppendQueue({
+      encode: (commit) => encodeCommit(commit, remembered.take(commit), keys, app),
+      slotOf: ({ key }) => app.slotTag(key),
+      startCall: () => {
+        const scripts = this.#connection.startCall();
+        return { scripts, app: this.#appScopeOf(scripts), remembered };
+      },
+    });
   }
 
   /** All scripts of one call share one time limit. */

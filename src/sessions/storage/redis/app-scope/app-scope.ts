@@ -1,5 +1,5 @@
 import type { Lifetime } from '../../../domain/expiry.js';
-import type { SessionKey, StateOwner } from '../../../domain/ids.js';
+import type { SessionKey, StateOwner, UserKey } from '../../../domain/ids.js';
 import type { StateWrites } from '../../../domain/stored-json.js';
 import type { ListResult } from '../../session-storage.js';
 import type { RedisKeys } from '../redis-keys.js';
@@ -36,6 +36,8 @@ export interface AppScope {
   readonly isCluster: boolean;
   /** KEYS of the scripts of a session. */
   sessionKeys(key: SessionKey): string[];
+  /** The tag of the keys of changed sessions in the slot of a user; '-' on a single node. */
+  slotTag(owner: UserKey): string;
   /** KEYS of the registry for a write of shared state, if the script writes it. */
   registryKeys(appName: string): string[];
   /** KEYS of the app's indexes for the purge of a user, if the script writes them. */
@@ -73,6 +75,10 @@ export class SingleNodeAppScope implements AppScope {
       ...this.indexKeys(appName),
       ...this.registryKeys(appName),
     ];
+  }
+
+  slotTag(): string {
+    return '-';
   }
 
   registryKeys(appName: string): string[] {

@@ -1,6 +1,6 @@
 import { StoreUnavailableError } from '../../../domain/errors.js';
 import { type Lifetime, NEVER } from '../../../domain/expiry.js';
-import type { SessionKey, StateOwner } from '../../../domain/ids.js';
+import type { SessionKey, StateOwner, UserKey } from '../../../domain/ids.js';
 import { type StateWrites, changesNothing, storedJson } from '../../../domain/stored-json.js';
 import type { ListResult } from '../../session-storage.js';
 import { duringRead } from '../connect/driver-errors.js';
@@ -62,6 +62,10 @@ export class ClusterAppScope implements AppScope {
 
   sessionKeys(key: SessionKey): string[] {
     return [...this.keys.ofSession(key), this.keys.changedOf(key, true)];
+  }
+
+  slotTag(owner: UserKey): string {
+    return this.keys.tagOf(owner);
   }
 
   registryKeys(): string[] {

@@ -1,17 +1,16 @@
 import type { AppendOutcome, Commit } from '../../../domain/commit.js';
+import { writesOf } from '../../../domain/stored-json.js';
 import { OWN_SEQ, type ViewMarks } from '../../../domain/view-marks.js';
-import { changesNothing, writesOf } from '../../../domain/stored-json.js';
 import type { AppScope } from '../app-scope/app-scope.js';
 import { afterWrite } from '../connect/driver-errors.js';
 import { beganToWait } from '../coordinate/changed-sessions.js';
+import type { RedisKeys } from '../redis-keys.js';
 import {
   type FlatHash,
   type RecordReply,
   type ScriptArguments,
-  counterValues,
   countersText,
   incarnationOf,
-  keyArguments,
   pairsOf,
   rangesText,
   recordOf,
@@ -21,60 +20,150 @@ import {
 import { metadataArguments } from '../script/metadata.lua.js';
 import type { ScriptRunner } from '../script/script.js';
 import { APPEND_COMMIT } from './append-commit.lua.js';
+import {
+  type AppendHint,
+  type RememberedRecords,
+  type WrittenOutcome,
+  hintArguments,
+  hintedOutcome,
+} from './remembered-records.js';
 
+/** See APPEND_COMMIT. */
 type AppendReply =
-  | readonly [kind: 'missing']
+  | string
+  | readonly [written: string, pending: FlatHash, readAt: string]
+  | readonly [kind: 'missing' | 'failed']
   | readonly [
-      kind: 'appended' | 'seen' | 'turnLost' | 'turnRequired' | 'stale' | 'overtaken' | 'full',
+      kind: RefusalKind,
       now: string,
       record: RecordReply,
-      /** The previous tip of an appended commit; number and text of each seen event, '' for one that is not stored. */
       details: readonly string[],
-      /** On a cluster: pending writes, and the time of the server. */
       pending?: FlatHash,
       readAt?: string,
     ];
 
-type FoundReply = Exclude<AppendReply, readonly [kind: 'missing']>;
+const REFUSALS = ['seen', 'turnLost', 'turnRequired', 'stale', 'overtaken', 'full'] as const;
+type RefusalKind = (typeof REFUSALS)[number];
 
-/** Appends a commit in one script. On a cluster, writes to app state follow in a second one. */
-export async function appendCommit(scripts: ScriptRunner, app: AppScope, commit: Commit): Promise<AppendOutcome> {
-  const { key } = commit;
-  const reply = await scripts.write<AppendReply>(APPEND_COMMIT, {
-    keys: app.sessionKeys(key),
-    args: commitArguments(commit, app),
+/** The script could not write this one of several commits. Run by itself, it returns the error. */
+const FAILED = 'failed';
+
+/** What a reply says. On a cluster with pending writes, and when the script read them. */
+interface ReadReply {
+  readonly outcome: AppendOutcome | typeof FAILED;
+  readonly incarnation?: string;
+  readonly pending?: FlatHash | undefined;
+  readonly readAt?: string | undefined;
+}
+
+/** A commit with its encoded arguments, so that they are encoded once. */
+export interface EncodedCommit {
+  readonly commit: Commit;
+  readonly hint: AppendHint | undefined;
+  readonly recordKey: string;
+  readonly args: ScriptArguments;
+}
+
+/** What appends need to run. */
+export interface AppendContext {
+  readonly scripts: ScriptRunner;
+  readonly app: AppScope;
+  readonly remembered: RememberedRecords;
+}
+
+/**
+ * Appends commits in one script. Each has its own outcome, or fails by itself. On a cluster, they are of one slot, and their
+ * writes to app state follow in other scripts.
+ */
+export async function appendCommits(
+  context: AppendContext,
+  encoded: readonly EncodedCommit[],
+): Promise<(AppendOutcome | Promise<AppendOutcome>)[]> {
+  const { scripts, app, remembered } = context;
+  const replies = await scripts.write<readonly AppendReply[]>(APPEND_COMMIT, {
+    keys: encoded.map(({ recordKey }) => recordKey),
+    args: encoded.length === 1 ? (encoded[0]?.args ?? []) : encoded.flatMap(({ args }) => args),
+    usedKeys: () => encoded.flatMap(({ commit }) => app.sessionKeys(commit.key)),
   });
-  if (reply[0] === 'missing') return { kind: 'missing' };
-  const outcome = outcomeOf(commit, reply);
-  if (app.isCluster) await completeOnCluster(app, commit, reply);
+  return encoded.map((each, index) => {
+    const read = readReply(each, replies[index] ?? [FAILED], remembered);
+    if (read.outcome === FAILED) return appendAlone(context, each);
+    return app.isCluster ? completeOnCluster(app, each.commit, read, read.outcome) : read.outcome;
+  });
+}
+
+async function appendAlone(context: AppendContext, encoded: EncodedCommit): Promise<AppendOutcome> {
+  const [outcome] = await appendCommits(context, [encoded]);
+  if (!outcome) throw new Error('A commit has one outcome');
+  return outcome;
+}
+
+async function completeOnCluster(
+  app: AppScope,
+  { key, expiry }: Commit,
+  { incarnation = '', pending = [], readAt = '' }: ReadReply,
+  outcome: AppendOutcome,
+): Promise<AppendOutcome> {
+  await afterWrite(async () => {
+    await app.applyPending({ key, incarnation, pending, readAt });
+    if (outcome.kind === 'appended' && expiry) await app.renewIfDue(key.appName, expiry.app, outcome.now);
+  });
   if (outcome.kind === 'appended' && beganToWait(outcome.record, outcome.now)) app.announceChange(key);
   return outcome;
 }
 
-function completeOnCluster(
-  app: AppScope,
-  { key, expiry }: Commit,
-  [kind, now, record, , pending = [], readAt = '']: FoundReply,
-): Promise<void> {
-  return afterWrite(async () => {
-    await app.applyPending({ key, incarnation: incarnationOf(record), pending, readAt });
-    if (kind === 'appended' && expiry) await app.renewIfDue(key.appName, expiry.app, Number(now));
-  });
+function readReply({ commit, hint }: EncodedCommit, reply: AppendReply, remembered: RememberedRecords): ReadReply {
+  if (typeof reply === 'string') {
+    const { outcome, text } =
+      hint && !reply.includes('\n') ? hintedOutcome(commit, hint, Number(reply)) : writtenOutcome(commit, reply);
+    remembered.remember(commit.key, { record: outcome.record, text });
+    return { outcome };
+  }
+  if (reply[0] === 'missing') return { outcome: { kind: 'missing' } };
+  if (reply[0] === FAILED) return { outcome: FAILED };
+  if (!isRefusal(reply)) {
+    const [written, pending, readAt] = reply;
+    const { outcome } = writtenOutcome(commit, written);
+    return { outcome, incarnation: outcome.record.incarnation, pending, readAt };
+  }
+  const [kind, , record, details, pending, readAt] = reply;
+  return {
+    outcome: refusalOutcome(commit, kind, record, details),
+    incarnation: incarnationOf(record),
+    pending,
+    readAt,
+  };
 }
 
-function outcomeOf({ key }: Commit, [kind, now, reply, details]: FoundReply): AppendOutcome {
-  const record = recordOf(key, reply);
+function isRefusal(reply: readonly unknown[]): reply is Extract<AppendReply, readonly [RefusalKind, ...unknown[]]> {
+  return (REFUSALS as readonly unknown[]).includes(reply[0]);
+}
+
+/** Three parts: now, the previous tip, and the record. */
+function writtenOutcome({ key }: Commit, written: string): WrittenOutcome {
+  const endOfTime = written.indexOf('\n');
+  const endOfTip = written.indexOf('\n', endOfTime + 1);
+  const text = written.slice(endOfTip + 1);
+  const now = Number(written.slice(0, endOfTime));
+  const previousTipSeq = Number(written.slice(endOfTime + 1, endOfTip));
+  return { outcome: { kind: 'appended', record: recordOf(key, text), now, previousTipSeq }, text };
+}
+
+function refusalOutcome(
+  { key }: Commit,
+  kind: RefusalKind,
+  reply: RecordReply,
+  details: readonly string[],
+): AppendOutcome {
   switch (kind) {
-    case 'appended':
-      return { kind, record, now: Number(now), previousTipSeq: Number(details[0]) };
     case 'seen':
       return {
         kind,
-        record,
+        record: recordOf(key, reply),
         events: pairsOf(details).map(([seq, text]) => (seq ? storedEventOf(seq, text) : undefined)),
       };
     case 'stale':
-      return { kind, lastSeq: record.lastSeq };
+      return { kind, lastSeq: recordOf(key, reply).lastSeq };
     case 'turnLost':
     case 'turnRequired':
     case 'overtaken':
@@ -83,41 +172,66 @@ function outcomeOf({ key }: Commit, [kind, now, reply, details]: FoundReply): Ap
   }
 }
 
-function commitArguments(commit: Commit, app: AppScope): ScriptArguments {
-  const { key, events, expiry, preconditions, counterIncrements } = commit;
-  const own = writesOf('session', commit);
-  const user = writesOf('user', commit);
-  const ofApp = writesOf('app', commit);
-  const writesShared = !changesNothing(user) || !changesNothing(ofApp);
-  // Redis takes one long argument faster than many short ones. Texts of callers stay out, as they may not be valid Unicode.
-  const request = {
-    timestamps: events.map(({ timestamp }) => timestamp),
-    anchors: events.flatMap(({ anchor }, index) => (anchor ? [index + 1] : [])),
-    version: preconditions.expectedVersion,
-    expected: { last: preconditions.lastSeq, first: preconditions.firstSeq, marks: preconditions.marksSeq },
-    inTurn: preconditions.turnToken !== undefined || undefined,
-    endsTurn: commit.endsTurn || undefined,
-    increments: counterValues(counterIncrements),
-    marks: commit.marks && marksArgument(commit.marks),
-    expiry: expiry && [
-      expiry.session.ttlMs,
-      expiry.user.ttlMs,
-      expiry.user.renewBelowMs,
-      expiry.app.ttlMs,
-      expiry.app.renewBelowMs,
-    ],
-    own: [own.upserts.length, own.removals.length],
-    writesShared: writesShared || undefined,
-    endsPartials: commit.endsPartials,
-  };
-  const args: ScriptArguments = [...keyArguments(key), preconditions.incarnation ?? '', JSON.stringify(request)];
-  for (const { id, digest, group = '', payload } of events) args.push(id, `${digest}\n${id}\n${payload}`, group);
+/** The arguments of a commit: see APPEND_COMMIT. Few long ones are faster than many short ones. */
+export function encodeCommit(
+  commit: Commit,
+  hint: AppendHint | undefined,
+  keys: RedisKeys,
+  app: AppScope,
+): EncodedCommit {
+  const { key, events, expiry, preconditions, counterIncrements, upserts, removals } = commit;
+  const isOwn = upserts.every(({ scope }) => scope === 'session') && removals.every(({ scope }) => scope === 'session');
+  const own = isOwn ? commit : writesOf('session', commit);
+  const more = rareArguments(commit, !isOwn);
+  const parts = keys.partsOf(key);
+  const lengths = `${parts.app.length} ${parts.user.length} ${parts.id.length}`;
+  const head = `${key.appName}\n${key.userId}\n${key.sessionId}\n${preconditions.incarnation ?? ''}\n${lengths} ${app.slotTag(key)} ${more === undefined ? 0 : 1} ${events.length} ${expiryText(expiry)} ${own.upserts.length} ${own.removals.length} ${countersText(counterIncrements)}`;
+  const args: ScriptArguments = [0, head];
+  if (hint) args.push(...hintArguments(hint, commit, parts));
+  else args.push('');
+  if (more !== undefined) args.push(more);
+  for (const { timestamp, anchor, digest, group = '', id, payload } of events) {
+    args.push(`${timestamp} ${anchor ? 1 : 0}\n${digest}\n${group}`, id, payload);
+  }
   for (const { name, value } of own.upserts) args.push(name, value);
   for (const { name } of own.removals) args.push(name);
   if (preconditions.turnToken !== undefined) args.push(preconditions.turnToken);
-  if (writesShared) args.push(...writeArguments(user), ...app.writeArguments(ofApp, expiry?.app));
+  if (!isOwn) {
+    args.push(...writeArguments(writesOf('user', commit)), ...app.writeArguments(writesOf('app', commit), expiry?.app));
+  }
   args.push(...metadataArguments(commit.metadata));
-  return args;
+  args[0] = args.length - 1;
+  return { commit, hint, recordKey: parts.recordKey, args };
+}
+
+function expiryText(expiry: Commit['expiry']): string {
+  if (!expiry) return '- - - - -';
+  const { session, user, app } = expiry;
+  return `${session.ttlMs} ${user.ttlMs} ${user.renewBelowMs} ${app.ttlMs} ${app.renewBelowMs}`;
+}
+
+/** What few commits have, as JSON. Texts of callers stay out, as they may not be valid Unicode. */
+function rareArguments(
+  { preconditions, endsTurn, marks, endsPartials, metadata = [] }: Commit,
+  writesShared: boolean,
+): string | undefined {
+  const { expectedVersion: version, lastSeq: last, firstSeq: first, marksSeq, turnToken } = preconditions;
+  const isExpecting = last !== undefined || first !== undefined || marksSeq !== undefined;
+  const inTurn = turnToken !== undefined;
+  const changesMetadata = metadata.length > 0;
+  const endsSome = endsPartials !== undefined && endsPartials.length > 0;
+  if (!(isExpecting || inTurn || changesMetadata || marks || endsSome || writesShared || version !== undefined))
+    return undefined;
+  return JSON.stringify({
+    version,
+    expected: isExpecting ? { last, first, marks: marksSeq } : undefined,
+    inTurn: inTurn || undefined,
+    endsTurn: endsTurn || undefined,
+    marks: marks && marksArgument(marks),
+    metadata: changesMetadata || undefined,
+    writesShared: writesShared || undefined,
+    endsPartials: endsSome ? endsPartials : undefined,
+  });
 }
 
 /** The script replaces `@` with the number of the event, which is the only one of its commit. */

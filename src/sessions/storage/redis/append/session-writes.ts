@@ -3,7 +3,7 @@ import type { TurnOutcome, TurnRequest } from '../../../domain/turn.js';
 import type { CheckpointRequest, TrimRequest } from '../../session-storage.js';
 import type { AppScope } from '../app-scope/app-scope.js';
 import { ARGUMENTS, TIME } from '../script/base.lua.js';
-import { keyArguments, turnOf } from '../script/codec.js';
+import { keyArguments, luaPlaceOf, turnOf } from '../script/codec.js';
 import { type ScriptRunner, defineScript } from '../script/script.js';
 import { CHECKPOINTS, SESSION } from '../script/session.lua.js';
 
@@ -130,6 +130,8 @@ for seq = first, math.min(newFirst - 1, record.last) do
 end
 redis.call('ZREMRANGEBYSCORE', ANCHORS, '-inf', '(' .. text(newFirst))
 removeCheckpoints(first - 1, newFirst - 2, distance)
-redis.call('HSET', RECORD, 'first', text(newFirst), 'base', base)
+record.values[${luaPlaceOf('first')}] = text(newFirst)
+writeRecord(RECORD, record.values)
+redis.call('HSET', RECORD, 'base', base)
 `,
 );

@@ -124,7 +124,11 @@ export class RedisConnection implements ScriptRunner {
     return performance.now() + this.#limitMs;
   }
 
-  async #run<Reply>(script: Script, { keys, args }: ScriptCall, { isWrite, deadline }: RunOptions): Promise<Reply> {
+  async #run<Reply>(
+    script: Script,
+    { keys, args, usedKeys }: ScriptCall,
+    { isWrite, deadline }: RunOptions,
+  ): Promise<Reply> {
     if (!this.#isReady) await this.#ready(deadline);
     const left = deadline - performance.now();
     // There is no time left for a response.
@@ -153,7 +157,7 @@ export class RedisConnection implements ScriptRunner {
       // client from handling the events of the connection.
       await nextTurn();
       if (!isWrongType(error)) throw storeUnavailable(error, isWrite, this.#server);
-      const naming = wrongTypeError(this.#client, this.keys, keys);
+      const naming = wrongTypeError(this.#client, this.keys, usedKeys?.() ?? keys);
       throw await withTimeout(deadline - performance.now(), naming, () => this.#timedOut(false));
     }
   }

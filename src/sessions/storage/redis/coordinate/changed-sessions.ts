@@ -3,8 +3,9 @@ import type { UserKey } from '../../../domain/ids.js';
 import type { ChangedSession } from '../../coordination.js';
 import type { RedisKeys } from '../redis-keys.js';
 import { ENCODE_ID, TIME } from '../script/base.lua.js';
-import { flag } from '../script/codec.js';
+import { flag, luaPlaceOf, recordPattern } from '../script/codec.js';
 import { type ScriptRunner, defineScript } from '../script/script.js';
+import { RECORD, RECORD_TEXT } from '../script/session.lua.js';
 import { SLOTS } from '../cluster-slots.js';
 
 /** Slots to read per call, in addition to those with a hint. */
@@ -128,14 +129,15 @@ export const FIND_CHANGED = defineScript(
   'find-changed',
   TIME,
   ENCODE_ID,
+  RECORD_TEXT,
   String.raw`
 local prefix = string.sub(KEYS[1], 1, #KEYS[1] - tonumber(ARGV[3]))
 local found, gone = {}, {}
 for _, member in ipairs(redis.call('ZRANGE', KEYS[1], 0, tonumber(ARGV[2]) - 1)) do
   local app, user, id = string.match(member, '^(%Z*)%z(%Z*)%z(%Z*)$')
   local key = prefix .. '{' .. encode(app) .. '|' .. encode(user) .. '}:session:' .. encode(id)
-  local incarnation, created, last, dispatched, waiting, expires =
-    unpack(redis.call('HMGET', key, 'incarnation', 'created', 'last', 'dispatched', 'waiting', 'expires'))
+  local incarnation, created, expires, last, dispatched, waiting =
+    string.match(readRecord(key) or '', ${recordPattern('incarnation', 'created', 'expires', 'last', 'dispatched', 'waiting')})
   if incarnation and tonumber(expires) > now and (tonumber(waiting) or 0) > 0 then
     found[#found + 1] = { member, incarnation, created, last, dispatched, waiting }
   else
@@ -158,16 +160,18 @@ export const MARK_DISPATCHED = defineScript(
   'mark-dispatched',
   TIME,
   String.raw`
-local incarnation, last, dispatched, waiting =
-  unpack(redis.call('HMGET', KEYS[1], 'incarnation', 'last', 'dispatched', 'waiting'))
-if incarnation ~= ARGV[3] or dispatched ~= ARGV[4] or (tonumber(waiting) or 0) == 0 then return end
+local RECORD = KEYS[1]
+${RECORD}
+local record = liveRecord()
+if not record or record.incarnation ~= ARGV[3] or text(record.dispatched) ~= ARGV[4] or record.waiting == 0 then return end
 redis.call('ZCARD', KEYS[2])
-if last == ARGV[5] then
-  redis.call('HSET', KEYS[1], 'dispatched', ARGV[5], 'waiting', '0')
+local isDone = text(record.last) == ARGV[5]
+local since = isDone and '0' or text(math.max(1, math.floor(now)))
+record.values[${luaPlaceOf('dispatched')}], record.values[${luaPlaceOf('waiting')}] = ARGV[5], since
+writeRecord(RECORD, record.values)
+if isDone then
   redis.call('ZREM', KEYS[2], ARGV[2])
 else
-  local since = text(math.max(1, math.floor(now)))
-  redis.call('HSET', KEYS[1], 'dispatched', ARGV[5], 'waiting', since)
   redis.call('ZADD', KEYS[2], since, ARGV[2])
 end
 `,

@@ -4,7 +4,7 @@ import type { AppScope } from '../app-scope/app-scope.js';
 import { afterWrite } from '../connect/driver-errors.js';
 import type { RedisKeys } from '../redis-keys.js';
 import { ARGUMENTS, TIME } from '../script/base.lua.js';
-import { type FlatHash, flag, keyArguments, optional } from '../script/codec.js';
+import { type FlatHash, flag, keyArguments, luaPlaceOf, optional } from '../script/codec.js';
 import { type NumberReply, type ScriptRunner, defineScript } from '../script/script.js';
 import { SESSION, SESSION_REGISTRATION } from '../script/session.lua.js';
 import { REGISTRY, SHARED_STATE } from '../script/shared-state.lua.js';
@@ -50,7 +50,8 @@ export const DELETE_SESSION = defineScript(
   SESSION,
   String.raw`
 local isForced = take() == '1'
-local incarnation = redis.call('HGET', RECORD, 'incarnation')
+local record = readRecord(RECORD)
+local incarnation = record and string.match(record, '^[^\n]*')
 if not incarnation then return { 1, 0, {}, text(serverTime), '' } end
 local pending = pendingWrites()
 if #pending > 0 and not isForced then return { 0, 0, pending, text(serverTime), incarnation } end
@@ -116,7 +117,8 @@ if record and record.incarnation == incarnation and ttl then
   countIndexes(true)
   local expiry = expiresAt(ttl)
   local registry = readRegistry(expiry)
-  redis.call('HSET', RECORD, 'expires', text(expiry))
+  record.values[${luaPlaceOf('expires')}] = text(expiry)
+  writeRecord(RECORD, record.values)
   indexSession(nil, nil, expiry, record.expires)
   register(registry, expiry, record.expires)
   expireSession(expiry, record.expires)

@@ -1,11 +1,11 @@
 import { ENCODE_ID, TIME } from '../script/base.lua.js';
-import { luaPlaceOf } from '../script/codec.js';
+import { recordPattern } from '../script/codec.js';
 import { defineScript } from '../script/script.js';
-import { RECORD_REPLY } from '../script/session.lua.js';
+import { RECORD_TEXT } from '../script/session.lua.js';
 import { SHARED_STATE } from '../script/shared-state.lua.js';
 
 /**
- * What the scripts that list sessions share. Needs TIME, ENCODE_ID, RECORD_REPLY and SHARED_STATE.
+ * What the scripts that list sessions share. Needs TIME, ENCODE_ID, RECORD_TEXT and SHARED_STATE.
  *
  * KEYS 1 by update, 2 by creation, 3 expiring, 4 by entry: the sessions of the user or the app; 5 prefix of the user's keys,
  *      or for an app the prefix that the keys of all its users share; 6 app state (not on a cluster).
@@ -54,11 +54,11 @@ local sessions, users, knownUsers = {}, {}, {}
 local function addSession(member)
   local userId, sessionId, base = keysOf(member)
   local id = encode(sessionId)
-  local record, metadata = readRecord(base .. 'session:' .. id, 'metadata')
-  if not record[1] or tonumber(record[${luaPlaceOf('expires')}]) <= now then return end
+  local record, turn, metadata = readRecord(base .. 'session:' .. id, 'metadata')
+  if not record or tonumber(string.match(record, ${recordPattern('expires')})) <= now then return end
   local pending = APP_STATE and {} or redis.call('HGETALL', base .. 'pending:' .. id)
   local state = withState and redis.call('HGETALL', base .. 'state:' .. id) or {}
-  sessions[#sessions + 1] = { userId, sessionId, recordText(record), state, pending, metadata }
+  sessions[#sessions + 1] = { userId, sessionId, recordReply(record, turn), state, pending, metadata }
   if not withState or knownUsers[userId] then return end
   knownUsers[userId] = true
   users[#users + 1] = { userId, (readState(base .. 'user-state')) }
@@ -80,7 +80,7 @@ export const LIST_SESSIONS = defineScript(
   'list-sessions',
   TIME,
   ENCODE_ID,
-  RECORD_REPLY,
+  RECORD_TEXT,
   SHARED_STATE,
   LISTED_SESSIONS,
   String.raw`
@@ -123,7 +123,7 @@ export const LIST_FILTERED = defineScript(
   'list-filtered',
   TIME,
   ENCODE_ID,
-  RECORD_REPLY,
+  RECORD_TEXT,
   SHARED_STATE,
   LISTED_SESSIONS,
   String.raw`

@@ -2,8 +2,9 @@ import { groupBy, inBatches } from '../../batches.js';
 import type { LogPosition, LogReference } from '../../session-changes.js';
 import type { RedisKeys } from '../redis-keys.js';
 import { TIME } from '../script/base.lua.js';
-import { pairsOf } from '../script/codec.js';
+import { pairsOf, recordPattern } from '../script/codec.js';
 import { type ScriptRunner, defineScript } from '../script/script.js';
+import { RECORD_TEXT } from '../script/session.lua.js';
 
 /** Keeps scripts short. */
 const LOGS_PER_SCRIPT = 500;
@@ -49,10 +50,12 @@ export async function logPositions(
 export const LOG_POSITIONS = defineScript(
   'log-positions',
   TIME,
+  RECORD_TEXT,
   String.raw`
 local positions = {}
 for index, key in ipairs(KEYS) do
-  local incarnation, last, expires = unpack(redis.call('HMGET', key, 'incarnation', 'last', 'expires'))
+  local record = readRecord(key) or ''
+  local incarnation, expires, last = string.match(record, ${recordPattern('incarnation', 'expires', 'last')})
   local isLive = incarnation == ARGV[index + 1] and tonumber(expires) > now
   positions[2 * index - 1] = isLive and last or ''
   positions[2 * index] = isLive and text(tonumber(expires) - now) or ''

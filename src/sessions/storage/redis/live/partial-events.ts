@@ -9,7 +9,9 @@ import { groupBy, inBatches } from '../../batches.js';
 import type { PartialsRequest, PartialStore, StoredPartials } from '../../partial-store.js';
 import type { RedisKeys } from '../redis-keys.js';
 import { TIME } from '../script/base.lua.js';
+import { recordPattern } from '../script/codec.js';
 import { type ScriptRunner, defineScript } from '../script/script.js';
+import { RECORD_TEXT } from '../script/session.lua.js';
 
 /** Keeps scripts short. */
 const WRITES_PER_SCRIPT = { items: 50, weight: 500_000, weightOf: ({ content }: PartialWrite) => content.length };
@@ -91,12 +93,13 @@ function partialOf(member: string): StoredPartial {
 export const SAVE_PARTIALS = defineScript(
   'save-partials',
   TIME,
+  RECORD_TEXT,
   String.raw`
 local turns, sizes = {}, {}
 for place = 1, #KEYS / 2 do
   local first = 5 * place - 2
-  local incarnation, expires, last, turn =
-    unpack(redis.call('HMGET', KEYS[2 * place - 1], 'incarnation', 'expires', 'last', 'turn'))
+  local record, turn = readRecord(KEYS[2 * place - 1])
+  local incarnation, expires, last = string.match(record or '', ${recordPattern('incarnation', 'expires', 'last')})
   if incarnation == ARGV[first] and tonumber(expires) > now and turn then
     local ends, token, number = string.match(turn, '^(%d+)\n([^\n]*)\n(%d+)')
     if token == ARGV[first + 1] and tonumber(ends) > now then turns[place] = { number = tonumber(number), last = last } end
@@ -133,8 +136,10 @@ return saved
 export const READ_PARTIALS = defineScript(
   'read-partials',
   TIME,
+  RECORD_TEXT,
   String.raw`
-local incarnation, expires, last = unpack(redis.call('HMGET', KEYS[1], 'incarnation', 'expires', 'last'))
+local record = readRecord(KEYS[1]) or ''
+local incarnation, expires, last = string.match(record, ${recordPattern('incarnation', 'expires', 'last')})
 if incarnation ~= ARGV[2] or tonumber(expires) <= now then return false end
 return { text(now), last, redis.call('ZRANGEBYSCORE', KEYS[2], '(' .. ARGV[3], '+inf') }
 `,

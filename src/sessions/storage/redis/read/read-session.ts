@@ -204,7 +204,7 @@ end
 local hasSummary = withSummary and record.summary >= record.first
 return {
   text(now),
-  recordText(record.values),
+  recordReply(record.text, record.turn),
   numbers,
   events,
   withState and redis.call('HGETALL', STATE) or {},

@@ -52,23 +52,33 @@ const COUNTER_FIELDS = {
 /** The fields of all counters, in the order of {@link counterValues}. */
 export const ALL_COUNTER_FIELDS = COUNTERS.map((name) => COUNTER_FIELDS[name]);
 
-/** The fields of a record, in the order in which scripts return them. */
+/**
+ * The lines of a stored record. What each append changes comes first, so that it need not look at the rest. A new field is
+ * added at the end.
+ */
 export const RECORD_FIELD_NAMES = [
-  ...(['incarnation', 'created', 'updated', 'expires', 'first', 'last', 'tip', 'water'] as const),
-  ...ALL_COUNTER_FIELDS,
-  ...(['hidden', 'viewFrom', 'summary', 'marks', 'covered', 'turnsOnly', 'dispatched', 'waiting', 'turn'] as const),
-];
+  ...(['incarnation', 'created', 'expires', 'first', 'last', 'tip', 'water', 'updated'] as const),
+  ...(['turns', 'events', 'length', 'tokens', 'dispatched', 'waiting', 'turnsOnly'] as const),
+  ...(['hidden', 'viewFrom', 'summary', 'marks', 'covered'] as const),
+] as const;
 
 export type RecordField = (typeof RECORD_FIELD_NAMES)[number];
 
-const PLACES = new Map(RECORD_FIELD_NAMES.map((name, place) => [name, place]));
-
-/** The place of a field among the values of a record. Lua counts from 1. */
+/** The place of a field among the lines of a record. Lua counts from 1. */
 export function luaPlaceOf(field: RecordField): number {
-  return (PLACES.get(field) ?? 0) + 1;
+  return RECORD_FIELD_NAMES.indexOf(field) + 1;
 }
 
-/** The values of the fields of a record, one line each. The turn is the last field and may have several lines. */
+/** A Lua pattern that captures fields of a stored record. They are named in the order of their lines. */
+export function recordPattern(...fields: readonly RecordField[]): string {
+  const places = fields.map(luaPlaceOf);
+  const last = places.at(-1) ?? 0;
+  if (places.some((place, index) => place <= (places[index - 1] ?? 0))) throw new Error('Name fields by their lines');
+  const lines = RECORD_FIELD_NAMES.slice(0, last);
+  return `'^${lines.map((name) => (fields.includes(name) ? '([^\\n]*)' : '[^\\n]*')).join('\\n')}'`;
+}
+
+/** A stored record, and, if the session has had a turn, NUL and the turn. */
 export type RecordReply = string;
 
 /** The state of a user or an app. `expiresAt` is missing when there is no state. */
@@ -83,33 +93,39 @@ export function incarnationOf(reply: RecordReply): string {
 }
 
 export function recordOf({ appName, userId, sessionId }: SessionKey, reply: RecordReply): SessionRecord {
-  const lines = reply.split('\n');
-  const text = (field: RecordField): string => lines[PLACES.get(field) ?? 0] ?? '';
-  const number = (field: RecordField): number => Number(text(field));
+  const endOfLines = reply.indexOf('\0');
+  const values = (endOfLines < 0 ? reply : reply.slice(0, endOfLines)).split('\n');
+  const [incarnation = '', created, expires, first, last, tip, water, updated, turns, events, length, tokens] = values;
+  const [dispatched, waiting, turnsOnly, hidden = '', viewFrom, summary, marks, covered = ''] = values.slice(12);
   return {
     appName,
     userId,
     sessionId,
-    incarnation: text('incarnation'),
-    createTime: number('created'),
-    lastUpdateTime: number('updated'),
-    expiresAt: number('expires'),
-    firstSeq: number('first'),
-    lastSeq: number('last'),
-    tipSeq: number('tip'),
-    highWater: number('water'),
-    counters: countersWith((name) => number(COUNTER_FIELDS[name])),
-    marks: {
-      hidden: rangesOf(text('hidden')),
-      viewFromSeq: number('viewFrom'),
-      summarySeq: number('summary'),
-      covered: countersOf(text('covered')),
+    incarnation,
+    createTime: Number(created),
+    lastUpdateTime: Number(updated),
+    expiresAt: Number(expires),
+    firstSeq: Number(first),
+    lastSeq: Number(last),
+    tipSeq: Number(tip),
+    highWater: Number(water),
+    counters: {
+      turns: Number(turns),
+      events: Number(events),
+      contentLength: Number(length),
+      tokens: Number(tokens),
     },
-    marksSeq: number('marks'),
-    turn: turnOf(lines.slice(PLACES.get('turn')).join('\n')),
-    turnsOnly: text('turnsOnly') === '1',
-    dispatchedSeq: number('dispatched'),
-    waitingSince: number('waiting'),
+    marks: {
+      hidden: rangesOf(hidden),
+      viewFromSeq: Number(viewFrom),
+      summarySeq: Number(summary),
+      covered: countersOf(covered),
+    },
+    marksSeq: Number(marks),
+    turn: endOfLines < 0 ? NO_TURN : turnOf(reply.slice(endOfLines + 1)),
+    turnsOnly: turnsOnly === '1',
+    dispatchedSeq: Number(dispatched),
+    waitingSince: Number(waiting),
   };
 }
 

@@ -1,15 +1,8 @@
 /** Longer texts of runs are not continued, so that an append stays fast. */
 const MAX_RUNS_BYTES = 4_096;
 
-/**
- * Events by group: fields of the hash of ids, whose name begins with NUL, as no id does. A field has the runs of the events of
- * a group as text, like `3-5,9-9`. A text that ends with `*` lacks later runs. Needs SESSION.
- */
-export const EVENT_GROUPS = String.raw`
-local function groupField(group)
-  return '\0' .. group
-end
-
+/** The runs of a group. */
+export const EVENT_RUNS = String.raw`
 -- The runs with one more event, which is later than all of them.
 local function runsWith(runs, seq)
   if not runs then return seq .. '-' .. seq end
@@ -20,6 +13,17 @@ local function runsWith(runs, seq)
   if #runs > ${MAX_RUNS_BYTES} then return runs .. '*' end
   return runs .. ',' .. seq .. '-' .. seq
 end
+`;
+
+/**
+ * Events by group: fields of the hash of ids, whose name begins with NUL, as no id does. A field has the runs of the events of
+ * a group as text, like `3-5,9-9`. A text that ends with `*` lacks later runs. Needs SESSION.
+ */
+export const EVENT_GROUPS = String.raw`
+local function groupField(group)
+  return '\0' .. group
+end
+${EVENT_RUNS}
 
 -- 0 if there is none, false if it is not known. Sessions of older versions lack the fields of older events.
 local function findInGroup(group, isNext, from)

@@ -18,6 +18,8 @@ export interface ScriptCall {
   readonly keys: readonly string[];
   /** The arguments after the time, which is always the first one. */
   readonly args: readonly (string | number)[];
+  /** All keys that the script uses, if it makes more of them than `keys`. */
+  readonly usedKeys?: () => readonly string[];
 }
 
 /** Runs scripts within a time limit. */

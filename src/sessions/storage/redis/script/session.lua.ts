@@ -1,77 +1,74 @@
 import { KEY_TYPES } from './base.lua.js';
-import { RECORD_FIELD_NAMES, luaPlaceOf } from './codec.js';
+import { RECORD_FIELD_NAMES, luaPlaceOf, recordPattern } from './codec.js';
 import { ENTRY_INDEX } from './metadata.lua.js';
+import { SESSION_KEYS } from './session-keys.lua.js';
 
-/** Fields with numbers. Older records lack those that were added later. */
-const NUMBERS = RECORD_FIELD_NAMES.slice(1, luaPlaceOf('hidden') - 1)
-  .filter((name) => name !== 'expires')
-  .concat('marks', 'summary', 'viewFrom', 'waiting');
+/** Fields that hold numbers, besides the expiry. */
+const NUMBERS = RECORD_FIELD_NAMES.filter(
+  (name) => !['incarnation', 'expires', 'turnsOnly', 'hidden', 'covered'].includes(name),
+);
 const FIELDS = RECORD_FIELD_NAMES.map((name) => `'${name}'`).join(', ');
 
-/** How scripts read a record, and return it to `recordOf`. */
-export const RECORD_REPLY = String.raw`
--- The values of the record, and of one more field if it is named.
-local function readRecord(key, field)
-  if not field then return redis.call('HMGET', key, ${FIELDS}) end
-  local values = redis.call('HMGET', key, ${FIELDS}, field)
-  return values, table.remove(values)
+/**
+ * How scripts read and write a record: the field `record` of its hash, with one line for each value. The turn has a field of
+ * its own, as few sessions have one.
+ */
+export const RECORD_TEXT = String.raw`
+-- Records of early versions have a field for each value.
+local function joinRecord(key)
+  local values = redis.call('HMGET', key, ${FIELDS})
+  if not values[1] then return false end
+  for index = 1, ${RECORD_FIELD_NAMES.length} do values[index] = values[index] or '' end
+  return table.concat(values, '\n')
 end
 
--- One text is a smaller reply than many. The turn is the last one, because only it has several lines.
-local function recordText(values)
-  for index = 1, ${RECORD_FIELD_NAMES.length} do
-    if not values[index] then values[index] = '' end
-  end
-  return table.concat(values, '\n')
+-- The record as text, or false; the turn; and one more field if it is named.
+local function readRecord(key, field)
+  local found = field and redis.call('HMGET', key, 'record', 'turn', field) or redis.call('HMGET', key, 'record', 'turn')
+  return found[1] or joinRecord(key), found[2], found[3]
+end
+
+-- Changes fields of the hash, also the field 'record'. If that one is new, those of an early version go.
+local function changeRecord(key, ...)
+  if redis.call('HSET', key, ...) > 0 then redis.call('HDEL', key, ${FIELDS}) end
+end
+
+local function writeRecord(key, values)
+  changeRecord(key, 'record', table.concat(values, '\n'))
+end
+
+-- What recordOf decodes.
+local function recordReply(record, turn)
+  return turn and record .. '\0' .. turn or record
 end
 `;
 
 /** The record of a session. Needs TIME and SESSION_KEYS. */
 export const RECORD =
-  RECORD_REPLY +
+  RECORD_TEXT +
   String.raw`
--- The record by field name, with numbers decoded, and the raw values. Nil if the session is missing or has expired.
+-- The record by field name, with numbers decoded; its text, its values and the turn. Nil if the session is missing or has
+-- expired.
 local function liveRecord()
-  local values = readRecord(RECORD)
+  local record, turn = readRecord(RECORD)
+  local values = record and { string.match(record, ${recordPattern(...RECORD_FIELD_NAMES)} .. '(.*)$') } or {}
   local expires = tonumber(values[${luaPlaceOf('expires')}])
-  if not values[1] or expires <= now then return nil end
+  if not expires or expires <= now then return nil end
+  -- Lines that a later version added stay behind the last value.
+  values[${RECORD_FIELD_NAMES.length}] = values[${RECORD_FIELD_NAMES.length}] .. table.remove(values)
   return {
-    values = values, incarnation = values[1], expires = expires,
+    text = record, values = values, turn = turn, incarnation = values[1], expires = expires,
 ${NUMBERS.map((name) => `    ${name} = tonumber(values[${luaPlaceOf(name)}]) or 0,`).join('\n')}
     turnsOnly = values[${luaPlaceOf('turnsOnly')}] == '1',
   }
 end
 `;
 
-/**
- * The keys and ids of a session.
- *
- * KEYS 1 record, 2 events, 3 ids, 4 anchors, 5 state, 6 pending, 7 partial events, of the session;
- *      8 user state; 9 by update, 10 by creation, 11 expiring, 12 by entry: the sessions of the user; 13 their entries;
- *      14 changed sessions;
- *      on a single node also:
- *      15 app state; 16 by update, 17 by creation, 18 expiring, 19 by entry: the sessions of the app; 20 users of the app;
- *      21 apps.
- * ARGV 1 time, 2 session id, 3 user id, 4 app name.
- *
- * On a cluster the keys of the app are in another slot. The script stores writes to them in the pending hash of the
- * session, and another script applies them.
- */
-export const SESSION_KEYS = String.raw`
-local RECORD, EVENTS, IDS, ANCHORS, STATE, PENDING = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
-local PARTIALS, USER_STATE, BY_UPDATE, CHANGED = KEYS[7], KEYS[8], KEYS[9], KEYS[14]
-local APP_STATE, APP_BY_UPDATE, USERS, APPS = KEYS[15], KEYS[16], KEYS[20], KEYS[21]
-local SESSION_ID, USER_ID, APP_NAME = ARGV[2], ARGV[3], ARGV[4]
-
--- No id contains NUL, and NUL sorts first, so the sessions of an app sort by user id, then by session id.
-local MEMBER_OF_APP = USER_ID .. '\0' .. SESSION_ID
-`;
-
 /** The turn of a session. Needs TIME. */
 export const TURN = String.raw`
 -- A turn has one line for each: expiry, token, number, request, holder. Sessions that had none have no such field.
 local function turnOf(record)
-  local turn = record.values[${luaPlaceOf('turn')}]
+  local turn = record.turn
   if not turn or turn == '' then return { expires = 0, number = 0 } end
   local expires, token, number, request, holder = string.match(turn, '^(%d+)\n([^\n]*)\n(%d+)\n([^\n]*)\n(.*)$')
   return { expires = tonumber(expires), token = token, number = tonumber(number), request = request, holder = holder }

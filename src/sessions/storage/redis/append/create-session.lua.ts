@@ -1,0 +1,210 @@
+import { NO_COUNTS } from '../../../domain/counters.js';
+import { ARGUMENTS, ENCODE_ID, TIME } from '../script/base.lua.js';
+import { type RecordField, ALL_COUNTER_FIELDS, RECORD_FIELD_NAMES, countersText } from '../script/codec.js';
+import { EVENT_GROUPS } from '../script/event-groups.lua.js';
+import { defineScript } from '../script/script.js';
+import { SESSION, SESSION_REGISTRATION } from '../script/session.lua.js';
+import { SESSION_KEYS_BY_NAME } from '../script/session-keys.lua.js';
+import { REGISTRY, SHARED_STATE } from '../script/shared-state.lua.js';
+import { logArguments } from './initial-log.js';
+
+/** The fields of a new record, in Lua. */
+const NEW_RECORD: Readonly<Record<RecordField, string>> = {
+  incarnation: 'ARGV[5]',
+  created: 'time',
+  expires: 'text(NEVER)',
+  first: "'1'",
+  updated: 'time',
+  turnsOnly: 'ARGV[7]',
+  hidden: "''",
+  covered: `'${countersText(NO_COUNTS)}'`,
+  ...fieldsWith("'0'", ['last', 'tip', 'water', 'dispatched', 'waiting', 'viewFrom', 'summary', 'marks']),
+  ...fieldsWith("'0'", ['turns', 'events', 'length', 'tokens']),
+};
+
+function fieldsWith<Field extends RecordField>(value: string, fields: readonly Field[]): Record<Field, string> {
+  return Object.fromEntries(fields.map((field) => [field, value])) as Record<Field, string>;
+}
+
+/** The arguments after the state of a plain session, in Lua: it removes nothing and writes no shared state; then its log. */
+const REST_OF_PLAIN = [0, 0, 0, 0, 0, ...logArguments()].map((value) => (value === '' ? "''" : `'${value}'`));
+
+/**
+ * Creates most plain sessions: those of a user who has others, none of which expires, if nothing is left of an earlier session of
+ * the same id. For the others it only completes KEYS and ARGV.
+ */
+const PLAIN_SESSION = String.raw`
+local isPlain = #RECORDS == 1
+local function stateIfLive(key)
+  local entries = redis.call('HGETALL', key)
+  for index = 1, #entries, 2 do
+    if entries[index] == '' then return tonumber(entries[index + 1]) > now and entries end
+  end
+  return #entries == 0 and entries
+end
+
+local function createPlainly()
+  local byCreation, byCreationOfApp = baseOfUser .. 'by-creation', baseOfApp .. 'by-creation'
+  if redis.call('EXISTS', RECORD, EVENTS, IDS, ANCHORS, STATE, baseOfUser .. 'pending:' .. encodedId, baseOfUser .. 'partials:' .. encodedId) > 0
+    or redis.call('ZCARD', BY_UPDATE) == 0 or redis.call('ZCARD', APP_BY_UPDATE) == 0
+    or redis.call('ZCARD', baseOfUser .. 'expiring') > 0 or redis.call('ZCARD', baseOfApp .. 'expiring') > 0
+    or redis.call('HEXISTS', baseOfUser .. 'entries', SESSION_ID) == 1
+    or tonumber(redis.call('ZSCORE', baseOfApp .. 'users', USER_ID)) ~= NEVER then return end
+  redis.call('ZCARD', byCreation)
+  redis.call('ZCARD', byCreationOfApp)
+  local userState, appState = stateIfLive(USER_STATE), stateIfLive(APP_STATE)
+  if not userState or not appState then return end
+  local time, member = text(now), USER_ID .. '\0' .. SESSION_ID
+  redis.call('HSET', RECORD, 'base', ARGV[6], 'grouped', '1', 'record',
+    table.concat({ ${RECORD_FIELD_NAMES.map((field) => NEW_RECORD[field]).join(', ')} }, '\n'))
+  for first = 11, #ARGV, 2000 do redis.call('HSET', STATE, unpack(ARGV, first, math.min(first + 1999, #ARGV))) end
+  redis.call('ZADD', BY_UPDATE, time, SESSION_ID)
+  redis.call('ZADD', byCreation, time, SESSION_ID)
+  redis.call('ZADD', APP_BY_UPDATE, time, member)
+  redis.call('ZADD', byCreationOfApp, time, member)
+  return { time, '', {}, userState, appState }
+end
+
+local ARGV = ARGV
+if isPlain then
+  SESSION_ID, USER_ID, APP_NAME = ARGV[2], ARGV[3], ARGV[4]
+  nameKeys(RECORDS[1], ARGV[8], ARGV[9], ARGV[10], '-')
+  local created = createPlainly()
+  if created then return created end
+  nameAllKeys()
+  local all = { ARGV[1], SESSION_ID, USER_ID, APP_NAME, ARGV[5], ARGV[6], ARGV[7], '', NEVER, NEVER, 0, NEVER, 0, (#ARGV - 10) / 2 }
+  for index = 11, #ARGV do all[#all + 1] = ARGV[index] end
+  for _, value in ipairs({ ${REST_OF_PLAIN.join(', ')} }) do all[#all + 1] = value end
+  ARGV = all
+else
+  KEYS = RECORDS
+end
+`;
+
+/**
+ * Creates a session unless a live one exists. A live one with the same incarnation was created by this very request,
+ * which was sent twice.
+ *
+ * KEYS and ARGV 1–4: see SESSION; or of a plain session only key 1, and
+ * ARGV 5 incarnation, 6 base state, 7 whether events need a turn (1 or 0), 8–10 bytes of the encoded app name, user id and session
+ *      id, 11 and on: name and value of each key of its state. It never expires, and has no metadata and no log.
+ * Otherwise
+ * ARGV 5 and on: incarnation, base state, whether events need a turn (1 or 0), metadata, ttl of the session, ttl and renewal threshold of user state, then of app
+ *      state; writes to session state, to user state, and to app state (on a cluster: as one text, '' = none); of the
+ *      initial log: tip, high water mark, all counters, hidden ranges, viewFrom, summary, marks
+ *      seq, covered counters, the numbers of its anchors in one text, the group of each
+ *      event as a line, number of events, and each event, encoded.
+ * Returns nothing if a session exists, else { now, record ('' = the new one), session state (of a new one nothing), user
+ *      state, app state, pending, server time }.
+ */
+export const CREATE_SESSION = defineScript(
+  'create-session',
+  TIME,
+  SESSION_KEYS_BY_NAME,
+  PLAIN_SESSION,
+  ARGUMENTS,
+  ENCODE_ID,
+  SHARED_STATE,
+  REGISTRY,
+  SESSION,
+  SESSION_REGISTRATION,
+  EVENT_GROUPS,
+  String.raw`
+local incarnation, base, turnsOnly, metadata = take(), take(), take(), take()
+local ttl, userTtl, userRenewBelow = takeNumber(), takeNumber(), takeNumber()
+local appTtl, appRenewBelow = takeNumber(), takeNumber()
+local ownWrites, userWrites = takeWrites(), takeWrites()
+local appWrites = APP_STATE and takeWrites() or take()
+local tip, highWater = take(), take()
+${ALL_COUNTER_FIELDS.map((field) => `local ${field} = take()`).join('\n')}
+local hidden, viewFrom, summary, marks, covered = take(), take(), take(), take(), take()
+local anchors, groups, last = take(), take(), takeNumber()
+
+local function reply(record, state, userState, appState)
+  return { text(now), record, state, userState, appState, pendingWrites(), text(serverTime) }
+end
+
+local live = liveRecord()
+if live and live.incarnation ~= incarnation then return false end
+if live then
+  local appState = APP_STATE and readState(APP_STATE) or {}
+  return reply(recordReply(live.text, live.turn), redis.call('HGETALL', STATE), readState(USER_STATE), appState)
+end
+
+-- Sessions that Redis expired are still in the indexes. Each new session removes up to 16 of them.
+local function sweepIndexes()
+  local base = string.sub(RECORD, 1, #RECORD - #encode(SESSION_ID))
+  for _, id in ipairs(redis.call('ZRANGEBYSCORE', INDEXES[1].by[3], '-inf', text(now), 'LIMIT', 0, 16)) do
+    if redis.call('EXISTS', base .. encode(id)) == 0 then
+      indexEntries(id)
+      unindex(INDEXES[1], id)
+      if INDEXES[2] then unindex(INDEXES[2], USER_ID .. '\0' .. id) end
+      redis.call('ZREM', CHANGED, APP_NAME .. '\0' .. USER_ID .. '\0' .. id)
+    end
+  end
+end
+
+-- Reads every key to be written, except the session's own keys, which are deleted.
+countIndexes(true)
+for _, index in ipairs(INDEXES) do expectSortedSets(index.by[2]) end
+local maySweep = INDEXES[1].expiring > 0
+local hasEntries = redis.call('HGET', ENTRIES, SESSION_ID) or metadata ~= ''
+if maySweep or hasEntries then expectEntries() end
+if maySweep or last > 0 then readChanged({ waiting = 0 }) end
+local expiry, time = expiresAt(ttl), text(now)
+local registry = readRegistry(math.min(expiry, expiresAt(userTtl), expiresAt(appTtl)))
+local userState, userExpiry = readState(USER_STATE)
+local appState, appExpiry = {}, nil
+if APP_STATE then appState, appExpiry = readState(APP_STATE) end
+
+unlinkIfPresent(unpack(KEYS, 1, 7))
+if maySweep then sweepIndexes() end
+local created, updated, expires, first, water = time, time, text(expiry), '1', highWater
+local dispatched, waiting = '0', last > 0 and waitingFrom() or '0'
+local lastSeq = text(last)
+redis.call('HSET', RECORD, 'base', base, 'grouped', '1', 'metadata', metadata, 'record',
+  table.concat({ ${RECORD_FIELD_NAMES.map((field) => (field === 'last' ? 'lastSeq' : field)).join(', ')} }, '\n'))
+-- Writing 1,000 fields at a time takes half as long; Lua limits how many values it unpacks.
+for first = 1, last, 1000 do
+  local events, ids = {}, {}
+  for number = first, math.min(first + 999, last) do
+    local event, seq = take(), text(number)
+    local place = 2 * (number - first) + 1
+    events[place], events[place + 1] = seq, event
+    ids[place], ids[place + 1] = string.match(event, '^[^\n]*\n[^\n]*\n[^\n]*\n([^\n]*)'), seq
+  end
+  redis.call('HSET', EVENTS, unpack(events))
+  redis.call('HSET', IDS, unpack(ids))
+end
+for seq in string.gmatch(anchors, '%d+') do redis.call('ZADD', ANCHORS, seq, seq) end
+local runs, number = {}, 0
+for group in string.gmatch(groups, '([^\n]*)\n') do
+  number = number + 1
+  if group ~= '' then runs[group] = runsWith(runs[group], text(number)) end
+end
+for group, some in pairs(runs) do redis.call('HSET', IDS, groupField(group), some) end
+writeEntries(STATE, ownWrites)
+local function isUnchanged(expiryOfIt, writes, renewBelow)
+  return isEmpty(writes) and not (expiryOfIt and expiryOfIt - now < renewBelow)
+end
+local userDue, appDue
+if not isUnchanged(userExpiry, userWrites, userRenewBelow) then
+  userDue = writeState(USER_STATE, userExpiry, userWrites, userTtl, userRenewBelow)
+  userState = readState(USER_STATE)
+end
+if APP_STATE then
+  if not isUnchanged(appExpiry, appWrites, appRenewBelow) then
+    appDue = writeState(APP_STATE, appExpiry, appWrites, appTtl, appRenewBelow)
+    appState = readState(APP_STATE)
+  end
+elseif appWrites ~= '' then
+  redis.call('HSET', PENDING, 0, appWrites)
+end
+if hasEntries then indexEntries(SESSION_ID, now, metadata) end
+indexSession(now, now, expiry, 0)
+register(registry, expiry, nil, userDue, appDue)
+expireSession(expiry, nil)
+if last > 0 then noteChange({ waiting = 0 }, expiry) end
+return reply('', {}, userState, appState)
+`,
+);

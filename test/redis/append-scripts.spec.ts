@@ -1,0 +1,185 @@
+import { Redis } from 'ioredis';
+import { SessionService } from '../../src/index.js';
+import { APPEND_COMMIT } from '../../src/sessions/storage/redis/append/append-commit.lua.js';
+import { RedisKeys } from '../../src/sessions/storage/redis/redis-keys.js';
+import { RECORD_FIELD_NAMES } from '../../src/sessions/storage/redis/script/codec.js';
+import { observedRedis } from '../support/observed-redis.js';
+import { type RedisBench, describeRedis } from '../support/redis-servers.js';
+import { redisUrl } from '../support/redis-store.js';
+
+const USER = { appName: 'shop', userId: 'ann' };
+const eventOf = (id: string, stateDelta = {}) => ({
+  id,
+  author: 'agent',
+  invocationId: 'i-1',
+  actions: { stateDelta },
+});
+
+/** A service, and how many scripts it has sent for appends. */
+function countedService(bench: RedisBench): { sessions: SessionService; scripts: () => number } {
+  let count = 0;
+  const beforeScript = (sha: string): void => {
+    if (sha === APPEND_COMMIT.sha) count += 1;
+  };
+  const storage = bench.storage({ client: observedRedis(bench.client(), { beforeScript }) });
+  return { sessions: new SessionService({ storage }), scripts: () => count };
+}
+
+describeRedis('Appends of a process to a $name store', ['redis', 'redis-cluster'], (bench) => {
+  it('that are called together are one script, in their order', async () => {
+    const { sessions, scripts } = countedService(bench());
+    const [one, two] = [await sessions.createSession(USER), await sessions.createSession(USER)];
+    for (const round of ['a', 'b', 'c']) {
+      const before = scripts();
+      const stored = await Promise.all(
+        [one, two, one, two, one].map((session, index) =>
+          sessions.appendEvent({ session, event: eventOf(`${round}-${index}`, { round, [`k${index}`]: index }) }),
+        ),
+      );
+      expect(scripts() - before).toBe(1);
+      const base = (stored[0]?.seq ?? 0) - 1;
+      expect([0, 2, 4].map((index) => stored[index]?.seq)).toEqual([base + 1, base + 2, base + 3]);
+    }
+    for (const { id } of [one, two]) {
+      const found = await sessions.getSession({ ...USER, sessionId: id });
+      expect(found?.version).toBe(id === one.id ? 9 : 6);
+      expect(found?.state.get('round')).toBe('c');
+    }
+  });
+
+  it('have outcomes of their own: one that is refused or fails does not affect the others', async () => {
+    const { sessions, scripts } = countedService(bench());
+    const session = await sessions.createSession(USER);
+    const broken = await sessions.createSession(USER);
+    const client = bench().client();
+    const events = new RedisKeys(bench().prefix).ofSession({ ...USER, sessionId: broken.id })[1] ?? '';
+    await client.set(events, 'foreign');
+    await sessions.appendEvent({ session, event: eventOf('e-1') });
+    const before = scripts();
+    const outcomes = await Promise.allSettled([
+      sessions.appendEvent({ session, event: eventOf('e-2') }),
+      sessions.appendEvent({ session: { ...USER, id: 'gone' }, event: eventOf('e-2') }),
+      sessions.appendEvent({ session, event: eventOf('e-1') }),
+      sessions.appendEvent({ session: broken, event: eventOf('e-2') }),
+      sessions.appendEvent({ session, event: eventOf('e-3'), expectedVersion: 1 }),
+      sessions.appendEvent({ session, event: eventOf('e-4') }),
+    ]);
+    expect(
+      outcomes.map((one) => (one.status === 'fulfilled' ? one.value.seq : (one.reason as { code: string }).code)),
+    ).toEqual([2, 'SESSION_NOT_FOUND', 1, 'STORE_UNAVAILABLE', 'STALE_SESSION', 3]);
+    expect(outcomes[3]).toMatchObject({ reason: { eventId: 'e-2', outcomeUnknown: false } });
+    expect(scripts() - before).toBe(2);
+    await client.del(events);
+  });
+
+  it('of different users are one script for each slot', async () => {
+    const { sessions, scripts } = countedService(bench());
+    const users = ['ann', 'bob', 'cid'];
+    const created = await Promise.all(users.map((userId) => sessions.createSession({ appName: 'shop', userId })));
+    const append = (id: string) =>
+      Promise.all(created.map((session) => sessions.appendEvent({ session, event: eventOf(id) })));
+    await append('e-1');
+    const before = scripts();
+    expect((await append('e-2')).map(({ seq }) => seq)).toEqual([2, 2, 2]);
+    expect(scripts() - before).toBe(bench().name === 'redis' ? 1 : 3);
+  });
+
+  it('notice what others did to the session meanwhile, without another round trip', async () => {
+    const [one, other] = [countedService(bench()), countedService(bench())];
+    const session = await one.sessions.createSession({ ...USER, state: { k: 0 } });
+    const there = await other.sessions.getSession({ ...USER, sessionId: session.id });
+    if (!there) throw new Error('The session is gone');
+    for (let round = 0; round < 4; round++) {
+      await one.sessions.appendEvent({ session, event: eventOf(`one-${round}`, { k: round }) });
+      await one.sessions.appendEvent({ session, event: eventOf(`same-${round}`) });
+      await other.sessions.appendEvent({ session: there, event: { ...eventOf(`other-${round}`), author: 'user' } });
+    }
+    expect([one.scripts(), other.scripts()]).toEqual([8, 4]);
+    const turn = await other.sessions.beginTurn({ ...USER, sessionId: session.id });
+    await one.sessions.appendEvent({ session, event: eventOf('beside the turn') });
+    await other.sessions.appendEvent({ session: there, event: eventOf('in the turn'), turn, endTurn: true });
+    await one.sessions.deleteSession({ ...USER, sessionId: session.id });
+    await expect(one.sessions.appendEvent({ session, event: eventOf('late') })).rejects.toMatchObject({
+      code: 'SESSION_NOT_FOUND',
+    });
+    await one.sessions.createSession({ ...USER, sessionId: session.id });
+    const again = { ...USER, id: session.id };
+    expect((await one.sessions.appendEvent({ session: again, event: eventOf('late') })).seq).toBe(1);
+  });
+});
+
+describeRedis('A record in a $name store that an early version stored', ['redis', 'redis-cluster'], (bench) => {
+  it('is read, listed and appended to, and becomes one field with the next write', async () => {
+    const sessions = new SessionService({ storage: bench().storage() });
+    const { id } = await sessions.createSession({ ...USER, state: { k: 1 } });
+    const session = { ...USER, id };
+    await sessions.appendEvent({ session, event: { ...eventOf('e-1', { k: 2 }), author: 'user' } });
+    const client = bench().client();
+    const key = new RedisKeys(bench().prefix).recordOf({ ...USER, sessionId: id });
+    const lines = (await client.hget(key, 'record'))?.split('\n') ?? [];
+    await client.hset(key, Object.fromEntries(RECORD_FIELD_NAMES.map((name, index) => [name, lines[index] ?? ''])));
+    await client.hdel(key, 'record');
+
+    expect(await sessions.getSession({ ...USER, sessionId: id })).toMatchObject({ version: 1 });
+    expect((await sessions.listSessions(USER)).sessions.map((each) => each.id)).toEqual([id]);
+    expect((await sessions.appendEvent({ session, event: eventOf('e-2', { k: 3 }) })).seq).toBe(2);
+    expect(
+      await sessions.appendEvent({ session, event: eventOf('e-1', { k: 2 }) }).catch((error: Error) => error),
+    ).toMatchObject({ code: 'EVENT_CONFLICT' });
+    expect((await client.hkeys(key)).filter((name) => name !== 'known').toSorted()).toEqual([
+      'base',
+      'grouped',
+      'metadata',
+      'record',
+    ]);
+    expect((await sessions.getSession({ ...USER, sessionId: id }))?.state.get('k')).toBe(3);
+  });
+});
+
+describeRedis('The scripts of a $name store', ['redis'], (bench) => {
+  it('make few calls for an append to a known session, and for a session of a user who has others', async () => {
+    const sessions = new SessionService({ storage: bench().storage() });
+    const session = await sessions.createSession(USER);
+    await sessions.appendEvent({ session, event: eventOf('e-1') });
+    const calls = await callsOf(bench().prefix, async () => {
+      await sessions.appendEvent({ session, event: eventOf('e-2', { step: 1, stage: 'delivery' }) });
+    });
+    expect(calls).toEqual([
+      'hmget',
+      'hmget',
+      'hlen',
+      'zcard',
+      'zcard',
+      ...Array<string>(4).fill('hset'),
+      'zadd',
+      'zadd',
+      'publish',
+    ]);
+    const ofCreation = await callsOf(
+      bench().prefix,
+      async () => void (await sessions.createSession({ ...USER, state: { k: 1 } })),
+    );
+    expect(ofCreation).toHaveLength(17);
+    expect(ofCreation.filter((name) => name === 'hset' || name === 'zadd')).toHaveLength(6);
+  });
+});
+
+/** The calls of scripts with keys of this prefix, while `work` runs. */
+async function callsOf(prefix: string, work: () => Promise<void>): Promise<string[]> {
+  const client = new Redis(redisUrl);
+  const monitor = await client.monitor();
+  const calls: string[] = [];
+  const end = `end-${prefix}`;
+  const ended = new Promise<void>((resolve) => {
+    monitor.on('monitor', (_time: string, [name = '', key = '']: string[], source: string) => {
+      if (source === 'lua' && key.startsWith(prefix)) calls.push(name.toLowerCase());
+      if (key === end) resolve();
+    });
+  });
+  await work();
+  await client.get(end);
+  await ended;
+  monitor.disconnect();
+  client.disconnect();
+  return calls;
+}
