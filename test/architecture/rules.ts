@@ -98,6 +98,8 @@ export const layers: readonly Layer[] = [
     files: /^agents\/.+$/,
     mayImport: [...sessionLayers, 'sessions/module', 'sessions/transport', 'agents/messages'],
   },
+  // The state of components, apart from sessions: it uses their rules for ids, JSON, errors and expiry only.
+  { name: 'components', files: /^components\/.+$/, mayImport: domain },
   // Tells whether sessions can be read and written, for any app.
   { name: 'health', files: /^health\/.+$/, mayImport: [...sessionLayers, 'sessions/module'] },
   // One page for all routes that an app has mounted.
@@ -225,6 +227,7 @@ export const browserEntries = ['client/index.ts'];
 export const entriesWithoutPeers = [
   'index.ts',
   'agents/index.ts',
+  'components/index.ts',
   'storage.ts',
   'testing/index.ts',
   'summarizer/index.ts',

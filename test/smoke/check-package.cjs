@@ -44,9 +44,10 @@ async function checkRoundTrip(root, sessions) {
 
 async function checkSummaries(
   root,
-  { agents, agentsRest, agentsGraphql, openapi, rest, summarizer, summarizerRest, summarizerGraphql },
+  { agents, components, agentsRest, agentsGraphql, openapi, rest, summarizer, summarizerRest, summarizerGraphql },
 ) {
   assert.equal(typeof agents.AgentsModule.forFeature, 'function');
+  assert.equal(typeof components.ComponentsModule.forRoot, 'function');
   assert.equal(typeof agentsRest.AgentsRestModule.forRoot, 'function');
   assert.equal(typeof agentsGraphql.AgentsGraphqlModule.forRoot, 'function');
   assert.equal(typeof summarizerRest.SummarizerRestModule.forRoot, 'function');

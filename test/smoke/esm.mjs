@@ -1,5 +1,6 @@
 import * as root from 'nestjs-agent-sessions';
 import * as agents from 'nestjs-agent-sessions/agents';
+import * as components from 'nestjs-agent-sessions/components';
 import * as agentsGraphql from 'nestjs-agent-sessions/agents/graphql';
 import * as agentsRest from 'nestjs-agent-sessions/agents/rest';
 import * as config from 'nestjs-agent-sessions/config';
@@ -18,6 +19,7 @@ import checkPackage from './check-package.cjs';
 await checkPackage({
   root,
   agents,
+  components,
   agentsRest,
   agentsGraphql,
   config,

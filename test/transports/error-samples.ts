@@ -1,3 +1,4 @@
+import { ComponentConflictError, ComponentNotFoundError } from '../../src/components/index.js';
 import { AgentNotFoundError } from '../../src/agents/agent-registry.js';
 import { ApprovalAnsweredError, ApprovalNotFoundError } from '../../src/agents/approval-errors.js';
 import {
@@ -71,6 +72,8 @@ const SAMPLES: Readonly<Record<SessionsErrorCode, readonly Sample[]>> = {
     said(new TurnHeldError('cart', 'bob ä', 1_767_225_600_000), 409, { holder: 'bob ä', expiresAt: 1_767_225_600_000 }),
   ],
   TURN_LOST: [said(new TurnLostError('cart'), 409)],
+  COMPONENT_NOT_FOUND: [said(new ComponentNotFoundError('cart', 'agent'), 404)],
+  COMPONENT_CONFLICT: [said(new ComponentConflictError('cart', 'agent', 1, 2), 409)],
   INSTRUCTION_VALUE_MISSING: [said(new MissingInstructionValueError('user:name'), 409)],
   TURN_REQUIRED: [said(new TurnRequiredError('cart'), 409)],
   UNSAVED_STATE: [said(new UnsavedStateError('cart', ['step', 'user:theme']), 409)],

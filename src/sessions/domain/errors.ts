@@ -17,6 +17,8 @@ export type SessionsErrorCode =
   | 'AGENT_NOT_FOUND'
   | 'APPROVAL_NOT_FOUND'
   | 'APPROVAL_ANSWERED'
+  | 'COMPONENT_NOT_FOUND'
+  | 'COMPONENT_CONFLICT'
   | 'STORE_UNAVAILABLE';
 
 /**

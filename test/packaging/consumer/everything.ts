@@ -4,6 +4,7 @@ import { NestFactory } from '@nestjs/core';
 import { ConfigModule } from '@nestjs/config';
 import { InjectSessionStorage, SessionService, SessionsModule } from 'nestjs-agent-sessions';
 import { type Agent, AgentHandler, AgentsModule, type RunHandler } from 'nestjs-agent-sessions/agents';
+import { ComponentSession, ComponentsModule } from 'nestjs-agent-sessions/components';
 import { AgentsGraphqlModule } from 'nestjs-agent-sessions/agents/graphql';
 import { AdkRestModule, AgentsRestModule } from 'nestjs-agent-sessions/agents/rest';
 import type { SessionStorage } from 'nestjs-agent-sessions/storage';
@@ -54,6 +55,7 @@ export class Echo implements Agent {
     SummarizerModule.forRoot({ events: 40, isGlobal: true }),
     AgentsModule.forRoot({ isGlobal: true }),
     AgentsModule.forFeature([Echo]),
+    ComponentsModule.forRoot({ root: './data/components' }),
     SessionsRestModule.forRoot({ access: OpenAccess }),
     AgentsRestModule.forRoot({ access: OpenAccess }),
     AdkRestModule.forRoot({ access: OpenAccess }),
@@ -91,5 +93,6 @@ export const client = new SessionsClient({ url: 'http://localhost:3000' });
 export async function run(): Promise<number> {
   const app = await NestFactory.create(AppModule);
   mountDocs(app, { title: 'Chats' });
+  await app.get(ComponentSession).save('chat-1', 'mood', 'calm');
   return app.get(Chat).say('hello');
 }

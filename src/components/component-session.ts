@@ -1,0 +1,280 @@
+import { InvalidInputError } from '../sessions/domain/errors.js';
+import { type SessionKey, checkedSessionKey } from '../sessions/domain/ids.js';
+import { assertWholeNumber, optionalCount, textProblem } from '../sessions/domain/input-checks.js';
+import { type JsonLimits, jsonCopyOf } from '../sessions/domain/json-value.js';
+import { ComponentConflictError } from './component-errors.js';
+import {
+  type ComponentHead,
+  type ComponentPlace,
+  type ComponentStore,
+  type StoredComponent,
+  EMPTY_DIGEST,
+  digestAfter,
+} from './component-store.js';
+
+/** Which session: an id, an object that has one, or the ids of a session of `SessionService`. */
+export type ComponentSessionKey = string | { toIdentifier(): string } | SessionKey;
+
+/** A value with its version; 0 and `undefined` if nothing is saved. */
+export interface Versioned<Value> {
+  readonly value: Value;
+  readonly version: number;
+}
+
+/** What a save does if it is given a version, and that is not the stored one. */
+export type ConflictPolicy = 'overwrite' | 'fail' | 'append-merge';
+
+/** How to save. */
+export interface SaveOptions {
+  /** What the caller loaded; 0 if nothing was there. Default: overwrite whatever is stored. */
+  readonly version?: number | undefined;
+  /** Default: `fail`. */
+  readonly onConflict?: Exclude<ConflictPolicy, 'append-merge'> | undefined;
+}
+
+/** How to save a list. */
+export interface SaveListOptions<Item> {
+  /** What the caller loaded. Default: overwrite whatever is stored. */
+  readonly loaded?: Versioned<readonly Item[]> | undefined;
+  /** `append-merge` keeps what others appended, and puts what is new after it. Default: `fail`. */
+  readonly onConflict?: ConflictPolicy | undefined;
+}
+
+/** What a {@link ComponentSession} needs. */
+export interface ComponentSessionOptions {
+  readonly store: ComponentStore;
+  /** Sessions expire so long after their last save. Default: never. */
+  readonly ttlMs?: number | undefined;
+}
+
+const MAX_SESSION_BYTES = 1_024;
+const MAX_NAME_BYTES = 255;
+const MAX_PAGE = 1_000;
+const MAX_TRIES = 20;
+const LIMITS: JsonLimits = { maxDepth: 100, maxBytes: 16 * 1_024 * 1_024 };
+
+/**
+ * Saves and loads the state of components, like the memory and the plan of an agent, by session and name. A save is one
+ * write of the whole value; of a list, only the items that are new at its end are written.
+ *
+ * @example
+ * const components = new ComponentSession({ store: new JsonFileComponentStore({ root: './data/components' }) });
+ * await components.save('chat-1', 'agent', { mood: 'calm' });
+ * await components.saveList('chat-1', 'messages', [...messages, reply]);
+ */
+export class ComponentSession {
+  readonly #store: ComponentStore;
+  readonly #ttlMs: number | undefined;
+
+  constructor({ store, ttlMs }: ComponentSessionOptions) {
+    this.#store = store;
+    if (ttlMs !== undefined) assertWholeNumber(ttlMs, { path: 'ttlMs', from: 1, to: Number.MAX_SAFE_INTEGER });
+    this.#ttlMs = ttlMs;
+  }
+
+  /**
+   * Saves a value, and returns its version.
+   *
+   * @example
+   * const { value, version } = await components.getVersioned<Plan>('chat-1', 'plan');
+   * await components.save('chat-1', 'plan', next(value), { version }); // throws if somebody else saved meanwhile
+   */
+  async save(session: ComponentSessionKey, name: string, value: unknown, options: SaveOptions = {}): Promise<number> {
+    const place = placeOf(session, name, 'value');
+    const text = textOf(value, '$');
+    const expected = optionalCount(options.version, 'version');
+    const digest = digestAfter(EMPTY_DIGEST, [text]);
+    const write = { place, keep: 0, texts: [text], digest, ttlMs: this.#ttlMs };
+    const expectedVersion = options.onConflict === 'overwrite' ? undefined : expected;
+    const outcome = await this.#store.write({ ...write, expectedVersion });
+    if (outcome.kind === 'written') return outcome.version;
+    throw new ComponentConflictError(place.session, name, expected ?? 0, outcome.version);
+  }
+
+  /**
+   * Saves a list, and returns its version. If the stored items are the first ones of the list, only the others are
+   * written; nothing is written if none is new. A changed item anywhere is noticed.
+   *
+   * @example
+   * const loaded = await components.getListVersioned<Message>('chat-1', 'messages');
+   * const items = [...loaded.value, message];
+   * await components.saveList('chat-1', 'messages', items, { loaded, onConflict: 'append-merge' });
+   */
+  async saveList<Item>(
+    session: ComponentSessionKey,
+    name: string,
+    items: readonly Item[],
+    { loaded, onConflict = 'fail' }: SaveListOptions<Item> = {},
+  ): Promise<number> {
+    const place = placeOf(session, name, 'list');
+    const texts = textsOf(items);
+    const expected = optionalCount(loaded?.version, 'loaded.version');
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const head = await this.#store.head(place);
+      const version = head?.version ?? 0;
+      const hasConflict = expected !== undefined && expected !== version && onConflict !== 'overwrite';
+      if (hasConflict && (onConflict === 'fail' || !loaded || !startsWith(texts, textsOf(loaded.value)))) {
+        throw new ComponentConflictError(place.session, name, expected, version);
+      }
+      const added = hasConflict && loaded ? texts.slice(loaded.value.length) : newAfter(texts, head);
+      const saved = await this.#saveItems(place, head, texts, added);
+      if (saved !== undefined) return saved;
+    }
+    throw new ComponentConflictError(place.session, name, expected ?? 0, (await this.#store.head(place))?.version ?? 0);
+  }
+
+  /**
+   * Adds items to the end of a list, whatever others add meanwhile. Its cost does not depend on the length of the list.
+   *
+   * @example await components.append('chat-1', 'messages', [message]);
+   */
+  async append(session: ComponentSessionKey, name: string, items: readonly unknown[]): Promise<number> {
+    const place = placeOf(session, name, 'list');
+    const texts = textsOf(items);
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const head = await this.#store.head(place);
+      const saved = await this.#saveItems(place, head, texts, texts);
+      if (saved !== undefined) return saved;
+    }
+    throw new ComponentConflictError(place.session, name, 0, (await this.#store.head(place))?.version ?? 0);
+  }
+
+  /** The saved value, or `undefined`. @example const plan = await components.get<Plan>('chat-1', 'plan'); */
+  async get<Value>(session: ComponentSessionKey, name: string): Promise<Value | undefined> {
+    return (await this.getVersioned<Value>(session, name)).value;
+  }
+
+  /** The saved value with its version; 0 and `undefined` if there is none. */
+  async getVersioned<Value>(session: ComponentSessionKey, name: string): Promise<Versioned<Value | undefined>> {
+    const found = await this.#store.read(placeOf(session, name, 'value'));
+    const [text] = found?.texts ?? [];
+    if (!found || text === undefined) return { value: undefined, version: 0 };
+    return { value: JSON.parse(text) as Value, version: found.version };
+  }
+
+  /** The saved items; none if the list was never saved. */
+  async getList<Item>(session: ComponentSessionKey, name: string): Promise<Item[]> {
+    return [...(await this.getListVersioned<Item>(session, name)).value];
+  }
+
+  /** The saved items with their version; 0 if the list was never saved. */
+  async getListVersioned<Item>(session: ComponentSessionKey, name: string): Promise<Versioned<readonly Item[]>> {
+    const found: StoredComponent | undefined = await this.#store.read(placeOf(session, name, 'list'));
+    if (!found) return { value: [], version: 0 };
+    return { value: found.texts.map((text) => JSON.parse(text) as Item), version: found.version };
+  }
+
+  /** Whether the session has any saved state, or state of this name. */
+  async exists(session: ComponentSessionKey, name?: string): Promise<boolean> {
+    if (name !== undefined) checkName(name);
+    const places = await this.#store.places(identifierOf(session));
+    return name === undefined ? places.length > 0 : places.some((place) => place.name === name);
+  }
+
+  /** Deletes the session, or value and list of this name. Does nothing if there is none. */
+  async delete(session: ComponentSessionKey, name?: string): Promise<void> {
+    if (name !== undefined) checkName(name);
+    await this.#store.remove(identifierOf(session), name);
+  }
+
+  /** The names of values and lists of a session, ordered. */
+  async listNames(session: ComponentSessionKey): Promise<string[]> {
+    const places = await this.#store.places(identifierOf(session));
+    return [...new Set(places.map(({ name }) => name))].toSorted();
+  }
+
+  /**
+   * A page of session ids, ordered by their bytes.
+   *
+   * @example for (const id of await components.listSessionKeys({ after: last, limit: 100 })) show(id);
+   */
+  async listSessionKeys({ after, limit = MAX_PAGE }: { after?: string; limit?: number } = {}): Promise<string[]> {
+    assertWholeNumber(limit, { path: 'limit', from: 1, to: MAX_PAGE });
+    return this.#store.sessions({ after, limit });
+  }
+
+  /** Removes at most so many expired sessions, and returns how many. */
+  async purgeExpired(limit = MAX_PAGE): Promise<number> {
+    assertWholeNumber(limit, { path: 'limit', from: 1, to: 100_000 });
+    return this.#store.purgeExpired(limit);
+  }
+
+  async close(): Promise<void> {
+    await this.#store.close();
+  }
+
+  /** Appends `added`, or replaces all if it is missing. Returns the version, or nothing if another writer was first. */
+  async #saveItems(
+    place: ComponentPlace,
+    head: ComponentHead | undefined,
+    texts: readonly string[],
+    added: readonly string[] | undefined,
+  ): Promise<number | undefined> {
+    const ttlMs = this.#ttlMs;
+    if (head && added?.length === 0) {
+      if (ttlMs !== undefined) await this.#store.renew(place.session, ttlMs);
+      return head.version;
+    }
+    const { version = 0, length = 0, digest = EMPTY_DIGEST } = added && head ? head : {};
+    const written = added ?? texts;
+    const outcome = await this.#store.write({
+      place,
+      expectedVersion: added ? version : (head?.version ?? 0),
+      keep: length,
+      texts: written,
+      digest: digestAfter(digest, written),
+      ttlMs,
+    });
+    return outcome.kind === 'written' ? outcome.version : undefined;
+  }
+}
+
+/** The text that identifies a session in a store. */
+export function identifierOf(session: ComponentSessionKey): string {
+  const id = typeof session === 'string' ? session : idOfObject(session);
+  const problem = textProblem(id, MAX_SESSION_BYTES) ?? (id.trim() === '' ? 'must not be blank' : undefined);
+  if (problem) throw new InvalidInputError(problem, 'session');
+  return id;
+}
+
+function idOfObject(session: Exclude<ComponentSessionKey, string>): string {
+  if (typeof session !== 'object' || session === null) {
+    throw new InvalidInputError(
+      'must be an id, an object with toIdentifier(), or { appName, userId, sessionId }',
+      'session',
+    );
+  }
+  if ('toIdentifier' in session) return session.toIdentifier();
+  const { appName, userId, sessionId } = checkedSessionKey(session);
+  return JSON.stringify([appName, userId, sessionId]);
+}
+
+function placeOf(session: ComponentSessionKey, name: string, kind: ComponentPlace['kind']): ComponentPlace {
+  checkName(name);
+  return { session: identifierOf(session), name, kind };
+}
+
+function checkName(name: string): void {
+  const problem = textProblem(name, MAX_NAME_BYTES);
+  if (problem) throw new InvalidInputError(problem, 'name');
+}
+
+function textOf(value: unknown, path: string): string {
+  return JSON.stringify(jsonCopyOf(value, path, LIMITS));
+}
+
+function textsOf(items: readonly unknown[]): string[] {
+  if (!Array.isArray(items)) throw new InvalidInputError('must be an array', 'items');
+  return Array.from(items, (item: unknown, index) => textOf(item, `$[${index}]`));
+}
+
+function startsWith(texts: readonly string[], first: readonly string[]): boolean {
+  return first.length <= texts.length && first.every((text, index) => text === texts[index]);
+}
+
+/** What comes after the stored texts, or nothing if the texts do not begin with them. */
+function newAfter(texts: readonly string[], head: ComponentHead | undefined): string[] | undefined {
+  if (!head) return [...texts];
+  if (texts.length < head.length) return undefined;
+  return digestAfter(EMPTY_DIGEST, texts.slice(0, head.length)) === head.digest ? texts.slice(head.length) : undefined;
+}

@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto';
+
+/** One saved thing of a session. A value and a list of the same name are two things. */
+export interface ComponentPlace {
+  readonly session: string;
+  readonly name: string;
+  readonly kind: 'value' | 'list';
+}
+
+/** What is known of a saved thing without its content. */
+export interface ComponentHead {
+  /** Grows by one with each write. */
+  readonly version: number;
+  /** The number of texts. */
+  readonly length: number;
+  /** See {@link digestAfter}. */
+  readonly digest: string;
+}
+
+/** A saved thing. A value is one JSON text, a list has one for each item. */
+export interface StoredComponent extends ComponentHead {
+  readonly texts: readonly string[];
+}
+
+/** Replaces what is saved, or appends to it. */
+export interface ComponentWrite {
+  readonly place: ComponentPlace;
+  /** The version that is replaced; 0: nothing is there yet. Default: any. */
+  readonly expectedVersion?: number | undefined;
+  /** How many texts stay: none, or all that there are. */
+  readonly keep: number;
+  /** The texts after those that stay. */
+  readonly texts: readonly string[];
+  /** The digest of all texts. */
+  readonly digest: string;
+  /** The whole session expires so long after this write. Default: its expiry stays as it is. */
+  readonly ttlMs?: number | undefined;
+}
+
+/** What a write did; `version` is the new one, or the stored one that it did not fit. */
+export type ComponentWriteOutcome =
+  { readonly kind: 'written'; readonly version: number } | { readonly kind: 'conflict'; readonly version: number };
+
+/**
+ * Stores and fetches texts; {@link ComponentSession} has the rules. Each method is atomic, also among processes, and sees
+ * no session that is expired.
+ */
+export interface ComponentStore {
+  head(place: ComponentPlace): Promise<ComponentHead | undefined>;
+  read(place: ComponentPlace): Promise<StoredComponent | undefined>;
+  /** Writes as {@link componentWriteOutcome} decides. */
+  write(write: ComponentWrite): Promise<ComponentWriteOutcome>;
+  /** Moves the expiry of a session. */
+  renew(session: string, ttlMs: number): Promise<void>;
+  /** Removes value and list of this name, or the whole session. */
+  remove(session: string, name?: string): Promise<void>;
+  /** What a session has, in any order. */
+  places(session: string): Promise<ComponentPlace[]>;
+  /** Sessions by the bytes of their ids, those after `after`. */
+  sessions(request: { readonly after?: string | undefined; readonly limit: number }): Promise<string[]>;
+  /** Removes at most so many expired sessions, and returns how many. */
+  purgeExpired(limit: number): Promise<number>;
+  close(): Promise<void>;
+}
+
+/**
+ * Whether a write fits what is stored, and which version it makes. Each store calls it inside its atomic step.
+ *
+ * @example const outcome = componentWriteOutcome(await headOf(write.place), write);
+ */
+export function componentWriteOutcome(
+  head: ComponentHead | undefined,
+  { expectedVersion, keep }: ComponentWrite,
+): ComponentWriteOutcome {
+  const version = head?.version ?? 0;
+  const isExpected = expectedVersion === undefined || expectedVersion === version;
+  const fits = keep === 0 || keep === head?.length;
+  return isExpected && fits ? { kind: 'written', version: version + 1 } : { kind: 'conflict', version };
+}
+
+/** The digest of no text. */
+export const EMPTY_DIGEST = '';
+
+/**
+ * The digest of texts that follow those of `before`. It tells whether any text differs, wherever.
+ *
+ * @example const digest = digestAfter(head.digest, added);
+ */
+export function digestAfter(before: string, texts: readonly string[]): string {
+  let digest = before;
+  for (const text of texts) digest = createHash('sha256').update(digest).update('\n').update(text).digest('base64url');
+  return digest;
+}

@@ -1,0 +1,110 @@
+import { type Clock, systemClock } from '../sessions/domain/clock.js';
+import { expiresAt, isExpired, NEVER } from '../sessions/domain/expiry.js';
+import { compareBytes } from '../sessions/domain/ids.js';
+import {
+  type ComponentHead,
+  type ComponentPlace,
+  type ComponentStore,
+  type ComponentWrite,
+  type ComponentWriteOutcome,
+  type StoredComponent,
+  componentWriteOutcome,
+} from './component-store.js';
+
+interface Entry {
+  readonly components: Map<string, Component>;
+  expiresAt: number;
+}
+
+interface Component extends StoredComponent {
+  readonly place: ComponentPlace;
+  readonly texts: string[];
+}
+
+/**
+ * Keeps component state in this process.
+ *
+ * @example const components = new ComponentSession({ store: new InMemoryComponentStore() });
+ */
+export class InMemoryComponentStore implements ComponentStore {
+  readonly #sessions = new Map<string, Entry>();
+  readonly #clock: Clock;
+
+  constructor({ clock = systemClock }: { readonly clock?: Clock | undefined } = {}) {
+    this.#clock = clock;
+  }
+
+  async head(place: ComponentPlace): Promise<ComponentHead | undefined> {
+    return this.#find(place);
+  }
+
+  async read(place: ComponentPlace): Promise<StoredComponent | undefined> {
+    const found = this.#find(place);
+    return found && { ...found, texts: [...found.texts] };
+  }
+
+  async write(write: ComponentWrite): Promise<ComponentWriteOutcome> {
+    const { place, keep, texts, digest, ttlMs } = write;
+    const found = this.#find(place);
+    const outcome = componentWriteOutcome(found, write);
+    if (outcome.kind === 'conflict') return outcome;
+    const kept = keep > 0 && found ? found.texts : [];
+    kept.push(...texts);
+    const entry = this.#live(place.session) ?? { components: new Map<string, Component>(), expiresAt: NEVER };
+    entry.components.set(nameOf(place), { place, texts: kept, length: kept.length, digest, version: outcome.version });
+    if (ttlMs !== undefined) entry.expiresAt = expiresAt(this.#clock.now(), { ttlMs });
+    this.#sessions.set(place.session, entry);
+    return outcome;
+  }
+
+  async renew(session: string, ttlMs: number): Promise<void> {
+    const entry = this.#live(session);
+    if (entry) entry.expiresAt = expiresAt(this.#clock.now(), { ttlMs });
+  }
+
+  async remove(session: string, name?: string): Promise<void> {
+    const entry = this.#sessions.get(session);
+    if (name !== undefined) {
+      for (const kind of ['value', 'list'] as const) entry?.components.delete(nameOf({ session, name, kind }));
+    }
+    if (name === undefined || entry?.components.size === 0) this.#sessions.delete(session);
+  }
+
+  async places(session: string): Promise<ComponentPlace[]> {
+    return [...(this.#live(session)?.components.values() ?? [])].map(({ place }) => place);
+  }
+
+  async sessions({ after, limit }: { readonly after?: string | undefined; readonly limit: number }): Promise<string[]> {
+    const live = [...this.#sessions.keys()].filter((session) => this.#live(session));
+    const wanted = after === undefined ? live : live.filter((session) => compareBytes(session, after) > 0);
+    return wanted.toSorted(compareBytes).slice(0, limit);
+  }
+
+  async purgeExpired(limit: number): Promise<number> {
+    let count = 0;
+    for (const session of this.#sessions.keys()) {
+      if (count === limit) break;
+      if (this.#live(session)) continue;
+      this.#sessions.delete(session);
+      count++;
+    }
+    return count;
+  }
+
+  async close(): Promise<void> {
+    this.#sessions.clear();
+  }
+
+  #find(place: ComponentPlace): Component | undefined {
+    return this.#live(place.session)?.components.get(nameOf(place));
+  }
+
+  #live(session: string): Entry | undefined {
+    const entry = this.#sessions.get(session);
+    return entry && !isExpired(entry.expiresAt, this.#clock.now()) ? entry : undefined;
+  }
+}
+
+function nameOf({ name, kind }: ComponentPlace): string {
+  return `${kind} ${name}`;
+}

@@ -1,0 +1,117 @@
+import { readFileSync } from 'node:fs';
+import { link, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { ComponentFilesError } from '../component-errors.js';
+import { hasCode } from './safe-files.js';
+
+interface Owner {
+  readonly token: string;
+  readonly host: string;
+  readonly pid: number;
+  /** When the process started, so that another process with its number is told apart. */
+  readonly start: string;
+}
+
+const LONGEST_WAIT_MS = 15_000;
+/** A lock of another machine is over after this time: its process cannot be looked up. */
+const FOREIGN_LOCK_MS = 60_000;
+const SELF: Omit<Owner, 'token'> = { host: hostOf(), pid: process.pid, start: startOf(process.pid) ?? '' };
+
+/**
+ * Does work while no other process has the lock. A lock whose process is dead is taken over; one whose process is paused is not.
+ */
+export async function withFileLock<Result>(path: string, work: () => Promise<Result>): Promise<Result> {
+  const until = performance.now() + LONGEST_WAIT_MS;
+  const token = crypto.randomUUID();
+  for (let pause = 1; !(await take(path, token)); pause = Math.min(2 * pause, 50)) {
+    if (await removeDead(path)) continue;
+    if (performance.now() > until) {
+      throw new ComponentFilesError(
+        'Another process holds the lock of this session. Nothing was written: retry later.',
+      );
+    }
+    await wait(pause + Math.random() * pause);
+  }
+  try {
+    return await work();
+  } finally {
+    if ((await ownerOf(path))?.token === token) await rm(path, { force: true });
+  }
+}
+
+/** A link appears with all of its content, and only one process can make it. */
+async function take(path: string, token: string): Promise<boolean> {
+  const draft = join(dirname(path), `.draft-${token}`);
+  await writeFile(draft, JSON.stringify({ token, ...SELF }), { mode: 0o600 });
+  try {
+    await link(draft, path);
+    return true;
+  } catch (error) {
+    if (hasCode(error, 'EEXIST')) return false;
+    throw error;
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+/**
+ * Removes the lock of a dead process. Whoever removes it holds a lock of its own, named after the dead one, and looks again.
+ * So a lock that was taken meanwhile stays.
+ */
+async function removeDead(path: string): Promise<boolean> {
+  const owner = await ownerOf(path);
+  if (!owner) return true;
+  if (!(await isDead(path, owner))) return false;
+  const removal = `${path}.${owner.token}`;
+  const token = crypto.randomUUID();
+  if (!(await take(removal, token))) return removeDead(removal);
+  if ((await ownerOf(path))?.token === owner.token) await rm(path, { force: true });
+  await rm(removal, { force: true });
+  return true;
+}
+
+async function ownerOf(path: string): Promise<Owner | undefined> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8')) as Owner;
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined;
+    // Nobody of us wrote it.
+    if (error instanceof SyntaxError) return { token: 'unknown', host: '', pid: 0, start: '' };
+    throw error;
+  }
+}
+
+async function isDead(path: string, { host, pid, start }: Owner): Promise<boolean> {
+  if (host !== SELF.host) {
+    const stats = await stat(path).catch(() => undefined);
+    return stats !== undefined && Date.now() - stats.mtimeMs > FOREIGN_LOCK_MS;
+  }
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    return hasCode(error, 'ESRCH');
+  }
+  const now = startOf(pid);
+  return now !== undefined && start !== '' && now !== start;
+}
+
+/** This machine since it was started. */
+function hostOf(): string {
+  return `${hostname()} ${readText('/proc/sys/kernel/random/boot_id')?.trim() ?? ''}`;
+}
+
+/** Field 22 of the process's status on Linux; the name before it may have spaces and brackets. */
+function startOf(pid: number): string | undefined {
+  const text = readText(`/proc/${pid}/stat`);
+  return text?.slice(text.lastIndexOf(')') + 2).split(' ')[19];
+}
+
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}

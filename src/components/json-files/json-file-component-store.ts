@@ -1,0 +1,244 @@
+import { mkdir, readdir, realpath, rename, rm } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import { type Clock, systemClock } from '../../sessions/domain/clock.js';
+import { SessionsError } from '../../sessions/domain/errors.js';
+import { expiresAt, isExpired, NEVER } from '../../sessions/domain/expiry.js';
+import { compareBytes } from '../../sessions/domain/ids.js';
+import { ComponentFilesError } from '../component-errors.js';
+import {
+  type ComponentHead,
+  type ComponentPlace,
+  type ComponentStore,
+  type ComponentWrite,
+  type ComponentWriteOutcome,
+  type StoredComponent,
+  componentWriteOutcome,
+} from '../component-store.js';
+import { ComponentFolder } from './component-folder.js';
+import { fileNameOf, idOfFileName } from './file-names.js';
+import { withFileLock } from './folder-lock.js';
+import { hasCode, makeFolder } from './safe-files.js';
+
+const LOCKS = '.locks';
+/** An expiry is moved on when this part of its time is over, so that few saves write it. */
+const RENEWED_AFTER = 0.1;
+
+/** Where the files are. */
+export interface JsonFileComponentStoreOptions {
+  /** The folder; it is made if it is missing, for its owner only. */
+  readonly root: string;
+  /** Whether a save waits for the disk, and so survives a loss of power. Default: true. It survives a crash anyway. */
+  readonly isSynced?: boolean | undefined;
+  readonly clock?: Clock | undefined;
+}
+
+/**
+ * Keeps component state in a folder for each session, `{name}.json` for a value and `{name}.jsonl` for a list. Any number of
+ * processes of a machine may share the folder. What a save acknowledged survives a crash; what it did not is not there in part.
+ *
+ * @example
+ * const components = new ComponentSession({ store: new JsonFileComponentStore({ root: './data/components' }) });
+ */
+export class JsonFileComponentStore implements ComponentStore {
+  readonly #clock: Clock;
+  readonly #given: string;
+  readonly #isSynced: boolean;
+  #root: Promise<string> | undefined;
+  /** The last work on each session in this process. Processes exclude each other by files, which costs more. */
+  readonly #last = new Map<string, Promise<unknown>>();
+
+  constructor({ root, isSynced = true, clock = systemClock }: JsonFileComponentStoreOptions) {
+    this.#given = resolve(root);
+    this.#isSynced = isSynced;
+    this.#clock = clock;
+  }
+
+  head(place: ComponentPlace): Promise<ComponentHead | undefined> {
+    return this.#find(place, (folder) => folder.findHead(place));
+  }
+
+  read(place: ComponentPlace): Promise<StoredComponent | undefined> {
+    return this.#find(place, (folder) => folder.find(place));
+  }
+
+  write(write: ComponentWrite): Promise<ComponentWriteOutcome> {
+    const { place, ttlMs } = write;
+    return this.#locked(place.session, async (folder) => {
+      const now = this.#clock.now();
+      let note = (await folder.exists()) ? await folder.sessionNote() : undefined;
+      if (note && isExpired(note.expiresAt, now)) {
+        await this.#discard(folder);
+        note = undefined;
+      }
+      const head = (await folder.exists()) ? await currentHead(folder, place) : undefined;
+      const outcome = componentWriteOutcome(head, write);
+      if (outcome.kind === 'conflict') return outcome;
+      await folder.make();
+      if (!note || isRenewable(note.expiresAt, now, ttlMs)) await noteExpiry(folder, place.session, now, ttlMs);
+      await folder.write(write, outcome.version);
+      return outcome;
+    });
+  }
+
+  renew(session: string, ttlMs: number): Promise<void> {
+    return this.#locked(session, async (folder) => {
+      const now = this.#clock.now();
+      const isThere = (await folder.exists()) && !(await this.#isExpired(folder));
+      if (isThere) await noteExpiry(folder, session, now, ttlMs);
+    });
+  }
+
+  remove(session: string, name?: string): Promise<void> {
+    return this.#locked(session, async (folder) => {
+      if (!(await folder.exists())) return;
+      if (name !== undefined) {
+        for (const kind of ['value', 'list'] as const) await folder.remove({ session, name, kind });
+        if ((await folder.places(session)).length > 0) return;
+      }
+      await this.#discard(folder);
+    });
+  }
+
+  places(session: string): Promise<ComponentPlace[]> {
+    return guarded(async () => {
+      const folder = await this.#folderOf(session);
+      const isThere = (await folder.exists()) && !(await this.#isExpired(folder));
+      return isThere ? folder.places(session) : [];
+    });
+  }
+
+  sessions({ after, limit }: { readonly after?: string | undefined; readonly limit: number }): Promise<string[]> {
+    return guarded(async () => {
+      const found: string[] = [];
+      for (const folder of await this.#folders()) {
+        const id = await idOf(folder);
+        if (id === undefined || (after !== undefined && compareBytes(id, after) <= 0)) continue;
+        if (!(await this.#isExpired(folder)) && (await folder.places(id)).length > 0) found.push(id);
+      }
+      return found.toSorted(compareBytes).slice(0, limit);
+    });
+  }
+
+  purgeExpired(limit: number): Promise<number> {
+    return guarded(async () => {
+      let count = 0;
+      for (const folder of await this.#folders()) {
+        if (count === limit) break;
+        const id = (await this.#isExpired(folder)) ? await idOf(folder) : undefined;
+        if (id === undefined) continue;
+        await this.#locked(id, async () => {
+          if (!(await this.#isExpired(folder))) return;
+          await this.#discard(folder);
+          count++;
+        });
+      }
+      return count;
+    });
+  }
+
+  /** Waits for running work. */
+  async close(): Promise<void> {
+    await Promise.allSettled(this.#last.values());
+  }
+
+  #find<Head extends ComponentHead>(
+    place: ComponentPlace,
+    look: (folder: ComponentFolder) => Promise<Head | undefined | 'changed'>,
+  ): Promise<Head | StoredComponent | undefined> {
+    return guarded(async () => {
+      const folder = await this.#folderOf(place.session);
+      if (!(await folder.exists()) || (await this.#isExpired(folder))) return undefined;
+      const found = await look(folder);
+      return found === 'changed' ? this.#locked(place.session, () => folder.mend(place)) : found;
+    });
+  }
+
+  #locked<Result>(session: string, work: (folder: ComponentFolder) => Promise<Result>): Promise<Result> {
+    const before = this.#last.get(session) ?? Promise.resolve();
+    const run = before.then(() =>
+      guarded(async () => {
+        const folder = await this.#folderOf(session);
+        const lock = join(await this.#open(), LOCKS, `${fileNameOf(session)}.lock`);
+        return withFileLock(lock, () => work(folder));
+      }),
+    );
+    const settled = run.catch(() => undefined);
+    this.#last.set(session, settled);
+    void settled.then(() => {
+      if (this.#last.get(session) === settled) this.#last.delete(session);
+    });
+    return run;
+  }
+
+  async #folderOf(session: string): Promise<ComponentFolder> {
+    return new ComponentFolder(join(await this.#open(), fileNameOf(session)), this.#isSynced);
+  }
+
+  async #folders(): Promise<ComponentFolder[]> {
+    const root = await this.#open();
+    const entries = await readdir(root, { withFileTypes: true });
+    const folders = entries.filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'));
+    return folders.map(({ name }) => new ComponentFolder(join(root, name), this.#isSynced));
+  }
+
+  async #isExpired(folder: ComponentFolder): Promise<boolean> {
+    const note = await folder.sessionNote();
+    return note !== undefined && isExpired(note.expiresAt, this.#clock.now());
+  }
+
+  /** In one step for others, however much there is to remove. */
+  async #discard(folder: ComponentFolder): Promise<void> {
+    const discarded = join(await this.#open(), `.discarded-${crypto.randomUUID()}`);
+    await rename(folder.path, discarded);
+    await rm(discarded, { recursive: true, force: true });
+  }
+
+  #open(): Promise<string> {
+    this.#root ??= openRoot(this.#given).catch((error: unknown) => {
+      this.#root = undefined;
+      throw error;
+    });
+    return this.#root;
+  }
+}
+
+async function openRoot(given: string): Promise<string> {
+  await mkdir(given, { recursive: true, mode: 0o700 });
+  const root = await realpath(given);
+  await makeFolder(join(root, LOCKS));
+  return root;
+}
+
+/** The id of the session of a folder; nothing if the folder is not one of the store. */
+async function idOf(folder: ComponentFolder): Promise<string | undefined> {
+  const name = basename(folder.path);
+  const id = idOfFileName(name) ?? (await folder.sessionNote())?.id;
+  return id !== undefined && fileNameOf(id) === name ? id : undefined;
+}
+
+async function currentHead(folder: ComponentFolder, place: ComponentPlace): Promise<ComponentHead | undefined> {
+  const head = await folder.findHead(place);
+  return head === 'changed' ? folder.mend(place) : head;
+}
+
+function isRenewable(expiry: number, now: number, ttlMs: number | undefined): boolean {
+  return ttlMs !== undefined && Math.abs(expiresAt(now, { ttlMs }) - expiry) > RENEWED_AFTER * ttlMs;
+}
+
+async function noteExpiry(folder: ComponentFolder, id: string, now: number, ttlMs: number | undefined): Promise<void> {
+  await folder.noteSession({ id, expiresAt: ttlMs === undefined ? NEVER : expiresAt(now, { ttlMs }) });
+}
+
+/** Says what to do about a failure of the file system. */
+async function guarded<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof SessionsError) throw error;
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown';
+    const advice = hasCode(error, 'EACCES', 'EPERM', 'EROFS')
+      ? 'Give the process the right to write to its folder.'
+      : 'See the cause. If this was a save, it may have happened: load before you save again.';
+    throw new ComponentFilesError(`The files of component state cannot be used (${code}). ${advice}`, { cause: error });
+  }
+}

@@ -1,0 +1,183 @@
+import fc from 'fast-check';
+import { ComponentConflictError, type ComponentWrite } from '../../src/components/index.js';
+import { InvalidInputError } from '../../src/sessions/domain/errors.js';
+import { componentStores } from './support/stores.js';
+
+describe.each(componentStores())('Component sessions in $name', ({ open }) => {
+  it('keep values and lists of a name apart, byte for byte', async () => {
+    const { components } = open();
+    const value = { text: 'ä\u2028\n"quoted"', 'a.b': [1, null, { deep: true }], __proto: 1 };
+    expect(await components.save('s', 'k', value)).toBe(1);
+    expect(await components.saveList('s', 'k', [value, 'two', 3])).toBe(1);
+    expect(await components.get('s', 'k')).toEqual(value);
+    expect(await components.getList('s', 'k')).toEqual([value, 'two', 3]);
+    expect(await components.listNames('s')).toEqual(['k']);
+    expect([await components.get('s', 'other'), await components.getList('s', 'other')]).toEqual([undefined, []]);
+    expect(await components.getVersioned('t', 'k')).toEqual({ value: undefined, version: 0 });
+  });
+
+  it('take a version for what was loaded, and say which one is stored', async () => {
+    const { components } = open();
+    expect(await components.save('s', 'k', 1, { version: 0 })).toBe(1);
+    await expect(components.save('s', 'k', 2, { version: 0 })).rejects.toMatchObject({
+      code: 'COMPONENT_CONFLICT',
+      expectedVersion: 0,
+      currentVersion: 1,
+    });
+    expect(await components.save('s', 'k', 2, { version: 1 })).toBe(2);
+    expect(await components.save('s', 'k', 3)).toBe(3);
+    expect(await components.save('s', 'k', 4, { version: 1, onConflict: 'overwrite' })).toBe(4);
+    expect(await components.getVersioned('s', 'k')).toEqual({ value: 4, version: 4 });
+  });
+
+  it('write only what is new at the end of a list, and notice a change anywhere', async () => {
+    const { components, store } = open();
+    const write = jest.spyOn(store, 'write');
+    const written = (): Pick<ComponentWrite, 'keep' | 'texts'>[] =>
+      write.mock.calls.splice(0).map(([{ keep, texts }]) => ({ keep, texts }));
+    const items = Array.from({ length: 20 }, (_, index) => ({ index }));
+    await components.saveList('s', 'k', items);
+    written();
+    expect(await components.saveList('s', 'k', items)).toBe(1);
+    expect(written()).toEqual([]);
+    await components.saveList('s', 'k', [...items, 'new', 'newer']);
+    expect(written()).toEqual([{ keep: 20, texts: ['"new"', '"newer"'] }]);
+    for (const place of [0, 7, 13, 21]) {
+      const changed: unknown[] = [...items, 'new', 'newer'];
+      changed[place] = 'edited';
+      await components.saveList('s', 'k', changed);
+      expect(written()).toMatchObject([{ keep: 0 }]);
+      expect(await components.getList('s', 'k')).toEqual(changed);
+      await components.saveList('s', 'k', [...items, 'new', 'newer']);
+      written();
+    }
+    await components.saveList('s', 'k', items.slice(0, 3));
+    expect(await components.getList('s', 'k')).toEqual(items.slice(0, 3));
+  });
+
+  it('keep a list that was emptied', async () => {
+    const { components } = open();
+    await components.saveList('s', 'k', [1]);
+    expect(await components.saveList('s', 'k', [])).toBe(2);
+    expect(await components.getListVersioned('s', 'k')).toEqual({ value: [], version: 2 });
+    expect(await components.exists('s', 'k')).toBe(true);
+    expect(await components.saveList('s', 'empty', [])).toBe(1);
+    expect(await components.listNames('s')).toEqual(['empty', 'k']);
+    expect(await components.append('s', 'empty', [1])).toBe(2);
+  });
+
+  it('merge what two writers appended, and nothing else', async () => {
+    const { components } = open();
+    await components.saveList('s', 'k', ['a']);
+    const loaded = await components.getListVersioned<string>('s', 'k');
+    await components.saveList('s', 'k', ['a', 'b'], { loaded });
+    const mine = ['a', 'c'];
+    await expect(components.saveList('s', 'k', mine, { loaded })).rejects.toThrow(ComponentConflictError);
+    await components.saveList('s', 'k', mine, { loaded, onConflict: 'append-merge' });
+    expect(await components.getList('s', 'k')).toEqual(['a', 'b', 'c']);
+    const merge = components.saveList('s', 'k', ['edited', 'd'], { loaded, onConflict: 'append-merge' });
+    await expect(merge).rejects.toThrow(ComponentConflictError);
+    await components.saveList('s', 'k', ['x'], { loaded, onConflict: 'overwrite' });
+    expect(await components.getList('s', 'k')).toEqual(['x']);
+  });
+
+  it('lose no item of writers beside each other', async () => {
+    const { components } = open();
+    const all = Array.from({ length: 16 }, (_, index) => index);
+    await Promise.all(all.map((item) => components.append('s', 'k', [item])));
+    expect((await components.getList<number>('s', 'k')).toSorted((a, b) => a - b)).toEqual(all);
+  });
+
+  it('list and delete sessions and names', async () => {
+    const { components } = open();
+    const ids = ['b', 'a', 'ä', '\u{1F600}', '\uFFEE', 'a/../b', 'A'];
+    for (const id of ids) await components.save(id, 'k', 1);
+    await components.saveList('b', 'l', [1]);
+    const sorted = ['A', 'a', 'a/../b', 'b', 'ä', '\uFFEE', '\u{1F600}'];
+    expect(await components.listSessionKeys()).toEqual(sorted);
+    expect(await components.listSessionKeys({ after: 'b', limit: 2 })).toEqual(['ä', '\uFFEE']);
+    await components.delete('b', 'k');
+    expect([await components.exists('b'), await components.exists('b', 'k')]).toEqual([true, false]);
+    await components.delete('b', 'l');
+    await components.delete('a');
+    await components.delete('never');
+    expect(await components.exists('b')).toBe(false);
+    expect(await components.listSessionKeys()).toEqual(sorted.filter((id) => id !== 'a' && id !== 'b'));
+    expect(await components.save('a', 'k', 2)).toBe(1);
+  });
+
+  it('name a session by text, by an object, or by the ids of a session', async () => {
+    const { components } = open();
+    await components.save({ toIdentifier: () => 'own' }, 'k', 1);
+    expect(await components.get('own', 'k')).toBe(1);
+    await components.save({ appName: 'a', userId: 'b', sessionId: 'c' }, 'k', 2);
+    expect(await components.get({ appName: 'a', userId: 'b', sessionId: 'c' }, 'k')).toBe(2);
+    expect(await components.get({ appName: 'a', userId: 'b","c', sessionId: 'c' }, 'k')).toBeUndefined();
+  });
+
+  it('expire after their last save, and are purged', async () => {
+    const { components, clock } = open(1_000);
+    await components.save('old', 'k', 1);
+    await components.saveList('kept', 'k', [1]);
+    clock.advance(600);
+    await components.saveList('kept', 'k', [1]);
+    clock.advance(600);
+    expect([await components.exists('old'), await components.exists('kept')]).toEqual([false, true]);
+    expect([await components.get('old', 'k'), await components.listSessionKeys()]).toEqual([undefined, ['kept']]);
+    expect(await components.purgeExpired()).toBe(1);
+    expect(await components.purgeExpired()).toBe(0);
+    clock.advance(1_000);
+    expect(await components.save('kept', 'other', 1)).toBe(1);
+    expect(await components.listNames('kept')).toEqual(['other']);
+  });
+
+  it.each([
+    ['an empty id', '', 'k', 1],
+    ['a blank id', ' ', 'k', 1],
+    ['U+0000', 'a\u0000b', 'k', 1],
+    ['a lone surrogate', 'a\uD800', 'k', 1],
+    ['an id that is too long', 'a'.repeat(1_025), 'k', 1],
+    ['an empty name', 's', '', 1],
+    ['a name that is too long', 's', 'a'.repeat(256), 1],
+    ['no value', 's', 'k', undefined],
+    ['no JSON', 's', 'k', new Map()],
+  ])('refuse %s', async (_, session, name, value) => {
+    const { components } = open();
+    await expect(components.save(session, name, value)).rejects.toThrow(InvalidInputError);
+    expect(await components.listSessionKeys()).toEqual([]);
+  });
+
+  it('are what a plain map is', async () => {
+    const name = fc.constantFrom('a', 'b');
+    const items = fc.array(fc.constantFrom(1, 2, 'x'), { maxLength: 4 });
+    const step = fc.oneof(
+      fc.record({ kind: fc.constant('value' as const), name, items }),
+      fc.record({ kind: fc.constant('list' as const), name, items }),
+      fc.record({ kind: fc.constant('append' as const), name, items }),
+      fc.record({ kind: fc.constant('delete' as const), name, items }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+        const { components } = open();
+        const values = new Map<string, unknown>();
+        const lists = new Map<string, unknown[]>();
+        for (const each of steps) {
+          if (each.kind === 'value') await components.save('s', each.name, each.items);
+          if (each.kind === 'list') await components.saveList('s', each.name, each.items);
+          if (each.kind === 'append') await components.append('s', each.name, each.items);
+          if (each.kind === 'delete') await components.delete('s', each.name);
+          if (each.kind === 'value') values.set(each.name, each.items);
+          if (each.kind === 'list') lists.set(each.name, each.items);
+          if (each.kind === 'append') lists.set(each.name, [...(lists.get(each.name) ?? []), ...each.items]);
+          if (each.kind === 'delete') for (const map of [values, lists]) map.delete(each.name);
+        }
+        for (const key of ['a', 'b']) {
+          expect(await components.get('s', key)).toEqual(values.get(key));
+          expect(await components.getList('s', key)).toEqual(lists.get(key) ?? []);
+        }
+        expect(await components.listNames('s')).toEqual([...new Set([...values.keys(), ...lists.keys()])].toSorted());
+      }),
+      { numRuns: 25 },
+    );
+  });
+});
