@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import type { IdGenerator } from '../sessions/domain/clock.js';
 import { MAX_ID_BYTES } from '../sessions/domain/ids.js';
 import type { SessionService } from '../sessions/session.service.js';
+import type { PartialFlusher } from './partial-flusher.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 
 /** The dependencies and settings of runs. */
@@ -16,6 +17,8 @@ export interface AgentEnvironment {
   /** How long a queue waits for a process that does not take its turn. */
   readonly graceMs: number;
   readonly onError: (error: unknown) => void;
+  /** Saves partial events. Undefined if they are not to be saved. */
+  readonly partials: PartialFlusher | undefined;
 }
 
 const SEPARATOR = '/';

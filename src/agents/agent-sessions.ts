@@ -10,6 +10,8 @@ import { AgentRun } from './agent-run.js';
 import { PENDING_FILTER, type PendingApproval, approvalMarksIn } from './approvals.js';
 import { queuedIn, stopEvent, withdrawEvent } from './control-events.js';
 import { checkedAnswer } from './invocation-approvals.js';
+import { PartialFlusher } from './partial-flusher.js';
+import { type PartialSettings, partialSettings } from './partial-log.js';
 import { RequestedRun, type RunProcess } from './requested-run.js';
 import {
   type RunHandler,
@@ -31,6 +33,8 @@ export interface AgentSessionsOptions {
   readonly pollMs?: number | undefined;
   /** How long a free turn waits for the process of the first message in the queue. Default: 5,000 ms. */
   readonly graceMs?: number | undefined;
+  /** How partial events are saved, so that readers in other processes get them, also late ones. `false`: not at all. */
+  readonly partials?: Partial<PartialSettings> | false | undefined;
   /** Generates missing ids. Default: UUIDs. */
   readonly newId?: IdGenerator | undefined;
   /** Receives errors of work in the background. Default: a warning on the console. */
@@ -83,7 +87,9 @@ export class AgentSessions {
   constructor(options: AgentSessionsOptions) {
     const { sessions, storage, newId = randomId, onError = warnOf } = options;
     const { turnTtlMs = 30_000, pollMs = 1_000, graceMs = 5_000 } = options;
-    this.#env = { sessions, storage, newId, turnTtlMs, pollMs, graceMs, onError };
+    const settings = partialSettings(options.partials);
+    const partials = settings && new PartialFlusher({ storage, newId, onError }, settings);
+    this.#env = { sessions, storage, newId, turnTtlMs, pollMs, graceMs, onError, partials };
   }
 
   /**

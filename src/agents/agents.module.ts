@@ -19,7 +19,7 @@ import { type AgentOptions, AgentRegistry } from './agent-registry.js';
 import { AgentSessions, type AgentSessionsOptions } from './agent-sessions.js';
 
 /** Settings of {@link AgentsModule}. */
-export type AgentsModuleOptions = Pick<AgentSessionsOptions, 'turnTtlMs' | 'pollMs' | 'graceMs' | 'newId'>;
+export type AgentsModuleOptions = Pick<AgentSessionsOptions, 'turnTtlMs' | 'pollMs' | 'graceMs' | 'newId' | 'partials'>;
 
 const AGENTS_OPTIONS = Symbol('AGENTS_OPTIONS');
 

@@ -2,6 +2,8 @@ import type { LoggedEvent } from '../sessions/domain/event.js';
 import { SessionNotFoundError } from '../sessions/domain/errors.js';
 import type { SessionKey } from '../sessions/domain/ids.js';
 import { type AgentEnvironment, invocationOf } from './agent-environment.js';
+import type { WatchedEvent } from '../sessions/operations/state-history.js';
+import type { RunEvent } from './agent-run.js';
 import { isControlEvent, messageOf } from './control-events.js';
 import { InvocationTail } from './invocation-tail.js';
 
@@ -26,14 +28,19 @@ const PAGE = 100;
 export async function follow(
   env: AgentEnvironment,
   { key, invocationId, afterSeq, agentName }: Followed,
-  tell: (event: LoggedEvent) => void,
+  tell: (event: RunEvent) => void,
   signal: AbortSignal,
 ): Promise<FollowedEnd> {
   const { sessions } = env;
   const tail = new InvocationTail(agentName);
   const events: LoggedEvent[] = [];
   let seq = afterSeq;
-  const take = (event: LoggedEvent): void => {
+  const take = ({ position: _position, ...event }: WatchedEvent): void => {
+    if (event.partial === true) {
+      const { seq: _seq, offset: _offset, ...said } = event;
+      if (event.invocationId === invocationId) tell({ ...said, partial: true });
+      return;
+    }
     if (event.seq <= seq) return;
     seq = event.seq;
     if (event.invocationId !== invocationId || isControlEvent(event)) return;
@@ -55,7 +62,7 @@ export async function follow(
   try {
     await check();
     const ended = AbortSignal.any([over.signal, signal]);
-    for await (const event of sessions.watch({ ...key, afterSeq, signal: ended })) {
+    for await (const event of sessions.watch({ ...key, afterSeq, partials: true, signal: ended })) {
       take(event);
       if (tail.isClosed) await check();
     }

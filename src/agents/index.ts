@@ -33,5 +33,6 @@ export {
   type StopRunRequest,
 } from './agent-sessions.js';
 export { type RunPolicy, isControlEvent } from './control-events.js';
+export type { PartialSettings } from './partial-log.js';
 export type { RunHandler, AnswerRequest, RunRequest, RunResult, RunStatus } from './run-request.js';
 export { ApprovalPending, type Tool, ToolContext, type ToolInvocation } from './tool-context.js';

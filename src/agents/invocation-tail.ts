@@ -15,7 +15,7 @@ const MESSAGES: Readonly<Record<Interruption, string>> = {
 };
 
 /** Who spoke. */
-interface Speaker {
+export interface Speaker {
   readonly author: string;
   readonly branch?: string | undefined;
 }
@@ -144,6 +144,7 @@ function eventBy({ author, branch }: Speaker, invocationId: string): EventInput 
   return { invocationId, author, ...(branch !== undefined && { branch }) };
 }
 
-function nameOf({ author, branch = '' }: Speaker): string {
+/** The name of a speaker, among those of an invocation. */
+export function nameOf({ author = '', branch = '' }: Partial<Speaker>): string {
   return `${author}\u0000${branch}`;
 }

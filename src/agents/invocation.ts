@@ -210,9 +210,10 @@ export class Invocation {
       await this.#append([stamped], false);
       return;
     }
-    // Only readers of this process get it; its text is kept if no final event follows.
+    // It is not in the log; its text is kept if no final event follows.
     this.#tail.add(stamped);
-    this.tell({ ...stamped, partial: true });
+    const id = this.log.say(stamped);
+    this.tell({ ...stamped, ...(stamped.id === undefined && id !== undefined && { id }), partial: true });
   }
 
   /** A final response ends the turn by itself; otherwise an event says that nothing follows. */
@@ -228,7 +229,8 @@ export class Invocation {
     const hasPending = [...approvalMarksIn(id, metadata).values()].some(
       (mark) => mark.invocationId === this.invocationId,
     );
-    if (!this.#tail.isClosed || hasPending || (ends.length === 0 && this.log.hasPendingState)) {
+    const mustCommit = this.log.hasPendingState || this.log.hasUncompleted;
+    if (!this.#tail.isClosed || hasPending || (ends.length === 0 && mustCommit)) {
       add({ invocationId: this.invocationId, author: this.agentName, turnComplete: true });
     }
     if (ends.length > 0) await this.#append(this.#withoutApprovals(ends), true, false);

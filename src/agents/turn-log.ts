@@ -1,13 +1,15 @@
 import { type EventInput, type LoggedEvent, keepFilledInTimestamp } from '../sessions/domain/event.js';
 import { StoreUnavailableError } from '../sessions/domain/errors.js';
 import { sessionKeyOf } from '../sessions/domain/ids.js';
+import type { EndedPartials } from '../sessions/domain/partial-event.js';
 import { incarnationOf } from '../sessions/domain/session-tracking.js';
 import type { Session } from '../sessions/domain/session.js';
 import { logWatcherOf } from '../sessions/log-watcher.js';
 import type { HeldTurn } from '../sessions/operations/turns.js';
-import { signalsOf } from '../sessions/session-signals.js';
+import { type SessionNews, signalsOf } from '../sessions/session-signals.js';
 import { trackedValuesOf } from '../state/state.js';
 import type { AgentEnvironment } from './agent-environment.js';
+import type { PartialLog } from './partial-log.js';
 
 /** How often an append is repeated whose outcome is unknown. The event id makes it safe. */
 const MAX_TRIES = 3;
@@ -26,6 +28,7 @@ export class TurnLog {
   #isAppending = false;
   #isReading: Promise<void> | undefined;
   readonly #stops: (() => void)[] = [];
+  readonly #partials: PartialLog | undefined;
 
   /** @param onForeign gets the events that others append */
   constructor(
@@ -36,6 +39,9 @@ export class TurnLog {
   ) {
     this.session = session;
     this.#seq = session.version;
+    const incarnation = incarnationOf(session);
+    if (incarnation === undefined) return;
+    this.#partials = env.partials?.logOf({ key: this.key, incarnation, turnToken: turn.token });
   }
 
   /** The key of the session. */
@@ -48,8 +54,8 @@ export class TurnLog {
     const { storage, pollMs } = this.env;
     const incarnation = incarnationOf(this.session);
     if (incarnation === undefined) return;
-    const wake = (): void => {
-      if (!this.#isAppending) void this.#readForeign();
+    const wake = (news?: SessionNews): void => {
+      if (!this.#isAppending && news !== 'partials') void this.#readForeign();
     };
     const seqOf = (): number => this.#seq;
     const waiter = {
@@ -64,6 +70,22 @@ export class TurnLog {
 
   stop(): void {
     for (const stop of this.#stops.splice(0)) stop();
+    if (this.#partials) this.env.partials?.forget(this.#partials);
+  }
+
+  /** Saves a partial event soon. Returns the id that the event which completes it will have, unless it has its own. */
+  say(event: EventInput): string | undefined {
+    return this.#partials?.add(event);
+  }
+
+  /** Whether the turn must not end without a commit, since there are partial events to remove. */
+  get hasUncompleted(): boolean {
+    return this.#partials?.hasStored ?? false;
+  }
+
+  /** The next commit also removes partial events of these messages, which a turn that died has left. */
+  removeWithNextCommit(messageIds: readonly string[]): void {
+    this.#partials?.leaveToNextCommit(messageIds);
   }
 
   /**
@@ -74,12 +96,13 @@ export class TurnLog {
   async append(events: readonly EventInput[], { endsTurn = false } = {}): Promise<LoggedEvent[]> {
     const values = trackedValuesOf(this.session.state);
     const pending = values.pending();
-    const given = events.map((event, index) =>
-      this.#completed(event, index === events.length - 1 ? pending : undefined),
-    );
     this.#isAppending = true;
     try {
-      const stored = await this.#appendWithRetry(given, endsTurn);
+      if (this.#partials) await this.env.partials?.settle(this.#partials);
+      const { events: said = events, endPartials } = this.#partials?.completing(events, endsTurn) ?? {};
+      const given = said.map((event, index) => this.#completed(event, index === said.length - 1 ? pending : undefined));
+      const stored = await this.#appendWithRetry(given, endsTurn, endPartials);
+      this.#partials?.ended(endPartials);
       values.markSaved(pending);
       if (endsTurn) this.turn.markEnded();
       this.#noteOwn(stored);
@@ -94,11 +117,15 @@ export class TurnLog {
     return this.session.state.hasDelta();
   }
 
-  async #appendWithRetry(events: readonly EventInput[], endTurn: boolean): Promise<LoggedEvent[]> {
+  async #appendWithRetry(
+    events: readonly EventInput[],
+    endTurn: boolean,
+    endPartials: EndedPartials | undefined,
+  ): Promise<LoggedEvent[]> {
     for (let tries = 1; ; tries++) {
       try {
         const { session, turn } = this;
-        return await this.env.sessions.appendEvents({ session, events, turn, endTurn });
+        return await this.env.sessions.appendEvents({ session, events, turn, endTurn, endPartials });
       } catch (error) {
         if (!(error instanceof StoreUnavailableError && error.outcomeUnknown) || tries === MAX_TRIES) throw error;
       }

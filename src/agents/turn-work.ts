@@ -6,6 +6,8 @@ import {
 } from '../sessions/domain/errors.js';
 import { isInRanges } from '../sessions/domain/seq-ranges.js';
 import type { EventInput, LoggedEvent } from '../sessions/domain/event.js';
+import { type StreamedEvent, streamedEvents } from '../sessions/domain/partial-text.js';
+import { incarnationOf } from '../sessions/domain/session-tracking.js';
 import type { Session } from '../sessions/domain/session.js';
 import type { HeldTurn } from '../sessions/operations/turns.js';
 import { ApprovalAnsweredError, ApprovalNotFoundError } from './approval-errors.js';
@@ -41,7 +43,7 @@ import {
   wasWithdrawn,
 } from './due-run.js';
 import { checkedAnswer } from './invocation-approvals.js';
-import { InvocationTail, lastInvocation } from './invocation-tail.js';
+import { InvocationTail, lastInvocation, nameOf } from './invocation-tail.js';
 import { Invocation } from './invocation.js';
 import type { StandardSchema } from '../state/standard-schema.js';
 import { type StoredInvocation, findEventOf, readNewest, storedInvocation, withoutRewound } from './queue.js';
@@ -67,6 +69,8 @@ export interface GaveWay {
 export class TurnWork {
   /** What was read for a narrow view. */
   #newest: { readonly session: Session; readonly events: readonly LoggedEvent[] } | undefined;
+  /** Messages that a turn which died has left uncompleted. */
+  #leftovers: readonly string[] = [];
 
   constructor(
     private readonly env: AgentEnvironment,
@@ -151,7 +155,25 @@ export class TurnWork {
     const { invocationId, messageSeq } = last;
     const { events, rewound } = await storedInvocation(this.env.sessions, this.due.key, messageSeq);
     const left = events.filter(({ seq }) => !isInRanges(seq, rewound));
-    return withoutApprovals(this.#tailOf(left).closing(invocationId, 'died'), session, isAskedBy(invocationId));
+    const said = (await this.#leftBehind(session)).filter((event) => event.invocationId === invocationId);
+    const idOf = new Map(said.map((event) => [nameOf(event), event.id]));
+    const closing = this.#tailOf([...left, ...said]).closing(invocationId, 'died');
+    const completing = closing.map((event) => {
+      const id = event.interrupted ? idOf.get(nameOf(event)) : undefined;
+      return id === undefined ? event : { ...event, id };
+    });
+    return withoutApprovals(completing, session, isAskedBy(invocationId));
+  }
+
+  /** The partial events of a turn that died. The next commit removes them. */
+  async #leftBehind(session: Session): Promise<StreamedEvent[]> {
+    const incarnation = incarnationOf(session);
+    if (!this.env.partials || incarnation === undefined) return [];
+    const { key } = this.due;
+    const found = await this.env.storage.partials.read({ key, incarnation, after: 0 });
+    const said = streamedEvents([], found?.partials ?? [], { seq: session.version, partial: 0 });
+    this.#leftovers = [...new Set(said.map(({ id }) => id))];
+    return said;
   }
 
   /** A view that was narrowed for the handler may not show how the last invocation ended. */
@@ -213,6 +235,7 @@ export class TurnWork {
       return { status, invocationId: stored.invocationId, events: shown, session };
     }
     if (!opening && tail.isClosed) return { status: statusOf(shown), invocationId, events: shown, session };
+    if (!opening) await this.#leftBehind(session);
     const messages = [{ invocationId, message: stored?.content ?? message, isQueued: false }];
     const start = { invocationId, agentName, output, messages, messageSeq, isResumed: true, earlier, shown };
     return this.#carryOut(turn, session, start, opening ?? tail.responses(invocationId, 'The tool was interrupted.'));
@@ -241,6 +264,7 @@ export class TurnWork {
     const log = new TurnLog(this.env, session, turn, (event) => invocation.notice(event));
     const invocation = new Invocation(start, log, this.tell, turn.signal);
     const stop = (): void => invocation.stop('stopped');
+    log.removeWithNextCommit(this.#leftovers);
     try {
       const version = session.version;
       const stored = await log.append(opening);

@@ -8,6 +8,10 @@ export interface EventStreamOptions {
   readonly afterSeq?: number | undefined;
   /** Adds to each event what it changes in the state: `statePatch`. */
   readonly stateDeltas?: boolean | undefined;
+  /** Also delivers what running agents say, before it is stored: events with `partial: true`. */
+  readonly partials?: boolean | undefined;
+  /** The `position` of the last event of a watch with `partials`, to go on after it. Takes precedence over `afterSeq`. */
+  readonly afterPosition?: string | undefined;
   /** Ends the watch. */
   readonly signal?: AbortSignal | undefined;
   /** How long a connection may be idle before the client reconnects. Default: 45,000 ms. */
@@ -29,18 +33,18 @@ export class EventStream implements AsyncIterableIterator<WatchedEvent> {
   readonly #end: AbortSignal;
   readonly #idleTimeoutMs: number;
   /** Of each connection. */
-  readonly #query: { readonly stateDeltas: boolean | undefined };
+  readonly #query: { readonly stateDeltas: boolean | undefined; readonly partials: boolean | undefined };
   readonly #events: AsyncGenerator<WatchedEvent, undefined>;
 
   constructor(
     private readonly requests: Requests,
     private readonly eventsPath: () => string,
-    { afterSeq, stateDeltas, signal, idleTimeoutMs = IDLE_TIMEOUT_MS }: EventStreamOptions,
+    { afterSeq, afterPosition, stateDeltas, partials, signal, idleTimeoutMs = IDLE_TIMEOUT_MS }: EventStreamOptions,
   ) {
-    this.#query = { stateDeltas };
+    this.#query = { stateDeltas, partials };
     this.#idleTimeoutMs = idleTimeoutMs;
     this.#end = signal === undefined ? this.#ended.signal : AbortSignal.any([signal, this.#ended.signal]);
-    const start = this.#startAfter(afterSeq);
+    const start = afterPosition === undefined ? this.#startAfter(afterSeq) : Promise.resolve(afterPosition);
     // The first `next()` reports the failure.
     start.catch(() => undefined);
     this.#events = this.#follow(start);
@@ -77,9 +81,10 @@ export class EventStream implements AsyncIterableIterator<WatchedEvent> {
     }
   }
 
-  async *#follow(start: Promise<number>): AsyncGenerator<WatchedEvent, undefined> {
-    let lastSeq = await start;
-    let connection: RequestOptions = { query: { afterSeq: lastSeq, ...this.#query } };
+  async *#follow(start: Promise<number | string>): AsyncGenerator<WatchedEvent, undefined> {
+    let last = await start;
+    let connection: RequestOptions =
+      typeof last === 'number' ? { query: { afterSeq: last, ...this.#query } } : this.#resumedAfter(last);
     let failures = 0;
     try {
       while (!this.#end.aborted) {
@@ -89,7 +94,7 @@ export class EventStream implements AsyncIterableIterator<WatchedEvent> {
             failures = 0;
             if (event === 'problem') throw problemFrom(data);
             const logged = JSON.parse(data) as WatchedEvent;
-            lastSeq = logged.seq;
+            last = logged.position ?? logged.seq;
             yield logged;
           }
         } catch (error) {
@@ -97,7 +102,7 @@ export class EventStream implements AsyncIterableIterator<WatchedEvent> {
           if (error instanceof ProblemError && error.status < 500 && !error.isTemporary) throw error;
           failure = error;
         }
-        connection = { query: this.#query, headers: { 'Last-Event-ID': String(lastSeq) } };
+        connection = this.#resumedAfter(last);
         failures += 1;
         if (!this.#end.aborted) await pause(failures, failure, this.#end);
       }
@@ -105,6 +110,10 @@ export class EventStream implements AsyncIterableIterator<WatchedEvent> {
       this.#ended.abort();
     }
     return undefined;
+  }
+
+  #resumedAfter(last: number | string): RequestOptions {
+    return { query: this.#query, headers: { 'Last-Event-ID': String(last) } };
   }
 
   async *#connect(options: RequestOptions): AsyncGenerator<Block> {

@@ -304,11 +304,10 @@ export class SessionsClient extends AgentsClient {
 
   /**
    * Streams events after `afterSeq` as they are appended. Reconnects when a connection breaks, without losing or repeating an
-   * event. With `stateDeltas`, each event has its `statePatch`.
+   * event. With `stateDeltas`, each event has its `statePatch`. With `partials`, also what running agents say.
    * @example for await (const event of client.watch({ ...key, afterSeq: session.version })) show(event);
    */
-  watch({ afterSeq, stateDeltas, signal, idleTimeoutMs, ...key }: WatchRequest): AsyncIterableIterator<WatchedEvent> {
-    const options = { afterSeq, stateDeltas, signal, idleTimeoutMs };
-    return new EventStream(this.#requests, () => `${sessionOf(key)}/events`, options);
+  watch(request: WatchRequest): AsyncIterableIterator<WatchedEvent> {
+    return new EventStream(this.#requests, () => `${sessionOf(request)}/events`, request);
   }
 }

@@ -6,6 +6,8 @@ import type { SessionStorage } from './storage/session-storage.js';
 export interface LogWaiter {
   /** Its last known event. */
   readonly seq: number;
+  /** The number of its last known partial event. Missing if it reads none. */
+  readonly partial?: number | undefined;
   wake(): void;
 }
 
@@ -28,9 +30,18 @@ class WatchedLog {
     this.subscription = listen(this);
   }
 
-  /** Wakes waiters that know less than `lastSeq`; all of them if the log is gone. */
-  wake(lastSeq = Infinity): void {
-    for (const waiter of this.waiters) if (waiter.seq < lastSeq) waiter.wake();
+  /** Wakes waiters that know less than `lastSeq`, or `lastPartial`; all of them if the log is gone. */
+  wake(lastSeq = Infinity, lastPartial = 0): void {
+    for (const waiter of this.waiters) {
+      const { seq, partial = Infinity } = waiter;
+      if (seq < lastSeq || partial < lastPartial) waiter.wake();
+    }
+  }
+
+  /** What to ask the store. */
+  get asked(): LogReference {
+    const withPartials = [...this.waiters].some(({ partial }) => partial !== undefined);
+    return withPartials ? { ...this.reference, withPartials } : this.reference;
   }
 }
 
@@ -74,9 +85,9 @@ export class LogWatcher {
   }
 
   #listenTo(log: WatchedLog): LogSubscription | undefined {
-    return this.storage.changes?.feed?.listen(log.reference, (lastSeq) => {
+    return this.storage.changes?.feed?.listen(log.reference, (lastSeq, lastPartial) => {
       if (lastSeq === undefined) this.#doubt(log);
-      else log.wake(lastSeq);
+      else log.wake(lastSeq, lastPartial);
     });
   }
 
@@ -124,14 +135,15 @@ export class LogWatcher {
     for (const [index, log] of logs.entries()) {
       const position = positions[index];
       log.nextCheckAt = now + (position?.livesForMs ?? 0);
-      log.wake(position?.lastSeq);
+      // A store that tells no numbers lets readers of partial events look.
+      log.wake(position?.lastSeq, position?.lastPartial ?? Infinity);
     }
   }
 
   /** Empty if the storage fails: then the waiters read their logs and get the error. */
   async #positionsOf(logs: readonly WatchedLog[]) {
     try {
-      return (await this.storage.changes?.positions(logs.map(({ reference }) => reference))) ?? [];
+      return (await this.storage.changes?.positions(logs.map(({ asked }) => asked))) ?? [];
     } catch {
       return [];
     }

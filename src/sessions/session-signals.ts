@@ -7,10 +7,13 @@ import type { SessionStorage } from './storage/session-storage.js';
  */
 export interface SessionSignals {
   /** Calls `wake` at each announcement of the session. Returns a function that unsubscribes. */
-  subscribe(key: SessionKey, wake: () => void): () => void;
-  /** Wakes all subscribers of the session. */
-  announce(key: SessionKey): void;
+  subscribe(key: SessionKey, wake: (news?: SessionNews) => void): () => void;
+  /** Wakes all subscribers of the session. Default news: anything. */
+  announce(key: SessionKey, news?: SessionNews): void;
 }
+
+/** Only partial events are new, so that who reads none may go on to wait. */
+export type SessionNews = 'partials';
 
 /**
  * Signals within one process. Sessions without subscribers take no memory.
@@ -18,13 +21,13 @@ export interface SessionSignals {
  * @example const sessions = new SessionService({ storage, signals: new InProcessSignals() }); // isolated from other services
  */
 export class InProcessSignals implements SessionSignals {
-  readonly #wakers = new Map<string, Set<() => void>>();
+  readonly #wakers = new Map<string, Set<(news?: SessionNews) => void>>();
 
-  subscribe(key: SessionKey, wake: () => void): () => void {
+  subscribe(key: SessionKey, wake: (news?: SessionNews) => void): () => void {
     const name = sessionNameOf(key);
     const wakers = this.#wakers.get(name) ?? new Set();
     // The same function may subscribe more than once.
-    const own = (): void => wake();
+    const own = (news?: SessionNews): void => wake(news);
     this.#wakers.set(name, wakers.add(own));
     return () => {
       wakers.delete(own);
@@ -32,9 +35,9 @@ export class InProcessSignals implements SessionSignals {
     };
   }
 
-  announce(key: SessionKey): void {
+  announce(key: SessionKey, news?: SessionNews): void {
     if (this.#wakers.size === 0) return;
-    for (const wake of this.#wakers.get(sessionNameOf(key)) ?? []) wake();
+    for (const wake of this.#wakers.get(sessionNameOf(key)) ?? []) wake(news);
   }
 
   /** Number of subscribers. */

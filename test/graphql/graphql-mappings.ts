@@ -92,9 +92,9 @@ export function graphqlMappings(app: GraphqlApp): Mappings & { close(): Promise<
       send: ({ signal: _signal, ...request }) =>
         subscribed(webSocket, documentOf(app.schema, fieldOf('watch')), request),
       received: (events) => events.map(watchedOf),
-      calls: ({ afterSeq, stateDeltas, ...key }) => [
+      calls: ({ afterSeq, stateDeltas, partials, afterPosition, ...key }) => [
         { method: 'listEvents', request: { ...key, beforeSeq: 1 } },
-        { method: 'watch', request: { ...key, afterSeq: afterSeq ?? LARGE, stateDeltas } },
+        { method: 'watch', request: { ...key, afterSeq: afterSeq ?? LARGE, stateDeltas, partials, afterPosition } },
       ],
       replies: (result) => ({
         listEvents: { events: [], firstSeq: 1, lastSeq: LARGE },
@@ -174,8 +174,9 @@ function eventOf(event: LoggedEvent): object {
   return { id, seq, invocationId, author, branch, timestamp, content, actions, body: event };
 }
 
-function watchedOf({ statePatch, ...event }: WatchedEvent): object {
-  return { ...eventOf(event), statePatch: statePatch ?? null };
+function watchedOf({ statePatch, position, offset, ...event }: WatchedEvent): object {
+  const ofStream = { partial: event.partial === true, position: position ?? null, offset: offset ?? null };
+  return { ...eventOf(event), statePatch: statePatch ?? null, ...ofStream };
 }
 
 /** GraphQL has no missing fields. */

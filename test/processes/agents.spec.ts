@@ -25,8 +25,8 @@ const REPAIRED: Readonly<Record<RunPhase, readonly string[]>> = {
   'before the message': [],
   'after the message': ['user hi', 'agent - DIED'],
   'between call and response': [...CALLED, 'agent !c1', 'agent - DIED'],
-  'in mid-stream': [...ANSWERED, 'agent - DIED'],
-  'before the final event': [...ANSWERED, 'agent - DIED'],
+  'in mid-stream': [...ANSWERED, 'agent It is - DIED'],
+  'before the final event': [...ANSWERED, 'agent It isIt is - DIED'],
   'before the end of the turn': WHOLE,
 };
 
@@ -83,6 +83,11 @@ describeSharedStores('runs of several processes on a $name store', ({ create }) 
       'SIGKILL',
     );
     await expect(running).rejects.toThrow('ended');
+    // Another process shows what was said.
+    const watch = sessions.watch({ ...KEY, sessionId: 'next in mid-stream', afterSeq: 3, partials: true });
+    const { value: said } = await watch.next();
+    expect(said).toMatchObject({ seq: 3, partial: true, offset: 0, content: { parts: [{ text: 'It is' }] } });
+    await watch.return?.();
 
     const next: Record<string, readonly string[]> = {};
     const again: Record<string, readonly string[]> = {};
@@ -98,15 +103,18 @@ describeSharedStores('runs of several processes on a $name store', ({ create }) 
   });
 
   it('a process that was stopped past its turn writes nothing when it continues', async () => {
-    const run = { request: requestOf(KEY.sessionId), phase: 'between call and response' } as const;
+    const run = { request: requestOf(KEY.sessionId), phase: 'in mid-stream' } as const;
     const { worker, running } = await processIn([run], 'SIGSTOP');
     try {
       await agents.run({ ...KEY, newMessage: 'next' }, echo).result;
       const before = await log();
-      expect(before).toEqual([...REPAIRED['between call and response'], 'user next', 'agent echo: next']);
+      expect(before).toEqual([...REPAIRED['in mid-stream'], 'user next', 'agent echo: next']);
       worker.resume();
       expect(await running).toEqual([{ code: 'TURN_LOST' }]);
       expect(await log()).toEqual(before);
+      const { record } = (await storage.read({ key: KEY })) ?? {};
+      const left = await storage.partials.read({ key: KEY, incarnation: record?.incarnation ?? '', after: 0 });
+      expect(left?.partials).toEqual([]);
     } finally {
       await worker.kill();
     }

@@ -55,9 +55,10 @@ function specialMappings(client: SessionsClient): SpecialMappings {
         return events;
       },
       received: (events) => [...events, LAST],
-      calls: ({ afterSeq, stateDeltas, ...key }) => {
+      calls: ({ afterSeq, stateDeltas, partials, afterPosition, ...key }) => {
         const lookUp = { method: 'listEvents', request: { ...key, beforeSeq: 1 } };
-        const watch = { method: 'watch', request: { ...key, afterSeq: afterSeq ?? LARGE, stateDeltas } };
+        const options = { stateDeltas, partials, afterPosition };
+        const watch = { method: 'watch', request: { ...key, afterSeq: afterSeq ?? LARGE, ...options } };
         if (afterSeq !== undefined) return [lookUp, watch];
         return [{ method: 'listEvents', request: { ...key, limit: 1, order: 'desc' } }, lookUp, watch];
       },

@@ -202,7 +202,15 @@ export const OPERATIONS: Operations = {
     ],
   },
   watch: {
-    fields: { ...IDS, afterSeq: 'everywhere', stateDeltas: 'everywhere', signal: 'everywhere', gate: NOT_A_CLIENT },
+    fields: {
+      ...IDS,
+      afterSeq: 'everywhere',
+      stateDeltas: 'everywhere',
+      partials: 'everywhere',
+      afterPosition: 'everywhere',
+      signal: 'everywhere',
+      gate: NOT_A_CLIENT,
+    },
     cases: [
       {
         title: 'changes of the state',
@@ -215,6 +223,19 @@ export const OPERATIONS: Operations = {
       { title: 'no changes of the state', request: { ...KEY, afterSeq: 3, stateDeltas: false }, result: [SMALL_EVENT] },
       { title: 'a place in the log', request: { ...KEY, afterSeq: 3 }, result: [STORED_EVENT, SMALL_EVENT] },
       { title: 'the beginning', request: { ...KEY, afterSeq: 0 }, result: [SMALL_EVENT] },
+      {
+        title: 'partial events',
+        request: { ...KEY, afterSeq: 3, partials: true, stateDeltas: false },
+        result: [
+          { ...SMALL_EVENT, partial: true, position: '3.4-17', offset: 0 },
+          { ...STORED_EVENT, position: `${STORED_EVENT.seq}.4-17` },
+        ],
+      },
+      {
+        title: 'a place between two events',
+        request: { ...KEY, afterSeq: 3, partials: true, afterPosition: '3.4-17' },
+        result: [{ ...SMALL_EVENT, position: '4.4-17' }],
+      },
       { title: 'no place', request: KEY, result: [STORED_EVENT] },
     ],
   },

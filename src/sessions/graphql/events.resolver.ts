@@ -54,6 +54,8 @@ interface AppendBatchRequest extends SessionKey {
 interface WatchRequest extends SessionKey {
   readonly afterSeq?: number | undefined;
   readonly stateDeltas?: boolean | undefined;
+  readonly partials?: boolean | undefined;
+  readonly afterPosition?: string | undefined;
 }
 
 /** The log of a session. */
@@ -121,14 +123,15 @@ export class EventsResolver {
     @CurrentRequest() request: SubscriptionRequest,
     @Info() info: GraphQLResolveInfo,
   ): Promise<EventStream> {
-    const { afterSeq, stateDeltas, ...key } = omitNulls(args);
+    const { afterSeq, stateDeltas, partials, afterPosition, ...key } = omitNulls(args);
     // A missing session is refused before the stream begins, like a forbidden one.
     const { lastSeq } = await this.sessions.listEvents({ ...key, ...NO_EVENTS });
     const access = this.access.followStream({ action: 'read', target: 'session', ...key, request });
     const { signal } = access;
     const endConnection = (): void => endStalled(request, READING_SECONDS);
     const gate = request.socket && access.gateTo(request.socket, copiesIn(info), endConnection);
-    const events = this.sessions.watch({ ...key, afterSeq: afterSeq ?? lastSeq, stateDeltas, signal, gate });
+    const start = { afterSeq: afterSeq ?? lastSeq, afterPosition };
+    const events = this.sessions.watch({ ...key, ...start, stateDeltas, partials, signal, gate });
     return new EventStream(events, access);
   }
 }
@@ -136,8 +139,8 @@ export class EventsResolver {
 /** Over HTTP, Apollo runs a subscription like a query, without an event. */
 function arrived(watched: WatchedEvent | undefined): WatchedEventObject {
   if (watched) {
-    const { statePatch, ...event } = watched;
-    return { ...eventNode(event), statePatch };
+    const { statePatch, position, offset, ...event } = watched;
+    return { ...eventNode(event), statePatch, partial: event.partial === true, position, offset };
   }
   throw graphqlErrorOf(new InvalidInputError('is a subscription: ask for it over graphql-ws', 'eventAppended'));
 }

@@ -10,7 +10,7 @@ import type { SessionEnvironment } from '../session-environment.js';
 import { LogPoints, readLog, undefinedIfTrimmed } from './read-log.js';
 
 /** The parts of a commit that a summary or a rewind sets. */
-type ControlPart = Pick<Commit, 'marks' | 'counterIncrements' | 'preconditions'>;
+type ControlPart = Pick<Commit, 'marks' | 'counterIncrements' | 'preconditions' | 'endsPartials'>;
 
 const MAX_TRIES = 50;
 /** No log ends here, so a commit with this precondition is always refused, by the first check that fails. */
@@ -98,6 +98,8 @@ async function rewindPart(env: SessionEnvironment, record: SessionRecord, { toSe
   return {
     marks: marksAfterRewind(moment.marks, toSeq, record.lastSeq + 1),
     counterIncrements: subtractCounters(moment.counters, record.counters),
+    // What was said after that moment is not part of the view.
+    endsPartials: 'all',
     preconditions: { lastSeq: record.lastSeq, firstSeq: record.firstSeq },
   };
 }

@@ -94,8 +94,7 @@ export async function commitEvents(
   if (marksSeq !== undefined && !(event && isSummary(event))) {
     throw new InvalidInputError('is only allowed for summaries', 'expectedMarksSeq');
   }
-  // What is shown of an answer is no longer part of the view.
-  const endsPartials = event && isRewind(event) ? 'all' : request.endPartials;
+  const endsPartials = request.endPartials;
   const commit = endsTurn || endsPartials ? { ...append.commit, endsTurn, endsPartials } : append.commit;
   if (request.transaction !== undefined) {
     if (event)

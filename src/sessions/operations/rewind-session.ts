@@ -67,6 +67,8 @@ export async function rewindSession(env: SessionEnvironment, request: RewindSess
       ...append.commit,
       marks: marksAfterRewind(moment.marks, toSeq, lastSeq + 1),
       counterIncrements: subtractCounters(moment.counters, read.record.counters),
+      // What was said after that moment is not part of the view.
+      endsPartials: 'all',
     });
     if (outcome.kind === 'overtaken') continue;
     completeAppend(env, append, outcome);

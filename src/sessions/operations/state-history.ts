@@ -154,6 +154,10 @@ export type WatchedEvent = LoggedEvent & {
    * keys. They turn the state before the event into the state after it.
    */
   readonly statePatch?: readonly StateOperation[];
+  /** With `partials`: where to go on after this event. */
+  readonly position?: string;
+  /** Of a partial event: how many characters (UTF-16 code units) of its message come before; 0 begins the message anew. */
+  readonly offset?: number;
 };
 
 /** Watches events, with or without state patches. */
@@ -204,6 +208,7 @@ export class StateWatch implements AsyncIterableIterator<WatchedEvent> {
     const patches = await this.#patches;
     const { done, value: event } = await this.#watch.next();
     if (done || !event) return { done: true, value: undefined };
+    if (event.partial === true) return { done: false, value: event };
     const missed = event.seq > this.#seq + 1 ? patches.patchTo(await this.#stateBefore(event.seq)) : [];
     this.#seq = event.seq;
     return { done: false, value: Object.assign(event, { statePatch: [...missed, ...patches.patchOf(event)] }) };

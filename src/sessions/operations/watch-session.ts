@@ -1,10 +1,13 @@
 import { InvalidInputError, SessionNotFoundError } from '../domain/errors.js';
 import type { LoggedEvent } from '../domain/event.js';
 import { type SessionKey, checkedSessionKey, sessionKeyOf } from '../domain/ids.js';
-import { optionalCount } from '../domain/input-checks.js';
+import { optionalCount, optionalFlag } from '../domain/input-checks.js';
 import { LogCursor } from '../domain/paging.js';
+import { type StreamPosition, checkedPosition } from '../domain/partial-event.js';
+import { streamedEvents } from '../domain/partial-text.js';
 import type { SessionRecord } from '../domain/session-record.js';
 import type { SessionEnvironment } from '../session-environment.js';
+import type { LogWaiter } from '../log-watcher.js';
 import type { LogReference } from '../storage/session-changes.js';
 import { type ListEventsRequest, listEventsUpTo } from './list-events.js';
 
@@ -26,6 +29,10 @@ export interface ReadGate {
 export interface WatchSessionRequest extends SessionKey {
   /** The last known event. Default: the current end of the log. Trimmed events are skipped, as in `listEvents`. */
   readonly afterSeq?: number | undefined;
+  /** Also delivers what running agents say, before it is stored: events with `partial: true`. Default `false`. */
+  readonly partials?: boolean | undefined;
+  /** The `position` of the last event of a watch with `partials`, to go on after it. Takes precedence over `afterSeq`. */
+  readonly afterPosition?: string | undefined;
   /** Ends the watch. */
   readonly signal?: AbortSignal | undefined;
   /** Adds to each event what it changes in the state: `statePatch`. Default `false`. */
@@ -55,6 +62,21 @@ interface Page {
 }
 
 const NO_PAGE: Page = { events: [] };
+const NO_EVENTS = { events: [], bytes: 0 };
+
+/** Where a page begins. */
+interface PageStart {
+  readonly incarnation: string;
+  /** The last known event. */
+  readonly seq: number;
+}
+
+interface ReadEvents {
+  readonly events: LoggedEvent[];
+  /** Whether the page tells how large events are. */
+  readonly isLogRead: boolean;
+  readonly bytes: number;
+}
 
 const OVER = { done: true, value: undefined } as const;
 
@@ -69,9 +91,8 @@ function takenFrom({ events, index }: Place): LoggedEvent | undefined {
 }
 
 /** The start of a watch: the session as it was found, and the last known event. */
-export interface WatchStart {
+export interface WatchStart extends StreamPosition {
   readonly record: SessionRecord;
-  readonly seq: number;
 }
 
 /**
@@ -85,14 +106,17 @@ export class SessionWatch implements AsyncIterableIterator<LoggedEvent> {
   /** Rejects if the watch cannot begin. */
   readonly started: Promise<WatchStart>;
   #wait: LogChangeWait | undefined;
+  /** The number of the last partial event that was read. */
+  #partial = 0;
   #isOver = false;
   #pageSize = FIRST_PAGE;
 
   constructor(env: SessionEnvironment, request: WatchSessionRequest) {
     this.#env = env;
-    const { afterSeq, signal, gate } = request;
+    const { afterSeq, afterPosition, signal, gate } = request;
     // A copy, since the caller may reuse the request object.
-    this.#request = { ...sessionKeyOf(request), afterSeq, signal, gate };
+    const partials = optionalFlag(request.partials, 'partials');
+    this.#request = { ...sessionKeyOf(request), afterSeq, afterPosition, partials, signal, gate };
     // Reads the start now, not when the first event is requested.
     this.started = env.tasks.track(startOf(env, this.#request));
     // The first `next()` reports a failure.
@@ -121,15 +145,16 @@ export class SessionWatch implements AsyncIterableIterator<LoggedEvent> {
   /** Never holds an event in a variable: it would stay in memory while the next page is waited for. */
   async *#read(start: Promise<WatchStart>): AsyncGenerator<Place, undefined> {
     if (this.#hasEnded()) return undefined;
-    const { record, seq: startSeq } = await start;
+    const { record, seq: startSeq, partial } = await start;
     const { incarnation } = record;
     let seq = startSeq;
+    this.#partial = partial;
     while (!this.#hasEnded()) {
       const { events, share } = await this.#nextPage(incarnation, seq);
       try {
         for (let index = 0; index < events.length; index++) {
           if (this.#hasEnded()) return undefined;
-          seq = seqAt(events, index) ?? seq;
+          seq = Math.max(seq, seqAt(events, index) ?? seq);
           yield { events, index };
         }
       } finally {
@@ -143,13 +168,16 @@ export class SessionWatch implements AsyncIterableIterator<LoggedEvent> {
   async #nextPage(incarnation: string, seq: number): Promise<Page> {
     const key = sessionKeyOf(this.#request);
     const cursor = new LogCursor(incarnation, seq, 'asc').toString();
+    const { partials, signal } = this.#request;
     // Subscribes before it reads, so that no event is missed.
-    const wait = new LogChangeWait(this.#env, { key, incarnation }, seq, this.#request.signal);
+    const waiter = { seq, partial: partials ? this.#partial : undefined };
+    const wait = new LogChangeWait(this.#env, { key, incarnation }, waiter, signal);
     this.#wait = wait;
     try {
       while (!this.#hasEnded()) {
         wait.reset();
-        const page = await this.#readPage({ ...key, cursor, limit: this.#pageSize }, wait.ended);
+        const request = { ...key, cursor, limit: this.#pageSize };
+        const page = await this.#readPage(request, { incarnation, seq }, wait.ended);
         if (page.events.length > 0) return page;
         if (!this.#hasEnded()) await wait.wait();
       }
@@ -161,24 +189,45 @@ export class SessionWatch implements AsyncIterableIterator<LoggedEvent> {
   }
 
   /** Waits for memory and reads a page. An empty page holds no memory. */
-  async #readPage(request: ListEventsRequest, ended: AbortSignal): Promise<Page> {
+  async #readPage(request: ListEventsRequest, from: PageStart, ended: AbortSignal): Promise<Page> {
     const { gate } = this.#request;
     const share = await gate?.enter(Math.max(PAGE_BYTES, this.#env.limits.maxEventBytes), ended);
     if (gate && !share) return NO_PAGE;
     try {
-      const { events, bytes } = await this.#env.tasks.track(listEventsUpTo(this.#env, request, PAGE_BYTES));
+      const { events, isLogRead, bytes } = await this.#env.tasks.track(this.#readEvents(request, from));
       if (events.length === 0) {
         share?.release();
         return NO_PAGE;
       }
       share?.resize(bytes);
       // A page that is not full ended at its byte limit, or at the end of the log.
-      this.#pageSize = events.length < this.#pageSize ? Math.max(FIRST_PAGE, events.length) : growing(this.#pageSize);
+      if (isLogRead) {
+        this.#pageSize = events.length < this.#pageSize ? Math.max(FIRST_PAGE, events.length) : growing(this.#pageSize);
+      }
       return { events, share };
     } catch (error) {
       share?.release();
       throw error;
     }
+  }
+
+  /** While only partial events are new, it reads them alone. */
+  async #readEvents(request: ListEventsRequest, { incarnation, seq }: PageStart): Promise<ReadEvents> {
+    const key = sessionKeyOf(this.#request);
+    if (!this.#request.partials) {
+      return { ...(await listEventsUpTo(this.#env, request, PAGE_BYTES)), isLogRead: true };
+    }
+    const from = { seq, partial: this.#partial };
+    const said = await this.#env.storage.partials.read({ key, incarnation, after: from.partial });
+    if (!said) throw new SessionNotFoundError(key.sessionId);
+    const isLogRead = said.lastSeq > seq;
+    const { events, bytes } = isLogRead ? await listEventsUpTo(this.#env, request, PAGE_BYTES) : NO_EVENTS;
+    // Those after events of the next page wait for it.
+    const upTo = events.at(-1)?.seq ?? said.lastSeq;
+    const partials = said.partials.filter(({ afterSeq }) => afterSeq <= upTo);
+    this.#partial = partials.at(-1)?.number ?? from.partial;
+    const length = partials.reduce((sum, { content }) => sum + content.length, 0);
+    return { events: streamedEvents(events, partials, from), isLogRead, bytes: bytes + length };
   }
 
   #hasEnded(): boolean {
@@ -192,7 +241,10 @@ function growing(size: number): number {
 
 async function startOf({ storage }: SessionEnvironment, request: WatchSessionRequest): Promise<WatchStart> {
   const key = checkedSessionKey(request);
-  const afterSeq = optionalCount(request.afterSeq, 'afterSeq');
+  const { afterPosition } = request;
+  const position =
+    afterPosition === undefined || afterPosition === null ? undefined : checkedPosition(afterPosition, 'afterPosition');
+  const afterSeq = position?.seq ?? optionalCount(request.afterSeq, 'afterSeq');
   assertSignal(request.signal);
   const read = await storage.read({ key });
   if (!read) throw new SessionNotFoundError(key.sessionId);
@@ -200,9 +252,10 @@ async function startOf({ storage }: SessionEnvironment, request: WatchSessionReq
   const { lastSeq } = record;
   // An event beyond the end belongs to another incarnation.
   if (afterSeq !== undefined && afterSeq > lastSeq) {
-    throw new InvalidInputError(`must be at most ${lastSeq}, the last event`, 'afterSeq');
+    const path = position ? 'afterPosition' : 'afterSeq';
+    throw new InvalidInputError(`must be at most ${lastSeq}, the last event`, path);
   }
-  return { record, seq: afterSeq ?? lastSeq };
+  return { record, seq: afterSeq ?? lastSeq, partial: position?.partial ?? 0 };
 }
 
 /** Accepts signals of other realms and of polyfills. */
@@ -218,19 +271,21 @@ class LogChangeWait {
   #isWoken = false;
   #resolve: (() => void) | undefined;
 
-  /** @param seq the last known event */
+  /** @param known the last known event, and partial event */
   constructor(
     { signals, logWatcher, shutdown }: SessionEnvironment,
     log: LogReference,
-    seq: number,
+    known: Omit<LogWaiter, 'wake'>,
     signal: AbortSignal | undefined,
   ) {
     const wake = (): void => this.wake();
     const end = (): void => this.end();
     signal?.addEventListener('abort', end);
     this.#stops = [
-      signals.subscribe(log.key, wake),
-      logWatcher.add(log, { seq, wake }),
+      signals.subscribe(log.key, (news) => {
+        if (news !== 'partials' || known.partial !== undefined) wake();
+      }),
+      logWatcher.add(log, { ...known, wake }),
       shutdown.onRequest(end),
       () => signal?.removeEventListener('abort', end),
     ];

@@ -1,6 +1,7 @@
 import { Get, Logger, Param, Query, Res } from '@nestjs/common';
 import { ApiHeader, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { InvalidInputError } from '../domain/errors.js';
+import { type StreamPosition, POSITION_PATTERN, checkedPosition, positionText } from '../domain/partial-event.js';
 import { SessionService } from '../session.service.js';
 import { AccessChecks } from '../transport/access-checks.js';
 import { RequireAccess } from '../transport/session-access.js';
@@ -32,7 +33,9 @@ export class EventStreamController {
     summary: 'Streams the events of the log as they come',
     description:
       'Server-sent events, each an `Event` as JSON in `data` with its number as `id`. The stream begins after ' +
-      '`Last-Event-ID` or `afterSeq`, or with the next event. With `stateDeltas=true`, each event has `statePatch`. A comment every 15 seconds keeps the connection alive. When ' +
+      '`Last-Event-ID` or `afterSeq`, or with the next event. With `stateDeltas=true`, each event has `statePatch`. With ' +
+      '`partials=true`, what a running agent says comes as events with `partial: true`, whose `id` in the stream is a position ' +
+      'between two events; the stored event replaces those of its message. A comment every 15 seconds keeps the connection alive. When ' +
       'the session is deleted or expires, or you may not read it any more, a last event of the type `problem` holds a ' +
       '`Problem`. A stream that ends without one has reached its maximum age: connect again. A stream that is not read ends with the ' +
       'problem `STREAM_STALLED`.',
@@ -42,7 +45,7 @@ export class EventStreamController {
     required: false,
     description:
       'The last event that you know; browsers send it when they reconnect. It takes precedence over `afterSeq`.',
-    schema: { type: 'string', pattern: '^\\d{1,15}$' },
+    schema: { type: 'string', pattern: POSITION_PATTERN },
   })
   @ApiQuery({ type: StreamQuery })
   @ApiIds('appName', 'userId', 'sessionId')
@@ -65,7 +68,7 @@ export class EventStreamController {
   ): Promise<void> {
     const { lastSeq } = await this.sessions.listEvents({ ...key, ...NO_EVENTS });
     const resumed = lastEventId(exchange);
-    const afterSeq = resumed ?? numberOf(query.afterSeq) ?? lastSeq;
+    const afterSeq = resumed?.seq ?? numberOf(query.afterSeq) ?? lastSeq;
     if (afterSeq > lastSeq) {
       const name = resumed === undefined ? 'afterSeq' : 'Last-Event-ID';
       throw new InvalidInputError(`is beyond the last event, ${lastSeq}`, name);
@@ -74,19 +77,28 @@ export class EventStreamController {
     const access = this.access.followStream({ action: 'read', target: 'session', ...key, request });
     await sendEvents(exchange, access, this.#logger, {
       open: (response, signal) =>
-        this.sessions.watch({ ...key, afterSeq, signal, gate: access.gateTo(response), ...stateDeltasIn(query) }),
-      textOf: (event) => `id: ${event.seq}\ndata: ${JSON.stringify(event)}\n\n`,
+        this.sessions.watch({
+          ...key,
+          afterSeq,
+          signal,
+          gate: access.gateTo(response),
+          ...flagsIn(query),
+          ...(resumed && resumed.partial > 0 && { afterPosition: positionText(resumed) }),
+        }),
+      textOf: (event) => `id: ${event.position ?? event.seq}\ndata: ${JSON.stringify(event)}\n\n`,
     });
   }
 }
 
-function stateDeltasIn({ stateDeltas }: StreamQuery): { readonly stateDeltas?: boolean } {
-  return stateDeltas === undefined ? {} : { stateDeltas: stateDeltas === 'true' };
+function flagsIn({ stateDeltas, partials }: StreamQuery): { stateDeltas?: boolean; partials?: boolean } {
+  return {
+    ...(stateDeltas !== undefined && { stateDeltas: stateDeltas === 'true' }),
+    ...(partials !== undefined && { partials: partials === 'true' }),
+  };
 }
 
-function lastEventId(exchange: CurrentExchange): number | undefined {
+function lastEventId(exchange: CurrentExchange): StreamPosition | undefined {
   const id = exchange.header('last-event-id')?.trim();
   if (id === undefined || id === '') return undefined;
-  if (/^\d{1,15}$/.test(id)) return Number(id);
-  throw new InvalidInputError('must be the number of an event', 'Last-Event-ID');
+  return checkedPosition(id, 'Last-Event-ID');
 }

@@ -13,7 +13,7 @@ export interface LogPosition {
   readonly lastSeq: number;
   /** Time until the session expires by the store's clock, unless it is renewed. */
   readonly livesForMs: number;
-  /** The highest number of its partial events, or 0, if asked for. Without it, their readers look themselves. */
+  /** The highest number of its partial events, or 0; at least if asked for. Without it, their readers look themselves. */
   readonly lastPartial?: number | undefined;
 }
 

@@ -4,14 +4,14 @@ import type { SessionStorage } from '../../../src/storage.js';
 export function mortalStorage(storage: SessionStorage): { readonly storage: SessionStorage; kill(): void } {
   let isDead = false;
   const never = new Promise<never>(() => undefined);
-  return {
-    storage: new Proxy(storage, {
+  const mortal = <Target extends object>(living: Target): Target =>
+    new Proxy(living, {
       get(target, name) {
         const value: unknown = Reflect.get(target, name, target);
+        if (name === 'partials') return mortal(value as object);
         if (typeof value !== 'function') return value;
         return (...args: unknown[]) => (isDead ? never : (value.apply(target, args) as unknown));
       },
-    }),
-    kill: () => (isDead = true),
-  };
+    });
+  return { storage: mortal(storage), kill: () => (isDead = true) };
 }

@@ -4,6 +4,7 @@ import type { RunHandler, RunRequest } from '../../../src/agents/index.js';
 import { SessionsError } from '../../../src/sessions/domain/errors.js';
 import type { EventInput } from '../../../src/sessions/domain/event.js';
 import { SessionService } from '../../../src/sessions/session.service.js';
+import { until } from '../until.js';
 import type { SessionStorage } from '../../../src/sessions/storage/session-storage.js';
 
 /** Where in a run its process is killed or stopped. */
@@ -75,9 +76,10 @@ async function runAgent(
   request: RunRequest,
   meet: (reached: RunPhase) => Promise<void>,
 ): Promise<RunOutcome> {
-  const watched = meeting(storage, meet);
+  const pieces = { saved: 0 };
+  const watched = meeting(storage, meet, pieces);
   const sessions = new SessionService({ storage: watched });
-  const agents = new AgentSessions({ sessions, storage: watched, pollMs: 50, graceMs: 300 });
+  const agents = new AgentSessions({ sessions, storage: watched, pollMs: 50, graceMs: 300, partials: { flushMs: 5 } });
   const handler: RunHandler = async function* () {
     const [call = {}, response = {}, partial = {}, final = {}] = WEATHER;
     await meet('after the message');
@@ -85,8 +87,10 @@ async function runAgent(
     await meet('between call and response');
     yield response;
     yield partial;
+    await until(() => pieces.saved === 1);
     await meet('in mid-stream');
     yield { ...partial };
+    await until(() => pieces.saved === 2);
     await meet('before the final event');
     yield final;
   };
@@ -103,7 +107,18 @@ async function runAgent(
 }
 
 /** The storage, with the phases that no handler sees. */
-function meeting(storage: SessionStorage, meet: (phase: RunPhase) => Promise<void>): SessionStorage {
+function meeting(
+  storage: SessionStorage,
+  meet: (phase: RunPhase) => Promise<void>,
+  pieces: { saved: number },
+): SessionStorage {
+  const { partials } = storage;
+  const save: typeof partials.save = async (writes) => {
+    const outcomes = await partials.save(writes);
+    // Also those that the store has refused.
+    if (outcomes.some(({ kind }) => kind !== 'busy')) pieces.saved += 1;
+    return outcomes;
+  };
   const append: SessionStorage['append'] = async (commit) => {
     if (commit.events.some(({ id }) => id.startsWith('message:'))) await meet('before the message');
     return storage.append(commit);
@@ -116,6 +131,7 @@ function meeting(storage: SessionStorage, meet: (phase: RunPhase) => Promise<voi
     get(target, name) {
       if (name === 'append') return append;
       if (name === 'turn') return turn;
+      if (name === 'partials') return { save, read: partials.read.bind(partials) };
       const value: unknown = Reflect.get(target, name, target);
       return typeof value === 'function' ? (value.bind(target) as unknown) : value;
     },

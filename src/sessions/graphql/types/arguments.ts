@@ -159,6 +159,18 @@ export class WatchArguments extends SessionArguments {
 
   @Field(() => Boolean, { nullable: true, description: 'Whether each event has its statePatch.' })
   stateDeltas?: boolean;
+
+  @Field(() => Boolean, {
+    nullable: true,
+    description: 'Whether to send what running agents say, before it is stored.',
+  })
+  partials?: boolean;
+
+  @Field(() => String, {
+    nullable: true,
+    description: 'With partials: the position of the last event, to go on after it. Takes precedence over afterSeq.',
+  })
+  afterPosition?: string;
 }
 
 @ArgsType()

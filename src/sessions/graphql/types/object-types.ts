@@ -115,6 +115,20 @@ export class WatchedEventObject extends EventObject {
     description: 'With stateDeltas: what the event changes in the state, as JSON Patch (RFC 6902).',
   })
   statePatch?: unknown;
+
+  @Field(() => Boolean, {
+    description: 'Whether it is a piece of what a running agent says. The stored event of its id replaces the pieces.',
+  })
+  partial!: boolean;
+
+  @Field(() => String, { nullable: true, description: 'With partials: where to go on after this event.' })
+  position?: string | undefined;
+
+  @Field(() => SAFE_INT_SCALAR, {
+    nullable: true,
+    description: 'Of a piece: how many characters of its message come before. 0 begins the message anew.',
+  })
+  offset?: number | undefined;
 }
 
 @ObjectType('EventConnection', { description: 'A page of the log.' })

@@ -142,6 +142,15 @@ export class StreamQuery {
   @IsOptional()
   @IsIn(['true', 'false'], { message: 'must be true or false' })
   stateDeltas?: 'true' | 'false';
+
+  @ApiPropertyOptional({
+    type: 'boolean',
+    description: 'Whether to send what running agents say, before it is stored: events with `partial: true`.',
+    default: false,
+  })
+  @IsOptional()
+  @IsIn(['true', 'false'], { message: 'must be true or false' })
+  partials?: 'true' | 'false';
 }
 
 /** The parameters of a filter. One that is given once arrives as text, one that is repeated as an array. */

@@ -249,9 +249,10 @@ export class InMemorySessionStorage implements SessionStorage {
   #positions(logs: readonly LogReference[]): (LogPosition | undefined)[] {
     const now = this.#now();
     return logs.map(({ key, incarnation }) => {
-      const { record } = this.#live(key, now) ?? {};
+      const { record, partials } = this.#live(key, now) ?? {};
       if (record?.incarnation !== incarnation) return undefined;
-      return { lastSeq: record.lastSeq, livesForMs: record.expiresAt - now };
+      const lastPartial = partials?.at(-1)?.number ?? 0;
+      return { lastSeq: record.lastSeq, livesForMs: record.expiresAt - now, lastPartial };
     });
   }
 

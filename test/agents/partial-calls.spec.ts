@@ -1,0 +1,233 @@
+import { InMemorySessionStorage, type WatchedEvent } from '../../src/index.js';
+import type { PartialSettings, RunHandler } from '../../src/agents/index.js';
+import type { SessionStorage } from '../../src/storage.js';
+import { until } from '../support/until.js';
+import { AgentApp, KEY } from './support/agent-app.js';
+import { HeldHandler, eventsOf, partial, text } from './support/handlers.js';
+import { mortalStorage } from './support/mortal-storage.js';
+import { wordsIn } from './support/screen.js';
+
+/** Longer than a test. */
+const NEVER_MS = 10_000_000;
+
+/** A storage that notes how many partial events each call saves, and what commits end. */
+class Noting {
+  readonly saves: number[] = [];
+  readonly ended: unknown[] = [];
+  reads = 0;
+  readonly storage: SessionStorage;
+
+  constructor(storage: SessionStorage = new InMemorySessionStorage()) {
+    this.storage = new Proxy(storage, {
+      get: (target, name) => {
+        if (name === 'partials') {
+          const { partials } = target;
+          const save: typeof partials.save = (writes) => {
+            this.saves.push(writes.length);
+            return partials.save(writes);
+          };
+          return { save, read: partials.read.bind(partials) };
+        }
+        if (name === 'append') {
+          return (commit: Parameters<SessionStorage['append']>[0]) => {
+            this.ended.push(commit.endsPartials);
+            return target.append(commit);
+          };
+        }
+        if (name === 'read') this.reads += 1;
+        const value: unknown = Reflect.get(target, name, target);
+        return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+      },
+    });
+  }
+}
+
+/** The next events of a watch. */
+async function taken(watch: AsyncIterator<WatchedEvent>, count: number): Promise<WatchedEvent[]> {
+  const events: WatchedEvent[] = [];
+  while (events.length < count) events.push(((await watch.next()) as IteratorYieldResult<WatchedEvent>).value);
+  return events;
+}
+
+/** Completes its message at once. */
+const spoken: RunHandler = async function* () {
+  yield partial('It ');
+  yield text('It is');
+  return text('done');
+};
+
+describe('partial events of a run', () => {
+  const apps: AgentApp[] = [];
+
+  function appOver({ storage }: { storage: SessionStorage }, partials?: Partial<PartialSettings> | false): AgentApp {
+    const app = new AgentApp(storage, { partials });
+    apps.push(app);
+    return app;
+  }
+
+  afterEach(async () => {
+    for (const app of apps.splice(0)) {
+      await app.close();
+      expect(app.errors).toEqual([]);
+    }
+  });
+
+  it('cost nothing if there are none, if none is waited for, or if they are switched off', async () => {
+    const noting = new Noting();
+    for (const settings of [undefined, { flushMs: NEVER_MS }, false] as const) {
+      const app = appOver(noting, settings);
+      const handler =
+        settings === undefined
+          ? async function* () {
+              yield text('done');
+            }
+          : spoken;
+      await app.agents.run({ appName: 'shop', userId: 'ann', newMessage: 'hi' }, handler).result;
+    }
+    expect(noting.saves).toEqual([]);
+    expect(noting.ended.filter(Boolean)).toEqual([]);
+  });
+
+  it('are one call for all that the turns of a process said meanwhile, and none more to remove them', async () => {
+    const noting = new Noting();
+    const app = appOver(noting, { flushMs: 1 });
+    const words = Array.from({ length: 50 }, (_, index) => partial(`${index} `));
+    const held = Array.from({ length: 3 }, () => new HeldHandler(words, [text('whole')]));
+    const runs = held.map(({ handler }, index) =>
+      app.agents.run({ ...KEY, sessionId: `s-${index}`, newMessage: 'hi' }, handler),
+    );
+    await Promise.all(held.map(({ started }) => started));
+    await until(() => noting.saves.reduce((sum, count) => sum + count, 0) >= 3);
+    expect(noting.saves.length).toBeLessThanOrEqual(3);
+    const calls = noting.ended.length;
+    for (const each of held) each.release();
+    await Promise.all(runs.map(({ result }) => result));
+    expect(noting.ended.slice(calls)).toEqual(['all', 'all', 'all']);
+  });
+
+  it('have the id of the event that replaces them, and their place in its text', async () => {
+    const app = appOver(new Noting(), { flushMs: 1 });
+    const thought = {
+      partial: true,
+      content: { parts: [{ text: 'Hm. ', thought: true }, { inlineData: { data: 'x' } }] },
+    };
+    const held = new HeldHandler([thought, partial('It '), partial('is')], [text('It is sunny')]);
+    const run = app.agents.run({ ...KEY, newMessage: 'hi', invocationId: 'i-1' }, held.handler);
+    await held.started;
+    const watch = app.sessions.watch({ ...KEY, afterSeq: 1, partials: true });
+    const [said] = await taken(watch, 1);
+    const parts = [{ text: 'Hm. ', thought: true }, { text: 'It is' }];
+    expect(said).toMatchObject({ seq: 1, author: 'agent', invocationId: 'i-1', partial: true, offset: 0 });
+    expect(said).toMatchObject({ position: expect.stringMatching(/^1\.1-\d+$/), content: { role: 'model', parts } });
+    held.release();
+    const [whole] = await taken(watch, 1);
+    expect(whole).toMatchObject({ id: said?.id, seq: 2, position: said?.position?.replace(/^1/, '2') });
+    expect(whole?.partial).toBeUndefined();
+    await watch.return?.();
+    const local = (await eventsOf(run)).at(-1);
+    expect(local?.id).toBe(said?.id);
+  });
+
+  it('are read by those who ask for them alone, and the others are not woken', async () => {
+    const noting = new Noting();
+    const app = appOver(noting, { flushMs: 1 });
+    await app.sessions.createSession(KEY);
+    const held = new HeldHandler([partial('It ')], [partial('is '), text('whole')]);
+    const run = app.agents.run({ ...KEY, newMessage: 'hi' }, held.handler);
+    await held.started;
+    const plain = app.sessions.watch({ ...KEY, afterSeq: 1 });
+    const next = plain.next();
+    const watch = app.sessions.watch({ ...KEY, afterSeq: 1, partials: true });
+    await taken(watch, 1);
+    const { reads } = noting;
+    held.release();
+    expect((await next).value).toMatchObject({ seq: 2, content: { parts: [{ text: 'whole' }] } });
+    expect(noting.reads - reads).toBeLessThan(10);
+    await run.result;
+    await watch.return?.();
+    await plain.return?.();
+  });
+
+  it('are saved up to a limit, and the final event is whole', async () => {
+    const noting = new Noting();
+    const app = appOver(noting, { flushMs: 1, maxBytes: 10 });
+    const held = new HeldHandler(
+      [partial('123456'), partial('7890'), partial('too much'), partial('x')],
+      [text('all')],
+    );
+    const run = app.agents.run({ ...KEY, newMessage: 'hi' }, held.handler);
+    await held.started;
+    const watch = app.sessions.watch({ ...KEY, afterSeq: 1, partials: true });
+    expect((await taken(watch, 1)).map(wordsIn)).toEqual(['1234567890']);
+    held.release();
+    expect((await taken(watch, 1)).map(wordsIn)).toEqual(['all']);
+    await watch.return?.();
+    await run.result;
+  });
+
+  it('become the text of the interrupted event, if their process dies or the run is stopped', async () => {
+    const storage = new InMemorySessionStorage();
+    const mortal = mortalStorage(storage);
+    const living = new AgentApp(storage, { turnTtlMs: 200 });
+    apps.push(living);
+    await living.sessions.createSession(KEY);
+    const first = new HeldHandler([partial('It is ')]);
+    const dead = new AgentApp(mortal.storage, { turnTtlMs: 200, partials: { flushMs: 1 } });
+    void dead.agents
+      .run({ ...KEY, newMessage: 'hi', invocationId: 'i-1' }, first.handler)
+      .result.catch(() => undefined);
+    await first.started;
+    const watch = living.sessions.watch({ ...KEY, afterSeq: 1, partials: true });
+    const [said] = await taken(watch, 1);
+    mortal.kill();
+    await until(async () => !(await living.sessions.getTurn(KEY)));
+    const second = new HeldHandler([partial('Now it ')]);
+    const run = living.agents.run({ ...KEY, newMessage: 'and now?' }, second.handler);
+    await second.started;
+    expect(await living.logInShort()).toEqual(['user hi', 'agent It is  - DIED', 'user and now?']);
+    expect((await taken(watch, 2)).map(({ id }) => id)).toEqual([said?.id, expect.stringMatching(/^message:/)]);
+    await living.agents.stop(KEY);
+    expect(await run.result).toMatchObject({ status: 'stopped' });
+    expect((await living.logInShort()).at(-1)).toBe('agent Now it  - STOPPED');
+    await watch.return?.();
+  });
+
+  it('are gone after a rewind', async () => {
+    const storage = new InMemorySessionStorage();
+    const app = appOver({ storage }, { flushMs: 1 });
+    const held = new HeldHandler([partial('It is ')]);
+    const run = app.agents.run({ ...KEY, newMessage: 'hi' }, held.handler);
+    await held.started;
+    const watch = app.sessions.watch({ ...KEY, afterSeq: 1, partials: true });
+    await taken(watch, 1);
+    await app.sessions.rewindSession({ ...KEY, toSeq: 0 });
+    const incarnation = (await storage.read({ key: KEY }))?.record.incarnation ?? '';
+    expect((await storage.partials.read({ key: KEY, incarnation, after: 0 }))?.partials).toEqual([]);
+    held.release();
+    await run.result;
+    await watch.return?.();
+  });
+
+  it('come to a repeated request in another instance', async () => {
+    const noting = new Noting();
+    const one = appOver(noting, { flushMs: 1 });
+    const two = appOver(noting);
+    const held = new HeldHandler([partial('It ')], [text('whole')]);
+    const request = { ...KEY, newMessage: 'hi', invocationId: 'i-1' };
+    const run = one.agents.run(request, held.handler);
+    await held.started;
+    const events = two.agents.run(request, held.handler)[Symbol.asyncIterator]();
+    const { value } = await events.next();
+    expect(value).toMatchObject({ partial: true, content: { parts: [{ text: 'It ' }] } });
+    expect(value).not.toHaveProperty('seq');
+    held.release();
+    expect((await events.next()).value).toMatchObject({ seq: 2 });
+    await run.result;
+    await events.return();
+  });
+
+  it.each([{ flushMs: 0 }, { maxBytes: -1 }, { ttlSeconds: 0.5 }])('cannot have the setting %j', (partials) => {
+    const noting = new Noting();
+    expect(() => new AgentApp(noting.storage, { partials })).toThrow('partials.');
+  });
+});

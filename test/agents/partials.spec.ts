@@ -1,0 +1,158 @@
+import type { EventInput, WatchedEvent } from '../../src/index.js';
+import type { RunHandler } from '../../src/agents/index.js';
+import { SessionsClient } from '../../src/client/index.js';
+import type { OpenStorage } from '../../src/testing/open-storage.js';
+import { randomNumbers, seed } from '../support/random.js';
+import { RestApp } from '../rest/rest-app.js';
+import { testStores } from '../support/stores.js';
+import { until } from '../support/until.js';
+import { AgentApp, KEY } from './support/agent-app.js';
+import { Screen } from './support/screen.js';
+
+const REFRESHES = 100;
+/** How far the agent speaks ahead of its reader. */
+const AHEAD = 8;
+const WORDS = ['one ', 'zwei ', 'три ', '四 ', '🎉 ', 'a longer piece of text, ', 'é'];
+
+/** An agent that speaks until its reader has refreshed often enough. Two speakers take turns in the middle of their messages. */
+class Talk {
+  said = 0;
+  isEnough = false;
+  /** The messages, in the order of the log. */
+  readonly messages: string[] = [];
+  #next: () => void = () => undefined;
+  #read = 0;
+  readonly #random = randomNumbers(seed);
+
+  /** Lets the agent go on, since the reader has read. */
+  noteRead(): void {
+    this.#read = this.said;
+    this.#next();
+  }
+
+  enough(): void {
+    this.isEnough = true;
+    this.#next();
+  }
+
+  readonly handler: RunHandler = () => this.#speak();
+
+  async *#speak(): AsyncGenerator<EventInput, void, void> {
+    const texts = new Map<string, string>();
+    while (!this.isEnough) {
+      const author = this.#random() < 0.7 ? 'one' : 'two';
+      const word = WORDS[Math.floor(this.#random() * WORDS.length)] ?? '';
+      const text = (texts.get(author) ?? '') + word;
+      texts.set(author, text);
+      yield { author, partial: true, content: { role: 'model', parts: [{ text: word }] } };
+      this.said += 1;
+      if (this.#random() < 0.05) {
+        yield this.#whole(author, text);
+        texts.delete(author);
+      }
+      while (this.said - this.#read >= AHEAD && !this.isEnough) {
+        await new Promise<void>((resolve) => (this.#next = resolve));
+      }
+    }
+    for (const [author, text] of texts) yield this.#whole(author, text);
+  }
+
+  #whole(author: string, text: string): EventInput {
+    this.messages.push(`${author} ${text}`);
+    return { author, content: { role: 'model', parts: [{ text }] } };
+  }
+}
+
+interface Reader {
+  load(): Promise<Parameters<Screen['load']>[0]>;
+  watch(from: { afterSeq?: number; afterPosition?: string }): AsyncIterableIterator<WatchedEvent>;
+}
+
+/** Reads like a page that is refreshed at random moments, or whose connection breaks there. */
+async function refreshing(talk: Talk, reader: Reader): Promise<Screen> {
+  const random = randomNumbers(seed + 1);
+  const screen = new Screen();
+  let position: string | undefined;
+  for (let count = 0; ; count++) {
+    if (count === REFRESHES) talk.enough();
+    const isLast = count >= REFRESHES;
+    if (position === undefined || random() < 0.5) {
+      screen.load(await reader.load());
+      position = undefined;
+    }
+    const watch = reader.watch(position === undefined ? { afterSeq: screen.seq } : { afterPosition: position });
+    const most = 1 + Math.floor(random() * 4);
+    for (let read = 0; isLast ? !isOver(screen, talk) : read < most; read++) {
+      const { value } = (await watch.next()) as IteratorYieldResult<WatchedEvent>;
+      screen.apply(value);
+      position = value.position;
+      talk.noteRead();
+    }
+    await watch.return?.();
+    if (isLast) return screen;
+  }
+}
+
+function isOver({ stored }: Screen, { messages }: Talk): boolean {
+  return stored.length === 1 + messages.length;
+}
+
+describe.each(testStores)(`An answer that streams, on $name (SEED=${seed})`, ({ open }) => {
+  let opened: OpenStorage;
+  let app: AgentApp;
+
+  beforeEach(async () => {
+    opened = await open({});
+    app = new AgentApp(opened.storage, { partials: { flushMs: 1 } });
+    await app.sessions.createSession(KEY);
+  });
+
+  afterEach(async () => {
+    await app.close();
+    expect(app.errors).toEqual([]);
+    await opened.destroy();
+  });
+
+  it(`is whole for a reader who refreshes at ${REFRESHES} random moments`, async () => {
+    const talk = new Talk();
+    const run = app.agents.run({ ...KEY, newMessage: 'hi' }, talk.handler);
+    await until(async () => (await app.log()).length > 0);
+    const screen = await refreshing(talk, {
+      load: async () => (await app.sessions.getSession(KEY))?.events ?? [],
+      watch: (from) => app.sessions.watch({ ...KEY, ...from, partials: true }),
+    });
+    await run.result;
+    expect(screen.stored).toEqual(['user hi', ...talk.messages]);
+    expect(screen.live.size).toBe(0);
+    expect(talk.messages.length).toBeGreaterThan(3);
+    const incarnation = (await opened.storage.read({ key: KEY }))?.record.incarnation ?? '';
+    const left = await opened.storage.partials.read({ key: KEY, incarnation, after: 0 });
+    expect(left?.partials).toEqual([]);
+  });
+});
+
+describe(`An answer that streams over HTTP (SEED=${seed})`, () => {
+  it(`is whole for a client that refreshes at ${REFRESHES} random moments`, async () => {
+    const { storage } = (await testStores[0]?.open({})) ?? {};
+    if (!storage) throw new Error('There is no store');
+    const app = new AgentApp(storage, { partials: { flushMs: 1 } });
+    const server = await RestApp.start('Express', { services: { sessions: app.sessions } });
+    const client = new SessionsClient({ url: server.url });
+    try {
+      await client.createSession(KEY);
+      const talk = new Talk();
+      const run = app.agents.run({ ...KEY, newMessage: 'hi' }, talk.handler);
+      await until(async () => (await app.log()).length > 0);
+      const screen = await refreshing(talk, {
+        load: async () => (await client.getSession(KEY))?.events ?? [],
+        watch: (from) => client.watch({ ...KEY, ...from, partials: true }),
+      });
+      await run.result;
+      expect(screen.stored).toEqual(['user hi', ...talk.messages]);
+      expect(screen.live.size).toBe(0);
+    } finally {
+      await app.close();
+      await server.close();
+    }
+  });
+});
