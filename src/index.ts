@@ -8,6 +8,14 @@ export {
   type TtlSettings,
   type WriteLimits,
 } from './config/session-settings.js';
+export type {
+  Amount,
+  BudgetOwner,
+  ModelPrice,
+  UsageBudget,
+  UsageBudgets,
+  UsageSettings,
+} from './config/usage-settings.js';
 export type { DatabaseSettings, RedisSettings, StoreSettings } from './config/store-settings.js';
 export {
   type ArtifactText,
@@ -43,7 +51,9 @@ export {
   type LoggedEvent,
   type Part,
   type Rewind,
+  type UsageMetadata,
 } from './sessions/domain/event.js';
+export { BudgetExceededError, type ExceededBudget } from './sessions/domain/budget-error.js';
 export * from './sessions/domain/errors.js';
 export { getFunctionCalls, getFunctionResponses, isFinalResponse } from './sessions/domain/event-inspection.js';
 export type { SessionKey, StateOwner, UserKey } from './sessions/domain/ids.js';
@@ -86,6 +96,10 @@ export type {
   TurnHolder,
   TurnReference,
 } from './sessions/operations/turns.js';
+export type { CheckBudgetRequest, GetUsageRequest, UsageReport } from './sessions/operations/usage.js';
+export type { PricedUsage } from './sessions/domain/usage-cost.js';
+export type { UsageOwner, UsagePeriod } from './sessions/domain/usage-periods.js';
+export { type ModelUsage, type TokenUsage, usageOf, type UsageOfEvents } from './sessions/domain/usage.js';
 export type { UpdateSessionOptions } from './sessions/operations/update-session.js';
 export type { WatchSessionRequest } from './sessions/operations/watch-session.js';
 export * from './sessions/session-hooks.js';

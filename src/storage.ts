@@ -60,6 +60,15 @@ export {
 export type { SeqRange } from './sessions/domain/seq-ranges.js';
 export type * from './sessions/domain/turn.js';
 export { turnOutcome } from './sessions/domain/turn-rules.js';
+export type { ModelUsage, TokenUsage } from './sessions/domain/usage.js';
+export {
+  isPartOf,
+  periodName,
+  type StoredPeriod,
+  storedPeriods,
+  type UsageIncrement,
+  type UsageQuery,
+} from './sessions/domain/usage-periods.js';
 export type { ViewMarks } from './sessions/domain/view-marks.js';
 export type * from './sessions/storage/coordination.js';
 export { comparePositions, positionOf } from './sessions/storage/list-order.js';

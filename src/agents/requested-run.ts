@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
+import { BudgetExceededError } from '../sessions/domain/budget-error.js';
 import {
   EventConflictError,
   SessionExistsError,
@@ -52,6 +53,7 @@ export class RequestedRun {
     const { request } = this;
     if (this.signal.aborted) return this.#notBegun();
     if (request.answer) return this.#answer();
+    await this.#checkBudget();
     try {
       if (request.isNewSession) await this.#create();
       let entry = request.policy === 'debounce' ? await this.#enqueue() : undefined;
@@ -83,6 +85,21 @@ export class RequestedRun {
       }
     } finally {
       this.#stopWaiting();
+    }
+  }
+
+  /** A message that was stored before is answered all the same. */
+  async #checkBudget(): Promise<void> {
+    const { env, request } = this;
+    const { appName, userId, sessionId } = request.key;
+    try {
+      await env.sessions.checkBudget({ appName, userId, ...(!request.isNewSession && { sessionId }) });
+    } catch (error) {
+      if (!(error instanceof BudgetExceededError) || !request.mayBeRetry) throw error;
+      const { message } = await findMessage(env.sessions, request.key, request.invocationId).catch(() => {
+        throw error;
+      });
+      if (!message) throw error;
     }
   }
 

@@ -141,7 +141,9 @@ export class TurnWork {
   }
 
   async #begin(turn: HeldTurn, session: Session, messages: readonly TakenMessage[]): Promise<RunResult> {
-    const { agentName, invocationId, output } = this.due;
+    const { agentName, invocationId, output, entry, key } = this.due;
+    // Those before it may have used the budget up while it waited.
+    if (entry) await this.env.sessions.checkBudget(key);
     const start = { invocationId, agentName, output, messages, isResumed: false, earlier: [], shown: [] };
     const opening = [...(await this.#repairs(session)), ...messages.map((taken) => messageEvent(taken, invocationId))];
     return this.#carryOut(turn, session, start, opening);

@@ -39,5 +39,9 @@ export type {
   UpdateStateRequest,
   WatchRequest,
 } from './remote-types.js';
+export type { ModelUsage, TokenUsage } from '../sessions/domain/usage.js';
+export type { PricedUsage } from '../sessions/domain/usage-cost.js';
+export type { ExceededBudget } from '../sessions/domain/budget-error.js';
+export type { GetUsageRequest, UsageReport } from '../sessions/operations/usage.js';
 export type { RequestsOptions as SessionsClientOptions } from './requests.js';
 export { SessionsClient } from './sessions-client.js';

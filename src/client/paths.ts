@@ -1,3 +1,4 @@
+import type { UsageOwner } from '../sessions/domain/usage-periods.js';
 import { type SessionKey, type StateOwner, type UserKey, assertId } from '../sessions/domain/ids.js';
 
 export function appStateOf({ appName }: StateOwner): string {
@@ -37,6 +38,13 @@ export function turnOf(key: SessionKey): string {
 
 export function summaryOf(key: SessionKey): string {
   return `${sessionOf(key)}/summary`;
+}
+
+/** Of a session, of a user or of the whole app. */
+export function usageOf({ appName, userId, sessionId }: UsageOwner): string {
+  if (userId === undefined) return `${appOf({ appName })}/usage`;
+  if (sessionId === undefined) return `${userOf({ appName, userId })}/usage`;
+  return `${sessionOf({ appName, userId, sessionId })}/usage`;
 }
 
 function appOf({ appName }: StateOwner): string {

@@ -1,3 +1,5 @@
+import type { ExceededBudget } from '../sessions/domain/budget-error.js';
+
 /** Rate limits, and statuses of proxies and servers that are unavailable. */
 const TEMPORARY: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
@@ -22,6 +24,8 @@ export class ProblemError extends Error {
   readonly holder: string | undefined;
   /** When that turn is over unless it is renewed. */
   readonly expiresAt: number | undefined;
+  /** The budget that is used up. */
+  readonly budget: ExceededBudget | undefined;
 
   constructor(
     readonly status: number,
@@ -38,12 +42,13 @@ export class ProblemError extends Error {
     this.eventIds = Array.isArray(problem.eventIds) ? (problem.eventIds as string[]) : undefined;
     this.holder = typeof problem.holder === 'string' ? problem.holder : undefined;
     this.expiresAt = typeof problem.expiresAt === 'number' ? problem.expiresAt : undefined;
+    this.budget = typeof problem.budget === 'object' ? (problem.budget as ExceededBudget) : undefined;
     this.currentVersion = typeof problem.currentVersion === 'number' ? problem.currentVersion : undefined;
   }
 
   /** Whether a retry may succeed. */
   get isTemporary(): boolean {
     // With a 2xx status, a proxy answered.
-    return this.status < 300 || TEMPORARY.has(this.status);
+    return this.status < 300 || (TEMPORARY.has(this.status) && this.code !== 'BUDGET_EXCEEDED');
   }
 }

@@ -7,11 +7,12 @@ import type {
   StateChangesRequest,
   WatchedEvent,
 } from '../sessions/operations/state-history.js';
+import type { GetUsageRequest, UsageReport } from '../sessions/operations/usage.js';
 import type { EndTurnRequest, RenewTurnRequest, Turn, TurnHolder } from '../sessions/operations/turns.js';
 import { ProblemError } from './problem-error.js';
 import { Requests, type RequestsOptions } from './requests.js';
 import { EventStream } from './event-stream.js';
-import { appStateOf, sessionListOf, sessionOf, sessionsOf, turnOf, userStateOf } from './paths.js';
+import { appStateOf, sessionListOf, sessionOf, sessionsOf, turnOf, usageOf, userStateOf } from './paths.js';
 import { checkedBody, conditionOf, eventBodies, eventBody, listQuery, turnHeaders } from './request-parts.js';
 import { AgentsClient } from './agents-client.js';
 import type { GetSessionConfig } from '../sessions/domain/view-item.js';
@@ -300,6 +301,14 @@ export class SessionsClient extends AgentsClient {
    */
   async updateAppState({ stateDelta, stateRemovals, ...owner }: { appName: string } & StateChange): Promise<State> {
     return this.#requests.json('PATCH', appStateOf(owner), { body: checkedBody({ stateDelta, stateRemovals }) });
+  }
+
+  /**
+   * Returns the tokens that a session, a user or an app used, and what they cost.
+   * @example const { total } = await client.getUsage({ appName: 'shop', userId: 'ann', period: 'month' });
+   */
+  async getUsage({ period, ...owner }: GetUsageRequest): Promise<UsageReport> {
+    return this.#requests.json('GET', usageOf(owner), { query: { period }, isRepeatable: true });
   }
 
   /**

@@ -1,3 +1,4 @@
+import { USAGE } from './usage-settings.js';
 import {
   type SettingsWithDefaults,
   type Variable,
@@ -153,9 +154,11 @@ export const COMMON = {
   },
 };
 
-/** What a session shows and keeps, when it expires, and what is accepted. */
-export const SETTING_GROUPS = { history: HISTORY, ttl: TTL, limits: LIMITS };
+/** What a session shows and keeps, when it expires, what is accepted, and what is counted. */
+export const SETTING_GROUPS = { history: HISTORY, ttl: TTL, limits: LIMITS, usage: USAGE };
 
 export const SETTING_VARIABLES: readonly Variable[] = Object.entries(SETTING_GROUPS).flatMap(([group, settings]) =>
   variablesOf('SESSIONS_', group, settings),
 );
+
+export { USAGE, type UsageSettings } from './usage-settings.js';

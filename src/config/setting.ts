@@ -14,7 +14,7 @@ export interface Setting {
   readonly kind: Kind;
   /** The description of its variable. A setting without one has no variable. */
   readonly meaning?: string;
-  readonly default?: number | boolean | string;
+  readonly default?: number | boolean | string | object;
   /** What applies without it, if that is not one value. */
   readonly otherwise?: string;
   /** Whether it may contain a password. Then its value is never shown. */

@@ -6,6 +6,8 @@ import {
   type SessionLimits,
   TTL,
   type TtlSettings,
+  USAGE,
+  type UsageSettings,
 } from '../config/session-settings.js';
 import type { StateDefinitions } from '../state/define-state.js';
 import { type Clock, type IdGenerator, randomId, systemClock } from './domain/clock.js';
@@ -30,6 +32,7 @@ export interface SessionEnvironment {
   readonly limits: SessionLimits;
   readonly history: HistorySettings;
   readonly ttl: TtlSettings;
+  readonly usage: UsageSettings;
   /** What `ttl` means for writes. */
   readonly lifetimes: Lifetimes;
   readonly hooks: SessionHooks;
@@ -53,6 +56,8 @@ export interface SessionServiceOptions {
   readonly history?: Partial<HistorySettings> | undefined;
   /** When sessions and shared state expire. Default: never. */
   readonly ttl?: Partial<TtlSettings> | undefined;
+  /** Whether tokens are counted, what they cost, and budgets. Default: they are counted. */
+  readonly usage?: Partial<UsageSettings> | undefined;
   /** Time of new events. Default: the system clock. A store has its own clock. */
   readonly clock?: Clock | undefined;
   /** Generates missing ids of sessions and events. Default: UUIDs. */
@@ -81,6 +86,7 @@ export function environmentOf(options: SessionServiceOptions, hooks: SessionHook
     limits: checkedSettings(LIMITS, options.limits, 'limits'),
     history: checkedSettings(HISTORY, options.history, 'history'),
     ttl,
+    usage: checkedSettings(USAGE, options.usage, 'usage'),
     lifetimes: lifetimesOf(ttl),
     hooks,
     tasks: new TaskTracker(options.onBackgroundError ?? warnOfBackgroundError),

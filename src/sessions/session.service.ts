@@ -267,6 +267,22 @@ export class SessionService {
   }
 
   /**
+   * Returns the tokens that a session, a user or an app used, by model, and what they cost.
+   * @example const { total, costMicros } = await sessions.getUsage({ appName: 'shop', userId: 'ann', period: 'month' });
+   */
+  async getUsage(request: operations.GetUsageRequest): Promise<operations.UsageReport> {
+    return this.#run(operations.getUsage(this.#env, requireRequest(request)));
+  }
+
+  /**
+   * Throws `BudgetExceededError` if a budget of the session, its user or its app is used up. `AgentSessions.run` calls it.
+   * @example await sessions.checkBudget({ appName: 'shop', userId: 'ann', sessionId }); // before a model is asked
+   */
+  async checkBudget(request: operations.CheckBudgetRequest): Promise<void> {
+    return this.#run(operations.checkBudget(this.#env, requireRequest(request)));
+  }
+
+  /**
    * Removes expired sessions and states in batches, and returns the counts.
    * @example const { sessions: removed } = await sessions.purgeExpired();
    */

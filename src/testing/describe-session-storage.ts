@@ -28,6 +28,7 @@ import { scopes } from './storage-contract/scopes.js';
 import type { StorageFixture } from './storage-contract/support.js';
 import { trim } from './storage-contract/trim.js';
 import { turns } from './storage-contract/turns.js';
+import { usageSums } from './storage-contract/usage.js';
 
 /** Opens an empty store that takes its time from `clock`. */
 export type CreateStorage = (options: { clock: Clock }) => Promise<OpenStorage>;
@@ -65,6 +66,7 @@ const TOPICS = [
   agendaInput,
   dispatching,
   consumerWork,
+  usageSums,
 ];
 
 /**

@@ -26,6 +26,8 @@ const fields: readonly Field[] = [
   { field: 'Query.sessionStateChanges', target: 'session', ask: `sessionStateChanges(${KEY}) { lastSeq }` },
   { field: 'Query.sessionSummary', target: 'session', ask: `sessionSummary(${KEY}) { text }` },
   { field: 'Query.sessionSummaries', target: 'session', ask: `sessionSummaries(${KEY}) { text }` },
+  { field: 'Query.sessionUsage', target: 'session', ask: `sessionUsage(${KEY}) { period }` },
+  { field: 'Query.usage', target: 'user', ask: `usage(${USER}) { period }` },
   { field: 'Query.userState', target: 'user', ask: `userState(${USER})` },
   { field: 'Query.appState', target: 'app read', ask: 'appState(appName: "shop")' },
   { field: 'Query.turn', target: 'session', ask: `turn(${KEY}) { holder }` },

@@ -1,4 +1,5 @@
 import { type GraphQLArgument, isNonNullType } from 'graphql';
+import { NO_USAGE } from '../../src/sessions/domain/usage.js';
 import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { frameworks } from '../rest/rest-app.js';
@@ -42,6 +43,7 @@ const VALUES: Readonly<Record<string, { readonly value: unknown; readonly litera
   beforeSeq: { value: 9, literal: '9' },
   seq: { value: LARGE, literal: String(LARGE) },
   key: { value: 'user:ä', literal: '"user:\\u00e4"' },
+  period: { value: 'month', literal: '"month"' },
   stateDeltas: { value: true, literal: 'true' },
   toSeq: { value: 0, literal: '0' },
   atSeq: { value: 0, literal: '0' },
@@ -94,6 +96,7 @@ const REPLIES = {
   renewTurn: TURN,
   endTurn: undefined,
   getTurn: undefined,
+  getUsage: { appName: 'shop', period: 'total', models: [], total: NO_USAGE, costMicros: 0, unpricedModels: [] },
   getUserState: {},
   updateUserState: {},
   getAppState: {},
@@ -132,7 +135,8 @@ describe.each(frameworks)('the mapping of GraphQL fields on %s', (framework) => 
     await client.dispose();
   };
 
-  const fields = [...new Set((Object.keys(OPERATIONS) as OperationName[]).map(fieldOf))];
+  // The usage of a session has a field of its own.
+  const fields = [...new Set([...(Object.keys(OPERATIONS) as OperationName[]).map(fieldOf), 'sessionUsage'])];
 
   it('has all operations', () => {
     expect(Object.keys(fieldsOf(app.schema)).toSorted()).toEqual(fields.toSorted());

@@ -1,7 +1,14 @@
 import { type Client, createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { Session } from '../../src/index.js';
-import type { LoggedEvent, SessionReference, StateKeyChange, Turn, WatchedEvent } from '../../src/index.js';
+import type {
+  LoggedEvent,
+  SessionReference,
+  StateKeyChange,
+  Turn,
+  UsageReport,
+  WatchedEvent,
+} from '../../src/index.js';
 import type { SessionSummary } from '../../src/summarizer/index.js';
 import { type AnyMapping, type Mappings, type SpecialMappings, allMappings } from '../transports/describe-mappings.js';
 import type { OperationName } from '../transports/operation-types.js';
@@ -23,6 +30,7 @@ const OTHER_FIELDS: Partial<Record<OperationName, string>> = {
   updateState: 'updateSessionState',
   getState: 'session',
   getTurn: 'turn',
+  getUsage: 'usage',
   getUserState: 'userState',
   getAppState: 'appState',
   getSessionSummary: 'sessionSummary',
@@ -40,8 +48,9 @@ const NOT_FOUND = { received: null };
 /** How GraphQL transports each operation, with all arguments as variables and all fields selected. */
 export function graphqlMappings(app: GraphqlApp): Mappings & { close(): Promise<void> } {
   const webSocket = createClient({ url: app.webSocketUrl, webSocketImpl: WebSocket, retryAttempts: 0 });
-  const ask = async (operation: OperationName, variables: object, only?: Selection): Promise<unknown> => {
-    const field = fieldOf(operation);
+  const ask = async (operation: OperationName, variables: object, only?: Selection): Promise<unknown> =>
+    askField(fieldOf(operation), variables, only);
+  const askField = async (field: string, variables: object, only?: Selection): Promise<unknown> => {
     const { data, errors } = await app.ask(documentOf(app.schema, field, only), variables);
     const [error] = errors;
     if (error) throw new RemoteError(error);
@@ -122,6 +131,10 @@ export function graphqlMappings(app: GraphqlApp): Mappings & { close(): Promise<
       send: (key) => ask('getTurn', key),
       received: (holder) => holder ?? null,
     },
+    getUsage: {
+      send: (request) => askField(request.sessionId === undefined ? 'usage' : 'sessionUsage', request),
+      received: usageOf,
+    },
     getSessionSummary: { send: (key) => ask('getSessionSummary', key), received: summaryOf },
     createSessionSummary: {
       send: ({ session, force }) => ask('createSessionSummary', { ...keyOf(session), force }),
@@ -186,6 +199,16 @@ function changeOf(change: StateKeyChange): object {
 }
 
 /** GraphQL does not repeat the ids. */
+function usageOf(report: UsageReport): object {
+  const { userId, sessionId, costMicros } = report;
+  const models = report.models.map(({ model, costMicros: cost, ...tokens }) => ({
+    ...tokens,
+    model,
+    costMicros: cost ?? null,
+  }));
+  return { ...report, userId: userId ?? null, sessionId: sessionId ?? null, costMicros: costMicros ?? null, models };
+}
+
 function turnOf({ appName: _app, userId: _user, sessionId: _session, ...turn }: Turn): object {
   return turn;
 }

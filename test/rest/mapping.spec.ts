@@ -47,6 +47,7 @@ for (const framework of frameworks) {
         eventIds: undefined,
         holder: undefined,
         expiresAt: undefined,
+        budget: undefined,
         outcomeUnknown: false,
         ...details,
       };
@@ -64,6 +65,7 @@ for (const framework of frameworks) {
         eventIds,
         holder,
         expiresAt,
+        budget,
         outcomeUnknown,
       } = error;
       return {
@@ -77,6 +79,7 @@ for (const framework of frameworks) {
         eventIds,
         holder,
         expiresAt,
+        budget,
         outcomeUnknown,
       };
     },

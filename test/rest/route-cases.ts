@@ -1,3 +1,4 @@
+import { NO_USAGE } from '../../src/sessions/domain/usage.js';
 import type { RouteCase } from './route-case.js';
 import type { Call } from '../transports/recording-service.js';
 import {
@@ -32,6 +33,7 @@ const refusal = (problem: string, path: string): object => ({
 });
 const CHANGE = { seq: 4, eventId: 'e-4', key: 'a', scope: 'session', before: null } as const;
 const CHANGE_PAGE = { changes: [CHANGE], firstSeq: 1, lastSeq: LARGE, nextCursor: 'n' };
+const USAGE = { ...KEY, period: 'total', models: [], total: NO_USAGE, costMicros: 0, unpricedModels: [] };
 const PAGE = { sessions: [SMALL], limit: 2 };
 const URL_OF_SESSIONS = '/apps/shop/users/ann/sessions';
 
@@ -399,6 +401,32 @@ export const ROUTE_CASES: readonly RouteCase[] = [
     status: 200,
     received: JSON_VALUES,
     responseHeaders: { etag: `"${LARGE}"` },
+  },
+  {
+    title: 'usage of a session',
+    route: `GET ${SESSION}/usage`,
+    calls: call('getUsage', KEY),
+    replies: { getUsage: USAGE },
+    status: 200,
+    received: USAGE,
+  },
+  {
+    title: 'usage of a user',
+    route: 'GET /apps/:appName/users/:userId/usage',
+    query: '?period=month',
+    calls: call('getUsage', { appName: KEY.appName, userId: KEY.userId, period: 'month' }),
+    replies: { getUsage: USAGE },
+    status: 200,
+    received: USAGE,
+  },
+  {
+    title: 'usage of an app',
+    route: 'GET /apps/:appName/usage',
+    query: '?period=2026-11',
+    calls: call('getUsage', { appName: KEY.appName, period: '2026-11' }),
+    replies: { getUsage: USAGE },
+    status: 200,
+    received: USAGE,
   },
   {
     title: 'a moment',

@@ -17,9 +17,11 @@ const TABLES = [
   MIGRATIONS_TABLE,
   'agent_session_partials',
   'agent_session_state',
+  'agent_session_usage',
   'agent_sessions',
   'agent_shared_scopes',
   'agent_shared_state',
+  'agent_shared_usage',
 ];
 
 describeSqlServers('The tables in $name', (bench) => {

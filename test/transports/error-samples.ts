@@ -19,6 +19,7 @@ import {
   TurnLostError,
   TurnRequiredError,
 } from '../../src/sessions/domain/errors.js';
+import { BudgetExceededError, type ExceededBudget } from '../../src/sessions/domain/budget-error.js';
 import { SummaryFailedError, SummaryNotFoundError } from '../../src/summarizer/index.js';
 
 /** An error of the service, and what a client has to be told. */
@@ -35,6 +36,7 @@ export interface ErrorSample {
     readonly eventIds?: readonly string[];
     readonly holder?: string;
     readonly expiresAt?: number;
+    readonly budget?: ExceededBudget;
   };
 }
 
@@ -55,6 +57,9 @@ const said = (error: Error, status: number, details: Sample['details'] = {}): Sa
   details,
 });
 
+const BUDGET: ExceededBudget = { scope: 'user', period: 'total', unit: 'tokens', used: 12, limit: 10 };
+const RESETS = { period: 'day', unit: 'micros', resetsAt: 1_767_225_600_000 } as const;
+
 /** Each code that an error may have. The compiler demands a sample of a new one. */
 const SAMPLES: Readonly<Record<SessionsErrorCode, readonly Sample[]>> = {
   INVALID_INPUT: [
@@ -70,6 +75,10 @@ const SAMPLES: Readonly<Record<SessionsErrorCode, readonly Sample[]>> = {
   ],
   TURN_HELD: [
     said(new TurnHeldError('cart', 'bob ä', 1_767_225_600_000), 409, { holder: 'bob ä', expiresAt: 1_767_225_600_000 }),
+  ],
+  BUDGET_EXCEEDED: [
+    said(new BudgetExceededError(BUDGET), 429, { budget: BUDGET }),
+    said(new BudgetExceededError({ ...BUDGET, ...RESETS }), 429, { budget: { ...BUDGET, ...RESETS } }),
   ],
   TURN_LOST: [said(new TurnLostError('cart'), 409)],
   COMPONENT_NOT_FOUND: [said(new ComponentNotFoundError('cart', 'agent'), 404)],

@@ -26,6 +26,7 @@ export const NOT_REMOTE = {
   appendEvents: 'it is `appendBatch` without the answer whether the events were stored before',
   updateSession: 'it saves what changed in a session object; clients have none',
   withTurn: 'it runs a function of the caller; clients begin, renew and end turns',
+  checkBudget: 'the server does it before a turn',
   purgeExpired: 'the server does it',
   consume: 'its handler is a function of the process',
   sweep: 'the server does it',

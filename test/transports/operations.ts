@@ -101,6 +101,26 @@ const CREATE_CASES = [
   { title: 'metadata alone', request: { ...KEY, metadata: { title: 'Order 7' } } },
 ];
 
+const TOKENS = {
+  events: 1,
+  promptTokens: 2,
+  cachedTokens: 3,
+  outputTokens: 4,
+  thinkingTokens: 5,
+  toolUseTokens: 6,
+  totalTokens: LARGE,
+};
+const USAGE = {
+  period: 'total',
+  models: [
+    { model: 'large ä/1', ...TOKENS, costMicros: LARGE },
+    { model: 'small', ...TOKENS, events: 0 },
+  ],
+  total: TOKENS,
+  unpricedModels: ['small'],
+};
+const NO_USAGE = { period: 'total', models: [], total: TOKENS, costMicros: 0, unpricedModels: [] };
+
 /** Every operation that clients reach, with the requests that all transports have to pass on exactly. */
 export const OPERATIONS: Operations = {
   createSession: {
@@ -408,6 +428,21 @@ export const OPERATIONS: Operations = {
       { title: 'all fields', request: { ...KEY, atSeq: LARGEST, newSessionId: 'a new/id ä' } },
       { title: 'the beginning', request: { ...KEY, atSeq: 0 } },
     ]),
+  },
+  getUsage: {
+    fields: { ...IDS, period: 'everywhere' },
+    cases: [
+      { title: 'a session', request: KEY, result: { ...KEY, ...NO_USAGE } },
+      { title: 'a session and the period', request: { ...KEY, period: 'total' }, result: { ...KEY, ...USAGE } },
+      { title: 'a user', request: USER, result: { ...USER, ...NO_USAGE } },
+      { title: 'a day of a user', request: { ...USER, period: 'day' }, result: { ...USER, ...USAGE } },
+      { title: 'an app', request: { appName: 'shop' }, result: { appName: 'shop', ...USAGE } },
+      {
+        title: 'a month of an app',
+        request: { appName: 'shop', period: '2026-11' },
+        result: { appName: 'shop', ...USAGE, period: '2026-11' },
+      },
+    ],
   },
   getUserState: { fields: USER_IDS, cases: [{ title: 'a user', request: USER, result: STATE }] },
   updateUserState: { fields: { ...USER_IDS, ...CHANGES }, cases: stateCases(USER) },

@@ -5,6 +5,7 @@ import type { SessionKey } from './ids.js';
 import type { CommitEvent, SessionRecord } from './session-record.js';
 import type { MetadataChange } from './metadata-entries.js';
 import type { EndedPartials } from './partial-event.js';
+import type { UsageIncrement } from './usage-periods.js';
 import type { ViewMarks } from './view-marks.js';
 
 /** A state key with its new value, as opaque JSON text. */
@@ -50,6 +51,8 @@ export interface Commit {
   /** Changes of the session's metadata, at most one for each name. Default: none. */
   readonly metadata?: readonly MetadataChange[] | undefined;
   readonly counterIncrements: Counters;
+  /** Tokens to add to the usage of the session, its user and its app. Missing if no event reports any. */
+  readonly usage?: UsageIncrement | undefined;
   /** The new marks, if the commit changes them. Such a commit has one event. */
   readonly marks?: ViewMarks | undefined;
   /**

@@ -19,6 +19,7 @@ export type SessionsErrorCode =
   | 'APPROVAL_ANSWERED'
   | 'COMPONENT_NOT_FOUND'
   | 'COMPONENT_CONFLICT'
+  | 'BUDGET_EXCEEDED'
   | 'STORE_UNAVAILABLE';
 
 /**

@@ -30,6 +30,19 @@ export interface EventActionsInput {
   [field: string]: unknown;
 }
 
+/** The tokens of an event, by the names of Gemini and ADK. */
+export interface UsageMetadata {
+  /** Tokens of the prompt, cached ones included. */
+  promptTokenCount?: number;
+  cachedContentTokenCount?: number;
+  /** Tokens of the answer, without thinking. */
+  candidatesTokenCount?: number;
+  thoughtsTokenCount?: number;
+  toolUsePromptTokenCount?: number;
+  totalTokenCount?: number;
+  [field: string]: unknown;
+}
+
 /** An event as input. Missing fields get defaults; unknown fields are kept. */
 export interface EventInput {
   id?: string;
@@ -43,7 +56,10 @@ export interface EventInput {
   content?: Content | null;
   actions?: EventActionsInput;
   longRunningToolIds?: string[];
-  usageMetadata?: { totalTokenCount?: number; [field: string]: unknown };
+  /** Tokens, by the names of Gemini. */
+  usageMetadata?: UsageMetadata;
+  /** The model that answered. */
+  modelVersion?: string;
   errorCode?: string;
   errorMessage?: string;
   customMetadata?: Record<string, unknown>;

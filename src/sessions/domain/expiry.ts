@@ -3,6 +3,8 @@ import type { TtlSettings } from '../../config/session-settings.js';
 /** An `expiresAt` that is never reached: the latest time of a Date. */
 export const NEVER = 8.64e15;
 
+export const DAY_MS = 86_400_000;
+
 /** Reads renew a lifetime only after a tenth of it has passed, so that most reads do not write. */
 const RENEWAL_FRACTION = 0.9;
 

@@ -15,6 +15,7 @@ import type { MetadataChange } from './metadata-entries.js';
 import { metadataChanges } from './metadata.js';
 import { submittedMetadataDelta } from './submitted-metadata.js';
 import { submittedChanges } from './submitted-state.js';
+import { type ModelUsage, usageOfEvent } from './usage.js';
 
 /** A validated event, with the data derived from it. */
 export class SubmittedEvent implements ComparedEvent {
@@ -45,6 +46,11 @@ export class SubmittedEvent implements ComparedEvent {
   /** Takes longer than the rest, and a store in this process does without. */
   get digest(): string {
     return (this.#digest ??= eventDigest(this.event));
+  }
+
+  /** The tokens that it reports, if any. */
+  get usage(): ModelUsage | undefined {
+    return usageOfEvent(this.event);
   }
 }
 

@@ -10,7 +10,7 @@ const logger = new Logger('SessionsGraphql');
 /** Converts an error to a GraphQL error with the code of REST. Unexpected errors are logged without exposing details. */
 export function graphqlErrorOf(error: unknown): GraphQLError {
   if (error instanceof GraphQLError) return error;
-  const { detail, code, status, path, currentVersion, outcomeUnknown, eventId, eventIds, holder, expiresAt } =
+  const { detail, code, status, path, currentVersion, outcomeUnknown, eventId, eventIds, holder, expiresAt, budget } =
     problemOf(error);
   if (status >= 500 && !(error instanceof StreamExpired))
     logger.error(detail, error instanceof Error ? error.stack : undefined);
@@ -23,6 +23,7 @@ export function graphqlErrorOf(error: unknown): GraphQLError {
     ...(eventId !== undefined && { eventId }),
     ...(eventIds !== undefined && { eventIds }),
     ...(holder !== undefined && { holder, expiresAt }),
+    ...(budget && { budget }),
   };
   return new GraphQLError(detail, { extensions });
 }

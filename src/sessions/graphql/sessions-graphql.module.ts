@@ -11,6 +11,7 @@ import { SessionsResolver } from './sessions.resolver.js';
 import { StateHistoryResolver } from './state-history.resolver.js';
 import { StateResolver } from './state.resolver.js';
 import { TurnsResolver } from './turns.resolver.js';
+import { UsageResolver } from './usage.resolver.js';
 import { UnhandledUpgrades } from './connections/unhandled-upgrades.js';
 
 /** Options of the module. `access` is only needed without `SessionAccessModule`. */
@@ -39,6 +40,7 @@ export interface SessionsGraphqlOptions extends Partial<SessionAccessOptions> {
     StateResolver,
     StateHistoryResolver,
     TurnsResolver,
+    UsageResolver,
     UnhandledUpgrades,
     WebSocketLimits,
   ],

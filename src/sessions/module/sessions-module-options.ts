@@ -1,5 +1,5 @@
 import { ConfigurableModuleBuilder, type Type } from '@nestjs/common';
-import type { HistorySettings, SessionLimits, TtlSettings } from '../../config/session-settings.js';
+import type { HistorySettings, SessionLimits, TtlSettings, UsageSettings } from '../../config/session-settings.js';
 import type { StoreSettings } from '../../config/store-settings.js';
 import type { SessionServiceOptions } from '../session-environment.js';
 import type { SessionTitler } from '../session-titles.js';
@@ -18,6 +18,8 @@ export interface CommonModuleOptions {
   readonly ttl?: Partial<TtlSettings> | undefined;
   /** Input limits. */
   readonly limits?: Partial<SessionLimits> | undefined;
+  /** Whether tokens are counted, what they cost, and budgets. */
+  readonly usage?: Partial<UsageSettings> | undefined;
   /** Interval at which watches check for missed changes. Default: 1,000 ms. */
   readonly watchPollMs?: number | undefined;
   /** Source of the time, also for the store unless it is your own; for tests. */

@@ -135,11 +135,12 @@ async function probed(
 
 function serviceOver(storage: SessionStorage, options: SessionsModuleOptions): SessionService {
   const logger = new Logger(SessionService.name);
-  const { history, ttl, limits, watchPollMs, clock, newId, onUnsavedState, state } = options;
+  const { history, ttl, limits, usage, watchPollMs, clock, newId, onUnsavedState, state } = options;
   return new SessionService({
     storage,
     history,
     ttl,
+    usage,
     limits,
     watchPollMs,
     clock,

@@ -11,4 +11,5 @@ export * from './shared-state.js';
 export * from './state-history.js';
 export * from './turns.js';
 export * from './update-session.js';
+export * from './usage.js';
 export type { WatchSessionRequest } from './watch-session.js';

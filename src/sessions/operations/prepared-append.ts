@@ -4,6 +4,7 @@ import type { Commit, Preconditions } from '../domain/commit.js';
 import { type Counters, NO_COUNTS, addCounters } from '../domain/counters.js';
 import { assertDefinedState } from '../domain/defined-state.js';
 import { isSummary } from '../domain/event-inspection.js';
+import { DAY_MS } from '../domain/expiry.js';
 import { assertEventShape } from '../domain/event-shape.js';
 import { type SubmittedEvent, submitEvent } from '../domain/submitted-event.js';
 import { type EventInput, keepFilledInTimestamp } from '../domain/event.js';
@@ -12,6 +13,8 @@ import { underPath } from '../domain/input-checks.js';
 import { foldMetadata } from '../domain/metadata-entries.js';
 import type { CommitEvent } from '../domain/session-record.js';
 import { stateWrites } from '../domain/stored-json.js';
+import { usageByModel } from '../domain/usage.js';
+import type { UsageIncrement } from '../domain/usage-periods.js';
 import { type SessionEnvironment } from '../session-environment.js';
 
 /** A caller's event, and its place in the caller's input. */
@@ -118,6 +121,7 @@ function commitOf(
     removals,
     metadata: metadata.length > 0 ? metadata : undefined,
     counterIncrements: isAlone ? first.submitted.counts : events.reduce(plusCounts, NO_COUNTS),
+    usage: usageIncrement(env, events),
     // Summaries do not renew a session.
     expiry: events.some(isOfSummary) ? undefined : env.lifetimes,
     preconditions,
@@ -138,4 +142,15 @@ function plusCounts(sum: Counters, { submitted }: PreparedEvent): Counters {
 
 function isOfSummary({ submitted }: PreparedEvent): boolean {
   return isSummary(submitted.event);
+}
+
+/** Most events report no tokens. Summaries report those of their model. */
+function usageIncrement({ usage }: SessionEnvironment, events: readonly PreparedEvent[]): UsageIncrement | undefined {
+  if (!usage.enabled || !events.some(reportsTokens)) return undefined;
+  const models = usageByModel(events.flatMap(({ submitted }) => submitted.usage ?? []));
+  return { models, keepMs: usage.keepDays * DAY_MS };
+}
+
+function reportsTokens({ submitted }: PreparedEvent): boolean {
+  return submitted.event.usageMetadata !== undefined && submitted.event.usageMetadata !== null;
 }

@@ -6,6 +6,7 @@ import { SessionsController } from './sessions.controller.js';
 import { StateHistoryController } from './state-history.controller.js';
 import { StateController } from './state.controller.js';
 import { TurnsController } from './turns.controller.js';
+import { UsageController } from './usage.controller.js';
 
 /** Access and path of the routes. */
 export type SessionsRestOptions = RoutesOptions;
@@ -28,6 +29,7 @@ export type SessionsRestOptions = RoutesOptions;
     StateController,
     StateHistoryController,
     TurnsController,
+    UsageController,
   ],
 })
 export class SessionsRestModule {

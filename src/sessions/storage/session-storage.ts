@@ -6,6 +6,8 @@ import type { InitialLog, SessionRecord } from '../domain/session-record.js';
 import type { IndexEntry, MetadataText } from '../domain/metadata-entries.js';
 import type { SeqRange } from '../domain/seq-ranges.js';
 import type { TurnOutcome, TurnRequest } from '../domain/turn.js';
+import type { ModelUsage } from '../domain/usage.js';
+import type { UsageQuery } from '../domain/usage-periods.js';
 import type { Agenda, ConsumerStore, LeaseStore } from './coordination.js';
 import type { PartialStore } from './partial-store.js';
 import type { SessionChanges } from './session-changes.js';
@@ -213,6 +215,14 @@ export interface WriteStateRequest {
   readonly lifetime: Lifetime;
 }
 
+/** The answer to several {@link UsageQuery}s. */
+export interface UsageReply {
+  /** The store's time of this read, by which it understood `day` and `month`. */
+  readonly now: number;
+  /** For each query the sums by model, in any order; undefined for a session that does not exist. */
+  readonly found: readonly (readonly ModelUsage[] | undefined)[];
+}
+
 /** The number of removed items of each kind. */
 export interface PurgeCounts {
   readonly sessions: number;
@@ -288,7 +298,12 @@ export interface SessionStorage {
   readState(owner: StateOwner, renew?: Lifetime): Promise<StateEntries>;
   /** Changes shared state, and returns all of it. */
   writeState(request: WriteStateRequest): Promise<StateEntries>;
-  /** Removes at most `limit` expired items of each kind. Also removes expired leases, uncounted, unless the server does. */
+  /**
+   * Reads sums of usage. Each commit adds its `usage` to the one sum of its session, and to `storedPeriods` of its user and its
+   * app (`isPartOf`). Sums of a session are removed with it. Those of users and apps stay until they expire.
+   */
+  readUsage(queries: readonly UsageQuery[]): Promise<UsageReply>;
+  /** Removes at most `limit` expired items of each kind. Also removes expired leases and usage, uncounted, unless the server does. */
   purgeExpired(limit: number): Promise<PurgeCounts>;
   /** Closes the store. Later calls fail with a `StoreUnavailableError`. */
   close(): Promise<void>;

@@ -8,6 +8,7 @@ import {
   StoreUnavailableError,
   TurnHeldError,
 } from '../domain/errors.js';
+import { BudgetExceededError, type ExceededBudget } from '../domain/budget-error.js';
 import { StreamExpired, StreamStalled } from './stream-access.js';
 
 /** An error as RFC 9457 describes it, with the stable code of this package. */
@@ -28,6 +29,8 @@ export interface Problem {
   /** Who holds the turn, and until when. */
   readonly holder?: string;
   readonly expiresAt?: number;
+  /** The budget that is used up. */
+  readonly budget?: ExceededBudget;
 }
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
@@ -73,6 +76,7 @@ export function titleOf(status: number): string {
 }
 
 function detailsOf(error: SessionsError): Partial<Problem> {
+  if (error instanceof BudgetExceededError) return { budget: error.budget };
   if (error instanceof TurnHeldError) return { holder: error.holder, expiresAt: error.expiresAt };
   if (error instanceof StaleSessionError) return { currentVersion: error.currentVersion };
   if (error instanceof StoreUnavailableError) {

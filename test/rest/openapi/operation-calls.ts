@@ -30,6 +30,7 @@ interface OperationCalls {
     | 'append'
     | 'appendBatch'
     | 'appendEvent'
+    | 'getUsage'
     | 'getUserState'
     | 'updateUserState'
     | 'getAppState'
@@ -328,6 +329,23 @@ export const OPERATION_CALLS: Readonly<Record<string, OperationCalls>> = {
       tooLarge,
       notJson,
     ],
+  },
+  getSessionUsage: {
+    method: 'getUsage',
+    calls: [{ status: 200, query: '?period=total' }, { status: 400, query: '?period=day' }, unknownQuery, missing],
+  },
+  getUserUsage: {
+    method: 'getUsage',
+    calls: [
+      { status: 200 },
+      { status: 200, query: '?period=2026-11-23' },
+      { status: 400, query: '?period=week' },
+      { status: 403, headers: deny('sessions') },
+    ],
+  },
+  getAppUsage: {
+    method: 'getUsage',
+    calls: [{ status: 200, query: '?period=month' }, unknownQuery, { status: 403, headers: deny('sessions') }],
   },
   getUserState: { method: 'getUserState', calls: [{ status: 200 }, { status: 403, headers: deny('userState') }] },
   updateUserState: {

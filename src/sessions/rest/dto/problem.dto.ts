@@ -1,6 +1,28 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import type { ExceededBudget } from '../../domain/budget-error.js';
 import type { Problem } from '../../transport/problems.js';
 import { ApiObject } from './api-object.js';
+
+@ApiObject({ name: 'ExceededBudget', additionalProperties: false })
+export class ExceededBudgetDto implements ExceededBudget {
+  @ApiProperty({ type: 'string', enum: ['session', 'user', 'app'] })
+  readonly scope!: ExceededBudget['scope'];
+
+  @ApiProperty({ type: 'string', enum: ['total', 'month', 'day'] })
+  readonly period!: ExceededBudget['period'];
+
+  @ApiProperty({ type: 'string', enum: ['tokens', 'micros'], description: 'Micros are millionths of a currency.' })
+  readonly unit!: ExceededBudget['unit'];
+
+  @ApiProperty({ type: 'integer', minimum: 0 })
+  readonly used!: number;
+
+  @ApiProperty({ type: 'integer', minimum: 0 })
+  readonly limit!: number;
+
+  @ApiPropertyOptional({ type: 'integer', minimum: 0, description: 'When the period ends.' })
+  readonly resetsAt?: number;
+}
 
 @ApiObject({ name: 'Problem', description: 'What went wrong, as RFC 9457 describes it.', additionalProperties: false })
 export class ProblemDto implements Problem {
@@ -46,4 +68,7 @@ export class ProblemDto implements Problem {
 
   @ApiPropertyOptional({ type: 'integer', minimum: 0, description: 'When the turn is over unless it is renewed.' })
   readonly expiresAt?: number;
+
+  @ApiPropertyOptional({ type: () => ExceededBudgetDto, description: 'The budget that is used up.' })
+  readonly budget?: ExceededBudgetDto;
 }

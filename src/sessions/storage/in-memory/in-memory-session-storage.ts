@@ -9,6 +9,7 @@ import { newRecord } from '../../domain/session-record.js';
 import { partialsLeft } from '../../domain/partial-event.js';
 import { turnOutcome } from '../../domain/turn-rules.js';
 import type { TurnOutcome, TurnRequest } from '../../domain/turn.js';
+import { type UsageQuery, sessionOf } from '../../domain/usage-periods.js';
 import type { Agenda, ConsumerStore, LeaseStore } from '../coordination.js';
 import type { PartialStore } from '../partial-store.js';
 import type { LogPosition, LogReference, SessionChanges } from '../session-changes.js';
@@ -24,6 +25,7 @@ import type {
   StoredSession,
   TouchRequest,
   TrimRequest,
+  UsageReply,
   WriteStateRequest,
 } from '../session-storage.js';
 import { EventLog } from './event-log.js';
@@ -35,6 +37,7 @@ import { ScopeStates } from './scope-states.js';
 import { SessionIndex, type StoredEntry } from './session-index.js';
 import { SharedWrites } from './shared-writes.js';
 import { TextSlabs } from './text-slabs.js';
+import { ModelSums, UsageSums } from './usage-sums.js';
 
 /** For so many bytes that are freed, a sweep does one step more. */
 const BYTES_OF_A_STEP = 1_024;
@@ -56,6 +59,7 @@ export class InMemorySessionStorage implements SessionStorage {
   /** A sweep of the texts, if one runs. */
   #sweep: Iterator<void> | undefined;
   readonly #scopes = new ScopeStates();
+  readonly #usage = new UsageSums();
   readonly #leases = new InMemoryLeases(() => this.#now());
   readonly #agenda = new InMemoryAgenda(() => this.#now());
   readonly leases: LeaseStore = this.#leases;
@@ -109,6 +113,10 @@ export class InMemorySessionStorage implements SessionStorage {
     this.#sessions.change(entry, recordAfter(commit, entry.record, now), metadata);
     this.#consumers.noteChange(entry);
     if (entry.partials) entry.partials = partialsLeft(entry.partials, commit.endsPartials);
+    if (commit.usage) {
+      (entry.usage ??= new ModelSums()).add(commit.usage.models);
+      this.#usage.add(commit.key, commit.usage, now);
+    }
     this.#scopes.write(commit.key, entry, commit, commit.expiry, now);
     this.#continueSweep(1);
     const events = entry.log.newest(commit.events.length);
@@ -205,10 +213,22 @@ export class InMemorySessionStorage implements SessionStorage {
     return this.#scopes.entriesOf(owner, now);
   }
 
+  async readUsage(queries: readonly UsageQuery[]): Promise<UsageReply> {
+    const now = this.#now();
+    const found = queries.map((query) => {
+      const key = sessionOf(query);
+      if (!key) return this.#usage.read(query, now);
+      const entry = this.#live(key, now);
+      return entry && (entry.usage?.list() ?? []);
+    });
+    return { now, found };
+  }
+
   async purgeExpired(limit: number): Promise<PurgeCounts> {
     const now = this.#now();
     this.#leases.purge(limit, now);
     this.#partials.purge(now);
+    this.#usage.purge(limit, now);
     const expired = this.#sessions.purge(limit, now);
     for (const session of expired) this.#forget(session);
     return { sessions: expired.length, ...this.#scopes.purge(limit, now) };
@@ -220,6 +240,7 @@ export class InMemorySessionStorage implements SessionStorage {
     this.#texts.clear();
     this.#sweep = undefined;
     this.#scopes.clear();
+    this.#usage.clear();
     this.#leases.clear();
     this.#agenda.clear();
     this.#consumers.clear();
@@ -239,6 +260,8 @@ export class InMemorySessionStorage implements SessionStorage {
         entries.map(({ record, baseState, checkpoints, partials }) => ({ record, baseState, checkpoints, partials })),
         events,
         states,
+        entries.map(({ usage }) => usage?.list() ?? []),
+        this.#usage.all(),
         this.#leases.all(),
         this.#agenda.all(),
         this.#consumers.all(),

@@ -6,6 +6,7 @@ import type { ListRequest, StoredCheckpoint } from '../session-storage.js';
 import type { EventLog } from './event-log.js';
 import { type ListedPage, SessionLists } from './session-lists.js';
 import type { SharedWrites } from './shared-writes.js';
+import type { ModelSums } from './usage-sums.js';
 
 export interface StoredEntry {
   /** Only the index changes it. */
@@ -20,6 +21,8 @@ export interface StoredEntry {
   checkpoints: StoredCheckpoint[];
   /** By number, if it ever had any. */
   partials?: StoredPartial[];
+  /** Tokens of the session; undefined until an event reports some. */
+  usage?: ModelSums;
 }
 
 type IndexedEntry = { -readonly [Field in keyof StoredEntry]: StoredEntry[Field] };

@@ -23,6 +23,7 @@ import { LIST_USERS } from './list/list-sessions.js';
 import { LOG_POSITIONS } from './live/log-positions.js';
 import { READ_PARTIALS, SAVE_PARTIALS } from './live/partial-events.js';
 import { READ_SESSION } from './read/read-session.js';
+import { READ_USAGE } from './read/read-usage.js';
 import type { Script } from './script/script.js';
 import { READ_STATE, TOUCH_STATE, WRITE_STATE } from './state/shared-state.js';
 
@@ -34,6 +35,7 @@ export const ALL_SCRIPTS: readonly Script[] = [
   SAVE_CHECKPOINT,
   TURN_SESSION,
   READ_SESSION,
+  READ_USAGE,
   LIST_SESSIONS,
   LIST_FILTERED,
   LIST_USERS,

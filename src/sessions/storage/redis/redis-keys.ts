@@ -22,6 +22,7 @@ export interface KeyKind {
 const TYPES: Readonly<Partial<Record<string, KeyKind['type']>>> = {
   apps: 'zset',
   '{app}:app-state': 'hash',
+  '{app}:usage': 'hash',
   '{app}:by-update': 'zset',
   '{app}:by-creation': 'zset',
   '{app}:expiring': 'zset',
@@ -29,6 +30,7 @@ const TYPES: Readonly<Partial<Record<string, KeyKind['type']>>> = {
   '{app}:users': 'zset',
   '{app}:applied': 'string',
   '{app|user}:user-state': 'hash',
+  '{app|user}:usage': 'hash',
   '{app|user}:by-update': 'zset',
   '{app|user}:by-creation': 'zset',
   '{app|user}:expiring': 'zset',
@@ -215,6 +217,11 @@ export class RedisKeys {
     return userId === undefined
       ? `${this.baseOfApp(appName)}app-state`
       : `${this.baseOfUser(appName, userId)}user-state`;
+  }
+
+  /** The tokens that a user or an app used. */
+  usageOf({ appName, userId }: StateOwner): string {
+    return `${userId === undefined ? this.baseOfApp(appName) : this.baseOfUser(appName, userId)}usage`;
   }
 
   /** The sessions of a user or an app: by update, by creation, the expiring ones, and by entry of metadata. */

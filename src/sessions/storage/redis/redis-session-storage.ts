@@ -4,6 +4,7 @@ import type { AppendOutcome, Commit } from '../../domain/commit.js';
 import type { Lifetime } from '../../domain/expiry.js';
 import type { SessionKey, StateOwner } from '../../domain/ids.js';
 import type { TurnOutcome, TurnRequest } from '../../domain/turn.js';
+import type { UsageQuery } from '../../domain/usage-periods.js';
 import type { Agenda, ConsumerStore, LeaseStore } from '../coordination.js';
 import type { PartialStore } from '../partial-store.js';
 import type { SessionChanges } from '../session-changes.js';
@@ -19,6 +20,7 @@ import type {
   StoredSession,
   TouchRequest,
   TrimRequest,
+  UsageReply,
   WriteStateRequest,
 } from '../session-storage.js';
 import { ALL_SCRIPTS } from './all-scripts.js';
@@ -41,6 +43,7 @@ import { logPositions } from './live/log-positions.js';
 import { RedisPartials } from './live/partial-events.js';
 import { RedisFeed } from './live/redis-feed.js';
 import { readSession } from './read/read-session.js';
+import { readUsage } from './read/read-usage.js';
 import { RedisKeys } from './redis-keys.js';
 import type { ScriptRunner } from './script/script.js';
 import { readSharedState, writeSharedState } from './state/shared-state.js';
@@ -132,6 +135,10 @@ export class RedisSessionStorage implements SessionStorage {
 
   writeState(request: WriteStateRequest): Promise<StateEntries> {
     return this.#call((scripts, app) => writeSharedState(scripts, this.#keys, app, request));
+  }
+
+  readUsage(queries: readonly UsageQuery[]): Promise<UsageReply> {
+    return this.#call((scripts, { isCluster }) => readUsage(scripts, this.#keys, isCluster, queries));
   }
 
   purgeExpired(limit: number): Promise<PurgeCounts> {

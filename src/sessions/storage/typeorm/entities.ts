@@ -40,6 +40,15 @@ export function sessionEntities(type: SupportedType, entityPrefix = ''): EntityS
   });
   const id = exact(191);
   const stateKey: EntitySchemaColumnOptions = { ...exact(512), primary: true };
+  const usageCounts = {
+    events: number,
+    prompt_tokens: number,
+    cached_tokens: number,
+    output_tokens: number,
+    thinking_tokens: number,
+    tool_use_tokens: number,
+    total_tokens: number,
+  };
 
   return [
     new EntitySchema({
@@ -176,6 +185,24 @@ export function sessionEntities(type: SupportedType, entityPrefix = ''): EntityS
       name: 'agent_shared_state',
       columns: { scope_pk: { ...key, primary: true }, name: stateKey, value: text },
       relations: belongsTo('agent_shared_scopes', 'agent_shared_state_scope', 'scope_pk'),
+    }),
+    new EntitySchema({
+      name: 'agent_session_usage',
+      columns: { session_pk: { ...key, primary: true }, model: { ...id, primary: true }, ...usageCounts },
+      relations: belongsTo('agent_sessions', 'agent_session_usage_session', 'session_pk'),
+    }),
+    new EntitySchema({
+      name: 'agent_shared_usage',
+      columns: {
+        app_name: { ...id, primary: true },
+        user_id: { ...id, primary: true },
+        period: { ...exact(10), primary: true },
+        shard: { ...count, primary: true },
+        model: { ...id, primary: true },
+        ...usageCounts,
+        expires_at: number,
+      },
+      indices: [{ ...named('agent_shared_usage_by_expiry'), columns: ['expires_at'] }],
     }),
     new EntitySchema({
       name: 'agent_leases',

@@ -12,6 +12,8 @@ const TABLE_NAMES = {
   sessionIndex: 'agent_session_index',
   sharedScopes: 'agent_shared_scopes',
   sharedState: 'agent_shared_state',
+  sessionUsage: 'agent_session_usage',
+  sharedUsage: 'agent_shared_usage',
   leases: 'agent_leases',
   agenda: 'agent_agenda',
   consumers: 'agent_consumers',

@@ -6,6 +6,7 @@ import { InvalidInputError, StoreUnavailableError } from '../../domain/errors.js
 import { type Lifetime, isRenewalDue } from '../../domain/expiry.js';
 import type { SessionKey, StateOwner } from '../../domain/ids.js';
 import type { TurnOutcome, TurnRequest } from '../../domain/turn.js';
+import type { UsageQuery } from '../../domain/usage-periods.js';
 import type { Agenda, ConsumerStore, LeaseStore } from '../coordination.js';
 import type { PartialStore } from '../partial-store.js';
 import type { SessionChanges } from '../session-changes.js';
@@ -22,6 +23,7 @@ import type {
   StoredSession,
   TouchRequest,
   TrimRequest,
+  UsageReply,
   WriteStateRequest,
 } from '../session-storage.js';
 import { appendWithin } from './append/append-within.js';
@@ -41,6 +43,7 @@ import { readSession } from './read/read-session.js';
 import type { TransactionOptions, Work } from './sql/transaction.js';
 import { readScopeAndCommit } from './state/read-state.js';
 import { renewScope, StateWriter } from './state/write-state.js';
+import { readUsage } from './state/usage.js';
 import type { TypeOrmSessionStorageOptions } from './typeorm-options.js';
 
 /** For work that looks up a session before it compares times. */
@@ -154,6 +157,10 @@ export class TypeOrmSessionStorage implements SessionStorage {
       transaction.addToCommit(await collected.statements());
       return (await readScopeAndCommit(transaction, owner)).entries;
     });
+  }
+
+  readUsage(queries: readonly UsageQuery[]): Promise<UsageReply> {
+    return this.#read((transaction) => readUsage(transaction, queries));
   }
 
   async purgeExpired(limit: number): Promise<PurgeCounts> {

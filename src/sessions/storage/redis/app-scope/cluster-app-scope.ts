@@ -2,6 +2,7 @@ import { StoreUnavailableError } from '../../../domain/errors.js';
 import { type Lifetime, NEVER } from '../../../domain/expiry.js';
 import type { SessionKey, StateOwner, UserKey } from '../../../domain/ids.js';
 import { type StateWrites, changesNothing, storedJson } from '../../../domain/stored-json.js';
+import type { UsageIncrement } from '../../../domain/usage-periods.js';
 import type { ListResult } from '../../session-storage.js';
 import { duringRead } from '../connect/driver-errors.js';
 import { hintAtChange } from '../coordinate/changed-sessions.js';
@@ -18,6 +19,7 @@ import {
 } from '../script/codec.js';
 import { type NumberReply, type ScriptRunner, defineScript } from '../script/script.js';
 import { REGISTRY, SHARED_STATE } from '../script/shared-state.lua.js';
+import { SHARED_USAGE, USAGE_PERIODS, USAGE_SUMS, usageArgument } from '../script/usage.lua.js';
 import { readSharedState, TOUCH_STATE } from '../state/shared-state.js';
 import type { AppScope, ListPage, PendingReply } from './app-scope.js';
 
@@ -66,6 +68,10 @@ export class ClusterAppScope implements AppScope {
 
   slotTag(owner: UserKey): string {
     return this.keys.tagOf(owner);
+  }
+
+  usageArguments(usage: UsageIncrement, writes: StateWrites, lifetime: Lifetime | undefined): ScriptArguments {
+    return [JSON.stringify({ ...(lifetime ? { writes, lifetime } : NO_WRITES), usage: usageArgument(usage) })];
   }
 
   registryKeys(): string[] {
@@ -125,7 +131,12 @@ export class ClusterAppScope implements AppScope {
     const { appName, userId } = key;
     const { registration } = pending;
     const [isDone, due] = await this.scripts.write<[isDone: NumberReply, due: string | null]>(APPLY_APP_WRITES, {
-      keys: [this.keys.stateOf({ appName }), this.keys.usersOf(appName), this.keys.applied(appName, incarnation)],
+      keys: [
+        this.keys.stateOf({ appName }),
+        this.keys.usersOf(appName),
+        this.keys.applied(appName, incarnation),
+        this.keys.usageOf({ appName }),
+      ],
       args: [userId, optional(registration?.due), optional(registration?.until), readAt, ...pendingArguments(pending)],
     });
     if (!Number(isDone)) throw new StoreUnavailableError('Pending writes to app state took too long.', true);
@@ -145,10 +156,10 @@ export class ClusterAppScope implements AppScope {
  * Applies the pending writes of a session in the slot of the app, each once. The number of the last applied write is
  * kept for an hour. Writes that were read more than half an hour ago are refused, because that number may be gone.
  *
- * KEYS 1 app state, 2 users of the app, 3 number of the last applied write of the session.
+ * KEYS 1 app state, 2 users of the app, 3 number of the last applied write of the session, 4 usage of the app.
  * ARGV 1 time, 2 user id, 3 when something of the user may expire ('' = the user is registered), 4 until when the user
  *      is registered, then the server time when the writes were read, their number, and for each, in the order of the
- *      log: number of its event, ttl, renewal threshold, writes.
+ *      log: number of its event, ttl ('' = no writes), renewal threshold, writes, usage as JSON ('' = none).
  * Returns { applied (1) or too late (0), the expiry of the app state if it is new or now expires earlier }.
  */
 export const APPLY_APP_WRITES = defineScript(
@@ -156,6 +167,9 @@ export const APPLY_APP_WRITES = defineScript(
   TIME,
   ARGUMENTS,
   SHARED_STATE,
+  USAGE_SUMS,
+  USAGE_PERIODS,
+  SHARED_USAGE,
   REGISTRY,
   String.raw`
 local KEPT_MS, TOO_LATE_MS = 3600000, 1800000
@@ -166,9 +180,11 @@ local applied = tonumber(redis.call('GET', KEYS[3])) or -1
 local registered = ARGV[3] ~= '' and registeredDue(KEYS[2], ARGV[2])
 local due
 for _ = 1, count do
-  local seq, ttl, renewBelow, writes = takeNumber(), takeNumber(), takeNumber(), takeWrites()
+  local seq, ttl, renewBelow, writes, usage = takeNumber(), takeNumber(), takeNumber(), takeWrites(), take()
   if seq > applied then
-    due = writeState(KEYS[1], expiryOfState(KEYS[1]), writes, ttl, renewBelow) or due
+    local addUsage = usage ~= '' and sharedUsage(KEYS[4], cjson.decode(usage))
+    if ttl then due = writeState(KEYS[1], expiryOfState(KEYS[1]), writes, ttl, renewBelow) or due end
+    if addUsage then addUsage() end
     applied = seq
   end
 end
@@ -220,8 +236,13 @@ const REGISTRATION_FIELD = 'register';
 
 interface AppWrites {
   readonly writes: StateWrites;
-  readonly lifetime: Lifetime;
+  /** Missing if there are no writes. */
+  readonly lifetime?: Lifetime;
+  /** As scripts take it. */
+  readonly usage?: object;
 }
+
+const NO_WRITES: AppWrites = { writes: { upserts: [], removals: [] } };
 
 /** The pending writes of a session, in the order of its log. */
 export interface PendingWrites {
@@ -252,10 +273,11 @@ export function decodePending(pending: FlatHash): PendingWrites {
 export function pendingArguments({ writes }: PendingWrites): ScriptArguments {
   return [
     writes.length,
-    ...writes.flatMap(({ seq, lifetime, writes: ofEvent }) => [
+    ...writes.flatMap(({ seq, lifetime, writes: ofEvent, usage }) => [
       seq,
       ...lifetimeArguments(lifetime),
       ...writeArguments(ofEvent),
+      usage ? JSON.stringify(usage) : '',
     ]),
   ];
 }

@@ -17,6 +17,7 @@ import {
 } from '../script/session.lua.js';
 import { SESSION_KEYS_BY_NAME } from '../script/session-keys.lua.js';
 import { REGISTRY, SHARED_STATE } from '../script/shared-state.lua.js';
+import { SHARED_USAGE, USAGE_PERIODS, USAGE_SUMS } from '../script/usage.lua.js';
 
 /** The lines of a record that most appends look at. The rest stays one text. */
 const HOT_FIELDS = RECORD_FIELD_NAMES.slice(0, luaPlaceOf('turnsOnly'));
@@ -46,9 +47,9 @@ const HEAD_PATTERN = `^${String.raw`([^\n]*)\n`.repeat(4)}${Array.from({ length:
  *      anchor; field of the group or ''; bytes of the encoded session id, and of what follows the app name in the key
  *      3 what few commits have, as JSON: expected version, last seq, first seq and marks seq; whether a turn is needed, and ends;
  *      new marks ('@' = the number of the event); whether there are writes to shared state; messages whose
- *      partial events end, or 'all'
+ *      partial events end, or 'all'; usage
  *      then of each event: its timestamp, 1 if it is an anchor, digest and group; its id; its payload; name and
- *      value of each upsert of session state, and the name of each removal; the token of the turn, if one is needed; if
+ *      value of each upsert of session state, and the name of each removal; the token of the turn, if one is needed; on a cluster with usage: all pending writes as one text; if
  *      there are writes to shared state: those to user state, and to app state (on a cluster: as one text, '' = none); if
  *      metadata changes: number of changes, and name and value of each ('' = removed).
  * Returns a list with for each commit: if it is written, one text: now, the previous tip, and the record, or only now if
@@ -162,13 +163,27 @@ local function appendCommit(key)
   -- Until the first write, this only reads: each key to be written, so that none has a wrong type.
   local expiry, before = tonumber(expires), nil
   local expiryBefore, isWaiting = expiry, (tonumber(waiting) or 0) > 0
-  local writeShared, indexMetadata, renew, noteChanged, isAnchored
+  local writeShared, indexMetadata, renew, noteChanged, isAnchored, addUsage
   if upserts + removals > 0 then redis.call('HLEN', STATE) end
   for index = 1, count do isAnchored = isAnchored or anchors[index] == '1' end
   if isAnchored then redis.call('ZCARD', ANCHORS) end
   if request and request.endsPartials then
     PARTIALS = baseOfUser .. 'partials:' .. encodedId
     redis.call('ZCARD', PARTIALS)
+  end
+  if request and request.usage then
+    ${USAGE_SUMS}
+    ${USAGE_PERIODS}
+    ${SHARED_USAGE}
+    local ofSession = usageText(redis.call('HGET', RECORD, 'usage'), request.usage.models)
+    local ofUser = sharedUsage(baseOfUser .. 'usage', request.usage)
+    local ofApp = APP_STATE and sharedUsage(baseOfApp .. 'usage', request.usage)
+    local pending = not APP_STATE and take()
+    addUsage = function(seq)
+      redis.call('HSET', RECORD, 'usage', ofSession)
+      ofUser()
+      if ofApp then ofApp() else redis.call('HSET', PENDING, seq, pending) end
+    end
   end
   if writesShared or (ttl and not (userRenewBelow == '0' and appRenewBelow == '0')) then
     ${SHARED_STATE}
@@ -291,6 +306,7 @@ local function appendCommit(key)
     ${END_PARTIALS}
   end
   if indexMetadata then indexMetadata() end
+  if addUsage then addUsage(seq) end
   local userDue, appDue
   if writeShared then userDue, appDue = writeShared(seq) end
   if renew then

@@ -18,6 +18,7 @@ import {
   writeArguments,
 } from '../script/codec.js';
 import { metadataArguments } from '../script/metadata.lua.js';
+import { usageArgument } from '../script/usage.lua.js';
 import type { ScriptRunner } from '../script/script.js';
 import { APPEND_COMMIT } from './append-commit.lua.js';
 import {
@@ -183,6 +184,7 @@ export function encodeCommit(
   const isOwn = upserts.every(({ scope }) => scope === 'session') && removals.every(({ scope }) => scope === 'session');
   const own = isOwn ? commit : writesOf('session', commit);
   const more = rareArguments(commit, !isOwn);
+  const pending = commit.usage ? app.usageArguments(commit.usage, writesOf('app', commit), expiry?.app) : [];
   const parts = keys.partsOf(key);
   const lengths = `${parts.app.length} ${parts.user.length} ${parts.id.length}`;
   const head = `${key.appName}\n${key.userId}\n${key.sessionId}\n${preconditions.incarnation ?? ''}\n${lengths} ${app.slotTag(key)} ${more === undefined ? 0 : 1} ${events.length} ${expiryText(expiry)} ${own.upserts.length} ${own.removals.length} ${countersText(counterIncrements)}`;
@@ -196,8 +198,11 @@ export function encodeCommit(
   for (const { name, value } of own.upserts) args.push(name, value);
   for (const { name } of own.removals) args.push(name);
   if (preconditions.turnToken !== undefined) args.push(preconditions.turnToken);
+  // With usage, these are all that a cluster keeps pending.
+  args.push(...pending);
   if (!isOwn) {
-    args.push(...writeArguments(writesOf('user', commit)), ...app.writeArguments(writesOf('app', commit), expiry?.app));
+    const ofApp = pending.length > 0 ? [''] : app.writeArguments(writesOf('app', commit), expiry?.app);
+    args.push(...writeArguments(writesOf('user', commit)), ...ofApp);
   }
   args.push(...metadataArguments(commit.metadata));
   args[0] = args.length - 1;
@@ -212,7 +217,7 @@ function expiryText(expiry: Commit['expiry']): string {
 
 /** What few commits have, as JSON. Texts of callers stay out, as they may not be valid Unicode. */
 function rareArguments(
-  { preconditions, endsTurn, marks, endsPartials, metadata = [] }: Commit,
+  { preconditions, endsTurn, marks, endsPartials, usage, metadata = [] }: Commit,
   writesShared: boolean,
 ): string | undefined {
   const { expectedVersion: version, lastSeq: last, firstSeq: first, marksSeq, turnToken } = preconditions;
@@ -220,7 +225,16 @@ function rareArguments(
   const inTurn = turnToken !== undefined;
   const changesMetadata = metadata.length > 0;
   const endsSome = endsPartials !== undefined && endsPartials.length > 0;
-  if (!(isExpecting || inTurn || changesMetadata || marks || endsSome || writesShared || version !== undefined))
+  if (!(
+    isExpecting ||
+    inTurn ||
+    changesMetadata ||
+    marks ||
+    endsSome ||
+    usage ||
+    writesShared ||
+    version !== undefined
+  ))
     return undefined;
   return JSON.stringify({
     version,
@@ -231,6 +245,7 @@ function rareArguments(
     metadata: changesMetadata || undefined,
     writesShared: writesShared || undefined,
     endsPartials: endsSome ? endsPartials : undefined,
+    usage: usage && usageArgument(usage),
   });
 }
 

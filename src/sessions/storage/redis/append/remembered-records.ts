@@ -64,8 +64,8 @@ function isUsable({ expiresAt, waitingSince, turnsOnly, turn }: SessionRecord): 
 
 /** Whether a commit appends one event and sets keys of the session, and nothing else. */
 function isPlain(commit: Commit, { incarnation }: SessionRecord): boolean {
-  const { events, upserts, removals, expiry, preconditions, metadata = [], endsPartials = [] } = commit;
-  if (events.length !== 1 || removals.length + metadata.length + endsPartials.length > 0) return false;
+  const { events, upserts, removals, expiry, preconditions, usage, metadata = [], endsPartials = [] } = commit;
+  if (events.length !== 1 || usage || removals.length + metadata.length + endsPartials.length > 0) return false;
   if (commit.marks || commit.endsTurn) return false;
   if (!expiry || Math.min(expiry.session.ttlMs, expiry.user.ttlMs, expiry.app.ttlMs) < NEVER) return false;
   const { incarnation: wanted = incarnation, ...others } = preconditions;

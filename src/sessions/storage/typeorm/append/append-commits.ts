@@ -21,6 +21,7 @@ import {
 } from '../sql/session-rows.js';
 import { NO_SQL, Sql, joinSql, sql, sqlList } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
+import { UsageWriter } from '../state/usage.js';
 import { StateWriter } from '../state/write-state.js';
 import type { Tables } from '../tables.js';
 
@@ -35,6 +36,7 @@ export async function appendCommits(
 ): Promise<readonly (AppendOutcome | undefined)[]> {
   const sessions = await lockSessions(transaction, commits, policy);
   const state = new StateWriter(transaction);
+  const usage = new UsageWriter(transaction);
   const events: NewEvent[] = [];
   const ended: Sql[] = [];
   const changed = new Set<LockedSession>();
@@ -51,6 +53,7 @@ export async function appendCommits(
     session.changeMetadata(commit);
     ended.push(...endPartials(transaction.tables, session.pk, commit));
     state.addCommit(session.pk, commit.key, commit, commit.expiry);
+    if (commit.usage) usage.add(session.pk, commit.key, commit.usage);
     changed.add(session);
     transaction.notify({ pk: session.pk, lastSeq: outcome.record.lastSeq });
     if (session.hasNewDispatchMark) transaction.notifyConsumers('marks');
@@ -61,6 +64,7 @@ export async function appendCommits(
     ...insertEvents(transaction.tables, events),
     ...ended,
     ...(await state.statements()),
+    ...usage.statements(),
   ]);
   return outcomes;
 }

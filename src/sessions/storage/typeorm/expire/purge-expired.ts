@@ -1,6 +1,6 @@
 import { inBatches } from '../../batches.js';
 import type { PurgeCounts } from '../../session-storage.js';
-import { NO_SQL, type Sql, sql, sqlList } from '../sql/sql.js';
+import { NO_SQL, type Sql, joinSql, sql, sqlList } from '../sql/sql.js';
 import type { SqlTransaction, Transactions } from '../sql/transaction.js';
 
 /** Limits how long one transaction delays appends. */
@@ -35,6 +35,7 @@ export async function purgeExpired(transactions: Transactions, limit: number): P
   }
   await transactions.write((transaction) => removeLeases(transaction, limit));
   await transactions.write((transaction) => removePartials(transaction, limit));
+  await transactions.write((transaction) => removeUsage(transaction, limit));
   return {
     sessions,
     userStates: await transactions.write((transaction) => removeScopes(transaction, sql`user_id <> ''`, limit)),
@@ -91,6 +92,31 @@ async function removePartials(transaction: SqlTransaction, limit: number): Promi
   await transaction.change(
     sql`DELETE FROM ${tables.partials} WHERE session_pk IN (${sqlList(pks)}) AND expires_at <= ${now}`,
   );
+}
+
+/** Rows without a number of their own. Others skip those that a purge has locked. */
+async function removeUsage(transaction: SqlTransaction, limit: number): Promise<void> {
+  const { dialect, now, tables } = transaction;
+  const rows = await transaction.rows<ExpiredUsage>(sql`
+    SELECT x.app_name, x.user_id, x.period, x.shard, x.model FROM ${tables.sharedUsage} x
+    WHERE x.expires_at <= ${now} ORDER BY x.expires_at LIMIT ${limit} ${dialect.lockSkipLocked('x')}`);
+  for (const some of inBatches(rows, { items: 100 })) {
+    const places = some.map(
+      (row) => sql`(app_name = ${row.app_name} AND user_id = ${row.user_id} AND period = ${row.period}
+        AND shard = ${row.shard} AND model = ${row.model})`,
+    );
+    await transaction.change(
+      sql`DELETE FROM ${tables.sharedUsage} WHERE (${joinSql(places, ' OR ')}) AND expires_at <= ${now}`,
+    );
+  }
+}
+
+interface ExpiredUsage {
+  readonly app_name: string;
+  readonly user_id: string;
+  readonly period: string;
+  readonly shard: number;
+  readonly model: string;
 }
 
 interface ExpiredRows {

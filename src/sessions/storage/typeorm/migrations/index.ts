@@ -8,6 +8,7 @@ import { CreateCheckpointsTable1764200000000 } from './1764200000000-create-chec
 import { CreateConsumerTables1764300000000 } from './1764300000000-create-consumer-tables.js';
 import { AddEventGroups1764400000000 } from './1764400000000-add-event-groups.js';
 import { CreatePartialsTable1764500000000 } from './1764500000000-create-partials-table.js';
+import { CreateUsageTables1764600000000 } from './1764600000000-create-usage-tables.js';
 
 /**
  * All migrations of the session store, in order, for a DataSource of your own. Not read-only, since TypeORM asks for a
@@ -26,6 +27,7 @@ export const SESSION_MIGRATIONS: (new () => MigrationInterface)[] = [
   CreateConsumerTables1764300000000,
   AddEventGroups1764400000000,
   CreatePartialsTable1764500000000,
+  CreateUsageTables1764600000000,
 ];
 Object.freeze(SESSION_MIGRATIONS);
 

@@ -40,10 +40,36 @@ export interface Dialect {
   readonly onConflictSetValue: (key: Sql) => Sql;
   /** Ends an INSERT: an existing row with this key gets the new values of these columns. */
   readonly onConflictSet: (key: Sql, columns: readonly string[]) => Sql;
+  /** Ends an INSERT: the new numbers are added to those of an existing row with this key. */
+  readonly onConflictAdd: (table: Sql, addition: Addition) => Sql;
   /** Ends an INSERT: an existing row with this name keeps the later time. */
   readonly onConflictKeepLater: (table: Sql) => Sql;
   /** Updates several rows with one statement. Missing if a statement for each row costs less. */
   readonly updateRows?: (table: Sql, updates: RowUpdates) => Sql;
+}
+
+/** What to add to an existing row. */
+interface Addition {
+  readonly key: Sql;
+  readonly columns: readonly string[];
+  /** Columns that get the new value. */
+  readonly replaced?: readonly string[];
+}
+
+function conflictAdd(table: Sql, { key, columns, replaced = [] }: Addition): Sql {
+  const sets = [
+    ...columns.map((name) => `${name} = ${table.text}.${name} + excluded.${name}`),
+    ...replaced.map((name) => `${name} = excluded.${name}`),
+  ];
+  return sql`ON CONFLICT (${key}) DO UPDATE SET ${new Sql(sets.join(', '))}`;
+}
+
+function addOnDuplicate(_table: Sql, { columns, replaced = [] }: Addition): Sql {
+  const sets = [
+    ...columns.map((name) => `${name} = ${name} + VALUES(${name})`),
+    ...replaced.map((name) => `${name} = VALUES(${name})`),
+  ];
+  return sql`ON DUPLICATE KEY UPDATE ${new Sql(sets.join(', '))}`;
 }
 
 function conflictSet(key: Sql, columns: readonly string[]): Sql {
@@ -68,6 +94,7 @@ export const sqliteDialect: Dialect = {
   insertUnlessNamed: (row) => sql`INSERT INTO ${row} ON CONFLICT (name) DO NOTHING`,
   onConflictSetValue: (key) => sql`ON CONFLICT (${key}, name) DO UPDATE SET value = excluded.value`,
   onConflictSet: conflictSet,
+  onConflictAdd: conflictAdd,
   onConflictKeepLater: (table) =>
     sql`ON CONFLICT (name) DO UPDATE SET due_time = excluded.due_time WHERE ${table}.due_time < excluded.due_time`,
 };
@@ -97,6 +124,7 @@ const mysqlDialect: Dialect = {
   onConflictSetValue: () => sql`ON DUPLICATE KEY UPDATE value = VALUES(value)`,
   onConflictSet: (_key, columns) =>
     sql`ON DUPLICATE KEY UPDATE ${new Sql(columns.map((name) => `${name} = VALUES(${name})`).join(', '))}`,
+  onConflictAdd: addOnDuplicate,
   onConflictKeepLater: () => sql`ON DUPLICATE KEY UPDATE due_time = GREATEST(due_time, VALUES(due_time))`,
   updateRows: updateRowsOfMysql,
 };
@@ -120,6 +148,7 @@ export const postgresDialect: Dialect = {
   insertUnlessNamed: (row) => sql`INSERT INTO ${row} ON CONFLICT (name) DO NOTHING`,
   onConflictSetValue: (key) => sql`ON CONFLICT (${key}, name) DO UPDATE SET value = excluded.value`,
   onConflictSet: conflictSet,
+  onConflictAdd: conflictAdd,
   onConflictKeepLater: (table) =>
     sql`ON CONFLICT (name) DO UPDATE SET due_time = excluded.due_time WHERE ${table}.due_time < excluded.due_time`,
   updateRows: updateRowsOfPostgres,

@@ -1,0 +1,128 @@
+import { type UsageBudget, USAGE, isBudget } from '../../config/usage-settings.js';
+import { BudgetExceededError } from '../domain/budget-error.js';
+import { InvalidInputError, SessionNotFoundError } from '../domain/errors.js';
+import { assertId } from '../domain/ids.js';
+import { microsOf, knownCost, priced } from '../domain/usage-cost.js';
+import type { PricedUsage } from '../domain/usage-cost.js';
+import {
+  type UsageOwner,
+  type UsagePeriod,
+  type UsageQuery,
+  checkedUsageQuery,
+  periodEnd,
+  periodName,
+} from '../domain/usage-periods.js';
+import { type ModelUsage, type TokenUsage, NO_USAGE, addUsage, usageByModel } from '../domain/usage.js';
+import type { SessionEnvironment } from '../session-environment.js';
+
+/** Whose usage to return: of a session, of a user or, without `userId`, of an app. */
+export interface GetUsageRequest extends UsageOwner {
+  /** `total`, `month` and `day` (now, in UTC), or one by name: `2026-11`, `2026-11-23`. Sessions have `total` only. Default: `total`. */
+  readonly period?: UsagePeriod | undefined;
+}
+
+/** Tokens that were used, and what they cost. */
+export interface UsageReport extends UsageOwner {
+  /** `total`, or the name of a month or a day. */
+  readonly period: string;
+  /** One entry for each model, sorted by its name. */
+  readonly models: readonly PricedUsage[];
+  /** All models together. */
+  readonly total: TokenUsage;
+  /** In millionths of the currency of the price table. Missing if a model has no price. */
+  readonly costMicros?: number;
+  /** Models without price. */
+  readonly unpricedModels: readonly string[];
+}
+
+export async function getUsage(env: SessionEnvironment, request: GetUsageRequest): Promise<UsageReport> {
+  const query = checkedUsageQuery(request);
+  assertCounted(env);
+  const { now, found } = await env.storage.readUsage([query]);
+  return reportOf(env, query, found[0], now);
+}
+
+function assertCounted({ usage }: SessionEnvironment): void {
+  if (!usage.enabled) throw new InvalidInputError('is not counted; set the option usage.enabled', 'usage');
+}
+
+function reportOf(
+  { usage: { prices } }: SessionEnvironment,
+  { period, ...owner }: UsageQuery,
+  found: readonly ModelUsage[] | undefined,
+  now: number,
+): UsageReport {
+  if (!found) throw new SessionNotFoundError(owner.sessionId ?? '');
+  const models = usageByModel(found).map((usage) => priced(usage, prices));
+  const unpricedModels = models.flatMap(({ model, costMicros }) => (costMicros === undefined ? [model] : []));
+  return {
+    ...owner,
+    period: periodName(period, now),
+    models,
+    total: found.reduce<TokenUsage>(addUsage, NO_USAGE),
+    ...(unpricedModels.length === 0 && { costMicros: knownCost(models) }),
+    unpricedModels,
+  };
+}
+
+/** Who is about to begin a turn. */
+export interface CheckBudgetRequest {
+  readonly appName: string;
+  readonly userId: string;
+  /** Missing for a session that does not exist yet. */
+  readonly sessionId?: string | undefined;
+}
+
+/** Refuses with `BudgetExceededError` if a budget is used up. Reads once, and nothing without budgets. */
+export async function checkBudget(env: SessionEnvironment, request: CheckBudgetRequest): Promise<void> {
+  const { appName, userId, sessionId } = request;
+  assertId(appName, 'appName');
+  assertId(userId, 'userId');
+  if (sessionId !== undefined) assertId(sessionId, 'sessionId');
+  const budgets = await budgetsOf(env, { appName, userId });
+  const asked = budgets.flatMap((budget) => {
+    const query = queryOf(budget, { appName, userId, sessionId });
+    return query ? [{ budget, query }] : [];
+  });
+  if (asked.length === 0) return;
+  assertCounted(env);
+  const { now, found } = await env.storage.readUsage(asked.map(({ query }) => query));
+  for (const [index, { budget }] of asked.entries()) assertWithin(env, budget, found[index] ?? [], now);
+}
+
+async function budgetsOf(
+  { usage: { budgets } }: SessionEnvironment,
+  owner: { appName: string; userId: string },
+): Promise<readonly UsageBudget[]> {
+  if (typeof budgets !== 'function') return budgets;
+  const given: unknown = await budgets(owner);
+  if (Array.isArray(given) && given.every(isBudget)) return given;
+  throw new InvalidInputError(`must return ${USAGE.budgets.kind.allowed}`, 'usage.budgets');
+}
+
+function queryOf(
+  { scope, period = 'total' }: UsageBudget,
+  { appName, userId, sessionId }: CheckBudgetRequest,
+): UsageQuery | undefined {
+  if (scope === 'app') return { appName, period };
+  if (scope === 'user') return { appName, userId, period };
+  return sessionId === undefined ? undefined : { appName, userId, sessionId, period: 'total' };
+}
+
+function assertWithin(
+  { usage: { prices } }: SessionEnvironment,
+  { scope, period = 'total', maxTokens, maxCost }: UsageBudget,
+  models: readonly ModelUsage[],
+  now: number,
+): void {
+  const end = periodEnd(period, now);
+  const resets = end === undefined ? {} : { resetsAt: end };
+  const tokens = models.reduce((sum, { totalTokens }) => sum + totalTokens, 0);
+  if (maxTokens !== undefined && tokens >= maxTokens) {
+    throw new BudgetExceededError({ scope, period, unit: 'tokens', used: tokens, limit: maxTokens, ...resets });
+  }
+  if (maxCost === undefined) return;
+  const limit = Number(microsOf(maxCost));
+  const used = knownCost(models.map((usage) => priced(usage, prices)));
+  if (used >= limit) throw new BudgetExceededError({ scope, period, unit: 'micros', used, limit, ...resets });
+}
