@@ -147,8 +147,11 @@ export abstract class AgentsClient extends SummariesClient {
    * Lists what agents ask a user. A page may be empty and have a next one.
    * @example const { approvals } = await client.listApprovals({ appName: 'shop', userId: 'ann' });
    */
-  async listApprovals({ limit, cursor, ...owner }: ApprovalListRequest): Promise<RemoteApprovalPage> {
-    return this.#requests.json('GET', approvalsOf(owner), { query: { limit, cursor }, isRepeatable: true });
+  async listApprovals({ appName, userId, limit, cursor }: ApprovalListRequest): Promise<RemoteApprovalPage> {
+    return this.#requests.json('GET', approvalsOf({ appName, userId }), {
+      query: { limit, cursor },
+      isRepeatable: true,
+    });
   }
 
   /**

@@ -48,7 +48,7 @@ describe.each(frameworks)('the agents of SessionsClient on %s', (framework) => {
 
   it('list and answer approvals', async () => {
     await client.runAgent({ ...KEY, newMessage: 'refund' });
-    const { approvals } = await client.listApprovals({ appName: 'shop', userId: 'ann/1', limit: 5 });
+    const { approvals } = await client.listApprovals({ ...KEY, limit: 5 });
     const [first] = approvals;
     if (!first) throw new Error('There is no approval');
     expect(approval(first)).toMatchObject({ ...KEY, tool: 'refund', hint: 'Refund?' });

@@ -45,6 +45,8 @@ const VALUES: Readonly<Record<string, { readonly value: unknown; readonly litera
   key: { value: 'user:ä', literal: '"user:\\u00e4"' },
   period: { value: 'month', literal: '"month"' },
   stateDeltas: { value: true, literal: 'true' },
+  partials: { value: true, literal: 'true' },
+  afterPosition: { value: '12.4-17', literal: '"12.4-17"' },
   toSeq: { value: 0, literal: '0' },
   atSeq: { value: 0, literal: '0' },
   first: { value: 7, literal: '7' },
