@@ -39,7 +39,7 @@ export const layers: readonly Layer[] = [
   {
     name: 'testing',
     files: /^testing\/.+$/,
-    mayImport: [...sessionLayers, ...providers, ...readyMadeServices],
+    mayImport: [...sessionLayers, ...providers, ...readyMadeServices, 'agents'],
   },
   // Runs in browsers, and so does all that it reaches.
   {
