@@ -228,7 +228,7 @@ const mistakes: readonly (readonly [options: unknown, ...problems: string[]])[] 
   ],
   [
     { ...memory, tll: {} },
-    'tll is no option; there are provider, redis, database, storage, cleanup, watchPollMs, clock, newId, onUnsavedState, state, titler, history, ttl, limits.',
+    'tll is no option; there are provider, redis, database, storage, cleanup, watchPollMs, clock, newId, onUnsavedState, state, titler, history, ttl, limits, usage.',
   ],
   [
     { ...memory, state: { shop: {} } },
