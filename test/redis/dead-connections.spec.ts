@@ -100,7 +100,7 @@ describeRedis('A connection of a $name store that is accepted and then dead', ['
       proxy.filter = deadFrom(isMatch);
       for (let call = 1; call <= 3; call++) await expect(sessions.createSession(KEY)).rejects.toThrow();
       proxy.filter = () => 'pass';
-      await retryUntilSuccess(() => sessions.createSession(KEY));
+      await retryUntilSuccess(() => sessions.getOrCreateSession(KEY));
       await sessions.deleteSession(KEY);
       client.disconnect();
     },
