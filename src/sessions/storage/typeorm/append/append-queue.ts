@@ -56,7 +56,7 @@ export class AppendQueue {
         return;
       }
       this.#queue.push(append);
-      if (this.#batches.hasRoom) void this.#batches.run(() => this.#drainQueue());
+      if (this.#batches.hasRoom) void this.#startDraining();
     });
   }
 
@@ -64,6 +64,13 @@ export class AppendQueue {
   async finished(): Promise<void> {
     await this.#batches.finished();
     await this.#waiting.finished();
+  }
+
+  /** Appends that come after the last look into the queue, but before the permit is returned, start nothing themselves. */
+  async #startDraining(): Promise<void> {
+    await this.#batches.run(() => this.#drainQueue());
+    const isLeft = this.#queue.some(({ commit }) => !this.#busySessions.has(sessionNameOf(commit.key)));
+    if (isLeft && this.#batches.hasRoom) void this.#startDraining();
   }
 
   async #drainQueue(): Promise<void> {
