@@ -74,6 +74,8 @@ export class PartialLog {
   #written: PartialWrite | undefined;
   #index = 0;
   #isClosed = false;
+  /** A commit that removes pieces is on its way. It must not remove those that are saved meanwhile. */
+  #isCommitting = false;
 
   /** @param onPending called when there is something to save */
   constructor(
@@ -118,7 +120,7 @@ export class PartialLog {
 
   /** The next write. The same again, if it failed. */
   take(): PartialWrite | undefined {
-    if (this.#isClosed) return undefined;
+    if (this.#isClosed || this.#isCommitting) return undefined;
     if (this.#written) return this.#written;
     const [name, message] = [...this.#open].find(([, { pending }]) => pending.length > 0) ?? [];
     if (name === undefined || !message) return undefined;
@@ -139,10 +141,13 @@ export class PartialLog {
   settle(outcome: PartialOutcome | undefined): void {
     if (outcome?.kind === 'lost') this.close();
     if (outcome?.kind === 'saved') this.#written = undefined;
-    if (this.#written || [...this.#open.values()].some(({ pending }) => pending.length > 0)) this.onPending(this);
+    this.#wake();
   }
 
-  /** The events of a commit: those that complete a message get its id. Call {@link ended} when they are stored. */
+  /**
+   * The events of a commit: those that complete a message get its id. Call {@link ended} when they are stored, and then, or
+   * if they are not, {@link resume}.
+   */
   completing(events: readonly EventInput[], endsTurn: boolean): Completion {
     const ids = [...this.#leftovers];
     const completing = events.map((event) => {
@@ -157,6 +162,7 @@ export class PartialLog {
     });
     if (endsTurn) this.close();
     const isAll = endsTurn || ids.length === this.#stored.size;
+    this.#isCommitting = true;
     // If the commit fails, the next one removes them.
     this.#leftovers = ids;
     const hasAny = endsTurn ? this.hasStored : ids.length > 0;
@@ -169,11 +175,21 @@ export class PartialLog {
     this.#leftovers = [];
   }
 
+  /** Saves again, after a commit. */
+  resume(): void {
+    this.#isCommitting = false;
+    this.#wake();
+  }
+
   /** Nothing is saved any more. */
   close(): void {
     this.#isClosed = true;
     this.#open.clear();
     this.#written = undefined;
+  }
+
+  #wake(): void {
+    if (this.#written || [...this.#open.values()].some(({ pending }) => pending.length > 0)) this.onPending(this);
   }
 
   get #bytes(): number {

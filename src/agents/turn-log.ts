@@ -108,6 +108,7 @@ export class TurnLog {
       this.#noteOwn(stored);
       return stored;
     } finally {
+      this.#partials?.resume();
       this.#isAppending = false;
     }
   }

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { InMemorySessionStorage, type WatchedEvent } from '../../src/index.js';
 import type { PartialSettings, RunHandler } from '../../src/agents/index.js';
 import type { SessionStorage } from '../../src/storage.js';
@@ -146,6 +147,55 @@ describe('partial events of a run', () => {
     await run.result;
     await watch.return?.();
     await plain.return?.();
+  });
+
+  it('of one speaker are not removed by a commit that completes the message of another one meanwhile', async () => {
+    const storage = new InMemorySessionStorage();
+    const [arrival, delivery] = [new AbortController(), new AbortController()];
+    const arriving = once(arrival.signal, 'abort');
+    const delivered = once(delivery.signal, 'abort');
+    const late = new Proxy(storage, {
+      get: (target, name) => {
+        if (name === 'append') {
+          return async (commit: Parameters<SessionStorage['append']>[0]) => {
+            if (commit.endsPartials !== undefined && !commit.endsTurn) {
+              arrival.abort();
+              await delivered;
+            }
+            return target.append(commit);
+          };
+        }
+        const value: unknown = Reflect.get(target, name, target);
+        return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+      },
+    });
+    const app = appOver({ storage: late }, { flushMs: 1 });
+    await app.sessions.createSession(KEY);
+    const saved = async (): Promise<number> => {
+      const incarnation = (await storage.read({ key: KEY }))?.record.incarnation ?? '';
+      return (await storage.partials.read({ key: KEY, incarnation, after: 0 }))?.partials.length ?? 0;
+    };
+    const end = new HeldHandler();
+    const run = app.agents.run({ ...KEY, newMessage: 'hi' }, async function* (context) {
+      yield { ...partial('One'), author: 'one' };
+      await until(async () => (await saved()) === 1);
+      yield { ...partial('Two'), author: 'two' };
+      yield { ...text('One'), author: 'one' };
+      yield* end.handler(context) as AsyncGenerator<ReturnType<typeof text>>;
+    });
+    await arriving;
+    // A piece of `two` is due now. The next timers run after it.
+    await until(() => new Promise((resolve) => setTimeout(() => resolve(true), 20)));
+    delivery.abort();
+    await until(async () => (await saved()) === 1);
+    const watch = app.sessions.watch({ ...KEY, afterSeq: 2, partials: true });
+    expect((await taken(watch, 1)).map((event) => [event.author, event.offset, wordsIn(event)])).toEqual([
+      ['two', 0, 'Two'],
+    ]);
+    await watch.return?.();
+    await end.started;
+    end.release();
+    await run.result;
   });
 
   it('are saved up to a limit, and the final event is whole', async () => {

@@ -18,6 +18,8 @@ const WORDS = ['one ', 'zwei ', 'три ', '四 ', '🎉 ', 'a longer piece of t
 class Talk {
   said = 0;
   isEnough = false;
+  /** Whether `messages` are all of them. */
+  isComplete = false;
   /** The messages, in the order of the log. */
   readonly messages: string[] = [];
   #next: () => void = () => undefined;
@@ -54,7 +56,9 @@ class Talk {
         await new Promise<void>((resolve) => (this.#next = resolve));
       }
     }
-    for (const [author, text] of texts) yield this.#whole(author, text);
+    const last = [...texts].map(([author, text]) => this.#whole(author, text));
+    this.isComplete = true;
+    yield* last;
   }
 
   #whole(author: string, text: string): EventInput {
@@ -93,8 +97,8 @@ async function refreshing(talk: Talk, reader: Reader): Promise<Screen> {
   }
 }
 
-function isOver({ stored }: Screen, { messages }: Talk): boolean {
-  return stored.length === 1 + messages.length;
+function isOver({ stored }: Screen, { messages, isComplete }: Talk): boolean {
+  return isComplete && stored.length === 1 + messages.length;
 }
 
 describe.each(testStores)(`An answer that streams, on $name (SEED=${seed})`, ({ open }) => {

@@ -87,10 +87,10 @@ async function runAgent(
     await meet('between call and response');
     yield response;
     yield partial;
-    await until(() => pieces.saved === 1);
+    await until(() => pieces.saved >= 1);
     await meet('in mid-stream');
     yield { ...partial };
-    await until(() => pieces.saved === 2);
+    await until(() => pieces.saved >= 2);
     await meet('before the final event');
     yield final;
   };
