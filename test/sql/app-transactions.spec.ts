@@ -429,6 +429,24 @@ for (const [name, open] of appDatabases) {
 
     if (name !== 'postgres') return;
 
+    it('fails with a serialisation failure if its snapshot does not show the user state that another one began', async () => {
+      const [one, two] = [await newSession(), await newSession()];
+      const user = (session: Session) => ({ ...referenceOf(session), userId: one.userId });
+      await sessions.createSession({ ...keyOf(two), userId: one.userId });
+      const event = { author: 'user', actions: { stateDelta: { 'user:k': 1 } } };
+      let hasBegun = false;
+      const append = (): Promise<unknown> =>
+        dataSource.transaction('REPEATABLE READ', async (transaction) => {
+          await transaction.query('SELECT COUNT(*) FROM orders');
+          if (!hasBegun) await sessions.appendEvent({ session: user(two), event });
+          hasBegun = true;
+          return sessions.appendEvent({ session: one, event, transaction });
+        });
+      await expect(append()).rejects.toMatchObject({ name: 'QueryFailedError', code: '40001' });
+      await append();
+      expect(one.version).toBe(1);
+    });
+
     it('is not believed to be committed if the database rolled it back', async () => {
       const session = await newSession();
       await dataSource.transaction(async (transaction) => {

@@ -12,6 +12,9 @@ const FREE = 8;
 const LIMIT_MS = 5_000;
 const SLACK_MS = 10_000;
 
+/** Appends lock a scope that can expire. */
+const LOCKS_SCOPES = { enabled: true, userStateSeconds: 3_600, appStateSeconds: 3_600 };
+
 const SCOPE = (userId: string): string =>
   `SELECT pk FROM agent_shared_scopes WHERE app_name = 'shop' AND user_id = '${userId}' FOR UPDATE`;
 
@@ -25,7 +28,7 @@ describeSqlServers('Locks in a $name store', (bench) => {
   });
 
   it(`do not fail appends after ${DEADLOCKS} deadlocks`, async () => {
-    const sessions = bench().sessions(settings(bench(), '200ms'));
+    const sessions = bench().sessions({ ...settings(bench(), '200ms'), service: { ttl: LOCKS_SCOPES } });
     await sessions.createSession({ ...USER, sessionId: 's-1', state: { 'user:k': 0, 'app:k': 0 } });
     let givenWay = 0;
     for (let round = 1; round <= DEADLOCKS; round++) {

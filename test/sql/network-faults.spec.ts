@@ -14,6 +14,8 @@ const GENEROUS_LIMIT_MS = 60_000;
 /** Enough for a slow machine, while a hanging call never ends. */
 const SLACK_MS = 10_000;
 const LOSSES = 100;
+/** With a lifetime of user state, appends use transactions with a read before the writes. */
+const IN_TRANSACTIONS = { enabled: true, sessionSeconds: 0, userStateSeconds: 3_600 };
 
 describeSqlServersWithTables(`A $name store behind an unreliable network (SEED=${seed})`, (bench) => {
   let proxy: TcpProxy;
@@ -22,7 +24,7 @@ describeSqlServersWithTables(`A $name store behind an unreliable network (SEED=$
 
   beforeEach(async () => {
     ({ proxy, behind } = await bench().proxy());
-    sessions = bench().sessions({ ...behind, timeLimitMs: GENEROUS_LIMIT_MS });
+    sessions = bench().sessions({ ...behind, timeLimitMs: GENEROUS_LIMIT_MS, service: { ttl: IN_TRANSACTIONS } });
     await sessions.createSession(KEY);
   });
 
@@ -116,6 +118,35 @@ describeSqlServersWithTables(`A $name store behind an unreliable network (SEED=$
     expect(errors.length).toBeGreaterThan(0);
     expect(errors.filter((error) => !(error instanceof StoreUnavailableError))).toEqual([]);
     await expectOnce(bench(), sessions, 200, { inOrder: false });
+  });
+
+  it.each([
+    ['before it arrived', 'client'],
+    ['after it was written', 'server'],
+  ] as const)('finds out what became of a direct append whose connection failed %s', async (_when, side) => {
+    // So that PostgreSQL gets the text of each statement, by which the test finds direct appends.
+    sessions = bench().sessions({ ...behind, timeLimitMs: GENEROUS_LIMIT_MS, preparedStatements: false });
+    await sessions.appendEvent({ session: SESSION, event: eventOf(1) });
+    let direct = 0;
+    for (let number = 2; number <= 20; number++) {
+      await sessions.append({ session: SESSION, event: { ...eventOf(number), id: `before-${number}` } });
+      let isCut = false;
+      let isDirect = false;
+      proxy.filter = ({ from, data }) => {
+        isDirect ||= from === 'client' && data.includes('SKIP LOCKED') && data.includes('INSERT INTO');
+        if (isCut || from !== side || !isDirect) return 'pass';
+        direct += 1;
+        isCut = true;
+        return 'cut';
+      };
+      const appending = sessions.append({ session: SESSION, event: eventOf(number) });
+      expect(await appending).toMatchObject({ duplicate: false, event: { id: `e${number}` } });
+      proxy.filter = () => 'pass';
+      expect(await sessions.append({ session: SESSION, event: eventOf(number) })).toMatchObject({ duplicate: true });
+    }
+    expect(direct).toBeGreaterThan(0);
+    expect(await versionOf(sessions)).toBe(1 + 2 * 19);
+    await bench().checkIntegrity();
   });
 
   it('ends every call within the time limit if all packets are dropped, and recovers at once', async () => {

@@ -1,6 +1,6 @@
 import { StoreUnavailableError } from '../../src/index.js';
 import { postgresDialect } from '../../src/sessions/storage/typeorm/sql/dialect.js';
-import type { PooledConnection } from '../../src/sessions/storage/typeorm/connect/connection-pool.js';
+import { type PooledConnection, ServerTime } from '../../src/sessions/storage/typeorm/connect/connection-pool.js';
 import { PooledTransactions } from '../../src/sessions/storage/typeorm/connect/pooled-transactions.js';
 import { NO_SQL } from '../../src/sessions/storage/typeorm/sql/sql.js';
 import type { Tables } from '../../src/sessions/storage/typeorm/tables.js';
@@ -11,6 +11,7 @@ const RETRIES = 5;
 /** A pool whose connections always succeed. It counts how many were acquired. */
 class IdlePool {
   acquired = 0;
+  readonly time = new ServerTime();
 
   suspect(): void {}
 
@@ -28,6 +29,8 @@ class IdlePool {
       insert: async () => 0,
       changeAll: async () => undefined,
       commit: async () => [],
+      canWriteDirectly: true,
+      writeDirectly: async () => true,
       rollback: async () => undefined,
       release: () => undefined,
       discard: () => undefined,

@@ -88,8 +88,11 @@ export class TypeOrmSessionStorage implements SessionStorage {
     await this.#database.open();
   }
 
-  create(request: CreateRequest): Promise<StoredSession | undefined> {
-    return this.#write((transaction) => createSession(transaction, request), BEGIN_LAZILY);
+  async create(request: CreateRequest): Promise<StoredSession | undefined> {
+    const created = await this.#write((transaction) => createSession(transaction, request), BEGIN_LAZILY);
+    const { appends } = await this.#database.open();
+    if (created) appends.known.remember(created.record);
+    return created;
   }
 
   async append(commit: Commit): Promise<AppendOutcome> {
@@ -108,8 +111,11 @@ export class TypeOrmSessionStorage implements SessionStorage {
     return appendWithin(appTransactions, commit, within);
   }
 
-  turn(request: TurnRequest): Promise<TurnOutcome> {
-    return this.#write((transaction) => turnSession(transaction, request), BEGIN_LAZILY);
+  async turn(request: TurnRequest): Promise<TurnOutcome> {
+    const outcome = await this.#write((transaction) => turnSession(transaction, request), BEGIN_LAZILY);
+    const { appends } = await this.#database.open();
+    if (outcome.kind === 'changed') appends.known.setTurn(request.key, outcome.turn);
+    return outcome;
   }
 
   read(request: ReadRequest): Promise<StoredSession | undefined> {

@@ -1,4 +1,4 @@
-import { type NumberedEvent, numberedEvents, recordAfter, refusalOf } from '../../../domain/commit-rules.js';
+import { numberedEvents, recordAfter, refusalOf } from '../../../domain/commit-rules.js';
 import type { AppendOutcome, Commit, StoredEvent } from '../../../domain/commit.js';
 import { sessionNameOf } from '../../../domain/ids.js';
 import { metadataAfter } from '../../../domain/metadata-entries.js';
@@ -20,10 +20,18 @@ import {
   storedEventOf,
 } from '../sql/session-rows.js';
 import { NO_SQL, Sql, joinSql, sql, sqlList } from '../sql/sql.js';
+import { INSERTED_COLUMNS, type NewEvent, valuesOfEvent } from './direct-write.js';
 import type { SqlTransaction } from '../sql/transaction.js';
 import { UsageWriter } from '../state/usage.js';
 import { StateWriter } from '../state/write-state.js';
 import type { Tables } from '../tables.js';
+
+export interface AppendedCommits {
+  /** One for each commit. */
+  readonly outcomes: readonly (AppendOutcome | undefined)[];
+  /** The keys of the shared scopes that were written to, and that do not expire. */
+  readonly scopes: ReadonlyMap<string, number>;
+}
 
 /**
  * Appends several commits in one transaction with the round trips of one. The result is the same as appending
@@ -33,7 +41,7 @@ export async function appendCommits(
   transaction: SqlTransaction,
   commits: readonly Commit[],
   policy: LockPolicy,
-): Promise<readonly (AppendOutcome | undefined)[]> {
+): Promise<AppendedCommits> {
   const sessions = await lockSessions(transaction, commits, policy);
   const state = new StateWriter(transaction);
   const usage = new UsageWriter(transaction);
@@ -66,7 +74,7 @@ export async function appendCommits(
     ...(await state.statements()),
     ...usage.statements(),
   ]);
-  return outcomes;
+  return { outcomes, scopes: state.lastingScopes };
 }
 
 /** The refusals that do not apply to an event that is stored. */
@@ -278,11 +286,6 @@ function idsOf(commits: readonly Commit[]): Sql {
   return sqlList(commits.flatMap(({ events }) => events.map(({ id }) => id)));
 }
 
-/** An event to insert. */
-interface NewEvent extends NumberedEvent {
-  readonly pk: number;
-}
-
 /** A server limits the number of values and the size of a message. */
 const INSERT_LIMITS = { items: 500, weight: 1_000_000, weightOf: ({ payload }: NewEvent) => payload.length };
 
@@ -324,13 +327,7 @@ function setMarks({ marks, marksSeq }: SessionRecord): Sql {
 
 export function insertEvents({ events: table }: Tables, events: readonly NewEvent[]): Sql[] {
   return inBatches(events, INSERT_LIMITS).map((some) => {
-    const rows = some.map(
-      ({ pk, seq, id, digest, appendedAt, highWater, anchor, group = '', payload }) =>
-        sql`(${pk}, ${seq}, ${id}, ${digest}, ${appendedAt}, ${highWater}, ${anchor ? 1 : 0}, ${group},
-          ${payload})`,
-    );
-    return sql`
-      INSERT INTO ${table} (session_pk, seq, event_id, digest, appended_at, high_water, anchor, event_group, payload)
-      VALUES ${joinSql(rows, ', ')}`;
+    const rows = some.map((event) => sql`(${sqlList(valuesOfEvent(event))})`);
+    return sql`INSERT INTO ${table} (${INSERTED_COLUMNS}) VALUES ${joinSql(rows, ', ')}`;
   });
 }

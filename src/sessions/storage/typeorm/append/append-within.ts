@@ -33,7 +33,8 @@ export async function appendWithin(
   within: AppendWithin,
 ): Promise<AppendOutcome> {
   const { outcome } = await transactions.run(within.transaction, async (transaction, isRepeated) => {
-    const [written] = await appendCommits(transaction, [commit], isRepeated ? REPEATED_WITHIN : WITHIN);
+    const { outcomes } = await appendCommits(transaction, [commit], isRepeated ? REPEATED_WITHIN : WITHIN);
+    const [written] = outcomes;
     const found = written ?? { kind: 'missing' };
     return { outcome: found, within, last: lastOf(commit, found), isSettled: false };
   });

@@ -1,4 +1,8 @@
+import type { DirectWrite } from '../append/direct-write.js';
+import type { Dialect } from '../sql/dialect.js';
+import type { Sql } from '../sql/sql.js';
 import type { CommitMessage, StatementRunner, TransactionMode } from '../sql/transaction.js';
+import type { Tables } from '../tables.js';
 
 /** A pooled connection while one transaction uses it. */
 export interface PooledConnection extends StatementRunner {
@@ -14,6 +18,11 @@ export interface PooledConnection extends StatementRunner {
   now(): number;
   /** Runs the last statements and queries and commits, in as few round trips as the driver allows. Returns the rows of the queries. */
   commit(message: CommitMessage): Promise<readonly unknown[][]>;
+  /** Whether it can write in one message, and has answered a moment ago, so that it is not lost. */
+  readonly canWriteDirectly: boolean;
+  /** Writes in one message, in a transaction of its own. Returns whether it wrote. */
+  writeDirectly(message: DirectMessage): Promise<boolean>;
+  /** Ends the transaction, if there is one. */
   rollback(): Promise<void>;
   /** Returns it to the pool. */
   release(): void;
@@ -21,11 +30,46 @@ export interface PooledConnection extends StatementRunner {
   discard(): void;
 }
 
+/** A write in one message. */
+export interface DirectMessage {
+  readonly dialect: Dialect;
+  readonly tables: Tables;
+  readonly write: DirectWrite;
+  /** Runs after the commit; its failure is ignored. */
+  readonly notification?: Sql | undefined;
+}
+
+/** The server's time, from its answers. It is used for some seconds, in which clocks do not drift apart. */
+export class ServerTime {
+  #answer: { readonly time: number; readonly at: number } | undefined;
+
+  learn(time: number): void {
+    this.#answer = { time, at: performance.now() };
+  }
+
+  /** How old the answer is. */
+  get age(): number {
+    return this.#answer ? performance.now() - this.#answer.at : Infinity;
+  }
+
+  /** At most as late as the server's clock, unless that was set back. */
+  get now(): number | undefined {
+    const { age } = this;
+    return this.#answer && age < TIME_IS_KNOWN_MS ? Math.floor(this.#answer.time + age) : undefined;
+  }
+}
+
+const TIME_IS_KNOWN_MS = 10_000;
+
 export interface ConnectionPool {
+  /** Of all connections. */
+  readonly time: ServerTime;
   acquire(): Promise<PooledConnection>;
   /** Stops using idle connections that have not answered since this time, because one connection stopped answering. */
   suspect(since: number): void;
 }
+
+const JUST_ANSWERED_MS = 10_000;
 
 /**
  * Tracks which idle connections may be dead after one connection stopped answering. They share the same network, and
@@ -43,6 +87,11 @@ export class SuspectConnections {
   idleMsOf(connection: object): number {
     const answeredAt = this.#answeredAt.get(connection);
     return answeredAt === undefined ? 0 : performance.now() - answeredAt;
+  }
+
+  /** Whether it has answered a moment ago. */
+  hasJustAnswered(connection: object): boolean {
+    return performance.now() - (this.#answeredAt.get(connection) ?? -Infinity) < JUST_ANSWERED_MS;
   }
 
   /** Suspects connections that have not answered since this time. */

@@ -40,16 +40,26 @@ export function storeUnavailable(error: unknown, outcomeUnknown: boolean, server
   return unavailable(server, `failed to run a statement (${details}).`, outcomeUnknown, { cause });
 }
 
+const UNIQUE_VIOLATION = '23505';
+const SERIALIZATION_FAILURE = '40001';
+
 /**
  * Converts an error of a driver for a transaction of the app. The app gets what its own statements throw, and may retry the
- * transaction. The statement and its values are left out.
+ * transaction. The statement and its values are left out. A row that PostgreSQL refuses twice was inserted by another
+ * transaction, and the snapshot of this one does not show it.
  */
 export function queryFailed(error: unknown): unknown {
   const outside = storeUnavailable(error, false);
   if (!(outside instanceof StoreUnavailableError) || outside === error) return outside;
   const driverError = (error instanceof QueryFailedError ? error.driverError : error) as Record<string, unknown>;
   const { code, errno, sqlState, severity, fatal } = driverError;
-  const told = Object.entries({ code, errno, sqlState, severity, fatal }).filter(([, value]) => value !== undefined);
+  const told = Object.entries({
+    code: code === UNIQUE_VIOLATION ? SERIALIZATION_FAILURE : code,
+    errno,
+    sqlState,
+    severity,
+    fatal,
+  }).filter(([, value]) => value !== undefined);
   const bare = Object.assign(new Error(`The database driver reported ${codeOf(error)}`), Object.fromEntries(told));
   return new QueryFailedError('an append of events', [], bare);
 }

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../../../domain/clock.js';
 import { StoreUnavailableError } from '../../../domain/errors.js';
+import type { DirectAppends, DirectWrites, Moment } from '../append/append-directly.js';
 import {
   type DatabaseContext,
   OpenTransaction,
@@ -11,7 +12,14 @@ import {
   type WriteOptions,
 } from '../sql/transaction.js';
 import type { ConnectionPool, PooledConnection } from './connection-pool.js';
-import { databaseTimedOut, isConflict, isConnectionLost, isDuplicateKey, storeUnavailable } from './driver-errors.js';
+import {
+  codeOf,
+  databaseTimedOut,
+  isConflict,
+  isConnectionLost,
+  isDuplicateKey,
+  storeUnavailable,
+} from './driver-errors.js';
 
 interface PooledTransactionsOptions extends DatabaseContext {
   readonly timeLimitMs: number;
@@ -30,13 +38,15 @@ const SINGLE_ATTEMPT_SHARE = 0.5;
  * time limit before. Networks drop idle connections. The rest is for a new connection.
  */
 const SILENCE_SHARE = 0.5;
+/** How late the server may get a direct write. Nothing that expires earlier is decided by it. */
+const SLACK_MS = 1_000;
+const READ_ONLY = '25006';
 const FIRST_BACKOFF_MS = 10;
 const LONGEST_BACKOFF_MS = 200;
 
 /** One attempt to run a transaction. */
 interface Attempt {
   readonly mode: TransactionMode;
-  readonly beginsLazily: boolean;
   connection?: PooledConnection;
   /** From here on the outcome is unknown if the connection fails. */
   isCommitting: boolean;
@@ -50,8 +60,9 @@ interface Limits {
 }
 
 /** Runs transactions on pooled connections, with retries after conflicts and a time limit. */
-export class PooledTransactions implements Transactions {
+export class PooledTransactions implements Transactions, DirectWrites {
   readonly #running = new Set<Promise<unknown>>();
+  #cannotWriteDirectly = false;
 
   constructor(
     private readonly pool: ConnectionPool,
@@ -64,6 +75,10 @@ export class PooledTransactions implements Transactions {
 
   write<Result>(work: Work<Result>, options?: WriteOptions): Promise<Result> {
     return this.#tracked(this.#withRetries('write', work, options));
+  }
+
+  writeDirectly(plan: (moment: Moment) => DirectAppends, calledAt: number): Promise<DirectAppends | undefined> {
+    return this.#tracked(this.#writeDirectly(plan, calledAt));
   }
 
   async finished(): Promise<void> {
@@ -79,6 +94,54 @@ export class PooledTransactions implements Transactions {
     }
   }
 
+  /** Without retries: the caller then uses a transaction, which tells an unknown outcome. */
+  async #writeDirectly(plan: (moment: Moment) => DirectAppends, calledAt: number): Promise<DirectAppends | undefined> {
+    if (this.#moment === undefined || this.#cannotWriteDirectly) return undefined;
+    const deadline = calledAt + this.options.timeLimitMs * SINGLE_ATTEMPT_SHARE;
+    const attempt: Attempt = { mode: 'write', isCommitting: false, isAbandoned: false };
+    try {
+      return await this.#withTimeout(attempt, () => this.#sendDirectly(attempt, plan), {
+        deadline,
+        commitDeadline: deadline,
+      });
+    } catch (error) {
+      if (error instanceof StoreUnavailableError && attempt.isCommitting) throw error;
+      // The default of the server, which transactions override.
+      if (codeOf(error) === READ_ONLY) this.#cannotWriteDirectly = true;
+      return undefined;
+    }
+  }
+
+  /** `undefined` if the server's time is not known. */
+  get #moment(): Moment | undefined {
+    const { clock } = this.options;
+    if (clock) return { now: clock.now(), slackMs: 0 };
+    const { now } = this.pool.time;
+    return now === undefined ? undefined : { now, slackMs: SLACK_MS };
+  }
+
+  async #sendDirectly(attempt: Attempt, plan: (moment: Moment) => DirectAppends): Promise<DirectAppends | undefined> {
+    const connection = await this.#acquire(attempt);
+    const moment = this.#moment;
+    const appends = moment && connection.canWriteDirectly ? plan(moment) : undefined;
+    if (!appends || appends.isEmpty) {
+      connection.release();
+      return undefined;
+    }
+    const { dialect, tables, notifications } = this.options;
+    const { write, logs, news } = appends;
+    attempt.isCommitting = true;
+    try {
+      const notification = notifications?.ofCommit(logs, news);
+      const isWritten = await connection.writeDirectly({ dialect, tables, write, notification });
+      connection.release();
+      return isWritten ? appends : undefined;
+    } catch (error) {
+      await rollBackAndRelease(connection, error);
+      throw isConnectionLost(error) ? storeUnavailable(error, true, this.options.server) : error;
+    }
+  }
+
   async #withRetries<Result>(
     mode: TransactionMode,
     work: Work<Result>,
@@ -90,7 +153,8 @@ export class PooledTransactions implements Transactions {
     let retries = 0;
     for (let tries = 1; ; tries++) {
       try {
-        return await this.#withTimeout({ mode, beginsLazily, isCommitting: false, isAbandoned: false }, work, limits);
+        const attempt: Attempt = { mode, isCommitting: false, isAbandoned: false };
+        return await this.#withTimeout(attempt, () => this.#run(attempt, work, beginsLazily), limits);
       } catch (error) {
         const isConflictOrLost = isConflict(error) || isConnectionLost(error);
         if (isConflictOrLost) retries += 1;
@@ -105,7 +169,7 @@ export class PooledTransactions implements Transactions {
 
   async #withTimeout<Result>(
     attempt: Attempt,
-    work: Work<Result>,
+    run: () => Promise<Result>,
     { deadline, commitDeadline }: Limits,
   ): Promise<Result> {
     if (performance.now() >= deadline)
@@ -137,22 +201,27 @@ export class PooledTransactions implements Transactions {
       timer = setTimeout(check, Math.min(deadline - performance.now(), silenceLimitMs));
     });
     try {
-      return await Promise.race([this.#run(attempt, work), timeout]);
+      return await Promise.race([run(), timeout]);
     } finally {
       clearTimeout(timer);
     }
   }
 
-  async #run<Result>(attempt: Attempt, work: Work<Result>): Promise<Result> {
+  async #acquire(attempt: Attempt): Promise<PooledConnection> {
     const connection = await this.pool.acquire();
     if (attempt.isAbandoned) {
       connection.release();
       throw new StoreUnavailableError('The database had no connection left in time.', false);
     }
     attempt.connection = connection;
+    return connection;
+  }
+
+  async #run<Result>(attempt: Attempt, work: Work<Result>, beginsLazily: boolean): Promise<Result> {
+    const connection = await this.#acquire(attempt);
     try {
       connection.begin(attempt.mode);
-      if (!attempt.beginsLazily) await connection.flushBegin();
+      if (!beginsLazily) await connection.flushBegin();
       const { clock = connection } = this.options;
       const transaction = new OpenTransaction(connection, this.options, {
         time: () => clock.now(),

@@ -41,6 +41,32 @@ export function changedColumns(record: SessionRecord): readonly (readonly [colum
   ];
 }
 
+/**
+ * The columns by which a remembered record is known to be the stored one. All others change only together with one of them,
+ * except those that appends do not read. A server that lost its last commits may give a key again: the new session has another
+ * `create_time`.
+ */
+export function guardColumns({
+  turn,
+  ...record
+}: SessionRecord): readonly (readonly [column: string, value: number])[] {
+  return [
+    ['create_time', record.createTime],
+    ['last_seq', record.lastSeq],
+    ['first_seq', record.firstSeq],
+    ['expires_at', record.expiresAt],
+    ['turn_number', turn.number],
+    ['turn_expires_at', turn.expiresAt],
+    ['dispatched_seq', record.dispatchedSeq],
+    ['waiting_since', record.waitingSince],
+  ];
+}
+
+/** The columns that every append changes, and its mark for the dispatch to consumers. */
+export function directColumns(record: SessionRecord): readonly (readonly [column: string, value: number])[] {
+  return [...changedColumns(record), ['dispatched_seq', record.dispatchedSeq], ['waiting_since', record.waitingSince]];
+}
+
 /** A row of the sessions table, with the columns of {@link RECORD_COLUMNS}. */
 export interface RecordRow extends CounterColumns {
   readonly pk: number;

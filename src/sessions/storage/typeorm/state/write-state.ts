@@ -18,15 +18,13 @@ interface ScopePlan {
  * last and in one order.
  */
 export class StateWriter {
-  readonly #ofSessions: EntryWriter;
-  readonly #ofScopes: EntryWriter;
+  readonly #ofSessions = new Entries();
+  readonly #ofScopes = new Entries();
   readonly #scopes = new Map<string, ScopePlan>();
+  /** The scopes that the statements write to, and that never expire. */
+  readonly lastingScopes = new Map<string, number>();
 
-  constructor(private readonly transaction: SqlTransaction) {
-    const { sessionState, sharedState } = transaction.tables;
-    this.#ofSessions = new EntryWriter(sessionState, sql`session_pk`);
-    this.#ofScopes = new EntryWriter(sharedState, sql`scope_pk`);
-  }
+  constructor(private readonly transaction: SqlTransaction) {}
 
   /** Adds the changes of a commit. Without lifetimes it neither writes nor renews shared scopes. */
   addCommit(sessionPk: number, { appName, userId }: SessionKey, writes: StateWrites, lifetimes?: Lifetimes): void {
@@ -61,12 +59,14 @@ export class StateWriter {
       if (!scope && writes.every(({ upserts }) => upserts.length === 0)) continue;
       scope ??= await insertScope(transaction, owner, lifetime);
       for (const some of writes) this.#ofScopes.add(scope.pk, some);
+      if (lifetime.ttlMs >= NEVER) this.lastingScopes.set(ownerKey(owner), scope.pk);
       renewals.push(...updateExpiry(transaction, scope, lifetime));
       if (writes.some((some) => some.removals.length > 0)) removals.push(deleteScopeIfEmpty(transaction, scope));
     }
+    const { dialect, tables } = transaction;
     return [
-      ...this.#ofSessions.statements(transaction.dialect),
-      ...this.#ofScopes.statements(transaction.dialect),
+      ...writeEntries(dialect, tables.sessionState, STATE_OWNER, this.#ofSessions.sorted()),
+      ...writeEntries(dialect, tables.sharedState, SHARED_OWNER, this.#ofScopes.sorted()),
       ...renewals,
       ...untouched.flatMap(({ owner, lifetime }) => renewScopeIfDue(transaction, owner, lifetime)),
       ...removals,
@@ -74,22 +74,17 @@ export class StateWriter {
   }
 }
 
-interface Entry {
+/** A key of state. */
+export interface Entry {
   readonly ownerPk: number;
   readonly name: string;
   /** `undefined` removes the key. */
   readonly value: string | undefined;
 }
 
-/** Collects keys to set and to remove in one table. The last write to a key wins. */
-class EntryWriter {
+/** Collects keys to set and to remove. The last write to a key wins. */
+export class Entries {
   readonly #entries = new Map<string, Entry>();
-
-  /** @param owner the column of the owning session or scope */
-  constructor(
-    private readonly table: Sql,
-    private readonly owner: Sql,
-  ) {}
 
   add(ownerPk: number, { upserts, removals }: StateWrites): void {
     for (const { name } of removals) this.#set({ ownerPk, name, value: undefined });
@@ -97,29 +92,39 @@ class EntryWriter {
   }
 
   /** In the order of keys, which prevents deadlocks. */
-  statements({ onConflictSetValue }: Dialect): Sql[] {
-    const entries = [...this.#entries.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, entry]) => entry);
-    const upserts = inBatches(entries.filter(({ value }) => value !== undefined)).map((some) => {
-      const rows = some.map(({ ownerPk, name, value = null }) => sql`(${ownerPk}, ${name}, ${value})`);
-      return sql`
-        INSERT INTO ${this.table} (${this.owner}, name, value) VALUES ${joinSql(rows, ', ')}
-        ${onConflictSetValue(this.owner)}`;
-    });
-    return [...upserts, ...this.#removals(entries.filter(({ value }) => value === undefined))];
+  sorted(): Entry[] {
+    return [...this.#entries.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, entry]) => entry);
   }
 
   #set(entry: Entry): void {
     this.#entries.set(`${entry.ownerPk} ${entry.name}`, entry);
   }
-
-  #removals(entries: readonly Entry[]): Sql[] {
-    return [...groupBy(entries, ({ ownerPk }) => ownerPk)].flatMap(([ownerPk, ofOwner]) =>
-      inBatches(ofOwner.map(({ name }) => name)).map(
-        (names) => sql`DELETE FROM ${this.table} WHERE ${this.owner} = ${ownerPk} AND name IN (${sqlList(names)})`,
-      ),
-    );
-  }
 }
+
+/** The statements that write these keys. `owner` is the column of the owning session or scope. */
+export function writeEntries(
+  { onConflictSetValue }: Dialect,
+  table: Sql,
+  owner: Sql,
+  entries: readonly Entry[],
+): Sql[] {
+  const upserts = inBatches(entries.filter(({ value }) => value !== undefined)).map((some) => {
+    const rows = some.map(({ ownerPk, name, value = null }) => sql`(${ownerPk}, ${name}, ${value})`);
+    return sql`
+        INSERT INTO ${table} (${owner}, name, value) VALUES ${joinSql(rows, ', ')}
+        ${onConflictSetValue(owner)}`;
+  });
+  const removed = entries.filter(({ value }) => value === undefined);
+  const removals = [...groupBy(removed, ({ ownerPk }) => ownerPk)].flatMap(([ownerPk, ofOwner]) =>
+    inBatches(ofOwner.map(({ name }) => name)).map(
+      (names) => sql`DELETE FROM ${table} WHERE ${owner} = ${ownerPk} AND name IN (${sqlList(names)})`,
+    ),
+  );
+  return [...upserts, ...removals];
+}
+
+export const STATE_OWNER = sql`session_pk`;
+export const SHARED_OWNER = sql`scope_pk`;
 
 /** A shared scope that a transaction has locked. */
 interface LockedScope {
@@ -133,7 +138,7 @@ export function userIdOf({ userId }: StateOwner): string {
 }
 
 /** A unique key, because ids contain no line break. */
-function ownerKey(owner: StateOwner): string {
+export function ownerKey(owner: StateOwner): string {
   return `${owner.appName}\n${userIdOf(owner)}`;
 }
 

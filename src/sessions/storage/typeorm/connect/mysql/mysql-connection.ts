@@ -2,12 +2,16 @@ import type { Sql } from '../../sql/sql.js';
 import type { CommitMessage, TransactionMode } from '../../sql/transaction.js';
 import {
   type ConnectionPool,
+  type DirectMessage,
+  ServerTime,
   SuspectConnections,
   type DriverStream,
   type ErrorEmitter,
   ignoreError,
   type PooledConnection,
 } from '../connection-pool.js';
+import { codeOf } from '../driver-errors.js';
+import { directWriteOfMysql, MYSQL_NOW, NOT_WRITTEN } from './direct-write.js';
 
 /** The part of a mysql2 connection that is used here. */
 export interface DriverConnection extends ErrorEmitter {
@@ -47,8 +51,9 @@ interface MysqlPoolOptions {
   readonly withTime: boolean;
 }
 
-/** Other functions depend on daylight saving time. */
-const NOW = "SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000 AS now";
+const NOW = `SELECT ${MYSQL_NOW} AS now`;
+/** Direct writes ask for the time this often. */
+const TIME_IS_OLD_MS = 2_000;
 
 const BEGIN: Readonly<Record<TransactionMode, readonly string[]>> = {
   // All statements of a read see one snapshot.
@@ -59,6 +64,7 @@ const BEGIN: Readonly<Record<TransactionMode, readonly string[]>> = {
 export class MysqlPool implements ConnectionPool {
   readonly #initialised = new WeakSet<DriverConnection>();
   readonly #suspects = new SuspectConnections();
+  readonly time = new ServerTime();
 
   constructor(
     private readonly driver: MysqlDriver,
@@ -102,6 +108,8 @@ export class MysqlPool implements ConnectionPool {
       withTime,
       onBegun: () => this.#initialised.add(connection),
       idleMs: this.#suspects.idleMsOf(connection),
+      hasJustAnswered: !isNew && this.#suspects.hasJustAnswered(connection),
+      time: this.time,
       onAnswered: () => this.#suspects.recordAnswer(connection),
     });
   }
@@ -118,13 +126,17 @@ export function lentMysqlConnection(connection: DriverConnection, withTime: bool
     release: ignoreError,
     destroy: ignoreError,
   };
-  return new MysqlConnection(lent, { withTime, idleMs: 0, onBegun: ignoreError, onAnswered: ignoreError });
+  const time = new ServerTime();
+  const unused = { idleMs: 0, hasJustAnswered: false, time, onBegun: ignoreError, onAnswered: ignoreError };
+  return new MysqlConnection(lent, { withTime, ...unused });
 }
 
 interface MysqlConnectionOptions extends MysqlPoolOptions {
   readonly onBegun: () => void;
   readonly onAnswered: () => void;
   readonly idleMs: number;
+  readonly hasJustAnswered: boolean;
+  readonly time: ServerTime;
 }
 
 /** A mysql2 connection. With `multipleStatements` it sends several statements in one message. */
@@ -197,6 +209,32 @@ class MysqlConnection implements PooledConnection {
     return results.slice(statements.length, texts.length) as unknown[][];
   }
 
+  get canWriteDirectly(): boolean {
+    return this.options.hasJustAnswered && this.connection.config.multipleStatements === true;
+  }
+
+  async writeDirectly({ dialect, tables, write }: DirectMessage): Promise<boolean> {
+    const { time, withTime } = this.options;
+    const asksTime = withTime && time.age > TIME_IS_OLD_MS;
+    const texts = directWriteOfMysql(dialect, tables, write).map((statement) => this.#textOf(statement));
+    try {
+      const message = [...BEGIN.write, ...texts, 'COMMIT', ...(asksTime ? [NOW] : [])];
+      const results = (await this.#query(message.join('; '))) as unknown[];
+      if (asksTime) this.#learnTime(results.at(-1));
+      return true;
+    } catch (error) {
+      if (codeOf(error) !== NOT_WRITTEN) throw error;
+      await this.rollback();
+      return false;
+    }
+  }
+
+  #learnTime(rows: unknown): void {
+    const [row] = rows as { now: number }[];
+    this.#now = row?.now ?? 0;
+    this.options.time.learn(this.#now);
+  }
+
   async rollback(): Promise<void> {
     this.#pendingBegin = [];
     await this.#query('ROLLBACK');
@@ -237,10 +275,7 @@ class MysqlConnection implements PooledConnection {
     const asksTime = this.options.withTime && (isTimeNeeded || pendingBegin.length > 0);
     const results = await this.#send([...pendingBegin, ...texts, ...(asksTime ? [NOW] : [])]);
     if (pendingBegin.length > 0) this.options.onBegun();
-    if (asksTime) {
-      const [row] = results.at(-1) as { now: number }[];
-      this.#now = row?.now ?? 0;
-    }
+    if (asksTime) this.#learnTime(results.at(-1));
     return results.slice(pendingBegin.length, pendingBegin.length + texts.length);
   }
 

@@ -3,11 +3,14 @@ import type { Sql } from '../../sql/sql.js';
 import type { CommitMessage, TransactionMode } from '../../sql/transaction.js';
 import {
   type ConnectionPool,
+  type DirectMessage,
+  ServerTime,
   SuspectConnections,
   type DriverStream,
   ignoreError,
   type PooledConnection,
 } from '../connection-pool.js';
+import { directWriteOfPostgres, POSTGRES_NOW } from './direct-write.js';
 
 interface QueryResult {
   readonly command: string;
@@ -34,12 +37,12 @@ export interface PostgresDriver {
   };
 }
 
-const NOW = 'SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now';
+const NOW = `SELECT ${POSTGRES_NOW} AS now`;
 
 /** Adds the time when each row was locked. In the list of columns, it would be the time before the wait for the lock. */
 const withLockTimes = (text: string): string => `
   WITH locked AS MATERIALIZED (${text})
-  SELECT *, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS locked_at FROM locked`;
+  SELECT *, ${POSTGRES_NOW} AS locked_at FROM locked`;
 
 const BEGIN: Readonly<Record<TransactionMode, string>> = {
   // All statements of a read see one snapshot.
@@ -55,6 +58,7 @@ interface PostgresPoolOptions {
 
 export class PostgresPool implements ConnectionPool {
   readonly #suspects = new SuspectConnections();
+  readonly time = new ServerTime();
 
   constructor(
     private readonly driver: PostgresDriver,
@@ -86,6 +90,8 @@ export class PostgresPool implements ConnectionPool {
         const options = {
           ...this.options,
           idleMs: this.#suspects.idleMsOf(client),
+          hasJustAnswered: this.#suspects.hasJustAnswered(client),
+          time: this.time,
           onAnswered: () => this.#suspects.recordAnswer(client),
         };
         resolve({ client, connection: new PostgresConnection(client, release, options) });
@@ -96,12 +102,16 @@ export class PostgresPool implements ConnectionPool {
 
 /** A client in a transaction of the app. Releasing it only ends the use by the store. */
 export function lentPostgresConnection(client: DriverClient, withTime: boolean): PooledConnection {
-  const options = { withTime, usesPreparedStatements: false, idleMs: 0, onAnswered: ignoreError };
+  const time = new ServerTime();
+  const unused = { usesPreparedStatements: false, idleMs: 0, hasJustAnswered: false, time, onAnswered: ignoreError };
+  const options = { withTime, ...unused };
   return new PostgresConnection(client, ignoreError, options);
 }
 
 interface PostgresConnectionOptions extends PostgresPoolOptions {
   readonly idleMs: number;
+  readonly hasJustAnswered: boolean;
+  readonly time: ServerTime;
   readonly onAnswered: () => void;
 }
 
@@ -115,6 +125,7 @@ class PostgresConnection implements PooledConnection {
   /** The BEGIN that has not been sent yet. */
   #pendingBegin: string | undefined;
   #now = 0;
+  #hasBegun = false;
 
   constructor(
     private readonly client: DriverClient,
@@ -132,6 +143,7 @@ class PostgresConnection implements PooledConnection {
   }
 
   begin(mode: TransactionMode): void {
+    this.#hasBegun = true;
     this.#pendingBegin = this.options.withTime ? `${BEGIN[mode]}; ${NOW}` : BEGIN[mode];
   }
 
@@ -147,6 +159,7 @@ class PostgresConnection implements PooledConnection {
     const [, time] = answer as [QueryResult, QueryResult];
     const [row] = time.rows as { now: number }[];
     this.#now = row?.now ?? 0;
+    this.options.time.learn(this.#now);
   }
 
   now(): number {
@@ -191,7 +204,27 @@ class PostgresConnection implements PooledConnection {
     return results.slice(statements.length, -1).map(({ rows }) => [...rows]);
   }
 
+  get canWriteDirectly(): boolean {
+    return this.options.hasJustAnswered;
+  }
+
+  async writeDirectly({ tables, write, notification }: DirectMessage): Promise<boolean> {
+    const { text, values } = directWriteOfPostgres(tables, write);
+    // A notification of a write that is refused makes watchers read, and find nothing new.
+    const answer = await this.#sendTogether(() => {
+      const writing = this.#send(text, values, MAX_DIRECT_VALUES);
+      if (this.client.pipeline) void this.#notify(notification);
+      return writing;
+    });
+    const [row] = answer.rows as { now: number }[];
+    if (!row) return false;
+    this.options.time.learn(row.now);
+    if (!this.client.pipeline) void this.#notify(notification);
+    return true;
+  }
+
   async rollback(): Promise<void> {
+    if (!this.#hasBegun) return;
     this.#pendingBegin = undefined;
     await this.#query('ROLLBACK');
   }
@@ -253,8 +286,8 @@ class PostgresConnection implements PooledConnection {
     return this.#send(text, values);
   }
 
-  async #send(text: string, values: readonly unknown[]): Promise<QueryResult> {
-    const { text: numberedText, name } = numberedStatement(text, values.length);
+  async #send(text: string, values: readonly unknown[], maxPrepared?: number): Promise<QueryResult> {
+    const { text: numberedText, name } = numberedStatement(text, values.length, maxPrepared);
     const answer = await this.client.query({
       text: numberedText,
       ...(name !== undefined && this.options.usesPreparedStatements && { name }),
@@ -283,6 +316,7 @@ export const columnTypes = {
 
 /** Longer statements vary in length, so their plans would rarely be reused and would fill the server's memory. */
 const MAX_PREPARED_VALUES = 16;
+const MAX_DIRECT_VALUES = 64;
 
 interface NumberedStatement {
   readonly text: string;
@@ -293,8 +327,8 @@ interface NumberedStatement {
 const preparable = new Map<string, NumberedStatement>();
 
 /** A statement with numbered placeholders, and the name under which it is prepared. */
-function numberedStatement(text: string, values: number): NumberedStatement {
-  if (values === 0 || values > MAX_PREPARED_VALUES) return { text: numberPlaceholders(text) };
+function numberedStatement(text: string, values: number, maxPrepared = MAX_PREPARED_VALUES): NumberedStatement {
+  if (values === 0 || values > maxPrepared) return { text: numberPlaceholders(text) };
   let statement = preparable.get(text);
   if (!statement) {
     statement = { text: numberPlaceholders(text), name: `agent_sessions_${preparable.size}` };

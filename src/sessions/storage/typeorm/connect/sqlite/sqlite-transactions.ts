@@ -2,10 +2,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { DataSource, QueryRunner } from 'typeorm';
 import type { Clock } from '../../../../domain/clock.js';
 import { StoreUnavailableError } from '../../../../domain/errors.js';
+import { areLasting, equalities, writeState } from '../../append/direct-write.js';
+import { insertEvents } from '../../append/append-commits.js';
+import type { DirectAppends, DirectWrites, Moment } from '../../append/append-directly.js';
 import { sqliteDialect } from '../../sql/dialect.js';
+import { sql } from '../../sql/sql.js';
 import {
   type DatabaseContext,
   OpenTransaction,
+  type SqlTransaction,
   type TransactionMode,
   type Transactions,
   type Work,
@@ -42,7 +47,7 @@ interface SqliteTransactionsOptions {
  * Runs transactions one after the other on the single SQLite connection. Otherwise statements of two transactions
  * would mix, and reads would see uncommitted data. On a DataSource of the app, they also wait for the app's transactions.
  */
-export class SqliteTransactions implements Transactions {
+export class SqliteTransactions implements Transactions, DirectWrites {
   readonly context: DatabaseContext;
   #tail: Promise<unknown> = Promise.resolve();
   /** The transaction that is open on the connection. */
@@ -74,6 +79,15 @@ export class SqliteTransactions implements Transactions {
 
   write<Result>(work: Work<Result>, { calledAt = performance.now() }: WriteOptions = {}): Promise<Result> {
     return this.#queued('write', work, calledAt);
+  }
+
+  async writeDirectly(plan: (moment: Moment) => DirectAppends, calledAt: number): Promise<DirectAppends | undefined> {
+    try {
+      return await this.#queued('write', (transaction) => writeDirectly(transaction, plan), calledAt);
+    } catch (error) {
+      if (error instanceof StoreUnavailableError && error.outcomeUnknown) throw error;
+      return undefined;
+    }
   }
 
   /** Waits for the transaction that is open on the connection. */
@@ -202,6 +216,24 @@ export class SqliteTransactions implements Transactions {
       this.#isLeftOpen = true;
     }
   }
+}
+
+async function writeDirectly(
+  transaction: SqlTransaction,
+  plan: (moment: Moment) => DirectAppends,
+): Promise<DirectAppends | undefined> {
+  const appends = plan({ now: transaction.now, slackMs: 0 });
+  if (appends.isEmpty) return undefined;
+  const { dialect, tables } = transaction;
+  const { write } = appends;
+  for (const { pk, guards, sets } of write.sessions) {
+    const changed = await transaction.change(sql`
+      UPDATE ${tables.sessions} SET ${equalities(sets, ', ')}
+      WHERE pk = ${pk} AND ${equalities(guards, ' AND ')} ${areLasting(tables, write)}`);
+    if (changed !== 1) throw new Error('The session is not the remembered one');
+  }
+  transaction.addToCommit([...insertEvents(tables, write.events), ...writeState(dialect, tables, write)]);
+  return appends;
 }
 
 function appTransactionOpen(timeLimitMs: number): StoreUnavailableError {

@@ -1,0 +1,179 @@
+import { type NumberedEvent, numberedEvents, recordAfter, refusalOf } from '../../../domain/commit-rules.js';
+import type { AppendOutcome, Commit } from '../../../domain/commit.js';
+import { isExpired, type Lifetime, NEVER } from '../../../domain/expiry.js';
+import { sessionNameOf, type StateOwner } from '../../../domain/ids.js';
+import type { SessionRecord } from '../../../domain/session-record.js';
+import { changesNothing, type StateWrites, writesOf } from '../../../domain/stored-json.js';
+import { groupBy } from '../../batches.js';
+import { directColumns, guardColumns } from '../sql/session-rows.js';
+import type { ConsumerNews, LogProgress } from '../sql/transaction.js';
+import { Entries, ownerKey } from '../state/write-state.js';
+import type { DirectSession, DirectWrite, NewEvent } from './direct-write.js';
+import type { KnownSessions } from './known-sessions.js';
+
+/** The store's time as far as this process knows it. */
+export interface Moment {
+  readonly now: number;
+  /** By how much the store's time may be later when it writes. 0: the clock is not the store's, which is not asked. */
+  readonly slackMs: number;
+}
+
+/** Writes without a read before. */
+export interface DirectWrites {
+  /**
+   * Writes what `plan` returns once a connection is ready, and returns it. Returns `undefined` if nothing was written. Throws
+   * if that is not known. In both cases the caller uses a transaction.
+   */
+  writeDirectly(plan: (moment: Moment) => DirectAppends, calledAt: number): Promise<DirectAppends | undefined>;
+}
+
+/** One statement inserts all events. */
+const MAX_EVENTS = 256;
+
+/** Whether a commit is worth a plan: its session is remembered, and it changes only events and state. */
+export function mayBeDirect(commit: Commit, known: KnownSessions): boolean {
+  return (
+    changesOnlyEventsAndState(commit) &&
+    known.find(commit.key) !== undefined &&
+    sharedWrites(commit, known) !== undefined
+  );
+}
+
+/** The parts of a commit that direct writes write. All others need a transaction. */
+const DIRECT_PARTS: ReadonlySet<string> = new Set<keyof Commit>([
+  'key',
+  'events',
+  'upserts',
+  'removals',
+  'counterIncrements',
+  'expiry',
+  'preconditions',
+  'endsTurn',
+]);
+
+function changesOnlyEventsAndState(commit: Commit): boolean {
+  return Object.entries(commit).every(([name, part]: [string, unknown]) => DIRECT_PARTS.has(name) || isMissing(part));
+}
+
+function isMissing(part: unknown): boolean {
+  return part === undefined || (Array.isArray(part) && part.length === 0);
+}
+
+/** Appends that rely on remembered records, in one write. */
+export class DirectAppends {
+  readonly #outcomes = new Map<Commit, AppendOutcome>();
+  readonly #sessions: DirectSession[] = [];
+  readonly #events: NewEvent[] = [];
+  readonly #sessionState = new Entries();
+  readonly #sharedState = new Entries();
+  /** The records of the sessions after the write. */
+  readonly records: SessionRecord[] = [];
+  /** The shared scopes that it writes to. */
+  readonly owners = new Set<string>();
+  /** What other processes are told. */
+  readonly logs: LogProgress[] = [];
+  readonly news = new Set<ConsumerNews>();
+
+  /**
+   * Plans the commits to sessions whose records are remembered. It leaves out all commits of a session if one of them is
+   * refused, since the stored record decides about that, or changes more than events and state.
+   */
+  constructor(
+    commits: readonly Commit[],
+    known: KnownSessions,
+    private readonly moment: Moment,
+  ) {
+    for (const ofSession of groupBy(commits, ({ key }) => sessionNameOf(key)).values()) {
+      const before = ofSession[0] && known.find(ofSession[0].key);
+      if (before && isCertain(before, moment)) this.#addSession(ofSession, before, known);
+    }
+  }
+
+  get isEmpty(): boolean {
+    return this.#sessions.length === 0;
+  }
+
+  /** The outcome of a commit if the write succeeds; `undefined` if the commit is not part of it. */
+  outcomeOf(commit: Commit): AppendOutcome | undefined {
+    return this.#outcomes.get(commit);
+  }
+
+  get write(): DirectWrite {
+    const { now, slackMs } = this.moment;
+    return {
+      sessions: this.#sessions,
+      events: this.#events,
+      sessionState: this.#sessionState.sorted(),
+      sharedState: this.#sharedState.sorted(),
+      time: slackMs > 0 ? { from: now - AHEAD_MS, to: now + slackMs } : undefined,
+    };
+  }
+
+  #addSession(commits: readonly Commit[], before: SessionRecord, known: KnownSessions): void {
+    const { now } = this.moment;
+    const pk = Number(before.incarnation);
+    const outcomes: (readonly [Commit, AppendOutcome])[] = [];
+    const events: NumberedEvent[] = [];
+    const shared: SharedWrites[] = [];
+    let record = before;
+    for (const commit of commits) {
+      const toScopes = mayBeDirect(commit, known) ? sharedWrites(commit, known) : undefined;
+      if (!toScopes || refusalOf(commit, record, [], now)) return;
+      const after = recordAfter(commit, record, now);
+      outcomes.push([commit, { kind: 'appended', record: after, now, previousTipSeq: record.tipSeq }]);
+      events.push(...numberedEvents(commit, record, now));
+      shared.push(...toScopes);
+      record = after;
+    }
+    if (this.#events.length + events.length > MAX_EVENTS) return;
+    for (const [commit, outcome] of outcomes) {
+      this.#outcomes.set(commit, outcome);
+      this.#sessionState.add(pk, writesOf('session', commit));
+    }
+    for (const { owner, scopePk, writes } of shared) {
+      this.owners.add(owner);
+      this.#sharedState.add(scopePk, writes);
+    }
+    this.#events.push(...events.map((event) => ({ ...event, pk })));
+    this.#sessions.push({ pk, guards: guardColumns(before), sets: directColumns(record) });
+    this.records.push(record);
+    this.logs.push({ pk, lastSeq: record.lastSeq });
+    if (record.waitingSince !== before.waitingSince) this.news.add('marks');
+  }
+}
+
+/** By how much the store's clock may be behind the moment, for roundings. */
+const AHEAD_MS = 2;
+
+/** Whether expiry and turn are the same at any time within the slack. */
+function isCertain({ expiresAt: expiry, turn }: SessionRecord, { now, slackMs }: Moment): boolean {
+  const isTurnCertain = isExpired(turn.expiresAt, now - AHEAD_MS) || !isExpired(turn.expiresAt, now + slackMs);
+  return !isExpired(expiry, now + slackMs) && isTurnCertain;
+}
+
+interface SharedWrites {
+  readonly owner: string;
+  readonly scopePk: number;
+  readonly writes: StateWrites;
+}
+
+/** The changes of shared state. `undefined` if a scope is not known, expires or may become empty. */
+function sharedWrites(commit: Commit, known: KnownSessions): readonly SharedWrites[] | undefined {
+  const { key, expiry } = commit;
+  if (!expiry) return [];
+  const { appName, userId } = key;
+  const scopes: readonly (readonly [StateOwner, StateWrites, Lifetime])[] = [
+    [{ appName }, writesOf('app', commit), expiry.app],
+    [{ appName, userId }, writesOf('user', commit), expiry.user],
+  ];
+  const found: SharedWrites[] = [];
+  for (const [whose, writes, { ttlMs }] of scopes) {
+    if (ttlMs < NEVER) return undefined;
+    if (changesNothing(writes)) continue;
+    const owner = ownerKey(whose);
+    const scopePk = known.scope(owner);
+    if (scopePk === undefined || writes.removals.length > 0) return undefined;
+    found.push({ owner, scopePk, writes });
+  }
+  return found;
+}

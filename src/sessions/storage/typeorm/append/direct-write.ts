@@ -1,0 +1,86 @@
+import type { NumberedEvent } from '../../../domain/commit-rules.js';
+import { NEVER } from '../../../domain/expiry.js';
+import { type Entry, SHARED_OWNER, STATE_OWNER, writeEntries } from '../state/write-state.js';
+import type { Tables } from '../tables.js';
+import type { Dialect } from '../sql/dialect.js';
+import { joinSql, NO_SQL, Sql, sql, sqlList } from '../sql/sql.js';
+
+type Columns = readonly (readonly [column: string, value: number])[];
+
+/** A write to a session whose record is remembered. */
+export interface DirectSession {
+  readonly pk: number;
+  /** The columns that must still have these values. */
+  readonly guards: Columns;
+  /** The columns to set. */
+  readonly sets: Columns;
+}
+
+/** An event to insert. */
+export interface NewEvent extends NumberedEvent {
+  readonly pk: number;
+}
+
+/**
+ * Appends to sessions whose records are remembered, so that nothing has to be read before. All is written, or nothing: if a
+ * session is locked, has changed, or if the server's time is not the expected one.
+ */
+export interface DirectWrite {
+  readonly sessions: readonly DirectSession[];
+  readonly events: readonly NewEvent[];
+  readonly sessionState: readonly Entry[];
+  /** To scopes that never expire. */
+  readonly sharedState: readonly Entry[];
+  /** The server's time must be between these two. */
+  readonly time?: { readonly from: number; readonly to: number } | undefined;
+}
+
+/** The columns of an event with their types in PostgreSQL. */
+export const EVENT_COLUMN_TYPES = [
+  ['session_pk', 'bigint'],
+  ['seq', 'integer'],
+  ['event_id', 'text'],
+  ['digest', 'text'],
+  ['appended_at', 'bigint'],
+  ['high_water', 'bigint'],
+  ['anchor', 'integer'],
+  ['event_group', 'text'],
+  ['payload', 'text'],
+] as const;
+
+export const INSERTED_COLUMNS = new Sql(EVENT_COLUMN_TYPES.map(([name]) => name).join(', '));
+
+/** In the order of {@link INSERTED_COLUMNS}. */
+export function valuesOfEvent(event: NewEvent): (string | number)[] {
+  const { pk, seq, id, digest, appendedAt, highWater, anchor, group = '', payload } = event;
+  return [pk, seq, id, digest, appendedAt, highWater, anchor ? 1 : 0, group, payload];
+}
+
+/** `a = 1, b = 2` or `a = 1 AND b = 2`. */
+export function equalities(columns: Columns, separator: ', ' | ' AND '): Sql {
+  return joinSql(
+    columns.map(([column, value]) => sql`${new Sql(column)} = ${value}`),
+    separator,
+  );
+}
+
+/** The scopes of a write. */
+export function scopesOf({ sharedState }: DirectWrite): readonly number[] {
+  return [...new Set(sharedState.map(({ ownerPk }) => ownerPk))];
+}
+
+/** The scopes must still exist and never expire. */
+export function areLasting({ sharedScopes }: Tables, write: DirectWrite): Sql {
+  const pks = scopesOf(write);
+  if (pks.length === 0) return NO_SQL;
+  return sql`AND (
+    SELECT COUNT(*) FROM ${sharedScopes} c WHERE c.pk IN (${sqlList(pks)}) AND c.expires_at = ${NEVER}
+  ) = ${pks.length}`;
+}
+
+export function writeState(dialect: Dialect, tables: Tables, { sessionState, sharedState }: DirectWrite): Sql[] {
+  return [
+    ...writeEntries(dialect, tables.sessionState, STATE_OWNER, sessionState),
+    ...writeEntries(dialect, tables.sharedState, SHARED_OWNER, sharedState),
+  ];
+}

@@ -1,0 +1,69 @@
+import {
+  areLasting,
+  type DirectSession,
+  type DirectWrite,
+  equalities,
+  INSERTED_COLUMNS,
+  valuesOfEvent,
+  writeState,
+} from '../../append/direct-write.js';
+import type { Dialect } from '../../sql/dialect.js';
+import { joinSql, NO_SQL, Sql, sql, sqlList } from '../../sql/sql.js';
+import type { Tables } from '../../tables.js';
+
+/** The server's time in milliseconds. Other functions depend on daylight saving time. */
+export const MYSQL_NOW = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000";
+
+/** Fails with the code {@link NOT_WRITTEN}, in every `sql_mode`, so that the server runs no further statement of the message. */
+const FAIL = new Sql('(SELECT 1 UNION ALL SELECT 2)');
+export const NOT_WRITTEN = 'ER_SUBQUERY_NO_1_ROW';
+
+/**
+ * The statements between START TRANSACTION and COMMIT, for one message. They fail if a session is not the expected one. The
+ * first locks without a wait: a session might expire meanwhile, and must not delay the others.
+ */
+export function directWriteOfMysql(dialect: Dialect, tables: Tables, write: DirectWrite): readonly Sql[] {
+  const { sessions, events, time } = write;
+  const limits = sql`
+    ${time ? sql`AND ${new Sql(MYSQL_NOW)} BETWEEN ${time.from} AND ${time.to}` : NO_SQL} ${areLasting(tables, write)}`;
+  const rows = events.map((event, index) => {
+    const [pk = 0, ...values] = valuesOfEvent(event);
+    if (index > 0) return sql`(${pk}, ${sqlList(values)})`;
+    return sql`(IF(ROW_COUNT() = ${sessions.length}, ${pk}, ${FAIL}), ${sqlList(values)})`;
+  });
+  return [
+    sql`
+      SELECT COUNT(*) INTO @agent_sessions FROM ${tables.sessions}
+      WHERE pk IN (${sqlList(sessions.map(({ pk }) => pk))}) FOR UPDATE SKIP LOCKED`,
+    update(tables, sessions, sql`@agent_sessions = ${sessions.length} ${limits}`),
+    sql`INSERT INTO ${tables.events} (${INSERTED_COLUMNS}) VALUES ${joinSql(rows, ', ')}`,
+    ...writeState(dialect, tables, write),
+  ];
+}
+
+/** The join has this order, so that it neither scans nor locks other rows. */
+function update({ sessions: table }: Tables, sessions: readonly DirectSession[], limits: Sql): Sql {
+  const [first, ...others] = sessions;
+  if (first && others.length === 0) {
+    const { pk, guards, sets } = first;
+    return sql`
+      UPDATE ${table} SET ${equalities(sets, ', ')}
+      WHERE pk = ${pk} AND ${equalities(guards, ' AND ')} AND ${limits}`;
+  }
+  const guards = first?.guards.map(([column]) => column) ?? [];
+  const sets = first?.sets.map(([column]) => column) ?? [];
+  const names = ['pk', ...guards.map((column) => `old_${column}`), ...sets.map((column) => `new_${column}`)];
+  const selects = sessions.map(({ pk, ...one }, index) => {
+    const values = [pk, ...one.guards.map(([, value]) => value), ...one.sets.map(([, value]) => value)];
+    if (index > 0) return sql`SELECT ${sqlList(values)}`;
+    return sql`SELECT ${joinSql(
+      values.map((value, place) => sql`${value} AS ${new Sql(names[place] ?? '')}`),
+      ', ',
+    )}`;
+  });
+  const isSame = new Sql(guards.map((column) => `s.${column} = v.old_${column}`).join(' AND '));
+  const changes = new Sql(sets.map((column) => `s.${column} = v.new_${column}`).join(', '));
+  return sql`
+    UPDATE (${joinSql(selects, ' UNION ALL ')}) v STRAIGHT_JOIN ${table} s ON s.pk = v.pk
+    SET ${changes} WHERE ${isSame} AND ${limits}`;
+}

@@ -1,0 +1,124 @@
+import { NEVER } from '../../../../domain/expiry.js';
+import {
+  type DirectSession,
+  type DirectWrite,
+  equalities,
+  EVENT_COLUMN_TYPES,
+  INSERTED_COLUMNS,
+  scopesOf,
+  valuesOfEvent,
+} from '../../append/direct-write.js';
+import { joinSql, NO_SQL, Sql, sql } from '../../sql/sql.js';
+import type { Entry } from '../../state/write-state.js';
+import type { Tables } from '../../tables.js';
+
+/** The server's time in milliseconds. */
+export const POSTGRES_NOW = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
+
+/**
+ * One statement, which is a transaction of its own. Its text does not depend on the number of rows, so that it can be
+ * prepared. It returns the time, if it wrote.
+ */
+export function directWriteOfPostgres(tables: Tables, write: DirectWrite): Sql {
+  const { sessions, events, sessionState, sharedState, time } = write;
+  const [only, ...others] = sessions;
+  const [onlyEvent, ...otherEvents] = events;
+  const limits = sql`
+    ${time ? sql`AND ${new Sql(POSTGRES_NOW)} BETWEEN ${time.from} AND ${time.to}` : NO_SQL} ${areLasting(tables, write)}`;
+  const added =
+    onlyEvent && otherEvents.length === 0
+      ? sql`SELECT ${joinSql(
+          valuesOfEvent(onlyEvent).map(
+            (value, place) => sql`CAST(${value} AS ${new Sql(EVENT_COLUMN_TYPES[place]?.[1] ?? '')})`,
+          ),
+          ', ',
+        )} FROM written`
+      : sql`SELECT v.* FROM ${unnest(
+          EVENT_COLUMN_TYPES.map(([, type]) => type),
+          events.map(valuesOfEvent),
+        )} AS v(${INSERTED_COLUMNS}) WHERE EXISTS (SELECT 1 FROM written)`;
+  const written =
+    only && others.length === 0 ? updateOne(tables, only, limits) : updateTogether(tables, sessions, limits);
+  return sql`
+    WITH ${written}, added AS (INSERT INTO ${tables.events} (${INSERTED_COLUMNS}) ${added})
+      ${upsert(sql`of_sessions`, tables.sessionState, sql`session_pk`, sessionState)}
+      ${upsert(sql`shared`, tables.sharedState, sql`scope_pk`, sharedState)}
+      ${removal(tables.sessionState, sessionState)}
+    SELECT ${new Sql(POSTGRES_NOW)} AS now FROM written LIMIT 1`;
+}
+
+/** Never waits for a session: it might expire meanwhile. */
+function updateOne({ sessions }: Tables, { pk, guards, sets }: DirectSession, limits: Sql): Sql {
+  return sql`
+    locked AS MATERIALIZED (
+      SELECT pk FROM ${sessions} WHERE pk = ${pk} AND ${equalities(guards, ' AND ')} ${limits} FOR UPDATE SKIP LOCKED),
+    written AS (
+      UPDATE ${sessions} AS s SET ${equalities(sets, ', ')} FROM locked WHERE s.pk = locked.pk RETURNING s.pk)`;
+}
+
+/** Never waits either, so that a locked session does not delay the others, and two batches cannot deadlock. */
+function updateTogether({ sessions: table }: Tables, sessions: readonly DirectSession[], limits: Sql): Sql {
+  const [first] = sessions;
+  const guards = first?.guards.map(([column]) => column) ?? [];
+  const sets = first?.sets.map(([column]) => column) ?? [];
+  const columns = ['pk', ...guards.map((column) => `old_${column}`), ...sets.map((column) => `new_${column}`)];
+  const rows = sessions.map(({ pk, ...one }) => [pk, ...[...one.guards, ...one.sets].map(([, value]) => value)]);
+  const types = columns.map(() => 'bigint');
+  const isSame = new Sql(guards.map((column) => `s.${column} = v.old_${column}`).join(' AND '));
+  const changes = new Sql(sets.map((column) => `${column} = v.new_${column}`).join(', '));
+  return sql`
+    v AS MATERIALIZED (SELECT * FROM ${unnest(types, rows)} AS v(${new Sql(columns.join(', '))})),
+    locked AS MATERIALIZED (
+      SELECT s.pk FROM v JOIN ${table} s ON s.pk = v.pk WHERE ${isSame} ${limits} FOR UPDATE OF s SKIP LOCKED),
+    written AS (
+      UPDATE ${table} AS s SET ${changes} FROM v
+      WHERE s.pk = v.pk AND (SELECT COUNT(*) FROM locked) = (SELECT COUNT(*) FROM v) RETURNING s.pk)`;
+}
+
+/** The scopes must still exist and never expire. */
+function areLasting({ sharedScopes }: Tables, write: DirectWrite): Sql {
+  const pks = scopesOf(write);
+  if (pks.length === 0) return NO_SQL;
+  return sql`AND (
+    SELECT COUNT(*) FROM ${sharedScopes} c
+    WHERE c.pk = ANY(CAST(${arrayText(pks)} AS bigint[])) AND c.expires_at = ${NEVER}
+  ) = ${pks.length}`;
+}
+
+function upsert(name: Sql, table: Sql, owner: Sql, entries: readonly Entry[]): Sql {
+  const rows = entries.flatMap((entry) =>
+    entry.value === undefined ? [] : [[entry.ownerPk, entry.name, entry.value]],
+  );
+  if (rows.length === 0) return NO_SQL;
+  return sql`, ${name} AS (
+    INSERT INTO ${table} (${owner}, name, value)
+    SELECT v.* FROM ${unnest(['bigint', 'text', 'text'], rows)} AS v(owner, name, value)
+    WHERE EXISTS (SELECT 1 FROM written)
+    ON CONFLICT (${owner}, name) DO UPDATE SET value = excluded.value)`;
+}
+
+function removal(table: Sql, entries: readonly Entry[]): Sql {
+  const rows = entries.flatMap((entry) => (entry.value === undefined ? [[entry.ownerPk, entry.name]] : []));
+  if (rows.length === 0) return NO_SQL;
+  return sql`, removed AS (
+    DELETE FROM ${table} k USING ${unnest(['bigint', 'text'], rows)} AS v(owner, name)
+    WHERE k.session_pk = v.owner AND k.name = v.name AND EXISTS (SELECT 1 FROM written))`;
+}
+
+type Values = readonly (string | number)[];
+
+function unnest(types: readonly string[], rows: readonly Values[]): Sql {
+  const arrays = types.map((type, place) => {
+    const column = rows.map((row) => row[place] ?? '');
+    return sql`CAST(${arrayText(column)} AS ${new Sql(type)}[])`;
+  });
+  return sql`unnest(${joinSql(arrays, ', ')})`;
+}
+
+/** An array as PostgreSQL writes it. */
+function arrayText(values: Values): string {
+  const items = values.map((value) =>
+    typeof value === 'number' ? String(value) : `"${value.replaceAll(/[\\"]/g, String.raw`\$&`)}"`,
+  );
+  return `{${items.join(',')}}`;
+}
