@@ -32,6 +32,7 @@ export class Ours {
     for (let from = 0; from < events.length; from += TOGETHER) {
       await Promise.all(events.slice(from, from + TOGETHER).map((event) => this.append(session, event)));
     }
+    await this.service.whenIdle();
   }
 
   readAll({ id: sessionId }) {

@@ -3,7 +3,7 @@ import { EventConflictError, StaleSessionError, StoreUnavailableError } from '..
 import type { LoggedEvent } from '../sessions/domain/event.js';
 import { EMPTY_SOURCE } from '../sessions/domain/loaded-view.js';
 import { summaryIdOf } from '../sessions/domain/ids.js';
-import { openSession } from '../sessions/operations/create-session.js';
+import { SessionOpener } from '../sessions/operations/create-session.js';
 import type { SessionService } from '../sessions/session.service.js';
 import type { SummaryInput } from './conversation/summary-input.js';
 import { type SummaryDraft, summaryEvent } from './session-summary.js';
@@ -43,7 +43,7 @@ async function appendAs(
   for (let attempts = 1; ; attempts++) {
     try {
       // Refers to this incarnation: a new session under the same id must not get the summary.
-      const session = openSession({ record }, [], EMPTY_SOURCE);
+      const session = new SessionOpener({}).open({ record }, [], EMPTY_SOURCE);
       const stored = await sessions.append({ session, event, expectedMarksSeq: record.marksSeq });
       // A duplicate was rewound, or written by another process, unless an earlier attempt of this call stored it.
       const isOwn = !stored.duplicate || (attempts > 1 && stored.event.seq > record.lastSeq);

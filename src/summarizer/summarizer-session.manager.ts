@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
-import { nextBatchSize } from '../sessions/domain/byte-budget.js';
+import { DEFAULT_LIMITS } from '../config/session-settings.js';
+import { MOST_PER_READ } from '../sessions/domain/byte-budget.js';
 import { SessionNotFoundError } from '../sessions/domain/errors.js';
 import { isSummary } from '../sessions/domain/event-inspection.js';
 import { type SessionKey, checkedSessionKey } from '../sessions/domain/ids.js';
@@ -224,18 +225,19 @@ async function readSummaries(
 ): Promise<SessionSummary[] | undefined> {
   const summaries: SessionSummary[] = [];
   // The window also holds messages of users, which may be large: hence pages by bytes.
-  let [after, seen] = [afterSeq, 0];
+  const { maxPageBytes: maxBytes } = DEFAULT_LIMITS;
+  const size = MOST_PER_READ;
+  let after = afterSeq;
   for (;;) {
-    const size = nextBatchSize(Infinity, seen);
-    const window = { afterSeq: after, anchorsOnly: true, limit: size, keep: 'oldest' } as const;
+    const window = { afterSeq: after, anchorsOnly: true, limit: size, keep: 'oldest', maxBytes } as const;
     const read = await storage.read({ key, window });
     if (!read) return undefined;
     const anchors = read.events.filter(({ seq, payload }) => seq > after && payload !== null).map(loggedEvent);
     const { summarySeq } = read.record.marks;
     summaries.push(...anchors.filter(isSummary).map((event) => summaryOf(key.sessionId, event, summarySeq)));
     const last = read.events.at(-1)?.seq ?? 0;
-    const isEnd = last <= after || read.events.length < size;
+    const isEnd = last <= after || (!read.isCut && read.events.length < size);
     if (isEnd || summaries.length >= limit) return summaries.slice(0, limit);
-    [after, seen] = [last, seen + size];
+    after = last;
   }
 }

@@ -1,4 +1,3 @@
-import { LearnedBatchSize } from '../domain/byte-budget.js';
 import type { StoredEvent } from '../domain/commit.js';
 import { afterFailure, problemOf } from '../domain/consumer-work.js';
 import { SessionNotFoundError } from '../domain/errors.js';
@@ -23,8 +22,6 @@ export interface WorkTaskOptions {
 /** Limits the memory of a task. A larger event is read alone. */
 const PAGE = 64;
 const PAGE_BYTES = 262_144;
-/** The first read. Later ones depend on the sizes of the events that were read. */
-const FIRST_READ = 8;
 /** After a crash, events since the last saved progress are handled again. */
 const NOTE_EVERY_MS = 250;
 const CRASHED = 'The process ended, or lost the session, while it handled the event.';
@@ -41,7 +38,6 @@ export class WorkTask {
   #tries: number;
   #isOver = false;
   readonly #notesEachEvent: boolean;
-  readonly #batchSize = new LearnedBatchSize(PAGE_BYTES / FIRST_READ);
 
   constructor(private readonly options: WorkTaskOptions) {
     const { seq, upTo, tries } = options.work.entry;
@@ -84,7 +80,7 @@ export class WorkTask {
     const { storage, work, startTime = 0 } = this.options;
     const { key, incarnation } = work.entry;
     const reader = new PageReader(storage, key, 'asc', incarnation);
-    const page = await reader.read({ from: this.#seq + 1, to: this.#upTo }, PAGE, PAGE_BYTES, this.#batchSize);
+    const page = await reader.read({ from: this.#seq + 1, to: this.#upTo }, PAGE, PAGE_BYTES);
     for (const event of page) {
       if (event.appendedAt >= startTime && !(await this.#handle(event))) return;
       this.#moveTo(event.seq);

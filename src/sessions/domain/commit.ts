@@ -75,6 +75,8 @@ export interface StoredEvent {
   readonly digest: string;
   readonly appendedAt: number;
   readonly payload: string | null;
+  /** The size of the payload in UTF-8, if the store knows it. */
+  readonly bytes?: number;
 }
 
 /** The outcome of a commit. */

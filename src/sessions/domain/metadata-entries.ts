@@ -21,6 +21,7 @@ const MAX_OF_KIND = [
 
 /** The entries of a text, by name. */
 export function metadataEntries(text: MetadataText): Map<string, string> {
+  if (text === '') return new Map();
   const lines = text.split('\n');
   const entries = new Map<string, string>();
   for (let index = 0; index + 1 < lines.length; index += 2) entries.set(lines[index] ?? '', lines[index + 1] ?? '');

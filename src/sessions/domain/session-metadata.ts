@@ -5,7 +5,9 @@ import { storedJson } from './stored-json.js';
 
 /** The metadata that consists of these entries. Each call returns a new object. */
 export function sessionMetadata(entries: Iterable<readonly [name: string, value: string]>): SessionMetadata {
-  const sorted = [...entries].toSorted(([a], [b]) => compareBytes(a, b));
+  const all = [...entries];
+  if (all.length === 0) return { tags: [], labels: {}, fields: {} };
+  const sorted = all.toSorted(([a], [b]) => compareBytes(a, b));
   const ofKind = (kind: string): (readonly [string, string])[] =>
     sorted.flatMap(([name, value]) => (name.startsWith(kind) ? [[name.slice(kind.length), value] as const] : []));
   const { title, status } = jsonObject(sorted.filter(([name]) => name === 'title' || name === 'status'));

@@ -6,7 +6,7 @@ import { LoadedView, type ViewSource, isCutting } from './loaded-view.js';
 import type { MetadataChange, MetadataText } from './metadata-entries.js';
 import { SeqSet } from './seq-ranges.js';
 import type { SessionRecord } from './session-record.js';
-import { type Session, sessionEventsOf } from './session.js';
+import { type Session, noteTracking, sessionEventsOf, trackingOf } from './session.js';
 import { TrackedMetadata } from './session-metadata.js';
 import type { GetSessionConfig, ViewItem } from './view-item.js';
 import type { ViewFilter } from './view.js';
@@ -22,45 +22,76 @@ export interface AppliedCommit {
   readonly previousTipSeq?: number | undefined;
 }
 
-/** Internal data of a session object. */
-interface TrackedSession {
+/** A view, or what makes it for the first append through its object. */
+export type LazyViewSource = ViewSource | (() => ViewSource);
+
+/** Internal data of a session object. Most of it is made for the first append through the object. */
+class TrackedSession {
+  #view: LoadedView | undefined;
+  #metadata: TrackedMetadata | undefined;
+  #keySeqs: Map<string, number> | undefined;
+  #appliedSeqs: SeqSet | undefined;
+  #coveredSeqs: SeqSet | undefined;
   readonly incarnation: string;
-  view: LoadedView;
-  /** The newest event that set each key, for keys set after `version`. */
-  readonly keySeqs: Map<string, number>;
-  readonly metadata: TrackedMetadata;
-  /** The applied commits after `version`. */
-  readonly appliedSeqs: SeqSet;
-  /** The same, with the summaries directly before them, which make no writer stale. */
-  readonly coveredSeqs: SeqSet;
   /** Last event of the log when the view was read. */
   viewSeq: number;
   recordSeq: number;
-}
 
-const trackedSessions = new WeakMap<Session, TrackedSession>();
+  constructor(
+    { incarnation, lastSeq }: SessionRecord,
+    private readonly source: LazyViewSource,
+    private readonly metadataText: MetadataText,
+  ) {
+    this.incarnation = incarnation;
+    this.viewSeq = lastSeq;
+    this.recordSeq = lastSeq;
+  }
+
+  get view(): LoadedView {
+    return (this.#view ??= new LoadedView(typeof this.source === 'function' ? this.source() : this.source));
+  }
+
+  set view(view: LoadedView) {
+    this.#view = view;
+  }
+
+  get metadata(): TrackedMetadata {
+    return (this.#metadata ??= new TrackedMetadata(this.metadataText));
+  }
+
+  /** The newest event that set each key, for keys set after `version`. */
+  get keySeqs(): Map<string, number> {
+    return (this.#keySeqs ??= new Map());
+  }
+
+  /** The applied commits after `version`. */
+  get appliedSeqs(): SeqSet {
+    return (this.#appliedSeqs ??= new SeqSet());
+  }
+
+  /** The same, with the summaries directly before them, which make no writer stale. */
+  get coveredSeqs(): SeqSet {
+    return (this.#coveredSeqs ??= new SeqSet());
+  }
+}
 
 export function trackSession(
   session: Session,
   record: SessionRecord,
-  source: ViewSource,
+  source: LazyViewSource,
   metadata: MetadataText = '',
 ): void {
-  trackedSessions.set(session, {
-    incarnation: record.incarnation,
-    view: new LoadedView(source),
-    keySeqs: new Map(),
-    metadata: new TrackedMetadata(metadata),
-    appliedSeqs: new SeqSet(),
-    coveredSeqs: new SeqSet(),
-    viewSeq: record.lastSeq,
-    recordSeq: record.lastSeq,
-  });
+  noteTracking(session, new TrackedSession(record, source, metadata));
+}
+
+function trackedOf(session: object): TrackedSession | undefined {
+  const tracking = trackingOf(session);
+  return tracking instanceof TrackedSession ? tracking : undefined;
 }
 
 /** The incarnation that the object was loaded from; undefined for other objects. */
 export function incarnationOf(session: object): string | undefined {
-  return trackedSessions.get(session as Session)?.incarnation;
+  return trackedOf(session)?.incarnation;
 }
 
 /** Refuses an object that cannot be updated after the append. */
@@ -84,7 +115,7 @@ export function applyTempState(session: Session, temp: StateChanges): void {
 
 /** Updates the object after a commit made through it. Commits may complete in any order. */
 export function applyCommit(session: Session, commit: AppliedCommit): void {
-  const known = trackedSessions.get(session);
+  const known = trackedOf(session);
   if (!known || !isUnseen(session, commit.seq)) return;
   applyMetadata(session, known, commit);
   applyRecord(session, known, commit.record);
@@ -111,7 +142,7 @@ function isNext(
 
 /** Whether the event is not applied to the object yet. */
 export function isUnseen(session: Session, seq: number): boolean {
-  return seq > session.version && !trackedSessions.get(session)?.appliedSeqs.has(seq);
+  return seq > session.version && !trackedOf(session)?.appliedSeqs.has(seq);
 }
 
 /**
@@ -125,7 +156,7 @@ export function applyEvents(
   filter: ViewFilter,
   now: number,
 ): LoadedView | undefined {
-  const known = trackedSessions.get(session);
+  const known = trackedOf(session);
   if (!known) return undefined;
   const newer = items.filter(({ seq }) => seq > known.viewSeq);
   if (newer.length === 0) return undefined;
@@ -139,7 +170,7 @@ export function applyEvents(
 
 /** Updates `session.events` from the loaded view, unless the object has another view by now. */
 export function refreshEvents(session: Session, view: LoadedView, filter: ViewFilter): LoadedView | undefined {
-  if (trackedSessions.get(session)?.view !== view) return undefined;
+  if (trackedOf(session)?.view !== view) return undefined;
   const { view: items, lacks } = view.cut(filter);
   sessionEventsOf(session).replace(items);
   return lacks && view;
@@ -147,7 +178,7 @@ export function refreshEvents(session: Session, view: LoadedView, filter: ViewFi
 
 /** The config with which the object was read. */
 export function configOf(session: Session): GetSessionConfig {
-  return trackedSessions.get(session)?.view.config ?? {};
+  return trackedOf(session)?.view.config ?? {};
 }
 
 /** Replaces the view by one that was read again after a summary or a rewind. */
@@ -158,7 +189,7 @@ export function replaceView(
   { incarnation, lastSeq }: SessionRecord,
   filter: ViewFilter,
 ): void {
-  const known = trackedSessions.get(session);
+  const known = trackedOf(session);
   if (known?.incarnation !== incarnation || lastSeq < known.viewSeq) return;
   // Events appended through the object since the read.
   const newer = known.view.itemsAfter(lastSeq);

@@ -23,8 +23,8 @@ export class Session {
   /** Path for ADK-style save files of this user. */
   readonly saveKey: string;
   readonly createTime: number;
-  /** All scopes merged, keys with their prefixes. */
-  readonly state: State;
+  /** All scopes merged, keys with their prefixes. Made when it is read for the first time. */
+  declare readonly state: State;
   /** Title, status, tags, labels and own fields. Changed by events with `actions.metadataDelta`. */
   metadata: SessionMetadata;
   /** The view, in the order of the log. Parsed when it is read for the first time. */
@@ -41,7 +41,7 @@ export class Session {
 
   constructor(
     record: SessionRecord,
-    state: Record<string, unknown>,
+    state: InitialState,
     events: LoggedEvent[] | SessionEvents,
     metadata: SessionMetadata = sessionMetadata([]),
   ) {
@@ -50,10 +50,10 @@ export class Session {
     this.userId = record.userId;
     this.saveKey = saveKeyOf(record.appName, record.userId);
     this.createTime = record.createTime;
-    this.state = new State(state);
+    Object.defineProperty(this, 'state', STATE);
     this.metadata = metadata;
-    const value = events instanceof SessionEvents ? events : new SessionEvents([], events);
-    Object.defineProperty(this, EVENTS_BEHIND, { value });
+    const behind = events instanceof SessionEvents ? events : new SessionEvents([], events);
+    Object.defineProperty(this, PARTS, { value: new SessionParts(this, state, behind) });
     Object.defineProperty(this, 'events', EVENTS);
     this.lastUpdateTime = record.lastUpdateTime;
     this.version = record.lastSeq;
@@ -69,15 +69,63 @@ export class Session {
 
 type Inspect = (value: object, options: object) => string;
 
+/** The values of the state, or what reads them when somebody looks at the state. */
+export type InitialState = Record<string, unknown> | (() => Record<string, unknown>);
+
+/** What a session object holds behind its properties. Most sessions of a list are never looked at closely. */
+class SessionParts {
+  #state: unknown;
+  #initial: InitialState | undefined;
+  /** What the service knows of the object. */
+  tracking: unknown;
+
+  constructor(
+    readonly owner: Session,
+    initial: InitialState,
+    readonly events: SessionEvents,
+  ) {
+    this.#initial = initial;
+  }
+
+  get state(): unknown {
+    const initial = this.#initial;
+    if (initial) {
+      this.#state = new State(typeof initial === 'function' ? initial() : initial);
+      this.#initial = undefined;
+    }
+    return this.#state;
+  }
+
+  /** A caller may replace it by mistake, which a later append reports. */
+  set state(state: unknown) {
+    this.#state = state;
+    this.#initial = undefined;
+  }
+}
+
 /** A property that is not enumerable. Proxies of a session, and objects that inherit from it, have it, too. */
-const EVENTS_BEHIND = Symbol('events');
+const PARTS = Symbol('parts');
+
+function partsOf(session: object, property: string): SessionParts {
+  const parts: unknown = Reflect.get(session, PARTS);
+  if (!(parts instanceof SessionParts)) throw new TypeError(`${property} was used on something that is no Session`);
+  return parts;
+}
 
 /** The events behind `session.events`, for the session service. */
 export function sessionEventsOf(session: Session): SessionEvents {
-  const events: unknown = Reflect.get(session, EVENTS_BEHIND);
-  if (!(events instanceof SessionEvents))
-    throw new TypeError('session.events was used on something that is no Session');
-  return events;
+  return partsOf(session, 'session.events').events;
+}
+
+/** What {@link noteTracking} noted for exactly this object, not for a proxy of it. */
+export function trackingOf(session: object): unknown {
+  const parts: unknown = Reflect.get(session, PARTS);
+  return parts instanceof SessionParts && parts.owner === session ? parts.tracking : undefined;
+}
+
+/** Notes what the service has to know of a session object. Cheaper than a `WeakMap` for thousands of sessions. */
+export function noteTracking(session: Session, tracking: object): void {
+  partsOf(session, 'a session').tracking = tracking;
 }
 
 /** One property for all sessions: an own property of each, as the other fields are. */
@@ -87,6 +135,17 @@ const EVENTS: PropertyDescriptor & ThisType<Session> = {
   },
   set(events: LoggedEvent[]) {
     sessionEventsOf(this).list = events;
+  },
+  enumerable: true,
+  configurable: true,
+};
+
+const STATE: PropertyDescriptor & ThisType<Session> = {
+  get(): unknown {
+    return partsOf(this, 'session.state').state;
+  },
+  set(state: unknown) {
+    partsOf(this, 'session.state').state = state;
   },
   enumerable: true,
   configurable: true,

@@ -36,13 +36,27 @@ function jsonText(value: unknown): string {
   return typeof value === 'number' ? String(value) : JSON.stringify(value);
 }
 
-/** Converts stored entries to a record. One parse for all entries, which also keeps `__proto__` an ordinary key. */
+/** State keys with their prefixes and values as the members of a JSON object, without its braces. */
+export function stateMembers(entries: Iterable<readonly [name: string, value: string]>, scope: StoredScope): string {
+  let members = '';
+  for (const [name, value] of entries) {
+    members += `${members && ','}${JSON.stringify(joinStateKey(scope, name))}:${value}`;
+  }
+  return members;
+}
+
+/** Parses {@link stateMembers}. One parse for all of them, which also keeps `__proto__` an ordinary key. */
+export function recordOfMembers(...members: readonly string[]): Record<string, unknown> {
+  const text = members.filter(Boolean).join(',');
+  return text === '' ? {} : (storedJson(`{${text}}`, 'state') as Record<string, unknown>);
+}
+
+/** Converts stored entries to a record. */
 export function stateRecord(
   entries: Iterable<readonly [name: string, value: string]>,
   scope: StoredScope,
 ): Record<string, unknown> {
-  const members = [...entries].map(([name, value]) => `${JSON.stringify(joinStateKey(scope, name))}:${value}`);
-  return storedJson(`{${members.join(',')}}`, 'state') as Record<string, unknown>;
+  return recordOfMembers(stateMembers(entries, scope));
 }
 
 function storedName(key: string): { scope: StoredScope; name: string } {

@@ -4,19 +4,25 @@ import { assertDefinedState } from '../domain/defined-state.js';
 import { SessionExistsError } from '../domain/errors.js';
 import { checkedSessionKey, isBlank } from '../domain/ids.js';
 import { optionalFlag } from '../domain/input-checks.js';
-import { type ViewSource, EMPTY_SOURCE } from '../domain/loaded-view.js';
+import { EMPTY_SOURCE } from '../domain/loaded-view.js';
 import { metadataAfter, metadataEntries } from '../domain/metadata-entries.js';
 import { type SessionMetadataInput, metadataChanges } from '../domain/metadata.js';
 import { SessionEvents } from '../domain/session-events.js';
 import { sessionMetadata } from '../domain/session-metadata.js';
-import { trackSession } from '../domain/session-tracking.js';
-import { Session } from '../domain/session.js';
-import { stateRecord, stateWrites } from '../domain/stored-json.js';
+import { type LazyViewSource, trackSession } from '../domain/session-tracking.js';
+import { type InitialState, Session } from '../domain/session.js';
+import { recordOfMembers, stateMembers, stateWrites } from '../domain/stored-json.js';
 import { submittedMetadata } from '../domain/submitted-metadata.js';
 import { submittedState } from '../domain/submitted-state.js';
 import type { ViewItem } from '../domain/view-item.js';
 import { type SessionEnvironment, announce } from '../session-environment.js';
-import type { CreateRequest, StoredSession, StoredState } from '../storage/session-storage.js';
+import type {
+  CreateRequest,
+  SessionStorage,
+  StateEntries,
+  StoredSession,
+  StoredState,
+} from '../storage/session-storage.js';
 
 /** The session to create. */
 export interface CreateSessionRequest {
@@ -66,30 +72,54 @@ export async function createPrepared(env: SessionEnvironment, prepared: Prepared
   if (!stored) return undefined;
   // Ends watches of an expired session with this id.
   announce(env, prepared.key);
-  return openSession(stored, [], EMPTY_SOURCE);
+  return new SessionOpener(env.storage).open(stored, [], EMPTY_SOURCE);
 }
 
-/** Creates the session object for a caller. */
-export function openSession(
-  { record, state, metadata = '' }: Pick<StoredSession, 'record' | 'state' | 'metadata'>,
-  view: readonly ViewItem[],
-  source: ViewSource,
-): Session {
-  const session = new Session(
-    record,
-    state ? mergedState(state) : {},
-    new SessionEvents(view),
-    sessionMetadata(metadataEntries(metadata)),
-  );
-  trackSession(session, record, source, metadata);
-  return session;
+type OpenedParts = Pick<StoredSession, 'record' | 'state' | 'metadata'>;
+
+/**
+ * Creates session objects for callers. Sessions of one list share user and app state, whose text is built once. State from
+ * outside this process may be damaged, which a read has to report, so it is parsed immediately.
+ */
+export class SessionOpener {
+  readonly #user = new MembersOfScope('user');
+  readonly #app = new MembersOfScope('app');
+
+  constructor(private readonly storage: Pick<SessionStorage, 'isInProcess'>) {}
+
+  open({ record, state, metadata = '' }: OpenedParts, view: readonly ViewItem[], source: LazyViewSource): Session {
+    const session = new Session(
+      record,
+      state ? this.#stateOf(state) : {},
+      new SessionEvents(view),
+      sessionMetadata(metadataEntries(metadata)),
+    );
+    trackSession(session, record, source, metadata);
+    return session;
+  }
+
+  #stateOf(state: StoredState): InitialState {
+    return this.storage.isInProcess ? () => this.#parsed(state) : this.#parsed(state);
+  }
+
+  /** All scopes; the prefixes keep the keys distinct. */
+  #parsed({ app, user, session }: StoredState): Record<string, unknown> {
+    return recordOfMembers(this.#app.textOf(app), this.#user.textOf(user), stateMembers(session, 'session'));
+  }
 }
 
-/** Merges all scopes; the prefixes keep the keys distinct. */
-function mergedState({ app, user, session }: StoredState): Record<string, unknown> {
-  return {
-    ...stateRecord(app, 'app'),
-    ...stateRecord(user, 'user'),
-    ...stateRecord(session, 'session'),
-  };
+/** Remembers the text of the last entries. */
+class MembersOfScope {
+  #entries: StateEntries = [];
+  #text = '';
+
+  constructor(private readonly scope: 'user' | 'app') {}
+
+  textOf(entries: StateEntries): string {
+    if (entries !== this.#entries) {
+      this.#text = stateMembers(entries, this.scope);
+      this.#entries = entries;
+    }
+    return this.#text;
+  }
 }

@@ -16,7 +16,7 @@ import { viewItemOf } from '../domain/view-item.js';
 import type { ViewMarks } from '../domain/view-marks.js';
 import { type SessionEnvironment, announce, isReadShorter, readFilter } from '../session-environment.js';
 import { getSession } from './get-session.js';
-import { openSession } from './create-session.js';
+import { SessionOpener } from './create-session.js';
 import { LogPoints, undefinedIfTrimmed } from './read-log.js';
 import { viewOf } from './read-view.js';
 import { saveCheckpoints } from './complete-append.js';
@@ -54,7 +54,7 @@ export async function forkSession(env: SessionEnvironment, request: ForkSessionR
     config: {},
     isForOneRead: isReadShorter(env),
   });
-  return openSession(stored, view, source);
+  return new SessionOpener(env.storage).open(stored, view, source);
 }
 
 function bytesOf({ events }: InitialLog): number {

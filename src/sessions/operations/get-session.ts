@@ -9,8 +9,8 @@ import {
   type CreateSessionRequest,
   createPrepared,
   createSession,
-  openSession,
   prepareSession,
+  SessionOpener,
 } from './create-session.js';
 import { type ReadView, readView } from './read-view.js';
 
@@ -26,7 +26,7 @@ export async function getSession(env: SessionEnvironment, request: GetSessionReq
   const read = await readViewIfThere(env, key, config);
   if (!read) return undefined;
   await renewIfPossible(env, read.stored);
-  const session = openSession(read.stored, read.view, read.source);
+  const session = new SessionOpener(env.storage).open(read.stored, read.view, read.source);
   if (read.isTruncated) session.eventsTruncated = true;
   return session;
 }

@@ -1,4 +1,4 @@
-import { ByteBudget, type LearnedBatchSize, eventBytes, nextBatchSize } from '../domain/byte-budget.js';
+import { ByteBudget, eventBytes, MOST_PER_READ } from '../domain/byte-budget.js';
 import type { StoredEvent } from '../domain/commit.js';
 import { checkedLimit, checkedOrder, LogCursor } from '../domain/paging.js';
 import { InvalidInputError, SessionNotFoundError } from '../domain/errors.js';
@@ -9,7 +9,7 @@ import { type SeqRange, isInRanges } from '../domain/seq-ranges.js';
 import type { SessionRecord } from '../domain/session-record.js';
 import { loggedEvent } from '../domain/stored-json.js';
 import type { SessionEnvironment } from '../session-environment.js';
-import type { SessionStorage } from '../storage/session-storage.js';
+import type { SessionStorage, StoredSession } from '../storage/session-storage.js';
 
 /** The part of a log to read. */
 export interface ListEventsRequest extends SessionKey {
@@ -78,10 +78,7 @@ function stretchOf(request: ListEventsRequest, cursor: LogCursor | undefined): S
   return from <= to ? { from, to } : undefined;
 }
 
-/**
- * Reads a page of a log in batches, until it is full by number or by bytes. So memory holds the page and one batch
- * at most.
- */
+/** Reads a page of a log, until it is full by number or by bytes. One read is enough for most pages. */
 export class PageReader {
   #record: SessionRecord | undefined;
 
@@ -99,30 +96,21 @@ export class PageReader {
     return this.#record;
   }
 
-  /**
-   * The events of a range, in the order of the page. At least one, if the range has any.
-   *
-   * @param sizes of the batches. By default, they have fixed numbers of events.
-   */
-  async read(
-    wanted: SeqRange | undefined,
-    limit: number,
-    maxBytes: number,
-    sizes?: LearnedBatchSize,
-  ): Promise<readonly StoredEvent[]> {
+  /** The events of a range, in the order of the page. At least one, if the range has any. */
+  async read(wanted: SeqRange | undefined, limit: number, maxBytes: number): Promise<readonly StoredEvent[]> {
     const budget = new ByteBudget(maxBytes);
     const page: StoredEvent[] = [];
     let rest = wanted;
     do {
-      const size = sizes ? sizes.next(limit - page.length, budget.left) : nextBatchSize(limit, page.length);
-      if (size === 0 && page.length > 0) return page;
-      const portion = await this.#readPortion(rest, sizes ? Math.max(1, size) : size);
-      sizes?.learn(portion);
-      for (const event of portion) {
+      const size = Math.min(limit - page.length, MOST_PER_READ);
+      const { events, isCut } = await this.#readPortion(rest, size, budget.left);
+      for (const event of events) {
         if (!budget.take(eventBytes(event))) return page;
         page.push(event);
       }
-      const end = portion.at(-1)?.seq;
+      // The next event does not fit: another read would load it in vain.
+      if (isCut) return page;
+      const end = events.at(-1)?.seq;
       rest = wanted && end !== undefined && this.hasMore(wanted, end) ? this.#restOf(wanted, end) : undefined;
     } while (rest && page.length < limit);
     return page;
@@ -138,16 +126,21 @@ export class PageReader {
     return this.order === 'asc' ? { from: end + 1, to } : { from, to: end - 1 };
   }
 
-  async #readPortion(stretch: SeqRange | undefined, size: number): Promise<readonly StoredEvent[]> {
+  async #readPortion(
+    stretch: SeqRange | undefined,
+    size: number,
+    maxBytes: number,
+  ): Promise<Pick<StoredSession, 'events' | 'isCut'>> {
     const ranges = stretch ? [stretch] : [];
     const keep = this.order === 'asc' ? 'oldest' : 'newest';
-    const read = await this.storage.read({ key: this.key, window: { ranges, limit: size, keep } });
+    const read = await this.storage.read({ key: this.key, window: { ranges, limit: size, keep, maxBytes } });
     if (!read || (this.incarnation !== undefined && this.incarnation !== read.record.incarnation)) {
       throw new SessionNotFoundError(this.key.sessionId);
     }
     this.#record = read.record;
     this.incarnation = read.record.incarnation;
     const found = read.events.filter(({ seq }) => isInRanges(seq, ranges));
-    return this.order === 'asc' ? found.slice(0, size) : found.slice(-size).toReversed();
+    const events = this.order === 'asc' ? found.slice(0, size) : found.slice(-size).toReversed();
+    return { events, isCut: read.isCut };
   }
 }

@@ -1,4 +1,4 @@
-import { ByteBudget, entriesBytes, nextBatchSize } from '../domain/byte-budget.js';
+import { ByteBudget, entriesBytes, MOST_PER_READ } from '../domain/byte-budget.js';
 import { checkedLimit, checkedOffset, checkedOrder, checkedOrderBy, ListCursor } from '../domain/paging.js';
 import { digestOf } from '../domain/event-digest.js';
 import { InvalidInputError, LimitExceededError } from '../domain/errors.js';
@@ -14,8 +14,9 @@ import type {
   ListRequest,
   ListedSession,
   SessionStorage,
+  StateEntries,
 } from '../storage/session-storage.js';
-import { openSession } from './create-session.js';
+import { SessionOpener } from './create-session.js';
 import { sourceWithoutEvents } from './read-view.js';
 
 /** How many sessions one request to the store examines for a filter, unless a page is longer. */
@@ -85,8 +86,9 @@ export async function listSessions(env: SessionEnvironment, request: ListSession
   const { listed, next, isCut, total } = await readPage(env.storage, wanted, limit, maxPageBytes);
   if (isCut && offset !== undefined) throw new LimitExceededError(tooLarge(maxPageBytes), 'limit');
   const viewFilter = readFilter(env);
+  const opener = new SessionOpener(env.storage);
   const sessions = listed.map(({ record, metadata, state }) =>
-    openSession({ record, metadata, ...(withState && { state }) }, [], sourceWithoutEvents(record, viewFilter)),
+    opener.open({ record, metadata, ...(withState && { state }) }, [], () => sourceWithoutEvents(record, viewFilter)),
   );
   const cursor = next && new ListCursor(orderBy, order, next.time, next.userId, next.sessionId, filterName);
   return {
@@ -106,7 +108,7 @@ interface ReadPage {
   readonly total: number | undefined;
 }
 
-/** Reads in batches, until the page is full by number or by bytes. */
+/** Reads until the page is full by number or by bytes. One read is enough, unless the store ends it early. */
 async function readPage(
   storage: SessionStorage,
   wanted: Omit<ListRequest, 'limit'>,
@@ -114,20 +116,22 @@ async function readPage(
   maxBytes: number,
 ): Promise<ReadPage> {
   const budget = new ByteBudget(maxBytes);
+  const bytesOf = sizeOfListed(wanted);
   const listed: ListedSession[] = [];
   let place = { after: wanted.after, offset: wanted.offset, withTotal: wanted.offset !== undefined };
   let total: number | undefined;
   for (;;) {
-    const size = wanted.withState ? nextBatchSize(limit, listed.length) : limit;
+    const size = Math.min(limit - listed.length, MOST_PER_READ);
     // Reads one more, to know whether there is another page.
-    const result = await storage.list({ ...wanted, ...place, limit: size + 1 });
+    const result = await storage.list({ ...wanted, ...place, limit: size + 1, maxBytes: budget.left });
     total ??= result.total;
+    const { isCut, examinedTo } = result;
     for (const session of result.sessions.slice(0, size)) {
-      if (!budget.take(bytesOf(session, wanted))) return { listed, next: endOf(listed, wanted), isCut: true, total };
+      if (!budget.take(bytesOf(session))) return { listed, next: endOf(listed, wanted), isCut: true, total };
       listed.push(session);
     }
-    const next = result.sessions.length > size ? endOf(listed, wanted) : result.examinedTo;
-    if (!next || result.examinedTo || listed.length >= limit) return { listed, next, isCut: false, total };
+    const next = isCut || result.sessions.length > size ? endOf(listed, wanted) : examinedTo;
+    if (!next || examinedTo || listed.length >= limit) return { listed, next, isCut: false, total };
     place = { after: next, offset: undefined, withTotal: false };
   }
 }
@@ -137,11 +141,22 @@ function endOf(listed: readonly ListedSession[], wanted: Pick<ListRequest, 'orde
   return last && positionOf(last.record, wanted);
 }
 
-/** A store may return state that was not requested. */
-function bytesOf({ metadata, state }: ListedSession, { withState }: Pick<ListRequest, 'withState'>): number {
-  const { session, user, app } = state;
-  const stateBytes = withState ? entriesBytes(session) + entriesBytes(user) + entriesBytes(app) : 0;
-  return Buffer.byteLength(metadata) + stateBytes;
+/** Sizes of the sessions of a page, which share user and app state. A store may return state that was not requested. */
+function sizeOfListed({ withState }: Pick<ListRequest, 'withState'>): (session: ListedSession) => number {
+  const [userBytes, appBytes] = [sizeOfShared(), sizeOfShared()];
+  return ({ metadata, state: { session, user, app } }) => {
+    const stateBytes = withState ? entriesBytes(session) + userBytes(user) + appBytes(app) : 0;
+    return Buffer.byteLength(metadata) + stateBytes;
+  };
+}
+
+function sizeOfShared(): (entries: StateEntries) => number {
+  let known: StateEntries = [];
+  let bytes = 0;
+  return (entries) => {
+    if (entries !== known) [known, bytes] = [entries, entriesBytes(entries)];
+    return bytes;
+  };
 }
 
 function tooLarge(maxBytes: number): string {

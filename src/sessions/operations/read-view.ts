@@ -1,4 +1,4 @@
-import { ByteBudget, eventBytes, nextViewBatchSize } from '../domain/byte-budget.js';
+import { ByteBudget, eventBytes, MOST_PER_READ } from '../domain/byte-budget.js';
 import type { StoredEvent } from '../domain/commit.js';
 import { SessionNotFoundError } from '../domain/errors.js';
 import type { SessionKey } from '../domain/ids.js';
@@ -218,12 +218,12 @@ class ViewReader {
    */
   async #readWhileMissing(missing: () => number, window: EventWindow, spare: number, afterSeq = 0): Promise<void> {
     for (let stride = missing() + spare; missing() > 0 && !this.isFull; stride *= 4) {
-      const ranges = newestOf(rangesAbove(this.#unread, afterSeq), nextViewBatchSize(stride, 0));
+      const ranges = newestOf(rangesAbove(this.#unread, afterSeq), Math.min(stride, MOST_PER_READ));
       if (ranges.length === 0) return;
-      const events = await this.#readEvents({ ...window, ranges });
+      const { events, isCut } = await this.#readWindow({ ...window, ranges, maxBytes: this.budget.left });
       this.isFull = !events.every((event) => this.budget.take(eventBytes(event)));
       this.#extend(events.map(this.#itemOf), rangesBelow(this.#unread, events[0]?.seq ?? Infinity));
-      if (events.length < countOf(ranges)) return;
+      if (!isCut && events.length < countOf(ranges)) return;
     }
   }
 
@@ -246,12 +246,15 @@ class ViewReader {
   }
 
   async #readEvents(window: EventWindow): Promise<StoredSession['events']> {
-    if (!window.ranges?.length) return [];
+    return window.ranges?.length ? (await this.#readWindow(window)).events : [];
+  }
+
+  async #readWindow(window: EventWindow): Promise<Pick<StoredSession, 'events' | 'isCut'>> {
     const { appName, userId, sessionId, incarnation } = this.session;
     const more = await this.storage.read({ key: { appName, userId, sessionId }, window });
     if (more?.record.incarnation !== incarnation) throw new SessionNotFoundError(sessionId);
     // A store may return more events than requested.
-    return more.events.filter(({ seq }) => isInRanges(seq, window.ranges ?? []));
+    return { isCut: more.isCut, events: more.events.filter(({ seq }) => isInRanges(seq, window.ranges ?? [])) };
   }
 }
 
@@ -263,8 +266,8 @@ export interface ReadWindow {
 }
 
 /**
- * Reads the newest events of a window in batches, up to a number of bytes, but at least one event. So memory holds
- * these events and one batch at most.
+ * Reads the newest events of a window, up to a number of bytes, but at least one event. One read is enough, unless the store
+ * ends it early.
  */
 export async function readWindow(
   storage: SessionStorage,
@@ -272,17 +275,18 @@ export async function readWindow(
   maxBytes: number,
 ): Promise<ReadWindow | undefined> {
   const { limit = Infinity, afterSeq = 0, since, maxAgeMs } = window;
-  let asked = nextViewBatchSize(limit, 0);
-  const stored = await storage.read({ ...request, window: { ...window, limit: asked } });
+  const budget = new ByteBudget(maxBytes);
+  let asked = Math.min(limit, MOST_PER_READ);
+  const stored = await storage.read({ ...request, window: { ...window, limit: asked, maxBytes } });
   if (!stored) return undefined;
 
   const visible = rangesAbove(visibleRanges(stored.record), afterSeq);
-  const budget = new ByteBudget(maxBytes);
   /** Newest first. */
   const kept: StoredEvent[] = [];
-  let portion = stored.events;
+  let portion: Pick<StoredSession, 'events' | 'isCut'> = stored;
   for (;;) {
-    for (const event of portion.toReversed()) {
+    const { events, isCut } = portion;
+    for (const event of events.toReversed()) {
       const isVisible = isInRanges(event.seq, visible);
       if (isVisible && !budget.take(eventBytes(event))) {
         const fitting = kept.filter(({ seq }) => isInRanges(seq, visible)).length;
@@ -290,14 +294,16 @@ export async function readWindow(
       }
       kept.push(event);
     }
-    const oldest = portion[0];
-    const size = nextViewBatchSize(limit, kept.length);
-    if (!oldest || portion.length < asked || size <= 0) break;
+    const oldest = events[0];
+    const size = Math.min(limit - kept.length, MOST_PER_READ);
+    const isEnd = !isCut && events.length < asked;
+    if (!oldest || isEnd || size <= 0) break;
     const ranges = newestOf(rangesBelow(visible, oldest.seq), size);
     if (ranges.length === 0) break;
-    const more = await storage.read({ key: request.key, window: { ranges, since, maxAgeMs } });
+    const rest = { ranges, since, maxAgeMs, maxBytes: budget.left };
+    const more = await storage.read({ key: request.key, window: rest });
     if (more?.record.incarnation !== stored.record.incarnation) throw new SessionNotFoundError(request.key.sessionId);
-    portion = more.events.filter(({ seq }) => isInRanges(seq, ranges));
+    portion = { isCut: more.isCut, events: more.events.filter(({ seq }) => isInRanges(seq, ranges)) };
     asked = countOf(ranges);
   }
   return { stored: { ...stored, events: kept.toReversed() } };

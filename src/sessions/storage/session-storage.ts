@@ -68,8 +68,13 @@ export interface EventWindow {
   readonly anchorsOnly?: boolean;
   /** Maximum number of events. */
   readonly limit?: number | undefined;
-  /** Which end the limit keeps. Default: newest. The result is always in ascending order. */
+  /** Which end the limits keep. Default: newest. The result is always in ascending order. */
   readonly keep?: 'newest' | 'oldest' | undefined;
+  /**
+   * Ends the window early, after at least one event, if the payloads together have more bytes than this. Then `isCut` is set.
+   * It keeps large events out of memory: a store need not count exactly, and may read 64 events before it does.
+   */
+  readonly maxBytes?: number | undefined;
 }
 
 /** What to read of a session. The record is always returned. */
@@ -100,6 +105,8 @@ export interface StoredSession {
   readonly now: number;
   /** In ascending order. A store may return more events than requested, never fewer. Trimmed events have no payload. */
   readonly events: readonly StoredEvent[];
+  /** Whether the window may have more events than these, because of its `maxBytes`. */
+  readonly isCut?: boolean | undefined;
   readonly state?: StoredState;
   /** When the shared scopes expire, if they exist. */
   readonly scopeExpiry?: { readonly user?: number; readonly app?: number };
@@ -156,6 +163,11 @@ export interface ListRequest extends StateOwner {
   readonly withState?: boolean;
   /** Which sessions to list. Default: all. Never together with `offset` or `withTotal`. */
   readonly filter?: ListFilter | undefined;
+  /**
+   * Ends the page early, after at least one session, if state and metadata together have more bytes than this. Then `isCut` is
+   * set. A store need not count exactly, and may read 32 sessions before it does.
+   */
+  readonly maxBytes?: number | undefined;
 }
 
 /** A filter of a list. */
@@ -179,10 +191,15 @@ export interface ListResult {
   /** Of the whole list, if requested. */
   readonly total?: number;
   /**
+   * Whether the store ended the page early, as for `maxBytes`. Then it has at least one session, more may follow the last one,
+   * and `examinedTo` is missing.
+   */
+  readonly isCut?: boolean | undefined;
+  /**
    * How far a filtered list was examined, if that ended at `maxExamined` and with fewer sessions than the limit. More may
    * follow after this position.
    */
-  readonly examinedTo?: ListPosition;
+  readonly examinedTo?: ListPosition | undefined;
 }
 
 /** Lifetimes to renew. */

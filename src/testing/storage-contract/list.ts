@@ -85,6 +85,28 @@ export const list = topic<StorageFixture>('list', (test) => {
     expect(await storage.list({ ...BY_UPDATE, userId: 'nobody', withTotal: true })).toMatchObject({ total: 0 });
   });
 
+  test('a limit of bytes ends a page early, after at least one session, and says so', async ({ storage }) => {
+    const ids = Array.from({ length: 70 }, (_, index) => `s-${100 + index}`);
+    const upserts = [upsert('session', 'long', 'x'.repeat(1_000))];
+    for (const sessionId of ids) {
+      const key = { ...KEY, sessionId, userId: sessionId < 's-135' ? 'ann' : 'bob' };
+      await storage.create(creation({ key, upserts, metadata: 'title\n"t"\n' }));
+    }
+    for (const userId of ['ann', undefined]) {
+      const all = userId === undefined ? ids : ids.slice(0, 35);
+      for (const maxBytes of [1, 40_000, 1_000_000]) {
+        const request: ListRequest = { ...BY_UPDATE, userId, orderBy: 'createTime', order: 'asc', maxBytes };
+        const { sessions, isCut } = await storage.list(request);
+        const found = sessions.map(({ record }) => record.sessionId);
+        expect(found.length).toBeGreaterThan(0);
+        expect(found).toEqual(all.slice(0, found.length));
+        expect(isCut === true || found.length === all.length).toBe(true);
+        // A store may read a few sessions before it knows their size.
+        expect(found.length).toBeLessThanOrEqual(Math.max(userId === undefined ? 65 : 32, maxBytes / 1_000));
+      }
+    }
+  });
+
   test('an expired session is neither listed nor counted', async ({ storage, clock }) => {
     await storage.create(creation({ expiry: lives({ session: 5 }) }));
     await storage.create(creation({ key: { ...KEY, sessionId: 's-2' } }));

@@ -46,6 +46,29 @@ export const readWindow = topic<StorageFixture>('windows of a read', (test) => {
     expect(await storage.read({ key: KEY, window: {}, withState: true })).toBeUndefined();
   });
 
+  test('a limit of bytes ends a window early, after at least one event, and says so', async ({ storage }) => {
+    await storage.create(creation());
+    const payload = JSON.stringify('x'.repeat(998));
+    const events = Array.from({ length: 150 }, (_, index) => ({ id: `e${index}`, payload, anchor: index < 80 }));
+    await storage.append(batchOf(events));
+    for (const keep of ['newest', 'oldest'] as const) {
+      for (const maxBytes of [1, 1_500, 99_000, 200_000]) {
+        for (const anchorsOnly of [false, true]) {
+          const read = await storage.read({ key: KEY, window: { keep, maxBytes, anchorsOnly, limit: 140 } });
+          const seqs = read?.events.map(({ seq }) => seq) ?? [];
+          const all = anchorsOnly ? 80 : 140;
+          const last = keep === 'oldest' ? seqs.length : anchorsOnly ? 80 : 150;
+          expect(seqs).toEqual(seqs.map((_, index) => last - seqs.length + 1 + index));
+          expect(seqs.length).toBeGreaterThan(0);
+          // A store may read a few events before it knows their size, and the first one that does not fit.
+          expect(seqs.length).toBeLessThanOrEqual(Math.max(64, maxBytes / 1_000 + 1));
+          expect(read?.isCut === true || seqs.length === all).toBe(true);
+          if (maxBytes === 200_000 && !anchorsOnly) expect(seqs).toHaveLength(all);
+        }
+      }
+    }
+  });
+
   test('a window after an event holds all later events', async (fixture) => {
     await twelveEvents(fixture);
     await expectAtLeast(fixture.storage, { afterSeq: 9 }, [10, 11, 12]);

@@ -68,7 +68,13 @@ export class EventLog {
     return Array.from({ length: count }, (_, index) => this.#entry(this.length - count + 1 + index));
   }
 
-  window(window: EventWindow, { firstSeq, lastSeq, marks }: SessionRecord, now: number): StoredEvent[] {
+  /** The events of a window, and whether its `maxBytes` left out some. */
+  window(
+    window: EventWindow,
+    { firstSeq, lastSeq, marks }: SessionRecord,
+    now: number,
+  ): { events: StoredEvent[]; isCut: boolean } {
+    const { limit = Infinity, maxBytes = Infinity } = window;
     const since = Math.max(window.since ?? 0, window.maxAgeMs === undefined ? 0 : now - window.maxAgeMs);
     const times = this.#highWaters ?? this.#appendTimes;
     const from = Math.max(
@@ -77,18 +83,26 @@ export class EventLog {
       window.inView ? marks.viewFromSeq + 1 : 1,
       since > 0 ? firstIndex(this.length, (index) => (times[index] as number) >= since) + 1 : 1,
     );
-    const limit = window.limit ?? Infinity;
     const newest = window.keep !== 'oldest';
     const found: StoredEvent[] = [];
+    let [size, isCut] = [0, false];
     const ranges = window.ranges ?? [{ from, to: lastSeq }];
-    for (const range of newest ? ranges.toReversed() : ranges) {
-      const seqs = this.#seqsIn(Math.max(range.from, from), Math.min(range.to, lastSeq), window.anchorsOnly, newest);
-      for (const seq of seqs) {
-        if (found.length >= limit) break;
-        found.push(this.#entry(seq));
+    search: for (const range of newest ? ranges.toReversed() : ranges) {
+      const [low, high] = [Math.max(range.from, from), Math.min(range.to, lastSeq)];
+      const { count, seqAt } = window.anchorsOnly ? this.#anchorsIn(low, high) : everySeq(low, high);
+      for (let step = 0; step < count; step++) {
+        if (found.length >= limit) break search;
+        const seq = seqAt(newest ? count - 1 - step : step);
+        const entry = this.#entry(seq);
+        size += entry.bytes;
+        if (found.length > 0 && size > maxBytes) {
+          isCut = true;
+          break search;
+        }
+        found.push(entry);
       }
     }
-    return newest ? found.toReversed() : found;
+    return { events: newest ? found.toReversed() : found, isCut };
   }
 
   /** Returns how many bytes of text are free now. */
@@ -126,7 +140,7 @@ export class EventLog {
     this.#digests.set(seq, digest);
   }
 
-  #entry(seq: number): StoredEvent {
+  #entry(seq: number): LogEntry {
     const index = seq - 1;
     const place = this.#places[index] ?? TRIMMED;
     return new LogEntry(
@@ -138,16 +152,11 @@ export class EventLog {
     );
   }
 
-  *#seqsIn(from: number, to: number, anchorsOnly = false, backwards: boolean): Generator<number> {
-    if (!anchorsOnly) {
-      const length = Math.max(0, to - from + 1);
-      for (let step = 0; step < length; step++) yield backwards ? to - step : from + step;
-      return;
-    }
+  #anchorsIn(from: number, to: number): Seqs {
     const seqs = this.#anchorSeqs;
     const first = firstIndex(seqs.length, (index) => (seqs[index] as number) >= from);
     const end = firstIndex(seqs.length, (index) => (seqs[index] as number) > to);
-    for (let step = 0; step < end - first; step++) yield seqs[backwards ? end - 1 - step : first + step] as number;
+    return { count: Math.max(0, end - first), seqAt: (place) => seqs[first + place] as number };
   }
 }
 
@@ -169,9 +178,23 @@ class LogEntry implements StoredEvent {
     return this.#text && this.#text.toString();
   }
 
+  get bytes(): number {
+    return this.#text?.bytes ?? 0;
+  }
+
   /** With the text, for tests and diagnosis. */
   toJSON(): StoredEvent {
     const { seq, id, digest, appendedAt, payload } = this;
     return { seq, id, digest, appendedAt, payload };
   }
+}
+
+/** Numbers of events in ascending order. */
+interface Seqs {
+  readonly count: number;
+  readonly seqAt: (place: number) => number;
+}
+
+function everySeq(from: number, to: number): Seqs {
+  return { count: Math.max(0, to - from + 1), seqAt: (place) => from + place };
 }

@@ -16,6 +16,7 @@ import type { LogPosition, LogReference, SessionChanges } from '../session-chang
 import type {
   CheckpointRequest,
   CreateRequest,
+  ListedSession,
   ListRequest,
   ListResult,
   PurgeCounts,
@@ -42,7 +43,8 @@ import { ModelSums, UsageSums } from './usage-sums.js';
 /** For so many bytes that are freed, a sweep does one step more. */
 const BYTES_OF_A_STEP = 1_024;
 
-const NO_STATE = { session: [], user: [], app: [] };
+const NO_STATE = { state: { session: [], user: [], app: [] }, size: 0 };
+const NO_EVENTS = { events: [] };
 
 /**
  * Stores sessions in the memory of this process, for development, tests and short-lived agents. Everything is stored
@@ -140,7 +142,7 @@ export class InMemorySessionStorage implements SessionStorage {
     return {
       record,
       now,
-      events: request.window ? log.window(request.window, record, now) : [],
+      ...(request.window ? log.window(request.window, record, now) : NO_EVENTS),
       ...(request.withState && {
         state: this.#scopes.stateOf(entry, now),
         scopeExpiry: this.#scopes.expiryOf(request.key, now),
@@ -156,16 +158,18 @@ export class InMemorySessionStorage implements SessionStorage {
 
   async list(request: ListRequest): Promise<ListResult> {
     const now = this.#now();
-    const { items, total, examinedTo } = this.#sessions.page(request, now);
-    return {
-      sessions: items.map((entry) => ({
-        record: entry.record,
-        metadata: entry.metadata,
-        state: request.withState === false ? NO_STATE : this.#scopes.stateOf(entry, now),
-      })),
-      ...(total !== undefined && { total }),
-      ...(examinedTo && { examinedTo }),
-    };
+    const { maxBytes = Infinity, withState = true } = request;
+    const { items, ...rest } = this.#sessions.page(request, now);
+    const states = this.#scopes.reader(now);
+    const sessions: ListedSession[] = [];
+    let size = 0;
+    for (const { record, metadata, state } of items) {
+      const read = withState ? states.of(record, state) : NO_STATE;
+      size += metadata.length + read.size;
+      if (sessions.length > 0 && size > maxBytes) return { ...rest, sessions, examinedTo: undefined, isCut: true };
+      sessions.push({ record, metadata, state: read.state });
+    }
+    return { sessions, ...rest };
   }
 
   async touch({ key, incarnation, renew }: TouchRequest): Promise<void> {

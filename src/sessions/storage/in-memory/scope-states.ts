@@ -80,6 +80,11 @@ export class ScopeStates {
     };
   }
 
+  /** Reads the states of sessions of one app. Sessions of a user share an array. */
+  reader(now: number): StatesReader {
+    return new StatesReader((owner) => this.entriesOf(owner, now));
+  }
+
   expiryOf({ appName, userId }: SessionKey, now: number): { user?: number; app?: number } {
     const user = this.#live({ appName, userId }, now)?.expiresAt;
     const app = this.#live({ appName }, now)?.expiresAt;
@@ -106,6 +111,34 @@ export class ScopeStates {
     const bucket = this.#buckets.get(bucketKey(owner));
     return bucket && !isExpired(bucket.expiresAt, now) ? bucket : undefined;
   }
+}
+
+interface SharedEntries {
+  readonly entries: StateEntries;
+  readonly size: number;
+}
+
+class StatesReader {
+  readonly #users = new Map<string, SharedEntries>();
+  #app: SharedEntries | undefined;
+
+  constructor(private readonly entriesOf: (owner: StateOwner) => StateEntries) {}
+
+  of({ appName, userId }: SessionKey, own: ReadonlyMap<string, string>): { state: StoredState; size: number } {
+    const app = (this.#app ??= withSize(this.entriesOf({ appName })));
+    let user = this.#users.get(userId);
+    if (!user) this.#users.set(userId, (user = withSize(this.entriesOf({ appName, userId }))));
+    const session = withSize([...own]);
+    const state = { session: session.entries, user: user.entries, app: app.entries };
+    return { state, size: session.size + user.size + app.size };
+  }
+}
+
+/** Characters, since they are counted faster than bytes. */
+function withSize(entries: StateEntries): SharedEntries {
+  let size = 0;
+  for (const [name, value] of entries) size += name.length + value.length;
+  return { entries, size };
 }
 
 /** No id holds a control character, so no two owners share a key. */

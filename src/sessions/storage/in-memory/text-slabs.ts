@@ -33,6 +33,10 @@ export class SlabText {
     private readonly header: number,
   ) {}
 
+  get bytes(): number {
+    return this.header >>> 2;
+  }
+
   toString(): string {
     return this.buffer.toString(ENCODINGS[(this.header & 3) as Encoding], this.from, this.from + (this.header >>> 2));
   }

@@ -29,7 +29,8 @@ type ListReply = readonly [
     metadata: string | null,
   ])[],
   readAt: string,
-  examinedTo?: readonly [time: string, member: string] | null,
+  examinedTo: readonly [time: string, member: string] | null,
+  isCut: number | null,
 ];
 
 /** Reads one page with one script. On a cluster the state of the app is missing from it. */
@@ -43,7 +44,7 @@ export async function readPage(
   const reply = filter
     ? await scripts.read<ListReply>(LIST_FILTERED, { keys, args: [...paging, filter.maxExamined, ...filter.entries] })
     : await scripts.read<ListReply>(LIST_SESSIONS, { keys, args: [...paging, offset, flag(withTotal)] });
-  const [, total, appState, users, sessions, readAt, examinedTo] = reply;
+  const [, total, appState, users, sessions, readAt, examinedTo, isCut] = reply;
   const app = sharedStateOf(appState).entries;
   const userStates = new Map(users.map(([userId, state]) => [userId, sharedStateOf(state).entries]));
   const listed = sessions.map(([userId, sessionId, record, state, , metadata]) => ({
@@ -64,6 +65,7 @@ export async function readPage(
       sessions: listed,
       ...(withTotal && { total: Number(total) }),
       ...(examinedTo && { examinedTo: positionOfMember(request, examinedTo) }),
+      ...(isCut && { isCut: true }),
     },
     pending,
   };
@@ -71,7 +73,7 @@ export async function readPage(
 
 /** Decoded in LISTED_SESSIONS. */
 function pageArguments(request: ListRequest): ScriptArguments {
-  const { userId, order, limit, after, withState, orderBy } = request;
+  const { userId, order, limit, after, withState, orderBy, maxBytes } = request;
   return [
     optional(userId),
     order,
@@ -80,6 +82,7 @@ function pageArguments(request: ListRequest): ScriptArguments {
     after ? memberOf(request, after) : '',
     flag(withState !== false),
     flag(orderBy === 'createTime'),
+    optional(maxBytes),
   ];
 }
 

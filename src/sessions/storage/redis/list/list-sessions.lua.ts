@@ -11,15 +11,16 @@ import { SHARED_STATE } from '../script/shared-state.lua.js';
  *      or for an app the prefix that the keys of all its users share; 6 app state (not on a cluster).
  *      The script finds the keys of sessions through the indexes, so the caller cannot name them.
  * ARGV 1 time, 2 user id ('' = the whole app), 3 desc or asc, 4 limit, 5 time of the cursor ('' = from the start), 6 member
- *      of the cursor, 7 with state (1 or 0), 8 by creation (1) or by update (0).
+ *      of the cursor, 7 with state (1 or 0), 8 by creation (1) or by update (0), 9 maximum bytes ('' = none).
  *
  * `reply` returns { now, total, app state, { user id, user state } …, { user id, session id, record, state, pending, metadata
- * or nothing } …, server time, { time, member } of the last session that was examined, or nothing }.
+ * or nothing } …, server time, { time, member } of the last session that was examined or
+ * nothing, 1 if the page ended early }.
  */
 export const LISTED_SESSIONS = String.raw`
 local USER_ID, isBackwards, limit = ARGV[2], ARGV[3] == 'desc', tonumber(ARGV[4])
 local CURSOR_TIME, CURSOR_MEMBER, withState, isByCreation = ARGV[5], ARGV[6], ARGV[7] == '1', ARGV[8] == '1'
-local BASE, APP_STATE = KEYS[5], KEYS[6]
+local BASE, APP_STATE, maxBytes = KEYS[5], KEYS[6], tonumber(ARGV[9]) or math.huge
 -- The sessions in the order of the list.
 local SORTED = isByCreation and KEYS[2] or KEYS[1]
 
@@ -50,31 +51,57 @@ local function keysOf(member)
   return userId, sessionId, BASE .. '|' .. encode(userId) .. '}:'
 end
 
-local sessions, users, knownUsers = {}, {}, {}
+local function sizeOf(values)
+  local size = 0
+  for index = 1, #values do size = size + #values[index] end
+  return size
+end
+
+local appState = withState and APP_STATE and readState(APP_STATE) or {}
+local sessions, users, sizes, bytes, isCut = {}, {}, {}, 0, false
+local sizeOfApp = sizeOf(appState)
+
+local function sizeOfUser(userId, base)
+  if not sizes[userId] then
+    local state = readState(base .. 'user-state')
+    users[#users + 1] = { userId, state }
+    sizes[userId] = sizeOf(state)
+  end
+  return sizes[userId]
+end
+
+-- Whether the page has enough sessions.
+local function isFull()
+  return isCut or #sessions >= limit
+end
+
 local function addSession(member)
   local userId, sessionId, base = keysOf(member)
   local id = encode(sessionId)
   local record, turn, metadata = readRecord(base .. 'session:' .. id, 'metadata')
   if not record or tonumber(string.match(record, ${recordPattern('expires')})) <= now then return end
   local pending = APP_STATE and {} or redis.call('HGETALL', base .. 'pending:' .. id)
-  local state = withState and redis.call('HGETALL', base .. 'state:' .. id) or {}
+  local state = {}
+  if withState then
+    state = redis.call('HGETALL', base .. 'state:' .. id)
+    bytes = bytes + sizeOf(state) + sizeOfUser(userId, base) + sizeOfApp
+  end
+  bytes = bytes + (metadata and #metadata or 0)
+  isCut = bytes > maxBytes and #sessions > 0
+  if isCut then return end
   sessions[#sessions + 1] = { userId, sessionId, recordReply(record, turn), state, pending, metadata }
-  if not withState or knownUsers[userId] then return end
-  knownUsers[userId] = true
-  users[#users + 1] = { userId, (readState(base .. 'user-state')) }
 end
 
 local function reply(total, examinedTo)
-  local appState = withState and APP_STATE and readState(APP_STATE) or {}
-  return { text(now), total, appState, users, sessions, text(serverTime), examinedTo }
+  return { text(now), total, appState, users, sessions, text(serverTime), not isCut and examinedTo or false, isCut and 1 }
 end
 `;
 
 /**
  * Reads a page of the sessions of a user or an app, with their state.
  *
- * KEYS, ARGV 1–8 and the reply: see LISTED_SESSIONS.
- * ARGV 9 offset, 10 with total (1 or 0).
+ * KEYS, ARGV 1–9 and the reply: see LISTED_SESSIONS.
+ * ARGV 10 offset, 11 with total (1 or 0).
  */
 export const LIST_SESSIONS = defineScript(
   'list-sessions',
@@ -84,14 +111,14 @@ export const LIST_SESSIONS = defineScript(
   SHARED_STATE,
   LISTED_SESSIONS,
   String.raw`
-local offset = tonumber(ARGV[9])
+local offset = tonumber(ARGV[10])
 local expired = redis.call('ZCOUNT', KEYS[3], '-inf', text(now))
 local place = CURSOR_TIME == '' and 0 or placesBefore(CURSOR_TIME, CURSOR_MEMBER)
 if expired == 0 then
   place = place + offset
   offset = 0
 end
-while #sessions < limit do
+while not isFull() do
   local last = place + math.min(limit - #sessions + offset, 1000) - 1
   local members = redis.call(isBackwards and 'ZREVRANGE' or 'ZRANGE', SORTED, place, last)
   if #members == 0 then break end
@@ -101,13 +128,13 @@ while #sessions < limit do
     local isLive = not expiries[index] or tonumber(expiries[index]) > now
     if isLive and offset > 0 then
       offset = offset - 1
-    elseif isLive then
+    elseif isLive and not isFull() then
       addSession(member)
     end
   end
 end
 
-return reply(ARGV[10] == '1' and redis.call('ZCARD', SORTED) - expired)
+return reply(ARGV[11] == '1' and redis.call('ZCARD', SORTED) - expired)
 `,
 );
 
@@ -116,8 +143,8 @@ return reply(ARGV[10] == '1' and redis.call('ZCARD', SORTED) - expired)
  * these are the sessions with the rarest entry; by update, all sessions. If the sessions with the rarest entry are few
  * enough to examine them all, it sorts these by update instead. Members of the index by entry: see ENTRY_INDEX.
  *
- * KEYS, ARGV 1–8 and the reply: see LISTED_SESSIONS.
- * ARGV 9 how many sessions to examine at most, 10 and on: entries.
+ * KEYS, ARGV 1–9 and the reply: see LISTED_SESSIONS.
+ * ARGV 10 how many sessions to examine at most, 11 and on: entries.
  */
 export const LIST_FILTERED = defineScript(
   'list-filtered',
@@ -128,8 +155,8 @@ export const LIST_FILTERED = defineScript(
   LISTED_SESSIONS,
   String.raw`
 local BATCH = 1000
-local maxExamined = tonumber(ARGV[9])
-local entries = { unpack(ARGV, 10) }
+local maxExamined = tonumber(ARGV[10])
+local entries = { unpack(ARGV, 11) }
 local BY_UPDATE, BY_CREATION, BY_ENTRY = KEYS[1], KEYS[2], KEYS[4]
 
 local rarest, size
@@ -160,7 +187,7 @@ end
 
 local function addSessions(names)
   for _, name in ipairs(names) do
-    if #sessions >= limit then return end
+    if isFull() then return end
     addSession(name)
   end
 end
@@ -196,7 +223,7 @@ end
 local function listByCreation()
   local last = CURSOR_TIME ~= '' and table.concat({ rarest, string.format('%016.0f', CURSOR_TIME), CURSOR_MEMBER }, '\n')
   local examined = 0
-  while #sessions < limit and examined < maxExamined do
+  while not isFull() and examined < maxExamined do
     local wanted = math.min(BATCH, maxExamined - examined)
     if #entries == 1 then wanted = math.min(wanted, limit - #sessions) end
     local names, count
@@ -205,7 +232,7 @@ local function listByCreation()
     addSessions(names)
     if count < wanted then return end
   end
-  if #sessions < limit and last then
+  if not isFull() and last then
     local rest = restOf(last)
     return { text(tonumber(string.sub(rest, 1, 16))), nameOf(rest) }
   end
@@ -230,7 +257,7 @@ local function sortRarestByUpdate()
   table.sort(found, isBefore)
   local cursor = CURSOR_TIME ~= '' and { time = tonumber(CURSOR_TIME), name = CURSOR_MEMBER }
   for _, session in ipairs(found) do
-    if #sessions >= limit then return end
+    if isFull() then return end
     if not cursor or isBefore(cursor, session) then addSession(session.name) end
   end
 end
@@ -238,7 +265,7 @@ end
 local function listByUpdate()
   local place = CURSOR_TIME == '' and 0 or placesBefore(CURSOR_TIME, CURSOR_MEMBER)
   local examined, last = 0, nil
-  while #sessions < limit and examined < maxExamined do
+  while not isFull() and examined < maxExamined do
     local wanted = math.min(BATCH, maxExamined - examined)
     local names = redis.call(isBackwards and 'ZREVRANGE' or 'ZRANGE', BY_UPDATE, place, place + wanted - 1)
     local count = #names
@@ -252,7 +279,7 @@ local function listByUpdate()
     place, examined = place + count, examined + count
     if count < wanted then return end
   end
-  if #sessions < limit and last then return { text(tonumber(redis.call('ZSCORE', BY_UPDATE, last))), last } end
+  if not isFull() and last then return { text(tonumber(redis.call('ZSCORE', BY_UPDATE, last))), last } end
 end
 
 if limit == 0 or size == 0 then return reply(false) end

@@ -1,6 +1,6 @@
 import { inBatches } from '../../batches.js';
 import { comparePositions, positionOf } from '../../list-order.js';
-import type { ListRequest, ListResult } from '../../session-storage.js';
+import type { ListPosition, ListRequest, ListResult } from '../../session-storage.js';
 import type { AppScope, ListPage } from '../app-scope/app-scope.js';
 import type { RedisKeys } from '../redis-keys.js';
 import { type ScriptRunner, defineScript } from '../script/script.js';
@@ -28,6 +28,10 @@ function readList(scripts: ScriptRunner, keys: RedisKeys, app: AppScope, request
 
 /** How many lists of users are read at the same time. */
 const USERS_PER_BATCH = 100;
+/** Sessions per page of an app. Each of so many users is asked for so many sessions. */
+const MOST_OF_APP = 65;
+/** What each of many users may return at least. */
+const FEWEST_BYTES = 65_536;
 
 /** The page of one user. */
 interface UserPage extends ListPage {
@@ -40,7 +44,8 @@ interface UserPage extends ListPage {
  * sessions. So the cost grows with the number of users, not with the number of sessions.
  */
 export async function listOfApp(scripts: ScriptRunner, keys: RedisKeys, request: ListRequest): Promise<ListPage> {
-  const { limit, offset = 0, withTotal } = request;
+  const { offset = 0, withTotal } = request;
+  const limit = Math.min(request.limit, MOST_OF_APP);
   const size = offset + limit;
   const read = (userId: string, part: Partial<ListRequest>): Promise<UserPage> =>
     readUser(scripts, keys, { ...request, offset: 0, ...part, userId });
@@ -57,18 +62,21 @@ export async function listOfApp(scripts: ScriptRunner, keys: RedisKeys, request:
     firsts = firstOf(request, size, [...firsts, ...heads]);
   }
   // Before the session at a rank, there are as many others.
-  const wanted = firsts.map(({ userId }, rank) => ({ userId, limit: size - rank, withTotal: false }));
+  const maxBytes = request.maxBytes && Math.max(FEWEST_BYTES, Math.ceil(request.maxBytes / firsts.length));
+  const wanted = firsts.map(({ userId }, rank) => ({ userId, limit: size - rank, withTotal: false, maxBytes }));
   const pages: ListPage[] = [];
   for (const batch of inBatches(wanted, { items: USERS_PER_BATCH })) {
     pages.push(...(await Promise.all(batch.map(({ userId, ...part }) => read(userId, part)))));
   }
   const { result, pending } = mergePages(request, size, [...examined, ...pages]);
-  const { sessions, examinedTo } = result;
+  const { sessions, examinedTo, isCut } = result;
+  const isFull = sessions.length >= size;
   return {
     result: {
       sessions: sessions.slice(offset),
       ...(withTotal && { total }),
-      ...(examinedTo && sessions.length < size && { examinedTo }),
+      ...(examinedTo && !isFull && { examinedTo }),
+      ...((isFull ? limit < request.limit : isCut) && { isCut: true }),
     },
     pending,
   };
@@ -109,20 +117,32 @@ function firstOf(request: ListRequest, size: number, heads: readonly UserPage[])
     .map(({ page }) => page);
 }
 
-/** Merges pages up to the first position at which the examination of a list ended. The next page has the rest. */
+/** Merges pages up to the first position at which a list, or the examination of one, ended early. The next page has the rest. */
 function mergePages(request: ListRequest, size: number, pages: readonly ListPage[]): ListPage {
-  const [examinedTo] = pages
-    .flatMap(({ result }) => result.examinedTo ?? [])
-    .toSorted((a, b) => comparePositions(a, b, request));
+  const [end] = pages
+    .flatMap(({ result }) => endOf(request, result) ?? [])
+    .toSorted((a, b) => comparePositions(a.at, b.at, request));
   const sessions: ListResult['sessions'] = pages
     .flatMap(({ result }) => result.sessions)
-    .filter(({ record }) => !examinedTo || comparePositions(positionOf(record, request), examinedTo, request) <= 0)
+    .filter(({ record }) => !end || comparePositions(positionOf(record, request), end.at, request) <= 0)
     .toSorted((a, b) => comparePositions(positionOf(a.record, request), positionOf(b.record, request), request))
     .slice(0, size);
   return {
-    result: { sessions, ...(examinedTo && { examinedTo }) },
+    result: { sessions, ...(end && (end.isCut ? { isCut: true } : { examinedTo: end.at })) },
     pending: pages.flatMap(({ pending }) => pending),
   };
+}
+
+function endOf(request: ListRequest, { sessions, isCut, examinedTo }: ListResult): PageEnd | undefined {
+  const last = isCut && sessions.at(-1);
+  if (last) return { at: positionOf(last.record, request), isCut: true };
+  return examinedTo && { at: examinedTo, isCut: false };
+}
+
+/** Up to where the sessions of a user are known. */
+interface PageEnd {
+  readonly at: ListPosition;
+  readonly isCut: boolean;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { CHECKPOINT_EVERY } from '../../../domain/checkpoint.js';
+import type { StoredEvent } from '../../../domain/commit.js';
 import type { EventWindow, ReadRequest, StoredSession } from '../../session-storage.js';
 import type { AppScope } from '../app-scope/app-scope.js';
 import { duringRead } from '../connect/driver-errors.js';
@@ -36,6 +37,7 @@ type ReadReply =
       pending: FlatHash,
       readAt: string,
       found: NumberReply | null,
+      isCut: NumberReply | null | undefined,
     ]
   | null;
 
@@ -75,6 +77,7 @@ export async function readSession(
     pending,
     readAt,
     found,
+    isCut,
   ] = reply;
   const [checkpointText, checkpointSeq] = checkpoint;
   const record = recordOf(key, recordReply);
@@ -82,7 +85,8 @@ export async function readSession(
   return {
     record,
     now: Number(now),
-    events: storedEventsOf(seqs, texts),
+    events: eventsInOrder(storedEventsOf(seqs, texts)),
+    ...(isCut && { isCut: true }),
     ...(withState && stateOfScopes(session, user, await app.stateOf(key.appName, appReply))),
     ...(withMetadata && { metadata: metadata ?? '' }),
     ...(summary !== null && { summary: storedEventOf(record.marks.summarySeq, summary) }),
@@ -92,8 +96,14 @@ export async function readSession(
   };
 }
 
+/** The script reads the newest first if it keeps the newest. */
+function eventsInOrder(events: StoredEvent[]): StoredEvent[] {
+  const [first, second] = events;
+  return first && second && first.seq > second.seq ? events.toReversed() : events;
+}
+
 function windowArguments(window: EventWindow): ScriptArguments {
-  const { inView, afterSeq = 0, since = 0, maxAgeMs, anchorsOnly, limit, keep, ranges } = window;
+  const { inView, afterSeq = 0, since = 0, maxAgeMs, anchorsOnly, limit, keep, maxBytes, ranges } = window;
   return [
     flag(inView),
     afterSeq,
@@ -102,6 +112,7 @@ function windowArguments(window: EventWindow): ScriptArguments {
     flag(anchorsOnly),
     optional(limit),
     flag(keep === 'oldest'),
+    optional(maxBytes),
     optional(ranges?.length),
     ...(ranges ?? []).flatMap(({ from, to }) => [from, to]),
   ];
@@ -113,11 +124,12 @@ function windowArguments(window: EventWindow): ScriptArguments {
  * KEYS and ARGV 1–4: see SESSION.
  * ARGV 5 and on: with state, with metadata, with summary, with base state (1 or 0 each), up to where to find a
  *      checkpoint ('' = none), distance of checkpoints, group of an event to find ('' = none), whether the next one (1) or the previous one (0),
- *      from where, with a window (1 or 0); of the window: in view, afterSeq, since, maxAgeMs ('' = any age), anchors only, limit ('' = none), keep the oldest, number of ranges ('' =
- *      the whole log), from and to of each range.
- * Returns nothing if there is no session, else { now, record, numbers of the events (if they are consecutive: the first),
+ *      from where, with a window (1 or 0); of the window: in view, afterSeq, since, maxAgeMs ('' = any age), anchors only, limit ('' = none), keep the oldest, maximum bytes ('' =
+ *      none), number of ranges ('' = the whole log), from and to of each range.
+ * Returns nothing if there is no session, else { now, record, numbers of the events (if they are consecutive: the first and, if they descend, the second),
  *      texts of the events, session state, user state, app state, summary or nothing, base state or nothing, metadata or nothing, text and seq of a checkpoint or an
- *      empty table, pending, server time, the event that was found, 0 or nothing }.
+ *      empty table, pending, server time, the event that was found, 0 or nothing, 1 if the window
+ *      ended early }.
  */
 export const READ_SESSION = defineScript(
   'read-session',
@@ -156,9 +168,11 @@ local function takeRanges(from)
   return ranges
 end
 
+-- The events in the order in which the limits keep them, and the limit of bytes.
 local function seqsOfWindow()
   local inView, afterSeq, since, maxAge = take() == '1', takeNumber(), takeNumber(), takeNumber()
   local anchorsOnly, limit, oldest = take() == '1', takeNumber() or math.huge, take() == '1'
+  local maxBytes = takeNumber()
   local from = math.max(record.first, afterSeq + 1, inView and record.viewFrom + 1 or 1)
   since = math.max(since, maxAge and now - maxAge or 0)
   if since > 0 then from = math.max(from, firstSince(since)) end
@@ -179,26 +193,49 @@ local function seqsOfWindow()
       for seq = high, math.max(low, high - left + 1), -1 do seqs[#seqs + 1] = seq end
     end
   end
-  if oldest then return seqs end
-  local ascending = {}
-  for index = #seqs, 1, -1 do ascending[#ascending + 1] = seqs[index] end
-  return ascending
+  return seqs, maxBytes
 end
 
 -- Redis formats numbers in arguments itself, which is faster.
-local events, numbers = {}, {}
+local function textsOf(seqs, first, last)
+  return redis.call('HMGET', EVENTS, unpack(seqs, first, last))
+end
+
+-- Appends the texts of these events until they have more bytes than maxBytes. Each step reads at most twice as many as the
+-- one before, and expects events as large as the largest of that one, so few large ones are read in vain.
+local function readUpTo(maxBytes, seqs, texts)
+  local size, largest, step = 0, 1, math.max(1, math.min(64, math.floor(maxBytes / 32768)))
+  while #texts < #seqs do
+    local start = #texts
+    for index, event in ipairs(textsOf(seqs, start + 1, math.min(start + step, #seqs))) do
+      size = size + #event
+      largest = math.max(index == 1 and 1 or largest, #event)
+      if size > maxBytes and #texts > 0 then return true end
+      texts[#texts + 1] = event
+    end
+    step = math.max(1, math.min(2 * step, 1000, math.ceil((maxBytes - size) / largest)))
+  end
+end
+
+local events, numbers, isCut = {}, {}, nil
 if withWindow then
-  local seqs = seqsOfWindow()
-  for start = 1, #seqs, 1000 do
-    local texts = redis.call('HMGET', EVENTS, unpack(seqs, start, math.min(start + 999, #seqs)))
-    if #seqs == #texts then
-      events = texts
-    else
-      for index = 1, #texts do events[start + index - 1] = texts[index] end
+  local seqs, maxBytes = seqsOfWindow()
+  if maxBytes then
+    isCut = readUpTo(maxBytes, seqs, events)
+  else
+    for start = 1, #seqs, 1000 do
+      local texts = textsOf(seqs, start, math.min(start + 999, #seqs))
+      if #seqs == #texts then
+        events = texts
+      else
+        for index = 1, #texts do events[start + index - 1] = texts[index] end
+      end
     end
   end
-  local isRun = #seqs > 0 and seqs[#seqs] - seqs[1] == #seqs - 1
-  for index = 1, isRun and 1 or #seqs do numbers[index] = text(seqs[index]) end
+  local count = #events
+  local distance = count > 0 and seqs[count] - seqs[1] or 0
+  local isRun = math.abs(distance) == count - 1
+  for index = 1, isRun and (distance < 0 and 2 or 1) or count do numbers[index] = text(seqs[index]) end
 end
 
 local hasSummary = withSummary and record.summary >= record.first
@@ -216,7 +253,8 @@ return {
   checkpointAt and { checkpointUpTo(checkpointAt, checkpointDistance) } or {},
   pendingWrites(),
   text(serverTime),
-  wantedGroup ~= '' and findInGroup(wantedGroup, isNext, findFrom),
+  wantedGroup ~= '' and findInGroup(wantedGroup, isNext, findFrom) or false,
+  isCut and 1,
 }
 `,
 );

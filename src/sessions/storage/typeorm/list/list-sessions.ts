@@ -1,5 +1,5 @@
-import type { IndexEntry } from '../../../domain/metadata-entries.js';
-import { groupBy } from '../../batches.js';
+import type { IndexEntry, MetadataText } from '../../../domain/metadata-entries.js';
+import type { SessionRecord } from '../../../domain/session-record.js';
 import type {
   ListedSession,
   ListFilter,
@@ -8,43 +8,85 @@ import type {
   ListResult,
   StateEntries,
 } from '../../session-storage.js';
-import { type ListedRow, columnsWith, METADATA_COLUMN, recordOf } from '../sql/session-rows.js';
+import { METADATA_COLUMN, recordLines, recordOfLines } from '../sql/session-rows.js';
 import { joinSql, NO_SQL, Sql, sql, sqlList } from '../sql/sql.js';
 import { LastQueries } from '../sql/last-queries.js';
 import type { SqlTransaction } from '../sql/transaction.js';
 
 const TIME_COLUMN = { lastUpdateTime: new Sql('s.last_update_time'), createTime: new Sql('s.create_time') };
 
-/** Reads a page of sessions, then their state with COMMIT. */
+/** Sessions whose state is read without knowing its size. */
+const FEW = 32;
+
+/** Reads a page of sessions with the sizes of their states, then with COMMIT the states of those that fit. */
 export async function listSessions(transaction: SqlTransaction, request: ListRequest): Promise<ListResult> {
-  const { rows, examinedTo } = await pageOf(transaction, request);
+  const { rows: found, examinedTo } = await pageOf(transaction, request);
+  const rows = fittingRows(found, request.maxBytes);
   const last = new LastQueries(transaction);
   const hasState = rows.length > 0 && request.withState !== false;
   const states = hasState ? last.add<StateRow>(selectStates(transaction, rows)) : undefined;
   const counts = request.withTotal ? last.add<{ total: number }>(selectCount(transaction, request)) : undefined;
   await last.run();
   return {
-    sessions: states ? withState(rows, states()) : rows.map(withoutState),
+    sessions: states ? rowsWithState(rows, states()) : rows.map(withoutState),
     ...(counts && { total: counts()[0]?.total ?? 0 }),
-    ...(examinedTo && { examinedTo }),
+    ...(rows.length < found.length ? { isCut: true } : examinedTo && { examinedTo }),
   };
+}
+
+function fittingRows(rows: readonly FoundRow[], maxBytes = Infinity): readonly FoundRow[] {
+  let bytes = 0;
+  const count = rows.findIndex(({ stateBytes, metadata }, index) => {
+    bytes += stateBytes + metadata.length;
+    return index > 0 && bytes > maxBytes;
+  });
+  return count < 0 ? rows : rows.slice(0, count);
 }
 
 async function pageOf(transaction: SqlTransaction, request: ListRequest): Promise<FilteredPage> {
   const { filter } = request;
   if (filter) return filteredPage(transaction, { ...request, filter });
-  return { rows: await transaction.rows<ListedRow>(pageOfSessions(transaction, request)) };
+  return { rows: (await transaction.rows<ListedRow>(pageOfSessions(transaction, request))).map(foundRow) };
+}
+
+/** A row of {@link pageColumns}. */
+interface ListedRow {
+  readonly record: string;
+  readonly metadata: string | null;
+  readonly state_bytes?: number;
+}
+
+/** A session of the page. */
+interface FoundRow {
+  readonly pk: number;
+  readonly record: SessionRecord;
+  readonly metadata: MetadataText;
+  readonly stateBytes: number;
+}
+
+function foundRow({ record: lines, metadata, state_bytes: stateBytes = 0 }: ListedRow): FoundRow {
+  const record = recordOfLines(lines);
+  return { pk: Number(record.incarnation), record, metadata: metadata ?? '', stateBytes };
 }
 
 function listedSessions(request: ListRequest, now: number): Sql {
   return sql`${ofOwner(request, new Sql('s'))} AND s.expires_at > ${now}`;
 }
 
-function pageOfSessions({ tables: { sessions }, now }: SqlTransaction, request: ListRequest): Sql {
+/** The columns of a page. Of a few sessions, the size of the state does not matter. */
+function pageColumns(transaction: SqlTransaction, request: ListRequest): Sql {
+  const { withState = true, limit, maxBytes } = request;
+  const needsSize = withState && maxBytes !== undefined && limit > FEW;
+  const columns = sql`${recordLines(transaction.dialect)} AS record, ${METADATA_COLUMN}`;
+  return needsSize ? sql`${columns}, ${stateBytesColumn(transaction, request)}` : columns;
+}
+
+function pageOfSessions(transaction: SqlTransaction, request: ListRequest): Sql {
   const { limit, offset } = request;
+  const { now, tables } = transaction;
   const time = TIME_COLUMN[request.orderBy];
   return sql`
-    SELECT ${columnsWith(METADATA_COLUMN)} FROM ${sessions} s
+    SELECT ${pageColumns(transaction, request)} FROM ${tables.sessions} s
     WHERE ${listedSessions(request, now)} ${afterPosition(request, new Sql('s'), time)}
     ${inOrder(request, new Sql('s'), time)}
     LIMIT ${limit} ${offset ? sql`OFFSET ${offset}` : NO_SQL}`;
@@ -61,46 +103,64 @@ interface StateRow {
   readonly value: string;
 }
 
-function withoutState(row: ListedRow): ListedSession {
-  return { record: recordOf(row), metadata: row.metadata ?? '', state: { session: [], user: [], app: [] } };
+function withoutState({ record, metadata }: FoundRow): ListedSession {
+  return { record, metadata, state: { session: [], user: [], app: [] } };
 }
 
-function selectStates(transaction: SqlTransaction, rows: readonly ListedRow[]): Sql {
-  const appName = rows[0]?.app_name ?? '';
-  const users = [...new Set(rows.map(({ user_id }) => user_id))];
+function selectStates(transaction: SqlTransaction, rows: readonly FoundRow[]): Sql {
+  const appName = rows[0]?.record.appName ?? '';
+  const users = [...new Set(rows.map(({ record }) => record.userId))];
   const { sessionState, sharedScopes, sharedState } = transaction.tables;
   return sql`
     SELECT session_pk, NULL AS user_id, name, value FROM ${sessionState}
-    WHERE session_pk IN (${sqlList(rows.map(({ pk }) => pk))})
+    WHERE session_pk IN (${keyList(rows.map(({ pk }) => pk))})
     UNION ALL
     SELECT NULL, c.user_id, v.name, v.value
     FROM ${sharedScopes} c JOIN ${sharedState} v ON v.scope_pk = c.pk
     WHERE c.app_name = ${appName} AND c.user_id IN (${sqlList(['', ...users])}) AND c.expires_at > ${transaction.now}`;
 }
 
-function withState(rows: readonly ListedRow[], states: readonly StateRow[]): ListedSession[] {
+/** In the text, since drivers and databases need long for thousands of values. */
+function keyList(pks: readonly number[]): Sql {
+  return new Sql(pks.map(Number).join(','));
+}
+
+/** The size of the state that a session brings into a list: its own and, in the list of an app, that of its user. */
+function stateBytesColumn({ tables, dialect }: SqlTransaction, { userId }: ListRequest): Sql {
+  const { sessionState, sharedScopes, sharedState } = tables;
+  const bytes = sql`COALESCE(SUM(${dialect.bytesOf(new Sql('v.name'))} + ${dialect.bytesOf(new Sql('v.value'))}), 0)`;
+  const own = sql`(SELECT ${bytes} FROM ${sessionState} v WHERE v.session_pk = s.pk)`;
+  if (userId !== undefined) return sql`${own} AS state_bytes`;
+  return sql`${own} + (
+      SELECT ${bytes} FROM ${sharedScopes} c JOIN ${sharedState} v ON v.scope_pk = c.pk
+      WHERE c.app_name = s.app_name AND c.user_id = s.user_id
+    ) AS state_bytes`;
+}
+
+function rowsWithState(rows: readonly FoundRow[], states: readonly StateRow[]): ListedSession[] {
   // By session or by user. The app has an empty user id.
-  const entries = groupBy(states, ({ user_id: userId, session_pk: sessionPk }) => userId ?? sessionPk);
-  return rows.map((row) => ({
-    record: recordOf(row),
-    metadata: row.metadata ?? '',
-    state: {
-      session: entriesOf(entries.get(row.pk)),
-      user: entriesOf(entries.get(row.user_id)),
-      app: entriesOf(entries.get('')),
-    },
+  const entries = new Map<string | number | null, (readonly [name: string, value: string])[]>();
+  for (const { user_id: userId, session_pk: sessionPk, name, value } of states) {
+    const owner = userId ?? sessionPk;
+    const found = entries.get(owner);
+    if (found) found.push([name, value]);
+    else entries.set(owner, [[name, value]]);
+  }
+  const app = entries.get('') ?? NO_ENTRIES;
+  return rows.map(({ pk, record, metadata }) => ({
+    record,
+    metadata,
+    state: { session: entries.get(pk) ?? NO_ENTRIES, user: entries.get(record.userId) ?? NO_ENTRIES, app },
   }));
 }
 
-function entriesOf(rows: readonly StateRow[] = []): StateEntries {
-  return rows.map(({ name, value }) => [name, value] as const);
-}
+const NO_ENTRIES: StateEntries = [];
 
 /** A list with a filter. */
 export type FilteredRequest = ListRequest & { readonly filter: ListFilter };
 
 export interface FilteredPage {
-  readonly rows: readonly ListedRow[];
+  readonly rows: readonly FoundRow[];
   readonly examinedTo?: ListPosition | undefined;
 }
 
@@ -136,7 +196,7 @@ export async function filteredPage(transaction: SqlTransaction, request: Filtere
       ${examined.isAll ? afterPosition(request, new Sql('x'), new Sql('x.time')) : NO_SQL}
     ${inOrder(request, new Sql('x'), new Sql('x.time'))} LIMIT ${limit}`);
   return {
-    rows: await rowsOf(transaction, found),
+    rows: await rowsOf(transaction, request, found),
     ...(!examined.isAll && found.length < limit && { examinedTo: await lastExamined(transaction, examined, filter) }),
   };
 }
@@ -212,12 +272,16 @@ async function lastExamined(
   return last && { time: last.time, userId: last.user_id, sessionId: last.session_id };
 }
 
-async function rowsOf(transaction: SqlTransaction, found: readonly PositionRow[]): Promise<ListedRow[]> {
+async function rowsOf(
+  transaction: SqlTransaction,
+  request: ListRequest,
+  found: readonly PositionRow[],
+): Promise<FoundRow[]> {
   if (found.length === 0) return [];
   const pks = found.map(({ pk }) => pk);
   const rows = await transaction.rows<ListedRow>(sql`
-    SELECT ${columnsWith(METADATA_COLUMN)} FROM ${transaction.tables.sessions} s WHERE s.pk IN (${sqlList(pks)})`);
-  const byPk = new Map(rows.map((row) => [row.pk, row]));
+    SELECT ${pageColumns(transaction, request)} FROM ${transaction.tables.sessions} s WHERE s.pk IN (${keyList(pks)})`);
+  const byPk = new Map(rows.map(foundRow).map((row) => [row.pk, row]));
   return pks.flatMap((pk) => byPk.get(pk) ?? []);
 }
 

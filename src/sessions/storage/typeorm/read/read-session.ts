@@ -1,17 +1,18 @@
+import { eventBytes } from '../../../domain/byte-budget.js';
 import type { StoredEvent } from '../../../domain/commit.js';
 import type { GroupSearch } from '../../../domain/event-group.js';
 import { newestOf, oldestOf, type SeqRange } from '../../../domain/seq-ranges.js';
 import type { EventWindow, ReadRequest, StoredSession } from '../../session-storage.js';
 import {
-  EVENT_COLUMNS,
-  type EventRow,
+  eventLines,
+  type EventLinesRow,
+  eventOfLines,
   findLiveSession,
   type FoundSession,
   METADATA_COLUMN,
-  storedEventOf,
 } from '../sql/session-rows.js';
 import { LastQueries } from '../sql/last-queries.js';
-import { joinSql, NO_SQL, sql, type Sql } from '../sql/sql.js';
+import { joinSql, NO_SQL, Sql, sql } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
 import { selectState, type StateRow, stateOf } from '../state/read-state.js';
 
@@ -37,11 +38,11 @@ export async function readSession(
       : last.add<CheckpointRow>(selectCheckpoint(transaction, session, checkpointAt));
   const groups = find && last.add<GroupRow>(selectInGroup(transaction, session, find));
   await last.run();
-  const [summaryEvent] = summary();
+  const [summaryEvent] = summary().events;
   return {
     record: session.record,
     now: transaction.now,
-    events: events(),
+    ...events(),
     ...(states && stateOf(states())),
     ...(summaryEvent && { summary: summaryEvent }),
     ...(request.withMetadata && { metadata: session.metadata ?? '' }),
@@ -103,38 +104,64 @@ function foundIn([row]: readonly GroupRow[]): number | undefined {
 /** A session with more rewinds takes several statements. */
 const RANGES_PER_STATEMENT = 100;
 
-const noEvents = (): readonly StoredEvent[] => [];
+type ReadEvents = Pick<StoredSession, 'events' | 'isCut'>;
+
+const noEvents = (): ReadEvents => ({ events: [] });
+
+/** Events that are read without knowing their size: at most so many, and fewer for a small limit of bytes. */
+const FEW = 64;
+const USUAL_BYTES = 32_768;
+
+function fewOf(maxBytes: number): number {
+  return Math.min(FEW, Math.max(1, Math.floor(maxBytes / USUAL_BYTES)));
+}
 
 /** Reads the events of a window in ascending order, with the last queries if one statement is enough. */
 async function addEvents(
   last: LastQueries,
   transaction: SqlTransaction,
   session: FoundSession,
-  window: EventWindow,
-): Promise<() => readonly StoredEvent[]> {
+  wanted: EventWindow,
+): Promise<() => ReadEvents> {
+  const window = boundedWindow(wanted);
   const isNewestFirst = window.keep !== 'oldest';
-  const limit = window.limit ?? Infinity;
+  const { limit = Infinity } = window;
   const ranges = limitRanges(rangesOf(window, session), window, limit);
   if (isNewestFirst) ranges.reverse();
   if (ranges.length === 0) return noEvents;
-  const ascending = (rows: readonly EventRow[]): StoredEvent[] => {
-    const events = rows.map(storedEventOf);
-    return isNewestFirst ? events.toReversed() : events;
+  const ascending = (rows: readonly EventLinesRow[]): ReadEvents => {
+    const events = rows.map(eventOfLines);
+    if (isNewestFirst) events.reverse();
+    const isCut = (wanted.limit !== limit && rows.length === limit) || isOver(events, window.maxBytes);
+    return { events, ...(isCut && { isCut }) };
   };
   if (ranges.length <= RANGES_PER_STATEMENT) {
-    const rows = last.add<EventRow>(selectEvents(transaction, session.pk, ranges, { window, limit }));
+    const rows = last.add<EventLinesRow>(selectEvents(transaction, session.pk, ranges, { window, limit }));
     return () => ascending(rows());
   }
-  const found: EventRow[] = [];
+  const found: EventLinesRow[] = [];
   for (let start = 0; start < ranges.length && found.length < limit; start += RANGES_PER_STATEMENT) {
     const some = ranges.slice(start, start + RANGES_PER_STATEMENT);
     found.push(
-      ...(await transaction.rows<EventRow>(
+      ...(await transaction.rows<EventLinesRow>(
         selectEvents(transaction, session.pk, some, { window, limit: limit - found.length }),
       )),
     );
   }
   return () => ascending(found);
+}
+
+/** The limit of bytes only where it counts: of several ranges, and of anchors, it becomes a limit of events. */
+function boundedWindow({ maxBytes, ...window }: EventWindow): EventWindow {
+  const { limit = Infinity, anchorsOnly, ranges } = window;
+  if (maxBytes === undefined || limit <= fewOf(maxBytes)) return window;
+  const isSimple = !anchorsOnly && (ranges?.length ?? 1) === 1;
+  return isSimple ? { ...window, maxBytes } : { ...window, limit: fewOf(maxBytes) };
+}
+
+/** The statement returns the first event that does not fit, too. */
+function isOver(events: readonly StoredEvent[], maxBytes = Infinity): boolean {
+  return maxBytes !== Infinity && events.reduce((sum, event) => sum + eventBytes(event), 0) > maxBytes;
 }
 
 /** The ranges of a window that the session has. */
@@ -146,13 +173,14 @@ function rangesOf(window: EventWindow, { record }: FoundSession): SeqRange[] {
     .filter(({ from, to }) => from <= to);
 }
 
-/** The log has no gaps, so without a filter the limit can narrow the ranges. */
+/** The log has no gaps, so without a filter the limit can narrow the ranges. A start time leaves their newest events. */
 function limitRanges(
   ranges: SeqRange[],
   { anchorsOnly, since, maxAgeMs, keep }: EventWindow,
   limit: number,
 ): SeqRange[] {
-  if (anchorsOnly || since !== undefined || maxAgeMs !== undefined || limit === Infinity) return ranges;
+  if (anchorsOnly || limit === Infinity) return ranges;
+  if (keep === 'oldest' && (since !== undefined || maxAgeMs !== undefined)) return ranges;
   return keep === 'oldest' ? oldestOf(ranges, limit) : newestOf(ranges, limit);
 }
 
@@ -166,10 +194,11 @@ function selectEvents(transaction: SqlTransaction, pk: number, ranges: readonly 
   const order = orderOf(selection);
   const branches = ranges.map(
     ({ from, to }) => sql`
-      SELECT ${EVENT_COLUMNS} FROM ${transaction.tables.events}
+      SELECT ${eventLines(transaction.dialect)} FROM ${transaction.tables.events}
       WHERE session_pk = ${pk} AND seq BETWEEN ${from} AND ${to}
       ${selection.window.anchorsOnly ? sql`AND anchor = 1` : NO_SQL}
       ${fromStartTime(transaction, pk, selection)}
+      ${withinBytes(transaction, pk, { from, to }, selection)}
       ${order}`,
   );
   const [only, ...others] = branches;
@@ -192,5 +221,26 @@ function fromStartTime({ tables, now }: SqlTransaction, pk: number, { window }: 
   return sql`AND seq >= (
         SELECT seq FROM ${tables.events} WHERE session_pk = ${pk} AND high_water >= ${start}
         ORDER BY high_water, seq LIMIT 1
+      )`;
+}
+
+/**
+ * Ends the window at the first event with which the payloads have too many bytes. Only sizes are summed up: a running sum
+ * beside the payloads would copy them all into a temporary table in MariaDB.
+ */
+function withinBytes(transaction: SqlTransaction, pk: number, range: SeqRange, selection: Selection): Sql {
+  const { maxBytes, keep } = selection.window;
+  if (maxBytes === undefined) return NO_SQL;
+  const { tables, dialect } = transaction;
+  const [compared, outermost, order] =
+    keep === 'oldest' ? [sql`<=`, sql`MAX`, sql`ASC`] : [sql`>=`, sql`MIN`, sql`DESC`];
+  return sql`AND seq ${compared} (
+        SELECT ${outermost}(seq) FROM (
+          SELECT seq, size, SUM(size) OVER (ORDER BY seq ${order} ROWS UNBOUNDED PRECEDING) AS total FROM (
+            SELECT seq, ${dialect.bytesOf(new Sql('payload'))} AS size FROM ${tables.events}
+            WHERE session_pk = ${pk} AND seq BETWEEN ${range.from} AND ${range.to}
+            ${fromStartTime(transaction, pk, selection)} ${orderOf(selection)}
+          ) AS sizes
+        ) AS sums WHERE total - size <= ${maxBytes}
       )`;
 }

@@ -1,6 +1,6 @@
 import type { DataSourceOptions } from 'typeorm';
 import { ConfigurationError } from '../../../../config/configuration-error.js';
-import { orderBy, NO_SQL, Sql, sql } from './sql.js';
+import { joinSql, orderBy, NO_SQL, Sql, sql } from './sql.js';
 import { type RowUpdates, updateRowsOfMysql, updateRowsOfPostgres } from './update-rows.js';
 
 /** The column types of a database. */
@@ -28,6 +28,10 @@ export interface Dialect {
   readonly hasPartialIndexes: boolean;
   /** `true`: row locks. `false`: one writer locks the whole database. */
   readonly locksRows: boolean;
+  /** The size of text in bytes. */
+  readonly bytesOf: (column: Sql) => Sql;
+  /** One text with a line for each column; none of them is NULL. Drivers need less time for it than for many columns. */
+  readonly lines: (columns: readonly Sql[]) => Sql;
   /** Follows a table in a locking SELECT. Without the hint, MySQL may scan a small table and lock unrelated rows. */
   readonly forceIndex: (index: Sql) => Sql;
   /** Ends a SELECT: locks the rows of this alias until the end of the transaction, in this order. */
@@ -76,6 +80,14 @@ function conflictSet(key: Sql, columns: readonly string[]): Sql {
   return sql`ON CONFLICT (${key}) DO UPDATE SET ${new Sql(columns.map((name) => `${name} = excluded.${name}`).join(', '))}`;
 }
 
+function octetLength(column: Sql): Sql {
+  return sql`OCTET_LENGTH(${column})`;
+}
+
+function concatLines(columns: readonly Sql[]): Sql {
+  return sql`CONCAT_WS('\n', ${joinSql(columns, ', ')})`;
+}
+
 /** SQLite compares text byte by byte. A write transaction locks the whole file. */
 export const sqliteDialect: Dialect = {
   name: 'sqlite',
@@ -88,6 +100,10 @@ export const sqliteDialect: Dialect = {
   },
   hasPartialIndexes: true,
   locksRows: false,
+  // `OCTET_LENGTH` came with SQLite 3.43.
+  bytesOf: (column) => sql`LENGTH(CAST(${column} AS BLOB))`,
+  // `CONCAT_WS` came with SQLite 3.44.
+  lines: (columns) => joinSql(columns, " || '\n' || "),
   forceIndex: () => NO_SQL,
   lock: () => NO_SQL,
   lockSkipLocked: () => NO_SQL,
@@ -117,6 +133,8 @@ const mysqlDialect: Dialect = {
   },
   hasPartialIndexes: false,
   locksRows: true,
+  bytesOf: octetLength,
+  lines: concatLines,
   forceIndex: (index) => sql`FORCE INDEX (${index})`,
   lock: (_alias, order) => sql`${orderBy(order)} FOR UPDATE`,
   lockSkipLocked: () => sql`FOR UPDATE SKIP LOCKED`,
@@ -142,6 +160,8 @@ export const postgresDialect: Dialect = {
   },
   hasPartialIndexes: true,
   locksRows: true,
+  bytesOf: octetLength,
+  lines: concatLines,
   forceIndex: () => NO_SQL,
   lock: (alias, order) => sql`${orderBy(order)} FOR UPDATE OF ${new Sql(alias)}`,
   lockSkipLocked: (alias) => sql`FOR UPDATE OF ${new Sql(alias)} SKIP LOCKED`,

@@ -7,6 +7,7 @@ import type { SeqRange } from '../../../domain/seq-ranges.js';
 import type { SessionRecord } from '../../../domain/session-record.js';
 import { storedJson } from '../../../domain/stored-json.js';
 import type { Tables } from '../tables.js';
+import type { Dialect } from './dialect.js';
 import { joinSql, NO_SQL, Sql, sql, sqlList } from './sql.js';
 import type { SqlTransaction } from './transaction.js';
 
@@ -95,16 +96,59 @@ export interface RecordRow extends CounterColumns {
   readonly waiting_since: number;
 }
 
-export const RECORD_COLUMNS = new Sql(
-  [
-    's.pk, s.app_name, s.user_id, s.session_id, s.create_time, s.last_update_time, s.expires_at',
-    's.first_seq, s.last_seq, s.tip_seq, s.high_water',
-    ...COUNTERS.map((name) => `s.${COUNTER_COLUMNS[name]}`),
-    's.hidden, s.view_from_seq, s.summary_seq, s.marks_seq, s.covered',
-    's.turns_only, s.turn_number, s.turn_token, s.turn_holder, s.turn_request, s.turn_expires_at',
-    's.dispatched_seq, s.waiting_since',
-  ].join(', '),
-);
+const TEXT_COLUMNS: ReadonlySet<keyof RecordRow> = new Set([
+  'app_name',
+  'user_id',
+  'session_id',
+  'hidden',
+  'covered',
+  'turn_token',
+  'turn_holder',
+  'turn_request',
+]);
+
+const RECORD_NAMES = [
+  ...(['pk', 'app_name', 'user_id', 'session_id', 'create_time', 'last_update_time', 'expires_at'] as const),
+  ...(['first_seq', 'last_seq', 'tip_seq', 'high_water'] as const),
+  ...COUNTERS.map((name) => COUNTER_COLUMNS[name]),
+  ...(['hidden', 'view_from_seq', 'summary_seq', 'marks_seq', 'covered'] as const),
+  ...(['turns_only', 'turn_number', 'turn_token', 'turn_holder', 'turn_request', 'turn_expires_at'] as const),
+  ...(['dispatched_seq', 'waiting_since'] as const),
+] as const satisfies readonly (keyof RecordRow)[];
+
+const RECORD_PARTS = RECORD_NAMES.map((name) => new Sql(`s.${name}`));
+
+export const RECORD_COLUMNS = joinSql(RECORD_PARTS, ', ');
+
+/** The columns of a record as one text, for statements that return many. {@link recordOfLines} decodes it. */
+export function recordLines({ lines }: Dialect): Sql {
+  return lines(RECORD_PARTS);
+}
+
+/** No line break is in ids, in numbers, or in JSON text. */
+export function recordOfLines(text: string): SessionRecord {
+  return recordOf(new RowOfLines(text) as unknown as RecordRow);
+}
+
+/** Reads each column from its line when it is needed, since a list has thousands of rows. */
+class RowOfLines {
+  readonly lines: readonly string[];
+
+  constructor(text: string) {
+    this.lines = text.split('\n');
+  }
+}
+
+for (const [place, name] of RECORD_NAMES.entries()) {
+  const get = TEXT_COLUMNS.has(name)
+    ? function (this: RowOfLines) {
+        return this.lines[place];
+      }
+    : function (this: RowOfLines) {
+        return Number(this.lines[place]);
+      };
+  Object.defineProperty(RowOfLines.prototype, name, { get });
+}
 
 /** Only in statements that need it, since it can be large. */
 export const METADATA_COLUMN = new Sql('s.metadata');
@@ -113,9 +157,6 @@ export const METADATA_COLUMN = new Sql('s.metadata');
 export interface MetadataRow {
   readonly metadata: string | null;
 }
-
-/** A row of a list. */
-export type ListedRow = RecordRow & MetadataRow;
 
 /** The columns of a record, and another one. */
 export function columnsWith(besides: Sql | undefined): Sql {
@@ -137,7 +178,7 @@ export function recordOf(row: RecordRow): SessionRecord {
     highWater: row.high_water,
     counters: countersWith((name) => row[COUNTER_COLUMNS[name]]),
     marks: {
-      hidden: storedJson(row.hidden, 'a session') as SeqRange[],
+      hidden: row.hidden === '[]' ? [] : (storedJson(row.hidden, 'a session') as SeqRange[]),
       viewFromSeq: row.view_from_seq,
       summarySeq: row.summary_seq,
       covered: storedCounters(storedJson(row.covered, 'a session') as Partial<Counters>),
@@ -175,6 +216,23 @@ export function storedEventOf(row: EventRow): StoredEvent {
     appendedAt: row.appended_at,
     payload: row.payload,
   };
+}
+
+/** A row of the events table, with the columns of {@link eventLines}. */
+export interface EventLinesRow {
+  readonly seq: number;
+  readonly head: string;
+  readonly payload: string | null;
+}
+
+/** The columns of an event in fewer columns, for statements that return many. {@link eventOfLines} decodes them. */
+export function eventLines({ lines }: Dialect): Sql {
+  return sql`seq, ${lines([new Sql('appended_at'), new Sql('event_id'), new Sql('digest')])} AS head, payload`;
+}
+
+export function eventOfLines({ seq, head, payload }: EventLinesRow): StoredEvent {
+  const [appendedAt, id = '', digest = ''] = head.split('\n');
+  return { seq, id, digest, appendedAt: Number(appendedAt), payload };
 }
 
 export interface FoundSession {
