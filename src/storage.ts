@@ -60,10 +60,11 @@ export {
 export type { SeqRange } from './sessions/domain/seq-ranges.js';
 export type * from './sessions/domain/turn.js';
 export { turnOutcome } from './sessions/domain/turn-rules.js';
-export type { ModelUsage, TokenUsage } from './sessions/domain/usage.js';
+export { type ModelUsage, type TokenUsage, USAGE_COUNTS, usageByModel } from './sessions/domain/usage.js';
 export {
   isPartOf,
   periodName,
+  sessionOfUsage,
   type StoredPeriod,
   storedPeriods,
   type UsageIncrement,

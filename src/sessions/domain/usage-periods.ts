@@ -117,7 +117,11 @@ export function checkedUsageQuery({
   return { ...key, period: asked };
 }
 
-/** The session of a query, if it asks for one. */
-export function sessionOf({ appName, userId, sessionId }: UsageOwner): SessionKey | undefined {
+/**
+ * The session of a query, if it asks for one.
+ *
+ * @example const key = sessionOfUsage(query);
+ */
+export function sessionOfUsage({ appName, userId, sessionId }: UsageOwner): SessionKey | undefined {
   return userId === undefined || sessionId === undefined ? undefined : { appName, userId, sessionId };
 }

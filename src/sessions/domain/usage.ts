@@ -87,7 +87,11 @@ function isName(value: unknown): value is string {
   return nameProblem(value) === undefined;
 }
 
-/** One entry for each model, sorted by its name. */
+/**
+ * One entry for each model, sorted by its name.
+ *
+ * @example return usageByModel([...ofShard(1), ...ofShard(2)]);
+ */
 export function usageByModel(usage: Iterable<ModelUsage>): ModelUsage[] {
   const sums = new Map<string, TokenUsage>();
   for (const { model, ...counts } of usage) {
@@ -99,7 +103,11 @@ export function usageByModel(usage: Iterable<ModelUsage>): ModelUsage[] {
 
 /** Tokens of several events. */
 export interface UsageOfEvents {
-  /** One entry for each model, sorted by its name. */
+  /**
+   * One entry for each model, sorted by its name.
+   *
+   * @example return usageByModel([...ofShard(1), ...ofShard(2)]);
+   */
   readonly models: readonly ModelUsage[];
   /** All models together. */
   readonly total: TokenUsage;

@@ -9,7 +9,7 @@ import { newRecord } from '../../domain/session-record.js';
 import { partialsLeft } from '../../domain/partial-event.js';
 import { turnOutcome } from '../../domain/turn-rules.js';
 import type { TurnOutcome, TurnRequest } from '../../domain/turn.js';
-import { type UsageQuery, sessionOf } from '../../domain/usage-periods.js';
+import { type UsageQuery, sessionOfUsage } from '../../domain/usage-periods.js';
 import type { Agenda, ConsumerStore, LeaseStore } from '../coordination.js';
 import type { PartialStore } from '../partial-store.js';
 import type { LogPosition, LogReference, SessionChanges } from '../session-changes.js';
@@ -220,7 +220,7 @@ export class InMemorySessionStorage implements SessionStorage {
   async readUsage(queries: readonly UsageQuery[]): Promise<UsageReply> {
     const now = this.#now();
     const found = queries.map((query) => {
-      const key = sessionOf(query);
+      const key = sessionOfUsage(query);
       if (!key) return this.#usage.read(query, now);
       const entry = this.#live(key, now);
       return entry && (entry.usage?.list() ?? []);

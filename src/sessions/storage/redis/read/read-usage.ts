@@ -1,4 +1,4 @@
-import { type UsageQuery, sessionOf } from '../../../domain/usage-periods.js';
+import { type UsageQuery, sessionOfUsage } from '../../../domain/usage-periods.js';
 import { groupBy } from '../../batches.js';
 import type { UsageReply } from '../../session-storage.js';
 import type { RedisKeys } from '../redis-keys.js';
@@ -36,10 +36,10 @@ async function readGroup(
 ): Promise<{ now: number; found: (readonly [UsageQuery, string | null])[] }> {
   const [now, ...sums] = await scripts.read<SumsReply>(READ_USAGE, {
     keys: queries.map((query) => {
-      const key = sessionOf(query);
+      const key = sessionOfUsage(query);
       return key ? keys.recordOf(key) : keys.usageOf(query);
     }),
-    args: queries.map((query) => (sessionOf(query) ? '' : query.period)),
+    args: queries.map((query) => (sessionOfUsage(query) ? '' : query.period)),
   });
   return { now: Number(now), found: queries.map((query, index) => [query, sums[index] ?? null] as const) };
 }

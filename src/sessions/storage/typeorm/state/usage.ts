@@ -3,7 +3,7 @@ import {
   type UsageIncrement,
   type UsageQuery,
   periodName,
-  sessionOf,
+  sessionOfUsage,
   storedPeriods,
 } from '../../../domain/usage-periods.js';
 import { type ModelUsage, type TokenUsage, USAGE_COUNTS, addUsage, usageWith } from '../../../domain/usage.js';
@@ -122,7 +122,7 @@ export async function readUsage(transaction: SqlTransaction, queries: readonly U
 }
 
 function selectUsage({ tables, now }: SqlTransaction, query: UsageQuery): Sql {
-  const key = sessionOf(query);
+  const key = sessionOfUsage(query);
   if (key) {
     return sql`
       SELECT u.model, ${COLUMNS} FROM (SELECT s.pk FROM ${tables.sessions} s WHERE ${hasKey(key)} AND s.expires_at > ${now}) s
