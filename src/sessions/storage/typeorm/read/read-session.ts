@@ -154,7 +154,7 @@ async function addEvents(
 /** The limit of bytes only where it counts: of several ranges, and of anchors, it becomes a limit of events. */
 function boundedWindow({ maxBytes, ...window }: EventWindow): EventWindow {
   const { limit = Infinity, anchorsOnly, ranges } = window;
-  if (maxBytes === undefined || limit <= fewOf(maxBytes)) return window;
+  if (maxBytes === undefined || maxBytes === Infinity || limit <= fewOf(maxBytes)) return window;
   const isSimple = !anchorsOnly && (ranges?.length ?? 1) === 1;
   return isSimple ? { ...window, maxBytes } : { ...window, limit: fewOf(maxBytes) };
 }
