@@ -93,7 +93,9 @@ export class PrivateServer implements StartedServer, ServerProcess {
   }
 }
 
+/** The installer of MariaDB fails now and then on a busy machine. It may run again on what it left. */
 async function prepare(keeper: Keeper, preparation: Program): Promise<void> {
-  const how = await keeper.runToEnd(preparation);
+  const first = await keeper.runToEnd(preparation);
+  const how = first === '0' ? first : await keeper.runToEnd(preparation);
   if (how !== '0') throw new Error(`${preparation.command} ended with ${how}:\n${keeper.log()}`);
 }
