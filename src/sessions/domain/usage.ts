@@ -103,11 +103,7 @@ export function usageByModel(usage: Iterable<ModelUsage>): ModelUsage[] {
 
 /** Tokens of several events. */
 export interface UsageOfEvents {
-  /**
-   * One entry for each model, sorted by its name.
-   *
-   * @example return usageByModel([...ofShard(1), ...ofShard(2)]);
-   */
+  /** One entry for each model, sorted by its name. */
   readonly models: readonly ModelUsage[];
   /** All models together. */
   readonly total: TokenUsage;

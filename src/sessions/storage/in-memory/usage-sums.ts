@@ -15,16 +15,20 @@ export class ModelSums {
   readonly #models = new Map<string, { -readonly [Count in keyof TokenUsage]: TokenUsage[Count] }>();
 
   add(models: readonly ModelUsage[]): void {
-    for (const { model, ...counts } of models) {
-      const sum = this.#models.get(model);
-      if (!sum) this.#models.set(model, counts);
-      else for (const name of USAGE_COUNTS) sum[name] += counts[name];
+    for (const usage of models) {
+      const sum = this.#models.get(usage.model);
+      if (!sum) this.#models.set(usage.model, countsOf(usage));
+      else for (const name of USAGE_COUNTS) sum[name] += usage[name];
     }
   }
 
   list(): ModelUsage[] {
     return [...this.#models].map(([model, counts]) => ({ model, ...counts }));
   }
+}
+
+function countsOf({ model: _model, ...counts }: ModelUsage): TokenUsage {
+  return counts;
 }
 
 interface PeriodSum extends StoredPeriod {
