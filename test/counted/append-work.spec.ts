@@ -14,6 +14,7 @@ function eventOf(number: number): EventInput {
     timestamp: 1_763_700_000_000 + number,
     content: { role: 'user', parts: [{ text: `${number}: ${TEXT}` }] },
     actions: { stateDelta: { step: number, stage: 'delivery' } },
+    usageMetadata: { promptTokenCount: 310, candidatesTokenCount: 120, totalTokenCount: 430 },
     customMetadata: { model: 'm', trace: `trace-${number}` },
   };
 }

@@ -4,6 +4,7 @@ export const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
 export const SESSION = { id: KEY.sessionId, appName: KEY.appName, userId: KEY.userId };
 const STATE = { step: 1, 'user:step': 1, 'app:step': 1 };
 const PLAIN = { id: 'e-plain', author: 'agent', content: { role: 'model', parts: [{ text: 'Hello' }] } };
+const USED = { promptTokenCount: 310, candidatesTokenCount: 120 };
 
 /** The metadata of the session and its copies. */
 export const METADATA = { status: 'common', tags: ['all'], labels: { region: 'eu' } };
@@ -61,6 +62,9 @@ export const OPERATIONS: readonly Operation[] = [
   ),
   operation('append, 3 scopes', [1, 0, 4, 0], ({ sessions, session }) =>
     sessions.appendEvent({ session, event: { author: 'user', actions: { stateDelta: STATE } } }),
+  ),
+  operation('append, with usage and state of 3 scopes', [1, 0, 6, 0], ({ sessions, session }) =>
+    sessions.appendEvent({ session, event: { author: 'agent', usageMetadata: USED, actions: { stateDelta: STATE } } }),
   ),
   operation('append, 10 events in 3 scopes', [1, 0, 4, 0], ({ sessions, session }) =>
     sessions.appendEvents({

@@ -25,6 +25,8 @@ describeSharedStores(`a process that is killed while it writes to a $name store 
   let spare: Promise<WorkerProcess>;
   /** The shared state of all sessions so far. */
   let sharedState: Record<string, unknown> = {};
+  /** The tokens of all sessions so far. */
+  let tokens = 0;
 
   beforeAll(async () => {
     store = await create();
@@ -71,6 +73,10 @@ describeSharedStores(`a process that is killed while it writes to a $name store 
         expect(logAfter.slice(acknowledged)).toEqual(events);
         expect(events).toHaveLength(together);
         const expected = await expectConsistent(sessions, session, initialState, logAfter);
+        tokens += expected.tokens;
+        for (const owner of [USER, { appName: USER.appName }]) {
+          expect((await sessions.getUsage(owner)).total.totalTokens).toBe(tokens);
+        }
         sharedState = { ...expected.stateOf('user:'), ...expected.stateOf('app:') };
       });
     },

@@ -6,7 +6,10 @@ import { WorkerProcesses } from '../support/processes/worker-process.js';
 
 const PROCESSES = 4;
 const EVENTS_EACH = 250;
-const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
+/** Event n reports n tokens. */
+const TOKENS_EACH = (EVENTS_EACH * (EVENTS_EACH + 1)) / 2;
+const USER = { appName: 'shop', userId: 'ann' };
+const KEY = { ...USER, sessionId: 's-1' };
 const idOf = (index: number): string => `own-${index}`;
 const SESSION = { id: KEY.sessionId, appName: KEY.appName, userId: KEY.userId };
 
@@ -53,6 +56,12 @@ describeSharedStores('several processes and one $name store', ({ create }) => {
         expect(state[`${prefix}last-w${index}`]).toBe(EVENTS_EACH);
       }
     }
+    for (const owner of [KEY, USER, { appName: KEY.appName }]) {
+      expect((await sessions.getUsage(owner)).total).toMatchObject({
+        events: total,
+        totalTokens: PROCESSES * TOKENS_EACH,
+      });
+    }
     // Proves that they wrote concurrently.
     const writers = session?.events.map(({ id }) => id.split('-')[0]) ?? [];
     expect(writers.filter((writer, index) => writer !== writers[index - 1]).length).toBeGreaterThan(2 * PROCESSES);
@@ -69,6 +78,9 @@ describeSharedStores('several processes and one $name store', ({ create }) => {
       count: EVENTS_EACH,
     }));
 
+    for (const owner of [USER, { appName: USER.appName }]) {
+      expect((await sessions.getUsage(owner)).total.totalTokens).toBe(PROCESSES * TOKENS_EACH);
+    }
     const shared = { user: await sessions.getUserState(KEY), app: await sessions.getAppState(KEY) };
     for (const state of [shared.user, shared.app]) {
       expect(Object.keys(state).filter((name) => /^w\d-\d+$/.test(name))).toHaveLength(PROCESSES * EVENTS_EACH);
@@ -78,6 +90,7 @@ describeSharedStores('several processes and one $name store', ({ create }) => {
       const expected = Object.fromEntries(numbers.map((number) => [`w${index}-${number}`, number]));
       expect(shared.user).toMatchObject(expected);
       expect(shared.app).toMatchObject(expected);
+      expect((await sessions.getUsage({ ...USER, sessionId: idOf(index) })).total.totalTokens).toBe(TOKENS_EACH);
       const log = await wholeLog(sessions, { ...SESSION, id: idOf(index) });
       expect(log.map(({ id, seq }) => [id, seq])).toEqual(numbers.map((number) => [`w${index}-${number}`, number]));
     }

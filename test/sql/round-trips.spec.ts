@@ -1,4 +1,4 @@
-import { SessionService } from '../../src/index.js';
+import { type EventInput, SessionService } from '../../src/index.js';
 import { fillSqlLog } from '../support/filled-sql.js';
 import { type SqlBench, describeSqlServers } from '../support/sql-bench.js';
 import type { TcpProxy } from '../support/tcp-proxy.js';
@@ -6,6 +6,7 @@ import type { TcpProxy } from '../support/tcp-proxy.js';
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
 const SESSION = { appName: 'shop', userId: 'ann', id: 's-1' };
 const LENGTHS = [100, 10_000];
+const USED = { usageMetadata: { promptTokenCount: 310, candidatesTokenCount: 120 } };
 
 /** Round trips of an operation, including its transaction. Appends go to sessions that no other process writes to, unless it is said. */
 const EXPECTED: Record<string, readonly [mariadb: number, postgres: number]> = {
@@ -13,12 +14,13 @@ const EXPECTED: Record<string, readonly [mariadb: number, postgres: number]> = {
   'append an event': [1, 1],
   'append with state of the session': [1, 1],
   'append with state of user and app': [1, 1],
+  'append with usage and state of user and app': [1, 1],
   'append the same event again': [5, 4],
   'append ten events with state of the session': [1, 1],
   'append ten events with state of user and app': [1, 1],
   'append the same ten events again': [5, 4],
   'append to 64 sessions at once': [1, 1],
-  'append to 64 sessions at once, with state of user and app': [1, 1],
+  'append to 64 sessions at once, with usage and state of user and app': [1, 1],
   'append to a session that another process wrote to': [4, 3],
   'append to it again': [2, 2],
   'read the session with its last 20 events': [2, 2],
@@ -158,11 +160,13 @@ interface Situation {
 }
 
 function operations({ sessions, elsewhere, length, others }: Situation): Record<string, () => Promise<unknown>> {
-  const append = (kind: string, stateDelta: Record<string, unknown>) => () =>
-    sessions.appendEvent({
-      session: SESSION,
-      event: { id: `${kind}-${length}`, author: 'user', actions: { stateDelta } },
-    });
+  const append =
+    (kind: string, stateDelta: Record<string, unknown>, more: EventInput = {}) =>
+    () =>
+      sessions.appendEvent({
+        session: SESSION,
+        event: { id: `${kind}-${length}`, author: 'user', actions: { stateDelta }, ...more },
+      });
   const appendTen = (kind: string, keys: readonly string[]) => () =>
     sessions.appendEvents({
       session: SESSION,
@@ -172,23 +176,25 @@ function operations({ sessions, elsewhere, length, others }: Situation): Record<
         actions: { stateDelta: Object.fromEntries(keys.map((key) => [key, index])) },
       })),
     });
-  const appendToAll = (stateDelta: Record<string, unknown>) => () =>
+  const appendToAll = (event: EventInput) => () =>
     Promise.all(
-      others.map((id) =>
-        sessions.appendEvent({ session: { ...SESSION, id }, event: { author: 'user', actions: { stateDelta } } }),
-      ),
+      others.map((id) => sessions.appendEvent({ session: { ...SESSION, id }, event: { author: 'user', ...event } })),
     );
   return {
     'create a session': () => sessions.createSession({ ...KEY, sessionId: `new-${length}` }),
     'append an event': append('plain', {}),
     'append with state of the session': append('own', { k: length }),
     'append with state of user and app': append('shared', { 'user:k': length, 'app:k': length }),
+    'append with usage and state of user and app': append('used', { 'user:k': 1, 'app:k': 1 }, USED),
     'append the same event again': append('plain', {}),
     'append ten events with state of the session': appendTen('ten', ['k']),
     'append ten events with state of user and app': appendTen('ten-shared', ['user:k', 'app:k']),
     'append the same ten events again': appendTen('ten', ['k']),
     'append to 64 sessions at once': appendToAll({}),
-    'append to 64 sessions at once, with state of user and app': appendToAll({ 'user:k': 1, 'app:k': 1 }),
+    'append to 64 sessions at once, with usage and state of user and app': appendToAll({
+      ...USED,
+      actions: { stateDelta: { 'user:k': 1, 'app:k': 1 } },
+    }),
     'append to a session that another process wrote to': async () => {
       await elsewhere.appendEvent({ session: SESSION, event: { author: 'user' } });
       await append('after-other', {})();

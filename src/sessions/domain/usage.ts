@@ -59,24 +59,27 @@ const MOST_TOKENS = 1e9;
 /** What one event adds, or `undefined`. Summaries add what their model used. */
 export function usageOfEvent({ usageMetadata, modelVersion }: EventInput): ModelUsage | undefined {
   if (usageMetadata === undefined || usageMetadata === null) return undefined;
-  const count = (...names: readonly string[]): number => {
-    const given = names.map((name) => usageMetadata[name]).find(isTokenCount);
-    return given ?? 0;
-  };
-  const promptTokens = count('promptTokenCount');
-  const outputTokens = count('candidatesTokenCount', 'responseTokenCount');
-  const thinkingTokens = count('thoughtsTokenCount');
-  const toolUseTokens = count('toolUsePromptTokenCount');
+  const promptTokens = countIn(usageMetadata, 'promptTokenCount') ?? 0;
+  const outputTokens =
+    countIn(usageMetadata, 'candidatesTokenCount') ?? countIn(usageMetadata, 'responseTokenCount') ?? 0;
+  const thinkingTokens = countIn(usageMetadata, 'thoughtsTokenCount') ?? 0;
+  const toolUseTokens = countIn(usageMetadata, 'toolUsePromptTokenCount') ?? 0;
   return {
     model: isName(modelVersion) ? modelVersion : UNKNOWN_MODEL,
     events: 1,
     promptTokens,
-    cachedTokens: count('cachedContentTokenCount'),
+    cachedTokens: countIn(usageMetadata, 'cachedContentTokenCount') ?? 0,
     outputTokens,
     thinkingTokens,
     toolUseTokens,
-    totalTokens: count('totalTokenCount') || promptTokens + outputTokens + thinkingTokens + toolUseTokens,
+    totalTokens:
+      (countIn(usageMetadata, 'totalTokenCount') ?? 0) || promptTokens + outputTokens + thinkingTokens + toolUseTokens,
   };
+}
+
+function countIn(usageMetadata: NonNullable<EventInput['usageMetadata']>, name: string): number | undefined {
+  const value: unknown = usageMetadata[name];
+  return isTokenCount(value) ? value : undefined;
 }
 
 function isTokenCount(value: unknown): value is number {

@@ -147,7 +147,8 @@ function isOfSummary({ submitted }: PreparedEvent): boolean {
 /** Most events report no tokens. Summaries report those of their model. */
 function usageIncrement({ usage }: SessionEnvironment, events: readonly PreparedEvent[]): UsageIncrement | undefined {
   if (!usage.enabled || !events.some(reportsTokens)) return undefined;
-  const models = usageByModel(events.flatMap(({ submitted }) => submitted.usage ?? []));
+  const reported = events.flatMap(({ submitted }) => submitted.usage ?? []);
+  const models = reported.length === 1 ? reported : usageByModel(reported);
   return { models, keepMs: usage.keepDays * DAY_MS };
 }
 

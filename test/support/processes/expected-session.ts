@@ -1,20 +1,22 @@
 import type { EventInput, LoggedEvent } from '../../../src/sessions/domain/event.js';
 
-/** The expected state and counters of a log, computed without code of the package. */
+/** The expected state, counters and tokens of a log, computed without code of the package. */
 export class ExpectedSession {
   readonly state: Map<string, unknown>;
   events = 0;
   turns = 0;
+  tokens = 0;
 
   constructor(initialState: Record<string, unknown>) {
     this.state = new Map(Object.entries(initialState));
   }
 
-  add({ author, actions }: EventInput | LoggedEvent): void {
+  add({ author, actions, usageMetadata }: EventInput | LoggedEvent): void {
     for (const [key, value] of Object.entries(actions?.stateDelta ?? {})) this.state.set(key, value);
     for (const key of actions?.stateRemovals ?? []) this.state.delete(key);
     this.events += 1;
     if (author === 'user') this.turns += 1;
+    this.tokens += usageMetadata?.totalTokenCount ?? 0;
   }
 
   /** The state of one scope, with its prefix. */

@@ -1,15 +1,18 @@
 import type { EventInput } from '../../../src/sessions/domain/event.js';
 
 /**
- * The event `number` of a writer, always with the same content. It sets a counter in each scope, adds a
- * new key to each scope, sets and removes a flag, and changes the metadata that filters use.
+ * The event `number` of a writer, always with the same content. It reports `number` tokens, sets a counter in each scope, and
+ * adds a new key to each scope. Every other one also sets or removes a flag, and changes the metadata that filters use: the
+ * others have only what stores write without reading before.
  */
 export function numberedEvent(writer: string, number: number): EventInput {
   const isOdd = number % 2 === 1;
+  const place = number % 4;
   return {
     id: `${writer}-${number}`,
     author: isOdd ? 'user' : 'agent',
     content: { role: isOdd ? 'user' : 'model', parts: [{ text: `${writer} says ${number}` }] },
+    usageMetadata: { totalTokenCount: number },
     actions: {
       stateDelta: {
         [`last-${writer}`]: number,
@@ -18,10 +21,13 @@ export function numberedEvent(writer: string, number: number): EventInput {
         [`user:${writer}-${number}`]: number,
         [`app:last-${writer}`]: number,
         [`app:${writer}-${number}`]: number,
-        ...(isOdd && { flag: number, 'user:flag': number }),
+        ...(place === 1 && { flag: number, 'user:flag': number }),
       },
-      stateRemovals: isOdd ? [] : ['flag', 'user:flag'],
-      metadataDelta: { status: isOdd ? 'odd' : 'even', tags: isOdd ? { add: ['odd'] } : { remove: ['odd'] } },
+      ...(place === 1 && { metadataDelta: { status: 'flagged', tags: { add: ['flag'] } } }),
+      ...(place === 2 && {
+        stateRemovals: ['flag', 'user:flag'],
+        metadataDelta: { status: 'free', tags: { remove: ['flag'] } },
+      }),
     },
   };
 }

@@ -81,7 +81,7 @@ function problemOfKey(contents: Contents, key: string): string[] {
   if (kind === 'user-state' || kind === 'app-state') {
     return contents.get(key)?.has('') ? [] : [`${key} has no expiry`];
   }
-  return ['by-update', 'by-creation', 'expiring', 'by-entry', 'entries', 'users'].includes(kind)
+  return ['by-update', 'by-creation', 'expiring', 'by-entry', 'entries', 'usage', 'users'].includes(kind)
     ? []
     : [`${key} is not a key of the store`];
 }

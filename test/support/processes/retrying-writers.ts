@@ -134,6 +134,7 @@ export class RetryingWriters {
 /** Expects each log to have exactly the acknowledged events, in order and once. */
 export async function expectNothingLost(sessions: SessionService, { all }: RetryingWriters): Promise<void> {
   const app = new Map<string, unknown>();
+  let allTokens = 0;
   for (const { name, session, acknowledged } of all) {
     const log = await wholeLog(sessions, session);
     const numbers = Array.from({ length: acknowledged }, (_, index) => index + 1);
@@ -147,6 +148,12 @@ export async function expectNothingLost(sessions: SessionService, { all }: Retry
   }
   const ofApp = Object.fromEntries([...app].map(([name, value]) => [`app:${name}`, value]));
   for (const session of new Set(all.map((writer) => writer.session))) {
-    await expectConsistent(sessions, session, ofApp, await wholeLog(sessions, session));
+    const { tokens } = await expectConsistent(sessions, session, ofApp, await wholeLog(sessions, session));
+    const { appName, userId } = session;
+    const ofUser = await sessions.getUsage({ appName, userId });
+    expect(ofUser.total.totalTokens).toBe(tokens);
+    allTokens += tokens;
   }
+  const { appName = '' } = all[0]?.session ?? {};
+  expect((await sessions.getUsage({ appName })).total.totalTokens).toBe(allTokens);
 }

@@ -3,7 +3,7 @@ import { ExpectedSession, prefixed } from './expected-session.js';
 import type { SharedStore } from './shared-stores.js';
 import { openDescribed } from './store-description.js';
 
-/** Expects log, state and counters to be consistent. */
+/** Expects log, state, counters and usage to be consistent. */
 export async function expectConsistent(
   sessions: SessionService,
   { id: sessionId, ...user }: SessionReference,
@@ -19,6 +19,8 @@ export async function expectConsistent(
   expect(session?.state.toRecord()).toEqual(Object.fromEntries(expected.state));
   expect(prefixed('user:', await sessions.getUserState(user))).toEqual(expected.stateOf('user:'));
   expect(prefixed('app:', await sessions.getAppState(user))).toEqual(expected.stateOf('app:'));
+  const { total } = await sessions.getUsage({ ...user, sessionId });
+  expect(total).toMatchObject({ events: expected.tokens === 0 ? 0 : expected.events, totalTokens: expected.tokens });
   return expected;
 }
 

@@ -42,8 +42,8 @@ import { SqlPartials } from './live/partial-events.js';
 import { readSession } from './read/read-session.js';
 import type { TransactionOptions, Work } from './sql/transaction.js';
 import { readScopeAndCommit } from './state/read-state.js';
+import { readUsage } from './state/read-usage.js';
 import { renewScope, StateWriter } from './state/write-state.js';
-import { readUsage } from './state/usage.js';
 import type { TypeOrmSessionStorageOptions } from './typeorm-options.js';
 
 /** For work that looks up a session before it compares times. */

@@ -22,8 +22,8 @@ import {
 import { NO_SQL, Sql, joinSql, sql, sqlList } from '../sql/sql.js';
 import { INSERTED_COLUMNS, type NewEvent, valuesOfEvent } from './direct-write.js';
 import type { SqlTransaction } from '../sql/transaction.js';
-import { UsageWriter } from '../state/usage.js';
 import { StateWriter } from '../state/write-state.js';
+import { UsageSums, writeUsage } from '../state/write-usage.js';
 import type { Tables } from '../tables.js';
 
 export interface AppendedCommits {
@@ -44,7 +44,7 @@ export async function appendCommits(
 ): Promise<AppendedCommits> {
   const sessions = await lockSessions(transaction, commits, policy);
   const state = new StateWriter(transaction);
-  const usage = new UsageWriter(transaction);
+  const usage = new UsageSums();
   const events: NewEvent[] = [];
   const ended: Sql[] = [];
   const changed = new Set<LockedSession>();
@@ -61,7 +61,7 @@ export async function appendCommits(
     session.changeMetadata(commit);
     ended.push(...endPartials(transaction.tables, session.pk, commit));
     state.addCommit(session.pk, commit.key, commit, commit.expiry);
-    if (commit.usage) usage.add(session.pk, commit.key, commit.usage);
+    if (commit.usage) usage.add(session.pk, commit.key, commit.usage, outcome.now);
     changed.add(session);
     transaction.notify({ pk: session.pk, lastSeq: outcome.record.lastSeq });
     if (session.hasNewDispatchMark) transaction.notifyConsumers('marks');
@@ -72,7 +72,7 @@ export async function appendCommits(
     ...insertEvents(transaction.tables, events),
     ...ended,
     ...(await state.statements()),
-    ...usage.statements(),
+    ...writeUsage(transaction.dialect, transaction.tables, usage.rows()),
   ]);
   return { outcomes, scopes: state.lastingScopes };
 }

@@ -8,6 +8,7 @@ import { groupBy } from '../../batches.js';
 import { directColumns, guardColumns } from '../sql/session-rows.js';
 import type { ConsumerNews, LogProgress } from '../sql/transaction.js';
 import { Entries, ownerKey } from '../state/write-state.js';
+import { UsageSums } from '../state/write-usage.js';
 import type { DirectSession, DirectWrite, NewEvent } from './direct-write.js';
 import type { KnownSessions } from './known-sessions.js';
 
@@ -30,12 +31,10 @@ export interface DirectWrites {
 /** One statement inserts all events. */
 const MAX_EVENTS = 256;
 
-/** Whether a commit is worth a plan: its session is remembered, and it changes only events and state. */
+/** Whether a commit is worth a plan: its session is remembered, and it changes only events, state and usage. */
 export function mayBeDirect(commit: Commit, known: KnownSessions): boolean {
   return (
-    changesOnlyEventsAndState(commit) &&
-    known.find(commit.key) !== undefined &&
-    sharedWrites(commit, known) !== undefined
+    hasDirectPartsOnly(commit) && known.find(commit.key) !== undefined && sharedWrites(commit, known) !== undefined
   );
 }
 
@@ -46,12 +45,13 @@ const DIRECT_PARTS: ReadonlySet<string> = new Set<keyof Commit>([
   'upserts',
   'removals',
   'counterIncrements',
+  'usage',
   'expiry',
   'preconditions',
   'endsTurn',
 ]);
 
-function changesOnlyEventsAndState(commit: Commit): boolean {
+function hasDirectPartsOnly(commit: Commit): boolean {
   return Object.entries(commit).every(([name, part]: [string, unknown]) => DIRECT_PARTS.has(name) || isMissing(part));
 }
 
@@ -66,6 +66,7 @@ export class DirectAppends {
   readonly #events: NewEvent[] = [];
   readonly #sessionState = new Entries();
   readonly #sharedState = new Entries();
+  readonly #usage = new UsageSums();
   /** The records of the sessions after the write. */
   readonly records: SessionRecord[] = [];
   /** The shared scopes that it writes to. */
@@ -76,7 +77,7 @@ export class DirectAppends {
 
   /**
    * Plans the commits to sessions whose records are remembered. It leaves out all commits of a session if one of them is
-   * refused, since the stored record decides about that, or changes more than events and state.
+   * refused, since the stored record decides about that, or has other parts.
    */
   constructor(
     commits: readonly Commit[],
@@ -105,6 +106,7 @@ export class DirectAppends {
       events: this.#events,
       sessionState: this.#sessionState.sorted(),
       sharedState: this.#sharedState.sorted(),
+      usage: this.#usage.rows(),
       time: slackMs > 0 ? { from: now - AHEAD_MS, to: now + slackMs } : undefined,
     };
   }
@@ -129,6 +131,7 @@ export class DirectAppends {
     for (const [commit, outcome] of outcomes) {
       this.#outcomes.set(commit, outcome);
       this.#sessionState.add(pk, writesOf('session', commit));
+      if (commit.usage) this.#usage.add(pk, commit.key, commit.usage, now);
     }
     for (const { owner, scopePk, writes } of shared) {
       this.owners.add(owner);

@@ -1,6 +1,7 @@
 import type { NumberedEvent } from '../../../domain/commit-rules.js';
 import { NEVER } from '../../../domain/expiry.js';
 import { type Entry, SHARED_OWNER, STATE_OWNER, writeEntries } from '../state/write-state.js';
+import { type UsageRows, writeUsage } from '../state/write-usage.js';
 import type { Tables } from '../tables.js';
 import type { Dialect } from '../sql/dialect.js';
 import { joinSql, NO_SQL, Sql, sql, sqlList } from '../sql/sql.js';
@@ -31,6 +32,7 @@ export interface DirectWrite {
   readonly sessionState: readonly Entry[];
   /** To scopes that never expire. */
   readonly sharedState: readonly Entry[];
+  readonly usage: UsageRows;
   /** The server's time must be between these two. */
   readonly time?: { readonly from: number; readonly to: number } | undefined;
 }
@@ -78,9 +80,12 @@ export function areLasting({ sharedScopes }: Tables, write: DirectWrite): Sql {
   ) = ${pks.length}`;
 }
 
-export function writeState(dialect: Dialect, tables: Tables, { sessionState, sharedState }: DirectWrite): Sql[] {
+/** What follows the events. All transactions write these tables in this order, which prevents deadlocks. */
+export function writeStateAndUsage(dialect: Dialect, tables: Tables, write: DirectWrite): Sql[] {
+  const { sessionState, sharedState, usage } = write;
   return [
     ...writeEntries(dialect, tables.sessionState, STATE_OWNER, sessionState),
     ...writeEntries(dialect, tables.sharedState, SHARED_OWNER, sharedState),
+    ...writeUsage(dialect, tables, usage),
   ];
 }

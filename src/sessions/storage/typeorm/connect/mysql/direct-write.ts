@@ -5,7 +5,7 @@ import {
   equalities,
   INSERTED_COLUMNS,
   valuesOfEvent,
-  writeState,
+  writeStateAndUsage,
 } from '../../append/direct-write.js';
 import type { Dialect } from '../../sql/dialect.js';
 import { joinSql, NO_SQL, Sql, sql, sqlList } from '../../sql/sql.js';
@@ -37,7 +37,7 @@ export function directWriteOfMysql(dialect: Dialect, tables: Tables, write: Dire
       WHERE pk IN (${sqlList(sessions.map(({ pk }) => pk))}) FOR UPDATE SKIP LOCKED`,
     update(tables, sessions, sql`@agent_sessions = ${sessions.length} ${limits}`),
     sql`INSERT INTO ${tables.events} (${INSERTED_COLUMNS}) VALUES ${joinSql(rows, ', ')}`,
-    ...writeState(dialect, tables, write),
+    ...writeStateAndUsage(dialect, tables, write),
   ];
 }
 

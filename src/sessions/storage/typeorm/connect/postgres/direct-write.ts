@@ -8,8 +8,17 @@ import {
   scopesOf,
   valuesOfEvent,
 } from '../../append/direct-write.js';
+import { postgresDialect } from '../../sql/dialect.js';
 import { joinSql, NO_SQL, Sql, sql } from '../../sql/sql.js';
 import type { Entry } from '../../state/write-state.js';
+import {
+  addOnConflict,
+  columnsOf,
+  SESSION_USAGE,
+  SHARED_USAGE,
+  type UsageRow,
+  type UsageTable,
+} from '../../state/write-usage.js';
 import type { Tables } from '../../tables.js';
 
 /** The server's time in milliseconds. */
@@ -20,7 +29,7 @@ export const POSTGRES_NOW = 'floor(extract(epoch FROM clock_timestamp()) * 1000)
  * prepared. It returns the time, if it wrote.
  */
 export function directWriteOfPostgres(tables: Tables, write: DirectWrite): Sql {
-  const { sessions, events, sessionState, sharedState, time } = write;
+  const { sessions, events, sessionState, sharedState, usage, time } = write;
   const [only, ...others] = sessions;
   const [onlyEvent, ...otherEvents] = events;
   const limits = sql`
@@ -44,6 +53,8 @@ export function directWriteOfPostgres(tables: Tables, write: DirectWrite): Sql {
       ${upsert(sql`of_sessions`, tables.sessionState, sql`session_pk`, sessionState)}
       ${upsert(sql`shared`, tables.sharedState, sql`scope_pk`, sharedState)}
       ${removal(tables.sessionState, sessionState)}
+      ${addition(sql`usage_of_sessions`, tables, SESSION_USAGE, { rows: usage.ofSessions })}
+      ${addition(sql`usage`, tables, SHARED_USAGE, { rows: usage.shared, after: sharedState.length > 0 ? sql`shared` : undefined })}
     SELECT ${new Sql(POSTGRES_NOW)} AS now FROM written LIMIT 1`;
 }
 
@@ -75,13 +86,17 @@ function updateTogether({ sessions: table }: Tables, sessions: readonly DirectSe
       WHERE s.pk = v.pk AND (SELECT COUNT(*) FROM locked) = (SELECT COUNT(*) FROM v) RETURNING s.pk)`;
 }
 
-/** The scopes must still exist and never expire. */
+/**
+ * The scopes must still exist and never expire. They are locked before all else, in the order of all transactions: the checks of
+ * foreign keys, which need the lock, are the last part of the statement, and could deadlock.
+ */
 function areLasting({ sharedScopes }: Tables, write: DirectWrite): Sql {
   const pks = scopesOf(write);
   if (pks.length === 0) return NO_SQL;
   return sql`AND (
-    SELECT COUNT(*) FROM ${sharedScopes} c
-    WHERE c.pk = ANY(CAST(${arrayText(pks)} AS bigint[])) AND c.expires_at = ${NEVER}
+    SELECT COUNT(*) FROM (
+      SELECT c.pk FROM ${sharedScopes} c WHERE c.pk = ANY(CAST(${arrayText(pks)} AS bigint[])) AND c.expires_at = ${NEVER}
+      ORDER BY c.app_name, c.user_id FOR KEY SHARE) lasting
   ) = ${pks.length}`;
 }
 
@@ -94,7 +109,27 @@ function upsert(name: Sql, table: Sql, owner: Sql, entries: readonly Entry[]): S
     INSERT INTO ${table} (${owner}, name, value)
     SELECT v.* FROM ${unnest(['bigint', 'text', 'text'], rows)} AS v(owner, name, value)
     WHERE EXISTS (SELECT 1 FROM written)
-    ON CONFLICT (${owner}, name) DO UPDATE SET value = excluded.value)`;
+    ON CONFLICT (${owner}, name) DO UPDATE SET value = excluded.value RETURNING 1)`;
+}
+
+/**
+ * Adds usage. PostgreSQL runs parts of a statement in any order, unless one reads what another one returns. All transactions
+ * write shared state before shared usage, which prevents deadlocks.
+ */
+function addition(
+  name: Sql,
+  tables: Tables,
+  table: UsageTable,
+  { rows, after }: { rows: readonly UsageRow[]; after?: Sql | undefined },
+): Sql {
+  if (rows.length === 0) return NO_SQL;
+  const columns = columnsOf(table);
+  const types = table.columns.map(([, type]) => type);
+  return sql`, ${name} AS (
+    INSERT INTO ${tables[table.name]} (${columns})
+    SELECT v.* FROM ${unnest(types, rows)} AS v(${columns})
+    WHERE EXISTS (SELECT 1 FROM written) ${after ? sql`AND (SELECT COUNT(*) FROM ${after}) > 0` : NO_SQL}
+    ${addOnConflict(postgresDialect, tables, table)})`;
 }
 
 function removal(table: Sql, entries: readonly Entry[]): Sql {

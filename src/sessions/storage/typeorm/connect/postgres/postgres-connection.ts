@@ -316,7 +316,7 @@ export const columnTypes = {
 
 /** Longer statements vary in length, so their plans would rarely be reused and would fill the server's memory. */
 const MAX_PREPARED_VALUES = 16;
-const MAX_DIRECT_VALUES = 64;
+const MAX_DIRECT_VALUES = 80;
 
 interface NumberedStatement {
   readonly text: string;

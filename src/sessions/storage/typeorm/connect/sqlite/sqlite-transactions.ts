@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { DataSource, QueryRunner } from 'typeorm';
 import type { Clock } from '../../../../domain/clock.js';
 import { StoreUnavailableError } from '../../../../domain/errors.js';
-import { areLasting, equalities, writeState } from '../../append/direct-write.js';
+import { areLasting, equalities, writeStateAndUsage } from '../../append/direct-write.js';
 import { insertEvents } from '../../append/append-commits.js';
 import type { DirectAppends, DirectWrites, Moment } from '../../append/append-directly.js';
 import { sqliteDialect } from '../../sql/dialect.js';
@@ -232,7 +232,7 @@ async function writeDirectly(
       WHERE pk = ${pk} AND ${equalities(guards, ' AND ')} ${areLasting(tables, write)}`);
     if (changed !== 1) throw new Error('The session is not the remembered one');
   }
-  transaction.addToCommit([...insertEvents(tables, write.events), ...writeState(dialect, tables, write)]);
+  transaction.addToCommit([...insertEvents(tables, write.events), ...writeStateAndUsage(dialect, tables, write)]);
   return appends;
 }
 
