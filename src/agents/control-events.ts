@@ -48,10 +48,16 @@ export function messageOf({ id }: EventInput): string | undefined {
 /** The event that stores a message until its turn comes. */
 export function queueEvent(invocationId: string, sessionId: string, queued: QueuedMessage): EventInput {
   return {
-    id: QUEUED_ID + invocationId,
+    id: queuedIdOf(invocationId),
+    invocationId: queuedIdOf(invocationId),
     author: 'system',
     actions: { queued, metadataDelta: { fields: { [QUEUED_FIELD + invocationId]: sessionId } } },
   };
+}
+
+/** The id of a queued message, and of an invocation of its own, by which it is found however old it is. */
+export function queuedIdOf(invocationId: string): string {
+  return QUEUED_ID + invocationId;
 }
 
 /** The queued message of an event, if it is one. */

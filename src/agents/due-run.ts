@@ -45,7 +45,7 @@ export function wasWithdrawn({ invocationId, message }: DueRun, events: readonly
 
 /** The other messages that wait. Those that were trimmed with their history are lost, and leave the queue. */
 export async function othersInQueue(
-  { sessions }: AgentEnvironment,
+  env: AgentEnvironment,
   due: DueRun,
   session: Session,
   turn: HeldTurn,
@@ -53,9 +53,9 @@ export async function othersInQueue(
   const others = new Set(queuedIn(session));
   others.delete(due.invocationId);
   if (others.size === 0) return [];
-  const queue = await readQueue(sessions, due.key, others);
+  const queue = await readQueue(env, due.key, others);
   for (const { invocationId } of queue) others.delete(invocationId);
-  if (others.size > 0) await sessions.appendEvents({ session, events: [lostEvent([...others])], turn });
+  if (others.size > 0) await env.sessions.appendEvents({ session, events: [lostEvent([...others])], turn });
   return queue;
 }
 

@@ -6,32 +6,50 @@ import { type SeqRange, isInRanges } from '../sessions/domain/seq-ranges.js';
 import type { EventPage } from '../sessions/operations/list-events.js';
 import type { SessionService } from '../sessions/session.service.js';
 import type { AgentEnvironment } from './agent-environment.js';
-import { type QueueEntry, inQueueOrder, messageOf, queueEntryOf } from './control-events.js';
+import { type QueueEntry, inQueueOrder, messageOf, queueEntryOf, queuedIdOf } from './control-events.js';
 
 const PAGE = 100;
 
+/** What reads a log. */
+type LogReader = Pick<AgentEnvironment, 'sessions' | 'storage'>;
+
 /**
- * The queued messages of these invocations, in the order of their turns. Reads the log backwards until all are found: they
- * are as old as the turn that they wait for.
+ * The queued messages of these invocations, in the order of their turns. Most are among the newest events. Older ones are found
+ * by their invocation, so that the length of the log does not matter.
  */
-export async function readQueue(
-  sessions: SessionService,
-  key: SessionKey,
-  queued: ReadonlySet<string>,
-): Promise<QueueEntry[]> {
-  const missing = new Set(queued);
-  const entries: QueueEntry[] = [];
-  for (let beforeSeq: number | undefined; missing.size > 0;) {
-    const { events, firstSeq } = await sessions.listEvents({ ...key, order: 'desc', limit: PAGE, beforeSeq });
-    for (const event of events) {
-      const entry = queueEntryOf(event);
-      if (entry && missing.delete(entry.invocationId)) entries.push(entry);
-    }
-    beforeSeq = events.at(-1)?.seq;
-    // The rest was trimmed with its history.
-    if (beforeSeq === undefined || beforeSeq <= firstSeq) break;
-  }
+export async function readQueue(env: LogReader, key: SessionKey, queued: ReadonlySet<string>): Promise<QueueEntry[]> {
+  if (queued.size === 0) return [];
+  const newest = await env.sessions.listEvents({ ...key, order: 'desc', limit: PAGE });
+  const entries = entriesIn(newest.events, queued);
+  const isWhole = newest.nextCursor === undefined;
+  const missing = new Set(isWhole ? [] : queued);
+  for (const { invocationId } of entries) missing.delete(invocationId);
+  for (const invocationId of missing) entries.push(...(await findQueued(env, key, invocationId, newest.lastSeq)));
   return inQueueOrder(entries);
+}
+
+/** Nothing if its event was trimmed with its history. */
+async function findQueued(
+  env: LogReader,
+  key: SessionKey,
+  invocationId: string,
+  lastSeq: number,
+): Promise<QueueEntry[]> {
+  // The event and its invocation have the same id.
+  const own = queuedIdOf(invocationId);
+  const find = { group: groupOfInvocation(own), direction: 'previous', from: lastSeq } as const;
+  const found = (await env.storage.read({ key, find }))?.found;
+  if (found === undefined) {
+    const event = await findEventOf(env, key, own, own);
+    return entriesIn(event ? [event] : [], new Set([invocationId]));
+  }
+  if (found === 0) return [];
+  const { events } = await env.sessions.listEvents({ ...key, afterSeq: found - 1, limit: 1 });
+  return entriesIn(events, new Set([invocationId]));
+}
+
+function entriesIn(events: readonly LoggedEvent[], queued: ReadonlySet<string>): QueueEntry[] {
+  return events.flatMap((event) => queueEntryOf(event) ?? []).filter(({ invocationId }) => queued.has(invocationId));
 }
 
 /** The newest events, from the newest on, as far as one page reaches. */
@@ -51,7 +69,7 @@ export async function findMessage(
 
 /** An event of an invocation. Reads the log from its first event on; if the store cannot find that, from the beginning. */
 export async function findEventOf(
-  { sessions, storage }: Pick<AgentEnvironment, 'sessions' | 'storage'>,
+  { sessions, storage }: LogReader,
   key: SessionKey,
   invocationId: string,
   eventId: string,

@@ -179,7 +179,7 @@ export class RequestedRun {
     if (!session) throw new SessionNotFoundError(key.sessionId);
     const others = new Set(queuedIn(session));
     others.delete(invocationId);
-    const queue = others.size > 0 ? await readQueue(sessions, key, others) : [];
+    const queue = await readQueue(this.env, key, others);
     this.#wait = new QueueWait(this.env, key, entry, queue, quietMs, this.signal);
     return entry;
   }
@@ -221,7 +221,7 @@ export class RequestedRun {
     const session = await env.sessions.getSession({ ...request.key, config: { numRecentEvents: 0 } });
     const others = new Set(session && queuedIn(session));
     others.delete(request.invocationId);
-    const queue = await readQueue(env.sessions, request.key, others);
+    const queue = await readQueue(env, request.key, others);
     const [first] = inQueueOrder(entry ? [...queue, entry] : queue);
     if (!first || first === entry) return false;
     const work = this.#answerAbandoned(first);

@@ -1,0 +1,87 @@
+import { type QueuedMessage, queueEvent } from '../../src/agents/control-events.js';
+import { readQueue } from '../../src/agents/queue.js';
+import { InMemorySessionStorage, SessionService } from '../../src/index.js';
+import type { ReadRequest, SessionStorage, StoredSession } from '../../src/storage.js';
+import { KEY, SESSION } from './support/agent-app.js';
+
+const WAITING: QueuedMessage = { policy: 'enqueue', message: { role: 'user', parts: [{ text: 'hi' }] } };
+/** The events of a batch. */
+const BATCH = 100;
+
+/** Counts the reads of a store, and the events that they return. */
+class CountedReads {
+  calls = 0;
+  events = 0;
+  readonly storage: SessionStorage;
+
+  /** @param find whether the store finds events of groups */
+  constructor({ find }: { readonly find: boolean }) {
+    this.storage = new Proxy(new InMemorySessionStorage(), {
+      get: (target, name) => {
+        if (name === 'read') return (request: ReadRequest) => this.#read(target, find, request);
+        const value: unknown = Reflect.get(target, name, target);
+        return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+      },
+    });
+  }
+
+  async #read(storage: SessionStorage, find: boolean, request: ReadRequest): Promise<StoredSession | undefined> {
+    const stored = await storage.read(find ? request : { ...request, find: undefined });
+    this.calls += 1;
+    this.events += stored?.events.length ?? 0;
+    return stored;
+  }
+}
+
+describe('the queue of a session', () => {
+  const waiting = ['i-1', 'i-2'];
+
+  /** Two messages wait for this many events. */
+  async function readAfter(events: number, { find = true } = {}) {
+    const reads = new CountedReads({ find });
+    const { storage } = reads;
+    const sessions = new SessionService({ storage });
+    await sessions.createSession(KEY);
+    for (const id of waiting) {
+      await sessions.appendEvents({ session: SESSION, events: [queueEvent(id, KEY.sessionId, WAITING)] });
+    }
+    for (let left = events; left > 0; left -= BATCH) {
+      const batch = Array.from({ length: Math.min(left, BATCH) }, () => ({ author: 'system' }));
+      await sessions.appendEvents({ session: SESSION, events: batch });
+    }
+    // Checkpoints are written in the background.
+    await sessions.whenIdle();
+    reads.calls = 0;
+    reads.events = 0;
+    const queue = await readQueue({ sessions, storage }, KEY, new Set(waiting));
+    expect(queue).toEqual(waiting.map((invocationId, index) => ({ ...WAITING, invocationId, seq: index + 1 })));
+    return { calls: reads.calls, events: reads.events };
+  }
+
+  it('is read with one page while its messages are among the newest events', async () => {
+    expect(await readAfter(50)).toEqual({ calls: 1, events: 52 });
+  });
+
+  it('is read with the same calls however many events came after its messages', async () => {
+    const reads = { calls: 5, events: 102 };
+    expect([await readAfter(1_000), await readAfter(10_000)]).toEqual([reads, reads]);
+  });
+
+  it('is read from a store that finds no events of groups', async () => {
+    await readAfter(1_000, { find: false });
+  });
+
+  it('lacks messages that were trimmed with their history', async () => {
+    const { storage } = new CountedReads({ find: true });
+    const sessions = new SessionService({ storage, history: { maxEvents: 1, keepHistory: false } });
+    await sessions.createSession(KEY);
+    await sessions.appendEvents({ session: SESSION, events: [queueEvent('i-1', KEY.sessionId, WAITING)] });
+    for (let count = 0; count < 3; count++) {
+      const batch = Array.from({ length: BATCH }, () => ({ author: 'user', content: WAITING.message }));
+      await sessions.appendEvents({ session: SESSION, events: batch });
+    }
+    await sessions.whenIdle();
+    expect((await sessions.listEvents(KEY)).firstSeq).toBeGreaterThan(1);
+    expect(await readQueue({ sessions, storage }, KEY, new Set(['i-1']))).toEqual([]);
+  });
+});
