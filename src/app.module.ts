@@ -46,7 +46,7 @@ const graphqlOptions = ({ allowedOrigins: origins, graphql: limits, trustedProxi
     SessionsRestModule.forRoot(),
     SummarizerRestModule.forRoot(),
     AgentsRestModule.forRoot(),
-    AdkRestModule.forRoot(),
+    AdkRestModule.forRoot({ path: 'adk', sessions: true }),
     GraphQLModule.forRootAsync<ApolloDriverConfig>({
       driver: ApolloDriver,
       inject: [appConfig.KEY],

@@ -22,7 +22,11 @@ export function endpoints(env: NodeJS.ProcessEnv): readonly Endpoint[] {
       description: 'The sessions of a user.',
       isEndpoint: true,
     },
-    { name: 'agents', path: '/list-apps', description: 'The apps that have an agent, for clients of ADK as well.' },
+    {
+      name: 'agents',
+      path: '/adk/list-apps',
+      description: "The apps that have an agent. Clients of ADK use /adk as ADK's server.",
+    },
     { name: 'docs', path: '/docs', description: 'The REST routes, to read and to try: Swagger UI.' },
     { name: 'openapi', path: '/openapi.json', description: 'The REST routes for programs: OpenAPI 3.1.' },
     { name: 'GraphQL', path: '/graphql', description: 'The same over GraphQL, with subscriptions.', isEndpoint: true },

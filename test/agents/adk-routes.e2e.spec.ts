@@ -66,7 +66,7 @@ describe.each(frameworks)("ADK's routes on %s", (framework) => {
       imports: [
         AgentsModule.forRoot({ isGlobal: true, pollMs: 50 }),
         AgentsModule.forFeature([Support, Other]),
-        AdkRestModule.forRoot(),
+        AdkRestModule.forRoot({ path: 'adk', sessions: true }),
       ],
     });
     await app.sessions.createSession(KEY);
@@ -77,11 +77,11 @@ describe.each(frameworks)("ADK's routes on %s", (framework) => {
   afterEach(() => app.close());
 
   const post = (path: string, body: unknown, user = 'ann'): Promise<Answer> =>
-    app.request('POST', path, body, { user });
+    app.request('POST', `/adk${path}`, body, { user });
   const log = async () => (await app.sessions.listEvents(KEY)).events;
 
   it('list the apps that the caller may use', async () => {
-    const list = (user: string) => app.request('GET', '/list-apps?relative_path=./', undefined, { user });
+    const list = (user: string) => app.request('GET', '/adk/list-apps?relative_path=./', undefined, { user });
     expect((await list('ann')).body).toEqual(['shop', 'other']);
     expect((await list('')).status).toBe(401);
     await app.close();
@@ -118,6 +118,76 @@ describe.each(frameworks)("ADK's routes on %s", (framework) => {
     const [first, second] = streamed(await post('/run_sse', { ...KEY, newMessage: HI, streaming: true }));
     expect(first).toMatchObject({ partial: true, id: expect.any(String), actions: {}, timestamp: expect.any(Number) });
     expect(second).toEqual((await log())[3]);
+  });
+
+  describe('of sessions', () => {
+    const SESSIONS = '/apps/shop/users/ann/sessions';
+    const send = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
+      const json = body !== undefined && { body: JSON.stringify(body) };
+      const type = body !== undefined && { 'content-type': 'application/json' };
+      const response = await fetch(`${app.url}/adk${path}`, {
+        method,
+        ...json,
+        headers: { user: 'ann', ...type, ...headers },
+      });
+      // As clients of ADK read every answer.
+      return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+    };
+
+    it('create, list, read, change and delete, in the shapes of ADK', async () => {
+      // As its web UI does: without a body, and so without a content type.
+      const bare = await send('POST', SESSIONS);
+      expect(bare).toMatchObject({ status: 200, body: { id: expect.any(String), appName: 'shop', events: [] } });
+      const named = { session_id: 's-2', state: { step: 1, 'user:theme': 'dark' } };
+      expect(await send('POST', SESSIONS, named)).toMatchObject({
+        status: 200,
+        body: { id: 's-2', state: named.state },
+      });
+      expect((await send('POST', `${SESSIONS}/s-3`, { state: { step: 3 } })).body).toMatchObject({ id: 's-3' });
+      const list = await send('GET', SESSIONS);
+      expect(Array.isArray(list.body)).toBe(true);
+      expect((list.body as unknown as { id: string }[]).map(({ id }) => id).toSorted()).toEqual(
+        ['s-1', 's-2', 's-3', String(bare.body['id'])].toSorted(),
+      );
+      await post('/run', { ...KEY, newMessage: HI });
+      const read = await send('GET', `${SESSIONS}/s-1`);
+      const { events, lastUpdateTime } = read.body as { events: object[]; lastUpdateTime: number };
+      expect(events).toMatchObject([{ author: 'user', content: HI }, { author: 'shop' }]);
+      expect(lastUpdateTime).toBeGreaterThan(1e12);
+      const changed = await send('PATCH', `${SESSIONS}/s-3`, { state_delta: { step: 4 } });
+      expect(changed).toMatchObject({ status: 200, body: { state: { step: 4 }, events: [{ author: 'user' }] } });
+      expect(await send('DELETE', `${SESSIONS}/s-3`)).toEqual({ status: 200, body: {} });
+      expect(await send('GET', `${SESSIONS}/s-3`)).toMatchObject({ status: 404, body: { error: expect.any(String) } });
+    });
+
+    it('refuse what is wrong, with `error`, and leave our routes as they are', async () => {
+      const error = expect.any(String) as unknown;
+      expect(await send('POST', `${SESSIONS}/s-1`, {})).toMatchObject({ status: 409, body: { error } });
+      expect(await send('POST', SESSIONS, { events: [] })).toMatchObject({ status: 400, body: { error } });
+      expect(await send('PATCH', `${SESSIONS}/s-1`, {})).toMatchObject({ status: 400, body: { error } });
+      const text = { 'content-type': 'text/plain' };
+      expect(await send('POST', SESSIONS, undefined, text)).toMatchObject({ status: 415, body: { error } });
+      const foreign = { 'sec-fetch-site': 'cross-site' };
+      expect(await send('POST', SESSIONS, undefined, foreign)).toMatchObject({ status: 415, body: { error } });
+      const ours = await app.request('GET', SESSIONS, undefined, { user: 'ann' });
+      expect(ours.body['sessions']).toMatchObject([{ id: 's-1' }]);
+    });
+
+    it('are as closed as ours', async () => {
+      const bob = { user: 'bob' };
+      expect(await send('GET', SESSIONS, undefined, bob)).toMatchObject({ status: 403 });
+      expect(await send('POST', SESSIONS, undefined, bob)).toMatchObject({ status: 403 });
+      expect(await send('GET', `${SESSIONS}/s-1`, undefined, bob)).toMatchObject({ status: 404 });
+      expect(await send('PATCH', `${SESSIONS}/s-1`, { stateDelta: { a: 1 } }, bob)).toMatchObject({ status: 404 });
+      expect(await send('GET', SESSIONS, undefined, { user: '' })).toMatchObject({ status: 401 });
+      expect((await send('POST', SESSIONS, { state: { 'app:price': 1 } })).status).toBe(403);
+      expect((await send('PATCH', `${SESSIONS}/s-1`, { state_delta: { 'app:price': 1 } })).status).toBe(403);
+      // The same answer as for a session that is missing.
+      for (const id of ['s-1', 'none']) {
+        expect(await send('DELETE', `${SESSIONS}/${id}`, undefined, bob)).toEqual({ status: 200, body: {} });
+      }
+      expect(await app.sessions.getSession(KEY)).toMatchObject({ version: 0, state: {} });
+    });
   });
 
   it('answer approvals, as messages of ADK do', async () => {

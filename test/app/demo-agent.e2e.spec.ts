@@ -26,7 +26,7 @@ describe('the demo agent of the running app', () => {
 
   it('repeats, remembers, asks before it refunds, and stops', async () => {
     app = await RunningApp.start({ SESSIONS_PROVIDER: 'memory' });
-    expect(await (await fetch(`${app.url}/list-apps`)).json()).toEqual(['demo']);
+    expect(await (await fetch(`${app.url}/adk/list-apps`)).json()).toEqual(['demo']);
     await send(SESSION, {});
     expect(await say('My name is Ann')).toBe('I will remember your name, Ann, in all your sessions.');
     expect(await say('Hello {app:secret}')).toBe(
@@ -43,7 +43,7 @@ describe('the demo agent of the running app', () => {
     expect(textIn((await answered.json()) as Event[])).toBe('Refunded order 7.');
 
     const ids = { appName: 'demo', userId: 'ann', sessionId: 's1' };
-    const streaming = await send('/run_sse', { ...ids, ...message('Count to 1000'), streaming: true });
+    const streaming = await send('/adk/run_sse', { ...ids, ...message('Count to 1000'), streaming: true });
     let stopped = false;
     await until(
       async () => (stopped = ((await (await send(`${SESSION}/stop`, {})).json()) as { stopped: boolean }).stopped),
@@ -58,7 +58,7 @@ describe('the demo agent of the running app', () => {
 
   it('is not there with DEMO_AGENT=false', async () => {
     app = await RunningApp.start({ SESSIONS_PROVIDER: 'memory', DEMO_AGENT: 'false' });
-    expect(await (await fetch(`${app.url}/list-apps`)).json()).toEqual([]);
+    expect(await (await fetch(`${app.url}/adk/list-apps`)).json()).toEqual([]);
     await send(SESSION, {});
     const answer = await send(`${SESSION}/run`, message('Hello'));
     expect([answer.status, await answer.json()]).toMatchObject([404, { code: 'AGENT_NOT_FOUND' }]);

@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { Get, Module, type Type } from '@nestjs/common';
 import { Query } from '@nestjs/graphql';
 import { AgentsGraphqlModule } from '../../src/agents/graphql/agents-graphql.module.js';
+import { AdkSessionsController } from '../../src/agents/rest/adk-sessions.controller.js';
 import { AdkAppsController } from '../../src/agents/rest/adk.controller.js';
 import { AdkRestModule, AgentsRestModule } from '../../src/agents/rest/agents-rest.module.js';
 import { OpenAccess, RequireAccess } from '../../src/sessions/rest/index.js';
@@ -18,6 +19,7 @@ import { RestApp } from '../rest/rest-app.js';
 
 const controllers = [SessionsRestModule, SummarizerRestModule, AgentsRestModule, AdkRestModule]
   .flatMap((module) => Reflect.getMetadata('controllers', module) as Type[])
+  .concat(AdkSessionsController)
   // It asks about many apps, not about one: see test/agents/adk-routes.
   .filter((controller) => controller !== AdkAppsController);
 const resolvers = [SessionsGraphqlModule, SummarizerGraphqlModule, AgentsGraphqlModule]

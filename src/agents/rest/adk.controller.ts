@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Catch, Controller, Get, HttpCode, Logger, type PipeTransform, Post, Res, UseFilters } from '@nestjs/common';
+import { Controller, Get, HttpCode, Logger, Post, Res, UseFilters } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { LoggedEvent } from '../../sessions/domain/event.js';
 import type { SessionKey } from '../../sessions/domain/ids.js';
@@ -7,7 +7,6 @@ import { ApiProblem, ApiResult, PROBLEMS } from '../../sessions/rest/api-respons
 import { DtoPipe } from '../../sessions/rest/dto.pipe.js';
 import { EVENT_EXAMPLE, type EventDto } from '../../sessions/rest/dto/event.dto.js';
 import { type CurrentExchange, Exchange } from '../../sessions/rest/http-exchange.js';
-import { ProblemFilter } from '../../sessions/rest/problem.filter.js';
 import { JsonBody, SessionRoutes } from '../../sessions/rest/session-routes.js';
 import { AccessChecks } from '../../sessions/transport/access-checks.js';
 import type { Problem } from '../../sessions/transport/problems.js';
@@ -17,25 +16,9 @@ import type { AgentRun, RunEvent } from '../agent-run.js';
 import type { ApprovalAnswer } from '../approvals.js';
 import { begunInOrder, withoutRepeated } from '../run-reading.js';
 import { ApiEventStream, ApiEvents, ApiRunProblems } from './agent-responses.js';
-import { AdkRunBody, RUNS_AS_ADK, adkAnswers, adkBody, adkPlace } from './adk-requests.js';
+import { AdkNamesPipe, AdkProblemFilter } from './adk-conventions.js';
+import { AdkRunBody, RUNS_AS_ADK, adkAnswers, adkPlace } from './adk-requests.js';
 import { sendRuns } from './sent-runs.js';
-
-/** Names the problem as the clients of ADK read it, too. */
-@Catch()
-export class AdkProblemFilter extends ProblemFilter {
-  protected override bodyOf(problem: Problem): object {
-    return { ...problem, error: problem.detail };
-  }
-}
-
-/** Reads a body with ADK's names. */
-class AdkBodyPipe implements PipeTransform<unknown, Readonly<AdkRunBody>> {
-  readonly #checked = new DtoPipe(AdkRunBody);
-
-  transform(body: unknown): Readonly<AdkRunBody> {
-    return this.#checked.transform(adkBody(body));
-  }
-}
 
 /** The routes by which ADK's web UI and clients find and run agents. */
 @ApiTags('agents')
@@ -90,7 +73,9 @@ export class AdkRunsController {
   @ApiBody({ type: AdkRunBody })
   @ApiEvents('The stored events, without the message.')
   @ApiRunProblems()
-  async run(@JsonBody(new AdkBodyPipe()) body: Readonly<AdkRunBody>): Promise<readonly EventDto[]> {
+  async run(
+    @JsonBody(new AdkNamesPipe(), new DtoPipe(AdkRunBody)) body: Readonly<AdkRunBody>,
+  ): Promise<readonly EventDto[]> {
     const events: LoggedEvent[] = [];
     for (const begun of begunInOrder(this.#starts(body))) events.push(...(await (await begun).result).events);
     return events.filter(withoutRepeated());
@@ -110,7 +95,7 @@ export class AdkRunsController {
   @ApiEventStream(`data: ${JSON.stringify(EVENT_EXAMPLE)}\n\n`)
   @ApiRunProblems()
   async stream(
-    @JsonBody(new AdkBodyPipe()) body: Readonly<AdkRunBody>,
+    @JsonBody(new AdkNamesPipe(), new DtoPipe(AdkRunBody)) body: Readonly<AdkRunBody>,
     @Exchange() exchange: CurrentExchange,
     // Tells Nest not to send a response.
     @Res() _response: unknown,

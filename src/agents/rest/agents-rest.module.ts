@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { type RoutesOptions, routesModule } from '../../sessions/rest/session-routes.js';
+import { AdkSessionsController } from './adk-sessions.controller.js';
 import { AdkAppsController, AdkRunsController } from './adk.controller.js';
 import { ApprovalsController, PendingApprovalsController } from './approvals.controller.js';
 import { RunsController } from './runs.controller.js';
@@ -27,16 +28,25 @@ export class AgentsRestModule {
   }
 }
 
+/** As for `SessionsRestModule`. */
+export interface AdkRestOptions extends RoutesOptions {
+  /**
+   * Also the routes of sessions, as ADK has them. They have the paths of `SessionsRestModule`, so give another `path`. Default:
+   * `false`.
+   */
+  readonly sessions?: boolean | undefined;
+}
+
 /**
- * The routes of ADK's API server that run agents, `/run`, `/run_sse` and `/list-apps`, so that ADK's web UI and clients work. Needs
- * `SessionsRestModule` for the sessions.
+ * The routes of ADK's API server that run agents, `/run`, `/run_sse` and `/list-apps`, and with `sessions` those of sessions, so that
+ * ADK's web UI and clients work.
  *
  * @example
- * imports: [SessionsRestModule.forRoot(), AgentsRestModule.forRoot(), AdkRestModule.forRoot()];
+ * imports: [SessionsRestModule.forRoot(), AgentsRestModule.forRoot(), AdkRestModule.forRoot({ path: 'adk', sessions: true })];
  */
 @Module({ controllers: [AdkAppsController, AdkRunsController] })
 export class AdkRestModule {
-  static forRoot(options: AgentsRestOptions = {}): DynamicModule {
-    return routesModule(AdkRestModule, options);
+  static forRoot({ sessions = false, ...options }: AdkRestOptions = {}): DynamicModule {
+    return { ...routesModule(AdkRestModule, options), ...(sessions && { controllers: [AdkSessionsController] }) };
   }
 }

@@ -1,1 +1,1 @@
-export { AdkRestModule, AgentsRestModule, type AgentsRestOptions } from './agents-rest.module.js';
+export { type AdkRestOptions, AdkRestModule, AgentsRestModule, type AgentsRestOptions } from './agents-rest.module.js';
