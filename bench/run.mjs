@@ -14,6 +14,7 @@ const BENCHMARKS = [
   'servers',
   'summaries',
   'many',
+  'turns',
   'peers',
 ];
 

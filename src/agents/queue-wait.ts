@@ -14,6 +14,8 @@ import {
 
 /** Pauses between tries after an event that seems to be the last of a turn: its end follows immediately. */
 const TRIES_MS = [0, 5, 20, 50, 100];
+/** Without news, the pauses grow up to so many times `pollMs`, so that thousands of waiting messages cost little. */
+const LONGEST_PAUSE = 5;
 
 /** What a waiting message learns. */
 export type QueueNews =
@@ -41,6 +43,8 @@ export class QueueWait {
   #hasFailed = false;
   /** The turn may have ended between its check and the append of the message. */
   #tries: readonly number[] = [0];
+  /** Tries since the last news. */
+  #idleTries = 0;
   /** Other messages that wait for quiet, and their places. */
   readonly #debounced = new Map<string, number>();
   #lastArrival = performance.now();
@@ -86,13 +90,21 @@ export class QueueWait {
         await this.#pause(quietLeft);
         continue;
       }
-      const [pause = this.env.pollMs, ...rest] = this.#tries;
-      this.#tries = rest;
-      await this.#pause(pause);
+      await this.#pause(this.#nextPause());
       if (this.#taken || this.#isWithdrawn || this.#hasFailed || this.#quietLeftMs() > 0) continue;
       if (this.#isFirst()) return { kind: 'try' };
       if (await this.#isAbandoned()) return { kind: 'take over' };
     }
+  }
+
+  #nextPause(): number {
+    const [pause, ...rest] = this.#tries;
+    this.#tries = rest;
+    if (pause !== undefined) return pause;
+    this.#idleTries += 1;
+    // A free turn is watched more closely.
+    const times = this.#freeSince === undefined ? Math.min(this.#idleTries, LONGEST_PAUSE) : 1;
+    return times * this.env.pollMs;
   }
 
   /** Nobody is before it, and no later message took its place. */
@@ -145,7 +157,9 @@ export class QueueWait {
     if (withdrawnBy(event) === this.entry.invocationId) this.#isWithdrawn = true;
     const isEnd = !isControlEvent(event) && !isByUser(event) && isFinalResponse(event);
     if (isEnd) this.#tries = TRIES_MS;
-    if (isEnd || gone !== undefined || entry) this.#wake();
+    if (!isEnd && gone === undefined && !entry) return;
+    this.#idleTries = 0;
+    this.#wake();
   }
 
   /** Another message is before this one, or replaces it. */

@@ -69,6 +69,7 @@ export class RequestedRun {
         const tried = await this.#try(entry);
         if (tried.kind === 'done') return tried.result;
         if (tried.kind === 'held') {
+          this.#wait?.noteHeld();
           const repeated = await this.#followEarlier(tried.by);
           if (repeated) return repeated;
           if (request.policy === 'reject') throw tried.by;

@@ -165,8 +165,8 @@ describe.each(frameworks)("ADK's routes on %s", (framework) => {
       expect(await send('POST', `${SESSIONS}/s-1`, {})).toMatchObject({ status: 409, body: { error } });
       expect(await send('POST', SESSIONS, { events: [] })).toMatchObject({ status: 400, body: { error } });
       expect(await send('PATCH', `${SESSIONS}/s-1`, {})).toMatchObject({ status: 400, body: { error } });
-      const text = { 'content-type': 'text/plain' };
-      expect(await send('POST', SESSIONS, undefined, text)).toMatchObject({ status: 415, body: { error } });
+      const plain = { 'content-type': 'text/plain' };
+      expect(await send('POST', SESSIONS, undefined, plain)).toMatchObject({ status: 415, body: { error } });
       const foreign = { 'sec-fetch-site': 'cross-site' };
       expect(await send('POST', SESSIONS, undefined, foreign)).toMatchObject({ status: 415, body: { error } });
       const ours = await app.request('GET', SESSIONS, undefined, { user: 'ann' });

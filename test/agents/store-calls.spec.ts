@@ -1,17 +1,20 @@
 import { InMemorySessionStorage } from '../../src/index.js';
 import type { SessionStorage } from '../../src/storage.js';
+import { until } from '../support/until.js';
 import { AgentApp, KEY } from './support/agent-app.js';
-import { call, echo, response, text } from './support/handlers.js';
+import { HeldHandler, call, echo, response, text } from './support/handlers.js';
+
+const POLL_MS = 20;
 
 /** A storage that notes its calls. */
-function observed(storage: SessionStorage, calls: string[]): SessionStorage {
+function observed(storage: SessionStorage, note: (call: string) => void): SessionStorage {
   return new Proxy(storage, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name, target);
       if (typeof value !== 'function') return value;
       return (...args: readonly [{ action?: string; endsTurn?: boolean }?]) => {
         const [{ action, endsTurn } = {}] = args;
-        calls.push([String(name), action, endsTurn && 'and end'].filter(Boolean).join(' '));
+        note([String(name), action, endsTurn && 'and end'].filter(Boolean).join(' '));
         return value.apply(target, args) as unknown;
       };
     },
@@ -20,10 +23,16 @@ function observed(storage: SessionStorage, calls: string[]): SessionStorage {
 
 describe('the calls of the store in a run', () => {
   const calls: string[] = [];
+  let onCall: (call: string) => void;
   let app: AgentApp;
 
   beforeEach(() => {
-    app = new AgentApp(observed(new InMemorySessionStorage(), calls));
+    onCall = () => undefined;
+    const note = (name: string): void => {
+      calls.push(name);
+      onCall(name);
+    };
+    app = new AgentApp(observed(new InMemorySessionStorage(), note), { pollMs: POLL_MS });
     calls.length = 0;
   });
 
@@ -48,6 +57,26 @@ describe('the calls of the store in a run', () => {
       return text('done');
     }).result;
     expect(calls).toEqual(['turn begin', 'read', 'append', 'append and end']);
+  });
+
+  it('become rarer while a message waits for its turn', async () => {
+    await app.sessions.createSession(KEY);
+    const held = new HeldHandler();
+    const running = app.agents.run({ ...KEY, newMessage: 'first' }, held.handler);
+    await held.started;
+    calls.length = 0;
+    const begins: number[] = [];
+    onCall = (name) => {
+      if (name === 'turn begin') begins.push(performance.now());
+    };
+    const waiting = app.agents.run({ ...KEY, newMessage: 'second', policy: 'enqueue' }, echo);
+    await until(() => begins.length === 9);
+    // The first one of all, and the one after the message is in the queue. A timer may be late, but not early.
+    const pauses = begins.slice(2).map((time, index) => time - (begins[index + 1] ?? 0));
+    for (const [index, pause] of pauses.entries()) expect(pause).toBeGreaterThan(Math.min(index + 1, 5) * POLL_MS - 2);
+    held.release();
+    await Promise.all([running.result, waiting.result]);
+    expect(calls.filter((name) => name === 'read').length).toBeLessThan(15);
   });
 
   it('need no read for a new session', async () => {

@@ -36,9 +36,15 @@ const allSharedStores: readonly SharedStoreKind[] = [
 /**
  * Describes processes that share a store, for each store that can be shared and that `STORES`
  * selects; `$name` in the title is its name.
+ *
+ * @param names only these
  */
-export function describeSharedStores(title: string, define: (store: SharedStoreKind) => void): void {
-  describeChosen(title, allSharedStores, define);
+export function describeSharedStores(
+  title: string,
+  define: (store: SharedStoreKind) => void,
+  names?: readonly StoreName[],
+): void {
+  describeChosen(title, names ? allSharedStores.filter(({ name }) => names.includes(name)) : allSharedStores, define);
 }
 
 /** The same for any stores that have a name. */

@@ -6,6 +6,7 @@ import type { SessionStorage } from '../../../src/sessions/storage/session-stora
 import type { BeginTurnRequest } from '../../../src/sessions/operations/turns.js';
 import { SessionService } from '../../../src/sessions/session.service.js';
 import { type RunOutcome, type RunsTask, runAgents } from './agent-process.js';
+import type { ManyTurnsOutcome, ManyTurnsTask } from './many-turns.js';
 import { type AppendTask, type ConsumeTask, appendAndDie, consumeUntilDead } from './consuming-process.js';
 import { type StoreDescription, loadStore, openDescribed } from './store-description.js';
 import type { SummarizedOpening, SummarizedStore, Turns } from './summarized-store.js';
@@ -89,6 +90,15 @@ export class WorkerTasks {
     const [storage] = this.#storages;
     if (!storage) throw new Error('Open the store first');
     return runAgents(storage, task, this.report);
+  }
+
+  /** Runs agents in many sessions at once, and counts what they cost. */
+  async runManyTurns(task: ManyTurnsTask): Promise<ManyTurnsOutcome> {
+    const [storage] = this.#storages;
+    if (!storage) throw new Error('Open the store first');
+    // Few tasks need to observe the drivers.
+    const { runManyTurns } = await import('./many-turns.js');
+    return runManyTurns(storage, task);
   }
 
   /** Appends events, and dies right after the commit. */
