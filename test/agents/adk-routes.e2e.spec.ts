@@ -79,6 +79,17 @@ describe.each(frameworks)("ADK's routes on %s", (framework) => {
   const post = (path: string, body: unknown, user = 'ann'): Promise<Answer> =>
     app.request('POST', `/adk${path}`, body, { user });
   const log = async () => (await app.sessions.listEvents(KEY)).events;
+  const send = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
+    const json = body !== undefined && { body: JSON.stringify(body) };
+    const type = body !== undefined && { 'content-type': 'application/json' };
+    const response = await fetch(`${app.url}/adk${path}`, {
+      method,
+      ...json,
+      headers: { user: 'ann', ...type, ...headers },
+    });
+    // As clients of ADK read every answer.
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+  };
 
   it('list the apps that the caller may use', async () => {
     const list = (user: string) => app.request('GET', '/adk/list-apps?relative_path=./', undefined, { user });
@@ -122,17 +133,6 @@ describe.each(frameworks)("ADK's routes on %s", (framework) => {
 
   describe('of sessions', () => {
     const SESSIONS = '/apps/shop/users/ann/sessions';
-    const send = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
-      const json = body !== undefined && { body: JSON.stringify(body) };
-      const type = body !== undefined && { 'content-type': 'application/json' };
-      const response = await fetch(`${app.url}/adk${path}`, {
-        method,
-        ...json,
-        headers: { user: 'ann', ...type, ...headers },
-      });
-      // As clients of ADK read every answer.
-      return { status: response.status, body: (await response.json()) as Record<string, unknown> };
-    };
 
     it('create, list, read, change and delete, in the shapes of ADK', async () => {
       // As its web UI does: without a body, and so without a content type.

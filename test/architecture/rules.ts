@@ -86,7 +86,7 @@ export const layers: readonly Layer[] = [
   {
     name: 'agents/rest',
     files: /^agents\/rest\/.+$/,
-    mayImport: ['agents', ...domain, 'sessions/transport', 'sessions/rest'],
+    mayImport: ['agents', ...domain, 'sessions/transport', 'sessions/rest', 'sessions'],
   },
   {
     name: 'agents/graphql',
