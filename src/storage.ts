@@ -3,6 +3,14 @@ export { assertAgendaEntry, assertAgendaPut, assertDueLimit, dueTime } from './s
 export { compareBytes } from './sessions/domain/ids.js';
 export { CHECKPOINT_EVERY } from './sessions/domain/checkpoint.js';
 export type * from './sessions/domain/commit.js';
+export {
+  type ComponentHead,
+  type ComponentPlace,
+  type ComponentWrite,
+  type ComponentWriteOutcome,
+  componentWriteOutcome,
+  type StoredComponent,
+} from './sessions/domain/component.js';
 export { payloadDigest } from './sessions/domain/event-digest.js';
 export {
   type NumberedEvent,
@@ -71,6 +79,7 @@ export {
   type UsageQuery,
 } from './sessions/domain/usage-periods.js';
 export type { ViewMarks } from './sessions/domain/view-marks.js';
+export type * from './sessions/storage/component-store.js';
 export type * from './sessions/storage/coordination.js';
 export { comparePositions, positionOf } from './sessions/storage/list-order.js';
 export type * from './sessions/storage/partial-store.js';

@@ -1,16 +1,11 @@
+import { type ComponentPlace, EMPTY_DIGEST, digestAfter } from '../sessions/domain/component.js';
 import { InvalidInputError } from '../sessions/domain/errors.js';
 import { type SessionKey, checkedSessionKey } from '../sessions/domain/ids.js';
 import { assertWholeNumber, optionalCount, textProblem } from '../sessions/domain/input-checks.js';
 import { type JsonLimits, jsonCopyOf } from '../sessions/domain/json-value.js';
+import type { ComponentStore } from '../sessions/storage/component-store.js';
 import { ComponentConflictError } from './component-errors.js';
-import {
-  type ComponentHead,
-  type ComponentPlace,
-  type ComponentStore,
-  type StoredComponent,
-  EMPTY_DIGEST,
-  digestAfter,
-} from './component-store.js';
+import { type ConflictPolicy, ListWriter } from './list-writer.js';
 
 /** Which session: an id, an object that has one, or the ids of a session of `SessionService`. */
 export type ComponentSessionKey = string | { toIdentifier(): string } | SessionKey;
@@ -20,9 +15,6 @@ export interface Versioned<Value> {
   readonly value: Value;
   readonly version: number;
 }
-
-/** What a save does if it is given a version, and that is not the stored one. */
-export type ConflictPolicy = 'overwrite' | 'fail' | 'append-merge';
 
 /** How to save. */
 export interface SaveOptions {
@@ -50,7 +42,6 @@ export interface ComponentSessionOptions {
 const MAX_SESSION_BYTES = 1_024;
 const MAX_NAME_BYTES = 255;
 const MAX_PAGE = 1_000;
-const MAX_TRIES = 20;
 const LIMITS: JsonLimits = { maxDepth: 100, maxBytes: 16 * 1_024 * 1_024 };
 
 /**
@@ -65,11 +56,13 @@ const LIMITS: JsonLimits = { maxDepth: 100, maxBytes: 16 * 1_024 * 1_024 };
 export class ComponentSession {
   readonly #store: ComponentStore;
   readonly #ttlMs: number | undefined;
+  readonly #lists: ListWriter;
 
   constructor({ store, ttlMs }: ComponentSessionOptions) {
     this.#store = store;
     if (ttlMs !== undefined) assertWholeNumber(ttlMs, { path: 'ttlMs', from: 1, to: Number.MAX_SAFE_INTEGER });
     this.#ttlMs = ttlMs;
+    this.#lists = new ListWriter(store, ttlMs);
   }
 
   /**
@@ -84,7 +77,7 @@ export class ComponentSession {
     const text = textOf(value, '$');
     const expected = optionalCount(options.version, 'version');
     const digest = digestAfter(EMPTY_DIGEST, [text]);
-    const write = { place, keep: 0, texts: [text], digest, ttlMs: this.#ttlMs };
+    const write = { place, keep: 0, keptDigest: EMPTY_DIGEST, texts: [text], digest, ttlMs: this.#ttlMs };
     const expectedVersion = options.onConflict === 'overwrite' ? undefined : expected;
     const outcome = await this.#store.write({ ...write, expectedVersion });
     if (outcome.kind === 'written') return outcome.version;
@@ -108,19 +101,9 @@ export class ComponentSession {
   ): Promise<number> {
     const place = placeOf(session, name, 'list');
     const texts = textsOf(items);
-    const expected = optionalCount(loaded?.version, 'loaded.version');
-    for (let tries = 0; tries < MAX_TRIES; tries++) {
-      const head = await this.#store.head(place);
-      const version = head?.version ?? 0;
-      const hasConflict = expected !== undefined && expected !== version && onConflict !== 'overwrite';
-      if (hasConflict && (onConflict === 'fail' || !loaded || !startsWith(texts, textsOf(loaded.value)))) {
-        throw new ComponentConflictError(place.session, name, expected, version);
-      }
-      const added = hasConflict && loaded ? texts.slice(loaded.value.length) : newAfter(texts, head);
-      const saved = await this.#saveItems(place, head, texts, added);
-      if (saved !== undefined) return saved;
-    }
-    throw new ComponentConflictError(place.session, name, expected ?? 0, (await this.#store.head(place))?.version ?? 0);
+    const version = optionalCount(loaded?.version, 'loaded.version');
+    const given = loaded && version !== undefined ? { version, texts: () => textsOf(loaded.value) } : undefined;
+    return this.#lists.save(place, { texts, loaded: given, onConflict });
   }
 
   /**
@@ -130,13 +113,7 @@ export class ComponentSession {
    */
   async append(session: ComponentSessionKey, name: string, items: readonly unknown[]): Promise<number> {
     const place = placeOf(session, name, 'list');
-    const texts = textsOf(items);
-    for (let tries = 0; tries < MAX_TRIES; tries++) {
-      const head = await this.#store.head(place);
-      const saved = await this.#saveItems(place, head, texts, texts);
-      if (saved !== undefined) return saved;
-    }
-    throw new ComponentConflictError(place.session, name, 0, (await this.#store.head(place))?.version ?? 0);
+    return this.#lists.append(place, textsOf(items));
   }
 
   /** The saved value, or `undefined`. @example const plan = await components.get<Plan>('chat-1', 'plan'); */
@@ -159,7 +136,7 @@ export class ComponentSession {
 
   /** The saved items with their version; 0 if the list was never saved. */
   async getListVersioned<Item>(session: ComponentSessionKey, name: string): Promise<Versioned<readonly Item[]>> {
-    const found: StoredComponent | undefined = await this.#store.read(placeOf(session, name, 'list'));
+    const found = await this.#store.read(placeOf(session, name, 'list'));
     if (!found) return { value: [], version: 0 };
     return { value: found.texts.map((text) => JSON.parse(text) as Item), version: found.version };
   }
@@ -202,31 +179,6 @@ export class ComponentSession {
   async close(): Promise<void> {
     await this.#store.close();
   }
-
-  /** Appends `added`, or replaces all if it is missing. Returns the version, or nothing if another writer was first. */
-  async #saveItems(
-    place: ComponentPlace,
-    head: ComponentHead | undefined,
-    texts: readonly string[],
-    added: readonly string[] | undefined,
-  ): Promise<number | undefined> {
-    const ttlMs = this.#ttlMs;
-    if (head && added?.length === 0) {
-      if (ttlMs !== undefined) await this.#store.renew(place.session, ttlMs);
-      return head.version;
-    }
-    const { version = 0, length = 0, digest = EMPTY_DIGEST } = added && head ? head : {};
-    const written = added ?? texts;
-    const outcome = await this.#store.write({
-      place,
-      expectedVersion: added ? version : (head?.version ?? 0),
-      keep: length,
-      texts: written,
-      digest: digestAfter(digest, written),
-      ttlMs,
-    });
-    return outcome.kind === 'written' ? outcome.version : undefined;
-  }
 }
 
 /** The text that identifies a session in a store. */
@@ -266,15 +218,4 @@ function textOf(value: unknown, path: string): string {
 function textsOf(items: readonly unknown[]): string[] {
   if (!Array.isArray(items)) throw new InvalidInputError('must be an array', 'items');
   return Array.from(items, (item: unknown, index) => textOf(item, `$[${index}]`));
-}
-
-function startsWith(texts: readonly string[], first: readonly string[]): boolean {
-  return first.length <= texts.length && first.every((text, index) => text === texts[index]);
-}
-
-/** What comes after the stored texts, or nothing if the texts do not begin with them. */
-function newAfter(texts: readonly string[], head: ComponentHead | undefined): string[] | undefined {
-  if (!head) return [...texts];
-  if (texts.length < head.length) return undefined;
-  return digestAfter(EMPTY_DIGEST, texts.slice(0, head.length)) === head.digest ? texts.slice(head.length) : undefined;
 }

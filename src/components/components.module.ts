@@ -1,8 +1,9 @@
 import { type DynamicModule, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
 import type { Clock } from '../sessions/domain/clock.js';
+import type { ComponentStore } from '../sessions/storage/component-store.js';
+import { InMemoryComponentStore } from '../sessions/storage/in-memory/in-memory-component-store.js';
 import { ComponentSession } from './component-session.js';
-import type { ComponentStore } from './component-store.js';
-import { InMemoryComponentStore } from './in-memory-component-store.js';
+
 import { JsonFileComponentStore } from './json-files/json-file-component-store.js';
 
 /** Settings of {@link ComponentsModule}. */

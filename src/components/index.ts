@@ -4,7 +4,6 @@ export {
   ComponentSession,
   type ComponentSessionKey,
   type ComponentSessionOptions,
-  type ConflictPolicy,
   type SaveListOptions,
   type SaveOptions,
   type Versioned,
@@ -12,14 +11,15 @@ export {
 export {
   type ComponentHead,
   type ComponentPlace,
-  type ComponentStore,
   type ComponentWrite,
   type ComponentWriteOutcome,
   type StoredComponent,
   componentWriteOutcome,
   digestAfter,
-} from './component-store.js';
+} from '../sessions/domain/component.js';
+export type { ComponentSessionsRequest, ComponentStore } from '../sessions/storage/component-store.js';
+export { InMemoryComponentStore } from '../sessions/storage/in-memory/in-memory-component-store.js';
 export { COMPONENT_STORE, ComponentsModule, type ComponentsModuleOptions } from './components.module.js';
-export { InMemoryComponentStore } from './in-memory-component-store.js';
 export { JsonFileComponentStore, type JsonFileComponentStoreOptions } from './json-files/json-file-component-store.js';
+export type { ConflictPolicy } from './list-writer.js';
 export { Saved, SavedList, type SaveStateOptions, type StateModule, StateModuleOf } from './state-module.js';

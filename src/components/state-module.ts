@@ -1,11 +1,6 @@
 import { ComponentNotFoundError } from './component-errors.js';
-import {
-  type ComponentSession,
-  type ComponentSessionKey,
-  type ConflictPolicy,
-  type Versioned,
-  identifierOf,
-} from './component-session.js';
+import { type ComponentSession, type ComponentSessionKey, type Versioned, identifierOf } from './component-session.js';
+import type { ConflictPolicy } from './list-writer.js';
 
 /** How components are saved. */
 export interface SaveStateOptions {

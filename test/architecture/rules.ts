@@ -98,8 +98,12 @@ export const layers: readonly Layer[] = [
     files: /^agents\/.+$/,
     mayImport: [...sessionLayers, 'sessions/module', 'sessions/transport', 'agents/messages'],
   },
-  // The state of components, apart from sessions: it uses their rules for ids, JSON, errors and expiry only.
-  { name: 'components', files: /^components\/.+$/, mayImport: domain },
+  // The state of components, beside sessions: in files, or in the store of the sessions.
+  {
+    name: 'components',
+    files: /^components\/.+$/,
+    mayImport: [...sessionLayers, 'sessions/storage/in-memory', 'sessions/module'],
+  },
   // Tells whether sessions can be read and written, for any app.
   { name: 'health', files: /^health\/.+$/, mayImport: [...sessionLayers, 'sessions/module'] },
   // One page for all routes that an app has mounted.

@@ -1,11 +1,40 @@
 import fc from 'fast-check';
-import { ComponentConflictError, type ComponentWrite } from '../../src/components/index.js';
+import { ComponentConflictError, ComponentSession, type ComponentWrite } from '../../src/components/index.js';
 import { InvalidInputError } from '../../src/sessions/domain/errors.js';
-import { componentStores } from './support/stores.js';
+import { compareBytes } from '../../src/sessions/domain/ids.js';
+import { componentStores, destroyAfterEach } from './support/stores.js';
+
+destroyAfterEach();
+
+const HOSTILE = [
+  [
+    ':',
+    'a:b',
+    'a:b:c',
+    '{',
+    '{}',
+    '{a}',
+    '}{',
+    '*',
+    'a*',
+    '?',
+    '[a]',
+    '|',
+    '%',
+    '%7B',
+    '_',
+    "'",
+    '"',
+    ';--',
+    '`',
+    '\\',
+  ],
+  ['A', 'a', 'ä', 'a\u0308', 'ß', 'a ', ' a', 'a\nb', '\u{1F600}', '__proto__', 'component', 'x'.repeat(1_024)],
+].flat();
 
 describe.each(componentStores())('Component sessions in $name', ({ open }) => {
   it('keep values and lists of a name apart, byte for byte', async () => {
-    const { components } = open();
+    const { components } = await open();
     const value = { text: 'ä\u2028\n"quoted"', 'a.b': [1, null, { deep: true }], __proto: 1 };
     expect(await components.save('s', 'k', value)).toBe(1);
     expect(await components.saveList('s', 'k', [value, 'two', 3])).toBe(1);
@@ -17,7 +46,7 @@ describe.each(componentStores())('Component sessions in $name', ({ open }) => {
   });
 
   it('take a version for what was loaded, and say which one is stored', async () => {
-    const { components } = open();
+    const { components } = await open();
     expect(await components.save('s', 'k', 1, { version: 0 })).toBe(1);
     await expect(components.save('s', 'k', 2, { version: 0 })).rejects.toMatchObject({
       code: 'COMPONENT_CONFLICT',
@@ -31,7 +60,7 @@ describe.each(componentStores())('Component sessions in $name', ({ open }) => {
   });
 
   it('write only what is new at the end of a list, and notice a change anywhere', async () => {
-    const { components, store } = open();
+    const { components, store } = await open();
     const write = jest.spyOn(store, 'write');
     const written = (): Pick<ComponentWrite, 'keep' | 'texts'>[] =>
       write.mock.calls.splice(0).map(([{ keep, texts }]) => ({ keep, texts }));
@@ -56,7 +85,7 @@ describe.each(componentStores())('Component sessions in $name', ({ open }) => {
   });
 
   it('keep a list that was emptied', async () => {
-    const { components } = open();
+    const { components } = await open();
     await components.saveList('s', 'k', [1]);
     expect(await components.saveList('s', 'k', [])).toBe(2);
     expect(await components.getListVersioned('s', 'k')).toEqual({ value: [], version: 2 });
@@ -67,7 +96,7 @@ describe.each(componentStores())('Component sessions in $name', ({ open }) => {
   });
 
   it('merge what two writers appended, and nothing else', async () => {
-    const { components } = open();
+    const { components } = await open();
     await components.saveList('s', 'k', ['a']);
     const loaded = await components.getListVersioned<string>('s', 'k');
     await components.saveList('s', 'k', ['a', 'b'], { loaded });
@@ -82,14 +111,14 @@ describe.each(componentStores())('Component sessions in $name', ({ open }) => {
   });
 
   it('lose no item of writers beside each other', async () => {
-    const { components } = open();
+    const { components } = await open();
     const all = Array.from({ length: 16 }, (_, index) => index);
     await Promise.all(all.map((item) => components.append('s', 'k', [item])));
     expect((await components.getList<number>('s', 'k')).toSorted((a, b) => a - b)).toEqual(all);
   });
 
   it('list and delete sessions and names', async () => {
-    const { components } = open();
+    const { components } = await open();
     const ids = ['b', 'a', 'ä', '\u{1F600}', '\uFFEE', 'a/../b', 'A'];
     for (const id of ids) await components.save(id, 'k', 1);
     await components.saveList('b', 'l', [1]);
@@ -106,8 +135,95 @@ describe.each(componentStores())('Component sessions in $name', ({ open }) => {
     expect(await components.save('a', 'k', 2)).toBe(1);
   });
 
+  it('keep ids apart that keys, patterns and collations could confuse', async () => {
+    const { components } = await open();
+    for (const id of HOSTILE) {
+      await components.save(id, 'k', id);
+      await components.saveList('s', id.slice(0, 200), [id]);
+    }
+    expect(await components.listSessionKeys()).toEqual([...HOSTILE, 's'].toSorted(compareBytes));
+    expect(await components.listNames('s')).toEqual(HOSTILE.map((id) => id.slice(0, 200)).toSorted());
+    for (const id of HOSTILE) {
+      expect([await components.get(id, 'k'), await components.getList('s', id.slice(0, 200))]).toEqual([id, [id]]);
+    }
+    await components.delete('*');
+    await components.delete('s', '*');
+    expect(await components.listSessionKeys()).toHaveLength(HOSTILE.length);
+    expect(await components.listNames('s')).toHaveLength(HOSTILE.length - 1);
+  });
+
+  it('list sessions page by page, without those that are expired', async () => {
+    const { components, clock } = await open(1_000);
+    const ids = Array.from({ length: 120 }, (_, index) => `s-${(index * 7_919) % 1_000}`);
+    await Promise.all(ids.filter((_, index) => index % 3 === 0).map((id) => components.save(id, 'k', 1)));
+    clock.advance(1_000);
+    const live = ids.filter((_, index) => index % 3 !== 0).toSorted(compareBytes);
+    await Promise.all(live.map((id) => components.save(id, 'k', 1)));
+    const listed: string[] = [];
+    for (let page = await components.listSessionKeys({ limit: 7 }); page.length > 0;) {
+      expect(page.length).toBeLessThanOrEqual(7);
+      listed.push(...page);
+      page = await components.listSessionKeys({ after: page.at(-1) ?? '', limit: 7 });
+    }
+    expect(listed).toEqual(live);
+    expect([await components.purgeExpired(30), await components.purgeExpired(30)]).toEqual([30, 10]);
+    expect(await components.listSessionKeys()).toEqual(live);
+  });
+
+  it('write long lists, and write them anew', async () => {
+    const { components, store } = await open(1_000);
+    const items = Array.from({ length: 2_500 }, (_, index) => `${index} ${'ä'.repeat(200)}`);
+    await components.saveList('s', 'k', items);
+    await components.append('s', 'k', ['last']);
+    expect(await components.getList('s', 'k')).toEqual([...items, 'last']);
+    await components.saveList('s', 'k', items.slice(1));
+    const other = new ComponentSession({ store });
+    expect(await other.getListVersioned('s', 'k')).toEqual({ value: items.slice(1), version: 3 });
+    await components.delete('s');
+    expect(await other.append('s', 'k', ['new'])).toBe(1);
+    expect(await other.getList('s', 'k')).toEqual(['new']);
+  });
+
+  it('are shared by objects that remember what they wrote', async () => {
+    const { components: one, store } = await open();
+    const two = new ComponentSession({ store });
+    await one.saveList('s', 'k', ['a']);
+    await two.saveList('s', 'k', ['a', 'b']);
+    await one.saveList('s', 'k', ['a', 'b', 'c']);
+    await two.saveList('s', 'k', ['a', 'b', 'c']);
+    expect(await two.getListVersioned('s', 'k')).toEqual({ value: ['a', 'b', 'c'], version: 3 });
+    const loaded = { value: ['a', 'b', 'c'], version: 3 };
+    expect(await two.saveList('s', 'k', ['a', 'b', 'c'], { loaded })).toBe(3);
+    // The same version and length as the one that is remembered, but another list.
+    await two.delete('s');
+    for (const items of [['x'], ['x', 'y'], ['x', 'y', 'z']]) await two.saveList('s', 'k', items);
+    await one.append('s', 'k', ['d']);
+    expect(await one.getList('s', 'k')).toEqual(['x', 'y', 'z', 'd']);
+  });
+
+  it('may live shorter, longer or for ever from their next save on', async () => {
+    const { components, store, clock } = await open(1_000);
+    const lasting = new ComponentSession({ store, ttlMs: 10_000 });
+    await lasting.save('s', 'k', 1);
+    await lasting.saveList('s', 'l', [1]);
+    await components.save('s', 'k', 2);
+    await components.save('t', 'k', 1);
+    await lasting.append('t', 'l', [1]);
+    await new ComponentSession({ store }).save('u', 'k', 1);
+    clock.advance(1_000);
+    expect(await components.listSessionKeys()).toEqual(['t', 'u']);
+    expect(await components.getList('s', 'l')).toEqual([]);
+    await components.save('u', 'k', 2);
+    clock.advance(1_000);
+    expect(await components.listSessionKeys()).toEqual(['t']);
+    expect(await components.get('t', 'k')).toBe(1);
+    expect(await components.purgeExpired()).toBe(2);
+    clock.advance(8_000);
+    expect([await components.purgeExpired(), await components.listSessionKeys()]).toEqual([1, []]);
+  });
+
   it('name a session by text, by an object, or by the ids of a session', async () => {
-    const { components } = open();
+    const { components } = await open();
     await components.save({ toIdentifier: () => 'own' }, 'k', 1);
     expect(await components.get('own', 'k')).toBe(1);
     await components.save({ appName: 'a', userId: 'b', sessionId: 'c' }, 'k', 2);
@@ -116,7 +232,7 @@ describe.each(componentStores())('Component sessions in $name', ({ open }) => {
   });
 
   it('expire after their last save, and are purged', async () => {
-    const { components, clock } = open(1_000);
+    const { components, clock } = await open(1_000);
     await components.save('old', 'k', 1);
     await components.saveList('kept', 'k', [1]);
     clock.advance(600);
@@ -142,7 +258,7 @@ describe.each(componentStores())('Component sessions in $name', ({ open }) => {
     ['no value', 's', 'k', undefined],
     ['no JSON', 's', 'k', new Map()],
   ])('refuse %s', async (_, session, name, value) => {
-    const { components } = open();
+    const { components } = await open();
     await expect(components.save(session, name, value)).rejects.toThrow(InvalidInputError);
     expect(await components.listSessionKeys()).toEqual([]);
   });
@@ -156,26 +272,30 @@ describe.each(componentStores())('Component sessions in $name', ({ open }) => {
       fc.record({ kind: fc.constant('append' as const), name, items }),
       fc.record({ kind: fc.constant('delete' as const), name, items }),
     );
+    const { components } = await open();
+    let runs = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
-        const { components } = open();
+        const session = `s${++runs}`;
         const values = new Map<string, unknown>();
         const lists = new Map<string, unknown[]>();
         for (const each of steps) {
-          if (each.kind === 'value') await components.save('s', each.name, each.items);
-          if (each.kind === 'list') await components.saveList('s', each.name, each.items);
-          if (each.kind === 'append') await components.append('s', each.name, each.items);
-          if (each.kind === 'delete') await components.delete('s', each.name);
+          if (each.kind === 'value') await components.save(session, each.name, each.items);
+          if (each.kind === 'list') await components.saveList(session, each.name, each.items);
+          if (each.kind === 'append') await components.append(session, each.name, each.items);
+          if (each.kind === 'delete') await components.delete(session, each.name);
           if (each.kind === 'value') values.set(each.name, each.items);
           if (each.kind === 'list') lists.set(each.name, each.items);
           if (each.kind === 'append') lists.set(each.name, [...(lists.get(each.name) ?? []), ...each.items]);
           if (each.kind === 'delete') for (const map of [values, lists]) map.delete(each.name);
         }
         for (const key of ['a', 'b']) {
-          expect(await components.get('s', key)).toEqual(values.get(key));
-          expect(await components.getList('s', key)).toEqual(lists.get(key) ?? []);
+          expect(await components.get(session, key)).toEqual(values.get(key));
+          expect(await components.getList(session, key)).toEqual(lists.get(key) ?? []);
         }
-        expect(await components.listNames('s')).toEqual([...new Set([...values.keys(), ...lists.keys()])].toSorted());
+        expect(await components.listNames(session)).toEqual(
+          [...new Set([...values.keys(), ...lists.keys()])].toSorted(),
+        );
       }),
       { numRuns: 25 },
     );

@@ -1,7 +1,7 @@
 import { type EventInput, SessionService } from '../../src/index.js';
 import { fillSqlLog } from '../support/filled-sql.js';
 import { type SqlBench, describeSqlServers } from '../support/sql-bench.js';
-import type { TcpProxy } from '../support/tcp-proxy.js';
+import { countTrips } from '../support/round-trips.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
 const SESSION = { appName: 'shop', userId: 'ann', id: 's-1' };
@@ -125,18 +125,6 @@ describeSqlServers('Round trips to a $name store', (bench) => {
 
 function oneByOne({ name }: SqlBench): Record<string, unknown> {
   return name === 'mariadb' ? { multipleStatements: false } : { pipeline: false };
-}
-
-/** A round trip begins when the client sends for the first time, or after it has received something. */
-function countTrips(proxy: TcpProxy): () => number {
-  const speakers = new Map<number, string>();
-  let trips = 0;
-  proxy.filter = ({ from, connection }) => {
-    if (from === 'client' && speakers.get(connection) !== 'client') trips += 1;
-    speakers.set(connection, from);
-    return 'pass';
-  };
-  return () => trips;
 }
 
 async function createOthers(sessions: SessionService, length: number): Promise<string[]> {

@@ -8,6 +8,9 @@ const KEY = { appName: 'app', userId: 'user', sessionId: 'same' };
 const MIGRATIONS_TABLE = 'agent_session_migrations';
 const TABLES = [
   'agent_agenda',
+  'agent_component_items',
+  'agent_component_sessions',
+  'agent_components',
   'agent_consumer_work',
   'agent_consumers',
   'agent_leases',

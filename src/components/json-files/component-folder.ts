@@ -9,7 +9,7 @@ import {
   type StoredComponent,
   EMPTY_DIGEST,
   digestAfter,
-} from '../component-store.js';
+} from '../../sessions/domain/component.js';
 import { fileNameOf, idOfFileName } from './file-names.js';
 import { hasFolder, makeFolder, openFile, readFileText, replaceFile } from './safe-files.js';
 

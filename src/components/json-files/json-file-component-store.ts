@@ -4,16 +4,17 @@ import { type Clock, systemClock } from '../../sessions/domain/clock.js';
 import { SessionsError } from '../../sessions/domain/errors.js';
 import { expiresAt, isExpired, NEVER } from '../../sessions/domain/expiry.js';
 import { compareBytes } from '../../sessions/domain/ids.js';
+import type { ComponentSessionsRequest, ComponentStore } from '../../sessions/storage/component-store.js';
 import { ComponentFilesError } from '../component-errors.js';
 import {
   type ComponentHead,
   type ComponentPlace,
-  type ComponentStore,
   type ComponentWrite,
   type ComponentWriteOutcome,
   type StoredComponent,
   componentWriteOutcome,
-} from '../component-store.js';
+} from '../../sessions/domain/component.js';
+import { KeyedQueue } from '../keyed-queue.js';
 import { ComponentFolder } from './component-folder.js';
 import { fileNameOf, idOfFileName } from './file-names.js';
 import { withFileLock } from './folder-lock.js';
@@ -44,8 +45,8 @@ export class JsonFileComponentStore implements ComponentStore {
   readonly #given: string;
   readonly #isSynced: boolean;
   #root: Promise<string> | undefined;
-  /** The last work on each session in this process. Processes exclude each other by files, which costs more. */
-  readonly #last = new Map<string, Promise<unknown>>();
+  /** Work on a session in this process waits here. Processes exclude each other by files, which costs more. */
+  readonly #queue = new KeyedQueue();
 
   constructor({ root, isSynced = true, clock = systemClock }: JsonFileComponentStoreOptions) {
     this.#given = resolve(root);
@@ -107,7 +108,7 @@ export class JsonFileComponentStore implements ComponentStore {
     });
   }
 
-  sessions({ after, limit }: { readonly after?: string | undefined; readonly limit: number }): Promise<string[]> {
+  sessions({ after, limit }: ComponentSessionsRequest): Promise<string[]> {
     return guarded(async () => {
       const found: string[] = [];
       for (const folder of await this.#folders()) {
@@ -138,7 +139,7 @@ export class JsonFileComponentStore implements ComponentStore {
 
   /** Waits for running work. */
   async close(): Promise<void> {
-    await Promise.allSettled(this.#last.values());
+    await this.#queue.settled();
   }
 
   #find<Head extends ComponentHead>(
@@ -154,20 +155,13 @@ export class JsonFileComponentStore implements ComponentStore {
   }
 
   #locked<Result>(session: string, work: (folder: ComponentFolder) => Promise<Result>): Promise<Result> {
-    const before = this.#last.get(session) ?? Promise.resolve();
-    const run = before.then(() =>
+    return this.#queue.run(session, () =>
       guarded(async () => {
         const folder = await this.#folderOf(session);
         const lock = join(await this.#open(), LOCKS, `${fileNameOf(session)}.lock`);
         return withFileLock(lock, () => work(folder));
       }),
     );
-    const settled = run.catch(() => undefined);
-    this.#last.set(session, settled);
-    void settled.then(() => {
-      if (this.#last.get(session) === settled) this.#last.delete(session);
-    });
-    return run;
   }
 
   async #folderOf(session: string): Promise<ComponentFolder> {

@@ -8,6 +8,7 @@ import type { SeqRange } from '../domain/seq-ranges.js';
 import type { TurnOutcome, TurnRequest } from '../domain/turn.js';
 import type { ModelUsage } from '../domain/usage.js';
 import type { UsageQuery } from '../domain/usage-periods.js';
+import type { ComponentStore } from './component-store.js';
 import type { Agenda, ConsumerStore, LeaseStore } from './coordination.js';
 import type { PartialStore } from './partial-store.js';
 import type { SessionChanges } from './session-changes.js';
@@ -271,6 +272,8 @@ export interface SessionStorage {
   readonly consumers: ConsumerStore;
   /** Pieces of answers that are not complete. */
   readonly partials: PartialStore;
+  /** The state of components, beside sessions. Optional: `ComponentsModule` needs it. */
+  readonly components?: ComponentStore;
   /**
    * Whether payloads stay in this process, so that they come back as they were given. Such a store gets commits without
    * digests, and computes them (`payloadDigest`) when it trims events. Events that were read are parsed when somebody looks at

@@ -1,13 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  ComponentSession,
-  type ComponentStore,
-  InMemoryComponentStore,
-  JsonFileComponentStore,
-} from '../../../src/components/index.js';
+import { ComponentSession, type ComponentStore, JsonFileComponentStore } from '../../../src/components/index.js';
 import { ManualClock } from '../../../src/testing/manual-clock.js';
+import { testStores } from '../../support/stores.js';
 
 /** A folder that is removed after the tests of a file. */
 export function temporaryFolder(): string {
@@ -22,28 +18,50 @@ export interface OpenComponents {
   readonly clock: ManualClock;
 }
 
-/** Each store, empty for each call. */
-export function componentStores(): readonly {
+/** A store that a test opens empty. */
+export interface ComponentTestStore {
   readonly name: string;
-  readonly open: (ttlMs?: number) => OpenComponents;
-}[] {
+  readonly open: (ttlMs?: number) => Promise<OpenComponents>;
+}
+
+/** Opens an empty store, which is removed after the test. */
+type Opening = (clock: ManualClock) => Promise<{ store: ComponentStore; destroy(): Promise<void> }>;
+
+/** Each store, empty for each call. */
+export function componentStores(): readonly ComponentTestStore[] {
   const folder = temporaryFolder();
   let count = 0;
+  const jsonFiles: Opening = async (clock) => {
+    const store = new JsonFileComponentStore({ root: join(folder, `${++count}`), isSynced: false, clock });
+    return { store, destroy: () => store.close() };
+  };
   return [
-    { name: 'memory', open: (ttlMs) => opened((clock) => new InMemoryComponentStore({ clock }), ttlMs) },
-    {
-      name: 'JSON files',
-      open: (ttlMs) =>
-        opened(
-          (clock) => new JsonFileComponentStore({ root: join(folder, `${++count}`), isSynced: false, clock }),
-          ttlMs,
-        ),
-    },
+    { name: 'JSON files', open: opened(jsonFiles) },
+    ...testStores.map(({ name, open }) => ({
+      name,
+      open: opened(async (clock) => {
+        const { storage, destroy } = await open({ clock });
+        if (!storage.components) throw new Error(`${name} keeps no components`);
+        return { store: storage.components, destroy };
+      }),
+    })),
   ];
 }
 
-function opened(make: (clock: ManualClock) => ComponentStore, ttlMs: number | undefined): OpenComponents {
-  const clock = new ManualClock();
-  const store = make(clock);
-  return { components: new ComponentSession({ store, ttlMs }), store, clock };
+const opening: (() => Promise<void>)[] = [];
+
+/** Call it once in a file that opens stores. */
+export function destroyAfterEach(): void {
+  afterEach(async () => {
+    await Promise.all(opening.splice(0).map((destroy) => destroy()));
+  });
+}
+
+function opened(open: Opening): ComponentTestStore['open'] {
+  return async (ttlMs) => {
+    const clock = new ManualClock();
+    const { store, destroy } = await open(clock);
+    opening.push(destroy);
+    return { components: new ComponentSession({ store, ttlMs }), store, clock };
+  };
 }

@@ -10,6 +10,7 @@ import { partialsLeft } from '../../domain/partial-event.js';
 import { turnOutcome } from '../../domain/turn-rules.js';
 import type { TurnOutcome, TurnRequest } from '../../domain/turn.js';
 import { type UsageQuery, sessionOfUsage } from '../../domain/usage-periods.js';
+import type { ComponentStore } from '../component-store.js';
 import type { Agenda, ConsumerStore, LeaseStore } from '../coordination.js';
 import type { PartialStore } from '../partial-store.js';
 import type { LogPosition, LogReference, SessionChanges } from '../session-changes.js';
@@ -31,6 +32,7 @@ import type {
 } from '../session-storage.js';
 import { EventLog } from './event-log.js';
 import { InMemoryAgenda } from './in-memory-agenda.js';
+import { InMemoryComponentStore } from './in-memory-component-store.js';
 import { InMemoryConsumers } from './in-memory-consumers.js';
 import { InMemoryLeases } from './in-memory-leases.js';
 import { InMemoryPartials } from './in-memory-partials.js';
@@ -70,6 +72,7 @@ export class InMemorySessionStorage implements SessionStorage {
   readonly consumers: ConsumerStore = this.#consumers;
   readonly #partials = new InMemoryPartials(this.#sessions, () => this.#now());
   readonly partials: PartialStore = this.#partials;
+  readonly components: ComponentStore = new InMemoryComponentStore({ clock: { now: () => this.#now() } });
   readonly changes: SessionChanges = { positions: async (logs) => this.#positions(logs) };
   #incarnations = 0;
   #isClosed = false;
@@ -247,6 +250,7 @@ export class InMemorySessionStorage implements SessionStorage {
     this.#usage.clear();
     this.#leases.clear();
     this.#agenda.clear();
+    void this.components.close();
     this.#consumers.clear();
     this.#partials.clear();
   }

@@ -2,6 +2,15 @@ import { APPLY_APP_WRITES, CLEAR_PENDING, REGISTER } from './app-scope/cluster-a
 import { APPEND_COMMIT } from './append/append-commit.lua.js';
 import { CREATE_SESSION } from './append/create-session.lua.js';
 import { SAVE_CHECKPOINT, TRIM_LOG, TURN_SESSION } from './append/session-writes.js';
+import { LIST_COMPONENT_SESSIONS, PURGE_COMPONENTS } from './components/component-index.js';
+import {
+  COMPONENT_HEAD,
+  COMPONENT_NAMES,
+  READ_COMPONENT,
+  REMOVE_COMPONENTS,
+  RENEW_COMPONENTS,
+  WRITE_COMPONENT,
+} from './components/component-scripts.js';
 import { FIND_CHANGED, HINT_AT_SLOTS, MARK_DISPATCHED, TAKE_HINTS } from './coordinate/changed-sessions.js';
 import {
   CLAIM_WORK,
@@ -70,6 +79,14 @@ export const ALL_SCRIPTS: readonly Script[] = [
   DEAD_LETTERS,
   RESOLVE_LETTER,
   CONSUMER_LAG,
+  COMPONENT_HEAD,
+  READ_COMPONENT,
+  WRITE_COMPONENT,
+  RENEW_COMPONENTS,
+  REMOVE_COMPONENTS,
+  COMPONENT_NAMES,
+  LIST_COMPONENT_SESSIONS,
+  PURGE_COMPONENTS,
   APPLY_APP_WRITES,
   CLEAR_PENDING,
   REGISTER,

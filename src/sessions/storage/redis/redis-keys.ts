@@ -15,7 +15,7 @@ export function encodeId(id: string): string {
 /** A kind of key: its name in the documentation, and the type of its value. */
 export interface KeyKind {
   readonly name: string;
-  readonly type: 'hash' | 'zset' | 'string';
+  readonly type: 'hash' | 'zset' | 'list' | 'string';
 }
 
 /** Names of keys without the prefix and ids. */
@@ -55,6 +55,10 @@ const TYPES: Readonly<Partial<Record<string, KeyKind['type']>>> = {
   '{@consumers}:changed': 'zset',
   '{@consumers}:slots': 'zset',
   '{@slot}:changed': 'zset',
+  '{@components}:sessions': 'zset',
+  '{@components}:expiring': 'zset',
+  '{@components}:component': 'hash',
+  '{@components}:items': 'list',
 };
 
 /** No encoded id contains `@`, so no app shares these slots. */
@@ -62,9 +66,12 @@ const SLOT_OF_LEASES = '{@leases}';
 const SLOT_OF_AGENDA = '{@agenda}';
 const SLOT_OF_CONSUMERS = '{@consumers}';
 
+/** Sessions of components are spread over so many slots. Each has an index of its sessions. */
+const COMPONENT_SHARDS = 128;
+
 /**
  * The names of all keys. On a cluster the keys of a user are in one slot, `{app|user}`, and the keys of an app in
- * another one, `{app}`. The leases, the agenda and the consumers have slots of their own.
+ * another one, `{app}`. The leases, the agenda, the consumers and the sessions of components have slots of their own.
  */
 export class RedisKeys {
   constructor(private readonly prefix: string) {
@@ -79,6 +86,7 @@ export class RedisKeys {
     const name = key
       .slice(this.prefix.length)
       .replace(/^\{@\d+\}/, '{@slot}')
+      .replace(/^\{@components-\d+\}/, '{@components}')
       .replace(/^\{[^@|}][^|}]*\|[^}]*\}/, '{app|user}')
       .replace(/^\{[^@|}][^|}]*\}/, '{app}')
       .replace(/^(\{[^}]*\}:[^:]*):.*$/, '$1');
@@ -148,6 +156,25 @@ export class RedisKeys {
   ofConsumer(name: string): Record<'due' | 'waiting' | 'work' | 'dead', string> {
     const key = (kind: string): string => `${this.prefix}${SLOT_OF_CONSUMERS}:${kind}:${encodeId(name)}`;
     return { due: key('due'), waiting: key('waiting'), work: key('work'), dead: key('dead') };
+  }
+
+  /** The keys of a session of components: what it has, the indexes of its slot, and the prefix of the keys of its lists. */
+  ofComponents(session: string): [heads: string, sessions: string, expiring: string, items: string] {
+    const id = encodeId(session);
+    const base = this.#baseOfComponents(slotOfTag(id) % COMPONENT_SHARDS);
+    return [`${base}component:${id}`, `${base}sessions`, `${base}expiring`, `${base}items:${id}:`];
+  }
+
+  /** The indexes of the sessions of components, slot by slot, and the prefix of the keys of the slot. */
+  componentIndexes(): [sessions: string, expiring: string, base: string][] {
+    return Array.from({ length: COMPONENT_SHARDS }, (_, shard) => {
+      const base = this.#baseOfComponents(shard);
+      return [`${base}sessions`, `${base}expiring`, base];
+    });
+  }
+
+  #baseOfComponents(shard: number): string {
+    return `${this.prefix}{@components-${shard}}:`;
   }
 
   withoutPrefix(key: string): string {

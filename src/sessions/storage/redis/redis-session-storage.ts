@@ -5,6 +5,7 @@ import type { Lifetime } from '../../domain/expiry.js';
 import type { SessionKey, StateOwner } from '../../domain/ids.js';
 import type { TurnOutcome, TurnRequest } from '../../domain/turn.js';
 import type { UsageQuery } from '../../domain/usage-periods.js';
+import type { ComponentStore } from '../component-store.js';
 import type { Agenda, ConsumerStore, LeaseStore } from '../coordination.js';
 import type { PartialStore } from '../partial-store.js';
 import type { SessionChanges } from '../session-changes.js';
@@ -31,6 +32,7 @@ import { AppendQueue } from './append/append-queue.js';
 import { RememberedRecords } from './append/remembered-records.js';
 import { createSession } from './append/create-session.js';
 import { saveCheckpoint, trimLog, turnSession } from './append/session-writes.js';
+import { RedisComponents } from './components/redis-components.js';
 import { RedisConnection } from './connect/redis-connection.js';
 import { DEFAULT_PREFIX, type RedisClient, type RedisSessionStorageOptions } from './connect/redis-options.js';
 import { RedisAgenda } from './coordinate/redis-agenda.js';
@@ -60,6 +62,7 @@ export class RedisSessionStorage implements SessionStorage {
   readonly agenda: Agenda;
   readonly consumers: ConsumerStore;
   readonly partials: PartialStore;
+  readonly components: ComponentStore;
   readonly changes: SessionChanges;
   readonly #connection: RedisConnection;
   readonly #keys: RedisKeys;
@@ -81,6 +84,7 @@ export class RedisSessionStorage implements SessionStorage {
     const { client, timeoutMs, isCluster } = this.#connection;
     this.consumers = new RedisConsumers(this.#connection, this.#keys, isCluster);
     this.partials = new RedisPartials(this.#connection, this.#keys, isCluster);
+    this.components = new RedisComponents(this.#connection, this.#keys, isCluster);
     this.#feed = new RedisFeed(client, this.#keys, { timeoutMs });
     this.changes = {
       positions: (logs) => this.#call((scripts) => logPositions(scripts, this.#keys, logs, isCluster)),

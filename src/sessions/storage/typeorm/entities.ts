@@ -40,6 +40,7 @@ export function sessionEntities(type: SupportedType, entityPrefix = ''): EntityS
   });
   const id = exact(191);
   const stateKey: EntitySchemaColumnOptions = { ...exact(512), primary: true };
+  const componentName: EntitySchemaColumnOptions = { ...exact(255), primary: true };
   const usageCounts = {
     events: number,
     prompt_tokens: number,
@@ -237,6 +238,37 @@ export function sessionEntities(type: SupportedType, entityPrefix = ''): EntityS
       },
       indices: [{ ...named('agent_consumer_work_by_due_time'), columns: ['consumer', 'due_time'] }],
       relations: belongsTo('agent_sessions', 'agent_consumer_work_session', 'session_pk'),
+    }),
+    new EntitySchema({
+      name: 'agent_component_sessions',
+      columns: { pk: generatedKey, name: exact(1_024), expires_at: number },
+      indices: [
+        { ...named('agent_component_sessions_name'), columns: ['name'], unique: true },
+        { ...named('agent_components_by_expiry'), columns: ['expires_at'] },
+      ],
+    }),
+    new EntitySchema({
+      name: 'agent_components',
+      columns: {
+        session_pk: { ...key, primary: true },
+        name: componentName,
+        kind: { ...count, primary: true },
+        version: number,
+        items: count,
+        digest: exact(64),
+        content: { ...text, nullable: true },
+      },
+      relations: belongsTo('agent_component_sessions', 'agent_components_session', 'session_pk'),
+    }),
+    new EntitySchema({
+      name: 'agent_component_items',
+      columns: {
+        session_pk: { ...key, primary: true },
+        name: componentName,
+        seq: { ...count, primary: true },
+        content: text,
+      },
+      relations: belongsTo('agent_component_sessions', 'agent_component_items_session', 'session_pk'),
     }),
   ];
 }

@@ -18,6 +18,9 @@ const TABLE_NAMES = {
   agenda: 'agent_agenda',
   consumers: 'agent_consumers',
   consumerWork: 'agent_consumer_work',
+  componentSessions: 'agent_component_sessions',
+  components: 'agent_components',
+  componentItems: 'agent_component_items',
 } as const;
 
 /** The unique index on the ids of a session. */

@@ -7,6 +7,7 @@ import { type Lifetime, isRenewalDue } from '../../domain/expiry.js';
 import type { SessionKey, StateOwner } from '../../domain/ids.js';
 import type { TurnOutcome, TurnRequest } from '../../domain/turn.js';
 import type { UsageQuery } from '../../domain/usage-periods.js';
+import type { ComponentStore } from '../component-store.js';
 import type { Agenda, ConsumerStore, LeaseStore } from '../coordination.js';
 import type { PartialStore } from '../partial-store.js';
 import type { SessionChanges } from '../session-changes.js';
@@ -29,6 +30,7 @@ import type {
 import { appendWithin } from './append/append-within.js';
 import { createSession } from './append/create-session.js';
 import { saveCheckpoint, trimLog, turnSession } from './append/session-writes.js';
+import { SqlComponents } from './components/sql-components.js';
 import { LazyDatabase } from './connect/lazy-database.js';
 import { openDatabase } from './connect/open-database.js';
 import { SqlAgenda } from './coordinate/sql-agenda.js';
@@ -67,6 +69,10 @@ export class TypeOrmSessionStorage implements SessionStorage {
     write: (work) => this.#write(work),
   });
   readonly partials: PartialStore = new SqlPartials({
+    read: (work, options) => this.#read(work, options),
+    write: (work, options) => this.#write(work, options),
+  });
+  readonly components: ComponentStore = new SqlComponents({
     read: (work, options) => this.#read(work, options),
     write: (work, options) => this.#write(work, options),
   });

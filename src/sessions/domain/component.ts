@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** One saved thing of a session. A value and a list of the same name are two things. */
+/** One saved thing of a session of components. A value and a list of the same name are two things. */
 export interface ComponentPlace {
   readonly session: string;
   readonly name: string;
@@ -29,6 +29,8 @@ export interface ComponentWrite {
   readonly expectedVersion?: number | undefined;
   /** How many texts stay: none, or all that there are. */
   readonly keep: number;
+  /** The digest of the texts that stay. */
+  readonly keptDigest: string;
   /** The texts after those that stay. */
   readonly texts: readonly string[];
   /** The digest of all texts. */
@@ -42,39 +44,17 @@ export type ComponentWriteOutcome =
   { readonly kind: 'written'; readonly version: number } | { readonly kind: 'conflict'; readonly version: number };
 
 /**
- * Stores and fetches texts; {@link ComponentSession} has the rules. Each method is atomic, also among processes, and sees
- * no session that is expired.
- */
-export interface ComponentStore {
-  head(place: ComponentPlace): Promise<ComponentHead | undefined>;
-  read(place: ComponentPlace): Promise<StoredComponent | undefined>;
-  /** Writes as {@link componentWriteOutcome} decides. */
-  write(write: ComponentWrite): Promise<ComponentWriteOutcome>;
-  /** Moves the expiry of a session. */
-  renew(session: string, ttlMs: number): Promise<void>;
-  /** Removes value and list of this name, or the whole session. */
-  remove(session: string, name?: string): Promise<void>;
-  /** What a session has, in any order. */
-  places(session: string): Promise<ComponentPlace[]>;
-  /** Sessions by the bytes of their ids, those after `after`. */
-  sessions(request: { readonly after?: string | undefined; readonly limit: number }): Promise<string[]>;
-  /** Removes at most so many expired sessions, and returns how many. */
-  purgeExpired(limit: number): Promise<number>;
-  close(): Promise<void>;
-}
-
-/**
  * Whether a write fits what is stored, and which version it makes. Each store calls it inside its atomic step.
  *
  * @example const outcome = componentWriteOutcome(await headOf(write.place), write);
  */
 export function componentWriteOutcome(
   head: ComponentHead | undefined,
-  { expectedVersion, keep }: ComponentWrite,
+  { expectedVersion, keep, keptDigest }: ComponentWrite,
 ): ComponentWriteOutcome {
   const version = head?.version ?? 0;
   const isExpected = expectedVersion === undefined || expectedVersion === version;
-  const fits = keep === 0 || keep === head?.length;
+  const fits = keep === 0 || (keep === head?.length && keptDigest === head.digest);
   return isExpected && fits ? { kind: 'written', version: version + 1 } : { kind: 'conflict', version };
 }
 

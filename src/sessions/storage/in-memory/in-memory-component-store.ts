@@ -1,15 +1,15 @@
-import { type Clock, systemClock } from '../sessions/domain/clock.js';
-import { expiresAt, isExpired, NEVER } from '../sessions/domain/expiry.js';
-import { compareBytes } from '../sessions/domain/ids.js';
+import { type Clock, systemClock } from '../../domain/clock.js';
 import {
   type ComponentHead,
   type ComponentPlace,
-  type ComponentStore,
   type ComponentWrite,
   type ComponentWriteOutcome,
   type StoredComponent,
   componentWriteOutcome,
-} from './component-store.js';
+} from '../../domain/component.js';
+import { expiresAt, isExpired, NEVER } from '../../domain/expiry.js';
+import { compareBytes } from '../../domain/ids.js';
+import type { ComponentSessionsRequest, ComponentStore } from '../component-store.js';
 
 interface Entry {
   readonly components: Map<string, Component>;
@@ -74,7 +74,7 @@ export class InMemoryComponentStore implements ComponentStore {
     return [...(this.#live(session)?.components.values() ?? [])].map(({ place }) => place);
   }
 
-  async sessions({ after, limit }: { readonly after?: string | undefined; readonly limit: number }): Promise<string[]> {
+  async sessions({ after, limit }: ComponentSessionsRequest): Promise<string[]> {
     const live = [...this.#sessions.keys()].filter((session) => this.#live(session));
     const wanted = after === undefined ? live : live.filter((session) => compareBytes(session, after) > 0);
     return wanted.toSorted(compareBytes).slice(0, limit);

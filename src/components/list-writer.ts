@@ -1,0 +1,125 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { type ComponentHead, type ComponentPlace, EMPTY_DIGEST, digestAfter } from '../sessions/domain/component.js';
+import type { ComponentStore } from '../sessions/storage/component-store.js';
+import { ComponentConflictError } from './component-errors.js';
+import { KeyedQueue } from './keyed-queue.js';
+
+/** What a save does if it is given a version, and that is not the stored one. */
+export type ConflictPolicy = 'overwrite' | 'fail' | 'append-merge';
+
+/** A list to save, as texts. */
+export interface ListSave {
+  readonly texts: readonly string[];
+  /** What the caller loaded. Default: overwrite whatever is stored. */
+  readonly loaded?: { readonly version: number; readonly texts: () => readonly string[] } | undefined;
+  readonly onConflict: ConflictPolicy;
+}
+
+/** What has to be written over what is stored. */
+type Step =
+  | { readonly kind: 'append' | 'replace'; readonly texts: readonly string[] }
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'conflict'; readonly expectedVersion: number };
+
+const MAX_TRIES = 30;
+const TRIES_WITHOUT_PAUSE = 2;
+const LONGEST_PAUSE_MS = 100;
+const MAX_REMEMBERED = 1_000;
+
+/** Writes lists: only what is new at their end, if the store has the rest. Saves of a list in this process wait for each other. */
+export class ListWriter {
+  readonly #queue = new KeyedQueue();
+  /** The last heads that this process wrote, so that most saves need not read them. The store checks that they are current. */
+  readonly #heads = new Map<string, ComponentHead>();
+
+  constructor(
+    private readonly store: ComponentStore,
+    private readonly ttlMs: number | undefined,
+  ) {}
+
+  /** Returns the version. */
+  save(place: ComponentPlace, list: ListSave): Promise<number> {
+    return this.#write(place, (head) => stepOf(list, head));
+  }
+
+  /** Appends, whatever others append meanwhile. Returns the version. */
+  append(place: ComponentPlace, texts: readonly string[]): Promise<number> {
+    return this.#write(place, (head) => appended(texts, head));
+  }
+
+  #write(place: ComponentPlace, stepFor: (head: ComponentHead | undefined) => Step): Promise<number> {
+    const key = `${place.session}\u0000${place.name}`;
+    return this.#queue.run(key, async () => {
+      let tried = 0;
+      for (let tries = 0; tries < MAX_TRIES; tries++) {
+        if (tries > TRIES_WITHOUT_PAUSE) await wait(Math.random() * Math.min(2 ** tries, LONGEST_PAUSE_MS));
+        const remembered = this.#heads.get(key);
+        const head = remembered ?? (await this.store.head(place));
+        const step = stepFor(head);
+        if (step.kind === 'append' || step.kind === 'replace') {
+          const written = await this.#tryToWrite(place, head, step);
+          this.#remember(key, written);
+          if (written) return written.version;
+          tried = head?.version ?? 0;
+        } else if (remembered) {
+          // Only a write is checked by the store.
+          this.#remember(key, undefined);
+        } else if (step.kind === 'conflict') {
+          throw new ComponentConflictError(place.session, place.name, step.expectedVersion, head?.version ?? 0);
+        } else {
+          if (this.ttlMs !== undefined) await this.store.renew(place.session, this.ttlMs);
+          return head?.version ?? 0;
+        }
+      }
+      throw new ComponentConflictError(place.session, place.name, tried, (await this.store.head(place))?.version ?? 0);
+    });
+  }
+
+  /** Returns the new head, or nothing if another writer was first. */
+  async #tryToWrite(
+    place: ComponentPlace,
+    head: ComponentHead | undefined,
+    { kind, texts }: { readonly kind: 'append' | 'replace'; readonly texts: readonly string[] },
+  ): Promise<ComponentHead | undefined> {
+    const { length: keep, digest: keptDigest } = kind === 'append' && head ? head : NO_TEXTS;
+    const digest = digestAfter(keptDigest, texts);
+    const expectedVersion = head?.version ?? 0;
+    const write = { place, expectedVersion, keep, keptDigest, texts, digest, ttlMs: this.ttlMs };
+    const outcome = await this.store.write(write);
+    if (outcome.kind === 'conflict') return undefined;
+    return { version: outcome.version, length: keep + texts.length, digest };
+  }
+
+  #remember(key: string, head: ComponentHead | undefined): void {
+    this.#heads.delete(key);
+    if (!head) return;
+    this.#heads.set(key, head);
+    const [oldest] = this.#heads.keys();
+    if (this.#heads.size > MAX_REMEMBERED && oldest !== undefined) this.#heads.delete(oldest);
+  }
+}
+
+const NOTHING: Step = { kind: 'nothing' };
+const NO_TEXTS = { length: 0, digest: EMPTY_DIGEST };
+
+function stepOf({ texts, loaded, onConflict }: ListSave, head: ComponentHead | undefined): Step {
+  const version = head?.version ?? 0;
+  if (loaded && loaded.version !== version && onConflict !== 'overwrite') {
+    const before = loaded.texts();
+    const isMerged = onConflict === 'append-merge' && startsWith(texts, before);
+    if (!isMerged) return { kind: 'conflict', expectedVersion: loaded.version };
+    return appended(texts.slice(before.length), head);
+  }
+  if (!head) return { kind: 'append', texts };
+  const isAppended =
+    texts.length >= head.length && digestAfter(EMPTY_DIGEST, texts.slice(0, head.length)) === head.digest;
+  return isAppended ? appended(texts.slice(head.length), head) : { kind: 'replace', texts };
+}
+
+function appended(texts: readonly string[], head: ComponentHead | undefined): Step {
+  return head && texts.length === 0 ? NOTHING : { kind: 'append', texts };
+}
+
+function startsWith(texts: readonly string[], first: readonly string[]): boolean {
+  return first.length <= texts.length && first.every((text, index) => text === texts[index]);
+}

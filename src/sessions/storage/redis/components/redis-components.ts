@@ -1,0 +1,104 @@
+import type {
+  ComponentHead,
+  ComponentPlace,
+  ComponentWrite,
+  ComponentWriteOutcome,
+  StoredComponent,
+} from '../../../domain/component.js';
+import type { ComponentSessionsRequest, ComponentStore } from '../../component-store.js';
+import type { RedisKeys } from '../redis-keys.js';
+import { flag } from '../script/codec.js';
+import type { NumberReply, ScriptRunner } from '../script/script.js';
+import { type IndexScope, listComponentSessions, purgeComponents } from './component-index.js';
+import {
+  COMPONENT_HEAD,
+  COMPONENT_NAMES,
+  READ_COMPONENT,
+  REMOVE_COMPONENTS,
+  RENEW_COMPONENTS,
+  WRITE_COMPONENT,
+} from './component-scripts.js';
+
+const LETTERS = { value: 'v', list: 'l' } as const;
+const KINDS = new Map([
+  ['v', 'value'],
+  ['l', 'list'],
+] as const);
+
+/** The state of components in a hash for each session, and a list for each list. A save is one script. */
+export class RedisComponents implements ComponentStore {
+  readonly #scope: IndexScope;
+
+  constructor(
+    private readonly scripts: ScriptRunner,
+    private readonly keys: RedisKeys,
+    isCluster: boolean,
+  ) {
+    this.#scope = { scripts, keys, isCluster };
+  }
+
+  async head(place: ComponentPlace): Promise<ComponentHead | undefined> {
+    const reply = await this.scripts.read<string | null>(COMPONENT_HEAD, this.#call(place));
+    return reply === null ? undefined : headOf(reply);
+  }
+
+  async read(place: ComponentPlace): Promise<StoredComponent | undefined> {
+    const reply = await this.scripts.read<readonly [head: string, texts: string[]] | null>(
+      READ_COMPONENT,
+      this.#call(place),
+    );
+    return reply ? { ...headOf(reply[0]), texts: reply[1] } : undefined;
+  }
+
+  async write(write: ComponentWrite): Promise<ComponentWriteOutcome> {
+    const { place, expectedVersion = '', keep, keptDigest, digest, ttlMs = '', texts } = write;
+    const { keys, args } = this.#call(place);
+    const [isWritten, version] = await this.scripts.write<readonly [NumberReply, string]>(WRITE_COMPONENT, {
+      keys,
+      args: [...args, expectedVersion, keep, keptDigest, digest, ttlMs, ...texts],
+    });
+    return { kind: Number(isWritten) === 1 ? 'written' : 'conflict', version: Number(version) };
+  }
+
+  async renew(session: string, ttlMs: number): Promise<void> {
+    await this.scripts.write(RENEW_COMPONENTS, { keys: this.keys.ofComponents(session), args: [session, ttlMs] });
+  }
+
+  async remove(session: string, name?: string): Promise<void> {
+    await this.scripts.write(REMOVE_COMPONENTS, {
+      keys: this.keys.ofComponents(session),
+      args: [session, flag(name === undefined), name ?? ''],
+    });
+  }
+
+  async places(session: string): Promise<ComponentPlace[]> {
+    const fields = await this.scripts.read<string[]>(COMPONENT_NAMES, {
+      keys: this.keys.ofComponents(session),
+      args: [session],
+    });
+    return fields.flatMap((field) => {
+      const kind = KINDS.get(field.slice(0, 1) as 'v');
+      return kind ? [{ session, name: field.slice(2), kind }] : [];
+    });
+  }
+
+  sessions(request: ComponentSessionsRequest): Promise<string[]> {
+    return listComponentSessions(this.#scope, request);
+  }
+
+  purgeExpired(limit: number): Promise<number> {
+    return purgeComponents(this.#scope, limit);
+  }
+
+  /** The session store has the connection. */
+  async close(): Promise<void> {}
+
+  #call({ session, name, kind }: ComponentPlace): { keys: string[]; args: (string | number)[] } {
+    return { keys: this.keys.ofComponents(session), args: [session, LETTERS[kind], name] };
+  }
+}
+
+function headOf(text: string): ComponentHead {
+  const [version, length, digest = ''] = text.split('\n');
+  return { version: Number(version), length: Number(length), digest };
+}
