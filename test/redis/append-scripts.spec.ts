@@ -155,6 +155,14 @@ describeRedis('The scripts of a $name store', ['redis'], (bench) => {
       'zadd',
       'publish',
     ]);
+    const used = { modelVersion: 'large', usageMetadata: { totalTokenCount: 7 } };
+    await sessions.appendEvent({ session, event: { ...eventOf('e-3'), ...used } });
+    const withUsage = await callsOf(bench().prefix, async () => {
+      await sessions.appendEvent({ session, event: { ...eventOf('e-4', { step: 2, stage: 'delivery' }), ...used } });
+    });
+    // One read and one write for the user, and for the app. The session's usage is in its record.
+    expect(withUsage.toSorted()).toEqual([...calls, 'hmget', 'hmget', 'hset', 'hset'].toSorted());
+    expect((await sessions.getUsage({ appName: 'shop' })).total).toMatchObject({ events: 2, totalTokens: 14 });
     const ofCreation = await callsOf(
       bench().prefix,
       async () => void (await sessions.createSession({ ...USER, state: { k: 1 } })),
@@ -181,5 +189,6 @@ async function callsOf(prefix: string, work: () => Promise<void>): Promise<strin
   await ended;
   monitor.disconnect();
   client.disconnect();
-  return calls;
+  // The monitor may still hear of what follows.
+  return [...calls];
 }

@@ -159,7 +159,7 @@ export class ClusterAppScope implements AppScope {
  * KEYS 1 app state, 2 users of the app, 3 number of the last applied write of the session, 4 usage of the app.
  * ARGV 1 time, 2 user id, 3 when something of the user may expire ('' = the user is registered), 4 until when the user
  *      is registered, then the server time when the writes were read, their number, and for each, in the order of the
- *      log: number of its event, ttl ('' = no writes), renewal threshold, writes, usage as JSON ('' = none).
+ *      log: number of its event, ttl ('' = no writes), renewal threshold, writes, usage ('' = none).
  * Returns { applied (1) or too late (0), the expiry of the app state if it is new or now expires earlier }.
  */
 export const APPLY_APP_WRITES = defineScript(
@@ -182,7 +182,7 @@ local due
 for _ = 1, count do
   local seq, ttl, renewBelow, writes, usage = takeNumber(), takeNumber(), takeNumber(), takeWrites(), take()
   if seq > applied then
-    local addUsage = usage ~= '' and sharedUsage(KEYS[4], cjson.decode(usage))
+    local addUsage = usage ~= '' and sharedUsage(KEYS[4], usage)
     if ttl then due = writeState(KEYS[1], expiryOfState(KEYS[1]), writes, ttl, renewBelow) or due end
     if addUsage then addUsage() end
     applied = seq
@@ -239,7 +239,7 @@ interface AppWrites {
   /** Missing if there are no writes. */
   readonly lifetime?: Lifetime;
   /** As scripts take it. */
-  readonly usage?: object;
+  readonly usage?: string;
 }
 
 const NO_WRITES: AppWrites = { writes: { upserts: [], removals: [] } };
@@ -277,7 +277,7 @@ export function pendingArguments({ writes }: PendingWrites): ScriptArguments {
       seq,
       ...lifetimeArguments(lifetime),
       ...writeArguments(ofEvent),
-      usage ? JSON.stringify(usage) : '',
+      usage ?? '',
     ]),
   ];
 }

@@ -17,7 +17,7 @@ import {
 } from '../script/session.lua.js';
 import { SESSION_KEYS_BY_NAME } from '../script/session-keys.lua.js';
 import { REGISTRY, SHARED_STATE } from '../script/shared-state.lua.js';
-import { SHARED_USAGE, USAGE_PERIODS, USAGE_SUMS } from '../script/usage.lua.js';
+import { SHARED_USAGE, USAGE_PERIODS } from '../script/usage.lua.js';
 
 /** The lines of a record that most appends look at. The rest stays one text. */
 const HOT_FIELDS = RECORD_FIELD_NAMES.slice(0, luaPlaceOf('turnsOnly'));
@@ -27,8 +27,8 @@ const PATTERN_AFTER_MARKS = String.raw`'^\n[^\n]*\n[^\n]*\n[^\n]*\n[^\n]*\n[^\n]
 
 /** The increment of each counter. */
 const ADDED = ALL_COUNTER_FIELDS.map((field) => `${field}Added`);
-/** Four lines, and the numbers in the fifth. */
-const HEAD_PATTERN = `^${String.raw`([^\n]*)\n`.repeat(4)}${Array.from({ length: 13 + ADDED.length }, () => '([^ ]*)').join(' ')}$`;
+/** Four lines, the numbers in the fifth, and usage. */
+const HEAD_PATTERN = `^${String.raw`([^\n]*)\n`.repeat(4)}${'([^ ]*) '.repeat(12 + ADDED.length)}${String.raw`([^ \n]*)\n?(.*)$`}`;
 
 /**
  * Writes commits, each like one script of its own, or reports why it cannot. All checks of a commit come before its first
@@ -40,14 +40,15 @@ const HEAD_PATTERN = `^${String.raw`([^\n]*)\n`.repeat(4)}${Array.from({ length:
  *      1 a head: app name, user id, session id and expected incarnation ('' = any), a line each; then one line: bytes of the
  *      encoded app name, user id and session id; tag of the slot (on a cluster, else '-'); 1 if the next argument is
  *      needed; number of events; ttl of the session, ttl and renewal threshold of user state, then of app state ('-' =
- *      renews nothing); numbers of upserts and removals of session state; increments of all counters
+ *      renews nothing); numbers of upserts and removals of session state; increments of all counters; then usage, if there is any
  *      2 of a plain append to a session whose record is remembered: a hint, else ''. The hint has HINT_ARGUMENTS arguments: the
  *      record; the record after the append, before and after the lines for high water mark and update; number of the event;
  *      the least high water mark; time of the last update; session id; member of the app's indexes; digest; 1 if it is an
- *      anchor; field of the group or ''; bytes of the encoded session id, and of what follows the app name in the key
+ *      anchor; field of the group or ''; bytes of the encoded session id, and of what follows the app name in the key; usage of
+ *      one model or ''
  *      3 what few commits have, as JSON: expected version, last seq, first seq and marks seq; whether a turn is needed, and ends;
  *      new marks ('@' = the number of the event); whether there are writes to shared state; messages whose
- *      partial events end, or 'all'; usage
+ *      partial events end, or 'all'
  *      then of each event: its timestamp, 1 if it is an anchor, digest and group; its id; its payload; name and
  *      value of each upsert of session state, and the name of each removal; the token of the turn, if one is needed; on a cluster with usage: all pending writes as one text; if
  *      there are writes to shared state: those to user state, and to app state (on a cluster: as one text, '' = none); if
@@ -73,9 +74,9 @@ local timeOfServer = text(serverTime)
 local function appendCommit(key)
   local head = take()
   local incarnationWanted, appBytes, userBytes, idBytes, tag, hasMore, count
-  local ttl, userTtl, userRenewBelow, appTtl, appRenewBelow, upserts, removals, ${ADDED.join(', ')}
+  local ttl, userTtl, userRenewBelow, appTtl, appRenewBelow, upserts, removals, ${ADDED.join(', ')}, usage
   APP_NAME, USER_ID, SESSION_ID, incarnationWanted, appBytes, userBytes, idBytes, tag, hasMore, count,
-    ttl, userTtl, userRenewBelow, appTtl, appRenewBelow, upserts, removals, ${ADDED.join(', ')} = string.match(head, '${HEAD_PATTERN}')
+    ttl, userTtl, userRenewBelow, appTtl, appRenewBelow, upserts, removals, ${ADDED.join(', ')}, usage = string.match(head, '${HEAD_PATTERN}')
   nameKeys(key, appBytes, userBytes, idBytes, tag)
   local stored, turn = readRecord(RECORD)
   if not stored then return { 'missing' } end
@@ -171,13 +172,12 @@ local function appendCommit(key)
     PARTIALS = baseOfUser .. 'partials:' .. encodedId
     redis.call('ZCARD', PARTIALS)
   end
-  if request and request.usage then
-    ${USAGE_SUMS}
+  if usage ~= '' then
     ${USAGE_PERIODS}
     ${SHARED_USAGE}
-    local ofSession = usageText(redis.call('HGET', RECORD, 'usage'), request.usage.models)
-    local ofUser = sharedUsage(baseOfUser .. 'usage', request.usage)
-    local ofApp = APP_STATE and sharedUsage(baseOfApp .. 'usage', request.usage)
+    local ofSession = plusLines(redis.call('HGET', RECORD, 'usage'), string.match(usage, '\n(.*)$'))
+    local ofUser = sharedUsage(baseOfUser .. 'usage', usage)
+    local ofApp = APP_STATE and sharedUsage(baseOfApp .. 'usage', usage)
     local pending = not APP_STATE and take()
     addUsage = function(seq)
       redis.call('HSET', RECORD, 'usage', ofSession)

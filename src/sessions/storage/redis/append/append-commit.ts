@@ -180,14 +180,14 @@ export function encodeCommit(
   keys: RedisKeys,
   app: AppScope,
 ): EncodedCommit {
-  const { key, events, expiry, preconditions, counterIncrements, upserts, removals } = commit;
+  const { key, events, expiry, preconditions, counterIncrements, usage, upserts, removals } = commit;
   const isOwn = upserts.every(({ scope }) => scope === 'session') && removals.every(({ scope }) => scope === 'session');
   const own = isOwn ? commit : writesOf('session', commit);
   const more = rareArguments(commit, !isOwn);
-  const pending = commit.usage ? app.usageArguments(commit.usage, writesOf('app', commit), expiry?.app) : [];
+  const pending = usage ? app.usageArguments(usage, writesOf('app', commit), expiry?.app) : [];
   const parts = keys.partsOf(key);
   const lengths = `${parts.app.length} ${parts.user.length} ${parts.id.length}`;
-  const head = `${key.appName}\n${key.userId}\n${key.sessionId}\n${preconditions.incarnation ?? ''}\n${lengths} ${app.slotTag(key)} ${more === undefined ? 0 : 1} ${events.length} ${expiryText(expiry)} ${own.upserts.length} ${own.removals.length} ${countersText(counterIncrements)}`;
+  const head = `${key.appName}\n${key.userId}\n${key.sessionId}\n${preconditions.incarnation ?? ''}\n${lengths} ${app.slotTag(key)} ${more === undefined ? 0 : 1} ${events.length} ${expiryText(expiry)} ${own.upserts.length} ${own.removals.length} ${countersText(counterIncrements)}${usage ? `\n${usageArgument(usage)}` : ''}`;
   const args: ScriptArguments = [0, head];
   if (hint) args.push(...hintArguments(hint, commit, parts));
   else args.push('');
@@ -217,7 +217,7 @@ function expiryText(expiry: Commit['expiry']): string {
 
 /** What few commits have, as JSON. Texts of callers stay out, as they may not be valid Unicode. */
 function rareArguments(
-  { preconditions, endsTurn, marks, endsPartials, usage, metadata = [] }: Commit,
+  { preconditions, endsTurn, marks, endsPartials, metadata = [] }: Commit,
   writesShared: boolean,
 ): string | undefined {
   const { expectedVersion: version, lastSeq: last, firstSeq: first, marksSeq, turnToken } = preconditions;
@@ -225,16 +225,7 @@ function rareArguments(
   const inTurn = turnToken !== undefined;
   const changesMetadata = metadata.length > 0;
   const endsSome = endsPartials !== undefined && endsPartials.length > 0;
-  if (!(
-    isExpecting ||
-    inTurn ||
-    changesMetadata ||
-    marks ||
-    endsSome ||
-    usage ||
-    writesShared ||
-    version !== undefined
-  ))
+  if (!(isExpecting || inTurn || changesMetadata || marks || endsSome || writesShared || version !== undefined))
     return undefined;
   return JSON.stringify({
     version,
@@ -245,7 +236,6 @@ function rareArguments(
     metadata: changesMetadata || undefined,
     writesShared: writesShared || undefined,
     endsPartials: endsSome ? endsPartials : undefined,
-    usage: usage && usageArgument(usage),
   });
 }
 

@@ -1,3 +1,4 @@
+import { USAGE_OF_TODAY, USAGE_SUMS } from '../script/usage.lua.js';
 import { HINT_ARGUMENTS } from './remembered-records.js';
 
 /**
@@ -6,12 +7,15 @@ import { HINT_ARGUMENTS } from './remembered-records.js';
  */
 export const PLAIN_APPEND = String.raw`
 local timeText = text(now)
-
+${USAGE_SUMS}
+${USAGE_OF_TODAY}
 -- Nil if the hint is missing or wrong.
 local function appendPlainly(record, start)
   local remembered, at = ARGV[start + 2], start + 2
   if remembered == '' then return nil end
-  local stored = redis.call('HMGET', record, 'record', 'turn')
+  local usage = ARGV[at + 13]
+  local hasUsage = usage ~= ''
+  local stored = hasUsage and redis.call('HMGET', record, 'record', 'turn', 'usage') or redis.call('HMGET', record, 'record', 'turn')
   if stored[1] ~= remembered or stored[2] or now < tonumber(ARGV[at + 5]) then return nil end
   local seq, groupField, isAnchor = ARGV[at + 3], ARGV[at + 10], ARGV[at + 9] == '1'
   local base, encodedId = string.sub(record, 1, -9 - ARGV[at + 11]), string.sub(record, -ARGV[at + 11])
@@ -29,6 +33,11 @@ local function appendPlainly(record, start)
     runs = found[2]
   end
 
+  local usageOfUser, usageOfApp = hasUsage and base .. 'usage', hasUsage and ofApp .. '}:usage'
+  local todayOfUser = hasUsage and todayWith(usageOfUser, usage)
+  local todayOfApp = todayOfUser and todayWith(usageOfApp, usage)
+  if hasUsage and not todayOfApp then return nil end
+
   -- Until the first write, this only reads: each key to be written, so that none has a wrong type.
   if lastUpsert >= firstUpsert then redis.call('HLEN', state) end
   if isAnchor then redis.call('ZCARD', anchors) end
@@ -43,7 +52,14 @@ local function appendPlainly(record, start)
     redis.call('HSET', ids, id, seq, groupField, runsWith(runs, seq))
   end
   if isAnchor then redis.call('ZADD', anchors, seq, seq) end
-  redis.call('HSET', record, 'record', ARGV[at + 1] .. water .. '\n' .. timeText .. ARGV[at + 2])
+  local after = ARGV[at + 1] .. water .. '\n' .. timeText .. ARGV[at + 2]
+  if hasUsage then
+    redis.call('HSET', record, 'record', after, 'usage', plusUsage(stored[3], usage))
+    redis.call('HSET', usageOfUser, 'today', todayOfUser)
+    redis.call('HSET', usageOfApp, 'today', todayOfApp)
+  else
+    redis.call('HSET', record, 'record', after)
+  end
   for first = firstUpsert, lastUpsert, 2000 do
     redis.call('HSET', state, unpack(ARGV, first, math.min(first + 1999, lastUpsert)))
   end

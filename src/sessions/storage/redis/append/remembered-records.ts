@@ -4,6 +4,7 @@ import { NEVER } from '../../../domain/expiry.js';
 import { type SessionKey, sessionNameOf } from '../../../domain/ids.js';
 import type { SessionRecord } from '../../../domain/session-record.js';
 import { type ScriptArguments, luaPlaceOf } from '../script/codec.js';
+import { usageLine } from '../script/usage.lua.js';
 
 /** Of how many sessions the last record is remembered. */
 const MAX_SESSIONS = 1_000;
@@ -62,10 +63,15 @@ function isUsable({ expiresAt, waitingSince, turnsOnly, turn }: SessionRecord): 
   return expiresAt >= NEVER && waitingSince > 0 && !turnsOnly && turn.number === 0;
 }
 
-/** Whether a commit appends one event and sets keys of the session, and nothing else. */
+/** Whether a commit appends one event, adds usage of one model, sets keys of the session, and nothing else. */
 function isPlain(commit: Commit, { incarnation }: SessionRecord): boolean {
   const { events, upserts, removals, expiry, preconditions, usage, metadata = [], endsPartials = [] } = commit;
-  if (events.length !== 1 || usage || removals.length + metadata.length + endsPartials.length > 0) return false;
+  if (
+    events.length !== 1 ||
+    (usage?.models.length ?? 0) > 1 ||
+    removals.length + metadata.length + endsPartials.length > 0
+  )
+    return false;
   if (commit.marks || commit.endsTurn) return false;
   if (!expiry || Math.min(expiry.session.ttlMs, expiry.user.ttlMs, expiry.app.ttlMs) < NEVER) return false;
   const { incarnation: wanted = incarnation, ...others } = preconditions;
@@ -99,7 +105,7 @@ function unchangedLines(text: string): string {
 /** The arguments of the script for a hint, with the encoded ids of user and session. */
 export function hintArguments(
   { before, prefix, suffix }: AppendHint,
-  { key, events }: Commit,
+  { key, events, usage }: Commit,
   { user, id }: { user: string; id: string },
 ): ScriptArguments {
   const { record, text } = before;
@@ -118,6 +124,7 @@ export function hintArguments(
     group === '' ? '' : `\0${group}`,
     id.length,
     user.length + id.length + '|}:session:'.length,
+    usage?.models[0] ? usageLine(usage.models[0]) : '',
   ];
 }
 
@@ -137,4 +144,4 @@ export function hintedOutcome(commit: Commit, { before, prefix, suffix }: Append
 }
 
 /** How many arguments a hint has. */
-export const HINT_ARGUMENTS = 13;
+export const HINT_ARGUMENTS = 14;

@@ -2,9 +2,14 @@ import { DAYS_KEPT } from '../../../domain/usage-periods.js';
 import { type ModelUsage, USAGE_COUNTS, usageByModel, usageWith } from '../../../domain/usage.js';
 import type { UsageIncrement } from '../../../domain/usage-periods.js';
 
-/** Usage for scripts: how long it is kept, then of each model its counts and its name. */
-export function usageArgument({ models, keepMs }: UsageIncrement): object {
-  return { keep: keepMs, models: models.map((usage) => [...USAGE_COUNTS.map((name) => usage[name]), usage.model]) };
+/** Usage for scripts: how long it is kept, then a line for each model, as in sums. */
+export function usageArgument({ models, keepMs }: UsageIncrement): string {
+  return [keepMs, ...models.map(usageLine)].join('\n');
+}
+
+/** The counts, then the name of the model. */
+export function usageLine({ model, ...counts }: ModelUsage): string {
+  return `${USAGE_COUNTS.map((name) => counts[name]).join(' ')} ${model}`;
 }
 
 /** Decodes sums: lines with counts and the name of a model. A model may have several. */
@@ -18,38 +23,37 @@ export function usageOfText(text: string): ModelUsage[] {
   return usageByModel(lines);
 }
 
-/** Sums as one text. Needs TIME. */
+/** Names of the counts of a line, and where the name of its model begins. */
+const COUNTS = USAGE_COUNTS.map((_, index) => `count${index}`).join(', ');
+const ADDED = USAGE_COUNTS.map((_, index) => `added${index}`).join(', ');
+const PLUS_ADDED = USAGE_COUNTS.map((_, index) => `count${index} + added${index}`).join(', ');
+const LINE_PATTERN = `'^${'(%d+) '.repeat(USAGE_COUNTS.length)}()'`;
+const LINE_FORMAT = `'${'%.0f '.repeat(USAGE_COUNTS.length)}'`;
+
+/** Adds to sums, which are one text. */
 export const USAGE_SUMS = String.raw`
-local COUNTS = ${USAGE_COUNTS.length}
-local LINE = '^' .. string.rep('(%d+) ', COUNTS) .. '(.*)$'
-
--- Of each model a table: its counts, then its name.
-local function usageOf(stored)
-  local models = {}
-  for line in string.gmatch(stored or '', '[^\n]+') do models[#models + 1] = { string.match(line, LINE) } end
-  return models
-end
-
--- The text with the usage of these models added.
-local function usageText(stored, added)
-  local sums = usageOf(stored)
-  for _, usage in ipairs(added) do
-    local name, sum = usage[COUNTS + 1], nil
-    for _, other in ipairs(sums) do
-      if other[COUNTS + 1] == name then sum = other end
+-- Sums, with another line added to that of its model.
+local function plusUsage(sums, line)
+  if not sums or sums == '' then return line end
+  local ${ADDED}, ofModel = string.match(line, ${LINE_PATTERN})
+  local model, from = string.sub(line, ofModel), 1
+  while from <= #sums do
+    local ${COUNTS}, name = string.match(sums, ${LINE_PATTERN}, from)
+    local stop = string.find(sums, '\n', name, true) or #sums + 1
+    if string.sub(sums, name, stop - 1) == model then
+      return string.sub(sums, 1, from - 1) .. string.format(${LINE_FORMAT}, ${PLUS_ADDED}) .. string.sub(sums, name)
     end
-    if not sum then
-      sum = { [COUNTS + 1] = name }
-      for index = 1, COUNTS do sum[index] = '0' end
-      sums[#sums + 1] = sum
-    end
-    for index = 1, COUNTS do
-      local more = tonumber(usage[index])
-      if more > 0 then sum[index] = text(tonumber(sum[index]) + more) end
-    end
+    from = stop + 1
   end
-  for index, sum in ipairs(sums) do sums[index] = table.concat(sum, ' ') end
-  return table.concat(sums, '\n')
+  return sums .. '\n' .. line
+end
+`;
+
+/** Adds many lines. Needs USAGE_SUMS. */
+const MANY_LINES = String.raw`
+local function plusLines(sums, lines)
+  for line in string.gmatch(lines or '', '[^\n]+') do sums = plusUsage(sums, line) end
+  return sums
 end
 `;
 
@@ -80,36 +84,50 @@ end
 /**
  * The usage of a user or an app: a hash with the sums of months and days that are over, those of the current day under
  * 'today', and expiry and number of that day under ''. So most additions change one short text. Needs TIME, USAGE_SUMS and
- * USAGE_PERIODS.
+ * USAGE_PERIODS. `usage` is what usageArgument makes.
  */
-export const SHARED_USAGE = String.raw`
+export const SHARED_USAGE =
+  MANY_LINES +
+  String.raw`
 -- Reads what an addition needs, before the first write. Returns the addition.
 local function sharedUsage(key, usage)
+  local keep, lines = string.match(usage, '^(%d+)\n(.*)$')
   local today = math.floor(now / DAY_MS)
   local head, current = unpack(redis.call('HMGET', key, '', 'today'))
   local expiry, day = string.match(head or '', '^(%d+) (%d+)$')
   local isGone = expiry and tonumber(expiry) <= now
   day = tonumber(day)
   if day and not isGone and today <= day then
-    local sums = usageText(current, usage.models)
+    local sums = plusLines(current, lines)
     return function() redis.call('HSET', key, 'today', sums) end
   end
 
   local ended = day and not isGone and dayName(day)
   local month = ended and string.sub(ended, 1, 7)
-  local ofMonth = ended and usageText(redis.call('HGET', key, month), usageOf(current))
-  local sums = usageText('', usage.models)
+  local ofMonth = ended and plusLines(redis.call('HGET', key, month), current)
+  local sums = plusLines('', lines)
   return function()
     if isGone then redis.call('UNLINK', key) end
     if ended then redis.call('HSET', key, ended, current, month, ofMonth) end
-    local newExpiry = math.min((today + 1) * DAY_MS + usage.keep, NEVER)
+    local newExpiry = math.min((today + 1) * DAY_MS + keep, NEVER)
     redis.call('HSET', key, '', text(newExpiry) .. ' ' .. text(today), 'today', sums)
     expireKeys({ key }, newExpiry)
     local firstDay = dayName(today - ${DAYS_KEPT})
-    local firstMonth = string.sub(dayName(math.max(0, today - 31 - math.floor(usage.keep / DAY_MS))), 1, 7)
+    local firstMonth = string.sub(dayName(math.max(0, today - 31 - math.floor(keep / DAY_MS))), 1, 7)
     for _, name in ipairs(redis.call('HKEYS', key)) do
       if (#name == 10 and name < firstDay) or (#name == 7 and name < firstMonth) then redis.call('HDEL', key, name) end
     end
   end
+end
+`;
+
+/** Adds to a day that has begun and changes one field, as nearly all additions do. Needs TIME and USAGE_SUMS. */
+export const USAGE_OF_TODAY = String.raw`
+-- The sums of the current day with a line added; nil if no sums of this day are stored.
+local function todayWith(key, line)
+  local head, current = unpack(redis.call('HMGET', key, '', 'today'))
+  local expiry, day = string.match(head or '', '^(%d+) (%d+)$')
+  if not day or tonumber(expiry) <= now or tonumber(day) < math.floor(now / 86400000) then return nil end
+  return plusUsage(current, line)
 end
 `;
