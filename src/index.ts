@@ -111,6 +111,7 @@ export {
 } from './sessions/session-titles.js';
 export { InProcessSignals, type SessionSignals } from './sessions/session-signals.js';
 export { SessionService } from './sessions/session.service.js';
+export { type TypedSession, type TypedSessions, typedSessions } from './sessions/typed-sessions.js';
 export * from './sessions/module/index.js';
 export type { SessionServiceOptions } from './sessions/session-environment.js';
 export { CurrentSession, type CurrentSessionOptions, SessionState } from './sessions/transport/session-params.js';
