@@ -1,7 +1,9 @@
-import type { EventInput, WatchedEvent } from '../../src/index.js';
+import type { EventInput, LoggedEvent, SessionService, WatchedEvent } from '../../src/index.js';
 import type { RunHandler } from '../../src/agents/index.js';
 import { SessionsClient } from '../../src/client/index.js';
 import type { OpenStorage } from '../../src/testing/open-storage.js';
+import { GraphqlApp } from '../graphql/graphql-app.js';
+import { LiveWatch } from '../graphql/live-watch.js';
 import { randomNumbers, seed } from '../support/random.js';
 import { RestApp } from '../rest/rest-app.js';
 import { testStores } from '../support/stores.js';
@@ -139,28 +141,53 @@ describe.each(testStores)(`An answer that streams, on $name (SEED=${seed})`, ({ 
   });
 });
 
-describe(`An answer that streams over HTTP (SEED=${seed})`, () => {
+/** An app that serves the sessions of another one, as a client reaches it. */
+interface Served extends Reader {
+  close(): Promise<void>;
+}
+
+const transports: Readonly<Record<string, (sessions: SessionService) => Promise<Served>>> = {
+  'server-sent events': async (sessions) => {
+    const server = await RestApp.start('Express', { services: { sessions } });
+    const client = new SessionsClient({ url: server.url });
+    return {
+      load: async () => (await client.getSession(KEY))?.events ?? [],
+      watch: (from) => client.watch({ ...KEY, ...from, partials: true }),
+      close: () => server.close(),
+    };
+  },
+  'a subscription of GraphQL': async (sessions) => {
+    const server = await GraphqlApp.start({ services: { sessions } });
+    const events = '{ session(appName: "shop", userId: "ann", sessionId: "s-1") { events { body } } }';
+    return {
+      load: async () => {
+        const { session } = (await server.ask(events)).data as { session: { events: { body: LoggedEvent }[] } };
+        return session.events.map(({ body }) => body);
+      },
+      watch: (from) => new LiveWatch({ url: server.webSocketUrl, variables: { ...KEY, ...from, partials: true } }),
+      close: () => server.close(),
+    };
+  },
+};
+
+describe.each(Object.entries(transports))(`An answer that streams over %s (SEED=${seed})`, (_transport, serve) => {
   it(`is whole for a client that refreshes at ${REFRESHES} random moments`, async () => {
     const opened = await testStores[0]?.open({});
     if (!opened) throw new Error('There is no store');
     const app = new AgentApp(opened.storage, { partials: { flushMs: 1 } });
-    const server = await RestApp.start('Express', { services: { sessions: app.sessions } });
-    const client = new SessionsClient({ url: server.url });
+    const served = await serve(app.sessions);
     try {
-      await client.createSession(KEY);
+      await app.sessions.createSession(KEY);
       const talk = new Talk();
       const run = app.agents.run({ ...KEY, newMessage: 'hi' }, talk.handler);
       await until(async () => (await app.log()).length > 0);
-      const screen = await refreshing(talk, {
-        load: async () => (await client.getSession(KEY))?.events ?? [],
-        watch: (from) => client.watch({ ...KEY, ...from, partials: true }),
-      });
+      const screen = await refreshing(talk, served);
       await run.result;
       expect(screen.stored).toEqual(['user hi', ...talk.messages]);
       expect(screen.live.size).toBe(0);
     } finally {
       await app.close();
-      await server.close();
+      await served.close();
       await opened.destroy();
     }
   });

@@ -3,10 +3,18 @@ import { WebSocket } from 'ws';
 import type { LoggedEvent, WatchedEvent } from '../../src/index.js';
 import { type GraphqlProblem, RemoteError } from './remote-error.js';
 
-const WATCH = `subscription ($appName: String!, $userId: String!, $sessionId: String!, $afterSeq: SafeInt, $stateDeltas: Boolean) {
-  eventAppended(appName: $appName, userId: $userId, sessionId: $sessionId, afterSeq: $afterSeq, stateDeltas: $stateDeltas) {
+const WATCH = `subscription (
+  $appName: String!, $userId: String!, $sessionId: String!,
+  $afterSeq: SafeInt, $stateDeltas: Boolean, $partials: Boolean, $afterPosition: String
+) {
+  eventAppended(
+    appName: $appName, userId: $userId, sessionId: $sessionId,
+    afterSeq: $afterSeq, stateDeltas: $stateDeltas, partials: $partials, afterPosition: $afterPosition
+  ) {
     body
     statePatch
+    position
+    offset
   }
 }`;
 
@@ -20,6 +28,8 @@ interface GraphqlWsOptions {
 interface Watched {
   readonly body: LoggedEvent;
   readonly statePatch: WatchedEvent['statePatch'] | null;
+  readonly position: string | null;
+  readonly offset: number | null;
 }
 
 interface Payload {
@@ -111,6 +121,11 @@ export class LiveWatch implements AsyncIterableIterator<LoggedEvent> {
   }
 }
 
-function watchedOf({ body, statePatch }: Watched): WatchedEvent {
-  return statePatch ? { ...body, statePatch } : body;
+function watchedOf({ body, statePatch, position, offset }: Watched): WatchedEvent {
+  return {
+    ...body,
+    ...(statePatch && { statePatch }),
+    ...(position !== null && { position }),
+    ...(offset !== null && { offset }),
+  };
 }
