@@ -36,6 +36,7 @@ export {
   type DispatchMark,
   type InitialEvent,
   type InitialLog,
+  type LogOrigin,
   markAfterAppend,
   markAfterDispatch,
   type MarkedLog,
@@ -72,6 +73,7 @@ export { type ModelUsage, type TokenUsage, USAGE_COUNTS, usageByModel } from './
 export {
   isPartOf,
   periodName,
+  restoredPeriod,
   sessionOfUsage,
   type StoredPeriod,
   storedPeriods,
@@ -85,3 +87,4 @@ export { comparePositions, positionOf } from './sessions/storage/list-order.js';
 export type * from './sessions/storage/partial-store.js';
 export type * from './sessions/storage/session-changes.js';
 export type * from './sessions/storage/session-storage.js';
+export type * from './sessions/storage/transfer-store.js';

@@ -283,6 +283,17 @@ export class SessionService {
   }
 
   /**
+   * Removes all that the store has of a user: sessions with their events and summaries, state, usage, and work that waits.
+   * Cannot be undone. Call it again if it fails.
+   * @example const { sessions: erased } = await sessions.eraseUser({ appName: 'shop', userId: 'ann' });
+   */
+  async eraseUser(request: UserKey): Promise<operations.ErasedUser> {
+    const erased = await this.#run(operations.eraseUser(this.#env.storage, requireRequest(request)));
+    this.#env.changeBell.ring();
+    return erased;
+  }
+
+  /**
    * Removes expired sessions and states in batches, and returns the counts.
    * @example const { sessions: removed } = await sessions.purgeExpired();
    */

@@ -1,6 +1,6 @@
 import type { LoggedEvent } from '../sessions/domain/event.js';
 import type { SessionRecord } from '../sessions/domain/session-record.js';
-import { agendaNameOf } from './summary-agenda.js';
+import { agendaNameOf } from '../sessions/domain/agenda-names.js';
 import { BoundedMap } from './bounded-map.js';
 
 /** The state of a session at the last read. */

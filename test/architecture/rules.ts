@@ -104,6 +104,8 @@ export const layers: readonly Layer[] = [
     files: /^components\/.+$/,
     mayImport: [...sessionLayers, 'sessions/storage/in-memory', 'sessions/module'],
   },
+  // Moves sessions between stores and from other systems, through the interface of stores.
+  { name: 'transfer', files: /^transfer\/.+$/, mayImport: sessionLayers, packages: nodeBuiltins },
   // Tells whether sessions can be read and written, for any app.
   { name: 'health', files: /^health\/.+$/, mayImport: [...sessionLayers, 'sessions/module'] },
   // One page for all routes that an app has mounted.
@@ -235,6 +237,7 @@ export const entriesWithoutPeers = [
   'storage.ts',
   'testing/index.ts',
   'summarizer/index.ts',
+  'transfer/index.ts',
 ];
 
 export const vagueNames = ['utils', 'util', 'helpers', 'helper', 'common', 'misc'];

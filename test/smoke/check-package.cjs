@@ -44,9 +44,21 @@ async function checkRoundTrip(root, sessions) {
 
 async function checkSummaries(
   root,
-  { agents, components, agentsRest, agentsGraphql, openapi, rest, summarizer, summarizerRest, summarizerGraphql },
+  {
+    agents,
+    components,
+    transfer,
+    agentsRest,
+    agentsGraphql,
+    openapi,
+    rest,
+    summarizer,
+    summarizerRest,
+    summarizerGraphql,
+  },
 ) {
   assert.equal(typeof agents.AgentsModule.forFeature, 'function');
+  assert.equal(typeof transfer.exportSessions, 'function');
   assert.equal(typeof components.ComponentsModule.forRoot, 'function');
   assert.equal(typeof agentsRest.AgentsRestModule.forRoot, 'function');
   assert.equal(typeof agentsGraphql.AgentsGraphqlModule.forRoot, 'function');

@@ -3,6 +3,7 @@ const checkPackage = require('./check-package.cjs');
 void checkPackage({
   root: require('nestjs-agent-sessions'),
   agents: require('nestjs-agent-sessions/agents'),
+  transfer: require('nestjs-agent-sessions/transfer'),
   components: require('nestjs-agent-sessions/components'),
   agentsRest: require('nestjs-agent-sessions/agents/rest'),
   agentsGraphql: require('nestjs-agent-sessions/agents/graphql'),

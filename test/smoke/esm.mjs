@@ -13,6 +13,7 @@ import * as summarizer from 'nestjs-agent-sessions/summarizer';
 import * as summarizerGraphql from 'nestjs-agent-sessions/summarizer/graphql';
 import * as summarizerRest from 'nestjs-agent-sessions/summarizer/rest';
 import * as testing from 'nestjs-agent-sessions/testing';
+import * as transfer from 'nestjs-agent-sessions/transfer';
 import * as typeorm from 'nestjs-agent-sessions/typeorm';
 import checkPackage from './check-package.cjs';
 
@@ -20,6 +21,7 @@ await checkPackage({
   root,
   agents,
   components,
+  transfer,
   agentsRest,
   agentsGraphql,
   config,

@@ -28,6 +28,7 @@ export const NOT_REMOTE = {
   withTurn: 'it runs a function of the caller; clients begin, renew and end turns',
   checkBudget: 'the server does it before a turn',
   purgeExpired: 'the server does it',
+  eraseUser: 'operators do it, and the rules of access have no such right',
   consume: 'its handler is a function of the process',
   sweep: 'the server does it',
   counts: 'for metrics of the server',

@@ -38,19 +38,20 @@ export function newRecord(
   incarnation: string,
   now: number,
   expiry: number,
-  { events, ...log }: InitialLog = EMPTY_LOG,
+  { events, origin, ...log }: InitialLog = EMPTY_LOG,
   turnsOnly = false,
 ): SessionRecord {
+  const firstSeq = origin?.firstSeq ?? 1;
   return {
     appName: key.appName,
     userId: key.userId,
     sessionId: key.sessionId,
     incarnation,
-    createTime: now,
-    lastUpdateTime: now,
-    expiresAt: expiry,
-    firstSeq: 1,
-    lastSeq: events.length,
+    createTime: origin?.createTime ?? now,
+    lastUpdateTime: origin?.lastUpdateTime ?? now,
+    expiresAt: origin?.expiresAt ?? expiry,
+    firstSeq,
+    lastSeq: firstSeq - 1 + events.length,
     tipSeq: log.tipSeq,
     highWater: events.at(-1)?.highWater ?? 0,
     counters: log.counters,
@@ -59,7 +60,8 @@ export function newRecord(
     turn: NO_TURN,
     turnsOnly,
     dispatchedSeq: 0,
-    waitingSince: events.length > 0 ? markTime(now) : NOTHING_WAITS,
+    // What another store had is no news for consumers.
+    waitingSince: events.length > 0 && !origin ? markTime(now) : NOTHING_WAITS,
   };
 }
 
@@ -90,6 +92,17 @@ export interface InitialLog {
   readonly marks: ViewMarks;
   /** The event that set the marks. */
   readonly marksSeq: number;
+  /** Of a session that another store had. Its events follow with `TransferStore.restoreEvents`. */
+  readonly origin?: LogOrigin | undefined;
+}
+
+/** What a session that comes from another store brings along, besides its events. */
+export interface LogOrigin {
+  readonly createTime: number;
+  readonly lastUpdateTime: number;
+  readonly expiresAt: number;
+  /** The first retained event. The log has no earlier ones: they were trimmed. */
+  readonly firstSeq: number;
 }
 
 export const EMPTY_LOG: InitialLog = Object.freeze({

@@ -62,6 +62,19 @@ export function storedPeriods(now: number, keepMs: number): readonly StoredPerio
 let latest: { readonly today: number; readonly keepMs: number; readonly periods: readonly StoredPeriod[] } | undefined;
 
 /**
+ * The sum of a period that another store had, with its expiry here. A month is kept as if its last change was at its end.
+ *
+ * @example for (const { period, models } of sums) put(restoredPeriod(period, now, keepMs), models);
+ */
+export function restoredPeriod(name: string, now: number, keepMs: number): StoredPeriod {
+  const start = Date.parse(name.length === MONTH_LENGTH ? `${name}-01` : name);
+  if (name.length !== MONTH_LENGTH)
+    return { name, expiresAt: start + Math.min(DAY_MS + keepMs, DAY_MS * (1 + DAYS_KEPT)) };
+  const nextMonth = Date.UTC(new Date(start).getUTCFullYear(), new Date(start).getUTCMonth() + 1);
+  return { name, expiresAt: Math.min(nextMonth, startOfDay(now) + DAY_MS) + keepMs };
+}
+
+/**
  * The name of a period, in UTC: `day` is today.
  *
  * @example const sum = sums.get(periodName(query.period, now));

@@ -12,9 +12,10 @@ import type { ComponentStore } from './component-store.js';
 import type { Agenda, ConsumerStore, LeaseStore } from './coordination.js';
 import type { PartialStore } from './partial-store.js';
 import type { SessionChanges } from './session-changes.js';
+import type { StateEntries } from './state-entries.js';
+import type { TransferStore } from './transfer-store.js';
 
-/** State keys of one scope, without their prefix, and their values as JSON text. */
-export type StateEntries = readonly (readonly [name: string, value: string])[];
+export type { StateEntries } from './state-entries.js';
 
 /** The state that a session shows, scope by scope. */
 export interface StoredState {
@@ -284,6 +285,8 @@ export interface SessionStorage {
   readonly cleansUpByItself?: boolean;
   /** Finds changes by other processes, for watches. Without it, each watch polls its log. */
   readonly changes?: SessionChanges;
+  /** Takes over sessions of other stores, and erases users. */
+  readonly transfer?: TransferStore;
   /**
    * Creates a session, and replaces an expired one of the same id. Returns `undefined` if a live one exists. The result
    * contains state and metadata, but no events.

@@ -19,6 +19,7 @@ import { SummarizerModule } from 'nestjs-agent-sessions/summarizer';
 import { SummarizerGraphqlModule } from 'nestjs-agent-sessions/summarizer/graphql';
 import { SummarizerRestModule } from 'nestjs-agent-sessions/summarizer/rest';
 import { describeSessionStorage } from 'nestjs-agent-sessions/testing';
+import { exportSessions } from 'nestjs-agent-sessions/transfer';
 import { DatabaseSessionService, SESSION_MIGRATIONS, sessionEntities } from 'nestjs-agent-sessions/typeorm';
 import type { FormattedExecutionResult, GraphQLError } from 'graphql';
 import { DataSource } from 'typeorm';
@@ -87,6 +88,8 @@ export const dataSource = new DataSource({
 });
 
 export const suite: (options: Parameters<typeof describeSessionStorage>[0]) => void = describeSessionStorage;
+
+export const lines = (storage: SessionStorage): AsyncIterable<string> => exportSessions(storage);
 
 export const client = new SessionsClient({ url: 'http://localhost:3000' });
 

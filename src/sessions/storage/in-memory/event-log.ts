@@ -38,6 +38,15 @@ export class EventLog {
     return this.#places.length;
   }
 
+  /** Begins an empty log as one whose first events were trimmed. */
+  beginAt(firstSeq: number): void {
+    for (let seq = 1; seq < firstSeq; seq++) {
+      this.#places.push(TRIMMED);
+      this.#ids.push('');
+      this.#appendTimes.push(0);
+    }
+  }
+
   add({ id, digest, payload, anchor, group = '', appendedAt, highWater }: InitialEvent): void {
     if (highWater !== appendedAt) this.#highWaters ??= this.#appendTimes.slice();
     this.#highWaters?.push(highWater);

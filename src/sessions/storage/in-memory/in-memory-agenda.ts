@@ -37,6 +37,10 @@ export class InMemoryAgenda implements Agenda {
     if (this.#dueTimes.get(entry.name) === entry.dueAt) this.#takeOff(entry);
   }
 
+  removeAll(prefix: string): void {
+    for (const entry of this.#entries.filter(({ name }) => name.startsWith(prefix))) this.#takeOff(entry);
+  }
+
   all(): readonly AgendaEntry[] {
     return this.#entries;
   }

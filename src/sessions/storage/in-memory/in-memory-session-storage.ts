@@ -30,12 +30,14 @@ import type {
   UsageReply,
   WriteStateRequest,
 } from '../session-storage.js';
+import type { TransferStore } from '../transfer-store.js';
 import { EventLog } from './event-log.js';
 import { InMemoryAgenda } from './in-memory-agenda.js';
 import { InMemoryComponentStore } from './in-memory-component-store.js';
 import { InMemoryConsumers } from './in-memory-consumers.js';
 import { InMemoryLeases } from './in-memory-leases.js';
 import { InMemoryPartials } from './in-memory-partials.js';
+import { InMemoryTransfer } from './in-memory-transfer.js';
 import { ScopeStates } from './scope-states.js';
 import { SessionIndex, type StoredEntry } from './session-index.js';
 import { SharedWrites } from './shared-writes.js';
@@ -74,6 +76,14 @@ export class InMemorySessionStorage implements SessionStorage {
   readonly partials: PartialStore = this.#partials;
   readonly components: ComponentStore = new InMemoryComponentStore({ clock: { now: () => this.#now() } });
   readonly changes: SessionChanges = { positions: async (logs) => this.#positions(logs) };
+  readonly transfer: TransferStore = new InMemoryTransfer({
+    sessions: this.#sessions,
+    scopes: this.#scopes,
+    usage: this.#usage,
+    agenda: this.#agenda,
+    now: () => this.#now(),
+    remove: (key) => this.#remove(key),
+  });
   #incarnations = 0;
   #isClosed = false;
 

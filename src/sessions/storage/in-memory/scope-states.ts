@@ -85,9 +85,13 @@ export class ScopeStates {
     return new StatesReader((owner) => this.entriesOf(owner, now));
   }
 
+  expiryOfOwner(owner: StateOwner, now: number): number | undefined {
+    return this.#live(owner, now)?.expiresAt;
+  }
+
   expiryOf({ appName, userId }: SessionKey, now: number): { user?: number; app?: number } {
-    const user = this.#live({ appName, userId }, now)?.expiresAt;
-    const app = this.#live({ appName }, now)?.expiresAt;
+    const user = this.expiryOfOwner({ appName, userId }, now);
+    const app = this.expiryOfOwner({ appName }, now);
     return { ...(user !== undefined && { user }), ...(app !== undefined && { app }) };
   }
 
@@ -97,6 +101,17 @@ export class ScopeStates {
     const apps = expired.filter(([, { owner }]) => owner.userId === undefined).slice(0, limit);
     for (const [key] of [...users, ...apps]) this.#buckets.delete(key);
     return { userStates: users.length, appStates: apps.length };
+  }
+
+  remove(owner: StateOwner): void {
+    this.#buckets.delete(bucketKey(owner));
+  }
+
+  /** The users of an app who have state. */
+  usersOf(appName: string): string[] {
+    return [...this.#buckets.values()].flatMap(({ owner }) =>
+      owner.appName === appName && owner.userId !== undefined ? [owner.userId] : [],
+    );
   }
 
   all(): ReadonlyMap<string, string>[] {

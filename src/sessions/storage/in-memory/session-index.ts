@@ -1,4 +1,4 @@
-import type { SessionKey } from '../../domain/ids.js';
+import type { SessionKey, UserKey } from '../../domain/ids.js';
 import { indexChanges, indexEntries } from '../../domain/metadata-entries.js';
 import type { StoredPartial } from '../../domain/partial-event.js';
 import type { SessionRecord } from '../../domain/session-record.js';
@@ -110,6 +110,11 @@ export class SessionIndex {
     }
     for (const { record } of expired) this.remove(record);
     return expired;
+  }
+
+  /** The sessions of a user, expired or not. */
+  ofUser({ appName, userId }: UserKey): StoredEntry[] {
+    return [...(this.#apps.get(appName)?.users.get(userId)?.byId.values() ?? [])];
   }
 
   appNames(): string[] {

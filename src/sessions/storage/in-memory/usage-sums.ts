@@ -6,9 +6,11 @@ import {
   type UsageQuery,
   isPartOf,
   periodName,
+  restoredPeriod,
   storedPeriods,
 } from '../../domain/usage-periods.js';
 import { type ModelUsage, type TokenUsage, USAGE_COUNTS, usageByModel } from '../../domain/usage.js';
+import type { PeriodUsage } from '../transfer-store.js';
 
 /** Sums by model. They are changed in place, since almost every answer of a model changes several. */
 export class ModelSums {
@@ -64,6 +66,30 @@ export class UsageSums {
     const stored = [...(this.#owners.get(ownerKey(owner))?.values() ?? [])];
     const parts = stored.filter((sum) => isPartOf(sum.name, name) && !isExpired(sum.expiresAt, now));
     return usageByModel(parts.flatMap(({ sums }) => sums.list()));
+  }
+
+  /** Returns `false` if the owner has sums. */
+  restore(owner: StateOwner, sums: readonly PeriodUsage[], keepMs: number, now: number): boolean {
+    const stored = this.#owners.get(ownerKey(owner)) ?? new Map<string, PeriodSum>();
+    removeExpired(stored, now);
+    if (stored.size > 0) return false;
+    for (const { period, models } of sums) {
+      const restored = { ...restoredPeriod(period, now, keepMs), sums: new ModelSums() };
+      restored.sums.add(models);
+      stored.set(period, restored);
+    }
+    this.#owners.set(ownerKey(owner), stored);
+    return true;
+  }
+
+  remove(owner: StateOwner): void {
+    this.#owners.delete(ownerKey(owner));
+  }
+
+  /** The users of an app who have sums. */
+  usersOf(appName: string): string[] {
+    const prefix = ownerKey({ appName, userId: '' });
+    return [...this.#owners.keys()].flatMap((key) => (key.startsWith(prefix) ? [key.slice(prefix.length)] : []));
   }
 
   purge(limit: number, now: number): void {

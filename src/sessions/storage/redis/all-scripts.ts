@@ -35,6 +35,9 @@ import { READ_SESSION } from './read/read-session.js';
 import { READ_USAGE } from './read/read-usage.js';
 import type { Script } from './script/script.js';
 import { READ_STATE, TOUCH_STATE, WRITE_STATE } from './state/shared-state.js';
+import { ERASE_FROM_AGENDA, ERASE_SHARED, ERASE_WORK, USER_SESSIONS } from './transfer/erase-user.js';
+import { RESTORE_EVENTS } from './transfer/restore-events.js';
+import { RESTORE_SESSION_USAGE, RESTORE_SHARED_USAGE } from './transfer/restore-usage.js';
 
 /** The scripts whose commands the user must be permitted to run. A test checks that none is missing. */
 export const ALL_SCRIPTS: readonly Script[] = [
@@ -90,4 +93,11 @@ export const ALL_SCRIPTS: readonly Script[] = [
   APPLY_APP_WRITES,
   CLEAR_PENDING,
   REGISTER,
+  RESTORE_EVENTS,
+  RESTORE_SESSION_USAGE,
+  RESTORE_SHARED_USAGE,
+  USER_SESSIONS,
+  ERASE_SHARED,
+  ERASE_FROM_AGENDA,
+  ERASE_WORK,
 ];

@@ -94,6 +94,12 @@ export class RedisKeys {
     return type && { name, type };
   }
 
+  /** The user of a key for the state or the usage of a user. */
+  userOf(key: string): string | undefined {
+    const user = /^\{[^|}]*\|([^}]*)\}:(?:user-state|usage)$/.exec(this.withoutPrefix(key))?.[1];
+    return user === undefined ? undefined : decodeURIComponent(user);
+  }
+
   /** The names of all apps. */
   get apps(): string {
     return `${this.prefix}apps`;

@@ -24,6 +24,7 @@ import type {
   UsageReply,
   WriteStateRequest,
 } from '../session-storage.js';
+import type { TransferStore } from '../transfer-store.js';
 import { ALL_SCRIPTS } from './all-scripts.js';
 import { type AppScope, SingleNodeAppScope } from './app-scope/app-scope.js';
 import { AppMemory, ClusterAppScope } from './app-scope/cluster-app-scope.js';
@@ -49,6 +50,7 @@ import { readUsage } from './read/read-usage.js';
 import { RedisKeys } from './redis-keys.js';
 import type { ScriptRunner } from './script/script.js';
 import { readSharedState, writeSharedState } from './state/shared-state.js';
+import { RedisTransfer } from './transfer/redis-transfer.js';
 
 /**
  * Stores sessions in Redis: on a single node, behind Sentinel, or on a cluster. An operation on a session is one script,
@@ -64,6 +66,7 @@ export class RedisSessionStorage implements SessionStorage {
   readonly partials: PartialStore;
   readonly components: ComponentStore;
   readonly changes: SessionChanges;
+  readonly transfer: TransferStore;
   readonly #connection: RedisConnection;
   readonly #keys: RedisKeys;
   readonly #feed: RedisFeed;
@@ -85,6 +88,7 @@ export class RedisSessionStorage implements SessionStorage {
     this.consumers = new RedisConsumers(this.#connection, this.#keys, isCluster);
     this.partials = new RedisPartials(this.#connection, this.#keys, isCluster);
     this.components = new RedisComponents(this.#connection, this.#keys, isCluster);
+    this.transfer = new RedisTransfer(this.#connection, this.#keys, this.#appScopeOf);
     this.#feed = new RedisFeed(client, this.#keys, { timeoutMs });
     this.changes = {
       positions: (logs) => this.#call((scripts) => logPositions(scripts, this.#keys, logs, isCluster)),

@@ -27,6 +27,7 @@ import type {
   UsageReply,
   WriteStateRequest,
 } from '../session-storage.js';
+import type { TransferStore } from '../transfer-store.js';
 import { appendWithin } from './append/append-within.js';
 import { createSession } from './append/create-session.js';
 import { saveCheckpoint, trimLog, turnSession } from './append/session-writes.js';
@@ -46,6 +47,7 @@ import type { TransactionOptions, Work } from './sql/transaction.js';
 import { readScopeAndCommit } from './state/read-state.js';
 import { readUsage } from './state/read-usage.js';
 import { renewScope, StateWriter } from './state/write-state.js';
+import { SqlTransfer } from './transfer/sql-transfer.js';
 import type { TypeOrmSessionStorageOptions } from './typeorm-options.js';
 
 /** For work that looks up a session before it compares times. */
@@ -77,6 +79,10 @@ export class TypeOrmSessionStorage implements SessionStorage {
     write: (work, options) => this.#write(work, options),
   });
   readonly changes: SessionChanges;
+  readonly transfer: TransferStore = new SqlTransfer(async () => {
+    const { transactions, appends } = await this.#database.open();
+    return { transactions, forget: (key) => appends.known.forget(key) };
+  });
 
   constructor(options: TypeOrmSessionStorageOptions) {
     const database = new LazyDatabase(() => openDatabase(options));

@@ -93,7 +93,8 @@ end
  *      state; writes to session state, to user state, and to app state (on a cluster: as one text, '' = none); of the
  *      initial log: tip, high water mark, all counters, hidden ranges, viewFrom, summary, marks
  *      seq, covered counters, the numbers of its anchors in one text, the group of each
- *      event as a line, number of events, and each event, encoded.
+ *      event as a line; of a session that another store had, else '': time of creation, of the last update and of expiry, first
+ *      seq; number of events, and each event, encoded.
  * Returns nothing if a session exists, else { now, record ('' = the new one), session state (of a new one nothing), user
  *      state, app state, pending, server time }.
  */
@@ -118,7 +119,9 @@ local appWrites = APP_STATE and takeWrites() or take()
 local tip, highWater = take(), take()
 ${ALL_COUNTER_FIELDS.map((field) => `local ${field} = take()`).join('\n')}
 local hidden, viewFrom, summary, marks, covered = take(), take(), take(), take(), take()
-local anchors, groups, last = take(), take(), takeNumber()
+local anchors, groups = take(), take()
+local createdBefore, updatedBefore, expiresBefore, firstBefore = takeNumber(), takeNumber(), takeNumber(), takeNumber()
+local last = takeNumber()
 
 local function reply(record, state, userState, appState)
   return { text(now), record, state, userState, appState, pendingWrites(), text(serverTime) }
@@ -151,7 +154,8 @@ local maySweep = INDEXES[1].expiring > 0
 local hasEntries = redis.call('HGET', ENTRIES, SESSION_ID) or metadata ~= ''
 if maySweep or hasEntries then expectEntries() end
 if maySweep or last > 0 then readChanged({ waiting = 0 }) end
-local expiry, time = expiresAt(ttl), text(now)
+local expiry = expiresBefore or expiresAt(ttl)
+local createTime, updateTime = createdBefore or now, updatedBefore or now
 local registry = readRegistry(math.min(expiry, expiresAt(userTtl), expiresAt(appTtl)))
 local userState, userExpiry = readState(USER_STATE)
 local appState, appExpiry = {}, nil
@@ -159,9 +163,10 @@ if APP_STATE then appState, appExpiry = readState(APP_STATE) end
 
 unlinkIfPresent(unpack(KEYS, 1, 7))
 if maySweep then sweepIndexes() end
-local created, updated, expires, first, water = time, time, text(expiry), '1', highWater
-local dispatched, waiting = '0', last > 0 and waitingFrom() or '0'
-local lastSeq = text(last)
+local created, updated, expires, water = text(createTime), text(updateTime), text(expiry), highWater
+local first, isNews = text(firstBefore or 1), last > 0 and not createdBefore
+local dispatched, waiting = '0', isNews and waitingFrom() or '0'
+local lastSeq = text((firstBefore or 1) - 1 + last)
 redis.call('HSET', RECORD, 'base', base, 'grouped', '1', 'metadata', metadata, 'record',
   table.concat({ ${RECORD_FIELD_NAMES.map((field) => (field === 'last' ? 'lastSeq' : field)).join(', ')} }, '\n'))
 -- Writing 1,000 fields at a time takes half as long; Lua limits how many values it unpacks.
@@ -200,11 +205,11 @@ if APP_STATE then
 elseif appWrites ~= '' then
   redis.call('HSET', PENDING, 0, appWrites)
 end
-if hasEntries then indexEntries(SESSION_ID, now, metadata) end
-indexSession(now, now, expiry, 0)
+if hasEntries then indexEntries(SESSION_ID, createTime, metadata) end
+indexSession(updateTime, createTime, expiry, 0)
 register(registry, expiry, nil, userDue, appDue)
 expireSession(expiry, nil)
-if last > 0 then noteChange({ waiting = 0 }, expiry) end
+if isNews then noteChange({ waiting = 0 }, expiry) end
 return reply('', {}, userState, appState)
 `,
 );

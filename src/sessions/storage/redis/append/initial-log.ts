@@ -1,13 +1,13 @@
 import { LimitExceededError } from '../../../domain/errors.js';
-import { type InitialEvent, type InitialLog, EMPTY_LOG } from '../../../domain/session-record.js';
-import { type ScriptArguments, counterValues, countersText, rangesText } from '../script/codec.js';
+import { type InitialEvent, type InitialLog, type LogOrigin, EMPTY_LOG } from '../../../domain/session-record.js';
+import { type ScriptArguments, counterValues, countersText, optional, rangesText } from '../script/codec.js';
 
 /** A Redis command takes at most 1,048,576 arguments. */
 const MAX_INITIAL_EVENTS = 1_000_000;
 
 /** The initial log of a fork. Each event is one argument, because there may be many. */
 export function logArguments(log: InitialLog = EMPTY_LOG): ScriptArguments {
-  const { events, tipSeq, counters, marks, marksSeq } = log;
+  const { events, tipSeq, counters, marks, marksSeq, origin } = log;
   if (events.length > MAX_INITIAL_EVENTS) {
     throw new LimitExceededError(
       `a session can begin with at most ${MAX_INITIAL_EVENTS} events, not ${events.length}`,
@@ -26,12 +26,18 @@ export function logArguments(log: InitialLog = EMPTY_LOG): ScriptArguments {
     countersText(marks.covered),
     anchors.join(' '),
     events.map(({ group = '' }) => `${group}\n`).join(''),
+    ...originArguments(origin),
     events.length,
     ...events.map(encodeEvent),
   ];
 }
 
+/** Nothing for a session that begins here. */
+function originArguments(origin: LogOrigin | undefined): ScriptArguments {
+  return [origin?.createTime, origin?.lastUpdateTime, origin?.expiresAt, origin?.firstSeq].map(optional);
+}
+
 /** The same encoding as in APPEND_COMMIT. */
-function encodeEvent({ appendedAt, highWater, digest, id, payload }: InitialEvent): string {
+export function encodeEvent({ appendedAt, highWater, digest, id, payload }: InitialEvent): string {
   return [appendedAt, highWater, digest, id, payload].join('\n');
 }

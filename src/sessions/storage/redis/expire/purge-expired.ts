@@ -82,7 +82,7 @@ interface UserPurge {
 }
 
 /** Removes the expired data of a user. `due` is when more may expire, or '' if the user has nothing left. */
-function purgeUser(
+export function purgeUser(
   scripts: ScriptRunner,
   keys: RedisKeys,
   { owner, appIndexKeys, isCluster, maxSessions }: UserPurge,
@@ -101,7 +101,7 @@ function purgeUser(
   });
 }
 
-/** On a cluster: removes a user without data from the registry. A registration in the meantime prevents that. */
+/** Removes a user without data from the registry. A registration in the meantime prevents that. */
 export async function unregisterUser(scripts: ScriptRunner, keys: RedisKeys, owner: UserKey): Promise<void> {
   const { appName, userId } = owner;
   const [, claim, users] = await scripts.write<[NumberReply, string, string[]]>(CLAIM_USERS, {

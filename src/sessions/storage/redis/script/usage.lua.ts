@@ -14,12 +14,15 @@ export function usageLine({ model, ...counts }: ModelUsage): string {
 
 /** Decodes sums: lines with counts and the name of a model. A model may have several. */
 export function usageOfText(text: string): ModelUsage[] {
-  if (text === '') return [];
-  const lines = text.split('\n').map((line) => {
-    const fields = line.split(' ');
-    const model = fields.slice(USAGE_COUNTS.length).join(' ');
-    return { model, ...usageWith((name) => Number(fields[USAGE_COUNTS.indexOf(name)])) };
-  });
+  // A day without usage has no lines.
+  const lines = text
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => {
+      const fields = line.split(' ');
+      const model = fields.slice(USAGE_COUNTS.length).join(' ');
+      return { model, ...usageWith((name) => Number(fields[USAGE_COUNTS.indexOf(name)])) };
+    });
   return usageByModel(lines);
 }
 

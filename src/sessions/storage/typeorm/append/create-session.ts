@@ -1,5 +1,5 @@
 import { expiresAt, isExpired } from '../../../domain/expiry.js';
-import { type SessionRecord, EMPTY_LOG, newRecord } from '../../../domain/session-record.js';
+import { type SessionRecord, EMPTY_LOG, newRecord, NOTHING_WAITS } from '../../../domain/session-record.js';
 import type { CreateRequest, StoredSession } from '../../session-storage.js';
 import { ALL_COUNTER_COLUMNS, changeIndex, counterValues, lockSession } from '../sql/session-rows.js';
 import { type Sql, sql } from '../sql/sql.js';
@@ -20,9 +20,9 @@ export async function createSession(
   const blank = newRecord(key, '', now, expiresAt(now, expiry.session), log, turnsOnly);
   const pk = await transaction.insert(insertOfSession(transaction, blank, { baseState, metadata }), 'pk');
   const record = { ...blank, incarnation: String(pk) };
-  const events = log.events.map((event, index) => ({ ...event, pk, seq: index + 1 }));
+  const events = log.events.map((event, index) => ({ ...event, pk, seq: record.firstSeq + index }));
   for (const statement of insertEvents(tables, events)) await transaction.change(statement);
-  if (events.length > 0) transaction.notifyConsumers('marks');
+  if (record.waitingSince !== NOTHING_WAITS) transaction.notifyConsumers('marks');
   const state = new StateWriter(transaction);
   state.addCommit(pk, key, { upserts, removals: [] }, expiry);
   const indexed = changeIndex(tables, { pk, record, before: '', after: metadata });
@@ -32,7 +32,7 @@ export async function createSession(
 }
 
 function insertOfSession(
-  { tables, now }: SqlTransaction,
+  { tables }: SqlTransaction,
   record: SessionRecord,
   { baseState, metadata }: Required<Pick<CreateRequest, 'baseState' | 'metadata'>>,
 ): Sql {
@@ -44,7 +44,8 @@ function insertOfSession(
       hidden, view_from_seq, summary_seq, marks_seq, covered, base_state, turns_only, metadata,
       dispatched_seq, waiting_since
     ) VALUES (
-      ${record.appName}, ${record.userId}, ${record.sessionId}, ${now}, ${now}, ${record.expiresAt},
+      ${record.appName}, ${record.userId}, ${record.sessionId}, ${record.createTime}, ${record.lastUpdateTime},
+      ${record.expiresAt},
       ${record.firstSeq}, ${record.lastSeq}, ${record.tipSeq}, ${record.highWater},
       ${counterValues(counters)},
       ${JSON.stringify(marks.hidden)}, ${marks.viewFromSeq}, ${marks.summarySeq}, ${record.marksSeq},

@@ -2,20 +2,7 @@ import { inBatches } from '../../batches.js';
 import type { PurgeCounts } from '../../session-storage.js';
 import { NO_SQL, type Sql, joinSql, sql, sqlList } from '../sql/sql.js';
 import type { SqlTransaction, Transactions } from '../sql/transaction.js';
-
-/** Limits how long one transaction delays appends. */
-const EVENTS_PER_BATCH = 5_000;
-/** Sessions to delete in one transaction, with their events. The events of large sessions are deleted before. */
-const SESSION_BATCH = {
-  items: EVENTS_PER_BATCH,
-  weight: EVENTS_PER_BATCH,
-  weightOf: (session: ExpiredSession) => (isLarge(session) ? 1 : session.last_seq + 1),
-};
-
-interface ExpiredSession {
-  readonly pk: number;
-  readonly last_seq: number;
-}
+import { type SizedSession, emptyLargeLogs, endLargeSessions, inSessionBatches } from './session-batches.js';
 
 /**
  * Deletes up to `limit` expired sessions and scopes. It deletes the events of a large session in batches before the
@@ -23,13 +10,9 @@ interface ExpiredSession {
  */
 export async function purgeExpired(transactions: Transactions, limit: number): Promise<PurgeCounts> {
   const expired = await transactions.write((transaction) => expiredSessions(transaction, limit));
-  for (const session of expired.filter(isLarge)) {
-    for (let from = 1; from <= session.last_seq; from += EVENTS_PER_BATCH) {
-      await transactions.write((transaction) => removeEvents(transaction, session.pk, from));
-    }
-  }
+  await emptyLargeLogs(transactions, expired);
   let sessions = 0;
-  for (const batch of inBatches(expired, SESSION_BATCH)) {
+  for (const batch of inSessionBatches(expired)) {
     const pks = batch.map(({ pk }) => pk);
     sessions += await transactions.write((transaction) => removeSessions(transaction, pks));
   }
@@ -43,27 +26,13 @@ export async function purgeExpired(transactions: Transactions, limit: number): P
   };
 }
 
-function isLarge({ last_seq: events }: ExpiredSession): boolean {
-  return events > EVENTS_PER_BATCH;
-}
-
-async function expiredSessions(transaction: SqlTransaction, limit: number): Promise<ExpiredSession[]> {
+async function expiredSessions(transaction: SqlTransaction, limit: number): Promise<SizedSession[]> {
   const { dialect, tables, now } = transaction;
-  const expired = await transaction.rows<ExpiredSession>(sql`
+  const expired = await transaction.rows<SizedSession>(sql`
     SELECT s.pk, s.last_seq FROM ${tables.sessions} s
     WHERE s.expires_at <= ${now} ORDER BY s.expires_at LIMIT ${limit} ${dialect.lockSkipLocked('s')}`);
-  const large = expired.filter(isLarge).map(({ pk }) => pk);
-  // An append that began before the expiry may still be running. It must not find a partly deleted log.
-  if (large.length > 0) {
-    transaction.addToCommit([sql`UPDATE ${tables.sessions} SET expires_at = 0 WHERE pk IN (${sqlList(large)})`]);
-  }
+  endLargeSessions(transaction, expired);
   return expired;
-}
-
-async function removeEvents(transaction: SqlTransaction, sessionPk: number, from: number): Promise<void> {
-  await transaction.change(sql`
-    DELETE FROM ${transaction.tables.events}
-    WHERE session_pk = ${sessionPk} AND seq BETWEEN ${from} AND ${from + EVENTS_PER_BATCH - 1}`);
 }
 
 /** Foreign keys delete events and state. A session that was renewed in the meantime stays. */

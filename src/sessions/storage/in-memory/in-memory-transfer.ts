@@ -1,0 +1,81 @@
+import { isAsExpected } from '../../domain/commit-rules.js';
+import { isExpired } from '../../domain/expiry.js';
+import type { SessionKey, StateOwner, UserKey } from '../../domain/ids.js';
+import { sessionOfUsage } from '../../domain/usage-periods.js';
+import type {
+  EraseUserRequest,
+  RestoreEventsRequest,
+  RestoreUsageRequest,
+  SharedScope,
+  TransferStore,
+} from '../transfer-store.js';
+import type { InMemoryAgenda } from './in-memory-agenda.js';
+import type { ScopeStates } from './scope-states.js';
+import type { SessionIndex, StoredEntry } from './session-index.js';
+import { ModelSums, type UsageSums } from './usage-sums.js';
+
+/** The parts of the store, and the time of an operation. */
+interface Parts {
+  readonly sessions: SessionIndex;
+  readonly scopes: ScopeStates;
+  readonly usage: UsageSums;
+  readonly agenda: InMemoryAgenda;
+  readonly now: () => number;
+  /** Removes a session with all that belongs to it. */
+  readonly remove: (key: SessionKey) => void;
+}
+
+/** Takes over sessions of other stores, and erases users. */
+export class InMemoryTransfer implements TransferStore {
+  constructor(private readonly parts: Parts) {}
+
+  async sharedState(owner: StateOwner): Promise<SharedScope> {
+    const { scopes, now } = this.parts;
+    return { entries: scopes.entriesOf(owner, now()), expiresAt: scopes.expiryOfOwner(owner, now()) };
+  }
+
+  async *sharedOwners(appName: string): AsyncIterable<readonly string[]> {
+    const { scopes, usage, now } = this.parts;
+    now();
+    yield [...new Set([...scopes.usersOf(appName), ...usage.usersOf(appName)])];
+  }
+
+  async restoreEvents({ key, incarnation, lastSeq, events }: RestoreEventsRequest): Promise<boolean> {
+    const entry = this.#live(key);
+    if (!entry || !isAsExpected(entry.record, { incarnation, lastSeq })) return false;
+    if (entry.log.length === 0) entry.log.beginAt(entry.record.firstSeq);
+    for (const event of events) entry.log.add(event);
+    const highWater = Math.max(entry.record.highWater, events.at(-1)?.highWater ?? 0);
+    this.parts.sessions.change(entry, { ...entry.record, lastSeq: lastSeq + events.length, highWater });
+    return true;
+  }
+
+  async restoreUsage({ owner, sums, keepMs }: RestoreUsageRequest): Promise<boolean> {
+    const { usage, now } = this.parts;
+    const key = sessionOfUsage(owner);
+    if (!key) return usage.restore(owner, sums, keepMs, now());
+    const entry = this.#live(key);
+    if (!entry || entry.usage) return false;
+    entry.usage = new ModelSums();
+    for (const { models } of sums) entry.usage.add(models);
+    return true;
+  }
+
+  async eraseUser({ appName, userId, agendaPrefix }: EraseUserRequest): Promise<number> {
+    const { sessions, scopes, usage, agenda, now, remove } = this.parts;
+    now();
+    const user: UserKey = { appName, userId };
+    const erased = sessions.ofUser(user);
+    for (const { record } of erased) remove(record);
+    scopes.remove(user);
+    usage.remove(user);
+    agenda.removeAll(agendaPrefix);
+    return erased.length;
+  }
+
+  #live(key: SessionKey): StoredEntry | undefined {
+    const now = this.parts.now();
+    const entry = this.parts.sessions.get(key);
+    return entry && !isExpired(entry.record.expiresAt, now) ? entry : undefined;
+  }
+}

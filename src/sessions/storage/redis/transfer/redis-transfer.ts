@@ -1,0 +1,75 @@
+import type { Cluster } from 'ioredis';
+import type { StateOwner } from '../../../domain/ids.js';
+import type {
+  EraseUserRequest,
+  RestoreEventsRequest,
+  RestoreUsageRequest,
+  SharedScope,
+  TransferStore,
+} from '../../transfer-store.js';
+import type { AppScope } from '../app-scope/app-scope.js';
+import { storeUnavailable } from '../connect/driver-errors.js';
+import type { RedisConnection } from '../connect/redis-connection.js';
+import type { RedisKeys } from '../redis-keys.js';
+import type { ScriptRunner } from '../script/script.js';
+import { readSharedState } from '../state/shared-state.js';
+import { eraseUser } from './erase-user.js';
+import { restoreEvents } from './restore-events.js';
+import { restoreUsage } from './restore-usage.js';
+
+/** About how many keys the server looks at for each request. */
+const KEYS_PER_STEP = 1_000;
+
+/** Takes over sessions of other stores, and erases users. */
+export class RedisTransfer implements TransferStore {
+  constructor(
+    private readonly connection: RedisConnection,
+    private readonly keys: RedisKeys,
+    private readonly appScopeOf: (scripts: ScriptRunner) => AppScope,
+  ) {}
+
+  async sharedState(owner: StateOwner): Promise<SharedScope> {
+    const { entries, expiresAt } = await readSharedState(this.connection, this.keys.stateOf(owner));
+    return { entries, expiresAt };
+  }
+
+  /** Goes through all keys of the server, since users without sessions are in no index. */
+  async *sharedOwners(appName: string): AsyncIterable<readonly string[]> {
+    await this.connection.open();
+    const { client } = this.connection;
+    const nodes = client.isCluster ? (client as Cluster).nodes('master') : [client];
+    const pattern = `${escapeGlob(this.keys.baseOfUsers(appName))}|*}:us*`;
+    for (const node of nodes) {
+      let cursor = '0';
+      do {
+        const found = await node.scan(cursor, 'MATCH', pattern, 'COUNT', KEYS_PER_STEP).catch(unavailable);
+        cursor = found[0];
+        const users = found[1].flatMap((key) => this.keys.userOf(key) ?? []);
+        if (users.length > 0) yield [...new Set(users)];
+      } while (cursor !== '0');
+    }
+  }
+
+  restoreEvents(request: RestoreEventsRequest): Promise<boolean> {
+    const scripts = this.connection.startCall();
+    return restoreEvents(scripts, this.appScopeOf(scripts), request);
+  }
+
+  restoreUsage(request: RestoreUsageRequest): Promise<boolean> {
+    const scripts = this.connection.startCall();
+    return restoreUsage(scripts, this.keys, this.appScopeOf(scripts), request);
+  }
+
+  /** It may take long, so each of its scripts has its own time limit. */
+  eraseUser(request: EraseUserRequest): Promise<number> {
+    return eraseUser(this.connection, this.keys, this.appScopeOf(this.connection), request);
+  }
+}
+
+function escapeGlob(text: string): string {
+  return text.replace(/[*?[\]\\]/g, String.raw`\$&`);
+}
+
+function unavailable(error: unknown): never {
+  throw storeUnavailable(error, false, 'Redis');
+}

@@ -1,0 +1,70 @@
+import type { SessionKey, StateOwner, UserKey } from '../domain/ids.js';
+import type { InitialEvent } from '../domain/session-record.js';
+import type { UsageOwner } from '../domain/usage-periods.js';
+import type { ModelUsage } from '../domain/usage.js';
+import type { StateEntries } from './state-entries.js';
+
+/** Events to add as another store had them. */
+export interface RestoreEventsRequest {
+  readonly key: SessionKey;
+  readonly incarnation: string;
+  /** The current last event. */
+  readonly lastSeq: number;
+  /** They get the next numbers, in this order. Not empty. */
+  readonly events: readonly InitialEvent[];
+}
+
+/** The usage of one period: a day, a month, or `total` for a session. */
+export interface PeriodUsage {
+  readonly period: string;
+  readonly models: readonly ModelUsage[];
+}
+
+/** Sums of usage as another store had them. */
+export interface RestoreUsageRequest {
+  readonly owner: UsageOwner;
+  readonly sums: readonly PeriodUsage[];
+  /** How long sums of users and apps are kept after their last change. */
+  readonly keepMs: number;
+}
+
+/** The state of a user or an app. */
+export interface SharedScope {
+  readonly entries: StateEntries;
+  /** Missing without entries. */
+  readonly expiresAt?: number | undefined;
+}
+
+/** Whose data to remove. */
+export interface EraseUserRequest extends UserKey {
+  /** Agenda entries whose names begin with this belong to the user. */
+  readonly agendaPrefix: string;
+}
+
+/**
+ * What moving sessions between stores, and erasing users, needs besides the rest of a store. Optional: without it, sessions
+ * can be exported, but not imported, and no user can be erased.
+ *
+ * A session that another store had is created with a log that has an `origin` and no events; see `InitialLog`.
+ */
+export interface TransferStore {
+  /** The state of a user or an app, with its expiry. Without entries if there is none. Renews nothing. */
+  sharedState(owner: StateOwner): Promise<SharedScope>;
+  /**
+   * The users of an app who have state or usage, in groups and in any order, perhaps some of them twice. Users whose data has expired
+   * may be among them.
+   */
+  sharedOwners(appName: string): AsyncIterable<readonly string[]>;
+  /**
+   * Adds events to the end of a log with the times that they had. Changes `lastSeq` and the high-water mark of the record, nothing
+   * else. Returns `false`, and does nothing, if the session is missing or not as expected.
+   */
+  restoreEvents(request: RestoreEventsRequest): Promise<boolean>;
+  /** Stores sums of usage. Returns `false`, and does nothing, if the owner has some already or is a missing session. */
+  restoreUsage(request: RestoreUsageRequest): Promise<boolean>;
+  /**
+   * Removes all that the store has of a user, also what has expired, and work of consumers. Returns the number of removed
+   * sessions. Not one step: a repeated call removes what a failed one has left.
+   */
+  eraseUser(request: EraseUserRequest): Promise<number>;
+}

@@ -1,0 +1,48 @@
+import { inBatches } from '../../batches.js';
+import { sql, sqlList } from '../sql/sql.js';
+import type { SqlTransaction, Transactions } from '../sql/transaction.js';
+
+/** Limits how long one transaction delays appends. */
+const EVENTS_PER_BATCH = 5_000;
+
+/** A session to remove. */
+export interface SizedSession {
+  readonly pk: number;
+  readonly last_seq: number;
+}
+
+/** Sessions to delete in one transaction, with their events. The events of large sessions are deleted before. */
+export function inSessionBatches(sessions: readonly SizedSession[]): (readonly SizedSession[])[] {
+  return inBatches(sessions, {
+    items: EVENTS_PER_BATCH,
+    weight: EVENTS_PER_BATCH,
+    weightOf: (session) => (isLarge(session) ? 1 : session.last_seq + 1),
+  });
+}
+
+/** Lets large sessions expire. An append that is still running must not find a partly deleted log. */
+export function endLargeSessions(transaction: SqlTransaction, sessions: readonly SizedSession[]): void {
+  const large = sessions.filter(isLarge).map(({ pk }) => pk);
+  if (large.length === 0) return;
+  const { tables } = transaction;
+  transaction.addToCommit([sql`UPDATE ${tables.sessions} SET expires_at = 0 WHERE pk IN (${sqlList(large)})`]);
+}
+
+/** Deletes the events of large sessions, some in each transaction. */
+export async function emptyLargeLogs(transactions: Transactions, sessions: readonly SizedSession[]): Promise<void> {
+  for (const { pk, last_seq: lastSeq } of sessions.filter(isLarge)) {
+    for (let from = 1; from <= lastSeq; from += EVENTS_PER_BATCH) {
+      await transactions.write((transaction) => removeEvents(transaction, pk, from));
+    }
+  }
+}
+
+function isLarge({ last_seq: events }: SizedSession): boolean {
+  return events > EVENTS_PER_BATCH;
+}
+
+async function removeEvents(transaction: SqlTransaction, sessionPk: number, from: number): Promise<void> {
+  await transaction.change(sql`
+    DELETE FROM ${transaction.tables.events}
+    WHERE session_pk = ${sessionPk} AND seq BETWEEN ${from} AND ${from + EVENTS_PER_BATCH - 1}`);
+}

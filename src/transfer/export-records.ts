@@ -1,0 +1,152 @@
+import { createHash } from 'node:crypto';
+import type { StoredEvent } from '../sessions/domain/commit.js';
+import { StoreUnavailableError } from '../sessions/domain/errors.js';
+import { NEVER } from '../sessions/domain/expiry.js';
+import { type SessionKey, type StateOwner, sessionKeyOf } from '../sessions/domain/ids.js';
+import { metadataEntries } from '../sessions/domain/metadata-entries.js';
+import { positionOf } from '../sessions/storage/list-order.js';
+import type { ListPosition, ReadRequest, SessionStorage, StoredSession } from '../sessions/storage/session-storage.js';
+import { exportUsage } from './export-usage.js';
+import type {
+  EndLine,
+  EventLine,
+  SessionLine,
+  StateLine,
+  TransferFilter,
+  TransferRecord,
+  UsageLine,
+} from './transfer-records.js';
+
+const SESSIONS_PER_PAGE = 100;
+const EVENTS_PER_PAGE = 500;
+const BYTES_PER_PAGE = 1_048_576;
+
+/**
+ * Reads everything, session by session, and never more than a page of events at a time. Sessions are consistent in themselves:
+ * their state is that after their last event here.
+ */
+export async function* exportRecords(storage: SessionStorage, filter: TransferFilter): AsyncGenerator<TransferRecord> {
+  const { appName, userId, sessionId } = filter;
+  if (appName !== undefined && userId !== undefined && sessionId !== undefined) {
+    yield* exportSession(storage, { appName, userId, sessionId });
+    return;
+  }
+  for (const app of appName === undefined ? await storage.consumers.apps() : [appName]) {
+    const users = new Set<string>();
+    for await (const key of sessionsOf(storage, { appName: app, userId })) {
+      if (!storage.transfer) users.add(key.userId);
+      yield* exportSession(storage, key);
+    }
+    if (userId === undefined) yield* exportShared(storage, { appName: app });
+    for await (const user of usersOf(storage, app, userId, users))
+      yield* exportShared(storage, { appName: app, userId: user });
+  }
+}
+
+/** By creation, so that sessions that change in the meantime are found once. */
+async function* sessionsOf(storage: SessionStorage, owner: StateOwner): AsyncGenerator<SessionKey> {
+  let after: ListPosition | undefined;
+  for (;;) {
+    const { sessions, isCut } = await storage.list({
+      ...owner,
+      orderBy: 'createTime',
+      order: 'asc',
+      limit: SESSIONS_PER_PAGE,
+      after,
+      withState: false,
+      maxBytes: BYTES_PER_PAGE,
+    });
+    for (const { record } of sessions) yield sessionKeyOf(record);
+    const last = sessions.at(-1)?.record;
+    if (!last || (sessions.length < SESSIONS_PER_PAGE && !isCut)) return;
+    after = positionOf(last, { orderBy: 'createTime' });
+  }
+}
+
+/** A store without `transfer` knows users by their sessions only. */
+async function* usersOf(
+  { transfer }: SessionStorage,
+  appName: string,
+  userId: string | undefined,
+  withSessions: ReadonlySet<string>,
+): AsyncGenerator<string> {
+  if (userId !== undefined) yield userId;
+  else if (transfer) for await (const users of transfer.sharedOwners(appName)) yield* users;
+  else yield* withSessions;
+}
+
+/** A session with its events; nothing if there is none. */
+export async function* exportSession(
+  storage: SessionStorage,
+  key: SessionKey,
+): AsyncGenerator<SessionLine | EventLine | EndLine> {
+  const [read, usage] = await Promise.all([
+    storage.read({ ...pageAfter(key, 0), withState: true, withMetadata: true, withBase: true }),
+    storage.readUsage([{ ...key, period: 'total' }]),
+  ]);
+  // It was deleted or has expired.
+  if (!read) return;
+  const { record } = read;
+  yield sessionLine(read, usage.found[0] ?? []);
+  const digest = createHash('sha256');
+  let next = record.firstSeq;
+  for (let page: readonly StoredEvent[] = read.events; next <= record.lastSeq;) {
+    for (const { seq, appendedAt, payload } of page) {
+      if (seq > record.lastSeq) break;
+      if (seq !== next || payload === null) throw changed(key);
+      digest.update(payload).update('\n');
+      yield { kind: 'event', seq, appendedAt, payload };
+      next = seq + 1;
+    }
+    if (next > record.lastSeq) break;
+    const more = await storage.read(pageAfter(key, next - 1));
+    if (more?.record.incarnation !== record.incarnation || more.events.length === 0) throw changed(key);
+    page = more.events;
+  }
+  yield { kind: 'end', events: next - record.firstSeq, digest: digest.digest('hex') };
+}
+
+function pageAfter(key: SessionKey, afterSeq: number): ReadRequest {
+  return { key, window: { afterSeq, limit: EVENTS_PER_PAGE, keep: 'oldest', maxBytes: BYTES_PER_PAGE } };
+}
+
+function changed({ sessionId }: SessionKey): StoreUnavailableError {
+  return new StoreUnavailableError(
+    `The session ${JSON.stringify(sessionId)} was deleted or its log was trimmed while it was exported; export again.`,
+    false,
+  );
+}
+
+function sessionLine({ record, state, metadata, baseState }: StoredSession, usage: SessionLine['usage']): SessionLine {
+  const { createTime, lastUpdateTime, expiresAt, firstSeq, lastSeq, tipSeq, counters, marks, marksSeq, turnsOnly } =
+    record;
+  return {
+    kind: 'session',
+    ...sessionKeyOf(record),
+    createTime,
+    lastUpdateTime,
+    expiresAt: expiresAt < NEVER ? expiresAt : undefined,
+    firstSeq,
+    lastSeq,
+    tipSeq,
+    counters,
+    marks,
+    marksSeq,
+    turnsOnly,
+    metadata: [...metadataEntries(metadata ?? '')],
+    state: state?.session ?? [],
+    baseState: baseState ?? '{}',
+    usage,
+  };
+}
+
+/** The state and the usage of a user or an app, as far as there are any. */
+export async function* exportShared(storage: SessionStorage, owner: StateOwner): AsyncGenerator<StateLine | UsageLine> {
+  const { entries, expiresAt = NEVER } = storage.transfer
+    ? await storage.transfer.sharedState(owner)
+    : { entries: await storage.readState(owner) };
+  if (entries.length > 0)
+    yield { kind: 'state', ...owner, expiresAt: expiresAt < NEVER ? expiresAt : undefined, entries };
+  const sums = await exportUsage(storage, owner);
+  if (sums.length > 0) yield { kind: 'usage', ...owner, sums };
+}

@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto';
+import { DEFAULT_TTL } from '../config/session-settings.js';
+import { NEVER, lifetimesOf } from '../sessions/domain/expiry.js';
+import { sessionKeyOf } from '../sessions/domain/ids.js';
+import { metadataAfter } from '../sessions/domain/metadata-entries.js';
+import type { SessionStorage } from '../sessions/storage/session-storage.js';
+import type { TransferStore } from '../sessions/storage/transfer-store.js';
+import { TargetSession } from './target-session.js';
+import { TransferFileError } from '../sessions/domain/transfer-errors.js';
+import type { EndLine, EventLine, SessionLine } from './transfer-records.js';
+
+const FOREVER = lifetimesOf(DEFAULT_TTL);
+
+/** What an import did to a session. */
+export type SessionOutcome = 'created' | 'continued' | 'unchanged' | 'expired' | 'conflict';
+
+interface Options {
+  readonly storage: SessionStorage;
+  /** Undefined if nothing is to be written. */
+  readonly transfer: TransferStore | undefined;
+  readonly usageKeepMs: number;
+}
+
+/** Takes a session, then its events, then its end. */
+export class SessionImport {
+  readonly #digest = createHash('sha256');
+  #events = 0;
+  added = 0;
+  /** Why the session in the target is another one. */
+  problem: { readonly text: string; readonly seq?: number } | undefined;
+
+  private constructor(
+    private readonly line: SessionLine,
+    private readonly options: Options,
+    /** Undefined if the session has expired, and for a new session if nothing is written. */
+    private readonly target: TargetSession | undefined,
+    private readonly beginning: SessionOutcome,
+  ) {}
+
+  static async begin(line: SessionLine, now: number, options: Options): Promise<SessionImport> {
+    const { storage, transfer } = options;
+    if (line.expiresAt !== undefined && line.expiresAt <= now)
+      return new SessionImport(line, options, undefined, 'expired');
+    const key = sessionKeyOf(line);
+    let found = (await storage.read({ key }))?.record;
+    if (!found && !transfer) return new SessionImport(line, options, undefined, 'created');
+    if (!found) {
+      const created = await create(storage, line);
+      if (created)
+        return new SessionImport(line, options, new TargetSession(storage, transfer, created.record), 'created');
+      found = (await storage.read({ key }))?.record;
+    }
+    if (!found) return new SessionImport(line, options, undefined, 'expired');
+    const session = new SessionImport(line, options, new TargetSession(storage, transfer, found), 'unchanged');
+    if (found.createTime !== line.createTime) session.problem = { text: 'it was created at another time' };
+    return session;
+  }
+
+  async event(line: EventLine, at: number): Promise<void> {
+    if (line.seq !== this.line.firstSeq + this.#events) throw new TransferFileError('`seq` is not the next number', at);
+    this.#events++;
+    this.#digest.update(line.payload).update('\n');
+    if (this.problem || this.beginning === 'expired') return;
+    const outcome = this.target ? await this.target.take(line) : 'added';
+    if (outcome === 'added') this.added++;
+    if (outcome === 'differs') this.problem = { text: `its event ${line.seq} is another one`, seq: line.seq };
+  }
+
+  async end({ events, digest }: EndLine, at: number): Promise<SessionOutcome> {
+    if (events !== this.#events || digest !== this.#digest.digest('hex') || this.line.lastSeq !== this.#lastSeq) {
+      throw new TransferFileError('the events of the session are incomplete or were changed', at);
+    }
+    if (this.problem) return 'conflict';
+    if (this.target && !(await this.target.flush())) {
+      this.problem = { text: 'it got other events in the meantime' };
+      return 'conflict';
+    }
+    if (this.beginning === 'expired') return 'expired';
+    await this.#restoreUsage();
+    if (this.beginning === 'created') return 'created';
+    return this.added > 0 ? 'continued' : 'unchanged';
+  }
+
+  get key(): { appName: string; userId: string; sessionId: string } {
+    return sessionKeyOf(this.line);
+  }
+
+  get #lastSeq(): number {
+    return this.line.firstSeq - 1 + this.#events;
+  }
+
+  async #restoreUsage(): Promise<void> {
+    const { transfer, usageKeepMs: keepMs } = this.options;
+    if (!transfer || this.line.usage.length === 0) return;
+    await transfer.restoreUsage({ owner: this.key, sums: [{ period: 'total', models: this.line.usage }], keepMs });
+  }
+}
+
+function create(storage: SessionStorage, line: SessionLine): ReturnType<SessionStorage['create']> {
+  const { createTime, lastUpdateTime, expiresAt = NEVER, firstSeq, tipSeq, counters, marks, marksSeq } = line;
+  const metadata = metadataAfter('', line.metadata);
+  if (metadata === undefined)
+    throw new TransferFileError(`session ${JSON.stringify(line.sessionId)} has too much metadata`);
+  return storage.create({
+    key: sessionKeyOf(line),
+    baseState: line.baseState,
+    upserts: line.state.map(([name, value]) => ({ scope: 'session', name, value })),
+    expiry: FOREVER,
+    metadata,
+    turnsOnly: line.turnsOnly,
+    log: { events: [], tipSeq, counters, marks, marksSeq, origin: { createTime, lastUpdateTime, expiresAt, firstSeq } },
+  });
+}

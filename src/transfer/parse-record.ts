@@ -1,0 +1,170 @@
+import { type Counters, storedCounters } from '../sessions/domain/counters.js';
+import { idProblem } from '../sessions/domain/ids.js';
+import { isCount } from '../sessions/domain/input-checks.js';
+import { type ModelUsage, UNKNOWN_MODEL, usageWith } from '../sessions/domain/usage.js';
+import type { SeqRange } from '../sessions/domain/seq-ranges.js';
+import type { ViewMarks } from '../sessions/domain/view-marks.js';
+import type { StateEntries } from '../sessions/storage/session-storage.js';
+import type { PeriodUsage } from '../sessions/storage/transfer-store.js';
+import { TransferFileError } from '../sessions/domain/transfer-errors.js';
+import type { EventLine, SessionLine, StateLine, TransferRecord, UsageLine } from './transfer-records.js';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A record of a line. Refuses what no export writes, so that nothing of it reaches a store. */
+export function parsedRecord(fields: Fields, line: number): TransferRecord {
+  const reader = new FieldReader(fields, line);
+  switch (fields.kind) {
+    case 'session':
+      return session(reader);
+    case 'event':
+      return event(reader);
+    case 'end':
+      return { kind: 'end', events: reader.count('events'), digest: reader.text('digest') };
+    case 'state':
+      return state(reader);
+    case 'usage':
+      return usage(reader);
+    default:
+      throw new TransferFileError('its `kind` is unknown', line);
+  }
+}
+
+function session(reader: FieldReader): SessionLine {
+  const [firstSeq, lastSeq, tipSeq] = [reader.count('firstSeq'), reader.count('lastSeq'), reader.count('tipSeq')];
+  if (firstSeq < 1 || lastSeq < firstSeq - 1) reader.refuse('firstSeq');
+  if (tipSeq > lastSeq) reader.refuse('tipSeq');
+  return {
+    kind: 'session',
+    appName: reader.id('appName'),
+    userId: reader.id('userId'),
+    sessionId: reader.id('sessionId'),
+    createTime: reader.count('createTime'),
+    lastUpdateTime: reader.count('lastUpdateTime'),
+    expiresAt: reader.optionalCount('expiresAt'),
+    firstSeq,
+    lastSeq,
+    tipSeq,
+    counters: counters(reader.inner('counters')),
+    marks: marks(reader.inner('marks')),
+    marksSeq: reader.count('marksSeq'),
+    turnsOnly: reader.fields.turnsOnly === true,
+    metadata: reader.entries('metadata'),
+    state: reader.entries('state'),
+    baseState: JSON.stringify(reader.object('baseState')),
+    usage: models(reader.fields.usage),
+  };
+}
+
+/** A counter that a later version added is missing. */
+function counters(reader: FieldReader): Counters {
+  return storedCounters(Object.fromEntries(Object.keys(reader.fields).map((name) => [name, reader.count(name)])));
+}
+
+function marks(reader: FieldReader): ViewMarks {
+  const { hidden } = reader.fields;
+  if (!Array.isArray(hidden)) return reader.refuse('hidden');
+  return {
+    hidden: hidden.map((range: unknown) => {
+      const { from, to } = (range ?? {}) as Partial<SeqRange>;
+      return isCount(from) && isCount(to) ? { from, to } : reader.refuse('hidden');
+    }),
+    viewFromSeq: reader.count('viewFromSeq'),
+    summarySeq: reader.count('summarySeq'),
+    covered: counters(reader.inner('covered')),
+  };
+}
+
+function event(reader: FieldReader): EventLine {
+  const given = reader.inner('event');
+  given.id('id');
+  given.object('actions');
+  if (typeof given.fields.timestamp !== 'number') given.refuse('timestamp');
+  const { fields } = given;
+  return {
+    kind: 'event',
+    seq: reader.count('seq'),
+    appendedAt: reader.count('appendedAt'),
+    payload: JSON.stringify(fields),
+  };
+}
+
+function state(reader: FieldReader): StateLine {
+  return {
+    kind: 'state',
+    ...reader.owner(),
+    expiresAt: reader.optionalCount('expiresAt'),
+    entries: reader.entries('state'),
+  };
+}
+
+const PERIOD = /^\d{4}-\d{2}(-\d{2})?$/;
+
+function usage(reader: FieldReader): UsageLine {
+  const { sums } = reader.fields;
+  if (!Array.isArray(sums)) return reader.refuse('sums');
+  return {
+    kind: 'usage',
+    ...reader.owner(),
+    sums: (sums as readonly Partial<PeriodUsage>[]).map(({ period, models: of }) => {
+      return typeof period === 'string' && PERIOD.test(period) ? { period, models: models(of) } : reader.refuse('sums');
+    }),
+  };
+}
+
+function models(value: unknown): ModelUsage[] {
+  if (!Array.isArray(value)) return [];
+  return (value as readonly Partial<ModelUsage>[]).map((given) => ({
+    model: typeof given.model === 'string' && idProblem(given.model) === undefined ? given.model : UNKNOWN_MODEL,
+    ...usageWith((name) => (isCount(given[name]) ? given[name] : 0)),
+  }));
+}
+
+class FieldReader {
+  constructor(
+    readonly fields: Fields,
+    readonly line: number,
+  ) {}
+
+  refuse(name: string): never {
+    throw new TransferFileError(`\`${name}\` is missing or wrong`, this.line);
+  }
+
+  id(name: string): string {
+    const value = this.fields[name];
+    return idProblem(value) === undefined ? (value as string) : this.refuse(name);
+  }
+
+  text(name: string): string {
+    const value = this.fields[name];
+    return typeof value === 'string' ? value : this.refuse(name);
+  }
+
+  count(name: string): number {
+    const value = this.fields[name];
+    return isCount(value) ? value : this.refuse(name);
+  }
+
+  optionalCount(name: string): number | undefined {
+    return this.fields[name] === undefined ? undefined : this.count(name);
+  }
+
+  object(name: string): Fields {
+    const value = this.fields[name];
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return this.refuse(name);
+    return value as Fields;
+  }
+
+  inner(name: string): FieldReader {
+    return new FieldReader(this.object(name), this.line);
+  }
+
+  owner(): { appName: string; userId?: string } {
+    const appName = this.id('appName');
+    return this.fields.userId === undefined ? { appName } : { appName, userId: this.id('userId') };
+  }
+
+  entries(name: string): StateEntries {
+    return Object.entries(this.object(name)).map(([key, value]) => [key, JSON.stringify(value)] as const);
+  }
+}

@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto';
+import { TransferFileError } from '../sessions/domain/transfer-errors.js';
+import { type TransferRecord, NO_TRANSFER, countedWith } from './transfer-records.js';
+import { parsedRecord } from './parse-record.js';
+import { TRANSFER_FORMAT, TRANSFER_VERSION } from './write-lines.js';
+
+/** Parts of a file: lines, or pieces of any length, as a stream gives them. */
+export type TransferInput = AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>;
+
+/** Longer lines are refused, so that a file that is none does not fill the memory. */
+const MOST_CHARACTERS_PER_LINE = 64 * 1_048_576;
+
+/** A record with the number of its line. */
+export interface NumberedRecord {
+  /** Counted from 1; the header is the first line. */
+  readonly line: number;
+  readonly record: TransferRecord;
+}
+
+/**
+ * Reads the records of an export, and checks the order of its lines, its counts and its digest.
+ *
+ * @param after skips records up to this line
+ */
+export async function* readRecords(input: TransferInput, after = 0): AsyncGenerator<NumberedRecord> {
+  const digest = createHash('sha256');
+  let [line, counts, isComplete] = [0, NO_TRANSFER, false];
+  for await (const text of linesOf(input)) {
+    line++;
+    if (isComplete) throw new TransferFileError('the file goes on after its footer', line);
+    const parsed = parsedObject(text, line);
+    if (line === 1) {
+      assertHeader(parsed);
+    } else if (parsed.kind === 'footer') {
+      const expected = { counts, digest: digest.digest('hex') };
+      if (!isFooterOf(parsed, expected)) {
+        throw new TransferFileError('the footer does not fit: lines are missing or were changed', line);
+      }
+      isComplete = true;
+      continue;
+    } else {
+      const record = parsedRecord(parsed, line);
+      counts = countedWith(counts, record);
+      if (line > after) yield { line, record };
+    }
+    digest.update(text).update('\n');
+  }
+  if (!isComplete) throw new TransferFileError('the file ends without its footer: it was cut off', line);
+}
+
+function isFooterOf(
+  footer: Readonly<Record<string, unknown>>,
+  { counts, digest }: { readonly counts: object; readonly digest: string },
+): boolean {
+  return footer.digest === digest && JSON.stringify(footer.counts) === JSON.stringify(counts);
+}
+
+function assertHeader({ kind, format, version }: Readonly<Record<string, unknown>>): void {
+  if (kind !== 'header' || format !== TRANSFER_FORMAT)
+    throw new TransferFileError('the file is no export of sessions', 1);
+  if (version !== TRANSFER_VERSION) {
+    throw new TransferFileError(
+      `its version is ${JSON.stringify(version)}, and this package reads version ${TRANSFER_VERSION}: use a newer one`,
+      1,
+    );
+  }
+}
+
+function parsedObject(text: string, line: number): Readonly<Record<string, unknown>> {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    // The parser's own message quotes the text.
+    throw new TransferFileError('it is no JSON', line);
+  }
+  if (typeof parsed !== 'object' || parsed === null) throw new TransferFileError('it is no JSON object', line);
+  return parsed as Readonly<Record<string, unknown>>;
+}
+
+/** The lines of a text in pieces, without line breaks. */
+export async function* linesOf(input: TransferInput): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const piece of input) {
+    rest += typeof piece === 'string' ? piece : decoder.decode(piece, { stream: true });
+    let start = 0;
+    for (let end = rest.indexOf('\n'); end >= 0; end = rest.indexOf('\n', start)) {
+      yield rest.slice(start, end);
+      start = end + 1;
+    }
+    rest = rest.slice(start);
+    if (rest.length > MOST_CHARACTERS_PER_LINE) throw new TransferFileError('a line is too long');
+  }
+  rest += decoder.decode();
+  if (rest !== '') yield rest;
+}

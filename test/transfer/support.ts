@@ -1,0 +1,89 @@
+import { InMemorySessionStorage, SessionService } from '../../src/index.js';
+import type { SessionStorage } from '../../src/storage.js';
+import { ManualClock } from '../../src/testing/index.js';
+import { type ImportOptions, type ImportResult, exportSessions, importSessions } from '../../src/transfer/index.js';
+
+export const USER = { appName: 'shop', userId: 'ann|ä{}*' };
+export const KEY = { ...USER, sessionId: 's-1' };
+const DAY_MS = 86_400_000;
+
+export const text = (value: string) => ({ role: 'user', parts: [{ text: value }] });
+
+/** A store in memory with one of everything that an export has, and with times that differ. */
+export async function filledStore(): Promise<{ storage: SessionStorage; clock: ManualClock }> {
+  const clock = new ManualClock(Date.UTC(2026, 9, 30, 12));
+  const storage = new InMemorySessionStorage({ clock });
+  const sessions = new SessionService({ storage, clock, history: { maxEvents: 6, keepHistory: false } });
+  const metadata = { title: 'A "cart"', status: 'open', tags: ['vip'], labels: { team: 'ä' } };
+  const session = await sessions.createSession({ ...KEY, state: { a: 1, kept: null, 'user:theme': 'dark' }, metadata });
+  for (let index = 1; index <= 12; index++) {
+    clock.advanceSeconds(60);
+    const usageMetadata = { promptTokenCount: index, candidatesTokenCount: 2 };
+    const stateDelta = { step: index, __proto__x: { '\u0000': [index, 1e21] } };
+    const event =
+      index % 3 === 1 ? { author: 'user', content: text(`say ${index} \u2028"`) } : { author: 'agent', usageMetadata };
+    await sessions.appendEvent({
+      session,
+      event: { id: `e-${index}`, invocationId: `i-${index}`, ...event, actions: { stateDelta } },
+    });
+  }
+  await sessions.whenIdle();
+  clock.advanceSeconds(5 * (DAY_MS / 1_000));
+  const other = await sessions.createSession({ ...USER, sessionId: 's-2', turnsOnly: false });
+  const events = Array.from({ length: 30 }, (_, index) => ({
+    id: `o-${index}`,
+    author: index % 4 ? 'agent' : 'user',
+    content: text(`${index}`),
+  }));
+  const whole = new SessionService({ storage, clock });
+  for (const event of events) await whole.appendEvent({ session: other, event });
+  await whole.rewindSession({ ...USER, sessionId: 's-2', toSeq: 24 });
+  const compaction = {
+    fromSeq: 1,
+    toSeq: 8,
+    model: 'm',
+    promptVersion: 1,
+    originalEventCount: 8,
+    compressedEventCount: 1,
+  };
+  const summary = { id: 'summary:8', author: 'system', content: text('before'), actions: { compaction } };
+  await whole.appendEvent({ session: { ...USER, id: 's-2' }, event: summary as never });
+  await whole.updateUserState({ ...USER, stateDelta: { name: 'Ann', '1': true } });
+  await whole.updateUserState({ appName: 'shop', userId: 'without sessions', stateDelta: { theme: 'light' } });
+  await whole.updateAppState({ appName: 'shop', stateDelta: { currency: 'EUR' } });
+  await whole.createSession({ appName: 'other/app', userId: 'bob', sessionId: '../x' });
+  return { storage, clock };
+}
+
+export async function linesOf(storage: SessionStorage): Promise<string[]> {
+  const lines: string[] = [];
+  for await (const line of exportSessions(storage)) lines.push(line);
+  return lines;
+}
+
+/** Imports lines. */
+export async function importLines(
+  target: SessionStorage,
+  lines: readonly string[],
+  options?: ImportOptions,
+): Promise<ImportResult> {
+  return importSessions(target, lines, options);
+}
+
+/** The records of an export without what differs between exports: header, footer, and the order of records and of state keys. */
+export function comparable(lines: readonly string[]): string[] {
+  return lines
+    .slice(1, -1)
+    .map((line) => JSON.stringify(sorted(JSON.parse(line))))
+    .toSorted();
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, inner]) => [key, sorted(inner)]),
+  );
+}
