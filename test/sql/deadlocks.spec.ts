@@ -164,7 +164,11 @@ function appendToAll(sessions: SessionService, number: number) {
 
 /** Copies the only event to the following numbers. */
 async function fillLog(raw: RawConnection, server: SqlBench['name'], count: number): Promise<void> {
-  const numbers = server === 'postgres' ? `(SELECT generate_series(2, ${count}) AS seq)` : `seq_2_to_${count}`;
+  const list = JSON.stringify(Array.from({ length: count - 1 }, (_, index) => index + 2));
+  const numbers =
+    server === 'postgres'
+      ? `(SELECT generate_series(2, ${count}) AS seq)`
+      : `JSON_TABLE('${list}', '$[*]' COLUMNS (seq INT PATH '$'))`;
   await raw.query(`
     INSERT INTO agent_session_events (session_pk, seq, event_id, digest, appended_at, high_water, anchor, payload)
     SELECT e.session_pk, n.seq, CONCAT('f', n.seq), e.digest, e.appended_at, e.high_water, 0, e.payload

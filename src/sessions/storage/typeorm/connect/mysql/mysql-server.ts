@@ -57,8 +57,8 @@ export const mysqlServer: ServerKind = {
   async migrate(dataSource) {
     await migrateOnOneConnection(dataSource, async (runner, migrate) => {
       for (const setting of SETTINGS) await runner.query(setting);
-      // All databases of a server share lock names, and their length is limited.
-      const name = "CONCAT('agent_sessions ', MD5(CONCAT(DATABASE(), ?)))";
+      // All databases of a server share lock names, and their length is limited. MySQL 9.7 has no MD5.
+      const name = "CONCAT('agent_sessions ', LEFT(SHA2(CONCAT(DATABASE(), ?), 256), 32))";
       const prefix = [dataSource.options.entityPrefix ?? ''];
       const answer: unknown = await runner.query(`SELECT GET_LOCK(${name}, ${MIGRATION_LIMIT_SECONDS}) AS got`, prefix);
       const [lock] = answer as { got: string | number | null }[];
