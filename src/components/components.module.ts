@@ -1,59 +1,67 @@
 import { type DynamicModule, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
-import type { Clock } from '../sessions/domain/clock.js';
-import type { ComponentStore } from '../sessions/storage/component-store.js';
-import { InMemoryComponentStore } from '../sessions/storage/in-memory/in-memory-component-store.js';
+import { ModuleRef } from '@nestjs/core';
+import { SESSION_STORAGE, SESSION_TTL } from '../sessions/module/sessions.tokens.js';
 import { ComponentSession } from './component-session.js';
+import { ComponentsCleanup, componentsCleanupOf } from './components.cleanup.js';
+import {
+  type ChosenComponents,
+  ConfigurableModuleClass,
+  MODULE_OPTIONS_TOKEN,
+  type OPTIONS_TYPE,
+  chooseComponents,
+} from './components-options.js';
 
-import { JsonFileComponentStore } from './json-files/json-file-component-store.js';
-
-/** Settings of {@link ComponentsModule}. */
-export interface ComponentsModuleOptions {
-  /** A folder for JSON files. Without it and without `store`, state is kept in memory. */
-  readonly root?: string | undefined;
-  /** A store of one's own. The app closes it. */
-  readonly store?: ComponentStore | undefined;
-  /** Sessions expire so long after their last save. Default: never. */
-  readonly ttlMs?: number | undefined;
-  readonly clock?: Clock | undefined;
-  readonly isGlobal?: boolean | undefined;
-}
-
-/** The {@link ComponentStore} of the module. */
+/** The `ComponentStore` of the module. */
 export const COMPONENT_STORE = Symbol('COMPONENT_STORE');
-const IS_OURS = Symbol('IS_OURS');
+const CHOSEN_COMPONENTS = Symbol('CHOSEN_COMPONENTS');
 
 /**
- * Provides {@link ComponentSession}.
+ * Provides {@link ComponentSession}: in the store of `SessionsModule`, or in JSON files.
  *
- * @example ComponentsModule.forRoot({ root: './data/components', ttlMs: 30 * 24 * 3_600_000 });
+ * @example
+ * imports: [
+ *   SessionsModule.forRoot({ provider: 'redis', redis: { url }, isGlobal: true }),
+ *   ComponentsModule.forRoot(),
+ * ];
+ *
+ * @example
+ * ComponentsModule.forRoot({ root: './data/components', ttlMs: 30 * 24 * 3_600_000 });
  */
-@Module({})
-export class ComponentsModule implements OnApplicationShutdown {
-  static forRoot({ root, store, ttlMs, clock, isGlobal = false }: ComponentsModuleOptions = {}): DynamicModule {
-    const made = (): ComponentStore =>
-      root === undefined ? new InMemoryComponentStore({ clock }) : new JsonFileComponentStore({ root, clock });
-    return {
-      module: ComponentsModule,
-      global: isGlobal,
-      providers: [
-        { provide: IS_OURS, useValue: store === undefined },
-        { provide: COMPONENT_STORE, useFactory: () => store ?? made() },
-        {
-          provide: ComponentSession,
-          useFactory: (chosen: ComponentStore) => new ComponentSession({ store: chosen, ttlMs }),
-          inject: [COMPONENT_STORE],
-        },
+@Module({
+  providers: [
+    {
+      provide: CHOSEN_COMPONENTS,
+      useFactory: chooseComponents,
+      inject: [
+        MODULE_OPTIONS_TOKEN,
+        { token: SESSION_STORAGE, optional: true },
+        { token: SESSION_TTL, optional: true },
       ],
-      exports: [ComponentSession, COMPONENT_STORE],
-    };
+    },
+    { provide: COMPONENT_STORE, useFactory: ({ store }: ChosenComponents) => store, inject: [CHOSEN_COMPONENTS] },
+    {
+      provide: ComponentSession,
+      useFactory: ({ store, ttlMs }: ChosenComponents) => new ComponentSession({ store, ttlMs }),
+      inject: [CHOSEN_COMPONENTS],
+    },
+    {
+      provide: ComponentsCleanup,
+      useFactory: componentsCleanupOf,
+      inject: [ComponentSession, CHOSEN_COMPONENTS, ModuleRef],
+    },
+  ],
+  exports: [ComponentSession, ComponentsCleanup, COMPONENT_STORE],
+})
+export class ComponentsModule extends ConfigurableModuleClass implements OnApplicationShutdown {
+  static override forRoot(options: typeof OPTIONS_TYPE = {}): DynamicModule {
+    return super.forRoot(options);
   }
 
-  constructor(
-    @Inject(ComponentSession) private readonly components: ComponentSession,
-    @Inject(IS_OURS) private readonly isOurs: boolean,
-  ) {}
+  constructor(@Inject(CHOSEN_COMPONENTS) private readonly chosen: ChosenComponents) {
+    super();
+  }
 
   async onApplicationShutdown(): Promise<void> {
-    if (this.isOurs) await this.components.close();
+    if (this.chosen.isOurs) await this.chosen.store.close();
   }
 }

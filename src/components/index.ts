@@ -19,7 +19,9 @@ export {
 } from '../sessions/domain/component.js';
 export type { ComponentSessionsRequest, ComponentStore } from '../sessions/storage/component-store.js';
 export { InMemoryComponentStore } from '../sessions/storage/in-memory/in-memory-component-store.js';
-export { COMPONENT_STORE, ComponentsModule, type ComponentsModuleOptions } from './components.module.js';
+export { COMPONENTS_CLEANUP_NAME, ComponentsCleanup } from './components.cleanup.js';
+export { COMPONENT_STORE, ComponentsModule } from './components.module.js';
+export type { ComponentsModuleOptions } from './components-options.js';
 export { JsonFileComponentStore, type JsonFileComponentStoreOptions } from './json-files/json-file-component-store.js';
 export type { ConflictPolicy } from './list-writer.js';
 export { Saved, SavedList, type SaveStateOptions, type StateModule, StateModuleOf } from './state-module.js';

@@ -1,10 +1,8 @@
-import { Test } from '@nestjs/testing';
 import {
   ComponentConflictError,
   ComponentManager,
   ComponentNotFoundError,
   ComponentSession,
-  ComponentsModule,
   InMemoryComponentStore,
   Saved,
   SavedList,
@@ -103,24 +101,5 @@ describe('A component manager', () => {
     await expect(async () => ComponentManager.forSession('s').save()).rejects.toThrow('in(components)');
     expect(() => ComponentManager.forSession('')).toThrow('session');
     expect(() => ComponentManager.forSession('s').add({} as Agent)).toThrow('modules[0]');
-  });
-});
-
-describe('ComponentsModule', () => {
-  it('provides component sessions, and closes the store it made', async () => {
-    const module = await Test.createTestingModule({ imports: [ComponentsModule.forRoot()] }).compile();
-    const components = module.get(ComponentSession);
-    await components.save('s', 'k', 1);
-    expect(await components.get('s', 'k')).toBe(1);
-    await module.close();
-    expect(await components.get('s', 'k')).toBeUndefined();
-  });
-
-  it('leaves a store that it was given open', async () => {
-    const store = new InMemoryComponentStore();
-    const module = await Test.createTestingModule({ imports: [ComponentsModule.forRoot({ store })] }).compile();
-    await module.get(ComponentSession).save('s', 'k', 1);
-    await module.close();
-    expect(await new ComponentSession({ store }).get('s', 'k')).toBe(1);
   });
 });

@@ -34,6 +34,17 @@ export async function withFileLock<Result>(path: string, work: () => Promise<Res
     }
     await wait(pause + Math.random() * pause);
   }
+  return held(path, token, work);
+}
+
+/** Does work if no other process has the lock, else returns `undefined`. */
+export async function withFreeFileLock<Result>(path: string, work: () => Promise<Result>): Promise<Result | undefined> {
+  const token = crypto.randomUUID();
+  const isTaken = (await take(path, token)) || ((await removeDead(path)) && (await take(path, token)));
+  return isTaken ? held(path, token, work) : undefined;
+}
+
+async function held<Result>(path: string, token: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } finally {

@@ -17,10 +17,13 @@ import {
 import { KeyedQueue } from '../keyed-queue.js';
 import { ComponentFolder } from './component-folder.js';
 import { fileNameOf, idOfFileName } from './file-names.js';
-import { withFileLock } from './folder-lock.js';
+import { withFileLock, withFreeFileLock } from './folder-lock.js';
 import { hasCode, makeFolder } from './safe-files.js';
 
 const LOCKS = '.locks';
+/** No session has a lock of this name. */
+const PURGE_LOCK = '.purge';
+const DISCARDED = '.discarded-';
 /** An expiry is moved on when this part of its time is over, so that few saves write it. */
 const RENEWED_AFTER = 0.1;
 
@@ -120,20 +123,41 @@ export class JsonFileComponentStore implements ComponentStore {
     });
   }
 
+  /** One process purges at a time; another one removes nothing. */
   purgeExpired(limit: number): Promise<number> {
     return guarded(async () => {
-      let count = 0;
-      for (const folder of await this.#folders()) {
-        if (count === limit) break;
-        const id = (await this.#isExpired(folder)) ? await idOf(folder) : undefined;
-        if (id === undefined) continue;
-        await this.#locked(id, async () => {
-          if (!(await this.#isExpired(folder))) return;
-          await this.#discard(folder);
-          count++;
-        });
+      const root = await this.#open();
+      return (await withFreeFileLock(join(root, LOCKS, PURGE_LOCK), () => this.#purge(root, limit))) ?? 0;
+    });
+  }
+
+  async #purge(root: string, limit: number): Promise<number> {
+    // A process that died may have left some.
+    for (const name of await readdir(root)) {
+      if (name.startsWith(DISCARDED)) await rm(join(root, name), { recursive: true, force: true });
+    }
+    let count = 0;
+    let failure: unknown;
+    for (const folder of await this.#folders()) {
+      if (count === limit) break;
+      try {
+        if (await this.#removeExpired(folder)) count++;
+      } catch (error) {
+        // One damaged folder keeps none of the others.
+        failure ??= error;
       }
-      return count;
+    }
+    if (failure !== undefined) throw failure;
+    return count;
+  }
+
+  async #removeExpired(folder: ComponentFolder): Promise<boolean> {
+    const id = (await this.#isExpired(folder)) ? await idOf(folder) : undefined;
+    if (id === undefined) return false;
+    return this.#locked(id, async () => {
+      const isExpiredStill = await this.#isExpired(folder);
+      if (isExpiredStill) await this.#discard(folder);
+      return isExpiredStill;
     });
   }
 
@@ -182,7 +206,7 @@ export class JsonFileComponentStore implements ComponentStore {
 
   /** In one step for others, however much there is to remove. */
   async #discard(folder: ComponentFolder): Promise<void> {
-    const discarded = join(await this.#open(), `.discarded-${crypto.randomUUID()}`);
+    const discarded = join(await this.#open(), `${DISCARDED}${crypto.randomUUID()}`);
     await rename(folder.path, discarded);
     await rm(discarded, { recursive: true, force: true });
   }

@@ -8,6 +8,8 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { DiscoveryModule, ModuleRef } from '@nestjs/core';
+import { TTL } from '../../config/session-settings.js';
+import { checkedSettings } from '../domain/input-checks.js';
 import { warningOfUnsavedState } from '../domain/unsaved-state.js';
 import { SessionTitles } from '../session-titles.js';
 import { SessionService } from '../session.service.js';
@@ -23,7 +25,7 @@ import {
 } from './sessions-module-options.js';
 import { SessionsCleanup, cleanupOf } from './sessions.cleanup.js';
 import { SessionsConsumers } from './sessions.consumers.js';
-import { SESSION_STORAGE } from './sessions.tokens.js';
+import { SESSION_STORAGE, SESSION_TTL } from './sessions.tokens.js';
 
 const CHOSEN_STORAGE = Symbol('CHOSEN_STORAGE');
 const MADE_SERVICE = Symbol('MADE_SERVICE');
@@ -46,6 +48,12 @@ const NO_OPTIONS = { useFactory: () => undefined as never };
   providers: [
     { provide: CHOSEN_STORAGE, useFactory: chooseStorage, inject: [MODULE_OPTIONS_TOKEN, ModuleRef] },
     { provide: SESSION_STORAGE, useFactory: ({ storage }: ChosenStorage) => storage, inject: [CHOSEN_STORAGE] },
+    {
+      provide: SESSION_TTL,
+      // The store is chosen first, because that checks the options.
+      useFactory: (_chosen: ChosenStorage, { ttl }: SessionsModuleOptions) => checkedSettings(TTL, ttl, 'ttl'),
+      inject: [CHOSEN_STORAGE, MODULE_OPTIONS_TOKEN],
+    },
     { provide: MADE_SERVICE, useFactory: serviceOver, inject: [SESSION_STORAGE, MODULE_OPTIONS_TOKEN] },
     { provide: SessionService, useExisting: MADE_SERVICE },
     {
@@ -66,7 +74,7 @@ const NO_OPTIONS = { useFactory: () => undefined as never };
     ApolloDrainPlugin,
     SessionsConsumers,
   ],
-  exports: [SessionService, SESSION_STORAGE, SessionsCleanup],
+  exports: [SessionService, SESSION_STORAGE, SESSION_TTL, SessionsCleanup],
 })
 export class SessionsModule
   extends ConfigurableModuleClass

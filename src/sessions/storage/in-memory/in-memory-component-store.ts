@@ -63,9 +63,9 @@ export class InMemoryComponentStore implements ComponentStore {
   }
 
   async remove(session: string, name?: string): Promise<void> {
-    const entry = this.#sessions.get(session);
-    if (name !== undefined) {
-      for (const kind of ['value', 'list'] as const) entry?.components.delete(nameOf({ session, name, kind }));
+    const entry = this.#live(session);
+    if (name !== undefined && entry) {
+      for (const kind of ['value', 'list'] as const) entry.components.delete(nameOf({ session, name, kind }));
     }
     if (name === undefined || entry?.components.size === 0) this.#sessions.delete(session);
   }
@@ -75,16 +75,18 @@ export class InMemoryComponentStore implements ComponentStore {
   }
 
   async sessions({ after, limit }: ComponentSessionsRequest): Promise<string[]> {
-    const live = [...this.#sessions.keys()].filter((session) => this.#live(session));
+    const now = this.#clock.now();
+    const live = [...this.#sessions].flatMap(([session, entry]) => (isExpired(entry.expiresAt, now) ? [] : [session]));
     const wanted = after === undefined ? live : live.filter((session) => compareBytes(session, after) > 0);
     return wanted.toSorted(compareBytes).slice(0, limit);
   }
 
   async purgeExpired(limit: number): Promise<number> {
+    const now = this.#clock.now();
     let count = 0;
-    for (const session of this.#sessions.keys()) {
+    for (const [session, entry] of this.#sessions) {
       if (count === limit) break;
-      if (this.#live(session)) continue;
+      if (!isExpired(entry.expiresAt, now)) continue;
       this.#sessions.delete(session);
       count++;
     }
@@ -100,8 +102,9 @@ export class InMemoryComponentStore implements ComponentStore {
   }
 
   #live(session: string): Entry | undefined {
+    const now = this.#clock.now();
     const entry = this.#sessions.get(session);
-    return entry && !isExpired(entry.expiresAt, this.#clock.now()) ? entry : undefined;
+    return entry && !isExpired(entry.expiresAt, now) ? entry : undefined;
   }
 }
 

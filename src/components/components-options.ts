@@ -1,0 +1,101 @@
+import { ConfigurableModuleBuilder, type ModuleMetadata } from '@nestjs/common';
+import { ConfigurationError } from '../config/configuration-error.js';
+import type { TtlSettings } from '../config/session-settings.js';
+import type { Clock } from '../sessions/domain/clock.js';
+import type { ComponentStore } from '../sessions/storage/component-store.js';
+import type { LeaseStore } from '../sessions/storage/coordination.js';
+import type { SessionStorage } from '../sessions/storage/session-storage.js';
+import { JsonFileComponentStore } from './json-files/json-file-component-store.js';
+
+/** Settings of `ComponentsModule`. */
+export interface ComponentsModuleOptions {
+  /** A folder for JSON files. Without it and without `store`, state is kept in the store of `SessionsModule`. */
+  readonly root?: string | undefined;
+  /** A store of one's own. The app closes it. */
+  readonly store?: ComponentStore | undefined;
+  /** Sessions expire so long after their last save; 0 = never. Default: `ttl` of `SessionsModule` if state is kept in its store, else never. */
+  readonly ttlMs?: number | undefined;
+  /** How often expired sessions are removed; 0 = never. Default: as `SessionsModule`, else every hour. */
+  readonly cleanupIntervalSeconds?: number | undefined;
+  /** For JSON files. Default: that of this machine. The store of `SessionsModule` has one of its own. */
+  readonly clock?: Clock | undefined;
+}
+
+interface Extras {
+  readonly isGlobal?: boolean;
+  /** The module that provides the store of sessions, if it is not global. */
+  readonly imports?: NonNullable<ModuleMetadata['imports']>;
+}
+
+/** The usual `forRoot` and `forRootAsync` of Nest modules. */
+export const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN, OPTIONS_TYPE, ASYNC_OPTIONS_TYPE } =
+  new ConfigurableModuleBuilder<ComponentsModuleOptions>({ moduleName: 'Components' })
+    .setClassMethodName('forRoot')
+    .setFactoryMethodName('createComponentsOptions')
+    .setExtras<Extras>({ isGlobal: false, imports: [] }, (definition, { isGlobal, imports = [] }) => ({
+      ...definition,
+      global: isGlobal ?? false,
+      imports: [...new Set([...(definition.imports ?? []), ...imports])],
+    }))
+    .build();
+
+/** The store that the options choose, and what follows from it. */
+export interface ChosenComponents {
+  readonly store: ComponentStore;
+  /** Whether the module closes it. */
+  readonly isOurs: boolean;
+  readonly ttlMs: number | undefined;
+  readonly cleanupIntervalMs: number;
+  /** For a store that several instances may clean up. JSON files exclude them by themselves. */
+  readonly leases: LeaseStore | undefined;
+}
+
+const DEFAULT_INTERVAL_SECONDS = 3_600;
+
+/** @param ttl of `SessionsModule` */
+export function chooseComponents(
+  options: ComponentsModuleOptions,
+  storage: SessionStorage | undefined,
+  ttl: TtlSettings | undefined,
+): ChosenComponents {
+  const problems = problemsOf(options);
+  if (problems.length > 0) throw new ConfigurationError(problems);
+  const { root, store, ttlMs, cleanupIntervalSeconds, clock } = options;
+  const chosen = {
+    ttlMs: ttlMs || undefined,
+    cleanupIntervalMs: (cleanupIntervalSeconds ?? DEFAULT_INTERVAL_SECONDS) * 1_000,
+    leases: undefined,
+  };
+  if (store) return { ...chosen, store, isOurs: false };
+  if (root !== undefined) return { ...chosen, store: new JsonFileComponentStore({ root, clock }), isOurs: true };
+  if (!storage?.components) throw new ConfigurationError([missingStore(storage)]);
+  const ofSessions = ttl?.enabled ? ttl.sessionSeconds * 1_000 : 0;
+  const seconds = cleanupIntervalSeconds ?? ttl?.cleanupIntervalSeconds ?? DEFAULT_INTERVAL_SECONDS;
+  return {
+    store: storage.components,
+    isOurs: false,
+    ttlMs: (ttlMs ?? ofSessions) || undefined,
+    cleanupIntervalMs: storage.cleansUpByItself ? 0 : seconds * 1_000,
+    leases: storage.leases,
+  };
+}
+
+const NAMES = ['root', 'store', 'ttlMs', 'cleanupIntervalSeconds', 'clock'];
+
+function problemsOf(options: ComponentsModuleOptions): string[] {
+  const unknown = Object.keys(options).filter((name) => !NAMES.includes(name));
+  const wrong = (['ttlMs', 'cleanupIntervalSeconds'] as const).filter((name) => !((options[name] ?? 0) >= 0));
+  return [
+    ...unknown.map((name) => `${name} is no option of ComponentsModule; there are ${NAMES.join(', ')}.`),
+    ...wrong.map((name) => `${name} of ComponentsModule must be a number from 0 on.`),
+    ...(options.root !== undefined && options.store
+      ? ['ComponentsModule has root and store; remove one of them.']
+      : []),
+  ];
+}
+
+function missingStore(storage: SessionStorage | undefined): string {
+  return storage
+    ? 'The store of SessionsModule keeps no components: give ComponentsModule a root or a store.'
+    : 'ComponentsModule finds no store of SessionsModule: make that global, give it in imports, or give a root or a store.';
+}

@@ -1,0 +1,111 @@
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ModuleMetadata } from '@nestjs/common';
+import { ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
+import { Test, type TestingModule } from '@nestjs/testing';
+import {
+  COMPONENTS_CLEANUP_NAME,
+  ComponentSession,
+  ComponentsCleanup,
+  ComponentsModule,
+  InMemoryComponentStore,
+} from '../../src/components/index.js';
+import { InMemorySessionStorage, SessionsModule } from '../../src/index.js';
+import { ManualClock } from '../../src/testing/manual-clock.js';
+import { temporaryFolder } from './support/stores.js';
+
+const folder = temporaryFolder();
+const apps: TestingModule[] = [];
+
+afterEach(async () => {
+  await Promise.all(apps.splice(0).map((app) => app.close()));
+});
+
+async function start(imports: NonNullable<ModuleMetadata['imports']>): Promise<TestingModule> {
+  const app = await Test.createTestingModule({ imports }).compile();
+  apps.push(app);
+  app.useLogger(false);
+  return app.init();
+}
+
+describe('ComponentsModule', () => {
+  it('keeps state in the store of the sessions, with their lifetime', async () => {
+    const clock = new ManualClock();
+    const sessions = SessionsModule.forRoot({ provider: 'memory', clock, ttl: { enabled: true, sessionSeconds: 60 } });
+    const app = await start([ScheduleModule.forRoot(), sessions, ComponentsModule.forRoot({ imports: [sessions] })]);
+    const components = app.get(ComponentSession);
+    await components.save('s', 'k', 1);
+    clock.advanceSeconds(59);
+    expect(await components.get('s', 'k')).toBe(1);
+    clock.advanceSeconds(1);
+    expect(await components.get('s', 'k')).toBeUndefined();
+    expect(app.get(SchedulerRegistry, { strict: false }).getIntervals()).toContain(COMPONENTS_CLEANUP_NAME);
+    expect(await app.get(ComponentsCleanup).run()).toBe(1);
+    await app.close();
+    expect(await app.get(ComponentsCleanup).run()).toBeUndefined();
+    await expect(components.get('s', 'k')).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+  });
+
+  it('has a lifetime of its own if it is given one, and no job if nothing expires', async () => {
+    const sessions = SessionsModule.forRoot({ provider: 'memory', ttl: { enabled: true }, isGlobal: true });
+    const app = await start([sessions, ComponentsModule.forRootAsync({ useFactory: () => ({ ttlMs: 0 }) })]);
+    expect(app.get(ComponentsCleanup).intervalMs).toBeUndefined();
+    const another = await start([sessions, ComponentsModule.forRoot({ ttlMs: 1_000, cleanupIntervalSeconds: 5 })]);
+    expect(another.get(ComponentsCleanup).intervalMs).toBe(5_000);
+  });
+
+  it('cleans up by one instance at a time', async () => {
+    const storage = new InMemorySessionStorage();
+    const app = await start([
+      SessionsModule.forRoot({ storage, isGlobal: true }),
+      ComponentsModule.forRoot({ ttlMs: 1_000 }),
+    ]);
+    const lease = await storage.leases.acquire({ name: COMPONENTS_CLEANUP_NAME, holder: 'other', ttlMs: 60_000 });
+    expect(await app.get(ComponentsCleanup).run()).toBeUndefined();
+    if (lease) await storage.leases.release(lease);
+    expect(await app.get(ComponentsCleanup).run()).toBe(0);
+  });
+
+  it('removes expired folders, what a dead process left of them, and nothing behind links', async () => {
+    const [root, clock] = [join(folder, 'expiring'), new ManualClock()];
+    const options = { root, ttlMs: 1_000, clock };
+    const [one, two] = await Promise.all([1, 2].map(() => start([ComponentsModule.forRoot(options)])));
+    if (!one || !two) throw new Error('There is no app');
+    const components = one.get(ComponentSession);
+    await Promise.all(Array.from({ length: 20 }, (_, index) => components.save(`s-${index}`, 'k', 1)));
+    clock.advance(1_000);
+    await components.save('live', 'k', 1);
+    mkdirSync(join(root, '.discarded-x'));
+    writeFileSync(join(root, '.discarded-x', 'k.json'), '1');
+    mkdirSync(join(root, 'damaged', '.notes', '.session'), { recursive: true });
+    const [first, second] = await Promise.all([one, two].map((app) => app.get(ComponentsCleanup).run()));
+    // The damaged folder is reported at the end.
+    expect([first, second].filter((count) => count !== undefined && count > 0)).toEqual([]);
+    expect(readdirSync(root).toSorted()).toEqual(['.locks', 'damaged', 'live']);
+    expect(readdirSync(join(root, '.locks'))).toEqual([]);
+  });
+
+  it('leaves a store that it was given open', async () => {
+    const store = new InMemoryComponentStore();
+    const app = await start([ComponentsModule.forRoot({ store })]);
+    await app.get(ComponentSession).save('s', 'k', 1);
+    await app.close();
+    expect(await new ComponentSession({ store }).get('s', 'k')).toBe(1);
+  });
+
+  it.each([
+    ['no store', {}, 'finds no store of SessionsModule'],
+    ['two stores', { root: folder, store: new InMemoryComponentStore() }, 'root and store'],
+    ['an unknown option', { root: folder, ttl: 5 }, 'ttl is no option of ComponentsModule'],
+    ['a wrong time', { root: folder, ttlMs: -1 }, 'ttlMs of ComponentsModule must be'],
+  ])('says what is wrong with %s', async (_title, options, problem) => {
+    await expect(start([ComponentsModule.forRoot(options)])).rejects.toThrow(problem);
+  });
+
+  it('says that a store of sessions keeps no components', async () => {
+    const storage = new InMemorySessionStorage();
+    Object.assign(storage, { components: undefined });
+    const sessions = SessionsModule.forRoot({ storage, isGlobal: true });
+    await expect(start([sessions, ComponentsModule.forRoot()])).rejects.toThrow('keeps no components');
+  });
+});
