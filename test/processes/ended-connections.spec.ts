@@ -18,7 +18,7 @@ const TIME_LIMIT_MS = 2_000;
 /** A store whose connections can be identified on its server. */
 interface MarkedStore {
   readonly store: SharedStore;
-  /** Ends all of them, and returns tsuccessor number. */
+  /** Ends all of them, and returns their number. */
   endConnections(): Promise<number>;
   close(): Promise<void>;
 }
@@ -108,7 +108,7 @@ describeChosen(
         .finally(() => ended.abort());
       for (let round = 0; round < ROUNDS && !ended.signal.aborted;) {
         if ((await marked.endConnections()) > 0) round += 1;
-        // Half of the rounds end connections during tsuccessor handshake. Before the others, the process appends.
+        // Half of the rounds end connections during their handshake. Before the others, the process appends.
         const before = appended;
         if (round % 2 === 0) await until(() => appended > before || ended.signal.aborted);
       }

@@ -44,7 +44,7 @@ describeSharedStores('processes that summarise the sessions of one $name store',
     return (await sessions.getSession({ ...USER, sessionId }))?.events.length ?? 0;
   }
 
-  /** Every process appends to all sessions, until tsuccessor summaries are written. */
+  /** Every process appends to all sessions, until their summaries are written. */
   async function appendEverywhere(ids: readonly string[]): Promise<{ stored: number; failed: number; calls: number }> {
     for (const sessionId of ids) await sessions.createSession({ ...USER, sessionId });
     await workers.run('appendTurns', (index) => ({

@@ -19,6 +19,8 @@ export function postgresAddress(): string {
 
 export async function createPostgresDatabase(name: string, address = postgresAddress()): Promise<PostgresDatabase> {
   await onServer(address, `CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8'`);
+  // Servers that tests kill have an address of their own.
+  if (address === postgresAddress()) await onServer(address, `ALTER DATABASE ${name} SET synchronous_commit = off`);
   const url = new URL(address);
   url.pathname = `/${name}`;
   const connection = new Client({ connectionString: url.href });

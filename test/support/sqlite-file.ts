@@ -1,13 +1,13 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import Libsql from 'libsql';
 import { SessionService, type SessionServiceOptions } from '../../src/index.js';
 import { type SqliteOptions, TypeOrmSessionStorage } from '../../src/typeorm.js';
+import { newStoreFolder } from './store-folder.js';
 
 /** A SQLite file for one test, with services and raw connections. All of them are removed at the end. */
 export class SqliteFile {
-  readonly #folder = mkdtempSync(join(tmpdir(), 'agent-sessions-'));
+  readonly #folder = newStoreFolder();
   readonly #closers: (() => unknown)[] = [];
   readonly path = join(this.#folder, 'sessions.db');
 

@@ -1,17 +1,17 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Libsql from 'libsql';
 import type { Clock } from '../../src/index.js';
 import type { OpenStorage, RawData } from '../../src/testing/open-storage.js';
 import { TypeOrmSessionStorage } from '../../src/typeorm.js';
+import { newStoreFolder } from './store-folder.js';
 
 /** The file of a store without data. To copy it is much faster than to create the tables. */
 let emptyFile: Promise<Buffer> | undefined;
 
 /** A SQLite store in its own file, which is removed at the end. */
 export async function openSqlite({ clock }: { clock?: Clock | undefined }): Promise<OpenStorage> {
-  const folder = await mkdtemp(join(tmpdir(), 'agent-sessions-'));
+  const folder = newStoreFolder();
   const database = join(folder, 'sessions.db');
   await writeFile(database, await (emptyFile ??= readEmptyFile()));
   const storage = new TypeOrmSessionStorage({ database, clock });
@@ -27,7 +27,7 @@ export async function openSqlite({ clock }: { clock?: Clock | undefined }): Prom
 }
 
 async function readEmptyFile(): Promise<Buffer> {
-  const folder = await mkdtemp(join(tmpdir(), 'agent-sessions-'));
+  const folder = newStoreFolder();
   const database = join(folder, 'sessions.db');
   const storage = new TypeOrmSessionStorage({ database });
   await storage.open();

@@ -1,13 +1,13 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ComponentSession, type ComponentStore, JsonFileComponentStore } from '../../../src/components/index.js';
 import { ManualClock } from '../../../src/testing/manual-clock.js';
+import { newStoreFolder } from '../../support/store-folder.js';
 import { testStores } from '../../support/stores.js';
 
 /** A folder that is removed after the tests of a file. */
 export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'agent-sessions-'));
+  const folder = newStoreFolder();
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }

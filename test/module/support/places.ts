@@ -1,5 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { SessionService, type StoreSettings } from '../../../src/index.js';
@@ -9,6 +8,7 @@ import { createMariaDbDatabase, dropMariaDbDatabase } from '../../support/mariad
 import { createPostgresDatabase, dropPostgresDatabase } from '../../support/postgres-store.js';
 import { clusterNodes, newPrefix, redisUrl, removeKeys } from '../../support/redis-store.js';
 import { describeChosen } from '../../support/processes/shared-stores.js';
+import { newStoreFolder } from '../../support/store-folder.js';
 import type { StoreName } from '../../support/store-names.js';
 import { newDatabaseName } from './database-name.js';
 
@@ -69,7 +69,7 @@ async function memoryPlace(): Promise<Place> {
 }
 
 async function sqlitePlace(): Promise<Place> {
-  const folder = await mkdtemp(join(tmpdir(), 'agent-sessions-module-'));
+  const folder = newStoreFolder();
   const database = join(folder, 'sessions.db');
   return {
     name: 'sqlite',

@@ -1,13 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import Libsql from 'libsql';
 import { occurrences } from '../sql-integrity.js';
+import { newStoreFolder } from '../store-folder.js';
 import type { SharedStore } from './shared-stores.js';
 
 /** A store in its own SQLite file. */
 export async function sharedSqlite(): Promise<SharedStore> {
-  const folder = await mkdtemp(join(tmpdir(), 'agent-sessions-'));
+  const folder = newStoreFolder();
   const database = join(folder, 'sessions.db');
   return {
     description: { kind: 'sqlite', database },
