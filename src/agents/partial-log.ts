@@ -74,6 +74,8 @@ export class PartialLog {
   #written: PartialWrite | undefined;
   #index = 0;
   #isClosed = false;
+  /** A write failed, and the store may still carry it out: until the turn ends, which refuses it. */
+  #isInDoubt = false;
   /** A commit that removes pieces is on its way. It must not remove those that are saved meanwhile. */
   #isCommitting = false;
 
@@ -89,9 +91,9 @@ export class PartialLog {
     return this.target.key;
   }
 
-  /** Whether the store has pieces of messages that are not complete. */
+  /** Whether the store has, or may have, pieces of messages that are not complete. */
   get hasStored(): boolean {
-    return this.#stored.size > 0;
+    return this.#stored.size > 0 || this.#isInDoubt;
   }
 
   /** Messages of a turn that died. The next commit removes their pieces. */
@@ -141,6 +143,7 @@ export class PartialLog {
   settle(outcome: PartialOutcome | undefined): void {
     if (outcome?.kind === 'lost') this.close();
     if (outcome?.kind === 'saved') this.#written = undefined;
+    if (!outcome) this.#isInDoubt = true;
     this.#wake();
   }
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { InMemorySessionStorage, type WatchedEvent } from '../../src/index.js';
+import { InMemorySessionStorage, StoreUnavailableError, type WatchedEvent } from '../../src/index.js';
 import type { PartialSettings, RunHandler } from '../../src/agents/index.js';
 import type { SessionStorage } from '../../src/storage.js';
 import { until } from '../support/until.js';
@@ -240,6 +240,39 @@ describe('partial events of a run', () => {
     expect(await run.result).toMatchObject({ status: 'stopped' });
     expect((await living.logInShort()).at(-1)).toBe('agent Now it  - STOPPED');
     await watch.return?.();
+  });
+
+  it('leave nothing behind if the store carries out a failed write after their message is complete', async () => {
+    const storage = new InMemorySessionStorage();
+    let carryOut: (() => Promise<unknown>) | undefined;
+    const failing = new Proxy(storage, {
+      get: (target, name) => {
+        const value: unknown = Reflect.get(target, name, target);
+        if (name !== 'partials') return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+        const { partials } = target;
+        const save: typeof partials.save = (writes) => {
+          carryOut ??= () => partials.save(writes);
+          throw new StoreUnavailableError('too late', true);
+        };
+        return { save, read: partials.read.bind(partials) };
+      },
+    });
+    const app = new AgentApp(failing, { partials: { flushMs: 1 } });
+    await app.sessions.createSession(KEY);
+    await app.agents.run({ ...KEY, newMessage: 'hi' }, async function* () {
+      yield partial('It ');
+      await until(() => carryOut !== undefined);
+      yield text('It is');
+      await carryOut?.();
+      yield text('done');
+    }).result;
+    await app.close();
+    const incarnation = (await storage.read({ key: KEY }))?.record.incarnation ?? '';
+    expect((await storage.partials.read({ key: KEY, incarnation, after: 0 }))?.partials).toEqual([]);
+    // What comes after the turn is refused.
+    await carryOut?.();
+    expect((await storage.partials.read({ key: KEY, incarnation, after: 0 }))?.partials).toEqual([]);
+    expect(app.errors).toMatchObject([{ code: 'STORE_UNAVAILABLE' }]);
   });
 
   it('are gone after a rewind', async () => {
