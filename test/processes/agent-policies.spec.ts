@@ -79,6 +79,21 @@ const CASES: readonly Case[] = RUN_POLICIES.flatMap((policy) =>
   MOMENTS.map((moment) => ({ policy, moment, name: `${policy} ${moment.name}` })),
 );
 
+const keyOf = (name: string) => ({ appName: 'shop', userId: 'ann', sessionId: name });
+const byName = <Value>(values: readonly Value[]): Record<string, Value> =>
+  Object.fromEntries(CASES.map(({ name }, index) => [name, values[index] as Value]));
+
+/** A turn that is held at the moment. `merge` takes the message before the last event. */
+function held(policy: RunPolicy, { before, after }: Moment): HeldHandler & { readonly whole: RunHandler } {
+  const handler = new HeldHandler(before, after.slice(0, -1));
+  const whole: RunHandler = async function* (context) {
+    yield* handler.handler(context) as AsyncGenerator<EventInput>;
+    if (policy === 'merge') await until(async () => (await context.takeMessages()).length > 0);
+    yield* after.slice(-1);
+  };
+  return Object.assign(handler, { whole });
+}
+
 describeSharedStores('a message of another process on a $name store', ({ create }) => {
   let store: SharedStore;
   let storage: SessionStorage;
@@ -98,22 +113,8 @@ describeSharedStores('a message of another process on a $name store', ({ create 
     await store.destroy();
   });
 
-  const keyOf = (name: string) => ({ appName: 'shop', userId: 'ann', sessionId: name });
   const viewOf = async (name: string) => (await sessions.getSession(keyOf(name)))?.events ?? [];
   const logOf = async (name: string) => (await sessions.listEvents(keyOf(name))).events;
-  const byName = <Value>(values: readonly Value[]): Record<string, Value> =>
-    Object.fromEntries(CASES.map(({ name }, index) => [name, values[index] as Value]));
-
-  /** A turn that is held at the moment. `merge` takes the message before the last event. */
-  function held(policy: RunPolicy, { before, after }: Moment): HeldHandler & { readonly whole: RunHandler } {
-    const handler = new HeldHandler(before, after.slice(0, -1));
-    const whole: RunHandler = async function* (context) {
-      yield* handler.handler(context) as AsyncGenerator<EventInput>;
-      if (policy === 'merge') await until(async () => (await context.takeMessages()).length > 0);
-      yield* after.slice(-1);
-    };
-    return Object.assign(handler, { whole });
-  }
 
   it('does what its policy says, at every moment of a turn', async () => {
     const turns = CASES.map(({ policy, moment }) => held(policy, moment));
