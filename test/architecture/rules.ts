@@ -106,8 +106,10 @@ export const layers: readonly Layer[] = [
   },
   // Moves sessions between stores and from other systems, through the interface of stores.
   { name: 'transfer', files: /^transfer\/.+$/, mayImport: sessionLayers, packages: nodeBuiltins },
+  // Finds what is wrong in a store, for any app and for the command line.
+  { name: 'doctor', files: /^doctor\/.+$/, mayImport: [...pureLayers, 'sessions/storage'], packages: nodeBuiltins },
   // Tells whether sessions can be read and written, for any app.
-  { name: 'health', files: /^health\/.+$/, mayImport: [...sessionLayers, 'sessions/module'] },
+  { name: 'health', files: /^health\/.+$/, mayImport: [...sessionLayers, 'sessions/module', 'doctor'] },
   // One page for all routes that an app has mounted.
   { name: 'openapi', files: /^openapi\/.+$/, mayImport: ['state', 'sessions/module', 'sessions/transport'] },
   { name: 'config', files: /^config\/.+$/, mayImport: [] },
@@ -234,6 +236,7 @@ export const entriesWithoutPeers = [
   'index.ts',
   'agents/index.ts',
   'components/index.ts',
+  'doctor/index.ts',
   'storage.ts',
   'testing/index.ts',
   'summarizer/index.ts',

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { SessionReference } from '../../src/index.js';
 import { numberedEvents } from '../support/processes/numbered-event.js';
 import { type SharedStore, describeSharedStores } from '../support/processes/shared-stores.js';
-import { expectConsistent, inStore, wholeLog } from '../support/processes/session-checks.js';
+import { expectConsistent, expectHealthy, inStore, wholeLog } from '../support/processes/session-checks.js';
 import { WorkerProcess } from '../support/processes/worker-process.js';
 import { randomNumbers, seed } from '../support/random.js';
 import type { StoreName } from '../support/store-names.js';
@@ -81,6 +81,10 @@ describeSharedStores(`a process that is killed while it writes to a $name store 
       });
     },
   );
+
+  it('has left nothing that the doctor finds', async () => {
+    await expectHealthy(store);
+  });
 });
 
 /** How many events the worker reported before it was killed. */

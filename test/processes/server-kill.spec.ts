@@ -1,6 +1,6 @@
 import { StoreUnavailableError } from '../../src/index.js';
 import { type KillableStore, killableStores } from '../support/processes/killable-stores.js';
-import { inStore } from '../support/processes/session-checks.js';
+import { expectHealthy, inStore } from '../support/processes/session-checks.js';
 import { describeChosen } from '../support/processes/shared-stores.js';
 import { RetryingWriters, expectNothingLost } from '../support/processes/retrying-writers.js';
 
@@ -42,5 +42,6 @@ describeChosen('A server of a $name store that is killed under load', killableSt
     expect(writers.longestCallMs).toBeLessThan(callLimitMs + SLACK_MS);
     await inStore(store, (sessions) => expectNothingLost(sessions, writers));
     await store.checkIntegrity();
+    await expectHealthy(store);
   });
 });

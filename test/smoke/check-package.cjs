@@ -48,6 +48,7 @@ async function checkSummaries(
     agents,
     components,
     transfer,
+    doctor,
     agentsRest,
     agentsGraphql,
     openapi,
@@ -59,6 +60,7 @@ async function checkSummaries(
 ) {
   assert.equal(typeof agents.AgentsModule.forFeature, 'function');
   assert.equal(typeof transfer.exportSessions, 'function');
+  assert.equal(typeof doctor.checkStore, 'function');
   assert.equal(typeof components.ComponentsModule.forRoot, 'function');
   assert.equal(typeof agentsRest.AgentsRestModule.forRoot, 'function');
   assert.equal(typeof agentsGraphql.AgentsGraphqlModule.forRoot, 'function');

@@ -5,6 +5,7 @@ void checkPackage({
   agents: require('nestjs-agent-sessions/agents'),
   transfer: require('nestjs-agent-sessions/transfer'),
   components: require('nestjs-agent-sessions/components'),
+  doctor: require('nestjs-agent-sessions/doctor'),
   agentsRest: require('nestjs-agent-sessions/agents/rest'),
   agentsGraphql: require('nestjs-agent-sessions/agents/graphql'),
   config: require('nestjs-agent-sessions/config'),

@@ -1,6 +1,7 @@
 import * as root from 'nestjs-agent-sessions';
 import * as agents from 'nestjs-agent-sessions/agents';
 import * as components from 'nestjs-agent-sessions/components';
+import * as doctor from 'nestjs-agent-sessions/doctor';
 import * as agentsGraphql from 'nestjs-agent-sessions/agents/graphql';
 import * as agentsRest from 'nestjs-agent-sessions/agents/rest';
 import * as config from 'nestjs-agent-sessions/config';
@@ -22,6 +23,7 @@ await checkPackage({
   agents,
   components,
   transfer,
+  doctor,
   agentsRest,
   agentsGraphql,
   config,

@@ -4,6 +4,14 @@ import type { Removal, StoredEvent, Upsert } from './commit.js';
 import { StoreUnavailableError } from './errors.js';
 import type { Event, LoggedEvent } from './event.js';
 
+/** Stored text does not parse. */
+export class DamagedDataError extends StoreUnavailableError {
+  constructor(what: string) {
+    super(`The store holds ${what} that is damaged: restore it from a backup.`, false);
+    this.name = StoreUnavailableError.name;
+  }
+}
+
 /**
  * Parses stored JSON text. Text that does not parse was damaged in the store. The parser's own message is not used,
  * since it quotes the text.
@@ -12,7 +20,7 @@ export function storedJson(text: string, what: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new StoreUnavailableError(`The store holds ${what} that is damaged: restore it from a backup.`, false);
+    throw new DamagedDataError(what);
   }
 }
 

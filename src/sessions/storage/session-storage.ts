@@ -14,6 +14,7 @@ import type { PartialStore } from './partial-store.js';
 import type { SessionChanges } from './session-changes.js';
 import type { StateEntries } from './state-entries.js';
 import type { TransferStore } from './transfer-store.js';
+import type { AuditPage, AuditRequest } from './store-audit.js';
 
 export type { StateEntries } from './state-entries.js';
 
@@ -328,6 +329,11 @@ export interface SessionStorage {
   readUsage(queries: readonly UsageQuery[]): Promise<UsageReply>;
   /** Removes at most `limit` expired items of each kind. Also removes expired leases and usage, uncounted, unless the server does. */
   purgeExpired(limit: number): Promise<PurgeCounts>;
+  /**
+   * Examines a part of the store for what no other method shows: data without its session, and indexes that are not whole.
+   * Optional. Others may write meanwhile, so a store looks twice before it reports what a running write can cause.
+   */
+  audit?(request: AuditRequest): Promise<AuditPage>;
   /** Closes the store. Later calls fail with a `StoreUnavailableError`. */
   close(): Promise<void>;
 }

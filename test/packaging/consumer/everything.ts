@@ -5,13 +5,14 @@ import { ConfigModule } from '@nestjs/config';
 import { InjectSessionStorage, SessionService, SessionsModule } from 'nestjs-agent-sessions';
 import { type Agent, AgentHandler, AgentsModule, type RunHandler } from 'nestjs-agent-sessions/agents';
 import { ComponentSession, ComponentsModule } from 'nestjs-agent-sessions/components';
+import { type Diagnosis, diagnose } from 'nestjs-agent-sessions/doctor';
 import { AgentsGraphqlModule } from 'nestjs-agent-sessions/agents/graphql';
 import { AdkRestModule, AgentsRestModule } from 'nestjs-agent-sessions/agents/rest';
 import type { SessionStorage } from 'nestjs-agent-sessions/storage';
 import { type SessionsConfig, sessionsConfig } from 'nestjs-agent-sessions/config';
 import { SessionsClient } from 'nestjs-agent-sessions/client';
 import { SessionsGraphqlModule, sessionsGraphqlOptions } from 'nestjs-agent-sessions/graphql';
-import { SessionsHealth } from 'nestjs-agent-sessions/health';
+import { SessionsDoctorHealth, SessionsHealth } from 'nestjs-agent-sessions/health';
 import { mountDocs } from 'nestjs-agent-sessions/openapi';
 import { RedisSessionService } from 'nestjs-agent-sessions/redis';
 import { OpenAccess, SessionsRestModule } from 'nestjs-agent-sessions/rest';
@@ -65,9 +66,11 @@ export class Echo implements Agent {
     SummarizerGraphqlModule.forRoot({ access: OpenAccess }),
     AgentsGraphqlModule.forRoot({ access: OpenAccess }),
   ],
-  providers: [Chat, SessionsHealth],
+  providers: [Chat, SessionsHealth, SessionsDoctorHealth],
 })
 export class AppModule {}
+
+export const check = (storage: SessionStorage): Promise<Diagnosis> => diagnose({ storage });
 
 export const services = (): SessionService[] => [
   new RedisSessionService({ url: 'redis://127.0.0.1:6379' }),

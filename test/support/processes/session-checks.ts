@@ -1,3 +1,4 @@
+import { diagnose } from '../../../src/doctor/index.js';
 import { type LoggedEvent, type SessionReference, SessionService } from '../../../src/index.js';
 import { ExpectedSession, prefixed } from './expected-session.js';
 import type { SharedStore } from './shared-stores.js';
@@ -36,6 +37,18 @@ export async function wholeLog(
     cursor = page.nextCursor;
   } while (cursor);
   return log;
+}
+
+/** Expects the doctor to find nothing in a store of which only events changed the state. */
+export async function expectHealthy({ description }: SharedStore): Promise<void> {
+  const storage = await openDescribed(description);
+  try {
+    const { findings, sessions } = await diagnose({ storage });
+    expect(findings).toEqual([]);
+    expect(sessions).toBeGreaterThan(0);
+  } finally {
+    await storage.close();
+  }
 }
 
 /** Opens the store for the duration of `work`. */

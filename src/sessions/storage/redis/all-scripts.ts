@@ -1,4 +1,7 @@
 import { APPLY_APP_WRITES, CLEAR_PENDING, REGISTER } from './app-scope/cluster-app-scope.js';
+import { AUDIT_PART, AUDIT_STATE } from './audit/audit-key.js';
+import { AUDIT_MEMBERS } from './audit/audit-members.js';
+import { AUDIT_SCORE, AUDIT_SESSION } from './audit/audit-session.js';
 import { APPEND_COMMIT } from './append/append-commit.lua.js';
 import { CREATE_SESSION } from './append/create-session.lua.js';
 import { SAVE_CHECKPOINT, TRIM_LOG, TURN_SESSION } from './append/session-writes.js';
@@ -100,4 +103,9 @@ export const ALL_SCRIPTS: readonly Script[] = [
   ERASE_SHARED,
   ERASE_FROM_AGENDA,
   ERASE_WORK,
+  AUDIT_SESSION,
+  AUDIT_SCORE,
+  AUDIT_MEMBERS,
+  AUDIT_PART,
+  AUDIT_STATE,
 ];

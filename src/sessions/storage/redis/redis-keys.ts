@@ -183,6 +183,10 @@ export class RedisKeys {
     return `${this.prefix}{@components-${shard}}:`;
   }
 
+  withPrefix(name: string): string {
+    return this.prefix + name;
+  }
+
   withoutPrefix(key: string): string {
     return key.slice(this.prefix.length);
   }

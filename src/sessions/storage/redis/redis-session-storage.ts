@@ -25,6 +25,7 @@ import type {
   WriteStateRequest,
 } from '../session-storage.js';
 import type { TransferStore } from '../transfer-store.js';
+import type { AuditPage, AuditRequest } from '../store-audit.js';
 import { ALL_SCRIPTS } from './all-scripts.js';
 import { type AppScope, SingleNodeAppScope } from './app-scope/app-scope.js';
 import { AppMemory, ClusterAppScope } from './app-scope/cluster-app-scope.js';
@@ -34,6 +35,7 @@ import { RememberedRecords } from './append/remembered-records.js';
 import { createSession } from './append/create-session.js';
 import { saveCheckpoint, trimLog, turnSession } from './append/session-writes.js';
 import { RedisComponents } from './components/redis-components.js';
+import { auditRedis } from './audit/audit-redis.js';
 import { RedisConnection } from './connect/redis-connection.js';
 import { DEFAULT_PREFIX, type RedisClient, type RedisSessionStorageOptions } from './connect/redis-options.js';
 import { RedisAgenda } from './coordinate/redis-agenda.js';
@@ -153,6 +155,12 @@ export class RedisSessionStorage implements SessionStorage {
     // A purge may run long, so each of its scripts has its own time limit.
     const app = this.#appScopeOf(this.#connection);
     return new ExpiryPurge(this.#connection, this.#keys, app, limit).run();
+  }
+
+  async audit(request: AuditRequest): Promise<AuditPage> {
+    await this.#connection.open();
+    const [scripts, app] = [this.#connection, this.#appScopeOf(this.#connection)];
+    return auditRedis(scripts.client, { scripts, keys: this.#keys, app, repair: request.repair }, request);
   }
 
   async close(): Promise<void> {

@@ -28,10 +28,12 @@ import type {
   WriteStateRequest,
 } from '../session-storage.js';
 import type { TransferStore } from '../transfer-store.js';
+import type { AuditPage, AuditRequest } from '../store-audit.js';
 import { appendWithin } from './append/append-within.js';
 import { createSession } from './append/create-session.js';
 import { saveCheckpoint, trimLog, turnSession } from './append/session-writes.js';
 import { SqlComponents } from './components/sql-components.js';
+import { auditDatabase } from './audit/audit-database.js';
 import { LazyDatabase } from './connect/lazy-database.js';
 import { openDatabase } from './connect/open-database.js';
 import { SqlAgenda } from './coordinate/sql-agenda.js';
@@ -184,6 +186,11 @@ export class TypeOrmSessionStorage implements SessionStorage {
   async purgeExpired(limit: number): Promise<PurgeCounts> {
     const { transactions } = await this.#database.open();
     return purgeExpired(transactions, limit);
+  }
+
+  async audit(request: AuditRequest): Promise<AuditPage> {
+    const { transactions } = await this.#database.open();
+    return auditDatabase(transactions, request);
   }
 
   async close(): Promise<void> {

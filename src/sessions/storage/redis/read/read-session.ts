@@ -26,7 +26,7 @@ type ReadReply =
       now: string,
       record: RecordReply,
       seqs: readonly string[],
-      texts: readonly string[],
+      texts: readonly (string | null)[],
       session: FlatHash,
       user: FlatHash,
       app: FlatHash,
@@ -208,8 +208,10 @@ local function readUpTo(maxBytes, seqs, texts)
   while #texts < #seqs do
     local start = #texts
     for index, event in ipairs(textsOf(seqs, start + 1, math.min(start + step, #seqs))) do
-      size = size + #event
-      largest = math.max(index == 1 and 1 or largest, #event)
+      -- A log that was damaged may lack events.
+      local bytes = event and #event or 0
+      size = size + bytes
+      largest = math.max(index == 1 and 1 or largest, bytes)
       if size > maxBytes and #texts > 0 then return true end
       texts[#texts + 1] = event
     end

@@ -183,11 +183,16 @@ export function storedEventOf(seq: string | number, text: string): StoredEvent {
   return { seq: Number(seq), id, digest, appendedAt, payload: start < 0 ? null : text.slice(start) };
 }
 
-/** Decodes events. If their numbers are consecutive, `seqs` has only the first one, and the second one if they descend. */
-export function storedEventsOf(seqs: readonly string[], texts: readonly string[]): StoredEvent[] {
+/**
+ * Decodes events. If their numbers are consecutive, `seqs` has only the first one, and the second one if they descend. Events
+ * that a damaged log lacks are left out.
+ */
+export function storedEventsOf(seqs: readonly string[], texts: readonly (string | null)[]): StoredEvent[] {
   const first = Number(seqs[0]);
   const step = Number(seqs[1] ?? first + 1) < first ? -1 : 1;
-  return texts.map((text, index) => storedEventOf(seqs[index] ?? first + step * index, text));
+  return texts.flatMap((text, index) =>
+    text === null ? [] : [storedEventOf(seqs[index] ?? first + step * index, text)],
+  );
 }
 
 export function pairsOf(reply: FlatHash): (readonly [string, string])[] {

@@ -1,0 +1,128 @@
+import type { StoredEvent } from '../sessions/domain/commit.js';
+import { payloadDigest } from '../sessions/domain/event-digest.js';
+import { isAnchor, isRewind, isSummary } from '../sessions/domain/event-inspection.js';
+import type { LoggedEvent } from '../sessions/domain/event.js';
+import type { SessionRecord } from '../sessions/domain/session-record.js';
+import { StateFold } from '../sessions/domain/state-history.js';
+import { DamagedDataError, loggedEvent, storedJson } from '../sessions/domain/stored-json.js';
+import { type ModelUsage, usageByModel, usageOfEvent } from '../sessions/domain/usage.js';
+import type { Note } from './findings.js';
+import { type Control, LiveSums } from './live-path.js';
+
+/** So many notes of a kind are enough to see what is wrong. */
+const MOST_NOTES = 10;
+
+/**
+ * Folds the log of a session into what follows from it. Holds the state and the summaries and rewinds, not the events.
+ *
+ * @example
+ * const fold = new LogFold(record, baseState);
+ * for await (const stored of log) fold.add(stored);
+ * fold.isWhole && fold.state.toRecord();
+ */
+export class LogFold {
+  readonly state: StateFold;
+  readonly controls: Control[] = [];
+  /** What the events add up to, if there are no summaries and rewinds. */
+  readonly sums: LiveSums;
+  /** The last event that is not a summary. */
+  tipSeq = 0;
+  /** The latest append of an event that is not a summary. */
+  lastUpdateTime = 0;
+  highWater = 0;
+  readonly notes: Note[] = [];
+  /** Models and their tokens, of events that were certainly counted, and of those that came with the session. */
+  #usage: ModelUsage[] = [];
+  #initialUsage: ModelUsage[] = [];
+  #next: number;
+  #noted = 0;
+
+  constructor(
+    private readonly record: SessionRecord,
+    baseState: string,
+  ) {
+    this.state = new StateFold(storedJson(baseState, 'state') as Record<string, unknown>);
+    this.sums = new LiveSums(0, record.firstSeq === 1);
+    this.#next = record.firstSeq;
+  }
+
+  /** Whether every event is there and readable. Otherwise nothing follows from the log. */
+  get isWhole(): boolean {
+    return this.#noted === 0;
+  }
+
+  /** Adds the next event. Returns it, unless it cannot be read. */
+  add(stored: StoredEvent): LoggedEvent | undefined {
+    this.#passTo(stored.seq);
+    this.#next = stored.seq + 1;
+    const event = this.#read(stored);
+    if (!event) return undefined;
+    this.state.add(event);
+    this.sums.add(event);
+    const { compaction, rewind } = event.actions;
+    if (compaction ?? rewind) {
+      this.controls.push({ seq: event.seq, rewindTo: rewind?.toSeq, summaryTo: compaction?.toSeq });
+    }
+    if (!isSummary(event)) {
+      this.tipSeq = event.seq;
+      this.lastUpdateTime = Math.max(this.lastUpdateTime, stored.appendedAt);
+    }
+    this.highWater = Math.max(this.highWater, stored.appendedAt, event.timestamp);
+    this.#addUsage(event, stored.appendedAt);
+    return event;
+  }
+
+  /** After the last event. */
+  end(): void {
+    this.#passTo(this.record.lastSeq + 1);
+  }
+
+  /** The least and the most tokens that the session can have, by model. */
+  get usage(): { readonly least: readonly ModelUsage[]; readonly most: readonly ModelUsage[] } {
+    return { least: this.#usage, most: usageByModel([...this.#usage, ...this.#initialUsage]) };
+  }
+
+  #passTo(seq: number): void {
+    if (seq <= this.#next) return;
+    const range = seq - 1 === this.#next ? `${this.#next}` : `${this.#next} to ${seq - 1}`;
+    this.#note({ code: 'EVENT_MISSING', detail: `the log has no event ${range}` });
+  }
+
+  #read(stored: StoredEvent): LoggedEvent | undefined {
+    try {
+      const event = loggedEvent(stored);
+      const isSame = stored.digest === '' || isControl(event) || payloadDigest(stored.payload ?? '') === stored.digest;
+      if (!isSame || event.id !== stored.id) {
+        this.#note({ code: 'EVENT_ALTERED', detail: `event ${stored.seq} is not what was appended` });
+      }
+      return event;
+    } catch (error) {
+      if (stored.payload !== null && !(error instanceof DamagedDataError)) throw error;
+      const what = stored.payload === null ? 'has no text, and is not trimmed' : 'cannot be read';
+      this.#note({ code: 'EVENT_UNREADABLE', detail: `event ${stored.seq} ${what}` });
+      return undefined;
+    }
+  }
+
+  #note(note: Note): void {
+    if (this.#noted++ < MOST_NOTES) this.notes.push(note);
+  }
+
+  /** The log with which a session was created, such as a fork's, is not counted. */
+  #addUsage(event: LoggedEvent, appendedAt: number): void {
+    const usage = usageOfEvent(event);
+    if (!usage) return;
+    if (appendedAt > this.record.createTime) this.#usage = usageByModel([...this.#usage, usage]);
+    else this.#initialUsage = usageByModel([...this.#initialUsage, usage]);
+  }
+}
+
+/** Their texts are changed when they are copied to a fork, and in older forks the digest is not. */
+function isControl(event: LoggedEvent): boolean {
+  return isSummary(event) || isRewind(event);
+}
+
+/** The events with which a view can begin. */
+export function anchorsOf(events: readonly LoggedEvent[]): number[] {
+  return events.filter(isAnchor).map(({ seq }) => seq);
+}

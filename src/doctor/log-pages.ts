@@ -1,0 +1,55 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { StoredEvent } from '../sessions/domain/commit.js';
+import { SessionNotFoundError } from '../sessions/domain/errors.js';
+import { sessionKeyOf } from '../sessions/domain/ids.js';
+import type { SeqRange } from '../sessions/domain/seq-ranges.js';
+import type { SessionRecord } from '../sessions/domain/session-record.js';
+import type { SessionStorage } from '../sessions/storage/session-storage.js';
+
+/** What a check reads at a time, and how long it waits before it reads more. */
+export interface Pace {
+  /** Events or sessions. */
+  readonly pageSize: number;
+  readonly pauseMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Pages end at this many bytes of events, so that large events do not fill the memory. */
+const PAGE_BYTES = 4_194_304;
+
+/** The log was trimmed, or its session replaced, while it was read. */
+export class LogChangedError extends Error {}
+
+/** Waits between two requests to the store. Throws if the check is to stop. */
+export async function pause({ pauseMs, signal }: Pace): Promise<void> {
+  signal?.throwIfAborted();
+  if (pauseMs > 0) await delay(pauseMs, undefined, { signal });
+}
+
+/**
+ * Reads a range of the log, page by page. Events that the store does not have are left out.
+ *
+ * @throws LogChangedError
+ */
+export async function* logPages(
+  storage: SessionStorage,
+  record: SessionRecord,
+  { from, to }: SeqRange,
+  pace: Pace,
+): AsyncGenerator<readonly StoredEvent[]> {
+  let next = from;
+  while (next <= to) {
+    const range = { from: next, to: Math.min(to, next + pace.pageSize - 1) };
+    const window = { ranges: [range], keep: 'oldest', maxBytes: PAGE_BYTES } as const;
+    const read = await storage.read({ key: sessionKeyOf(record), window });
+    if (!read) throw new SessionNotFoundError(record.sessionId);
+    if (read.record.incarnation !== record.incarnation || read.record.firstSeq !== record.firstSeq) {
+      throw new LogChangedError();
+    }
+    const events = read.events.filter(({ seq }) => seq >= range.from && seq <= range.to);
+    yield events;
+    const last = events.at(-1)?.seq ?? range.to;
+    next = (read.isCut ? last : range.to) + 1;
+    await pause(pace);
+  }
+}

@@ -1,0 +1,192 @@
+import { CHECKPOINT_EVERY } from '../sessions/domain/checkpoint.js';
+import type { Counters } from '../sessions/domain/counters.js';
+import { SessionNotFoundError } from '../sessions/domain/errors.js';
+import { type Lifetimes, NEVER, isExpired } from '../sessions/domain/expiry.js';
+import { type SessionKey, sessionKeyOf } from '../sessions/domain/ids.js';
+import type { SessionRecord } from '../sessions/domain/session-record.js';
+import { loggedEvent } from '../sessions/domain/stored-json.js';
+import type { ViewMarks } from '../sessions/domain/view-marks.js';
+import type { SessionStorage, StoredSession } from '../sessions/storage/session-storage.js';
+import type { StateChanges } from '../state/state-changes.js';
+import { checkpointNotes, differences, recordNotes, usageNotes } from './compare.js';
+import type { Note } from './findings.js';
+import { LiveSums, livePathOf, marksOf } from './live-path.js';
+import { LogFold, anchorsOf } from './log-fold.js';
+import { LogChangedError, type Pace, logPages } from './log-pages.js';
+import type { SharedWrites } from './shared-check.js';
+
+/** What makes a session right again. */
+export interface RepairPlan {
+  /** Changes of the stored state. */
+  readonly changes: StateChanges;
+  /** What the record should have; unknown if the beginning of the log was trimmed. */
+  readonly counters?: Counters | undefined;
+  readonly marks?: ViewMarks | undefined;
+  readonly highWater: number;
+}
+
+/** What the check of a session found. */
+export interface SessionCheck {
+  readonly stored: StoredSession;
+  /** How many events were read. */
+  readonly events: number;
+  readonly notes: readonly Note[];
+  /** Missing if the log is not whole: then nothing follows from it. */
+  readonly plan?: RepairPlan | undefined;
+}
+
+/** What a check of sessions needs. */
+export interface CheckEnvironment {
+  readonly storage: SessionStorage;
+  readonly pace: Pace;
+  /** The lifetimes that sessions should have, if they are known. */
+  readonly lifetimes?: Lifetimes | undefined;
+}
+
+/** How often a session is read again because its log was trimmed in the meantime. */
+const MAX_TRIES = 20;
+
+/**
+ * Reads a session and its whole log, and compares what is stored with what follows from the events. Others may append
+ * meanwhile: only events up to the record that was read first count. `undefined` if there is no such session any more.
+ *
+ * @param shared learns what the events did to shared state
+ */
+export async function checkSession(
+  env: CheckEnvironment,
+  key: SessionKey,
+  shared: readonly SharedWrites[] = [],
+): Promise<SessionCheck | undefined> {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    try {
+      const stored = await env.storage.read({ key, withState: true, withBase: true });
+      return stored && (await checkStored(env, stored, shared));
+    } catch (error) {
+      if (error instanceof SessionNotFoundError) return undefined;
+      if (!(error instanceof LogChangedError)) throw error;
+    }
+  }
+  return undefined;
+}
+
+async function checkStored(
+  env: CheckEnvironment,
+  stored: StoredSession,
+  shared: readonly SharedWrites[],
+): Promise<SessionCheck> {
+  const { record } = stored;
+  const isTrimmed = record.firstSeq > 1;
+  const fold = new LogFold(record, stored.baseState ?? '{}');
+  const beside = await foldLog(env, record, fold, shared);
+  const expiry = expiryNotes('session', record.expiresAt, env.lifetimes);
+  const checked = { stored, events: Math.max(0, record.lastSeq - record.firstSeq + 1) };
+  if (!fold.isWhole) return { ...checked, notes: [...fold.notes, ...beside, ...expiry] };
+
+  const path = livePathOf(fold.controls, { from: record.firstSeq, to: record.lastSeq });
+  const marksWithout = marksOf(fold.controls, path);
+  const sums = fold.controls.length === 0 ? fold.sums : await sumsOf(env, record, path, marksWithout.viewFromSeq);
+  const { counters } = sums;
+  const marks = { ...marksWithout, covered: sums.covered };
+  const expected = { state: fold.state.toRecord(), ...(!isTrimmed && { counters, marks }) };
+  const { notes, changes } = differences(record, stored.state?.session ?? [], expected);
+  const isRunning = !isExpired(record.turn.expiresAt, stored.now);
+  const usage = await checkUsage(env, record, fold);
+  return {
+    ...checked,
+    notes: [...notes, ...recordNotes(record, fold), ...sums.tools.notes(isRunning), ...beside, ...usage, ...expiry],
+    plan: { changes, counters: expected.counters, marks: expected.marks, highWater: fold.highWater },
+  };
+}
+
+/** Reads the log once. Returns what is wrong beside it: anchors and checkpoints. */
+async function foldLog(
+  env: CheckEnvironment,
+  record: SessionRecord,
+  fold: LogFold,
+  shared: readonly SharedWrites[],
+): Promise<Note[]> {
+  const { storage, pace } = env;
+  const notes: Note[] = [];
+  for await (const page of logPages(storage, record, { from: record.firstSeq, to: record.lastSeq }, pace)) {
+    const anchors: number[] = [];
+    for (const stored of page) {
+      const event = fold.add(stored);
+      if (!event) continue;
+      anchors.push(...anchorsOf([event]));
+      for (const writes of shared) writes.add(record, event, stored.appendedAt);
+      if (stored.seq % CHECKPOINT_EVERY === 0 && fold.isWhole)
+        notes.push(...(await checkCheckpoint(env, record, fold, stored.seq)));
+    }
+    notes.push(...(await checkAnchors(env, record, anchors)));
+  }
+  fold.end();
+  return notes;
+}
+
+async function checkAnchors(
+  { storage }: CheckEnvironment,
+  record: SessionRecord,
+  anchors: readonly number[],
+): Promise<Note[]> {
+  const [from, to] = [anchors[0], anchors.at(-1)];
+  if (from === undefined || to === undefined) return [];
+  const window = { ranges: [{ from, to }], anchorsOnly: true };
+  const found = new Set((await storage.read({ key: sessionKeyOf(record), window }))?.events.map(({ seq }) => seq));
+  const missing = anchors.filter((seq) => !found.has(seq));
+  if (missing.length === 0) return [];
+  const first = missing.slice(0, 10).join(', ');
+  return [{ code: 'ANCHOR_MISSING', detail: `${missing.length} events are not found as anchors: ${first}` }];
+}
+
+async function checkCheckpoint(
+  { storage }: CheckEnvironment,
+  record: SessionRecord,
+  fold: LogFold,
+  seq: number,
+): Promise<Note[]> {
+  const read = await storage.read({ key: sessionKeyOf(record), checkpointAt: seq });
+  return read?.checkpoint?.seq === seq ? checkpointNotes(read.checkpoint, record, fold) : [];
+}
+
+/** Reads the events that are not rewound once more. */
+async function sumsOf(
+  { storage, pace }: CheckEnvironment,
+  record: SessionRecord,
+  path: ReturnType<typeof livePathOf>,
+  viewFromSeq: number,
+): Promise<LiveSums> {
+  const sums = new LiveSums(viewFromSeq, record.firstSeq === 1);
+  for (const range of path) {
+    for await (const page of logPages(storage, record, range, pace)) {
+      for (const stored of page) sums.add(loggedEvent(stored));
+    }
+  }
+  return sums;
+}
+
+/** Tokens are read later than the record, so they are only compared if nobody has appended in the meantime. */
+async function checkUsage({ storage }: CheckEnvironment, record: SessionRecord, fold: LogFold): Promise<Note[]> {
+  const key = sessionKeyOf(record);
+  const { found } = await storage.readUsage([{ ...key, period: 'total' }]);
+  const notes = usageNotes(found[0] ?? [], fold, record.firstSeq > 1);
+  if (notes.length === 0) return notes;
+  const after = await storage.read({ key });
+  const isSame = after?.record.incarnation === record.incarnation && after.record.lastSeq === record.lastSeq;
+  return isSame ? notes : [];
+}
+
+/** What never expires, although it should. */
+export function expiryNotes(
+  scope: 'session' | 'user' | 'app',
+  expiresAt: number | undefined,
+  lifetimes: Lifetimes | undefined,
+): Note[] {
+  const isWrong = lifetimes && expiresAt !== undefined && expiresAt >= NEVER && lifetimes[scope].ttlMs < NEVER;
+  return isWrong ? [{ code: 'EXPIRY_MISSING', detail: EXPIRY_DETAILS[scope] }] : [];
+}
+
+const EXPIRY_DETAILS = {
+  session: 'the session never expires',
+  user: 'the state of the user never expires',
+  app: 'the state of the app never expires',
+};

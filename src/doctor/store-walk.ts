@@ -1,0 +1,41 @@
+import type { SessionKey, StateOwner, UserKey } from '../sessions/domain/ids.js';
+import type { SessionRecord } from '../sessions/domain/session-record.js';
+import { positionOf } from '../sessions/storage/list-order.js';
+import type { ListPosition, SessionStorage } from '../sessions/storage/session-storage.js';
+import { type Pace, pause } from './log-pages.js';
+
+/** The sessions of an app or a user, oldest first, page by page. Sessions that are created meanwhile may be left out. */
+export async function* sessionsOf(
+  storage: SessionStorage,
+  owner: StateOwner,
+  pace: Pace,
+): AsyncGenerator<SessionRecord> {
+  let after: ListPosition | undefined;
+  for (;;) {
+    const order = { orderBy: 'createTime', order: 'asc', limit: pace.pageSize, withState: false } as const;
+    const { sessions, isCut } = await storage.list({ ...owner, ...order, after });
+    for (const { record } of sessions) yield record;
+    const last = sessions.at(-1);
+    if (!last || (sessions.length < pace.pageSize && !isCut)) return;
+    after = positionOf(last.record, order);
+    await pause(pace);
+  }
+}
+
+/** The users of an app who have sessions, each once, whatever their number. */
+export async function* usersOf(storage: SessionStorage, appName: string, pace: Pace): AsyncGenerator<UserKey> {
+  let last: string | undefined;
+  for await (const { userId, sessionId } of sessionsOf(storage, { appName }, pace)) {
+    if (userId === last) continue;
+    if (!(await isFirst(storage, { appName, userId, sessionId }))) continue;
+    last = userId;
+    yield { appName, userId };
+  }
+}
+
+/** A user is met at the oldest session, so that nobody has to remember all users. */
+async function isFirst(storage: SessionStorage, { appName, userId, sessionId }: SessionKey): Promise<boolean> {
+  const oldest = { orderBy: 'createTime', order: 'asc', limit: 1, withState: false } as const;
+  const { sessions } = await storage.list({ appName, userId, ...oldest });
+  return sessions[0]?.record.sessionId === sessionId;
+}

@@ -1,0 +1,185 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Libsql from 'libsql';
+import { SessionService } from '../../src/index.js';
+import { type Finding, diagnose } from '../../src/doctor/index.js';
+import { TypeOrmSessionStorage, type TypeOrmSessionStorageOptions } from '../../src/typeorm.js';
+import type { SessionStorage } from '../../src/storage.js';
+import { describeChosen } from '../support/processes/shared-stores.js';
+import { type SqlServer, mariaDbServer, postgresServer } from '../support/sql-servers.js';
+import type { StoreName } from '../support/store-names.js';
+
+/** A database, and a hand at it. */
+interface Bench {
+  readonly options: TypeOrmSessionStorageOptions;
+  run(statement: string): Promise<void>;
+  destroy(): Promise<void>;
+}
+
+async function sqliteBench(): Promise<Bench> {
+  const folder = await mkdtemp(join(tmpdir(), 'agent-sessions-'));
+  const database = join(folder, 'sessions.db');
+  let connection: Libsql.Database | undefined;
+  return {
+    options: { database },
+    async run(statement) {
+      connection ??= new Libsql(database);
+      connection.exec(`PRAGMA foreign_keys = OFF; ${statement}`);
+    },
+    async destroy() {
+      connection?.close();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+const benchOf = (server: SqlServer, withoutKeys: string) => async (): Promise<Bench> => {
+  const database = await server.createDatabase();
+  const connection = await database.connect();
+  return {
+    options: database.storageOptions,
+    async run(statement) {
+      await connection.query(`${withoutKeys}; ${statement}`);
+    },
+    async destroy() {
+      await connection.close();
+      await database.drop();
+    },
+  };
+};
+
+const BENCHES: readonly { readonly name: StoreName; readonly open: () => Promise<Bench> }[] = [
+  { name: 'sqlite', open: sqliteBench },
+  { name: 'mariadb', open: benchOf(mariaDbServer, 'SET FOREIGN_KEY_CHECKS = 0') },
+  { name: 'postgres', open: benchOf(postgresServer, 'SET session_replication_role = replica') },
+];
+
+const pk = (app: string): string => `(SELECT pk FROM agent_sessions WHERE app_name = '${app}')`;
+
+/** Each kind of damage is done to the only session of its app. What it leads to, and whether a repair mends it. */
+const DAMAGES: Readonly<Record<string, readonly [damage: (app: string) => string, mended: string, left?: string]>> = {
+  state: [(app) => `UPDATE agent_session_state SET value = '9' WHERE session_pk = ${pk(app)}`, 'STATE_DIFFERS'],
+  nostate: [(app) => `DELETE FROM agent_session_state WHERE session_pk = ${pk(app)}`, 'STATE_DIFFERS'],
+  counters: [(app) => `UPDATE agent_sessions SET events = 9, turns = 0 WHERE app_name = '${app}'`, 'COUNTERS_DIFFER'],
+  marks: [
+    (app) => `UPDATE agent_sessions SET hidden = '[{"from":1,"to":2}]' WHERE app_name = '${app}'`,
+    'MARKS_DIFFER',
+  ],
+  tip: [(app) => `UPDATE agent_sessions SET tip_seq = 1 WHERE app_name = '${app}'`, 'RECORD_DIFFERS'],
+  water: [(app) => `UPDATE agent_sessions SET high_water = 0 WHERE app_name = '${app}'`, 'RECORD_DIFFERS'],
+  noindex: [(app) => `DELETE FROM agent_session_index WHERE session_pk = ${pk(app)}`, 'INDEX_DIFFERS'],
+  oldindex: [(app) => `UPDATE agent_session_index SET create_time = 1 WHERE session_pk = ${pk(app)}`, 'INDEX_DIFFERS'],
+  scope: [
+    (app) => `DELETE FROM agent_shared_state WHERE scope_pk = (
+    SELECT pk FROM agent_shared_scopes WHERE app_name = '${app}' AND user_id = 'ann')`,
+    'SCOPE_EMPTY',
+  ],
+  gap: [(app) => `DELETE FROM agent_session_events WHERE seq = 2 AND session_pk = ${pk(app)}`, '', 'EVENT_MISSING'],
+  text: [
+    (app) => `UPDATE agent_session_events SET payload = '{' WHERE seq = 2 AND session_pk = ${pk(app)}`,
+    '',
+    'EVENT_UNREADABLE',
+  ],
+  altered: [
+    (app) => `UPDATE agent_session_events SET payload = REPLACE(payload, 'two', 'too') WHERE session_pk = ${pk(app)}`,
+    '',
+    'EVENT_ALTERED',
+  ],
+  anchor: [(app) => `UPDATE agent_session_events SET anchor = 0 WHERE session_pk = ${pk(app)}`, '', 'ANCHOR_MISSING'],
+  tokens: [
+    (app) => `UPDATE agent_session_usage SET total_tokens = 99 WHERE session_pk = ${pk(app)}`,
+    '',
+    'USAGE_TOO_HIGH',
+  ],
+  record: [(app) => `UPDATE agent_sessions SET covered = '{' WHERE app_name = '${app}'`, '', 'RECORD_UNREADABLE'],
+};
+
+const codesOf = (findings: readonly Finding[]) => (app: string, repaired: boolean) =>
+  findings.filter((one) => one.appName === app && one.repaired === repaired).map(({ code }) => code);
+
+async function orphans(storage: SessionStorage, repair: boolean): Promise<string[]> {
+  const { findings } = await diagnose({ storage, repair });
+  const found = findings.filter(({ code }) => code === 'ORPHAN');
+  return found.map(({ detail, repaired }) => `${detail.replace(/.*\d in /, '')}${repaired ? ', removed' : ''}`).sort();
+}
+
+describeChosen('Damage in the tables of a $name store', BENCHES, ({ open }) => {
+  let bench: Bench;
+  let storage: TypeOrmSessionStorage;
+  let sessions: SessionService;
+
+  beforeAll(async () => {
+    bench = await open();
+    storage = new TypeOrmSessionStorage(bench.options);
+    sessions = new SessionService({ storage });
+  });
+  afterAll(async () => {
+    await storage.close();
+    await bench.destroy();
+  });
+
+  async function fill(appName: string): Promise<void> {
+    const metadata = { status: 'open', tags: ['a'] };
+    const state = { 'user:t': 1 };
+    const session = await sessions.createSession({ appName, userId: 'ann', sessionId: 's', state, metadata });
+    for (const text of ['one', 'two']) {
+      const content = { role: 'user', parts: [{ text }] };
+      const usageMetadata = { promptTokenCount: 3 };
+      const actions = { stateDelta: { step: text } };
+      await sessions.appendEvent({ session, event: { author: 'user', content, actions, usageMetadata } });
+    }
+  }
+
+  it('is found, and mended where the tables are derived from events', async () => {
+    for (const app of Object.keys(DAMAGES)) await fill(app);
+    expect((await diagnose({ storage })).findings).toEqual([]);
+    for (const [app, [damage]] of Object.entries(DAMAGES)) await bench.run(damage(app));
+
+    const before = codesOf((await diagnose({ storage })).findings);
+    const after = codesOf((await diagnose({ storage, repair: true })).findings);
+    const again = codesOf((await diagnose({ storage })).findings);
+    for (const [app, [, mended, left]] of Object.entries(DAMAGES)) {
+      const expected = { app, found: before(app, false), mended: after(app, true), left: again(app, false) };
+      expect(expected).toMatchObject({
+        found: expect.arrayContaining([mended, left].filter(Boolean)),
+        mended: mended === '' ? [] : [mended],
+        left: left === undefined ? [] : [left],
+      });
+    }
+  });
+
+  it('is found if rows have lost their session: derived ones are removed, events and state stay', async () => {
+    await fill('lost');
+    await bench.run(`DELETE FROM agent_sessions WHERE app_name = 'lost'`);
+    const data = ['the events', 'the state of sessions', 'the tokens of sessions'];
+    expect(await orphans(storage, false)).toEqual([...data, 'the index of metadata'].toSorted());
+    expect(await orphans(storage, true)).toEqual([...data, 'the index of metadata, removed'].toSorted());
+    expect(await orphans(storage, false)).toEqual(data);
+  });
+
+  it('is found if the record ends before the log, to which then nothing is appended', async () => {
+    await fill('beyond');
+    await bench.run(`UPDATE agent_sessions SET last_seq = 1, tip_seq = 1, events = 1 WHERE app_name = 'beyond'`);
+    const { findings } = await diagnose({ storage, repair: true });
+    expect(codesOf(findings)('beyond', false)).toEqual(
+      expect.arrayContaining(['EVENT_BEYOND_END', 'STATE_DIFFERS', 'COUNTERS_DIFFER']),
+    );
+    expect(codesOf(findings)('beyond', true)).toEqual([]);
+  });
+
+  it('is found if a checkpoint is not what the events say', async () => {
+    const session = await sessions.createSession({ appName: 'long', userId: 'ann', sessionId: 's' });
+    for (let page = 0; page < 3; page++) {
+      const events = Array.from({ length: 100 }, (_, n) => ({ author: 'agent', actions: { stateDelta: { n } } }));
+      await sessions.appendEvents({ session, events });
+    }
+    await sessions.stateAt({ appName: 'long', userId: 'ann', sessionId: 's', seq: 300 });
+    await sessions.rewindSession({ appName: 'long', userId: 'ann', sessionId: 's', toSeq: 299 });
+    await sessions.close();
+    storage = new TypeOrmSessionStorage(bench.options);
+    await bench.run(`UPDATE agent_session_checkpoints SET content = REPLACE(content, '"n":55', '"n":54')`);
+    const { findings } = await diagnose({ storage, appName: 'long' });
+    expect(findings.map(({ code }) => code)).toEqual(['CHECKPOINT_DIFFERS']);
+  });
+});
