@@ -54,6 +54,7 @@ export {
   type UsageMetadata,
 } from './sessions/domain/event.js';
 export { BudgetExceededError, type ExceededBudget } from './sessions/domain/budget-error.js';
+export { UnsupportedByStoreError } from './sessions/domain/unsupported-error.js';
 export * from './sessions/domain/errors.js';
 export { TransferUnsupportedError } from './sessions/domain/transfer-errors.js';
 export { getFunctionCalls, getFunctionResponses, isFinalResponse } from './sessions/domain/event-inspection.js';

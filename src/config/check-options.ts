@@ -1,7 +1,7 @@
 import { ConfigurationError } from './configuration-error.js';
-import { COMMON, SETTING_GROUPS } from './session-settings.js';
+import { COMMON, DEFAULT_TTL, SETTING_GROUPS } from './session-settings.js';
 import { type Setting, isRecord, problemOf, settings, shown } from './setting.js';
-import { DATABASE, PROVIDER_OF, REDIS, STORE } from './store-settings.js';
+import { DATABASE, PROVIDER_OF, REDIS, STORE, VERTEX } from './store-settings.js';
 import type { TlsChoice } from './tls-settings.js';
 import { databaseTls, redisTls } from './url-options.js';
 
@@ -44,24 +44,34 @@ export function checkModuleOptions(options: unknown): void {
       "The options are missing: forRoot, or the factory of forRootAsync, has to give them, such as { provider: 'memory' }.",
     ]);
   }
-  const names = ['provider', 'redis', 'database', 'storage', ...Object.keys(COMMON), ...Object.keys(SETTING_GROUPS)];
+  const names = [
+    'provider',
+    'redis',
+    'database',
+    'vertex',
+    'storage',
+    ...Object.keys(COMMON),
+    ...Object.keys(SETTING_GROUPS),
+  ];
   const problems = [
     ...unknownNames(options, names),
     ...('storage' in options ? problemsOfCustomStore(options) : problemsOfStore(options, OPTION_NAMES)),
     ...Object.entries(SETTING_GROUPS).flatMap(([group, known]) => problemsOfGroup(group, known, options[group])),
     ...problemsOfValues(options, COMMON, OPTION_NAMES),
+    ...(options.provider === 'vertex' ? problemsWithVertex(options) : []),
   ];
   if (problems.length > 0) throw new ConfigurationError(problems);
 }
 
 /** Checks the provider and the options of its store. */
 export function problemsOfStore(options: Options, names: Names): readonly string[] {
-  const { provider, redis, database } = options;
+  const { provider, redis, database, vertex } = options;
   if (!STORE.provider.kind.fits(provider)) return [problemOfProvider(provider, names)];
   const ofOthers = givenGroups(options).filter((group) => PROVIDER_OF[group] !== provider);
   return [
     ...(provider === 'redis' ? problemsOfRedis(redis, names) : []),
     ...(provider === 'typeorm' ? problemsOfDatabase(database, names) : []),
+    ...(provider === 'vertex' ? problemsOfVertex(vertex, names) : []),
     ...ofOthers.flatMap((group) =>
       names
         .given(group)
@@ -89,7 +99,7 @@ function problemOfProvider(provider: unknown, names: Names): string {
 }
 
 function givenGroups(options: Options): StoreGroup[] {
-  return (['redis', 'database'] as const).filter((group) => options[group] !== undefined);
+  return (['redis', 'database', 'vertex'] as const).filter((group) => options[group] !== undefined);
 }
 
 function problemsOfCustomStore(options: Options): string[] {
@@ -165,6 +175,43 @@ function problemsOfPlace({ url, tls, schema, driverOptions }: Options, names: Na
     problems.push(`${names.of('database.schema')} is for PostgreSQL only; remove it, or name a postgres:// database.`);
   }
   return problems;
+}
+
+/** Without an engine, the names of apps are engines, and ids need a project and a region. */
+function problemsOfVertex(vertex: unknown, names: Names): readonly string[] {
+  if (!isRecord(vertex))
+    return ['vertex is missing; it must be an object, such as { project, location, reasoningEngine }.'];
+  const { project, location, reasoningEngine, accessToken } = vertex;
+  const isWhole = typeof reasoningEngine === 'string' && reasoningEngine.startsWith('projects/');
+  const missing = isWhole ? [] : Object.entries({ project, location }).filter(([, value]) => value === undefined);
+  return [
+    ...unknownNames(vertex, [...Object.keys(VERTEX), 'accessToken'], 'vertex.'),
+    ...problemsOfValues(vertex, VERTEX, names, 'vertex.'),
+    ...missing.map(
+      ([name]) =>
+        `${names.of(`vertex.${name}`)} is missing; the vertex provider needs it, or the full resource name of an engine.`,
+    ),
+    ...(accessToken === undefined || typeof accessToken === 'function'
+      ? []
+      : ['vertex.accessToken must be a function that returns an access token.']),
+  ];
+}
+
+const A_DAY_IN_SECONDS = 86_400;
+
+/** What the sessions of Vertex AI cannot do. */
+function problemsWithVertex({ ttl, history }: Options): readonly string[] {
+  const { enabled, sessionSeconds } = { ...DEFAULT_TTL, ...(isRecord(ttl) ? ttl : {}) };
+  const isShort = enabled && sessionSeconds > 0 && sessionSeconds < A_DAY_IN_SECONDS;
+  const isTrimmed = isRecord(history) && history.keepHistory === false;
+  return [
+    ...(isShort
+      ? ['ttl.sessionSeconds must be 0 or at least 86400 with the vertex provider, which keeps sessions for a day.']
+      : []),
+    ...(isTrimmed
+      ? ['history.keepHistory must be true with the vertex provider, which cannot remove single events.']
+      : []),
+  ];
 }
 
 /** Checks each setting separately, so that one problem does not hide the next. */

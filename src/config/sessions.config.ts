@@ -97,6 +97,7 @@ export function sessionsFromEnvironment(
   // The group of another store is a problem, even without options.
   for (const group of ofStores.map(groupOf)) if (group) store[group] = {};
   if (store.provider === 'redis') store.redis = redisFrom(reading, problems);
+  if (store.provider === 'vertex') store.vertex = optionsIn(reading.values, STORE_VARIABLES, 'vertex');
   if (store.provider === 'typeorm') store.database = databaseFrom(reading, preset, problems);
   problems.push(...problemsOfStore(store, namesIn(reading, chosenBy)));
   if (problems.length > 0) throw new ConfigurationError(problems);
@@ -119,7 +120,7 @@ function isSet({ name }: Variable, { values, problems }: Reading): boolean {
 type Group = keyof typeof PROVIDER_OF;
 
 function groupOf({ path }: Variable): Group | undefined {
-  return (['redis', 'database'] as const).find((group) => path.startsWith(`${group}.`));
+  return (['redis', 'database', 'vertex'] as const).find((group) => path.startsWith(`${group}.`));
 }
 
 function providerOf(variable: Variable | undefined): Provider | undefined {
@@ -257,7 +258,7 @@ function databaseUrl({ values, problems: wrong }: Reading, preset: Preset, probl
   return undefined;
 }
 
-function tlsFrom(group: Group, { values }: Reading, problems: string[]): TlsChoice | undefined {
+function tlsFrom(group: Exclude<Group, 'vertex'>, { values }: Reading, problems: string[]): TlsChoice | undefined {
   const name = `SESSIONS_${group.toUpperCase()}_TLS`;
   const mode = values.get(name) as keyof typeof TLS_MODES | undefined;
   const file = (part: string): { name: string; path: string | undefined } => ({

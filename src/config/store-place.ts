@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { DatabaseSettings, RedisSettings, StoreSettings } from './store-settings.js';
+import type { DatabaseSettings, RedisSettings, StoreSettings, VertexSettings } from './store-settings.js';
 
 /**
  * Describes where sessions are stored, for logs: host, port and database, without credentials.
@@ -8,10 +8,17 @@ import type { DatabaseSettings, RedisSettings, StoreSettings } from './store-set
  */
 export function storePlaceOf(settings: StoreSettings): string {
   if (settings.provider === 'memory') return 'memory: they are gone when this process ends';
+  if (settings.provider === 'vertex') return placeOfVertex(settings.vertex ?? {});
   return settings.provider === 'redis' ? placeOfRedis(settings.redis ?? {}) : placeOfDatabase(settings.database ?? {});
 }
 
 type Options = Readonly<Record<string, unknown>>;
+
+function placeOfVertex({ project, location, reasoningEngine, endpoint }: VertexSettings): string {
+  const region = project === undefined ? '' : `, project ${project} in ${location ?? 'no region'}`;
+  const engine = reasoningEngine === undefined ? '' : `, reasoning engine ${reasoningEngine}`;
+  return `Vertex AI${endpoint === undefined ? '' : ` at ${new URL(endpoint).host}`}${region}${engine}`;
+}
 
 function placeOfRedis({ url, client, connection, cluster }: RedisSettings): string {
   if (cluster) return `Redis Cluster at ${cluster.map(({ host, port }) => hostWithPort(host, port)).join(', ')}`;

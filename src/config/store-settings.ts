@@ -63,11 +63,32 @@ export interface DatabaseSettings {
   readonly driverOptions?: Readonly<Record<string, unknown>> | undefined;
 }
 
+/** Settings of sessions in Vertex AI Agent Engine. */
+export interface VertexSettings {
+  /** The Google Cloud project. */
+  readonly project?: string | undefined;
+  /** The region, such as `us-central1`. */
+  readonly location?: string | undefined;
+  /** The engine of app names that name none: its id, or its full resource name. */
+  readonly reasoningEngine?: string | undefined;
+  /** The address of the API. Default: that of the region. */
+  readonly endpoint?: string | undefined;
+  /** Timeout of a call, with its retries. Default: 10,000. */
+  readonly timeLimitMs?: number | undefined;
+  /** How long the service may take to create or delete a session. Default: 30,000. */
+  readonly operationLimitMs?: number | undefined;
+  /** Declares that no other process writes these sessions. Default: false. */
+  readonly singleProcess?: boolean | undefined;
+  /** Returns an access token, instead of `google-auth-library`; a new one if the last one was refused. */
+  readonly accessToken?: ((isRefused: boolean) => Promise<string>) | undefined;
+}
+
 /** The provider of the store, and its settings. */
 export type StoreSettings =
   | { readonly provider: 'memory' }
   | { readonly provider: 'redis'; readonly redis?: RedisSettings | undefined }
-  | { readonly provider: 'typeorm'; readonly database?: DatabaseSettings | undefined };
+  | { readonly provider: 'typeorm'; readonly database?: DatabaseSettings | undefined }
+  | { readonly provider: 'vertex'; readonly vertex?: VertexSettings | undefined };
 
 /** A day. Sums of limits must fit into a timer. */
 export const LONGEST_TIME_LIMIT_MS = 86_400_000;
@@ -212,7 +233,45 @@ export const DATABASE = {
   driverOptions: { kind: settings, isSecret: true },
 } as const satisfies SettingsOf<Omit<DatabaseSettings, 'dataSource'>>;
 
-const provider = oneOf('memory', 'redis', 'typeorm');
+export const VERTEX = {
+  project: {
+    kind: matching(/^[\w.:-]+$/, 'the id of a Google Cloud project'),
+    meaning: 'project of the reasoning engines',
+  },
+  location: {
+    kind: matching(/^[a-z0-9-]+$/, 'a region, such as us-central1'),
+    meaning: 'region of the reasoning engines',
+  },
+  reasoningEngine: {
+    kind: matching(
+      /^(\d+|projects\/[\w.:-]+\/locations\/[a-z0-9-]+\/reasoningEngines\/\d+)$/,
+      'the id of a reasoning engine, or projects/…/locations/…/reasoningEngines/…',
+    ),
+    meaning: 'engine of app names that are not the id or the resource name of one',
+  },
+  endpoint: {
+    // Tokens must not travel in plain text, except to a server of a test.
+    kind: matching(
+      /^(https:\/\/[^/?#@]+|http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?)\/?$/,
+      'https:// with a host',
+    ),
+    meaning: 'address of the API',
+    otherwise: 'that of the region',
+  },
+  timeLimitMs: { kind: milliseconds, meaning: 'how long a call may take, with its retries', default: 10_000 },
+  operationLimitMs: {
+    kind: milliseconds,
+    meaning: 'how long the service may take to create or delete a session',
+    default: 30_000,
+  },
+  singleProcess: {
+    kind: flag,
+    meaning: 'declares that no other process writes these sessions, so that turns and leases can be in memory',
+    default: false,
+  },
+} as const satisfies SettingsOf<Omit<VertexSettings, 'accessToken'>>;
+
+const provider = oneOf('memory', 'redis', 'typeorm', 'vertex');
 
 /** Which store keeps the sessions. */
 export const STORE = {
@@ -231,11 +290,12 @@ export const STORE = {
 } as const;
 
 /** The options of a store, and the provider that they belong to. */
-export const PROVIDER_OF = { redis: 'redis', database: 'typeorm' } as const;
+export const PROVIDER_OF = { redis: 'redis', database: 'typeorm', vertex: 'vertex' } as const;
 
 /** The variables that choose and configure the store, in the order of the docs. */
 export const STORE_VARIABLES: readonly Variable[] = [
   ...variablesOf('SESSIONS_', '', STORE),
   ...variablesOf('SESSIONS_', 'redis', REDIS),
   ...variablesOf('SESSIONS_', 'database', DATABASE),
+  ...variablesOf('SESSIONS_', 'vertex', VERTEX),
 ];

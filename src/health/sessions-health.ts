@@ -5,6 +5,7 @@ import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import { hostname } from 'node:os';
 import { randomUUID } from 'node:crypto';
 import { SessionsError } from '../sessions/domain/errors.js';
+import { UnsupportedByStoreError } from '../sessions/domain/unsupported-error.js';
 
 /** Options of a check. */
 export interface SessionsHealthOptions {
@@ -123,10 +124,16 @@ export function probesOf(storage: SessionStorage): StoreProbes {
     },
     async write() {
       const name = `nestjs-agent-sessions:health:${randomUUID()}`;
-      const lease = await storage.leases.acquire({ name, holder: `${hostname()}:${process.pid}`, ttlMs: LEASE_MS });
+      const holder = `${hostname()}:${process.pid}`;
+      const lease = await storage.leases.acquire({ name, holder, ttlMs: LEASE_MS }).catch(undefinedIfUnsupported);
       if (lease) await storage.leases.release(lease);
     },
   };
+}
+
+/** A store without leases has nothing that could be written without a trace. */
+function undefinedIfUnsupported(error: unknown): undefined {
+  if (!(error instanceof UnsupportedByStoreError)) throw error;
 }
 
 /** The result of a probe. `problem` is safe to expose. */

@@ -55,7 +55,7 @@ const mistakes: readonly (readonly [env: NodeJS.ProcessEnv, ...problems: unknown
     `PORT is "high"; ${WHOLE}`,
     NO_ACCESS,
     'SESSIONS_PROVDER is not known; did you mean SESSIONS_PRESET, SESSIONS_PROVIDER, or SESSIONS_ACCESS?',
-    'SESSIONS_PROVIDER is missing; it must be one of memory, redis, typeorm.',
+    'SESSIONS_PROVIDER is missing; it must be one of memory, redis, typeorm, vertex.',
   ],
 ];
 
@@ -129,6 +129,19 @@ describe('the configuration of the app', () => {
   it('reads the access setting and the store', () => {
     const env = { NODE_ENV: 'production', SESSIONS_ACCESS: 'open', SESSIONS_REDIS_URL: 'redis://h' };
     expect(configurationFrom(env).sessions).toMatchObject({ provider: 'redis', redis: { url: 'redis://h' } });
+  });
+
+  it('reads the settings of Vertex AI', () => {
+    const name = 'projects/p-1/locations/us-central1/reasoningEngines/77';
+    const env = {
+      SESSIONS_PROVIDER: 'vertex',
+      SESSIONS_VERTEX_REASONING_ENGINE: name,
+      SESSIONS_VERTEX_TIME_LIMIT_MS: '500',
+    };
+    expect(configurationFrom(env).sessions).toMatchObject({
+      provider: 'vertex',
+      vertex: { reasoningEngine: name, timeLimitMs: 500 },
+    });
   });
 
   it.each(mistakes.map(([env, ...problems]) => ({ env, problems })))(

@@ -23,8 +23,13 @@ const sessionLayers = [
   'sessions/consumers',
   'sessions',
 ];
-const readyMadeServices = ['in-memory service', 'database service', 'redis service'];
-const providers = ['sessions/storage/in-memory', 'sessions/storage/typeorm', 'sessions/storage/redis'];
+const readyMadeServices = ['in-memory service', 'database service', 'redis service', 'vertex service'];
+const providers = [
+  'sessions/storage/in-memory',
+  'sessions/storage/typeorm',
+  'sessions/storage/redis',
+  'sessions/storage/vertex',
+];
 
 /** What `npm start` runs: not part of the package, and free to use what it has installed. */
 export const appFiles = /^((main|app\.module)|app\/.+)\.ts$/;
@@ -33,7 +38,7 @@ export const layers: readonly Layer[] = [
   { name: 'app', files: appFiles, mayImport: 'everything' },
   {
     name: 'entry points',
-    files: /^(index|storage|typeorm|redis)\.ts$/,
+    files: /^(index|storage|typeorm|redis|vertex)\.ts$/,
     mayImport: [...sessionLayers, ...providers, ...readyMadeServices, 'sessions/module', 'sessions/transport'],
   },
   {
@@ -126,6 +131,12 @@ export const layers: readonly Layer[] = [
     mayImport: ['sessions/errors', 'state', 'config'],
     packages: nodeBuiltins,
   },
+  // A replica of a managed session is a log in memory.
+  {
+    name: 'sessions/storage/vertex',
+    files: /^sessions\/storage\/vertex\/.+$/,
+    mayImport: ['sessions/storage', 'sessions/storage/in-memory', ...domain, 'state', 'config'],
+  },
   {
     name: 'sessions/storage/$1',
     files: /^sessions\/storage\/([^/]+)\/.+$/,
@@ -197,6 +208,11 @@ export const layers: readonly Layer[] = [
     mayImport: [...sessionLayers, 'sessions/storage/redis'],
   },
   {
+    name: 'vertex service',
+    files: /^sessions\/vertex-session\.service\.ts$/,
+    mayImport: [...sessionLayers, 'sessions/storage/vertex'],
+  },
+  {
     name: 'sessions',
     files: /^sessions\/[^/]+$/,
     mayImport: [
@@ -214,6 +230,7 @@ export const layers: readonly Layer[] = [
 export const peerFolders: Readonly<Record<string, string | readonly string[]>> = {
   typeorm: 'sessions/storage/typeorm/',
   ioredis: 'sessions/storage/redis/',
+  'google-auth-library': 'sessions/storage/vertex/',
   libsql: 'sessions/storage/typeorm/',
   'better-sqlite3': 'sessions/storage/typeorm/',
   mysql2: 'sessions/storage/typeorm/',

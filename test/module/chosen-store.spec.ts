@@ -75,6 +75,14 @@ describe('store variables', () => {
       { SESSIONS_DATABASE_URL: 'postgres://h/db', SESSIONS_DATABASE_PREPARED_STATEMENTS: 'false' },
       { provider: 'typeorm', database: { url: 'postgres://h/db', preparedStatements: false } },
     ],
+    [
+      {
+        SESSIONS_VERTEX_PROJECT: 'p-1',
+        SESSIONS_VERTEX_LOCATION: 'us-central1',
+        SESSIONS_VERTEX_SINGLE_PROCESS: 'true',
+      },
+      { provider: 'vertex', vertex: { project: 'p-1', location: 'us-central1', singleProcess: true } },
+    ],
     [{ REDIS_HOST: 'cache' }, { provider: 'typeorm', database: { database: './data/sessions.db' } }],
     [{ REDIS_HOST: 'cache', NODE_ENV: 'test' }, { provider: 'memory' }],
     [

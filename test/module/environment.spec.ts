@@ -20,18 +20,25 @@ const NO_DATABASE = 'SESSIONS_DATABASE_URL names no database; it must end in one
 
 const mistakes: readonly (readonly [env: NodeJS.ProcessEnv, ...problems: string[]])[] = [
   [{ SESSIONS_PRESET: 'staging' }, 'SESSIONS_PRESET is "staging"; it must be one of development, test, production.'],
-  [{ SESSIONS_PROVIDER: 'mongo' }, 'SESSIONS_PROVIDER is "mongo"; it must be one of memory, redis, typeorm.'],
+  [{ SESSIONS_PROVIDER: 'mongo' }, 'SESSIONS_PROVIDER is "mongo"; it must be one of memory, redis, typeorm, vertex.'],
   [
     { SESSIONS_PROVIDER: 'mysql' },
-    'SESSIONS_PROVIDER is "mysql"; it must be one of memory, redis, typeorm. For MySQL and MariaDB write SESSIONS_PROVIDER=typeorm and SESSIONS_DATABASE_URL=mysql://user:password@host:3306/database.',
+    'SESSIONS_PROVIDER is "mysql"; it must be one of memory, redis, typeorm, vertex. For MySQL and MariaDB write SESSIONS_PROVIDER=typeorm and SESSIONS_DATABASE_URL=mysql://user:password@host:3306/database.',
   ],
   [
     { SESSIONS_PROVIDER: 'sqlite' },
-    'SESSIONS_PROVIDER is "sqlite"; it must be one of memory, redis, typeorm. For SQLite write SESSIONS_PROVIDER=typeorm and SESSIONS_DATABASE_URL=sqlite:./data/sessions.db.',
+    'SESSIONS_PROVIDER is "sqlite"; it must be one of memory, redis, typeorm, vertex. For SQLite write SESSIONS_PROVIDER=typeorm and SESSIONS_DATABASE_URL=sqlite:./data/sessions.db.',
   ],
-  [{ SESSIONS_PROVIDER: 'Redis' }, 'SESSIONS_PROVIDER is "Redis"; it must be one of memory, redis, typeorm.'],
-  [{ NODE_ENV: 'production' }, 'SESSIONS_PROVIDER is missing; it must be one of memory, redis, typeorm.'],
-  [{ SESSIONS_PRESET: 'production' }, 'SESSIONS_PROVIDER is missing; it must be one of memory, redis, typeorm.'],
+  [
+    { SESSIONS_PROVIDER: 'vertex', SESSIONS_VERTEX_PROJECT: 'p-1' },
+    'SESSIONS_VERTEX_LOCATION is missing; the vertex provider needs it, or the full resource name of an engine.',
+  ],
+  [{ SESSIONS_PROVIDER: 'Redis' }, 'SESSIONS_PROVIDER is "Redis"; it must be one of memory, redis, typeorm, vertex.'],
+  [{ NODE_ENV: 'production' }, 'SESSIONS_PROVIDER is missing; it must be one of memory, redis, typeorm, vertex.'],
+  [
+    { SESSIONS_PRESET: 'production' },
+    'SESSIONS_PROVIDER is missing; it must be one of memory, redis, typeorm, vertex.',
+  ],
   [{ SESSIONS_PROVIDER: 'redis' }, 'SESSIONS_REDIS_URL is missing; the redis provider needs it, or REDIS_HOST.'],
   [
     { NODE_ENV: 'production', SESSIONS_PROVIDER: 'typeorm' },
@@ -120,7 +127,7 @@ const mistakes: readonly (readonly [env: NodeJS.ProcessEnv, ...problems: string[
   ],
   [
     { SESSIONS_PROVIDER: 'redis://:hunter2@h' },
-    'SESSIONS_PROVIDER cannot be read (its value is not shown); it must be one of memory, redis, typeorm.',
+    'SESSIONS_PROVIDER cannot be read (its value is not shown); it must be one of memory, redis, typeorm, vertex.',
   ],
   [{ SESSIONS_PROVIDER: 'redis', REDIS_HOST: 'h', REDIS_PORT: '65536' }, `REDIS_PORT is 65536; ${PORT}`],
   [{ SESSIONS_PROVIDER: 'redis', REDIS_HOST: 'h', REDIS_PORT: '6379x' }, `REDIS_PORT is "6379x"; ${PORT}`],

@@ -9,7 +9,7 @@ import {
 } from '../../src/index.js';
 import { startApp } from './support/apps.js';
 
-const PROVIDER = 'it must be one of memory, redis, typeorm, or give a storage of your own.';
+const PROVIDER = 'it must be one of memory, redis, typeorm, vertex, or give a storage of your own.';
 const MISSING =
   "The options are missing: forRoot, or the factory of forRootAsync, has to give them, such as { provider: 'memory' }.";
 const TTL = 'enabled, sessionSeconds, userStateSeconds, appStateSeconds, cleanupIntervalSeconds, refreshOnRead';
@@ -20,6 +20,9 @@ const DATABASE_URL =
   'database.url cannot be read (its value is not shown); it must be mysql://, mariadb:// or postgres://, and a file is { database: path }.';
 const NO_STORE = 'storage is no store; give an object or a class that implements SessionStorage.';
 const LIMIT = 'it must be a whole number from 1 to 86400000.';
+const AT_VERTEX = { project: 'p-1', location: 'us-central1' };
+const VERTEX =
+  'project, location, reasoningEngine, endpoint, timeLimitMs, operationLimitMs, singleProcess, accessToken';
 const aClient = new Redis({ lazyConnect: true });
 const memory = { provider: 'memory' };
 
@@ -29,6 +32,39 @@ const TLS_KIND =
   "it must be true, false, 'no-verify', or an object of verify ('full', 'ca' or 'none'), ca, cert and key, each PEM text.";
 const sql = (url: string, more: object = {}): object => ({ provider: 'typeorm', database: { url, ...more } });
 const atRedis = (redis: object): object => ({ provider: 'redis', redis });
+
+const vertexMistakes: readonly (readonly [options: unknown, ...problems: string[]])[] = [
+  [{ provider: 'vertex' }, 'vertex is missing; it must be an object, such as { project, location, reasoningEngine }.'],
+  [
+    { provider: 'vertex', vertex: { reasoningEngine: '77', apiKey: 'hunter2' } },
+    `vertex.apiKey is no option; there are ${VERTEX}.`,
+    'vertex.project is missing; the vertex provider needs it, or the full resource name of an engine.',
+    'vertex.location is missing; the vertex provider needs it, or the full resource name of an engine.',
+  ],
+  [
+    { provider: 'vertex', vertex: { ...AT_VERTEX, reasoningEngine: 'mine', endpoint: 'http://example.com' } },
+    'vertex.reasoningEngine is "mine"; it must be the id of a reasoning engine, or projects/…/locations/…/reasoningEngines/….',
+    'vertex.endpoint is "http://example.com"; it must be https:// with a host.',
+  ],
+  [
+    { provider: 'vertex', vertex: { ...AT_VERTEX, accessToken: 'hunter2' } },
+    'vertex.accessToken must be a function that returns an access token.',
+  ],
+  [
+    {
+      provider: 'vertex',
+      vertex: AT_VERTEX,
+      ttl: { enabled: true, sessionSeconds: 3_600 },
+      history: { keepHistory: false },
+    },
+    'ttl.sessionSeconds must be 0 or at least 86400 with the vertex provider, which keeps sessions for a day.',
+    'history.keepHistory must be true with the vertex provider, which cannot remove single events.',
+  ],
+  [
+    { provider: 'memory', vertex: AT_VERTEX },
+    'vertex is for the provider vertex, but provider is memory; remove one of the two.',
+  ],
+];
 
 /** Mistakes that would otherwise lead to a connection in plain text. */
 const tlsMistakes: readonly (readonly [options: unknown, ...problems: string[]])[] = [
@@ -199,6 +235,7 @@ const mistakes: readonly (readonly [options: unknown, ...problems: string[]])[] 
     'database.tablePrefix has no effect with database.dataSource; remove one of the two.',
   ],
   ...tlsMistakes,
+  ...vertexMistakes,
   [{ ...memory, watchPollMs: 0 }, 'watchPollMs is 0; it must be a whole number from 1 to 2147483647.'],
   [{ ...memory, clock: {} }, 'clock is {}; it must be an object with now().'],
   [{ storage: undefined }, NO_STORE],
@@ -228,7 +265,7 @@ const mistakes: readonly (readonly [options: unknown, ...problems: string[]])[] 
   ],
   [
     { ...memory, tll: {} },
-    'tll is no option; there are provider, redis, database, storage, cleanup, watchPollMs, clock, newId, onUnsavedState, state, titler, history, ttl, limits, usage.',
+    'tll is no option; there are provider, redis, database, vertex, storage, cleanup, watchPollMs, clock, newId, onUnsavedState, state, titler, history, ttl, limits, usage.',
   ],
   [
     { ...memory, state: { shop: {} } },

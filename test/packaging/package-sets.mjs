@@ -4,6 +4,7 @@ const ofChecks = ['class-transformer', 'expect@30', '@types/node@20'];
 /** The newest of all drivers. */
 const everything = [
   'class-validator',
+  'google-auth-library@10',
   'graphiql@3',
   'graphql@16',
   'ioredis',

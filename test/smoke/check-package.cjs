@@ -7,7 +7,17 @@ const manifest = require('nestjs-agent-sessions/package.json');
 const key = { appName: 'smoke', userId: 'ada', sessionId: 's1' };
 
 /** Uses the built package like an application, with modules that `import` or `require` loaded. */
-module.exports = async function checkPackage({ root, config, health, typeorm, redis, storage, testing, ...others }) {
+module.exports = async function checkPackage({
+  root,
+  config,
+  health,
+  typeorm,
+  redis,
+  vertex,
+  storage,
+  testing,
+  ...others
+}) {
   assert.equal(typeof testing.describeSessionStorage, 'function');
   assert.equal(typeof testing.describeSessionService, 'function');
   assert.equal(typeof storage.refusalOf, 'function');
@@ -16,6 +26,7 @@ module.exports = async function checkPackage({ root, config, health, typeorm, re
   assert.equal(config.ConfigurationError, root.ConfigurationError);
   // No server is asked for: the client connects when it is first needed.
   await new redis.RedisSessionService().close();
+  await new vertex.VertexSessionService({ reasoningEngine: '1' }).close();
   await checkSummaries(root, others);
   for (const { types } of Object.values(manifest.exports)) assert.ok(!types || existsSync(resolve(types)), types);
 

@@ -12,6 +12,7 @@ void checkPackage({
   health: require('nestjs-agent-sessions/health'),
   typeorm: require('nestjs-agent-sessions/typeorm'),
   redis: require('nestjs-agent-sessions/redis'),
+  vertex: require('nestjs-agent-sessions/vertex'),
   openapi: require('nestjs-agent-sessions/openapi'),
   rest: require('nestjs-agent-sessions/rest'),
   summarizer: require('nestjs-agent-sessions/summarizer'),

@@ -8,6 +8,7 @@ import * as config from 'nestjs-agent-sessions/config';
 import * as health from 'nestjs-agent-sessions/health';
 import * as openapi from 'nestjs-agent-sessions/openapi';
 import * as redis from 'nestjs-agent-sessions/redis';
+import * as vertex from 'nestjs-agent-sessions/vertex';
 import * as rest from 'nestjs-agent-sessions/rest';
 import * as storage from 'nestjs-agent-sessions/storage';
 import * as summarizer from 'nestjs-agent-sessions/summarizer';
@@ -30,6 +31,7 @@ await checkPackage({
   health,
   typeorm,
   redis,
+  vertex,
   openapi,
   rest,
   summarizer,

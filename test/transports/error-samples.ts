@@ -25,6 +25,7 @@ import {
   TransferUnsupportedError,
 } from '../../src/sessions/domain/transfer-errors.js';
 import { BudgetExceededError, type ExceededBudget } from '../../src/sessions/domain/budget-error.js';
+import { UnsupportedByStoreError } from '../../src/sessions/domain/unsupported-error.js';
 import { SummaryFailedError, SummaryNotFoundError } from '../../src/summarizer/index.js';
 
 /** An error of the service, and what a client has to be told. */
@@ -81,6 +82,7 @@ const SAMPLES: Readonly<Record<SessionsErrorCode, readonly Sample[]>> = {
   TURN_HELD: [
     said(new TurnHeldError('cart', 'bob ä', 1_767_225_600_000), 409, { holder: 'bob ä', expiresAt: 1_767_225_600_000 }),
   ],
+  UNSUPPORTED_BY_STORE: [said(new UnsupportedByStoreError('This store has no state of users.'), 501)],
   BUDGET_EXCEEDED: [
     said(new BudgetExceededError(BUDGET), 429, { budget: BUDGET }),
     said(new BudgetExceededError({ ...BUDGET, ...RESETS }), 429, { budget: { ...BUDGET, ...RESETS } }),

@@ -8,6 +8,10 @@ const login = 'ann:hunter2';
 
 const places: readonly (readonly [settings: StoreSettings, place: string])[] = [
   [{ provider: 'memory' }, 'memory: they are gone when this process ends'],
+  [
+    { provider: 'vertex', vertex: { project: 'p-1', location: 'us-central1', reasoningEngine: '77' } },
+    'Vertex AI, project p-1 in us-central1, reasoning engine 77',
+  ],
   [{ provider: 'redis' }, 'Redis at 127.0.0.1:6379, database 0'],
   [{ provider: 'redis', redis: { url: `rediss://${login}@cache/3` } }, 'Redis at cache:6379, database 3'],
   [{ provider: 'redis', redis: { url: 'redis://[::1]:7000' } }, 'Redis at [::1]:7000, database 0'],

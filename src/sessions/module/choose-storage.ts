@@ -23,6 +23,7 @@ export interface ChosenStorage {
 type Openable = SessionStorage & { open(): Promise<void> };
 
 const loadRedis = () => import('../storage/redis/redis-session-storage.js');
+const loadVertex = () => import('../storage/vertex/vertex-session-storage.js');
 const loadTypeOrm = () => import('../storage/typeorm/typeorm-session-storage.js');
 
 /** Creates the chosen store, without loading the packages of other stores. */
@@ -34,6 +35,10 @@ export async function chooseStorage(options: SessionsModuleOptions, moduleRef: M
   if (options.provider === 'redis') {
     const { redisStorageOf } = await loadPackage(loadRedis, 'The redis provider');
     return provided(() => redisStorageOf(options.redis ?? {}, clock), 'The redis provider', place);
+  }
+  if (options.provider === 'vertex') {
+    const { vertexStorageOf } = await loadPackage(loadVertex, 'The vertex provider');
+    return provided(() => vertexStorageOf(options.vertex ?? {}, clock), 'The vertex provider', place);
   }
   if (options.provider === 'typeorm') {
     const { typeOrmStorageOf } = await loadPackage(loadTypeOrm, 'The typeorm provider');

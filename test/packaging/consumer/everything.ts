@@ -15,6 +15,7 @@ import { SessionsGraphqlModule, sessionsGraphqlOptions } from 'nestjs-agent-sess
 import { SessionsDoctorHealth, SessionsHealth } from 'nestjs-agent-sessions/health';
 import { mountDocs } from 'nestjs-agent-sessions/openapi';
 import { RedisSessionService } from 'nestjs-agent-sessions/redis';
+import { VertexSessionService } from 'nestjs-agent-sessions/vertex';
 import { OpenAccess, SessionsRestModule } from 'nestjs-agent-sessions/rest';
 import { SummarizerModule } from 'nestjs-agent-sessions/summarizer';
 import { SummarizerGraphqlModule } from 'nestjs-agent-sessions/summarizer/graphql';
@@ -74,6 +75,7 @@ export const check = (storage: SessionStorage): Promise<Diagnosis> => diagnose({
 
 export const services = (): SessionService[] => [
   new RedisSessionService({ url: 'redis://127.0.0.1:6379' }),
+  new VertexSessionService({ project: 'p', location: 'us-central1', reasoningEngine: '1' }),
   new DatabaseSessionService({ database: ':memory:' }),
 ];
 

@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto';
+import { NEVER, isExpired } from '../../domain/expiry.js';
+import type { SessionKey } from '../../domain/ids.js';
+import { newRecord } from '../../domain/session-record.js';
+import type { CreateRequest, StoredSession } from '../session-storage.js';
+import { stateMembersOf } from './append-commit.js';
+import { APP_LABEL } from './engines.js';
+import { EventSender } from './event-sender.js';
+import { foundSession, isSessionOf, loadSession } from './load-session.js';
+import { storedSession } from './read-session.js';
+import { BASE_KEY, METADATA_KEY, SNAPSHOT_KEY, assertOwnState } from './reserved-keys.js';
+import { resourceIdsOf } from './session-ids.js';
+import type { NewSession, SessionsApi } from './sessions-api.js';
+import { type Snapshot, recordPart, snapshotIn, snapshotText } from './snapshot.js';
+import type { VertexConnection } from './vertex-connection.js';
+import { VertexError } from './vertex-error.js';
+import { type VertexSession, millisOf, ttlText } from './wire.js';
+
+/** A creation that did not complete its log for so long was interrupted. */
+const ABANDONED_MS = 10 * 60_000;
+
+/** Creates a session; returns undefined if there is one. Of several processes, the service lets one create it. */
+export async function createSession(
+  connection: VertexConnection,
+  request: CreateRequest,
+): Promise<StoredSession | undefined> {
+  const now = connection.now();
+  const { key, baseState, upserts, expiry, metadata = '', log, turnsOnly } = request;
+  assertOwnState({ upserts, removals: [] });
+  const engine = connection.engineOf(key.appName);
+  const api = connection.apiOf(engine);
+  const nonce = randomUUID();
+  const record = newRecord(key, nonce, now, NEVER, log, turnsOnly);
+  const events = (log?.events ?? []).map((event, index) => ({ ...event, group: event.group ?? '', seq: index + 1 }));
+  const done: Snapshot = {
+    ...recordPart(record),
+    sessionId: key.sessionId,
+    lastId: events.at(-1)?.id ?? '',
+    removed: [],
+    usage: [],
+    nonce,
+  };
+  const begun: Snapshot = events.length === 0 ? done : { ...done, lastSeq: 0, lastId: '', isBuilding: true };
+  const { ttlMs } = expiry.session;
+  const body = {
+    userId: key.userId,
+    sessionState: stateMembersOf(
+      { upserts, removals: [] },
+      {
+        [SNAPSHOT_KEY]: snapshotText(begun),
+        ...(baseState !== '{}' && { [BASE_KEY]: baseState }),
+        ...(metadata !== '' && { [METADATA_KEY]: metadata }),
+      },
+    ),
+    ...(engine.appLabel !== undefined && { labels: { [APP_LABEL]: engine.appLabel } }),
+    ...(ttlMs < NEVER && { ttl: ttlText(ttlMs) }),
+  };
+  // Another app or user may have the first id in this engine. Then this session may have been created under the second one.
+  const [first = '', second] = resourceIdsOf(key);
+  if (second !== undefined && (await isTaken(connection, key, api, second))) return undefined;
+  const tried = await tryToCreate(connection, key, api, first, body, nonce);
+  const isOthers = tried === 'of another' && second !== undefined;
+  const id = isOthers ? second : first;
+  if ((isOthers ? await tryToCreate(connection, key, api, id, body, nonce) : tried) !== 'created') return undefined;
+  if (events.length > 0) {
+    // With the last event the session appears.
+    const sender = new EventSender(connection, { api, id, now });
+    for (const event of events) {
+      const delta = event.seq === events.length ? { [SNAPSHOT_KEY]: snapshotText(done) } : {};
+      if (!(await sender.send(event, delta)))
+        throw new VertexError('The session was deleted while it was created.', false);
+    }
+  }
+  const everything = { key, withState: true, withMetadata: true };
+  const loaded = await loadSession(connection, key, () => true);
+  if (!loaded) throw new VertexError('Vertex AI does not show the session that it created.', true);
+  return storedSession(loaded, everything);
+}
+
+async function isTaken(connection: VertexConnection, key: SessionKey, api: SessionsApi, id: string): Promise<boolean> {
+  return foundSession(connection, key, await api.get(id)) !== undefined;
+}
+
+async function tryToCreate(
+  connection: VertexConnection,
+  key: SessionKey,
+  api: SessionsApi,
+  id: string,
+  body: NewSession,
+  nonce: string,
+): Promise<'created' | 'exists' | 'of another'> {
+  for (let tries = 1; ; tries++) {
+    const outcome = await api.create(id, body);
+    if (outcome === 'created') return 'created';
+    const session = await api.get(id);
+    if (session && snapshotIn(session)?.nonce === nonce) return 'created';
+    if (outcome === 'unclear' && !session) throw new VertexError('Vertex AI lost the creation of the session.', true);
+    if (session && !isSessionOf(session, key, connection.engineOf(key.appName))) return 'of another';
+    if (tries > 1 || (session && !isOver(connection, session))) return 'exists';
+    // What was left of an interrupted creation, or of a session that expired and was not removed yet.
+    if (session) await api.delete(id);
+  }
+}
+
+function isOver(connection: VertexConnection, session: VertexSession): boolean {
+  const now = connection.now();
+  if (session.expireTime !== undefined && isExpired(millisOf(session.expireTime), now)) return true;
+  return snapshotIn(session)?.isBuilding === true && now - millisOf(session.createTime) > ABANDONED_MS;
+}

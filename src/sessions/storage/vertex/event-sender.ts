@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { NumberedEvent } from '../../domain/commit-rules.js';
+import type { LoadedSession } from './load-session.js';
+import { sentEvent } from './sent-event.js';
+import { type Stamp, readEvent } from './stamped-event.js';
+import type { VertexConnection } from './vertex-connection.js';
+import { VertexError, refusalError } from './vertex-error.js';
+
+const NOT_FOUND = 404;
+const MAX_TRIES = 4;
+const PAUSE_MS = 100;
+
+/** Sends the events of a commit, in their order. */
+export class EventSender {
+  /** The place of the last event that was sent. */
+  micros: number;
+
+  constructor(
+    private readonly connection: VertexConnection,
+    private readonly target: Pick<LoadedSession, 'api' | 'id' | 'now'> & {
+      readonly replica?: LoadedSession['replica'];
+    },
+  ) {
+    this.micros = target.replica?.lastMicros ?? 0;
+  }
+
+  /** The state goes with the last event, with which all of them count. Returns `false` if the session is gone. */
+  async sendAll(events: readonly NumberedEvent[], stateDelta: Readonly<Record<string, unknown>>): Promise<boolean> {
+    const batchId = randomUUID();
+    for (const [index, event] of events.entries()) {
+      const batch = events.length > 1 ? { id: batchId, index, size: events.length } : undefined;
+      const delta = index === events.length - 1 ? stateDelta : {};
+      if (!(await this.send({ ...event, batch }, delta))) return false;
+    }
+    return true;
+  }
+
+  async send(stamp: Stamp, stateDelta: Readonly<Record<string, unknown>>): Promise<boolean> {
+    // The API orders events by time, so no two have the same one.
+    this.micros = Math.max(this.target.now * 1000, this.micros + 1);
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#post(stamp, stateDelta);
+      } catch (error) {
+        if (!(error instanceof VertexError) || !error.outcomeUnknown) throw error;
+        // The answer was lost. Sent twice, the event would be twice in the log.
+        if (await this.#isThere(stamp, error)) return true;
+        if (tries === MAX_TRIES) throw error;
+        await sleep(PAUSE_MS * tries);
+      }
+    }
+  }
+
+  async #post(stamp: Stamp, stateDelta: Readonly<Record<string, unknown>>): Promise<boolean> {
+    const { api, id } = this.target;
+    const { micros } = this;
+    const sending = { stamp, micros, stateDelta };
+    const withRawEvent = !this.connection.withoutRawEvents;
+    const first = await api.append(id, sentEvent({ ...sending, withRawEvent }));
+    if (first.status !== 400) return first.status !== NOT_FOUND;
+    if (!withRawEvent) throw refusalError(400, first.body, false);
+    const second = await api.append(id, sentEvent({ ...sending, withRawEvent: false }));
+    if (second.status === 400) throw refusalError(400, second.body, false);
+    if (first.refusesRawEvent) this.connection.withoutRawEvents = true;
+    return second.status !== NOT_FOUND;
+  }
+
+  async #isThere({ id, seq }: Stamp, failure: VertexError): Promise<boolean> {
+    try {
+      const { sessionEvents = [] } = await this.target.api.eventPage(this.target.id, undefined);
+      return sessionEvents.map(readEvent).some((event) => event.id === id && event.seq === seq);
+    } catch {
+      throw failure;
+    }
+  }
+}

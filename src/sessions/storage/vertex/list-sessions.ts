@@ -1,0 +1,87 @@
+import { LimitExceededError } from '../../domain/errors.js';
+import type { SessionKey } from '../../domain/ids.js';
+import { hasEntries } from '../../domain/metadata-entries.js';
+import { NO_COUNTS } from '../../domain/counters.js';
+import { NO_MARKS } from '../../domain/view-marks.js';
+import { comparePositions, positionOf } from '../list-order.js';
+import type { ListRequest, ListResult, ListedSession } from '../session-storage.js';
+import { listFilter } from './list-filter.js';
+import { type FoundSession, foundSession } from './load-session.js';
+import { type RecordPart, metadataIn, recordOf, sessionIdOf, stateIn } from './snapshot.js';
+import type { VertexConnection } from './vertex-connection.js';
+import { type VertexSession, millisOf } from './wire.js';
+
+/** A list is sorted here, so all of its sessions are read. */
+const MOST_SESSIONS = 10_000;
+
+/** Lists sessions as their last own append left them. */
+export async function listSessions(connection: VertexConnection, request: ListRequest): Promise<ListResult> {
+  const all = await liveSessions(connection, request);
+  const inOrder = all
+    .map((listed) => ({ listed, position: positionOf(listed.record, request) }))
+    .toSorted((a, b) => comparePositions(a.position, b.position, request));
+  const { after, offset = 0, limit, filter, maxBytes = Infinity } = request;
+  const later = inOrder.filter(({ position }) => !after || comparePositions(position, after, request) > 0);
+  const matching = later.filter(({ listed }) => hasEntries(listed.metadata, filter?.entries ?? []));
+  const page = matching.slice(offset, offset + limit);
+  let [size, count] = [0, 0];
+  for (const { listed } of page) {
+    size += listed.metadata.length + sizeOf(listed);
+    if (count > 0 && size > maxBytes) break;
+    count++;
+  }
+  return {
+    sessions: page.slice(0, count).map(({ listed }) => listed),
+    ...(request.withTotal && { total: inOrder.length }),
+    ...(count < page.length && { isCut: true }),
+  };
+}
+
+async function liveSessions(connection: VertexConnection, { appName, userId }: ListRequest): Promise<ListedSession[]> {
+  connection.now();
+  const engine = connection.engineOf(appName);
+  const api = connection.apiOf(engine);
+  const filter = listFilter(userId, engine.appLabel);
+  const found = new Map<string, ListedSession>();
+  let pageToken: string | undefined;
+  do {
+    const page = await api.sessionPage(filter, pageToken);
+    for (const session of page.sessions ?? []) {
+      const key = { appName, userId: userId ?? session.userId, sessionId: sessionIdOf(session) };
+      const live = foundSession(connection, key, session);
+      // A list that changes meanwhile may show a session twice.
+      if (live) found.set(session.name, listedSession(live, key));
+    }
+    if (found.size > MOST_SESSIONS) {
+      throw new LimitExceededError(
+        `Vertex AI sorts no lists, and more than ${MOST_SESSIONS} sessions are not sorted here. List those of one user.`,
+      );
+    }
+    pageToken = page.nextPageToken || undefined;
+  } while (pageToken);
+  return [...found.values()];
+}
+
+function listedSession(found: Omit<FoundSession, 'api' | 'id'>, key: SessionKey): ListedSession {
+  const { session, snapshot } = found;
+  const record = recordOf(key, found, snapshot ?? partOfForeign(session));
+  return { record, metadata: metadataIn(session), state: stateIn(session, snapshot?.removed) };
+}
+
+/** A list shows no events, so those of another program are not counted. */
+function partOfForeign({ createTime, updateTime = createTime }: VertexSession): RecordPart {
+  return {
+    lastUpdateTime: millisOf(updateTime),
+    lastSeq: 0,
+    tipSeq: 0,
+    highWater: 0,
+    counters: NO_COUNTS,
+    marks: NO_MARKS,
+    marksSeq: 0,
+    turnsOnly: false,
+  };
+}
+
+function sizeOf({ state }: ListedSession): number {
+  return state.session.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
+}

@@ -1,0 +1,116 @@
+import type { ModelUsage } from '../../domain/usage.js';
+import { NO_COUNTS, storedCounters } from '../../domain/counters.js';
+import type { SessionKey } from '../../domain/ids.js';
+import { NOTHING_WAITS, type SessionRecord } from '../../domain/session-record.js';
+import { NO_TURN } from '../../domain/turn.js';
+import { splitStateKey } from '../../../state/scopes.js';
+import { storedJson } from '../../domain/stored-json.js';
+import { NO_MARKS } from '../../domain/view-marks.js';
+import type { StoredState } from '../session-storage.js';
+import { BASE_KEY, METADATA_KEY, SNAPSHOT_KEY, isSessionKey } from './reserved-keys.js';
+import { type VertexSession, lastPart, millisOf } from './wire.js';
+
+/** The parts of a record that the store keeps; the rest follows from the session in Vertex AI. */
+export type RecordPart = Pick<
+  SessionRecord,
+  'lastSeq' | 'tipSeq' | 'lastUpdateTime' | 'highWater' | 'counters' | 'marks' | 'marksSeq' | 'turnsOnly'
+>;
+
+/** What the store keeps in the state of a session, under a key of its own: the record after the last event. */
+export interface Snapshot extends RecordPart {
+  /** The session's own id, which the service may not accept as such. */
+  readonly sessionId: string;
+  /** The id of the last event. */
+  readonly lastId: string;
+  /** Names of removed keys, which are `null` in the state of the session. */
+  readonly removed: readonly string[];
+  readonly usage: readonly ModelUsage[];
+  /** Identifies the creation. */
+  readonly nonce: string;
+  /** Whether events of the initial log are missing. */
+  readonly isBuilding?: boolean | undefined;
+}
+
+/** The snapshot of a session; undefined for one that another program created. */
+export function snapshotIn({ sessionState }: VertexSession): Snapshot | undefined {
+  const text = sessionState?.[SNAPSHOT_KEY];
+  if (typeof text !== 'string') return undefined;
+  const found = storedJson(text, 'a session') as Snapshot;
+  return { ...found, counters: storedCounters(found.counters ?? NO_COUNTS), marks: found.marks ?? NO_MARKS };
+}
+
+/** The session's own id. */
+export function sessionIdOf(session: VertexSession): string {
+  return snapshotIn(session)?.sessionId ?? lastPart(session.name);
+}
+
+export function snapshotText(snapshot: Snapshot): string {
+  return JSON.stringify(snapshot);
+}
+
+/** The record of a session. */
+export function recordOf(
+  { appName, userId, sessionId }: SessionKey,
+  found: { readonly session: VertexSession; readonly incarnation: string; readonly expiresAt: number },
+  part: RecordPart,
+): SessionRecord {
+  const createTime = millisOf(found.session.createTime);
+  return {
+    appName,
+    userId,
+    sessionId,
+    incarnation: found.incarnation,
+    createTime,
+    expiresAt: found.expiresAt,
+    firstSeq: 1,
+    ...recordPart(part),
+    lastUpdateTime: Math.max(createTime, part.lastUpdateTime),
+    turn: NO_TURN,
+    dispatchedSeq: 0,
+    waitingSince: NOTHING_WAITS,
+  };
+}
+
+/** The parts of a record that a snapshot keeps. */
+export function recordPart(record: RecordPart): RecordPart {
+  const { lastSeq, tipSeq, lastUpdateTime, highWater, counters, marks, marksSeq, turnsOnly } = record;
+  return { lastSeq, tipSeq, lastUpdateTime, highWater, counters, marks, marksSeq, turnsOnly };
+}
+
+/** The state that a session shows. Keys of shared scopes are those that another program put into this session. */
+export function stateIn({ sessionState = {} }: VertexSession, removed: readonly string[] = []): StoredState {
+  const state: Record<'session' | 'user' | 'app', [string, string][]> = { session: [], user: [], app: [] };
+  for (const [key, value] of Object.entries(sessionState)) {
+    if (!isSessionKey(key)) continue;
+    const { scope, name } = splitStateKey(key);
+    if (scope === 'temp' || (value === null && removed.includes(key))) continue;
+    state[scope].push([name, JSON.stringify(value)]);
+  }
+  return state;
+}
+
+/** The state with which the session began. */
+export function baseStateIn({ sessionState = {} }: VertexSession): string | undefined {
+  const text = sessionState[BASE_KEY];
+  return typeof text === 'string' ? text : undefined;
+}
+
+export function metadataIn({ sessionState = {} }: VertexSession): string {
+  const text = sessionState[METADATA_KEY];
+  return typeof text === 'string' ? text : '';
+}
+
+/** Removed keys after a commit. */
+export function removedAfter(
+  before: readonly string[],
+  {
+    upserts,
+    removals,
+  }: { readonly upserts: readonly { name: string }[]; readonly removals: readonly { name: string }[] },
+): readonly string[] {
+  if (upserts.length === 0 && removals.length === 0) return before;
+  const names = new Set(before);
+  for (const { name } of upserts) names.delete(name);
+  for (const { name } of removals) names.add(name);
+  return [...names];
+}

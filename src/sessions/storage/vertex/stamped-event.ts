@@ -1,0 +1,72 @@
+import { groupOf } from '../../domain/event-group.js';
+import { isAnchor } from '../../domain/event-inspection.js';
+import type { Event } from '../../domain/event.js';
+import type { InitialEvent } from '../../domain/session-record.js';
+import { storedJson } from '../../domain/stored-json.js';
+import { foreignEvent } from './foreign-event.js';
+import { STAMP_KEY } from './reserved-keys.js';
+import { type VertexEvent, lastPart, microsOf, millisOf } from './wire.js';
+
+/** Several events that count only together. */
+export interface BatchPlace {
+  /** Unique for each try. */
+  readonly id: string;
+  readonly index: number;
+  readonly size: number;
+}
+
+/** What the store adds to an event in Vertex AI, so that it comes back as it was. */
+export interface Stamp extends InitialEvent {
+  readonly seq: number;
+  readonly batch?: BatchPlace | undefined;
+}
+
+/** An event of a log in Vertex AI. */
+export interface ReadEvent extends InitialEvent {
+  /** The name that Vertex AI gave it; the position of the event follows from {@link micros}. */
+  readonly name: string;
+  readonly micros: number;
+  /** The number that its writer gave it; undefined if another program wrote it. */
+  readonly seq?: number | undefined;
+  readonly batch?: BatchPlace | undefined;
+}
+
+/** Reads an event of the API. */
+export function readEvent(event: VertexEvent): ReadEvent {
+  const place = { name: event.name ?? '', micros: microsOf(event.timestamp) };
+  const text = event.eventMetadata?.customMetadata?.[STAMP_KEY];
+  return typeof text === 'string'
+    ? { ...(storedJson(text, 'an event') as Stamp), ...place }
+    : { ...foreign(event), ...place };
+}
+
+export function stampText({
+  id,
+  digest,
+  timestamp,
+  anchor,
+  group,
+  payload,
+  appendedAt,
+  highWater,
+  seq,
+  batch,
+}: Stamp): string {
+  return JSON.stringify({ id, digest, timestamp, anchor, group, payload, appendedAt, highWater, seq, batch });
+}
+
+/** An event that another program appended, such as an agent of ADK. */
+function foreign(stored: VertexEvent): InitialEvent {
+  const appendedAt = millisOf(stored.timestamp);
+  const event: Event = foreignEvent(stored, lastPart(stored.name ?? ''), appendedAt);
+  return {
+    id: event.id,
+    digest: '',
+    timestamp: event.timestamp,
+    anchor: isAnchor(event),
+    group: groupOf(event),
+    payload: JSON.stringify(event),
+    appendedAt,
+    highWater: Math.max(appendedAt, event.timestamp),
+  };
+}

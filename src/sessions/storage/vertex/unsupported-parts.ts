@@ -1,0 +1,50 @@
+import type { Agenda, ConsumerStore, LeaseStore } from '../coordination.js';
+import type { PartialStore } from '../partial-store.js';
+import { UnsupportedByStoreError } from '../../domain/unsupported-error.js';
+
+const FOR_ONE_PROCESS =
+  'Vertex AI cannot coordinate processes. If no other process writes these sessions, set vertex.singleProcess (SESSIONS_VERTEX_SINGLE_PROCESS=true).';
+
+export function needsOneProcess(): never {
+  throw new UnsupportedByStoreError(FOR_ONE_PROCESS);
+}
+
+function cannotConsume(): never {
+  throw new UnsupportedByStoreError(
+    'Vertex AI cannot mark sessions for consumers. Keep these sessions in another store.',
+  );
+}
+
+/** Leases need a store that can compare and set. */
+export const NO_LEASES: LeaseStore = {
+  acquire: async () => needsOneProcess(),
+  renew: async () => needsOneProcess(),
+  release: async () => needsOneProcess(),
+};
+
+export const NO_AGENDA: Agenda = {
+  put: async () => needsOneProcess(),
+  due: async () => needsOneProcess(),
+  remove: async () => needsOneProcess(),
+};
+
+export const NO_PARTIALS: PartialStore = {
+  save: async () => needsOneProcess(),
+  // There are none, so readers of answers see complete events only.
+  read: async () => undefined,
+};
+
+/** The dispatcher finds no consumer, and so nothing to do. */
+export const NO_CONSUMERS: ConsumerStore = {
+  register: async () => cannotConsume(),
+  list: async () => [],
+  remove: async () => cannotConsume(),
+  apps: async () => [],
+  changed: async () => [],
+  dispatch: async () => cannotConsume(),
+  claim: async () => cannotConsume(),
+  note: async () => cannotConsume(),
+  deadLetters: async () => cannotConsume(),
+  resolve: async () => cannotConsume(),
+  lag: async () => cannotConsume(),
+};

@@ -1,0 +1,92 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { Test } from '@nestjs/testing';
+import { SESSION_STORAGE, SessionService, SessionsModule } from '../../src/index.js';
+import { probesOf } from '../../src/health/sessions-health.js';
+import type { VertexSettings } from '../../src/config/store-settings.js';
+import type { VertexSessionStorage } from '../../src/vertex.js';
+import { ENGINE } from './support/open-vertex.js';
+import { VertexServer } from './support/vertex-server.js';
+
+const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
+
+describe('the vertex provider', () => {
+  let server: VertexServer;
+
+  beforeEach(async () => {
+    server = await VertexServer.start();
+  });
+
+  afterEach(() => server.stop());
+
+  function moduleWith(vertex: VertexSettings): ReturnType<ReturnType<typeof Test.createTestingModule>['compile']> {
+    const settings = {
+      reasoningEngine: ENGINE,
+      endpoint: server.endpoint,
+      accessToken: async () => 'token-1',
+      ...vertex,
+    };
+    return Test.createTestingModule({
+      imports: [SessionsModule.forRoot({ provider: 'vertex', vertex: settings })],
+    }).compile();
+  }
+
+  it('is chosen by the module, which asks the engine at the start and closes the store at the end', async () => {
+    const app = await moduleWith({});
+    await app.init();
+    // Once to check the settings, and once to open the store.
+    const asked = expect.stringContaining('/sessions?pageSize=1') as string;
+    expect(server.takeRequests()).toEqual([asked, asked]);
+    await app.get(SessionService).createSession(KEY);
+    const storage = app.get<VertexSessionStorage>(SESSION_STORAGE);
+    await expect(probesOf(storage).read()).resolves.toBeUndefined();
+    await expect(probesOf(storage).write()).resolves.toBeUndefined();
+    await app.close();
+    await expect(storage.read({ key: KEY })).rejects.toThrow('closed');
+  });
+
+  it('stops the start if the engine cannot be used', async () => {
+    server.tokens.clear();
+    await expect(moduleWith({}).then((app) => app.init())).rejects.toMatchObject({ httpStatus: 401 });
+  });
+
+  // Jest cannot load this library as ES modules, so another process does.
+  it('gets its tokens by the application default credentials', async () => {
+    const given = ['refused', 'token-1'];
+    const metadata = createServer((request, response) => {
+      response.setHeader('metadata-flavor', 'Google');
+      response.setHeader('content-type', 'application/json');
+      const isToken = request.url?.includes('/token') === true;
+      response.end(
+        isToken ? JSON.stringify({ access_token: given.shift(), expires_in: 3_600, token_type: 'Bearer' }) : '{}',
+      );
+    });
+    metadata.listen(0, '127.0.0.1');
+    await once(metadata, 'listening');
+    const code = `
+      import { VertexSessionService } from ${JSON.stringify(resolve('dist/vertex.js'))};
+      const sessions = new VertexSessionService(${JSON.stringify({ reasoningEngine: ENGINE, endpoint: server.endpoint })});
+      console.log((await sessions.createSession(${JSON.stringify(KEY)})).id);
+      await sessions.close();
+    `;
+    const env = {
+      PATH: process.env.PATH,
+      HOME: tmpdir(),
+      CLOUDSDK_CONFIG: tmpdir(),
+      GCE_METADATA_HOST: `127.0.0.1:${(metadata.address() as AddressInfo).port}`,
+      METADATA_SERVER_DETECTION: 'assume-present',
+    };
+    try {
+      const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', code], { env });
+      expect(stdout.trim()).toBe('s-1');
+      expect(given).toEqual([]);
+    } finally {
+      metadata.close();
+    }
+  });
+});
