@@ -17,9 +17,9 @@ interface Scale {
 /** How much to try. Fast stores are tried more, and all of them more each night. */
 const SCALES: Record<string, Scale> = {
   memory: {
-    sequences: { numRuns: 150, length: 60 },
-    consumers: { numRuns: 40, length: 60 },
-    longLogs: { numRuns: 5, minLength: 200, maxLength: 600 },
+    sequences: { numRuns: 80, length: 60 },
+    consumers: { numRuns: 20, length: 60 },
+    longLogs: { numRuns: 3, minLength: 200, maxLength: 600 },
   },
 };
 const OTHERS: Scale = {

@@ -8,10 +8,10 @@ const KEY = 'dGhlIHNhbXBsZSBub25jZQ==';
 describe('an upgrade to a protocol that its path does not support', () => {
   let app: RunningApp;
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     app = await RunningApp.start({ SESSIONS_PROVIDER: 'memory', REQUEST_LOG: 'true' });
   });
-  afterEach(() => app.remove());
+  afterAll(() => app.remove());
 
   async function ask(path: string, protocol: string): Promise<Socket> {
     const { port } = new URL(app.url);

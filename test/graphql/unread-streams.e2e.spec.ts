@@ -4,6 +4,8 @@ import { RunningApp } from '../app/running-app.js';
 
 const PATH = '/apps/shop/users/ann/sessions';
 const EVENTS = 12;
+/** Together they ask for far more than the heap of the app can hold. */
+const SOCKETS = 12;
 /** The text of a message: 1 MB. */
 const TEXT = 'x'.repeat(1_000_000);
 const WATCH =
@@ -21,7 +23,7 @@ describe('streams and responses that are not read', () => {
   let app: RunningApp;
   const sockets = new Set<Socket>();
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     app = await RunningApp.start(SETTINGS);
     await post(PATH, { sessionId: 's' });
     for (let number = 0; number < EVENTS; number++) {
@@ -29,17 +31,18 @@ describe('streams and responses that are not read', () => {
     }
   });
 
-  afterEach(async () => {
+  afterEach(() => {
     for (const socket of sockets) socket.destroy();
     sockets.clear();
-    await app.remove();
   });
+
+  afterAll(() => app.remove());
 
   it.each([
     ['subscriptions', WATCH, 5],
     ['queries', READ, 20],
   ])('use limited memory: %s', async (_what, query, perSocket) => {
-    for (let number = 0; number < 30; number++) await unreadSocket(query, perSocket);
+    for (let number = 0; number < SOCKETS; number++) await unreadSocket(query, perSocket);
     const response = await fetch(`${app.url}${PATH}/s/events/stream?afterSeq=${EVENTS - 2}`);
     let bytes = 0;
     for await (const chunk of response.body ?? []) {

@@ -12,7 +12,7 @@ import { mariaDbServer, postgresServer } from '../support/sql-servers.js';
 
 const USER = { appName: 'shop', userId: 'ann' };
 const SESSION: SessionReference = { ...USER, id: 's-1' };
-const ROUNDS = 150;
+const ROUNDS = 60;
 const TIME_LIMIT_MS = 2_000;
 
 /** A store whose connections can be identified on its server. */

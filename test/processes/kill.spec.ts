@@ -9,8 +9,8 @@ import type { StoreName } from '../support/store-names.js';
 
 const USER = { appName: 'shop', userId: 'ann' };
 /** Only with SQLite, the killed process itself writes the files. */
-const KILLS: Partial<Record<StoreName, number>> = { sqlite: 12 };
-const KILLS_WITH_SERVER = 6;
+const KILLS: Partial<Record<StoreName, number>> = { sqlite: 8 };
+const KILLS_WITH_SERVER = 4;
 /** How many events a process appends together, alternating. */
 const TOGETHER = [1, 7];
 

@@ -5,7 +5,7 @@ import { openDescribed } from '../support/processes/store-description.js';
 import { WorkerProcesses } from '../support/processes/worker-process.js';
 
 const PROCESSES = 4;
-const EVENTS_EACH = 250;
+const EVENTS_EACH = 120;
 /** Event n reports n tokens. */
 const TOKENS_EACH = (EVENTS_EACH * (EVENTS_EACH + 1)) / 2;
 const USER = { appName: 'shop', userId: 'ann' };

@@ -6,11 +6,11 @@ const USER = { appName: 'shop', userId: 'ann' };
 /** More than connections. */
 const LOCKED = 12;
 const POOL_SIZE = 4;
-const LIMIT_MS = 20_000;
+const LIMIT_MS = 8_000;
 /** With one lock wait in each round, the test would take longer than the time limit of an append. */
 const ROUNDS = 10;
 /** For an append that waits for half of this time. The rest is enough on a busy machine. */
-const SHORT_LIMIT_MS = 10_000;
+const SHORT_LIMIT_MS = 6_000;
 
 describeSqlServers('Sessions that another transaction has locked in a $name store', (bench) => {
   let holder: RawConnection;
