@@ -57,8 +57,18 @@ export function isBlank(id: unknown): boolean {
 
 /** App and user as one path. The parts are encoded, so that users never share a path. */
 export function saveKeyOf(appName: string, userId: string): string {
-  return `${encodeURIComponent(appName)}/${encodeURIComponent(userId)}`;
+  if (latest.appName !== appName || latest.userId !== userId) {
+    latest = { appName, userId, path: `${encodeURIComponent(appName)}/${encodeURIComponent(userId)}` };
+  }
+  return latest.path;
 }
+
+/** The sessions of a list are often those of one user. */
+let latest: { readonly appName: string; readonly userId: string; readonly path: string } = {
+  appName: '',
+  userId: '',
+  path: '/',
+};
 
 /** Without `Buffer`, since the browser client checks ids too. */
 function isTooLong(id: string): boolean {

@@ -4,10 +4,9 @@ import type { SessionMetadata } from './metadata.js';
 import { storedJson } from './stored-json.js';
 
 /** The metadata that consists of these entries. Each call returns a new object. */
-export function sessionMetadata(entries: Iterable<readonly [name: string, value: string]>): SessionMetadata {
-  const all = [...entries];
-  if (all.length === 0) return { tags: [], labels: {}, fields: {} };
-  const sorted = all.toSorted(([a], [b]) => compareBytes(a, b));
+export function sessionMetadata(entries: ReadonlyMap<string, string>): SessionMetadata {
+  if (entries.size === 0) return { tags: [], labels: {}, fields: {} };
+  const sorted = [...entries].sort(([a], [b]) => compareBytes(a, b));
   const ofKind = (kind: string): (readonly [string, string])[] =>
     sorted.flatMap(([name, value]) => (name.startsWith(kind) ? [[name.slice(kind.length), value] as const] : []));
   const { title, status } = jsonObject(sorted.filter(([name]) => name === 'title' || name === 'status'));

@@ -43,7 +43,7 @@ export class Session {
     record: SessionRecord,
     state: InitialState,
     events: LoggedEvent[] | SessionEvents,
-    metadata: SessionMetadata = sessionMetadata([]),
+    metadata: SessionMetadata = sessionMetadata(new Map()),
   ) {
     this.id = record.sessionId;
     this.appName = record.appName;
