@@ -2,7 +2,7 @@ import { SessionService } from '../../src/index.js';
 import { AgentSessions } from '../../src/agents/index.js';
 import type { SessionStorage } from '../../src/storage.js';
 import { HeldHandler, echo, inShort } from '../agents/support/handlers.js';
-import { RUN_PHASES, type RunPhase, type RunsTask } from '../support/processes/agent-process.js';
+import { RUN_PHASES, type RunPhase, type RunsTask, refunding } from '../support/processes/agent-process.js';
 import { type SharedStore, describeSharedStores } from '../support/processes/shared-stores.js';
 import { openDescribed } from '../support/processes/store-description.js';
 import { WorkerProcess, WorkerProcesses } from '../support/processes/worker-process.js';
@@ -120,7 +120,7 @@ describeSharedStores('runs of several processes on a $name store', ({ create }) 
     }
   });
 
-  it('messages of several processes get their answers one after the other', async () => {
+  it('messages and approvals of several processes get their answers, one after the other and once', async () => {
     const workers = await WorkerProcesses.start(2);
     try {
       await workers.run('open', () => ({ store: store.description }));
@@ -132,6 +132,17 @@ describeSharedStores('runs of several processes on a $name store', ({ create }) 
       const messages = said.filter((event) => event.startsWith('user'));
       expect(said).toEqual(messages.flatMap((message) => [message, ...WHOLE.slice(1)]));
       expect(messages.toSorted()).toEqual(['user a0', 'user a1', 'user b0', 'user b1']);
+
+      // An approval is answered in processes that did not ask, by all of them at once.
+      const asked = agents.run({ ...KEY, newMessage: 'refund', invocationId: 'i-r' }, refunding);
+      expect(await asked.result).toMatchObject({ status: 'waiting' });
+      const { version } = (await sessions.getSession(KEY)) ?? {};
+      const request = { ...KEY, approvalId: 'c1@i-r', answer: { confirmed: true } };
+      const answered = await workers.run('answerApproval', () => ({ request, times: 2 }));
+      expect(answered.flat()).toEqual(Array.from({ length: 4 }, () => ({ status: 'completed' })));
+      const { events } = await sessions.listEvents({ ...KEY, afterSeq: version });
+      expect(inShort(events)).toEqual(['user !c1@i-r', 'agent !c1', 'agent Refunded']);
+      expect(await sessions.getUserState(KEY)).toEqual({ refunds: 1 });
 
       const held = new HeldHandler();
       const interrupted = agents.run({ ...KEY, newMessage: 'held' }, held.handler);

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { AgentSessions } from '../../../src/agents/agent-sessions.js';
-import type { RunHandler, RunRequest } from '../../../src/agents/index.js';
+import type { AnswerRequest, RunHandler, RunRequest } from '../../../src/agents/index.js';
 import { SessionsError } from '../../../src/sessions/domain/errors.js';
 import type { EventInput } from '../../../src/sessions/domain/event.js';
 import { SessionService } from '../../../src/sessions/session.service.js';
@@ -41,6 +41,35 @@ export const WEATHER: readonly EventInput[] = [
   { content: { role: 'model', parts: [{ text: 'It is' }] }, partial: true },
   { content: { role: 'model', parts: [{ text: 'It is sunny' }] } },
 ];
+
+/** Asks before it refunds, and counts its refunds. */
+export const refunding: RunHandler = async function* (context) {
+  if (!context.isResumed) yield { content: { role: 'model', parts: [{ functionCall: { id: 'c1', name: 'refund' } }] } };
+  yield await context.callTools({
+    refund: async (_args, tool) => {
+      const { confirmed } = await tool.requestApproval({ hint: 'Refund?' });
+      tool.state['user:refunds'] = tool.state.get('user:refunds', 0) + 1;
+      return { confirmed };
+    },
+  });
+  yield { content: { role: 'model', parts: [{ text: 'Refunded' }] } };
+};
+
+/** Answers what the user is asked, several times at once. */
+export async function answerApproval(
+  storage: SessionStorage,
+  { request, times }: { readonly request: AnswerRequest; readonly times: number },
+): Promise<RunOutcome[]> {
+  const sessions = new SessionService({ storage });
+  const agents = new AgentSessions({ sessions, storage, pollMs: 50 });
+  try {
+    const runs = Array.from({ length: times }, () => agents.answerApproval(request, refunding).result);
+    return (await Promise.all(runs)).map(({ status }) => ({ status }));
+  } finally {
+    await agents.close();
+    await sessions.finish();
+  }
+}
 
 /** Runs an agent with a tool in several sessions at once, and meets the signal when all are in their phase. */
 export async function runAgents(

@@ -5,7 +5,7 @@ import type { SessionReference } from '../../../src/sessions/domain/session.js';
 import type { SessionStorage } from '../../../src/sessions/storage/session-storage.js';
 import type { BeginTurnRequest } from '../../../src/sessions/operations/turns.js';
 import { SessionService } from '../../../src/sessions/session.service.js';
-import { type RunOutcome, type RunsTask, runAgents } from './agent-process.js';
+import { type RunOutcome, type RunsTask, answerApproval, runAgents } from './agent-process.js';
 import type { ManyTurnsOutcome, ManyTurnsTask } from './many-turns.js';
 import { type AppendTask, type ConsumeTask, appendAndDie, consumeUntilDead } from './consuming-process.js';
 import { type StoreDescription, loadStore, openDescribed } from './store-description.js';
@@ -90,6 +90,13 @@ export class WorkerTasks {
     const [storage] = this.#storages;
     if (!storage) throw new Error('Open the store first');
     return runAgents(storage, task, this.report);
+  }
+
+  /** Answers what an agent asks, several times at once. */
+  async answerApproval(task: Parameters<typeof answerApproval>[1]): Promise<RunOutcome[]> {
+    const [storage] = this.#storages;
+    if (!storage) throw new Error('Open the store first');
+    return answerApproval(storage, task);
   }
 
   /** Runs agents in many sessions at once, and counts what they cost. */
