@@ -1,66 +1,93 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { ComponentSession, JsonFileComponentStore } from '../../src/components/index.js';
+import { ComponentSession } from '../../src/components/index.js';
+import { describeSharedStores } from '../support/processes/shared-stores.js';
+import { type SharedComponents, openComponents, saveWithPolicies } from './support/component-places.js';
 import { temporaryFolder } from './support/stores.js';
 
 const BOOTSTRAP = join(__dirname, '../support/processes/bootstrap.cjs');
 const PROCESS = join(__dirname, 'support/saving-process.ts');
-const SAVES = 500;
+const ROUNDS = 12;
+/** Each is an append to a list and a save of a value. */
+const PAIRS_OF_SAVES = 250;
 
 const folder = temporaryFolder();
 
-function start(root: string, name: string, count: number): ChildProcess {
-  return spawn(process.execPath, [BOOTSTRAP, PROCESS, root, name, String(count)], {
+/** Saves beside a child process with each policy, lets it save alone, and kills it. Returns the last number that it acknowledged. */
+async function saveBesideChild(shared: SharedComponents, components: ComponentSession): Promise<number> {
+  const child = spawn(process.execPath, [BOOTSTRAP, PROCESS, JSON.stringify(shared), String(ROUNDS)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-}
-
-/** The highest number that the process acknowledged. It is killed after so many. */
-async function acknowledged(child: ChildProcess, killAfter = Infinity): Promise<number> {
-  let last = 0;
   const exited = once(child, 'exit');
-  if (!child.stdout) throw new Error('The process has no output');
+  let own: Promise<void> | undefined;
+  let last = 0;
   for await (const line of createInterface({ input: child.stdout })) {
-    last = Number(line);
-    if (last >= killAfter) child.kill('SIGKILL');
+    if (line === 'open') own = saveWithPolicies(components, 'parent', ROUNDS);
+    else last = Number(line);
+    if (last >= PAIRS_OF_SAVES) child.kill('SIGKILL');
   }
   await exited;
+  await own;
   return last;
 }
 
-function read(root: string): ComponentSession {
-  return new ComponentSession({ store: new JsonFileComponentStore({ root }) });
+async function expectAllSaved(shared: SharedComponents, settle: () => Promise<void>): Promise<void> {
+  const before = await openComponents(shared);
+  const acknowledged = await saveBesideChild(shared, new ComponentSession(before)).finally(() => before.close());
+  await settle();
+  const { store, close } = await openComponents(shared);
+  try {
+    const components = new ComponentSession({ store });
+    await expectPolicies(components);
+    const items = await components.getList<number>('killed', 'items');
+    const { value, version } = await components.getVersioned<{ number: number; text: string }>('killed', 'value');
+    expect(acknowledged).toBeGreaterThanOrEqual(PAIRS_OF_SAVES);
+    expect(items.length).toBeGreaterThanOrEqual(acknowledged);
+    expect(items).toEqual(items.map((_, index) => index + 1));
+    // What was under way may be there, whole.
+    expect([items.length, items.length - 1]).toContain(value?.number);
+    expect(value?.number).toBeGreaterThanOrEqual(acknowledged);
+    expect(version).toBe(value?.number);
+    expect(value?.text).toHaveLength(2_000);
+    expect(await components.append('killed', 'items', ['after'])).toBe(items.length + 1);
+  } finally {
+    await close();
+  }
 }
 
-it('a process that is killed loses nothing that was acknowledged, and leaves nothing torn', async () => {
-  const root = join(folder, 'killed');
-  let total = 0;
-  for (let round = 0; total < SAVES; round++) {
-    const name = `round${round}`;
-    const count = await acknowledged(start(root, name, SAVES), 40 + 13 * round);
-    total += count;
-    const components = read(root);
-    const items = (await components.getList<string>('shared', 'items')).filter((item) => item.startsWith(`${name}-`));
-    const value = await components.get<{ number: number; text: string }>('shared', `value-${name}`);
-    // What was under way may be there, whole.
-    expect(items.length).toBeGreaterThanOrEqual(count);
-    expect(items).toEqual(items.map((_, index) => `${name}-${index + 1}`));
-    expect([items.length, items.length - 1]).toContain(value?.number);
-    expect(value?.number).toBeGreaterThanOrEqual(count);
-    expect(value?.text).toHaveLength(2_000);
+async function expectPolicies(components: ComponentSession): Promise<void> {
+  const total = 2 * ROUNDS;
+  for (const list of ['merged', 'checked']) {
+    const { value, version } = await components.getListVersioned<string>('policies', list);
+    expect([value.length, version]).toEqual([total, total]);
+    for (const name of ['child', 'parent']) {
+      const own = value.filter((item) => item.startsWith(name));
+      expect(own).toEqual(own.map((_, index) => `${name}-${index + 1}`));
+    }
   }
+  expect(await components.getVersioned('policies', 'counted')).toEqual({ value: total, version: total });
+  expect(await components.getVersioned('policies', 'overwritten')).toMatchObject({
+    value: { round: ROUNDS },
+    version: total,
+  });
+}
+
+const TITLE = 'keeps what two processes save with each policy, and what one of them saved before it was killed';
+
+describe('Component state in JSON files', () => {
+  it(TITLE, () => expectAllSaved({ kind: 'JSON files', root: join(folder, 'shared') }, async () => undefined));
 });
 
-it('two processes append to one list without losing an item', async () => {
-  const root = join(folder, 'shared');
-  await Promise.all(['one', 'two'].map((name) => acknowledged(start(root, name, 50))));
-  const items = await read(root).getList<string>('shared', 'items');
-  expect(items).toHaveLength(100);
-  for (const name of ['one', 'two']) {
-    const own = items.filter((item) => item.startsWith(name));
-    expect(own).toEqual(own.map((_, index) => `${name}-${index + 1}`));
-  }
-  expect(await read(root).getListVersioned('shared', 'items')).toMatchObject({ version: 100 });
+describeSharedStores('Component state in a shared $name store', ({ create }) => {
+  it(TITLE, async () => {
+    const store = await create();
+    try {
+      await expectAllSaved(store.description, () => store.settle());
+      await store.checkIntegrity();
+    } finally {
+      await store.destroy();
+    }
+  });
 });

@@ -1,14 +1,18 @@
-import { ComponentSession, JsonFileComponentStore } from '../../../src/components/index.js';
+import { ComponentSession } from '../../../src/components/index.js';
+import { type SharedComponents, openComponents, saveWithPolicies } from './component-places.js';
 
-/** Saves a value and appends to a list again and again, and writes the number of each save that was acknowledged. */
-async function run(root: string, name: string, count: number): Promise<void> {
-  const components = new ComponentSession({ store: new JsonFileComponentStore({ root, isSynced: false }) });
-  for (let number = 1; number <= count; number++) {
-    await components.append('shared', 'items', [`${name}-${number}`]);
-    await components.save('shared', `value-${name}`, { number, text: 'x'.repeat(2_000) });
+/** Saves with each policy, and then until it is killed. Writes the number of each pair of saves that was acknowledged. */
+async function run(shared: SharedComponents, rounds: number): Promise<void> {
+  const { store } = await openComponents(shared);
+  const components = new ComponentSession({ store });
+  process.stdout.write('open\n');
+  await saveWithPolicies(components, 'child', rounds);
+  for (let number = 1; ; number++) {
+    await components.append('killed', 'items', [number]);
+    await components.save('killed', 'value', { number, text: 'x'.repeat(2_000) });
     process.stdout.write(`${number}\n`);
   }
 }
 
-const [root = '', name = '', count = '0'] = process.argv.slice(3);
-void run(root, name, Number(count));
+const [shared = '', rounds = ''] = process.argv.slice(3);
+void run(JSON.parse(shared) as SharedComponents, Number(rounds));

@@ -1,11 +1,12 @@
 import type { Redis } from 'ioredis';
 import { keysUnder } from '../redis-store.js';
+import { isOfComponents, problemsOfComponents } from './redis-components-integrity.js';
 import type { RedisClusterDescription, RedisDescription } from './store-description.js';
 
 const NEVER = 8_640_000_000_000_000;
 const PARTS_OF_SESSIONS = new Set(['events', 'ids', 'anchors', 'state', 'pending']);
 
-/** The content of a key: the fields of a hash, or the members of a sorted set with their scores. */
+/** The content of a key: the fields of a hash, the members of a sorted set with their scores, or the items of a list by position. */
 type Content = ReadonlyMap<string, string>;
 type Contents = ReadonlyMap<string, Content>;
 
@@ -35,6 +36,7 @@ export async function redisProblems(
     ...sessions.flatMap((session) => problemsOfRegistry(session, contents)),
     ...problemsOfEntries(contents, sessions, kind === 'redis'),
     ...problemsOfMarks(contents, sessions),
+    ...problemsOfComponents(contents),
   ];
 }
 
@@ -49,6 +51,7 @@ async function contentsUnder(nodes: readonly Redis[], prefix: string): Promise<C
 async function contentOf(node: Redis, key: string): Promise<Content> {
   const type = await node.type(key);
   if (type === 'hash') return new Map(Object.entries(await node.hgetall(key)));
+  if (type === 'list') return new Map((await node.lrange(key, 0, -1)).map((item, index) => [String(index), item]));
   const flat = type === 'zset' ? await node.zrange(key, 0, -1, 'WITHSCORES') : [];
   return new Map(flat.flatMap((member, index) => (index % 2 === 0 ? [[member, flat[index + 1] ?? ''] as const] : [])));
 }
@@ -73,7 +76,8 @@ function fieldsOf(hash: Content): Content {
 /** Whether a key is of a known kind, has a session, and is no unfinished work. */
 function problemOfKey(contents: Contents, key: string): string[] {
   const [, base, kind = '', id] = /^(\{[^}]*\}):([a-z-]+)(?::(.*))?$/.exec(key) ?? [];
-  if (key === 'apps' || kind === 'session' || kind === 'applied' || isOfConsumers(key)) return [];
+  if (key === 'apps' || kind === 'session' || kind === 'applied' || isOfConsumers(key) || isOfComponents(key))
+    return [];
   if (PARTS_OF_SESSIONS.has(kind)) {
     if (!contents.has(`${base}:session:${id}`)) return [`${key} belongs to no session`];
     return kind === 'pending' ? [`${key} was left behind`] : [];
