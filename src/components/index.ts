@@ -1,3 +1,16 @@
+export {
+  type AgentScopeImportOptions,
+  type AgentScopeReport,
+  decodeAgentScopeId,
+} from './agentscope/agentscope-import.js';
+export { type AgentScopeFilesOptions, importAgentScopeFiles } from './agentscope/import-agentscope-files.js';
+export {
+  type AgentScopeRedisClient,
+  type AgentScopeRedisNode,
+  type AgentScopeRedisOptions,
+  importAgentScopeRedis,
+} from './agentscope/import-agentscope-redis.js';
+export { type AgentScopeTableOptions, importAgentScopeTable } from './agentscope/import-agentscope-table.js';
 export { ComponentConflictError, ComponentFilesError, ComponentNotFoundError } from './component-errors.js';
 export { ComponentManager } from './component-manager.js';
 export {

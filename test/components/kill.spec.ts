@@ -35,7 +35,8 @@ async function saveBesideChild(shared: SharedComponents, components: ComponentSe
 
 async function expectAllSaved(shared: SharedComponents, settle: () => Promise<void>): Promise<void> {
   const before = await openComponents(shared);
-  const acknowledged = await saveBesideChild(shared, new ComponentSession(before)).finally(() => before.close());
+  const acknowledged = await saveBesideChild(shared, new ComponentSession(before));
+  await before.close();
   await settle();
   const { store, close } = await openComponents(shared);
   try {
