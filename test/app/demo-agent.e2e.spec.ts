@@ -1,3 +1,4 @@
+import { commonApp } from './common-app.js';
 import { RunningApp } from './running-app.js';
 import { until } from '../support/until.js';
 
@@ -13,7 +14,6 @@ const textIn = (events: Event[]): string | undefined => events.at(-1)?.content?.
 
 describe('the demo agent of the running app', () => {
   let app: RunningApp;
-  afterEach(() => app.remove());
 
   const send = async (path: string, body: object): Promise<Response> =>
     fetch(app.url + path, {
@@ -25,7 +25,7 @@ describe('the demo agent of the running app', () => {
     textIn((await (await send(`${SESSION}/run`, message(text))).json()) as Event[]);
 
   it('repeats, remembers, asks before it refunds, and stops', async () => {
-    app = await RunningApp.start({ SESSIONS_PROVIDER: 'memory' });
+    app = await commonApp();
     expect(await (await fetch(`${app.url}/adk/list-apps`)).json()).toEqual(['demo']);
     await send(SESSION, {});
     expect(await say('My name is Ann')).toBe('I will remember your name, Ann, in all your sessions.');
@@ -58,9 +58,13 @@ describe('the demo agent of the running app', () => {
 
   it('is not there with DEMO_AGENT=false', async () => {
     app = await RunningApp.start({ SESSIONS_PROVIDER: 'memory', DEMO_AGENT: 'false' });
-    expect(await (await fetch(`${app.url}/adk/list-apps`)).json()).toEqual([]);
-    await send(SESSION, {});
-    const answer = await send(`${SESSION}/run`, message('Hello'));
-    expect([answer.status, await answer.json()]).toMatchObject([404, { code: 'AGENT_NOT_FOUND' }]);
+    try {
+      expect(await (await fetch(`${app.url}/adk/list-apps`)).json()).toEqual([]);
+      await send(SESSION, {});
+      const answer = await send(`${SESSION}/run`, message('Hello'));
+      expect([answer.status, await answer.json()]).toMatchObject([404, { code: 'AGENT_NOT_FOUND' }]);
+    } finally {
+      await app.remove();
+    }
   });
 });

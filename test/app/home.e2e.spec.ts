@@ -1,14 +1,15 @@
+import { commonApp } from './common-app.js';
 import { RunningApp } from './running-app.js';
 
 describe('the start page of the running app', () => {
-  let app: RunningApp;
-  afterEach(() => app.remove());
+  let production: RunningApp | undefined;
+  afterAll(() => production?.remove());
 
   it.each([
-    ['development', ['rest', 'agents', 'docs', 'openapi', 'graphql', 'explorer', 'health']],
-    ['production', ['rest', 'agents', 'docs', 'openapi', 'graphql', 'health']],
-  ])('links what is mounted in %s, for browsers and for programs', async (environment, names) => {
-    app = await RunningApp.start({ SESSIONS_PROVIDER: 'memory', NODE_ENV: environment, SESSIONS_ACCESS: 'open' });
+    ['development', ['rest', 'agents', 'docs', 'openapi', 'graphql', 'explorer', 'health'], commonApp],
+    ['production', ['rest', 'agents', 'docs', 'openapi', 'graphql', 'health'], startProduction],
+  ])('links what is mounted in %s, for browsers and for programs', async (_environment, names, open) => {
+    const app = await open();
     const forPrograms = await fetch(app.url);
     expect(forPrograms.headers.get('content-type')).toMatch(/^application\/json/);
     const { links } = (await forPrograms.json()) as { links: Record<string, string> };
@@ -27,4 +28,9 @@ describe('the start page of the running app', () => {
     }
     expect((await fetch(`${app.url}/explorer`)).status).toBe(names.includes('explorer') ? 200 : 404);
   });
+
+  async function startProduction(): Promise<RunningApp> {
+    const settings = { SESSIONS_PROVIDER: 'memory', NODE_ENV: 'production', SESSIONS_ACCESS: 'open' };
+    return (production = await RunningApp.start(settings));
+  }
 });

@@ -104,6 +104,24 @@ describe('the app of npm start', () => {
     expect(second.exitCode).toBe(1);
   });
 
+  it('starts again on the same file after SIGKILL', async () => {
+    const key = { appName: 'shop', userId: 'ann', sessionId: 'kept' };
+    const [url] = /http:\/\/\S+\/health/.exec(printed) ?? [''];
+    const created = await fetch(new URL('/apps/shop/users/ann/sessions/kept', url), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ state: { step: 1 } }),
+    });
+    expect(created.status).toBe(201);
+    await end(app);
+
+    app = startIn(folder, '0');
+    expect(await greetingOf(app)).toContain('listening');
+    const after = new DatabaseSessionService({ database: join(folder, 'data', 'sessions.db') });
+    expect((await after.getSession(key))?.state.toRecord()).toEqual({ step: 1 });
+    await after.close();
+  });
+
   // The last one, because it ends the app.
   it('ends on SIGTERM and closes its database file', async () => {
     app.kill('SIGTERM');
@@ -127,24 +145,6 @@ describe('npm start', () => {
   });
 
   const start = (port: string, settings: Record<string, string> = {}): ChildProcess => startIn(folder, port, settings);
-  const greeting = (): Promise<string> => greetingOf(app);
-
-  it('starts again on the same file after SIGKILL', async () => {
-    const key = { appName: 'shop', userId: 'ann', sessionId: 'kept' };
-    const before = new DatabaseSessionService({ database: join(folder, 'data', 'sessions.db') });
-    await before.createSession({ ...key, state: { step: 1 } });
-    await before.close();
-    app = start('0');
-    await greeting();
-    app.kill('SIGKILL');
-    await once(app, 'exit');
-
-    app = start('0');
-    expect(await greeting()).toContain('listening');
-    const after = new DatabaseSessionService({ database: join(folder, 'data', 'sessions.db') });
-    expect((await after.getSession(key))?.state.toRecord()).toEqual({ step: 1 });
-    await after.close();
-  });
 
   it('names what is wrong with its configuration', async () => {
     app = start('high', { SESSIONS_REDIS_URI: 'redis://127.0.0.1' });

@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import singleSpecs from './single-specs.cjs';
 // The specs of a group share the databases and processes of these, which are removed after the last one.
+import '../app/common-app.js';
 import '../support/mariadb-store.js';
 import '../support/postgres-store.js';
 import '../support/processes/worker-process.js';

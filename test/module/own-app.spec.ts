@@ -33,21 +33,12 @@ function messages({ lines }: RunResult): string[] {
   return lines.filter((line) => !/^LOG \[(NestFactory|InstanceLoader)\]/.test(line));
 }
 
+/** `open-handles` checks the reasons of the others. */
 const unreachable: readonly (readonly [name: string, settings: StoreSettings, reason: string])[] = [
   [
     'Redis',
     { provider: 'redis', redis: { url: 'redis://app:hunter2@127.0.0.1:1', commandTimeoutMs: 200 } },
     'There was no connection to Redis at 127.0.0.1:1 within 200 ms',
-  ],
-  [
-    'a cluster of Redis',
-    { provider: 'redis', redis: { cluster: [{ host: '127.0.0.1', port: 1 }], commandTimeoutMs: 200 } },
-    'There was no connection to Redis Cluster at 127.0.0.1:1 within 200 ms',
-  ],
-  [
-    'MySQL',
-    { provider: 'typeorm', database: { url: 'mysql://app:hunter2@127.0.0.1:1/agents' } },
-    'No server listens at 127.0.0.1:1: start it, or correct host and port in the url',
   ],
   [
     'PostgreSQL',

@@ -64,6 +64,7 @@ let migratedFile: Promise<Buffer> | undefined;
 async function readMigratedFile(): Promise<Buffer> {
   const file = new SqliteFile();
   const dataSource = await openSqliteHost(file);
+  await dataSource.runMigrations();
   await dataSource.destroy();
   const content = readFileSync(file.path);
   await file.remove();
@@ -77,9 +78,7 @@ async function openSqliteHost({ path: database }: SqliteFile): Promise<DataSourc
     database,
     migrations: [...SESSION_MIGRATIONS],
   });
-  await dataSource.initialize();
-  await dataSource.runMigrations();
-  return dataSource;
+  return dataSource.initialize();
 }
 
 async function openedBySqliteHost(clock: { now(): number }): Promise<OpenStorage> {

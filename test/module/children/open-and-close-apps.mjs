@@ -4,7 +4,8 @@ import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { SessionService, SessionsModule } from 'nestjs-agent-sessions';
 
-const { scenarios: names, settings, cycles } = JSON.parse(process.argv[2]);
+const { scenarios: names, stores, cycles } = JSON.parse(process.argv[2]);
+let settings;
 const quiet = { logger: false, abortOnError: false };
 const ttl = { enabled: true };
 
@@ -83,5 +84,7 @@ const scenarios = {
 };
 
 const outcomes = [];
-for (const name of names) outcomes.push((await scenarios[name]()) ?? 'done');
+for (settings of stores) {
+  for (const name of names) outcomes.push((await scenarios[name]()) ?? 'done');
+}
 console.log(JSON.stringify(outcomes));
