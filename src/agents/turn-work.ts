@@ -46,9 +46,10 @@ import { checkedAnswer } from './invocation-approvals.js';
 import { InvocationTail, lastInvocation, nameOf } from './invocation-tail.js';
 import { Invocation } from './invocation.js';
 import type { StandardSchema } from '../state/standard-schema.js';
-import { type StoredInvocation, findEventOf, readNewest, storedInvocation, withoutRewound } from './queue.js';
+import { readNewest } from './queue.js';
 import type { RunHandler, GivenAnswer, RunResult } from './run-request.js';
 import { statusOf } from './run-status.js';
+import { type StoredInvocation, findEventOf, storedInvocation, withoutRewound } from './stored-invocation.js';
 import { TurnLog } from './turn-log.js';
 
 /** How an invocation goes on. */
@@ -155,7 +156,7 @@ export class TurnWork {
     if (!last || this.#tailOf(last.events).isClosed) return [];
     // The view may omit events of a long invocation.
     const { invocationId, messageSeq } = last;
-    const { events, rewound } = await storedInvocation(this.env.sessions, this.due.key, messageSeq);
+    const { events, rewound } = await storedInvocation(this.env, this.due.key, messageSeq);
     const left = events.filter(({ seq }) => !isInRanges(seq, rewound));
     const said = (await this.#leftBehind(session)).filter((event) => event.invocationId === invocationId);
     const idOf = new Map(said.map((event) => [nameOf(event), event.id]));
@@ -220,7 +221,7 @@ export class TurnWork {
     const { env, due } = this;
     const { invocationId, message } = due;
     const output = due.output && { ...due.output, author: agentName };
-    const found = await storedInvocation(env.sessions, due.key, messageSeq);
+    const found = await storedInvocation(env, due.key, messageSeq);
     const { message: stored, events: earlier } = found;
     if (opening && due.answer) await this.#refuseIfRewound(turn, session, due.answer, found);
     if (stored && !due.answer && !isSameContent(stored, message)) throw new EventConflictError(stored.id, stored.seq);

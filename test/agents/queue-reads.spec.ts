@@ -1,6 +1,7 @@
 import { type QueuedMessage, queueEvent } from '../../src/agents/control-events.js';
 import { readQueue } from '../../src/agents/queue.js';
-import { InMemorySessionStorage, SessionService } from '../../src/index.js';
+import { findEventOf, storedInvocation } from '../../src/agents/stored-invocation.js';
+import { type EventInput, InMemorySessionStorage, SessionService } from '../../src/index.js';
 import type { ReadRequest, SessionStorage, StoredSession } from '../../src/storage.js';
 import { KEY, SESSION } from './support/agent-app.js';
 
@@ -83,5 +84,50 @@ describe('the queue of a session', () => {
     await sessions.whenIdle();
     expect((await sessions.listEvents(KEY)).firstSeq).toBeGreaterThan(1);
     expect(await readQueue({ sessions, storage }, KEY, new Set(['i-1']))).toEqual([]);
+  });
+});
+
+const own = (id: string): EventInput => ({ id, author: 'agent', invocationId: 'i-1' });
+
+/** An invocation asks, others follow, a rewind in the middle takes half of them back, and it is answered. */
+async function readOver(events: number, { find = true } = {}) {
+  const reads = new CountedReads({ find });
+  const { storage } = reads;
+  const sessions = new SessionService({ storage });
+  await sessions.createSession(KEY);
+  const others = async (count: number): Promise<void> => {
+    for (let left = count; left > 0; left -= BATCH) {
+      const batch = Array.from({ length: Math.min(left, BATCH) }, () => ({ author: 'user', invocationId: 'i-2' }));
+      await sessions.appendEvents({ session: SESSION, events: batch });
+    }
+  };
+  await sessions.appendEvents({ session: SESSION, events: [own('message:i-1'), own('question')] });
+  await others(events / 2);
+  await sessions.rewindSession({ ...KEY, toSeq: 2 });
+  await others(events / 2);
+  await sessions.appendEvents({ session: SESSION, events: [own('answer')] });
+  await sessions.whenIdle();
+  reads.calls = 0;
+  reads.events = 0;
+  const stored = await storedInvocation({ sessions, storage }, KEY, 1);
+  expect(stored.message?.id).toBe('message:i-1');
+  expect(stored.events.map(({ id }) => id)).toEqual(['question', 'answer']);
+  expect(stored.rewound).toEqual([{ from: 3, to: events / 2 + 3 }]);
+  expect(await findEventOf({ sessions, storage }, KEY, 'i-1', 'answer')).toMatchObject({ id: 'answer' });
+  expect(await findEventOf({ sessions, storage }, KEY, 'i-1', 'none')).toBeUndefined();
+  expect(await findEventOf({ sessions, storage }, KEY, 'i-3', 'none')).toBeUndefined();
+  return { calls: reads.calls, events: reads.events };
+}
+
+describe('an invocation whose log went on', () => {
+  it('is read with the same calls however long it went on', async () => {
+    const short = await readOver(1_000);
+    expect(short.calls).toBeLessThan(25);
+    expect(short.events).toBeLessThan(800);
+    expect(await readOver(8_000)).toEqual(short);
+  });
+
+  it('is read from a store that finds no events of groups', async () => {
+    await readOver(1_000, { find: false });
   });
 });
