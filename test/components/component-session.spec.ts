@@ -1,5 +1,10 @@
 import fc from 'fast-check';
-import { ComponentConflictError, ComponentSession, type ComponentWrite } from '../../src/components/index.js';
+import {
+  ComponentConflictError,
+  ComponentSession,
+  type ComponentWrite,
+  InMemoryComponentStore,
+} from '../../src/components/index.js';
 import { InvalidInputError } from '../../src/sessions/domain/errors.js';
 import { compareBytes } from '../../src/sessions/domain/ids.js';
 import { componentStores, destroyAfterEach } from './support/stores.js';
@@ -222,15 +227,6 @@ describe.each(componentStores())('Component sessions in $name', ({ open }) => {
     expect([await components.purgeExpired(), await components.listSessionKeys()]).toEqual([1, []]);
   });
 
-  it('name a session by text, by an object, or by the ids of a session', async () => {
-    const { components } = await open();
-    await components.save({ toIdentifier: () => 'own' }, 'k', 1);
-    expect(await components.get('own', 'k')).toBe(1);
-    await components.save({ appName: 'a', userId: 'b', sessionId: 'c' }, 'k', 2);
-    expect(await components.get({ appName: 'a', userId: 'b', sessionId: 'c' }, 'k')).toBe(2);
-    expect(await components.get({ appName: 'a', userId: 'b","c', sessionId: 'c' }, 'k')).toBeUndefined();
-  });
-
   it('expire after their last save, and are purged', async () => {
     const { components, clock } = await open(1_000);
     await components.save('old', 'k', 1);
@@ -245,22 +241,6 @@ describe.each(componentStores())('Component sessions in $name', ({ open }) => {
     clock.advance(1_000);
     expect(await components.save('kept', 'other', 1)).toBe(1);
     expect(await components.listNames('kept')).toEqual(['other']);
-  });
-
-  it.each([
-    ['an empty id', '', 'k', 1],
-    ['a blank id', ' ', 'k', 1],
-    ['U+0000', 'a\u0000b', 'k', 1],
-    ['a lone surrogate', 'a\uD800', 'k', 1],
-    ['an id that is too long', 'a'.repeat(1_025), 'k', 1],
-    ['an empty name', 's', '', 1],
-    ['a name that is too long', 's', 'a'.repeat(256), 1],
-    ['no value', 's', 'k', undefined],
-    ['no JSON', 's', 'k', new Map()],
-  ])('refuse %s', async (_, session, name, value) => {
-    const { components } = await open();
-    await expect(components.save(session, name, value)).rejects.toThrow(InvalidInputError);
-    expect(await components.listSessionKeys()).toEqual([]);
   });
 
   it('are what a plain map is', async () => {
@@ -299,5 +279,32 @@ describe.each(componentStores())('Component sessions in $name', ({ open }) => {
       }),
       { numRuns: 25 },
     );
+  });
+});
+
+describe('Component sessions', () => {
+  it('name a session by text, by an object, or by the ids of a session', async () => {
+    const components = new ComponentSession({ store: new InMemoryComponentStore() });
+    await components.save({ toIdentifier: () => 'own' }, 'k', 1);
+    expect(await components.get('own', 'k')).toBe(1);
+    await components.save({ appName: 'a', userId: 'b', sessionId: 'c' }, 'k', 2);
+    expect(await components.get({ appName: 'a', userId: 'b', sessionId: 'c' }, 'k')).toBe(2);
+    expect(await components.get({ appName: 'a', userId: 'b","c', sessionId: 'c' }, 'k')).toBeUndefined();
+  });
+
+  it.each([
+    ['an empty id', '', 'k', 1],
+    ['a blank id', ' ', 'k', 1],
+    ['U+0000', 'a\u0000b', 'k', 1],
+    ['a lone surrogate', 'a\uD800', 'k', 1],
+    ['an id that is too long', 'a'.repeat(1_025), 'k', 1],
+    ['an empty name', 's', '', 1],
+    ['a name that is too long', 's', 'a'.repeat(256), 1],
+    ['no value', 's', 'k', undefined],
+    ['no JSON', 's', 'k', new Map()],
+  ])('refuse %s', async (_, session, name, value) => {
+    const components = new ComponentSession({ store: new InMemoryComponentStore() });
+    await expect(components.save(session, name, value)).rejects.toThrow(InvalidInputError);
+    expect(await components.listSessionKeys()).toEqual([]);
   });
 });

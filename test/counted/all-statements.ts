@@ -1,4 +1,5 @@
 import type { SessionService, SessionServiceOptions } from '../../src/index.js';
+import { ComponentSession } from '../../src/components/index.js';
 import type { EventInput } from '../../src/sessions/domain/event.js';
 import type { SessionStorage } from '../../src/storage.js';
 import type { ManualClock } from '../../src/testing/manual-clock.js';
@@ -64,6 +65,34 @@ export async function runAllStatements(store: FillableStore): Promise<void> {
   await agenda.put('job', 0);
   for (const entry of await agenda.due(10)) await agenda.remove(entry);
   await runConsumers(store);
+  await runComponents(store);
+}
+
+async function runComponents({ storage, clock }: FillableStore): Promise<void> {
+  if (!storage.components) return;
+  const components = new ComponentSession({ store: storage.components, ttlMs: 1_000_000 });
+  for (const session of ['one', 'two']) {
+    for (let round = 0; round < 2; round++) {
+      await components.save(session, 'value', round);
+      await components.saveList(session, 'list', [round]);
+    }
+    await components.append(session, 'list', ['new']);
+    await components.getList(session, 'list');
+    await components.listNames(session);
+  }
+  await components.listSessionKeys();
+  await components.delete('one', 'list');
+  await components.delete('two');
+  // Enough for a purge in several batches.
+  const items = Array.from({ length: 5_100 }, (_, index) => index);
+  await components.saveList('one', 'long', items);
+  // Only its expiry moves.
+  await components.saveList('one', 'long', items);
+  clock.advanceSeconds(1_000);
+  await components.purgeExpired();
+  await components.save('three', 'value', 1);
+  clock.advanceSeconds(1_000);
+  await components.save('three', 'value', 1);
 }
 
 /** All but the list of consumers, which is read as a whole. */

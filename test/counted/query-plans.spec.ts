@@ -33,6 +33,9 @@ describe('the statements of SQLite', () => {
       'shared_scopes',
       'shared_state',
       'agenda',
+      'component_sessions',
+      'components',
+      'component_items',
     ]) {
       for (const verb of ['SELECT', 'INSERT', 'UPDATE', 'DELETE']) {
         const isThere = texts.some((text) => text.trim().startsWith(verb) && text.includes(`"agent_${table}"`));
@@ -79,7 +82,12 @@ describe('the statements of SQLite', () => {
 });
 
 /** Operations that the store must not use. */
-const NEVER_SENT = new Set(['UPDATE session_state', 'UPDATE session_index', 'UPDATE shared_state', 'UPDATE agenda']);
+const NEVER_SENT = new Set(
+  [
+    ['UPDATE session_state', 'UPDATE session_index', 'UPDATE shared_state', 'UPDATE agenda'],
+    ['UPDATE components', 'UPDATE component_items'],
+  ].flat(),
+);
 
 /** A scan of a table or of a whole index, but not of rows that another step has found. */
 function isScanOfTable(step: string): boolean {

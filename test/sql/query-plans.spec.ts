@@ -31,6 +31,7 @@ describeSqlServers('The statements for $name', (bench) => {
     );
     await fillSqlLog(raw, 10_000, (seq) => ({ author: seq % 10 ? 'agent' : 'user' }));
     await fillSqlState(raw, bench().name, 2_000);
+    for (const statement of COMPONENTS) await raw.query(statement);
     const scans = bench().name === 'postgres' ? await postgresScans(bench()) : await mariaDbScans(bench());
     const found = [];
     for (const statement of statements.values()) {
@@ -42,6 +43,15 @@ describeSqlServers('The statements for $name', (bench) => {
     expect(await scans({ text: 'SELECT * FROM agent_sessions WHERE turns = 3', values: [] })).not.toEqual([]);
   });
 });
+
+/** As many sessions of components as there are sessions. */
+const COMPONENTS = [
+  `INSERT INTO agent_component_sessions (name, expires_at) SELECT DISTINCT session_id, pk FROM agent_sessions`,
+  `INSERT INTO agent_components (session_pk, name, kind, version, items, digest)
+    SELECT pk, 'list', 1, 1, 1, '' FROM agent_component_sessions`,
+  `INSERT INTO agent_component_items (session_pk, name, seq, content)
+    SELECT pk, 'list', 1, '' FROM agent_component_sessions`,
+];
 
 /** The statements that a store sends. */
 async function statementsWith(bench: SqlBench, settings: (typeof SETTINGS)[number]): Promise<SentStatement[]> {
