@@ -142,6 +142,7 @@ describe('the log of a managed session', () => {
 
   it('two processes that write at once lose nothing, and number alike', async () => {
     const [a, b] = [await withEvents(0), process()];
+    server.executeTogether(/:appendEvent/, 2);
     await Promise.all([
       ...['a1', 'a2', 'a3'].map((id) => a.appendEvent({ session: KEY, event: said(id, { [id]: id }) })),
       ...['b1', 'b2', 'b3'].map((id) => b.appendEvent({ session: KEY, event: said(id, { [id]: id }) })),
@@ -158,6 +159,17 @@ describe('the log of a managed session', () => {
     }
     await a.appendEvent({ session: KEY, event: said('last') });
     expect(await process().getSession(KEY)).toMatchObject({ version: 7, conversationCount: 7 });
+  });
+
+  it('the end of a log that two processes wrote at once has the numbers of the whole log', async () => {
+    await server.stop();
+    server = await VertexServer.start({ maxPage: 4 });
+    const [a, b] = [await withEvents(6), process()];
+    server.executeTogether(/:appendEvent/, 2);
+    await Promise.all([a, b].map((one, index) => one.appendEvent({ session: KEY, event: said(`at once ${index}`) })));
+    const newest = await process().getSession({ ...KEY, config: { numRecentEvents: 2 } });
+    expect(newest).toMatchObject({ version: 8, conversationCount: 8 });
+    expect(newest?.events.map(({ seq }) => seq)).toEqual([7, 8]);
   });
 
   it('a batch that was interrupted does not count, and can be repeated', async () => {

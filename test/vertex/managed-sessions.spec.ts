@@ -128,16 +128,18 @@ describe('managed sessions', () => {
   });
 
   it('a list has more than a page, in its order', async () => {
+    await server.stop();
+    server = await VertexServer.start({ clock, maxPage: 7 });
     const sessions = open();
-    for (let number = 100; number <= 230; number++) {
+    for (let number = 100; number <= 120; number++) {
       clock.advanceSeconds(1);
       await sessions.createSession({ ...KEY, sessionId: `s-${number}` });
     }
     await sessions.appendEvent({ session: { ...KEY, id: 's-100' }, event: { author: 'user' } });
     const { sessions: listed, nextCursor } = await sessions.listSessions({ appName: 'shop', userId: 'ann', limit: 3 });
-    expect(listed.map(({ id }) => id)).toEqual(['s-230', 's-100', 's-229']);
+    expect(listed.map(({ id }) => id)).toEqual(['s-120', 's-100', 's-119']);
     const next = await sessions.listSessions({ appName: 'shop', userId: 'ann', limit: 1, cursor: nextCursor });
-    expect(next.sessions.map(({ id }) => id)).toEqual(['s-228']);
+    expect(next.sessions.map(({ id }) => id)).toEqual(['s-118']);
   });
 
   it('a list may not show a new session yet', async () => {

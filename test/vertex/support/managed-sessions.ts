@@ -39,12 +39,13 @@ export interface ServiceRules {
   readonly minTtlMs: number;
   /** Whether `rawEvent` is a field of events. */
   readonly knowsRawEvent: boolean;
+  /** The most that a page has, whatever is asked for. */
+  readonly maxPage: number;
   /** How many lists do not show a new session. */
   readonly listLag: number;
 }
 
 const ID = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-const PAGE = 100;
 const YEAR_MS = 365 * 86_400_000;
 const SESSION_FIELDS = ['userId', 'sessionState', 'ttl', 'expireTime', 'displayName', 'labels'];
 const EVENT_FIELDS = [
@@ -182,7 +183,11 @@ export class ManagedSessions {
       throw new ApiError(400, 'INVALID_ARGUMENT', 'filter', 'filter');
     }
     const found = events.filter(({ timestamp }) => terms.every(({ value }) => compareTimes(timestamp, value) >= 0));
-    const { page, nextPageToken } = paged(order.endsWith('desc') ? found.toReversed() : found, query);
+    const { page, nextPageToken } = paged(
+      order.endsWith('desc') ? found.toReversed() : found,
+      query,
+      this.rules.maxPage,
+    );
     return { sessionEvents: page, ...(nextPageToken && { nextPageToken }) };
   }
 
@@ -194,7 +199,7 @@ export class ManagedSessions {
       if (!this.#isLive(session) || session.hiddenInLists-- > 0) return false;
       return terms.every(({ field, value }) => fieldOf(session, field) === value);
     });
-    const { page, nextPageToken } = paged(found, query);
+    const { page, nextPageToken } = paged(found, query, this.rules.maxPage);
     return { sessions: page.map(withoutEvents), ...(nextPageToken && { nextPageToken }) };
   }
 
@@ -233,8 +238,12 @@ function fieldOf(session: ManagedSession, field: string): unknown {
   throw new ApiError(400, 'INVALID_ARGUMENT', `filter ${field}`, 'filter');
 }
 
-function paged<Item>(items: readonly Item[], query: URLSearchParams): { page: Item[]; nextPageToken?: string } {
-  const size = Math.min(PAGE, Number(query.get('pageSize') ?? PAGE));
+function paged<Item>(
+  items: readonly Item[],
+  query: URLSearchParams,
+  maxPage: number,
+): { page: Item[]; nextPageToken?: string } {
+  const size = Math.min(maxPage, Number(query.get('pageSize') ?? maxPage));
   const from = Number(Buffer.from(query.get('pageToken') ?? '', 'base64url').toString() || 0);
   const next = from + size;
   const page = items.slice(from, next);

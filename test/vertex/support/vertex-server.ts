@@ -35,6 +35,12 @@ export interface VertexServerOptions extends Partial<ServiceRules> {
   readonly polls?: number;
 }
 
+interface Gate {
+  readonly on: RegExp;
+  readonly count: number;
+  readonly waiting: (() => void)[];
+}
+
 const ENGINE = /^\/v1beta1\/(projects\/[^/]+\/locations\/[^/]+\/reasoningEngines\/\d+)\/(.*)$/;
 
 /** A server on this machine that keeps sessions as the documented API of Agent Engine does. */
@@ -47,6 +53,7 @@ export class VertexServer {
   polls: number;
   readonly #engines = new Map<string, ManagedSessions>();
   readonly #operations = new Map<string, { polls: number; response?: Json }>();
+  #gate: Gate | undefined;
   readonly #server: Server;
   readonly #clock: Clock;
   readonly #rules: ServiceRules;
@@ -54,7 +61,7 @@ export class VertexServer {
   private constructor({ clock = systemClock, polls = 0, ...rules }: VertexServerOptions) {
     this.#clock = clock;
     this.polls = polls;
-    this.#rules = { minTtlMs: 86_400_000, knowsRawEvent: true, listLag: 0, ...rules };
+    this.#rules = { minTtlMs: 86_400_000, knowsRawEvent: true, maxPage: 100, listLag: 0, ...rules };
     this.#server = createServer((request, response) => void this.#answer(request, response));
   }
 
@@ -72,6 +79,11 @@ export class VertexServer {
   /** All sessions, also expired ones. */
   get sessions(): ManagedSession[] {
     return [...this.#engines.values()].flatMap(({ sessions }) => [...sessions.values()]);
+  }
+
+  /** Executes the next requests that match when so many of them have arrived. */
+  executeTogether(on: RegExp, count: number): void {
+    this.#gate = { on, waiting: [], count };
   }
 
   /** The requests since the last call. */
@@ -92,6 +104,7 @@ export class VertexServer {
     const url = new URL(request.url ?? '/', this.endpoint);
     const line = `${request.method} ${url.pathname}${url.search}`;
     this.requests.push(line);
+    if (this.#gate?.on.test(line)) await this.#passGate(this.#gate);
     const fault = this.#fault(line);
     if (fault?.hangs) return;
     if (fault?.status !== undefined && !fault.after)
@@ -106,6 +119,15 @@ export class VertexServer {
       return;
     }
     send(response, status, body);
+  }
+
+  async #passGate(gate: Gate): Promise<void> {
+    const passed = new Promise<void>((resolve) => gate.waiting.push(resolve));
+    if (gate.waiting.length === gate.count) {
+      this.#gate = undefined;
+      for (const pass of gate.waiting) pass();
+    }
+    await passed;
   }
 
   #fault(line: string): Fault | undefined {

@@ -39,6 +39,7 @@ export class EventSender {
   async send(stamp: Stamp, stateDelta: Readonly<Record<string, unknown>>): Promise<boolean> {
     // The API orders events by time, so no two have the same one.
     this.micros = Math.max(this.target.now * 1000, this.micros + 1);
+    const deadline = Date.now() + this.connection.timeLimitMs;
     for (let tries = 1; ; tries++) {
       try {
         return await this.#post(stamp, stateDelta);
@@ -46,7 +47,7 @@ export class EventSender {
         if (!(error instanceof VertexError) || !error.outcomeUnknown) throw error;
         // The answer was lost. Sent twice, the event would be twice in the log.
         if (await this.#isThere(stamp, error)) return true;
-        if (tries === MAX_TRIES) throw error;
+        if (tries === MAX_TRIES || Date.now() >= deadline) throw error;
         await sleep(PAUSE_MS * tries);
       }
     }

@@ -46,10 +46,10 @@ export function sentEvent({ stamp, micros, stateDelta, withRawEvent }: Sending):
 const PARTS = ['text', 'thought', 'inlineData', 'fileData', 'executableCode', 'codeExecutionResult'] as const;
 
 /** The parts that the API knows. It refuses an event with others, which are in the stamp and in the raw event. */
-function knownContent({ role, parts = [] }: Content): object {
+function knownContent({ role, parts }: Content): object {
   return {
     role: role === 'model' ? 'model' : 'user',
-    parts: parts.map(knownPart).filter((part) => Object.keys(part).length > 0),
+    parts: (parts ?? []).map(knownPart).filter((part) => Object.keys(part).length > 0),
   };
 }
 

@@ -57,10 +57,9 @@ export class VertexClient {
   }
 
   async send(request: VertexRequest): Promise<VertexReply> {
-    const { isRepeatable, method } = request;
     const limitMs = request.limitMs ?? this.options.timeLimitMs;
     const timeoutError = (): Error =>
-      new VertexError(`Vertex AI did not answer within ${limitMs} ms.`, !isRepeatable || method !== 'GET');
+      new VertexError(`Vertex AI did not answer within ${limitMs} ms.`, request.method !== 'GET');
     const deadline = Date.now() + limitMs;
     return callWithin({ limitMs, signal: this.#closing.signal, timeoutError }, (signal) =>
       new Tries(this.options, request, deadline, signal).run(),

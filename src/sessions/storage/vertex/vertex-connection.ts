@@ -16,6 +16,7 @@ import type { VertexSession } from './wire.js';
 /** What all operations of one store share. */
 export class VertexConnection {
   readonly cache = new ReplicaCache();
+  readonly timeLimitMs: number;
   readonly #client: VertexClient;
   readonly #clock: Clock;
   readonly #queue = new KeyedQueue();
@@ -24,10 +25,9 @@ export class VertexConnection {
 
   constructor(private readonly options: VertexSessionStorageOptions) {
     this.#clock = options.clock ?? systemClock;
-    this.#client = new VertexClient({
-      tokens: options.accessToken ?? googleTokens(),
-      timeLimitMs: options.timeLimitMs ?? DEFAULT_TIME_LIMIT_MS,
-    });
+    const { timeLimitMs = DEFAULT_TIME_LIMIT_MS, accessToken = googleTokens() } = options;
+    this.timeLimitMs = timeLimitMs;
+    this.#client = new VertexClient({ tokens: accessToken, timeLimitMs });
   }
 
   /** The time of an operation. Throws after close. */

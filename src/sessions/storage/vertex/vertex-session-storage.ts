@@ -1,7 +1,7 @@
 import type { VertexSettings } from '../../../config/store-settings.js';
 import type { Clock } from '../../domain/clock.js';
 import type { AppendOutcome, Commit } from '../../domain/commit.js';
-import type { Lifetime } from '../../domain/expiry.js';
+import { type Lifetime, NEVER } from '../../domain/expiry.js';
 import type { SessionKey, StateOwner } from '../../domain/ids.js';
 import type { SessionRecord } from '../../domain/session-record.js';
 import { turnOutcome } from '../../domain/turn-rules.js';
@@ -64,7 +64,7 @@ export class VertexSessionStorage implements SessionStorage {
     this.#connection = new VertexConnection(options);
     this.#isAlone = options.singleProcess ?? false;
     const now = (): number => this.#connection.now();
-    this.#ownPartials = new ProcessPartials((key) => this.#recordOf(key), now);
+    this.#ownPartials = new ProcessPartials((key) => this.#connection.inTurn(key, () => this.#recordOf(key)), now);
     this.leases = this.#isAlone ? new InMemoryLeases(now) : NO_LEASES;
     this.agenda = this.#isAlone ? new InMemoryAgenda(now) : NO_AGENDA;
     this.partials = this.#isAlone ? this.#ownPartials : NO_PARTIALS;
@@ -116,11 +116,11 @@ export class VertexSessionStorage implements SessionStorage {
     return { ...page, sessions: sessions.map((one) => ({ ...one, record: this.#turns.withTurn(one.record) })) };
   }
 
-  touch({ key, incarnation, renew }: TouchRequest): Promise<void> {
-    return this.#connection.inTurn(key, async () => {
-      const found = renew.session && (await findSession(this.#connection, key));
-      if (renew.session && found?.incarnation === incarnation)
-        await found.api.setTtl(found.id, ttlText(renew.session.ttlMs));
+  async touch({ key, incarnation, renew: { session: lifetime } }: TouchRequest): Promise<void> {
+    if (!lifetime || lifetime.ttlMs >= NEVER) return;
+    await this.#connection.inTurn(key, async () => {
+      const found = await findSession(this.#connection, key);
+      if (found?.incarnation === incarnation) await found.api.setTtl(found.id, ttlText(lifetime.ttlMs));
     });
   }
 
