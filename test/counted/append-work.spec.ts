@@ -117,7 +117,7 @@ describe('the work of an append in memory', () => {
   });
 
   it('allocates a bounded amount', async () => {
-    const count = 2_000;
+    const count = 1_000;
     const append = (from: number): Promise<void> => appendAll(sessions, session, from, count);
     await append(0);
     let least = Infinity;

@@ -6,7 +6,7 @@ import { TcpProxy } from '../support/tcp-proxy.js';
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
 const SESSION = { appName: 'shop', userId: 'ann', id: 's-1' };
 /** Enough for a call on a busy machine. */
-const LIMIT_MS = 2_000;
+const LIMIT_MS = 4_000;
 /** A busy machine may be slow; a call that hangs never ends. */
 const SLACK_MS = 10_000;
 const LOSSES = 100;

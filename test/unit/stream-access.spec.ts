@@ -1,6 +1,14 @@
 import { StreamAccess, StreamExpired } from '../../src/sessions/transport/stream-access.js';
 
 const allowed = (): Promise<void> => Promise.resolve();
+const LONGER_THAN_ALL_MS = 2 * 3_600_000;
+
+/** What `make` returns, and how many timers it started. Drivers of other specs may start timers before and after it. */
+function timersDuring<Made>(make: () => Made): { readonly made: Made; readonly count: number } {
+  const before = jest.getTimerCount();
+  const made = make();
+  return { made, count: jest.getTimerCount() - before };
+}
 
 describe('StreamAccess', () => {
   beforeEach(() => jest.useFakeTimers());
@@ -45,17 +53,22 @@ describe('StreamAccess', () => {
 
   it('leaves no timer after close, even if a check is pending', async () => {
     let answer: (() => void) | undefined;
-    const access = new StreamAccess(() => new Promise<void>((resolve) => (answer = resolve)), { recheckSeconds: 1 });
-    jest.advanceTimersByTime(1_000);
-    access.close();
+    const recheck = jest.fn(() => new Promise<void>((resolve) => (answer = resolve)));
+    const timers = timersDuring(() => new StreamAccess(recheck, { recheckSeconds: 1 }));
+    await jest.advanceTimersByTimeAsync(1_000);
+    timers.made.close();
     answer?.();
-    await jest.advanceTimersByTimeAsync(0);
-    expect(jest.getTimerCount()).toBe(0);
+    await jest.advanceTimersByTimeAsync(LONGER_THAN_ALL_MS);
+    expect(timers.count).toBe(2);
+    expect(recheck).toHaveBeenCalledTimes(1);
+    expect(timers.made.signal.aborted).toBe(false);
   });
 
   it('never ends if both limits are 0', () => {
-    const access = new StreamAccess(allowed, { maxAgeSeconds: 0, recheckSeconds: 0 });
-    expect(jest.getTimerCount()).toBe(0);
+    const { made: access, count } = timersDuring(
+      () => new StreamAccess(allowed, { maxAgeSeconds: 0, recheckSeconds: 0 }),
+    );
+    expect(count).toBe(0);
     expect(access.signal.aborted).toBe(false);
   });
 });
