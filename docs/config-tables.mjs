@@ -87,7 +87,7 @@ function readOrNothing(file) {
 
 async function builtVariables() {
   const { APP_VARIABLES } = await import('../dist/config/app.config.js');
-  const { SESSION_VARIABLES } = await import('../dist/config/sessions.config.js');
+  const { SESSION_VARIABLES } = await import('../dist/config/sessions-environment.js');
   const { SUMMARIZER_VARIABLES } = await import('../dist/config/summarizer-settings.js');
   return { library: [...SESSION_VARIABLES, ...SUMMARIZER_VARIABLES], app: APP_VARIABLES };
 }

@@ -14,7 +14,7 @@ import { HealthController } from './app/health.controller.js';
 import { FieldLimitGuard, RequestLimit, addressOf } from './app/request-limit.js';
 import { HomeController } from './app/home.controller.js';
 import { type AppConfig, appConfig, sessionsOfApp, summarizerOfApp } from './config/app.config.js';
-import { isProduction } from './config/sessions.config.js';
+import { isProduction } from './config/sessions-environment.js';
 import { SessionsHealth } from './health/index.js';
 import { SessionsModule } from './index.js';
 import { SessionsGraphqlModule, sessionsGraphqlOptions } from './sessions/graphql/index.js';

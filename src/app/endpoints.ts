@@ -1,6 +1,6 @@
 import { isLoopback } from '../config/app.config.js';
 import type { SessionsConfig } from '../config/index.js';
-import { isProduction } from '../config/sessions.config.js';
+import { isProduction } from '../config/sessions-environment.js';
 import { storePlaceOf } from '../config/store-place.js';
 
 /** An entry point of the app. */

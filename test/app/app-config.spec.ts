@@ -1,6 +1,6 @@
 import { configurationFrom } from '../../src/config/app.config.js';
 import { ConfigurationError } from '../../src/config/index.js';
-import { isProduction } from '../../src/config/sessions.config.js';
+import { isProduction } from '../../src/config/sessions-environment.js';
 
 const WHOLE = 'it must be a whole number from 0 to 65535.';
 const NO_ACCESS = expect.stringMatching(

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { APP_VARIABLES } from '../../src/config/app.config.js';
-import { SESSION_VARIABLES } from '../../src/config/sessions.config.js';
+import { SESSION_VARIABLES } from '../../src/config/sessions-environment.js';
 import type { Variable } from '../../src/config/setting.js';
 import { SUMMARIZER_VARIABLES } from '../../src/config/summarizer-settings.js';
 

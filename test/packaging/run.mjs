@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { checkCommandLine, checkCommandLineWithoutPeers } from './command-line.mjs';
 import { contractOf } from './contract-stores.mjs';
 import { buildAndStart, freshApp, runInstall, useSessions } from './docs/fresh-app.mjs';
 import { commandsFor } from './docs/install-commands.mjs';
@@ -121,6 +122,9 @@ async function checkApp(app, packages, { binaries, compilers }) {
   const folder = await check(`${app}: npm install`, () => installApp(app.replaceAll(' ', '-'), packages));
   if (!folder) return;
   await checkRuns(app, folder, 'check-app', binaries);
+  for (const { name, binary } of binaries) {
+    await check(`${app}, the command line, ${name}`, () => checkCommandLine(folder, binary));
+  }
   await checkCompiling(app, folder, 'everything', compilers);
   await checkContracts(app, folder, isQuick ? ['libsql'] : ['libsql', 'mysql', 'postgres', 'redis']);
 }
@@ -129,6 +133,9 @@ async function checkWithoutPeers(packages, { binaries, compilers }) {
   const folder = await check('No optional peers: npm install', () => installApp('no-peers', packages));
   if (!folder) return;
   await checkRuns('No optional peers', folder, 'check-without-peers', binaries);
+  for (const { name, binary } of binaries) {
+    await check(`No optional peers, the command line, ${name}`, () => checkCommandLineWithoutPeers(folder, binary));
+  }
   await checkCompiling('No optional peers', folder, 'without-peers', compilers);
   await check('TypeORM without drivers: npm install', () => installInto(folder, ['typeorm']));
   await checkRuns('TypeORM without drivers', folder, 'check-without-drivers', binaries);

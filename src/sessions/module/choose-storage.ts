@@ -2,6 +2,8 @@ import type { ModuleRef } from '@nestjs/core';
 import { inspect } from 'node:util';
 import { checkModuleOptions } from '../../config/check-options.js';
 import { storePlaceOf } from '../../config/store-place.js';
+import type { StoreSettings } from '../../config/store-settings.js';
+import type { Clock } from '../domain/clock.js';
 import { StoreUnavailableError } from '../domain/errors.js';
 import { InMemorySessionStorage } from '../storage/in-memory/in-memory-session-storage.js';
 import type { SessionStorage } from '../storage/session-storage.js';
@@ -29,7 +31,13 @@ const loadTypeOrm = () => import('../storage/typeorm/typeorm-session-storage.js'
 /** Creates the chosen store, without loading the packages of other stores. */
 export async function chooseStorage(options: SessionsModuleOptions, moduleRef: ModuleRef): Promise<ChosenStorage> {
   checkModuleOptions(options);
-  if (isCustom(options)) return customStorage(options, moduleRef);
+  return isCustom(options) ? customStorage(options, moduleRef) : provideStorage(options);
+}
+
+/** Creates one of the stores of this package. */
+export async function provideStorage(
+  options: StoreSettings & { readonly clock?: Clock | undefined },
+): Promise<ChosenStorage> {
   const place = storePlaceOf(options);
   const { clock } = options;
   if (options.provider === 'redis') {

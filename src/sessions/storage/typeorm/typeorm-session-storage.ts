@@ -36,6 +36,7 @@ import { SqlComponents } from './components/sql-components.js';
 import { auditDatabase } from './audit/audit-database.js';
 import { LazyDatabase } from './connect/lazy-database.js';
 import { openDatabase } from './connect/open-database.js';
+import { type SchemaStatus, schemaStatus } from './connect/schema-status.js';
 import { SqlAgenda } from './coordinate/sql-agenda.js';
 import { SqlConsumers } from './coordinate/sql-consumers.js';
 import { SqlLeases } from './coordinate/sql-leases.js';
@@ -216,6 +217,11 @@ function ignoreUnavailable(error: unknown): void {
 /** Creates the store that the settings describe. It does not open the database. */
 export function typeOrmStorageOf(settings: DatabaseSettings, clock: Clock | undefined): TypeOrmSessionStorage {
   return new TypeOrmSessionStorage({ ...optionsOf(settings), clock });
+}
+
+/** Reads which migrations the database of these settings has. */
+export function schemaStatusOf(settings: DatabaseSettings): Promise<SchemaStatus> {
+  return schemaStatus(optionsOf(settings));
 }
 
 function optionsOf({ dataSource, database, url, ...settings }: DatabaseSettings): TypeOrmSessionStorageOptions {

@@ -16,7 +16,7 @@ import { checkPostgres } from './postgres/postgres-server.js';
 import type { RunQuery } from './server-kind.js';
 import { sqliteDatabaseOf, openSqlite } from './sqlite/open-sqlite.js';
 
-const DEFAULT_TIME_LIMIT_MS = 5_000;
+export const DEFAULT_TIME_LIMIT_MS = 5_000;
 
 export async function openDatabase(options: TypeOrmSessionStorageOptions): Promise<OpenDatabase> {
   const timeLimitMs = options.timeLimitMs ?? DEFAULT_TIME_LIMIT_MS;

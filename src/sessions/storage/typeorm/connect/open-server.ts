@@ -16,8 +16,46 @@ import type { ServerAddress, ServerKind } from './server-kind.js';
 /** Includes waiting for the migrations of other processes. */
 const MIGRATION_LIMIT_MS = 90_000;
 
+/** A server, and a DataSource that is connected to it. */
+interface ConnectedServer {
+  readonly kind: ServerKind;
+  readonly address: ServerAddress;
+  readonly dataSource: DataSource;
+  readonly connections: ConnectionTracker;
+}
+
 /** Connects to a server and runs the migrations. */
 export async function openServer(options: ServerOptions & { readonly timeLimitMs: number }): Promise<OpenDatabase> {
+  const server = await connectToServer(options, ({ kind, dataSource }) =>
+    withTimeout(MIGRATION_LIMIT_MS, kind.migrate(dataSource), timeoutError),
+  );
+  const { address, kind, dataSource } = server;
+  return openPooledDatabase(dataSource, {
+    ...address,
+    settings: kind.settings,
+    server: serverPlaceOf(address).server,
+    usesPreparedStatements: address.preparedStatements ?? true,
+    close: () => disconnect(server),
+  });
+}
+
+/** Connects to a server for a short work that changes nothing. */
+export async function withServer<Result>(
+  options: ServerOptions & { readonly timeLimitMs: number },
+  work: (dataSource: DataSource) => Promise<Result>,
+): Promise<Result> {
+  let result: Result | undefined;
+  const server = await connectToServer(options, async ({ dataSource }) => {
+    result = await withTimeout(options.timeLimitMs, work(dataSource), timeoutError);
+  });
+  await disconnect(server);
+  return result as Result;
+}
+
+async function connectToServer(
+  options: ServerOptions & { readonly timeLimitMs: number },
+  work: (server: ConnectedServer) => Promise<void>,
+): Promise<ConnectedServer> {
   const { timeLimitMs } = options;
   const kind = kindOf(options.url);
   const { tls, problems } = databaseTls(options, { url: 'url', tls: 'tls' });
@@ -26,6 +64,7 @@ export async function openServer(options: ServerOptions & { readonly timeLimitMs
   const dataSource = new DataSource(kind.dataSourceOptions(address));
   const connections = new ConnectionTracker();
   kind.trackConnections(dataSource, connections);
+  const server = { kind, address, dataSource, connections };
   try {
     // Connecting has its own time limit. The queries after it have none.
     await withTimeout(2 * timeLimitMs, dataSource.initialize(), timeoutError);
@@ -34,24 +73,20 @@ export async function openServer(options: ServerOptions & { readonly timeLimitMs
       kind.check((query) => dataSource.query(query)),
       timeoutError,
     );
-    await withTimeout(MIGRATION_LIMIT_MS, kind.migrate(dataSource), timeoutError);
+    await work(server);
   } catch (error) {
     if (dataSource.isInitialized)
       await withTimeout(timeLimitMs, dataSource.destroy(), timeoutError).catch(() => undefined);
     connections.destroyAll();
     throw openingFailure(error, address);
   }
-  return openPooledDatabase(dataSource, {
-    ...address,
-    settings: kind.settings,
-    server: serverPlaceOf(address).server,
-    usesPreparedStatements: address.preparedStatements ?? true,
-    async close() {
-      // All operations have ended, so an error while closing does not matter.
-      await withTimeout(timeLimitMs, dataSource.destroy(), timeoutError).catch(() => undefined);
-      setTimeout(() => connections.destroyAll(), timeLimitMs).unref();
-    },
-  });
+  return server;
+}
+
+async function disconnect({ address: { timeLimitMs }, dataSource, connections }: ConnectedServer): Promise<void> {
+  // All operations have ended, so an error while closing does not matter.
+  await withTimeout(timeLimitMs, dataSource.destroy(), timeoutError).catch(() => undefined);
+  setTimeout(() => connections.destroyAll(), timeLimitMs).unref();
 }
 
 /** Has the code that drivers use. */

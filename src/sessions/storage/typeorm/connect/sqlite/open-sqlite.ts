@@ -37,6 +37,24 @@ export async function openSqlite(options: SqliteOptions & { readonly timeLimitMs
   return sqliteDatabaseOf(dataSource, { ...options, close: () => closeFile(dataSource) });
 }
 
+/** Opens a SQLite file that exists for a short work that changes nothing. */
+export async function withSqlite<Result>(
+  options: SqliteOptions & { readonly timeLimitMs: number },
+  work: (dataSource: DataSource) => Promise<Result>,
+): Promise<Result> {
+  const driver = callable(options.driver ?? (await loadLibsql()));
+  const dataSource = new DataSource(dataSourceOptions({ ...options, driver }));
+  const deadline = performance.now() + options.timeLimitMs;
+  try {
+    await retryWhileBusy(deadline, () => dataSource.initialize());
+    return await retryWhileBusy(deadline, () => work(dataSource));
+  } catch (error) {
+    throw openingFailure(error, options.database);
+  } finally {
+    if (dataSource.isInitialized) await dataSource.destroy();
+  }
+}
+
 async function closeFile(dataSource: DataSource): Promise<void> {
   // Moves the log into the file, unless another process uses it.
   await dataSource.query('PRAGMA wal_checkpoint(TRUNCATE)').catch(() => undefined);

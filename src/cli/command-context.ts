@@ -1,0 +1,85 @@
+import { ConfigurationError } from '../config/configuration-error.js';
+import type { SessionsConfig } from '../config/sessions-environment.js';
+import { storePlaceOf } from '../config/store-place.js';
+import { type ChosenStorage, provideStorage } from '../sessions/module/choose-storage.js';
+import { type StoreSchema, storeSchemaOf } from '../sessions/module/store-schema.js';
+import { SessionService } from '../sessions/session.service.js';
+import type { SessionStorage } from '../sessions/storage/session-storage.js';
+import type { CliIo } from './io.js';
+import { Output } from './output.js';
+import { type StoreOptions, settingsOf } from './store-options.js';
+
+/** Options of all commands. */
+export interface CommonOptions extends StoreOptions {
+  readonly json?: boolean | undefined;
+}
+
+/** What a command works with. It opens the store when the command asks for it. */
+export class CommandContext {
+  readonly output: Output;
+  readonly #io: CliIo;
+  readonly #options: CommonOptions;
+  #settings: SessionsConfig | undefined;
+  #chosen: ChosenStorage | undefined;
+  #service: SessionService | undefined;
+
+  constructor(io: CliIo, options: CommonOptions) {
+    this.#io = io;
+    this.#options = options;
+    this.output = new Output(io, options.json ?? false);
+  }
+
+  get signal(): AbortSignal {
+    return this.#io.signal;
+  }
+
+  get stdin(): CliIo['stdin'] {
+    return this.#io.stdin;
+  }
+
+  get settings(): SessionsConfig {
+    return (this.#settings ??= settingsOf(this.#options, this.#io.env));
+  }
+
+  /** Where the sessions are, without credentials. */
+  get place(): string {
+    return storePlaceOf(this.settings);
+  }
+
+  /** Which migrations the database has, if the store is one. */
+  schema(): Promise<StoreSchema | undefined> {
+    return storeSchemaOf(this.settings);
+  }
+
+  /** Opens the store. Refuses a database whose tables are older than this package: only `migrate` changes tables. */
+  async storage(): Promise<SessionStorage> {
+    if (this.#chosen) return this.#chosen.storage;
+    const pending = (await this.schema())?.pending ?? [];
+    if (pending.length > 0) {
+      const count = pending.length === 1 ? 'a migration' : `${pending.length} migrations`;
+      throw new ConfigurationError([`${this.place}: the tables lack ${count}; run agent-sessions migrate.`]);
+    }
+    return this.openStore();
+  }
+
+  /** Opens the store, and runs migrations. */
+  async openStore(): Promise<SessionStorage> {
+    const chosen = await provideStorage(this.settings);
+    this.#chosen = chosen;
+    await chosen.open();
+    return chosen.storage;
+  }
+
+  /** The service over the store. To look at sessions does not keep them alive. */
+  async sessions(): Promise<SessionService> {
+    const { history, ttl, limits } = this.settings;
+    const storage = await this.storage();
+    this.#service ??= new SessionService({ storage, history, ttl: { ...ttl, refreshOnRead: false }, limits });
+    return this.#service;
+  }
+
+  async close(): Promise<void> {
+    await this.#service?.close();
+    await this.#chosen?.storage.close();
+  }
+}

@@ -1,0 +1,114 @@
+import { Command, InvalidArgumentError } from 'commander';
+import type { CommandContext } from './command-context.js';
+import { list } from './commands/list.js';
+import { migrate } from './commands/migrate.js';
+import { purge } from './commands/purge.js';
+import { show } from './commands/show.js';
+import { tail } from './commands/tail.js';
+import { eraseUser, exportTo, importFrom } from './commands/transfer.js';
+import { verify } from './commands/verify.js';
+
+/** The work of a command: with its options and arguments. Returns the exit code; nothing means 0. */
+type Work<Options> = (context: CommandContext, options: Options, ...names: string[]) => Promise<number | void>;
+
+/** Runs a command that the command line names. */
+export type RunWork = (options: object, work: (context: CommandContext) => Promise<number | void>) => Promise<void>;
+
+const EXIT_CODES = `
+Exit codes:
+  0    done
+  1    verify found an error, migrate --status a migration that has not run, import --verify a difference
+  2    the command line or the configuration is wrong
+  3    the store cannot be reached
+  4    there is no such session
+  5    refused for another reason; the code says which
+  130  interrupted
+
+Without --url, the store is that of the app: SESSIONS_PROVIDER and the other variables of the configuration.`;
+
+/** The command line: its commands, arguments and options. */
+export function programOf(run: RunWork): Command {
+  const program = new Command('agent-sessions')
+    .description('Look at, move, check and mend the sessions of agents.')
+    .option('--env-file <path>', 'file of variables; those of the environment take precedence')
+    .option('--url <url>', 'address of the store, instead of variables: sqlite:path, postgres://, mysql://, redis://')
+    .option('--prefix <text>', 'prefix of all keys in Redis')
+    .option('--table-prefix <text>', 'prefix of all tables')
+    .option('--schema <name>', 'schema of the tables in PostgreSQL')
+    .option('--json', 'results as lines of JSON')
+    .addHelpText('after', EXIT_CODES);
+
+  const action =
+    <Options>(work: Work<Options>) =>
+    (...given: unknown[]): Promise<void> => {
+      const command = given.at(-1) as Command;
+      const options: object = command.optsWithGlobals();
+      return run(options, (context) => work(context, options as Options, ...command.args));
+    };
+
+  program
+    .command('list [app] [user]')
+    .description('list apps, or the sessions of an app or a user, newest update first')
+    .option('--limit <count>', 'at most so many sessions (100)', wholeNumber)
+    .option('--all', 'all sessions')
+    .action(action(list));
+  program
+    .command('show <app> <user> <session>')
+    .description('show a session and its whole log')
+    .option('--state', 'with its state')
+    .option('--no-events', 'without its log')
+    .action(action(show));
+  program
+    .command('tail <app> <user> <session>')
+    .description('follow a session')
+    .option('--from <seq>', 'begin with this event instead of the next one', wholeNumber)
+    .option('--partials', 'with what running agents say')
+    .action(action(tail));
+  filtered(program.command('export'))
+    .description('write sessions as lines of JSON')
+    .option('-o, --output <file>', 'to a file instead of stdout')
+    .action(action(exportTo));
+  filtered(program.command('import <file>'))
+    .description('import an export; - reads stdin. Can be repeated')
+    .option('--dry-run', 'write nothing, and say what would be done')
+    .option('--verify', 'write nothing, and compare the file with the store')
+    .option('--skip-conflicts', 'leave out sessions that the store has differently')
+    .option('--cursor <line>', 'skip what an earlier import of this file has finished', wholeNumber)
+    .action(action(importFrom));
+  program
+    .command('erase-user <app> <user>')
+    .description('remove all that the store has of a user')
+    .option('--yes <user>', 'the user id again, since it cannot be undone')
+    .action(action(eraseUser));
+  program
+    .command('migrate')
+    .description('bring the tables of a database up to date')
+    .option('--dry-run', 'say what would run')
+    .option('--status', 'say what has run and what has not')
+    .action(action(migrate));
+  program
+    .command('purge')
+    .description('remove what has expired')
+    .option('--batch <count>', 'sessions at a time (500)', wholeNumber)
+    .action(action(purge));
+  filtered(program.command('verify'))
+    .description('check the store: the doctor')
+    .option('--repair', 'mend what can be mended; never removes an event')
+    .option('--strict', 'warnings count as errors')
+    .option('--page <count>', 'events or rows per request (128)', wholeNumber)
+    .option('--pause <ms>', 'pause between two requests', wholeNumber)
+    .action(action(verify));
+  return program;
+}
+
+function filtered(command: Command): Command {
+  return command
+    .option('--app <name>', 'only this app')
+    .option('--user <id>', 'only this user')
+    .option('--session <id>', 'only this session');
+}
+
+function wholeNumber(text: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
+  return Number(text);
+}

@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
+import { ConfigurationError } from '../config/configuration-error.js';
+import { type SessionsConfig, sessionsFromEnvironment } from '../config/sessions-environment.js';
+import { STORE_VARIABLES } from '../config/store-settings.js';
+
+/** Options of all commands that say where the sessions are. */
+export interface StoreOptions {
+  readonly envFile?: string | undefined;
+  readonly url?: string | undefined;
+  readonly prefix?: string | undefined;
+  readonly tablePrefix?: string | undefined;
+  readonly schema?: string | undefined;
+}
+
+/** Names that the app of this package knows besides. */
+const OF_THE_APP = ['SESSIONS_ACCESS'];
+
+/** The settings of the app: variables, before them those of a file, and the options of the command line above all. */
+export function settingsOf(options: StoreOptions, env: NodeJS.ProcessEnv): SessionsConfig {
+  const ofFile = options.envFile === undefined ? {} : parseEnv(readFileSync(options.envFile, 'utf8'));
+  const settings = sessionsFromEnvironment(withOptions({ ...ofFile, ...env }, options), { alsoKnown: OF_THE_APP });
+  if (settings.provider === 'memory') {
+    throw new ConfigurationError([
+      'Sessions in memory are in the process of the app, where commands cannot reach them: set SESSIONS_PROVIDER, or give --url.',
+    ]);
+  }
+  return settings;
+}
+
+/** An address on the command line replaces all variables of stores. */
+function withOptions(env: NodeJS.ProcessEnv, { url, prefix, tablePrefix, schema }: StoreOptions): NodeJS.ProcessEnv {
+  const names = new Set(url === undefined ? [] : STORE_VARIABLES.map(({ name }) => name));
+  const kept = Object.fromEntries(Object.entries(env).filter(([name]) => !names.has(name)));
+  const isRedis = url !== undefined && /^rediss?[-:]/.test(url);
+  return {
+    ...kept,
+    ...(url !== undefined && {
+      SESSIONS_PROVIDER: isRedis ? 'redis' : 'typeorm',
+      [isRedis ? 'SESSIONS_REDIS_URL' : 'SESSIONS_DATABASE_URL']: url,
+    }),
+    ...(prefix !== undefined && { SESSIONS_REDIS_PREFIX: prefix }),
+    ...(tablePrefix !== undefined && { SESSIONS_DATABASE_TABLE_PREFIX: tablePrefix }),
+    ...(schema !== undefined && { SESSIONS_DATABASE_SCHEMA: schema }),
+  };
+}

@@ -1,0 +1,204 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import Libsql from 'libsql';
+import { runCli } from '../../src/cli/run-cli.js';
+import { SessionService } from '../../src/index.js';
+import { RedisSessionStorage } from '../../src/redis.js';
+import { TypeOrmSessionStorage } from '../../src/typeorm.js';
+import { newPrefix, redisUrl, removeKeys } from '../support/redis-store.js';
+import { Redis } from 'ioredis';
+import { brokenPipe, cli } from './terminal.js';
+
+const SESSION = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
+
+function lines(text: string): Record<string, unknown>[] {
+  const all = text.trim().split('\n');
+  return all.map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+describe('agent-sessions', () => {
+  let folder: string;
+  let url: string;
+  let database: string;
+  async function withSessions(work: (sessions: SessionService) => Promise<unknown>): Promise<void> {
+    const sessions = new SessionService({ storage: new TypeOrmSessionStorage({ database }) });
+    await work(sessions);
+    await sessions.close();
+  }
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'agent-sessions-'));
+    database = join(folder, 'sessions.db');
+    url = `sqlite:${database}`;
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  it('creates no database unless it is told to migrate', async () => {
+    const early = await cli(['list', '--url', url]);
+    expect(early).toMatchObject({ code: 2, out: '' });
+    expect(early.err).toMatch(
+      /^error CONFIGURATION_INVALID: .*the tables lack \d+ migrations; run agent-sessions migrate\.\n$/,
+    );
+    expect((await cli(['migrate', '--status', '--url', url])).code).toBe(1);
+    const planned = await cli(['migrate', '--dry-run', '--url', url]);
+    expect(planned).toMatchObject({ code: 0, err: '' });
+    expect(planned.out).toContain('would run CreateSessionTables1763700000000');
+    expect(existsSync(database)).toBe(false);
+
+    expect(await cli(['migrate', '--url', url])).toMatchObject({ code: 0, err: '' });
+    const status = await cli(['migrate', '--status', '--json', '--url', url]);
+    expect(status.code).toBe(0);
+    expect(lines(status.out)).toEqual([expect.objectContaining({ pending: [] })]);
+  });
+
+  it('lists apps and sessions, and shows a session with its log', async () => {
+    await withSessions(async (sessions) => {
+      const metadata = { title: 'Order \u001b[31m4711' };
+      const session = await sessions.createSession({ ...SESSION, state: { step: 1 }, metadata });
+      const content = { role: 'user', parts: [{ text: 'Where is\nmy order?' }] };
+      await sessions.appendEvent({ session, event: { author: 'user', content } });
+      const call = { role: 'model', parts: [{ functionCall: { id: 'c', name: 'find', args: {} } }] };
+      const events = Array.from({ length: 250 }, (_, n) => ({ author: 'support', actions: { stateDelta: { n } } }));
+      await sessions.appendEvents({ session, events: [{ author: 'support', content: call }, ...events.slice(0, 99)] });
+      await sessions.appendEvents({ session, events: events.slice(99, 199) });
+    });
+    expect((await cli(['list', '--url', url])).out).toBe('shop\n');
+    const listed = await cli(['list', 'shop', '--url', url]);
+    expect(listed.out).toMatch(/ {2}ann {2}s-1 {2}201 events {2}Order \\u001b\[31m4711\n$/);
+    const shown = await cli(['show', 'shop', 'ann', 's-1', '--state', '--url', url]);
+    expect(shown.out.split('\n')).toHaveLength(2 + 2 + 201 + 1);
+    expect(shown.out).toContain('user  Where is\\nmy order?');
+    expect(shown.out).toContain('support  calls find');
+    expect(shown.out).toContain('state   n = 198');
+    const json = lines((await cli(['show', 'shop', 'ann', 's-1', '--json', '--url', url])).out);
+    expect(json).toHaveLength(202);
+    expect(json.at(-1)).toMatchObject({ seq: 201, author: 'support' });
+  });
+
+  it('takes the variables of the app, from the environment and from a file', async () => {
+    const file = join(folder, 'app.env');
+    await writeFile(file, `SESSIONS_DATABASE_URL=${url}\nSESSIONS_ACCESS=open\nSESSIONS_TTL_ENABLED=true\nPORT=3000\n`);
+    expect(await cli(['list', '--env-file', file])).toMatchObject({ code: 0, out: 'shop\n' });
+    const env = { SESSIONS_DATABASE_URL: `sqlite:${join(folder, 'other.db')}` };
+    expect((await cli(['list', '--env-file', file], { env })).err).toContain('other.db');
+    expect(await cli(['list'], { env: { SESSIONS_PROVIDER: 'memory' } })).toMatchObject({ code: 2 });
+  });
+
+  it('ends quietly when nobody reads on', async () => {
+    const stdout = brokenPipe(200);
+    let err = '';
+    const stderr = Object.assign(brokenPipe(Infinity), {});
+    stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
+    const io = { stdout, stderr, stdin: Readable.from([]), env: {}, signal: new AbortController().signal };
+    expect(await runCli(['show', 'shop', 'ann', 's-1', '--url', url], io)).toBe(0);
+    expect(err).toBe('');
+  });
+
+  it('follows a session until it is interrupted', async () => {
+    const controller = new AbortController();
+    const tailing = cli(['tail', 'shop', 'ann', 's-1', '--from', '201', '--json', '--url', url], {
+      signal: controller.signal,
+      onOutput: (text) => {
+        const seen = lines(text).map(({ seq }) => seq);
+        if (seen.length === 1)
+          void withSessions((sessions) =>
+            sessions.appendEvent({ session: { ...SESSION, id: 's-1' }, event: { author: 'a' } }),
+          );
+        if (seen.includes(202)) controller.abort();
+      },
+    });
+    const { code, out } = await tailing;
+    expect(code).toBe(0);
+    expect(lines(out).map(({ seq }) => seq)).toEqual([201, 202]);
+  });
+
+  it('exports to a file of its own user, and imports into another store, repeatedly', async () => {
+    const file = join(folder, 'all.ndjson');
+    expect(await cli(['export', '-o', file, '--url', url])).toMatchObject({ code: 0, out: '' });
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    const piped = await cli(['export', '--app', 'shop', '--url', url]);
+    expect(lines(piped.out)).toHaveLength((await readFile(file, 'utf8')).trim().split('\n').length);
+
+    const prefix = newPrefix();
+    const target = ['--url', redisUrl, '--prefix', prefix];
+    const storage = new RedisSessionStorage({ url: redisUrl, prefix });
+    const node = new Redis(redisUrl);
+    try {
+      const dry = await cli(['import', file, '--dry-run', ...target]);
+      expect(dry).toMatchObject({ code: 0, out: expect.stringContaining('would import 1 new') });
+      expect((await cli(['import', file, '--verify', ...target])).code).toBe(1);
+      expect((await cli(['import', '-', '--json', ...target], { stdin: piped.out })).out).toContain('"created":1');
+      expect((await cli(['import', file, ...target])).out).toContain('1 unchanged');
+      expect(await cli(['import', file, '--verify', ...target])).toMatchObject({ code: 0 });
+      expect(await cli(['verify', '--strict', ...target])).toMatchObject({ code: 0 });
+
+      expect(await cli(['erase-user', 'shop', 'ann', ...target])).toMatchObject({ code: 2, out: '' });
+      const erased = await cli(['erase-user', 'shop', 'ann', '--yes', 'ann', ...target]);
+      expect(erased).toMatchObject({ code: 0, out: 'erased 1 sessions of ann\n' });
+      expect(await cli(['migrate', '--status', ...target])).toMatchObject({ code: 0 });
+    } finally {
+      await storage.close();
+      await removeKeys([node], prefix);
+      node.disconnect();
+    }
+  });
+
+  it('checks and mends a store, and says by its exit code whether something is wrong', async () => {
+    expect(await cli(['verify', '--url', url])).toMatchObject({ code: 0, err: '' });
+    const connection = new Libsql(database);
+    connection.exec(`UPDATE agent_session_state SET value = '7' WHERE name = 'n'`);
+    connection.close();
+    const found = await cli(['verify', '--json', '--url', url]);
+    expect(found.code).toBe(1);
+    expect(lines(found.out)).toEqual([
+      expect.objectContaining({ code: 'STATE_DIFFERS', ...SESSION, repaired: false }),
+      expect.objectContaining({ isHealthy: false, errors: 1, sessions: 1 }),
+    ]);
+    const mended = await cli(['verify', '--repair', '--app', 'shop', '--url', url]);
+    expect(mended.code).toBe(0);
+    expect(mended.out).toMatch(/^repaired {2}STATE_DIFFERS {2}shop \/ ann \/ s-1: /);
+    expect((await cli(['verify', '--url', url])).code).toBe(0);
+  });
+
+  it('removes what has expired', async () => {
+    expect(await cli(['purge', '--url', url])).toMatchObject({ code: 0, out: expect.stringContaining('removed 0') });
+  });
+
+  it.each([
+    [['show', 'shop', 'ann', 'nobody'], 4, 'SESSION_NOT_FOUND'],
+    [['list', 'shop', '--limit', 'many'], 2, 'USAGE'],
+    [['lst'], 2, 'USAGE'],
+    [['import', '/does/not/exist'], 2, 'ENOENT'],
+  ])('tells an error of %j in one line', async (args, code, name) => {
+    const result = await cli([...args, '--url', url]);
+    expect(result).toMatchObject({ code, out: '' });
+    expect(result.err).toMatch(new RegExp(`^error ${name}: [^\\n]+\\n$`));
+    const json = await cli([...args, '--json', '--url', url]);
+    expect(JSON.parse(json.err)).toMatchObject({ error: { code: name } });
+  });
+
+  it('shows no password', async () => {
+    const secret = 'hunter2';
+    const redis = { SESSIONS_REDIS_URL: `redis://:${secret}@127.0.0.1:1`, SESSIONS_REDIS_COMMAND_TIMEOUT_MS: '100' };
+    for (const env of [{ SESSIONS_DATABASE_URL: `postgres://app:${secret}@127.0.0.1:1/x` }, redis]) {
+      const { code, err } = await cli(['list'], { env });
+      expect(code).toBe(3);
+      expect(err).toMatch(/^error STORE_UNAVAILABLE: [^\n]+\n$/);
+      expect(err).not.toContain(secret);
+    }
+    const { err } = await cli(['list', '--url', `postgre://app:${secret}@host/x`]);
+    expect(err).not.toContain(secret);
+  });
+
+  it('shows help, and one line with the progress on a terminal', async () => {
+    expect(await cli(['--help'])).toMatchObject({ code: 0, out: expect.stringContaining('erase-user') });
+    expect((await cli([])).code).toBe(2);
+    const file = join(folder, 'terminal.ndjson');
+    const { err } = await cli(['export', '-o', file, '--url', url], { isTerminal: true });
+    const clear = '\r\u001b[K';
+    expect(err.split(clear)).toEqual(['', 'exported 1 lines', expect.stringMatching(/^exported \d+ lines\n$/)]);
+  });
+});
