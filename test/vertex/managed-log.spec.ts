@@ -186,6 +186,8 @@ describe('the log of a managed session', () => {
     const without = await process().getSession(KEY);
     expect(without).toMatchObject({ version: 1 });
     expect(without?.state).not.toHaveProperty('half');
+    // What is left of the first try must not pass for an event of this one.
+    server.faults.push({ on: /:appendEvent/, status: 503 });
     await sessions.appendEvents(batch);
     const read = await process().getSession(KEY);
     expect(read?.events.map(({ id, seq }) => [id, seq])).toEqual([

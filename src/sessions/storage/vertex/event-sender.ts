@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { NumberedEvent } from '../../domain/commit-rules.js';
 import type { LoadedSession } from './load-session.js';
 import { sentEvent } from './sent-event.js';
-import { type Stamp, readEvent } from './stamped-event.js';
+import { type ReadEvent, type Stamp, readEvent } from './stamped-event.js';
 import type { VertexConnection } from './vertex-connection.js';
 import { VertexError, refusalError } from './vertex-error.js';
 
@@ -67,10 +67,13 @@ export class EventSender {
     return second.status !== NOT_FOUND;
   }
 
-  async #isThere({ id, seq }: Stamp, failure: VertexError): Promise<boolean> {
+  /** Whether this try has arrived, or an earlier one of the same event; events of an interrupted batch do not count. */
+  async #isThere({ id, seq, batch }: Stamp, failure: VertexError): Promise<boolean> {
     try {
       const { sessionEvents = [] } = await this.target.api.eventPage(this.target.id, undefined);
-      return sessionEvents.map(readEvent).some((event) => event.id === id && event.seq === seq);
+      const isSame = (event: ReadEvent): boolean =>
+        event.id === id && event.seq === seq && event.batch?.id === batch?.id;
+      return sessionEvents.map(readEvent).some(isSame);
     } catch {
       throw failure;
     }

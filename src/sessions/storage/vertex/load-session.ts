@@ -72,12 +72,12 @@ async function findWith<Other>(
 /**
  * Reads the session, and its log as far as needed: the newest page of it, and older ones unless a replica has them.
  *
- * @param isEnough whether an end of the log is enough
+ * @param isEnough whether an end of the log is enough; without it, all of it is read
  */
 export async function loadSession(
   connection: VertexConnection,
   key: SessionKey,
-  isEnough: (loaded: LoadedSession) => boolean,
+  isEnough?: (loaded: LoadedSession) => boolean,
 ): Promise<LoadedSession | undefined> {
   const name = sessionNameOf(key);
   const read = await findWith(connection, key, (api, id) => api.eventPage(id, undefined));
@@ -96,9 +96,10 @@ export async function loadSession(
   const known = connection.cache.get(name, found.incarnation);
   if (known?.isUpToDate(newest.toReversed(), !page.nextPageToken)) {
     const loaded = loadedOf(known);
-    if (known.isWhole || isEnough(loaded)) return loaded;
+    if (known.isWhole || isEnough?.(loaded)) return loaded;
   }
-  const replica = await readLog(found, newest, page.nextPageToken, (end) => isEnough(loadedOf(end)));
+  const isEndEnough = isEnough && ((end: Replica): boolean => isEnough(loadedOf(end)));
+  const replica = await readLog(found, newest, page.nextPageToken, isEndEnough);
   connection.cache.put(name, found.incarnation, replica);
   return loadedOf(replica);
 }
@@ -108,13 +109,13 @@ async function readLog(
   { api, id, snapshot }: FoundSession,
   newestFirst: ReadEvent[],
   nextPage: string | undefined,
-  isEnough: (end: Replica) => boolean,
+  isEnough: ((end: Replica) => boolean) | undefined,
 ): Promise<Replica> {
-  let [token, pages, wanted] = [nextPage, 1, 1];
+  let [token, pages, wanted] = [nextPage, 1, isEnough ? 1 : Infinity];
   while (token) {
     if (pages >= wanted) {
       const end = Replica.ofEnd(newestFirst.toReversed(), snapshot);
-      if (end && isEnough(end)) return end;
+      if (end && isEnough?.(end)) return end;
       wanted = end ? pages * 2 : Infinity;
     }
     const page = await api.eventPage(id, token);

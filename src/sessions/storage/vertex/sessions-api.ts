@@ -42,22 +42,21 @@ export class SessionsApi {
     return operation === undefined ? 'unclear' : 'created';
   }
 
-  async get(id: string, signal?: AbortSignal): Promise<VertexSession | undefined> {
+  async get(id: string): Promise<VertexSession | undefined> {
     const found = await this.#send({
       method: 'GET',
       url: this.#urlOf(id),
       isRepeatable: true,
       accepts: [NOT_FOUND],
-      signal,
     });
     return found.status === NOT_FOUND ? undefined : (found.body as VertexSession);
   }
 
   /** Events, newest first. A session that does not exist has none. */
-  async eventPage(id: string, pageToken: string | undefined, signal?: AbortSignal): Promise<EventPage> {
+  async eventPage(id: string, pageToken: string | undefined): Promise<EventPage> {
     const query = { pageSize: PAGE_SIZE, orderBy: 'timestamp desc', pageToken };
     const url = `${this.#urlOf(id)}/events`;
-    const found = await this.#send({ method: 'GET', url, query, isRepeatable: true, accepts: [NOT_FOUND], signal });
+    const found = await this.#send({ method: 'GET', url, query, isRepeatable: true, accepts: [NOT_FOUND] });
     return found.status === NOT_FOUND ? {} : (found.body as EventPage);
   }
 

@@ -18,7 +18,6 @@ export interface VertexRequest {
   readonly ignoresBody?: boolean | undefined;
   /** The statuses that are returned and not thrown. */
   readonly accepts?: readonly number[] | undefined;
-  readonly signal?: AbortSignal | undefined;
   readonly limitMs?: number | undefined;
 }
 
@@ -145,11 +144,10 @@ class Tries {
         ...(body && { body: JSON.stringify(body) }),
         // A redirect would send the token elsewhere.
         redirect: 'error',
-        signal: this.request.signal ? AbortSignal.any([this.signal, this.request.signal]) : this.signal,
+        signal: this.signal,
       });
     } catch {
       this.signal.throwIfAborted();
-      this.request.signal?.throwIfAborted();
       return new Failure(
         new VertexError(`Vertex AI at ${address.host} cannot be reached.`, !this.#isRead),
         isRepeatable,

@@ -38,7 +38,6 @@ import { VertexConnection } from './vertex-connection.js';
 import type { VertexSessionStorageOptions } from './vertex-options.js';
 import { ttlText } from './wire.js';
 
-const WHOLE = (): boolean => false;
 const ANY = (): boolean => true;
 
 /**
@@ -82,7 +81,7 @@ export class VertexSessionStorage implements SessionStorage {
   append(commit: Commit): Promise<AppendOutcome> {
     const { key, endsPartials } = commit;
     return this.#connection.inTurn(key, async () => {
-      const loaded = await this.#loaded(key, WHOLE);
+      const loaded = await this.#loaded(key);
       if (!loaded) return { kind: 'missing' };
       const outcome = await appendCommit(this.#connection, loaded, commit);
       if (outcome.kind === 'appended') {
@@ -174,7 +173,7 @@ export class VertexSessionStorage implements SessionStorage {
     this.#ownPartials.clear();
   }
 
-  async #loaded(key: SessionKey, isEnough: (loaded: LoadedSession) => boolean): Promise<LoadedSession | undefined> {
+  async #loaded(key: SessionKey, isEnough?: (loaded: LoadedSession) => boolean): Promise<LoadedSession | undefined> {
     const loaded = await loadSession(this.#connection, key, isEnough);
     return loaded && { ...loaded, record: this.#turns.withTurn(loaded.record) };
   }
