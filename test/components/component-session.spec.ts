@@ -115,11 +115,15 @@ describe.each(componentStores())('Component sessions in $name', ({ open }) => {
     expect(await components.getList('s', 'k')).toEqual(['x']);
   });
 
-  it('lose no item of writers beside each other', async () => {
-    const { components } = await open();
+  it('lose no item of writers beside each other, and let one of them be first', async () => {
+    const { store } = await open();
+    const writers = Array.from({ length: 4 }, () => new ComponentSession({ store }));
     const all = Array.from({ length: 16 }, (_, index) => index);
-    await Promise.all(all.map((item) => components.append('s', 'k', [item])));
-    expect((await components.getList<number>('s', 'k')).toSorted((a, b) => a - b)).toEqual(all);
+    await Promise.all(all.map((item) => writers[item % 4]?.append('s', 'k', [item])));
+    const [reader] = writers;
+    expect((await reader?.getList<number>('s', 'k'))?.toSorted((a, b) => a - b)).toEqual(all);
+    const firsts = await Promise.allSettled(writers.map((each) => each.save('new', 'k', 1, { version: 0 })));
+    expect(firsts.filter(({ status }) => status === 'fulfilled')).toEqual([{ status: 'fulfilled', value: 1 }]);
   });
 
   it('list and delete sessions and names', async () => {

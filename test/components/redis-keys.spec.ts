@@ -66,7 +66,11 @@ describeRedis('The keys of component state in a $name store', ['redis', 'redis-c
       ];
       // A value has no items.
       for (const write of name.source.includes('items') ? writes.slice(0, 1) : writes) {
-        await expect(write()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', outcomeUnknown: false });
+        await expect(write()).rejects.toMatchObject({
+          code: 'STORE_UNAVAILABLE',
+          outcomeUnknown: false,
+          message: expect.stringContaining('{@components}:') as string,
+        });
       }
       await node.restore(key, 0, kept, 'REPLACE');
       expect(await components.getListVersioned('s', 'list')).toEqual({ value: [1], version: 1 });

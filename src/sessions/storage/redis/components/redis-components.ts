@@ -6,9 +6,9 @@ import type {
   StoredComponent,
 } from '../../../domain/component.js';
 import type { ComponentSessionsRequest, ComponentStore } from '../../component-store.js';
-import type { RedisKeys } from '../redis-keys.js';
+import { type RedisKeys, encodeId } from '../redis-keys.js';
 import { flag } from '../script/codec.js';
-import type { NumberReply, ScriptRunner } from '../script/script.js';
+import type { NumberReply, ScriptCall, ScriptRunner } from '../script/script.js';
 import { type IndexScope, listComponentSessions, purgeComponents } from './component-index.js';
 import {
   COMPONENT_HEAD,
@@ -52,9 +52,9 @@ export class RedisComponents implements ComponentStore {
 
   async write(write: ComponentWrite): Promise<ComponentWriteOutcome> {
     const { place, expectedVersion = '', keep, keptDigest, digest, ttlMs = '', texts } = write;
-    const { keys, args } = this.#call(place);
+    const { args, ...call } = this.#call(place);
     const [isWritten, version] = await this.scripts.write<readonly [NumberReply, string]>(WRITE_COMPONENT, {
-      keys,
+      ...call,
       args: [...args, expectedVersion, keep, keptDigest, digest, ttlMs, ...texts],
     });
     return { kind: Number(isWritten) === 1 ? 'written' : 'conflict', version: Number(version) };
@@ -93,8 +93,14 @@ export class RedisComponents implements ComponentStore {
   /** The session store has the connection. */
   async close(): Promise<void> {}
 
-  #call({ session, name, kind }: ComponentPlace): { keys: string[]; args: (string | number)[] } {
-    return { keys: this.keys.ofComponents(session), args: [session, LETTERS[kind], name] };
+  #call({ session, name, kind }: ComponentPlace): ScriptCall {
+    const keys = this.keys.ofComponents(session);
+    const [heads, sessions, expiring, items] = keys;
+    return {
+      keys,
+      args: [session, LETTERS[kind], name],
+      usedKeys: () => [heads, sessions, expiring, `${items}${encodeId(name)}`],
+    };
   }
 }
 
