@@ -16,18 +16,18 @@ class AuditModule {}
 // A real one implements SessionStorage, and the contract suite of nestjs-agent-sessions/testing proves it.
 @Injectable()
 class AuditedStorage extends InMemorySessionStorage {
-  constructor(private readonly audit: AuditLog) {
+  constructor(private readonly log: AuditLog) {
     super();
   }
 
   override async append(commit: Commit): Promise<AppendOutcome> {
     const outcome = await super.append(commit);
-    this.audit.entries.push(`append: ${outcome.kind}`);
+    this.log.entries.push(`append: ${outcome.kind}`);
     return outcome;
   }
 
   override async close() {
-    this.audit.entries.push('close');
+    this.log.entries.push('close');
     await super.close();
   }
 }
