@@ -1,5 +1,6 @@
 import { type IdGenerator, randomId } from '../sessions/domain/clock.js';
 import { InvalidInputError, SessionNotFoundError } from '../sessions/domain/errors.js';
+import { forwardedAbort } from '../sessions/domain/forwarded-abort.js';
 import { type SessionKey, type UserKey, checkedSessionKey } from '../sessions/domain/ids.js';
 import { requireRequest } from '../sessions/domain/input-checks.js';
 import { type Session, referenceTo } from '../sessions/domain/session.js';
@@ -181,13 +182,17 @@ export class AgentSessions {
     prepare: () => Promise<void> = () => Promise.resolve(),
   ): AgentRun {
     if (typeof handler !== 'function') throw new InvalidInputError('must be a function', 'handler');
-    const stopping = AbortSignal.any([this.#closing.signal, ...(signal ? [signal] : [])]);
+    const stopping = forwardedAbort([this.#closing.signal, ...(signal ? [signal] : [])]);
     const run = new AgentRun(checked.invocationId, checked.key.sessionId, async (tell) => {
       await prepare();
-      return new RequestedRun(this.#env, checked, handler, tell, stopping, this.#process).perform();
+      return new RequestedRun(this.#env, checked, handler, tell, stopping.signal, this.#process).perform();
     });
     this.#running.add(run);
-    void run.result.catch(() => undefined).finally(() => this.#running.delete(run));
+    const end = (): void => {
+      stopping.release();
+      this.#running.delete(run);
+    };
+    void run.result.then(end, end);
     return run;
   }
 

@@ -2,6 +2,7 @@ import { callWithin } from './domain/timeouts.js';
 import { digestOf } from './domain/event-digest.js';
 import { EventConflictError, SessionNotFoundError, StaleSessionError, TurnHeldError } from './domain/errors.js';
 import { isByUser, isFinalResponse, isRewind, isSummary } from './domain/event-inspection.js';
+import { forwardedAbort } from './domain/forwarded-abort.js';
 import { type SessionKey, sessionNameOf } from './domain/ids.js';
 import type { Session } from './domain/session.js';
 import { withLease } from './leases/with-lease.js';
@@ -121,10 +122,9 @@ export class SessionTitles {
 
   async #ask(session: Session, leaseLost: AbortSignal): Promise<string | undefined> {
     const { titler, timeoutMs: limitMs = DEFAULT_TIMEOUT_MS } = this.options;
-    const outer = AbortSignal.any([this.#closing.signal, leaseLost]);
-    return callWithin({ limitMs, signal: outer, timeoutError: timedOut }, (signal) =>
-      titler.titleOf({ session, signal }),
-    );
+    const outer = forwardedAbort([this.#closing.signal, leaseLost]);
+    const limits = { limitMs, signal: outer.signal, timeoutError: timedOut };
+    return callWithin(limits, (signal) => titler.titleOf({ session, signal })).finally(outer.release);
   }
 
   /** `expectedVersion` protects a title that was written in the meantime. */
