@@ -2,7 +2,8 @@ import { DAY_MS } from '../sessions/domain/expiry.js';
 import type { StateOwner } from '../sessions/domain/ids.js';
 import { DAYS_KEPT, periodName } from '../sessions/domain/usage-periods.js';
 import type { ModelUsage } from '../sessions/domain/usage.js';
-import type { SessionStorage } from '../sessions/storage/session-storage.js';
+import { UnsupportedByStoreError } from '../sessions/domain/unsupported-error.js';
+import type { SessionStorage, UsageReply } from '../sessions/storage/session-storage.js';
 import type { PeriodUsage } from '../sessions/storage/transfer-store.js';
 
 const MONTHS_PER_STEP = 12;
@@ -11,7 +12,8 @@ const MOST_MONTHS = 120;
 
 /** The sums of all months and days of a user or an app. Months are read backwards until they make up the total. */
 export async function exportUsage(storage: SessionStorage, owner: StateOwner): Promise<PeriodUsage[]> {
-  const { now, found } = await storage.readUsage([{ ...owner, period: 'total' }]);
+  const query = { ...owner, period: 'total' };
+  const { now, found } = await storage.readUsage([query]).catch(noneIfUnsupported);
   const total = eventsOf(found[0] ?? []);
   const months: PeriodUsage[] = [];
   for (let ago = 0, left = total; left > 0 && ago < MOST_MONTHS; ago += MONTHS_PER_STEP) {
@@ -25,6 +27,12 @@ export async function exportUsage(storage: SessionStorage, owner: StateOwner): P
   const days = Array.from({ length: DAYS_KEPT + 1 }, (_, ago) => periodName('day', now - ago * DAY_MS));
   const withUsage = days.filter((day) => months.some(({ period }) => day.startsWith(period)));
   return [...months, ...(await readPeriods(storage, owner, withUsage))];
+}
+
+/** A store without sums of users and apps has nothing to export. */
+function noneIfUnsupported(error: unknown): UsageReply {
+  if (!(error instanceof UnsupportedByStoreError)) throw error;
+  return { now: 0, found: [] };
 }
 
 function monthName(now: number, ago: number): string {

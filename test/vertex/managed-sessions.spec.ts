@@ -1,4 +1,5 @@
-import { SessionService } from '../../src/index.js';
+import { InMemorySessionStorage, SessionService } from '../../src/index.js';
+import { exportSessions, importSessions } from '../../src/transfer/index.js';
 import { ManualClock } from '../../src/testing/manual-clock.js';
 import type { VertexSessionStorageOptions } from '../../src/vertex.js';
 import { ENGINE, storageAt } from './support/open-vertex.js';
@@ -187,6 +188,22 @@ describe('managed sessions', () => {
     await sessions.createSession(KEY);
     await expect(sessions.beginTurn({ ...KEY, ttlMs: 1_000 })).rejects.toMatchObject({ code: 'UNSUPPORTED_BY_STORE' });
     await expect(storage.leases.acquire({ name: 'job', holder: 'me', ttlMs: 1 })).rejects.toThrow('singleProcess');
+  });
+
+  it('sessions can be moved to another store, app by app', async () => {
+    const source = storageAt(server, { clock });
+    closing.push(() => source.close());
+    const sessions = new SessionService({ storage: source, clock });
+    await sessions.createSession({ ...KEY, state: { step: 1 } });
+    await sessions.appendEvent({
+      session: KEY,
+      event: { id: 'e-1', author: 'user', actions: { stateDelta: { step: 2 } } },
+    });
+    const target = new InMemorySessionStorage({ clock });
+    await importSessions(target, exportSessions(source, { filter: { appName: 'shop' } }));
+    const moved = await new SessionService({ storage: target, clock }).getSession(KEY);
+    expect(moved).toMatchObject({ version: 1, state: { step: 2 }, events: [{ id: 'e-1', seq: 1 }] });
+    await expect(importSessions(target, exportSessions(source))).rejects.toThrow('Name the app');
   });
 
   it('the usage of a session is kept', async () => {

@@ -15,6 +15,10 @@ function cannotConsume(): never {
   );
 }
 
+function cannotListApps(): never {
+  throw new UnsupportedByStoreError('Vertex AI does not know which apps there are. Name the app.');
+}
+
 /** Leases need a store that can compare and set. */
 export const NO_LEASES: LeaseStore = {
   acquire: async () => needsOneProcess(),
@@ -39,7 +43,7 @@ export const NO_CONSUMERS: ConsumerStore = {
   register: async () => cannotConsume(),
   list: async () => [],
   remove: async () => cannotConsume(),
-  apps: async () => [],
+  apps: async () => cannotListApps(),
   changed: async () => [],
   dispatch: async () => cannotConsume(),
   claim: async () => cannotConsume(),
