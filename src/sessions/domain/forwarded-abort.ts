@@ -17,7 +17,7 @@ export interface ForwardedAbort {
 export function forwardedAbort(signals: readonly AbortSignal[]): ForwardedAbort {
   const forwarded = new AbortController();
   // Thousands may wait for the end of the app. Node would warn of the eleventh.
-  setMaxListeners(0, ...signals);
+  setMaxListeners(Infinity, ...signals);
   const release = (): void => {
     for (const stop of stops) stop();
   };
