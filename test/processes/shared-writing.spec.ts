@@ -1,6 +1,6 @@
 import { SessionService } from '../../src/index.js';
 import { type SharedStore, describeSharedStores } from '../support/processes/shared-stores.js';
-import { wholeLog } from '../support/processes/session-checks.js';
+import { expectHealthy, wholeLog } from '../support/processes/session-checks.js';
 import { openDescribed } from '../support/processes/store-description.js';
 import { WorkerProcesses } from '../support/processes/worker-process.js';
 
@@ -66,6 +66,7 @@ describeSharedStores('several processes and one $name store', ({ create }) => {
     const writers = session?.events.map(({ id }) => id.split('-')[0]) ?? [];
     expect(writers.filter((writer, index) => writer !== writers[index - 1]).length).toBeGreaterThan(2 * PROCESSES);
     await store.checkIntegrity();
+    await expectHealthy(store);
   });
 
   it('lose no shared key if each writes to its own session', async () => {
@@ -95,5 +96,6 @@ describeSharedStores('several processes and one $name store', ({ create }) => {
       expect(log.map(({ id, seq }) => [id, seq])).toEqual(numbers.map((number) => [`w${index}-${number}`, number]));
     }
     await store.checkIntegrity();
+    await expectHealthy(store);
   });
 });

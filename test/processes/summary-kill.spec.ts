@@ -1,7 +1,7 @@
 import { SessionService } from '../../src/index.js';
 import { ModelServer } from '../support/model-server.js';
 import { type SharedStore, describeSharedStores } from '../support/processes/shared-stores.js';
-import { inStore } from '../support/processes/session-checks.js';
+import { expectHealthy, inStore } from '../support/processes/session-checks.js';
 import { openDescribed } from '../support/processes/store-description.js';
 import type { Step } from '../support/processes/kill-points.js';
 import { expectConsistentSummaries } from '../support/processes/summarized-log.js';
@@ -84,6 +84,7 @@ describeSharedStores('a process that is killed while it summarises a session of 
       const log = await expectConsistentSummaries(sessions, KEY, OPTIONS);
       expect(log).toEqual({ count: 1, messageIds: ALL_IDS });
       expect(model.takeCalls()).toBe(isWritten === 'perhaps' ? calls - written : calls);
+      await expectHealthy(store);
     },
   );
 });
