@@ -15,6 +15,7 @@ const BENCHMARKS = [
   'summaries',
   'many',
   'turns',
+  'transfer',
   'peers',
 ];
 

@@ -112,7 +112,8 @@ export class RecordImport {
     }
     const now = session.expiresAt === undefined ? 0 : await this.#now(session.appName);
     const { storage } = this;
-    const options = { storage, transfer: this.#transfer, usageKeepMs: this.#usageKeepMs };
+    const replaces = this.options.onConflict === 'replace';
+    const options = { storage, transfer: this.#transfer, usageKeepMs: this.#usageKeepMs, replaces };
     this.#current = await SessionImport.begin(session, now, options);
   }
 

@@ -7,8 +7,11 @@ export interface ImportOptions {
   readonly filter?: TransferFilter | undefined;
   /** Writes nothing, and reports what would be done. Default `false`. */
   readonly dryRun?: boolean | undefined;
-  /** Whether a session that differs from the target's fails the import, or is left out. Default `fail`. */
-  readonly onConflict?: 'fail' | 'skip' | undefined;
+  /**
+   * What happens if the target has another session of the same id, or an older copy. `fail` (default) ends the import, `skip` leaves the session out, `replace`
+   * deletes the one of the target. A session with other events is never replaced.
+   */
+  readonly onConflict?: 'fail' | 'skip' | 'replace' | undefined;
   /** The `cursor` of an earlier import of the same file: what it finished is skipped without a look at the target. */
   readonly cursor?: number | undefined;
   /** How long sums of usage are kept after their last change. Default: as in the settings of the service. */

@@ -3,6 +3,7 @@ import { DEFAULT_TTL } from '../config/session-settings.js';
 import { NEVER, lifetimesOf } from '../sessions/domain/expiry.js';
 import { sessionKeyOf } from '../sessions/domain/ids.js';
 import { metadataAfter } from '../sessions/domain/metadata-entries.js';
+import type { SessionRecord } from '../sessions/domain/session-record.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import type { TransferStore } from '../sessions/storage/transfer-store.js';
 import { TargetSession } from './target-session.js';
@@ -19,6 +20,8 @@ interface Options {
   /** Undefined if nothing is to be written. */
   readonly transfer: TransferStore | undefined;
   readonly usageKeepMs: number;
+  /** Whether sessions of the target that differ are deleted before. */
+  readonly replaces: boolean;
 }
 
 /** Takes a session, then its events, then its end. */
@@ -38,21 +41,27 @@ export class SessionImport {
   ) {}
 
   static async begin(line: SessionLine, now: number, options: Options): Promise<SessionImport> {
-    const { storage, transfer } = options;
-    if (line.expiresAt !== undefined && line.expiresAt <= now)
-      return new SessionImport(line, options, undefined, 'expired');
+    const { storage, transfer, replaces } = options;
+    const begun = (outcome: SessionOutcome, record?: SessionRecord): SessionImport =>
+      new SessionImport(line, options, record && new TargetSession(storage, transfer, record), outcome);
+    if (line.expiresAt !== undefined && line.expiresAt <= now) return begun('expired');
     const key = sessionKeyOf(line);
     let found = (await storage.read({ key }))?.record;
-    if (!found && !transfer) return new SessionImport(line, options, undefined, 'created');
+    const problem = found && difference(line, found);
+    if (problem && replaces) {
+      if (transfer) await storage.delete(key);
+      found = undefined;
+    }
+    if (!found && !transfer) return begun('created');
     if (!found) {
       const created = await create(storage, line);
-      if (created)
-        return new SessionImport(line, options, new TargetSession(storage, transfer, created.record), 'created');
+      if (created) return begun('created', created.record);
+      // Another import has created it in the meantime.
       found = (await storage.read({ key }))?.record;
+      if (!found) return begun('expired');
     }
-    if (!found) return new SessionImport(line, options, undefined, 'expired');
-    const session = new SessionImport(line, options, new TargetSession(storage, transfer, found), 'unchanged');
-    if (found.createTime !== line.createTime) session.problem = { text: 'it was created at another time' };
+    const session = begun('unchanged', found);
+    if (problem) session.problem = { text: problem };
     return session;
   }
 
@@ -94,6 +103,15 @@ export class SessionImport {
     if (!transfer || this.line.usage.length === 0) return;
     await transfer.restoreUsage({ owner: this.key, sums: [{ period: 'total', models: this.line.usage }], keepMs });
   }
+}
+
+/** Why the session in the target is not this one, or not the beginning of this one that an import has left. */
+function difference(line: SessionLine, found: SessionRecord): string | undefined {
+  if (found.createTime !== line.createTime) return 'it was created at another time';
+  if (found.lastSeq >= line.lastSeq) return undefined;
+  const isOfThisExport =
+    found.tipSeq === line.tipSeq && found.marksSeq === line.marksSeq && found.lastUpdateTime === line.lastUpdateTime;
+  return isOfThisExport ? undefined : 'it is an older copy';
 }
 
 function create(storage: SessionStorage, line: SessionLine): ReturnType<SessionStorage['create']> {

@@ -4,9 +4,9 @@ import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import { exportRecords } from './export-records.js';
 import { RecordImport } from './import-records.js';
 import type { ImportOptions, ImportResult } from './import-result.js';
-import { type TransferInput, readRecords } from './read-lines.js';
+import { type NumberedRecord, type TransferInput, readRecords } from './read-lines.js';
 import { checkedFilter } from './transfer-filter.js';
-import type { TransferFilter } from './transfer-records.js';
+import type { TransferFilter, TransferRecord } from './transfer-records.js';
 import { RecordComparison, type VerifyResult } from './verify-records.js';
 import { writeLines } from './write-lines.js';
 
@@ -52,6 +52,24 @@ export async function importSessions(
   options: ImportOptions = {},
 ): Promise<ImportResult> {
   return new RecordImport(target, options).run(readRecords(input, options.cursor));
+}
+
+/**
+ * Imports records of another system, with the same promises as {@link importSessions}. They are numbered from 1.
+ *
+ * @example await importRecords(storage, adkSessions({ dialect: 'sqlite', query: (sql, values) => adk.query(sql, values) }));
+ */
+export async function importRecords(
+  target: SessionStorage,
+  records: AsyncIterable<TransferRecord>,
+  options: ImportOptions = {},
+): Promise<ImportResult> {
+  return new RecordImport(target, options).run(numbered(records, options.cursor));
+}
+
+async function* numbered(records: AsyncIterable<TransferRecord>, after = 0): AsyncGenerator<NumberedRecord> {
+  let line = 0;
+  for await (const record of records) if (++line > after) yield { line, record };
 }
 
 /**

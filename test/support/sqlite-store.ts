@@ -42,14 +42,16 @@ export function readRaw(database: string): RawData {
   const connection = new Libsql(database, { readonly: true });
   try {
     const rows = (table: string): unknown[] => connection.prepare(`SELECT * FROM ${table}`).all();
-    const sessions = rows('agent_sessions');
-    const events = rows('agent_session_events');
-    const state = [...rows('agent_session_state'), ...rows('agent_shared_state')];
+    const found = connection
+      .prepare(`SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'agent%'`)
+      .all();
+    const tables = new Map((found as { name: string }[]).map(({ name }) => [name, rows(name)]));
+    const count = (name: string): number => tables.get(name)?.length ?? 0;
     return {
-      sessions: sessions.length,
-      events: events.length,
-      stateEntries: state.length,
-      text: JSON.stringify([sessions, events, state, rows('agent_shared_scopes')]),
+      sessions: count('agent_sessions'),
+      events: count('agent_session_events'),
+      stateEntries: count('agent_session_state') + count('agent_shared_state'),
+      text: JSON.stringify([...tables]),
     };
   } finally {
     connection.close();

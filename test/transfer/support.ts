@@ -87,3 +87,13 @@ function sorted(value: unknown): unknown {
       .map(([key, inner]) => [key, sorted(inner)]),
   );
 }
+
+/** The store as one without the optional interface. */
+export function withoutTransfer(storage: SessionStorage): SessionStorage {
+  return new Proxy(storage, {
+    get(target, name) {
+      const value = name === 'transfer' ? undefined : (Reflect.get(target, name, target) as unknown);
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  });
+}

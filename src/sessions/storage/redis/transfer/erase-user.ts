@@ -23,7 +23,7 @@ export async function eraseUser(
 ): Promise<number> {
   let erased = 0;
   for (;;) {
-    await purge(scripts, keys, app, user);
+    erased += await purge(scripts, keys, app, user);
     const found = await scripts.read<string[]>(USER_SESSIONS, {
       keys: keys.indexesOf(user).slice(0, 2),
       args: [SESSIONS_PER_STEP],
@@ -45,13 +45,14 @@ export async function eraseUser(
 }
 
 /** Sessions that have expired are only in the indexes. */
-async function purge(scripts: ScriptRunner, keys: RedisKeys, app: AppScope, owner: UserKey): Promise<void> {
+async function purge(scripts: ScriptRunner, keys: RedisKeys, app: AppScope, owner: UserKey): Promise<number> {
   const { appName } = owner;
   const purged = { owner, appIndexKeys: app.indexKeys(appName), isCluster: app.isCluster };
-  let removed: NumberReply;
-  do {
-    [removed] = await purgeUser(scripts, keys, { ...purged, maxSessions: SESSIONS_PER_STEP });
-  } while (Number(removed) === SESSIONS_PER_STEP);
+  for (let removed = 0; ;) {
+    const [some] = await purgeUser(scripts, keys, { ...purged, maxSessions: SESSIONS_PER_STEP });
+    removed += Number(some);
+    if (Number(some) < SESSIONS_PER_STEP) return removed;
+  }
 }
 
 async function removeEntries(

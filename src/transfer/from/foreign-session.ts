@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto';
+import { type SessionKey, sessionKeyOf } from '../../sessions/domain/ids.js';
+import { isOwnKey } from '../../sessions/domain/state-history.js';
+import type { StateEntries } from '../../sessions/storage/session-storage.js';
+import type { TransferRecord } from '../transfer-records.js';
+import { type ForeignEvent, ForeignLog } from './foreign-log.js';
+
+/** A session of another system. */
+export interface ForeignSession extends SessionKey {
+  /** Epoch milliseconds. */
+  readonly createTime: number;
+  readonly lastUpdateTime?: number | undefined;
+  readonly expiresAt?: number | undefined;
+  readonly state?: Readonly<Record<string, unknown>> | undefined;
+  /** Called twice. */
+  readonly events: () => AsyncIterable<ForeignEvent> | Iterable<ForeignEvent>;
+}
+
+/**
+ * The records of a session of another system. Its events are read twice: first for what the record says about them, then for
+ * themselves.
+ */
+export async function* foreignRecords(session: ForeignSession): AsyncGenerator<TransferRecord> {
+  const state = ownState(session.state ?? {});
+  const first = new ForeignLog(session.createTime);
+  let lastTime = session.createTime;
+  for await (const event of session.events()) lastTime = Math.max(lastTime, first.add(event)?.appendedAt ?? 0);
+  const baseState = first.baseState(state);
+  first.closing(state);
+  yield {
+    kind: 'session',
+    ...sessionKeyOf(session),
+    createTime: session.createTime,
+    lastUpdateTime: session.lastUpdateTime ?? lastTime,
+    expiresAt: session.expiresAt,
+    firstSeq: 1,
+    ...first.derived(),
+    turnsOnly: false,
+    metadata: [],
+    state: entriesOf(state),
+    baseState: JSON.stringify(baseState),
+  };
+  const digest = createHash('sha256');
+  const second = new ForeignLog(session.createTime);
+  for await (const event of session.events()) {
+    const line = second.add(event);
+    if (!line) continue;
+    digest.update(line.payload).update('\n');
+    yield line;
+  }
+  const closing = second.closing(state);
+  if (closing) {
+    digest.update(closing.payload).update('\n');
+    yield closing;
+  }
+  yield { kind: 'end', events: second.lastSeq, digest: digest.digest('hex') };
+}
+
+/** State of a user or an app of another system. */
+export function entriesOf(state: Readonly<Record<string, unknown>>): StateEntries {
+  return Object.entries(state)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => [name, JSON.stringify(value)] as const);
+}
+
+/** Keys of other scopes are kept with their owners. */
+function ownState(state: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(state).filter(([key, value]) => value !== undefined && isOwnKey(key)));
+}

@@ -1,0 +1,62 @@
+import type { UserKey } from '../../sessions/domain/ids.js';
+import type { TransferRecord } from '../transfer-records.js';
+import { type ForeignDatabase, recordOf, rowsOf, timeOf, textOf } from './foreign-database.js';
+import type { ForeignEvent } from './foreign-log.js';
+import { foreignRecords } from './foreign-session.js';
+import { eventOfItem } from './openai-item.js';
+
+/** Whose sessions they become: sessions of the OpenAI Agents SDK have an id only. */
+export interface OpenAiOwner {
+  readonly appName: string;
+  /** The user, or how to find the user of a session. */
+  readonly userId: string | ((sessionId: string) => string);
+}
+
+/**
+ * The sessions in a SQLite file of the OpenAI Agents SDK (`SQLiteSession`), with its default names of tables.
+ *
+ * @example
+ * const openai = { dialect: 'sqlite', query: (sql, values) => dataSource.query(sql, values) } as const;
+ * await importRecords(storage, openAiSessions(openai, { appName: 'shop', userId: 'ann' }));
+ */
+export async function* openAiSessions(database: ForeignDatabase, owner: OpenAiOwner): AsyncGenerator<TransferRecord> {
+  for await (const row of rowsOf(database, 'SELECT * FROM agent_sessions ORDER BY session_id')) {
+    const sessionId = textOf(row.session_id);
+    yield* foreignRecords({
+      appName: owner.appName,
+      userId: typeof owner.userId === 'string' ? owner.userId : owner.userId(sessionId),
+      sessionId,
+      createTime: timeOf(row.created_at) ?? 0,
+      lastUpdateTime: timeOf(row.updated_at),
+      async *events(): AsyncGenerator<ForeignEvent> {
+        const statement = 'SELECT * FROM agent_messages WHERE session_id = ? ORDER BY id';
+        for await (const message of rowsOf(database, statement, [sessionId])) {
+          const event = eventOfItem(recordOf(message.message_data));
+          yield { ...event, id: event.id ?? `item:${textOf(message.id)}`, timestamp: timeOf(message.created_at) };
+        }
+      },
+    });
+  }
+}
+
+/** A session of items, such as `await session.getItems()` returns. */
+export interface OpenAiItems extends UserKey {
+  readonly sessionId: string;
+  readonly items: readonly object[];
+  /** Items have no times. Use the same time when you import them again. */
+  readonly createTime: number;
+}
+
+/**
+ * A session of the OpenAI Agents SDK from its items.
+ *
+ * @example
+ * const key = { appName: 'shop', userId: 'ann', sessionId: 'chat-1' };
+ * await importRecords(storage, openAiItems({ ...key, items: await session.getItems(), createTime: Date.parse('2026-11-23') }));
+ */
+export function openAiItems({ items, ...session }: OpenAiItems): AsyncGenerator<TransferRecord> {
+  return foreignRecords({
+    ...session,
+    events: () => items.map((item) => eventOfItem(item as Record<string, unknown>)),
+  });
+}

@@ -1,0 +1,273 @@
+import { Redis } from 'ioredis';
+import { type EventInput, InMemorySessionStorage, SessionService } from '../../src/index.js';
+import {
+  type ForeignRedis,
+  importRecords,
+  langGraphThreads,
+  openAiItems,
+  openAiSessions,
+  trpcAgentRedisSessions,
+} from '../../src/transfer/index.js';
+import { newPrefix, redisUrl, removeKeys } from '../support/redis-store.js';
+import { sqliteOf } from './sqlite-of.js';
+
+const OWNER = { appName: 'shop', userId: 'ann' };
+const KEY = { ...OWNER, sessionId: 's-1' };
+
+const said = (id: string, author: string, text: string, more: object = {}) => ({
+  id,
+  invocationId: 'i',
+  author,
+  timestamp: 1_793_527_200 + Number(id.slice(2)),
+  modelFlags: 1,
+  actions: { stateDelta: {}, artifactDelta: {} },
+  content: { role: author === 'user' ? 'user' : 'model', parts: [{ text }] },
+  ...more,
+});
+const message = (name: string, kwargs: object) => ({
+  lc: 1,
+  type: 'constructor',
+  id: ['langchain_core', 'messages', name],
+  kwargs: { additional_kwargs: {}, response_metadata: {}, ...kwargs },
+});
+const hex = (value: unknown): string => `X'${Buffer.from(JSON.stringify(value)).toString('hex')}'`;
+const decode = (type: string, bytes: Uint8Array): unknown =>
+  type === 'msgpack' ? JSON.parse(Buffer.from(bytes).toString()) : undefined;
+
+const checkpoint = (id: string, ts: string, more: object, type = 'json'): string =>
+  `INSERT INTO checkpoints VALUES ('s-1', '', '${id}', NULL, '${type}', ${hex({ v: 4, id, ts, ...more })}, NULL);`;
+
+describe('sessions of other systems', () => {
+  const storage = new InMemorySessionStorage();
+  const sessions = new SessionService({ storage });
+
+  afterEach(() => sessions.eraseUser(OWNER));
+
+  async function events(sessionId = 's-1'): Promise<EventInput[]> {
+    return (await sessions.listEvents({ ...KEY, sessionId })).events;
+  }
+
+  describe('tRPC-Agent in Redis', () => {
+    const prefix = newPrefix();
+    const redis = new Redis(redisUrl);
+    /** The server is shared, and the layout has no prefix. */
+    const client: ForeignRedis = {
+      async scan(cursor, match, pattern) {
+        const [next, keys] = await redis.scan(cursor, match, `${prefix}${pattern}`, 'COUNT', 1_000_000);
+        return [next, keys.map((key) => key.slice(prefix.length))];
+      },
+      get: (key) => redis.get(`${prefix}${key}`),
+      hgetall: (key) => redis.hgetall(`${prefix}${key}`),
+      pttl: (key) => redis.pttl(`${prefix}${key}`),
+    };
+
+    afterAll(async () => {
+      await removeKeys([redis], prefix);
+      await redis.quit();
+    });
+
+    it('keeps history, a summary in its place, state and expiry', async () => {
+      const session = {
+        id: 's-1',
+        appName: 'shop',
+        userId: 'ann',
+        saveKey: 'shop/ann',
+        conversationCount: 2,
+        lastUpdateTime: 1_793_527_299.5,
+        state: { step: 3, initial: 'x' },
+        historicalEvents: [
+          said('e-1', 'user', 'one'),
+          said('e-2', 'agent', 'two', { actions: { stateDelta: { step: 2 } } }),
+        ],
+        events: [
+          said('e-3', 'system', 'Previous conversation summary: one, two', { modelFlags: 3 }),
+          said('e-4', 'user', 'three'),
+          said('e-4', 'agent', 'a repeated id', { actions: { stateDelta: { step: 3, 'user:seen': true } } }),
+        ],
+      };
+      await redis.set(`${prefix}session:shop:ann:s-1`, JSON.stringify(session), 'PX', 100_000);
+      await redis.hset(`${prefix}user_state:shop:ann`, { seen: '1', name: 'Ann' });
+      await redis.hset(`${prefix}app_state:shop`, { currency: 'EUR' });
+
+      expect(await importRecords(storage, trpcAgentRedisSessions(client))).toMatchObject({
+        sessions: { created: 1 },
+        states: 2,
+      });
+
+      const found = await sessions.getSession(KEY);
+      // What tRPC-Agent shows: the summary, then what follows.
+      expect(found?.events.map(({ id, content }) => [id, content?.parts?.[0]?.text])).toEqual([
+        ['e-3', 'Previous conversation summary: one, two'],
+        ['e-4', 'three'],
+        ['import:5', 'a repeated id'],
+      ]);
+      expect((await events()).map(({ id }) => id)).toEqual(['e-1', 'e-2', 'e-3', 'e-4', 'import:5']);
+      expect(found?.state.toRecord()).toEqual({
+        step: 3,
+        initial: 'x',
+        'user:seen': '1',
+        'user:name': 'Ann',
+        'app:currency': 'EUR',
+      });
+      expect(found).toMatchObject({
+        conversationCount: 2,
+        createTime: 1_793_527_201_000,
+        lastUpdateTime: 1_793_527_299_500,
+      });
+      const left = ((await storage.read({ key: KEY }))?.record.expiresAt ?? 0) - Date.now();
+      expect(left).toBeGreaterThan(0);
+      expect(left).toBeLessThanOrEqual(100_000);
+      expect(await importRecords(storage, trpcAgentRedisSessions(client))).toMatchObject({
+        sessions: { unchanged: 1 },
+        states: 0,
+      });
+    });
+  });
+
+  const ITEMS = [
+    { role: 'user', content: 'Where is 7?' },
+    { type: 'reasoning', id: 'rs_1', summary: [] },
+    {
+      type: 'function_call',
+      id: 'fc_1',
+      call_id: 'c-1',
+      name: 'look_up',
+      arguments: '{"order":7}',
+      status: 'completed',
+    },
+    { type: 'function_call_output', call_id: 'c-1', output: 'on its way' },
+    {
+      type: 'message',
+      id: 'msg_1',
+      role: 'assistant',
+      status: 'completed',
+      content: [{ type: 'output_text', text: 'On its way.', annotations: [] }],
+    },
+    {
+      role: 'user',
+      content: [
+        { type: 'input_text', text: 'See' },
+        { type: 'input_image', image_url: 'https://x/y.png' },
+      ],
+    },
+  ];
+  const AS_EVENTS = [
+    { author: 'user', content: { role: 'user', parts: [{ text: 'Where is 7?' }] } },
+    { id: 'rs_1', author: 'agent', customMetadata: { openai: { type: 'reasoning' } } },
+    {
+      id: 'fc_1',
+      author: 'agent',
+      content: { role: 'model', parts: [{ functionCall: { id: 'c-1', name: 'look_up', args: { order: 7 } } }] },
+    },
+    { author: 'agent', content: { parts: [{ functionResponse: { id: 'c-1', response: { output: 'on its way' } } }] } },
+    { id: 'msg_1', author: 'agent', content: { role: 'model', parts: [{ text: 'On its way.' }] } },
+    {
+      author: 'user',
+      content: { parts: [{ text: 'See' }] },
+      customMetadata: { openai: { content: [{}, { type: 'input_image' }] } },
+    },
+  ];
+
+  it('items of the OpenAI Agents SDK, twice without a difference', async () => {
+    const given = { ...KEY, items: ITEMS, createTime: Date.UTC(2026, 10, 1) };
+    await importRecords(storage, openAiItems(given));
+    const stored = await events();
+    expect(stored).toMatchObject(AS_EVENTS);
+    expect(stored).toHaveLength(ITEMS.length);
+    expect(await importRecords(storage, openAiItems(given))).toMatchObject({ sessions: { unchanged: 1 } });
+  });
+
+  it('the SQLite file of the OpenAI Agents SDK', async () => {
+    const rows = ITEMS.map(
+      (item, index) =>
+        `INSERT INTO agent_messages (session_id, message_data, created_at) VALUES ('s-1', '${JSON.stringify(item)}', '2026-11-01 10:00:0${index}');`,
+    );
+    const database = sqliteOf(`
+      CREATE TABLE agent_sessions (session_id TEXT PRIMARY KEY, created_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP, updated_at TIMESTAMP);
+      CREATE TABLE agent_messages (id INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT NOT NULL, message_data TEXT NOT NULL,
+        created_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP);
+      INSERT INTO agent_sessions VALUES ('s-1', '2026-11-01 09:00:00', '2026-11-01 10:00:05');
+      ${rows.join('\n')}`);
+    await importRecords(
+      storage,
+      openAiSessions(database, { appName: 'shop', userId: (id) => (id === 's-1' ? 'ann' : 'bob') }),
+    );
+    const stored = await events();
+    expect(stored).toMatchObject(AS_EVENTS);
+    expect(stored[0]).toMatchObject({ id: 'item:1', timestamp: Date.UTC(2026, 10, 1, 10) });
+    database.close();
+  });
+
+  describe('LangGraph', () => {
+    const MESSAGES = [
+      message('SystemMessage', { id: 'm-0', content: 'Be kind' }),
+      message('HumanMessage', { id: 'm-1', content: [{ type: 'text', text: 'Where is 7?' }] }),
+      message('AIMessage', {
+        id: 'm-2',
+        content: 'Let me see',
+        tool_calls: [{ id: 'c-1', name: 'look_up', args: { order: 7 } }],
+        usage_metadata: { input_tokens: 3, output_tokens: 4, total_tokens: 7 },
+      }),
+      message('ToolMessage', { id: 'm-3', content: 'on its way', tool_call_id: 'c-1', name: 'look_up' }),
+    ];
+    const EXPECTED = [
+      { id: 'm-0', author: 'system', content: { parts: [{ text: 'Be kind' }] } },
+      { id: 'm-1', author: 'user', content: { role: 'user', parts: [{ text: 'Where is 7?' }] } },
+      {
+        id: 'm-2',
+        author: 'agent',
+        usageMetadata: { totalTokenCount: 7 },
+        content: {
+          role: 'model',
+          parts: [{ text: 'Let me see' }, { functionCall: { id: 'c-1', name: 'look_up', args: { order: 7 } } }],
+        },
+      },
+      {
+        id: 'm-3',
+        content: { parts: [{ functionResponse: { id: 'c-1', name: 'look_up', response: { output: 'on its way' } } }] },
+      },
+    ];
+    const TABLE = `CREATE TABLE checkpoints (thread_id TEXT, checkpoint_ns TEXT, checkpoint_id TEXT, parent_checkpoint_id TEXT, type TEXT,
+      checkpoint BLOB, metadata BLOB, PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id));`;
+    const options = { ...OWNER };
+
+    it('its saver for SQLite: the messages of the newest checkpoint', async () => {
+      const database = sqliteOf(`${TABLE}
+        ${checkpoint('1f-1', '2026-11-01T10:00:00.000Z', { channel_values: { messages: MESSAGES.slice(0, 2) } })}
+        ${checkpoint('1f-2', '2026-11-01T10:05:00.000Z', { channel_values: { messages: MESSAGES } })}
+        INSERT INTO checkpoints VALUES ('s-1', 'sub', '1f-3', NULL, 'json', ${hex({ channel_values: { messages: [] } })}, NULL);`);
+      await importRecords(storage, langGraphThreads(database, options));
+      expect(await events()).toMatchObject(EXPECTED);
+      expect(await sessions.getSession(KEY)).toMatchObject({
+        createTime: Date.UTC(2026, 10, 1, 10),
+        lastUpdateTime: Date.UTC(2026, 10, 1, 10, 5),
+        conversationCount: 1,
+      });
+      expect((await sessions.getUsage(KEY)).total.totalTokens).toBe(7);
+      database.close();
+    });
+
+    it('values of channels in a table of their own, as its saver for PostgreSQL has them', async () => {
+      const database = sqliteOf(`${TABLE}
+        CREATE TABLE checkpoint_blobs (thread_id TEXT, checkpoint_ns TEXT, channel TEXT, version TEXT, type TEXT, blob BLOB);
+        INSERT INTO checkpoint_blobs VALUES ('s-1', '', 'messages', '2', 'json', ${hex(MESSAGES)});
+        INSERT INTO checkpoint_blobs VALUES ('s-1', '', 'messages', '1', 'json', ${hex([])});
+        ${checkpoint('1f-1', '2026-11-01T10:00:00.000Z', { channel_versions: { messages: 2 } })}`);
+      await importRecords(storage, langGraphThreads(database, options));
+      expect(await events()).toMatchObject(EXPECTED);
+      database.close();
+    });
+
+    it('other serializers need a decoder', async () => {
+      const database = sqliteOf(
+        `${TABLE}${checkpoint('1f-1', '2026-11-01T10:00:00.000Z', { channel_values: { messages: MESSAGES } }, 'msgpack')}`,
+      );
+      await expect(importRecords(storage, langGraphThreads(database, options))).rejects.toMatchObject({
+        code: 'TRANSFER_FILE_INVALID',
+      });
+      await importRecords(storage, langGraphThreads(database, { ...options, decode }));
+      expect(await events()).toMatchObject(EXPECTED);
+      database.close();
+    });
+  });
+});
