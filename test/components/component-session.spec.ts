@@ -119,7 +119,7 @@ describe.each(componentStores())('Component sessions in $name', ({ open }) => {
     const { store } = await open();
     const writers = Array.from({ length: 4 }, () => new ComponentSession({ store }));
     const all = Array.from({ length: 16 }, (_, index) => index);
-    await Promise.all(all.map((item) => writers[item % 4]?.append('s', 'k', [item])));
+    await Promise.all(all.map(async (item) => writers[item % 4]?.append('s', 'k', [item])));
     const [reader] = writers;
     expect((await reader?.getList<number>('s', 'k'))?.toSorted((a, b) => a - b)).toEqual(all);
     const firsts = await Promise.allSettled(writers.map((each) => each.save('new', 'k', 1, { version: 0 })));
