@@ -70,7 +70,7 @@ describe('the vertex provider', () => {
     await once(metadata, 'listening');
     const code = `
       import { VertexSessionService } from ${JSON.stringify(resolve('dist/vertex.js'))};
-      const sessions = new VertexSessionService(${JSON.stringify({ reasoningEngine: ENGINE, endpoint: server.endpoint })});
+      const sessions = new VertexSessionService(${JSON.stringify({ reasoningEngine: ENGINE, endpoint: server.endpoint, timeLimitMs: 50_000 })});
       console.log((await sessions.createSession(${JSON.stringify(KEY)})).id);
       await sessions.close();
     `;
