@@ -115,6 +115,12 @@ export const layers: readonly Layer[] = [
   { name: 'transfer', files: /^transfer\/.+$/, mayImport: sessionLayers, packages: nodeBuiltins },
   // Finds what is wrong in a store, for any app and for the command line.
   { name: 'doctor', files: /^doctor\/.+$/, mayImport: [...pureLayers, 'sessions/storage'], packages: nodeBuiltins },
+  // Threads of LangGraph, as sessions.
+  {
+    name: 'langgraph',
+    files: /^langgraph\/.+$/,
+    mayImport: [...domain, 'sessions', 'sessions/operations', 'components'],
+  },
   // Tells whether sessions can be read and written, for any app.
   { name: 'health', files: /^health\/.+$/, mayImport: [...sessionLayers, 'sessions/module', 'doctor'] },
   // One page for all routes that an app has mounted.
@@ -230,6 +236,8 @@ export const layers: readonly Layer[] = [
 
 /** The folders that may import each optional peer dependency. */
 export const peerFolders: Readonly<Record<string, string | readonly string[]>> = {
+  '@langchain/core': 'langgraph/',
+  '@langchain/langgraph-checkpoint': 'langgraph/',
   typeorm: 'sessions/storage/typeorm/',
   ioredis: 'sessions/storage/redis/',
   'google-auth-library': 'sessions/storage/vertex/',

@@ -3,6 +3,8 @@ const ofChecks = ['class-transformer', 'expect@30', '@types/node@20'];
 
 /** The newest of all drivers. */
 const everything = [
+  '@langchain/core',
+  '@langchain/langgraph-checkpoint',
   'class-validator',
   'google-auth-library@10',
   'graphiql@3',

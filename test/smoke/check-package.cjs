@@ -60,6 +60,7 @@ async function checkSummaries(
     components,
     transfer,
     doctor,
+    langgraph,
     agentsRest,
     agentsGraphql,
     openapi,
@@ -73,6 +74,7 @@ async function checkSummaries(
   assert.equal(typeof transfer.exportSessions, 'function');
   assert.equal(typeof doctor.checkStore, 'function');
   assert.equal(typeof components.ComponentsModule.forRoot, 'function');
+  assert.equal(typeof langgraph.SessionSaver, 'function');
   assert.equal(typeof agentsRest.AgentsRestModule.forRoot, 'function');
   assert.equal(typeof agentsGraphql.AgentsGraphqlModule.forRoot, 'function');
   assert.equal(typeof summarizerRest.SummarizerRestModule.forRoot, 'function');

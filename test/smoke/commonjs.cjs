@@ -10,6 +10,7 @@ void checkPackage({
   agentsGraphql: require('nestjs-agent-sessions/agents/graphql'),
   config: require('nestjs-agent-sessions/config'),
   health: require('nestjs-agent-sessions/health'),
+  langgraph: require('nestjs-agent-sessions/langgraph'),
   typeorm: require('nestjs-agent-sessions/typeorm'),
   redis: require('nestjs-agent-sessions/redis'),
   vertex: require('nestjs-agent-sessions/vertex'),

@@ -6,6 +6,7 @@ import * as agentsGraphql from 'nestjs-agent-sessions/agents/graphql';
 import * as agentsRest from 'nestjs-agent-sessions/agents/rest';
 import * as config from 'nestjs-agent-sessions/config';
 import * as health from 'nestjs-agent-sessions/health';
+import * as langgraph from 'nestjs-agent-sessions/langgraph';
 import * as openapi from 'nestjs-agent-sessions/openapi';
 import * as redis from 'nestjs-agent-sessions/redis';
 import * as vertex from 'nestjs-agent-sessions/vertex';
@@ -29,6 +30,7 @@ await checkPackage({
   agentsGraphql,
   config,
   health,
+  langgraph,
   typeorm,
   redis,
   vertex,

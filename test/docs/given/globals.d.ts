@@ -46,6 +46,8 @@ declare global {
   type SummaryModel = import('nestjs-agent-sessions/summarizer').SummaryModel;
 
   // The reader's own
+  const model: import('@langchain/core/language_models/chat_models').BaseChatModel;
+  const graph: import('@langchain/core/runnables').Runnable;
   const app: import('@nestjs/common').INestApplication;
   const context: import('@nestjs/common').ExecutionContext;
   const session: import('nestjs-agent-sessions').Session;

@@ -1,0 +1,140 @@
+import type {
+  ChannelVersions,
+  Checkpoint,
+  CheckpointMetadata,
+  SerializerProtocol,
+} from '@langchain/langgraph-checkpoint';
+import type { EventInput, LoggedEvent } from '../sessions/domain/event.js';
+import { textProblem } from '../sessions/domain/input-checks.js';
+import type { Session } from '../sessions/domain/session.js';
+import { type ChannelWriter, type KnownCheckpoint, type WrittenChannels, storedChannels } from './channel-writer.js';
+import { serializedValue } from './serialized-value.js';
+import { headKey } from './thread-address.js';
+import {
+  type CheckpointRecord,
+  RECORD_AUTHOR,
+  type StoredItem,
+  type ThreadHead,
+  recordFields,
+} from './thread-records.js';
+
+/** A checkpoint to write. */
+export interface NewCheckpoint {
+  readonly ns: string;
+  readonly parent: string | undefined;
+  readonly checkpoint: Checkpoint;
+  readonly metadata: CheckpointMetadata;
+  readonly changed: ChannelVersions;
+}
+
+/** Appends all events with consecutive numbers, or returns `undefined`. */
+type Append = (events: readonly EventInput[]) => Promise<readonly LoggedEvent[] | undefined>;
+
+/** Most messages of one commit. More are written before the checkpoint, which makes them part of the thread. */
+const MOST_MESSAGES = 90;
+const MOST_BYTES = 1_000_000;
+const LONGEST_STATE_KEY = 512;
+const SCOPED = /^(user|app|temp|langgraph):/;
+/** Channels of LangGraph itself. */
+const INTERNAL = /^(__|branch:)/;
+
+/** Writes checkpoints: each is one commit that has only what is new. */
+export class CheckpointWriter {
+  /** @param shows the channel with the messages of the conversation; `undefined` if nothing is to be shown */
+  constructor(
+    private readonly channels: ChannelWriter,
+    private readonly serde: SerializerProtocol,
+    private readonly shows: string | undefined,
+  ) {}
+
+  /** Returns `undefined` if the session has changed. */
+  async write(
+    session: Session,
+    given: NewCheckpoint,
+    known: readonly KnownCheckpoint[],
+    append: Append,
+  ): Promise<KnownCheckpoint | undefined> {
+    const { checkpoint, changed } = given;
+    const shows = given.ns === '' ? this.shows : undefined;
+    const written = await this.channels.write(checkpoint, changed, known, shows);
+    const places = new Map<EventInput, StoredItem>();
+    const batches = batchesOf(written.events);
+    const last = batches.pop() ?? [];
+    for (const events of batches) {
+      const stored = await append(events);
+      if (!stored) return undefined;
+      for (const [index, event] of events.entries()) places.set(event, { seq: stored[index]?.seq ?? 0 });
+    }
+    for (const [index, event] of last.entries()) places.set(event, { back: last.length - index });
+    const record = await this.#record(session.id, given, written, places);
+    const head: ThreadHead = { thread: session.id, id: checkpoint.id, after: session.version + last.length };
+    const event: EventInput = {
+      author: RECORD_AUTHOR,
+      invocationId: checkpoint.id,
+      actions: stateActions(session, given, written, head),
+      ...recordFields(record),
+    };
+    const seq = (await append([...last, event]))?.at(-1)?.seq;
+    return seq === undefined ? undefined : { seq, record, lists: written.lists };
+  }
+
+  async #record(
+    thread: string,
+    { ns, parent, checkpoint, metadata }: NewCheckpoint,
+    { parts }: WrittenChannels,
+    places: ReadonlyMap<EventInput, StoredItem>,
+  ): Promise<CheckpointRecord> {
+    const { v, id, ts, channel_versions: versions, versions_seen: seen } = checkpoint;
+    const values = storedChannels(parts, (event) => places.get(event) ?? { back: 0 });
+    const stored = await serializedValue(this.serde, metadata);
+    return {
+      kind: 'checkpoint',
+      thread,
+      id,
+      ns,
+      ...(parent !== undefined && { parent }),
+      v,
+      ts,
+      versions,
+      seen,
+      metadata: stored,
+      values,
+    };
+  }
+}
+
+/** Messages that fit into a commit together. */
+function batchesOf(events: readonly EventInput[]): EventInput[][] {
+  const batches: EventInput[][] = [];
+  let bytes = Infinity;
+  for (const event of events) {
+    const size = Buffer.byteLength(JSON.stringify(event));
+    bytes += size;
+    if (bytes > MOST_BYTES || batches.at(-1)?.length === MOST_MESSAGES) {
+      batches.push([]);
+      bytes = size;
+    }
+    batches.at(-1)?.push(event);
+  }
+  return batches;
+}
+
+/** The head, and the values that other readers see as state. */
+function stateActions(
+  session: Session,
+  { ns, changed }: NewCheckpoint,
+  { plain }: WrittenChannels,
+  head: ThreadHead,
+): NonNullable<EventInput['actions']> {
+  const stateDelta: Record<string, unknown> = { [headKey(ns)]: head };
+  if (ns !== '') return { stateDelta };
+  const shown = Object.keys(changed).filter(
+    (name) => !INTERNAL.test(name) && !SCOPED.test(name) && textProblem(name, LONGEST_STATE_KEY) === undefined,
+  );
+  const stateRemovals: string[] = [];
+  for (const name of shown) {
+    if (plain.has(name)) stateDelta[name] = plain.get(name);
+    else if (session.state.has(name)) stateRemovals.push(name);
+  }
+  return { stateDelta, stateRemovals };
+}

@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+import type { RunnableConfig } from '@langchain/core/runnables';
+import { InvalidInputError } from '../sessions/domain/errors.js';
+import { type SessionKey, assertId } from '../sessions/domain/ids.js';
+import { textProblem } from '../sessions/domain/input-checks.js';
+import type { Session } from '../sessions/domain/session.js';
+import type { ThreadHead } from './thread-records.js';
+
+/** A namespace of a thread, and the session that holds the thread. */
+export interface ThreadAddress {
+  readonly key: SessionKey;
+  readonly ns: string;
+}
+
+/** The user whose sessions are the threads: an id, or what finds it in the config of a run. */
+export type ThreadUser = string | ((config: RunnableConfig) => string);
+
+/** The field of `configurable` with the turn of a run. LangGraph copies none that begins so into metadata. */
+export const TURN_FIELD = '__agent_sessions_turn';
+
+const HEAD_PREFIX = 'langgraph:';
+const LONGEST_NS = 400;
+
+/** Where the config points. `undefined` if it names no thread. */
+export function addressOf(appName: string, user: ThreadUser, config: RunnableConfig): ThreadAddress | undefined {
+  const threadId: unknown = config.configurable?.thread_id;
+  if (threadId === undefined || threadId === null) return undefined;
+  return { key: threadKey(appName, userOf(user, config), threadId), ns: namespaceOf(config) ?? '' };
+}
+
+/** The session of a thread. */
+export function threadKey(appName: string, userId: string, threadId: unknown): SessionKey {
+  assertId(appName, 'appName');
+  assertId(userId, 'userId');
+  assertId(threadId, 'configurable.thread_id');
+  return { appName, userId, sessionId: threadId };
+}
+
+export function userOf(user: ThreadUser, config: RunnableConfig): string {
+  return typeof user === 'string' ? user : user(config);
+}
+
+export function namespaceOf(config: RunnableConfig): string | undefined {
+  return textOf(config, 'checkpoint_ns');
+}
+
+export function checkpointIdOf(config: RunnableConfig): string | undefined {
+  return textOf(config, 'checkpoint_id') || undefined;
+}
+
+export function turnOf(config: RunnableConfig): string | undefined {
+  return textOf(config, TURN_FIELD);
+}
+
+function textOf(config: RunnableConfig, field: string): string | undefined {
+  const value: unknown = config.configurable?.[field];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'string') throw new InvalidInputError('must be a string', `configurable.${field}`);
+  return value;
+}
+
+/** The config that points to a checkpoint. */
+export function configOf({ key, ns }: ThreadAddress, checkpointId: string): RunnableConfig {
+  return { configurable: { thread_id: key.sessionId, checkpoint_ns: ns, checkpoint_id: checkpointId } };
+}
+
+/** The state key that holds the head of a namespace. It goes back with a rewind of the session. */
+export function headKey(ns: string): string {
+  const isKey = ns === '' || textProblem(ns, LONGEST_NS) === undefined;
+  return `${HEAD_PREFIX}${isKey ? ns : createHash('sha256').update(ns).digest('base64url')}`;
+}
+
+export function headOf(session: Session, ns: string): ThreadHead | undefined {
+  const head = session.state.get<ThreadHead>(headKey(ns));
+  return head?.thread === session.id ? head : undefined;
+}
+
+/** Whether the session is a thread. */
+export function isThread(session: Session): boolean {
+  return Object.keys(session.state.toRecord()).some((key) => key.startsWith(HEAD_PREFIX));
+}

@@ -1,0 +1,31 @@
+type Body = (...given: never[]) => unknown;
+
+/** What became of tests that another package defines. */
+export class CountedTests {
+  defined = 0;
+  passed = 0;
+
+  /** Counts the tests that `define` defines. */
+  define(define: () => void): void {
+    const original = globalThis.it;
+    const counting = (name: string, body: Body, timeout?: number): void => original(name, this.#counted(body), timeout);
+    const each = (table: readonly unknown[]) => (name: string, body: Body, timeout?: number) => {
+      for (let index = 0; index < table.length; index++) this.defined++;
+      original.each(table)(name, this.#counted(body, 0) as (...given: unknown[]) => unknown, timeout);
+    };
+    globalThis.it = Object.assign(counting, original, { each }) as typeof it;
+    try {
+      define();
+    } finally {
+      globalThis.it = original;
+    }
+  }
+
+  #counted(body: Body, count = 1): () => Promise<void> {
+    this.defined += count;
+    return async (...given: never[]) => {
+      await body(...given);
+      this.passed++;
+    };
+  }
+}
