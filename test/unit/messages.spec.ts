@@ -42,6 +42,14 @@ describe('Tool calls', () => {
       ['user: go', 'model: call a | call b', 'user: result {"result":"of a"} | result {"result":"of b"}'],
     ],
     [
+      'of the user are left out, because vendors refuse them',
+      [
+        { ...calls('user', 'a'), content: { role: 'user', parts: calls('user', 'a').content?.parts ?? [] } },
+        says('user', 'go'),
+      ],
+      ['user: go'],
+    ],
+    [
       'get results of several events',
       [says('user', 'go'), calls('ann', 'a', 'b'), answers('ann', 'b'), answers('ann', 'a'), says('ann', 'done')],
       [
@@ -139,6 +147,24 @@ describe('Tool calls', () => {
     ],
   ])('%s', (_title, events, expected) => {
     expect(linesOf(events)).toEqual(expected);
+  });
+
+  it('get ids that Anthropic takes, each one of its own', () => {
+    const events = [says('user', 'go'), calls('ann', 'look.a:0', 'look_a:0', 'look_a_0'), answers('ann', 'look_a:0')];
+    const [, made, answered] = toMessages(events, { format: 'anthropic' });
+    const blocks = [...(made?.content ?? []), ...(answered?.content ?? [])];
+    const ids = blocks.map((block) =>
+      block.type === 'tool_use' ? block.id : 'tool_use_id' in block && block.tool_use_id,
+    );
+    expect(ids).toEqual(['look_a_0-2', 'look_a_0-3', 'look_a_0', 'look_a_0-2', 'look_a_0-3', 'look_a_0']);
+    expect(blocks.map((block) => (block.type === 'tool_result' ? block.content : ''))).toEqual([
+      '',
+      '',
+      '',
+      '{"error":"No result: the call was not answered."}',
+      'of look_a:0',
+      '{"error":"No result: the call was not answered."}',
+    ]);
   });
 
   it('get ids of their own if a model repeats them', () => {

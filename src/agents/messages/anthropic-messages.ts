@@ -28,7 +28,7 @@ const EARLIER: AnthropicBlock = { type: 'text', text: '(Earlier messages are lef
 
 /** Messages for the Messages API: roles alternate, the user begins, and results stand before all else. */
 export function anthropicMessages(messages: readonly ConversationMessage[]): AnthropicMessage[] {
-  const said = messages.map(({ role, parts }) => ({
+  const said = withTakenIds(messages).map(({ role, parts }) => ({
     role,
     parts: parts.filter((part) => blocksOf(role, part).length > 0),
   }));
@@ -37,6 +37,26 @@ export function anthropicMessages(messages: readonly ConversationMessage[]): Ant
     content: parts.flatMap((part) => blocksOf(role, part)),
   }));
   return result[0]?.role === 'assistant' ? [{ role: 'user', content: [EARLIER] }, ...result] : result;
+}
+
+const TAKEN_ID = /^[\w-]+$/;
+
+/** The API refuses ids with other characters, such as `functions.search:0` of other models. */
+function withTakenIds(messages: readonly ConversationMessage[]): readonly ConversationMessage[] {
+  const given = messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'call' ? [part.id] : [])));
+  const renamed = new Map<string, string>();
+  const known = new Set(given);
+  for (const id of given.filter((each) => !TAKEN_ID.test(each))) {
+    const name = id.replaceAll(/[^\w-]/g, '_');
+    let free = name;
+    for (let number = 2; known.has(free); number++) free = `${name}-${number}`;
+    known.add(free);
+    renamed.set(id, free);
+  }
+  if (renamed.size === 0) return messages;
+  const rename = (part: ConversationPart): ConversationPart =>
+    part.type === 'call' || part.type === 'result' ? { ...part, id: renamed.get(part.id) ?? part.id } : part;
+  return messages.map((message) => ({ ...message, parts: message.parts.map(rename) }));
 }
 
 function blocksOf(role: ConversationMessage['role'], part: ConversationPart): AnthropicBlock[] {

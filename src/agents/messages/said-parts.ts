@@ -31,8 +31,9 @@ export function messageOf(
   const parts = event.content?.parts ?? [];
   if (isForeign(event, agent)) return toldMessage(event.author ?? 'unknown', parts, ownCalls);
   const role = roleOf(event);
-  const said = parts.flatMap(partsSaid);
   const isOfUser = role === 'user' && (event.author === undefined || isByUser(event));
+  // Vendors refuse calls of the user.
+  const said = parts.flatMap(partsSaid).filter(({ type }) => !isOfUser || type !== 'called');
   const begins = isOfUser && said.some(({ type }) => type !== 'answered');
   return { role, parts: said, ...(begins && { begins: 'turn' }) };
 }
