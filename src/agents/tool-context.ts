@@ -45,7 +45,8 @@ export class ToolContext {
   /** Further effects of the response, such as `transferToAgent` or `artifactDelta`. */
   readonly actions: EventActionsInput = {};
 
-  readonly #tempKeys: readonly string[];
+  /** The `temp:` values when the tool began. */
+  readonly #temp: ReadonlyMap<string, unknown>;
 
   constructor(
     private readonly context: ToolInvocation,
@@ -54,7 +55,7 @@ export class ToolContext {
   ) {
     const values = context.state.getAll();
     this.state = new State(values);
-    this.#tempKeys = Object.keys(values).filter(isTempKey);
+    this.#temp = new Map(Object.entries(values).filter(([key]) => isTempKey(key)));
   }
 
   get functionCallId(): string | undefined {
@@ -123,7 +124,8 @@ export class ToolContext {
   }
 
   #take(response: unknown): ToolResponse {
-    const changes = trackedValuesOf(this.state).pending();
+    const { stateDelta = {}, stateRemovals = [], ...actions } = this.actions;
+    const changes = foldChanges([{ stateDelta, stateRemovals }, trackedValuesOf(this.state).pending()]);
     const shared = trackedValuesOf(this.context.state);
     shared.applyStored(changes);
     this.#passOnTemp(shared);
@@ -132,13 +134,16 @@ export class ToolContext {
     return {
       part: { functionResponse: { ...(id !== undefined && { id }), name, response: wrapped } },
       changes,
-      actions: this.actions,
+      actions,
     };
   }
 
+  /** Only what it changed itself: other tools run beside it. */
   #passOnTemp(shared: Pick<State, 'set' | 'delete'>): void {
-    for (const key of this.#tempKeys) if (!this.state.has(key)) shared.delete(key);
-    for (const [key, value] of Object.entries(this.state.getAll())) if (isTempKey(key)) shared.set(key, value);
+    for (const key of this.#temp.keys()) if (!this.state.has(key)) shared.delete(key);
+    for (const [key, value] of Object.entries(this.state.getAll())) {
+      if (isTempKey(key) && this.#temp.get(key) !== value) shared.set(key, value);
+    }
   }
 }
 
@@ -152,21 +157,27 @@ interface ToolResponse {
   readonly actions: EventActionsInput;
 }
 
-/** As in ADK, the effects of parallel tools are merged: later ones win. */
 function responseEvent(responses: readonly ToolResponse[]): EventInput {
   const changes = foldChanges(responses.map((response) => response.changes));
-  // Names such as `__proto__` are names, too.
-  const artifactDelta = Object.fromEntries(
-    responses.flatMap(({ actions }) => Object.entries(actions.artifactDelta ?? {})),
-  );
   return {
     content: { role: 'user', parts: responses.map(({ part }) => part) },
     actions: {
-      ...(Object.assign({}, ...responses.map(({ actions }) => actions)) as EventActionsInput),
-      ...(Object.keys(artifactDelta).length > 0 && { artifactDelta }),
+      ...joinedActions(responses.map(({ actions }) => actions)),
       ...(hasChanges(changes) && { stateDelta: changes.stateDelta, stateRemovals: [...changes.stateRemovals] }),
     },
   };
+}
+
+/** As in ADK, the effects of parallel tools are merged: objects are joined, and of other values later ones win. */
+function joinedActions(all: readonly EventActionsInput[]): EventActionsInput {
+  const joined = new Map<string, unknown>();
+  for (const [name, value] of all.flatMap((actions) => Object.entries(actions))) {
+    const before = joined.get(name);
+    // Names such as `__proto__` are names, too.
+    const both = isObject(before) && isObject(value) && [...Object.entries(before), ...Object.entries(value)];
+    joined.set(name, both ? Object.fromEntries(both) : value);
+  }
+  return Object.fromEntries(joined);
 }
 
 function isObject(value: unknown): value is object {
