@@ -1,6 +1,7 @@
 import type { Content } from '../sessions/domain/event.js';
 import type { EventInput } from '../sessions/domain/event.js';
 import type { Session } from '../sessions/domain/session.js';
+import { isTempKey } from '../state/scopes.js';
 
 /** What happens with a message that comes while a turn runs. */
 export const RUN_POLICIES = ['reject', 'enqueue', 'interrupt', 'rollback', 'merge', 'debounce'] as const;
@@ -45,13 +46,18 @@ export function messageOf({ id }: EventInput): string | undefined {
   return id?.startsWith(MESSAGE_ID) ? id.slice(MESSAGE_ID.length) : undefined;
 }
 
-/** The event that stores a message until its turn comes. */
+/** The event that stores a message until its turn comes, without its `temp:` keys, which are never stored. */
 export function queueEvent(invocationId: string, sessionId: string, queued: QueuedMessage): EventInput {
+  const { stateDelta, ...message } = queued;
+  const stored = Object.entries(stateDelta ?? {}).filter(([key]) => !isTempKey(key));
   return {
     id: queuedIdOf(invocationId),
     invocationId: queuedIdOf(invocationId),
     author: 'system',
-    actions: { queued, metadataDelta: { fields: { [QUEUED_FIELD + invocationId]: sessionId } } },
+    actions: {
+      queued: { ...message, ...(stored.length > 0 && { stateDelta: Object.fromEntries(stored) }) },
+      metadataDelta: { fields: { [QUEUED_FIELD + invocationId]: sessionId } },
+    },
   };
 }
 
