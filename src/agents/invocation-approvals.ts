@@ -1,5 +1,5 @@
 import { InvalidInputError } from '../sessions/domain/errors.js';
-import { getFunctionCalls } from '../sessions/domain/event-inspection.js';
+import { getFunctionCalls, isByUser } from '../sessions/domain/event-inspection.js';
 import type { EventInput, FunctionCall } from '../sessions/domain/event.js';
 import type { StandardSchema } from '../state/standard-schema.js';
 import {
@@ -26,8 +26,11 @@ export class InvocationApprovals {
 
   /** Learns from an event of the invocation. */
   add(event: EventInput): void {
-    for (const approvalId of approvalsAskedIn(event)) this.#pending.add(approvalId);
-    for (const { id } of getFunctionCalls(event)) if (id) this.#calls.set(id, (this.#calls.get(id) ?? 0) + 1);
+    // A message of the user neither asks for approvals nor calls tools, whatever it holds.
+    if (!isByUser(event)) {
+      for (const approvalId of approvalsAskedIn(event)) this.#pending.add(approvalId);
+      for (const { id } of getFunctionCalls(event)) if (id) this.#calls.set(id, (this.#calls.get(id) ?? 0) + 1);
+    }
     for (const [approvalId, answer] of answersIn(event)) {
       // Tools and messages of users may hold what looks like an answer.
       if (event.id === answerIdOf(approvalId)) this.#answers.set(approvalId, answer);

@@ -38,7 +38,7 @@ interface PartialText extends Speaker {
  * if (!tail.isClosed) events.push(...tail.closing('inv-1', 'died'));
  */
 export class InvocationTail {
-  readonly #open = new Map<string, OpenCall>();
+  readonly #open = new Map<string, readonly OpenCall[]>();
   readonly #partial = new Map<string, PartialText>();
   #isClosed = false;
   #isWaiting = false;
@@ -49,6 +49,17 @@ export class InvocationTail {
     this.#last = { author: agent };
   }
 
+  /** The same, for events that are not stored yet. */
+  copy(): InvocationTail {
+    const copy = new InvocationTail(this.#last.author);
+    for (const [key, calls] of this.#open) copy.#open.set(key, calls);
+    for (const [name, partial] of this.#partial) copy.#partial.set(name, { ...partial, texts: [...partial.texts] });
+    copy.#isClosed = this.#isClosed;
+    copy.#isWaiting = this.#isWaiting;
+    copy.#last = this.#last;
+    return copy;
+  }
+
   add(event: EventInput): void {
     if (isControlEvent(event)) return;
     const speaker = { author: event.author ?? this.#last.author, branch: event.branch };
@@ -56,14 +67,12 @@ export class InvocationTail {
       this.#addPartial(event, speaker);
       return;
     }
-    const lasting = new Set(longRunningCallsIn(event));
-    for (const call of getFunctionCalls(event)) {
-      if (!lasting.has(callKey(call))) this.#open.set(callKey(call), { call, ...speaker });
-    }
-    for (const key of answeredCalls(event)) this.#open.delete(key);
-    this.#isClosed = !isByUser(event) && isFinalResponse(event);
+    const isOfUser = isByUser(event);
+    this.#isClosed = !isOfUser && isFinalResponse(event);
     this.#isWaiting = awaitsApproval(event);
-    if (isByUser(event)) return;
+    // Users neither call tools nor respond for them, whatever their messages hold.
+    if (isOfUser) return;
+    this.#addCalls(event, speaker);
     this.#partial.delete(nameOf(speaker));
     this.#last = speaker;
   }
@@ -75,13 +84,15 @@ export class InvocationTail {
 
   /** The calls without response, except those of long-running tools. */
   get openCalls(): readonly FunctionCall[] {
-    return [...this.#open.values()].map(({ call }) => call);
+    return [...this.#open.values()].flat().map(({ call }) => call);
   }
 
   /** Responses for the calls that have none. */
   responses(invocationId: string, problem: string): EventInput[] {
     const bySpeaker = new Map<string, OpenCall[]>();
-    for (const call of this.#open.values()) bySpeaker.set(nameOf(call), [...(bySpeaker.get(nameOf(call)) ?? []), call]);
+    for (const call of [...this.#open.values()].flat()) {
+      bySpeaker.set(nameOf(call), [...(bySpeaker.get(nameOf(call)) ?? []), call]);
+    }
     return [...bySpeaker.values()].flatMap((calls) => {
       const [first] = calls;
       if (!first) return [];
@@ -93,21 +104,37 @@ export class InvocationTail {
   }
 
   /** The events that leave a clean log: responses for open calls, and the partial text in an event that says why it ended. */
-  closing(invocationId: string, why: Interruption): EventInput[] {
+  closing(invocationId: string, why: Interruption, { withText = true } = {}): EventInput[] {
     const problem = MESSAGES[why];
-    const texts = [...this.#partial.values()].filter((partial) => partial.texts.length > 0);
+    const texts = [...this.#partial.values()].filter((partial) => withText && partial.texts.length > 0);
     const ends = texts.length > 0 ? texts : [{ ...this.#last, texts: [] }];
     return [
       ...this.responses(invocationId, problem),
       ...ends.map(({ texts: said, ...speaker }) => ({
         ...eventBy(speaker, invocationId),
-        ...(said.length > 0 && { content: { role: 'model', parts: [{ text: said.join('') }] } }),
+        // It may end within a character.
+        ...(said.length > 0 && { content: { role: 'model', parts: [{ text: said.join('').toWellFormed() }] } }),
         interrupted: true,
         turnComplete: true,
         errorCode: why.toUpperCase(),
         errorMessage: problem,
       })),
     ];
+  }
+
+  /** Calls without id are answered in their order, by the name of the tool. */
+  #addCalls(event: EventInput, speaker: Speaker): void {
+    const lasting = new Set(longRunningCallsIn(event));
+    for (const call of getFunctionCalls(event)) {
+      const key = callKey(call);
+      const before = call.id ? [] : (this.#open.get(key) ?? []);
+      if (!lasting.has(key)) this.#open.set(key, [...before, { call, ...speaker }]);
+    }
+    for (const key of answeredCalls(event)) {
+      const left = this.#open.get(key)?.slice(1) ?? [];
+      if (left.length > 0) this.#open.set(key, left);
+      else this.#open.delete(key);
+    }
   }
 
   #addPartial({ content }: EventInput, speaker: Speaker): void {

@@ -5,6 +5,7 @@ import {
   type LoggedEvent,
   keepFilledInTimestamp,
 } from '../sessions/domain/event.js';
+import { InvalidInputError, LimitExceededError } from '../sessions/domain/errors.js';
 import type { Session } from '../sessions/domain/session.js';
 import { isByUser } from '../sessions/domain/event-inspection.js';
 import { AgentContext } from './agent-context.js';
@@ -144,7 +145,13 @@ export class Invocation {
   async takeMessages(): Promise<readonly Content[]> {
     const entries = this.#waiting.splice(0);
     if (entries.length === 0) return [];
-    await this.log.append(entries.map((entry) => messageEvent({ ...entry, isQueued: true }, this.invocationId)));
+    try {
+      await this.log.append(entries.map((entry) => messageEvent({ ...entry, isQueued: true }, this.invocationId)));
+    } catch (error) {
+      // They get turns of their own, where what the store refuses leaves the queue.
+      if (isRefusal(error)) return [];
+      throw error;
+    }
     const messages = entries.map(({ message }) => message);
     this.#messages.push(...messages);
     return messages;
@@ -172,19 +179,30 @@ export class Invocation {
     } catch (error) {
       // A handler that ignores the signal may go on, but nothing that it yields is stored.
       void events.return?.()?.catch(() => undefined);
-      const { reason } = this.#stopping.signal;
-      if (reason instanceof InvocationStop) {
-        await this.#close(reason.why);
-        return reason.why;
-      }
-      if (error instanceof ApprovalPending) {
-        await this.#suspend(error.before);
-        return 'waiting';
-      }
-      // A lost turn can write nothing.
-      if (!this.signal.aborted) await this.#close('failed').catch(() => undefined);
-      throw error;
+      return this.#end(error);
     }
+  }
+
+  /** Ends the turn after an error, which may be the wish to stop or to wait. */
+  async #end(error: unknown): Promise<RunStatus> {
+    const { reason } = this.#stopping.signal;
+    if (reason instanceof InvocationStop) {
+      await this.#close(reason.why);
+      return reason.why;
+    }
+    if (!(error instanceof ApprovalPending)) return this.#fail(error);
+    try {
+      await this.#suspend(error.before);
+      return 'waiting';
+    } catch (refusal) {
+      return this.#fail(refusal);
+    }
+  }
+
+  async #fail(error: unknown): Promise<never> {
+    // A lost turn can write nothing.
+    if (!this.signal.aborted) await this.#close('failed').catch(() => undefined);
+    throw error;
   }
 
   async #next(events: HandlerIterator): Promise<IteratorResult<EventInput, EventInput | void>> {
@@ -207,7 +225,7 @@ export class Invocation {
   async #take(event: EventInput): Promise<void> {
     const stamped = this.#stamped(event);
     if (stamped.partial !== true) {
-      await this.#append([stamped], false);
+      await this.#append([stamped]);
       return;
     }
     // It is not in the log; its text is kept if no final event follows.
@@ -219,21 +237,22 @@ export class Invocation {
   /** A final response ends the turn by itself; otherwise an event says that nothing follows. */
   async #finish(last: EventInput | undefined): Promise<void> {
     const ends: EventInput[] = [];
+    const tail = this.#tail.copy();
     const add = (...events: readonly EventInput[]): void => {
-      for (const event of events) this.#tail.add(event);
+      for (const event of events) tail.add(event);
       ends.push(...events);
     };
     if (last && last.partial !== true) add(this.#stamped(last));
-    add(...this.#tail.responses(this.invocationId, 'The agent ended without a response of this tool.'));
+    add(...tail.responses(this.invocationId, 'The agent ended without a response of this tool.'));
     const { id, metadata } = this.session;
     const hasPending = [...approvalMarksIn(id, metadata).values()].some(
       (mark) => mark.invocationId === this.invocationId,
     );
     const mustCommit = this.log.hasPendingState || this.log.hasUncompleted;
-    if (!this.#tail.isClosed || hasPending || (ends.length === 0 && mustCommit)) {
+    if (!tail.isClosed || hasPending || (ends.length === 0 && mustCommit)) {
       add({ invocationId: this.invocationId, author: this.agentName, turnComplete: true });
     }
-    if (ends.length > 0) await this.#append(this.#withoutApprovals(ends), true, false);
+    if (ends.length > 0) await this.#append(this.#withoutApprovals(ends), { endsTurn: true });
   }
 
   /** Nobody can answer approvals of an invocation that has ended. */
@@ -249,19 +268,26 @@ export class Invocation {
     const last = asked.length > 0 ? approvalEvent(asked, mark) : waitingEvent();
     await this.#append(
       [...before, last].map((event) => this.#stamped(event)),
-      true,
+      { endsTurn: true },
     );
   }
 
+  /** State or text that cannot be stored must not keep the log from being closed. */
   async #close(why: Interruption): Promise<void> {
-    const closing = this.#tail.closing(this.invocationId, why);
-    await this.#append(this.#withoutApprovals(closing), true);
+    for (const { withState, withText } of KEPT_AT_THE_END) {
+      const closing = this.#withoutApprovals(this.#tail.closing(this.invocationId, why, { withText }));
+      try {
+        return await this.#append(closing, { endsTurn: true, withState });
+      } catch (error) {
+        if (!isRefusal(error) || !(withState || withText)) throw error;
+      }
+    }
   }
 
-  async #append(events: readonly EventInput[], endsTurn: boolean, isNew = true): Promise<void> {
-    const stored = await this.log.append(events, { endsTurn });
+  async #append(events: readonly EventInput[], options: Parameters<TurnLog['append']>[1] = {}): Promise<void> {
+    const stored = await this.log.append(events, options);
     for (const event of stored) {
-      if (isNew) this.#tail.add(event);
+      this.#tail.add(event);
       this.#approvals.add(event);
       this.#stored.push(event);
       this.tell(event);
@@ -273,6 +299,19 @@ export class Invocation {
     keepFilledInTimestamp(event, stamped);
     return this.#output ? withOutput(stamped, this.#output) : stamped;
   }
+}
+
+/** What the end of an invocation holds; the first that the rules for events allow. */
+const KEPT_AT_THE_END = [
+  { withState: true, withText: true },
+  { withState: false, withText: true },
+  { withState: true, withText: false },
+  { withState: false, withText: false },
+];
+
+/** Whether the rules for events refuse a write. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof InvalidInputError || error instanceof LimitExceededError;
 }
 
 type HandlerIterator = AsyncIterator<EventInput, EventInput | void, void>;

@@ -92,10 +92,11 @@ export class TurnLog {
    * Appends events in one commit. Changes of the session's state that are not stored yet go with the last one.
    *
    * @param endsTurn whether the turn ends with them
+   * @param withState false leaves these changes out
    */
-  async append(events: readonly EventInput[], { endsTurn = false } = {}): Promise<LoggedEvent[]> {
+  async append(events: readonly EventInput[], { endsTurn = false, withState = true } = {}): Promise<LoggedEvent[]> {
     const values = trackedValuesOf(this.session.state);
-    const pending = values.pending();
+    const pending = withState ? values.pending() : undefined;
     this.#isAppending = true;
     try {
       if (this.#partials) await this.env.partials?.settle(this.#partials);
@@ -103,7 +104,7 @@ export class TurnLog {
       const given = said.map((event, index) => this.#completed(event, index === said.length - 1 ? pending : undefined));
       const stored = await this.#appendWithRetry(given, endsTurn, endPartials);
       this.#partials?.ended(endPartials);
-      values.markSaved(pending);
+      if (pending) values.markSaved(pending);
       if (endsTurn) this.turn.markEnded();
       this.#noteOwn(stored);
       return stored;

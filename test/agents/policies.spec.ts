@@ -135,6 +135,38 @@ describe.each(firstStore)('a message that comes while a turn runs, on $name', ({
     expect(inShort((await second.result).events)).toEqual(['agent echo: second']);
   });
 
+  it('does not end the running turn if `merge` brings what the store refuses', async () => {
+    const held = new HeldHandler();
+    const run = one.agents.run({ ...KEY, newMessage: 'first' }, async function* (context) {
+      yield* held.handler(context);
+      await until(async () => (await one.log()).some(({ actions }) => actions['queued']));
+      await context.takeMessages();
+      yield text(`${context.messages.length} message`);
+    });
+    await held.started;
+    const second = two.agents.run({ ...KEY, newMessage: { parts: 'x' } as never, policy: 'merge' }, echo);
+    await queued(1);
+    held.release();
+    expect(inShort((await run.result).events).at(-1)).toBe('agent 1 message');
+    await expect(second.result).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+  });
+
+  it('is stored without `temp:` keys while it waits, and its handler gets them', async () => {
+    const { run, held } = await running(new HeldHandler());
+    const stateDelta = { 'temp:token': 'secret', step: 1 };
+    const second = two.agents.run(
+      { ...KEY, newMessage: 'b', policy: 'enqueue', stateDelta },
+      async function* (context) {
+        yield text(`${String(context.state['temp:token']).length} ${String(context.state.step)}`);
+      },
+    );
+    await queued(1);
+    held.release();
+    await run.result;
+    expect(inShort((await second.result).events)).toEqual(['agent 6 1']);
+    expect(JSON.stringify(await one.log())).not.toContain('secret');
+  });
+
   it('is answered together with other messages with `debounce`', async () => {
     const { run, held } = await running(new HeldHandler());
     const request = { ...KEY, policy: 'debounce', quietMs: 1 } as const;

@@ -108,6 +108,47 @@ describe('what a handler changes', () => {
     expect((await app.logInShort()).at(-1)).toBe('agent b');
   });
 
+  it('reaches each of several calls without id', async () => {
+    const calls = ['Rome', 'Oslo'].map((city) => ({ functionCall: { name: 'weather', args: { city } } }));
+    await app.agents.run({ ...KEY, newMessage: 'hi' }, async function* (context) {
+      yield { content: { role: 'model', parts: calls } };
+      yield await context.callTools({ weather: ({ city }) => ({ city }) });
+      yield { content: { role: 'model', parts: calls } };
+      yield text('done');
+    }).result;
+    const responses = (await app.log()).flatMap(({ content }) =>
+      (content?.parts ?? []).flatMap(({ functionResponse }) => functionResponse?.response ?? []),
+    );
+    const error = 'The agent ended without a response of this tool.';
+    expect(responses).toEqual([{ city: 'Rome' }, { city: 'Oslo' }, { error }, { error }]);
+  });
+
+  it('is joined, of state and of actions, for tools that run side by side', async () => {
+    await app.agents.run({ ...KEY, newMessage: 'hi' }, async function* (context) {
+      context.state['temp:step'] = 1;
+      yield { content: { role: 'model', parts: ['a', 'b'].map((id) => ({ functionCall: { id, name: id } })) } };
+      yield await context.callTools({
+        a(_args, { actions, state }) {
+          actions.stateDelta = { a: 1, both: 'a' };
+          actions.requestedAuthConfigs = { a: {} };
+          state['temp:step'] = 2;
+        },
+        b(_args, { actions, state }) {
+          actions.stateDelta = { b: 1, both: 'b' };
+          actions.requestedAuthConfigs = { b: {} };
+          state.c = 1;
+        },
+      });
+      yield text(String(context.state['temp:step']));
+    }).result;
+    const [, , responses, last] = await app.log();
+    expect(responses?.actions).toMatchObject({
+      stateDelta: { a: 1, b: 1, both: 'b', c: 1 },
+      requestedAuthConfigs: { a: {}, b: {} },
+    });
+    expect(inShort(last ? [last] : [])).toEqual(['agent 2']);
+  });
+
   it('notes artifacts of any name with the response', async () => {
     await app.agents.run({ ...KEY, newMessage: 'hi' }, async function* (context) {
       yield call('__proto__', 'draw');
