@@ -1,5 +1,6 @@
 import {
   appendFileSync,
+  linkSync,
   mkdirSync,
   readFileSync,
   readdirSync,
@@ -7,6 +8,7 @@ import {
   statSync,
   symlinkSync,
   truncateSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -115,9 +117,58 @@ describe('JSON files', () => {
     await expect(components.save('theirs', 'agent', 1, { version: 1 })).rejects.toMatchObject({ currentVersion: 2 });
     await components.append('theirs', 'messages', [3]);
     expect(await components.getListVersioned('theirs', 'messages')).toEqual({ value: [1, 2, 3], version: 2 });
+    writeFileSync(join(root, 'theirs', 'messages.jsonl'), '"longer than all of them"\n2\n');
+    expect(await components.getListVersioned('theirs', 'messages')).toEqual({
+      value: ['longer than all of them', 2],
+      version: 3,
+    });
     writeFileSync(join(root, 'theirs', 'messages.jsonl'), '9\n2\n3\n');
     await components.saveList('theirs', 'messages', [1, 2, 3, 4]);
     expect(await components.getList('theirs', 'messages')).toEqual([1, 2, 3, 4]);
+  });
+
+  it('of other programs may lack the last line break', async () => {
+    const { components, root } = open();
+    mkdirSync(join(root, 'theirs'), { recursive: true });
+    writeFileSync(join(root, 'theirs', 'messages.jsonl'), '1\n2');
+    await components.append('theirs', 'messages', [3]);
+    expect(await components.getListVersioned('theirs', 'messages')).toEqual({ value: [1, 2, 3], version: 2 });
+    expect(readFileSync(join(root, 'theirs', 'messages.jsonl'), 'utf8')).toBe('1\n2\n3\n');
+  });
+
+  it.each(['value', 'list'])('with another name elsewhere change here only: a %s', async (what) => {
+    const { components, root } = open();
+    const other = join(folder, `linked-${what}`);
+    const file = join(root, 's', what === 'list' ? 'k.jsonl' : 'k.json');
+    const save = (items: number[]): Promise<number> =>
+      what === 'list' ? components.saveList('s', 'k', items) : components.save('s', 'k', items);
+    await save([1]);
+    linkSync(file, other);
+    const before = readFileSync(other, 'utf8');
+    expect(await save([1, 2])).toBe(2);
+    expect(await (what === 'list' ? components.getList('s', 'k') : components.get('s', 'k'))).toEqual([1, 2]);
+    rmSync(file);
+    linkSync(other, file);
+    appendFileSync(other, what === 'list' ? '{"torn' : '\n');
+    await save([1, 2, 3]);
+    expect(readFileSync(other, 'utf8')).toBe(`${before}${what === 'list' ? '{"torn' : '\n'}`);
+    expect(await (what === 'list' ? components.getList('s', 'k') : components.get('s', 'k'))).toEqual([1, 2, 3]);
+  });
+
+  it.each([0o777, 0o277, 0])('are for their owner, and only for them, with the umask %o', async (umask) => {
+    const before = process.umask(umask);
+    try {
+      const { components, root } = open();
+      await components.save('s', 'k', 1);
+      await components.saveList('s', 'l', [1]);
+      await components.append('s', 'l', [2]);
+      for (const name of ['.', ...everything(root)]) {
+        const stats = statSync(join(root, name));
+        expect([name, stats.mode & 0o777]).toEqual([name, stats.isDirectory() ? 0o700 : 0o600]);
+      }
+    } finally {
+      process.umask(before);
+    }
   });
 
   it('of a value that is no JSON are reported, without their path for callers', async () => {
@@ -157,6 +208,33 @@ describe('JSON files', () => {
     expect(everything(secret)).toHaveLength(before.length);
     expect(everything(secret).map((name) => readFileSync(join(secret, name), 'utf8'))).toEqual(before);
   });
+
+  it.each(['a link to nothing', 'a link', 'a folder'])(
+    'behind %s in place of their lock stay as they are',
+    async (what) => {
+      const { components, root } = open();
+      await components.save('s', 'k', 1);
+      const lock = join(root, '.locks', 's.lock');
+      if (what === 'a folder') mkdirSync(lock);
+      else symlinkSync(join(root, what === 'a link' ? 's/k.json' : 'nothing'), lock);
+      await expect(components.save('s', 'k', 2)).rejects.toThrow(ComponentFilesError);
+      expect(await components.get('s', 'k')).toBe(1);
+      expect(readdirSync(join(root, '.locks'))).toEqual(['s.lock']);
+    },
+  );
+
+  it.each(['', 'null', '{"token":"/../../../escaped"}'])(
+    'with a lock that says %j are unlocked after a minute',
+    async (text) => {
+      const { components, root } = open();
+      await components.save('s', 'k', 1);
+      const lock = join(root, '.locks', 's.lock');
+      writeFileSync(lock, text);
+      utimesSync(lock, 1, 1);
+      expect(await components.save('s', 'k', 2)).toBe(2);
+      expect(readdirSync(join(root, '.locks'))).toEqual([]);
+    },
+  );
 
   it('of a process that died are unlocked, those of one that lives are not', async () => {
     const { components, root } = open();

@@ -29,6 +29,7 @@ export interface SessionNote {
 
 const NOTES = '.notes';
 const SESSION_NOTE = '.session';
+const LINE_BREAK = 0x0a;
 const ENDINGS = { value: '.json', list: '.jsonl' } as const;
 
 /** The folder of a session: `{name}.json` and `{name}.jsonl`, and a note beside each in `.notes`. */
@@ -73,13 +74,17 @@ export class ComponentFolder {
 
   /** What is stored, after a crash or a change by others was noticed and noted. Needs the lock. */
   async mend(place: ComponentPlace): Promise<StoredComponent | undefined> {
-    const file = await openFile(this.#pathOf(place), 'write');
+    const file = await this.#openOwn(place);
     if (!file) return undefined;
     try {
       const note = (await this.#note(fileOf(place))) as Note | undefined;
       const content = await contentOf(file);
-      const { texts, bytes, isNoted } = wholeContent(place, content, note);
-      if (bytes < content.length) await file.truncate(bytes);
+      const { texts, bytes: whole, isNoted } = wholeContent(place, content, note);
+      if (whole < content.length) await file.truncate(whole);
+      // Other programs may leave out the last line break, and an append begins a line.
+      const isOpen = place.kind === 'list' && whole > 0 && content[whole - 1] !== LINE_BREAK;
+      if (isOpen) await file.write('\n', whole);
+      const bytes = isOpen ? whole + 1 : whole;
       const version = (note?.version ?? 0) + (isNoted ? 0 : 1);
       const head = { version, length: texts.length, digest: digestAfter(EMPTY_DIGEST, texts) };
       await makeFolder(join(this.path, NOTES));
@@ -131,8 +136,21 @@ export class ComponentFolder {
     }
   }
 
+  /** Opens a file for writing. A hard link is replaced by a copy, so that the file of the other name stays as it is. */
+  async #openOwn(place: ComponentPlace): Promise<FileHandle | undefined> {
+    const path = this.#pathOf(place);
+    const file = await openFile(path, 'write');
+    if (!file || (await file.stat()).nlink <= 1) return file;
+    try {
+      await replaceFile(path, await contentOf(file), this.isSynced);
+    } finally {
+      await file.close();
+    }
+    return openFile(path, 'write');
+  }
+
   async #append(place: ComponentPlace, text: string): Promise<Pick<Note, 'bytes' | 'changed'>> {
-    const file = await openFile(this.#pathOf(place), 'write');
+    const file = await this.#openOwn(place);
     if (!file) throw new ComponentFilesError('A file of the session was removed during a write. Save again.');
     try {
       const { size } = await file.stat();
@@ -206,7 +224,8 @@ interface Whole {
 /** What counts of a file: what is noted, or else all that is whole. */
 function wholeContent(place: ComponentPlace, content: Buffer, note: Note | undefined): Whole {
   if (note && content.length >= note.bytes) {
-    const texts = textsIn(place, content.subarray(0, note.bytes));
+    // Not checked yet: another program may have written lines that end elsewhere.
+    const texts = splitContent(place, content.subarray(0, note.bytes));
     if (digestAfter(EMPTY_DIGEST, texts) === note.digest) return { texts, bytes: note.bytes, isNoted: true };
   }
   if (place.kind === 'value') return { texts: textsIn(place, content), bytes: content.length, isNoted: false };
@@ -217,12 +236,18 @@ function wholeContent(place: ComponentPlace, content: Buffer, note: Note | undef
   return { texts: textsIn(place, content.subarray(0, bytes)), bytes, isNoted: false };
 }
 
-/** The JSON texts of a file. Blank lines of a list count for nothing. */
-function textsIn({ kind, name }: ComponentPlace, content: Buffer): string[] {
+/** Blank lines of a list count for nothing. */
+function splitContent({ kind }: ComponentPlace, content: Buffer): string[] {
   const text = content.toString();
-  const texts = kind === 'list' ? text.split('\n').filter((line) => line.trim() !== '') : [text.trim()];
+  return kind === 'list' ? text.split('\n').filter((line) => line.trim() !== '') : [text.trim()];
+}
+
+/** The JSON texts of a file. */
+function textsIn(place: ComponentPlace, content: Buffer): string[] {
+  const texts = splitContent(place, content);
   const damaged = texts.findIndex((each) => !isJson(each));
   if (damaged === -1) return texts;
+  const { kind, name } = place;
   const where = kind === 'list' ? `line ${damaged + 1} of ${name}` : name;
   throw new ComponentFilesError(`The file of component state is damaged: ${where} is no JSON. Mend or delete it.`);
 }

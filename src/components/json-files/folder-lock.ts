@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { link, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { link, rm, stat, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { ComponentFilesError } from '../component-errors.js';
-import { hasCode } from './safe-files.js';
+import { hasCode, readFileText } from './safe-files.js';
 
 interface Owner {
   readonly token: string;
@@ -26,13 +26,13 @@ export async function withFileLock<Result>(path: string, work: () => Promise<Res
   const until = performance.now() + LONGEST_WAIT_MS;
   const token = crypto.randomUUID();
   for (let pause = 1; !(await take(path, token)); pause = Math.min(2 * pause, 50)) {
-    if (await removeDead(path)) continue;
+    const isFree = await removeDead(path);
     if (performance.now() > until) {
       throw new ComponentFilesError(
         'Another process holds the lock of this session. Nothing was written: retry later.',
       );
     }
-    await wait(pause + Math.random() * pause);
+    if (!isFree) await wait(pause + Math.random() * pause);
   }
   return held(path, token, work);
 }
@@ -84,14 +84,19 @@ async function removeDead(path: string): Promise<boolean> {
 }
 
 async function ownerOf(path: string): Promise<Owner | undefined> {
+  const text = await readFileText(path);
+  return text === undefined ? undefined : parsedOwner(text);
+}
+
+/** Its token becomes a part of a file name. */
+function parsedOwner(text: string): Owner {
   try {
-    return JSON.parse(await readFile(path, 'utf8')) as Owner;
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return undefined;
+    const owner = JSON.parse(text) as Owner | null;
+    if (owner && /^[\w-]+$/.test(owner.token)) return owner;
+  } catch {
     // Nobody of us wrote it.
-    if (error instanceof SyntaxError) return { token: 'unknown', host: '', pid: 0, start: '' };
-    throw error;
   }
+  return { token: 'unknown', host: '', pid: 0, start: '' };
 }
 
 async function isDead(path: string, { host, pid, start }: Owner): Promise<boolean> {

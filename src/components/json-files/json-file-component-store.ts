@@ -1,4 +1,4 @@
-import { mkdir, readdir, realpath, rename, rm } from 'node:fs/promises';
+import { chmod, mkdir, readdir, realpath, rename, rm } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { type Clock, systemClock } from '../../sessions/domain/clock.js';
 import { SessionsError } from '../../sessions/domain/errors.js';
@@ -18,7 +18,7 @@ import { KeyedQueue } from '../keyed-queue.js';
 import { ComponentFolder } from './component-folder.js';
 import { fileNameOf, idOfFileName } from './file-names.js';
 import { withFileLock, withFreeFileLock } from './folder-lock.js';
-import { hasCode, makeFolder } from './safe-files.js';
+import { hasCode, makeFolder, OWNER_ONLY_FOLDER } from './safe-files.js';
 
 const LOCKS = '.locks';
 /** No session has a lock of this name. */
@@ -221,7 +221,8 @@ export class JsonFileComponentStore implements ComponentStore {
 }
 
 async function openRoot(given: string): Promise<string> {
-  await mkdir(given, { recursive: true, mode: 0o700 });
+  const made = await mkdir(given, { recursive: true, mode: OWNER_ONLY_FOLDER });
+  if (made !== undefined) await chmod(given, OWNER_ONLY_FOLDER);
   const root = await realpath(given);
   await makeFolder(join(root, LOCKS));
   return root;

@@ -1,10 +1,10 @@
 import { constants } from 'node:fs';
-import { type FileHandle, lstat, mkdir, open, rename, rm } from 'node:fs/promises';
+import { type FileHandle, chmod, lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ComponentFilesError } from '../component-errors.js';
 
 const OWNER_ONLY_FILE = 0o600;
-const OWNER_ONLY_FOLDER = 0o700;
+export const OWNER_ONLY_FOLDER = 0o700;
 
 /** Whether an error of the file system has this code. */
 export function hasCode(error: unknown, ...codes: string[]): boolean {
@@ -18,7 +18,10 @@ export async function makeFolder(path: string): Promise<void> {
   } catch (error) {
     if (!hasCode(error, 'EEXIST')) throw error;
     await hasFolder(path);
+    return;
   }
+  // The umask may have taken rights of the owner.
+  await chmod(path, OWNER_ONLY_FOLDER);
 }
 
 /** Whether there is such a folder. Refuses a link or a file in its place. */
@@ -63,15 +66,17 @@ export async function readFileText(path: string): Promise<string | undefined> {
  * Replaces a file in one step: readers see the old or the new text, also after a crash. Returns its time of change.
  * `isSynced`: also after a loss of power.
  */
-export async function replaceFile(path: string, text: string, isSynced: boolean): Promise<bigint> {
+export async function replaceFile(path: string, content: string | Buffer, isSynced: boolean): Promise<bigint> {
   const draft = join(dirname(path), `.draft-${crypto.randomUUID()}`);
   try {
     const file = await open(draft, 'wx', OWNER_ONLY_FILE);
     let changed: bigint;
     try {
-      await file.writeFile(text);
+      await file.writeFile(content);
       if (isSynced) await file.sync();
-      changed = (await file.stat({ bigint: true })).mtimeNs;
+      const stats = await file.stat({ bigint: true });
+      if ((Number(stats.mode) & 0o777) !== OWNER_ONLY_FILE) await file.chmod(OWNER_ONLY_FILE);
+      changed = stats.mtimeNs;
     } finally {
       await file.close();
     }
