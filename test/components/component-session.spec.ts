@@ -296,6 +296,13 @@ describe('Component sessions', () => {
     expect(await components.get({ appName: 'a', userId: 'b","c', sessionId: 'c' }, 'k')).toBeUndefined();
   });
 
+  it('take a list of any length in memory', async () => {
+    const components = new ComponentSession({ store: new InMemoryComponentStore() });
+    const items = Array.from({ length: 200_000 }, () => 0);
+    await components.saveList('s', 'k', items);
+    expect(await components.getList('s', 'k')).toHaveLength(items.length);
+  });
+
   it.each([
     ['an empty id', '', 'k', 1],
     ['a blank id', ' ', 'k', 1],

@@ -49,7 +49,7 @@ export class InMemoryComponentStore implements ComponentStore {
     const outcome = componentWriteOutcome(found, write);
     if (outcome.kind === 'conflict') return outcome;
     const kept = keep > 0 && found ? found.texts : [];
-    kept.push(...texts);
+    for (const text of texts) kept.push(text);
     const entry = this.#live(place.session) ?? { components: new Map<string, Component>(), expiresAt: NEVER };
     entry.components.set(nameOf(place), { place, texts: kept, length: kept.length, digest, version: outcome.version });
     if (ttlMs !== undefined) entry.expiresAt = expiresAt(this.#clock.now(), { ttlMs });
