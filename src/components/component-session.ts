@@ -1,4 +1,4 @@
-import { type ComponentPlace, EMPTY_DIGEST, digestAfter } from '../sessions/domain/component.js';
+import { type ComponentPlace, EMPTY_DIGEST, componentSessionOf, digestAfter } from '../sessions/domain/component.js';
 import { InvalidInputError } from '../sessions/domain/errors.js';
 import { type SessionKey, checkedSessionKey } from '../sessions/domain/ids.js';
 import { assertWholeNumber, optionalCount, textProblem } from '../sessions/domain/input-checks.js';
@@ -197,8 +197,7 @@ function idOfObject(session: Exclude<ComponentSessionKey, string>): string {
     );
   }
   if ('toIdentifier' in session) return session.toIdentifier();
-  const { appName, userId, sessionId } = checkedSessionKey(session);
-  return JSON.stringify([appName, userId, sessionId]);
+  return componentSessionOf(checkedSessionKey(session));
 }
 
 function placeOf(session: ComponentSessionKey, name: string, kind: ComponentPlace['kind']): ComponentPlace {

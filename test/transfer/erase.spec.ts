@@ -2,6 +2,7 @@ import { SessionService } from '../../src/index.js';
 import type { SessionStorage } from '../../src/storage.js';
 import { agendaNameOf } from '../../src/sessions/domain/agenda-names.js';
 import { claimed, dispatchTo } from '../../src/testing/storage-contract/consumer-support.js';
+import { ComponentSession } from '../../src/components/index.js';
 import { ManualClock } from '../../src/testing/index.js';
 import { eraseUser, exportUser } from '../../src/transfer/index.js';
 import { firstStore, testStores } from '../support/stores.js';
@@ -26,6 +27,7 @@ describe.each(testStores)('erasing a user of $name', ({ open }) => {
         expect([secret, filled.includes(secretOf(ERASED, secret))]).toEqual([secret, true]);
       }
       expect(namesIn(filled)).not.toEqual([]);
+      expect(await componentSessions(storage)).toHaveLength(3 * (OTHERS.length + 1));
 
       const sessions = new SessionService({ storage, clock });
       expect(await sessions.eraseUser({ appName: APP, userId: ERASED })).toEqual({ sessions: 4 });
@@ -38,6 +40,10 @@ describe.each(testStores)('erasing a user of $name', ({ open }) => {
           .map((rest) => rest.slice(0, 20)),
       ).toEqual([]);
       expect(namesIn(after)).toEqual([]);
+      const kept = await componentSessions(storage);
+      expect(kept.map((id) => String((JSON.parse(id) as unknown[])[1])).toSorted()).toEqual(
+        OTHERS.flatMap((userId) => [userId, userId, userId]).toSorted(),
+      );
       expect(counts).toEqual({ sessions: before.sessions, events: before.events, stateEntries: before.stateEntries });
       for (const userId of OTHERS) {
         const { sessions: left } = await sessions.listSessions({ appName: APP, userId });
@@ -94,6 +100,15 @@ function namesIn(stored: string): string[] {
   return [...(stored.match(plain) ?? []), ...(stored.match(encoded) ?? [])];
 }
 
+function componentSessions(storage: SessionStorage): Promise<string[]> {
+  return componentsOf(storage).listSessionKeys();
+}
+
+function componentsOf({ components: store }: SessionStorage, ttlMs?: number): ComponentSession {
+  if (!store) throw new Error('no components');
+  return new ComponentSession({ store, ttlMs });
+}
+
 /** Three sessions, one that has expired, and all that may exist beside them. */
 async function fill(storage: SessionStorage, clock: ManualClock, userId: string): Promise<void> {
   const user = { appName: APP, userId };
@@ -102,6 +117,7 @@ async function fill(storage: SessionStorage, clock: ManualClock, userId: string)
   if (userId === ERASED) {
     const expiring = await short.createSession(keyOf(userId, 'gone'));
     await short.appendEvent({ session: expiring, event: { author: 'user', content: text(secret('said')) } });
+    await componentsOf(storage, DAY_SECONDS * 1_000).saveList(keyOf(userId, 'gone'), 'notes', [secret('planned')]);
     clock.advanceSeconds(DAY_SECONDS + 1);
   }
   const sessions = new SessionService({ storage, clock });
@@ -109,6 +125,7 @@ async function fill(storage: SessionStorage, clock: ManualClock, userId: string)
   for (const sessionId of ['s-0', 's-1', 's-2']) {
     const key = keyOf(userId, sessionId);
     const metadata = { title: secret('titled'), tags: ['vip'], labels: { team: 'blue' } };
+    await componentsOf(storage).save(key, 'plan', { text: secret('planned') });
     const session = await sessions.createSession({ ...key, state: { own: secret('own') }, metadata });
     const usageMetadata = { totalTokenCount: 7 };
     await sessions.appendEvent({

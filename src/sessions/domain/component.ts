@@ -1,4 +1,19 @@
 import { createHash } from 'node:crypto';
+import type { SessionKey, UserKey } from './ids.js';
+
+/**
+ * The session of components that belongs to a session.
+ *
+ * @example componentSessionOf({ appName: 'shop', userId: 'ann', sessionId: 's-1' }); // '["shop","ann","s-1"]'
+ */
+export function componentSessionOf({ appName, userId, sessionId }: SessionKey): string {
+  return JSON.stringify([appName, userId, sessionId]);
+}
+
+/** How the names of all sessions of components of a user's sessions begin. */
+export function componentPrefixOf({ appName, userId }: UserKey): string {
+  return `${JSON.stringify([appName, userId]).slice(0, -1)},`;
+}
 
 /** One saved thing of a session of components. A value and a list of the same name are two things. */
 export interface ComponentPlace {

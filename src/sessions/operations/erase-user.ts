@@ -1,7 +1,11 @@
 import { agendaPrefixOf } from '../domain/agenda-names.js';
+import { componentPrefixOf } from '../domain/component.js';
 import { type UserKey, assertId } from '../domain/ids.js';
 import { TransferUnsupportedError } from '../domain/transfer-errors.js';
+import type { ComponentStore } from '../storage/component-store.js';
 import type { SessionStorage } from '../storage/session-storage.js';
+
+const COMPONENTS_AT_ONCE = 500;
 
 /** What was erased. */
 export interface ErasedUser {
@@ -10,10 +14,28 @@ export interface ErasedUser {
 }
 
 /** Removes all that a store has of a user. A repeated call finishes what a failed one began. */
-export async function eraseUser({ transfer }: SessionStorage, { appName, userId }: UserKey): Promise<ErasedUser> {
+export async function eraseUser(
+  { transfer, components }: SessionStorage,
+  { appName, userId }: UserKey,
+): Promise<ErasedUser> {
   assertId(appName, 'appName');
   assertId(userId, 'userId');
   if (!transfer) throw new TransferUnsupportedError('erase users');
   const user = { appName, userId };
+  if (components) await eraseComponents(components, user);
   return { sessions: await transfer.eraseUser({ ...user, agendaPrefix: agendaPrefixOf(user) }) };
+}
+
+/** Removes the component state of the user's sessions. */
+async function eraseComponents(components: ComponentStore, user: UserKey): Promise<void> {
+  // What has expired is not listed.
+  while ((await components.purgeExpired(COMPONENTS_AT_ONCE)) === COMPONENTS_AT_ONCE);
+  const prefix = componentPrefixOf(user);
+  for (let after = prefix; ;) {
+    const found = await components.sessions({ after, limit: COMPONENTS_AT_ONCE });
+    const own = found.filter((session) => session.startsWith(prefix));
+    for (const session of own) await components.remove(session);
+    after = found.at(-1) ?? after;
+    if (own.length < COMPONENTS_AT_ONCE) return;
+  }
 }
