@@ -106,7 +106,8 @@ function usage(reader: FieldReader): UsageLine {
   return {
     kind: 'usage',
     ...reader.owner(),
-    sums: (sums as readonly Partial<PeriodUsage>[]).map(({ period, models: of }) => {
+    sums: sums.map((sum: unknown) => {
+      const { period, models: of } = (sum ?? {}) as Partial<PeriodUsage>;
       return typeof period === 'string' && PERIOD.test(period) ? { period, models: models(of) } : reader.refuse('sums');
     }),
   };
@@ -114,10 +115,13 @@ function usage(reader: FieldReader): UsageLine {
 
 function models(value: unknown): ModelUsage[] {
   if (!Array.isArray(value)) return [];
-  return (value as readonly Partial<ModelUsage>[]).map((given) => ({
-    model: typeof given.model === 'string' && idProblem(given.model) === undefined ? given.model : UNKNOWN_MODEL,
-    ...usageWith((name) => (isCount(given[name]) ? given[name] : 0)),
-  }));
+  return value.map((item: unknown) => {
+    const given = (item ?? {}) as Partial<ModelUsage>;
+    return {
+      model: typeof given.model === 'string' && idProblem(given.model) === undefined ? given.model : UNKNOWN_MODEL,
+      ...usageWith((name) => (isCount(given[name]) ? given[name] : 0)),
+    };
+  });
 }
 
 class FieldReader {

@@ -83,13 +83,15 @@ export async function* linesOf(input: TransferInput): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = '';
   for await (const piece of input) {
-    rest += typeof piece === 'string' ? piece : decoder.decode(piece, { stream: true });
+    const text = typeof piece === 'string' ? piece : decoder.decode(piece, { stream: true });
     let start = 0;
-    for (let end = rest.indexOf('\n'); end >= 0; end = rest.indexOf('\n', start)) {
-      yield rest.slice(start, end);
+    for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', start)) {
+      yield rest + text.slice(start, end);
+      rest = '';
       start = end + 1;
     }
-    rest = rest.slice(start);
+    // Only new text is searched, so that a long line in many pieces costs its length.
+    rest += text.slice(start);
     if (rest.length > MOST_CHARACTERS_PER_LINE) throw new TransferFileError('a line is too long');
   }
   rest += decoder.decode();

@@ -203,12 +203,30 @@ describe('importing', () => {
       ['of another kind', () => ['{"a":1}\n']],
       ['that is no text', () => ['\u0000\u0001']],
       ['that is empty', () => []],
+      ['with usage that is none', (all: string[]) => all.map((line) => line.replace(/"sums":\[/, '"sums":[null,'))],
+      ['with models that are none', (all: string[]) => all.map((line) => line.replace(/"usage":\[/, '"usage":[null,'))],
       [
         'with a hostile id',
         (all: string[]) => all.map((line) => line.replace('"userId":"ann', '"userId":"\\u0000ann')),
       ],
     ])('refuses a file %s', async (_what, change) => {
       await expect(importLines(target, change(lines))).rejects.toMatchObject({ code: 'TRANSFER_FILE_INVALID' });
+    });
+
+    it('refuses a line that is too long, at the cost of its length', async () => {
+      const piece = 'x'.repeat(65_536);
+      let pieces = 0;
+      const endless = function* (): Generator<string> {
+        for (;;) {
+          pieces++;
+          yield piece;
+        }
+      };
+      const start = process.cpuUsage();
+      await expect(importSessions(target, endless())).rejects.toMatchObject({ code: 'TRANSFER_FILE_INVALID' });
+      expect(pieces).toBe(1_025);
+      // Searching all of the line again with each piece takes many seconds.
+      expect(process.cpuUsage(start).user).toBeLessThan(2_000_000);
     });
 
     it('reads any pieces of a stream', async () => {
