@@ -31,7 +31,7 @@ export function exportSessions(source: SessionStorage, options: ExportOptions = 
 }
 
 /**
- * Exports all that a store has of a user.
+ * Exports the sessions, the state and the usage of a user. Component state is not among them.
  *
  * @example await pipeline(Readable.from(exportUser(storage, { appName: 'shop', userId: 'ann' })), response);
  */

@@ -57,7 +57,7 @@ function byAgent(id: string | undefined, parts: Part[]): ForeignEvent {
 }
 
 /** Arguments that are no JSON object are kept as text. */
-function argsOf(value: unknown): Record<string, unknown> {
+export function argsOf(value: unknown): Record<string, unknown> {
   try {
     const parsed = jsonOf(value);
     if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed))
