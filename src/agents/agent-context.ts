@@ -16,6 +16,8 @@ export interface InvocationView {
   readonly signal: AbortSignal;
   readonly openCalls: readonly FunctionCall[];
   takeMessages(): Promise<readonly Content[]>;
+  /** What tools have done is stored even if the invocation ends before the handler yields it. */
+  keepDone(done: () => readonly EventInput[]): void;
   requestApproval<Payload>(request: ApprovalRequest<Payload>, call?: FunctionCall): Promise<ApprovalAnswer<Payload>>;
 }
 
@@ -108,7 +110,8 @@ export class AgentContext {
   }
 
   /**
-   * Runs the tools of all open calls side by side. Returns one event with all responses, for `yield`.
+   * Runs the tools of all open calls side by side. Returns one event with all responses, for `yield`. If a tool fails, or the
+   * run is stopped, the responses of those that are done are stored all the same.
    *
    * @example
    * while (context.openCalls.length > 0) {
@@ -117,7 +120,7 @@ export class AgentContext {
    * }
    */
   async callTools(tools: Readonly<Record<string, Tool>>): Promise<EventInput> {
-    return ToolContext.runAll(this, this.openCalls, tools);
+    return ToolContext.runAll(this, this.openCalls, tools, (done) => this.invocation.keepDone(done));
   }
 
   /**

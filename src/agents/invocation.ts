@@ -73,6 +73,8 @@ export class Invocation {
   readonly #waiting: QueueEntry[] = [];
   readonly #stopping = new AbortController();
   readonly #approvals: InvocationApprovals;
+  /** Responses of tools that the handler has not yielded yet. */
+  #done: () => readonly EventInput[] = () => [];
 
   /** @param turnSignal aborts when the turn is lost */
   constructor(
@@ -155,6 +157,10 @@ export class Invocation {
     const messages = entries.map(({ message }) => message);
     this.#messages.push(...messages);
     return messages;
+  }
+
+  keepDone(done: () => readonly EventInput[]): void {
+    this.#done = done;
   }
 
   async requestApproval<Payload>(
@@ -272,20 +278,25 @@ export class Invocation {
     );
   }
 
-  /** State or text that cannot be stored must not keep the log from being closed. */
+  /** State, text or responses that cannot be stored must not keep the log from being closed. */
   async #close(why: Interruption): Promise<void> {
-    for (const { withState, withText } of KEPT_AT_THE_END) {
-      const closing = this.#withoutApprovals(this.#tail.closing(this.invocationId, why, { withText }));
+    const done = this.#done().map((event) => this.#stamped(event));
+    for (const { withState, withText, withDone } of KEPT_AT_THE_END) {
+      const tail = this.#tail.copy();
+      const responses = withDone ? done : [];
+      for (const event of responses) tail.add(event);
+      const closing = [...responses, ...tail.closing(this.invocationId, why, { withText })];
       try {
-        return await this.#append(closing, { endsTurn: true, withState });
+        return await this.#append(this.#withoutApprovals(closing), { endsTurn: true, withState });
       } catch (error) {
-        if (!isRefusal(error) || !(withState || withText)) throw error;
+        if (!isRefusal(error) || !(withState || withText || withDone)) throw error;
       }
     }
   }
 
   async #append(events: readonly EventInput[], options: Parameters<TurnLog['append']>[1] = {}): Promise<void> {
     const stored = await this.log.append(events, options);
+    this.#done = () => [];
     for (const event of stored) {
       this.#tail.add(event);
       this.#approvals.add(event);
@@ -302,12 +313,12 @@ export class Invocation {
 }
 
 /** What the end of an invocation holds; the first that the rules for events allow. */
-const KEPT_AT_THE_END = [
-  { withState: true, withText: true },
-  { withState: false, withText: true },
-  { withState: true, withText: false },
-  { withState: false, withText: false },
-];
+const KEPT_AT_THE_END = [true, false].flatMap((withDone) => [
+  { withDone, withState: true, withText: true },
+  { withDone, withState: false, withText: true },
+  { withDone, withState: true, withText: false },
+  { withDone, withState: false, withText: false },
+]);
 
 /** Whether the rules for events refuse a write. */
 function isRefusal(error: unknown): boolean {

@@ -97,23 +97,31 @@ export class ToolContext {
     return responseEvent([this.#take(response)]);
   }
 
-  /** Runs the tools of calls side by side. Those that are done are stored, even if others wait for an approval. */
+  /**
+   * Runs the tools of calls side by side. Those that are done are stored, even if others fail or wait for an approval.
+   *
+   * @param keep gets what makes an event of those that are done, in case that nothing yields it
+   */
   static async runAll(
     context: ToolInvocation,
     calls: readonly FunctionCall[],
     tools: Readonly<Record<string, Tool>>,
+    keep: (done: () => EventInput[]) => void,
   ): Promise<EventInput> {
     const running = calls.map((call) => new ToolContext(context, call));
-    const outcomes = await Promise.allSettled(running.map((tool) => tool.#run(tools)));
+    const results = new Map<ToolContext, unknown>();
+    const done = (): EventInput[] => {
+      const responses = running.filter((tool) => results.has(tool)).map((tool) => tool.#take(results.get(tool)));
+      return responses.length > 0 ? [responseEvent(responses)] : [];
+    };
+    keep(done);
+    const outcomes = await Promise.allSettled(
+      running.map(async (tool) => void results.set(tool, await tool.#run(tools))),
+    );
     const failed = outcomes.find((outcome) => outcome.status === 'rejected' && !isPending(outcome));
     if (failed?.status === 'rejected') throw failed.reason;
-    const responses = running.flatMap((tool, index) => {
-      const outcome = outcomes[index];
-      return outcome?.status === 'fulfilled' ? [tool.#take(outcome.value)] : [];
-    });
-    const before = responses.length > 0 ? [responseEvent(responses)] : [];
-    if (responses.length < running.length) throw new ApprovalPending(before);
-    return responseEvent(responses);
+    if (results.size < running.length) throw new ApprovalPending(done());
+    return done()[0] ?? responseEvent([]);
   }
 
   async #run(tools: Readonly<Record<string, Tool>>): Promise<unknown> {
@@ -124,8 +132,9 @@ export class ToolContext {
   }
 
   #take(response: unknown): ToolResponse {
-    const { stateDelta = {}, stateRemovals = [], ...actions } = this.actions;
-    const changes = foldChanges([{ stateDelta, stateRemovals }, trackedValuesOf(this.state).pending()]);
+    const { stateDelta, stateRemovals, ...actions } = this.actions;
+    const given = { stateDelta: stateDelta ?? {}, stateRemovals: stateRemovals ?? [] };
+    const changes = foldChanges([given, trackedValuesOf(this.state).pending()]);
     const shared = trackedValuesOf(this.context.state);
     shared.applyStored(changes);
     this.#passOnTemp(shared);

@@ -123,6 +123,49 @@ describe('what a handler changes', () => {
     expect(responses).toEqual([{ city: 'Rome' }, { city: 'Oslo' }, { error }, { error }]);
   });
 
+  it.each(['fails', 'is stopped'])('is stored if a tool beside it %s', async (end) => {
+    const run = app.agents.run({ ...KEY, newMessage: 'hi' }, async function* (context) {
+      yield { content: { role: 'model', parts: ['a', 'b'].map((id) => ({ functionCall: { id, name: id } })) } };
+      yield await context.callTools({
+        a(_args, { state }) {
+          state.paid = 5;
+          return { paid: 5 };
+        },
+        async b() {
+          if (end === 'fails') throw new Error('no');
+          void app.agents.stop(KEY);
+          await new Promise(() => undefined);
+        },
+      });
+    });
+    await run.result.catch(() => undefined);
+    const log = (await app.log()).filter(({ author }) => author !== 'system');
+    expect(inShort(log).slice(2)).toEqual([
+      'agent !a',
+      'agent !b',
+      `agent - ${end === 'fails' ? 'FAILED' : 'STOPPED'}`,
+    ]);
+    expect(log[2]).toMatchObject({
+      content: { parts: [{ functionResponse: { response: { paid: 5 } } }] },
+      actions: { stateDelta: { paid: 5 } },
+    });
+    expect((await app.sessions.getSession(KEY))?.state.getAll()).toEqual({ paid: 5 });
+  });
+
+  it('is not kept if the store refuses it when a tool fails', async () => {
+    const run = app.agents.run({ ...KEY, newMessage: 'hi' }, async function* (context) {
+      yield { content: { role: 'model', parts: ['a', 'b'].map((id) => ({ functionCall: { id, name: id } })) } };
+      yield await context.callTools({
+        a: () => 1n,
+        b() {
+          throw new Error('no');
+        },
+      });
+    });
+    await expect(run.result).rejects.toThrow('no');
+    expect((await app.logInShort()).slice(2)).toEqual(['agent !a !b', 'agent - FAILED']);
+  });
+
   it('is joined, of state and of actions, for tools that run side by side', async () => {
     await app.agents.run({ ...KEY, newMessage: 'hi' }, async function* (context) {
       context.state['temp:step'] = 1;
