@@ -56,7 +56,6 @@ export {
 export { BudgetExceededError, type ExceededBudget } from './sessions/domain/budget-error.js';
 export { UnsupportedByStoreError } from './sessions/domain/unsupported-error.js';
 export * from './sessions/domain/errors.js';
-export { TransferUnsupportedError } from './sessions/domain/transfer-errors.js';
 export { getFunctionCalls, getFunctionResponses, isFinalResponse } from './sessions/domain/event-inspection.js';
 export type { SessionKey, StateOwner, UserKey } from './sessions/domain/ids.js';
 export type { MetadataDelta, SessionMetadata, SessionMetadataInput } from './sessions/domain/metadata.js';

@@ -6,11 +6,8 @@ import type { TransferStore } from '../sessions/storage/transfer-store.js';
 import { type SessionOutcome, SessionImport } from './import-session.js';
 import type { ImportOptions, ImportProgress, ImportResult, TransferConflict } from './import-result.js';
 import type { NumberedRecord } from './read-lines.js';
-import {
-  TransferConflictError,
-  TransferFileError,
-  TransferUnsupportedError,
-} from '../sessions/domain/transfer-errors.js';
+import { TransferConflictError, TransferFileError } from '../sessions/domain/transfer-errors.js';
+import { withoutTransferError } from '../sessions/domain/unsupported-error.js';
 import { checkedFilter, isOwnerWanted, isSessionWanted } from './transfer-filter.js';
 import type { SessionLine, StateLine, TransferFilter, UsageLine } from './transfer-records.js';
 
@@ -45,7 +42,7 @@ export class RecordImport {
     private readonly options: ImportOptions = {},
   ) {
     const isDryRun = optionalFlag(options.dryRun, 'dryRun') ?? false;
-    if (!isDryRun && !storage.transfer) throw new TransferUnsupportedError('take over sessions of another store');
+    if (!isDryRun && !storage.transfer) throw withoutTransferError('take over sessions of another store');
     this.#transfer = isDryRun ? undefined : storage.transfer;
     this.#filter = checkedFilter(options.filter);
     this.#usageKeepMs = (options.usageKeepDays ?? USAGE.keepDays.default) * DAY_MS;

@@ -1,9 +1,5 @@
 /** Moving sessions between stores and from other systems, and the requests of users for their data. */
-export {
-  TransferConflictError,
-  TransferFileError,
-  TransferUnsupportedError,
-} from '../sessions/domain/transfer-errors.js';
+export { TransferConflictError, TransferFileError } from '../sessions/domain/transfer-errors.js';
 export type { ErasedUser } from '../sessions/operations/erase-user.js';
 export type {
   ImportCounts,

@@ -79,7 +79,7 @@ describe.each(firstStore)('erasing a user', ({ open }) => {
     const { storage, destroy } = await open({ clock: new ManualClock() });
     const own = withoutTransfer(storage);
     await expect(eraseUser(own, { appName: APP, userId: ERASED })).rejects.toMatchObject({
-      code: 'TRANSFER_UNSUPPORTED',
+      code: 'UNSUPPORTED_BY_STORE',
     });
     await destroy();
   });

@@ -241,7 +241,7 @@ describe('importing', () => {
     it('needs `transfer` of the store, but an export and a dry run do not', async () => {
       await importLines(target, lines);
       const own = withoutTransfer(target);
-      await expect(importLines(own, lines)).rejects.toMatchObject({ code: 'TRANSFER_UNSUPPORTED' });
+      await expect(importLines(own, lines)).rejects.toMatchObject({ code: 'UNSUPPORTED_BY_STORE' });
       const withState = lines.filter((line) => !line.includes('without sessions'));
       expect(comparable(await linesOf(own))).toEqual(comparable(withState));
       expect(await importLines(own, lines, { dryRun: true })).toMatchObject({ sessions: { unchanged: ALL } });

@@ -19,11 +19,7 @@ import {
   TurnLostError,
   TurnRequiredError,
 } from '../../src/sessions/domain/errors.js';
-import {
-  TransferConflictError,
-  TransferFileError,
-  TransferUnsupportedError,
-} from '../../src/sessions/domain/transfer-errors.js';
+import { TransferConflictError, TransferFileError } from '../../src/sessions/domain/transfer-errors.js';
 import { BudgetExceededError, type ExceededBudget } from '../../src/sessions/domain/budget-error.js';
 import { UnsupportedByStoreError } from '../../src/sessions/domain/unsupported-error.js';
 import { SummaryFailedError, SummaryNotFoundError } from '../../src/summarizer/index.js';
@@ -103,7 +99,6 @@ const SAMPLES: Readonly<Record<SessionsErrorCode, readonly Sample[]>> = {
   LEASE_LOST: [said(new LeaseLostError('summary of cart'), 409)],
   TRANSFER_CONFLICT: [said(new TransferConflictError('cart', 'its event 3 is another one'), 409)],
   TRANSFER_FILE_INVALID: [said(new TransferFileError('it is no JSON', 7), 422)],
-  TRANSFER_UNSUPPORTED: [said(new TransferUnsupportedError('erase users'), 501)],
   SUMMARY_NOT_FOUND: [said(new SummaryNotFoundError('cart'), 404)],
   SUMMARY_FAILED: [
     {

@@ -37,17 +37,3 @@ export class TransferConflictError extends SessionsError {
     );
   }
 }
-
-/**
- * The store has no `transfer`, so it cannot take over sessions or erase users.
- *
- * @example if (error instanceof TransferUnsupportedError) await deleteOneByOne();
- */
-export class TransferUnsupportedError extends SessionsError {
-  readonly code = 'TRANSFER_UNSUPPORTED';
-  readonly status = 501;
-
-  constructor(what: string) {
-    super(`The store cannot ${what}: it does not implement \`transfer\` of SessionStorage.`);
-  }
-}

@@ -1,7 +1,7 @@
 import { agendaPrefixOf } from '../domain/agenda-names.js';
 import { componentPrefixOf } from '../domain/component.js';
 import { type UserKey, assertId } from '../domain/ids.js';
-import { TransferUnsupportedError } from '../domain/transfer-errors.js';
+import { withoutTransferError } from '../domain/unsupported-error.js';
 import type { ComponentStore } from '../storage/component-store.js';
 import type { SessionStorage } from '../storage/session-storage.js';
 
@@ -20,7 +20,7 @@ export async function eraseUser(
 ): Promise<ErasedUser> {
   assertId(appName, 'appName');
   assertId(userId, 'userId');
-  if (!transfer) throw new TransferUnsupportedError('erase users');
+  if (!transfer) throw withoutTransferError('erase users');
   const user = { appName, userId };
   if (components) await eraseComponents(components, user);
   return { sessions: await transfer.eraseUser({ ...user, agendaPrefix: agendaPrefixOf(user) }) };
