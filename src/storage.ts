@@ -88,4 +88,5 @@ export type * from './sessions/storage/partial-store.js';
 export type * from './sessions/storage/session-changes.js';
 export type * from './sessions/storage/session-storage.js';
 export type * from './sessions/storage/transfer-store.js';
+export type * from './sessions/storage/rebuild.js';
 export type * from './sessions/storage/store-audit.js';

@@ -1,5 +1,6 @@
 import { getFunctionCalls, isByUser, isFinalResponse } from '../sessions/domain/event-inspection.js';
 import type { EventInput, FunctionCall, LoggedEvent } from '../sessions/domain/event.js';
+import { DIED, type OpenCall, type Speaker, eventBy, nameOf, problemResponses } from '../sessions/domain/open-calls.js';
 import { answeredCalls, callKey, longRunningCallsIn } from '../sessions/domain/tool-pairs.js';
 import { awaitsApproval } from './approvals.js';
 import { isControlEvent, messageOf } from './control-events.js';
@@ -11,18 +12,8 @@ const MESSAGES: Readonly<Record<Interruption, string>> = {
   stopped: 'The answer was stopped.',
   interrupted: 'The answer was interrupted by a new message.',
   failed: 'The agent failed.',
-  died: 'The process of the agent ended before the answer.',
+  died: DIED,
 };
-
-/** Who spoke. */
-export interface Speaker {
-  readonly author: string;
-  readonly branch?: string | undefined;
-}
-
-interface OpenCall extends Speaker {
-  readonly call: FunctionCall;
-}
 
 interface PartialText extends Speaker {
   readonly texts: string[];
@@ -89,18 +80,7 @@ export class InvocationTail {
 
   /** Responses for the calls that have none. */
   responses(invocationId: string, problem: string): EventInput[] {
-    const bySpeaker = new Map<string, OpenCall[]>();
-    for (const call of [...this.#open.values()].flat()) {
-      bySpeaker.set(nameOf(call), [...(bySpeaker.get(nameOf(call)) ?? []), call]);
-    }
-    return [...bySpeaker.values()].flatMap((calls) => {
-      const [first] = calls;
-      if (!first) return [];
-      const parts = calls.map(({ call: { id, name } }) => ({
-        functionResponse: { ...(id !== undefined && { id }), name: name ?? '', response: { error: problem } },
-      }));
-      return [{ ...eventBy(first, invocationId), content: { role: 'user', parts } }];
-    });
+    return problemResponses([...this.#open.values()].flat(), invocationId, problem);
   }
 
   /** The events that leave a clean log: responses for open calls, and the partial text in an event that says why it ended. */
@@ -165,13 +145,4 @@ export function lastInvocation(events: readonly LoggedEvent[]): FoundInvocation 
   const own = events.filter((event) => event.invocationId === invocationId);
   const message = own.find((event) => messageOf(event) !== undefined);
   return message && { invocationId, messageSeq: message.seq, events: own };
-}
-
-function eventBy({ author, branch }: Speaker, invocationId: string): EventInput {
-  return { invocationId, author, ...(branch !== undefined && { branch }) };
-}
-
-/** The name of a speaker, among those of an invocation. */
-export function nameOf({ author = '', branch = '' }: Partial<Speaker>): string {
-  return `${author}\u0000${branch}`;
 }

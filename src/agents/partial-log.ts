@@ -17,7 +17,7 @@ import {
   textPartsOf,
 } from '../sessions/domain/partial-text.js';
 import { isControlEvent } from './control-events.js';
-import { nameOf } from './invocation-tail.js';
+import { nameOf } from '../sessions/domain/open-calls.js';
 
 /** How what running agents say is saved. */
 export interface PartialSettings {

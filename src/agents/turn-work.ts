@@ -43,7 +43,8 @@ import {
   wasWithdrawn,
 } from './due-run.js';
 import { checkedAnswer } from './invocation-approvals.js';
-import { InvocationTail, lastInvocation, nameOf } from './invocation-tail.js';
+import { nameOf } from '../sessions/domain/open-calls.js';
+import { InvocationTail, lastInvocation } from './invocation-tail.js';
 import { Invocation } from './invocation.js';
 import type { StandardSchema } from '../state/standard-schema.js';
 import { readNewest } from './queue.js';

@@ -1,10 +1,11 @@
+import { type MetadataChange, type MetadataText, metadataEntries } from '../sessions/domain/metadata-entries.js';
 import { COUNTERS, type Counters } from '../sessions/domain/counters.js';
 import { canonicalJson } from '../sessions/domain/event-digest.js';
 import type { SessionRecord } from '../sessions/domain/session-record.js';
 import { type StateChanges, hasChanges } from '../state/state-changes.js';
 import { stateDifference } from '../sessions/domain/state-history.js';
 import { stateRecord } from '../sessions/domain/stored-json.js';
-import { NO_USAGE, USAGE_COUNTS, type ModelUsage, type TokenUsage } from '../sessions/domain/usage.js';
+import { NO_USAGE, USAGE_COUNTS, type ModelUsage, type TokenUsage, usageWith } from '../sessions/domain/usage.js';
 import type { ViewMarks } from '../sessions/domain/view-marks.js';
 import type { StateEntries, StoredCheckpoint } from '../sessions/storage/session-storage.js';
 import { storedCheckpoint } from '../sessions/domain/checkpoint.js';
@@ -64,6 +65,25 @@ export function recordNotes(record: SessionRecord, fold: LogFold): Note[] {
   return problems.length > 0 ? [{ code: 'RECORD_DIFFERS', detail: problems.join(', ') }] : [];
 }
 
+/** The changes that make the metadata what the events last said about it. They say nothing about the initial one. */
+export function metadataDifference(stored: MetadataText, fold: LogFold): MetadataChange[] {
+  const entries = metadataEntries(stored);
+  return [...fold.metadata].filter(([name, value]) => !isSameJson(entries.get(name) ?? null, value));
+}
+
+function isSameJson(a: string | null, b: string | null): boolean {
+  return a === b || (a !== null && b !== null && canonicalJson(parsed(a)) === canonicalJson(parsed(b)));
+}
+
+/** A damaged text is like no other. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return { damaged: text };
+  }
+}
+
 /** Compares stored tokens with those of the events. Without the trimmed events only the least is known. */
 export function usageNotes(stored: readonly ModelUsage[], fold: LogFold, isTrimmed: boolean): Note[] {
   const { least, most } = fold.usage;
@@ -80,18 +100,39 @@ export function usageNotes(stored: readonly ModelUsage[], fold: LogFold, isTrimm
   });
 }
 
+/** The sums that the events allow, as near to the stored ones as possible. */
+export function rightUsage(stored: readonly ModelUsage[], fold: LogFold, isTrimmed: boolean): ModelUsage[] {
+  const { least, most } = fold.usage;
+  const models = [...new Set([...stored, ...most].map(({ model }) => model))].sort();
+  return models
+    .map((model) => {
+      const [is, low, high] = [tokensOf(stored, model), tokensOf(least, model), tokensOf(most, model)];
+      const right = (name: keyof TokenUsage): number => (isTrimmed ? is[name] : Math.min(is[name], high[name]));
+      return { model, ...usageWith((name) => Math.max(right(name), low[name])) };
+    })
+    .filter((usage) => USAGE_COUNTS.some((name) => usage[name] > 0));
+}
+
 function tokensOf(usage: readonly ModelUsage[], model: string): TokenUsage {
   return usage.find((one) => one.model === model) ?? NO_USAGE;
 }
 
-/** Compares a stored checkpoint with the state after its event. */
+/** Compares a stored checkpoint with what follows from the log up to its event. */
 export function checkpointNotes(stored: StoredCheckpoint, record: SessionRecord, fold: LogFold): Note[] {
   const { seq } = stored;
   try {
-    const { state } = storedCheckpoint(stored, record);
-    if (canonicalJson(state) === canonicalJson(fold.state.toRecord())) return [];
+    const { state, shared, counters } = storedCheckpoint(stored, record);
+    // A rewind or a summary needs a second reading, and trimmed events are not known.
+    const isPlain = record.firstSeq === 1 && fold.controls.length === 0;
+    const different = [
+      canonicalJson(state) !== canonicalJson(fold.state.toRecord()) && 'state',
+      isPlain && canonicalJson(shared) !== canonicalJson(fold.state.toShared()) && 'shared values',
+      isPlain && COUNTERS.some((name) => counters[name] !== fold.sums.counters[name]) && 'counters',
+    ].filter((part) => part !== false);
+    if (different.length === 0) return [];
+    const detail = `the checkpoint at ${seq} has other ${different.join(', ')} than the log`;
+    return [{ code: 'CHECKPOINT_DIFFERS', detail }];
   } catch {
     return [{ code: 'CHECKPOINT_DIFFERS', detail: `the checkpoint at ${seq} cannot be read` }];
   }
-  return [{ code: 'CHECKPOINT_DIFFERS', detail: `the checkpoint at ${seq} has another state than the log` }];
 }

@@ -30,6 +30,11 @@ export const FINDINGS = {
     meaning: 'the stored state of the session is not what its events say',
     repair: 'appends an event with the difference',
   },
+  METADATA_DIFFERS: {
+    severity: 'error',
+    meaning: 'an entry of the metadata is not what the last event to change it says',
+    repair: 'appends an event with the difference',
+  },
   COUNTERS_DIFFER: {
     severity: 'error',
     meaning: 'a counter of the session is not the sum of its events',
@@ -40,17 +45,31 @@ export const FINDINGS = {
     meaning: 'the rewound ranges or the summary of the record contradict the log',
     repair: 'appends an event and sets them',
   },
-  CHECKPOINT_DIFFERS: { severity: 'error', meaning: 'a checkpoint is not what the events up to it say' },
-  ANCHOR_MISSING: { severity: 'error', meaning: 'an event with which a view can begin is not found as such' },
-  USAGE_TOO_HIGH: { severity: 'error', meaning: 'the tokens of the session are more than its events report' },
+  CHECKPOINT_DIFFERS: {
+    severity: 'error',
+    meaning: 'a checkpoint is not what the events up to it say',
+    repair: 'derives it anew from the log',
+  },
+  ANCHOR_MISSING: {
+    severity: 'error',
+    meaning: 'an event with which a view can begin is not found as such',
+    repair: 'marks the event',
+  },
+  USAGE_TOO_HIGH: {
+    severity: 'error',
+    meaning: 'the tokens of the session are more than its events report',
+    repair: 'lowers them to what the events report; those of the user and the app stay',
+  },
   USAGE_TOO_LOW: {
     severity: 'warning',
     meaning: 'the tokens of the session are fewer than its events report; counting may have been off',
+    repair: 'raises them to what the events report; those of the user and the app stay',
   },
   TOOL_RESPONSE_WITHOUT_CALL: { severity: 'error', meaning: 'a tool response has no call before it' },
   TOOL_CALL_WITHOUT_RESPONSE: {
     severity: 'error',
     meaning: 'the user spoke again before a tool call had its response, and it has none since',
+    repair: 'appends a response that says that the process ended',
   },
   EXPIRY_MISSING: {
     severity: 'error',

@@ -1,4 +1,5 @@
 import type { StoredEvent } from '../sessions/domain/commit.js';
+import { metadataChanges } from '../sessions/domain/metadata.js';
 import { payloadDigest } from '../sessions/domain/event-digest.js';
 import { isAnchor, isRewind, isSummary } from '../sessions/domain/event-inspection.js';
 import type { LoggedEvent } from '../sessions/domain/event.js';
@@ -30,6 +31,8 @@ export class LogFold {
   /** The latest append of an event that is not a summary. */
   lastUpdateTime = 0;
   highWater = 0;
+  /** What events last said about each entry of the metadata; `null` is a removal. */
+  readonly metadata = new Map<string, string | null>();
   readonly notes: Note[] = [];
   /** Models and their tokens, of events that were certainly counted, and of those that came with the session. */
   #usage: ModelUsage[] = [];
@@ -68,7 +71,13 @@ export class LogFold {
       this.lastUpdateTime = Math.max(this.lastUpdateTime, stored.appendedAt);
     }
     this.highWater = Math.max(this.highWater, stored.appendedAt, event.timestamp);
-    this.#addUsage(event, stored.appendedAt);
+    // The log with which a session was created, such as a fork's, is neither counted nor has it changed metadata.
+    const isInitial = stored.appendedAt <= this.record.createTime;
+    const { metadataDelta } = event.actions;
+    if (metadataDelta && !isInitial) {
+      for (const [name, value] of metadataChanges(metadataDelta)) this.metadata.set(name, value);
+    }
+    this.#addUsage(event, isInitial);
     return event;
   }
 
@@ -108,11 +117,10 @@ export class LogFold {
     if (this.#noted++ < MOST_NOTES) this.notes.push(note);
   }
 
-  /** The log with which a session was created, such as a fork's, is not counted. */
-  #addUsage(event: LoggedEvent, appendedAt: number): void {
+  #addUsage(event: LoggedEvent, isInitial: boolean): void {
     const usage = usageOfEvent(event);
     if (!usage) return;
-    if (appendedAt > this.record.createTime) this.#usage = usageByModel([...this.#usage, usage]);
+    if (!isInitial) this.#usage = usageByModel([...this.#usage, usage]);
     else this.#initialUsage = usageByModel([...this.#initialUsage, usage]);
   }
 }

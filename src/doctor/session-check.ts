@@ -3,17 +3,20 @@ import type { Counters } from '../sessions/domain/counters.js';
 import { SessionNotFoundError } from '../sessions/domain/errors.js';
 import { type Lifetimes, NEVER, isExpired } from '../sessions/domain/expiry.js';
 import { type SessionKey, sessionKeyOf } from '../sessions/domain/ids.js';
+import type { MetadataChange } from '../sessions/domain/metadata-entries.js';
 import type { SessionRecord } from '../sessions/domain/session-record.js';
 import { loggedEvent } from '../sessions/domain/stored-json.js';
+import type { ModelUsage } from '../sessions/domain/usage.js';
 import type { ViewMarks } from '../sessions/domain/view-marks.js';
 import type { SessionStorage, StoredSession } from '../sessions/storage/session-storage.js';
 import type { StateChanges } from '../state/state-changes.js';
-import { checkpointNotes, differences, recordNotes, usageNotes } from './compare.js';
+import { checkpointNotes, differences, metadataDifference, recordNotes, rightUsage, usageNotes } from './compare.js';
 import type { Note } from './findings.js';
 import { LiveSums, livePathOf, marksOf } from './live-path.js';
 import { LogFold, anchorsOf } from './log-fold.js';
 import { LogChangedError, type Pace, logPages } from './log-pages.js';
 import type { SharedWrites } from './shared-check.js';
+import type { LeftCall } from './tool-check.js';
 
 /** What makes a session right again. */
 export interface RepairPlan {
@@ -23,6 +26,23 @@ export interface RepairPlan {
   readonly counters?: Counters | undefined;
   readonly marks?: ViewMarks | undefined;
   readonly highWater: number;
+  /** Changes of the metadata. */
+  readonly metadata: readonly MetadataChange[];
+  /** What is stored beside the record and is not right. */
+  readonly beside: Pick<Beside, 'anchors' | 'checkpoints'>;
+  /** The tokens, if others are stored. */
+  readonly usage?: readonly ModelUsage[] | undefined;
+  /** Calls to answer. */
+  readonly leftCalls: readonly LeftCall[];
+}
+
+/** What the log says about data beside the record. */
+interface Beside {
+  readonly notes: Note[];
+  /** Events that are not found as anchors. */
+  readonly anchors: number[];
+  /** The events of checkpoints that are not right. */
+  readonly checkpoints: number[];
 }
 
 /** What the check of a session found. */
@@ -59,7 +79,7 @@ export async function checkSession(
 ): Promise<SessionCheck | undefined> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     try {
-      const stored = await env.storage.read({ key, withState: true, withBase: true });
+      const stored = await env.storage.read({ key, withState: true, withBase: true, withMetadata: true });
       return stored && (await checkStored(env, stored, shared));
     } catch (error) {
       if (error instanceof SessionNotFoundError) return undefined;
@@ -80,7 +100,7 @@ async function checkStored(
   const beside = await foldLog(env, record, fold, shared);
   const expiry = expiryNotes('session', record.expiresAt, env.lifetimes);
   const checked = { stored, events: Math.max(0, record.lastSeq - record.firstSeq + 1) };
-  if (!fold.isWhole) return { ...checked, notes: [...fold.notes, ...beside, ...expiry] };
+  if (!fold.isWhole) return { ...checked, notes: [...fold.notes, ...beside.notes, ...expiry] };
 
   const path = livePathOf(fold.controls, { from: record.firstSeq, to: record.lastSeq });
   const marksWithout = marksOf(fold.controls, path);
@@ -89,24 +109,47 @@ async function checkStored(
   const marks = { ...marksWithout, covered: sums.covered };
   const expected = { state: fold.state.toRecord(), ...(!isTrimmed && { counters, marks }) };
   const { notes, changes } = differences(record, stored.state?.session ?? [], expected);
+  const metadata = metadataDifference(stored.metadata ?? '', fold);
   const isRunning = !isExpired(record.turn.expiresAt, stored.now);
   const usage = await checkUsage(env, record, fold);
   return {
     ...checked,
-    notes: [...notes, ...recordNotes(record, fold), ...sums.tools.notes(isRunning), ...beside, ...usage, ...expiry],
-    plan: { changes, counters: expected.counters, marks: expected.marks, highWater: fold.highWater },
+    notes: [
+      ...notes,
+      ...metadataNotes(metadata),
+      ...recordNotes(record, fold),
+      ...sums.tools.notes(isRunning),
+      ...beside.notes,
+      ...usage.notes,
+      ...expiry,
+    ],
+    plan: {
+      changes,
+      counters: expected.counters,
+      marks: expected.marks,
+      highWater: fold.highWater,
+      metadata,
+      beside,
+      usage: usage.right,
+      leftCalls: isRunning ? [] : sums.tools.left,
+    },
   };
 }
 
-/** Reads the log once. Returns what is wrong beside it: anchors and checkpoints. */
+function metadataNotes(changes: readonly MetadataChange[]): Note[] {
+  const detail = `${changes.length} entries of the metadata are not what the last events say`;
+  return changes.length > 0 ? [{ code: 'METADATA_DIFFERS', detail }] : [];
+}
+
+/** Reads the log once, and examines its anchors and checkpoints. */
 async function foldLog(
   env: CheckEnvironment,
   record: SessionRecord,
   fold: LogFold,
   shared: readonly SharedWrites[],
-): Promise<Note[]> {
+): Promise<Beside> {
   const { storage, pace } = env;
-  const notes: Note[] = [];
+  const beside: Beside = { notes: [], anchors: [], checkpoints: [] };
   for await (const page of logPages(storage, record, { from: record.firstSeq, to: record.lastSeq }, pace)) {
     const anchors: number[] = [];
     for (const stored of page) {
@@ -114,25 +157,32 @@ async function foldLog(
       if (!event) continue;
       anchors.push(...anchorsOf([event]));
       for (const writes of shared) writes.add(record, event, stored.appendedAt);
-      if (stored.seq % CHECKPOINT_EVERY === 0 && fold.isWhole)
-        notes.push(...(await checkCheckpoint(env, record, fold, stored.seq)));
+      if (stored.seq % CHECKPOINT_EVERY !== 0 || !fold.isWhole) continue;
+      const wrong = await checkCheckpoint(env, record, fold, stored.seq);
+      if (wrong.length > 0) beside.checkpoints.push(stored.seq);
+      beside.notes.push(...wrong);
     }
-    notes.push(...(await checkAnchors(env, record, anchors)));
+    const missing = await missingAnchors(storage, record, anchors);
+    beside.anchors.push(...missing);
+    beside.notes.push(...anchorNotes(missing));
   }
   fold.end();
-  return notes;
+  return beside;
 }
 
-async function checkAnchors(
-  { storage }: CheckEnvironment,
+async function missingAnchors(
+  storage: SessionStorage,
   record: SessionRecord,
   anchors: readonly number[],
-): Promise<Note[]> {
+): Promise<number[]> {
   const [from, to] = [anchors[0], anchors.at(-1)];
   if (from === undefined || to === undefined) return [];
   const window = { ranges: [{ from, to }], anchorsOnly: true };
   const found = new Set((await storage.read({ key: sessionKeyOf(record), window }))?.events.map(({ seq }) => seq));
-  const missing = anchors.filter((seq) => !found.has(seq));
+  return anchors.filter((seq) => !found.has(seq));
+}
+
+function anchorNotes(missing: readonly number[]): Note[] {
   if (missing.length === 0) return [];
   const first = missing.slice(0, 10).join(', ');
   return [{ code: 'ANCHOR_MISSING', detail: `${missing.length} events are not found as anchors: ${first}` }];
@@ -165,14 +215,20 @@ async function sumsOf(
 }
 
 /** Tokens are read later than the record, so they are only compared if nobody has appended in the meantime. */
-async function checkUsage({ storage }: CheckEnvironment, record: SessionRecord, fold: LogFold): Promise<Note[]> {
+async function checkUsage(
+  { storage }: CheckEnvironment,
+  record: SessionRecord,
+  fold: LogFold,
+): Promise<{ readonly notes: readonly Note[]; readonly right?: readonly ModelUsage[] | undefined }> {
   const key = sessionKeyOf(record);
   const { found } = await storage.readUsage([{ ...key, period: 'total' }]);
-  const notes = usageNotes(found[0] ?? [], fold, record.firstSeq > 1);
-  if (notes.length === 0) return notes;
+  const [stored = []] = found;
+  const isTrimmed = record.firstSeq > 1;
+  const notes = usageNotes(stored, fold, isTrimmed);
+  if (notes.length === 0) return { notes };
   const after = await storage.read({ key });
   const isSame = after?.record.incarnation === record.incarnation && after.record.lastSeq === record.lastSeq;
-  return isSame ? notes : [];
+  return isSame ? { notes, right: rightUsage(stored, fold, isTrimmed) } : { notes: [] };
 }
 
 /** What never expires, although it should. */

@@ -1,33 +1,35 @@
-import { DEFAULT_LIMITS } from '../config/session-settings.js';
-import { randomId, systemClock } from '../sessions/domain/clock.js';
-import type { Commit } from '../sessions/domain/commit.js';
-import { addCounters, subtractCounters } from '../sessions/domain/counters.js';
-import { type Lifetime, type Lifetimes, NEVER } from '../sessions/domain/expiry.js';
+import { type Lifetimes } from '../sessions/domain/expiry.js';
 import { sessionKeyOf } from '../sessions/domain/ids.js';
 import type { SessionRecord } from '../sessions/domain/session-record.js';
-import { stateWrites } from '../sessions/domain/stored-json.js';
-import { submitEvent } from '../sessions/domain/submitted-event.js';
+import { LogPoints, undefinedIfTrimmed } from '../sessions/operations/read-log.js';
+import { inBatches } from '../sessions/storage/batches.js';
 import type { SessionStorage, TouchRequest } from '../sessions/storage/session-storage.js';
+import { appendDifference, appendResponses } from './append-repair.js';
 import type { FindingCode, Note } from './findings.js';
 import type { RepairPlan, SessionCheck } from './session-check.js';
 
-/** What an appended event mends. */
-const BY_APPEND: ReadonlySet<FindingCode> = new Set([
+/** What an event with the difference mends. */
+const BY_DIFFERENCE: ReadonlySet<FindingCode> = new Set([
   'STATE_DIFFERS',
+  'METADATA_DIFFERS',
   'COUNTERS_DIFFER',
   'MARKS_DIFFER',
   'RECORD_DIFFERS',
 ]);
 
-/** The event restores what other events said, however much that is. */
-const NO_LIMITS = { ...DEFAULT_LIMITS, maxEventBytes: Infinity, maxDepth: Infinity, maxDeltaKeys: Infinity };
-
-/** The turn of a repair is over soon, even if this process ends. */
-const TURN_MS = 10_000;
+/** What follows from the log as it is. */
+const BY_REBUILDING: ReadonlySet<FindingCode> = new Set([
+  'CHECKPOINT_DIFFERS',
+  'ANCHOR_MISSING',
+  'USAGE_TOO_HIGH',
+  'USAGE_TOO_LOW',
+]);
 
 /** Whether a repair can mend it. */
 export function isRepairable({ code }: Note, { plan }: SessionCheck): boolean {
-  return code === 'EXPIRY_MISSING' || (plan !== undefined && BY_APPEND.has(code));
+  if (code === 'EXPIRY_MISSING') return true;
+  if (!plan) return false;
+  return BY_DIFFERENCE.has(code) || BY_REBUILDING.has(code) || code === 'TOOL_CALL_WITHOUT_RESPONSE';
 }
 
 /** Mends what can be mended in a session. Does nothing where somebody has written in the meantime. */
@@ -36,8 +38,15 @@ export async function repairSession(
   { stored: { record, now }, notes, plan }: SessionCheck,
   lifetimes: Lifetimes | undefined,
 ): Promise<void> {
-  const codes = notes.map(({ code }) => code).filter((code) => BY_APPEND.has(code));
-  if (plan && codes.length > 0) await appendRepair(storage, record, plan, codes, now);
+  if (plan) {
+    // It is about the log up to here, so it comes before events are appended.
+    await rebuild(storage, record, plan);
+    const codes = notes.map(({ code }) => code).filter((code) => BY_DIFFERENCE.has(code));
+    const isAppended = codes.length > 0 && (await appendDifference(storage, { record, now }, plan, codes));
+    if (plan.leftCalls.length > 0) {
+      await appendResponses(storage, { ...record, lastSeq: record.lastSeq + (isAppended ? 1 : 0) }, plan);
+    }
+  }
   if (lifetimes && notes.some(({ code }) => code === 'EXPIRY_MISSING')) {
     await setLifetime(storage, record, { session: lifetimes.session });
   }
@@ -52,49 +61,23 @@ export async function setLifetime(
   await storage.touch({ key: sessionKeyOf(record), incarnation: record.incarnation, renew });
 }
 
-async function appendRepair(
+/** Replaces tokens, anchors and checkpoints that are not right. */
+async function rebuild(
   storage: SessionStorage,
   record: SessionRecord,
-  plan: RepairPlan,
-  codes: readonly FindingCode[],
-  now: number,
+  { usage, beside: { anchors, checkpoints } }: RepairPlan,
 ): Promise<void> {
-  const key = sessionKeyOf(record);
-  const turnToken = record.turnsOnly ? await turnOf(storage, record) : undefined;
-  if (record.turnsOnly && turnToken === undefined) return;
-  const { changes, counters = record.counters, marks = record.marks, highWater } = plan;
-  const actions = { stateDelta: changes.stateDelta, stateRemovals: [...changes.stateRemovals] };
-  const timestamp = Math.max(systemClock.now(), highWater);
-  const event = { author: 'system', timestamp, actions, customMetadata: { repaired: [...new Set(codes)] } };
-  const submitted = submitEvent(event, { limits: NO_LIMITS, clock: systemClock, newId: randomId });
-  const { id } = submitted.event;
-  const { anchor, group, payload } = submitted;
-  const commit: Commit = {
-    key,
-    events: [{ id, digest: storage.isInProcess ? '' : submitted.digest, timestamp, anchor, group, payload }],
-    ...stateWrites(submitted.changes),
-    counterIncrements: addCounters(subtractCounters(counters, record.counters), submitted.counts),
-    // With marks, a store decides by what it has stored, not by what it remembers of its own appends.
-    marks,
-    expiry: { session: sameExpiry(record.expiresAt, now), user: UNCHANGED, app: UNCHANGED },
-    preconditions: { incarnation: record.incarnation, lastSeq: record.lastSeq, turnToken },
-    endsTurn: turnToken !== undefined,
-  };
-  await storage.append(commit);
+  const { incarnation, lastSeq } = record;
+  const session = { key: sessionKeyOf(record), incarnation, lastSeq };
+  if (usage) await storage.rebuild?.({ ...session, usage });
+  for (const some of inBatches(anchors)) await storage.rebuild?.({ ...session, anchors: some });
+  if (checkpoints.length === 0) return;
+  // All of them go first, since one is derived from the one before.
+  const isRemoved = await storage.rebuild?.({ ...session, removeCheckpoints: checkpoints });
+  if (isRemoved) for (const seq of checkpoints) await deriveCheckpoint(storage, record, seq).catch(undefinedIfTrimmed);
 }
 
-/** A session that accepts only writes of a turn. `undefined` if somebody has the turn. */
-async function turnOf(storage: SessionStorage, record: SessionRecord): Promise<string | undefined> {
-  const token = randomId();
-  const begin = { action: 'begin', key: sessionKeyOf(record), token, holder: 'doctor', requestId: token } as const;
-  const { kind } = await storage.turn({ ...begin, ttlMs: TURN_MS });
-  return kind === 'changed' ? token : undefined;
+async function deriveCheckpoint(storage: SessionStorage, record: SessionRecord, seq: number): Promise<void> {
+  const { log, start } = await LogPoints.readBefore(storage, record, seq);
+  await log.saveCheckpoints(start, seq);
 }
-
-/** A repair is no use of a session: it expires when it would have expired. */
-function sameExpiry(expiresAt: number, now: number): Lifetime {
-  return { ttlMs: expiresAt >= NEVER ? NEVER : Math.max(1, expiresAt - now), renewBelowMs: 0 };
-}
-
-/** No renewal is due below 0, and the repair does not write to shared state. */
-const UNCHANGED: Lifetime = { ttlMs: NEVER, renewBelowMs: 0 };

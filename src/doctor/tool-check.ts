@@ -1,9 +1,15 @@
-import { isByUser, textsOf } from '../sessions/domain/event-inspection.js';
-import type { LoggedEvent } from '../sessions/domain/event.js';
-import { answeredCalls, callsIn, longRunningCallsIn } from '../sessions/domain/tool-pairs.js';
+import { getFunctionCalls, isByUser, textsOf } from '../sessions/domain/event-inspection.js';
+import type { FunctionCall, LoggedEvent } from '../sessions/domain/event.js';
+import type { OpenCall } from '../sessions/domain/open-calls.js';
+import { answeredCalls, callKey, longRunningCallsIn } from '../sessions/domain/tool-pairs.js';
 import type { Note } from './findings.js';
 
-interface Call {
+/** A call without response, of which the user did not wait for one. */
+export interface LeftCall extends OpenCall {
+  readonly invocationId: string | undefined;
+}
+
+interface Call extends LeftCall {
   readonly seq: number;
   /** The first message of the user after the call, while it had no response. */
   leftAt?: number | undefined;
@@ -21,7 +27,8 @@ const MOST_CALLS = 10_000;
  * tools.notes();
  */
 export class ToolCheck {
-  readonly #calls = new Map<string, Call>();
+  /** The open calls by key. A key stays when its calls are answered. */
+  readonly #calls = new Map<string, Call[]>();
   readonly #open = new Set<Call>();
   readonly #notes: Note[] = [];
 
@@ -30,7 +37,7 @@ export class ToolCheck {
 
   add(event: LoggedEvent): void {
     const lasting = new Set(longRunningCallsIn(event));
-    for (const key of callsIn(event)) this.#addCall(key, event.seq, lasting.has(key));
+    for (const call of getFunctionCalls(event)) this.#addCall(call, event, lasting.has(callKey(call)));
     const answered = answeredCalls(event);
     for (const key of answered) this.#addResponse(key, event.seq);
     if (answered.length === 0 && isByUser(event) && textsOf(event).length > 0) {
@@ -38,9 +45,14 @@ export class ToolCheck {
     }
   }
 
+  /** The calls that were left without response. */
+  get left(): readonly LeftCall[] {
+    return this.#left();
+  }
+
   /** @param isRunning whether somebody is at work in the session, so that responses may still come */
   notes(isRunning = false): Note[] {
-    const left = isRunning ? [] : [...this.#open].filter(({ leftAt }) => leftAt !== undefined);
+    const left = isRunning ? [] : this.#left();
     return [
       ...this.#notes,
       ...left.map(({ seq, leftAt }) => ({
@@ -50,24 +62,38 @@ export class ToolCheck {
     ];
   }
 
-  #addCall(key: string, seq: number, isLasting: boolean): void {
-    const call: Call = { seq };
+  #left(): Call[] {
+    return [...this.#open].filter(({ leftAt }) => leftAt !== undefined);
+  }
+
+  #addCall(call: FunctionCall, { seq, author, branch, invocationId }: LoggedEvent, isLasting: boolean): void {
+    const key = callKey(call);
+    const before = this.#calls.get(key) ?? [];
+    // A call with an id replaces an earlier one of the same id.
+    const calls = call.id ? [] : before;
+    if (call.id) for (const replaced of before) this.#open.delete(replaced);
     this.#calls.delete(key);
-    this.#calls.set(key, call);
-    if (!isLasting) this.#open.add(call);
+    this.#calls.set(key, calls);
+    if (!isLasting) {
+      const open: Call = { seq, call, author: author ?? 'agent', branch, invocationId };
+      calls.push(open);
+      this.#open.add(open);
+    }
     if (this.#calls.size <= MOST_CALLS) return;
     const [oldest] = this.#calls;
     if (oldest) {
       this.#calls.delete(oldest[0]);
-      this.#open.delete(oldest[1]);
+      for (const forgotten of oldest[1]) this.#open.delete(forgotten);
     }
     this.isWhole = false;
   }
 
+  /** Several calls may have the same name and no id: each response answers one. */
   #addResponse(key: string, seq: number): void {
-    const call = this.#calls.get(key);
-    if (call) this.#open.delete(call);
-    else if (this.isWhole) {
+    const calls = this.#calls.get(key);
+    const [answered] = calls?.splice(0, 1) ?? [];
+    if (answered) this.#open.delete(answered);
+    if (!calls && this.isWhole) {
       this.#notes.push({ code: 'TOOL_RESPONSE_WITHOUT_CALL', detail: `event ${seq} responds to no earlier call` });
     }
   }

@@ -114,7 +114,12 @@ export const layers: readonly Layer[] = [
   // Moves sessions between stores and from other systems, through the interface of stores.
   { name: 'transfer', files: /^transfer\/.+$/, mayImport: sessionLayers, packages: nodeBuiltins },
   // Finds what is wrong in a store, for any app and for the command line.
-  { name: 'doctor', files: /^doctor\/.+$/, mayImport: [...pureLayers, 'sessions/storage'], packages: nodeBuiltins },
+  {
+    name: 'doctor',
+    files: /^doctor\/.+$/,
+    mayImport: [...pureLayers, 'sessions/storage', 'sessions/operations'],
+    packages: nodeBuiltins,
+  },
   // Threads of LangGraph, as sessions.
   {
     name: 'langgraph',

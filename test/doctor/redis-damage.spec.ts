@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import { SessionService } from '../../src/index.js';
 import { type Finding, diagnose } from '../../src/doctor/index.js';
+import { until } from '../support/until.js';
 import { describeRedis } from '../support/redis-servers.js';
 
 const USER = '{APP|ann%7Cb}';
@@ -41,14 +42,27 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     commands: [['HSET', '3', '1\n1\nx\nghost\n{}']],
     left: 'EVENT_BEYOND_END',
   },
-  anchors: { key: `${USER}:anchors:${ID}`, commands: [['UNLINK']], left: 'ANCHOR_MISSING' },
+  anchors: { key: `${USER}:anchors:${ID}`, commands: [['UNLINK']], mended: 'ANCHOR_MISSING' },
+  tokens: { key: `${USER}:session:${ID}`, commands: [['HSET', 'usage', '1 2 3 4 5 6 7 m']], mended: 'USAGE_TOO_HIGH' },
+  metadata: {
+    key: `${USER}:session:${ID}`,
+    commands: [['HSET', 'metadata', 'status\n"open"\n']],
+    mended: 'METADATA_DIFFERS',
+  },
+  noids: { key: `${USER}:ids:${ID}`, commands: [['HDEL', 'e-2']], mended: 'INDEX_DIFFERS' },
+  otherid: { key: `${USER}:ids:${ID}`, commands: [['HSET', 'ghost', '2']], mended: 'INDEX_DIFFERS' },
 };
 
 async function fill(sessions: SessionService, appName: string): Promise<void> {
   const key = { appName, userId: 'ann|b', sessionId: 'chat:1' };
   const state = { own: 1, 'user:k': 1, 'app:k': 1 };
   const session = await sessions.createSession({ ...key, state, metadata: { status: 'open' } });
-  for (const id of ['e-1', 'e-2']) await sessions.appendEvent({ session, event: { id, author: 'user' } });
+  // What came with the creation is not judged.
+  await until(() => Date.now() > session.createTime + 1);
+  for (const id of ['e-1', 'e-2']) {
+    const actions = { metadataDelta: { fields: { last: id } } };
+    await sessions.appendEvent({ session, event: { id, author: 'user', actions } });
+  }
 }
 
 const codesOf = (findings: readonly Finding[]) => (app: string, repaired: boolean) => [

@@ -8,6 +8,7 @@ import { NEVER } from '../../src/sessions/domain/expiry.js';
 import { NO_COUNTS } from '../../src/sessions/domain/counters.js';
 import type { Commit, CommitEvent, SessionStorage } from '../../src/storage.js';
 import type { OpenStorage } from '../../src/testing/open-storage.js';
+import { until } from '../support/until.js';
 import { testStores } from '../support/stores.js';
 
 const ANN = { appName: 'shop', userId: 'ann' };
@@ -137,7 +138,7 @@ describe.each(testStores)('The doctor of a $name store', ({ open }) => {
     });
   });
 
-  it('finds tokens that no event reports, and a tool response without a call', async () => {
+  it('finds and mends tokens that no event reports, and calls without response', async () => {
     const appName = 'pairs';
     const session = await sessions.createSession({ appName, userId: 'ann', sessionId: 'tokens' });
     clock.advance(5);
@@ -155,8 +156,68 @@ describe.each(testStores)('The doctor of a $name store', ({ open }) => {
       event: { author: 'agent', content: call('c2') },
     });
     await sessions.appendEvent({ session, event: { author: 'user', content: text('and now?') } });
-    const codes = (await found(opened.storage, { appName })).map(({ code }) => code).toSorted();
-    expect(codes).toEqual(['TOOL_CALL_WITHOUT_RESPONSE', 'TOOL_RESPONSE_WITHOUT_CALL', 'USAGE_TOO_HIGH']);
+    const codes = async (repair: boolean): Promise<string[]> =>
+      (await found(opened.storage, { appName, repair })).map(({ code, repaired }) => `${code} ${repaired}`).toSorted();
+    const left = 'TOOL_RESPONSE_WITHOUT_CALL false';
+    expect(await codes(false)).toEqual(['TOOL_CALL_WITHOUT_RESPONSE false', left, 'USAGE_TOO_HIGH false']);
+    expect(await codes(true)).toEqual(['TOOL_CALL_WITHOUT_RESPONSE true', left, 'USAGE_TOO_HIGH true']);
+    expect(await codes(true)).toEqual([left]);
+
+    const { events } = await sessions.listEvents({ appName, userId: 'ann', sessionId: 'tokens' });
+    expect(events).toHaveLength(4);
+    const error = 'The process of the agent ended before the answer.';
+    const functionResponse = { id: 'c2', name: 'find', response: { error } };
+    expect(events[3]).toMatchObject({ author: 'agent', content: { role: 'user', parts: [{ functionResponse }] } });
+  });
+
+  it('answers each of several calls of a tool without ids, and none to which a turn may still respond', async () => {
+    const appName = 'twins';
+    const key = { appName, userId: 'ann', sessionId: 's' };
+    const session = await sessions.createSession(key);
+    const part = { functionCall: { name: 'find', args: {} } };
+    const calls = { role: 'model', parts: [part, part] };
+    const answer = { role: 'user', parts: [{ functionResponse: { name: 'find', response: {} } }] };
+    for (const content of [calls, answer, text('and the other?')]) {
+      const author = content === calls ? 'agent' : 'user';
+      await sessions.appendEvent({ session, event: { author, content, invocationId: 'inv-1' } });
+    }
+    const turn = await sessions.beginTurn({ ...key, ttlMs: 60_000 });
+    expect(await found(opened.storage, { appName, repair: true })).toEqual([]);
+    await sessions.endTurn(turn);
+    const mended = await found(opened.storage, { appName, repair: true });
+    expect(mended).toEqual([expect.objectContaining({ code: 'TOOL_CALL_WITHOUT_RESPONSE', repaired: true })]);
+    expect(await found(opened.storage, { appName })).toEqual([]);
+    const { events } = await sessions.listEvents(key);
+    expect(events.map(({ invocationId }) => invocationId)).toEqual(['inv-1', 'inv-1', 'inv-1', 'inv-1']);
+  });
+
+  it('derives checkpoints anew, unless somebody has appended', async () => {
+    const appName = 'beside';
+    const key = { appName, userId: 'ann', sessionId: 's' };
+    const { storage } = opened;
+    const session = await sessions.createSession({ ...key, state: { n: -1 } });
+    for (let from = 0; from < 300; from += 100) {
+      const events = Array.from({ length: 100 }, (_, n) => ({
+        author: 'agent',
+        actions: { stateDelta: { n: from + n } },
+      }));
+      await sessions.appendEvents({ session, events });
+    }
+    const checkpoint = async () => (await storage.read({ key, checkpointAt: 300 }))?.checkpoint;
+    await until(async () => (await checkpoint()) !== undefined);
+    const before = await checkpoint();
+    const { incarnation, lastSeq } = (await storage.read({ key }))?.record ?? { incarnation: '', lastSeq: 0 };
+    expect(await storage.rebuild?.({ key, incarnation, lastSeq: 299, removeCheckpoints: [256] })).toBe(false);
+    expect(await checkpoint()).toEqual(before);
+    expect(await storage.rebuild?.({ key, incarnation, lastSeq, removeCheckpoints: [256] })).toBe(true);
+    expect(await checkpoint()).toBeUndefined();
+    const wrong = JSON.stringify({ ...JSON.parse(before?.text ?? ''), counters: { events: 1 } });
+    await storage.saveCheckpoint({ key, incarnation, seq: 256, text: wrong });
+
+    const mended = await found(storage, { appName, repair: true });
+    expect(mended).toEqual([expect.objectContaining({ code: 'CHECKPOINT_DIFFERS', repaired: true })]);
+    expect(await found(storage, { appName })).toEqual([]);
+    expect(await checkpoint()).toEqual(before);
   });
 
   it('finds what never expires, and gives it the lifetime of the settings', async () => {

@@ -8,6 +8,7 @@ import { TypeOrmSessionStorage, type TypeOrmSessionStorageOptions } from '../../
 import type { SessionStorage } from '../../src/storage.js';
 import { describeChosen } from '../support/processes/shared-stores.js';
 import { type SqlServer, mariaDbServer, postgresServer } from '../support/sql-servers.js';
+import { until } from '../support/until.js';
 import type { StoreName } from '../support/store-names.js';
 
 /** A database, and a hand at it. */
@@ -86,11 +87,12 @@ const DAMAGES: Readonly<Record<string, readonly [damage: (app: string) => string
     '',
     'EVENT_ALTERED',
   ],
-  anchor: [(app) => `UPDATE agent_session_events SET anchor = 0 WHERE session_pk = ${pk(app)}`, '', 'ANCHOR_MISSING'],
-  tokens: [
-    (app) => `UPDATE agent_session_usage SET total_tokens = 99 WHERE session_pk = ${pk(app)}`,
-    '',
-    'USAGE_TOO_HIGH',
+  anchor: [(app) => `UPDATE agent_session_events SET anchor = 0 WHERE session_pk = ${pk(app)}`, 'ANCHOR_MISSING'],
+  tokens: [(app) => `UPDATE agent_session_usage SET total_tokens = 99 WHERE session_pk = ${pk(app)}`, 'USAGE_TOO_HIGH'],
+  fewer: [(app) => `DELETE FROM agent_session_usage WHERE session_pk = ${pk(app)}`, 'USAGE_TOO_LOW'],
+  metadata: [
+    (app) => `UPDATE agent_sessions SET metadata = REPLACE(metadata, 'Two', 'Too') WHERE app_name = '${app}'`,
+    'METADATA_DIFFERS',
   ],
   record: [(app) => `UPDATE agent_sessions SET covered = '{' WHERE app_name = '${app}'`, '', 'RECORD_UNREADABLE'],
 };
@@ -123,10 +125,15 @@ describeChosen('Damage in the tables of a $name store', BENCHES, ({ open }) => {
     const metadata = { status: 'open', tags: ['a'] };
     const state = { 'user:t': 1 };
     const session = await sessions.createSession({ appName, userId: 'ann', sessionId: 's', state, metadata });
+    // What came with the creation is not judged.
+    await until(() => Date.now() > session.createTime + 1);
     for (const text of ['one', 'two']) {
       const content = { role: 'user', parts: [{ text }] };
       const usageMetadata = { promptTokenCount: 3 };
-      const actions = { stateDelta: { step: text } };
+      const actions = {
+        stateDelta: { step: text },
+        metadataDelta: { title: `Two or ${text}`, tags: { remove: ['x'] } },
+      };
       await sessions.appendEvent({ session, event: { author: 'user', content, actions, usageMetadata } });
     }
   }
@@ -152,7 +159,10 @@ describeChosen('Damage in the tables of a $name store', BENCHES, ({ open }) => {
   it('is found if rows have lost their session: derived ones are removed, events and state stay', async () => {
     await fill('lost');
     await bench.run(`DELETE FROM agent_sessions WHERE app_name = 'lost'`);
-    const data = ['the events', 'the state of sessions', 'the tokens of sessions'];
+    await bench.run(
+      `INSERT INTO agent_component_items (session_pk, name, seq, content) VALUES (4711, 'notes', 1, '"kept"')`,
+    );
+    const data = ['the events', 'the lists of components', 'the state of sessions', 'the tokens of sessions'];
     expect(await orphans(storage, false)).toEqual([...data, 'the index of metadata'].toSorted());
     expect(await orphans(storage, true)).toEqual([...data, 'the index of metadata, removed'].toSorted());
     expect(await orphans(storage, false)).toEqual(data);
@@ -168,7 +178,7 @@ describeChosen('Damage in the tables of a $name store', BENCHES, ({ open }) => {
     expect(codesOf(findings)('beyond', true)).toEqual([]);
   });
 
-  it('is found if a checkpoint is not what the events say', async () => {
+  it('is found and mended if a checkpoint is not what the events say', async () => {
     const session = await sessions.createSession({ appName: 'long', userId: 'ann', sessionId: 's' });
     for (let page = 0; page < 3; page++) {
       const events = Array.from({ length: 100 }, (_, n) => ({ author: 'agent', actions: { stateDelta: { n } } }));
@@ -179,7 +189,11 @@ describeChosen('Damage in the tables of a $name store', BENCHES, ({ open }) => {
     await sessions.close();
     storage = new TypeOrmSessionStorage(bench.options);
     await bench.run(`UPDATE agent_session_checkpoints SET content = REPLACE(content, '"n":55', '"n":54')`);
-    const { findings } = await diagnose({ storage, appName: 'long' });
-    expect(findings.map(({ code }) => code)).toEqual(['CHECKPOINT_DIFFERS']);
+    const { findings } = await diagnose({ storage, appName: 'long', repair: true });
+    expect(findings).toEqual([expect.objectContaining({ code: 'CHECKPOINT_DIFFERS', repaired: true })]);
+    expect((await diagnose({ storage, appName: 'long' })).findings).toEqual([]);
+    const key = { appName: 'long', userId: 'ann', sessionId: 's' };
+    const { checkpoint } = (await storage.read({ key, checkpointAt: 300 })) ?? {};
+    expect(checkpoint).toMatchObject({ seq: 256, text: expect.stringContaining('"n":55') as string });
   });
 });

@@ -49,6 +49,35 @@ export function metadataChanges(delta: MetadataDelta): MetadataChange[] {
   ];
 }
 
+/**
+ * The delta of these changes: the reverse of {@link metadataChanges}.
+ *
+ * @example metadataDeltaOf([['tag:vip', 'true'], ['title', null]]); // { tags: { add: ['vip'], remove: [] }, title: null, … }
+ */
+export function metadataDeltaOf(changes: readonly MetadataChange[]): MetadataDelta {
+  const of = (kind: string): (readonly [name: string, value: unknown])[] =>
+    changes.flatMap(([name, value]) =>
+      name.startsWith(kind) ? [[name.slice(kind.length), value === null ? undefined : JSON.parse(value)] as const] : [],
+    );
+  const [tags, labels, fields] = [of('tag:'), of('label:'), of('field:')];
+  const texts = changes.filter(([name]) => name === 'title' || name === 'status');
+  return {
+    ...Object.fromEntries(texts.map(([name, value]) => [name, value === null ? null : JSON.parse(value)] as const)),
+    tags: { add: namesOf(tags.filter(isSet)), remove: namesOf(tags.filter((tag) => !isSet(tag))) },
+    labels: Object.fromEntries(labels.map(([name, value]) => [name, (value ?? null) as string | null])),
+    fields: Object.fromEntries(fields.filter(isSet)),
+    fieldRemovals: namesOf(fields.filter((field) => !isSet(field))),
+  };
+}
+
+function isSet([, value]: readonly [name: string, value: unknown]): boolean {
+  return value !== undefined;
+}
+
+function namesOf(entries: readonly (readonly [name: string, value: unknown])[]): string[] {
+  return entries.map(([name]) => name);
+}
+
 function change(name: string, value: string | true | null): MetadataChange {
   return [name, value === null ? null : JSON.stringify(value)];
 }

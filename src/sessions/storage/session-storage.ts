@@ -11,6 +11,7 @@ import type { UsageQuery } from '../domain/usage-periods.js';
 import type { ComponentStore } from './component-store.js';
 import type { Agenda, ConsumerStore, LeaseStore } from './coordination.js';
 import type { PartialStore } from './partial-store.js';
+import type { RebuildRequest } from './rebuild.js';
 import type { SessionChanges } from './session-changes.js';
 import type { StateEntries } from './state-entries.js';
 import type { TransferStore } from './transfer-store.js';
@@ -334,6 +335,11 @@ export interface SessionStorage {
    * Optional. Others may write meanwhile, so a store looks twice before it reports what a running write can cause.
    */
   audit?(request: AuditRequest): Promise<AuditPage>;
+  /**
+   * Replaces what follows from the log and is stored beside it, for repairs. Changes neither the record nor an event. Returns
+   * `false`, and does nothing, if the session is missing or not as expected (`isAsExpected`). Optional.
+   */
+  rebuild?(request: RebuildRequest): Promise<boolean>;
   /** Closes the store. Later calls fail with a `StoreUnavailableError`. */
   close(): Promise<void>;
 }

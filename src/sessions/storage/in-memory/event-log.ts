@@ -59,6 +59,12 @@ export class EventLog {
     if (digest) this.#keepDigest(seq, digest);
   }
 
+  /** Makes events anchors that are not known as such. */
+  addAnchors(seqs: readonly number[]): void {
+    const all = [...new Set([...this.#anchorSeqs, ...seqs])].sort((a, b) => a - b);
+    this.#anchorSeqs.splice(0, Infinity, ...all);
+  }
+
   entries(): StoredEvent[] {
     return this.#places.map((_, index) => this.#entry(index + 1));
   }

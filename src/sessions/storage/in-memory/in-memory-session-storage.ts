@@ -13,6 +13,7 @@ import { type UsageQuery, sessionOfUsage } from '../../domain/usage-periods.js';
 import type { ComponentStore } from '../component-store.js';
 import type { Agenda, ConsumerStore, LeaseStore } from '../coordination.js';
 import type { PartialStore } from '../partial-store.js';
+import type { RebuildRequest } from '../rebuild.js';
 import type { LogPosition, LogReference, SessionChanges } from '../session-changes.js';
 import type {
   CheckpointRequest,
@@ -31,6 +32,7 @@ import type {
   WriteStateRequest,
 } from '../session-storage.js';
 import type { TransferStore } from '../transfer-store.js';
+import { checkpointOf, keepCheckpoint } from './checkpoints.js';
 import { EventLog } from './event-log.js';
 import { InMemoryAgenda } from './in-memory-agenda.js';
 import { InMemoryComponentStore } from './in-memory-component-store.js';
@@ -38,6 +40,7 @@ import { InMemoryConsumers } from './in-memory-consumers.js';
 import { InMemoryLeases } from './in-memory-leases.js';
 import { InMemoryPartials } from './in-memory-partials.js';
 import { InMemoryTransfer } from './in-memory-transfer.js';
+import { rebuildSession } from './rebuild-session.js';
 import { ScopeStates } from './scope-states.js';
 import { SessionIndex, type StoredEntry } from './session-index.js';
 import { SharedWrites } from './shared-writes.js';
@@ -206,11 +209,15 @@ export class InMemorySessionStorage implements SessionStorage {
     this.#textsWereFreed(freed);
   }
 
-  async saveCheckpoint({ key, incarnation, seq, text }: CheckpointRequest): Promise<void> {
-    const entry = this.#live(key, this.#now());
-    if (entry?.record.incarnation !== incarnation || seq < entry.record.firstSeq - 1) return;
-    const index = entry.checkpoints.findLastIndex((other) => other.seq <= seq);
-    if (entry.checkpoints[index]?.seq !== seq) entry.checkpoints.splice(index + 1, 0, { seq, text });
+  async saveCheckpoint(request: CheckpointRequest): Promise<void> {
+    const entry = this.#live(request.key, this.#now());
+    if (entry?.record.incarnation !== request.incarnation || request.seq < entry.record.firstSeq - 1) return;
+    keepCheckpoint(entry, request);
+  }
+
+  async rebuild(request: RebuildRequest): Promise<boolean> {
+    const entry = this.#live(request.key, this.#now());
+    return entry !== undefined && rebuildSession(entry, request);
   }
 
   async delete(key: SessionKey): Promise<void> {
@@ -338,9 +345,4 @@ export class InMemorySessionStorage implements SessionStorage {
     if (this.#isClosed) throw new StoreUnavailableError('The session store is closed.', false);
     return this.#clock.now();
   }
-}
-
-function checkpointOf({ checkpoints }: StoredEntry, seq: number): Pick<StoredSession, 'checkpoint'> {
-  const checkpoint = checkpoints.findLast((one) => one.seq <= seq);
-  return checkpoint ? { checkpoint } : {};
 }

@@ -1,7 +1,9 @@
 import { APPLY_APP_WRITES, CLEAR_PENDING, REGISTER } from './app-scope/cluster-app-scope.js';
 import { AUDIT_PART, AUDIT_STATE } from './audit/audit-key.js';
+import { AUDIT_EVENTS, AUDIT_IDS } from './audit/audit-ids.js';
 import { AUDIT_MEMBERS } from './audit/audit-members.js';
 import { AUDIT_SCORE, AUDIT_SESSION } from './audit/audit-session.js';
+import { REBUILD_SESSION } from './audit/rebuild-session.js';
 import { APPEND_COMMIT } from './append/append-commit.lua.js';
 import { CREATE_SESSION } from './append/create-session.lua.js';
 import { SAVE_CHECKPOINT, TRIM_LOG, TURN_SESSION } from './append/session-writes.js';
@@ -108,4 +110,7 @@ export const ALL_SCRIPTS: readonly Script[] = [
   AUDIT_MEMBERS,
   AUDIT_PART,
   AUDIT_STATE,
+  AUDIT_EVENTS,
+  AUDIT_IDS,
+  REBUILD_SESSION,
 ];

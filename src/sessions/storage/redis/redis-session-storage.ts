@@ -8,6 +8,7 @@ import type { UsageQuery } from '../../domain/usage-periods.js';
 import type { ComponentStore } from '../component-store.js';
 import type { Agenda, ConsumerStore, LeaseStore } from '../coordination.js';
 import type { PartialStore } from '../partial-store.js';
+import type { RebuildRequest } from '../rebuild.js';
 import type { SessionChanges } from '../session-changes.js';
 import type {
   CheckpointRequest,
@@ -36,6 +37,7 @@ import { createSession } from './append/create-session.js';
 import { saveCheckpoint, trimLog, turnSession } from './append/session-writes.js';
 import { RedisComponents } from './components/redis-components.js';
 import { auditRedis } from './audit/audit-redis.js';
+import { rebuildSession } from './audit/rebuild-session.js';
 import { RedisConnection } from './connect/redis-connection.js';
 import { DEFAULT_PREFIX, type RedisClient, type RedisSessionStorageOptions } from './connect/redis-options.js';
 import { RedisAgenda } from './coordinate/redis-agenda.js';
@@ -161,6 +163,10 @@ export class RedisSessionStorage implements SessionStorage {
     await this.#connection.open();
     const [scripts, app] = [this.#connection, this.#appScopeOf(this.#connection)];
     return auditRedis(scripts.client, { scripts, keys: this.#keys, app, repair: request.repair }, request);
+  }
+
+  rebuild(request: RebuildRequest): Promise<boolean> {
+    return this.#call((scripts, app) => rebuildSession(scripts, app, request));
   }
 
   async close(): Promise<void> {

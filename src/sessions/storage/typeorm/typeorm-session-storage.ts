@@ -10,6 +10,7 @@ import type { UsageQuery } from '../../domain/usage-periods.js';
 import type { ComponentStore } from '../component-store.js';
 import type { Agenda, ConsumerStore, LeaseStore } from '../coordination.js';
 import type { PartialStore } from '../partial-store.js';
+import type { RebuildRequest } from '../rebuild.js';
 import type { SessionChanges } from '../session-changes.js';
 import type {
   AppendWithin,
@@ -34,6 +35,7 @@ import { createSession } from './append/create-session.js';
 import { saveCheckpoint, trimLog, turnSession } from './append/session-writes.js';
 import { SqlComponents } from './components/sql-components.js';
 import { auditDatabase } from './audit/audit-database.js';
+import { rebuildSession } from './audit/rebuild-session.js';
 import { LazyDatabase } from './connect/lazy-database.js';
 import { openDatabase } from './connect/open-database.js';
 import { type SchemaStatus, schemaStatus } from './connect/schema-status.js';
@@ -192,6 +194,10 @@ export class TypeOrmSessionStorage implements SessionStorage {
   async audit(request: AuditRequest): Promise<AuditPage> {
     const { transactions } = await this.#database.open();
     return auditDatabase(transactions, request);
+  }
+
+  rebuild(request: RebuildRequest): Promise<boolean> {
+    return this.#write((transaction) => rebuildSession(transaction, request), BEGIN_LAZILY);
   }
 
   async close(): Promise<void> {

@@ -35,7 +35,8 @@ export async function auditKey(tools: AuditTools, key: string): Promise<StorePro
   return part ? auditPart(tools, key, session, part.isDerived) : [];
 }
 
-function sessionOf(keys: RedisKeys, key: string): SessionKey | undefined {
+/** The session of one of its keys. */
+export function sessionOf(keys: RedisKeys, key: string): SessionKey | undefined {
   const { appName, userId } = ownerOf(keys, key) ?? {};
   const id = /\}:[a-z]+:(.*)$/s.exec(key)?.[1];
   if (appName === undefined || userId === undefined || id === undefined) return undefined;

@@ -4,7 +4,8 @@ import type { AuditPage, AuditRequest, StoreProblem } from '../../store-audit.js
 import { isNotPermitted, storeUnavailable } from '../connect/driver-errors.js';
 import type { RedisClient } from '../connect/redis-options.js';
 import type { KeyKind } from '../redis-keys.js';
-import { auditKey, wordOf } from './audit-key.js';
+import { auditEvents, auditIds } from './audit-ids.js';
+import { auditKey, sessionOf, wordOf } from './audit-key.js';
 import { MEMBER_KINDS, type MemberKind, auditMembers, ownerOf } from './audit-members.js';
 import type { AuditTools } from './audit-session.js';
 
@@ -68,11 +69,17 @@ async function scanKeys(
   for (const key of new Set(found)) {
     const kind = tools.keys.kindOf(key);
     if (kind && isOfSessions(kind) && MEMBER_KINDS.includes(wordOf(kind))) indexes.push(key);
-    else problems.push(...(await auditKey(tools, key)));
+    else {
+      problems.push(...(await auditKey(tools, key)));
+      if (kind && isOfSessions(kind) && PARTS_WITH_IDS.has(wordOf(kind))) indexes.push(key);
+    }
   }
   const next = scan === '0' ? { ...BEGINNING, node: position.node + 1, indexes } : { ...position, scan, indexes };
   return { problems, examined: found.length, next };
 }
+
+/** The keys of a session whose entries are looked up in each other. */
+const PARTS_WITH_IDS: ReadonlySet<string> = new Set(['events', 'ids']);
 
 /** Components have keys of their own. */
 function isOfSessions({ name }: KeyKind): boolean {
@@ -88,6 +95,7 @@ async function scanIndex(
   const [key = '', ...others] = position.indexes;
   const kind = tools.keys.kindOf(key);
   const owner = ownerOf(tools.keys, key);
+  if (kind && wordOf(kind) === 'events') return findEvents(tools, position, limit);
   // The scan has gone on to the next node once it was at the end of this one.
   const node = nodes[position.scan === '0' ? position.node - 1 : position.node];
   if (!kind || !owner || !node)
@@ -98,9 +106,23 @@ async function scanIndex(
       : node.zscan(key, position.place, 'COUNT', limit),
   );
   const members = flat.filter((_, index) => index % 2 === 0);
-  const problems = await auditMembers(tools, { key, owner, kind: wordOf(kind) as MemberKind }, members);
+  const session = wordOf(kind) === 'ids' ? sessionOf(tools.keys, key) : undefined;
+  const problems = session
+    ? await auditIds(tools, session, members)
+    : await auditMembers(tools, { key, owner, kind: wordOf(kind) as MemberKind }, members);
   const next = place === '0' ? { ...position, indexes: others, place: '0' } : { ...position, place };
   return { problems, examined: members.length, next };
+}
+
+/** Goes through the log of a session by numbers, since a scan would send the texts of events. */
+async function findEvents(tools: AuditTools, position: Position, limit: number): Promise<Scanned> {
+  const [key = '', ...others] = position.indexes;
+  const after = { ...position, indexes: others, place: '0' };
+  const session = sessionOf(tools.keys, key);
+  if (!session) return { problems: [], examined: 0, next: after };
+  const from = Math.max(1, Number(position.place));
+  const { problems, examined, next } = await auditEvents(tools, { session, from, count: limit });
+  return { problems, examined, next: next === undefined ? after : { ...position, place: String(next) } };
 }
 
 async function permitted<Result>(command: () => Promise<Result>): Promise<Result> {

@@ -7,7 +7,7 @@ import type { StepRequest, StepResult } from './step.js';
 /** A table whose rows belong to a row of another one. */
 export interface ChildTable {
   readonly table: keyof Tables;
-  readonly parent: 'sessions' | 'sharedScopes';
+  readonly parent: 'sessions' | 'sharedScopes' | 'componentSessions';
   readonly key: Sql;
   /** Whether a repair removes rows without a parent: nothing is lost that is not derived from other data. */
   readonly isDerived: boolean;
@@ -28,6 +28,8 @@ export const CHILD_TABLES: readonly ChildTable[] = [
   ofSession('partials', true),
   ofSession('sessionIndex', true),
   ofSession('consumerWork', true),
+  { table: 'components', parent: 'componentSessions', key: new Sql('session_pk'), isDerived: false },
+  { table: 'componentItems', parent: 'componentSessions', key: new Sql('session_pk'), isDerived: false },
   { table: 'sharedState', parent: 'sharedScopes', key: new Sql('scope_pk'), isDerived: false },
 ];
 
@@ -54,6 +56,7 @@ const NAMES: Readonly<Partial<Record<keyof Tables, string>>> = {
   consumerWork: 'the work of consumers',
   partials: 'the partial events',
   sharedState: 'the shared state',
+  componentItems: 'the lists of components',
 };
 
 function nameOf({ table }: ChildTable): string {

@@ -1,0 +1,43 @@
+import type { EventInput, FunctionCall } from './event.js';
+
+/** Who spoke. */
+export interface Speaker {
+  readonly author: string;
+  readonly branch?: string | undefined;
+}
+
+/** A tool call without response, and who made it. */
+export interface OpenCall extends Speaker {
+  readonly call: FunctionCall;
+}
+
+/** What a response says if nobody can tell it better: the process that ran the tool is gone. */
+export const DIED = 'The process of the agent ended before the answer.';
+
+/** The name of a speaker, among those of an invocation. */
+export function nameOf({ author = '', branch = '' }: Partial<Speaker>): string {
+  return `${author}\u0000${branch}`;
+}
+
+/** An event of a speaker, without content. */
+export function eventBy({ author, branch }: Speaker, invocationId: string | undefined): EventInput {
+  return { ...(invocationId && { invocationId }), author, ...(branch !== undefined && { branch }) };
+}
+
+/** Responses that say why there is no other one, in an event for each speaker. Models refuse a call without response. */
+export function problemResponses(
+  calls: Iterable<OpenCall>,
+  invocationId: string | undefined,
+  problem: string,
+): EventInput[] {
+  const bySpeaker = new Map<string, OpenCall[]>();
+  for (const call of calls) bySpeaker.set(nameOf(call), [...(bySpeaker.get(nameOf(call)) ?? []), call]);
+  return [...bySpeaker.values()].flatMap((ofSpeaker) => {
+    const [first] = ofSpeaker;
+    if (!first) return [];
+    const parts = ofSpeaker.map(({ call: { id, name } }) => ({
+      functionResponse: { ...(id !== undefined && { id }), name: name ?? '', response: { error: problem } },
+    }));
+    return [{ ...eventBy(first, invocationId), content: { role: 'user', parts } }];
+  });
+}
