@@ -1,5 +1,6 @@
 import { USAGE } from '../config/session-settings.js';
 import { DAY_MS, NEVER } from '../sessions/domain/expiry.js';
+import { type StateOwner, idProblem, sessionKeyOf } from '../sessions/domain/ids.js';
 import { optionalFlag } from '../sessions/domain/input-checks.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import type { TransferStore } from '../sessions/storage/transfer-store.js';
@@ -94,6 +95,7 @@ export class RecordImport {
       this.#current = undefined;
     } else {
       this.#assertBetweenSessions(line);
+      assertIds(ownerOf(record), line);
       if (record.kind === 'state') await this.#state(record);
       else await this.#usage(record);
     }
@@ -102,6 +104,7 @@ export class RecordImport {
 
   async #beginSession(session: SessionLine, line: number): Promise<void> {
     this.#assertBetweenSessions(line);
+    assertIds(sessionKeyOf(session), line);
     if (!isSessionWanted(session, this.#filter)) {
       this.#filteredOut++;
       this.#current = 'filtered';
@@ -128,8 +131,9 @@ export class RecordImport {
   }
 
   /** Keys that the target has keep their values. */
-  async #state({ entries, expiresAt = NEVER, appName, userId }: StateLine): Promise<void> {
-    const owner = userId === undefined ? { appName } : { appName, userId };
+  async #state(line: StateLine): Promise<void> {
+    const { entries, expiresAt = NEVER, appName, userId } = line;
+    const owner = ownerOf(line);
     if (!isOwnerWanted(owner, this.#filter)) return;
     const ttlMs = expiresAt < NEVER ? expiresAt - (await this.#now(appName)) : NEVER;
     if (ttlMs <= 0) return;
@@ -143,8 +147,9 @@ export class RecordImport {
       await this.storage.writeState({ owner, upserts, removals: [], lifetime: { ttlMs, renewBelowMs: 0 } });
   }
 
-  async #usage({ appName, userId, sums }: UsageLine): Promise<void> {
-    const owner = userId === undefined ? { appName } : { appName, userId };
+  async #usage(line: UsageLine): Promise<void> {
+    const { sums } = line;
+    const owner = ownerOf(line);
     if (!isOwnerWanted(owner, this.#filter)) return;
     const keepMs = this.#usageKeepMs;
     const isNew = this.#transfer
@@ -161,5 +166,17 @@ export class RecordImport {
   /** The store's time. */
   async #now(appName: string): Promise<number> {
     return (await this.storage.readUsage([{ appName, period: 'total' }])).now;
+  }
+}
+
+function ownerOf({ appName, userId }: StateOwner): StateOwner {
+  return userId === undefined ? { appName } : { appName, userId };
+}
+
+/** Ids of other systems may be none here. Nobody could read what had them. */
+function assertIds(ids: object, line: number): void {
+  for (const [name, id] of Object.entries(ids)) {
+    const problem = idProblem(id);
+    if (problem) throw new TransferFileError(`\`${name}\` ${problem}: ${JSON.stringify(ids).slice(0, 1_000)}`, line);
   }
 }

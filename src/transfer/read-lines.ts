@@ -39,13 +39,22 @@ export async function* readRecords(input: TransferInput, after = 0): AsyncGenera
       isComplete = true;
       continue;
     } else {
-      const record = parsedRecord(parsed, line);
+      const record = checkedRecord(parsed, line);
       counts = countedWith(counts, record);
       if (line > after) yield { line, record };
     }
     digest.update(text).update('\n');
   }
   if (!isComplete) throw new TransferFileError('the file ends without its footer: it was cut off', line);
+}
+
+function checkedRecord(parsed: Readonly<Record<string, unknown>>, line: number): TransferRecord {
+  try {
+    return parsedRecord(parsed, line);
+  } catch (error) {
+    if (error instanceof RangeError) throw new TransferFileError('it is nested too deeply', line);
+    throw error;
+  }
 }
 
 function isFooterOf(

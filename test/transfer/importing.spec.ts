@@ -203,6 +203,13 @@ describe('importing', () => {
       ['of another kind', () => ['{"a":1}\n']],
       ['that is no text', () => ['\u0000\u0001']],
       ['that is empty', () => []],
+      [
+        'that is nested too deeply',
+        (all: string[]) =>
+          all.map((line) =>
+            line.replace('"text":"say 10', `"deep":${'['.repeat(100_000)}${']'.repeat(100_000)},"text":"say 10`),
+          ),
+      ],
       ['with usage that is none', (all: string[]) => all.map((line) => line.replace(/"sums":\[/, '"sums":[null,'))],
       ['with models that are none', (all: string[]) => all.map((line) => line.replace(/"usage":\[/, '"usage":[null,'))],
       [

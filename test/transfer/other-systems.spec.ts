@@ -6,6 +6,7 @@ import {
   langGraphThreads,
   openAiItems,
   openAiSessions,
+  type TransferRecord,
   trpcAgentRedisSessions,
 } from '../../src/transfer/index.js';
 import { newPrefix, redisUrl, removeKeys } from '../support/redis-store.js';
@@ -122,6 +123,22 @@ describe('sessions of other systems', () => {
         states: 0,
       });
     });
+
+    it('keeps a summary without the history that it replaced', async () => {
+      const session = {
+        id: 's-2',
+        appName: 'shop',
+        userId: 'ann',
+        lastUpdateTime: 1_793_527_299.5,
+        state: {},
+        events: [said('e-1', 'system', 'Previous conversation summary', { modelFlags: 3 }), said('e-2', 'user', 'two')],
+      };
+      await removeKeys([redis], prefix);
+      await redis.set(`${prefix}session:shop:ann:s-2`, JSON.stringify(session));
+      await importRecords(storage, trpcAgentRedisSessions(client));
+      const found = await sessions.getSession({ ...OWNER, sessionId: 's-2' });
+      expect(found?.events.map(({ id }) => id)).toEqual(['e-1', 'e-2']);
+    });
   });
 
   const ITEMS = [
@@ -175,6 +192,18 @@ describe('sessions of other systems', () => {
     expect(stored).toMatchObject(AS_EVENTS);
     expect(stored).toHaveLength(ITEMS.length);
     expect(await importRecords(storage, openAiItems(given))).toMatchObject({ sessions: { unchanged: 1 } });
+  });
+
+  it.each(['', ' ann', 'a\u0000b', 'x'.repeat(192)])('refuses ids that are none here: %j', async (userId) => {
+    const given = { ...KEY, userId, items: ITEMS, createTime: 1 };
+    await expect(importRecords(storage, openAiItems(given))).rejects.toMatchObject({
+      code: 'TRANSFER_FILE_INVALID',
+      message: expect.stringContaining('`userId`') as string,
+    });
+    const state = async function* (): AsyncGenerator<TransferRecord> {
+      yield { kind: 'state', appName: 'shop', userId, entries: [['a', '1']] };
+    };
+    await expect(importRecords(storage, state())).rejects.toMatchObject({ code: 'TRANSFER_FILE_INVALID' });
   });
 
   it('the SQLite file of the OpenAI Agents SDK', async () => {

@@ -47,7 +47,8 @@ export class ForeignLog {
     const seq = this.#seq + 1;
     const actions = { ...given.actions };
     const toSeq = this.#toSeqOf(rewindBefore);
-    if (isSummary) actions.compaction = { fromSeq: Math.min(1, seq - 1), toSeq: seq - 1 };
+    // With nothing before it, it stands where it is.
+    if (isSummary && seq > 1) actions.compaction = { fromSeq: 1, toSeq: seq - 1 };
     else if (toSeq !== undefined) actions.rewind = { toSeq };
     const input = { ...given, id: this.#idOf(given.id, seq), actions, author: authorOf(given) };
     const { event, payload, usage } = submitEvent(input, {
