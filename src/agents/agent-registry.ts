@@ -75,7 +75,7 @@ export class AgentRegistry {
   run(request: RunRequest): AgentRun {
     const { options, handler } = this.#agentOf(request);
     const { app, name = app, policy, outputKey, outputSchema } = options;
-    return this.sessions.run({ agentName: name, outputKey, outputSchema, ...given(request, policy) }, handler);
+    return this.sessions.run(withDefaults(request, { agentName: name, policy, outputKey, outputSchema }), handler);
   }
 
   /**
@@ -85,7 +85,8 @@ export class AgentRegistry {
   answerApproval(request: AnswerRequest): AgentRun {
     const { options, handler } = this.#agentOf(request);
     const { outputKey, outputSchema, approvals } = options;
-    return this.sessions.answerApproval({ outputKey, outputSchema, schemas: approvals, ...request }, handler);
+    const defaults = { outputKey, outputSchema, schemas: approvals };
+    return this.sessions.answerApproval(withDefaults(request, defaults), handler);
   }
 
   #agentOf({ appName }: { readonly appName: string }): RegisteredAgent {
@@ -96,6 +97,8 @@ export class AgentRegistry {
   }
 }
 
-function given(request: RunRequest, policy: RunPolicy | undefined): RunRequest {
-  return { ...request, policy: request.policy ?? policy };
+/** An option that is `undefined` counts as missing. */
+function withDefaults<Request extends object>(request: Request, defaults: Partial<Request>): Request {
+  const given = Object.entries(request).filter(([, value]) => value !== undefined);
+  return Object.assign({ ...defaults }, Object.fromEntries(given)) as Request;
 }

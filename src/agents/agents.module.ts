@@ -11,6 +11,7 @@ import {
   type Type,
 } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService, Reflector } from '@nestjs/core';
+import { ConfigurationError } from '../config/configuration-error.js';
 import { SESSION_STORAGE } from '../sessions/module/sessions.tokens.js';
 import { SessionService } from '../sessions/session.service.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
@@ -52,7 +53,14 @@ class AgentLifecycle implements OnModuleInit, OnModuleDestroy {
   ) {}
 
   onModuleInit(): void {
-    const wrappers = this.discovery.getProviders().filter((each) => each.isDependencyTreeStatic());
+    const providers = this.discovery.getProviders();
+    const wrappers = providers.filter((each) => each.isDependencyTreeStatic());
+    for (const { metatype } of providers.filter((each) => !wrappers.includes(each))) {
+      if (typeof metatype !== 'function' || !this.reflector.get<unknown>(AGENT_HANDLER, metatype)) continue;
+      throw new ConfigurationError([
+        `The agent ${metatype.name} must not be request-scoped, nor depend on what is: it also answers without a request.`,
+      ]);
+    }
     for (const instance of new Set<unknown>(wrappers.map((each) => each.instance as unknown))) {
       const options = this.#optionsOf(instance);
       if (options) this.registry.register(options, handlerOf(instance as Agent));
