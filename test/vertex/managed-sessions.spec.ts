@@ -50,6 +50,26 @@ describe('managed sessions', () => {
     });
   });
 
+  it.each([0, 2])('an operation that fails after %i polls is an error without text of the server', async (polls) => {
+    server.polls = polls;
+    server.creationFailure = 13;
+    const error: unknown = await open()
+      .createSession(KEY)
+      .catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'STORE_UNAVAILABLE', outcomeUnknown: true });
+    expect((error as Error).message).toContain('code 13');
+    expect(JSON.stringify([(error as Error).message, error])).not.toContain('secret text');
+    server.creationFailure = undefined;
+    expect(await open().createSession(KEY)).toMatchObject({ id: 's-1' });
+  });
+
+  it('an operation that finds the session of another process is no creation', async () => {
+    const mine = await open().createSession({ ...KEY, state: { of: 'the first' } });
+    server.creationFailure = 6;
+    await expect(open().createSession(KEY)).rejects.toMatchObject({ code: 'SESSION_EXISTS' });
+    expect((await open().getSession(KEY))?.state.toRecord()).toEqual(mine.state.toRecord());
+  });
+
   it.each(['drop', 'truncate'] as const)(
     'a creation whose answer was lost (%s) finds its own session',
     async (after) => {

@@ -51,8 +51,10 @@ export class VertexServer {
   /** Accepted tokens. */
   readonly tokens = new Set(['token-1']);
   polls: number;
+  /** The code with which creations fail once they were accepted. */
+  creationFailure: number | undefined;
   readonly #engines = new Map<string, ManagedSessions>();
-  readonly #operations = new Map<string, { polls: number; response?: Json }>();
+  readonly #operations = new Map<string, { polls: number; result: Json }>();
   #gate: Gate | undefined;
   readonly #server: Server;
   readonly #clock: Clock;
@@ -165,8 +167,10 @@ export class VertexServer {
     switch (`${method} ${id === '' ? 'sessions' : 'session'}${rest}`) {
       case 'POST sessions': {
         const given = url.searchParams.get('sessionId') ?? String(Math.floor(Math.random() * 1e15));
-        const session = sessions.create(given, body);
-        return this.#operation(`${session.name}/operations`, withoutEvents(session));
+        const folder = `${engine}/sessions/${given}/operations`;
+        if (this.creationFailure !== undefined)
+          return this.#operation(folder, { error: { code: this.creationFailure, message: 'secret text' } });
+        return this.#operation(folder, { response: withoutEvents(sessions.create(given, body)) });
       }
       case 'GET sessions':
         return sessions.list(url.searchParams);
@@ -176,7 +180,7 @@ export class VertexServer {
         return withoutEvents(sessions.patch(id, url.searchParams.get('updateMask'), body));
       case 'DELETE session':
         sessions.delete(id);
-        return this.#operation(`${engine}/sessions/${id}/operations`);
+        return this.#operation(`${engine}/sessions/${id}/operations`, { response: {} });
       case 'GET session/events':
         return sessions.events(id, url.searchParams);
       case 'POST session:appendEvent':
@@ -193,11 +197,11 @@ export class VertexServer {
     return known;
   }
 
-  #operation(folder: string, response?: Json): Json {
+  #operation(folder: string, result: Json): Json {
     const id = String(this.#operations.size + 1);
-    this.#operations.set(id, { polls: this.polls, ...(response && { response }) });
+    this.#operations.set(id, { polls: this.polls, result });
     return this.polls === 0
-      ? { name: `${folder}/${id}`, done: true, response }
+      ? { name: `${folder}/${id}`, done: true, ...result }
       : { name: `${folder}/${id}`, done: false };
   }
 
@@ -205,7 +209,7 @@ export class VertexServer {
     const operation = this.#operations.get(id);
     if (!operation) throw new ApiError(404, 'NOT_FOUND');
     operation.polls--;
-    return operation.polls > 0 ? { name, done: false } : { name, done: true, response: operation.response ?? {} };
+    return operation.polls > 0 ? { name, done: false } : { name, done: true, ...operation.result };
   }
 }
 
