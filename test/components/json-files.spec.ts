@@ -236,6 +236,19 @@ describe('JSON files', () => {
     },
   );
 
+  it('of a session with a long id are unlocked, also after a process died that did so', async () => {
+    const { components, root } = open();
+    const session = 'a'.repeat(180);
+    await components.save(session, 'k', 1);
+    const { host } = JSON.parse(readOwnLock()) as { host: string };
+    const [first, second] = [crypto.randomUUID(), crypto.randomUUID()];
+    const dead = (token: string): string => JSON.stringify({ host, token, pid: 2 ** 22 + 1, start: '' });
+    writeFileSync(join(root, '.locks', `${session}.lock`), dead(first));
+    writeFileSync(join(root, '.locks', `.removal-${first}`), dead(second));
+    expect(await components.save(session, 'k', 2)).toBe(2);
+    expect(readdirSync(join(root, '.locks'))).toEqual([]);
+  });
+
   it('of a process that died are unlocked, those of one that lives are not', async () => {
     const { components, root } = open();
     await components.save('s', 'k', 1);

@@ -75,7 +75,8 @@ async function removeDead(path: string): Promise<boolean> {
   const owner = await ownerOf(path);
   if (!owner) return true;
   if (!(await isDead(path, owner))) return false;
-  const removal = `${path}.${owner.token}`;
+  // Of constant length, however many removals died before this one.
+  const removal = join(dirname(path), `.removal-${owner.token}`);
   const token = crypto.randomUUID();
   if (!(await take(removal, token))) return removeDead(removal);
   if ((await ownerOf(path))?.token === owner.token) await rm(path, { force: true });
