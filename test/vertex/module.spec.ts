@@ -1,8 +1,4 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { Test } from '@nestjs/testing';
@@ -10,6 +6,7 @@ import { SESSION_STORAGE, SessionService, SessionsModule } from '../../src/index
 import { probesOf } from '../../src/health/sessions-health.js';
 import type { VertexSettings } from '../../src/config/store-settings.js';
 import type { VertexSessionStorage } from '../../src/vertex.js';
+import { startGoogleMetadata } from './support/google-metadata.js';
 import { ENGINE } from './support/open-vertex.js';
 import { VertexServer } from './support/vertex-server.js';
 
@@ -58,35 +55,21 @@ describe('the vertex provider', () => {
   // Jest cannot load this library as ES modules, so another process does.
   it('gets its tokens by the application default credentials', async () => {
     const given = ['refused', 'token-1'];
-    const metadata = createServer((request, response) => {
-      response.setHeader('metadata-flavor', 'Google');
-      response.setHeader('content-type', 'application/json');
-      const isToken = request.url?.includes('/token') === true;
-      response.end(
-        isToken ? JSON.stringify({ access_token: given.shift(), expires_in: 3_600, token_type: 'Bearer' }) : '{}',
-      );
-    });
-    metadata.listen(0, '127.0.0.1');
-    await once(metadata, 'listening');
+    const google = await startGoogleMetadata(given);
     const code = `
       import { VertexSessionService } from ${JSON.stringify(resolve('dist/vertex.js'))};
       const sessions = new VertexSessionService(${JSON.stringify({ reasoningEngine: ENGINE, endpoint: server.endpoint, timeLimitMs: 50_000 })});
       console.log((await sessions.createSession(${JSON.stringify(KEY)})).id);
       await sessions.close();
     `;
-    const env = {
-      PATH: process.env.PATH,
-      HOME: tmpdir(),
-      CLOUDSDK_CONFIG: tmpdir(),
-      GCE_METADATA_HOST: `127.0.0.1:${(metadata.address() as AddressInfo).port}`,
-      METADATA_SERVER_DETECTION: 'assume-present',
-    };
     try {
-      const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', code], { env });
+      const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', code], {
+        env: google.env,
+      });
       expect(stdout.trim()).toBe('s-1');
       expect(given).toEqual([]);
     } finally {
-      metadata.close();
+      google.stop();
     }
   });
 });
