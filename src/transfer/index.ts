@@ -14,7 +14,12 @@ export type { ForeignDatabase } from './from/foreign-database.js';
 export { type LangGraphDecoder, type LangGraphOptions, langGraphThreads } from './from/langgraph-threads.js';
 export { type OpenAiItems, openAiItems, type OpenAiOwner, openAiSessions } from './from/openai-sessions.js';
 export { type TrpcAgentGoOptions, trpcAgentGoSessions } from './from/trpc-agent-go-sessions.js';
-export { type ForeignRedis, trpcAgentRedisSessions, trpcAgentSessions } from './from/trpc-agent-sessions.js';
+export {
+  type ForeignRedis,
+  type ForeignRedisNode,
+  trpcAgentRedisSessions,
+  trpcAgentSessions,
+} from './from/trpc-agent-sessions.js';
 export type { TransferInput } from './read-lines.js';
 export type { TransferCounts, TransferFilter, TransferRecord } from './transfer-records.js';
 export {

@@ -124,6 +124,20 @@ describe('sessions of other systems', () => {
       });
     });
 
+    it('finds the sessions of all nodes of a cluster', async () => {
+      const ids = ['s-1', 's-2', 's-3'];
+      for (const id of ids) {
+        const session = { id, appName: 'shop', userId: 'ann', lastUpdateTime: 1_793_527_299, events: [] };
+        await redis.set(`${prefix}session:shop:ann:${id}`, JSON.stringify(session));
+      }
+      const nodes = ids.map((id) => ({
+        scan: async (): Promise<[string, string[]]> => ['0', [`session:shop:ann:${id}`]],
+      }));
+      await importRecords(storage, trpcAgentRedisSessions(client, nodes));
+      const { sessions: found } = await sessions.listSessions(OWNER);
+      expect(found.map(({ id }) => id).toSorted()).toEqual(ids);
+    });
+
     it('keeps a summary without the history that it replaced', async () => {
       const session = {
         id: 's-2',

@@ -33,9 +33,13 @@ function historyOf(session: ForeignRow): ForeignEvent[] {
   return eventsOf(jsonOf(session.historical_events));
 }
 
-/** What this needs of a client of Redis, such as one of ioredis. */
-export interface ForeignRedis {
+/** A node whose keys are listed. */
+export interface ForeignRedisNode {
   scan(cursor: string, match: 'MATCH', pattern: string): Promise<[cursor: string, keys: string[]]>;
+}
+
+/** What this needs of a client of Redis, such as one of ioredis. */
+export interface ForeignRedis extends ForeignRedisNode {
   get(key: string): Promise<string | null>;
   hgetall(key: string): Promise<Record<string, string>>;
   pttl(key: string): Promise<number>;
@@ -45,11 +49,15 @@ export interface ForeignRedis {
  * The sessions in a Redis of tRPC-Agent for Python. State of users and apps is read for those that have sessions. Its values are
  * text, as they are there.
  *
+ * @param nodes the nodes that hold the keys: `cluster.nodes('master')`. Default: the client itself
  * @example await importRecords(storage, trpcAgentRedisSessions(new Redis('redis://127.0.0.1:6379')));
  */
-export async function* trpcAgentRedisSessions(redis: ForeignRedis): AsyncGenerator<TransferRecord> {
+export async function* trpcAgentRedisSessions(
+  redis: ForeignRedis,
+  nodes: readonly ForeignRedisNode[] = [redis],
+): AsyncGenerator<TransferRecord> {
   const users = new Map<string, { readonly appName: string; readonly userId: string }>();
-  for await (const key of sessionKeysOf(redis)) {
+  for await (const key of sessionKeysOf(nodes)) {
     const [text, ttlMs] = [await redis.get(key), await redis.pttl(key)];
     if (text === null) continue;
     const session = recordOf(text);
@@ -67,17 +75,19 @@ export async function* trpcAgentRedisSessions(redis: ForeignRedis): AsyncGenerat
   }
 }
 
-async function* sessionKeysOf(redis: ForeignRedis): AsyncGenerator<string> {
+async function* sessionKeysOf(nodes: readonly ForeignRedisNode[]): AsyncGenerator<string> {
   const seen = new Set<string>();
-  let cursor = '0';
-  do {
-    const [next, keys] = await redis.scan(cursor, 'MATCH', 'session:*');
-    for (const key of keys.toSorted()) {
-      if (!seen.has(key)) yield key;
-      seen.add(key);
-    }
-    cursor = next;
-  } while (cursor !== '0');
+  for (const node of nodes) {
+    let cursor = '0';
+    do {
+      const [next, keys] = await node.scan(cursor, 'MATCH', 'session:*');
+      for (const key of keys.toSorted()) {
+        if (!seen.has(key)) yield key;
+        seen.add(key);
+      }
+      cursor = next;
+    } while (cursor !== '0');
+  }
 }
 
 function sessionOf(
