@@ -10,7 +10,8 @@ import type { StandardSchema } from '../state/standard-schema.js';
 export interface ApprovalRequest<Payload = unknown> {
   /**
    * Identifies the request within the invocation, so that the handler finds the answer when it is called again. Default: the id
-   * of the tool call, or the position among the requests of the handler.
+   * of the tool call, or its place among the calls of the invocation; without a call, the position among the requests of the
+   * handler.
    */
   readonly id?: string | undefined;
   /** Tells the user what to approve. */

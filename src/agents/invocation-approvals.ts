@@ -42,14 +42,30 @@ export class InvocationApprovals {
     return [...this.#asked.values()];
   }
 
-  /** The answer; throws `ApprovalPending` if there is none. */
-  async request<Payload>(request: ApprovalRequest<Payload>, call?: FunctionCall): Promise<ApprovalAnswer<Payload>> {
-    const id = request.id ?? (call?.id ? this.#idOfCall(call.id) : String(++this.#unnamed));
+  /**
+   * The answer; throws `ApprovalPending` if there is none.
+   *
+   * @param callNumber the place of the call in the invocation
+   */
+  async request<Payload>(
+    request: ApprovalRequest<Payload>,
+    call?: FunctionCall,
+    callNumber?: number,
+  ): Promise<ApprovalAnswer<Payload>> {
+    const id = request.id ?? this.#defaultId(call, callNumber);
     const approvalId = approvalIdOf(id, this.invocationId);
     const answer = this.#answers.get(approvalId);
     if (answer) return checkedAnswer(answer, request.schema);
     if (!this.#pending.has(approvalId)) this.#asked.set(approvalId, { approvalId, request, call });
     throw new ApprovalPending();
+  }
+
+  /** An answer to a call without id must not count for another call, also when tools that are done are not called again. */
+  #defaultId(call: FunctionCall | undefined, callNumber: number | undefined): string {
+    if (call?.id) return this.#idOfCall(call.id);
+    if (!call) return String(++this.#unnamed);
+    if (callNumber !== undefined) return `call-${callNumber}`;
+    throw new InvalidInputError('is missing, and there is no such open call', 'approval.id');
   }
 
   /** An answer counts for one call, even if a later call has the same id. */

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { getFunctionCalls, isByUser, isFinalResponse } from '../sessions/domain/event-inspection.js';
 import type { EventInput, FunctionCall, LoggedEvent } from '../sessions/domain/event.js';
 import { DIED, type OpenCall, type Speaker, eventBy, nameOf, problemResponses } from '../sessions/domain/open-calls.js';
@@ -15,6 +16,11 @@ const MESSAGES: Readonly<Record<Interruption, string>> = {
   died: DIED,
 };
 
+interface NumberedCall extends OpenCall {
+  /** Its place among the calls of the invocation. */
+  readonly number: number;
+}
+
 interface PartialText extends Speaker {
   readonly texts: string[];
 }
@@ -29,8 +35,9 @@ interface PartialText extends Speaker {
  * if (!tail.isClosed) events.push(...tail.closing('inv-1', 'died'));
  */
 export class InvocationTail {
-  readonly #open = new Map<string, readonly OpenCall[]>();
+  readonly #open = new Map<string, readonly NumberedCall[]>();
   readonly #partial = new Map<string, PartialText>();
+  #calls = 0;
   #isClosed = false;
   #isWaiting = false;
   #last: Speaker;
@@ -45,6 +52,7 @@ export class InvocationTail {
     const copy = new InvocationTail(this.#last.author);
     for (const [key, calls] of this.#open) copy.#open.set(key, calls);
     for (const [name, partial] of this.#partial) copy.#partial.set(name, { ...partial, texts: [...partial.texts] });
+    copy.#calls = this.#calls;
     copy.#isClosed = this.#isClosed;
     copy.#isWaiting = this.#isWaiting;
     copy.#last = this.#last;
@@ -78,6 +86,14 @@ export class InvocationTail {
     return [...this.#open.values()].flat().map(({ call }) => call);
   }
 
+  /** The place of an open call, or of one that is the same, among all calls of the invocation. */
+  numberOf(call: FunctionCall): number | undefined {
+    const open = [...this.#open.values()].flat();
+    const isSame = ({ name, args }: FunctionCall): boolean =>
+      name === call.name && isDeepStrictEqual(args ?? {}, call.args ?? {});
+    return (open.find((each) => each.call === call) ?? open.find((each) => isSame(each.call)))?.number;
+  }
+
   /** Responses for the calls that have none. */
   responses(invocationId: string, problem: string): EventInput[] {
     return problemResponses([...this.#open.values()].flat(), invocationId, problem);
@@ -106,9 +122,10 @@ export class InvocationTail {
   #addCalls(event: EventInput, speaker: Speaker): void {
     const lasting = new Set(longRunningCallsIn(event));
     for (const call of getFunctionCalls(event)) {
+      const number = ++this.#calls;
       const key = callKey(call);
       const before = call.id ? [] : (this.#open.get(key) ?? []);
-      if (!lasting.has(key)) this.#open.set(key, [...before, { call, ...speaker }]);
+      if (!lasting.has(key)) this.#open.set(key, [...before, { call, number, ...speaker }]);
     }
     for (const key of answeredCalls(event)) {
       const left = this.#open.get(key)?.slice(1) ?? [];

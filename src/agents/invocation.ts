@@ -167,7 +167,7 @@ export class Invocation {
     request: ApprovalRequest<Payload>,
     call?: FunctionCall,
   ): Promise<ApprovalAnswer<Payload>> {
-    return this.#approvals.request(request, call);
+    return this.#approvals.request(request, call, call && this.#tail.numberOf(call));
   }
 
   /** Runs the handler to its end. In every case the turn ends with a clean log, unless it was lost. */

@@ -243,6 +243,29 @@ describe.each(firstStore)('approvals on $name', ({ open }) => {
     expect(inShort((await one.agents.answerApproval(second, counting).result).events)[0]).toBe('agent !c1');
   });
 
+  it('count for one call, also of calls without id', async () => {
+    const calls = ['a', 'b', 'a'].map((order) => ({ functionCall: { name: 'refund', args: { order } } }));
+    const refunded: unknown[] = [];
+    const handler: RunHandler = async function* (context) {
+      if (!context.isResumed) yield { content: { role: 'model', parts: calls } };
+      yield await context.callTools({
+        async refund({ order }, tool) {
+          const { confirmed } = await tool.requestApproval();
+          if (confirmed) refunded.push(order);
+          return { confirmed };
+        },
+      });
+      yield text('done');
+    };
+    await one.agents.run(request, handler).result;
+    for (const confirmed of [true, false, false]) {
+      const approvalId = (await pending())[0]?.approvalId ?? '';
+      await two.agents.answerApproval({ ...KEY, approvalId, answer: { confirmed } }, handler).result;
+    }
+    expect(refunded).toEqual(['a']);
+    expect([await pending(), (await one.logInShort()).at(-1)]).toEqual([[], 'agent done']);
+  });
+
   it('cannot be answered after their request was rewound', async () => {
     await one.agents.run(request, support).result;
     await one.sessions.rewindSession({ ...KEY, invocationId: 'i-1' });
