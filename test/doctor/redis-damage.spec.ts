@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import { SessionService } from '../../src/index.js';
+import { ComponentSession } from '../../src/components/index.js';
 import { type Finding, diagnose } from '../../src/doctor/index.js';
 import { until } from '../support/until.js';
 import { describeRedis } from '../support/redis-servers.js';
@@ -100,6 +101,34 @@ describeRedis('Damage in the keys of a $name store', ['redis', 'redis-cluster'],
         left: left === undefined ? [] : [left],
       });
     }
+  });
+
+  it('is found in the state of components: their indexes are corrected, and their lists stay', async () => {
+    const storage = bench().storage();
+    const components = new ComponentSession({ store: storage.components, ttlMs: 3_600_000 });
+    for (const session of ['a:1', 'b', 'c']) await components.saveList(session, 'notes:1', ['kept']);
+    expect((await diagnose({ storage })).findings).toEqual([]);
+    for (const [key, node] of await bench().keys()) {
+      if (key.endsWith(':expiring')) await node.call('ZREM', key, 'a:1');
+      if (key.endsWith(':sessions')) await node.call('ZREM', key, 'b');
+      if (key.endsWith(':component:c')) await node.call('HDEL', key, 'l:notes:1');
+    }
+    const found = async (repair: boolean): Promise<string[]> => {
+      const { findings } = await diagnose({ storage, repair });
+      return findings
+        .map(({ code, detail, repaired }) => `${code} ${detail.replace(/.*\}:| .*/g, '')} ${repaired}`)
+        .sort();
+    };
+    const list = 'ORPHAN items:c:notes%3A1 false';
+    expect(await found(false)).toEqual([
+      'INDEX_DIFFERS component:a%3A1 false',
+      'INDEX_DIFFERS component:b false',
+      list,
+    ]);
+    expect(await found(true)).toEqual(['INDEX_DIFFERS component:a%3A1 true', 'INDEX_DIFFERS component:b true', list]);
+    expect(await found(true)).toEqual([list]);
+    expect(await components.getList('b', 'notes:1')).toEqual(['kept']);
+    expect((await components.listSessionKeys()).sort()).toEqual(['a:1', 'b', 'c']);
   });
 
   it('is found if a session lost its record, and if a key is of nobody', async () => {

@@ -1,4 +1,5 @@
 import { APPLY_APP_WRITES, CLEAR_PENDING, REGISTER } from './app-scope/cluster-app-scope.js';
+import { AUDIT_COMPONENTS, AUDIT_ITEMS } from './audit/audit-components.js';
 import { AUDIT_PART, AUDIT_STATE } from './audit/audit-key.js';
 import { AUDIT_EVENTS, AUDIT_IDS } from './audit/audit-ids.js';
 import { AUDIT_MEMBERS } from './audit/audit-members.js';
@@ -110,6 +111,8 @@ export const ALL_SCRIPTS: readonly Script[] = [
   AUDIT_MEMBERS,
   AUDIT_PART,
   AUDIT_STATE,
+  AUDIT_COMPONENTS,
+  AUDIT_ITEMS,
   AUDIT_EVENTS,
   AUDIT_IDS,
   REBUILD_SESSION,
