@@ -147,19 +147,26 @@ export class TurnWork {
     // Those before it may have used the budget up while it waited.
     if (entry) await this.env.sessions.checkBudget(key);
     const start = { invocationId, agentName, output, messages, isResumed: false, earlier: [], shown: [] };
-    const opening = [...(await this.#repairs(session)), ...messages.map((taken) => messageEvent(taken, invocationId))];
+    const opening = [
+      ...(await this.#repairs(session, turn)),
+      ...messages.map((taken) => messageEvent(taken, invocationId)),
+    ];
     return this.#carryOut(turn, session, start, opening);
   }
 
   /** The events that close the last invocation, if its process died in it. */
-  async #repairs(session: Session): Promise<EventInput[]> {
+  async #repairs(session: Session, turn: HeldTurn): Promise<EventInput[]> {
     const last = lastInvocation(await this.#newestEvents(session));
-    if (!last || this.#tailOf(last.events).isClosed) return [];
-    // The view may omit events of a long invocation.
+    if (!last) return [];
+    const isClosed = this.#tailOf(last.events).isClosed;
+    // After the final event of one agent, another one may have spoken when the process died.
+    if (isClosed && !turn.takesOver) return [];
     const { invocationId, messageSeq } = last;
+    const said = await this.#leftBehind(session, invocationId);
+    if (isClosed && said.length === 0) return [];
+    // The view may omit events of a long invocation.
     const { events, rewound } = await storedInvocation(this.env, this.due.key, messageSeq);
     const left = events.filter(({ seq }) => !isInRanges(seq, rewound));
-    const said = (await this.#leftBehind(session)).filter((event) => event.invocationId === invocationId);
     const idOf = new Map(said.map((event) => [nameOf(event), event.id]));
     const closing = this.#tailOf([...left, ...said]).closing(invocationId, 'died');
     const completing = closing.map((event) => {
@@ -169,15 +176,15 @@ export class TurnWork {
     return withoutApprovals(completing, session, isAskedBy(invocationId));
   }
 
-  /** The partial events of a turn that died. The next commit removes them. */
-  async #leftBehind(session: Session): Promise<StreamedEvent[]> {
+  /** The partial events of this invocation that a turn which died has left. The next commit removes all it has left. */
+  async #leftBehind(session: Session, invocationId: string): Promise<StreamedEvent[]> {
     const incarnation = incarnationOf(session);
     if (!this.env.partials || incarnation === undefined) return [];
     const { key } = this.due;
     const found = await this.env.storage.partials.read({ key, incarnation, after: 0 });
     const said = streamedEvents([], found?.partials ?? [], { seq: session.version, partial: 0 });
     this.#leftovers = [...new Set(said.map(({ id }) => id))];
-    return said;
+    return said.filter((event) => event.invocationId === invocationId);
   }
 
   /** A view that was narrowed for the handler may not show how the last invocation ended. */
@@ -238,8 +245,12 @@ export class TurnWork {
       const status = tail.isClosed ? statusOf(shown) : 'interrupted';
       return { status, invocationId: stored.invocationId, events: shown, session };
     }
-    if (!opening && tail.isClosed) return { status: statusOf(shown), invocationId, events: shown, session };
-    if (!opening) await this.#leftBehind(session);
+    const mayHaveDied = !opening && (turn.takesOver || !tail.isClosed);
+    const said = mayHaveDied ? await this.#leftBehind(session, invocationId) : [];
+    // After the final event of one agent, another one may have spoken when the process died.
+    if (!opening && tail.isClosed && said.length === 0) {
+      return { status: statusOf(shown), invocationId, events: shown, session };
+    }
     const messages = [{ invocationId, message: stored?.content ?? message, isQueued: false }];
     const start = { invocationId, agentName, output, messages, messageSeq, isResumed: true, earlier, shown };
     return this.#carryOut(turn, session, start, opening ?? tail.responses(invocationId, 'The tool was interrupted.'));
@@ -271,7 +282,8 @@ export class TurnWork {
     log.removeWithNextCommit(this.#leftovers);
     try {
       const version = session.version;
-      const stored = await log.append(opening);
+      // Without a commit, nothing is removed yet.
+      const stored = opening.length > 0 ? await log.append(opening) : [];
       if (stored.some(({ seq }) => seq <= version)) throw new RepeatedMessage(stored.at(-1)?.seq ?? 0);
       invocation.adopt(stored.filter((event) => event.invocationId === start.invocationId));
       log.follow();

@@ -4,7 +4,7 @@ import type { PartialSettings, RunHandler } from '../../src/agents/index.js';
 import type { SessionStorage } from '../../src/storage.js';
 import { until } from '../support/until.js';
 import { AgentApp, KEY } from './support/agent-app.js';
-import { HeldHandler, eventsOf, partial, text } from './support/handlers.js';
+import { HeldHandler, echo, eventsOf, partial, text } from './support/handlers.js';
 import { mortalStorage } from './support/mortal-storage.js';
 import { wordsIn } from './support/screen.js';
 
@@ -241,6 +241,42 @@ describe('partial events of a run', () => {
     expect((await living.logInShort()).at(-1)).toBe('agent Now it  - STOPPED');
     await watch.return?.();
   });
+
+  it.each(['another message', 'the same message again'])(
+    'of a second agent are kept if their process dies, whether %s follows',
+    async (which) => {
+      const clock = { time: Date.now(), now: () => clock.time };
+      const storage = new InMemorySessionStorage({ clock });
+      const mortal = mortalStorage(storage);
+      const living = new AgentApp(storage);
+      apps.push(living);
+      await living.sessions.createSession(KEY);
+      const draft = { ...text('a draft'), author: 'writer' };
+      const both = new HeldHandler([draft, { ...partial('It lacks '), author: 'critic' }]);
+      const dead = new AgentApp(mortal.storage, { partials: { flushMs: 1 } });
+      const first = { ...KEY, newMessage: 'hi', invocationId: 'i-1' };
+      void dead.agents.run(first, both.handler).result.catch(() => undefined);
+      await both.started;
+      const watch = living.sessions.watch({ ...KEY, afterSeq: 2, partials: true });
+      expect((await taken(watch, 1)).map(wordsIn)).toEqual(['It lacks ']);
+      await watch.return?.();
+      mortal.kill();
+      clock.time += 60_000;
+      if (which === 'another message') {
+        await living.agents.run({ ...KEY, newMessage: 'and now?' }, echo).result;
+        const said = ['user hi', 'writer a draft', 'critic It lacks  - DIED', 'user and now?', 'agent echo: and now?'];
+        expect(await living.logInShort()).toEqual(said);
+      } else {
+        const again = living.agents.run(first, async function* () {
+          yield { ...text('It lacks salt'), author: 'critic' };
+        });
+        expect(await again.result).toMatchObject({ status: 'completed' });
+        expect(await living.logInShort()).toEqual(['user hi', 'writer a draft', 'critic It lacks salt']);
+      }
+      const incarnation = (await storage.read({ key: KEY }))?.record.incarnation ?? '';
+      expect((await storage.partials.read({ key: KEY, incarnation, after: 0 }))?.partials).toEqual([]);
+    },
+  );
 
   it('leave nothing behind if the store carries out a failed write after their message is complete', async () => {
     const storage = new InMemorySessionStorage();

@@ -29,10 +29,11 @@ function beginning(request: TurnBeginning, turn: StoredTurn, now: number): TurnO
     return {
       kind: 'changed',
       turn: lasting({ ...turn, number: turn.number + 1, token, holder, requestId }, request, now),
+      takesOver: turn.expiresAt > 0,
     };
   }
   const isRepeated = turn.holder === holder && turn.requestId === requestId;
-  return isRepeated ? { kind: 'changed', turn: lasting(turn, request, now) } : { kind: 'held', turn };
+  return isRepeated ? { kind: 'changed', turn: lasting(turn, request, now), takesOver: true } : { kind: 'held', turn };
 }
 
 function lasting(turn: StoredTurn, lifetime: { readonly ttlMs: number }, now: number): StoredTurn {

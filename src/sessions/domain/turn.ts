@@ -49,7 +49,12 @@ export type TurnRequest = TurnBeginning | TurnRenewal | TurnEnding;
 /** The outcome of a change of a turn. */
 export type TurnOutcome =
   /** The session's turn from now on. */
-  | { readonly kind: 'changed'; readonly turn: StoredTurn }
+  | {
+      readonly kind: 'changed';
+      readonly turn: StoredTurn;
+      /** Whether the turn began although nobody had ended the one before, or may have: its writer may have died. */
+      readonly takesOver?: boolean;
+    }
   /** The turn that another request holds. */
   | { readonly kind: 'held'; readonly turn: StoredTurn }
   /** The turn of this token is over. */

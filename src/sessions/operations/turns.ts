@@ -55,6 +55,13 @@ export interface RenewTurnRequest extends EndTurnRequest {
 const DEFAULT_TTL_MS = 30_000;
 
 export async function beginTurn(env: SessionEnvironment, request: BeginTurnRequest): Promise<Turn> {
+  return (await begin(env, request)).turn;
+}
+
+async function begin(
+  env: SessionEnvironment,
+  request: BeginTurnRequest,
+): Promise<{ readonly turn: Turn; readonly takesOver: boolean }> {
   const key = checkedSessionKey(request);
   const token: string = crypto.randomUUID();
   const { holder, ttlMs, requestId } = {
@@ -67,7 +74,7 @@ export async function beginTurn(env: SessionEnvironment, request: BeginTurnReque
   const outcome = await env.storage.turn({ action: 'begin', key, token, holder, requestId, ttlMs });
   switch (outcome.kind) {
     case 'changed':
-      return turnOf(key, outcome.turn, ttlMs);
+      return { turn: turnOf(key, outcome.turn, ttlMs), takesOver: outcome.takesOver ?? true };
     case 'held':
       throw new TurnHeldError(key.sessionId, outcome.turn.holder, outcome.turn.expiresAt);
     case 'missing':
@@ -134,6 +141,8 @@ function turnOf(key: SessionKey, { token, number, holder, expiresAt }: StoredTur
 
 /** The turn that is passed to the work. */
 export interface HeldTurn extends Turn {
+  /** Whether nobody has ended the turn before, or perhaps nobody has: its writer may have died in its work. */
+  readonly takesOver: boolean;
   /** Aborts with a `TurnLostError` when the turn is lost. Then another writer may begin a turn. */
   readonly signal: AbortSignal;
   /** Call it after a write with `endTurn`. It saves the call that ends the turn. */
@@ -148,7 +157,7 @@ export async function withTurn<Result>(
 ): Promise<Result> {
   if (typeof work !== 'function') throw new InvalidInputError('must be a function', 'work');
   const askedAt = performance.now();
-  const turn = await env.tasks.track(beginTurn(env, request));
+  const { turn, takesOver } = await env.tasks.track(begin(env, request));
   const onError = (error: unknown): void => env.tasks.trackInBackground(Promise.reject(error));
   const renewal = new LeaseRenewal({
     renew: () => isRenewed(env, turn),
@@ -164,7 +173,7 @@ export async function withTurn<Result>(
     renewal.stop();
   };
   try {
-    const result = await work({ ...turn, signal, markEnded });
+    const result = await work({ ...turn, takesOver, signal, markEnded });
     if (isEnded) return result;
     renewal.checkTime();
     signal.throwIfAborted();

@@ -49,7 +49,7 @@ export const turns = topic<StorageFixture>('turns', (test) => {
       requestId: 'job 1',
       expiresAt: clock.now() + 5_000,
     };
-    expect(await storage.turn(request)).toEqual({ kind: 'changed', turn: expected });
+    expect(await storage.turn(request)).toEqual({ kind: 'changed', turn: expected, takesOver: false });
     expect((await readSession(storage)).record.turn).toEqual(expected);
   });
 
@@ -70,6 +70,21 @@ export const turns = topic<StorageFixture>('turns', (test) => {
     expect(await storage.append(under('e1', first))).toMatchObject({ kind: 'appended' });
   });
 
+  test('the outcome says whether the writer before may have died', async ({ storage, clock }) => {
+    await storage.create(creation());
+    const first = beginning();
+    expect(await storage.turn(first)).toMatchObject({ takesOver: false });
+    expect(await storage.turn(first)).toMatchObject({ takesOver: true });
+    clock.advance(10_000);
+    const second = beginning();
+    expect(await storage.turn(second)).toMatchObject({ turn: { number: 2 }, takesOver: true });
+    await storage.turn({ action: 'end', key: KEY, token: second.token });
+    const third = beginning();
+    expect(await storage.turn(third)).toMatchObject({ turn: { number: 3 }, takesOver: false });
+    await storage.append(commitOf('e1', { preconditions: { turnToken: third.token }, endsTurn: true }));
+    expect(await storage.turn(beginning())).toMatchObject({ turn: { number: 4 }, takesOver: false });
+  });
+
   test('one of 30 concurrent requests begins the turn', async ({ storage }) => {
     await storage.create(creation());
     const outcomes = await together(30, (index) => storage.turn(beginning({ holder: `holder ${index}` })));
@@ -77,7 +92,7 @@ export const turns = topic<StorageFixture>('turns', (test) => {
     expect(others).toEqual([]);
     const lost = outcomes.filter((outcome) => outcome !== winner);
     expect(new Set(lost.map(({ kind }) => kind))).toEqual(new Set(['held']));
-    expect({ kind: 'changed', turn: (await readSession(storage)).record.turn }).toEqual(winner);
+    expect({ kind: 'changed', turn: (await readSession(storage)).record.turn, takesOver: false }).toEqual(winner);
   });
 
   test('one of 30 concurrent requests takes over an expired turn', async ({ storage, clock }) => {

@@ -7,12 +7,12 @@ import { keyArguments, luaPlaceOf, turnOf } from '../script/codec.js';
 import { type ScriptRunner, defineScript } from '../script/script.js';
 import { CHECKPOINTS, SESSION } from '../script/session.lua.js';
 
-type TurnReply = readonly [kind: TurnOutcome['kind'], turn?: string];
+type TurnReply = readonly [kind: TurnOutcome['kind'], turn?: string, takesOver?: number];
 
 /** Begins, renews or ends the turn of a session in one script. */
 export async function turnSession(scripts: ScriptRunner, app: AppScope, request: TurnRequest): Promise<TurnOutcome> {
   const { key, action, token } = request;
-  const [kind, turn] = await scripts.write<TurnReply>(TURN_SESSION, {
+  const [kind, turn, takesOver] = await scripts.write<TurnReply>(TURN_SESSION, {
     keys: app.sessionKeys(key),
     args: [
       ...keyArguments(key),
@@ -22,7 +22,9 @@ export async function turnSession(scripts: ScriptRunner, app: AppScope, request:
       ...(action === 'begin' ? [request.requestId, request.holder] : []),
     ],
   });
-  return kind === 'changed' || kind === 'held' ? { kind, turn: turnOf(turn) } : { kind };
+  if (kind === 'changed')
+    return { kind, turn: turnOf(turn), ...(action === 'begin' && { takesOver: takesOver === 1 }) };
+  return kind === 'held' ? { kind, turn: turnOf(turn) } : { kind };
 }
 
 /**
@@ -30,7 +32,7 @@ export async function turnSession(scripts: ScriptRunner, app: AppScope, request:
  *
  * KEYS and ARGV 1–4: see SESSION.
  * ARGV 5 and on: begin, renew or end; token; ttl; to begin: request, holder.
- * Returns { kind }, and for 'changed' and 'held' the turn.
+ * Returns { kind }, for 'changed' and 'held' the turn, and for 'changed' whether the turn before was not ended.
  */
 export const TURN_SESSION = defineScript(
   'turn-session',
@@ -42,6 +44,7 @@ local action, token, ttl, request, holder = take(), take(), takeNumber(), take()
 local record = liveRecord()
 if not record then return { 'missing' } end
 local turn = turnOf(record)
+local takesOver = turn.expires > 0 and 1 or 0
 
 if action ~= 'begin' then
   if not isTurnHeld(turn, token) then return { 'lost' } end
@@ -53,7 +56,7 @@ end
 
 local changed = turnText(turn, action == 'end' and 0 or expiresAt(ttl))
 redis.call('HSET', RECORD, 'turn', changed)
-return { 'changed', changed }
+return { 'changed', changed, takesOver }
 `,
 );
 
