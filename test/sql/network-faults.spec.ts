@@ -181,7 +181,8 @@ describeSqlServersWithTables(`A $name store behind an unreliable network (SEED=$
     proxy.filter = droppingCommitResponses();
     await expectUnknown(sessions, 1);
     proxy.filter = () => 'pass';
-    expect(await sessions.append({ session: SESSION, event: eventOf(1) })).toMatchObject({ duplicate: true });
+    // On a busy machine, the second append may have waited for the lock of the first one until its time was over.
+    expect(await sessions.append({ session: SESSION, event: eventOf(1) })).toMatchObject({ event: { seq: 1 } });
     await expectOnce(bench(), sessions, 1);
   });
 
