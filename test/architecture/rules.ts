@@ -120,11 +120,19 @@ export const layers: readonly Layer[] = [
     mayImport: [...pureLayers, 'sessions/storage', 'sessions/operations'],
     packages: nodeBuiltins,
   },
-  // Threads of LangGraph, as sessions.
+  // Other frameworks on sessions, one per folder. None imports another one.
   {
-    name: 'langgraph',
-    files: /^langgraph\/.+$/,
-    mayImport: [...domain, 'sessions', 'sessions/operations', 'components'],
+    name: 'adapters/$1',
+    files: /^adapters\/([^/]+)\/.+$/,
+    mayImport: [
+      ...pureLayers,
+      'sessions',
+      'sessions/operations',
+      'sessions/transport',
+      'components',
+      'agents',
+      'agents/messages',
+    ],
   },
   // Tells whether sessions can be read and written, for any app.
   { name: 'health', files: /^health\/.+$/, mayImport: [...sessionLayers, 'sessions/module', 'doctor'] },
@@ -241,8 +249,8 @@ export const layers: readonly Layer[] = [
 
 /** The folders that may import each optional peer dependency. */
 export const peerFolders: Readonly<Record<string, string | readonly string[]>> = {
-  '@langchain/core': 'langgraph/',
-  '@langchain/langgraph-checkpoint': 'langgraph/',
+  '@langchain/core': 'adapters/langgraph/',
+  '@langchain/langgraph-checkpoint': 'adapters/langgraph/',
   typeorm: 'sessions/storage/typeorm/',
   ioredis: 'sessions/storage/redis/',
   'google-auth-library': 'sessions/storage/vertex/',

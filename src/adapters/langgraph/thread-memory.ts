@@ -1,5 +1,5 @@
-import type { SessionKey } from '../sessions/domain/ids.js';
-import type { Session } from '../sessions/domain/session.js';
+import type { SessionKey } from '../../sessions/domain/ids.js';
+import type { Session } from '../../sessions/domain/session.js';
 import type { KnownCheckpoint } from './channel-writer.js';
 import { Recent } from './recent.js';
 import type { ThreadAddress } from './thread-address.js';

@@ -4,9 +4,9 @@ import type {
   CheckpointMetadata,
   SerializerProtocol,
 } from '@langchain/langgraph-checkpoint';
-import type { EventInput, LoggedEvent } from '../sessions/domain/event.js';
-import { textProblem } from '../sessions/domain/input-checks.js';
-import type { Session } from '../sessions/domain/session.js';
+import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
+import { textProblem } from '../../sessions/domain/input-checks.js';
+import type { Session } from '../../sessions/domain/session.js';
 import { type ChannelWriter, type KnownCheckpoint, type WrittenChannels, storedChannels } from './channel-writer.js';
 import { serializedValue } from './serialized-value.js';
 import { headKey } from './thread-address.js';

@@ -1,8 +1,8 @@
 import { BaseListChatMessageHistory } from '@langchain/core/chat_history';
 import type { BaseMessage } from '@langchain/core/messages';
 import { JsonPlusSerializer } from '@langchain/langgraph-checkpoint';
-import { type SessionKey, checkedSessionKey } from '../sessions/domain/ids.js';
-import type { SessionService } from '../sessions/session.service.js';
+import { type SessionKey, checkedSessionKey } from '../../sessions/domain/ids.js';
+import type { SessionService } from '../../sessions/session.service.js';
 import { messagesOf } from './event-messages.js';
 import { messageEvent } from './message-events.js';
 import { serializedValue } from './serialized-value.js';

@@ -1,10 +1,10 @@
 import { AIMessage, HumanMessage, RemoveMessage, ToolMessage } from '@langchain/core/messages';
 import { Annotation, Command, END, MessagesAnnotation, START, StateGraph, interrupt } from '@langchain/langgraph';
 import { JsonPlusSerializer, emptyCheckpoint } from '@langchain/langgraph-checkpoint';
-import type { InMemorySessionStorage, LoggedEvent } from '../../src/index.js';
-import { toMessages } from '../../src/agents/index.js';
-import { StaleThreadError } from '../../src/langgraph/index.js';
-import type { Commit } from '../../src/storage.js';
+import type { InMemorySessionStorage, LoggedEvent } from '../../../src/index.js';
+import { toMessages } from '../../../src/agents/index.js';
+import { StaleThreadError } from '../../../src/adapters/langgraph/index.js';
+import type { Commit } from '../../../src/storage.js';
 import { CONFIG, KEY, USER, echoGraph, human, messagesIn, openSaver, putMessage } from './support/threads.js';
 
 const State = Annotation.Root({ ...MessagesAnnotation.spec, topic: Annotation<string>, seen: Annotation<Set<string>> });

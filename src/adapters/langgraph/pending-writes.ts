@@ -5,8 +5,8 @@ import {
   type SerializerProtocol,
   WRITES_IDX_MAP,
 } from '@langchain/langgraph-checkpoint';
-import type { EventInput } from '../sessions/domain/event.js';
-import { compareBytes } from '../sessions/domain/ids.js';
+import type { EventInput } from '../../sessions/domain/event.js';
+import { compareBytes } from '../../sessions/domain/ids.js';
 import { type SerializedValue, revivedValue, serializedValue } from './serialized-value.js';
 import { RECORD_AUTHOR, type WritesRecord, recordFields } from './thread-records.js';
 

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { RunnableConfig } from '@langchain/core/runnables';
-import { TurnHeldError } from '../sessions/domain/errors.js';
-import type { SessionKey } from '../sessions/domain/ids.js';
-import type { SessionService } from '../sessions/session.service.js';
+import { TurnHeldError } from '../../sessions/domain/errors.js';
+import type { SessionKey } from '../../sessions/domain/ids.js';
+import type { SessionService } from '../../sessions/session.service.js';
 import { TURN_FIELD } from './thread-address.js';
 
 /** How a run gets its turn. */

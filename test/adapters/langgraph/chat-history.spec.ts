@@ -1,5 +1,5 @@
 import { AIMessage, HumanMessage, SystemMessage, ToolMessage } from '@langchain/core/messages';
-import { SessionChatHistory } from '../../src/langgraph/index.js';
+import { SessionChatHistory } from '../../../src/adapters/langgraph/index.js';
 import { CONFIG, KEY, USER, echoGraph, human, openSaver } from './support/threads.js';
 
 const CALL = { id: 'c1', name: 'find', args: { id: 4711 } };

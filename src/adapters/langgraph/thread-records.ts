@@ -1,4 +1,4 @@
-import type { EventInput, LoggedEvent } from '../sessions/domain/event.js';
+import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
 import type { SerializedValue } from './serialized-value.js';
 
 /** An item of a list: its text, or the event that has it. */

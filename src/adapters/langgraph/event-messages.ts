@@ -7,8 +7,8 @@ import {
   isBaseMessage,
 } from '@langchain/core/messages';
 import type { SerializerProtocol } from '@langchain/langgraph-checkpoint';
-import { isByUser } from '../sessions/domain/event-inspection.js';
-import type { LoggedEvent, Part } from '../sessions/domain/event.js';
+import { isByUser } from '../../sessions/domain/event-inspection.js';
+import type { LoggedEvent, Part } from '../../sessions/domain/event.js';
 import { revivedValue } from './serialized-value.js';
 import { messageItemOf } from './thread-records.js';
 

@@ -1,5 +1,5 @@
 import { AIMessage, type BaseMessage, ToolMessage } from '@langchain/core/messages';
-import type { EventInput, Part, UsageMetadata } from '../sessions/domain/event.js';
+import type { EventInput, Part, UsageMetadata } from '../../sessions/domain/event.js';
 import type { SerializedValue } from './serialized-value.js';
 import { recordFields } from './thread-records.js';
 

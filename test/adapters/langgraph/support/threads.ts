@@ -1,9 +1,9 @@
 import { AIMessage, HumanMessage } from '@langchain/core/messages';
 import { type BaseCheckpointSaver, type Checkpoint, emptyCheckpoint, uuid6 } from '@langchain/langgraph-checkpoint';
 import { MessagesAnnotation, START, StateGraph } from '@langchain/langgraph';
-import { InMemorySessionStorage, SessionService } from '../../../src/index.js';
-import { SessionSaver, type SessionSaverOptions } from '../../../src/langgraph/index.js';
-import type { SessionStorage } from '../../../src/storage.js';
+import { InMemorySessionStorage, SessionService } from '../../../../src/index.js';
+import { SessionSaver, type SessionSaverOptions } from '../../../../src/adapters/langgraph/index.js';
+import type { SessionStorage } from '../../../../src/storage.js';
 
 export const USER = { appName: 'shop', userId: 'ann' };
 export const KEY = { ...USER, sessionId: 'chat-1' };

@@ -1,8 +1,8 @@
 import { type BaseCheckpointSaver, MemorySaver } from '@langchain/langgraph-checkpoint';
-import { InMemorySessionStorage, SessionService } from '../../src/index.js';
-import { SessionSaver, StaleThreadError } from '../../src/langgraph/index.js';
-import { describeSharedStores } from '../support/processes/shared-stores.js';
-import { openDescribed } from '../support/processes/store-description.js';
+import { InMemorySessionStorage, SessionService } from '../../../src/index.js';
+import { SessionSaver, StaleThreadError } from '../../../src/adapters/langgraph/index.js';
+import { describeSharedStores } from '../../support/processes/shared-stores.js';
+import { openDescribed } from '../../support/processes/store-description.js';
 import { USER, messagesIn, openSaver, putMessage } from './support/threads.js';
 
 const WRITERS = ['a', 'b'];

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { RunnableConfig } from '@langchain/core/runnables';
-import { InvalidInputError } from '../sessions/domain/errors.js';
-import { type SessionKey, assertId } from '../sessions/domain/ids.js';
-import { textProblem } from '../sessions/domain/input-checks.js';
-import type { Session } from '../sessions/domain/session.js';
+import { InvalidInputError } from '../../sessions/domain/errors.js';
+import { type SessionKey, assertId } from '../../sessions/domain/ids.js';
+import { textProblem } from '../../sessions/domain/input-checks.js';
+import type { Session } from '../../sessions/domain/session.js';
 import type { ThreadHead } from './thread-records.js';
 
 /** A namespace of a thread, and the session that holds the thread. */

@@ -1,4 +1,4 @@
-import { SessionsError } from '../sessions/domain/errors.js';
+import { SessionsError } from '../../sessions/domain/errors.js';
 
 /**
  * Another run continued the thread since this one read it. Nothing of this run is stored from here on.

@@ -10,11 +10,11 @@ import {
   type PendingWrite,
   type SerializerProtocol,
 } from '@langchain/langgraph-checkpoint';
-import { KeyedQueue } from '../components/keyed-queue.js';
-import { InvalidInputError, StaleSessionError } from '../sessions/domain/errors.js';
-import type { SessionKey } from '../sessions/domain/ids.js';
-import type { Session } from '../sessions/domain/session.js';
-import type { SessionService } from '../sessions/session.service.js';
+import { KeyedQueue } from '../../components/keyed-queue.js';
+import { InvalidInputError, StaleSessionError } from '../../sessions/domain/errors.js';
+import type { SessionKey } from '../../sessions/domain/ids.js';
+import type { Session } from '../../sessions/domain/session.js';
+import type { SessionService } from '../../sessions/session.service.js';
 import { ChannelWriter, type KnownCheckpoint } from './channel-writer.js';
 import { CheckpointWriter, type NewCheckpoint } from './checkpoint-writer.js';
 import { writesEvent } from './pending-writes.js';

@@ -1,6 +1,6 @@
-import type { LoggedEvent } from '../sessions/domain/event.js';
-import type { SessionKey } from '../sessions/domain/ids.js';
-import type { SessionService } from '../sessions/session.service.js';
+import type { LoggedEvent } from '../../sessions/domain/event.js';
+import type { SessionKey } from '../../sessions/domain/ids.js';
+import type { SessionService } from '../../sessions/session.service.js';
 import { type CheckpointRecord, type ThreadHead, type WritesRecord, recordOf } from './thread-records.js';
 
 /** A checkpoint in the log. */

@@ -1,8 +1,8 @@
-import { SessionExistsError, SessionNotFoundError, StaleSessionError } from '../sessions/domain/errors.js';
-import type { EventInput, LoggedEvent } from '../sessions/domain/event.js';
-import type { SessionKey } from '../sessions/domain/ids.js';
-import type { Session } from '../sessions/domain/session.js';
-import type { SessionService } from '../sessions/session.service.js';
+import { SessionExistsError, SessionNotFoundError, StaleSessionError } from '../../sessions/domain/errors.js';
+import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
+import type { SessionKey } from '../../sessions/domain/ids.js';
+import type { Session } from '../../sessions/domain/session.js';
+import type { SessionService } from '../../sessions/session.service.js';
 import type { ThreadMemory } from './thread-memory.js';
 
 /** How events of a thread are appended. */

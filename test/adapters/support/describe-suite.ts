@@ -1,0 +1,75 @@
+import { appendFileSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestStore, testStores } from '../../support/stores.js';
+import { CountedTests } from './counted-tests.js';
+
+/** A suite that judges an adapter. */
+export interface AdapterSuite {
+  /** Name of the framework, as its users say it. */
+  readonly framework: string;
+  /** The package whose version is shown. */
+  readonly peer: string;
+  /** Who wrote the tests, for instance the name of the package that publishes them. */
+  readonly suite: string;
+}
+
+/** One cell of the table in docs/adapters.md. */
+export interface SuiteResult extends AdapterSuite {
+  readonly store: string;
+  readonly version: string;
+  readonly passed: number;
+  readonly failed: number;
+}
+
+/** The results that are shown to readers: one line of JSON each. `npm run docs:adapters` writes them. */
+export const RESULTS = join(__dirname, '../results.ndjson');
+
+/**
+ * Defines the tests of a suite for each store, prints how many passed, and compares that with the table in the docs. With
+ * `ADAPTER_RESULTS`, the name of a file, it adds the results to that file instead.
+ */
+export function describeSuite(suite: AdapterSuite, define: (store: TestStore) => void): void {
+  describe.each(testStores)(`${suite.framework}: ${suite.suite} in $name`, (store) => {
+    const tests = new CountedTests();
+    tests.define(() => define(store));
+    afterAll(() => {
+      // Not the whole suite, because somebody selected tests by name.
+      if (tests.ran < tests.defined) return;
+      const result = { ...suite, store: store.name, version: versionOf(suite.peer), ...outcomeOf(tests) };
+      process.stdout.write(`${suite.suite} in ${store.name}: ${result.passed} of ${tests.defined} passed\n`);
+      const file = process.env.ADAPTER_RESULTS;
+      if (file) appendFileSync(file, `${JSON.stringify(result)}\n`);
+      else expectShown(result);
+    });
+  });
+}
+
+function outcomeOf({ defined, passed }: CountedTests): Pick<SuiteResult, 'passed' | 'failed'> {
+  return { passed, failed: defined - passed };
+}
+
+/** Fails when the docs show something else: run `npm run docs:adapters`. */
+function expectShown(result: SuiteResult): void {
+  const shown = readFileSync(RESULTS, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as SuiteResult);
+  expect(shown).toContainEqual(result);
+}
+
+function versionOf(name: string): string {
+  const path = require.resolve
+    .paths(name)
+    ?.map((folder) => join(folder, name, 'package.json'))
+    .find((file) => readable(file));
+  if (path === undefined) throw new Error(`${name} is not installed.`);
+  return (JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version;
+}
+
+function readable(file: string): boolean {
+  try {
+    return readFileSync(file).length > 0;
+  } catch {
+    return false;
+  }
+}
