@@ -1,0 +1,162 @@
+// Writes the table of adapters and the suites that judge them into README.md and docs/adapters.md.
+// npm run docs:adapters               runs the suites with the installed versions first
+// npm run docs:adapters -- --oldest   runs them with the oldest versions of the frameworks that package.json allows
+// npm run docs:adapters -- --table    only writes the table, from the results of before
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const BEGIN = '<!-- suites: written by `npm run docs:adapters` -->';
+const END = '<!-- end of suites -->';
+const PAGES = [
+  { file: 'README.md', links: 'docs/adapters/' },
+  { file: 'docs/adapters.md', links: 'adapters/' },
+];
+const RESULTS = { newest: 'test/adapters/results.ndjson', oldest: 'test/adapters/results-oldest.ndjson' };
+
+/** The page of each framework, below docs/adapters. */
+const FRAMEWORKS = {
+  'Google ADK': 'adk',
+  'OpenAI Agents': 'openai-agents',
+  LangGraph: 'langgraph',
+  'AI SDK': 'ai-sdk',
+  'AG-UI': 'ag-ui',
+  'Claude Agent SDK': 'claude-agent',
+  MCP: 'mcp',
+  A2A: 'a2a',
+  'Durable Streams': 'durable-streams',
+};
+
+const STORES = {
+  memory: 'memory',
+  sqlite: 'SQLite',
+  redis: 'Redis',
+  'redis-cluster': 'Redis Cluster',
+  mariadb: 'MariaDB',
+  postgres: 'PostgreSQL',
+};
+
+/** The pages as they are, and as they should be. */
+export function adapterPages() {
+  const table = tableOf(Object.values(RESULTS).flatMap(readResults));
+  return PAGES.map(({ file, links }) => {
+    const text = readFileSync(join(ROOT, file), 'utf8');
+    return { file, text, expected: withTable(file, text, table(links)) };
+  });
+}
+
+function readResults(file) {
+  const path = join(ROOT, file);
+  return existsSync(path) ? linesOf(readFileSync(path, 'utf8')).map((line) => JSON.parse(line)) : [];
+}
+
+function linesOf(text) {
+  return text.split('\n').filter((line) => line !== '');
+}
+
+/** A row for each suite and version of the framework. */
+function tableOf(results) {
+  const frameworks = Object.keys(FRAMEWORKS);
+  const groups = new Map();
+  for (const result of results) groups.set(rowOf(result), [...(groups.get(rowOf(result)) ?? []), result]);
+  const rows = [...groups.values()].sort(
+    ([a], [b]) =>
+      frameworks.indexOf(a.framework) - frameworks.indexOf(b.framework) ||
+      a.suite.localeCompare(b.suite) ||
+      b.version.localeCompare(a.version, 'en', { numeric: true }),
+  );
+  return (links) =>
+    [
+      `| framework | version | suite | ${Object.values(STORES).join(' | ')} |`,
+      `|---|---|---|${'--:|'.repeat(Object.keys(STORES).length)}`,
+      ...rows.map((row) => lineOf(row, links)),
+    ].join('\n');
+}
+
+function rowOf({ framework, suite, version }) {
+  return JSON.stringify([framework, suite, version]);
+}
+
+function lineOf(row, links) {
+  const [{ framework, peer, version, suite }] = row;
+  const page = FRAMEWORKS[framework];
+  if (page === undefined) throw new Error(`docs/adapters-table.mjs has no page for the framework ${framework}: add it`);
+  const cells = Object.keys(STORES).map((name) => cellOf(row.find(({ store }) => store === name)));
+  return `| [${framework}](${links}${page}.md) | \`${peer}\` ${version} | ${suite} | ${cells.join(' | ')} |`;
+}
+
+/** A suite that needs no store ran in one only. */
+function cellOf(result) {
+  if (result === undefined) return '–';
+  const { passed, failed } = result;
+  return failed === 0 ? `${passed} passed` : `${passed} passed, ${failed} failed`;
+}
+
+function withTable(file, text, table) {
+  const [before, rest] = text.split(BEGIN);
+  const after = rest?.split(END)[1];
+  if (after === undefined) throw new Error(`${file} has lost its markers, ${BEGIN} and ${END}`);
+  return `${before}${BEGIN}\n\n${table}\n\n${END}${after}`;
+}
+
+/** Runs all suites of adapters in a folder, and keeps what came out. */
+function judge(folder, file) {
+  const scratch = mkdtempSync(join(tmpdir(), 'agent-sessions-suites-'));
+  const collected = join(scratch, 'results.ndjson');
+  try {
+    writeFileSync(collected, '');
+    const env = { ...process.env, ADAPTER_RESULTS: collected };
+    execFileSync(process.execPath, ['node_modules/jest/bin/jest.js', 'test/adapters'], {
+      cwd: folder,
+      env,
+      stdio: 'inherit',
+    });
+    const lines = linesOf(readFileSync(collected, 'utf8')).sort();
+    writeFileSync(join(ROOT, file), `${lines.join('\n')}\n`);
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+/** The same with the oldest versions that `peerDependencies` allow, in a copy of this folder. */
+function judgeOldest() {
+  const scratch = mkdtempSync(join(tmpdir(), 'agent-sessions-oldest-'));
+  try {
+    const left = new Set(['.git', 'dist', 'coverage']);
+    for (const name of readdirSync(ROOT).filter((each) => !left.has(each))) {
+      cpSync(join(ROOT, name), join(scratch, name), { recursive: true, verbatimSymlinks: true });
+    }
+    const oldest = oldestPeers();
+    console.error(`Runs the suites with ${oldest.join(', ')}`);
+    execFileSync('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--legacy-peer-deps', ...oldest], {
+      cwd: scratch,
+      stdio: 'inherit',
+    });
+    judge(scratch, RESULTS.oldest);
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+/** Peers that the sources of the adapters import, in the lowest version of their range. */
+function oldestPeers() {
+  const { peerDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  const folder = join(ROOT, 'src/adapters');
+  const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => readFileSync(join(folder, file), 'utf8'));
+  return Object.entries(peerDependencies)
+    .filter(([name]) => !name.startsWith('@nestjs/') && name !== 'rxjs')
+    .filter(([name]) => sources.some((source) => source.includes(`'${name}'`) || source.includes(`'${name}/`)))
+    .map(([name, range]) => `${name}@${/\d+\.\d+\.\d+/.exec(range)?.[0]}`);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const options = process.argv.slice(2);
+  if (options.includes('--oldest')) judgeOldest();
+  else if (!options.includes('--table')) judge(ROOT, RESULTS.newest);
+  for (const { file, expected } of adapterPages()) writeFileSync(join(ROOT, file), expected);
+}
