@@ -16,7 +16,7 @@ const page = [
   '# Benchmarks',
   '',
   'Measure again with `npm run bench:page`: it installs the other stores in `bench/peers`, measures for about 15 minutes and writes this',
-  'page. The two tables come from different runs: the first from a quiet machine, the second from one with other work.',
+  'page.',
   '',
   ...listOf(machineOf(minimum.machine)),
   '',
