@@ -47,9 +47,24 @@ function entriesIn(events: readonly LoggedEvent[], queued: ReadonlySet<string>):
   return events.flatMap((event) => queueEntryOf(event) ?? []).filter(({ invocationId }) => queued.has(invocationId));
 }
 
+/** Events that usually show a whole invocation. */
+const FIRST_PAGE = 20;
+
 /** The newest events, from the newest on, as far as one page reaches. */
 export function readNewest(sessions: SessionService, key: SessionKey): Promise<EventPage> {
   return sessions.listEvents({ ...key, order: 'desc', limit: 1_000 });
+}
+
+/** As many of the newest events, from the oldest on, as `isEnough` wants: at most those of {@link readNewest}. */
+export async function readNewestUntil(
+  sessions: SessionService,
+  key: SessionKey,
+  isEnough: (events: readonly LoggedEvent[]) => boolean,
+): Promise<readonly LoggedEvent[]> {
+  const { events } = await sessions.listEvents({ ...key, order: 'desc', limit: FIRST_PAGE });
+  const newest = events.toReversed();
+  if (newest[0] === undefined || newest[0].seq === 1 || isEnough(newest)) return newest;
+  return (await readNewest(sessions, key)).events.toReversed();
 }
 
 /** The message of an invocation, if it is among the newest events. */

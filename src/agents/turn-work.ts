@@ -44,10 +44,10 @@ import {
 } from './due-run.js';
 import { checkedAnswer } from './invocation-approvals.js';
 import { nameOf } from '../sessions/domain/open-calls.js';
-import { InvocationTail, lastInvocation } from './invocation-tail.js';
+import { InvocationTail, lastInvocation, showsLastInvocation } from './invocation-tail.js';
 import { Invocation } from './invocation.js';
 import type { StandardSchema } from '../state/standard-schema.js';
-import { readNewest } from './queue.js';
+import { readNewestUntil } from './queue.js';
 import type { RunHandler, GivenAnswer, RunResult } from './run-request.js';
 import { statusOf } from './run-status.js';
 import { type StoredInvocation, findEventOf, storedInvocation, withoutRewound } from './stored-invocation.js';
@@ -189,11 +189,12 @@ export class TurnWork {
 
   /** A view that was narrowed for the handler may not show how the last invocation ended. */
   async #newestEvents(session: Session): Promise<readonly LoggedEvent[]> {
-    const { events, version } = session;
-    if (this.due.config === undefined || version === 0) return events;
+    if (this.due.config === undefined || session.version === 0) return session.events;
     if (this.#newest?.session === session) return this.#newest.events;
-    const page = await readNewest(this.env.sessions, this.due.key);
-    this.#newest = { session, events: withoutRewound(page.events.toReversed()) };
+    const events = await readNewestUntil(this.env.sessions, this.due.key, (newest) =>
+      showsLastInvocation(withoutRewound(newest)),
+    );
+    this.#newest = { session, events: withoutRewound(events) };
     return this.#newest.events;
   }
 

@@ -1,5 +1,6 @@
 import { type QueuedMessage, queueEvent } from '../../src/agents/control-events.js';
-import { readQueue } from '../../src/agents/queue.js';
+import { lastInvocation, showsLastInvocation } from '../../src/agents/invocation-tail.js';
+import { readNewestUntil, readQueue } from '../../src/agents/queue.js';
 import { findEventOf, storedInvocation } from '../../src/agents/stored-invocation.js';
 import { type EventInput, InMemorySessionStorage, SessionService } from '../../src/index.js';
 import type { ReadRequest, SessionStorage, StoredSession } from '../../src/storage.js';
@@ -129,5 +130,26 @@ describe('an invocation whose log went on', () => {
 
   it('is read from a store that finds no events of groups', async () => {
     await readOver(1_000, { find: false });
+  });
+});
+
+describe('the end of the last invocation', () => {
+  it.each([40, 4_000])('is found with one short page in a log of %i events', async (length) => {
+    const reads = new CountedReads({ find: true });
+    const sessions = new SessionService({ storage: reads.storage });
+    await sessions.createSession(KEY);
+    const events = (index: number): EventInput[] => [
+      { id: `message:i-${index}`, invocationId: `i-${index}`, author: 'user' },
+      { invocationId: `i-${index}`, author: 'agent' },
+    ];
+    for (let index = 0; index < length / 2; index++) {
+      await sessions.appendEvents({ session: SESSION, events: events(index) });
+    }
+    await sessions.whenIdle();
+    reads.calls = 0;
+    reads.events = 0;
+    const newest = await readNewestUntil(sessions, KEY, showsLastInvocation);
+    expect(lastInvocation(newest)?.invocationId).toBe(`i-${length / 2 - 1}`);
+    expect({ calls: reads.calls, events: reads.events }).toEqual({ calls: 1, events: 20 });
   });
 });

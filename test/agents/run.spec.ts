@@ -210,6 +210,18 @@ describe('a run', () => {
         'agent whole',
       ]);
     });
+
+    it('is repaired when it has more events than a first look at the log shows', async () => {
+      const session = { id: KEY.sessionId, appName: 'shop', userId: 'ann' };
+      await app.sessions.createSession(KEY);
+      const died = { invocationId: 'i-1', author: 'agent' };
+      const message = { id: 'message:i-1', invocationId: 'i-1', author: 'user', content: { parts: [{ text: 'hi' }] } };
+      const said = Array.from({ length: 30 }, () => ({ ...text('more'), ...died }));
+      await app.sessions.appendEvents({ session, events: [message, { ...call('c1'), ...died }, ...said] });
+      const config = { numRecentEvents: 1 };
+      await app.agents.run({ ...KEY, newMessage: 'again', config }, echo).result;
+      expect((await app.logInShort()).slice(-4, -1)).toEqual(['agent !c1', 'agent - DIED', 'user again']);
+    });
   });
 
   it('takes no tool calls from the user', async () => {
