@@ -155,8 +155,8 @@ function oldestPeers() {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const options = process.argv.slice(2);
-  if (options.includes('--oldest')) judgeOldest();
-  else if (!options.includes('--table')) judge(ROOT, RESULTS.newest);
+  const options = new Set(process.argv.slice(2));
+  if (options.has('--oldest')) judgeOldest();
+  else if (!options.has('--table')) judge(ROOT, RESULTS.newest);
   for (const { file, expected } of adapterPages()) writeFileSync(join(ROOT, file), expected);
 }

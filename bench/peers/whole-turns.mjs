@@ -28,7 +28,7 @@ for (const { label, open } of subjects) {
     try {
       rows.push({ label, ...(await race(instances)), ...(await growth(instances[0])) });
     } finally {
-      for (const { close } of instances) await close();
+      for (const instance of instances) await instance.close();
     }
   });
 }
@@ -66,14 +66,15 @@ async function growth({ run }) {
   return rates;
 }
 
+async function* answer() {
+  yield { content: { role: 'model', parts: [{ text: ANSWER }] } };
+}
+
 async function openOurs(url) {
   const storage = new TypeOrmSessionStorage({ url });
   await storage.open();
   const sessions = new SessionService({ storage });
   const agents = new AgentSessions({ sessions, storage });
-  const answer = async function* () {
-    yield { content: { role: 'model', parts: [{ text: ANSWER }] } };
-  };
   return {
     run: (sessionId, newMessage) =>
       agents.run({ ...OWNER, sessionId, newMessage, policy: 'enqueue', config: { numRecentEvents: 40 } }, answer)
@@ -91,10 +92,10 @@ async function openOurs(url) {
 
 /** Its runner, its PostgreSQL store and its own model for tests. It keeps 40 messages unless it is told otherwise. */
 async function openAgentic(url) {
-  const load = createRequire(resolve(clone, 'packages/core/package.json'));
-  load('reflect-metadata');
-  const { Test } = load('@nestjs/testing');
-  const agentic = load('./dist/index.js');
+  const fromClone = createRequire(resolve(clone, 'packages/core/package.json'));
+  fromClone('reflect-metadata');
+  const { Test } = fromClone('@nestjs/testing');
+  const agentic = fromClone('./dist/index.js');
   class Bot {
     define() {
       return { instructions: 'Be brief.', tools: [] };

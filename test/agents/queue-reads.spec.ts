@@ -133,17 +133,18 @@ describe('an invocation whose log went on', () => {
   });
 });
 
+const invocation = (index: number): EventInput[] => [
+  { id: `message:i-${index}`, invocationId: `i-${index}`, author: 'user' },
+  { invocationId: `i-${index}`, author: 'agent' },
+];
+
 describe('the end of the last invocation', () => {
   it.each([40, 4_000])('is found with one short page in a log of %i events', async (length) => {
     const reads = new CountedReads({ find: true });
     const sessions = new SessionService({ storage: reads.storage });
     await sessions.createSession(KEY);
-    const events = (index: number): EventInput[] => [
-      { id: `message:i-${index}`, invocationId: `i-${index}`, author: 'user' },
-      { invocationId: `i-${index}`, author: 'agent' },
-    ];
     for (let index = 0; index < length / 2; index++) {
-      await sessions.appendEvents({ session: SESSION, events: events(index) });
+      await sessions.appendEvents({ session: SESSION, events: invocation(index) });
     }
     await sessions.whenIdle();
     reads.calls = 0;
