@@ -1,4 +1,5 @@
 import type { LoggedEvent } from '../sessions/domain/event.js';
+import { isRewind } from '../sessions/domain/event-inspection.js';
 import { SessionNotFoundError } from '../sessions/domain/errors.js';
 import type { SessionKey } from '../sessions/domain/ids.js';
 import { type AgentEnvironment, invocationOf } from './agent-environment.js';
@@ -64,7 +65,7 @@ export async function follow(
     const ended = AbortSignal.any([over.signal, signal]);
     for await (const event of sessions.watch({ ...key, afterSeq, partials: true, signal: ended })) {
       take(event);
-      if (tail.isClosed) await check();
+      if (tail.isClosed || isRewind(event)) await check();
     }
     for (let isMore = true; isMore;) {
       const page = await sessions.listEvents({ ...key, afterSeq: seq, limit: PAGE });

@@ -5,9 +5,9 @@ import {
   type LoggedEvent,
   keepFilledInTimestamp,
 } from '../sessions/domain/event.js';
-import { InvalidInputError, LimitExceededError } from '../sessions/domain/errors.js';
+import { InvalidInputError, LimitExceededError, TurnLostError } from '../sessions/domain/errors.js';
 import type { Session } from '../sessions/domain/session.js';
-import { isByUser } from '../sessions/domain/event-inspection.js';
+import { isByUser, isRewind } from '../sessions/domain/event-inspection.js';
 import { AgentContext } from './agent-context.js';
 import type { RunEvent } from './agent-run.js';
 import {
@@ -133,6 +133,8 @@ export class Invocation {
 
   /** An event that somebody else appended. */
   notice(event: LoggedEvent): void {
+    // It has ended the turn, so nothing more can be stored.
+    if (isRewind(event)) this.#stopping.abort(new TurnLostError(this.session.id));
     if (stopRequestOf(event)?.invocationId === this.invocationId) this.stop('stopped');
     const withdrawn = withdrawnBy(event);
     if (withdrawn === this.invocationId) this.stop('stopped');

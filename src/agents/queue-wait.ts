@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { LoggedEvent } from '../sessions/domain/event.js';
-import { isByUser, isFinalResponse } from '../sessions/domain/event-inspection.js';
+import { isByUser, isFinalResponse, isRewind } from '../sessions/domain/event-inspection.js';
 import type { SessionKey } from '../sessions/domain/ids.js';
 import type { AgentEnvironment } from './agent-environment.js';
 import {
@@ -155,7 +155,7 @@ export class QueueWait {
       this.#debounced.delete(gone);
     }
     if (withdrawnBy(event) === this.entry.invocationId) this.#isWithdrawn = true;
-    const isEnd = !isControlEvent(event) && !isByUser(event) && isFinalResponse(event);
+    const isEnd = isRewind(event) || (!isControlEvent(event) && !isByUser(event) && isFinalResponse(event));
     if (isEnd) this.#tries = TRIES_MS;
     if (!isEnd && gone === undefined && !entry) return;
     this.#idleTries = 0;

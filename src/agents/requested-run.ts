@@ -72,6 +72,8 @@ export class RequestedRun {
           this.#wait?.noteHeld();
           const repeated = await this.#followEarlier(tried.by);
           if (repeated) return repeated;
+          // The process of the first request died, or its turn was rewound: it is this one's turn.
+          if (request.mayBeRetry && invocationOf(tried.by.holder) === request.invocationId) continue;
           if (request.policy === 'reject') throw tried.by;
           // Its message was taken by a process that died, and another message runs now.
           if (entry && !this.#wait && !(await this.#pause())) return await this.#stoppedResult();

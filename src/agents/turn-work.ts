@@ -234,6 +234,9 @@ export class TurnWork {
     const { message: stored, events: earlier } = found;
     if (opening && due.answer) await this.#refuseIfRewound(turn, session, due.answer, found);
     if (stored && !due.answer && !isSameContent(stored, message)) throw new EventConflictError(stored.id, stored.seq);
+    if (!due.answer && isInRanges(messageSeq, found.rewound)) {
+      return { status: 'interrupted', invocationId: stored?.invocationId ?? invocationId, events: [], session };
+    }
     // Of an answered approval, the caller gets what follows the answer.
     const shown = opening ? [] : earlier.filter(({ seq, author }) => seq > (afterSeq ?? 0) && author !== 'user');
     for (const event of shown) this.tell(event);

@@ -322,8 +322,8 @@ describe('partial events of a run', () => {
     await app.sessions.rewindSession({ ...KEY, toSeq: 0 });
     const incarnation = (await storage.read({ key: KEY }))?.record.incarnation ?? '';
     expect((await storage.partials.read({ key: KEY, incarnation, after: 0 }))?.partials).toEqual([]);
+    await expect(run.result).rejects.toMatchObject({ code: 'TURN_LOST' });
     held.release();
-    await run.result;
     await watch.return?.();
   });
 

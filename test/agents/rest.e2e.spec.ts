@@ -112,6 +112,16 @@ describe.each(frameworks)('the REST routes of agents on %s', (framework) => {
     expect(eventsIn(await second)).toMatchObject([{ errorCode: 'INTERRUPTED' }]);
   });
 
+  it('end a run whose session is rewound', async () => {
+    for (const path of ['/run', '/run_sse']) {
+      const run = post(path, { newMessage: { parts: [{ text: 'wait' }] }, streaming: true });
+      await until(isRunning);
+      expect((await post('/rewind', { toSeq: 0 })).status).toBe(200);
+      expect((await run).text).toContain('"code":"TURN_LOST"');
+      expect((await app.sessions.getSession(KEY))?.events).toEqual([]);
+    }
+  });
+
   it('go on when the reader of a stream leaves', async () => {
     const leaving = new AbortController();
     const response = await fetch(`${app.url}${PATH}/run_sse`, {

@@ -61,7 +61,7 @@ export interface Commit {
    */
   readonly expiry?: Lifetimes | undefined;
   readonly preconditions: Preconditions;
-  /** Whether the commit ends the turn of its `turnToken`. */
+  /** Whether the commit ends the turn of its `turnToken`; without one, the turn that is held, if any. */
   readonly endsTurn?: boolean | undefined;
   /** The partial events that the commit removes: see `partialsLeft`. Default: none. */
   readonly endsPartials?: EndedPartials | undefined;

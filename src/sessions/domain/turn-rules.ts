@@ -45,6 +45,11 @@ export function ended(turn: StoredTurn): StoredTurn {
   return { ...turn, expiresAt: 0 };
 }
 
+/** Whether a rewind ends the turn of its session: it takes away what that turn builds on, unless it is a part of it. */
+export function rewindEndsTurn({ preconditions, endsTurn }: Pick<Commit, 'preconditions' | 'endsTurn'>): boolean {
+  return preconditions.turnToken === undefined || endsTurn === true;
+}
+
 function isTurnHeld(turn: StoredTurn, token: string, now: number): boolean {
   return turn.token === token && !isExpired(turn.expiresAt, now);
 }

@@ -5,12 +5,13 @@ import type { Event, Rewind } from '../domain/event.js';
 import { isInRanges } from '../domain/seq-ranges.js';
 import { type SessionRecord, retentionProblem } from '../domain/session-record.js';
 import { loggedEvent } from '../domain/stored-json.js';
+import { rewindEndsTurn } from '../domain/turn-rules.js';
 import { marksAfterRewind, marksAfterSummary } from '../domain/view-marks.js';
 import type { SessionEnvironment } from '../session-environment.js';
 import { LogPoints, readLog, undefinedIfTrimmed } from './read-log.js';
 
 /** The parts of a commit that a summary or a rewind sets. */
-type ControlPart = Pick<Commit, 'marks' | 'counterIncrements' | 'preconditions' | 'endsPartials'>;
+type ControlPart = Pick<Commit, 'marks' | 'counterIncrements' | 'preconditions' | 'endsPartials' | 'endsTurn'>;
 
 const MAX_TRIES = 50;
 /** No log ends here, so a commit with this precondition is always refused, by the first check that fails. */
@@ -34,7 +35,7 @@ export async function appendControlEvent(
     const bound = { ...commit, preconditions: { ...commit.preconditions, incarnation } };
     const problem = placeProblem(read.record, event) ?? staleProblem(read.record, commit);
     if (problem) return refusalInsteadOf(problem, env, bound);
-    const part = await controlPart(env, read.record, event).catch(undefinedIfTrimmed);
+    const part = await controlPart(env, read.record, event, bound).catch(undefinedIfTrimmed);
     if (!part) continue;
     const { preconditions, ...effects } = part;
     outcome = await env.storage.append({
@@ -73,8 +74,13 @@ async function refusalInsteadOf(
   return outcome;
 }
 
-async function controlPart(env: SessionEnvironment, record: SessionRecord, { actions }: Event): Promise<ControlPart> {
-  if (actions.rewind) return rewindPart(env, record, actions.rewind);
+async function controlPart(
+  env: SessionEnvironment,
+  record: SessionRecord,
+  { actions }: Event,
+  commit: Commit,
+): Promise<ControlPart> {
+  if (actions.rewind) return { ...(await rewindPart(env, record, actions.rewind)), endsTurn: rewindEndsTurn(commit) };
   const { toSeq } = actions.compaction ?? { toSeq: 0 };
   return {
     marks: marksAfterSummary(record.marks, toSeq, await coveredBy(toSeq, env, record)),

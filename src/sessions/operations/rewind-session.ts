@@ -9,6 +9,7 @@ import { retentionProblem } from '../domain/session-record.js';
 import type { Session } from '../domain/session.js';
 import { stateDifference } from '../domain/state-history.js';
 import { stateRecord } from '../domain/stored-json.js';
+import { rewindEndsTurn } from '../domain/turn-rules.js';
 import { marksAfterRewind } from '../domain/view-marks.js';
 import type { SessionEnvironment } from '../session-environment.js';
 import type { StoredSession } from '../storage/session-storage.js';
@@ -30,7 +31,7 @@ export interface RewindSessionRequest extends SessionKey {
   readonly invocationId?: string | undefined;
   /** Refuse with `StaleSessionError` if anything but summaries was appended after this version. */
   readonly expectedVersion?: number | undefined;
-  /** Refuse with `TurnLostError` if this turn is over. */
+  /** Refuse with `TurnLostError` if this turn is over. Without it, the rewind ends the turn that is held. */
   readonly turn?: TurnReference | undefined;
 }
 
@@ -69,6 +70,7 @@ export async function rewindSession(env: SessionEnvironment, request: RewindSess
       counterIncrements: subtractCounters(moment.counters, read.record.counters),
       // What was said after that moment is not part of the view.
       endsPartials: 'all',
+      endsTurn: rewindEndsTurn(append.commit),
     });
     if (outcome.kind === 'overtaken') continue;
     completeAppend(env, append, outcome);

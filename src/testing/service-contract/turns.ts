@@ -8,6 +8,7 @@ import {
   appendAll,
   expectRefusal,
   load,
+  rewindTo,
   sessionWith,
   shown,
   summaryOf,
@@ -132,13 +133,33 @@ export const turns = topic<ServiceFixture>('turns', (test) => {
     expect(shown(await load(sessions))).toEqual(['one', 'two']);
   });
 
-  test('a rewind is possible in a turn', async ({ open }) => {
+  test('a rewind is possible in a turn, which goes on', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions, [userSays('one'), agentSays('two')]);
     const turn = await sessions.beginTurn(TURN);
     const session = await sessions.rewindSession({ ...KEY, toSeq: 1, turn });
     expect(shown(session)).toEqual(['one']);
+    await sessions.appendEvent({ session, event: rewindTo(0), turn });
+    await sessions.appendEvent({ session, event: agentSays('three'), turn, endTurn: true });
+    expect(shown(await load(sessions))).toEqual(['three']);
   });
+
+  for (const kind of ['rewindSession', 'an event']) {
+    test(`a rewind without the turn ends it, so that its writer stores nothing more, by ${kind}`, async ({ open }) => {
+      const { sessions } = await open();
+      const session = await sessionWith(sessions, [userSays('one')]);
+      const turn = await sessions.beginTurn(TURN);
+      await sessions.appendEvent({ session, event: agentSays('two'), turn });
+      if (kind === 'an event') await sessions.appendEvent({ session: REFERENCE, event: rewindTo(1) });
+      else await sessions.rewindSession({ ...KEY, toSeq: 1 });
+      expect(await sessions.getTurn(KEY)).toBeUndefined();
+      await expectRefusal(sessions.appendEvent({ session, event: agentSays('three'), turn }), 'TURN_LOST');
+      expect(shown(await load(sessions))).toEqual(['one']);
+      const next = await sessions.beginTurn({ ...TURN, holder: 'two' });
+      await sessions.appendEvent({ session: REFERENCE, event: agentSays('four'), turn: next });
+      expect(shown(await load(sessions))).toEqual(['one', 'four']);
+    });
+  }
 
   test('a save needs a turn like an append, and can end it', async ({ open }) => {
     const { sessions } = await open();

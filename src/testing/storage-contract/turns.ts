@@ -177,6 +177,20 @@ export const turns = topic<StorageFixture>('turns', (test) => {
     expect(await begun(storage, { holder: 'two' })).toMatchObject({ number: 2 });
   });
 
+  test('a commit without a turn can end the one that is held, and none if there is none', async ({ storage }) => {
+    await storage.create(creation());
+    expect(await storage.append({ ...commitOf('e0'), endsTurn: true })).toMatchObject({
+      kind: 'appended',
+      record: { turn: NO_TURN },
+    });
+    const turn = await begun(storage);
+    const ended = { ...turn, expiresAt: 0 };
+    expect(await storage.append({ ...commitOf('e1'), endsTurn: true })).toMatchObject({ record: { turn: ended } });
+    expect((await readSession(storage)).record.turn).toEqual(ended);
+    expect(await storage.append(under('e2', turn))).toEqual({ kind: 'turnLost' });
+    expect(await begun(storage, { holder: 'two' })).toMatchObject({ number: 2 });
+  });
+
   test('stored events are checked before the turn, and the turn before the version', async ({ storage }) => {
     await storage.create(creation());
     const turn = await begun(storage);

@@ -131,7 +131,9 @@ export class Model {
         expectedVersion !== undefined && (expectedVersion < tipBefore || expectedVersion > session.lastSeq);
       if (isStale) throw new Refusal('STALE_SESSION');
       for (const { event } of submissions) assertPlaces(event, session.lastSeq);
-      if (turn?.ends && session.turn) session.turn = { ...session.turn, expiresAt: 0 };
+      // A rewind takes away what the turn of another writer builds on.
+      const isRewind = submissions.some(({ event }) => event.actions?.rewind);
+      if ((turn ? turn.ends : isRewind) && session.turn) session.turn = { ...session.turn, expiresAt: 0 };
     }
     const entries = submissions.map(({ event, submitted }, index) => {
       const original = originals[index];

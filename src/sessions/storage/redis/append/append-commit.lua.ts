@@ -149,6 +149,9 @@ local function appendCommit(key)
       if request.endsTurn then endedTurn = turnText(held, 0) end
     elseif turnsOnly == '1' and ttl then
       return reply('turnRequired')
+    elseif request.endsTurn and turn and turn ~= '' then
+      ${TURN}
+      endedTurn = turnText(turnOf({ turn = turn }), 0)
     end
     if request.version and (request.version < tonumber(tip) or request.version > lastSeq) then return reply('stale') end
     local expected = request.expected

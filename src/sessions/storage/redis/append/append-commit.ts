@@ -225,7 +225,16 @@ function rareArguments(
   const inTurn = turnToken !== undefined;
   const changesMetadata = metadata.length > 0;
   const endsSome = endsPartials !== undefined && endsPartials.length > 0;
-  if (!(isExpecting || inTurn || changesMetadata || marks || endsSome || writesShared || version !== undefined))
+  if (!(
+    isExpecting ||
+    inTurn ||
+    endsTurn ||
+    changesMetadata ||
+    marks ||
+    endsSome ||
+    writesShared ||
+    version !== undefined
+  ))
     return undefined;
   return JSON.stringify({
     version,
