@@ -1,7 +1,7 @@
 import type { SessionKey } from '../../sessions/domain/ids.js';
 import type { Session } from '../../sessions/domain/session.js';
 import type { KnownCheckpoint } from './channel-writer.js';
-import { Recent } from './recent.js';
+import { Recent } from '../../components/recent.js';
 import type { ThreadAddress } from './thread-address.js';
 
 /** How a run came to a checkpoint: as the newest one, or because its caller named it. */

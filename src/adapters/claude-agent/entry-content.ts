@@ -1,0 +1,85 @@
+import type { SessionStoreEntry } from '@anthropic-ai/claude-agent-sdk';
+import type { Part } from '../../sessions/domain/event.js';
+
+/** What an entry says to other readers of the session. */
+export interface SaidByEntry {
+  readonly by: 'user' | 'claude';
+  /** Tool results are for the model, like messages of the user. */
+  readonly role: 'user' | 'model';
+  readonly parts: Part[];
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** What the entry says, or `undefined`: titles, modes, notes of the program and the like are for the SDK only. */
+export function saidBy(entry: SessionStoreEntry): SaidByEntry | undefined {
+  const { type, message } = entry;
+  if ((type !== 'user' && type !== 'assistant') || !isRecord(message)) return undefined;
+  if (entry.isMeta === true || entry.isCompactSummary === true || entry.isVisibleInTranscriptOnly === true) {
+    return undefined;
+  }
+  const blocks = blocksOf(message.content);
+  const parts = blocks.flatMap(type === 'user' ? userParts : partsOf);
+  if (parts.length === 0) return undefined;
+  if (type === 'assistant') return { by: 'claude', role: 'model', parts };
+  return { by: blocks.some(isToolResult) ? 'claude' : 'user', role: 'user', parts };
+}
+
+/** The blocks of a message; a text is one block. */
+function blocksOf(content: unknown): readonly Json[] {
+  if (typeof content === 'string') return [{ type: 'text', text: content }];
+  return Array.isArray(content) ? content.filter(isRecord) : [];
+}
+
+function isToolResult({ type }: Json): boolean {
+  return type === 'tool_result';
+}
+
+function userParts(block: Json): Part[] {
+  if (!isToolResult(block)) return partsOf(block);
+  const { tool_use_id: id, content, is_error: isError } = block;
+  const blocks = blocksOf(content);
+  const text = blocks.flatMap((each) => (typeof each.text === 'string' ? [each.text] : [])).join('\n');
+  const files = blocks.flatMap(fileParts);
+  return [
+    { functionResponse: { ...(typeof id === 'string' && { id }), response: responseOf(text, isError === true) } },
+    ...files,
+  ];
+}
+
+function responseOf(text: string, isError: boolean): Json {
+  if (isError) return { error: text };
+  try {
+    const parsed: unknown = JSON.parse(text);
+    if (isRecord(parsed)) return parsed;
+  } catch {
+    // Not JSON.
+  }
+  return { result: text };
+}
+
+function partsOf(block: Json): Part[] {
+  const { type, text, thinking, signature, id, name, input } = block;
+  if (type === 'text') return typeof text === 'string' && text !== '' ? [{ text }] : [];
+  if (type === 'thinking' && typeof thinking === 'string') {
+    return [{ text: thinking, thought: true, ...(typeof signature === 'string' && { thoughtSignature: signature }) }];
+  }
+  if (type === 'tool_use' && typeof name === 'string') {
+    const args = isRecord(input) ? { ...input } : {};
+    return [{ functionCall: { ...(typeof id === 'string' && { id }), name, args } }];
+  }
+  return fileParts(block);
+}
+
+function fileParts({ type, source }: Json): Part[] {
+  if ((type !== 'image' && type !== 'document') || !isRecord(source)) return [];
+  const { data, media_type: mimeType, url } = source;
+  if (typeof data === 'string' && typeof mimeType === 'string' && source.type === 'base64') {
+    return [{ inlineData: { mimeType, data } }];
+  }
+  return typeof url === 'string' ? [{ fileData: { fileUri: url } }] : [];
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

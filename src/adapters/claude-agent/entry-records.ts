@@ -1,0 +1,51 @@
+import type { SessionStoreEntry } from '@anthropic-ai/claude-agent-sdk';
+import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
+
+/** The author of what Claude says and does. */
+export const CLAUDE = 'claude';
+/** The author of entries that say nothing to others. Clients that write as users cannot make any. */
+export const RECORDER = 'claude-agent';
+
+/** An entry as text, or a piece of one that is too long for an event. */
+export interface EntryRecord {
+  readonly entry: string;
+  /** From 0. */
+  readonly piece?: number;
+  readonly pieces?: number;
+}
+
+const FIELD = 'claude-agent';
+/** A UTF-16 unit has at most three bytes, so that a piece fits into an event. */
+const LONGEST_PIECE = 262_144;
+
+/** The text of an entry in pieces. JSON text keeps what events cannot: depth, and halves of surrogate pairs. */
+export function recordsOf(entry: SessionStoreEntry): EntryRecord[] {
+  const text = JSON.stringify(entry);
+  if (text.length <= LONGEST_PIECE) return [{ entry: text }];
+  const texts: string[] = [];
+  for (let start = 0; start < text.length;) {
+    const end = endOfPiece(text, start);
+    texts.push(text.slice(start, end));
+    start = end;
+  }
+  return texts.map((piece, index) => ({ entry: piece, piece: index, pieces: texts.length }));
+}
+
+/** Never between the halves of a surrogate pair. */
+function endOfPiece(text: string, start: number): number {
+  const end = start + LONGEST_PIECE;
+  const before = text.charCodeAt(end - 1);
+  return before >= 0xd800 && before < 0xdc00 ? end - 1 : end;
+}
+
+/** The fields of an event that holds an entry. */
+export function recordFields(record: EntryRecord): Pick<EventInput, 'customMetadata'> {
+  return { customMetadata: { [FIELD]: record } };
+}
+
+/** The entry of an event, unless a client may have written it. */
+export function recordOf({ author, customMetadata }: LoggedEvent): EntryRecord | undefined {
+  if (author !== CLAUDE && author !== RECORDER) return undefined;
+  const record = customMetadata?.[FIELD] as EntryRecord | undefined;
+  return typeof record?.entry === 'string' ? record : undefined;
+}

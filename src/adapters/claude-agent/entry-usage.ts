@@ -1,0 +1,52 @@
+import type { SessionStoreEntry } from '@anthropic-ai/claude-agent-sdk';
+import type { EventInput } from '../../sessions/domain/event.js';
+import { isRecord } from './entry-content.js';
+
+/** The tokens of a message that were counted: input, cached input, output. */
+interface Counted {
+  readonly message: string;
+  readonly tokens: readonly number[];
+}
+
+/** Models do not exist by this name: the program answered itself. */
+const SYNTHETIC = '<synthetic>';
+
+/**
+ * Counts the tokens of answers. Claude writes an entry for each block of a message, all with the usage of the whole message, so an
+ * entry adds what the entries before it have not said.
+ */
+export class UsageCounter {
+  #last: Counted | undefined;
+
+  constructor(counter?: UsageCounter) {
+    if (counter) this.#last = counter.#last;
+  }
+
+  usageOf({ type, message }: SessionStoreEntry): Pick<EventInput, 'usageMetadata' | 'modelVersion'> {
+    if (type !== 'assistant' || !isRecord(message)) return {};
+    const { id, model, usage } = message;
+    const named = typeof model === 'string' && model !== '' && model !== SYNTHETIC ? { modelVersion: model } : {};
+    if (typeof id !== 'string' || !isRecord(usage) || model === SYNTHETIC) return named;
+    const cached = countOf(usage.cache_read_input_tokens);
+    const input = countOf(usage.input_tokens) + countOf(usage.cache_creation_input_tokens) + cached;
+    const tokens = [input, cached, countOf(usage.output_tokens)];
+    const before = this.#last?.message === id ? this.#last.tokens : [];
+    const added = tokens.map((count, index) => Math.max(0, count - (before[index] ?? 0)));
+    this.#last = { message: id, tokens: tokens.map((count, index) => Math.max(count, before[index] ?? 0)) };
+    const [prompt = 0, fromCache = 0, output = 0] = added;
+    if (prompt === 0 && output === 0) return named;
+    return {
+      ...named,
+      usageMetadata: {
+        promptTokenCount: prompt,
+        ...(fromCache > 0 && { cachedContentTokenCount: fromCache }),
+        candidatesTokenCount: output,
+        totalTokenCount: prompt + output,
+      },
+    };
+  }
+}
+
+function countOf(value: unknown): number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0;
+}

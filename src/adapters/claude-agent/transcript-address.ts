@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto';
+import type { SessionKey as TranscriptKey } from '@anthropic-ai/claude-agent-sdk';
+import { InvalidInputError } from '../../sessions/domain/errors.js';
+import { type SessionKey, assertId, checkedSessionKey, idProblem } from '../../sessions/domain/ids.js';
+
+/** The app of a project: a name for all of them, or a function. */
+export type TranscriptApp = string | ((projectKey: string) => string);
+
+/** A transcript and the session that keeps it. */
+export interface TranscriptAddress {
+  readonly key: SessionKey;
+  readonly projectKey: string;
+  /** The id of the main transcript. */
+  readonly sessionId: string;
+  /** Of a transcript of a subagent. */
+  readonly subpath: string | undefined;
+}
+
+const LONGEST_START = 100;
+
+/** Where a transcript is. Ids come from the SDK, and the user from the app, so that no key leads to another user. */
+export function addressOf(
+  { projectKey, sessionId, subpath }: TranscriptKey,
+  app: TranscriptApp | undefined,
+  userId: string,
+): TranscriptAddress {
+  assertId(sessionId, 'sessionId');
+  if (sessionId.includes('/')) {
+    throw new InvalidInputError(
+      'must not contain a slash: transcripts of subagents are named by `subpath`',
+      'sessionId',
+    );
+  }
+  if (subpath === '') throw new InvalidInputError('must not be empty; leave it out for the main transcript', 'subpath');
+  const id = subpath === undefined ? sessionId : nameOfSub(sessionId, subpath);
+  const key = checkedSessionKey({ appName: appOf(projectKey, app), userId, sessionId: id });
+  return { key, projectKey, sessionId, subpath };
+}
+
+/** A project is an app, unless the app says otherwise. */
+export function appOf(projectKey: string, app: TranscriptApp | undefined): string {
+  if (typeof app === 'string') return app;
+  if (app) return app(projectKey);
+  if (typeof projectKey !== 'string') throw new InvalidInputError('must be a text', 'projectKey');
+  const isTooLong = idProblem(projectKey) !== undefined && idProblem(projectKey.slice(0, LONGEST_START)) === undefined;
+  const name = isTooLong ? `${projectKey.slice(0, LONGEST_START)}-${digestOf(projectKey)}` : projectKey;
+  assertId(name, 'projectKey');
+  return name;
+}
+
+function nameOfSub(sessionId: string, subpath: string): string {
+  const name = `${sessionId}/${subpath}`;
+  return idProblem(name) === undefined ? name : `${sessionId}/${digestOf(subpath)}`;
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
