@@ -251,6 +251,7 @@ export const layers: readonly Layer[] = [
 export const peerFolders: Readonly<Record<string, string | readonly string[]>> = {
   '@langchain/core': 'adapters/langgraph/',
   '@langchain/langgraph-checkpoint': 'adapters/langgraph/',
+  '@anthropic-ai/claude-agent-sdk': 'adapters/claude-agent/',
   typeorm: 'sessions/storage/typeorm/',
   ioredis: 'sessions/storage/redis/',
   'google-auth-library': 'sessions/storage/vertex/',

@@ -58,6 +58,7 @@ async function checkSummaries(
   {
     agents,
     components,
+    claudeAgent,
     transfer,
     doctor,
     langgraph,
@@ -73,6 +74,7 @@ async function checkSummaries(
   assert.equal(typeof agents.AgentsModule.forFeature, 'function');
   assert.equal(typeof transfer.exportSessions, 'function');
   assert.equal(typeof doctor.checkStore, 'function');
+  assert.equal(typeof claudeAgent.ClaudeSessionStore, 'function');
   assert.equal(typeof components.ComponentsModule.forRoot, 'function');
   assert.equal(typeof langgraph.SessionSaver, 'function');
   assert.equal(typeof agentsRest.AgentsRestModule.forRoot, 'function');

@@ -4,6 +4,7 @@ void checkPackage({
   root: require('nestjs-agent-sessions'),
   agents: require('nestjs-agent-sessions/agents'),
   transfer: require('nestjs-agent-sessions/transfer'),
+  claudeAgent: require('nestjs-agent-sessions/claude-agent'),
   components: require('nestjs-agent-sessions/components'),
   doctor: require('nestjs-agent-sessions/doctor'),
   agentsRest: require('nestjs-agent-sessions/agents/rest'),

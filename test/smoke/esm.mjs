@@ -1,5 +1,6 @@
 import * as root from 'nestjs-agent-sessions';
 import * as agents from 'nestjs-agent-sessions/agents';
+import * as claudeAgent from 'nestjs-agent-sessions/claude-agent';
 import * as components from 'nestjs-agent-sessions/components';
 import * as doctor from 'nestjs-agent-sessions/doctor';
 import * as agentsGraphql from 'nestjs-agent-sessions/agents/graphql';
@@ -24,6 +25,7 @@ await checkPackage({
   root,
   agents,
   components,
+  claudeAgent,
   transfer,
   doctor,
   agentsRest,
