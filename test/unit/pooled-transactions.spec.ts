@@ -31,6 +31,7 @@ class IdlePool {
       commit: async () => [],
       canWriteDirectly: true,
       writeDirectly: async () => true,
+      createDirectly: async () => undefined,
       rollback: async () => undefined,
       release: () => undefined,
       discard: () => undefined,

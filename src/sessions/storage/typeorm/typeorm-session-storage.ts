@@ -106,8 +106,8 @@ export class TypeOrmSessionStorage implements SessionStorage {
   }
 
   async create(request: CreateRequest): Promise<StoredSession | undefined> {
-    const created = await this.#write((transaction) => createSession(transaction, request), BEGIN_LAZILY);
-    const { appends } = await this.#database.open();
+    const { transactions, appends } = await this.#database.open();
+    const created = await createSession(transactions, request);
     if (created) appends.known.remember(created.record);
     return created;
   }

@@ -9,15 +9,17 @@ import { directColumns, guardColumns } from '../sql/session-rows.js';
 import type { ConsumerNews, LogProgress } from '../sql/transaction.js';
 import { Entries, ownerKey } from '../state/write-state.js';
 import { UsageSums } from '../state/write-usage.js';
-import type { DirectSession, DirectWrite, NewEvent } from './direct-write.js';
+import {
+  AHEAD_MS,
+  type CreatedRows,
+  type DirectCreate,
+  type DirectSession,
+  type DirectWrite,
+  type Moment,
+  type NewEvent,
+  timeRange,
+} from './direct-write.js';
 import type { KnownSessions } from './known-sessions.js';
-
-/** The store's time as far as this process knows it. */
-export interface Moment {
-  readonly now: number;
-  /** By how much the store's time may be later when it writes. 0: the clock is not the store's, which is not asked. */
-  readonly slackMs: number;
-}
 
 /** Writes without a read before. */
 export interface DirectWrites {
@@ -26,6 +28,11 @@ export interface DirectWrites {
    * if that is not known. In both cases the caller uses a transaction.
    */
   writeDirectly(plan: (moment: Moment) => DirectAppends, calledAt: number): Promise<DirectAppends | undefined>;
+  /**
+   * Inserts the session that `plan` returns once a connection is ready. Returns `undefined` if nothing was written, for example
+   * because there is one with its ids: then the caller uses a transaction. Throws if that is not known.
+   */
+  createDirectly(plan: (moment: Moment) => DirectCreate, calledAt: number): Promise<CreatedRows | undefined>;
 }
 
 /** One statement inserts all events. */
@@ -100,14 +107,13 @@ export class DirectAppends {
   }
 
   get write(): DirectWrite {
-    const { now, slackMs } = this.moment;
     return {
       sessions: this.#sessions,
       events: this.#events,
       sessionState: this.#sessionState.sorted(),
       sharedState: this.#sharedState.sorted(),
       usage: this.#usage.rows(),
-      time: slackMs > 0 ? { from: now - AHEAD_MS, to: now + slackMs } : undefined,
+      time: timeRange(this.moment),
     };
   }
 
@@ -144,9 +150,6 @@ export class DirectAppends {
     if (record.waitingSince !== before.waitingSince) this.news.add('marks');
   }
 }
-
-/** By how much the store's clock may be behind the moment, for roundings. */
-const AHEAD_MS = 2;
 
 /** Whether expiry and turn are the same at any time within the slack. */
 function isCertain({ expiresAt: expiry, turn }: SessionRecord, { now, slackMs }: Moment): boolean {

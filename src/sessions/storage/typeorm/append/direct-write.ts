@@ -1,5 +1,9 @@
+import type { Upsert } from '../../../domain/commit.js';
 import type { NumberedEvent } from '../../../domain/commit-rules.js';
 import { NEVER } from '../../../domain/expiry.js';
+import type { IndexEntry, MetadataText } from '../../../domain/metadata-entries.js';
+import type { SessionRecord } from '../../../domain/session-record.js';
+import type { StateRow } from '../state/read-state.js';
 import { type Entry, SHARED_OWNER, STATE_OWNER, writeEntries } from '../state/write-state.js';
 import { type UsageRows, writeUsage } from '../state/write-usage.js';
 import type { Tables } from '../tables.js';
@@ -34,7 +38,49 @@ export interface DirectWrite {
   readonly sharedState: readonly Entry[];
   readonly usage: UsageRows;
   /** The server's time must be between these two. */
-  readonly time?: { readonly from: number; readonly to: number } | undefined;
+  readonly time?: TimeRange | undefined;
+}
+
+/** In the server's time. */
+export interface TimeRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The store's time as far as this process knows it. */
+export interface Moment {
+  readonly now: number;
+  /** By how much the store's time may be later when it writes. 0: the clock is not the store's, which is not asked. */
+  readonly slackMs: number;
+}
+
+/** By how much the store's clock may be behind the moment, for roundings. */
+export const AHEAD_MS = 2;
+
+/** When a write that was planned at this moment may be written; `undefined` if the time is not the store's. */
+export function timeRange({ now, slackMs }: Moment): TimeRange | undefined {
+  return slackMs > 0 ? { from: now - AHEAD_MS, to: now + slackMs } : undefined;
+}
+
+/** A session that one message inserts, because nothing has to be read before. */
+export interface DirectCreate {
+  /** The database generates its incarnation. */
+  readonly record: SessionRecord;
+  readonly baseState: string;
+  readonly metadata: MetadataText;
+  /** What the index of metadata gets. */
+  readonly entries: readonly IndexEntry[];
+  /** State of the session. */
+  readonly state: readonly Upsert[];
+  /** The server's time must be between these two. */
+  readonly time: TimeRange | undefined;
+}
+
+/** What the database answers. */
+export interface CreatedRows {
+  readonly pk: number;
+  /** The state of user and app, also of scopes that have expired. */
+  readonly shared: readonly StateRow[];
 }
 
 /** The columns of an event with their types in PostgreSQL. */

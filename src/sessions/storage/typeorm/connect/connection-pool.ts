@@ -1,3 +1,4 @@
+import type { CreatedRows, DirectCreate } from '../append/direct-write.js';
 import type { DirectWrite } from '../append/direct-write.js';
 import type { Dialect } from '../sql/dialect.js';
 import type { Sql } from '../sql/sql.js';
@@ -22,6 +23,8 @@ export interface PooledConnection extends StatementRunner {
   readonly canWriteDirectly: boolean;
   /** Writes in one message, in a transaction of its own. Returns whether it wrote. */
   writeDirectly(message: DirectMessage): Promise<boolean>;
+  /** Inserts a session in one message, in a transaction of its own. `undefined` if there is one with its ids. */
+  createDirectly(tables: Tables, session: DirectCreate): Promise<CreatedRows | undefined>;
   /** Ends the transaction, if there is one. */
   rollback(): Promise<void>;
   /** Returns it to the pool. */

@@ -1,5 +1,6 @@
 import { StoreUnavailableError } from '../../../domain/errors.js';
 import type { ChangeFeed } from '../../session-changes.js';
+import type { DirectWrites } from '../append/append-directly.js';
 import type { AppendQueue } from '../append/append-queue.js';
 import type { WrittenAppend } from '../append/append-within.js';
 import type { Transactions } from '../sql/transaction.js';
@@ -7,7 +8,7 @@ import type { AppTransactions } from './app-transactions.js';
 
 /** An open database. */
 export interface OpenDatabase {
-  readonly transactions: Transactions;
+  readonly transactions: Transactions & DirectWrites;
   readonly appends: AppendQueue;
   /** Transactions of the app, on its DataSource. */
   readonly appTransactions?: AppTransactions<WrittenAppend> | undefined;

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../../../domain/clock.js';
 import { StoreUnavailableError } from '../../../domain/errors.js';
-import type { DirectAppends, DirectWrites, Moment } from '../append/append-directly.js';
+import type { DirectAppends, DirectWrites } from '../append/append-directly.js';
+import type { CreatedRows, DirectCreate, Moment } from '../append/direct-write.js';
 import {
   type DatabaseContext,
   OpenTransaction,
@@ -78,7 +79,20 @@ export class PooledTransactions implements Transactions, DirectWrites {
   }
 
   writeDirectly(plan: (moment: Moment) => DirectAppends, calledAt: number): Promise<DirectAppends | undefined> {
-    return this.#tracked(this.#writeDirectly(plan, calledAt));
+    const { timeLimitMs } = this.options;
+    const deadline = calledAt + timeLimitMs * SINGLE_ATTEMPT_SHARE;
+    const send = (attempt: Attempt): Promise<DirectAppends | undefined> =>
+      this.#sendDirectly(attempt, (connection, moment) => this.#appendsOn(connection, plan(moment)));
+    // Its caller looks whether it was written, which takes time.
+    return this.#tracked(this.#directly(send, { deadline, commitDeadline: deadline }));
+  }
+
+  createDirectly(plan: (moment: Moment) => DirectCreate, calledAt: number): Promise<CreatedRows | undefined> {
+    const { timeLimitMs, tables } = this.options;
+    const deadline = calledAt + timeLimitMs * SINGLE_ATTEMPT_SHARE;
+    const send = (attempt: Attempt): Promise<CreatedRows | undefined> =>
+      this.#sendDirectly(attempt, (connection, moment) => () => connection.createDirectly(tables, plan(moment)));
+    return this.#tracked(this.#directly(send, { deadline, commitDeadline: calledAt + timeLimitMs }));
   }
 
   async finished(): Promise<void> {
@@ -95,15 +109,14 @@ export class PooledTransactions implements Transactions, DirectWrites {
   }
 
   /** Without retries: the caller then uses a transaction, which tells an unknown outcome. */
-  async #writeDirectly(plan: (moment: Moment) => DirectAppends, calledAt: number): Promise<DirectAppends | undefined> {
+  async #directly<Result>(
+    send: (attempt: Attempt) => Promise<Result | undefined>,
+    limits: Limits,
+  ): Promise<Result | undefined> {
     if (this.#moment === undefined || this.#cannotWriteDirectly) return undefined;
-    const deadline = calledAt + this.options.timeLimitMs * SINGLE_ATTEMPT_SHARE;
     const attempt: Attempt = { mode: 'write', isCommitting: false, isAbandoned: false };
     try {
-      return await this.#withTimeout(attempt, () => this.#sendDirectly(attempt, plan), {
-        deadline,
-        commitDeadline: deadline,
-      });
+      return await this.#withTimeout(attempt, () => send(attempt), limits);
     } catch (error) {
       if (error instanceof StoreUnavailableError && attempt.isCommitting) throw error;
       // The default of the server, which transactions override.
@@ -120,26 +133,39 @@ export class PooledTransactions implements Transactions, DirectWrites {
     return now === undefined ? undefined : { now, slackMs: SLACK_MS };
   }
 
-  async #sendDirectly(attempt: Attempt, plan: (moment: Moment) => DirectAppends): Promise<DirectAppends | undefined> {
+  /** Sends the message that `prepare` returns; `undefined` is none. */
+  async #sendDirectly<Result>(
+    attempt: Attempt,
+    prepare: (connection: PooledConnection, moment: Moment) => (() => Promise<Result | undefined>) | undefined,
+  ): Promise<Result | undefined> {
     const connection = await this.#acquire(attempt);
     const moment = this.#moment;
-    const appends = moment && connection.canWriteDirectly ? plan(moment) : undefined;
-    if (!appends || appends.isEmpty) {
+    const send = moment && connection.canWriteDirectly ? prepare(connection, moment) : undefined;
+    if (!send) {
       connection.release();
       return undefined;
     }
-    const { dialect, tables, notifications } = this.options;
-    const { write, logs, news } = appends;
     attempt.isCommitting = true;
     try {
-      const notification = notifications?.ofCommit(logs, news);
-      const isWritten = await connection.writeDirectly({ dialect, tables, write, notification });
+      const result = await send();
       connection.release();
-      return isWritten ? appends : undefined;
+      return result;
     } catch (error) {
       await rollBackAndRelease(connection, error);
       throw isConnectionLost(error) ? storeUnavailable(error, true, this.options.server) : error;
     }
+  }
+
+  #appendsOn(
+    connection: PooledConnection,
+    appends: DirectAppends,
+  ): (() => Promise<DirectAppends | undefined>) | undefined {
+    if (appends.isEmpty) return undefined;
+    const { dialect, tables, notifications } = this.options;
+    const { write, logs, news } = appends;
+    const notification = notifications?.ofCommit(logs, news);
+    return async () =>
+      (await connection.writeDirectly({ dialect, tables, write, notification })) ? appends : undefined;
   }
 
   async #withRetries<Result>(

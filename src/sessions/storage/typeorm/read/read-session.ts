@@ -1,5 +1,3 @@
-import { eventBytes } from '../../../domain/byte-budget.js';
-import type { StoredEvent } from '../../../domain/commit.js';
 import type { GroupSearch } from '../../../domain/event-group.js';
 import { newestOf, oldestOf, type SeqRange } from '../../../domain/seq-ranges.js';
 import type { EventWindow, ReadRequest, StoredSession } from '../../session-storage.js';
@@ -11,15 +9,19 @@ import {
   type FoundSession,
   METADATA_COLUMN,
 } from '../sql/session-rows.js';
+import { boundedWindow, isOver, outermostFitting } from './event-window.js';
+import { isReadAtOnce, readAtOnce } from './read-at-once.js';
 import { LastQueries } from '../sql/last-queries.js';
-import { joinSql, NO_SQL, Sql, sql } from '../sql/sql.js';
+import { joinSql, NO_SQL, type Sql, sql } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
 import { selectState, type StateRow, stateOf } from '../state/read-state.js';
 
-export async function readSession(
-  transaction: SqlTransaction,
-  request: ReadRequest,
-): Promise<StoredSession | undefined> {
+export function readSession(transaction: SqlTransaction, request: ReadRequest): Promise<StoredSession | undefined> {
+  return isReadAtOnce(request) ? readAtOnce(transaction, request) : readInSteps(transaction, request);
+}
+
+/** Reads the record, which says what else to read. */
+async function readInSteps(transaction: SqlTransaction, request: ReadRequest): Promise<StoredSession | undefined> {
   const session = await findLiveSession(transaction, request.key, request.withMetadata ? METADATA_COLUMN : undefined);
   if (!session) return undefined;
   const { summarySeq } = session.record.marks;
@@ -108,14 +110,6 @@ type ReadEvents = Pick<StoredSession, 'events' | 'isCut'>;
 
 const noEvents = (): ReadEvents => ({ events: [] });
 
-/** Events that are read without knowing their size: at most so many, and fewer for a small limit of bytes. */
-const FEW = 64;
-const USUAL_BYTES = 32_768;
-
-function fewOf(maxBytes: number): number {
-  return Math.min(FEW, Math.max(1, Math.floor(maxBytes / USUAL_BYTES)));
-}
-
 /** Reads the events of a window in ascending order, with the last queries if one statement is enough. */
 async function addEvents(
   last: LastQueries,
@@ -149,19 +143,6 @@ async function addEvents(
     );
   }
   return () => ascending(found);
-}
-
-/** The limit of bytes only where it counts: of several ranges, and of anchors, it becomes a limit of events. */
-function boundedWindow({ maxBytes, ...window }: EventWindow): EventWindow {
-  const { limit = Infinity, anchorsOnly, ranges } = window;
-  if (maxBytes === undefined || maxBytes === Infinity || limit <= fewOf(maxBytes)) return window;
-  const isSimple = !anchorsOnly && (ranges?.length ?? 1) === 1;
-  return isSimple ? { ...window, maxBytes } : { ...window, limit: fewOf(maxBytes) };
-}
-
-/** The statement returns the first event that does not fit, too. */
-function isOver(events: readonly StoredEvent[], maxBytes = Infinity): boolean {
-  return maxBytes !== Infinity && events.reduce((sum, event) => sum + eventBytes(event), 0) > maxBytes;
 }
 
 /** The ranges of a window that the session has. */
@@ -224,23 +205,17 @@ function fromStartTime({ tables, now }: SqlTransaction, pk: number, { window }: 
       )`;
 }
 
-/**
- * Ends the window at the first event with which the payloads have too many bytes. Only sizes are summed up: a running sum
- * beside the payloads would copy them all into a temporary table in MariaDB.
- */
-function withinBytes(transaction: SqlTransaction, pk: number, range: SeqRange, selection: Selection): Sql {
-  const { maxBytes, keep } = selection.window;
+/** Ends the window at the first event with which the payloads have too many bytes. */
+function withinBytes(
+  transaction: SqlTransaction,
+  pk: number,
+  { from, to }: SeqRange,
+  { window, limit }: Selection,
+): Sql {
+  const { maxBytes, keep } = window;
   if (maxBytes === undefined) return NO_SQL;
-  const { tables, dialect } = transaction;
-  const [compared, outermost, order] =
-    keep === 'oldest' ? [sql`<=`, sql`MAX`, sql`ASC`] : [sql`>=`, sql`MIN`, sql`DESC`];
-  return sql`AND seq ${compared} (
-        SELECT ${outermost}(seq) FROM (
-          SELECT seq, size, SUM(size) OVER (ORDER BY seq ${order} ROWS UNBOUNDED PRECEDING) AS total FROM (
-            SELECT seq, ${dialect.bytesOf(new Sql('payload'))} AS size FROM ${tables.events}
-            WHERE session_pk = ${pk} AND seq BETWEEN ${range.from} AND ${range.to}
-            ${fromStartTime(transaction, pk, selection)} ${orderOf(selection)}
-          ) AS sizes
-        ) AS sums WHERE total - size <= ${maxBytes}
-      )`;
+  const range = sql`
+    session_pk = ${pk} AND seq BETWEEN ${from} AND ${to} ${fromStartTime(transaction, pk, { window, limit })}`;
+  const compared = keep === 'oldest' ? sql`<=` : sql`>=`;
+  return sql`AND seq ${compared} (${outermostFitting(transaction, { range, limit, maxBytes, keep })})`;
 }

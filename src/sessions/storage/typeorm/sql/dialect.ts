@@ -32,6 +32,8 @@ export interface Dialect {
   readonly bytesOf: (column: Sql) => Sql;
   /** One text with a line for each column; none of them is NULL. Drivers need less time for it than for many columns. */
   readonly lines: (columns: readonly Sql[]) => Sql;
+  /** A SELECT with a limit as a part of a UNION. */
+  readonly unionPart: (select: Sql) => Sql;
   /** Follows a table in a locking SELECT. Without the hint, MySQL may scan a small table and lock unrelated rows. */
   readonly forceIndex: (index: Sql) => Sql;
   /** Ends a SELECT: locks the rows of this alias until the end of the transaction, in this order. */
@@ -102,8 +104,9 @@ export const sqliteDialect: Dialect = {
   locksRows: false,
   // `OCTET_LENGTH` came with SQLite 3.43.
   bytesOf: (column) => sql`LENGTH(CAST(${column} AS BLOB))`,
-  // `CONCAT_WS` came with SQLite 3.44.
-  lines: (columns) => joinSql(columns, " || '\n' || "),
+  // `CONCAT_WS` came with SQLite 3.44. Many `||` take twice as long.
+  lines: (columns) => sql`PRINTF('${new Sql(columns.map(() => '%s').join('\n'))}', ${joinSql(columns, ', ')})`,
+  unionPart: (select) => sql`SELECT * FROM (${select})`,
   forceIndex: () => NO_SQL,
   lock: () => NO_SQL,
   lockSkipLocked: () => NO_SQL,
@@ -135,6 +138,7 @@ const mysqlDialect: Dialect = {
   locksRows: true,
   bytesOf: octetLength,
   lines: concatLines,
+  unionPart: (select) => sql`(${select})`,
   forceIndex: (index) => sql`FORCE INDEX (${index})`,
   lock: (_alias, order) => sql`${orderBy(order)} FOR UPDATE`,
   lockSkipLocked: () => sql`FOR UPDATE SKIP LOCKED`,
@@ -162,6 +166,7 @@ export const postgresDialect: Dialect = {
   locksRows: true,
   bytesOf: octetLength,
   lines: concatLines,
+  unionPart: (select) => sql`(${select})`,
   forceIndex: () => NO_SQL,
   lock: (alias, order) => sql`${orderBy(order)} FOR UPDATE OF ${new Sql(alias)}`,
   lockSkipLocked: (alias) => sql`FOR UPDATE OF ${new Sql(alias)} SKIP LOCKED`,

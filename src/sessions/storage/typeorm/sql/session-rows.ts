@@ -299,12 +299,13 @@ export function changeIndex({ sessionIndex }: Tables, { pk, record, before, afte
     ...(removed.length > 0
       ? [sql`DELETE FROM ${sessionIndex} WHERE session_pk = ${pk} AND entry IN (${sqlList(removed)})`]
       : []),
-    ...(added.length > 0
-      ? [
-          sql`
-            INSERT INTO ${sessionIndex} (session_pk, entry, app_name, user_id, session_id, create_time)
-            VALUES ${joinSql(rows, ', ')}`,
-        ]
-      : []),
+    ...(added.length > 0 ? [insertEntries({ sessionIndex }, rows)] : []),
   ];
 }
+
+/** Inserts rows with session, entry, ids and time of creation. */
+export function insertEntries({ sessionIndex }: Pick<Tables, 'sessionIndex'>, rows: readonly Sql[]): Sql {
+  return sql`INSERT INTO ${sessionIndex} (${INDEX_COLUMNS}) VALUES ${joinSql(rows, ', ')}`;
+}
+
+export const INDEX_COLUMNS = new Sql('session_pk, entry, app_name, user_id, session_id, create_time');

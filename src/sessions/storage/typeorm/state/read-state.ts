@@ -1,8 +1,9 @@
-import type { StateOwner } from '../../../domain/ids.js';
+import type { SessionKey, StateOwner } from '../../../domain/ids.js';
 import type { StateEntries, StoredSession, StoredState } from '../../session-storage.js';
 import type { FoundSession } from '../sql/session-rows.js';
 import { type Sql, sql } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
+import type { Tables } from '../tables.js';
 import { userIdOf } from './write-state.js';
 
 export interface StateRow {
@@ -13,18 +14,25 @@ export interface StateRow {
 }
 
 /** Selects the state of a session in all scopes. {@link stateOf} reads the rows. */
-export function selectState(transaction: SqlTransaction, { pk, record: { appName, userId } }: FoundSession): Sql {
-  const { sessionState, sharedScopes, sharedState } = transaction.tables;
+export function selectState({ tables, now }: SqlTransaction, { pk, record }: FoundSession): Sql {
   return sql`
-    SELECT 'session' AS scope, name, value, NULL AS expires_at FROM ${sessionState} WHERE session_pk = ${pk}
+    SELECT 'session' AS scope, name, value, NULL AS expires_at FROM ${tables.sessionState} WHERE session_pk = ${pk}
     UNION ALL
-    SELECT CASE c.user_id WHEN '' THEN 'app' ELSE 'user' END, v.name, v.value, c.expires_at
-    FROM ${sharedScopes} c JOIN ${sharedState} v ON v.scope_pk = c.pk
-    WHERE c.app_name = ${appName} AND c.user_id IN ('', ${userId}) AND c.expires_at > ${transaction.now}`;
+    ${selectSharedState(tables, record)} AND c.expires_at > ${now}`;
 }
 
+/** Selects the state of user and app, also of scopes that have expired. {@link stateOf} reads the rows. */
+export function selectSharedState({ sharedScopes, sharedState }: Tables, { appName, userId }: SharedOwner): Sql {
+  return sql`
+    SELECT CASE c.user_id WHEN '' THEN 'app' ELSE 'user' END AS scope, v.name, v.value, c.expires_at
+    FROM ${sharedScopes} c JOIN ${sharedState} v ON v.scope_pk = c.pk
+    WHERE c.app_name = ${appName} AND c.user_id IN ('', ${userId})`;
+}
+
+type SharedOwner = Pick<SessionKey, 'appName' | 'userId'>;
+
 /** The state of a session in all scopes. */
-export function stateOf(rows: readonly StateRow[]): Pick<StoredSession, 'state' | 'scopeExpiry'> {
+export function stateOf(rows: readonly StateRow[]): Required<Pick<StoredSession, 'state' | 'scopeExpiry'>> {
   const entries = (scope: keyof StoredState): StateEntries =>
     rows.flatMap((row) => (row.scope === scope ? [[row.name ?? '', row.value ?? ''] as const] : []));
   const user = rows.find(({ scope }) => scope === 'user')?.expires_at;

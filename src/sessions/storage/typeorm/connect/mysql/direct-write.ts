@@ -7,6 +7,10 @@ import {
   valuesOfEvent,
   writeStateAndUsage,
 } from '../../append/direct-write.js';
+import type { DirectCreate } from '../../append/direct-write.js';
+import { insertOfSession } from '../../append/insert-session.js';
+import { insertEntries } from '../../sql/session-rows.js';
+import { selectSharedState } from '../../state/read-state.js';
 import type { Dialect } from '../../sql/dialect.js';
 import { joinSql, NO_SQL, Sql, sql, sqlList } from '../../sql/sql.js';
 import type { Tables } from '../../tables.js';
@@ -38,6 +42,28 @@ export function directWriteOfMysql(dialect: Dialect, tables: Tables, write: Dire
     update(tables, sessions, sql`@agent_sessions = ${sessions.length} ${limits}`),
     sql`INSERT INTO ${tables.events} (${INSERTED_COLUMNS}) VALUES ${joinSql(rows, ', ')}`,
     ...writeStateAndUsage(dialect, tables, write),
+  ];
+}
+
+/**
+ * The statements that create a session. They fail if there is one with its ids. The first gives its key, and the last one the
+ * state of user and app.
+ */
+export function directCreateOfMysql(tables: Tables, session: DirectCreate): readonly Sql[] {
+  const { record, state, entries, time } = session;
+  const { appName, userId, sessionId, createTime } = record;
+  const isOnTime = time && sql`IF(${new Sql(MYSQL_NOW)} BETWEEN ${time.from} AND ${time.to}, ${createTime}, ${FAIL})`;
+  const states = state.map(({ name, value }) => sql`(LAST_INSERT_ID(), ${name}, ${value})`);
+  const indexed = entries.map(
+    (entry) => sql`(LAST_INSERT_ID(), ${entry}, ${appName}, ${userId}, ${sessionId}, ${createTime})`,
+  );
+  return [
+    insertOfSession(tables, session, isOnTime),
+    ...(states.length > 0
+      ? [sql`INSERT INTO ${tables.sessionState} (session_pk, name, value) VALUES ${joinSql(states, ', ')}`]
+      : []),
+    ...(indexed.length > 0 ? [insertEntries(tables, indexed)] : []),
+    selectSharedState(tables, record),
   ];
 }
 

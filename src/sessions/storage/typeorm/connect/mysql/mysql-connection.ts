@@ -1,4 +1,7 @@
+import type { CreatedRows, DirectCreate } from '../../append/direct-write.js';
 import type { Sql } from '../../sql/sql.js';
+import type { StateRow } from '../../state/read-state.js';
+import type { Tables } from '../../tables.js';
 import type { CommitMessage, TransactionMode } from '../../sql/transaction.js';
 import {
   type ConnectionPool,
@@ -10,8 +13,8 @@ import {
   ignoreError,
   type PooledConnection,
 } from '../connection-pool.js';
-import { codeOf } from '../driver-errors.js';
-import { directWriteOfMysql, MYSQL_NOW, NOT_WRITTEN } from './direct-write.js';
+import { codeOf, isDuplicateKey } from '../driver-errors.js';
+import { directCreateOfMysql, directWriteOfMysql, MYSQL_NOW, NOT_WRITTEN } from './direct-write.js';
 
 /** The part of a mysql2 connection that is used here. */
 export interface DriverConnection extends ErrorEmitter {
@@ -214,18 +217,28 @@ class MysqlConnection implements PooledConnection {
   }
 
   async writeDirectly({ dialect, tables, write }: DirectMessage): Promise<boolean> {
+    return (await this.#inOneMessage(directWriteOfMysql(dialect, tables, write))) !== undefined;
+  }
+
+  async createDirectly(tables: Tables, session: DirectCreate): Promise<CreatedRows | undefined> {
+    const results = await this.#inOneMessage(directCreateOfMysql(tables, session));
+    return results && { pk: Number((results[0] as ChangeResult).insertId), shared: results.at(-1) as StateRow[] };
+  }
+
+  /** Runs these statements as a transaction. `undefined` if they refused to write. */
+  async #inOneMessage(statements: readonly Sql[]): Promise<unknown[] | undefined> {
     const { time, withTime } = this.options;
     const asksTime = withTime && time.age > TIME_IS_OLD_MS;
-    const texts = directWriteOfMysql(dialect, tables, write).map((statement) => this.#textOf(statement));
+    const texts = statements.map((statement) => this.#textOf(statement));
     try {
       const message = [...BEGIN.write, ...texts, 'COMMIT', ...(asksTime ? [NOW] : [])];
       const results = (await this.#query(message.join('; '))) as unknown[];
       if (asksTime) this.#learnTime(results.at(-1));
-      return true;
+      return results.slice(BEGIN.write.length, BEGIN.write.length + texts.length);
     } catch (error) {
-      if (codeOf(error) !== NOT_WRITTEN) throw error;
+      if (codeOf(error) !== NOT_WRITTEN && !isDuplicateKey(error)) throw error;
       await this.rollback();
-      return false;
+      return undefined;
     }
   }
 

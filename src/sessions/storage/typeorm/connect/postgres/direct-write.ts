@@ -8,8 +8,12 @@ import {
   scopesOf,
   valuesOfEvent,
 } from '../../append/direct-write.js';
+import type { DirectCreate } from '../../append/direct-write.js';
+import { insertOfSession, UNLESS_THERE } from '../../append/insert-session.js';
 import { postgresDialect } from '../../sql/dialect.js';
 import { joinSql, NO_SQL, Sql, sql } from '../../sql/sql.js';
+import { INDEX_COLUMNS } from '../../sql/session-rows.js';
+import { selectSharedState } from '../../state/read-state.js';
 import type { Entry } from '../../state/write-state.js';
 import {
   addOnConflict,
@@ -56,6 +60,33 @@ export function directWriteOfPostgres(tables: Tables, write: DirectWrite): Sql {
       ${addition(sql`usage_of_sessions`, tables, SESSION_USAGE, { rows: usage.ofSessions })}
       ${addition(sql`usage`, tables, SHARED_USAGE, { rows: usage.shared, after: sharedState.length > 0 ? sql`shared` : undefined })}
     SELECT ${new Sql(POSTGRES_NOW)} AS now FROM written LIMIT 1`;
+}
+
+/**
+ * One statement that creates a session. Its rows are the state of user and app, and one with the session's key and the time, unless
+ * there is a session with its ids. A wrong time violates NOT NULL.
+ */
+export function directCreateOfPostgres(tables: Tables, session: DirectCreate): Sql {
+  const { record, state, entries, time } = session;
+  const { appName, userId, sessionId, createTime } = record;
+  const now = new Sql(POSTGRES_NOW);
+  const isOnTime =
+    time && sql`CASE WHEN ${now} BETWEEN ${time.from} AND ${time.to} THEN CAST(${createTime} AS bigint) END`;
+  const ownState = state.map(({ name, value }) => [name, value]);
+  const own = sql`, own AS (
+    INSERT INTO ${tables.sessionState} (session_pk, name, value)
+    SELECT added.pk, v.name, v.value FROM added, ${unnest(['text', 'text'], ownState)} AS v(name, value))`;
+  const indexed = sql`, indexed AS (
+    INSERT INTO ${tables.sessionIndex} (${INDEX_COLUMNS})
+    SELECT added.pk, v.* FROM added, ${unnest(
+      ['text', 'text', 'text', 'text', 'bigint'],
+      entries.map((entry) => [entry, appName, userId, sessionId, createTime]),
+    )} AS v)`;
+  return sql`
+    WITH added AS (${insertOfSession(tables, session, isOnTime)} ${UNLESS_THERE} RETURNING pk)
+      ${state.length > 0 ? own : NO_SQL} ${entries.length > 0 ? indexed : NO_SQL}
+    SELECT pk, ${now} AS now, NULL AS scope, NULL AS name, NULL AS value, NULL AS expires_at FROM added
+    UNION ALL SELECT NULL, NULL, shared.* FROM (${selectSharedState(tables, record)}) AS shared`;
 }
 
 /** Never waits for a session: it might expire meanwhile. */

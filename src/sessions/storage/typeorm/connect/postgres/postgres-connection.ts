@@ -1,5 +1,8 @@
 import { StoreUnavailableError } from '../../../../domain/errors.js';
+import type { CreatedRows, DirectCreate } from '../../append/direct-write.js';
 import type { Sql } from '../../sql/sql.js';
+import type { StateRow } from '../../state/read-state.js';
+import type { Tables } from '../../tables.js';
 import type { CommitMessage, TransactionMode } from '../../sql/transaction.js';
 import {
   type ConnectionPool,
@@ -10,12 +13,19 @@ import {
   ignoreError,
   type PooledConnection,
 } from '../connection-pool.js';
-import { directWriteOfPostgres, POSTGRES_NOW } from './direct-write.js';
+import { awaitAll, columnTypes, MAX_DIRECT_VALUES, numberedStatement } from './statements.js';
+import { directCreateOfPostgres, directWriteOfPostgres, POSTGRES_NOW } from './direct-write.js';
 
 interface QueryResult {
   readonly command: string;
   readonly rows: readonly unknown[];
   readonly rowCount: number | null;
+}
+
+/** A row of `directCreateOfPostgres`. */
+interface CreatedRow extends StateRow {
+  readonly pk: number;
+  readonly now: number;
 }
 
 /** The part of a pg client that is used here. */
@@ -126,6 +136,8 @@ class PostgresConnection implements PooledConnection {
   #pendingBegin: string | undefined;
   #now = 0;
   #hasBegun = false;
+  /** Whether nothing of a read was sent yet. */
+  #isUnbegunRead = false;
 
   constructor(
     private readonly client: DriverClient,
@@ -144,6 +156,7 @@ class PostgresConnection implements PooledConnection {
 
   begin(mode: TransactionMode): void {
     this.#hasBegun = true;
+    this.#isUnbegunRead = mode === 'read';
     this.#pendingBegin = this.options.withTime ? `${BEGIN[mode]}; ${NOW}` : BEGIN[mode];
   }
 
@@ -151,13 +164,18 @@ class PostgresConnection implements PooledConnection {
     const pendingBegin = this.#pendingBegin;
     if (pendingBegin === undefined) return;
     this.#pendingBegin = undefined;
+    this.#isUnbegunRead = false;
     const answer = await this.client.query({ text: pendingBegin, types: columnTypes });
     this.#hasAnswer = true;
     if (!this.options.withTime) return;
     // A pooler that lost its server returns only one of the two results.
     if (!Array.isArray(answer)) throw new Error('The connection was lost in the middle of an answer');
     const [, time] = answer as [QueryResult, QueryResult];
-    const [row] = time.rows as { now: number }[];
+    this.#learnTime(time);
+  }
+
+  #learnTime({ rows }: QueryResult): void {
+    const [row] = rows as { now: number }[];
     this.#now = row?.now ?? 0;
     this.options.time.learn(this.#now);
   }
@@ -192,6 +210,8 @@ class PostgresConnection implements PooledConnection {
   }
 
   async commit({ statements, queries, notification }: CommitMessage): Promise<readonly unknown[][]> {
+    const [query, ...others] = queries;
+    if (query && others.length === 0 && this.#isUnbegunRead) return [await this.#readAlone(query)];
     const results = await this.#sendTogether(() => {
       const committing = this.#runAll([...statements, ...queries, COMMIT]);
       if (this.client.pipeline) void this.#notify(notification);
@@ -202,6 +222,19 @@ class PostgresConnection implements PooledConnection {
       throw new StoreUnavailableError('The database rolled the transaction back.', false);
     if (!this.client.pipeline) await this.#notify(notification);
     return results.slice(statements.length, -1).map(({ rows }) => [...rows]);
+  }
+
+  /** One query sees one snapshot by itself, and needs no transaction. */
+  async #readAlone({ text, values }: Sql): Promise<unknown[]> {
+    this.#isUnbegunRead = false;
+    this.#hasBegun = false;
+    this.#pendingBegin = undefined;
+    const { withTime } = this.options;
+    const [{ rows }, time] = await this.#sendTogether(() =>
+      awaitAll([this.#send(text, values), ...(withTime ? [this.#send(NOW, [])] : [])] as const),
+    );
+    if (time) this.#learnTime(time);
+    return [...rows];
   }
 
   get canWriteDirectly(): boolean {
@@ -221,6 +254,15 @@ class PostgresConnection implements PooledConnection {
     this.options.time.learn(row.now);
     if (!this.client.pipeline) void this.#notify(notification);
     return true;
+  }
+
+  async createDirectly(tables: Tables, session: DirectCreate): Promise<CreatedRows | undefined> {
+    const { text, values } = directCreateOfPostgres(tables, session);
+    const rows = (await this.#send(text, values, MAX_DIRECT_VALUES)).rows as CreatedRow[];
+    const added = rows.find(({ pk }) => pk !== null);
+    if (!added) return undefined;
+    this.options.time.learn(added.now);
+    return { pk: added.pk, shared: rows.filter((row) => row !== added) };
   }
 
   async rollback(): Promise<void> {
@@ -300,51 +342,3 @@ class PostgresConnection implements PooledConnection {
 }
 
 const COMMIT: Sql = { text: 'COMMIT', values: [] };
-
-/** Replaces each `?` with `$1`, `$2` … The statements contain no other `?`. */
-export function numberPlaceholders(text: string): string {
-  let number = 0;
-  return text.replaceAll('?', () => `$${(number += 1)}`);
-}
-
-const NUMBERS = new Set([20, 21, 23, 1700]);
-
-/** Parses all numbers, which are safe integers. */
-export const columnTypes = {
-  getTypeParser: (oid: number): ((text: string) => number | string) => (NUMBERS.has(oid) ? Number : String),
-};
-
-/** Longer statements vary in length, so their plans would rarely be reused and would fill the server's memory. */
-const MAX_PREPARED_VALUES = 16;
-const MAX_DIRECT_VALUES = 80;
-
-interface NumberedStatement {
-  readonly text: string;
-  /** Missing for statements that are not worth preparing. */
-  readonly name?: string;
-}
-
-const preparable = new Map<string, NumberedStatement>();
-
-/** A statement with numbered placeholders, and the name under which it is prepared. */
-function numberedStatement(text: string, values: number, maxPrepared = MAX_PREPARED_VALUES): NumberedStatement {
-  if (values === 0 || values > maxPrepared) return { text: numberPlaceholders(text) };
-  let statement = preparable.get(text);
-  if (!statement) {
-    statement = { text: numberPlaceholders(text), name: `agent_sessions_${preparable.size}` };
-    preparable.set(text, statement);
-  }
-  return statement;
-}
-
-/** Waits for all promises, and throws the first failure, which explains the later ones. */
-export async function awaitAll<const Promises extends readonly Promise<unknown>[]>(
-  promises: Promises,
-): Promise<{ -readonly [Place in keyof Promises]: Awaited<Promises[Place]> }> {
-  const outcomes = await Promise.allSettled(promises);
-  const values = outcomes.map((outcome) => {
-    if (outcome.status === 'rejected') throw outcome.reason;
-    return outcome.value;
-  });
-  return values as { -readonly [Place in keyof Promises]: Awaited<Promises[Place]> };
-}

@@ -57,7 +57,8 @@ export class SqliteStatements implements StatementRunner {
   }
 
   async insert(statement: Sql): Promise<number> {
-    return Number(this.#prepared.run(statement).lastInsertRowid);
+    const { changes, lastInsertRowid } = this.#prepared.run(statement);
+    return changes === 0 ? 0 : Number(lastInsertRowid);
   }
 
   async changeAll(statements: readonly Sql[]): Promise<void> {

@@ -4,7 +4,12 @@ import type { Clock } from '../../../../domain/clock.js';
 import { StoreUnavailableError } from '../../../../domain/errors.js';
 import { areLasting, equalities, writeStateAndUsage } from '../../append/direct-write.js';
 import { insertEvents } from '../../append/append-commits.js';
-import type { DirectAppends, DirectWrites, Moment } from '../../append/append-directly.js';
+import type { DirectAppends, DirectWrites } from '../../append/append-directly.js';
+import type { CreatedRows, DirectCreate, Moment } from '../../append/direct-write.js';
+import { insertOfSession, UNLESS_THERE } from '../../append/insert-session.js';
+import { changeIndex } from '../../sql/session-rows.js';
+import { selectSharedState, type StateRow } from '../../state/read-state.js';
+import { STATE_OWNER, writeEntries } from '../../state/write-state.js';
 import { sqliteDialect } from '../../sql/dialect.js';
 import { sql } from '../../sql/sql.js';
 import {
@@ -88,6 +93,10 @@ export class SqliteTransactions implements Transactions, DirectWrites {
       if (error instanceof StoreUnavailableError && error.outcomeUnknown) throw error;
       return undefined;
     }
+  }
+
+  createDirectly(plan: (moment: Moment) => DirectCreate, calledAt: number): Promise<CreatedRows | undefined> {
+    return this.#queued('write', (transaction) => createDirectly(transaction, plan), calledAt);
   }
 
   /** Waits for the transaction that is open on the connection. */
@@ -234,6 +243,23 @@ async function writeDirectly(
   }
   transaction.addToCommit([...insertEvents(tables, write.events), ...writeStateAndUsage(dialect, tables, write)]);
   return appends;
+}
+
+async function createDirectly(
+  transaction: SqlTransaction,
+  plan: (moment: Moment) => DirectCreate,
+): Promise<CreatedRows | undefined> {
+  const { tables, dialect } = transaction;
+  const session = plan({ now: transaction.now, slackMs: 0 });
+  const pk = await transaction.insert(sql`${insertOfSession(tables, session)} ${UNLESS_THERE}`, 'pk');
+  if (pk === 0) return undefined;
+  const state = session.state.map(({ name, value }) => ({ ownerPk: pk, name, value }));
+  transaction.addToCommit([
+    ...changeIndex(tables, { pk, record: session.record, before: '', after: session.metadata }),
+    ...writeEntries(dialect, tables.sessionState, STATE_OWNER, state),
+  ]);
+  const [shared = []] = await transaction.commitWith([selectSharedState(tables, session.record)]);
+  return { pk, shared: shared as StateRow[] };
 }
 
 function appTransactionOpen(timeLimitMs: number): StoreUnavailableError {

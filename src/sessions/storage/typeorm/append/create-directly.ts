@@ -1,0 +1,57 @@
+import { expiresAt, NEVER } from '../../../domain/expiry.js';
+import { indexEntries } from '../../../domain/metadata-entries.js';
+import { EMPTY_LOG, newRecord } from '../../../domain/session-record.js';
+import type { CreateRequest, StoredSession } from '../../session-storage.js';
+import { stateOf } from '../state/read-state.js';
+import type { DirectWrites } from './append-directly.js';
+import { type DirectCreate, type Moment, timeRange } from './direct-write.js';
+
+/** More does not belong in one message. */
+const MAX_ENTRIES = 50;
+const MAX_CHARACTERS = 64_000;
+
+/** Whether the session has no initial log, and changes no shared state and no expiry of it. */
+function isPlain({ baseState, upserts, expiry, metadata = '', log = EMPTY_LOG }: CreateRequest): boolean {
+  return (
+    log === EMPTY_LOG &&
+    upserts.length <= MAX_ENTRIES &&
+    upserts.every(({ scope }) => scope === 'session') &&
+    expiry.user.ttlMs >= NEVER &&
+    expiry.app.ttlMs >= NEVER &&
+    baseState.length + metadata.length <= MAX_CHARACTERS
+  );
+}
+
+function planOf(request: CreateRequest, moment: Moment): DirectCreate {
+  const { key, baseState, upserts, expiry, metadata = '', turnsOnly } = request;
+  const { now } = moment;
+  const record = newRecord(key, '', now, expiresAt(now, expiry.session), EMPTY_LOG, turnsOnly);
+  return { record, baseState, metadata, entries: indexEntries(metadata), state: upserts, time: timeRange(moment) };
+}
+
+/**
+ * Creates a session without a look for an expired one with its id. Returns `undefined` if there is one, or if this is not
+ * possible: then nothing was written, and the caller uses a transaction.
+ */
+export async function createDirectly(
+  database: DirectWrites,
+  request: CreateRequest,
+  calledAt: number,
+): Promise<StoredSession | undefined> {
+  if (!isPlain(request)) return undefined;
+  let planned: DirectCreate | undefined;
+  const created = await database.createDirectly((moment) => (planned = planOf(request, moment)), calledAt);
+  if (!created || !planned) return undefined;
+  const { record, metadata, state } = planned;
+  const now = record.createTime;
+  const lasting = created.shared.filter(({ expires_at: expiry }) => (expiry ?? 0) > now);
+  const shared = stateOf(lasting);
+  return {
+    record: { ...record, incarnation: String(created.pk) },
+    now,
+    events: [],
+    metadata,
+    ...shared,
+    state: { ...shared.state, session: state.map(({ name, value }) => [name, value] as const) },
+  };
+}

@@ -1,0 +1,52 @@
+import { eventBytes } from '../../../domain/byte-budget.js';
+import type { StoredEvent } from '../../../domain/commit.js';
+import type { EventWindow } from '../../session-storage.js';
+import { NO_SQL, Sql, sql } from '../sql/sql.js';
+import type { SqlTransaction } from '../sql/transaction.js';
+
+/** Events that are read without knowing their size: at most so many, and fewer for a small limit of bytes. */
+const FEW = 64;
+const USUAL_BYTES = 32_768;
+
+function fewOf(maxBytes: number): number {
+  return Math.min(FEW, Math.max(1, Math.floor(maxBytes / USUAL_BYTES)));
+}
+
+/** The limit of bytes only where it counts: of several ranges, and of anchors, it becomes a limit of events. */
+export function boundedWindow({ maxBytes, ...window }: EventWindow): EventWindow {
+  const { limit = Infinity, anchorsOnly, ranges } = window;
+  if (maxBytes === undefined || maxBytes === Infinity || limit <= fewOf(maxBytes)) return window;
+  const isSimple = !anchorsOnly && (ranges?.length ?? 1) === 1;
+  return isSimple ? { ...window, maxBytes } : { ...window, limit: fewOf(maxBytes) };
+}
+
+/** The statement returns the first event that does not fit, too. */
+export function isOver(events: readonly StoredEvent[], maxBytes = Infinity): boolean {
+  return maxBytes !== Infinity && events.reduce((sum, event) => sum + eventBytes(event), 0) > maxBytes;
+}
+
+interface FittingRange {
+  /** Matches the events. */
+  readonly range: Sql;
+  readonly limit: number;
+  readonly maxBytes: number;
+  readonly keep?: EventWindow['keep'];
+}
+
+/**
+ * Selects the first event with which the payloads, from the end that is kept, have too many bytes. Only sizes are summed up: a
+ * running sum beside the payloads would copy them all into a temporary table in MariaDB.
+ */
+export function outermostFitting(
+  { tables, dialect }: Pick<SqlTransaction, 'tables' | 'dialect'>,
+  { range, limit, maxBytes, keep }: FittingRange,
+): Sql {
+  const [outermost, order] = keep === 'oldest' ? [sql`MAX`, sql`ASC`] : [sql`MIN`, sql`DESC`];
+  return sql`
+    SELECT ${outermost}(seq) FROM (
+      SELECT seq, size, SUM(size) OVER (ORDER BY seq ${order} ROWS UNBOUNDED PRECEDING) AS total FROM (
+        SELECT seq, ${dialect.bytesOf(new Sql('payload'))} AS size FROM ${tables.events} WHERE ${range}
+        ORDER BY seq ${order} ${Number.isFinite(limit) ? sql`LIMIT ${limit}` : NO_SQL}
+      ) AS sizes
+    ) AS sums WHERE total - size <= ${maxBytes}`;
+}

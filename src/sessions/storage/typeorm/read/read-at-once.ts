@@ -1,0 +1,140 @@
+import type { StoredEvent } from '../../../domain/commit.js';
+import { isExpired } from '../../../domain/expiry.js';
+import type { SessionKey } from '../../../domain/ids.js';
+import type { EventWindow, ReadRequest, StoredSession } from '../../session-storage.js';
+import {
+  eventLines,
+  eventOfLines,
+  hasKey,
+  METADATA_COLUMN,
+  RECORD_COLUMNS,
+  recordLines,
+  recordOfLines,
+} from '../sql/session-rows.js';
+import { joinSql, NO_SQL, Sql, sql } from '../sql/sql.js';
+import type { SqlTransaction } from '../sql/transaction.js';
+import { type StateRow, stateOf } from '../state/read-state.js';
+import type { Tables } from '../tables.js';
+import { boundedWindow, isOver, outermostFitting } from './event-window.js';
+
+/** What a row is. */
+const PART = { record: 0, event: 1, summary: 2, session: 3, user: 4, app: 5 } as const;
+
+/** Of a record, the lines and the metadata; of an event, the head and the payload; of state, the expiry of the scope, name and value. */
+interface PartRow {
+  readonly part: number;
+  readonly number: number;
+  readonly head: string;
+  readonly body: string | null;
+}
+
+/** Whether one statement can read all of it: the newest events at most, without a look at their times. */
+export function isReadAtOnce({ window, find, withBase, checkpointAt }: ReadRequest): boolean {
+  return !find && !withBase && checkpointAt === undefined && (window === undefined || isTail(window));
+}
+
+function isTail({ limit, ranges, since, maxAgeMs, anchorsOnly, keep }: EventWindow): boolean {
+  const isFiltered = (since ?? 0) > 0 || maxAgeMs !== undefined || anchorsOnly === true;
+  return limit !== undefined && ranges === undefined && keep !== 'oldest' && !isFiltered;
+}
+
+/** Reads a session with one message, since one statement needs no record to know what to read. */
+export async function readAtOnce(
+  transaction: SqlTransaction,
+  request: ReadRequest,
+): Promise<StoredSession | undefined> {
+  const window = request.window && boundedWindow(request.window);
+  const [found = []] = await transaction.commitWith([selectParts(transaction, request, window)]);
+  const rows = found as PartRow[];
+  const { now } = transaction;
+  const lines = rows.find(({ part }) => part === PART.record);
+  if (!lines) return undefined;
+  const record = recordOfLines(lines.head);
+  if (isExpired(record.expiresAt, now)) return undefined;
+  const events = eventsOf(rows, PART.event).sort((a, b) => a.seq - b.seq);
+  const isCut = isOver(events, window?.maxBytes);
+  const [summary] = eventsOf(rows, PART.summary);
+  return {
+    record,
+    now,
+    events,
+    ...(isCut && { isCut }),
+    ...(request.withState && stateOf(stateRows(rows, now))),
+    ...(summary && { summary }),
+    ...(request.withMetadata && { metadata: lines.body ?? '' }),
+  };
+}
+
+function eventsOf(rows: readonly PartRow[], wanted: number): StoredEvent[] {
+  return rows
+    .filter(({ part }) => part === wanted)
+    .map(({ number: seq, head, body: payload }) => eventOfLines({ seq, head, payload }));
+}
+
+const SCOPES = new Map<number, StateRow['scope']>([
+  [PART.session, 'session'],
+  [PART.user, 'user'],
+  [PART.app, 'app'],
+]);
+
+function stateRows(rows: readonly PartRow[], now: number): StateRow[] {
+  return rows.flatMap(({ part, number: expiry, head: name, body: value }) => {
+    const scope = SCOPES.get(part);
+    const isLive = scope === 'session' || !isExpired(expiry, now);
+    return scope && isLive ? [{ scope, name, value, expires_at: expiry }] : [];
+  });
+}
+
+/** All parts, in one statement, which sees one snapshot. */
+function selectParts(transaction: SqlTransaction, request: ReadRequest, window: EventWindow | undefined): Sql {
+  const { tables, dialect } = transaction;
+  const { key, withState, withSummary, withMetadata } = request;
+  const metadata = withMetadata ? METADATA_COLUMN : sql`NULL`;
+  const branches = [
+    sql`SELECT ${partOf('record')} AS part, 0 AS number, ${recordLines(dialect)} AS head, ${metadata} AS body FROM s`,
+    ...(window ? [dialect.unionPart(selectTail(transaction, window))] : []),
+    ...(withSummary ? [selectSummary(transaction)] : []),
+    ...(withState ? selectStates(tables, key) : []),
+  ];
+  return sql`
+    WITH s AS (SELECT ${RECORD_COLUMNS}, ${METADATA_COLUMN} FROM ${tables.sessions} s WHERE ${hasKey(key)})
+    ${joinSql(branches, ' UNION ALL ')}`;
+}
+
+function partOf(name: keyof typeof PART): Sql {
+  return new Sql(String(PART[name]));
+}
+
+const OF_SESSION = sql`session_pk = (SELECT pk FROM s)`;
+
+/** Scalar subqueries, because a planner would sort the whole log after a join. */
+function selectTail({ tables, dialect }: SqlTransaction, { afterSeq, inView, limit = 0, maxBytes }: EventWindow): Sql {
+  const range = sql`
+    ${OF_SESSION} AND seq >= (SELECT first_seq FROM s) AND seq <= (SELECT last_seq FROM s)
+    ${inView ? sql`AND seq > (SELECT view_from_seq FROM s)` : NO_SQL} ${afterSeq ? sql`AND seq > ${afterSeq}` : NO_SQL}`;
+  const isFitting =
+    maxBytes === undefined
+      ? NO_SQL
+      : sql`AND seq >= (${outermostFitting({ tables, dialect }, { range, limit, maxBytes })})`;
+  return sql`
+    SELECT ${partOf('event')}, ${eventLines(dialect)} FROM ${tables.events} WHERE ${range} ${isFitting}
+    ORDER BY seq DESC LIMIT ${limit}`;
+}
+
+/** The summary is also read if it stands below the tail. */
+function selectSummary({ tables, dialect }: SqlTransaction): Sql {
+  return sql`
+    SELECT ${partOf('summary')}, ${eventLines(dialect)} FROM ${tables.events}
+    WHERE ${OF_SESSION} AND seq = (SELECT summary_seq FROM s)`;
+}
+
+/** Whoever reads the rows leaves out scopes that have expired. */
+function selectStates({ sessionState, sharedScopes, sharedState }: Tables, { appName, userId }: SessionKey): Sql[] {
+  return [
+    sql`SELECT ${partOf('session')}, 0, name, value FROM ${sessionState} WHERE ${OF_SESSION}`,
+    sql`
+      SELECT CASE c.user_id WHEN '' THEN ${partOf('app')} ELSE ${partOf('user')} END, c.expires_at, v.name, v.value
+      FROM ${sharedScopes} c JOIN ${sharedState} v ON v.scope_pk = c.pk
+      WHERE c.app_name = ${appName} AND c.user_id IN ('', ${userId})`,
+  ];
+}
