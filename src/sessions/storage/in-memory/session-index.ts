@@ -4,7 +4,7 @@ import type { StoredPartial } from '../../domain/partial-event.js';
 import type { SessionRecord } from '../../domain/session-record.js';
 import type { ListRequest, StoredCheckpoint } from '../session-storage.js';
 import type { EventLog } from './event-log.js';
-import { type ListedPage, SessionLists } from './session-lists.js';
+import { changingPlacesOf, type ListedPage, placesOf, SessionLists } from './session-lists.js';
 import type { SharedWrites } from './shared-writes.js';
 import type { ModelSums } from './usage-sums.js';
 
@@ -54,7 +54,8 @@ export class SessionIndex {
     this.#apps.set(appName, app);
     app.users.set(userId, user);
     user.byId.set(sessionId, entry);
-    for (const lists of [app.lists, user.lists]) lists.add(entry);
+    const places = placesOf<IndexedEntry>(entry);
+    for (const lists of [app.lists, user.lists]) lists.add(entry, places);
   }
 
   /** Changes the record of a session that is there, and its metadata. */
@@ -71,10 +72,11 @@ export class SessionIndex {
         : undefined;
     entry.record = record;
     entry.metadata = metadata ?? entry.metadata;
+    const places = moves ? changingPlacesOf(entry) : undefined;
     for (const lists of [app.lists, user.lists]) {
-      if (moves) {
+      if (places) {
         lists.removeChanging(before);
-        lists.addChanging(entry);
+        lists.addChanging(entry, places);
       }
       if (entries) lists.changeEntries(entry, entries);
     }

@@ -18,6 +18,45 @@ export interface ListedPage<Item> {
   readonly examinedTo?: ListPosition;
 }
 
+/** The places of a session in the orders that a write changes. The lists of its user and of its app share them. */
+export interface ChangingPlaces<Item> {
+  readonly updated: Place<Item>;
+  readonly expiring: Place<Item> | undefined;
+}
+
+/** The places of a session in all orders. */
+export interface Places<Item> extends ChangingPlaces<Item> {
+  readonly created: Place<Item>;
+}
+
+/**
+ * Builds the places of a new session.
+ *
+ * @example
+ * const places = placesOf(entry);
+ * for (const lists of [app.lists, user.lists]) lists.add(entry, places);
+ */
+export function placesOf<Item extends Listable>(item: Item): Places<Item> {
+  const { record } = item;
+  const created = placeOf(item, record.createTime);
+  const updated = record.lastUpdateTime === record.createTime ? created : placeOf(item, record.lastUpdateTime);
+  return { created, updated, expiring: expiringPlaceOf(item) };
+}
+
+/** Builds the places that a write changes. */
+export function changingPlacesOf<Item extends Listable>(item: Item): ChangingPlaces<Item> {
+  return { updated: placeOf(item, item.record.lastUpdateTime), expiring: expiringPlaceOf(item) };
+}
+
+function expiringPlaceOf<Item extends Listable>(item: Item): Place<Item> | undefined {
+  return item.record.expiresAt < NEVER ? placeOf(item, item.record.expiresAt) : undefined;
+}
+
+function placeOf<Item extends Listable>(item: Item, time: number): Place<Item> {
+  const { userId, sessionId } = item.record;
+  return { time, userId, sessionId, item };
+}
+
 type PageRequest = Omit<ListRequest, 'appName' | 'userId'>;
 
 /**
@@ -31,9 +70,9 @@ export class SessionLists<Item extends Listable> {
   /** By creation, which never changes. */
   readonly #byEntry = new Map<string, OrderedPlaces<Item>>();
 
-  add(item: Item): void {
-    this.#byCreation.add(placeOf(item, 'createTime'));
-    this.addChanging(item);
+  add(item: Item, places = placesOf(item)): void {
+    this.#byCreation.add(places.created);
+    this.addChanging(item, places);
     for (const entry of indexEntries(item.metadata)) this.#addEntry(entry, item);
   }
 
@@ -44,9 +83,9 @@ export class SessionLists<Item extends Listable> {
   }
 
   /** Adds a session to the orders that a write changes. */
-  addChanging(item: Item): void {
-    this.#byUpdate.add(placeOf(item, 'lastUpdateTime'));
-    if (item.record.expiresAt < NEVER) this.#byExpiry.add({ ...positionByExpiry(item.record), item });
+  addChanging(item: Item, { updated, expiring } = changingPlacesOf(item)): void {
+    this.#byUpdate.add(updated);
+    if (expiring) this.#byExpiry.add(expiring);
   }
 
   removeChanging(record: SessionRecord): void {
@@ -112,7 +151,7 @@ export class SessionLists<Item extends Listable> {
 
   #addEntry(entry: string, item: Item): void {
     const places = this.#byEntry.get(entry) ?? new OrderedPlaces<Item>();
-    places.add(placeOf(item, 'createTime'));
+    places.add(placeOf(item, item.record.createTime));
     this.#byEntry.set(entry, places);
   }
 
@@ -121,10 +160,6 @@ export class SessionLists<Item extends Listable> {
     places?.delete(positionOf(record, { orderBy: 'createTime' }));
     if (places?.size === 0) this.#byEntry.delete(entry);
   }
-}
-
-function placeOf<Item extends Listable>(item: Item, orderBy: ListRequest['orderBy']): Place<Item> {
-  return { ...positionOf(item.record, { orderBy }), item };
 }
 
 function positionByExpiry({ expiresAt, userId, sessionId }: SessionRecord): ListPosition {
