@@ -8,7 +8,8 @@ import { SessionService } from '../../dist/index.js';
 /** Sessions that the package creates. Databases copy their rows. */
 export const CREATED = 10_000;
 const SESSIONS_OF_A_USER = 10;
-const TOGETHER = 64;
+/** Creates in flight when a store is filled: Redis gets many scripts at once. */
+const TOGETHER = 512;
 const APP = 'many';
 
 /** The ids of session `number`, from 0. */
@@ -77,7 +78,7 @@ export class RedisFiller {
   close() {}
 }
 
-/** Copies rows inside the database. @implements {Filler} */
+/** Copies the rows of the first sessions inside the database, 10,000 with each statement. @implements {Filler} */
 class SqlFiller {
   async fill({ service }, sessions) {
     await create(service, 0, Math.min(sessions, CREATED));
