@@ -21,7 +21,8 @@ export default {
   globalSetup: '<rootDir>/test/servers/global-setup.ts',
   globalTeardown: '<rootDir>/test/servers/global-teardown.ts',
   maxWorkers: '100%',
-  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  // Google's ADK requires an ES module that has the same functions in a package for CommonJS.
+  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1', '^lodash-es$': 'lodash' },
   transform: { '^.+\\.(ts|m?js)$': swc },
   transformIgnorePatterns: [
     '/node_modules/(?!(@nestjs|typeorm|file-type|load-esm|strtok3|token-types|uint8array-extras|@tokenizer|@borewit|es-toolkit|fast-check|pure-rand|@anthropic-ai/claude-agent-sdk|@fastify/static|content-disposition|arktype|@ark/|arkregex))',

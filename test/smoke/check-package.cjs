@@ -61,6 +61,7 @@ async function checkSummaries(
     claudeAgent,
     transfer,
     doctor,
+    adk,
     langgraph,
     agentsRest,
     agentsGraphql,
@@ -76,6 +77,7 @@ async function checkSummaries(
   assert.equal(typeof doctor.checkStore, 'function');
   assert.equal(typeof claudeAgent.ClaudeSessionStore, 'function');
   assert.equal(typeof components.ComponentsModule.forRoot, 'function');
+  assert.equal(typeof adk.AdkSessionService, 'function');
   assert.equal(typeof langgraph.SessionSaver, 'function');
   assert.equal(typeof agentsRest.AgentsRestModule.forRoot, 'function');
   assert.equal(typeof agentsGraphql.AgentsGraphqlModule.forRoot, 'function');

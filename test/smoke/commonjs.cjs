@@ -11,6 +11,7 @@ void checkPackage({
   agentsGraphql: require('nestjs-agent-sessions/agents/graphql'),
   config: require('nestjs-agent-sessions/config'),
   health: require('nestjs-agent-sessions/health'),
+  adk: require('nestjs-agent-sessions/adk'),
   langgraph: require('nestjs-agent-sessions/langgraph'),
   typeorm: require('nestjs-agent-sessions/typeorm'),
   redis: require('nestjs-agent-sessions/redis'),

@@ -1,4 +1,5 @@
 import * as root from 'nestjs-agent-sessions';
+import * as adk from 'nestjs-agent-sessions/adk';
 import * as agents from 'nestjs-agent-sessions/agents';
 import * as claudeAgent from 'nestjs-agent-sessions/claude-agent';
 import * as components from 'nestjs-agent-sessions/components';
@@ -32,6 +33,7 @@ await checkPackage({
   agentsGraphql,
   config,
   health,
+  adk,
   langgraph,
   typeorm,
   redis,

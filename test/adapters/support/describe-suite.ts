@@ -1,5 +1,6 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { StoreName } from '../../support/store-names.js';
 import { type TestStore, testStores } from '../../support/stores.js';
 import { CountedTests } from './counted-tests.js';
 
@@ -27,9 +28,25 @@ export const RESULTS = join(__dirname, '../results.ndjson');
 /**
  * Defines the tests of a suite for each store, prints how many passed, and compares that with the table in the docs. With
  * `ADAPTER_RESULTS`, the name of a file, it adds the results to that file instead.
+ *
+ * @param stores those that the suite needs. Default: all that are chosen
  */
-export function describeSuite(suite: AdapterSuite, define: (store: TestStore) => void): void {
-  describe.each(testStores)(`${suite.framework}: ${suite.suite} in $name`, (store) => {
+export function describeSuite(suite: AdapterSuite, define: (store: TestStore) => void): void;
+export function describeSuite<Store extends { readonly name: StoreName }>(
+  suite: AdapterSuite,
+  define: (store: Store) => void,
+  stores: readonly Store[],
+): void;
+export function describeSuite<Store extends { readonly name: StoreName }>(
+  suite: AdapterSuite,
+  define: (store: Store) => void,
+  stores: readonly { readonly name: StoreName }[] = testStores,
+): void {
+  if (stores.length === 0) {
+    it(`${suite.suite} has no store`, () => expect(stores).toEqual([]));
+    return;
+  }
+  describe.each(stores as readonly Store[])(`${suite.framework}: ${suite.suite} in $name`, (store) => {
     const tests = new CountedTests();
     tests.define(() => define(store));
     afterAll(() => {

@@ -33,6 +33,9 @@ const allSharedStores: readonly SharedStoreKind[] = [
   { name: 'postgres', create: () => sharedDatabase(postgresServer) },
 ];
 
+/** The stores that can be shared and that `STORES` selects. */
+export const sharedStores = allSharedStores.filter(({ name }) => chosenStoreNames().includes(name));
+
 /**
  * Describes processes that share a store, for each store that can be shared and that `STORES`
  * selects; `$name` in the title is its name.

@@ -5,6 +5,7 @@ import type { SessionReference } from '../../../src/sessions/domain/session.js';
 import type { SessionStorage } from '../../../src/sessions/storage/session-storage.js';
 import type { BeginTurnRequest } from '../../../src/sessions/operations/turns.js';
 import { SessionService } from '../../../src/sessions/session.service.js';
+import type { AdkTask } from '../../adapters/adk/support/adk-process.js';
 import { type RunOutcome, type RunsTask, answerApproval, runAgents } from './agent-process.js';
 import type { ManyTurnsOutcome, ManyTurnsTask } from './many-turns.js';
 import { type AppendTask, type ConsumeTask, appendAndDie, consumeUntilDead } from './consuming-process.js';
@@ -106,6 +107,15 @@ export class WorkerTasks {
     // Few tasks need to observe the drivers.
     const { runManyTurns } = await import('./many-turns.js');
     return runManyTurns(storage, task);
+  }
+
+  /** Uses the sessions through Google's ADK. */
+  async runAdk(task: AdkTask): Promise<void> {
+    const [service] = this.#services;
+    if (!service) throw new Error('Open the store first');
+    // Few tasks need the framework.
+    const { runAdk } = await import('../../adapters/adk/support/adk-process.js');
+    await runAdk(service, task);
   }
 
   /** Appends events, and dies right after the commit. */

@@ -1,0 +1,47 @@
+import { type Event as AdkEvent, type Session as AdkSession, createEvent } from '@google/adk';
+import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
+import { isByUser } from '../../sessions/domain/event-inspection.js';
+import type { Session } from '../../sessions/domain/session.js';
+import { plainCopy } from './plain-values.js';
+
+/** The author of events that ADK gives none. */
+const NOBODY = 'agent';
+
+/** What ADK reads as its own notes, wherever in the log it stands. A user has none, so a client cannot forge them. */
+const NOTES_OF_NODES = ['nodeInfo', 'output', 'route'];
+const NOTES_OF_AGENTS = ['agentState', 'endOfAgent', 'requestedToolConfirmations', 'requestedAuthConfigs'];
+
+/** An event of ADK for the log. In ADK, `undefined` in a state delta takes the key away. */
+export function storedEvent(event: AdkEvent): EventInput {
+  const { actions, ...fields } = plainCopy(event) as EventInput;
+  const removed = Object.entries(event.actions?.stateDelta ?? {}).flatMap(([key, value]) =>
+    value === undefined ? [key] : [],
+  );
+  const stateRemovals = [...(actions?.stateRemovals ?? []), ...removed];
+  return {
+    ...fields,
+    author: fields.author || NOBODY,
+    actions: { ...actions, ...(stateRemovals.length > 0 && { stateRemovals }) },
+  };
+}
+
+/** An event of the log for ADK: whole, but for what only ADK may have written. */
+export function adkEvent({ seq: _seq, ...event }: LoggedEvent): AdkEvent {
+  const { actions, ...fields } = event;
+  const given = isByUser(event)
+    ? { ...without(fields, NOTES_OF_NODES), actions: without(actions, NOTES_OF_AGENTS) }
+    : event;
+  // Both describe the same JSON. The log allows more than the types of ADK.
+  return createEvent(given as Parameters<typeof createEvent>[0]);
+}
+
+function without(record: object, names: readonly string[]): object {
+  return Object.fromEntries(Object.entries(record).filter(([name]) => !names.includes(name)));
+}
+
+/** A session as ADK has it. Its state inherits nothing, so that no key is there which nobody has set. */
+export function adkSession(session: Session): AdkSession {
+  const { id, appName, userId, lastUpdateTime } = session;
+  const state = Object.assign(Object.create(null) as Record<string, unknown>, session.state.toJSON());
+  return { id, appName, userId, state, events: session.events.map(adkEvent), lastUpdateTime };
+}

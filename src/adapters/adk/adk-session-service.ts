@@ -1,0 +1,135 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import {
+  type AppendEventRequest,
+  BaseSessionService,
+  type CreateSessionRequest,
+  type DeleteSessionRequest,
+  type Event as AdkEvent,
+  type GetSessionRequest,
+  type ListSessionsRequest,
+  type ListSessionsResponse,
+  type Runner,
+  type Session as AdkSession,
+} from '@google/adk';
+import type { Session } from '../../sessions/domain/session.js';
+import type { HeldTurn } from '../../sessions/operations/index.js';
+import type { SessionService } from '../../sessions/session.service.js';
+import { isTempKey } from '../../state/scopes.js';
+import { adkSession, storedEvent } from './adk-events.js';
+import { listedSessions } from './listed-sessions.js';
+import { plainCopy } from './plain-values.js';
+import { type RunInTurnRequest, runInTurn } from './run-in-turn.js';
+
+/** What an {@link AdkSessionService} needs. */
+export interface AdkSessionServiceOptions {
+  readonly sessions: SessionService;
+  /**
+   * Refuse an append with `StaleSessionError` if somebody else appended since the session object was loaded. Default `false`: both
+   * are stored.
+   */
+  readonly refuseStale?: boolean | undefined;
+}
+
+/**
+ * Keeps the sessions of Google's ADK in a {@link SessionService}: on every store, with one atomic commit for each event.
+ *
+ * @example
+ * const runner = new Runner({ appName: 'shop', agent, sessionService: new AdkSessionService({ sessions }) });
+ */
+export class AdkSessionService extends BaseSessionService {
+  readonly #sessions: SessionService;
+  readonly #refuseStale: boolean;
+  /** The turn of the run that calls. */
+  readonly #turns = new AsyncLocalStorage<HeldTurn>();
+  /** The last `seq` that each session object knows. */
+  readonly #versions = new WeakMap<AdkSession, number>();
+  /** The last append through each session object. */
+  readonly #appends = new WeakMap<AdkSession, Promise<unknown>>();
+
+  constructor({ sessions, refuseStale = false }: AdkSessionServiceOptions) {
+    super();
+    this.#sessions = sessions;
+    this.#refuseStale = refuseStale;
+  }
+
+  override async createSession(request: CreateSessionRequest): Promise<AdkSession> {
+    return this.#opened(await this.#sessions.createSession(withPlainState(request)));
+  }
+
+  override async getSession(request: GetSessionRequest): Promise<AdkSession | undefined> {
+    const session = await this.#sessions.getSession(request);
+    return session && this.#opened(session);
+  }
+
+  /** Safe for concurrent callers. */
+  override async getOrCreateSession(request: CreateSessionRequest): Promise<AdkSession> {
+    return this.#opened(await this.#sessions.getOrCreateSession(withPlainState(request)));
+  }
+
+  override async listSessions(request: ListSessionsRequest): Promise<ListSessionsResponse> {
+    return listedSessions(this.#sessions, request);
+  }
+
+  override async deleteSession({ appName, userId, sessionId }: DeleteSessionRequest): Promise<void> {
+    await this.#sessions.deleteSession({ appName, userId, sessionId });
+  }
+
+  /**
+   * Stores the event, and then adds it to the session object, as ADK does. Appends through one object are stored in the order of the
+   * calls.
+   */
+  override appendEvent({ session, event }: AppendEventRequest): Promise<AdkEvent> {
+    if (event.partial) return Promise.resolve(event);
+    const before = this.#appends.get(session) ?? Promise.resolve();
+    const append = before.then(() => this.#append(session, event));
+    this.#appends.set(
+      session,
+      append.catch(() => undefined),
+    );
+    return append;
+  }
+
+  /**
+   * Runs the agent in a turn of the session. Other messages wait for `waitMs`, in all processes, or fail with `TurnHeldError`. A run
+   * that lost its turn stores nothing more.
+   *
+   * @example
+   * for await (const event of service.runInTurn(runner, { userId, sessionId, newMessage, waitMs: 60_000 })) show(event);
+   */
+  runInTurn(runner: Runner, request: RunInTurnRequest): AsyncGenerator<AdkEvent, void, undefined> {
+    return runInTurn(this.#sessions, this.#turns, runner, request);
+  }
+
+  async #append(session: AdkSession, event: AdkEvent): Promise<AdkEvent> {
+    const { id, appName, userId } = session;
+    const temporary = Object.entries(event.actions?.stateDelta ?? {}).filter(([key]) => isTempKey(key));
+    const { event: stored } = await this.#sessions.append({
+      session: { id, appName, userId },
+      event: storedEvent(event),
+      turn: this.#turnOf(session),
+      expectedVersion: this.#refuseStale ? this.#versions.get(session) : undefined,
+    });
+    event.id ||= stored.id;
+    this.#versions.set(session, stored.seq);
+    session.lastUpdateTime = Math.max(session.lastUpdateTime, stored.timestamp);
+    const appended = await super.appendEvent({ session, event });
+    // Agents that come later in this run see them.
+    for (const [key, value] of temporary) session.state[key] = value;
+    return appended;
+  }
+
+  #turnOf({ id, appName, userId }: AdkSession): HeldTurn | undefined {
+    const turn = this.#turns.getStore();
+    return turn?.sessionId === id && turn.appName === appName && turn.userId === userId ? turn : undefined;
+  }
+
+  #opened(session: Session): AdkSession {
+    const opened = adkSession(session);
+    this.#versions.set(opened, session.version);
+    return opened;
+  }
+}
+
+function withPlainState({ appName, userId, sessionId, state }: CreateSessionRequest): CreateSessionRequest {
+  return { appName, userId, sessionId, state: state && (plainCopy(state) as Record<string, unknown>) };
+}

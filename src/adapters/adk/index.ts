@@ -1,0 +1,2 @@
+export { AdkSessionService, type AdkSessionServiceOptions } from './adk-session-service.js';
+export type { RunInTurnRequest } from './run-in-turn.js';

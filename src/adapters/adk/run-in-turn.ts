@@ -1,0 +1,69 @@
+import type { AsyncLocalStorage } from 'node:async_hooks';
+import type { Event as AdkEvent, Runner } from '@google/adk';
+import { withAwaitedTurn } from '../../sessions/awaited-turn.js';
+import type { HeldTurn } from '../../sessions/operations/index.js';
+import type { SessionService } from '../../sessions/session.service.js';
+
+type RunRequest = Parameters<Runner['runAsync']>[0];
+
+/** What `runAsync` of the runner takes, and how the run gets its turn. */
+export type RunInTurnRequest = RunRequest & {
+  /** How long to wait while another run has the turn. Default 0: fail immediately with `TurnHeldError`. */
+  readonly waitMs?: number | undefined;
+  /** How long the session waits after a crash of this process. Default: 30 seconds. */
+  readonly ttlMs?: number | undefined;
+  /** Names this run to others. Default: host name and process id. */
+  readonly holder?: string | undefined;
+};
+
+/** Runs an agent in a turn of its session. What the run appends to the session proves the turn. */
+export async function* runInTurn(
+  sessions: SessionService,
+  turns: AsyncLocalStorage<HeldTurn>,
+  runner: Runner,
+  { waitMs, ttlMs, holder, ...request }: RunInTurnRequest,
+): AsyncGenerator<AdkEvent, void, undefined> {
+  const { userId, sessionId, abortSignal } = request;
+  const wanted = { appName: runner.appName, userId, sessionId, waitMs, ttlMs, holder, signal: abortSignal };
+  const { turn, end } = await holdTurn(sessions, wanted);
+  const signals = abortSignal ? [abortSignal, turn.signal] : [turn.signal];
+  const events = runner.runAsync({ ...request, abortSignal: AbortSignal.any(signals) });
+  let isOver = false;
+  try {
+    for (;;) {
+      // Each step runs in the context of whoever asks for it.
+      const { value, done } = await turns.run(turn, () => events.next());
+      isOver = done === true;
+      if (done) break;
+      yield value;
+    }
+  } catch (error) {
+    isOver = true;
+    throw error;
+  } finally {
+    if (!isOver) await turns.run(turn, () => events.return(undefined));
+    await end();
+  }
+}
+
+/** Begins a turn, and holds it until `end` is called. `end` fails if the turn was lost. */
+function holdTurn(
+  sessions: SessionService,
+  request: Parameters<typeof withAwaitedTurn>[1],
+): Promise<{ readonly turn: HeldTurn; readonly end: () => Promise<void> }> {
+  return new Promise((resolve, reject) => {
+    const held = withAwaitedTurn(
+      sessions,
+      request,
+      (turn) =>
+        new Promise<void>((over) => {
+          const end = async (): Promise<void> => {
+            over();
+            await held;
+          };
+          resolve({ turn, end });
+        }),
+    );
+    held.catch(reject);
+  });
+}
