@@ -14,6 +14,9 @@ export interface QueuedMessage {
   readonly policy: RunPolicy;
   readonly message: Content;
   readonly stateDelta?: Record<string, unknown>;
+  readonly customMetadata?: Record<string, unknown>;
+  /** The last event that stays when this message is taken. */
+  readonly rewindTo?: number;
   /** The invocation that a `rollback` takes back. */
   readonly target?: string;
 }
@@ -123,17 +126,19 @@ export interface TakenMessage {
   readonly invocationId: string;
   readonly message: Content;
   readonly stateDelta?: Record<string, unknown> | undefined;
+  readonly customMetadata?: Record<string, unknown> | undefined;
   readonly isQueued: boolean;
 }
 
 /** The event by which an invocation takes a message. */
 export function messageEvent(taken: TakenMessage, runningId: string): EventInput {
-  const { invocationId, message, stateDelta, isQueued } = taken;
+  const { invocationId, message, stateDelta, customMetadata, isQueued } = taken;
   return {
     id: messageIdOf(invocationId),
     invocationId: runningId,
     author: 'user',
     content: { role: 'user', ...message },
+    ...(customMetadata && { customMetadata }),
     actions: {
       ...(stateDelta && { stateDelta }),
       ...(isQueued && { metadataDelta: { fieldRemovals: [QUEUED_FIELD + invocationId] } }),

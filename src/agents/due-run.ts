@@ -69,8 +69,8 @@ export function mustWaitFor({ entry, policy }: DueRun, queue: readonly QueueEntr
 
 /** What the turn answers. One call answers all messages that came while it was not quiet. */
 export function messagesOf(due: DueRun, queue: readonly QueueEntry[]): TakenMessage[] {
-  const { invocationId, message, stateDelta, entry, policy } = due;
-  const own = { invocationId, message, stateDelta, isQueued: entry !== undefined };
+  const { invocationId, message, stateDelta, customMetadata, entry, policy } = due;
+  const own = { invocationId, message, stateDelta, customMetadata, isQueued: entry !== undefined };
   if (policy !== 'debounce' || !entry) return [own];
   const joined = queue.filter((other) => other.policy === 'debounce');
   return inQueueOrder([...joined, entry]).map((each) =>

@@ -27,7 +27,7 @@ const PAGE = 100;
 
 /** Follows an invocation that another process, or another call, runs. Ends when its turn is over, or with the signal. */
 export async function follow(
-  env: AgentEnvironment,
+  env: Pick<AgentEnvironment, 'sessions' | 'pollMs' | 'onError'>,
   { key, invocationId, afterSeq, agentName }: Followed,
   tell: (event: RunEvent) => void,
   signal: AbortSignal,

@@ -173,9 +173,16 @@ export class RequestedRun {
 
   /** Stores the message until its turn comes. */
   async #enqueue(target?: string): Promise<QueueEntry> {
-    const { key, invocationId, message, policy, stateDelta, quietMs } = this.request;
+    const { key, invocationId, message, policy, stateDelta, customMetadata, rewindTo, quietMs } = this.request;
     const { sessions } = this.env;
-    const queued = { policy, message, ...(stateDelta && { stateDelta }), ...(target !== undefined && { target }) };
+    const queued = {
+      policy,
+      message,
+      ...(stateDelta && { stateDelta }),
+      ...(customMetadata && { customMetadata }),
+      ...(rewindTo !== undefined && { rewindTo }),
+      ...(target !== undefined && { target }),
+    };
     const seq = await this.#appendQueued(queueEvent(invocationId, key.sessionId, queued));
     const entry = { ...queued, invocationId, seq };
     const session = await sessions.getSession({ ...key, config: { numRecentEvents: 0 } });
@@ -236,8 +243,9 @@ export class RequestedRun {
 
   async #answerAbandoned(first: QueueEntry): Promise<void> {
     const { env, request, handler, process } = this;
-    const { invocationId, message, policy, stateDelta } = first;
-    const abandoned = { ...request, invocationId, message, policy, stateDelta, entry: first };
+    const { invocationId, message, policy, stateDelta, customMetadata, rewindTo } = first;
+    const asked = { invocationId, message, policy, stateDelta, customMetadata, rewindTo };
+    const abandoned = { ...request, ...asked, entry: first };
     // Its caller, if there is one, follows the log. A failing handler left a clean log.
     try {
       await this.#try(first, new TurnWork(env, abandoned, handler, () => undefined, process.closing));

@@ -1,6 +1,6 @@
 import type { Content } from '../sessions/domain/event.js';
 import { InvalidInputError } from '../sessions/domain/errors.js';
-import { optionalFlag } from '../sessions/domain/input-checks.js';
+import { optionalCount, optionalFlag } from '../sessions/domain/input-checks.js';
 import type { EventInput, LoggedEvent } from '../sessions/domain/event.js';
 import { type SessionKey, type UserKey, assertId, checkedSessionKey, isBlank } from '../sessions/domain/ids.js';
 import type { Session } from '../sessions/domain/session.js';
@@ -40,6 +40,13 @@ export interface RunRequest extends UserKey {
   readonly outputSchema?: StandardSchema | undefined;
   /** State changes that are stored with the message. */
   readonly stateDelta?: Record<string, unknown> | undefined;
+  /** Kept as `customMetadata` of the event with the message. */
+  readonly customMetadata?: Record<string, unknown> | undefined;
+  /**
+   * Rewinds the session before the message is stored, in the same turn: the last event that is kept, 0 for none. For messages that
+   * replace earlier ones. A repeated request rewinds nothing.
+   */
+  readonly rewindTo?: number | undefined;
   /** The state of a session that has to be created. */
   readonly state?: Record<string, unknown> | undefined;
   /** Whether to create the session if there is none. Default: `true`. */
@@ -84,6 +91,8 @@ export interface CheckedRun {
   readonly agentName: string;
   readonly output: OutputRule | undefined;
   readonly stateDelta: Record<string, unknown> | undefined;
+  readonly customMetadata: Record<string, unknown> | undefined;
+  readonly rewindTo: number | undefined;
   readonly state: Record<string, unknown> | undefined;
   readonly config: GetSessionConfig | undefined;
   readonly quietMs: number;
@@ -163,6 +172,8 @@ export function checkedRun(request: RunRequest, newId: () => string): CheckedRun
     agentName,
     output: outputRuleOf(request, agentName),
     stateDelta: request.stateDelta && { ...request.stateDelta },
+    customMetadata: request.customMetadata && structuredClone(request.customMetadata),
+    rewindTo: optionalCount(request.rewindTo, 'rewindTo'),
     state: request.state,
     config: request.config,
     quietMs,

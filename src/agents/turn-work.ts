@@ -47,7 +47,7 @@ import { nameOf } from '../sessions/domain/open-calls.js';
 import { InvocationTail, lastInvocation, showsLastInvocation } from './invocation-tail.js';
 import { Invocation } from './invocation.js';
 import type { StandardSchema } from '../state/standard-schema.js';
-import { readNewestUntil } from './queue.js';
+import { findMessage, readNewestUntil } from './queue.js';
 import type { RunHandler, GivenAnswer, RunResult } from './run-request.js';
 import { statusOf } from './run-status.js';
 import { type StoredInvocation, findEventOf, storedInvocation, withoutRewound } from './stored-invocation.js';
@@ -100,7 +100,7 @@ export class TurnWork {
     }
     const queue = await othersInQueue(env, due, loaded, turn);
     if (mustWaitFor(due, queue)) return { queue };
-    const session = await this.#rolledBack(loaded, turn);
+    const session = await this.#rewound(loaded, turn);
     const messages = messagesOf(due, queue);
     const earlier = session.events.find(({ id }) => id === messageIdOf(due.invocationId));
     if (earlier) return this.#goOn(turn, session, earlier.seq);
@@ -126,20 +126,32 @@ export class TurnWork {
     }
   }
 
-  /** Rewinds the invocation that this message replaces, unless another one followed. */
-  async #rolledBack(session: Session, turn: HeldTurn): Promise<Session> {
-    const { entry, key, config } = this.due;
-    if (entry?.policy !== 'rollback' || entry.target === undefined) return session;
-    const events = await this.#newestEvents(session);
-    const last = lastInvocation(events);
-    const first = events.find((event) => messageOf(event) !== undefined && event.invocationId === entry.target);
-    if (last?.invocationId !== entry.target || !first) return session;
-    const rewound = await this.env.sessions.rewindSession({ ...key, toSeq: first.seq - 1, turn });
+  /** Rewinds what this message replaces. */
+  async #rewound(session: Session, turn: HeldTurn): Promise<Session> {
+    const { entry, key, config, rewindTo } = this.due;
+    const toSeq = rewindTo === undefined ? await this.#replacedAfter(entry, session) : await this.#keptUpTo(rewindTo);
+    if (toSeq === undefined || toSeq >= session.version) return session;
+    const rewound = await this.env.sessions.rewindSession({ ...key, toSeq, turn });
     if (config === undefined) return rewound;
     // A rewind returns the whole view.
     const narrowed = await this.env.sessions.getSession({ ...key, config });
     if (!narrowed) throw new SessionNotFoundError(key.sessionId);
     return narrowed;
+  }
+
+  /** A message with `rollback` replaces the invocation that it interrupted, unless another one followed. */
+  async #replacedAfter(entry: QueueEntry | undefined, session: Session): Promise<number | undefined> {
+    if (entry?.policy !== 'rollback' || entry.target === undefined) return undefined;
+    const events = await this.#newestEvents(session);
+    const last = lastInvocation(events);
+    const first = events.find((event) => messageOf(event) !== undefined && event.invocationId === entry.target);
+    return last?.invocationId === entry.target && first ? first.seq - 1 : undefined;
+  }
+
+  /** Nothing is rewound for a message that was stored before. */
+  async #keptUpTo(toSeq: number): Promise<number | undefined> {
+    const { message } = await findMessage(this.env.sessions, this.due.key, this.due.invocationId);
+    return message ? undefined : toSeq;
   }
 
   async #begin(turn: HeldTurn, session: Session, messages: readonly TakenMessage[]): Promise<RunResult> {

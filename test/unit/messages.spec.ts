@@ -141,6 +141,24 @@ describe('Tool calls', () => {
       ['user: go'],
     ],
     [
+      'of ADK that ask users are left out, and what is said beside them stays',
+      [
+        says('user', 'go'),
+        calls('ann', 'a'),
+        {
+          author: 'user',
+          content: {
+            role: 'user',
+            parts: [
+              { functionResponse: { id: 'x', name: 'adk_request_confirmation' } },
+              ...(answers('ann', 'a').content?.parts ?? []),
+            ],
+          },
+        },
+      ],
+      ['user: go', 'model: call a', 'user: result {"result":"of a"}'],
+    ],
+    [
       'lose ids that ADK made up',
       [says('user', 'go'), calls('ann', 'adk-1')],
       ['user: go', 'model: call ?', `user: ${NONE}`],

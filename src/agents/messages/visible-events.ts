@@ -1,4 +1,5 @@
 import { isRewind, isSummary } from '../../sessions/domain/event-inspection.js';
+import type { Part } from '../../sessions/domain/event.js';
 import type { ConversationEvent } from './conversation.js';
 
 /** Which events of other agents an agent sees, by the branches of a run. */
@@ -17,10 +18,11 @@ export interface BranchOptions {
 const REQUESTS_TO_USERS = new Set(['adk_request_credential', 'adk_request_confirmation', 'adk_request_input']);
 
 /** The events that say something to an agent of the branch. */
-export function visibleEvents<E extends ConversationEvent>(events: readonly E[], options: BranchOptions): E[] {
-  return events.filter((event) => {
-    if (event.partial === true || isRewind(event) || isRequestToUser(event)) return false;
-    return isSummary(event) || isOfBranch(event.branch, options);
+export function visibleEvents(events: readonly ConversationEvent[], options: BranchOptions): ConversationEvent[] {
+  return events.flatMap((event) => {
+    if (event.partial === true || isRewind(event)) return [];
+    if (!isSummary(event) && !isOfBranch(event.branch, options)) return [];
+    return withoutRequestsToUser(event) ?? [];
   });
 }
 
@@ -30,9 +32,20 @@ function isOfBranch(ofEvent: string | undefined, { branch, branches = 'prefix' }
   return !ofEvent || ofEvent === branch || branch.startsWith(`${ofEvent}.`);
 }
 
-function isRequestToUser({ content }: ConversationEvent): boolean {
-  const parts = content?.parts ?? [];
-  return parts.some(({ functionCall, functionResponse }) =>
-    REQUESTS_TO_USERS.has(functionCall?.name ?? functionResponse?.name ?? ''),
-  );
+/** Nothing if the event only asks the user, or answers. */
+function withoutRequestsToUser(event: ConversationEvent): ConversationEvent | undefined {
+  const parts = event.content?.parts ?? [];
+  const said = parts.filter((part) => !isRequestToUser(part));
+  if (said.length === parts.length) return event;
+  const { author, branch, actions } = event;
+  const rest = {
+    ...(author !== undefined && { author }),
+    ...(branch !== undefined && { branch }),
+    ...(actions && { actions }),
+  };
+  return said.length === 0 ? undefined : { ...rest, content: { ...event.content, parts: said } };
+}
+
+function isRequestToUser({ functionCall, functionResponse }: Part): boolean {
+  return REQUESTS_TO_USERS.has(functionCall?.name ?? functionResponse?.name ?? '');
 }
