@@ -91,14 +91,14 @@ export const OPERATIONS: readonly Operation[] = [
     session.state.step = 2;
     return sessions.updateSession(session);
   }),
-  operation('get', [1, 1, 0, 24], ({ sessions }) => sessions.getSession(KEY)),
-  operation('get, the newest 5', [1, 1, 0, 24], ({ sessions }) =>
+  operation('get', [1, 3, 0, 24], ({ sessions }) => sessions.getSession(KEY)),
+  operation('get, the newest 5', [1, 3, 0, 24], ({ sessions }) =>
     sessions.getSession({ ...KEY, config: { numRecentEvents: 5 } }),
   ),
-  operation('get, after a time', [1, 1, 0, 24], ({ sessions }) =>
+  operation('get, after a time', [1, 3, 0, 24], ({ sessions }) =>
     sessions.getSession({ ...KEY, config: { afterTimestamp: Date.now() - 1 } }),
   ),
-  operation('get, without events', [1, 1, 0, 4], ({ sessions }) =>
+  operation('get, without events', [1, 2, 0, 4], ({ sessions }) =>
     sessions.getSession({ ...KEY, config: { numRecentEvents: 0 } }),
   ),
   operation('list of a user', [1, 2, 0, 10], ({ sessions }) =>

@@ -19,7 +19,7 @@ export class StatementLog implements DriverObserver {
 
   /** The numbers of committed transactions, of their statements, and of returned rows. */
   counts(): { transactions: number; reads: number; writes: number; rows: number } {
-    const reads = this.#sent.filter(({ text }) => /^\s*(SELECT|WITH)\b/.test(text));
+    const reads = this.#sent.filter(({ text }) => /^\s*SELECT\b/.test(text));
     return {
       transactions: this.#sent.filter(({ text }) => text === 'COMMIT').length,
       reads: reads.length,

@@ -92,7 +92,7 @@ function selectParts(transaction: SqlTransaction, request: ReadRequest, window: 
   const metadata = withMetadata ? METADATA_COLUMN : sql`NULL`;
   const branches = [
     sql`SELECT ${partOf('record')} AS part, 0 AS number, ${recordLines(dialect)} AS head, ${metadata} AS body FROM s`,
-    ...(window ? [dialect.unionPart(selectTail(transaction, window))] : []),
+    ...(window ? [sql`(${selectTail(transaction, window)})`] : []),
     ...(withSummary ? [selectSummary(transaction)] : []),
     ...(withState ? selectStates(tables, key) : []),
   ];

@@ -26,14 +26,14 @@ export interface Dialect {
   readonly columnTypes: ColumnTypes;
   /** Whether an index can have a WHERE clause. */
   readonly hasPartialIndexes: boolean;
+  /** Whether statements are messages to a server, so that one large statement costs less than several small ones. */
+  readonly isServer: boolean;
   /** `true`: row locks. `false`: one writer locks the whole database. */
   readonly locksRows: boolean;
   /** The size of text in bytes. */
   readonly bytesOf: (column: Sql) => Sql;
   /** One text with a line for each column; none of them is NULL. Drivers need less time for it than for many columns. */
   readonly lines: (columns: readonly Sql[]) => Sql;
-  /** A SELECT with a limit as a part of a UNION. */
-  readonly unionPart: (select: Sql) => Sql;
   /** Follows a table in a locking SELECT. Without the hint, MySQL may scan a small table and lock unrelated rows. */
   readonly forceIndex: (index: Sql) => Sql;
   /** Ends a SELECT: locks the rows of this alias until the end of the transaction, in this order. */
@@ -101,12 +101,12 @@ export const sqliteDialect: Dialect = {
     text: 'text',
   },
   hasPartialIndexes: true,
+  isServer: false,
   locksRows: false,
   // `OCTET_LENGTH` came with SQLite 3.43.
   bytesOf: (column) => sql`LENGTH(CAST(${column} AS BLOB))`,
   // `CONCAT_WS` came with SQLite 3.44. Many `||` take twice as long.
   lines: (columns) => sql`PRINTF('${new Sql(columns.map(() => '%s').join('\n'))}', ${joinSql(columns, ', ')})`,
-  unionPart: (select) => sql`SELECT * FROM (${select})`,
   forceIndex: () => NO_SQL,
   lock: () => NO_SQL,
   lockSkipLocked: () => NO_SQL,
@@ -135,10 +135,10 @@ const mysqlDialect: Dialect = {
     textCollation: BINARY_UTF8,
   },
   hasPartialIndexes: false,
+  isServer: true,
   locksRows: true,
   bytesOf: octetLength,
   lines: concatLines,
-  unionPart: (select) => sql`(${select})`,
   forceIndex: (index) => sql`FORCE INDEX (${index})`,
   lock: (_alias, order) => sql`${orderBy(order)} FOR UPDATE`,
   lockSkipLocked: () => sql`FOR UPDATE SKIP LOCKED`,
@@ -163,10 +163,10 @@ export const postgresDialect: Dialect = {
     exactCollation: { collation: 'C' },
   },
   hasPartialIndexes: true,
+  isServer: true,
   locksRows: true,
   bytesOf: octetLength,
   lines: concatLines,
-  unionPart: (select) => sql`(${select})`,
   forceIndex: () => NO_SQL,
   lock: (alias, order) => sql`${orderBy(order)} FOR UPDATE OF ${new Sql(alias)}`,
   lockSkipLocked: (alias) => sql`FOR UPDATE OF ${new Sql(alias)} SKIP LOCKED`,
