@@ -253,6 +253,7 @@ export const peerFolders: Readonly<Record<string, string | readonly string[]>> =
   '@langchain/core': 'adapters/langgraph/',
   '@langchain/langgraph-checkpoint': 'adapters/langgraph/',
   '@anthropic-ai/claude-agent-sdk': 'adapters/claude-agent/',
+  '@modelcontextprotocol/sdk': 'adapters/mcp/',
   typeorm: 'sessions/storage/typeorm/',
   ioredis: 'sessions/storage/redis/',
   'google-auth-library': 'sessions/storage/vertex/',

@@ -4,6 +4,7 @@ const ofChecks = ['class-transformer', 'expect@30', '@types/node@20'];
 /** The newest of all drivers. */
 const everything = [
   '@google/adk',
+  '@modelcontextprotocol/sdk',
   '@anthropic-ai/claude-agent-sdk',
   '@langchain/core',
   '@langchain/langgraph-checkpoint',

@@ -58,6 +58,7 @@ async function checkSummaries(
   {
     agents,
     components,
+    mcp,
     claudeAgent,
     transfer,
     doctor,
@@ -76,6 +77,7 @@ async function checkSummaries(
   assert.equal(typeof transfer.exportSessions, 'function');
   assert.equal(typeof doctor.checkStore, 'function');
   assert.equal(typeof claudeAgent.ClaudeSessionStore, 'function');
+  assert.equal(typeof mcp.SessionEventStore, 'function');
   assert.equal(typeof components.ComponentsModule.forRoot, 'function');
   assert.equal(typeof adk.AdkSessionService, 'function');
   assert.equal(typeof langgraph.SessionSaver, 'function');

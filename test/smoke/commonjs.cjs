@@ -5,6 +5,7 @@ void checkPackage({
   agents: require('nestjs-agent-sessions/agents'),
   transfer: require('nestjs-agent-sessions/transfer'),
   claudeAgent: require('nestjs-agent-sessions/claude-agent'),
+  mcp: require('nestjs-agent-sessions/mcp'),
   components: require('nestjs-agent-sessions/components'),
   doctor: require('nestjs-agent-sessions/doctor'),
   agentsRest: require('nestjs-agent-sessions/agents/rest'),

@@ -2,6 +2,7 @@ import * as root from 'nestjs-agent-sessions';
 import * as adk from 'nestjs-agent-sessions/adk';
 import * as agents from 'nestjs-agent-sessions/agents';
 import * as claudeAgent from 'nestjs-agent-sessions/claude-agent';
+import * as mcp from 'nestjs-agent-sessions/mcp';
 import * as components from 'nestjs-agent-sessions/components';
 import * as doctor from 'nestjs-agent-sessions/doctor';
 import * as agentsGraphql from 'nestjs-agent-sessions/agents/graphql';
@@ -26,6 +27,7 @@ await checkPackage({
   root,
   agents,
   components,
+  mcp,
   claudeAgent,
   transfer,
   doctor,

@@ -1,5 +1,6 @@
 import type { SessionStoreEntry } from '@anthropic-ai/claude-agent-sdk';
 import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
+import { textPieces } from '../../sessions/domain/text-pieces.js';
 
 /** The author of what Claude says and does. */
 export const CLAUDE = 'claude';
@@ -15,27 +16,11 @@ export interface EntryRecord {
 }
 
 const FIELD = 'claude-agent';
-/** A UTF-16 unit has at most three bytes, so that a piece fits into an event. */
-const LONGEST_PIECE = 262_144;
-
 /** The text of an entry in pieces. JSON text keeps what events cannot: depth, and halves of surrogate pairs. */
 export function recordsOf(entry: SessionStoreEntry): EntryRecord[] {
-  const text = JSON.stringify(entry);
-  if (text.length <= LONGEST_PIECE) return [{ entry: text }];
-  const texts: string[] = [];
-  for (let start = 0; start < text.length;) {
-    const end = endOfPiece(text, start);
-    texts.push(text.slice(start, end));
-    start = end;
-  }
+  const texts = textPieces(JSON.stringify(entry));
+  if (texts.length === 1) return texts.map((text) => ({ entry: text }));
   return texts.map((piece, index) => ({ entry: piece, piece: index, pieces: texts.length }));
-}
-
-/** Never between the halves of a surrogate pair. */
-function endOfPiece(text: string, start: number): number {
-  const end = start + LONGEST_PIECE;
-  const before = text.charCodeAt(end - 1);
-  return before >= 0xd800 && before < 0xdc00 ? end - 1 : end;
 }
 
 /** The fields of an event that holds an entry. */

@@ -1,0 +1,1 @@
+export { type FollowOptions, SessionEventStore, type SessionEventStoreOptions } from './session-event-store.js';

@@ -1,0 +1,153 @@
+import { EventConflictError, SessionExistsError, SessionNotFoundError } from '../../sessions/domain/errors.js';
+import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
+import { type SessionKey, idProblem } from '../../sessions/domain/ids.js';
+import type { SessionService } from '../../sessions/session.service.js';
+
+const LABEL = 'agents:mcp-session';
+const PAGE = 200;
+/** More does not fit into a commit. */
+const MOST_PIECES = 2;
+
+/** A stored event of a part. */
+export interface PlacedEvent {
+  readonly part: number;
+  readonly event: LoggedEvent;
+}
+
+/**
+ * The messages of a client, in parts of a fixed length: each is a session. Only the last two are kept, so that the log does not grow.
+ * Events after the length of a part do not count: their writers found it full, and wrote to the next one.
+ */
+export class MessageLog {
+  #part: number | undefined;
+
+  constructor(
+    private readonly sessions: SessionService,
+    private readonly key: SessionKey,
+    private readonly length: number,
+  ) {}
+
+  /** Appends the pieces of a message, and returns the place of the last one. */
+  async append(events: readonly EventInput[]): Promise<PlacedEvent> {
+    for (;;) {
+      const part = (this.#part ??= await this.#newest());
+      const last = await this.#appendTo(part, events);
+      if (last && last.seq <= this.length) return { part, event: last };
+      if (this.#part === part) await this.#begin(part + 1);
+    }
+  }
+
+  /** The event, if it is there and counts. */
+  async at(part: number, seq: number): Promise<LoggedEvent | undefined> {
+    for await (const { event } of this.after(part, seq - 1)) return event.seq === seq ? event : undefined;
+    return undefined;
+  }
+
+  /** What follows, oldest first, also in the next parts. */
+  async *after(part: number, seq: number): AsyncGenerator<PlacedEvent> {
+    for (let number = part, from = seq; ; number++, from = 0) {
+      let isThere = false;
+      for await (const event of this.#eventsIn(number, from)) {
+        isThere = true;
+        if (event.seq > this.length) break;
+        yield { part: number, event };
+      }
+      if (!isThere && number > part) return;
+    }
+  }
+
+  /** Like {@link after}, and then what is stored from now on, until the signal aborts. */
+  async *following(part: number, seq: number, signal: AbortSignal): AsyncGenerator<PlacedEvent> {
+    for (let number = part, from = seq; !signal.aborted; number++, from = 0) {
+      for await (const event of this.sessions.watch({ ...this.#keyOf(number), afterSeq: from, signal })) {
+        if (event.seq > this.length) break;
+        yield { part: number, event };
+      }
+      // Whoever wrote more than fits creates the next part, now or before.
+      if (!signal.aborted) await this.#create(number + 1);
+    }
+  }
+
+  /** Removes all messages. */
+  async clear(): Promise<void> {
+    for (const number of await this.#parts()) await this.sessions.deleteSession(this.#keyOf(number));
+    this.#part = undefined;
+  }
+
+  async #appendTo(part: number, events: readonly EventInput[]): Promise<LoggedEvent | undefined> {
+    const session = this.#reference(part);
+    let last: LoggedEvent | undefined;
+    try {
+      for (let start = 0; start < events.length; start += MOST_PIECES) {
+        last = (await this.sessions.appendEvents({ session, events: events.slice(start, start + MOST_PIECES) })).at(-1);
+      }
+      return last;
+    } catch (error) {
+      // Expired or deleted: this is its beginning again.
+      if (error instanceof SessionNotFoundError) await this.#create(part);
+      else if (!(error instanceof EventConflictError)) throw error;
+      return last ?? this.#appendTo(part, events);
+    }
+  }
+
+  async #begin(part: number): Promise<void> {
+    await this.#create(part);
+    this.#part = part;
+    if (part >= 2) await this.sessions.deleteSession(this.#keyOf(part - 2));
+  }
+
+  async #create(part: number): Promise<void> {
+    try {
+      await this.sessions.createSession({
+        ...this.#keyOf(part),
+        metadata: { labels: { [LABEL]: this.key.sessionId } },
+      });
+    } catch (error) {
+      if (!(error instanceof SessionExistsError)) throw error;
+    }
+  }
+
+  async #newest(): Promise<number> {
+    return Math.max(0, ...(await this.#parts()));
+  }
+
+  /** The numbers of the parts that are there. */
+  async #parts(): Promise<number[]> {
+    const { appName, userId, sessionId } = this.key;
+    const { sessions } = await this.sessions.listSessions({
+      appName,
+      userId,
+      filter: { labels: { [LABEL]: sessionId } },
+      orderBy: 'createTime',
+      includeState: false,
+    });
+    return sessions.map(({ id }) => Number(id.slice(sessionId.length + 1)));
+  }
+
+  async *#eventsIn(part: number, afterSeq: number): AsyncGenerator<LoggedEvent> {
+    let cursor: string | undefined;
+    try {
+      do {
+        const page = await this.sessions.listEvents({ ...this.#keyOf(part), afterSeq, limit: PAGE, cursor });
+        yield* page.events;
+        cursor = page.nextCursor;
+      } while (cursor !== undefined);
+    } catch (error) {
+      if (!(error instanceof SessionNotFoundError)) throw error;
+    }
+  }
+
+  #keyOf(part: number): SessionKey {
+    return { ...this.key, sessionId: `${this.key.sessionId}.${part}` };
+  }
+
+  #reference(part: number): { readonly appName: string; readonly userId: string; readonly id: string } {
+    const { appName, userId, sessionId: id } = this.#keyOf(part);
+    return { appName, userId, id };
+  }
+}
+
+/** Why an id leaves no room for the number of a part, or `undefined`. */
+export function logIdProblem(id: string): string | undefined {
+  return idProblem(`${id}.999999999999`);
+}

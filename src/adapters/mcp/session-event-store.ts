@@ -1,0 +1,122 @@
+import type { EventId, EventStore, StreamId } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { KeyedQueue } from '../../components/keyed-queue.js';
+import { InvalidInputError } from '../../sessions/domain/errors.js';
+import { checkedSessionKey } from '../../sessions/domain/ids.js';
+import { assertWholeNumber } from '../../sessions/domain/input-checks.js';
+import type { SessionService } from '../../sessions/session.service.js';
+import { MessageLog, logIdProblem } from './message-log.js';
+import { type MessagePlace, placeOf, placeText } from './message-place.js';
+import { eventsOf, recordOf } from './stored-message.js';
+import { type Send, StreamReplay } from './stream-replay.js';
+
+/** What a {@link SessionEventStore} needs. */
+export interface SessionEventStoreOptions {
+  readonly sessions: SessionService;
+  readonly appName: string;
+  /** The user who is signed in. */
+  readonly userId: string;
+  /** The session of the transport, `Mcp-Session-Id`. */
+  readonly mcpSessionId: string;
+  /** How many messages are kept at least; at most twice as many are. Default: 1,000. */
+  readonly maxMessages?: number | undefined;
+  /** For streams that another instance works on: a resumed one goes on with what that instance stores. */
+  readonly follow?: FollowOptions | undefined;
+}
+
+/** How long a resumed stream follows the messages of another instance. */
+export interface FollowOptions {
+  /** Aborts when the client is gone. */
+  readonly signal: AbortSignal;
+  /** Called when the client has its answer, or nothing can come any more: then the response can be ended. */
+  readonly onEnd?: (() => void) | undefined;
+}
+
+const MOST_MESSAGES = 100_000;
+
+/**
+ * Keeps the messages of one transport of MCP, so that its client can resume a stream after its connection broke, also on another
+ * instance. Make one for each transport: all transports call their streams by the same names.
+ *
+ * @example
+ * const mcpSessionId = randomUUID();
+ * const eventStore = new SessionEventStore({ sessions, appName: 'shop-mcp', userId: 'ann', mcpSessionId });
+ * const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: () => mcpSessionId, eventStore });
+ */
+export class SessionEventStore implements EventStore {
+  readonly #log: MessageLog;
+  readonly #queue = new KeyedQueue();
+  readonly #follow: FollowOptions | undefined;
+
+  constructor({ sessions, appName, userId, mcpSessionId, maxMessages = 1_000, follow }: SessionEventStoreOptions) {
+    const key = checkedSessionKey({ appName, userId, sessionId: mcpSessionId });
+    const problem = logIdProblem(mcpSessionId);
+    if (problem) throw new InvalidInputError(problem, 'mcpSessionId');
+    assertWholeNumber(maxMessages, { path: 'maxMessages', from: 1, to: MOST_MESSAGES });
+    this.#log = new MessageLog(sessions, key, maxMessages);
+    this.#follow = follow;
+  }
+
+  /** Stored in the order of the calls. */
+  async storeEvent(streamId: StreamId, message: JSONRPCMessage): Promise<EventId> {
+    const events = eventsOf(streamId, message);
+    const { part, event } = await this.#queue.run('', () => this.#log.append(events));
+    return placeText({ part, seq: event.seq, id: event.id });
+  }
+
+  /** `undefined` for an event that this client was never sent, or that is not kept any more. */
+  async getStreamIdForEventId(eventId: EventId): Promise<StreamId | undefined> {
+    const place = placeOf(eventId);
+    const event = place && (await this.#log.at(place.part, place.seq));
+    return event && event.id === place.id ? recordOf(event)?.stream : undefined;
+  }
+
+  async replayEventsAfter(lastEventId: EventId, { send }: { send: Send }): Promise<StreamId> {
+    return new Promise((resolve, reject) => {
+      void this.#queue.run('', async () => {
+        await this.#replay(lastEventId, send).then(resolve, reject);
+        // The transport connects the stream now. What is stored before that would reach nobody.
+        await new Promise((done) => setImmediate(done));
+      });
+    });
+  }
+
+  async #replay(lastEventId: EventId, send: Send): Promise<StreamId> {
+    const stream = await this.getStreamIdForEventId(lastEventId);
+    let place = placeOf(lastEventId);
+    if (stream === undefined || !place) {
+      throw new InvalidInputError('is no event of this client, or is not kept any more: start again', 'lastEventId');
+    }
+    const replay = new StreamReplay(stream, send);
+    for await (const placed of this.#log.after(place.part, place.seq)) {
+      await replay.add(placed);
+      place = { part: placed.part, seq: placed.event.seq, id: placed.event.id };
+    }
+    if (this.#follow) void this.#following(replay, place, this.#follow);
+    return stream;
+  }
+
+  async #following(replay: StreamReplay, { part, seq }: MessagePlace, { signal, onEnd }: FollowOptions): Promise<void> {
+    try {
+      if (replay.isAnswered) return;
+      for await (const placed of this.#log.following(part, seq, signal)) {
+        await replay.add(placed);
+        if (replay.isAnswered) return;
+      }
+    } catch {
+      // The client comes again, and hears then what is wrong.
+    } finally {
+      // After the response has begun.
+      setImmediate(() => onEnd?.());
+    }
+  }
+
+  /**
+   * Removes all messages. Call it when the client ends its session.
+   *
+   * @example new StreamableHTTPServerTransport({ sessionIdGenerator, eventStore, onsessionclosed: () => eventStore.clear() });
+   */
+  async clear(): Promise<void> {
+    await this.#queue.run('', () => this.#log.clear());
+  }
+}
