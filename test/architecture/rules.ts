@@ -254,6 +254,7 @@ export const peerFolders: Readonly<Record<string, string | readonly string[]>> =
   '@langchain/langgraph-checkpoint': 'adapters/langgraph/',
   '@anthropic-ai/claude-agent-sdk': 'adapters/claude-agent/',
   '@modelcontextprotocol/sdk': 'adapters/mcp/',
+  ai: 'adapters/ai-sdk/',
   typeorm: 'sessions/storage/typeorm/',
   ioredis: 'sessions/storage/redis/',
   'google-auth-library': 'sessions/storage/vertex/',

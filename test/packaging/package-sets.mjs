@@ -6,6 +6,7 @@ const everything = [
   '@google/adk',
   '@modelcontextprotocol/sdk',
   '@anthropic-ai/claude-agent-sdk',
+  'ai@6',
   '@langchain/core',
   '@langchain/langgraph-checkpoint',
   'class-validator',

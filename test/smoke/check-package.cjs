@@ -59,6 +59,7 @@ async function checkSummaries(
     agents,
     components,
     mcp,
+    aiSdk,
     claudeAgent,
     transfer,
     doctor,
@@ -76,6 +77,7 @@ async function checkSummaries(
   assert.equal(typeof agents.AgentsModule.forFeature, 'function');
   assert.equal(typeof transfer.exportSessions, 'function');
   assert.equal(typeof doctor.checkStore, 'function');
+  assert.equal(typeof aiSdk.ChatSessions, 'function');
   assert.equal(typeof claudeAgent.ClaudeSessionStore, 'function');
   assert.equal(typeof mcp.SessionEventStore, 'function');
   assert.equal(typeof components.ComponentsModule.forRoot, 'function');

@@ -4,6 +4,7 @@ void checkPackage({
   root: require('nestjs-agent-sessions'),
   agents: require('nestjs-agent-sessions/agents'),
   transfer: require('nestjs-agent-sessions/transfer'),
+  aiSdk: require('nestjs-agent-sessions/ai-sdk'),
   claudeAgent: require('nestjs-agent-sessions/claude-agent'),
   mcp: require('nestjs-agent-sessions/mcp'),
   components: require('nestjs-agent-sessions/components'),

@@ -1,6 +1,7 @@
 import * as root from 'nestjs-agent-sessions';
 import * as adk from 'nestjs-agent-sessions/adk';
 import * as agents from 'nestjs-agent-sessions/agents';
+import * as aiSdk from 'nestjs-agent-sessions/ai-sdk';
 import * as claudeAgent from 'nestjs-agent-sessions/claude-agent';
 import * as mcp from 'nestjs-agent-sessions/mcp';
 import * as components from 'nestjs-agent-sessions/components';
@@ -28,6 +29,7 @@ await checkPackage({
   agents,
   components,
   mcp,
+  aiSdk,
   claudeAgent,
   transfer,
   doctor,

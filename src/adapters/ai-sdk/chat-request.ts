@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto';
+import type { DynamicToolUIPart, ToolUIPart, UIMessage } from 'ai';
+import { InvalidInputError } from '../../sessions/domain/errors.js';
+import { assertId } from '../../sessions/domain/ids.js';
+import type { Content, Part } from '../../sessions/domain/event.js';
+import { type SdkFields, type StoredOutcome, defined, isRecord, sdkMetadata } from './sdk-fields.js';
+import { REQUEST_NAME, contentsOf, isToolPart, toolNameOf } from './step-events.js';
+import { type ToolOutcome, responseOf, storedOutcome } from './tool-outcome.js';
+import type { ChatEntry } from './ui-messages.js';
+
+/** What a page sends: `useChat` with its default transport, or with `message` instead of `messages`. */
+export interface ChatRequest {
+  /** The id of the chat. */
+  readonly id?: unknown;
+  /** Only the last one counts: the others are in the log. */
+  readonly messages?: unknown;
+  readonly message?: unknown;
+  readonly trigger?: unknown;
+  readonly messageId?: unknown;
+}
+
+/** The run that a request of a page asks for. */
+export interface PlannedRun {
+  readonly invocationId: string;
+  readonly newMessage: Content;
+  readonly customMetadata?: Record<string, unknown>;
+  readonly rewindTo?: number;
+  /** The message that the answer continues. */
+  readonly continued?: string;
+}
+
+/** Leaves room for what distinguishes edits of one message. */
+const MAX_ID_BYTES = 100;
+
+/** The message of the request that counts. */
+export function sentMessage({ messages, message }: ChatRequest): unknown {
+  const sent: unknown = message ?? (Array.isArray(messages) ? messages.at(-1) : undefined);
+  if (isRecord(sent)) return sent;
+  throw new InvalidInputError('must have the message to answer', 'request.messages');
+}
+
+/** A new message of the user. The same one again is answered once. */
+export function newMessageRun(message: UIMessage): PlannedRun {
+  assertMessageId(message.id);
+  const { fields, newMessage } = contentOfUser(message, undefined);
+  const hasFields = Object.keys(fields).length > 0;
+  return { invocationId: message.id, newMessage, ...(hasFields && { customMetadata: sdkMetadata(fields) }) };
+}
+
+/** A message that replaces one of the user, and all that follows. `edited`: its new content, if it has one. */
+export function replacingRun(replaced: ChatEntry, edited: UIMessage | undefined, newId: () => string): PlannedRun {
+  const { id } = replaced.message;
+  const [event] = replaced.events;
+  const invocationId = `${Buffer.byteLength(id) > MAX_ID_BYTES ? 'message' : id}~${newId()}`;
+  const { fields, newMessage } = contentOfUser(edited ?? replaced.message, id);
+  return { invocationId, rewindTo: (event?.seq ?? 1) - 1, newMessage, customMetadata: sdkMetadata(fields) };
+}
+
+/** What the page answers in a message of the assistant: approvals, and outputs of tools that it ran. */
+export function continuingRun(known: UIMessage, sent: UIMessage): PlannedRun {
+  const answers = answersIn(known, sent);
+  const ids = answers.map(({ id }) => id).toSorted();
+  const digest = createHash('sha256')
+    .update(JSON.stringify([known.id, ids]))
+    .digest('base64url')
+    .slice(0, 22);
+  const stored = answers.flatMap(({ id, outcome }) => (outcome ? [[id, outcome] as const] : []));
+  return {
+    invocationId: `continue:${digest}`,
+    newMessage: { role: 'user', parts: answers.map(({ part }) => part) },
+    customMetadata: sdkMetadata({
+      continues: known.id,
+      ...(stored.length > 0 && { results: Object.fromEntries(stored) }),
+    }),
+    continued: known.id,
+  };
+}
+
+interface Answer {
+  readonly id: string;
+  readonly part: Part;
+  readonly outcome?: StoredOutcome | undefined;
+}
+
+/** Only what waits for an answer can be answered. Everything else that the page says of the message is ignored. */
+function answersIn(known: UIMessage, sent: UIMessage): Answer[] {
+  return known.parts.filter(isToolPart).flatMap((part): Answer[] => {
+    const { toolCallId } = part;
+    const said = sent.parts.filter(isToolPart).find((each) => each.toolCallId === toolCallId);
+    if (!said) return [];
+    if (part.state === 'approval-requested' && said.approval?.approved !== undefined) {
+      const { id } = part.approval;
+      const { approved, reason } = said.approval;
+      const response = { confirmed: approved, ...(reason !== undefined && { payload: { reason } }) };
+      return said.approval.id === id ? [{ id, part: { functionResponse: { id, name: REQUEST_NAME, response } } }] : [];
+    }
+    if (part.state !== 'input-available') return [];
+    const result = resultIn(said);
+    if (!result) return [];
+    const outcome: ToolOutcome = { toolCallId, toolName: toolNameOf(part), result };
+    return [{ id: toolCallId, part: { functionResponse: responseOf(outcome) }, outcome: storedOutcome(outcome) }];
+  });
+}
+
+function resultIn(said: ToolUIPart | DynamicToolUIPart): ToolOutcome['result'] | undefined {
+  if (said.state === 'output-available') return { type: 'output', output: said.output };
+  return said.state === 'output-error' ? { type: 'error', errorText: said.errorText } : undefined;
+}
+
+/** A message of the user as content, and what only pages understand of it. */
+function contentOfUser(
+  message: UIMessage,
+  knownId: string | undefined,
+): { readonly newMessage: Content; readonly fields: SdkFields } {
+  if (message.role !== 'user') throw new InvalidInputError('must be user', 'message.role');
+  const parts = message.parts.filter(({ type }) => type !== 'step-start');
+  const wrong = parts.find(({ type }) => type !== 'text' && type !== 'file' && !type.startsWith('data-'));
+  if (wrong) throw new InvalidInputError(`must not be ${wrong.type} in a message of the user`, 'message.parts');
+  const { contents, references, isWhole } = contentsOf(parts);
+  const fields: SdkFields = defined({
+    message: knownId,
+    metadata: message.metadata,
+    parts: isWhole ? undefined : references,
+  });
+  return { fields, newMessage: { role: 'user', parts: contents } };
+}
+
+export function assertMessageId(id: string): void {
+  assertId(id, 'message.id');
+  if (Buffer.byteLength(id) <= MAX_ID_BYTES) return;
+  throw new InvalidInputError(`must be at most ${MAX_ID_BYTES} UTF-8 bytes long`, 'message.id');
+}

@@ -1,0 +1,291 @@
+import { type ToolSet, type UIMessage, validateUIMessages } from 'ai';
+import { invocationOf } from '../../agents/agent-environment.js';
+import type { AgentSessions } from '../../agents/agent-sessions.js';
+import { messageOf } from '../../agents/control-events.js';
+import { InvocationTail } from '../../agents/invocation-tail.js';
+import { withoutRewound } from '../../agents/stored-invocation.js';
+import { randomId } from '../../sessions/domain/clock.js';
+import { InvalidInputError, SessionNotFoundError } from '../../sessions/domain/errors.js';
+import { isSummary } from '../../sessions/domain/event-inspection.js';
+import type { LoggedEvent } from '../../sessions/domain/event.js';
+import { type SessionKey, checkedSessionKey } from '../../sessions/domain/ids.js';
+import type { Session } from '../../sessions/domain/session.js';
+import type { SessionService } from '../../sessions/session.service.js';
+import { answering } from './answering.js';
+import { ChatAnswer } from './chat-answer.js';
+import type {
+  AnswerRequest,
+  ChatSessionsOptions,
+  ForkRequest,
+  LoadRequest,
+  ResumeRequest,
+  Validation,
+} from './chat-options.js';
+import {
+  type ChatRequest,
+  type PlannedRun,
+  continuingRun,
+  newMessageRun,
+  replacingRun,
+  sentMessage,
+} from './chat-request.js';
+import type { ChatStream } from './chat-stream.js';
+import type { ChatHandler } from './chat-turn.js';
+import type { ReadingOptions } from './event-items.js';
+import { followedAnswer } from './followed-answer.js';
+import { savedEvents } from './saved-messages.js';
+import { sdkFieldsOf } from './sdk-fields.js';
+import { type ChatEntry, answerIdOf, entriesOf } from './ui-messages.js';
+
+const PAGE = 500;
+
+/**
+ * Chats of pages that use the AI SDK, as sessions.
+ *
+ * @example
+ * const chats = new ChatSessions({ sessions, agents });
+ * await chats.answer({ appName: 'shop', userId: 'ann', request: body }, async ({ messages, signal }) =>
+ *   streamText({ model, messages: await convertToModelMessages(messages), abortSignal: signal }),
+ * ).then((answer) => answer.pipeTo(response));
+ */
+export class ChatSessions {
+  readonly #sessions: SessionService;
+  readonly #agents: AgentSessions;
+  readonly #tools: ToolSet | undefined;
+  readonly #validation: Validation;
+  readonly #agentName: string;
+  readonly #reading: ReadingOptions;
+  readonly #follow: { readonly pollMs: number; readonly onError: (error: unknown) => void };
+
+  constructor({
+    sessions,
+    agents,
+    tools,
+    agentName = 'assistant',
+    pollMs = 1_000,
+    onError,
+    ...rest
+  }: ChatSessionsOptions) {
+    this.#sessions = sessions;
+    this.#agents = agents;
+    this.#tools = tools;
+    this.#validation = rest;
+    this.#agentName = agentName;
+    this.#reading = { toolNames: tools && new Set(Object.keys(tools)) };
+    this.#follow = { pollMs, onError: onError ?? warnOf };
+  }
+
+  /**
+   * Answers what a page sends: a new message, an edited one, one to answer again, or answers to approvals and tools. The message is
+   * stored before the handler is called, and each step of the answer when it is complete. Repeated requests are answered once.
+   *
+   * @example
+   * const answer = await chats.answer({ appName: 'shop', userId: user.id, request: body, policy: 'enqueue' }, handler);
+   * await answer.pipeTo(response);
+   */
+  async answer({ sessionId, request, ...asked }: AnswerRequest, handler: ChatHandler): Promise<ChatAnswer> {
+    const key = checkedSessionKey({ ...asked, sessionId: sessionId ?? idOf(request) });
+    const { continued, ...planned } = await this.#plan(key, request);
+    const { invocationId } = planned;
+    const messageId = continued ?? answerIdOf(invocationId);
+    const pageTools = Object.entries(this.#tools ?? {}).filter(([, tool]) => typeof tool.execute !== 'function');
+    const options = { ...this.#reading, invocationId, handler, pageTools: new Set(pageTools.map(([name]) => name)) };
+    return new ChatAnswer(messageId, this.#reading, (listener) =>
+      this.#agents.run(
+        { ...asked, ...key, ...planned, agentName: this.#agentName },
+        answering({ ...options, listener }),
+      ),
+    );
+  }
+
+  /**
+   * The running answer from its beginning, wherever it runs: for `resume: true` of `useChat`. Undefined if there is none, and none has
+   * just ended.
+   *
+   * @example
+   * const stream = await chats.resume({ appName: 'shop', userId: user.id, sessionId: id });
+   * if (stream) await stream.pipeTo(response);
+   * else response.status(204).end();
+   */
+  async resume({ recentMs = RECENT_MS, ...request }: ResumeRequest): Promise<ChatStream | undefined> {
+    const key = checkedSessionKey(request);
+    const turn = await this.#sessions.getTurn(key).catch(undefinedIfMissing);
+    const running = turn && invocationOf(turn.holder);
+    if (running === undefined && recentMs === 0) return undefined;
+    const session = await this.#sessions.getSession(key);
+    const isRecent = session !== undefined && session.lastUpdateTime > Date.now() - recentMs;
+    const invocationId = running ?? (isRecent ? session.events.findLast(messageOf)?.invocationId : undefined);
+    if (!session || invocationId === undefined) return undefined;
+    const env = { sessions: this.#sessions, ...this.#follow };
+    return followedAnswer(env, { key, session, invocationId, agentName: this.#agentName }, this.#reading);
+  }
+
+  /**
+   * Stops the running answer, from any process. What was said is kept.
+   * @example await chats.stop({ appName: 'shop', userId: user.id, sessionId: id });
+   */
+  async stop(request: SessionKey): Promise<boolean> {
+    return this.#agents.stop(checkedSessionKey(request)).catch((error: unknown) => {
+      if (error instanceof SessionNotFoundError) return false;
+      throw error;
+    });
+  }
+
+  /**
+   * The messages of a chat for a page, whoever wrote them: without what was rewound, and without a running answer, which
+   * {@link resume} gives. Checked by `validateUIMessages`. None if there is no such chat.
+   *
+   * @example const messages = await chats.load({ appName: 'shop', userId: user.id, sessionId: id });
+   */
+  async load<Message extends UIMessage = UIMessage>({ limit = 1_000, ...request }: LoadRequest): Promise<Message[]> {
+    const key = checkedSessionKey(request);
+    const turn = await this.#sessions.getTurn(key).catch(undefinedIfMissing);
+    const events = await this.#newest(key, limit).catch(undefinedIfMissing);
+    if (!events) return [];
+    const running = turn && invocationOf(turn.holder);
+    const isRunning = ({ invocationId, author }: LoggedEvent): boolean => invocationId === running && author !== 'user';
+    const tail = new InvocationTail(this.#agentName);
+    for (const event of events) if (isRunning(event)) tail.add(event);
+    // An answer that is complete is no longer resumed.
+    const shown = tail.isClosed ? events : events.filter((event) => !isRunning(event));
+    const messages = entriesOf(shown, this.#reading).map(({ message }) => message);
+    if (messages.length === 0) return [];
+    // The schemas of the options say what the caller's type says.
+    return (await validateUIMessages<UIMessage>({ ...this.#check(), messages })) as Message[];
+  }
+
+  /**
+   * Stores messages that are complete, each once: for apps that answer without {@link answer}.
+   * @example onFinish: ({ messages }) => chats.save({ appName: 'shop', userId: user.id, sessionId: id }, messages);
+   */
+  async save(request: SessionKey, messages: readonly UIMessage[]): Promise<void> {
+    const key = checkedSessionKey(request);
+    const checked = await this.#checked(messages);
+    const session = await this.#sessions.getOrCreateSession(key);
+    const stored = new Set(session.events.map(({ id }) => id));
+    const events = checked.flatMap((message) => savedEvents(message, this.#agentName));
+    const added = events.filter(({ id }) => id === undefined || !stored.has(id));
+    for (let from = 0; from < added.length; from += BATCH) {
+      await this.#sessions.appendEvents({ session, events: added.slice(from, from + BATCH) });
+    }
+  }
+
+  /**
+   * Branches a chat off before one of its messages. The chat stays as it is.
+   * @example const { id } = await chats.fork({ appName: 'shop', userId: user.id, sessionId, beforeMessage: 'm-3' });
+   */
+  async fork({ beforeMessage, newSessionId, ...request }: ForkRequest): Promise<Session> {
+    const key = checkedSessionKey(request);
+    if (beforeMessage === undefined) return this.#sessions.forkSession({ ...key, newSessionId });
+    const entry = entryOf(await this.#entries(key), beforeMessage);
+    if (!entry) throw new InvalidInputError('must be the id of a message of the chat', 'beforeMessage');
+    return this.#sessions.forkSession({ ...key, newSessionId, atSeq: (entry.events[0]?.seq ?? 1) - 1 });
+  }
+
+  async #plan(key: SessionKey, request: ChatRequest): Promise<PlannedRun> {
+    const [message] = await this.#checked([sentMessage(request)]);
+    if (!message) throw new InvalidInputError('must have the message to answer', 'request.messages');
+    const { trigger, messageId } = request;
+    const isAgain = trigger === 'regenerate-message';
+    const isEdit = message.role === 'user' && messageId === message.id;
+    if (!isAgain && !isEdit && message.role === 'user') return newMessageRun(message);
+    const session = await this.#sessions.getSession(key);
+    const entries = entriesOf(session?.events ?? [], this.#reading);
+    if (!isAgain && message.role === 'assistant') return this.#continuing(session, entries, message);
+    const replaced = isAgain ? againOf(entries, messageId, message.id) : entryOf(entries, message.id);
+    const running = session && (await this.#runningMessage(key, session));
+    // The request was repeated, or two tabs asked for the same.
+    if (running && replaced?.events.includes(running) === true && isSameAs(running, isAgain ? undefined : message)) {
+      return { invocationId: messageOf(running) ?? '', newMessage: running.content ?? {} };
+    }
+    if (replaced) return replacingRun(replaced, isAgain ? undefined : message, randomId);
+    return newMessageRun(message);
+  }
+
+  #continuing(session: Session | undefined, entries: readonly ChatEntry[], message: UIMessage): PlannedRun {
+    const known = entryOf(entries, message.id)?.message;
+    if (!known) throw new InvalidInputError('must be a message of the chat', 'message.id');
+    const run = continuingRun(known, message);
+    if ((run.newMessage.parts ?? []).length > 0) return run;
+    // The request was repeated: the answers are in the log.
+    const stored = session?.events.findLast((event) => sdkFieldsOf(event)?.continues === message.id);
+    const invocationId = stored && messageOf(stored);
+    if (!stored || invocationId === undefined)
+      throw new InvalidInputError('answers nothing that waits for an answer', 'message');
+    return { invocationId, newMessage: stored.content ?? {}, continued: message.id };
+  }
+
+  /** The message that is being answered. */
+  async #runningMessage(key: SessionKey, session: Session): Promise<LoggedEvent | undefined> {
+    const turn = await this.#sessions.getTurn(key);
+    const running = turn && invocationOf(turn.holder);
+    return running === undefined ? undefined : session.events.find((event) => messageOf(event) === running);
+  }
+
+  async #entries(key: SessionKey): Promise<ChatEntry[]> {
+    const session = await this.#sessions.getSession(key);
+    if (!session) throw new SessionNotFoundError(key.sessionId);
+    return entriesOf(session.events, this.#reading);
+  }
+
+  /** The newest events of the log, without what was rewound and without summaries. */
+  async #newest(key: SessionKey, limit: number): Promise<LoggedEvent[]> {
+    const events: LoggedEvent[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = { ...key, order: 'desc', limit: Math.min(PAGE, limit - events.length), cursor } as const;
+      const { events: read, nextCursor } = await this.#sessions.listEvents(page);
+      events.push(...read);
+      cursor = nextCursor;
+    } while (cursor !== undefined && events.length < limit);
+    return withoutRewound(events.toReversed()).filter((event) => !isSummary(event));
+  }
+
+  /** What is wrong with a message of a page is the fault of the request. */
+  async #checked(messages: readonly unknown[]): Promise<UIMessage[]> {
+    if (messages.length === 0) return [];
+    try {
+      return await validateUIMessages({ ...this.#validation, messages });
+    } catch {
+      throw new InvalidInputError('must be messages of the AI SDK, with valid metadata and data', 'messages');
+    }
+  }
+
+  #check(): Omit<Parameters<typeof validateUIMessages>[0], 'messages'> {
+    return { ...this.#validation, ...(this.#tools && { tools: this.#tools as never }) };
+  }
+}
+
+const BATCH = 100;
+const RECENT_MS = 5_000;
+
+function idOf({ id }: ChatRequest): string {
+  if (typeof id === 'string') return id;
+  throw new InvalidInputError('must be the id of the chat', 'request.id');
+}
+
+function entryOf(entries: readonly ChatEntry[], id: string): ChatEntry | undefined {
+  return entries.findLast(({ message }) => message.id === id);
+}
+
+/** The message of the user whose answer is to be replaced. */
+function againOf(entries: readonly ChatEntry[], messageId: unknown, lastId: string): ChatEntry | undefined {
+  const wanted = entries.findLastIndex(({ message }) => message.id === messageId);
+  const last = entries.findLastIndex(({ message }) => message.id === lastId);
+  const place = wanted >= 0 ? wanted : last >= 0 ? last : entries.length - 1;
+  return entries.slice(0, place + 1).findLast(({ message }) => message.role === 'user');
+}
+
+function isSameAs({ content }: LoggedEvent, edited: UIMessage | undefined): boolean {
+  if (!edited) return true;
+  return JSON.stringify(newMessageRun(edited).newMessage.parts) === JSON.stringify(content?.parts);
+}
+
+function undefinedIfMissing(error: unknown): undefined {
+  if (!(error instanceof SessionNotFoundError)) throw error;
+  return undefined;
+}
+
+function warnOf(error: unknown): void {
+  console.warn('nestjs-agent-sessions: a running answer could not be read', error);
+}

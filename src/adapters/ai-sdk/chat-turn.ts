@@ -1,0 +1,109 @@
+import type { LanguageModelUsage, UIMessage, UIMessageChunk, UIMessageStreamOptions } from 'ai';
+import type { AgentContext } from '../../agents/agent-context.js';
+import type { Session } from '../../sessions/domain/session.js';
+import type { State } from '../../state/state.js';
+import { isRecord } from './sdk-fields.js';
+import type { StepUsage } from './usage.js';
+
+/** What `streamText` returns, as far as a turn needs it. */
+export interface StreamedText {
+  toUIMessageStream(
+    options?: UIMessageStreamOptions<UIMessage>,
+  ): AsyncIterable<UIMessageChunk> | ReadableStream<UIMessageChunk>;
+}
+
+/** What answers a message: the result of `streamText`, or of `createUIMessageStream`. */
+export type ChatResult = StreamedText | ReadableStream<UIMessageChunk> | AsyncIterable<UIMessageChunk>;
+
+/** Answers the conversation of a turn. */
+export type ChatHandler = (turn: ChatTurn) => ChatResult | Promise<ChatResult>;
+
+/**
+ * The turn in which a message is answered.
+ *
+ * @example
+ * chats.answer(request, async (turn) =>
+ *   streamText({ model, tools, messages: await convertToModelMessages(turn.messages), abortSignal: turn.signal }),
+ * );
+ */
+export class ChatTurn {
+  readonly #usage: StepUsage[] = [];
+
+  constructor(
+    private readonly context: AgentContext,
+    /** The conversation, with the message to answer: the view of the session, whoever wrote it. */
+    readonly messages: UIMessage[],
+    /** The id of the answer. */
+    readonly messageId: string,
+  ) {}
+
+  get session(): Session {
+    return this.context.session;
+  }
+
+  /** Changes are stored with the next step. */
+  get state(): State {
+    return this.context.state;
+  }
+
+  /** Aborts when the answer is stopped. Pass it to `streamText`. */
+  get signal(): AbortSignal {
+    return this.context.signal;
+  }
+
+  get invocationId(): string {
+    return this.context.invocationId;
+  }
+
+  /**
+   * The chunks of a result, so that its tokens are counted. For `createUIMessageStream`, and for options.
+   *
+   * @example
+   * return createUIMessageStream({ execute: ({ writer }) => writer.merge(turn.stream(streamText({ … }), { sendSources: true })) });
+   */
+  stream(result: StreamedText, options: UIMessageStreamOptions<UIMessage> = {}): ReadableStream<UIMessageChunk> {
+    const { messageMetadata } = options;
+    const counted: UIMessageStreamOptions<UIMessage> = {
+      // Early versions tell pages what went wrong.
+      onError: () => 'An error occurred.',
+      ...options,
+      messageMetadata: ({ part }) => {
+        if (part.type === 'finish-step') this.#note(part.usage, part.response);
+        return messageMetadata?.({ part });
+      },
+    };
+    return streamOf(result.toUIMessageStream(counted));
+  }
+
+  /** The tokens of the step that ended, once. */
+  takeUsage(): StepUsage | undefined {
+    return this.#usage.shift();
+  }
+
+  #note(usage: LanguageModelUsage, response: unknown): void {
+    const modelId = isRecord(response) ? response.modelId : undefined;
+    this.#usage.push({ usage, modelId: typeof modelId === 'string' ? modelId : undefined });
+  }
+}
+
+/** The chunks of a result. */
+export function chunksOf(result: ChatResult, turn: ChatTurn): ReadableStream<UIMessageChunk> {
+  return 'toUIMessageStream' in result ? turn.stream(result) : streamOf(result);
+}
+
+function streamOf(
+  chunks: AsyncIterable<UIMessageChunk> | ReadableStream<UIMessageChunk>,
+): ReadableStream<UIMessageChunk> {
+  if (chunks instanceof ReadableStream) return chunks;
+  const iterator = chunks[Symbol.asyncIterator]();
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await iterator.next();
+      if (done === true) controller.close();
+      else controller.enqueue(value);
+    },
+    async cancel() {
+      await iterator.return?.();
+    },
+  });
+}

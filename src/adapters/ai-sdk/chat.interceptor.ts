@@ -1,0 +1,107 @@
+import {
+  type CallHandler,
+  type ExecutionContext,
+  HttpCode,
+  HttpException,
+  Inject,
+  Injectable,
+  type NestInterceptor,
+  SetMetadata,
+  StreamableFile,
+  UseInterceptors,
+  applyDecorators,
+  createParamDecorator,
+} from '@nestjs/common';
+import { HttpAdapterHost, Reflector } from '@nestjs/core';
+import { UI_MESSAGE_STREAM_HEADERS } from 'ai';
+import { type Observable, from, lastValueFrom } from 'rxjs';
+import { SessionsError } from '../../sessions/domain/errors.js';
+import type { UserKey } from '../../sessions/domain/ids.js';
+import { problemOf } from '../../sessions/transport/problems.js';
+import type { ChatRequest } from './chat-request.js';
+import type { AnswerRequest } from './chat-options.js';
+import { ChatSessions } from './chat-sessions.js';
+import type { ChatResult, ChatTurn } from './chat-turn.js';
+
+/** Which chats a method answers. */
+export interface AnswersChatOptions<Request = unknown> extends Pick<AnswerRequest, 'policy' | 'create'> {
+  /** The app and the user of a request, for instance of the signed-in user. Never ids that the client sent. */
+  readonly of: (request: Request) => UserKey | Promise<UserKey>;
+}
+
+const OPTIONS = Symbol('answers chat');
+
+/** The turns that requests are in. */
+const turns = new WeakMap<object, ChatTurn>();
+
+/**
+ * The method answers messages of `useChat`: what it returns is stored and streamed. It is called in the turn of the message; its
+ * other parameters work as in any controller.
+ *
+ * @example
+ * \@Post('api/chat')
+ * \@AnswersChat({ of: (request: SignedIn) => ({ appName: 'shop', userId: request.user.id }), policy: 'enqueue' })
+ * async chat(\@CurrentTurn() turn: ChatTurn) {
+ *   return streamText({ model, messages: await convertToModelMessages(turn.messages), abortSignal: turn.signal });
+ * }
+ */
+export function AnswersChat<Request>(options: AnswersChatOptions<Request>): MethodDecorator {
+  return applyDecorators(SetMetadata(OPTIONS, options), HttpCode(200), UseInterceptors(ChatInterceptor));
+}
+
+/** The turn of a method with {@link AnswersChat}: the messages, the signal, the session and its state. */
+export const CurrentTurn = createParamDecorator((_data: unknown, context: ExecutionContext): ChatTurn => {
+  const turn = turns.get(requestOf(context));
+  if (turn) return turn;
+  throw new Error('There is no turn: @CurrentTurn() needs @AnswersChat() on the method.');
+});
+
+/**
+ * Stores and streams what a method with {@link AnswersChat} returns.
+ *
+ * @example applyDecorators(SetMetadata(…), UseInterceptors(ChatInterceptor)); // what AnswersChat does
+ */
+@Injectable()
+export class ChatInterceptor implements NestInterceptor {
+  constructor(
+    @Inject(ChatSessions) private readonly chats: ChatSessions,
+    @Inject(HttpAdapterHost) private readonly host: HttpAdapterHost,
+    @Inject(Reflector) private readonly reflector: Reflector,
+  ) {}
+
+  intercept(context: ExecutionContext, next: CallHandler): Observable<StreamableFile> {
+    return from(this.#answer(context, next));
+  }
+
+  async #answer(context: ExecutionContext, next: CallHandler): Promise<StreamableFile> {
+    const request = requestOf(context);
+    const { of, ...options } = this.reflector.get<AnswersChatOptions>(OPTIONS, context.getHandler());
+    try {
+      const { appName, userId } = await of(request);
+      const asked = { ...options, appName, userId, request: request.body ?? {} };
+      const answer = await this.chats.answer(asked, async (turn) => {
+        turns.set(request, turn);
+        return lastValueFrom(next.handle()) as Promise<ChatResult>;
+      });
+      await answer.whenBegun();
+      const response: unknown = context.switchToHttp().getResponse();
+      for (const [name, value] of Object.entries(UI_MESSAGE_STREAM_HEADERS)) {
+        this.host.httpAdapter.setHeader(response, name, value);
+      }
+      return new StreamableFile(answer.bytes(), { type: UI_MESSAGE_STREAM_HEADERS['content-type'] });
+    } catch (error) {
+      throw httpErrorOf(error);
+    }
+  }
+}
+
+/** Errors of sessions get their status; Nest knows that of its own errors only. */
+export function httpErrorOf(error: unknown): unknown {
+  if (!(error instanceof SessionsError)) return error;
+  const problem = problemOf(error);
+  return new HttpException(problem, problem.status, { cause: error });
+}
+
+function requestOf(context: ExecutionContext): { readonly body?: ChatRequest } {
+  return context.switchToHttp().getRequest();
+}

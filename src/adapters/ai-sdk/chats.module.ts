@@ -1,0 +1,51 @@
+import { ConfigurableModuleBuilder, Logger, Module, type ModuleMetadata } from '@nestjs/common';
+import { AgentSessions } from '../../agents/agent-sessions.js';
+import { SessionService } from '../../sessions/session.service.js';
+import type { ChatSessionsOptions } from './chat-options.js';
+import { ChatSessions } from './chat-sessions.js';
+
+/** Settings of {@link ChatsModule}. */
+export type ChatsModuleOptions = Omit<ChatSessionsOptions, 'sessions' | 'agents' | 'onError'>;
+
+const CHATS_OPTIONS = Symbol('CHATS_OPTIONS');
+
+interface Extras {
+  readonly isGlobal?: boolean;
+  /** The modules that provide `SessionService` and `AgentSessions`, if they are not global. */
+  readonly imports?: NonNullable<ModuleMetadata['imports']>;
+}
+
+const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<ChatsModuleOptions>({
+  moduleName: 'Chats',
+  optionsInjectionToken: CHATS_OPTIONS,
+})
+  .setClassMethodName('forRoot')
+  .setExtras<Extras>({ isGlobal: false, imports: [] }, (definition, { isGlobal, imports = [] }) => ({
+    ...definition,
+    global: isGlobal ?? false,
+    imports: [...new Set([...(definition.imports ?? []), ...imports])],
+  }))
+  .build();
+
+/**
+ * Provides {@link ChatSessions} over `SessionsModule` and `AgentsModule`.
+ *
+ * @example
+ * imports: [
+ *   SessionsModule.forRoot({ provider: 'redis', redis: { url }, isGlobal: true }),
+ *   AgentsModule.forRoot({ isGlobal: true }),
+ *   ChatsModule.forRoot({ tools }),
+ * ];
+ */
+@Module({
+  providers: [{ provide: ChatSessions, useFactory: chatsOver, inject: [SessionService, AgentSessions, CHATS_OPTIONS] }],
+  exports: [ChatSessions],
+})
+export class ChatsModule extends ConfigurableModuleClass {}
+
+function chatsOver(sessions: SessionService, agents: AgentSessions, options: ChatsModuleOptions): ChatSessions {
+  const logger = new Logger(ChatSessions.name);
+  const onError = (error: unknown): void =>
+    logger.error('A running answer could not be read', error instanceof Error ? error.stack : String(error));
+  return new ChatSessions({ ...options, sessions, agents, onError });
+}

@@ -1,0 +1,63 @@
+import { messageOf } from '../../agents/control-events.js';
+import { follow } from '../../agents/follow.js';
+import type { LoggedEvent } from '../../sessions/domain/event.js';
+import type { SessionKey } from '../../sessions/domain/ids.js';
+import type { Session } from '../../sessions/domain/session.js';
+import { AnswerChunks } from './answer-chunks.js';
+import { ChatStream } from './chat-stream.js';
+import type { ReadingOptions } from './event-items.js';
+import { sdkFieldsOf } from './sdk-fields.js';
+import { answerIdOf, entriesOf } from './ui-messages.js';
+
+/** An answer that some process is giving. */
+export interface RunningAnswer {
+  readonly key: SessionKey;
+  readonly session: Session;
+  readonly invocationId: string;
+  readonly agentName: string;
+}
+
+/** The whole answer, from its beginning to its end, as it is stored and said. */
+export function followedAnswer(
+  env: Parameters<typeof follow>[0],
+  { key, session, invocationId, agentName }: RunningAnswer,
+  options: ReadingOptions,
+): ChatStream {
+  const left = new AbortController();
+  const stream = new ChatStream(() => left.abort());
+  const message = session.events.find((event) => messageOf(event) === invocationId);
+  const continued = message && sdkFieldsOf(message)?.continues;
+  const messageId = continued ?? answerIdOf(invocationId);
+  const chunks = new AnswerChunks(messageId, options);
+  const send = (sent: ReturnType<AnswerChunks['add']>): void => sent.forEach((chunk) => stream.send(chunk));
+  send(chunks.start());
+  const earlier = continued === undefined ? [] : earlierEvents(session, continued, invocationId, options);
+  for (const event of earlier) send(chunks.add(event));
+  const followed = { key, invocationId, agentName, afterSeq: message?.seq ?? session.version };
+  follow(env, followed, (event) => send(chunks.add(event)), left.signal)
+    .then(({ events, isClosed }) => {
+      send(chunks.end());
+      const last = events.at(-1);
+      const isStopped = last?.interrupted === true && last.errorCode === 'STOPPED';
+      if (isStopped) stream.send({ type: 'abort' });
+      else if (isClosed && last?.interrupted !== true) stream.send({ type: 'finish' });
+      else stream.send({ type: 'error', errorText: 'The answer was interrupted.' });
+    })
+    .catch((error: unknown) => {
+      env.onError(error);
+      stream.send({ type: 'error', errorText: 'An error occurred.' });
+    })
+    .finally(() => stream.end());
+  return stream;
+}
+
+/** What the message held before. */
+function earlierEvents(
+  { events }: Session,
+  messageId: string,
+  invocationId: string,
+  options: ReadingOptions,
+): readonly LoggedEvent[] {
+  const entry = entriesOf(events, options).find(({ message }) => message.id === messageId);
+  return (entry?.events ?? []).filter((event) => event.invocationId !== invocationId);
+}
