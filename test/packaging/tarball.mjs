@@ -18,7 +18,7 @@ export function checkTarball({ files, size }, manifest) {
   }
   assert.deepEqual(
     Object.keys(manifest.typesVersions['*']),
-    Object.keys(manifest.exports).flatMap((entry) => /^\.\/(?<name>[\w/]+)$/.exec(entry)?.groups.name ?? []),
+    Object.keys(manifest.exports).flatMap((entry) => /^\.\/(?<name>[\w/-]+)$/.exec(entry)?.groups.name ?? []),
   );
   assert.deepEqual(
     paths.filter((path) => !allowed.test(path) || ofApp.test(path)),
