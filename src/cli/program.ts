@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import type { CommandContext } from './command-context.js';
 import { list } from './commands/list.js';
 import { migrate } from './commands/migrate.js';
@@ -17,7 +17,8 @@ export type RunWork = (options: object, work: (context: CommandContext) => Promi
 const EXIT_CODES = `
 Exit codes:
   0    done
-  1    verify found an error, migrate --status a migration that has not run, import --verify a difference
+  1    verify found an error, migrate --status a migration that has not run, import --verify a difference,
+       or export or import has left something out
   2    the command line or the configuration is wrong
   3    the store cannot be reached
   4    there is no such session
@@ -67,18 +68,23 @@ export function programOf(run: RunWork): Command {
   filtered(program.command('export'))
     .description('write sessions as lines of JSON')
     .option('-o, --output <file>', 'to a file instead of stdout')
+    .option('--components <folder>', 'with component state in JSON files')
     .action(action(exportTo));
   filtered(program.command('import <file>'))
     .description('import an export; - reads stdin. Can be repeated')
     .option('--dry-run', 'write nothing, and say what would be done')
     .option('--verify', 'write nothing, and compare the file with the store')
-    .option('--skip-conflicts', 'leave out sessions that the store has differently')
+    .option('--skip-conflicts', 'leave out sessions and components that the store has differently')
+    .addOption(new Option('--replace', 'delete those of the store instead').conflicts('skipConflicts'))
+    .option('--skip-bad', 'leave out what cannot be read')
+    .option('--components <folder>', 'component state into JSON files, instead of the store')
     .option('--cursor <line>', 'skip what an earlier import of this file has finished', wholeNumber)
     .action(action(importFrom));
   program
     .command('erase-user <app> <user>')
     .description('remove all that the store has of a user')
     .option('--yes <user>', 'the user id again, since it cannot be undone')
+    .option('--components <folder>', 'also component state in JSON files')
     .action(action(eraseUser));
   program
     .command('migrate')

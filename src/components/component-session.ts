@@ -1,8 +1,17 @@
-import { type ComponentPlace, EMPTY_DIGEST, componentSessionOf, digestAfter } from '../sessions/domain/component.js';
+import {
+  type ComponentPlace,
+  EMPTY_DIGEST,
+  componentNameProblem,
+  componentSessionOf,
+  componentSessionProblem,
+  digestAfter,
+} from '../sessions/domain/component.js';
 import { InvalidInputError } from '../sessions/domain/errors.js';
 import { type SessionKey, checkedSessionKey } from '../sessions/domain/ids.js';
-import { assertWholeNumber, optionalCount, textProblem } from '../sessions/domain/input-checks.js';
+import { assertWholeNumber, optionalCount } from '../sessions/domain/input-checks.js';
 import { type JsonLimits, jsonCopyOf } from '../sessions/domain/json-value.js';
+import { eraseComponents } from '../sessions/operations/erase-user.js';
+import type { SessionService } from '../sessions/session.service.js';
 import type { ComponentStore } from '../sessions/storage/component-store.js';
 import { ComponentConflictError } from './component-errors.js';
 import { type ConflictPolicy, ListWriter } from './list-writer.js';
@@ -39,8 +48,6 @@ export interface ComponentSessionOptions {
   readonly ttlMs?: number | undefined;
 }
 
-const MAX_SESSION_BYTES = 1_024;
-const MAX_NAME_BYTES = 255;
 const MAX_PAGE = 1_000;
 const LIMITS: JsonLimits = { maxDepth: 100, maxBytes: 16 * 1_024 * 1_024 };
 
@@ -176,6 +183,23 @@ export class ComponentSession {
     return this.#store.purgeExpired(limit);
   }
 
+  /**
+   * From now on, sessions that this service deletes take their component state along, and erased users that of all their
+   * sessions: what is saved under `{ appName, userId, sessionId }`. Returns a function that ends this. `ComponentsModule` calls
+   * it.
+   *
+   * @example const end = components.deleteWith(sessions);
+   */
+  deleteWith({ hooks }: Pick<SessionService, 'hooks'>): () => void {
+    const ends = [
+      hooks.onBeforeDelete(({ key }) => this.#store.remove(componentSessionOf(key))),
+      hooks.onBeforeErase(({ user }) => eraseComponents(this.#store, user)),
+    ];
+    return () => {
+      for (const end of ends) end();
+    };
+  }
+
   async close(): Promise<void> {
     await this.#store.close();
   }
@@ -184,7 +208,7 @@ export class ComponentSession {
 /** The text that identifies a session in a store. */
 export function identifierOf(session: ComponentSessionKey): string {
   const id = typeof session === 'string' ? session : idOfObject(session);
-  const problem = textProblem(id, MAX_SESSION_BYTES) ?? (id.trim() === '' ? 'must not be blank' : undefined);
+  const problem = componentSessionProblem(id);
   if (problem) throw new InvalidInputError(problem, 'session');
   return id;
 }
@@ -206,7 +230,7 @@ function placeOf(session: ComponentSessionKey, name: string, kind: ComponentPlac
 }
 
 function checkName(name: string): void {
-  const problem = textProblem(name, MAX_NAME_BYTES);
+  const problem = componentNameProblem(name);
   if (problem) throw new InvalidInputError(problem, 'name');
 }
 

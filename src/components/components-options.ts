@@ -17,6 +17,8 @@ export interface ComponentsModuleOptions {
   readonly ttlMs?: number | undefined;
   /** How often expired sessions are removed; 0 = never. Default: as `SessionsModule`, else every hour. */
   readonly cleanupIntervalSeconds?: number | undefined;
+  /** Whether `deleteSession` and `eraseUser` of `SessionService` remove the state of its sessions here as well. Default: `true`. */
+  readonly deleteWithSessions?: boolean | undefined;
   /** For JSON files. Default: that of this machine. The store of `SessionsModule` has one of its own. */
   readonly clock?: Clock | undefined;
 }
@@ -46,6 +48,7 @@ export interface ChosenComponents {
   readonly isOurs: boolean;
   readonly ttlMs: number | undefined;
   readonly cleanupIntervalMs: number;
+  readonly deletesWithSessions: boolean;
   /** For a store that several instances may clean up. JSON files exclude them by themselves. */
   readonly leases: LeaseStore | undefined;
 }
@@ -60,9 +63,10 @@ export function chooseComponents(
 ): ChosenComponents {
   const problems = problemsOf(options);
   if (problems.length > 0) throw new ConfigurationError(problems);
-  const { root, store, ttlMs, cleanupIntervalSeconds, clock } = options;
+  const { root, store, ttlMs, cleanupIntervalSeconds, deleteWithSessions: deletesWithSessions = true, clock } = options;
   const chosen = {
     ttlMs: ttlMs || undefined,
+    deletesWithSessions,
     cleanupIntervalMs: (cleanupIntervalSeconds ?? DEFAULT_INTERVAL_SECONDS) * 1_000,
     leases: undefined,
   };
@@ -72,6 +76,7 @@ export function chooseComponents(
   const ofSessions = ttl?.enabled ? ttl.sessionSeconds * 1_000 : 0;
   const seconds = cleanupIntervalSeconds ?? ttl?.cleanupIntervalSeconds ?? DEFAULT_INTERVAL_SECONDS;
   return {
+    ...chosen,
     store: storage.components,
     isOurs: false,
     ttlMs: (ttlMs ?? ofSessions) || undefined,
@@ -80,7 +85,7 @@ export function chooseComponents(
   };
 }
 
-const NAMES = ['root', 'store', 'ttlMs', 'cleanupIntervalSeconds', 'clock'];
+const NAMES = ['root', 'store', 'ttlMs', 'cleanupIntervalSeconds', 'deleteWithSessions', 'clock'];
 
 function problemsOf(options: ComponentsModuleOptions): string[] {
   const unknown = Object.keys(options).filter((name) => !NAMES.includes(name));
@@ -88,6 +93,9 @@ function problemsOf(options: ComponentsModuleOptions): string[] {
   return [
     ...unknown.map((name) => `${name} is no option of ComponentsModule; there are ${NAMES.join(', ')}.`),
     ...wrong.map((name) => `${name} of ComponentsModule must be a number from 0 on.`),
+    ...(['boolean', 'undefined'].includes(typeof options.deleteWithSessions)
+      ? []
+      : ['deleteWithSessions of ComponentsModule must be true or false.']),
     ...(options.root !== undefined && options.store
       ? ['ComponentsModule has root and store; remove one of them.']
       : []),

@@ -1,6 +1,14 @@
-import { type DynamicModule, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
+import {
+  type DynamicModule,
+  Inject,
+  Module,
+  type OnApplicationShutdown,
+  type OnModuleInit,
+  Optional,
+} from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { SESSION_STORAGE, SESSION_TTL } from '../sessions/module/sessions.tokens.js';
+import { SessionService } from '../sessions/session.service.js';
 import { ComponentSession } from './component-session.js';
 import { ComponentsCleanup, componentsCleanupOf } from './components.cleanup.js';
 import {
@@ -52,13 +60,21 @@ const CHOSEN_COMPONENTS = Symbol('CHOSEN_COMPONENTS');
   ],
   exports: [ComponentSession, ComponentsCleanup, COMPONENT_STORE],
 })
-export class ComponentsModule extends ConfigurableModuleClass implements OnApplicationShutdown {
+export class ComponentsModule extends ConfigurableModuleClass implements OnModuleInit, OnApplicationShutdown {
   static override forRoot(options: typeof OPTIONS_TYPE = {}): DynamicModule {
     return super.forRoot(options);
   }
 
-  constructor(@Inject(CHOSEN_COMPONENTS) private readonly chosen: ChosenComponents) {
+  constructor(
+    @Inject(CHOSEN_COMPONENTS) private readonly chosen: ChosenComponents,
+    @Inject(ComponentSession) private readonly components: ComponentSession,
+    @Optional() @Inject(SessionService) private readonly sessions: SessionService | undefined,
+  ) {
     super();
+  }
+
+  onModuleInit(): void {
+    if (this.sessions && this.chosen.deletesWithSessions) this.components.deleteWith(this.sessions);
   }
 
   async onApplicationShutdown(): Promise<void> {

@@ -30,7 +30,7 @@ export {
   componentWriteOutcome,
   digestAfter,
 } from '../sessions/domain/component.js';
-export type { ComponentSessionsRequest, ComponentStore } from '../sessions/storage/component-store.js';
+export type { ComponentExpiry, ComponentSessionsRequest, ComponentStore } from '../sessions/storage/component-store.js';
 export { InMemoryComponentStore } from '../sessions/storage/in-memory/in-memory-component-store.js';
 export { COMPONENTS_CLEANUP_NAME, ComponentsCleanup } from './components.cleanup.js';
 export { COMPONENT_STORE, ComponentsModule } from './components.module.js';

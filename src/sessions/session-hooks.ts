@@ -1,5 +1,5 @@
 import type { EventInput, LoggedEvent } from './domain/event.js';
-import type { SessionKey } from './domain/ids.js';
+import type { SessionKey, UserKey } from './domain/ids.js';
 import type { SessionRecord } from './domain/session-record.js';
 
 /** An event that is about to be appended. */
@@ -16,14 +16,30 @@ export interface AfterAppend {
   readonly record: SessionRecord;
 }
 
+/** A session that is about to be deleted. Perhaps there is none. */
+export interface BeforeDelete {
+  readonly key: SessionKey;
+}
+
+/** A user of whom everything is about to be removed. */
+export interface BeforeErase {
+  readonly user: UserKey;
+}
+
 /** May return another event to append instead, or throw to refuse the append. Must not change the target of a rewind. */
 export type BeforeAppendHook = (append: BeforeAppend) => EventInput | void | Promise<EventInput | void>;
 
 /** Runs after the append is acknowledged. Neither delays the append nor makes it fail. */
 export type AfterAppendHook = (append: AfterAppend) => void | Promise<void>;
 
+/** Runs before the session is deleted, so it never meets a new one of the same id. If it throws, the session stays. */
+export type BeforeDeleteHook = (deletion: BeforeDelete) => void | Promise<void>;
+
+/** Runs before the user's data is removed. If it throws, nothing of that is removed yet. */
+export type BeforeEraseHook = (erasure: BeforeErase) => void | Promise<void>;
+
 /**
- * Hooks of appends, for summaries, metrics, redaction and the like.
+ * Hooks of appends, for summaries, metrics, redaction and the like, and of deletions.
  *
  * @example
  * const forget = sessions.hooks.onAfterAppend(({ event }) => metrics.count(event.author));
@@ -31,6 +47,8 @@ export type AfterAppendHook = (append: AfterAppend) => void | Promise<void>;
 export class SessionHooks {
   readonly #before = new Set<BeforeAppendHook>();
   readonly #after = new Set<AfterAppendHook>();
+  readonly #delete = new Set<BeforeDeleteHook>();
+  readonly #erase = new Set<BeforeEraseHook>();
 
   /**
    * Registers a hook. Returns a function that removes it.
@@ -52,6 +70,26 @@ export class SessionHooks {
     return () => this.#after.delete(hook);
   }
 
+  /**
+   * Registers a hook. Returns a function that removes it. A deletion that failed may be repeated, and so may the hook.
+   *
+   * @example hooks.onBeforeDelete(({ key }) => files.removeFolder(key.sessionId));
+   */
+  onBeforeDelete(hook: BeforeDeleteHook): () => void {
+    this.#delete.add(hook);
+    return () => this.#delete.delete(hook);
+  }
+
+  /**
+   * Registers a hook. Returns a function that removes it.
+   *
+   * @example hooks.onBeforeErase(({ user }) => files.removeAllOf(user.userId));
+   */
+  onBeforeErase(hook: BeforeEraseHook): () => void {
+    this.#erase.add(hook);
+    return () => this.#erase.delete(hook);
+  }
+
   /** Whether there is a hook before appends. */
   get hasBeforeAppend(): boolean {
     return this.#before.size > 0;
@@ -67,6 +105,14 @@ export class SessionHooks {
     let current = event;
     for (const hook of this.#before) current = (await hook({ key: { ...key }, event: current })) ?? current;
     return current;
+  }
+
+  async runBeforeDelete(key: SessionKey): Promise<void> {
+    for (const hook of this.#delete) await hook({ key: { ...key } });
+  }
+
+  async runBeforeErase(user: UserKey): Promise<void> {
+    for (const hook of this.#erase) await hook({ user: { ...user } });
   }
 
   /** Starts every hook, each with its own copy of the append. */

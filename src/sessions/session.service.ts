@@ -62,12 +62,13 @@ export class SessionService {
   }
 
   /**
-   * Deletes the session with its events. Shared state stays. A missing session is no error.
+   * Deletes the session with its events, and with its component state if `ComponentsModule` keeps any. Shared state stays. A
+   * missing session is no error.
    * @example await sessions.deleteSession({ appName: 'shop', userId: 'ann', sessionId });
    */
   async deleteSession(request: SessionKey): Promise<void> {
     const key = checkedSessionKey(requireRequest(request));
-    await this.#run(this.#env.storage.delete(key));
+    await this.#run(this.hooks.runBeforeDelete(key).then(() => this.#env.storage.delete(key)));
     announce(this.#env, key);
   }
 
@@ -283,12 +284,13 @@ export class SessionService {
   }
 
   /**
-   * Removes all that the store has of a user: sessions with their events and summaries, state, usage, and work that waits.
-   * Cannot be undone. Call it again if it fails.
+   * Removes all that the store has of a user: sessions with their events and summaries, state, usage, component state, and work
+   * that waits. Cannot be undone. Call it again if it fails.
    * @example const { sessions: erased } = await sessions.eraseUser({ appName: 'shop', userId: 'ann' });
    */
   async eraseUser(request: UserKey): Promise<operations.ErasedUser> {
-    const erased = await this.#run(operations.eraseUser(this.#env.storage, requireRequest(request)));
+    const before = (user: UserKey): Promise<void> => this.hooks.runBeforeErase(user);
+    const erased = await this.#run(operations.eraseUser(this.#env.storage, requireRequest(request), { before }));
     this.#env.changeBell.ring();
     return erased;
   }

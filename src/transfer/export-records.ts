@@ -1,20 +1,25 @@
 import { createHash } from 'node:crypto';
 import type { StoredEvent } from '../sessions/domain/commit.js';
-import { StoreUnavailableError } from '../sessions/domain/errors.js';
 import { NEVER } from '../sessions/domain/expiry.js';
 import { type SessionKey, type StateOwner, sessionKeyOf } from '../sessions/domain/ids.js';
 import { metadataEntries } from '../sessions/domain/metadata-entries.js';
+import type { SessionRecord } from '../sessions/domain/session-record.js';
+import type { ComponentStore } from '../sessions/storage/component-store.js';
 import { positionOf } from '../sessions/storage/list-order.js';
 import type { ListPosition, ReadRequest, SessionStorage, StoredSession } from '../sessions/storage/session-storage.js';
+import { exportComponents } from './export-components.js';
 import { exportUsage } from './export-usage.js';
 import type {
   EndLine,
   EventLine,
   SessionLine,
+  SkippedLine,
+  SkippedSession,
   StateLine,
   TransferFilter,
   TransferRecord,
   UsageLine,
+  VoidLine,
 } from './transfer-records.js';
 
 const SESSIONS_PER_PAGE = 100;
@@ -25,17 +30,26 @@ const BYTES_PER_PAGE = 1_048_576;
  * Reads everything, session by session, and never more than a page of events at a time. Sessions are consistent in themselves:
  * their state is that after their last event here.
  */
-export async function* exportRecords(storage: SessionStorage, filter: TransferFilter): AsyncGenerator<TransferRecord> {
+export async function* exportRecords(
+  storage: SessionStorage,
+  filter: TransferFilter,
+  components: readonly ComponentStore[] = storage.components ? [storage.components] : [],
+): AsyncGenerator<TransferRecord> {
+  yield* sessionsAndShared(storage, filter);
+  for (const store of new Set(components)) yield* exportComponents(store, filter);
+}
+
+async function* sessionsAndShared(storage: SessionStorage, filter: TransferFilter): AsyncGenerator<TransferRecord> {
   const { appName, userId, sessionId } = filter;
   if (appName !== undefined && userId !== undefined && sessionId !== undefined) {
-    yield* exportSession(storage, { appName, userId, sessionId });
+    yield* exportSteadily(storage, { appName, userId, sessionId });
     return;
   }
   for (const app of appName === undefined ? await storage.consumers.apps() : [appName]) {
     const users = new Set<string>();
     for await (const key of sessionsOf(storage, { appName: app, userId })) {
       if (!storage.transfer) users.add(key.userId);
-      yield* exportSession(storage, key);
+      yield* exportSteadily(storage, key);
     }
     if (userId === undefined) yield* exportShared(storage, { appName: app });
     for await (const user of usersOf(storage, app, userId, users))
@@ -75,17 +89,43 @@ async function* usersOf(
   else yield* withSessions;
 }
 
-/** A session with its events; nothing if there is none. */
+/** How often a session is read that changes while it is read. */
+const ATTEMPTS = 5;
+
+type SessionRecords = SessionLine | EventLine | EndLine;
+
+/** Why a session could not be read to its end. */
+type Interruption = Pick<SkippedSession, 'reason' | 'problem'>;
+
+/** A session with its events; nothing if there is none. If it changes meanwhile, what came of it is void, and it comes again. */
+async function* exportSteadily(
+  storage: SessionStorage,
+  key: SessionKey,
+): AsyncGenerator<SessionRecords | VoidLine | SkippedLine> {
+  let last: Interruption | undefined;
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+    const interruption = yield* exportSession(storage, key);
+    if (interruption === 'missing') break;
+    if (!interruption) return;
+    yield { kind: 'void', problem: interruption.problem };
+    const isDamaged = interruption.reason === 'damaged' && last?.problem === interruption.problem;
+    last = interruption;
+    if (isDamaged || interruption.reason === 'deleted') break;
+  }
+  if (last) yield { kind: 'skipped', ...key, ...last };
+}
+
+/** A session with its events, read once. Says why it is not whole. */
 export async function* exportSession(
   storage: SessionStorage,
   key: SessionKey,
-): AsyncGenerator<SessionLine | EventLine | EndLine> {
+): AsyncGenerator<SessionRecords, Interruption | 'missing' | undefined> {
   const [read, usage] = await Promise.all([
     storage.read({ ...pageAfter(key, 0), withState: true, withMetadata: true, withBase: true }),
     storage.readUsage([{ ...key, period: 'total' }]),
   ]);
   // It was deleted or has expired.
-  if (!read) return;
+  if (!read) return 'missing';
   const { record } = read;
   yield sessionLine(read, usage.found[0] ?? []);
   const digest = createHash('sha256');
@@ -93,28 +133,36 @@ export async function* exportSession(
   for (let page: readonly StoredEvent[] = read.events; next <= record.lastSeq;) {
     for (const { seq, appendedAt, payload } of page) {
       if (seq > record.lastSeq) break;
-      if (seq !== next || payload === null) throw changed(key);
+      if (seq !== next || payload === null) return damaged(next);
       digest.update(payload).update('\n');
       yield { kind: 'event', seq, appendedAt, payload };
       next = seq + 1;
     }
     if (next > record.lastSeq) break;
     const more = await storage.read(pageAfter(key, next - 1));
-    if (more?.record.incarnation !== record.incarnation || more.events.length === 0) throw changed(key);
+    const interruption = interruptionOf(record, more?.record, next);
+    if (interruption) return interruption;
+    if (!more || more.events.length === 0) return damaged(next);
     page = more.events;
   }
   yield { kind: 'end', events: next - record.firstSeq, digest: digest.digest('hex') };
+  return undefined;
+}
+
+function damaged(seq: number): Interruption {
+  return { reason: 'damaged', problem: `event ${seq} cannot be read: run agent-sessions verify` };
+}
+
+function interruptionOf(begun: SessionRecord, now: SessionRecord | undefined, next: number): Interruption | undefined {
+  if (!now) return { reason: 'deleted', problem: 'it was deleted while it was exported' };
+  if (now.incarnation !== begun.incarnation) {
+    return { reason: 'changing', problem: 'it was deleted and created again while it was exported' };
+  }
+  return now.firstSeq > next ? { reason: 'changing', problem: 'its log was trimmed while it was exported' } : undefined;
 }
 
 function pageAfter(key: SessionKey, afterSeq: number): ReadRequest {
   return { key, window: { afterSeq, limit: EVENTS_PER_PAGE, keep: 'oldest', maxBytes: BYTES_PER_PAGE } };
-}
-
-function changed({ sessionId }: SessionKey): StoreUnavailableError {
-  return new StoreUnavailableError(
-    `The session ${JSON.stringify(sessionId)} was deleted or its log was trimmed while it was exported; export again.`,
-    false,
-  );
 }
 
 function sessionLine({ record, state, metadata, baseState }: StoredSession, usage: SessionLine['usage']): SessionLine {

@@ -1,19 +1,30 @@
 import { USAGE } from '../config/session-settings.js';
-import { DAY_MS, NEVER } from '../sessions/domain/expiry.js';
-import { type StateOwner, idProblem, sessionKeyOf } from '../sessions/domain/ids.js';
+import { DAY_MS } from '../sessions/domain/expiry.js';
+import { type SessionKey, idProblem, sessionKeyOf } from '../sessions/domain/ids.js';
 import { optionalFlag } from '../sessions/domain/input-checks.js';
+import { TransferConflictError, TransferFileError } from '../sessions/domain/transfer-errors.js';
+import { UnsupportedByStoreError, withoutTransferError } from '../sessions/domain/unsupported-error.js';
+import type { ComponentStore } from '../sessions/storage/component-store.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import type { TransferStore } from '../sessions/storage/transfer-store.js';
-import { type SessionOutcome, SessionImport } from './import-session.js';
-import type { ImportOptions, ImportProgress, ImportResult, TransferConflict } from './import-result.js';
+import { isComponentWanted } from './export-components.js';
+import { ComponentImport } from './import-component.js';
+import type { ImportOptions, ImportProgress, ImportResult } from './import-result.js';
+import { SessionImport } from './import-session.js';
+import { SharedImport, ownerOf } from './import-shared.js';
+import { ImportTally, namesOf } from './import-tally.js';
 import type { NumberedRecord } from './read-lines.js';
-import { TransferConflictError, TransferFileError } from '../sessions/domain/transfer-errors.js';
-import { withoutTransferError } from '../sessions/domain/unsupported-error.js';
 import { checkedFilter, isOwnerWanted, isSessionWanted } from './transfer-filter.js';
-import type { SessionLine, StateLine, TransferFilter, UsageLine } from './transfer-records.js';
-
-/** How many conflicts a result lists. */
-const LISTED_CONFLICTS = 100;
+import type {
+  BadLine,
+  ComponentLine,
+  EndLine,
+  EventLine,
+  SessionLine,
+  StateLine,
+  TransferFilter,
+  UsageLine,
+} from './transfer-records.js';
 
 /** How often progress is reported: after so many records. */
 const RECORDS_PER_REPORT = 500;
@@ -23,20 +34,13 @@ export class RecordImport {
   readonly #transfer: TransferStore | undefined;
   readonly #filter: TransferFilter;
   readonly #usageKeepMs: number;
-  readonly #sessions: Record<SessionOutcome, number> = {
-    created: 0,
-    continued: 0,
-    unchanged: 0,
-    expired: 0,
-    conflict: 0,
-  };
-  readonly #conflicts: TransferConflict[] = [];
-  #events = 0;
-  #states = 0;
-  #usages = 0;
-  #filteredOut = 0;
+  readonly #shared: SharedImport;
+  readonly #tally = new ImportTally();
   #cursor: number;
-  #current: SessionImport | 'filtered' | undefined;
+  /** Whose events come. Those of a session that is left out are passed over. */
+  #session: SessionImport | 'left out' | undefined;
+  #component:
+    { readonly first: ComponentLine; readonly work: ComponentImport | 'left out'; length: number } | undefined;
 
   constructor(
     private readonly storage: SessionStorage,
@@ -47,6 +51,7 @@ export class RecordImport {
     this.#transfer = isDryRun ? undefined : storage.transfer;
     this.#filter = checkedFilter(options.filter);
     this.#usageKeepMs = (options.usageKeepDays ?? USAGE.keepDays.default) * DAY_MS;
+    this.#shared = new SharedImport(storage, this.#transfer, this.#usageKeepMs);
     this.#cursor = options.cursor ?? 0;
   }
 
@@ -55,128 +60,181 @@ export class RecordImport {
     let sinceReport = 0;
     for await (const numbered of records) {
       signal?.throwIfAborted();
-      await this.#take(numbered);
+      await this.#takeOrReport(numbered);
       if (++sinceReport < RECORDS_PER_REPORT) continue;
       sinceReport = 0;
       onProgress?.(this.#progress(numbered.line));
     }
-    if (this.#current) throw new TransferFileError('the end of a session is missing');
+    if (this.#isOpen) await this.#bad(new TransferFileError('the end of a session or a component is missing'));
     onProgress?.(this.#progress(this.#cursor));
-    return { ...this.#counts(), cursor: this.#cursor, conflicts: this.#conflicts };
-  }
-
-  #counts(): Omit<ImportResult, 'cursor' | 'conflicts'> {
-    const { conflict, ...sessions } = this.#sessions;
-    return {
-      sessions: { ...sessions, conflicting: conflict, filtered: this.#filteredOut },
-      events: this.#events,
-      states: this.#states,
-      usages: this.#usages,
-    };
+    return this.#tally.result(this.#cursor);
   }
 
   #progress(line: number): ImportProgress {
-    return { line, cursor: this.#cursor, ...this.#counts() };
+    return { line, cursor: this.#cursor, ...this.#tally.counts() };
+  }
+
+  /** Whether more of a session or a component must come. */
+  get #isOpen(): boolean {
+    return this.#session instanceof SessionImport || this.#component?.work instanceof ComponentImport;
+  }
+
+  async #takeOrReport(numbered: NumberedRecord): Promise<void> {
+    try {
+      await this.#take(numbered);
+    } catch (error) {
+      if (!(error instanceof TransferFileError)) throw error;
+      const { record } = numbered;
+      const isBeginning = record.kind === 'session' || (record.kind === 'component' && record.from === 0);
+      const isOther = this.#isOpen && isBeginning;
+      await this.#bad(error);
+      // The one before it had no end, and this one may be whole.
+      if (isOther) await this.#takeOrReport(numbered);
+    }
+  }
+
+  /** Leaves out the session or the component at hand, or ends the import. */
+  async #bad(error: TransferFileError): Promise<void> {
+    const { onBad = 'fail' } = this.options;
+    const [session, component] = [this.#session, this.#component];
+    if (onBad !== 'skip') throw error;
+    const names = {
+      ...(session instanceof SessionImport && session.key),
+      ...error.session,
+      ...(component && namesOf(component.first)),
+    };
+    const isShared = error.session.appName !== undefined && error.session.sessionId === undefined;
+    const isKnown = session === 'left out' && error.session.appName === undefined;
+    this.#component = component && { ...component, work: 'left out' };
+    this.#session = isShared ? undefined : 'left out';
+    if (session instanceof SessionImport) await session.discard();
+    if (!isKnown) this.#tally.bad({ ...names, line: error.line, problem: error.problem });
   }
 
   async #take({ line, record }: NumberedRecord): Promise<void> {
-    if (record.kind === 'session') {
-      await this.#beginSession(record, line);
-      return;
-    }
-    if (record.kind === 'event' || record.kind === 'end') {
-      const current = this.#current;
-      if (!current) throw new TransferFileError('it belongs to no session', line);
-      if (record.kind === 'event') {
-        if (current !== 'filtered') await current.event(record, line);
-        return;
-      }
-      if (current !== 'filtered') this.#note(current, await current.end(record, line));
-      this.#current = undefined;
-    } else {
-      this.#assertBetweenSessions(line);
-      assertIds(ownerOf(record), line);
-      if (record.kind === 'state') await this.#state(record);
-      else await this.#usage(record);
+    switch (record.kind) {
+      case 'session':
+        return this.#beginSession(record, line);
+      case 'event':
+      case 'end':
+        return this.#continueSession(record, line);
+      case 'void':
+        if (this.#session instanceof SessionImport) await this.#session.discard();
+        this.#session = undefined;
+        break;
+      case 'skipped':
+        if (record.reason !== 'deleted' && isSessionWanted(record, this.#filter)) this.#tally.session('missing');
+        break;
+      case 'bad':
+        throw badRecord(record, line);
+      case 'component':
+        return this.#takeComponent(record, line);
+      default:
+        await this.#takeShared(record, line);
     }
     this.#cursor = line;
   }
 
   async #beginSession(session: SessionLine, line: number): Promise<void> {
-    this.#assertBetweenSessions(line);
-    assertIds(sessionKeyOf(session), line);
+    this.#assertBetween(line);
+    const key = sessionKeyOf(session);
+    this.#session = 'left out';
+    assertIds(key, line);
     if (!isSessionWanted(session, this.#filter)) {
-      this.#filteredOut++;
-      this.#current = 'filtered';
+      this.#tally.session('filtered');
       return;
     }
-    const now = session.expiresAt === undefined ? 0 : await this.#now(session.appName);
+    const now = session.expiresAt === undefined ? 0 : await this.#shared.now(session.appName);
     const { storage } = this;
     const replaces = this.options.onConflict === 'replace';
     const options = { storage, transfer: this.#transfer, usageKeepMs: this.#usageKeepMs, replaces };
-    this.#current = await SessionImport.begin(session, now, options);
+    this.#session = await SessionImport.begin(session, now, options);
   }
 
-  #assertBetweenSessions(line: number): void {
-    if (this.#current) throw new TransferFileError('the session before it has no end', line);
+  async #continueSession(record: EventLine | EndLine, line: number): Promise<void> {
+    const session = this.#session;
+    if (!session) throw new TransferFileError('it belongs to no session', line);
+    if (record.kind === 'event') {
+      if (session instanceof SessionImport) await session.event(record, line);
+      return;
+    }
+    if (session instanceof SessionImport) await this.#endSession(session, record, line);
+    this.#session = undefined;
+    this.#cursor = line;
   }
 
-  #note(session: SessionImport, outcome: SessionOutcome): void {
-    this.#sessions[outcome]++;
-    this.#events += session.added;
-    const { problem, key } = session;
-    if (outcome !== 'conflict' || !problem) return;
-    if (this.options.onConflict !== 'skip') throw new TransferConflictError(key.sessionId, problem.text);
-    if (this.#conflicts.length < LISTED_CONFLICTS) this.#conflicts.push({ ...key, problem: problem.text });
+  async #endSession(session: SessionImport, end: EndLine, line: number): Promise<void> {
+    const outcome = await session.end(end, line);
+    this.#tally.session(outcome);
+    this.#tally.events += session.added;
+    if (outcome === 'conflict') this.#conflict(session.key, session.problem?.text ?? '');
   }
 
-  /** Keys that the target has keep their values. */
-  async #state(line: StateLine): Promise<void> {
-    const { entries, expiresAt = NEVER, appName, userId } = line;
-    const owner = ownerOf(line);
+  #conflict(key: Partial<SessionKey> & { readonly sessionId: string }, problem: string): void {
+    if (this.options.onConflict !== 'skip') throw new TransferConflictError(key.sessionId, problem);
+    this.#tally.conflict({ ...key, problem });
+  }
+
+  async #takeShared(record: StateLine | UsageLine, line: number): Promise<void> {
+    this.#assertBetween(line);
+    this.#session = undefined;
+    const owner = ownerOf(record);
+    assertIds(owner, line);
     if (!isOwnerWanted(owner, this.#filter)) return;
-    const ttlMs = expiresAt < NEVER ? expiresAt - (await this.#now(appName)) : NEVER;
-    if (ttlMs <= 0) return;
-    const stored = new Set((await this.storage.readState(owner)).map(([name]) => name));
-    const missing = entries.filter(([name]) => !stored.has(name));
-    if (missing.length === 0) return;
-    this.#states++;
-    const scope = userId === undefined ? 'app' : 'user';
-    const upserts = missing.map(([name, value]) => ({ scope, name, value }) as const);
-    if (this.#transfer)
-      await this.storage.writeState({ owner, upserts, removals: [], lifetime: { ttlMs, renewBelowMs: 0 } });
+    if (record.kind === 'state') this.#tally.states += (await this.#shared.state(record)) ? 1 : 0;
+    else this.#tally.usages += (await this.#shared.usage(record)) ? 1 : 0;
   }
 
-  async #usage(line: UsageLine): Promise<void> {
-    const { sums } = line;
-    const owner = ownerOf(line);
-    if (!isOwnerWanted(owner, this.#filter)) return;
-    const keepMs = this.#usageKeepMs;
-    const isNew = this.#transfer
-      ? await this.#transfer.restoreUsage({ owner, sums, keepMs })
-      : await this.#hasNoUsage(owner);
-    if (isNew) this.#usages++;
+  async #takeComponent(record: ComponentLine, line: number): Promise<void> {
+    if (record.from === 0) await this.#beginComponent(record, line);
+    const component = this.#component;
+    if (!component) throw new TransferFileError('a part of a component is missing before it', line);
+    const { work } = component;
+    if (work instanceof ComponentImport) await work.take(record, line);
+    component.length += record.items.length;
+    const isComplete = work instanceof ComponentImport ? work.isComplete : component.length >= record.length;
+    if (!isComplete) return;
+    this.#component = undefined;
+    this.#cursor = line;
+    if (!(work instanceof ComponentImport)) return;
+    const outcome = work.end();
+    this.#tally.component(outcome);
+    const names = namesOf(record);
+    if (outcome === 'conflict') this.#conflict(names, `its component ${JSON.stringify(names.component)} differs`);
   }
 
-  async #hasNoUsage(owner: { appName: string; userId?: string }): Promise<boolean> {
-    const { found } = await this.storage.readUsage([{ ...owner, period: 'total' }]);
-    return (found[0] ?? []).length === 0;
+  async #beginComponent(record: ComponentLine, line: number): Promise<void> {
+    this.#assertBetween(line);
+    this.#session = undefined;
+    const store = isComponentWanted(record.session, this.#filter) ? this.#componentStore() : undefined;
+    if (!store) this.#tally.component('filtered');
+    const replaces = this.options.onConflict === 'replace';
+    const work = store && (await ComponentImport.begin(record, { store, isDryRun: !this.#transfer, replaces }));
+    this.#component = { first: record, work: work ?? 'left out', length: 0 };
   }
 
-  /** The store's time. */
-  async #now(appName: string): Promise<number> {
-    return (await this.storage.readUsage([{ appName, period: 'total' }])).now;
+  #componentStore(): ComponentStore | undefined {
+    const store = this.options.components ?? this.storage.components;
+    if (store === false) return undefined;
+    if (store) return store;
+    throw new UnsupportedByStoreError(
+      'The target keeps no component state: give `components`, a store for it, or `components: false` to leave it out.',
+    );
   }
-}
 
-function ownerOf({ appName, userId }: StateOwner): StateOwner {
-  return userId === undefined ? { appName } : { appName, userId };
+  #assertBetween(line: number): void {
+    if (this.#isOpen) throw new TransferFileError('the session or the component before it has no end', line);
+  }
 }
 
 /** Ids of other systems may be none here. Nobody could read what had them. */
-function assertIds(ids: object, line: number): void {
+function assertIds(ids: Partial<SessionKey>, line: number): void {
   for (const [name, id] of Object.entries(ids)) {
     const problem = idProblem(id);
-    if (problem) throw new TransferFileError(`\`${name}\` ${problem}: ${JSON.stringify(ids).slice(0, 1_000)}`, line);
+    if (problem) throw new TransferFileError(`\`${name}\` ${problem}`, line, ids);
   }
+}
+
+function badRecord({ kind: _kind, problem, ...ids }: BadLine, line: number): TransferFileError {
+  return new TransferFileError(problem, line, ids);
 }

@@ -1,4 +1,4 @@
-import type { SessionKey } from '../sessions/domain/ids.js';
+import type { ComponentStore } from '../sessions/storage/component-store.js';
 import type { TransferFilter } from './transfer-records.js';
 
 /** How to import. */
@@ -8,10 +8,17 @@ export interface ImportOptions {
   /** Writes nothing, and reports what would be done. Default `false`. */
   readonly dryRun?: boolean | undefined;
   /**
-   * What happens if the target has another session of the same id, or an older copy. `fail` (default) ends the import, `skip` leaves the session out, `replace`
-   * deletes the one of the target. A session with other events is never replaced.
+   * What happens if the target has another session of the same id, or an older copy, or a component that differs. `fail` (default)
+   * ends the import, `skip` leaves it out, `replace` deletes that of the target. A session with other events is never replaced.
    */
   readonly onConflict?: 'fail' | 'skip' | 'replace' | undefined;
+  /**
+   * What happens with what cannot be read: a damaged line, or a session of another system that is not valid here. `fail` (default)
+   * ends the import with a `TransferFileError`, `skip` leaves out the session and reports it.
+   */
+  readonly onBad?: 'fail' | 'skip' | undefined;
+  /** Where component state goes. Default: the target, if it keeps any. `false` leaves it out. */
+  readonly components?: ComponentStore | false | undefined;
   /** The `cursor` of an earlier import of the same file: what it finished is skipped without a look at the target. */
   readonly cursor?: number | undefined;
   /** How long sums of usage are kept after their last change. Default: as in the settings of the service. */
@@ -35,17 +42,34 @@ export interface ImportedSessions {
   readonly conflicting: number;
   /** The filter excluded them. */
   readonly filtered: number;
+  /** The export left them out, because they could not be read. */
+  readonly missing: number;
+}
+
+/** What happened to values and lists of components. */
+export interface ImportedComponents {
+  /** They are new, or the target had the beginning of a list. */
+  readonly written: number;
+  readonly unchanged: number;
+  readonly expired: number;
+  /** The target has others of the same names. */
+  readonly conflicting: number;
+  /** The filter excluded them, or `components` is `false`. */
+  readonly filtered: number;
 }
 
 /** What an import has done so far. */
 export interface ImportCounts {
   readonly sessions: ImportedSessions;
+  readonly components: ImportedComponents;
   /** Events that were added. */
   readonly events: number;
   /** Users and apps that got state. */
   readonly states: number;
   /** Users and apps that got sums of usage. */
   readonly usages: number;
+  /** What could not be read and was skipped. */
+  readonly bad: number;
 }
 
 /** The progress of an import. */
@@ -55,8 +79,16 @@ export interface ImportProgress extends ImportCounts {
   readonly cursor: number;
 }
 
-/** A session that was left out because the target has another one of the same id. */
-export interface TransferConflict extends SessionKey {
+/** What was left out, and why. */
+export interface TransferProblem {
+  readonly appName?: string | undefined;
+  readonly userId?: string | undefined;
+  /** Missing if a line could not be read. For component state of a name that an app chose, that name. */
+  readonly sessionId?: string | undefined;
+  /** The name of the component. */
+  readonly component?: string | undefined;
+  /** The line of the file. */
+  readonly line?: number | undefined;
   readonly problem: string;
 }
 
@@ -64,6 +96,8 @@ export interface TransferConflict extends SessionKey {
 export interface ImportResult extends ImportCounts {
   /** The last line that is completely imported. */
   readonly cursor: number;
-  /** The first 100. */
-  readonly conflicts: readonly TransferConflict[];
+  /** Sessions and components that the target has differently: the first 100. */
+  readonly conflicts: readonly TransferProblem[];
+  /** What could not be read: the first 100. */
+  readonly problems: readonly TransferProblem[];
 }

@@ -90,6 +90,13 @@ export class SessionImport {
     return this.added > 0 ? 'continued' : 'unchanged';
   }
 
+  /** Removes what this import, or an earlier one, has written of the session, which did not come as a whole. */
+  async discard(): Promise<void> {
+    const { target, line, options } = this;
+    if (!options.transfer || !target || this.problem) return;
+    if (this.beginning === 'created' || target.lastSeq < line.lastSeq) await target.remove();
+  }
+
   get key(): { appName: string; userId: string; sessionId: string } {
     return sessionKeyOf(this.line);
   }

@@ -3,32 +3,36 @@ export { TransferConflictError, TransferFileError } from '../sessions/domain/tra
 export type { ErasedUser } from '../sessions/operations/erase-user.js';
 export type {
   ImportCounts,
+  ImportedComponents,
   ImportedSessions,
   ImportOptions,
   ImportProgress,
   ImportResult,
-  TransferConflict,
+  TransferProblem,
 } from './import-result.js';
 export { adkSessions } from './from/adk-sessions.js';
 export type { ForeignDatabase } from './from/foreign-database.js';
 export { type LangGraphDecoder, type LangGraphOptions, langGraphThreads } from './from/langgraph-threads.js';
 export { type OpenAiItems, openAiItems, type OpenAiOwner, openAiSessions } from './from/openai-sessions.js';
 export { type TrpcAgentGoOptions, trpcAgentGoSessions } from './from/trpc-agent-go-sessions.js';
+export type { ForeignRedisNode } from './from/foreign-redis.js';
 export {
-  type ForeignRedis,
-  type ForeignRedisNode,
-  trpcAgentRedisSessions,
-  trpcAgentSessions,
-} from './from/trpc-agent-sessions.js';
+  type TrpcAgentGoRedis,
+  type TrpcAgentGoRedisOptions,
+  trpcAgentGoRedisSessions,
+} from './from/trpc-agent-go-redis.js';
+export { type ForeignRedis, trpcAgentRedisSessions, trpcAgentSessions } from './from/trpc-agent-sessions.js';
 export type { TransferInput } from './read-lines.js';
-export type { TransferCounts, TransferFilter, TransferRecord } from './transfer-records.js';
+export type { SkippedSession, TransferCounts, TransferFilter, TransferRecord } from './transfer-records.js';
 export {
   eraseUser,
+  type EraseUserOptions,
   type ExportOptions,
   exportSessions,
   exportUser,
   importRecords,
   importSessions,
+  type VerifyOptions,
   verifySessions,
 } from './transfer-sessions.js';
 export type { TransferDifference, VerifyResult } from './verify-records.js';

@@ -1,3 +1,4 @@
+import { componentNameProblem, componentSessionProblem } from '../sessions/domain/component.js';
 import { type Counters, storedCounters } from '../sessions/domain/counters.js';
 import { idProblem } from '../sessions/domain/ids.js';
 import { isCount } from '../sessions/domain/input-checks.js';
@@ -7,7 +8,15 @@ import type { ViewMarks } from '../sessions/domain/view-marks.js';
 import type { StateEntries } from '../sessions/storage/session-storage.js';
 import type { PeriodUsage } from '../sessions/storage/transfer-store.js';
 import { TransferFileError } from '../sessions/domain/transfer-errors.js';
-import type { EventLine, SessionLine, StateLine, TransferRecord, UsageLine } from './transfer-records.js';
+import type {
+  ComponentLine,
+  EventLine,
+  SessionLine,
+  SkippedLine,
+  StateLine,
+  TransferRecord,
+  UsageLine,
+} from './transfer-records.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -25,6 +34,12 @@ export function parsedRecord(fields: Fields, line: number): TransferRecord {
       return state(reader);
     case 'usage':
       return usage(reader);
+    case 'component':
+      return component(reader);
+    case 'void':
+      return { kind: 'void', problem: reader.text('problem') };
+    case 'skipped':
+      return skipped(reader);
     default:
       throw new TransferFileError('its `kind` is unknown', line);
   }
@@ -54,6 +69,48 @@ function session(reader: FieldReader): SessionLine {
     baseState: JSON.stringify(reader.object('baseState')),
     usage: models(reader.fields.usage),
   };
+}
+
+const REASONS = ['deleted', 'changing', 'damaged'] as const;
+
+function skipped(reader: FieldReader): SkippedLine {
+  const reason = REASONS.find((known) => known === reader.fields.reason) ?? reader.refuse('reason');
+  const key = { appName: reader.id('appName'), userId: reader.id('userId'), sessionId: reader.id('sessionId') };
+  return { kind: 'skipped', ...key, reason, problem: reader.text('problem') };
+}
+
+function component(reader: FieldReader): ComponentLine {
+  const { session: of, name, type, items } = reader.fields;
+  if (componentSessionProblem(of) !== undefined) reader.refuse('session');
+  if (componentNameProblem(name) !== undefined) reader.refuse('name');
+  if (type !== 'value' && type !== 'list') return reader.refuse('type');
+  const length = reader.count('length');
+  if (type === 'value' && length !== 1) reader.refuse('length');
+  if (!Array.isArray(items) || !items.every(isJsonText)) return reader.refuse('items');
+  return {
+    kind: 'component',
+    session: of as string,
+    name: name as string,
+    type,
+    expiresAt: reader.optionalCount('expiresAt'),
+    length,
+    digest: reader.text('digest'),
+    from: reader.count('from'),
+    items,
+  };
+}
+
+/** The longest text of a component. */
+const MOST_BYTES = 16 * 1_048_576;
+
+function isJsonText(text: unknown): text is string {
+  if (typeof text !== 'string' || !text.isWellFormed() || Buffer.byteLength(text) > MOST_BYTES) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** A counter that a later version added is missing. */

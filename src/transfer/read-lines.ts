@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { TransferFileError } from '../sessions/domain/transfer-errors.js';
-import { type TransferRecord, NO_TRANSFER, countedWith } from './transfer-records.js';
+import { type TransferCounts, type TransferRecord, NO_TRANSFER, countedWith } from './transfer-records.js';
 import { parsedRecord } from './parse-record.js';
 import { TRANSFER_FORMAT, TRANSFER_VERSION } from './write-lines.js';
 
@@ -17,35 +17,62 @@ export interface NumberedRecord {
   readonly record: TransferRecord;
 }
 
-/**
- * Reads the records of an export, and checks the order of its lines, its counts and its digest.
- *
- * @param after skips records up to this line
- */
-export async function* readRecords(input: TransferInput, after = 0): AsyncGenerator<NumberedRecord> {
+/** How to read a file. */
+interface ReadOptions {
+  /** Skips records up to this line. */
+  readonly after?: number | undefined;
+  /** Makes damage a record of kind `bad`, instead of an error. */
+  readonly reportsDamage?: boolean | undefined;
+}
+
+/** Reads the records of an export, and checks the order of its lines, its counts and its digest. */
+export async function* readRecords(
+  input: TransferInput,
+  { after = 0, reportsDamage = false }: ReadOptions = {},
+): AsyncGenerator<NumberedRecord> {
   const digest = createHash('sha256');
   let [line, counts, isComplete] = [0, NO_TRANSFER, false];
+  const damage = (error: TransferFileError): NumberedRecord => {
+    if (!reportsDamage) throw error;
+    return { line, record: { kind: 'bad', problem: error.problem } };
+  };
   for await (const text of linesOf(input)) {
     line++;
-    if (isComplete) throw new TransferFileError('the file goes on after its footer', line);
-    const parsed = parsedObject(text, line);
     if (line === 1) {
-      assertHeader(parsed);
-    } else if (parsed.kind === 'footer') {
-      const expected = { counts, digest: digest.digest('hex') };
-      if (!isFooterOf(parsed, expected)) {
-        throw new TransferFileError('the footer does not fit: lines are missing or were changed', line);
-      }
-      isComplete = true;
-      continue;
+      assertHeader(parsedObject(text, line));
+    } else if (isComplete) {
+      yield damage(new TransferFileError('the file goes on after its footer', line));
+      return;
     } else {
-      const record = checkedRecord(parsed, line);
-      counts = countedWith(counts, record);
-      if (line > after) yield { line, record };
+      const record = readLine(text, line);
+      if (record instanceof TransferFileError) {
+        yield damage(record);
+      } else if (record.kind === 'footer') {
+        if (!isFooterOf(record.fields, { counts, digest: digest.digest('hex') })) {
+          yield damage(new TransferFileError('the footer does not fit: lines are missing or were changed', line));
+        }
+        isComplete = true;
+        continue;
+      } else {
+        counts = countedWith(counts, record);
+        if (line > after) yield { line, record };
+      }
     }
     digest.update(text).update('\n');
   }
-  if (!isComplete) throw new TransferFileError('the file ends without its footer: it was cut off', line);
+  if (!isComplete) yield damage(new TransferFileError('the file ends without its footer: it was cut off', line));
+}
+
+type Footer = { readonly kind: 'footer'; readonly fields: Readonly<Record<string, unknown>> };
+
+function readLine(text: string, line: number): TransferRecord | Footer | TransferFileError {
+  try {
+    const fields = parsedObject(text, line);
+    return fields.kind === 'footer' ? { kind: 'footer', fields } : checkedRecord(fields, line);
+  } catch (error) {
+    if (error instanceof TransferFileError) return error;
+    throw error;
+  }
 }
 
 function checkedRecord(parsed: Readonly<Record<string, unknown>>, line: number): TransferRecord {
@@ -59,9 +86,10 @@ function checkedRecord(parsed: Readonly<Record<string, unknown>>, line: number):
 
 function isFooterOf(
   footer: Readonly<Record<string, unknown>>,
-  { counts, digest }: { readonly counts: object; readonly digest: string },
+  { counts, digest }: { readonly counts: TransferCounts; readonly digest: string },
 ): boolean {
-  return footer.digest === digest && JSON.stringify(footer.counts) === JSON.stringify(counts);
+  const given = (footer.counts ?? {}) as Readonly<Record<string, unknown>>;
+  return footer.digest === digest && Object.entries(counts).every(([name, count]) => (given[name] ?? 0) === count);
 }
 
 function assertHeader({ kind, format, version }: Readonly<Record<string, unknown>>): void {

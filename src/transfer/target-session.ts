@@ -57,6 +57,13 @@ export class TargetSession {
     return (await this.flush()) ? 'added' : 'differs';
   }
 
+  /** Deletes the session, unless it has become another one, or somebody appended to it. */
+  async remove(): Promise<void> {
+    const record = (await this.storage.read({ key: this.#key }))?.record;
+    if (record?.incarnation === this.#incarnation && record.lastSeq === this.#lastSeq)
+      await this.storage.delete(this.#key);
+  }
+
   /** Writes the events that wait. Returns `false` if the target got other events in the meantime. */
   async flush(): Promise<boolean> {
     while (this.#waiting.length > 0) {

@@ -1,6 +1,6 @@
 import { InvalidInputError } from '../sessions/domain/errors.js';
-import { type StateOwner, assertId } from '../sessions/domain/ids.js';
-import type { SessionLine, TransferFilter } from './transfer-records.js';
+import { type SessionKey, type StateOwner, assertId } from '../sessions/domain/ids.js';
+import type { TransferFilter } from './transfer-records.js';
 
 /** Refuses invalid ids, and a user without an app. */
 export function checkedFilter(filter: TransferFilter = {}): TransferFilter {
@@ -11,7 +11,7 @@ export function checkedFilter(filter: TransferFilter = {}): TransferFilter {
   return { appName, userId, sessionId };
 }
 
-export function isSessionWanted(line: SessionLine, filter: TransferFilter): boolean {
+export function isSessionWanted(line: SessionKey, filter: TransferFilter): boolean {
   return (
     isSame(filter.sessionId, line.sessionId) &&
     isSame(filter.userId, line.userId) &&

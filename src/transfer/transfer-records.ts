@@ -1,3 +1,4 @@
+import type { ComponentPlace } from '../sessions/domain/component.js';
 import type { Counters } from '../sessions/domain/counters.js';
 import type { SessionKey, StateOwner } from '../sessions/domain/ids.js';
 import type { ModelUsage } from '../sessions/domain/usage.js';
@@ -61,8 +62,52 @@ export interface UsageLine extends StateOwner {
   readonly sums: readonly PeriodUsage[];
 }
 
+/** Why an export left out a session. */
+export interface SkippedSession extends SessionKey {
+  /** `deleted` while it was exported; still `changing` after several attempts; or its log is `damaged`. */
+  readonly reason: 'deleted' | 'changing' | 'damaged';
+  readonly problem: string;
+}
+
+/** The session before it changed while it was exported: none of its lines count. It may come again. */
+export interface VoidLine {
+  readonly kind: 'void';
+  readonly problem: string;
+}
+
+/** A value or a list of components. A long list has several lines, which follow each other. */
+export interface ComponentLine {
+  readonly kind: 'component';
+  /** The session of components, as its store names it. */
+  readonly session: string;
+  readonly name: string;
+  readonly type: ComponentPlace['kind'];
+  /** Missing if it never expires. */
+  readonly expiresAt?: number | undefined;
+  /** The number of items of the whole list; 1 for a value. */
+  readonly length: number;
+  /** Of the whole; see `digestAfter`. */
+  readonly digest: string;
+  /** How many items came in earlier lines. */
+  readonly from: number;
+  /** JSON texts, exactly as they are stored. */
+  readonly items: readonly string[];
+}
+
+/** A session that the export leaves out. Lines of it that came before are void. */
+export interface SkippedLine extends SkippedSession {
+  readonly kind: 'skipped';
+}
+
+/** What cannot be read: a damaged line, or something of another system. The session at hand is void. */
+export interface BadLine extends Partial<SessionKey> {
+  readonly kind: 'bad';
+  readonly problem: string;
+}
+
 /** What an export consists of. A session is followed by its events, then by its end. */
-export type TransferRecord = SessionLine | EventLine | EndLine | StateLine | UsageLine;
+export type TransferRecord =
+  SessionLine | EventLine | EndLine | VoidLine | SkippedLine | StateLine | UsageLine | ComponentLine | BadLine;
 
 /** What to transfer. Default: all. A `sessionId` needs a `userId`, which needs an `appName`. */
 export interface TransferFilter {
@@ -77,14 +122,18 @@ export interface TransferCounts {
   readonly events: number;
   readonly states: number;
   readonly usages: number;
+  /** Values and lists of components. */
+  readonly components: number;
 }
 
-export const NO_TRANSFER: TransferCounts = { sessions: 0, events: 0, states: 0, usages: 0 };
+export const NO_TRANSFER: TransferCounts = { sessions: 0, events: 0, states: 0, usages: 0, components: 0 };
 
 /** The counts with one more record. */
-export function countedWith(counts: TransferCounts, { kind }: TransferRecord): TransferCounts {
+export function countedWith(counts: TransferCounts, record: TransferRecord): TransferCounts {
+  const { kind } = record;
   if (kind === 'event') return { ...counts, events: counts.events + 1 };
   if (kind === 'session') return { ...counts, sessions: counts.sessions + 1 };
   if (kind === 'state') return { ...counts, states: counts.states + 1 };
+  if (kind === 'component') return record.from > 0 ? counts : { ...counts, components: counts.components + 1 };
   return kind === 'usage' ? { ...counts, usages: counts.usages + 1 } : counts;
 }

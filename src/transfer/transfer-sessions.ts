@@ -1,12 +1,13 @@
 import type { UserKey } from '../sessions/domain/ids.js';
 import { type ErasedUser, eraseUser as erase } from '../sessions/operations/erase-user.js';
+import type { ComponentStore } from '../sessions/storage/component-store.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import { exportRecords } from './export-records.js';
 import { RecordImport } from './import-records.js';
 import type { ImportOptions, ImportResult } from './import-result.js';
 import { type NumberedRecord, type TransferInput, readRecords } from './read-lines.js';
 import { checkedFilter } from './transfer-filter.js';
-import type { TransferFilter, TransferRecord } from './transfer-records.js';
+import type { SkippedSession, TransferFilter, TransferRecord } from './transfer-records.js';
 import { RecordComparison, type VerifyResult } from './verify-records.js';
 import { writeLines } from './write-lines.js';
 
@@ -14,6 +15,20 @@ import { writeLines } from './write-lines.js';
 export interface ExportOptions {
   /** Default: all apps. Apps without sessions must be named. */
   readonly filter?: TransferFilter | undefined;
+  /**
+   * Where component state is. Default: that of the store itself. Give all of them:
+   * `[storage.components, new JsonFileComponentStore({ root })]`.
+   */
+  readonly components?: readonly ComponentStore[] | undefined;
+  /** Called for each session that is left out because it changed again and again, was deleted, or is damaged. */
+  readonly onSkipped?: ((skipped: SkippedSession) => void) | undefined;
+}
+
+/** What to compare. */
+export interface VerifyOptions {
+  readonly filter?: TransferFilter | undefined;
+  /** Where component state is. Default: in the store itself. `false`: it is not compared. */
+  readonly components?: ComponentStore | false | undefined;
 }
 
 /**
@@ -27,16 +42,21 @@ export interface ExportOptions {
  */
 export function exportSessions(source: SessionStorage, options: ExportOptions = {}): AsyncGenerator<string> {
   const filter = checkedFilter(options.filter);
-  return writeLines(exportRecords(source, filter), { filter, now: Date.now() });
+  const { components, onSkipped } = options;
+  return writeLines(exportRecords(source, filter, components), { filter, now: Date.now(), onSkipped });
 }
 
 /**
- * Exports the sessions, the state and the usage of a user. Component state is not among them.
+ * Exports the sessions, the state, the usage and the component state of a user.
  *
  * @example await pipeline(Readable.from(exportUser(storage, { appName: 'shop', userId: 'ann' })), response);
  */
-export function exportUser(source: SessionStorage, { appName, userId }: UserKey): AsyncGenerator<string> {
-  return exportSessions(source, { filter: { appName, userId } });
+export function exportUser(
+  source: SessionStorage,
+  { appName, userId }: UserKey,
+  options: Omit<ExportOptions, 'filter'> = {},
+): AsyncGenerator<string> {
+  return exportSessions(source, { ...options, filter: { appName, userId } });
 }
 
 /**
@@ -51,7 +71,9 @@ export async function importSessions(
   input: TransferInput,
   options: ImportOptions = {},
 ): Promise<ImportResult> {
-  return new RecordImport(target, options).run(readRecords(input, options.cursor));
+  return new RecordImport(target, options).run(
+    readRecords(input, { after: options.cursor, reportsDamage: options.onBad === 'skip' }),
+  );
 }
 
 /**
@@ -80,17 +102,27 @@ async function* numbered(records: AsyncIterable<TransferRecord>, after = 0): Asy
 export async function verifySessions(
   target: SessionStorage,
   input: TransferInput,
-  options: ExportOptions = {},
+  options: VerifyOptions = {},
 ): Promise<VerifyResult> {
-  return new RecordComparison(target, checkedFilter(options.filter)).run(readRecords(input));
+  return new RecordComparison(target, checkedFilter(options.filter), options.components).run(readRecords(input));
 }
 
 /**
- * Removes all that a store has of a user: sessions with their events and summaries, state, usage, partial events, and work that
- * waits. The same as `eraseUser` of `SessionService`.
+ * Removes all that a store has of a user: sessions with their events and summaries, state, usage, component state, partial events,
+ * and work that waits. The same as `eraseUser` of `SessionService`.
  *
  * @example const { sessions } = await eraseUser(storage, { appName: 'shop', userId: 'ann' });
  */
-export async function eraseUser(target: SessionStorage, user: UserKey): Promise<ErasedUser> {
-  return erase(target, user);
+export async function eraseUser(
+  target: SessionStorage,
+  user: UserKey,
+  { components }: EraseUserOptions = {},
+): Promise<ErasedUser> {
+  return erase(target, user, { components });
+}
+
+/** Where to erase. */
+export interface EraseUserOptions {
+  /** Other stores that have component state of the user's sessions, such as JSON files. */
+  readonly components?: readonly ComponentStore[] | undefined;
 }

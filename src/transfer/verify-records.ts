@@ -1,15 +1,21 @@
-import { type SessionKey, type StateOwner, sessionKeyOf } from '../sessions/domain/ids.js';
+import { type SessionKey, sessionKeyOf } from '../sessions/domain/ids.js';
+import type { ComponentStore } from '../sessions/storage/component-store.js';
 import type { SessionStorage, StateEntries } from '../sessions/storage/session-storage.js';
 import type { PeriodUsage } from '../sessions/storage/transfer-store.js';
+import { ComponentTexts } from './component-texts.js';
+import { isComponentWanted } from './export-components.js';
 import { exportSession, exportShared } from './export-records.js';
+import { namesOf } from './import-tally.js';
 import type { NumberedRecord } from './read-lines.js';
 import { isOwnerWanted, isSessionWanted } from './transfer-filter.js';
 import {
+  type ComponentLine,
+  type EndLine,
+  type EventLine,
   type SessionLine,
   type StateLine,
   type TransferCounts,
   type TransferFilter,
-  type TransferRecord,
   type UsageLine,
   NO_TRANSFER,
   countedWith,
@@ -19,8 +25,12 @@ import {
 const LISTED_DIFFERENCES = 100;
 
 /** Something that differs between a file and a store. */
-export interface TransferDifference extends StateOwner {
+export interface TransferDifference {
+  readonly appName?: string | undefined;
+  readonly userId?: string | undefined;
   readonly sessionId?: string | undefined;
+  /** The name of the component. */
+  readonly component?: string | undefined;
   readonly problem: string;
 }
 
@@ -33,57 +43,109 @@ export interface VerifyResult {
   readonly differences: readonly TransferDifference[];
 }
 
+/** A session of the file, and what differs so far. It may turn out to be void. */
+interface ComparedSession {
+  readonly key: SessionKey;
+  readonly problems: string[];
+  readonly target: ReturnType<typeof exportSession>;
+  events: number;
+  isOver: boolean;
+}
+
 /** Compares records with a store, session by session and event by event. */
 export class RecordComparison {
   #compared = NO_TRANSFER;
   #isEqual = true;
   readonly #differences: TransferDifference[] = [];
-  #session: { readonly key: SessionKey; readonly target: AsyncGenerator<TransferRecord>; isOver: boolean } | undefined;
+  #session: ComparedSession | undefined;
+  #component: ComponentTexts | undefined;
 
   constructor(
     private readonly storage: SessionStorage,
     private readonly filter: TransferFilter,
+    private readonly components: ComponentStore | false | undefined = storage.components,
   ) {}
 
   async run(records: AsyncIterable<NumberedRecord>): Promise<VerifyResult> {
-    for await (const { record } of records) {
-      if (record.kind === 'session') await this.#begin(record);
-      else if (record.kind === 'event' || record.kind === 'end') await this.#next(record);
-      else await this.#shared(record);
+    for await (const { line, record } of records) {
+      switch (record.kind) {
+        case 'session':
+          await this.#begin(record);
+          break;
+        case 'event':
+        case 'end':
+          await this.#next(record);
+          break;
+        case 'void':
+          await this.#session?.target.return(undefined);
+          this.#session = undefined;
+          break;
+        case 'component':
+          await this.#compareComponent(record, line);
+          break;
+        case 'state':
+        case 'usage':
+          await this.#shared(record);
+          break;
+        default:
+        // The export has no such session.
+      }
     }
     return { isEqual: this.#isEqual, compared: this.#compared, differences: this.#differences };
   }
 
-  #note(owner: StateOwner & { readonly sessionId?: string }, problem: string): void {
+  #note(difference: TransferDifference): void {
     this.#isEqual = false;
-    if (this.#differences.length < LISTED_DIFFERENCES) this.#differences.push({ ...owner, problem });
+    if (this.#differences.length < LISTED_DIFFERENCES) this.#differences.push(difference);
   }
 
   async #begin(line: SessionLine): Promise<void> {
     this.#session = undefined;
     if (!isSessionWanted(line, this.filter)) return;
-    this.#compared = countedWith(this.#compared, line);
     const key = sessionKeyOf(line);
-    const target = exportSession(this.storage, key);
-    const first = await target.next();
-    if (first.done || first.value.kind !== 'session') {
-      this.#note(key, 'the session is missing');
+    const session: ComparedSession = {
+      key,
+      problems: [],
+      target: exportSession(this.storage, key),
+      events: 0,
+      isOver: false,
+    };
+    this.#session = session;
+    const { value: first } = await session.target.next();
+    if (typeof first !== 'object' || !('kind' in first) || first.kind !== 'session') {
+      session.isOver = true;
+      session.problems.push('the session is missing');
       return;
     }
-    const names = differingNames(line, first.value);
-    if (names.length > 0) this.#note(key, `the session differs in ${names.join(', ')}`);
-    this.#session = { key, target, isOver: false };
+    const names = differingNames(line, first);
+    if (names.length > 0) session.problems.push(`the session differs in ${names.join(', ')}`);
   }
 
-  async #next(record: TransferRecord): Promise<void> {
+  async #next(record: EventLine | EndLine): Promise<void> {
     const session = this.#session;
-    if (!session || session.isOver) return;
-    if (record.kind === 'event') this.#compared = countedWith(this.#compared, record);
-    const { value: found } = await session.target.next();
-    if (JSON.stringify(found) === JSON.stringify(record)) return;
-    session.isOver = true;
-    await session.target.return(undefined);
-    this.#note(session.key, record.kind === 'event' ? `event ${record.seq} differs` : 'the number of events differs');
+    if (!session) return;
+    if (record.kind === 'event') session.events++;
+    if (!session.isOver) await compareNext(session, record);
+    if (record.kind === 'event') return;
+    this.#session = undefined;
+    this.#compared = {
+      ...this.#compared,
+      sessions: this.#compared.sessions + 1,
+      events: this.#compared.events + session.events,
+    };
+    for (const problem of session.problems) this.#note({ ...session.key, problem });
+  }
+
+  /** Digests tell whether any item differs. */
+  async #compareComponent(line: ComponentLine, at: number): Promise<void> {
+    if (line.from === 0) this.#component = new ComponentTexts(line);
+    this.#component?.take(line, at);
+    const { session, name, type } = line;
+    if (!this.#component?.isComplete || !this.components || !isComponentWanted(session, this.filter)) return;
+    this.#compared = { ...this.#compared, components: this.#compared.components + 1 };
+    const head = await this.components.head({ session, name, kind: type });
+    if (head?.length === line.length && head.digest === line.digest) return;
+    this.#note({ ...namesOf(line), problem: head ? `the ${type} differs` : `the ${type} is missing` });
   }
 
   async #shared(line: StateLine | UsageLine): Promise<void> {
@@ -94,8 +156,17 @@ export class RecordComparison {
     for await (const found of exportShared(this.storage, owner)) {
       if (found.kind === line.kind && sharedText(found) === sharedText(line)) return;
     }
-    this.#note(owner, line.kind === 'state' ? 'the state differs' : 'the usage differs');
+    this.#note({ ...owner, problem: line.kind === 'state' ? 'the state differs' : 'the usage differs' });
   }
+}
+
+async function compareNext(session: ComparedSession, record: EventLine | EndLine): Promise<void> {
+  const { done, value: found } = await session.target.next();
+  if (!done && JSON.stringify(found) === JSON.stringify(record)) return;
+  session.isOver = true;
+  await session.target.return(undefined);
+  const problem = record.kind === 'event' ? `event ${record.seq} differs` : 'the number of events differs';
+  session.problems.push(done && typeof found === 'object' ? found.problem : problem);
 }
 
 /** The fields whose values differ. No store promises an order of state keys. */

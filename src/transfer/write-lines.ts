@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { StateEntries } from '../sessions/storage/session-storage.js';
 import {
   type SessionLine,
+  type SkippedSession,
   type StateLine,
   type TransferFilter,
   type TransferRecord,
@@ -14,10 +15,16 @@ export const TRANSFER_FORMAT = 'agent-sessions';
 /** The version that is written, and the newest that is read. */
 export const TRANSFER_VERSION = 1;
 
+interface WriteOptions {
+  readonly filter: TransferFilter;
+  readonly now: number;
+  readonly onSkipped?: ((skipped: SkippedSession) => void) | undefined;
+}
+
 /** The lines of an export, each with its line break: header, records, footer. */
 export async function* writeLines(
   records: AsyncIterable<TransferRecord>,
-  { filter, now }: { readonly filter: TransferFilter; readonly now: number },
+  { filter, now, onSkipped }: WriteOptions,
 ): AsyncGenerator<string> {
   const digest = createHash('sha256');
   let counts = NO_TRANSFER;
@@ -38,6 +45,9 @@ export async function* writeLines(
   for await (const record of records) {
     counts = countedWith(counts, record);
     yield hashed(lineOf(record));
+    if (record.kind !== 'skipped') continue;
+    const { kind: _kind, ...skipped } = record;
+    onSkipped?.(skipped);
   }
   yield `${JSON.stringify({ kind: 'footer', counts, digest: digest.digest('hex') })}\n`;
 }

@@ -110,7 +110,11 @@ export const layers: readonly Layer[] = [
     mayImport: [...sessionLayers, 'sessions/storage/in-memory', 'sessions/module'],
   },
   // The command line.
-  { name: 'cli', files: /^cli\/.+$/, mayImport: [...sessionLayers, 'sessions/module', 'doctor', 'transfer'] },
+  {
+    name: 'cli',
+    files: /^cli\/.+$/,
+    mayImport: [...sessionLayers, 'sessions/module', 'components', 'doctor', 'transfer'],
+  },
   // Moves sessions between stores and from other systems, through the interface of stores.
   { name: 'transfer', files: /^transfer\/.+$/, mayImport: sessionLayers, packages: nodeBuiltins },
   // Finds what is wrong in a store, for any app and for the command line.

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import Libsql from 'libsql';
 import { runCli } from '../../src/cli/run-cli.js';
+import { ComponentSession, JsonFileComponentStore } from '../../src/components/index.js';
 import { SessionService } from '../../src/index.js';
 import { RedisSessionStorage } from '../../src/redis.js';
 import { TypeOrmSessionStorage } from '../../src/typeorm.js';
@@ -144,6 +145,38 @@ describe('agent-sessions', () => {
       await removeKeys([node], prefix);
       node.disconnect();
     }
+  });
+
+  it('moves component state in JSON files, leaves out what differs or is damaged, and says so by its exit code', async () => {
+    const [files, restored, file] = ['components', 'restored', 'moved.ndjson'].map((name) => join(folder, name));
+    const components = new ComponentSession({ store: new JsonFileComponentStore({ root: files ?? '' }) });
+    await components.saveList(SESSION, 'notes', ['a', 'b']);
+    const write = ['export', '-o', file ?? '', '--url', url];
+    expect((await cli([...write, '--components', files ?? ''])).code).toBe(0);
+    const read = ['import', file ?? '', '--url', url, '--components', restored ?? ''];
+    expect(await cli(read)).toMatchObject({ code: 0, out: expect.stringContaining(', 1 components; 1 unchanged') });
+    expect((await cli([...read, '--verify'])).code).toBe(0);
+    const copy = new ComponentSession({ store: new JsonFileComponentStore({ root: restored ?? '' }) });
+    await copy.saveList(SESSION, 'notes', ['other']);
+    expect(await cli(read)).toMatchObject({ code: 5, err: expect.stringContaining('TRANSFER_CONFLICT') });
+    expect(await cli([...read, '--skip-conflicts'])).toMatchObject({ code: 1, err: expect.stringContaining('notes') });
+    expect((await cli([...read, '--skip-conflicts', '--replace'])).code).toBe(2);
+    expect((await cli([...read, '--replace'])).code).toBe(0);
+    expect(await copy.getList(SESSION, 'notes')).toEqual(['a', 'b']);
+
+    const damaged = (await readFile(file ?? '', 'utf8')).replace('"kind":"event"', '"kind":"evnt"');
+    const stdin = ['import', '-', '--url', `sqlite:${join(folder, 'third.db')}`];
+    await cli(['migrate', ...stdin.slice(2)]);
+    expect((await cli(stdin, { stdin: damaged })).code).toBe(5);
+    const skipped = await cli([...stdin, '--skip-bad'], { stdin: damaged });
+    expect(skipped).toMatchObject({ code: 1, out: expect.stringContaining('2 bad') });
+    expect(skipped.err).toContain('its `kind` is unknown');
+
+    expect(
+      (await cli(['erase-user', 'shop', 'ann', '--yes', 'ann', '--components', restored ?? '', ...stdin.slice(2)]))
+        .code,
+    ).toBe(0);
+    expect(await copy.listSessionKeys()).toEqual([]);
   });
 
   it('checks and mends a store, and says by its exit code whether something is wrong', async () => {

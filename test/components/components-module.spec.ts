@@ -10,7 +10,7 @@ import {
   ComponentsModule,
   InMemoryComponentStore,
 } from '../../src/components/index.js';
-import { InMemorySessionStorage, SessionsModule } from '../../src/index.js';
+import { InMemorySessionStorage, SessionService, SessionsModule } from '../../src/index.js';
 import { ManualClock } from '../../src/testing/manual-clock.js';
 import { temporaryFolder } from './support/stores.js';
 
@@ -44,6 +44,27 @@ describe('ComponentsModule', () => {
     await app.close();
     expect(await app.get(ComponentsCleanup).run()).toBeUndefined();
     await expect(components.get('s', 'k')).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+  });
+
+  it.each<[title: string, options: object, kept: boolean]>([
+    ['in the store of the sessions', {}, false],
+    ['in JSON files', { root: join(folder, 'deleted') }, false],
+    ['unless that is not wanted', { deleteWithSessions: false }, true],
+  ])('removes state with the session that has it, %s', async (_title, options, kept) => {
+    const sessions = SessionsModule.forRoot({ provider: 'memory', isGlobal: true });
+    const app = await start([sessions, ComponentsModule.forRoot(options)]);
+    const [components, service] = [app.get(ComponentSession), app.get(SessionService)];
+    const [key, other] = ['s', 't'].map((sessionId) => ({ appName: 'shop', userId: 'ann', sessionId }));
+    if (!key || !other) throw new Error('no keys');
+    for (const each of [key, other]) await components.saveList(each, 'notes', [1]);
+    await components.save('s', 'notes', 1);
+    await service.deleteSession(key);
+    expect([await components.exists(key), await components.exists(other)]).toEqual([kept, true]);
+    await service.createSession(key);
+    await components.save(key, 'notes', 2);
+    expect(await components.get(key, 'notes')).toBe(2);
+    await service.eraseUser({ appName: 'shop', userId: 'ann' });
+    expect(await components.listSessionKeys()).toEqual(['s']);
   });
 
   it('has a lifetime of its own if it is given one, and no job if nothing expires', async () => {
@@ -97,6 +118,7 @@ describe('ComponentsModule', () => {
     ['no store', {}, 'finds no store of SessionsModule'],
     ['two stores', { root: folder, store: new InMemoryComponentStore() }, 'root and store'],
     ['an unknown option', { root: folder, ttl: 5 }, 'ttl is no option of ComponentsModule'],
+    ['no yes or no', { root: folder, deleteWithSessions: 'no' as never }, 'deleteWithSessions of ComponentsModule'],
     ['a wrong time', { root: folder, ttlMs: -1 }, 'ttlMs of ComponentsModule must be'],
   ])('says what is wrong with %s', async (_title, options, problem) => {
     await expect(start([ComponentsModule.forRoot(options)])).rejects.toThrow(problem);

@@ -1,7 +1,7 @@
 import { SessionService } from '../../src/index.js';
 import { verifySessions } from '../../src/transfer/index.js';
 import { testStores } from '../support/stores.js';
-import { comparable, filledStore, importLines, KEY, linesOf, USER } from './support.js';
+import { COMPONENTS, comparable, filledStore, importLines, KEY, linesOf, USER } from './support.js';
 
 /**
  * Each store imports what memory exported, and exports the same. Memory imports that again. So what one store exports, each other
@@ -19,13 +19,14 @@ describe.each(testStores)('an export to and from $name', ({ open }) => {
         events: lines.filter((line) => line.startsWith('{"kind":"event"')).length,
         states: 3,
         usages: 2,
+        components: { written: COMPONENTS, unchanged: 0, conflicting: 0 },
         cursor: lines.length - 1,
       });
       const exported = await linesOf(target);
       expect(comparable(exported)).toEqual(comparable(lines));
       expect(await verifySessions(target, lines)).toMatchObject({
         isEqual: true,
-        compared: { sessions: 3 },
+        compared: { sessions: 3, components: COMPONENTS },
         differences: [],
       });
 
@@ -35,6 +36,7 @@ describe.each(testStores)('an export to and from $name', ({ open }) => {
         events: 0,
         states: 0,
         usages: 0,
+        components: { written: 0, unchanged: COMPONENTS },
       });
       expect(await raw()).toEqual(before);
     } finally {

@@ -1,3 +1,4 @@
+import { ComponentSession } from '../../src/components/index.js';
 import { InMemorySessionStorage, SessionService } from '../../src/index.js';
 import type { SessionStorage } from '../../src/storage.js';
 import { ManualClock } from '../../src/testing/index.js';
@@ -6,6 +7,10 @@ import { type ImportOptions, type ImportResult, exportSessions, importSessions }
 export const USER = { appName: 'shop', userId: 'ann|ä{}*' };
 export const KEY = { ...USER, sessionId: 's-1' };
 const DAY_MS = 86_400_000;
+/** Longer than a line of an export. */
+const LONG_LIST = Array.from({ length: 1_203 }, (_, index) => ({ index }));
+/** Values and lists of the filled store. */
+export const COMPONENTS = 5;
 
 export const text = (value: string) => ({ role: 'user', parts: [{ text: value }] });
 
@@ -52,6 +57,13 @@ export async function filledStore(): Promise<{ storage: SessionStorage; clock: M
   await whole.updateUserState({ appName: 'shop', userId: 'without sessions', stateDelta: { theme: 'light' } });
   await whole.updateAppState({ appName: 'shop', stateDelta: { currency: 'EUR' } });
   await whole.createSession({ appName: 'other/app', userId: 'bob', sessionId: '../x' });
+  const components = new ComponentSession({ store: storage.components });
+  await components.save(KEY, 'plan', { 'ä"': [1e21, null], 1: '\u2028' });
+  await components.saveList(KEY, 'plan', ['a', { b: 1 }, 3]);
+  await components.saveList({ ...USER, sessionId: 's-2' }, 'emptied', []);
+  await components.saveList({ appName: 'other/app', userId: 'bob', sessionId: '../x' }, 'long', LONG_LIST);
+  const brief = new ComponentSession({ store: storage.components, ttlMs: 40 * DAY_MS });
+  await brief.save('a name of the app: ["shop"', 'memory', 'kept for a while');
   return { storage, clock };
 }
 

@@ -2,9 +2,13 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { JsonFileComponentStore } from '../../components/json-files/json-file-component-store.js';
 import { InvalidInputError } from '../../sessions/domain/errors.js';
+import type { ComponentStore } from '../../sessions/storage/component-store.js';
+import type { SessionStorage } from '../../sessions/storage/session-storage.js';
 import {
   type ImportProgress,
+  type ImportResult,
   type TransferFilter,
   eraseUser as erase,
   exportSessions,
@@ -22,15 +26,23 @@ export interface FilterOptions {
   readonly session?: string | undefined;
 }
 
+/** Options of `export` and `import`. */
+interface TransferOptions extends FilterOptions {
+  /** A folder of JSON files with component state. */
+  readonly components?: string | undefined;
+}
+
 /** Options of `export`. */
-export interface ExportCommandOptions extends FilterOptions {
+export interface ExportCommandOptions extends TransferOptions {
   readonly output?: string | undefined;
 }
 
 /** Options of `import`. */
-export interface ImportCommandOptions extends FilterOptions {
+export interface ImportCommandOptions extends TransferOptions {
   readonly dryRun?: boolean | undefined;
   readonly skipConflicts?: boolean | undefined;
+  readonly replace?: boolean | undefined;
+  readonly skipBad?: boolean | undefined;
   readonly verify?: boolean | undefined;
   readonly cursor?: number | undefined;
 }
@@ -39,11 +51,25 @@ function filterOf({ app, user, session }: FilterOptions): TransferFilter {
   return { appName: app, userId: user, sessionId: session };
 }
 
+/** Component state in the store, and in a folder if one is named. */
+function componentsOf(storage: SessionStorage, folder: string | undefined): ComponentStore[] {
+  const files = folder === undefined ? [] : [new JsonFileComponentStore({ root: folder })];
+  return [...(storage.components ? [storage.components] : []), ...files];
+}
+
 /** Writes sessions as lines of JSON to a file or to stdout. */
-export async function exportTo(context: CommandContext, options: ExportCommandOptions): Promise<void> {
+export async function exportTo(context: CommandContext, options: ExportCommandOptions): Promise<number> {
   const { output, signal } = context;
-  const lines = exportSessions(await context.storage(), { filter: filterOf(options) });
-  let count = 0;
+  const storage = await context.storage();
+  let [count, missing] = [0, 0];
+  const lines = exportSessions(storage, {
+    filter: filterOf(options),
+    components: componentsOf(storage, options.components),
+    onSkipped: ({ reason, problem, ...key }) => {
+      if (reason !== 'deleted') missing++;
+      output.note(`left out ${shown(JSON.stringify(key))}: ${problem}`);
+    },
+  });
   const counted = async function* (): AsyncGenerator<string> {
     for await (const line of lines) {
       signal.throwIfAborted();
@@ -55,6 +81,7 @@ export async function exportTo(context: CommandContext, options: ExportCommandOp
   if (options.output === undefined) for await (const line of counted()) await output.raw(line);
   else await pipeline(Readable.from(counted()), createWriteStream(options.output, { mode: OWNER_ONLY }), { signal });
   if (!output.isJson) output.note(`exported ${count} lines`);
+  return missing > 0 ? EXIT.wrong : EXIT.done;
 }
 
 /** An export has all that users said. */
@@ -73,8 +100,10 @@ export async function importFrom(
   const input = new CountedInput(file === '-' ? context.stdin : createReadStream(file));
   const progress = (text: string): void =>
     output.progress(() => `${total > 0 ? `${bar(input.bytes / total)} ` : ''}${text}`);
+  const components =
+    options.components === undefined ? undefined : new JsonFileComponentStore({ root: options.components });
   if (options.verify) {
-    const result = await verifySessions(storage, input.chunks(), { filter });
+    const result = await verifySessions(storage, input.chunks(), { filter, components });
     const lines = result.differences.map((difference) => JSON.stringify(difference));
     await output.result(result.isEqual ? 'the store has all of the file' : lines.map(shown).join('\n'), result);
     return result.isEqual ? EXIT.done : EXIT.wrong;
@@ -82,16 +111,27 @@ export async function importFrom(
   const result = await importSessions(storage, input.chunks(), {
     filter,
     dryRun: options.dryRun,
-    onConflict: options.skipConflicts ? 'skip' : 'fail',
+    components,
+    onConflict: options.replace ? 'replace' : options.skipConflicts ? 'skip' : 'fail',
+    onBad: options.skipBad ? 'skip' : 'fail',
     cursor: options.cursor,
     signal,
     onProgress: ({ line, events }: ImportProgress) => progress(`line ${line}, ${events} events`),
   });
-  const { created, continued, unchanged, conflicting } = result.sessions;
-  const what = options.dryRun ? 'would import' : 'imported';
-  const text = `${what} ${created} new and ${continued} continued sessions, ${result.events} events; ${unchanged} unchanged, ${conflicting} conflicting`;
-  await output.result(text, result);
-  return EXIT.done;
+  for (const left of [...result.conflicts, ...result.problems]) output.note(`left out ${shown(JSON.stringify(left))}`);
+  await output.result(summaryOf(result, options.dryRun ? 'would import' : 'imported'), result);
+  const { sessions, components: state, bad } = result;
+  return sessions.conflicting + sessions.missing + state.conflicting + bad > 0 ? EXIT.wrong : EXIT.done;
+}
+
+function summaryOf({ sessions, components, events, bad }: ImportResult, what: string): string {
+  const { created, continued, unchanged, conflicting, missing } = sessions;
+  const parts = [
+    `${what} ${created} new and ${continued} continued sessions, ${events} events, ${components.written} components`,
+    `${unchanged + components.unchanged} unchanged, ${conflicting + components.conflicting} conflicting`,
+    ...(bad + missing > 0 ? [`${bad} bad, ${missing} missing in the file`] : []),
+  ];
+  return parts.join('; ');
 }
 
 /** Input that knows how much of it was read. */
@@ -112,13 +152,14 @@ class CountedInput {
 /** Removes all of a user. The user has to be named twice, since it cannot be undone. */
 export async function eraseUser(
   context: CommandContext,
-  { yes }: { readonly yes?: string | undefined },
+  { yes, components }: { readonly yes?: string | undefined; readonly components?: string | undefined },
   appName: string,
   userId: string,
 ): Promise<void> {
   if (yes !== userId) {
     throw new InvalidInputError(`cannot be undone: repeat the user id, --yes ${JSON.stringify(userId)}`, '--yes');
   }
-  const erased = await erase(await context.storage(), { appName, userId });
+  const storage = await context.storage();
+  const erased = await erase(storage, { appName, userId }, { components: componentsOf(storage, components) });
   await context.output.result(`erased ${erased.sessions} sessions of ${shown(userId)}`, { appName, userId, ...erased });
 }

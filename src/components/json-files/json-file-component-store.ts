@@ -4,7 +4,11 @@ import { type Clock, systemClock } from '../../sessions/domain/clock.js';
 import { SessionsError } from '../../sessions/domain/errors.js';
 import { expiresAt, isExpired, NEVER } from '../../sessions/domain/expiry.js';
 import { compareBytes } from '../../sessions/domain/ids.js';
-import type { ComponentSessionsRequest, ComponentStore } from '../../sessions/storage/component-store.js';
+import type {
+  ComponentExpiry,
+  ComponentSessionsRequest,
+  ComponentStore,
+} from '../../sessions/storage/component-store.js';
 import { ComponentFilesError } from '../component-errors.js';
 import {
   type ComponentHead,
@@ -81,6 +85,16 @@ export class JsonFileComponentStore implements ComponentStore {
       if (!note || isRenewable(note.expiresAt, now, ttlMs)) await noteExpiry(folder, place.session, now, ttlMs);
       await folder.write(write, outcome.version);
       return outcome;
+    });
+  }
+
+  expiry(session: string): Promise<ComponentExpiry> {
+    return guarded(async () => {
+      const now = this.#clock.now();
+      const folder = await this.#folderOf(session);
+      if (!(await folder.exists()) || (await folder.places(session)).length === 0) return { now };
+      const expiry = (await folder.sessionNote())?.expiresAt ?? NEVER;
+      return isExpired(expiry, now) ? { now } : { now, expiresAt: expiry };
     });
   }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { SessionKey, UserKey } from './ids.js';
+import type { SessionKey } from './ids.js';
+import { textProblem } from './input-checks.js';
 
 /**
  * The session of components that belongs to a session.
@@ -10,9 +11,37 @@ export function componentSessionOf({ appName, userId, sessionId }: SessionKey): 
   return JSON.stringify([appName, userId, sessionId]);
 }
 
-/** How the names of all sessions of components of a user's sessions begin. */
-export function componentPrefixOf({ appName, userId }: UserKey): string {
-  return `${JSON.stringify([appName, userId]).slice(0, -1)},`;
+/** How the names of all sessions of components begin that belong to the sessions of an app or a user; `''` without an app. */
+export function componentPrefixOf({ appName, userId }: Partial<SessionKey>): string {
+  if (appName === undefined) return '';
+  return `${JSON.stringify(userId === undefined ? [appName] : [appName, userId]).slice(0, -1)},`;
+}
+
+/** The ids of the session that a session of components belongs to; `undefined` if the app chose a name of its own. */
+export function sessionOfComponents(session: string): SessionKey | undefined {
+  if (!session.startsWith('["')) return undefined;
+  try {
+    const ids: unknown = JSON.parse(session);
+    if (!Array.isArray(ids) || ids.length !== 3) return undefined;
+    const [appName, userId, sessionId] = ids as unknown[];
+    if (typeof appName !== 'string' || typeof userId !== 'string' || typeof sessionId !== 'string') return undefined;
+    return { appName, userId, sessionId };
+  } catch {
+    return undefined;
+  }
+}
+
+const MAX_SESSION_BYTES = 1_024;
+const MAX_NAME_BYTES = 255;
+
+/** Why a value cannot be the name of a session of components, or `undefined`. */
+export function componentSessionProblem(id: unknown): string | undefined {
+  return textProblem(id, MAX_SESSION_BYTES) ?? (String(id).trim() === '' ? 'must not be blank' : undefined);
+}
+
+/** Why a value cannot be the name of a component, or `undefined`. */
+export function componentNameProblem(name: unknown): string | undefined {
+  return textProblem(name, MAX_NAME_BYTES);
 }
 
 /** One saved thing of a session of components. A value and a list of the same name are two things. */

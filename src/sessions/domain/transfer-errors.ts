@@ -1,7 +1,9 @@
 import { SessionsError } from './errors.js';
+import type { SessionKey } from './ids.js';
 
 /**
- * The file, or the data of another system, cannot be read. What came before this line is imported.
+ * The file, or the data of another system, cannot be read. What came before this line is imported. `onBad: 'skip'` leaves out what
+ * is wrong.
  *
  * @example if (error instanceof TransferFileError) console.error(`line ${error.line}: ${error.message}`);
  */
@@ -13,8 +15,10 @@ export class TransferFileError extends SessionsError {
     readonly problem: string,
     /** Counted from 1; 0 if the problem is in no line. */
     readonly line = 0,
+    /** The session that cannot be imported, as far as it is known. */
+    readonly session: Partial<SessionKey> = {},
   ) {
-    super(line > 0 ? `Line ${line} cannot be imported: ${problem}.` : `The data cannot be imported: ${problem}.`);
+    super(`${subjectOf(line, session)} cannot be imported: ${problem}.`);
   }
 }
 
@@ -36,4 +40,13 @@ export class TransferConflictError extends SessionsError {
         "conflicts with `onConflict: 'skip'`.",
     );
   }
+}
+
+/** Ids of other systems may be of any length. */
+const MOST_SHOWN = 500;
+
+function subjectOf(line: number, session: Partial<SessionKey>): string {
+  if (session.sessionId !== undefined) return `The session ${JSON.stringify(session).slice(0, MOST_SHOWN)}`;
+  if (session.appName !== undefined) return `What belongs to ${JSON.stringify(session).slice(0, MOST_SHOWN)}`;
+  return line > 0 ? `Line ${line}` : 'The data';
 }

@@ -13,21 +13,30 @@ export interface ErasedUser {
   readonly sessions: number;
 }
 
+interface EraseOptions {
+  /** Other stores that have component state of the user's sessions. */
+  readonly components?: readonly ComponentStore[] | undefined;
+  /** Runs before anything is removed. */
+  readonly before?: ((user: UserKey) => Promise<void>) | undefined;
+}
+
 /** Removes all that a store has of a user. A repeated call finishes what a failed one began. */
 export async function eraseUser(
   { transfer, components }: SessionStorage,
   { appName, userId }: UserKey,
+  { components: others = [], before }: EraseOptions = {},
 ): Promise<ErasedUser> {
   assertId(appName, 'appName');
   assertId(userId, 'userId');
   if (!transfer) throw withoutTransferError('erase users');
   const user = { appName, userId };
-  if (components) await eraseComponents(components, user);
+  await before?.(user);
+  for (const store of new Set([...(components ? [components] : []), ...others])) await eraseComponents(store, user);
   return { sessions: await transfer.eraseUser({ ...user, agendaPrefix: agendaPrefixOf(user) }) };
 }
 
 /** Removes the component state of the user's sessions. */
-async function eraseComponents(components: ComponentStore, user: UserKey): Promise<void> {
+export async function eraseComponents(components: ComponentStore, user: UserKey): Promise<void> {
   // What has expired is not listed.
   while ((await components.purgeExpired(COMPONENTS_AT_ONCE)) === COMPONENTS_AT_ONCE);
   const prefix = componentPrefixOf(user);

@@ -6,6 +6,14 @@ import type {
   StoredComponent,
 } from '../domain/component.js';
 
+/** When a session expires, by the store's clock. */
+export interface ComponentExpiry {
+  /** The store's time. */
+  readonly now: number;
+  /** Missing if there is no such session; `NEVER` if it does not expire. */
+  readonly expiresAt?: number | undefined;
+}
+
 /** A page of sessions. */
 export interface ComponentSessionsRequest {
   /** Only sessions after this one. */
@@ -22,6 +30,8 @@ export interface ComponentStore {
   read(place: ComponentPlace): Promise<StoredComponent | undefined>;
   /** Writes as {@link componentWriteOutcome} decides. */
   write(write: ComponentWrite): Promise<ComponentWriteOutcome>;
+  /** When the session expires. Renews nothing. */
+  expiry(session: string): Promise<ComponentExpiry>;
   /** Moves the expiry of a session. */
   renew(session: string, ttlMs: number): Promise<void>;
   /** Removes value and list of this name, or the whole session. */

@@ -13,7 +13,7 @@ import {
   textOf,
 } from './foreign-database.js';
 import type { ForeignEvent } from './foreign-log.js';
-import { entriesOf, foreignRecords } from './foreign-session.js';
+import { entriesOf, foreignRecords, recordsOrBad } from './foreign-session.js';
 
 /**
  * The sessions in a database of Google's ADK: for Python (`DatabaseSessionService`, schemas 0 and 1), and for TypeScript.
@@ -41,23 +41,27 @@ export async function* sessionsWithColumns(
   for await (const session of rowsOf(database, 'SELECT * FROM sessions ORDER BY app_name, user_id, id')) {
     const key = { appName: textOf(session.app_name), userId: textOf(session.user_id), sessionId: textOf(session.id) };
     const statement = `SELECT * FROM events WHERE app_name = ? AND user_id = ? AND session_id = ? ORDER BY timestamp, ${ties}`;
-    yield* foreignRecords({
-      ...key,
-      createTime: timeOf(session.create_time) ?? 0,
-      lastUpdateTime: timeOf(session.update_time),
-      state: recordOf(session.state),
-      async *events() {
-        yield* earlierEvents(session);
-        for await (const row of rowsOf(database, statement, [key.appName, key.userId, key.sessionId]))
-          yield readEvent(row);
-      },
-    });
+    yield* recordsOrBad(key, () =>
+      foreignRecords({
+        ...key,
+        createTime: timeOf(session.create_time) ?? 0,
+        lastUpdateTime: timeOf(session.update_time),
+        state: recordOf(session.state),
+        async *events() {
+          yield* earlierEvents(session);
+          for await (const row of rowsOf(database, statement, [key.appName, key.userId, key.sessionId]))
+            yield readEvent(row);
+        },
+      }),
+    );
   }
   for await (const row of rowsOf(database, 'SELECT * FROM user_states ORDER BY app_name, user_id')) {
-    yield { kind: 'state', appName: textOf(row.app_name), userId: textOf(row.user_id), entries: stateOf(row) };
+    const owner = { appName: textOf(row.app_name), userId: textOf(row.user_id) };
+    yield* recordsOrBad(owner, () => [{ kind: 'state', ...owner, entries: stateOf(row) }]);
   }
   for (const row of await query(database, 'SELECT * FROM app_states')) {
-    yield { kind: 'state', appName: textOf(row.app_name), entries: stateOf(row) };
+    const owner = { appName: textOf(row.app_name) };
+    yield* recordsOrBad(owner, () => [{ kind: 'state', ...owner, entries: stateOf(row) }]);
   }
 }
 

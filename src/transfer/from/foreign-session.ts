@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
-import { type SessionKey, sessionKeyOf } from '../../sessions/domain/ids.js';
+import { SessionsError, StoreUnavailableError } from '../../sessions/domain/errors.js';
+import { type SessionKey, idProblem, sessionKeyOf } from '../../sessions/domain/ids.js';
+import { TransferFileError } from '../../sessions/domain/transfer-errors.js';
 import { isOwnKey } from '../../sessions/domain/state-history.js';
 import type { StateEntries } from '../../sessions/storage/session-storage.js';
 import type { TransferRecord } from '../transfer-records.js';
@@ -54,6 +56,26 @@ export async function* foreignRecords(session: ForeignSession): AsyncGenerator<T
     yield closing;
   }
   yield { kind: 'end', events: second.lastSeq, digest: digest.digest('hex') };
+}
+
+/**
+ * The records of a session, or what says why it cannot be read: then the import can go on without it. Failures of the database end
+ * it.
+ */
+export async function* recordsOrBad(
+  ids: Partial<SessionKey>,
+  read: () => AsyncIterable<TransferRecord> | Iterable<TransferRecord>,
+): AsyncGenerator<TransferRecord> {
+  try {
+    for (const [name, id] of Object.entries(ids)) {
+      const problem = idProblem(id);
+      if (problem) throw new TransferFileError(`\`${name}\` ${problem}`);
+    }
+    yield* read();
+  } catch (error) {
+    if (!(error instanceof SessionsError) || error instanceof StoreUnavailableError) throw error;
+    yield { kind: 'bad', ...ids, problem: error instanceof TransferFileError ? error.problem : error.message };
+  }
 }
 
 /** State of a user or an app of another system. */

@@ -5,13 +5,14 @@ import {
   type ForeignRow,
   bytesOf,
   columnsOf,
+  jsonOf,
   query,
   recordOf,
   rowsOf,
   timeOf,
   textOf,
 } from './foreign-database.js';
-import { foreignRecords } from './foreign-session.js';
+import { foreignRecords, recordsOrBad } from './foreign-session.js';
 import { eventOfMessage } from './langgraph-message.js';
 
 /** Decodes a value that a saver has stored with a serializer. */
@@ -45,19 +46,21 @@ export async function* langGraphThreads(
     WHERE checkpoint_ns = '' GROUP BY thread_id ORDER BY thread_id`;
   for await (const { thread_id: threadId, oldest, newest } of rowsOf(database, threads)) {
     const sessionId = textOf(threadId);
+    const userId = typeof options.userId === 'string' ? options.userId : options.userId(sessionId);
+    const key = { appName: options.appName, userId, sessionId };
     const read = (id: unknown): Promise<Checkpoint> => readCheckpoint(database, sessionId, textOf(id), options.decode);
-    const [first, last] = [await read(oldest), await read(newest)];
-    const stored = hasBlobs ? await blobOf(database, sessionId, last, channel, options.decode) : undefined;
-    const messages = stored ?? recordOf(last.channel_values)[channel] ?? [];
-    if (!Array.isArray(messages))
-      throw new TransferFileError(`the channel ${JSON.stringify(channel)} has no list of messages`);
-    yield* foreignRecords({
-      appName: options.appName,
-      userId: typeof options.userId === 'string' ? options.userId : options.userId(sessionId),
-      sessionId,
-      createTime: timeOf(first.ts) ?? 0,
-      lastUpdateTime: timeOf(last.ts),
-      events: () => messages.map((message) => eventOfMessage(recordOf(message))),
+    yield* recordsOrBad(key, async function* () {
+      const [first, last] = [await read(oldest), await read(newest)];
+      const stored = hasBlobs ? await blobOf(database, sessionId, last, channel, options.decode) : undefined;
+      const messages = stored ?? recordOf(last.channel_values)[channel] ?? [];
+      if (!Array.isArray(messages))
+        throw new TransferFileError(`the channel ${JSON.stringify(channel)} has no list of messages`);
+      yield* foreignRecords({
+        ...key,
+        createTime: timeOf(first.ts) ?? 0,
+        lastUpdateTime: timeOf(last.ts),
+        events: () => messages.map((message) => eventOfMessage(recordOf(message))),
+      });
     });
   }
 }
@@ -105,7 +108,7 @@ async function blobOf(
 }
 
 function decoded(type: string, bytes: Uint8Array, decode: LangGraphDecoder | undefined): unknown {
-  if (type === 'json') return JSON.parse(Buffer.from(bytes).toString()) as unknown;
+  if (type === 'json') return jsonOf(bytes);
   if (type === 'empty' || type === 'null') return undefined;
   if (!decode) throw new TransferFileError(`a value is stored as ${JSON.stringify(type)}: give \`decode\` for it`);
   return decode(type, bytes);

@@ -2,7 +2,7 @@ import type { UserKey } from '../../sessions/domain/ids.js';
 import type { TransferRecord } from '../transfer-records.js';
 import { type ForeignDatabase, recordOf, rowsOf, timeOf, textOf } from './foreign-database.js';
 import type { ForeignEvent } from './foreign-log.js';
-import { foreignRecords } from './foreign-session.js';
+import { foreignRecords, recordsOrBad } from './foreign-session.js';
 import { eventOfItem } from './openai-item.js';
 
 /** Whose sessions they become: sessions of the OpenAI Agents SDK have an id only. */
@@ -22,10 +22,10 @@ export interface OpenAiOwner {
 export async function* openAiSessions(database: ForeignDatabase, owner: OpenAiOwner): AsyncGenerator<TransferRecord> {
   for await (const row of rowsOf(database, 'SELECT * FROM agent_sessions ORDER BY session_id')) {
     const sessionId = textOf(row.session_id);
-    yield* foreignRecords({
-      appName: owner.appName,
-      userId: typeof owner.userId === 'string' ? owner.userId : owner.userId(sessionId),
-      sessionId,
+    const userId = typeof owner.userId === 'string' ? owner.userId : owner.userId(sessionId);
+    const key = { appName: owner.appName, userId, sessionId };
+    const session = {
+      ...key,
       createTime: timeOf(row.created_at) ?? 0,
       lastUpdateTime: timeOf(row.updated_at),
       async *events(): AsyncGenerator<ForeignEvent> {
@@ -35,7 +35,8 @@ export async function* openAiSessions(database: ForeignDatabase, owner: OpenAiOw
           yield { ...event, id: event.id ?? `item:${textOf(message.id)}`, timestamp: timeOf(message.created_at) };
         }
       },
-    });
+    };
+    yield* recordsOrBad(key, () => foreignRecords(session));
   }
 }
 

@@ -1,6 +1,6 @@
 import { InvalidInputError } from '../../sessions/domain/errors.js';
 import { TransferFileError } from '../../sessions/domain/transfer-errors.js';
-import type { StateLine, TransferRecord } from '../transfer-records.js';
+import type { TransferRecord } from '../transfer-records.js';
 import {
   type ForeignDatabase,
   type ForeignRow,
@@ -12,9 +12,9 @@ import {
   textOf,
   timeOf,
 } from './foreign-database.js';
-import type { ForeignEvent } from './foreign-log.js';
-import { entriesOf, foreignRecords } from './foreign-session.js';
-import { eventOfGo, stateOfGo, valueOf } from './trpc-agent-go-event.js';
+import { entriesOf, foreignRecords, recordsOrBad } from './foreign-session.js';
+import { stateOfGo, valueOf } from './trpc-agent-go-event.js';
+import { summaryOf, withSummary } from './trpc-agent-go-summary.js';
 
 /** How the tables are named. */
 export interface TrpcAgentGoOptions {
@@ -48,82 +48,43 @@ export async function* trpcAgentGoSessions(
   for await (const row of rowsOf(database, sessions)) {
     const key = { appName: textOf(row.app_name), userId: textOf(row.user_id), sessionId: textOf(row.session_id) };
     const ids = [key.appName, key.userId, key.sessionId];
-    const stored = recordOf(row.state);
-    const createTime = timeOf(stored.createdAt) ?? timeOfColumn(row.created_at) ?? 0;
-    const [found] = await query(database, summaries, ids);
-    const summary = found && summaryOf(recordOf(found.summary), createTime);
-    yield* foreignRecords({
-      ...key,
-      createTime,
-      lastUpdateTime: timeOf(stored.updatedAt) ?? timeOfColumn(row.updated_at),
-      expiresAt: timeOfColumn(row.expires_at),
-      state: stateOfGo(stored.state),
-      async *events() {
-        const rows = rowsOf(database, events, [...ids, textOf(row.id)]);
-        yield* withSummary(rows, summary);
-      },
+    yield* recordsOrBad(key, async function* () {
+      const stored = recordOf(row.state);
+      const createTime = timeOf(stored.createdAt) ?? timeOfColumn(row.created_at) ?? 0;
+      const [found] = await query(database, summaries, ids);
+      const summary = found && summaryOf(recordOf(found.summary), createTime);
+      yield* foreignRecords({
+        ...key,
+        createTime,
+        lastUpdateTime: timeOf(stored.updatedAt) ?? timeOfColumn(row.updated_at),
+        expiresAt: timeOfColumn(row.expires_at),
+        state: stateOfGo(stored.state),
+        async *events() {
+          yield* withSummary(eventColumns(rowsOf(database, events, [...ids, textOf(row.id)])), summary);
+        },
+      });
     });
   }
   yield* sharedStates(database, `SELECT * FROM ${table('user_states')} WHERE deleted_at IS NULL ORDER BY id`);
   yield* sharedStates(database, `SELECT * FROM ${table('app_states')} WHERE deleted_at IS NULL ORDER BY id`);
 }
 
-interface GoSummary {
-  /** The last event that it covers. */
-  readonly lastEventId: string;
-  readonly cutoff: number;
-  readonly event: ForeignEvent;
-}
-
-function summaryOf(summary: Readonly<Record<string, unknown>>, createTime: number): GoSummary | undefined {
-  const text = textOf(summary.summary);
-  // It is of a session that had this id before.
-  if (text === '' || (timeOf(summary.updated_at) ?? createTime) < createTime) return undefined;
-  const boundary = recordOf(summary.boundary);
-  const cutoff = timeOf(boundary.cutoff_at) ?? timeOf(summary.updated_at) ?? createTime;
-  const content = { role: 'user', parts: [{ text }] };
-  return {
-    lastEventId: textOf(boundary.last_event_id),
-    cutoff,
-    event: { id: 'import:summary', author: 'system', timestamp: cutoff, content, isSummary: true },
-  };
-}
-
-/** The summary stands after the last event that it covers. */
-async function* withSummary(
-  rows: AsyncIterable<ForeignRow>,
-  summary: GoSummary | undefined,
-): AsyncGenerator<ForeignEvent> {
-  let waiting = summary;
-  let isFirst = true;
-  for await (const { event: stored } of rows) {
-    const event = eventOfGo(recordOf(stored));
-    if (waiting && (event.timestamp ?? 0) > waiting.cutoff) {
-      if (!isFirst) yield waiting.event;
-      waiting = undefined;
-    }
-    yield event;
-    isFirst = false;
-    if (waiting && event.id === waiting.lastEventId) {
-      yield waiting.event;
-      waiting = undefined;
-    }
-  }
-  if (waiting && !isFirst) yield waiting.event;
+async function* eventColumns(rows: AsyncIterable<ForeignRow>): AsyncGenerator {
+  for await (const { event } of rows) yield event;
 }
 
 /** A row for each key. */
-async function* sharedStates(database: ForeignDatabase, statement: string): AsyncGenerator<StateLine> {
+async function* sharedStates(database: ForeignDatabase, statement: string): AsyncGenerator<TransferRecord> {
   for await (const row of rowsOf(database, statement)) {
     const bytes = bytesOf(row.value);
     const text = bytes ? Buffer.from(bytes).toString() : textOf(row.value);
-    yield {
-      kind: 'state',
+    const owner = {
       appName: textOf(row.app_name),
       ...(row.user_id !== undefined && { userId: textOf(row.user_id) }),
-      expiresAt: timeOfColumn(row.expires_at),
-      entries: entriesOf({ [textOf(row.key)]: valueOf(row.value === null ? undefined : text) }),
     };
+    const entries = entriesOf({ [textOf(row.key)]: valueOf(row.value === null ? undefined : text) });
+    const line = { kind: 'state', ...owner, expiresAt: timeOfColumn(row.expires_at), entries } as const;
+    yield* recordsOrBad(owner, () => [line]);
   }
 }
 

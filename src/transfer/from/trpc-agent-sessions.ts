@@ -13,7 +13,8 @@ import {
   textOf,
 } from './foreign-database.js';
 import type { ForeignEvent } from './foreign-log.js';
-import { entriesOf, foreignRecords } from './foreign-session.js';
+import { type ForeignRedisNode, keysOf } from './foreign-redis.js';
+import { entriesOf, foreignRecords, recordsOrBad } from './foreign-session.js';
 
 /** Marks a summary in `model_flags`. */
 const SUMMARY_FLAG = 2;
@@ -31,11 +32,6 @@ export async function* trpcAgentSessions(database: ForeignDatabase): AsyncGenera
 
 function historyOf(session: ForeignRow): ForeignEvent[] {
   return eventsOf(jsonOf(session.historical_events));
-}
-
-/** A node whose keys are listed. */
-export interface ForeignRedisNode {
-  scan(cursor: string, match: 'MATCH', pattern: string): Promise<[cursor: string, keys: string[]]>;
 }
 
 /** What this needs of a client of Redis, such as one of ioredis. */
@@ -57,13 +53,17 @@ export async function* trpcAgentRedisSessions(
   nodes: readonly ForeignRedisNode[] = [redis],
 ): AsyncGenerator<TransferRecord> {
   const users = new Map<string, { readonly appName: string; readonly userId: string }>();
-  for await (const key of sessionKeysOf(nodes)) {
+  for await (const key of keysOf(nodes, 'session:*')) {
     const [text, ttlMs] = [await redis.get(key), await redis.pttl(key)];
     if (text === null) continue;
-    const session = recordOf(text);
-    const user = { appName: textOf(session.appName), userId: textOf(session.userId) };
-    users.set(JSON.stringify(user), user);
-    yield* foreignRecords(sessionOf(session, user, ttlMs));
+    yield* recordsOrBad({}, async function* () {
+      const session = recordOf(text);
+      const user = { appName: textOf(session.appName), userId: textOf(session.userId) };
+      yield* recordsOrBad({ ...user, sessionId: textOf(session.id) }, () => {
+        users.set(JSON.stringify(user), user);
+        return foreignRecords(sessionOf(session, user, ttlMs));
+      });
+    });
   }
   for (const { appName, userId } of users.values()) {
     const entries = entriesOf(await redis.hgetall(`user_state:${appName}:${userId}`));
@@ -72,21 +72,6 @@ export async function* trpcAgentRedisSessions(
   for (const appName of new Set([...users.values()].map((user) => user.appName))) {
     const entries = entriesOf(await redis.hgetall(`app_state:${appName}`));
     if (entries.length > 0) yield { kind: 'state', appName, entries };
-  }
-}
-
-async function* sessionKeysOf(nodes: readonly ForeignRedisNode[]): AsyncGenerator<string> {
-  const seen = new Set<string>();
-  for (const node of nodes) {
-    let cursor = '0';
-    do {
-      const [next, keys] = await node.scan(cursor, 'MATCH', 'session:*');
-      for (const key of keys.toSorted()) {
-        if (!seen.has(key)) yield key;
-        seen.add(key);
-      }
-      cursor = next;
-    } while (cursor !== '0');
   }
 }
 

@@ -9,7 +9,7 @@ import {
 } from '../../domain/component.js';
 import { expiresAt, isExpired, NEVER } from '../../domain/expiry.js';
 import { compareBytes } from '../../domain/ids.js';
-import type { ComponentSessionsRequest, ComponentStore } from '../component-store.js';
+import type { ComponentExpiry, ComponentSessionsRequest, ComponentStore } from '../component-store.js';
 
 interface Entry {
   readonly components: Map<string, Component>;
@@ -55,6 +55,10 @@ export class InMemoryComponentStore implements ComponentStore {
     if (ttlMs !== undefined) entry.expiresAt = expiresAt(this.#clock.now(), { ttlMs });
     this.#sessions.set(place.session, entry);
     return outcome;
+  }
+
+  async expiry(session: string): Promise<ComponentExpiry> {
+    return { now: this.#clock.now(), expiresAt: this.#live(session)?.expiresAt };
   }
 
   async renew(session: string, ttlMs: number): Promise<void> {

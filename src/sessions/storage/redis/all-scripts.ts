@@ -10,6 +10,7 @@ import { CREATE_SESSION } from './append/create-session.lua.js';
 import { SAVE_CHECKPOINT, TRIM_LOG, TURN_SESSION } from './append/session-writes.js';
 import { LIST_COMPONENT_SESSIONS, PURGE_COMPONENTS } from './components/component-index.js';
 import {
+  COMPONENT_EXPIRY,
   COMPONENT_HEAD,
   COMPONENT_NAMES,
   READ_COMPONENT,
@@ -90,6 +91,7 @@ export const ALL_SCRIPTS: readonly Script[] = [
   CONSUMER_LAG,
   COMPONENT_HEAD,
   READ_COMPONENT,
+  COMPONENT_EXPIRY,
   WRITE_COMPONENT,
   RENEW_COMPONENTS,
   REMOVE_COMPONENTS,

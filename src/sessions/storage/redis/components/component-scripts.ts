@@ -160,6 +160,22 @@ return { 1, version }
 );
 
 /**
+ * Reads when a session expires.
+ *
+ * KEYS and ARGV 1–2: see SESSION_OF_COMPONENTS.
+ * Returns { time, expiry or '' }.
+ */
+export const COMPONENT_EXPIRY = defineScript(
+  'component-expiry',
+  TIME,
+  ENCODE_ID,
+  SESSION_OF_COMPONENTS,
+  String.raw`
+return { text(math.floor(now)), isLive and text(expiry) or '' }
+`,
+);
+
+/**
  * Moves the expiry of a session.
  *
  * KEYS and ARGV 1–2: see SESSION_OF_COMPONENTS.

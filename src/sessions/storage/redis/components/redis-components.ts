@@ -5,12 +5,13 @@ import type {
   ComponentWriteOutcome,
   StoredComponent,
 } from '../../../domain/component.js';
-import type { ComponentSessionsRequest, ComponentStore } from '../../component-store.js';
+import type { ComponentExpiry, ComponentSessionsRequest, ComponentStore } from '../../component-store.js';
 import { type RedisKeys, encodeId } from '../redis-keys.js';
 import { flag } from '../script/codec.js';
 import type { NumberReply, ScriptCall, ScriptRunner } from '../script/script.js';
 import { type IndexScope, listComponentSessions, purgeComponents } from './component-index.js';
 import {
+  COMPONENT_EXPIRY,
   COMPONENT_HEAD,
   COMPONENT_NAMES,
   READ_COMPONENT,
@@ -58,6 +59,14 @@ export class RedisComponents implements ComponentStore {
       args: [...args, expectedVersion, keep, keptDigest, digest, ttlMs, ...texts],
     });
     return { kind: Number(isWritten) === 1 ? 'written' : 'conflict', version: Number(version) };
+  }
+
+  async expiry(session: string): Promise<ComponentExpiry> {
+    const [now, expiresAt] = await this.scripts.read<readonly [string, string]>(COMPONENT_EXPIRY, {
+      keys: this.keys.ofComponents(session),
+      args: [session],
+    });
+    return { now: Number(now), expiresAt: expiresAt === '' ? undefined : Number(expiresAt) };
   }
 
   async renew(session: string, ttlMs: number): Promise<void> {

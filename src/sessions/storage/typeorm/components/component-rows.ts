@@ -1,5 +1,6 @@
 import type { ComponentHead, ComponentPlace, StoredComponent } from '../../../domain/component.js';
 import { isExpired } from '../../../domain/expiry.js';
+import type { ComponentExpiry } from '../../component-store.js';
 import { sql } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
 
@@ -52,6 +53,14 @@ export async function readComponent(
   if (!found || isExpired(found.expires_at, transaction.now)) return undefined;
   const texts = kind === 'list' ? (rows as { content: string }[]).map(({ content }) => content) : [found.content ?? ''];
   return { ...headOf(found), texts };
+}
+
+export async function readExpiry(transaction: SqlTransaction, session: string): Promise<ComponentExpiry> {
+  const { tables } = transaction;
+  const [found] = await transaction.rows<{ expires_at: number }>(sql`
+    SELECT s.expires_at FROM ${tables.componentSessions} s
+    WHERE s.name = ${session} AND s.expires_at > ${transaction.now}`);
+  return { now: transaction.now, expiresAt: found?.expires_at };
 }
 
 export async function readPlaces(transaction: SqlTransaction, session: string): Promise<ComponentPlace[]> {

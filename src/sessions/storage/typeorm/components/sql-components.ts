@@ -5,10 +5,10 @@ import type {
   ComponentWriteOutcome,
   StoredComponent,
 } from '../../../domain/component.js';
-import type { ComponentSessionsRequest, ComponentStore } from '../../component-store.js';
+import type { ComponentExpiry, ComponentSessionsRequest, ComponentStore } from '../../component-store.js';
 import { sql } from '../sql/sql.js';
 import type { TransactionOptions, Transactions } from '../sql/transaction.js';
-import { readComponent, readHead, readPlaces } from './component-rows.js';
+import { readComponent, readExpiry, readHead, readPlaces } from './component-rows.js';
 import { purgeComponents } from './purge-components.js';
 import { removeComponents, renewComponents, writeComponent } from './write-component.js';
 
@@ -30,6 +30,10 @@ export class SqlComponents implements ComponentStore {
 
   write(write: ComponentWrite): Promise<ComponentWriteOutcome> {
     return this.transactions.write((transaction) => writeComponent(transaction, write), BEGIN_LAZILY);
+  }
+
+  expiry(session: string): Promise<ComponentExpiry> {
+    return this.transactions.read((transaction) => readExpiry(transaction, session));
   }
 
   renew(session: string, ttlMs: number): Promise<void> {

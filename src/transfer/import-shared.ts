@@ -1,0 +1,48 @@
+import { NEVER } from '../sessions/domain/expiry.js';
+import type { StateOwner } from '../sessions/domain/ids.js';
+import type { SessionStorage } from '../sessions/storage/session-storage.js';
+import type { TransferStore } from '../sessions/storage/transfer-store.js';
+import type { StateLine, UsageLine } from './transfer-records.js';
+
+/** Imports the state and the usage of users and apps. */
+export class SharedImport {
+  constructor(
+    private readonly storage: SessionStorage,
+    /** Undefined if nothing is to be written. */
+    private readonly transfer: TransferStore | undefined,
+    private readonly usageKeepMs: number,
+  ) {}
+
+  /** Keys that the target has keep their values. Returns whether any was added. */
+  async state(line: StateLine): Promise<boolean> {
+    const { entries, expiresAt = NEVER, appName, userId } = line;
+    const owner = ownerOf(line);
+    const ttlMs = expiresAt < NEVER ? expiresAt - (await this.now(appName)) : NEVER;
+    if (ttlMs <= 0) return false;
+    const stored = new Set((await this.storage.readState(owner)).map(([name]) => name));
+    const missing = entries.filter(([name]) => !stored.has(name));
+    if (missing.length === 0) return false;
+    const scope = userId === undefined ? 'app' : 'user';
+    const upserts = missing.map(([name, value]) => ({ scope, name, value }) as const);
+    if (this.transfer)
+      await this.storage.writeState({ owner, upserts, removals: [], lifetime: { ttlMs, renewBelowMs: 0 } });
+    return true;
+  }
+
+  /** Returns whether the target had none. */
+  async usage(line: UsageLine): Promise<boolean> {
+    const owner = ownerOf(line);
+    if (this.transfer) return this.transfer.restoreUsage({ owner, sums: line.sums, keepMs: this.usageKeepMs });
+    const { found } = await this.storage.readUsage([{ ...owner, period: 'total' }]);
+    return (found[0] ?? []).length === 0;
+  }
+
+  /** The store's time. */
+  async now(appName: string): Promise<number> {
+    return (await this.storage.readUsage([{ appName, period: 'total' }])).now;
+  }
+}
+
+export function ownerOf({ appName, userId }: StateOwner): StateOwner {
+  return userId === undefined ? { appName } : { appName, userId };
+}

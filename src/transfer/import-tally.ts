@@ -1,0 +1,62 @@
+import { type SessionKey, sessionKeyOf } from '../sessions/domain/ids.js';
+import { sessionOfComponents } from '../sessions/domain/component.js';
+import type { ComponentOutcome } from './import-component.js';
+import type { ImportCounts, ImportResult, TransferProblem } from './import-result.js';
+import type { SessionOutcome } from './import-session.js';
+import type { ComponentLine } from './transfer-records.js';
+
+/** How many conflicts and problems a result lists. */
+const MOST_LISTED = 100;
+
+/** Counts what an import does. */
+export class ImportTally {
+  readonly #sessions = { created: 0, continued: 0, unchanged: 0, expired: 0, conflicting: 0, filtered: 0, missing: 0 };
+  readonly #components = { written: 0, unchanged: 0, expired: 0, conflicting: 0, filtered: 0 };
+  readonly #conflicts: TransferProblem[] = [];
+  readonly #problems: TransferProblem[] = [];
+  #bad = 0;
+  events = 0;
+  states = 0;
+  usages = 0;
+
+  session(outcome: SessionOutcome | 'filtered' | 'missing'): void {
+    this.#sessions[outcome === 'conflict' ? 'conflicting' : outcome]++;
+  }
+
+  component(outcome: ComponentOutcome | 'filtered'): void {
+    this.#components[outcome === 'conflict' ? 'conflicting' : outcome]++;
+  }
+
+  conflict(conflict: TransferProblem): void {
+    if (this.#conflicts.length < MOST_LISTED) this.#conflicts.push(conflict);
+  }
+
+  bad(problem: TransferProblem): void {
+    this.#bad++;
+    if (this.#problems.length < MOST_LISTED) this.#problems.push(problem);
+  }
+
+  counts(): ImportCounts {
+    return {
+      sessions: { ...this.#sessions },
+      components: { ...this.#components },
+      events: this.events,
+      states: this.states,
+      usages: this.usages,
+      bad: this.#bad,
+    };
+  }
+
+  result(cursor: number): ImportResult {
+    return { ...this.counts(), cursor, conflicts: this.#conflicts, problems: this.#problems };
+  }
+}
+
+/** Names a component in results. */
+export function namesOf({ session, name }: Pick<ComponentLine, 'session' | 'name'>): {
+  readonly sessionId: string;
+  readonly component: string;
+} & Partial<SessionKey> {
+  const key = sessionOfComponents(session);
+  return { ...(key ? sessionKeyOf(key) : { sessionId: session }), component: name };
+}
