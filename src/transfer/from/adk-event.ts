@@ -40,7 +40,8 @@ function withoutNulls(fields: Readonly<Record<string, unknown>>): Record<string,
 
 function camelCased(value: unknown, path: string): unknown {
   if (Array.isArray(value)) return value.map((item: unknown) => camelCased(item, path));
-  if (typeof value !== 'object' || value === null) return value;
+  // Drivers make dates of times.
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => {
       const name = key.replaceAll(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
