@@ -55,6 +55,11 @@ export const FINDINGS = {
     meaning: 'an event with which a view can begin is not found as such',
     repair: 'marks the event',
   },
+  INVOCATION_DIFFERS: {
+    severity: 'error',
+    meaning: 'the index by invocation does not find an event, or finds one of another invocation',
+    repair: 'corrects the index',
+  },
   USAGE_TOO_HIGH: {
     severity: 'error',
     meaning: 'the tokens of the session are more than its events report',

@@ -1,6 +1,7 @@
 import { CHECKPOINT_EVERY } from '../sessions/domain/checkpoint.js';
 import type { Counters } from '../sessions/domain/counters.js';
 import { SessionNotFoundError } from '../sessions/domain/errors.js';
+import type { LoggedEvent } from '../sessions/domain/event.js';
 import { type Lifetimes, NEVER, isExpired } from '../sessions/domain/expiry.js';
 import { type SessionKey, sessionKeyOf } from '../sessions/domain/ids.js';
 import type { MetadataChange } from '../sessions/domain/metadata-entries.js';
@@ -12,6 +13,7 @@ import type { SessionStorage, StoredSession } from '../sessions/storage/session-
 import type { StateChanges } from '../state/state-changes.js';
 import { checkpointNotes, differences, metadataDifference, recordNotes, rightUsage, usageNotes } from './compare.js';
 import type { Note } from './findings.js';
+import { wrongGroups } from './group-check.js';
 import { LiveSums, livePathOf, marksOf } from './live-path.js';
 import { LogFold, anchorsOf } from './log-fold.js';
 import { LogChangedError, type Pace, logPages } from './log-pages.js';
@@ -29,7 +31,7 @@ export interface RepairPlan {
   /** Changes of the metadata. */
   readonly metadata: readonly MetadataChange[];
   /** What is stored beside the record and is not right. */
-  readonly beside: Pick<Beside, 'anchors' | 'checkpoints'>;
+  readonly beside: Pick<Beside, 'anchors' | 'checkpoints' | 'groups'>;
   /** The tokens, if others are stored. */
   readonly usage?: readonly ModelUsage[] | undefined;
   /** Calls to answer. */
@@ -43,6 +45,8 @@ interface Beside {
   readonly anchors: number[];
   /** The events of checkpoints that are not right. */
   readonly checkpoints: number[];
+  /** Groups of events that the index does not find, or finds wrongly. */
+  readonly groups: Set<string>;
 }
 
 /** What the check of a session found. */
@@ -149,12 +153,14 @@ async function foldLog(
   shared: readonly SharedWrites[],
 ): Promise<Beside> {
   const { storage, pace } = env;
-  const beside: Beside = { notes: [], anchors: [], checkpoints: [] };
+  const beside: Beside = { notes: [], anchors: [], checkpoints: [], groups: new Set() };
   for await (const page of logPages(storage, record, { from: record.firstSeq, to: record.lastSeq }, pace)) {
     const anchors: number[] = [];
+    const events: LoggedEvent[] = [];
     for (const stored of page) {
       const event = fold.add(stored);
       if (!event) continue;
+      events.push(event);
       anchors.push(...anchorsOf([event]));
       for (const writes of shared) writes.add(record, event, stored.appendedAt);
       if (stored.seq % CHECKPOINT_EVERY !== 0 || !fold.isWhole) continue;
@@ -165,9 +171,24 @@ async function foldLog(
     const missing = await missingAnchors(storage, record, anchors);
     beside.anchors.push(...missing);
     beside.notes.push(...anchorNotes(missing));
+    for (const group of await wrongGroups(storage, record, events)) beside.groups.add(group);
   }
   fold.end();
+  if (beside.groups.size > 0 && (await isUnchanged(storage, record))) {
+    const detail = `the events of ${beside.groups.size} invocations are not found as such`;
+    beside.notes.push({ code: 'INVOCATION_DIFFERS', detail });
+  }
   return beside;
+}
+
+/** A log that was trimmed meanwhile lacks events in the index. */
+async function isUnchanged(
+  storage: SessionStorage,
+  { firstSeq, incarnation, ...key }: SessionRecord,
+): Promise<boolean> {
+  const now = (await storage.read({ key: sessionKeyOf(key) }))?.record;
+  if (now?.incarnation === incarnation && now.firstSeq !== firstSeq) throw new LogChangedError();
+  return now?.incarnation === incarnation;
 }
 
 async function missingAnchors(

@@ -6,6 +6,7 @@ import { inBatches } from '../sessions/storage/batches.js';
 import type { SessionStorage, TouchRequest } from '../sessions/storage/session-storage.js';
 import { appendDifference, appendResponses } from './append-repair.js';
 import type { FindingCode, Note } from './findings.js';
+import { eventsOfGroups } from './group-check.js';
 import type { RepairPlan, SessionCheck } from './session-check.js';
 
 /** What an event with the difference mends. */
@@ -21,9 +22,12 @@ const BY_DIFFERENCE: ReadonlySet<FindingCode> = new Set([
 const BY_REBUILDING: ReadonlySet<FindingCode> = new Set([
   'CHECKPOINT_DIFFERS',
   'ANCHOR_MISSING',
+  'INVOCATION_DIFFERS',
   'USAGE_TOO_HIGH',
   'USAGE_TOO_LOW',
 ]);
+
+const PACE = { pageSize: 500, pauseMs: 0 };
 
 /** Whether a repair can mend it. */
 export function isRepairable({ code }: Note, { plan }: SessionCheck): boolean {
@@ -65,12 +69,16 @@ export async function setLifetime(
 async function rebuild(
   storage: SessionStorage,
   record: SessionRecord,
-  { usage, beside: { anchors, checkpoints } }: RepairPlan,
+  { usage, beside: { anchors, checkpoints, groups } }: RepairPlan,
 ): Promise<void> {
   const { incarnation, lastSeq } = record;
   const session = { key: sessionKeyOf(record), incarnation, lastSeq };
   if (usage) await storage.rebuild?.({ ...session, usage });
   for (const some of inBatches(anchors)) await storage.rebuild?.({ ...session, anchors: some });
+  if (groups.size > 0) {
+    const right = await eventsOfGroups(storage, record, groups, PACE);
+    for (const some of inBatches(right, { items: 100 })) await storage.rebuild?.({ ...session, groups: some });
+  }
   if (checkpoints.length === 0) return;
   // All of them go first, since one is derived from the one before.
   const isRemoved = await storage.rebuild?.({ ...session, removeCheckpoints: checkpoints });

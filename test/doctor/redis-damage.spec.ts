@@ -51,6 +51,8 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     mended: 'METADATA_DIFFERS',
   },
   noids: { key: `${USER}:ids:${ID}`, commands: [['HDEL', 'e-2']], mended: 'INDEX_DIFFERS' },
+  nogroup: { key: `${USER}:ids:${ID}`, commands: [['HDEL', '\0i:i-e-2']], mended: 'INVOCATION_DIFFERS' },
+  group: { key: `${USER}:ids:${ID}`, commands: [['HSET', '\0i:i-e-1', '1-2']], mended: 'INVOCATION_DIFFERS' },
   otherid: { key: `${USER}:ids:${ID}`, commands: [['HSET', 'ghost', '2']], mended: 'INDEX_DIFFERS' },
 };
 
@@ -62,7 +64,7 @@ async function fill(sessions: SessionService, appName: string): Promise<void> {
   await until(() => Date.now() > session.createTime + 1);
   for (const id of ['e-1', 'e-2']) {
     const actions = { metadataDelta: { fields: { last: id } } };
-    await sessions.appendEvent({ session, event: { id, author: 'user', actions } });
+    await sessions.appendEvent({ session, event: { id, invocationId: `i-${id}`, author: 'user', actions } });
   }
 }
 

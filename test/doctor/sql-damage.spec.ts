@@ -88,6 +88,14 @@ const DAMAGES: Readonly<Record<string, readonly [damage: (app: string) => string
     'EVENT_ALTERED',
   ],
   anchor: [(app) => `UPDATE agent_session_events SET anchor = 0 WHERE session_pk = ${pk(app)}`, 'ANCHOR_MISSING'],
+  group: [
+    (app) => `UPDATE agent_session_events SET event_group = 'i:other' WHERE seq = 2 AND session_pk = ${pk(app)}`,
+    'INVOCATION_DIFFERS',
+  ],
+  nogroup: [
+    (app) => `UPDATE agent_session_events SET event_group = '' WHERE session_pk = ${pk(app)}`,
+    'INVOCATION_DIFFERS',
+  ],
   tokens: [(app) => `UPDATE agent_session_usage SET total_tokens = 99 WHERE session_pk = ${pk(app)}`, 'USAGE_TOO_HIGH'],
   fewer: [(app) => `DELETE FROM agent_session_usage WHERE session_pk = ${pk(app)}`, 'USAGE_TOO_LOW'],
   metadata: [
@@ -134,7 +142,8 @@ describeChosen('Damage in the tables of a $name store', BENCHES, ({ open }) => {
         stateDelta: { step: text },
         metadataDelta: { title: `Two or ${text}`, tags: { remove: ['x'] } },
       };
-      await sessions.appendEvent({ session, event: { author: 'user', content, actions, usageMetadata } });
+      const event = { author: 'user', invocationId: text === 'one' ? 'i-1' : 'i-2', content, actions, usageMetadata };
+      await sessions.appendEvent({ session, event });
     }
   }
 

@@ -1,4 +1,5 @@
 import type { SessionKey } from '../domain/ids.js';
+import type { SeqRange } from '../domain/seq-ranges.js';
 import type { ModelUsage } from '../domain/usage.js';
 
 /** What follows from the log of a session, to replace what is stored. Missing parts stay as they are. */
@@ -13,4 +14,27 @@ export interface RebuildRequest {
   readonly removeCheckpoints?: readonly number[] | undefined;
   /** Retained events that are anchors, and are not stored as such. */
   readonly anchors?: readonly number[] | undefined;
+  /** Groups whose retained events are not those that are found, with all that are. */
+  readonly groups?: readonly EventGroup[] | undefined;
+}
+
+/** The events of a group; of no group if its name is empty. See `groupOf`. */
+export interface EventGroup {
+  readonly group: string;
+  readonly ranges: readonly SeqRange[];
+}
+
+/** Which events are found by their group. */
+export interface GroupedEventsRequest {
+  readonly key: SessionKey;
+  /** From which event to which one. */
+  readonly range: SeqRange;
+  /** Groups to look up. A store may return others as well. */
+  readonly groups: readonly string[];
+}
+
+/** How events are found by their group. */
+export interface GroupedEvents extends EventGroup {
+  /** Events after the last range are not found by the index, but in the log. */
+  readonly isCut?: boolean | undefined;
 }

@@ -11,7 +11,7 @@ import type { UsageQuery } from '../domain/usage-periods.js';
 import type { ComponentStore } from './component-store.js';
 import type { Agenda, ConsumerStore, LeaseStore } from './coordination.js';
 import type { PartialStore } from './partial-store.js';
-import type { RebuildRequest } from './rebuild.js';
+import type { GroupedEvents, GroupedEventsRequest, RebuildRequest } from './rebuild.js';
 import type { SessionChanges } from './session-changes.js';
 import type { StateEntries } from './state-entries.js';
 import type { TransferStore } from './transfer-store.js';
@@ -340,6 +340,11 @@ export interface SessionStorage {
    * `false`, and does nothing, if the session is missing or not as expected (`isAsExpected`). Optional.
    */
   rebuild?(request: RebuildRequest): Promise<boolean>;
+  /**
+   * How the index finds events by group, for checks. `undefined` if there is no such session, or if its index is not used, because an older version
+   * wrote some of its events. Optional.
+   */
+  groupedEvents?(request: GroupedEventsRequest): Promise<readonly GroupedEvents[] | undefined>;
   /** Closes the store. Later calls fail with a `StoreUnavailableError`. */
   close(): Promise<void>;
 }

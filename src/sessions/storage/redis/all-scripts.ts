@@ -4,6 +4,7 @@ import { AUDIT_PART, AUDIT_STATE } from './audit/audit-key.js';
 import { AUDIT_EVENTS, AUDIT_IDS } from './audit/audit-ids.js';
 import { AUDIT_MEMBERS } from './audit/audit-members.js';
 import { AUDIT_SCORE, AUDIT_SESSION } from './audit/audit-session.js';
+import { GROUPED_EVENTS } from './audit/grouped-events.js';
 import { REBUILD_SESSION } from './audit/rebuild-session.js';
 import { APPEND_COMMIT } from './append/append-commit.lua.js';
 import { CREATE_SESSION } from './append/create-session.lua.js';
@@ -117,5 +118,6 @@ export const ALL_SCRIPTS: readonly Script[] = [
   AUDIT_ITEMS,
   AUDIT_EVENTS,
   AUDIT_IDS,
+  GROUPED_EVENTS,
   REBUILD_SESSION,
 ];

@@ -8,7 +8,7 @@ import type { UsageQuery } from '../../domain/usage-periods.js';
 import type { ComponentStore } from '../component-store.js';
 import type { Agenda, ConsumerStore, LeaseStore } from '../coordination.js';
 import type { PartialStore } from '../partial-store.js';
-import type { RebuildRequest } from '../rebuild.js';
+import type { GroupedEvents, GroupedEventsRequest, RebuildRequest } from '../rebuild.js';
 import type { SessionChanges } from '../session-changes.js';
 import type {
   CheckpointRequest,
@@ -37,6 +37,7 @@ import { createSession } from './append/create-session.js';
 import { saveCheckpoint, trimLog, turnSession } from './append/session-writes.js';
 import { RedisComponents } from './components/redis-components.js';
 import { auditRedis } from './audit/audit-redis.js';
+import { groupedEvents } from './audit/grouped-events.js';
 import { rebuildSession } from './audit/rebuild-session.js';
 import { RedisConnection } from './connect/redis-connection.js';
 import { DEFAULT_PREFIX, type RedisClient, type RedisSessionStorageOptions } from './connect/redis-options.js';
@@ -167,6 +168,10 @@ export class RedisSessionStorage implements SessionStorage {
 
   rebuild(request: RebuildRequest): Promise<boolean> {
     return this.#call((scripts, app) => rebuildSession(scripts, app, request));
+  }
+
+  groupedEvents(request: GroupedEventsRequest): Promise<readonly GroupedEvents[] | undefined> {
+    return this.#call((scripts, app) => groupedEvents(scripts, app, request));
   }
 
   async close(): Promise<void> {

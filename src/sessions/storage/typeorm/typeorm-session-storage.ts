@@ -10,7 +10,7 @@ import type { UsageQuery } from '../../domain/usage-periods.js';
 import type { ComponentStore } from '../component-store.js';
 import type { Agenda, ConsumerStore, LeaseStore } from '../coordination.js';
 import type { PartialStore } from '../partial-store.js';
-import type { RebuildRequest } from '../rebuild.js';
+import type { GroupedEvents, GroupedEventsRequest, RebuildRequest } from '../rebuild.js';
 import type { SessionChanges } from '../session-changes.js';
 import type {
   AppendWithin,
@@ -35,6 +35,7 @@ import { createSession } from './append/create-session.js';
 import { saveCheckpoint, trimLog, turnSession } from './append/session-writes.js';
 import { SqlComponents } from './components/sql-components.js';
 import { auditDatabase } from './audit/audit-database.js';
+import { groupedEvents } from './audit/grouped-events.js';
 import { rebuildSession } from './audit/rebuild-session.js';
 import { LazyDatabase } from './connect/lazy-database.js';
 import { openDatabase } from './connect/open-database.js';
@@ -198,6 +199,10 @@ export class TypeOrmSessionStorage implements SessionStorage {
 
   rebuild(request: RebuildRequest): Promise<boolean> {
     return this.#write((transaction) => rebuildSession(transaction, request), BEGIN_LAZILY);
+  }
+
+  groupedEvents(request: GroupedEventsRequest): Promise<readonly GroupedEvents[] | undefined> {
+    return this.#read((transaction) => groupedEvents(transaction, request));
   }
 
   async close(): Promise<void> {

@@ -1,5 +1,5 @@
 /** Longer texts of runs are not continued, so that an append stays fast. */
-const MAX_RUNS_BYTES = 4_096;
+export const MAX_RUNS_BYTES = 4_096;
 
 /** The runs of a group. */
 export const EVENT_RUNS = String.raw`

@@ -5,12 +5,13 @@ import type { RebuildRequest } from '../../rebuild.js';
 import { lockLiveSession } from '../sql/session-rows.js';
 import { sql, sqlList } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
+import { setGroups } from './grouped-events.js';
 import { writeUsage } from '../state/write-usage.js';
 
 /** Replaces what follows from the log of a session. The lock makes it wait for appends that are being committed. */
 export async function rebuildSession(
   transaction: SqlTransaction,
-  { key, usage, removeCheckpoints = [], anchors = [], ...expected }: RebuildRequest,
+  { key, usage, removeCheckpoints = [], anchors = [], groups = [], ...expected }: RebuildRequest,
 ): Promise<boolean> {
   const session = await lockLiveSession(transaction, key);
   if (!session || !isAsExpected(session.record, expected)) return false;
@@ -24,6 +25,7 @@ export async function rebuildSession(
     ...inBatches(anchors).map(
       (seqs) => sql`UPDATE ${tables.events} SET anchor = 1 WHERE session_pk = ${pk} AND seq IN (${sqlList(seqs)})`,
     ),
+    ...setGroups(transaction, pk, groups),
     ...(usage ? [sql`DELETE FROM ${tables.sessionUsage} WHERE session_pk = ${pk}`] : []),
     ...writeUsage(dialect, tables, { ofSessions, shared: [] }),
   ]);

@@ -1,0 +1,30 @@
+import type { EventGroup, GroupedEvents, GroupedEventsRequest } from '../../rebuild.js';
+import { findLiveSession } from '../sql/session-rows.js';
+import { type Sql, sql } from '../sql/sql.js';
+import type { SqlTransaction } from '../sql/transaction.js';
+
+/** The groups of events as their rows have them. */
+export async function groupedEvents(
+  transaction: SqlTransaction,
+  { key, range: { from, to } }: GroupedEventsRequest,
+): Promise<readonly GroupedEvents[] | undefined> {
+  const session = await findLiveSession(transaction, key);
+  if (!session) return undefined;
+  const rows = await transaction.rows<{ seq: number; event_group: string | null }>(sql`
+    SELECT seq, event_group FROM ${transaction.tables.events}
+    WHERE session_pk = ${session.pk} AND seq >= ${from} AND seq <= ${to} ORDER BY seq`);
+  const isOlder = rows.some(({ event_group: group }) => group === null);
+  return isOlder
+    ? undefined
+    : rows.map(({ seq, event_group: group }) => ({ group: group ?? '', ranges: [{ from: seq, to: seq }] }));
+}
+
+/** Gives events their groups. */
+export function setGroups({ tables }: SqlTransaction, pk: number, groups: readonly EventGroup[]): Sql[] {
+  return groups.flatMap(({ group, ranges }) =>
+    ranges.map(
+      ({ from, to }) =>
+        sql`UPDATE ${tables.events} SET event_group = ${group} WHERE session_pk = ${pk} AND seq >= ${from} AND seq <= ${to}`,
+    ),
+  );
+}
