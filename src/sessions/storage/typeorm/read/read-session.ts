@@ -17,8 +17,8 @@ import type { SqlTransaction } from '../sql/transaction.js';
 import { selectState, type StateRow, stateOf } from '../state/read-state.js';
 
 export function readSession(transaction: SqlTransaction, request: ReadRequest): Promise<StoredSession | undefined> {
-  const { isServer } = transaction.dialect;
-  return isServer && isReadAtOnce(request) ? readAtOnce(transaction, request) : readInSteps(transaction, request);
+  const { readsAtOnce } = transaction.dialect;
+  return readsAtOnce && isReadAtOnce(request) ? readAtOnce(transaction, request) : readInSteps(transaction, request);
 }
 
 /** Reads the record, which says what else to read. */

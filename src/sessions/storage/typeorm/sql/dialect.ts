@@ -26,8 +26,8 @@ export interface Dialect {
   readonly columnTypes: ColumnTypes;
   /** Whether an index can have a WHERE clause. */
   readonly hasPartialIndexes: boolean;
-  /** Whether statements are messages to a server, so that one large statement costs less than several small ones. */
-  readonly isServer: boolean;
+  /** Whether a session is read with one large statement. Otherwise several small ones cost less. */
+  readonly readsAtOnce: boolean;
   /** `true`: row locks. `false`: one writer locks the whole database. */
   readonly locksRows: boolean;
   /** The size of text in bytes. */
@@ -101,7 +101,7 @@ export const sqliteDialect: Dialect = {
     text: 'text',
   },
   hasPartialIndexes: true,
-  isServer: false,
+  readsAtOnce: false,
   locksRows: false,
   // `OCTET_LENGTH` came with SQLite 3.43.
   bytesOf: (column) => sql`LENGTH(CAST(${column} AS BLOB))`,
@@ -135,7 +135,7 @@ const mysqlDialect: Dialect = {
     textCollation: BINARY_UTF8,
   },
   hasPartialIndexes: false,
-  isServer: true,
+  readsAtOnce: false,
   locksRows: true,
   bytesOf: octetLength,
   lines: concatLines,
@@ -163,7 +163,7 @@ export const postgresDialect: Dialect = {
     exactCollation: { collation: 'C' },
   },
   hasPartialIndexes: true,
-  isServer: true,
+  readsAtOnce: true,
   locksRows: true,
   bytesOf: octetLength,
   lines: concatLines,
