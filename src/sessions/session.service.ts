@@ -139,7 +139,7 @@ export class SessionService {
   /**
    * Appends several events at once: all of them, with consecutive numbers, or none. Updates `session`. Returns partial
    * events unchanged in their place. Safe to retry: if all were stored before, the stored events are returned; if only
-   * some were, it throws `EventConflictError`. Summaries and rewinds must be appended alone.
+   * some were, it throws `EventConflictError`. A rewind may only come first, and a summary must be appended alone.
    * @example const stored = await sessions.appendEvents({ session, events: [call, response] });
    */
   async appendEvents(request: operations.AppendEventsRequest): Promise<LoggedEvent[]> {

@@ -17,7 +17,7 @@ export function assertBatch(
 ): void {
   if (events.length < 2) return;
   assertDifferentIds(events);
-  for (const { submitted, path } of events) assertAppendableTogether(submitted, path);
+  for (const [index, { submitted, path }] of events.entries()) assertAppendableTogether(submitted, path, index);
   assertWithin(limits.maxBatchBytes, 'bytes', events, ({ payload }) => Buffer.byteLength(payload));
   assertWithin(limits.maxBatchDeltaKeys, 'state keys', events, ({ changes, temp }) => keysOf(changes) + keysOf(temp));
 }
@@ -32,12 +32,17 @@ function assertDifferentIds(events: readonly BatchEvent[]): void {
   }
 }
 
-/** What a summary or a rewind does depends on the log at that moment, so it has its own commit. */
-function assertAppendableTogether({ event }: SubmittedEvent, path: string): void {
-  const control = (isSummary(event) && 'compaction') || (isRewind(event) && 'rewind');
-  if (!control) return;
-  const kind = control === 'rewind' ? 'a rewind' : 'a summary';
-  throw new InvalidInputError(`${kind} must be appended alone, not in a batch`, `${path}.actions.${control}`);
+/**
+ * What a summary or a rewind does depends on the log at that moment. A rewind may begin a batch, so that other events replace
+ * what it hides in one commit. A summary has its own commit.
+ */
+function assertAppendableTogether({ event }: SubmittedEvent, path: string, index: number): void {
+  if (isSummary(event)) {
+    throw new InvalidInputError('a summary must be appended alone, not in a batch', `${path}.actions.compaction`);
+  }
+  if (isRewind(event) && index > 0) {
+    throw new InvalidInputError('a rewind must be the first event of a batch', `${path}.actions.rewind`);
+  }
 }
 
 /** The error names the first event that does not fit. */

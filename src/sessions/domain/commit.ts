@@ -53,7 +53,7 @@ export interface Commit {
   readonly counterIncrements: Counters;
   /** Tokens to add to the usage of the session, its user and its app. Missing if no event reports any. */
   readonly usage?: UsageIncrement | undefined;
-  /** The new marks, if the commit changes them. Such a commit has one event. */
+  /** The new marks, if the first event of the commit sets them. */
   readonly marks?: ViewMarks | undefined;
   /**
    * New lifetimes of the session and of the shared scopes. A shared scope that the commit does not write is renewed only if

@@ -18,7 +18,7 @@ const MAX_TRIES = 50;
 const NO_SEQ = -1;
 
 /**
- * Appends a summary or a rewind. It changes the view, depending on the session's current state. So it is planned from
+ * Appends a summary or a rewind, and the events of its batch. It changes the view, depending on the session's current state. So it is planned from
  * a read, and planned again if another writer was faster.
  */
 export async function appendControlEvent(
@@ -41,6 +41,7 @@ export async function appendControlEvent(
     outcome = await env.storage.append({
       ...bound,
       ...effects,
+      counterIncrements: addCounters(part.counterIncrements, commit.counterIncrements),
       preconditions: { ...bound.preconditions, ...preconditions },
     });
     if (outcome.kind !== 'overtaken') return outcome;

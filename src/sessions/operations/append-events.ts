@@ -89,7 +89,7 @@ export async function commitEvents(
   const prepared = prepareAppend(env, key, events, preconditions);
   const append = prepared instanceof Promise ? await prepared : prepared;
 
-  // A summary or a rewind is alone in its commit.
+  // A summary is alone in its commit, and a rewind comes first.
   const event = append.events.find(isControl)?.submitted.event;
   if (marksSeq !== undefined && !(event && isSummary(event))) {
     throw new InvalidInputError('is only allowed for summaries', 'expectedMarksSeq');
@@ -98,7 +98,7 @@ export async function commitEvents(
   const commit = endsTurn || endsPartials ? { ...append.commit, endsTurn, endsPartials } : append.commit;
   if (request.transaction !== undefined) {
     if (event)
-      throw new InvalidInputError('is not possible for summaries and rewinds: append them alone', 'transaction');
+      throw new InvalidInputError('is not possible for summaries and rewinds: append them without it', 'transaction');
     return appendWithin(env, { ...append, commit }, request.transaction, learner);
   }
   let outcome: AppendOutcome;

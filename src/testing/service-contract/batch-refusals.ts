@@ -158,7 +158,7 @@ export const batchRefusals = topic<ServiceFixture>('repeated and refused batches
     expect(session.version).toBe(2);
   });
 
-  test('a summary or a rewind cannot be in a batch with other events', async ({ open }) => {
+  test('a summary cannot be in a batch with other events, and a rewind not after them', async ({ open }) => {
     const { sessions } = await open();
     const session = await sessionWith(sessions, turns('u', 'a', 'u', 'a'));
     await sessions.appendEvents({ session, events: [summaryOf(1, 2)] });
@@ -166,6 +166,27 @@ export const batchRefusals = topic<ServiceFixture>('repeated and refused batches
     await sessions.appendEvents({ session, events: [{ partial: true }, rewindTo(3)] });
     expect(shown(session)).toEqual(await view(sessions));
     expect(session.version).toBe(6);
+  });
+
+  test('a rewind may begin a batch, so that the others replace what it hides', async ({ open }) => {
+    const { sessions } = await open();
+    const session = await sessionWith(sessions, turns('u', 'a', 'u', 'a'));
+    const events = [{ ...rewindTo(2), id: 'r' }, userSays('again', { id: 'n' }), agentSays('answer', { id: 'o' })];
+    const stored = await sessions.appendEvents({ session, events, expectedVersion: 4 });
+    expect(stored.map(({ seq }) => seq)).toEqual([5, 6, 7]);
+    expect(await view(sessions)).toEqual(['u1', 'a2', 'again', 'answer']);
+    expect(shown(session)).toEqual(['u1', 'a2', 'again', 'answer']);
+    expect(await load(sessions)).toMatchObject({ version: 7, conversationCount: 2 });
+    expect(await sessions.appendBatch({ session: REFERENCE, events })).toEqual({ events: stored, duplicate: true });
+    const stale = sessions.appendEvents({ session, events: [rewindTo(1), userSays('late')], expectedVersion: 4 });
+    await expectRefusal(stale, 'STALE_SESSION', { currentVersion: 7 });
+    await sessions.append({ session, event: summaryOf(1, 2), expectedMarksSeq: 5 });
+    expect(await view(sessions)).toEqual(['summary to 2', 'again', 'answer']);
+    await sessions.rewindSession({ ...KEY, toSeq: 6 });
+    expect(await view(sessions)).toEqual(['u1', 'a2', 'again']);
+    await sessions.rewindSession({ ...KEY, toSeq: 4 });
+    expect(await view(sessions)).toEqual(['u1', 'a2', 'u3', 'a4']);
+    expect(await load(sessions)).toMatchObject({ version: 10, conversationCount: 2 });
   });
 
   test('number, size and keys of a batch are limited', async ({ open }) => {

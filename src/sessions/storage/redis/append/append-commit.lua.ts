@@ -280,8 +280,9 @@ local function appendCommit(key)
   ${ALL_COUNTER_FIELDS.map((field) => `if ${field}Added ~= '0' then ${field} = text(${field} + ${field}Added) end`).join('\n  ')}
   if newMarks then
     local later = string.match(rest, ${PATTERN_AFTER_MARKS})
-    local summary = newMarks.summary == '@' and seq or newMarks.summary
-    rest = table.concat({ '', (string.gsub(newMarks.hidden, '@', seq)), newMarks.viewFrom, summary, seq, newMarks.covered }, '\n') .. later
+    local marked = text(lastSeq + 1)
+    local summary = newMarks.summary == '@' and marked or newMarks.summary
+    rest = table.concat({ '', (string.gsub(newMarks.hidden, '@', marked)), newMarks.viewFrom, summary, marked, newMarks.covered }, '\n') .. later
   end
   if ttl then
     tip = seq

@@ -248,7 +248,7 @@ function rareArguments(
   });
 }
 
-/** The script replaces `@` with the number of the event, which is the only one of its commit. */
+/** The script replaces `@` with the number of the first event of the commit. */
 function marksArgument({ hidden, viewFromSeq, summarySeq, covered }: ViewMarks): Record<string, string> {
   return {
     hidden: rangesText(hidden.map(({ from, to }) => ({ from: seqOrOwn(from), to: seqOrOwn(to) }))),
