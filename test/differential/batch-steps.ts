@@ -10,8 +10,10 @@ export async function appendBatch(step: LockStep, operation: AppendBatch): Promi
   const target = step.resolve(operation.target);
   const lastSeq = step.model.store.live(target.key)?.lastSeq ?? 0;
   const drafts = operation.events.map((draft) => step.draftOf(draft));
+  // A rewind may only come first.
+  const place = operation.control && 'rewind' in operation.control ? 0 : drafts.length - 1;
   const given = drafts.map((event, index) =>
-    index === drafts.length - 1 ? withControl(event, operation.control, lastSeq) : event,
+    index === place ? withControl(event, operation.control, lastSeq) : event,
   );
   await submit(step, target, given, conditionsOf(step, operation, target));
 }

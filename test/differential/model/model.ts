@@ -213,11 +213,11 @@ export class Model {
   }
 }
 
-/** Ids must differ, and a summary or a rewind cannot be in a batch. */
+/** Ids must differ, a summary cannot be in a batch, and a rewind only at its beginning. */
 function assertBatch(events: readonly (GivenEvent & { id: string })[]): void {
   if (events.length < 2) return;
   const ids = new Set(events.map(({ id }) => id));
-  const isControlled = events.some(({ actions }) => actions?.compaction ?? actions?.rewind);
+  const isControlled = events.some(({ actions }, index) => actions?.compaction ?? (index > 0 && actions?.rewind));
   if (ids.size < events.length || isControlled) throw new Refusal('INVALID_INPUT');
 }
 
