@@ -1,0 +1,101 @@
+import type { AgentInputItem } from '@openai/agents-core';
+import type { ConversationPart } from '../../agents/messages/conversation.js';
+import { fileContent, fileName, inWords } from '../../agents/messages/file-content.js';
+import { type UnpairedMessage, type UnpairedPart, jsonText, messageOf } from '../../agents/messages/said-parts.js';
+import { isByUser } from '../../sessions/domain/event-inspection.js';
+import type { LoggedEvent } from '../../sessions/domain/event.js';
+import { urlOfFile } from './file-parts.js';
+import { isPlainMessage, recordOf, revivedItem } from './item-records.js';
+
+const NO_CALLS: ReadonlySet<string> = new Set();
+
+type UserContent = Exclude<Extract<AgentInputItem, { role: 'user' }>['content'], string>;
+
+/** Reads events as items, oldest first. Calls without id get one, and so do the responses to them. */
+export class EventReader {
+  readonly #madeUp = new Map<string, string[]>();
+
+  /**
+   * The items of an event. Those that this adapter wrote come back as they were. Of events of users, which clients can write,
+   * only text and files count.
+   */
+  itemsOf(event: LoggedEvent): AgentInputItem[] {
+    const record = recordOf(event);
+    const isTrusted = isByUser(event) ? isPlainMessage(record) : record.isOfPrevious === undefined;
+    const own = isTrusted ? revivedItem(record, event.content?.parts ?? []) : undefined;
+    return own ? [own] : this.#itemsSaid(event, messageOf(event, undefined, NO_CALLS));
+  }
+
+  #itemsSaid(event: LoggedEvent, { role, parts }: UnpairedMessage): AgentInputItem[] {
+    const items: AgentInputItem[] = [];
+    let said: ConversationPart[] = [];
+    const flush = (): void => {
+      const message = role === 'user' ? userMessage(said) : assistantMessage(said);
+      said = [];
+      if (message) items.push(message);
+    };
+    for (const [index, part] of parts.entries()) {
+      const item = this.#toolItem(event, part, index);
+      if (!item) {
+        if (part.type !== 'called' && part.type !== 'answered') said.push(part);
+        continue;
+      }
+      flush();
+      items.push(item);
+    }
+    flush();
+    return items;
+  }
+
+  #toolItem(event: LoggedEvent, part: UnpairedPart, index: number): AgentInputItem | undefined {
+    if (part.type === 'called') {
+      const { id, name = 'unknown', args = {} } = part.call;
+      const callId = id || this.#newId(name, `call_${event.seq}_${index}`);
+      return { type: 'function_call', callId, name, arguments: JSON.stringify(args), status: 'completed' };
+    }
+    if (part.type !== 'answered') return undefined;
+    const { id, name = 'unknown', response } = part.response;
+    const callId = id || (this.#madeUp.get(name)?.shift() ?? `call_${event.seq}_${index}`);
+    const output = { type: 'text' as const, text: jsonText(response) };
+    return { type: 'function_call_result', callId, name, status: 'completed', output };
+  }
+
+  #newId(name: string, id: string): string {
+    this.#madeUp.set(name, [...(this.#madeUp.get(name) ?? []), id]);
+    return id;
+  }
+}
+
+function userMessage(parts: readonly ConversationPart[]): AgentInputItem | undefined {
+  const content = parts.flatMap(userEntry);
+  const [first] = content;
+  if (!first) return undefined;
+  const isText = content.length === 1 && first.type === 'input_text';
+  return { type: 'message', role: 'user', content: isText ? first.text : content };
+}
+
+function userEntry(part: ConversationPart): UserContent {
+  if (part.type === 'text') return part.text === '' ? [] : [{ type: 'input_text', text: part.text }];
+  if (part.type === 'code') return [{ type: 'input_text', text: inWords(part) }];
+  if (part.type !== 'file') return [];
+  const { mimeType } = part;
+  const content = fileContent(part.part);
+  const url = urlOfFile(mimeType, part.part);
+  if (!content || url === undefined) return [{ type: 'input_text', text: inWords(part) }];
+  if (mimeType.startsWith('image/')) return [{ type: 'input_image', image: url }];
+  if (content.data === undefined) return [{ type: 'input_file', file: { url } }];
+  const [kind, format] = mimeType.split('/');
+  if (kind === 'audio') return [{ type: 'audio', audio: content.data, ...(format && { format }) }];
+  return [{ type: 'input_file', file: url, filename: fileName(part.part) ?? 'file' }];
+}
+
+/** Models of OpenAI take files only from users. A thought belongs to the model that has it. */
+function assistantMessage(parts: readonly ConversationPart[]): AgentInputItem | undefined {
+  const texts = parts.flatMap((part) => {
+    if (part.type === 'text') return part.text === '' ? [] : [part.text];
+    return part.type === 'file' || part.type === 'code' ? [inWords(part)] : [];
+  });
+  if (texts.length === 0) return undefined;
+  const content = texts.map((text) => ({ type: 'output_text' as const, text }));
+  return { type: 'message', role: 'assistant', status: 'completed', content };
+}

@@ -1,0 +1,83 @@
+import type { AgentInputItem } from '@openai/agents-core';
+import { visibleEvents } from '../../agents/messages/visible-events.js';
+import { isByUser, isSummary } from '../../sessions/domain/event-inspection.js';
+import type { LoggedEvent } from '../../sessions/domain/event.js';
+import { EventReader } from './event-items.js';
+import { ownRecordOf, revivedItem } from './item-records.js';
+
+/** An item of the history, and the events that say it. */
+export interface Entry {
+  readonly item: AgentInputItem;
+  readonly event: LoggedEvent;
+  /** The event that completes it, if it takes two. */
+  readonly completion?: LoggedEvent;
+}
+
+/** The items that newest events of a view say. */
+export interface ItemHistory {
+  readonly entries: readonly Entry[];
+  /** How many of the newest entries are certain, however many older events there are. */
+  readonly certain: number;
+}
+
+/** The items of the newest events of a view, oldest first. */
+export function itemHistory(events: readonly LoggedEvent[]): ItemHistory {
+  const place = events.findLastIndex((event) => ownRecordOf(event).replaces !== undefined);
+  const start = events[place];
+  if (!start) {
+    const isCut = events.some(isReplacement);
+    const entries = entriesOf(events);
+    return { entries, certain: isCut ? 0 : entries.length };
+  }
+  const { replaces = 0 } = ownRecordOf(start);
+  const rest = events.slice(place);
+  const own = rest.filter(isReplacement);
+  const after = entriesOf(rest.filter((event) => !isReplacement(event)));
+  // Others wrote these while the replacement was made.
+  const between = events
+    .slice(0, place)
+    .filter((event) => event.seq > replaces && !isReplacement(event) && !isSummary(event));
+  const entries = [...entriesOf(own), ...entriesOf(between), ...after];
+  const isWhole = events.some(({ seq }) => seq <= replaces + 1);
+  return { entries, certain: isWhole ? entries.length : after.length };
+}
+
+/** Whether the event belongs to a replacement of the history. */
+export function isReplacement(event: LoggedEvent): boolean {
+  return ownRecordOf(event).isReplacement === true;
+}
+
+function entriesOf(events: readonly LoggedEvent[]): Entry[] {
+  const reader = new EventReader();
+  const entries: Entry[] = [];
+  let before: LoggedEvent | undefined;
+  for (const event of events) {
+    const said = visiblePart(event);
+    if (!said) continue;
+    const completed = before && completedEntry(before, event);
+    if (completed) {
+      while (entries.at(-1)?.event === before) entries.pop();
+      entries.push(completed);
+    } else {
+      for (const item of reader.itemsOf(said)) entries.push({ item, event });
+    }
+    before = event;
+  }
+  return entries;
+}
+
+/** Without what agents of ADK ask users, which no model should see. */
+function visiblePart(event: LoggedEvent): LoggedEvent | undefined {
+  const [visible] = visibleEvents([event], { branches: 'all' });
+  if (!visible || visible === event) return visible && event;
+  const { customMetadata: _record, ...rest } = event;
+  return { ...rest, content: visible.content ?? null };
+}
+
+/** What the event before says, together with what it cannot say by itself. */
+function completedEntry(before: LoggedEvent, event: LoggedEvent): Entry | undefined {
+  const record = ownRecordOf(event);
+  if (!record.isOfPrevious || before.seq !== event.seq - 1 || !isByUser(before)) return undefined;
+  const item = revivedItem(record, before.content?.parts ?? []);
+  return item && { item, event: before, completion: event };
+}

@@ -1,0 +1,189 @@
+import type { AgentInputItem } from '@openai/agents-core';
+import type { Part } from '../../sessions/domain/event.js';
+import { filePart } from './file-parts.js';
+import type { Path } from './plain-item.js';
+
+/** A part of an event, and the place in the item where the same text is. */
+export interface SaidPart {
+  readonly part: Part;
+  readonly at?: Path;
+}
+
+/** What an item says to every reader of the session. */
+export interface SaidItem {
+  readonly author: 'user' | 'agent' | 'system';
+  readonly role: 'user' | 'model';
+  readonly parts: readonly SaidPart[];
+}
+
+type ItemOf<Type> = Extract<AgentInputItem, { type: Type }>;
+type MessageItem = Extract<AgentInputItem, { role: string }>;
+
+/** Text, tool calls, results, files, code and thoughts of an item. What it has beyond that stays in the item. */
+export function saidBy(item: AgentInputItem): SaidItem {
+  switch (item.type) {
+    case undefined:
+    case 'message':
+      return messageSays(item);
+    case 'function_call':
+      return callOf(item.callId, item.name, item.arguments, ['arguments']);
+    case 'function_call_result':
+      return { author: 'agent', role: 'user', parts: resultParts(item) };
+    case 'hosted_tool_call':
+      return byModel(hostedParts(item));
+    case 'tool_search_call':
+      return callOf(item.callId ?? item.call_id ?? item.id, 'tool_search', item.arguments);
+    case 'tool_search_output':
+      return answerOf(item.callId ?? item.call_id ?? item.id, 'tool_search', { tools: item.tools });
+    case 'computer_call':
+      return callOf(item.callId, 'computer', item.actions ? { actions: item.actions } : { action: item.action });
+    case 'computer_call_result': {
+      const shot = filePart(item.output?.data, 'image/png', ['output', 'data']);
+      return answerOf(item.callId, 'computer', { output: shot ? '[screenshot]' : '' }, shot);
+    }
+    case 'shell_call':
+      return callOf(item.callId, 'shell', item.action);
+    case 'shell_call_output':
+      return answerOf(item.callId, 'shell', { output: item.output });
+    case 'apply_patch_call':
+      return callOf(item.callId, 'apply_patch', { operation: item.operation });
+    case 'apply_patch_call_output':
+      return answerOf(item.callId, 'apply_patch', { status: item.status, output: item.output ?? '' });
+    case 'program':
+      return byModel([{ part: { executableCode: { code: item.code, language: 'JAVASCRIPT' } }, at: ['code'] }]);
+    case 'program_output': {
+      const outcome = item.status === 'completed' ? 'OUTCOME_OK' : 'OUTCOME_FAILED';
+      return byModel([{ part: { codeExecutionResult: { outcome, output: item.output } }, at: ['output'] }]);
+    }
+    case 'reasoning':
+      return byModel(thoughts(item));
+    default:
+      // Compactions are encrypted, and of other items nothing is known.
+      return byModel([]);
+  }
+}
+
+function byModel(parts: readonly SaidPart[]): SaidItem {
+  return { author: 'agent', role: 'model', parts };
+}
+
+function messageSays(item: MessageItem): SaidItem {
+  const { role } = item;
+  const parts = contentParts(item.content);
+  if (role === 'assistant') return byModel(parts);
+  return { author: role === 'user' ? 'user' : 'system', role: 'user', parts };
+}
+
+type ContentEntry = Readonly<Record<string, unknown>>;
+
+function contentParts(content: unknown): SaidPart[] {
+  if (typeof content === 'string') return content === '' ? [] : [{ part: { text: content }, at: ['content'] }];
+  return listOf(content).flatMap((entry, index) => entryParts(entry, ['content', index]));
+}
+
+function entryParts(entry: ContentEntry, at: Path): SaidPart[] {
+  const { type, text, refusal, image, file, filename, audio, format } = entry;
+  switch (type) {
+    case 'input_text':
+    case 'output_text':
+      return textPart(text, [...at, 'text']);
+    case 'refusal':
+      return textPart(refusal, [...at, 'refusal']);
+    case 'input_image':
+    case 'image':
+      return [filePart(image, 'image/png', [...at, 'image'])].flatMap((part) => part ?? []);
+    case 'input_file':
+    case 'file':
+      return [filePart(file, undefined, [...at, 'file'], filename)].flatMap((part) => part ?? []);
+    case 'audio': {
+      const mimeType = typeof format === 'string' ? `audio/${format}` : 'audio/wav';
+      return [filePart(audio, mimeType, [...at, 'audio'])].flatMap((part) => part ?? []);
+    }
+    default:
+      return [];
+  }
+}
+
+function textPart(text: unknown, at: Path): SaidPart[] {
+  return typeof text === 'string' && text !== '' ? [{ part: { text }, at }] : [];
+}
+
+function thoughts({ content, rawContent }: ItemOf<'reasoning'>): SaidPart[] {
+  const summary = thoughtParts('content', content);
+  return summary.length > 0 ? summary : thoughtParts('rawContent', rawContent);
+}
+
+function thoughtParts(field: string, list: unknown): SaidPart[] {
+  return listOf(list)
+    .flatMap((entry, index) => textPart(entry.text, [field, index, 'text']))
+    .map(({ part, ...place }) => ({ part: { ...part, thought: true }, ...place }));
+}
+
+function callOf(id: unknown, name: unknown, given: unknown, at?: Path): SaidItem {
+  if (typeof id !== 'string' || id === '') return byModel([]);
+  const part = { functionCall: { id, name: String(name), args: argumentsOf(given) } };
+  return byModel([at ? { part, at } : { part }]);
+}
+
+function answerOf(id: unknown, name: string, response: Record<string, unknown>, file?: SaidPart): SaidItem {
+  if (typeof id !== 'string' || id === '') return byModel([]);
+  return {
+    author: 'agent',
+    role: 'user',
+    parts: [{ part: { functionResponse: { id, name, response } } }, ...(file ? [file] : [])],
+  };
+}
+
+/** Arguments that are no JSON object are kept as text. */
+function argumentsOf(given: unknown): Record<string, unknown> {
+  const parsed = typeof given === 'string' ? parsedObject(given) : given;
+  if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return { ...parsed };
+  return given === '' || given === undefined || given === null ? {} : { arguments: given };
+}
+
+function parsedObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed) ? { ...parsed } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A text that is a JSON object is the response; any other text is its `output`. */
+function responseOf(text: string): Record<string, unknown> {
+  return parsedObject(text) ?? { output: text };
+}
+
+function resultParts({ callId, name, output }: ItemOf<'function_call_result'>): SaidPart[] {
+  const answer = (response: Record<string, unknown>, at?: Path): SaidPart => ({
+    part: { functionResponse: { id: callId, name, response } },
+    ...(at && { at }),
+  });
+  if (typeof output === 'string') return [answer(responseOf(output), ['output'])];
+  if (Array.isArray(output)) {
+    const parts = listOf(output).flatMap((entry, index) => entryParts(entry, ['output', index]));
+    const texts = parts.flatMap(({ part: { text } }) => (typeof text === 'string' ? [text] : []));
+    const [only] = texts;
+    const single = only !== undefined && texts.length === 1;
+    const at = single ? parts.find(({ part }) => part.text === only)?.at : undefined;
+    const files = parts.filter(({ part }) => part.text === undefined);
+    return [answer(single ? responseOf(only) : { output: texts.join('\n') }, at), ...files];
+  }
+  if (output?.type === 'text') return [answer(responseOf(output.text), ['output', 'text'])];
+  const files = output ? entryParts(output, ['output']) : [];
+  return [answer({ output: files.length > 0 ? `[${output.type}]` : '' }), ...files];
+}
+
+/** A tool that the provider runs has its answer in the same item. */
+function hostedParts({ id, name, arguments: args, output, status }: ItemOf<'hosted_tool_call'>): SaidPart[] {
+  if (typeof id !== 'string' || id === '') return [];
+  const call = { part: { functionCall: { id, name, args: argumentsOf(args) } }, at: ['arguments'] };
+  if (output === undefined && status !== 'completed') return [call];
+  const response = output === undefined ? { status } : responseOf(output);
+  return [call, { part: { functionResponse: { id, name, response } }, at: ['output'] }];
+}
+
+function listOf(content: unknown): ContentEntry[] {
+  return Array.isArray(content) ? (content as ContentEntry[]) : [];
+}

@@ -1,0 +1,232 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import {
+  EventConflictError,
+  SessionExistsError,
+  SessionNotFoundError,
+  StaleSessionError,
+  StoreUnavailableError,
+} from '../../sessions/domain/errors.js';
+import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
+import type { SessionKey } from '../../sessions/domain/ids.js';
+import type { Session } from '../../sessions/domain/session.js';
+import type { EventPage } from '../../sessions/operations/list-events.js';
+import type { TurnReference } from '../../sessions/operations/turns.js';
+import type { SessionService } from '../../sessions/session.service.js';
+import { type Entry, itemHistory } from './item-history.js';
+
+/** The history of a session, or its newest part. */
+export interface ReadHistory {
+  readonly session: Session;
+  /** Of the view, without gaps up to its end. */
+  readonly events: readonly LoggedEvent[];
+  readonly entries: readonly Entry[];
+}
+
+/** A change of the history: events that replace everything after a place, all in one commit. */
+export interface HistoryChange {
+  /** Missing: nothing is taken back. */
+  readonly rewindTo?: number | 'beginning' | undefined;
+  readonly events: readonly EventInput[];
+}
+
+/** Most events and bytes of one commit, by default. */
+const MOST_EVENTS = 100;
+const MOST_BYTES = 1_500_000;
+/** Events that say nothing to the model, such as changes of state, are read as well. */
+const SPARE = 8;
+const LONGEST_TAIL = 10_000;
+const MAX_TRIES = 100;
+const LONGEST_PAUSE_MS = 30;
+/** Somebody else was faster, also with the same operation. */
+const OVERTAKEN = [StaleSessionError, SessionNotFoundError, EventConflictError];
+/** After a failure with unknown outcome, the same events are sent again. */
+const MAX_REPEATS = 2;
+
+/** Reads and writes the log of a session as a history of items. */
+export class SessionHistory {
+  constructor(
+    readonly service: SessionService,
+    readonly key: SessionKey,
+    private readonly turn: TurnReference | undefined,
+  ) {}
+
+  /** @param wanted read only as many events as these newest items need */
+  async read(wanted = Infinity): Promise<ReadHistory | undefined> {
+    let tail = wanted + SPARE;
+    for (;;) {
+      const isTail = tail <= LONGEST_TAIL;
+      const config = isTail ? { numRecentEvents: tail } : undefined;
+      const session = await this.service.getSession({ ...this.key, config });
+      if (!session) return undefined;
+      const { events } = session;
+      const { entries, certain } = itemHistory(events);
+      if (!isTail || events.length < tail || certain >= wanted) return { session, events, entries };
+      tail *= 4;
+    }
+  }
+
+  /** Without events. Creates the session if there is none. */
+  async session(): Promise<Session> {
+    const config = { numRecentEvents: 0 };
+    return (await this.service.getSession({ ...this.key, config })) ?? this.#created();
+  }
+
+  /** The newest events of the log, newest first, also those that were taken back. */
+  async newest(limit: number): Promise<readonly LoggedEvent[]> {
+    try {
+      return (await this.service.listEvents({ ...this.key, limit, order: 'desc' })).events;
+    } catch (error) {
+      if (error instanceof SessionNotFoundError) return [];
+      throw error;
+    }
+  }
+
+  /** Appends events, in one commit if they fit into one. Creates the session if there is none. */
+  async append(events: readonly EventInput[]): Promise<void> {
+    const { sessionId: id, appName, userId } = this.key;
+    for (const batch of batchesOf(events.map(withId))) {
+      try {
+        await this.#commit({ id, appName, userId }, batch);
+      } catch (error) {
+        if (!(error instanceof SessionNotFoundError)) throw error;
+        await this.#commit(await this.#created(), batch);
+      }
+    }
+  }
+
+  /** Changes the history as it is now. If somebody else was faster, the change is planned again. */
+  async change<Result>(
+    plan: () => Promise<{ readonly at?: Session; readonly change?: HistoryChange; readonly result: Result }>,
+  ): Promise<Result> {
+    for (let tries = 1; ; tries++) {
+      const { at, change, result } = await plan();
+      if (!at || !change) return result;
+      try {
+        const { rewindTo, events } = change;
+        const toSeq = rewindTo === 'beginning' ? (await this.bounds()).firstSeq - 1 : rewindTo;
+        const rewind = toSeq === undefined ? [] : [rewindEvent(toSeq)];
+        await this.#commit(at, [...rewind, ...events].map(withId), at.version);
+        return result;
+      } catch (error) {
+        const isOvertaken = OVERTAKEN.some((kind) => error instanceof kind);
+        if (!isOvertaken || tries >= MAX_TRIES) throw error;
+        await wait(Math.random() * Math.min(LONGEST_PAUSE_MS, 2 ** tries));
+      }
+    }
+  }
+
+  /** Takes everything back. State and log stay. */
+  async clear(change: EventInput['actions']): Promise<void> {
+    const { sessionId: id, appName, userId } = this.key;
+    try {
+      const { firstSeq, lastSeq } = await this.bounds();
+      if (lastSeq === 0) return;
+      await this.#commit({ id, appName, userId }, [withId(rewindEvent(firstSeq - 1, change))]);
+    } catch (error) {
+      // There is nothing to take back.
+      if (!(error instanceof SessionNotFoundError)) throw error;
+    }
+  }
+
+  /** Whether these events were appended before, with the same content. */
+  async has(session: Session, events: readonly EventInput[]): Promise<boolean> {
+    try {
+      // No log is that long, so that nothing is stored now.
+      await this.service.appendEvents({
+        session: referenceTo(session),
+        events,
+        expectedVersion: NEVER_REACHED,
+        turn: this.turn,
+      });
+      return true;
+    } catch (error) {
+      if (error instanceof StaleSessionError) return false;
+      throw error;
+    }
+  }
+
+  async #commit(
+    session: Session | ReturnType<typeof referenceTo>,
+    events: readonly EventInput[],
+    expectedVersion?: number,
+  ): Promise<void> {
+    for (let repeats = 0; ; repeats++) {
+      try {
+        await this.service.appendEvents({ session: referenceTo(session), events, expectedVersion, turn: this.turn });
+        return;
+      } catch (error) {
+        const isUnknown = error instanceof StoreUnavailableError && error.outcomeUnknown;
+        if (!isUnknown || repeats >= MAX_REPEATS) throw error;
+      }
+    }
+  }
+
+  /** Where the log begins and ends. */
+  async bounds(): Promise<EventPage> {
+    return this.service.listEvents({ ...this.key, limit: 1 });
+  }
+
+  async #created(): Promise<Session> {
+    try {
+      return await this.service.createSession(this.key);
+    } catch (error) {
+      if (error instanceof SessionExistsError) return this.session();
+      throw error;
+    }
+  }
+}
+
+const NEVER_REACHED = 2 ** 52;
+
+function referenceTo({
+  id,
+  appName,
+  userId,
+}: {
+  readonly id: string;
+  readonly appName: string;
+  readonly userId: string;
+}): {
+  id: string;
+  appName: string;
+  userId: string;
+} {
+  return { id, appName, userId };
+}
+
+/** It changes only the view: the state stays, since items have nothing to do with it. */
+function rewindEvent(toSeq: number, actions: EventInput['actions'] = {}): EventInput {
+  return { author: 'system', actions: { ...actions, rewind: { toSeq } } };
+}
+
+/** So that it can be sent again. */
+function withId(event: EventInput): EventInput {
+  return event.id === undefined ? { id: randomUUID(), ...event } : event;
+}
+
+function batchesOf(events: readonly EventInput[]): EventInput[][] {
+  const batches: EventInput[][] = [];
+  let bytes = 0;
+  for (const event of events) {
+    const size = bytesOf(event);
+    const last = batches.at(-1);
+    bytes += size;
+    if (last && last.length < MOST_EVENTS && bytes <= MOST_BYTES) {
+      last.push(event);
+      continue;
+    }
+    batches.push([event]);
+    bytes = size;
+  }
+  return batches;
+}
+
+function bytesOf(event: EventInput): number {
+  try {
+    return Buffer.byteLength(JSON.stringify(event));
+  } catch {
+    // What is no JSON is refused with its path.
+    return 0;
+  }
+}
