@@ -254,6 +254,7 @@ export const layers: readonly Layer[] = [
 /** The folders that may import each optional peer dependency. */
 export const peerFolders: Readonly<Record<string, string | readonly string[]>> = {
   '@google/adk': 'adapters/adk/',
+  '@openai/agents-core': 'adapters/openai-agents/',
   '@langchain/core': 'adapters/langgraph/',
   '@langchain/langgraph-checkpoint': 'adapters/langgraph/',
   '@anthropic-ai/claude-agent-sdk': 'adapters/claude-agent/',

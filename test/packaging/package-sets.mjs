@@ -9,6 +9,7 @@ const everything = [
   'ai@6',
   '@langchain/core',
   '@langchain/langgraph-checkpoint',
+  '@openai/agents-core',
   'class-validator',
   'google-auth-library@10',
   'graphiql@3',

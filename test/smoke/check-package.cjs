@@ -65,6 +65,7 @@ async function checkSummaries(
     doctor,
     adk,
     langgraph,
+    openaiAgents,
     agentsRest,
     agentsGraphql,
     openapi,
@@ -83,6 +84,7 @@ async function checkSummaries(
   assert.equal(typeof components.ComponentsModule.forRoot, 'function');
   assert.equal(typeof adk.AdkSessionService, 'function');
   assert.equal(typeof langgraph.SessionSaver, 'function');
+  assert.equal(typeof openaiAgents.AgentsSession, 'function');
   assert.equal(typeof agentsRest.AgentsRestModule.forRoot, 'function');
   assert.equal(typeof agentsGraphql.AgentsGraphqlModule.forRoot, 'function');
   assert.equal(typeof summarizerRest.SummarizerRestModule.forRoot, 'function');

@@ -15,6 +15,7 @@ void checkPackage({
   health: require('nestjs-agent-sessions/health'),
   adk: require('nestjs-agent-sessions/adk'),
   langgraph: require('nestjs-agent-sessions/langgraph'),
+  openaiAgents: require('nestjs-agent-sessions/openai-agents'),
   typeorm: require('nestjs-agent-sessions/typeorm'),
   redis: require('nestjs-agent-sessions/redis'),
   vertex: require('nestjs-agent-sessions/vertex'),

@@ -11,6 +11,7 @@ import * as agentsRest from 'nestjs-agent-sessions/agents/rest';
 import * as config from 'nestjs-agent-sessions/config';
 import * as health from 'nestjs-agent-sessions/health';
 import * as langgraph from 'nestjs-agent-sessions/langgraph';
+import * as openaiAgents from 'nestjs-agent-sessions/openai-agents';
 import * as openapi from 'nestjs-agent-sessions/openapi';
 import * as redis from 'nestjs-agent-sessions/redis';
 import * as vertex from 'nestjs-agent-sessions/vertex';
@@ -39,6 +40,7 @@ await checkPackage({
   health,
   adk,
   langgraph,
+  openaiAgents,
   typeorm,
   redis,
   vertex,

@@ -80,7 +80,7 @@ export class AgentsSession
   protected readonly options: AgentsSessionOptions;
   protected history: SessionHistory;
   readonly #usages = new RunUsages();
-  readonly #invocations = new WeakMap<RunContext<unknown>, string>();
+  readonly #invocations = new WeakMap<RunContext, string>();
   /** The version that the caller knows, for a replacement of what it knows. */
   #readVersion: number | undefined;
 
@@ -94,7 +94,7 @@ export class AgentsSession
   }
 
   /** The newest items in the order of the conversation. With a limit, it reads only the end of the log. */
-  async getItems(limit?: number, runContext?: RunContext<unknown>): Promise<AgentInputItem[]> {
+  async getItems(limit?: number, runContext?: RunContext): Promise<AgentInputItem[]> {
     if (runContext) this.#usages.begin(runContext);
     if (limit !== undefined && !(limit > 0)) return [];
     const wanted = limit === undefined ? Infinity : Math.ceil(limit);
@@ -104,7 +104,7 @@ export class AgentsSession
   }
 
   /** Appends items with one commit. */
-  async addItems(items: AgentInputItem[], runContext?: RunContext<unknown>): Promise<void> {
+  async addItems(items: AgentInputItem[], runContext?: RunContext): Promise<void> {
     const frame = this.#frame(runContext);
     const events = items.flatMap((item, index) => itemEvents(item, frame, `items[${index}]`));
     const usage = runContext && (await this.#newUsage(runContext));
@@ -115,7 +115,7 @@ export class AgentsSession
   }
 
   /** Takes the last item back. The log keeps it. */
-  async popItem(_runContext?: RunContext<unknown>): Promise<AgentInputItem | undefined> {
+  async popItem(_runContext?: RunContext): Promise<AgentInputItem | undefined> {
     return this.history.change(async () => {
       const read = await this.history.read(1);
       const last = read?.entries.at(-1);
@@ -126,7 +126,7 @@ export class AgentsSession
   }
 
   /** Takes all items back. The log keeps them, and the state stays. */
-  async clearSession(_runContext?: RunContext<unknown>): Promise<void> {
+  async clearSession(_runContext?: RunContext): Promise<void> {
     await this.history.clear({ stateDelta: { [CLEARED]: randomUUID() } });
   }
 
@@ -150,7 +150,7 @@ export class AgentsSession
   }
 
   /** Changes the end of the history, all or nothing. An operation id is applied once, in all processes. */
-  async applyHistoryTransaction(args: SessionHistoryTransactionArgs, runContext?: RunContext<unknown>): Promise<void> {
+  async applyHistoryTransaction(args: SessionHistoryTransactionArgs, runContext?: RunContext): Promise<void> {
     const transaction = checkedTransaction(args);
     const frame = this.#frame(runContext);
     const events = transaction.items.flatMap((item, index) => itemEvents(item, frame, `transaction.items[${index}]`));
@@ -167,7 +167,7 @@ export class AgentsSession
   }
 
   /** Replaces what `getItems` returned last. For other readers, the conversation stays as it was. */
-  async replaceHistoryWithCompaction(items: AgentInputItem[], runContext?: RunContext<unknown>): Promise<void> {
+  async replaceHistoryWithCompaction(items: AgentInputItem[], runContext?: RunContext): Promise<void> {
     const version = this.#readVersion ?? (await this.history.session()).version;
     await this.#replace(items, version, runContext);
   }
@@ -175,7 +175,7 @@ export class AgentsSession
   /** Makes the history shorter, if the option `compact` is set. What others write meanwhile stays. */
   async runCompaction(
     args: OpenAIResponsesCompactionArgs = {},
-    runContext?: RunContext<unknown>,
+    runContext?: RunContext,
   ): Promise<OpenAIResponsesCompactionResult | null> {
     const { compact } = this.options;
     const read = compact && (await this.history.read());
@@ -205,11 +205,11 @@ export class AgentsSession
    *
    * @example await session.storeRunUsage(result);
    */
-  async storeRunUsage({ runContext }: { readonly runContext: RunContext<never> | RunContext<unknown> }): Promise<void> {
-    await this.addItems([], runContext as RunContext<unknown>);
+  async storeRunUsage({ runContext }: { readonly runContext: RunContext }): Promise<void> {
+    await this.addItems([], runContext);
   }
 
-  async #replace(items: readonly AgentInputItem[], version: number, runContext?: RunContext<unknown>): Promise<void> {
+  async #replace(items: readonly AgentInputItem[], version: number, runContext?: RunContext): Promise<void> {
     const frame = this.#frame(runContext);
     const [first, ...others] = items.length > 0 ? items.map((item, index) => wholeItem(item, `items[${index}]`)) : [{}];
     const start = { ...first, isReplacement: true as const, replaces: version };
@@ -232,7 +232,7 @@ export class AgentsSession
     }
   }
 
-  #frame(runContext?: RunContext<unknown>): EventFrame {
+  #frame(runContext?: RunContext): EventFrame {
     const agent = this.options.agent ?? 'agent';
     if (!runContext) return { agent };
     const invocationId = this.#invocations.get(runContext) ?? randomUUID();
@@ -240,7 +240,7 @@ export class AgentsSession
     return { agent, invocationId };
   }
 
-  async #newUsage(runContext: RunContext<unknown>): Promise<NewUsage | undefined> {
+  async #newUsage(runContext: RunContext): Promise<NewUsage | undefined> {
     return this.#usages.uncounted(runContext, async () => {
       const events = await this.history.newest(USAGE_EVENTS);
       return events.flatMap(usageRecordsOf);

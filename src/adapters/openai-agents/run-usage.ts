@@ -24,15 +24,15 @@ type FindRecords = () => Promise<readonly UsageRecord[]>;
 /** Knows which requests of runs are counted. The SDK says only what a run has used so far. */
 export class RunUsages {
   /** The number of requests. */
-  readonly #counted = new WeakMap<RunContext<unknown>, number>();
+  readonly #counted = new WeakMap<RunContext, number>();
 
   /** Notes a run that begins to read the history: what it used before is no matter of this session. */
-  begin(context: RunContext<unknown>): void {
+  begin(context: RunContext): void {
     if (!this.#counted.has(context)) this.#counted.set(context, requestsOf(context.usage).length);
   }
 
   /** What the run used since the last time. A run that another process began is known by its first requests. */
-  async uncounted(context: RunContext<unknown>, find: FindRecords): Promise<NewUsage | undefined> {
+  async uncounted(context: RunContext, find: FindRecords): Promise<NewUsage | undefined> {
     const requests = requestsOf(context.usage);
     const counted = this.#counted.get(context) ?? (requests.length > 0 ? countedBefore(requests, await find()) : 0);
     if (requests.length <= counted) return undefined;
@@ -40,7 +40,7 @@ export class RunUsages {
   }
 
   /** Notes that all requests up to this one are counted. */
-  note(context: RunContext<unknown>, { record }: NewUsage): void {
+  note(context: RunContext, { record }: NewUsage): void {
     this.#counted.set(context, record.counted);
   }
 }
