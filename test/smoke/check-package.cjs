@@ -58,6 +58,7 @@ async function checkSummaries(
   {
     agents,
     components,
+    durableStreams,
     mcp,
     aiSdk,
     claudeAgent,
@@ -81,6 +82,7 @@ async function checkSummaries(
   assert.equal(typeof aiSdk.ChatSessions, 'function');
   assert.equal(typeof claudeAgent.ClaudeSessionStore, 'function');
   assert.equal(typeof mcp.SessionEventStore, 'function');
+  assert.equal(typeof durableStreams.mountDurableStreams, 'function');
   assert.equal(typeof components.ComponentsModule.forRoot, 'function');
   assert.equal(typeof adk.AdkSessionService, 'function');
   assert.equal(typeof langgraph.SessionSaver, 'function');

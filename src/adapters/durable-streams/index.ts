@@ -1,0 +1,2 @@
+export { DurableStreams, type DurableStreamsOptions } from './durable-streams.js';
+export { type MountOptions, mountDurableStreams } from './mount-durable-streams.js';
