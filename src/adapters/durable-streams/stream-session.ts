@@ -119,10 +119,13 @@ export class StreamSessions {
 
   /** Resolves when there is an event after this one, or the signal aborts. */
   async changed(key: SessionKey, afterSeq: number, signal: AbortSignal): Promise<void> {
+    const watching = this.service.watch({ ...key, afterSeq, signal });
     try {
-      for await (const _event of this.service.watch({ ...key, afterSeq, signal })) return;
+      await watching.next();
     } catch (error) {
       if (!(error instanceof SessionNotFoundError)) throw error;
+    } finally {
+      await watching.return?.();
     }
   }
 

@@ -86,21 +86,7 @@ describeSharedStores('Two instances that append to one stream on a $name store',
     const [first] = instances;
     if (!first) throw new Error('There are two');
     await fetch(`${first.url}/s`, { method: 'PUT', headers: { 'content-type': 'application/json' } });
-    const write = async (url: string, writer: string): Promise<void> => {
-      for (let seq = 0; seq < 10; seq++) {
-        const headers = {
-          'content-type': 'application/json',
-          'producer-id': writer,
-          'producer-epoch': '0',
-          'producer-seq': `${seq}`,
-        };
-        const append = () => fetch(`${url}/s`, { method: 'POST', headers, body: `"${writer}${seq}"` });
-        // Each append is repeated, as after a lost answer.
-        expect((await append()).status).toBe(200);
-        expect((await append()).status).toBe(204);
-      }
-    };
-    await Promise.all(instances.map(({ url }, writer) => write(url, writer === 0 ? 'a' : 'b')));
+    await Promise.all(instances.map(({ url }, writer) => writeTwice(url, writer === 0 ? 'a' : 'b')));
     const messages = (await (await fetch(`${first.url}/s`)).json()) as string[];
     expect(messages).toHaveLength(20);
     for (const writer of ['a', 'b']) {
@@ -111,3 +97,18 @@ describeSharedStores('Two instances that append to one stream on a $name store',
     await store.destroy();
   });
 });
+
+/** Appends ten messages, each of them twice, as after a lost answer. */
+async function writeTwice(url: string, writer: string): Promise<void> {
+  for (let seq = 0; seq < 10; seq++) {
+    const headers = {
+      'content-type': 'application/json',
+      'producer-id': writer,
+      'producer-epoch': '0',
+      'producer-seq': `${seq}`,
+    };
+    const append = () => fetch(`${url}/s`, { method: 'POST', headers, body: `"${writer}${seq}"` });
+    expect((await append()).status).toBe(200);
+    expect((await append()).status).toBe(204);
+  }
+}
