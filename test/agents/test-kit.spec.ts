@@ -186,6 +186,38 @@ describe('A replay', () => {
     ]);
   });
 
+  it('reports a turn in which the agent fails, and goes on, as the agent of the recording', async () => {
+    const scenario = await given();
+    for (const [message, answer] of [
+      ['One', 'First.'],
+      ['Two', 'Second.'],
+    ] as const) {
+      await scenario.whenTurn(message, agentOf(new ScriptedModel([answer])), { agentName: 'support' });
+    }
+    const recorded = await scenario.sessions.getSession(scenario.key);
+    if (!recorded) throw new Error('There is no session');
+    const failure = new Error('out of tokens');
+    const replay = await replaySession(recorded, agentOf(new ScriptedModel([failure, 'Second.'])));
+    expect(replay.turns).toEqual([
+      {
+        message: 'One',
+        recorded: [{ author: 'support', text: 'First.' }],
+        replayed: [{ author: 'support', errorCode: 'FAILED' }],
+        isSame: false,
+        error: failure,
+      },
+      {
+        message: 'Two',
+        recorded: [{ author: 'support', text: 'Second.' }],
+        replayed: [{ author: 'support', text: 'Second.' }],
+        isSame: true,
+      },
+    ]);
+    expect(replay.text).toContain('\n! Error: out of tokens\n  Two');
+    const again = await replaySession(recorded, agentOf(new ScriptedModel(['First.', 'Second.'])));
+    expect(again.isSame).toBe(true);
+  });
+
   it('compares as it is told, and folds the state of plain events', async () => {
     const events = [
       { author: 'user', content: { parts: [{ text: 'Hi' }] } },

@@ -15,6 +15,8 @@ export interface RecordedSession {
 export interface ReplayOptions {
   /** The state before the first event. */
   readonly initialState?: Record<string, unknown> | undefined;
+  /** The author of events that name none. Default: the first author in the recording besides user and system. */
+  readonly agentName?: string | undefined;
   /** Whether two events count as the same. Default: they say the same. */
   readonly isSame?: ((recorded: SaidEvent, replayed: SaidEvent) => boolean) | undefined;
 }
@@ -25,6 +27,8 @@ export interface ReplayedTurn {
   readonly recorded: readonly SaidEvent[];
   readonly replayed: readonly SaidEvent[];
   readonly isSame: boolean;
+  /** What the agent threw in the replay, if it did. The next turns are replayed all the same. */
+  readonly error?: unknown;
 }
 
 /** How a replay differs from what was recorded. */
@@ -47,16 +51,16 @@ export interface Replay {
 export async function replaySession(
   { events, state }: RecordedSession,
   agent: RunHandler,
-  { initialState, isSame = isDeepStrictEqual }: ReplayOptions = {},
+  { initialState, agentName = agentIn(events), isSame = isDeepStrictEqual }: ReplayOptions = {},
 ): Promise<Replay> {
   const scenario = await AgentScenario.given({ state: initialState });
   try {
     const turns: ReplayedTurn[] = [];
     for (const { message, recorded } of turnsIn(events)) {
-      const { events: replayed } = await scenario.whenTurn(message, agent);
+      const { replayed, ...failure } = await replayOf(scenario, message, agent, agentName);
       const fits =
         recorded.length === replayed.length && recorded.every((each, index) => fitsAt(each, replayed[index], isSame));
-      turns.push({ message, recorded, replayed, isSame: fits });
+      turns.push({ message, recorded, replayed, isSame: fits, ...failure });
     }
     const before = state === undefined ? folded(initialState, events) : storedState(state);
     const differences = stateDifferences(before, await scenario.state());
@@ -65,6 +69,27 @@ export async function replaySession(
   } finally {
     await scenario.close();
   }
+}
+
+/** What a message leads to, also if the agent fails: then the log says so. */
+async function replayOf(
+  scenario: AgentScenario,
+  message: string,
+  agent: RunHandler,
+  agentName: string | undefined,
+): Promise<Pick<ReplayedTurn, 'replayed' | 'error'>> {
+  const before = await scenario.events();
+  try {
+    const { events } = await scenario.whenTurn(message, agent, { agentName });
+    return { replayed: events };
+  } catch (error) {
+    const after = await scenario.events();
+    return { replayed: after.slice(before.length).filter(({ author }) => author !== 'user'), error };
+  }
+}
+
+function agentIn(events: readonly EventInput[]): string | undefined {
+  return saidEvents(events).find(({ author }) => !['', 'user', 'system'].includes(author.toLowerCase()))?.author;
 }
 
 function fitsAt(
@@ -108,6 +133,7 @@ function textOf(turns: readonly ReplayedTurn[], state: readonly StateDifference[
           `  ${turn.message}`,
           ...turn.recorded.map((event) => `- ${JSON.stringify(event)}`),
           ...turn.replayed.map((event) => `+ ${JSON.stringify(event)}`),
+          ...('error' in turn ? [`! ${String(turn.error)}`] : []),
         ],
   );
   const changed = state.flatMap(({ key, before, after }) => [
