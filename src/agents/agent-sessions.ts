@@ -1,9 +1,10 @@
 import { type IdGenerator, randomId } from '../sessions/domain/clock.js';
-import { InvalidInputError, SessionNotFoundError } from '../sessions/domain/errors.js';
+import { InvalidInputError, SessionNotFoundError, TurnLostError } from '../sessions/domain/errors.js';
+import { isExpired } from '../sessions/domain/expiry.js';
 import { forwardedAbort } from '../sessions/domain/forwarded-abort.js';
 import { type SessionKey, type UserKey, checkedSessionKey } from '../sessions/domain/ids.js';
 import { requireRequest } from '../sessions/domain/input-checks.js';
-import { type Session, referenceTo } from '../sessions/domain/session.js';
+import { type Session, type SessionReference, referenceTo } from '../sessions/domain/session.js';
 import type { SessionService } from '../sessions/session.service.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import { type AgentEnvironment, invocationOf } from './agent-environment.js';
@@ -116,15 +117,13 @@ export class AgentSessions {
    */
   async stop(request: StopRunRequest): Promise<boolean> {
     const key = checkedSessionKey(requireRequest(request));
-    const { sessions } = this.#env;
-    const turn = await sessions.getTurn(key);
-    const running = turn && invocationOf(turn.holder);
-    const wanted = request.invocationId ?? running;
+    const running = await this.#runningIn(key);
+    const wanted = request.invocationId ?? running?.invocationId;
     if (wanted === undefined) return false;
-    const isRunning = wanted === running;
-    if (!isRunning && !(await this.#isQueued(key, wanted))) return false;
-    const event = isRunning ? stopEvent({ invocationId: wanted }) : withdrawEvent(wanted);
-    await sessions.appendEvents({ session: referenceTo(key), events: [event] });
+    const session = referenceTo(key);
+    if (wanted === running?.invocationId) return this.#stopRunning(session, running);
+    if (!(await this.#isQueued(key, wanted))) return false;
+    await this.#env.sessions.appendEvents({ session, events: [withdrawEvent(wanted)] });
     return true;
   }
 
@@ -196,11 +195,36 @@ export class AgentSessions {
     return run;
   }
 
+  /** The invocation that holds the turn, and the token of that turn. */
+  async #runningIn(key: SessionKey): Promise<RunningInvocation | undefined> {
+    const read = await this.#env.storage.read({ key });
+    if (!read) throw new SessionNotFoundError(key.sessionId);
+    const { holder, token, expiresAt } = read.record.turn;
+    const invocationId = isExpired(expiresAt, read.now) ? undefined : invocationOf(holder);
+    return invocationId === undefined ? undefined : { invocationId, token };
+  }
+
+  /** In its own turn, so that it is stored also if the session accepts nothing else, and not after the end of the run. */
+  async #stopRunning(session: SessionReference, { invocationId, token }: RunningInvocation): Promise<boolean> {
+    try {
+      await this.#env.sessions.appendEvents({ session, events: [stopEvent({ invocationId })], turn: token });
+      return true;
+    } catch (error) {
+      if (error instanceof TurnLostError) return false;
+      throw error;
+    }
+  }
+
   async #isQueued(key: SessionKey, invocationId: string): Promise<boolean> {
     const session = await this.#env.sessions.getSession({ ...key, config: { numRecentEvents: 0 } });
     if (!session) throw new SessionNotFoundError(key.sessionId);
     return queuedIn(session).has(invocationId);
   }
+}
+
+interface RunningInvocation {
+  readonly invocationId: string;
+  readonly token: string;
 }
 
 function pendingIn({ appName, userId, id, metadata }: Session): PendingApproval[] {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Content, EventInput, FunctionCall } from '../sessions/domain/event.js';
 import { getFunctionResponses } from '../sessions/domain/event-inspection.js';
 import { InvalidInputError } from '../sessions/domain/errors.js';
@@ -68,6 +69,9 @@ const MAX_HINT = 500;
 const SEPARATOR = '@';
 /** Leaves room for the prefixes of events and metadata. */
 const MAX_ID_BYTES = 170;
+/** Is in no encoded name. Fits beside the longest invocation id, with 108 bits of the hash. */
+const HASHED = '=';
+const HASH_LENGTH = 18;
 
 /** The filter of a list of sessions with pending approvals. */
 export const PENDING_FILTER = { labels: { [LABEL]: PENDING } } as const;
@@ -127,14 +131,13 @@ export function answerContent(approvalId: string, { confirmed, payload }: Approv
   return { role: 'user', parts: [{ functionResponse: { id: approvalId, name: REQUEST_NAME, response } }] };
 }
 
-/** The id of an approval: of the request, and of its invocation. */
+/** The id of an approval: of the request, and of its invocation. If both are too long, the request is shown by its hash. */
 export function approvalIdOf(id: string, invocationId: string): string {
-  const approvalId = `${encodeURIComponent(id)}${SEPARATOR}${invocationId}`;
-  if (Buffer.byteLength(approvalId) <= MAX_ID_BYTES) return approvalId;
-  throw new InvalidInputError(
-    `makes an id of more than ${MAX_ID_BYTES} bytes together with its invocation`,
-    'approval.id',
-  );
+  const name = encodeURIComponent(id.toWellFormed());
+  const end = SEPARATOR + invocationId;
+  if (Buffer.byteLength(name + end) <= MAX_ID_BYTES) return name + end;
+  const hash = createHash('sha256').update(name).digest('base64url').slice(0, HASH_LENGTH);
+  return HASHED + hash + end;
 }
 
 /** The invocation that asks for an approval. */

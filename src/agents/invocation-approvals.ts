@@ -13,6 +13,14 @@ import {
 } from './approvals.js';
 import { ApprovalPending } from './tool-context.js';
 
+/** An answer that is not stored yet. */
+export interface GivenApproval {
+  readonly approvalId: string;
+  readonly answer: unknown;
+  /** Stores it, and takes the mark away. */
+  readonly event: EventInput;
+}
+
 /** The approvals of an invocation: answered, pending, and asked for now. */
 export class InvocationApprovals {
   readonly #answers = new Map<string, ApprovalAnswer>();
@@ -21,8 +29,31 @@ export class InvocationApprovals {
   /** How often a call with this id was made: some models count calls again in each step. */
   readonly #calls = new Map<string, number>();
   #unnamed = 0;
+  #refusal: InvalidInputError | undefined;
+  #given: GivenApproval | undefined;
 
-  constructor(private readonly invocationId: string) {}
+  /**
+   * @param store stores the event with an answer
+   * @param given the answer with which the invocation goes on. It is stored when the handler asks for it, and its schema
+   *   accepts it
+   */
+  constructor(
+    private readonly invocationId: string,
+    private readonly store: (answer: EventInput) => Promise<void>,
+    given: GivenApproval | undefined,
+  ) {
+    this.#given = given;
+  }
+
+  /** The event with an answer that the handler has not asked for yet. */
+  get unread(): EventInput | undefined {
+    return this.#refusal ? undefined : this.#given?.event;
+  }
+
+  /** Why the answer was refused. Then it must not be stored, and the approval stays pending. */
+  get refusal(): InvalidInputError | undefined {
+    return this.#refusal;
+  }
 
   /** Learns from an event of the invocation. */
   add(event: EventInput): void {
@@ -33,7 +64,9 @@ export class InvocationApprovals {
     }
     for (const [approvalId, answer] of answersIn(event)) {
       // Tools and messages of users may hold what looks like an answer.
-      if (event.id === answerIdOf(approvalId)) this.#answers.set(approvalId, answer);
+      if (event.id !== answerIdOf(approvalId)) continue;
+      this.#answers.set(approvalId, answer);
+      if (this.#given?.approvalId === approvalId) this.#given = undefined;
     }
   }
 
@@ -56,8 +89,26 @@ export class InvocationApprovals {
     const approvalId = approvalIdOf(id, this.invocationId);
     const answer = this.#answers.get(approvalId);
     if (answer) return checkedAnswer(answer, request.schema);
+    if (this.#given?.approvalId === approvalId) return this.#accepted(this.#given, request.schema);
     if (!this.#pending.has(approvalId)) this.#asked.set(approvalId, { approvalId, request, call });
     throw new ApprovalPending();
+  }
+
+  async #accepted<Payload>(
+    { answer, event }: GivenApproval,
+    schema: ApprovalRequest<Payload>['schema'],
+  ): Promise<ApprovalAnswer<Payload>> {
+    let checked: ApprovalAnswer<Payload>;
+    try {
+      checked = await checkedAnswer(answer, schema);
+    } catch (error) {
+      if (!(error instanceof InvalidInputError)) throw error;
+      // The caller gets the refusal; for the handler, the approval is still pending.
+      this.#refusal = error;
+      throw new ApprovalPending();
+    }
+    await this.store(event);
+    return checked;
   }
 
   /** An answer to a call without id must not count for another call, also when tools that are done are not called again. */

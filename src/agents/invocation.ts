@@ -21,7 +21,6 @@ import {
 } from './approvals.js';
 import {
   type QueueEntry,
-  type TakenMessage,
   isInterrupting,
   messageEvent,
   messageOf,
@@ -29,7 +28,9 @@ import {
   stopRequestOf,
   withdrawnBy,
 } from './control-events.js';
+import { type HandlerIterator, assertIsEvent, iteratorOf, nextOf } from './handler-events.js';
 import { InvocationApprovals } from './invocation-approvals.js';
+import type { InvocationStart } from './invocation-start.js';
 import { type Interruption, InvocationTail } from './invocation-tail.js';
 import { type OutputRule, withOutput } from './output-key.js';
 import type { RunHandler, RunStatus } from './run-request.js';
@@ -42,21 +43,6 @@ export class InvocationStop extends Error {
     super(why === 'stopped' ? 'The run was stopped' : 'The run was interrupted by a new message');
     this.name = 'AbortError';
   }
-}
-
-/** What an invocation begins with. */
-export interface InvocationStart {
-  /** The message of the invocation, for its approvals. */
-  readonly messageSeq?: number | undefined;
-  readonly invocationId: string;
-  readonly agentName: string;
-  readonly output: OutputRule | undefined;
-  readonly messages: readonly TakenMessage[];
-  readonly isResumed: boolean;
-  /** What the invocation stored before, if it is resumed. */
-  readonly earlier: readonly LoggedEvent[];
-  /** The part of it that belongs to this run. */
-  readonly shown: readonly LoggedEvent[];
 }
 
 /** Runs a handler in a held turn, and stores what it yields. */
@@ -75,6 +61,8 @@ export class Invocation {
   readonly #approvals: InvocationApprovals;
   /** Responses of tools that the handler has not yielded yet. */
   #done: () => readonly EventInput[] = () => [];
+  /** Whether this run of the handler has stored an event. */
+  #hasStored = false;
 
   /** @param turnSignal aborts when the turn is lost */
   constructor(
@@ -91,7 +79,7 @@ export class Invocation {
     this.#tail = new InvocationTail(start.agentName);
     this.#stored = [...start.shown];
     for (const event of start.earlier) this.#tail.add(event);
-    this.#approvals = new InvocationApprovals(start.invocationId);
+    this.#approvals = new InvocationApprovals(start.invocationId, (answer) => this.#storeAnswer(answer), start.given);
     for (const event of start.earlier) this.#approvals.add(event);
     this.#messageSeq = start.messageSeq ?? 0;
     this.signal = AbortSignal.any([turnSignal, this.#stopping.signal]);
@@ -198,6 +186,9 @@ export class Invocation {
       await this.#close(reason.why);
       return reason.why;
     }
+    if (this.#approvals.refusal && !this.signal.aborted) {
+      return this.#refuse(this.#approvals.refusal, error);
+    }
     if (!(error instanceof ApprovalPending)) return this.#fail(error);
     try {
       await this.#suspend(error.before);
@@ -214,23 +205,14 @@ export class Invocation {
   }
 
   async #next(events: HandlerIterator): Promise<IteratorResult<EventInput, EventInput | void>> {
-    this.signal.throwIfAborted();
-    const next = events.next();
-    let abort: (() => void) | undefined;
-    const aborted = new Promise<never>((_, reject) => {
-      abort = (): void => reject(this.signal.reason as Error);
-      this.signal.addEventListener('abort', abort, { once: true });
-    });
-    try {
-      return await Promise.race([next, aborted]);
-    } finally {
-      if (abort) this.signal.removeEventListener('abort', abort);
-      aborted.catch(() => undefined);
-      next.catch(() => undefined);
-    }
+    const result = await nextOf(events, this.signal);
+    // Also if the handler caught it.
+    if (this.#approvals.refusal) throw this.#approvals.refusal;
+    return result;
   }
 
   async #take(event: EventInput): Promise<void> {
+    assertIsEvent(event, 'yield');
     const stamped = this.#stamped(event);
     if (stamped.partial !== true) {
       await this.#append([stamped]);
@@ -244,12 +226,14 @@ export class Invocation {
 
   /** A final response ends the turn by itself; otherwise an event says that nothing follows. */
   async #finish(last: EventInput | undefined): Promise<void> {
+    await this.#storeUnread();
     const ends: EventInput[] = [];
     const tail = this.#tail.copy();
     const add = (...events: readonly EventInput[]): void => {
       for (const event of events) tail.add(event);
       ends.push(...events);
     };
+    if (last !== undefined) assertIsEvent(last, 'return');
     if (last && last.partial !== true) add(this.#stamped(last));
     add(...tail.responses(this.invocationId, 'The agent ended without a response of this tool.'));
     const { id, metadata } = this.session;
@@ -270,6 +254,7 @@ export class Invocation {
 
   /** Ends the turn until the approvals are answered. */
   async #suspend(before: readonly EventInput[]): Promise<void> {
+    await this.#storeUnread();
     const { invocationId, agentName, session } = this;
     const asked = this.#approvals.asked;
     const mark = { sessionId: session.id, invocationId, agentName, messageSeq: this.#messageSeq };
@@ -280,8 +265,32 @@ export class Invocation {
     );
   }
 
+  /** Ends the turn because of an answer that does not fit: the approval waits for another one. */
+  async #refuse(refusal: InvalidInputError, error: unknown): Promise<never> {
+    const responses = error instanceof ApprovalPending ? error.before : this.#done();
+    const done = responses.map((event) => this.#stamped(event));
+    if (done.length > 0 || this.#hasStored || this.log.hasUncompleted) {
+      await this.#append([...done, this.#stamped(waitingEvent())], { endsTurn: true });
+    }
+    throw refusal;
+  }
+
+  async #storeAnswer(answer: EventInput): Promise<void> {
+    for (const event of await this.log.append([answer], { withState: false })) {
+      this.#tail.add(event);
+      this.#approvals.add(event);
+    }
+  }
+
+  /** The handler did not ask for the answer that it was given. It is answered all the same. */
+  async #storeUnread(): Promise<void> {
+    const { unread } = this.#approvals;
+    if (unread) await this.#storeAnswer(unread);
+  }
+
   /** State, text or responses that cannot be stored must not keep the log from being closed. */
   async #close(why: Interruption): Promise<void> {
+    await this.#storeUnread();
     const done = this.#done().map((event) => this.#stamped(event));
     for (const { withState, withText, withDone } of KEPT_AT_THE_END) {
       const tail = this.#tail.copy();
@@ -299,6 +308,7 @@ export class Invocation {
   async #append(events: readonly EventInput[], options: Parameters<TurnLog['append']>[1] = {}): Promise<void> {
     const stored = await this.log.append(events, options);
     this.#done = () => [];
+    this.#hasStored = true;
     for (const event of stored) {
       this.#tail.add(event);
       this.#approvals.add(event);
@@ -325,15 +335,4 @@ const KEPT_AT_THE_END = [true, false].flatMap((withDone) => [
 /** Whether the rules for events refuse a write. */
 function isRefusal(error: unknown): boolean {
   return error instanceof InvalidInputError || error instanceof LimitExceededError;
-}
-
-type HandlerIterator = AsyncIterator<EventInput, EventInput | void, void>;
-
-/** A handler that throws at once fails like one that throws later. */
-function iteratorOf(handler: RunHandler, context: AgentContext): HandlerIterator {
-  async function* started(): AsyncGenerator<EventInput, EventInput | void, void> {
-    const iterator = handler(context)[Symbol.asyncIterator]() as HandlerIterator;
-    return yield* { [Symbol.asyncIterator]: () => iterator };
-  }
-  return started();
 }

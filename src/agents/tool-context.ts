@@ -47,6 +47,7 @@ export class ToolContext {
 
   /** The `temp:` values when the tool began. */
   readonly #temp: ReadonlyMap<string, unknown>;
+  #isBlocked = false;
 
   constructor(
     private readonly context: ToolInvocation,
@@ -80,7 +81,13 @@ export class ToolContext {
    * if (!confirmed) return { error: 'The user refused.' };
    */
   async requestApproval<Payload = unknown>(request: ApprovalRequest<Payload> = {}): Promise<ApprovalAnswer<Payload>> {
-    return this.context.requestApproval(request, this.call);
+    try {
+      return await this.context.requestApproval(request, this.call);
+    } catch (error) {
+      // Whatever a tool that catches it returns is no response.
+      this.#isBlocked ||= error instanceof ApprovalPending;
+      throw error;
+    }
   }
 
   /** Says that the response holds a version of an artifact. Save the artifact itself before. */
@@ -116,7 +123,10 @@ export class ToolContext {
     };
     keep(done);
     const outcomes = await Promise.allSettled(
-      running.map(async (tool) => void results.set(tool, await tool.#run(tools))),
+      running.map(async (tool) => {
+        const result = await tool.#run(tools);
+        if (!tool.#isBlocked) results.set(tool, result);
+      }),
     );
     const failed = outcomes.find((outcome) => outcome.status === 'rejected' && !isPending(outcome));
     if (failed?.status === 'rejected') throw failed.reason;

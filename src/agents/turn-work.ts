@@ -42,7 +42,7 @@ import {
   othersInQueue,
   wasWithdrawn,
 } from './due-run.js';
-import { checkedAnswer } from './invocation-approvals.js';
+import { type GivenApproval, checkedAnswer } from './invocation-approvals.js';
 import { nameOf } from '../sessions/domain/open-calls.js';
 import { InvocationTail, lastInvocation, showsLastInvocation } from './invocation-tail.js';
 import { Invocation } from './invocation.js';
@@ -57,8 +57,8 @@ import { TurnLog } from './turn-log.js';
 interface Continuation {
   /** The caller knows the events up to here. */
   readonly afterSeq?: number;
-  /** Starts again, instead of closing what is open. */
-  readonly opening?: readonly EventInput[];
+  /** Starts again with this answer, instead of closing what is open. */
+  readonly given?: GivenApproval;
   readonly agentName?: string;
 }
 
@@ -224,7 +224,8 @@ export class TurnWork {
       const [[, answer] = []] = answersIn({ content });
       await checkedAnswer(answer, schemaOf(schemas, mark.tool));
       const event = answerEvent(approvalId, content, mark, marks.size === 1);
-      return this.#goOn(turn, session, mark.messageSeq, { opening: [event], agentName: mark.agentName });
+      const given = { approvalId, answer, event };
+      return this.#goOn(turn, session, mark.messageSeq, { given, agentName: mark.agentName });
     }
     const stored = await findEventOf(this.env, this.due.key, this.due.invocationId, answerIdOf(approvalId));
     if (!stored) throw new ApprovalNotFoundError(approvalId);
@@ -237,20 +238,20 @@ export class TurnWork {
     turn: HeldTurn,
     session: Session,
     messageSeq: number,
-    { afterSeq, opening, agentName = this.due.agentName }: Continuation = {},
+    { afterSeq, given, agentName = this.due.agentName }: Continuation = {},
   ): Promise<RunResult> {
     const { env, due } = this;
     const { invocationId, message } = due;
     const output = due.output && { ...due.output, author: agentName };
     const found = await storedInvocation(env, due.key, messageSeq);
     const { message: stored, events: earlier } = found;
-    if (opening && due.answer) await this.#refuseIfRewound(turn, session, due.answer, found);
+    if (given && due.answer) await this.#refuseIfRewound(turn, session, due.answer, found);
     if (stored && !due.answer && !isSameContent(stored, message)) throw new EventConflictError(stored.id, stored.seq);
     if (!due.answer && isInRanges(messageSeq, found.rewound)) {
       return { status: 'interrupted', invocationId: stored?.invocationId ?? invocationId, events: [], session };
     }
     // Of an answered approval, the caller gets what follows the answer.
-    const shown = opening ? [] : earlier.filter(({ seq, author }) => seq > (afterSeq ?? 0) && author !== 'user');
+    const shown = given ? [] : earlier.filter(({ seq, author }) => seq > (afterSeq ?? 0) && author !== 'user');
     for (const event of shown) this.tell(event);
     if (queuedIn(session).has(invocationId)) {
       await env.sessions.appendEvents({ session, events: [withdrawEvent(invocationId)], turn });
@@ -261,15 +262,16 @@ export class TurnWork {
       const status = tail.isClosed ? statusOf(shown) : 'interrupted';
       return { status, invocationId: stored.invocationId, events: shown, session };
     }
-    const mayHaveDied = !opening && (turn.takesOver || !tail.isClosed);
+    const mayHaveDied = !given && (turn.takesOver || !tail.isClosed);
     const said = mayHaveDied ? await this.#leftBehind(session, invocationId) : [];
     // After the final event of one agent, another one may have spoken when the process died.
-    if (!opening && tail.isClosed && said.length === 0) {
+    if (!given && tail.isClosed && said.length === 0) {
       return { status: statusOf(shown), invocationId, events: shown, session };
     }
     const messages = [{ invocationId, message: stored?.content ?? message, isQueued: false }];
-    const start = { invocationId, agentName, output, messages, messageSeq, isResumed: true, earlier, shown };
-    return this.#carryOut(turn, session, start, opening ?? tail.responses(invocationId, 'The tool was interrupted.'));
+    const start = { invocationId, agentName, output, messages, messageSeq, isResumed: true, earlier, shown, given };
+    const opening = given ? [] : tail.responses(invocationId, 'The tool was interrupted.');
+    return this.#carryOut(turn, session, start, opening);
   }
 
   /** A rewind takes back what was asked. */

@@ -188,6 +188,69 @@ describe.each(firstStore)('approvals on $name', ({ open }) => {
     expect(JSON.stringify((await one.log()).at(-2)?.content)).toContain('refused');
   });
 
+  it('stay pending if only the tool knows the schema, and refuses the answer', async () => {
+    const said: RunHandler = async function* (context) {
+      if (context.isResumed) yield text('One moment');
+      yield* support(context) as AsyncGenerator<EventInput, void, void>;
+    };
+    await one.agents.run(request, support).result;
+    const before = await pending();
+    for (const handler of [support, said]) {
+      const wrong = two.agents.answerApproval({ ...answer({ amount: 'much' }), schema: undefined }, handler);
+      await expect(wrong.result).rejects.toMatchObject({ code: 'INVALID_INPUT', path: 'answer.payload.amount' });
+      expect(await pending()).toEqual(before);
+      expect(await one.sessions.getTurn(KEY)).toBeUndefined();
+    }
+    expect(await one.logInShort()).toEqual([...ASKED, 'agent One moment', 'agent end']);
+    expect(await one.agents.run(request, support).result).toMatchObject({ status: 'waiting' });
+    const right = { ...answer({ amount: 5 }), schema: undefined };
+    const { status, events } = await two.agents.answerApproval(right, support).result;
+    expect([status, ...inShort(events)]).toEqual(['completed', 'agent !c1', 'agent done 1']);
+    expect((await one.agents.answerApproval(right, support).result).events).toEqual(events);
+    expect([refunds, await pending()]).toEqual([[5], []]);
+  });
+
+  it('stay pending if a tool catches what the refusal throws, and keep what the other tools have done', async () => {
+    const catching: RunHandler = async function* (context) {
+      if (!context.isResumed) yield { content: { role: 'model', parts: [ask('a'), ask('b')] } };
+      const asked = { ask: (args: { name?: unknown }, tool: ToolContext) => askedBy(args.name === 'a', tool) };
+      yield await context.callTools(asked);
+      yield text('done');
+    };
+    const askedBy = async (isStrict: boolean, tool: ToolContext) => {
+      try {
+        return await tool.requestApproval(isStrict ? { schema: AMOUNT } : {});
+      } catch {
+        return { error: 'caught' };
+      }
+    };
+    await one.agents.run(request, catching).result;
+    const given = (id: string, payload: unknown) =>
+      two.agents.answerApproval({ ...KEY, approvalId: `${id}@i-1`, answer: { confirmed: true, payload } }, catching);
+    await expect(given('a', 1).result).rejects.toMatchObject({ code: 'INVALID_INPUT', path: 'answer.payload.amount' });
+    expect((await pending()).map(({ approvalId }) => approvalId)).toEqual(['a@i-1', 'b@i-1']);
+    expect(inShort((await given('b', 1).result).events)).toEqual(['agent !b', 'agent end']);
+    expect(inShort((await given('a', { amount: 1 }).result).events)).toEqual(['agent !a', 'agent done']);
+  });
+
+  it('have ids that fit, however long those of the invocation and of the call are', async () => {
+    const id = `call_${'😀'.repeat(40)}`;
+    const long = { ...request, invocationId: 'i'.repeat(150) };
+    const handler: RunHandler = async function* (context) {
+      if (!context.isResumed) yield { content: { role: 'model', parts: [ask(id), ask(`${id}2`)] } };
+      yield await context.callTools({ ask: async (_args, tool) => tool.requestApproval() });
+    };
+    expect(await one.agents.run(long, handler).result).toMatchObject({ status: 'waiting' });
+    const ids = (await pending()).map(({ approvalId }) => approvalId);
+    expect([ids.length, new Set(ids).size]).toEqual([2, 2]);
+    for (const approvalId of ids) {
+      expect(Buffer.byteLength(approvalId)).toBeLessThanOrEqual(170);
+      const run = two.agents.answerApproval({ ...KEY, approvalId, answer: { confirmed: true } }, handler);
+      expect((await run.result).events.length).toBeGreaterThan(0);
+    }
+    expect(await pending()).toEqual([]);
+  });
+
   it('stay pending while other messages are answered', async () => {
     await one.agents.run(request, support).result;
     expect(await one.agents.run(request, support).result).toMatchObject({ status: 'waiting' });

@@ -117,10 +117,35 @@ describe('a run', () => {
         throw failing;
       });
       await expect(run.result).rejects.toBe(failing);
-      await expect(app.agents.run({ ...KEY, newMessage: 'hi' }, (() => undefined) as never).result).rejects.toThrow(
-        TypeError,
-      );
+      await expect(
+        app.agents.run({ ...KEY, newMessage: 'hi' }, (() => undefined) as never).result,
+      ).rejects.toMatchObject({
+        code: 'INVALID_INPUT',
+        path: 'handler',
+      });
       expect(await app.logInShort()).toEqual(['user hi', 'agent - FAILED', 'user hi', 'agent - FAILED']);
+    });
+
+    it.each([undefined, null, 5, 'text', true, [text('one')]])('refuses %p in place of an event', async (given) => {
+      const yielding = app.agents.run({ ...KEY, newMessage: 'hi' }, async function* () {
+        yield given as never;
+      });
+      const refused = {
+        code: 'INVALID_INPUT',
+        path: 'handler.yield',
+        message: expect.stringContaining('yield { content'),
+      };
+      await expect(yielding.result).rejects.toMatchObject(refused);
+      // eslint-disable-next-line require-yield
+      const returning = app.agents.run({ ...KEY, newMessage: 'hi' }, async function* () {
+        await Promise.resolve();
+        return given as never;
+      });
+      const isNothing = given === undefined || given === null;
+      if (isNothing) expect(await returning.result).toMatchObject({ status: 'completed' });
+      else await expect(returning.result).rejects.toMatchObject({ code: 'INVALID_INPUT', path: 'handler.return' });
+      const end = isNothing ? 'agent end' : 'agent - FAILED';
+      expect(await app.logInShort()).toEqual(['user hi', 'agent - FAILED', 'user hi', end]);
     });
 
     it.each([
@@ -181,6 +206,19 @@ describe('a run', () => {
       expect(await other.agents.stop({ ...KEY, invocationId: 'i-1' })).toBe(true);
       expect(await run.result).toMatchObject({ status: 'stopped' });
       expect((await app.logInShort()).slice(2)).toEqual(['user hi', 'system stop', 'agent - STOPPED']);
+      await other.close();
+    });
+
+    it('is stopped in a session that accepts writes in turns only', async () => {
+      const other = new AgentApp(storage);
+      await app.sessions.createSession({ ...KEY, turnsOnly: true });
+      const held = new HeldHandler([call('c1')]);
+      const run = app.agents.run({ ...KEY, newMessage: 'hi' }, held.handler);
+      await held.started;
+      expect(await other.agents.stop(KEY)).toBe(true);
+      expect(await run.result).toMatchObject({ status: 'stopped' });
+      expect(await app.logInShort()).toEqual(['user hi', 'agent ?c1', 'system stop', 'agent !c1', 'agent - STOPPED']);
+      expect(await other.agents.stop(KEY)).toBe(false);
       await other.close();
     });
 

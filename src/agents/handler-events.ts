@@ -1,0 +1,55 @@
+import { InvalidInputError } from '../sessions/domain/errors.js';
+import type { EventInput } from '../sessions/domain/event.js';
+import type { AgentContext } from './agent-context.js';
+import type { RunHandler } from './run-request.js';
+
+/** What a handler gives, one after the other. */
+export type HandlerIterator = AsyncIterator<EventInput, EventInput | void, void>;
+
+/** A handler that throws at once fails like one that throws later. */
+export function iteratorOf(handler: RunHandler, context: AgentContext): HandlerIterator {
+  async function* started(): AsyncGenerator<EventInput, EventInput | void, void> {
+    const events: unknown = handler(context);
+    if (!isAsyncIterable(events)) {
+      throw new InvalidInputError('must return an async iterable of events: write it as an async function*', 'handler');
+    }
+    const iterator = events[Symbol.asyncIterator]() as HandlerIterator;
+    return yield* { [Symbol.asyncIterator]: () => iterator };
+  }
+  return started();
+}
+
+function isAsyncIterable(value: unknown): value is AsyncIterable<EventInput> {
+  return typeof (value as Partial<AsyncIterable<EventInput>> | null | undefined)?.[Symbol.asyncIterator] === 'function';
+}
+
+/** Refuses what is no event: a handler may give anything. */
+export function assertIsEvent(event: unknown, verb: 'yield' | 'return'): void {
+  if (typeof event === 'object' && event !== null && !Array.isArray(event)) return;
+  const kind = Array.isArray(event) ? 'an array' : event === null ? 'null' : typeof event;
+  throw new InvalidInputError(
+    `is ${kind}, and no event: ${verb} { content: { role: 'model', parts: [{ text: 'Hello' }] } }`,
+    `handler.${verb}`,
+  );
+}
+
+/** The next event of a handler, or the reason of the signal, which ends the waiting. */
+export async function nextOf(
+  events: HandlerIterator,
+  signal: AbortSignal,
+): Promise<IteratorResult<EventInput, EventInput | void>> {
+  signal.throwIfAborted();
+  const next = events.next();
+  let abort: (() => void) | undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    abort = (): void => reject(signal.reason as Error);
+    signal.addEventListener('abort', abort, { once: true });
+  });
+  try {
+    return await Promise.race([next, aborted]);
+  } finally {
+    if (abort) signal.removeEventListener('abort', abort);
+    aborted.catch(() => undefined);
+    next.catch(() => undefined);
+  }
+}
