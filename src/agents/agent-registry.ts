@@ -15,6 +15,8 @@ export interface AgentOptions {
   readonly name?: string | undefined;
   /** What happens with messages that overlap, unless the request says otherwise. Default: `reject`. */
   readonly policy?: RunPolicy | undefined;
+  /** How long `debounce` waits for further messages, unless the request says otherwise. Default: 1,000 ms. */
+  readonly quietMs?: number | undefined;
   readonly outputKey?: string | undefined;
   readonly outputSchema?: StandardSchema | undefined;
   /** Checks the payloads of answers to approvals, by the name of the tool that asks. */
@@ -74,8 +76,9 @@ export class AgentRegistry {
    */
   run(request: RunRequest): AgentRun {
     const { options, handler } = this.#agentOf(request);
-    const { app, name = app, policy, outputKey, outputSchema } = options;
-    return this.sessions.run(withDefaults(request, { agentName: name, policy, outputKey, outputSchema }), handler);
+    const { app, name = app, policy, quietMs, outputKey, outputSchema } = options;
+    const defaults = { agentName: name, policy, quietMs, outputKey, outputSchema };
+    return this.sessions.run(withDefaults(request, defaults), handler);
   }
 
   /**

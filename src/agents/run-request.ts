@@ -55,7 +55,7 @@ export interface RunRequest extends UserKey {
   readonly config?: GetSessionConfig | undefined;
   /** Stops the run. */
   readonly signal?: AbortSignal | undefined;
-  /** How long `debounce` waits for further messages. Default: 1,000 ms. */
+  /** How long `debounce` waits for further messages: up to an hour. Default: 1,000 ms. */
   readonly quietMs?: number | undefined;
 }
 
@@ -144,6 +144,8 @@ export function checkedAnswerRun(request: AnswerRequest): CheckedRun {
 
 const MAX_INVOCATION_BYTES = 150;
 const DEFAULT_QUIET_MS = 1_000;
+/** The longest time of `debounce`: an hour. */
+export const MAX_QUIET_MS = 3_600_000;
 
 /** Checks a request, and copies it. */
 export function checkedRun(request: RunRequest, newId: () => string): CheckedRun {
@@ -159,8 +161,9 @@ export function checkedRun(request: RunRequest, newId: () => string): CheckedRun
   if (!RUN_POLICIES.includes(policy)) {
     throw new InvalidInputError(`must be one of ${RUN_POLICIES.join(', ')}`, 'policy');
   }
-  if (!Number.isFinite(quietMs) || quietMs < 0)
-    throw new InvalidInputError('must be 0 or more milliseconds', 'quietMs');
+  if (!(Number.isFinite(quietMs) && quietMs >= 0 && quietMs <= MAX_QUIET_MS)) {
+    throw new InvalidInputError(`must be a number from 0 to ${MAX_QUIET_MS}, in milliseconds`, 'quietMs');
+  }
   return {
     key: checkedSessionKey({ ...request, sessionId }),
     isNewSession: isBlank(request.sessionId),

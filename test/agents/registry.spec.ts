@@ -27,6 +27,23 @@ describe('the registry of agents', () => {
     await app.close();
   });
 
+  it('knows how long the messages of an agent wait for others', async () => {
+    const app = new AgentApp(new InMemorySessionStorage());
+    const registry = new AgentRegistry(app.agents);
+    const asked: number[] = [];
+    registry.register({ app: KEY.appName, policy: 'debounce', quietMs: 1 }, async function* ({ messages }) {
+      asked.push(messages.length);
+      yield text('hello');
+    });
+    const begin = performance.now();
+    await registry.run({ ...KEY, newMessage: 'hi' }).result;
+    expect(performance.now() - begin).toBeLessThan(900);
+    await Promise.all(['a', 'b'].map((newMessage) => registry.run({ ...KEY, newMessage, quietMs: 200 }).result));
+    expect(asked).toEqual([1, 2]);
+    expect(() => registry.run({ ...KEY, newMessage: 'hi', quietMs: 3_600_001 })).toThrow('quietMs: must be a number');
+    await app.close();
+  });
+
   it('refuses agents of one request, which could not be found', async () => {
     const module = Test.createTestingModule({
       imports: [

@@ -69,6 +69,12 @@ describe.each(frameworks)('the REST routes of agents on %s', (framework) => {
     expect((await log())[0]).toMatchObject({ author: 'user', content: HI });
   });
 
+  it('wait for further messages as long as the request says', async () => {
+    const before = performance.now();
+    expect((await post('/run', { newMessage: HI, policy: 'debounce', quietMs: 5 })).status).toBe(200);
+    expect(performance.now() - before).toBeLessThan(900);
+  });
+
   it('stream the events, with partial ones if they are asked for', async () => {
     const quiet = await post('/run_sse', { newMessage: HI, invocationId: 'i-1' });
     expect([quiet.status, quiet.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
@@ -84,6 +90,9 @@ describe.each(frameworks)('the REST routes of agents on %s', (framework) => {
   it('tell why a run cannot begin or failed, without details', async () => {
     expect(await post('/run', {})).toMatchObject({ status: 400, body: { path: 'newMessage' } });
     expect(await post('/run', { newMessage: HI, policy: 'never' })).toMatchObject({ status: 400 });
+    for (const quietMs of [-1, 1.5, 3_600_001, 'soon']) {
+      expect(await post('/run', { newMessage: HI, quietMs })).toMatchObject({ status: 400, body: { path: 'quietMs' } });
+    }
     const other = { method: 'POST', path: '/apps/other/users/ann/sessions/s-1/run' };
     const unknown = await app.request(other.method, other.path, { newMessage: HI }, { user: 'ann' });
     expect(unknown).toMatchObject({ status: 404, body: { code: 'AGENT_NOT_FOUND' } });

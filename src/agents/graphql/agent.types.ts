@@ -24,6 +24,7 @@ registerEnumType(STATUSES, { name: 'RunStatus', description: 'How a run ended. W
 export interface RunFieldRequest extends SessionKey {
   readonly newMessage: Content | string;
   readonly policy?: RunPolicy | undefined;
+  readonly quietMs?: number | undefined;
   readonly invocationId?: string | undefined;
   readonly stateDelta?: Record<string, unknown> | undefined;
 }
@@ -35,6 +36,13 @@ export class RunAgentArguments extends SessionArguments {
 
   @Field(() => POLICIES, { nullable: true, description: 'What the agent says by default.' })
   policy?: RunPolicy;
+
+  @Field(() => Int, {
+    nullable: true,
+    description:
+      'How many milliseconds DEBOUNCE waits for further messages: up to an hour. What the agent says by default.',
+  })
+  quietMs?: number;
 
   @Field(() => String, {
     nullable: true,

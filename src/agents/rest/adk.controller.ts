@@ -113,8 +113,8 @@ export class AdkRunsController {
         return this.registry.answerApproval({ ...key, approvalId, answer: answer as ApprovalAnswer });
       });
     }
-    const { newMessage, policy, invocationId, stateDelta } = body;
-    return [() => this.registry.run({ ...key, newMessage, policy, invocationId, stateDelta, create: false })];
+    const { newMessage, policy, quietMs, invocationId, stateDelta } = body;
+    return [() => this.registry.run({ ...key, newMessage, policy, quietMs, invocationId, stateDelta, create: false })];
   }
 }
 

@@ -1,11 +1,12 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { Allow, IsBoolean, IsDefined, IsIn, IsObject, IsOptional, IsString } from 'class-validator';
+import { Allow, IsBoolean, IsDefined, IsIn, IsInt, IsObject, IsOptional, IsString, Max, Min } from 'class-validator';
 import { ApiObject } from '../../sessions/rest/dto/api-object.js';
 import { QueryNumber } from '../../sessions/rest/dto/query.dto.js';
 import { SessionKeyDto } from '../../sessions/rest/dto/session.dto.js';
 import { STATE } from '../../sessions/rest/dto/state.dto.js';
 import type { PendingApproval } from '../approvals.js';
 import { RUN_POLICIES, type RunPolicy } from '../control-events.js';
+import { MAX_QUIET_MS } from '../run-request.js';
 
 const MESSAGE = { role: 'user', parts: [{ text: 'Where is my order?' }] };
 
@@ -42,6 +43,18 @@ export class RunBody {
   @IsOptional()
   @IsIn(RUN_POLICIES)
   policy?: RunPolicy;
+
+  @ApiPropertyOptional({
+    type: 'integer',
+    minimum: 0,
+    maximum: MAX_QUIET_MS,
+    description: 'How many milliseconds `debounce` waits for further messages. Default: what the agent says.',
+  })
+  @IsOptional()
+  @IsInt()
+  @Min(0)
+  @Max(MAX_QUIET_MS)
+  quietMs?: number;
 
   @ApiPropertyOptional({
     type: 'string',

@@ -87,8 +87,9 @@ export class RunsController {
     return { stopped: await this.agents.stop({ ...key, invocationId }) };
   }
 
-  #start(key: SessionParams, { newMessage, policy, invocationId, stateDelta }: Readonly<RunBody>): AgentRun {
-    return this.registry.run({ ...key, newMessage, policy, invocationId, stateDelta, create: false });
+  #start(key: SessionParams, body: Readonly<RunBody>): AgentRun {
+    const { newMessage, policy, quietMs, invocationId, stateDelta } = body;
+    return this.registry.run({ ...key, newMessage, policy, quietMs, invocationId, stateDelta, create: false });
   }
 }
 
