@@ -1,10 +1,9 @@
 import { type IdGenerator, randomId } from '../sessions/domain/clock.js';
 import { InvalidInputError, SessionNotFoundError, TurnLostError } from '../sessions/domain/errors.js';
-import { isExpired } from '../sessions/domain/expiry.js';
 import { forwardedAbort } from '../sessions/domain/forwarded-abort.js';
 import { type SessionKey, type UserKey, checkedSessionKey } from '../sessions/domain/ids.js';
 import { requireRequest } from '../sessions/domain/input-checks.js';
-import { type Session, type SessionReference, referenceTo } from '../sessions/domain/session.js';
+import { type Session, referenceTo } from '../sessions/domain/session.js';
 import type { SessionService } from '../sessions/session.service.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import { type AgentEnvironment, invocationOf } from './agent-environment.js';
@@ -117,11 +116,12 @@ export class AgentSessions {
    */
   async stop(request: StopRunRequest): Promise<boolean> {
     const key = checkedSessionKey(requireRequest(request));
-    const running = await this.#runningIn(key);
-    const wanted = request.invocationId ?? running?.invocationId;
+    const turn = await this.#env.sessions.getTurn(key);
+    const running = turn && invocationOf(turn.holder);
+    const wanted = request.invocationId ?? running;
     if (wanted === undefined) return false;
     const session = referenceTo(key);
-    if (wanted === running?.invocationId) return this.#stopRunning(session, running);
+    if (wanted === running) return this.#stopRunning(key, wanted);
     if (!(await this.#isQueued(key, wanted))) return false;
     await this.#env.sessions.appendEvents({ session, events: [withdrawEvent(wanted)] });
     return true;
@@ -195,19 +195,13 @@ export class AgentSessions {
     return run;
   }
 
-  /** The invocation that holds the turn, and the token of that turn. */
-  async #runningIn(key: SessionKey): Promise<RunningInvocation | undefined> {
-    const read = await this.#env.storage.read({ key });
-    if (!read) throw new SessionNotFoundError(key.sessionId);
-    const { holder, token, expiresAt } = read.record.turn;
-    const invocationId = isExpired(expiresAt, read.now) ? undefined : invocationOf(holder);
-    return invocationId === undefined ? undefined : { invocationId, token };
-  }
-
-  /** In its own turn, so that it is stored also if the session accepts nothing else, and not after the end of the run. */
-  async #stopRunning(session: SessionReference, { invocationId, token }: RunningInvocation): Promise<boolean> {
+  /** In its own turn: so it is stored also if the session accepts nothing else, and not after the end of the run. */
+  async #stopRunning(key: SessionKey, invocationId: string): Promise<boolean> {
+    const turn = (await this.#env.storage.read({ key }))?.record.turn;
+    if (!turn || invocationOf(turn.holder) !== invocationId) return false;
     try {
-      await this.#env.sessions.appendEvents({ session, events: [stopEvent({ invocationId })], turn: token });
+      const events = [stopEvent({ invocationId })];
+      await this.#env.sessions.appendEvents({ session: referenceTo(key), events, turn: turn.token });
       return true;
     } catch (error) {
       if (error instanceof TurnLostError) return false;
@@ -220,11 +214,6 @@ export class AgentSessions {
     if (!session) throw new SessionNotFoundError(key.sessionId);
     return queuedIn(session).has(invocationId);
   }
-}
-
-interface RunningInvocation {
-  readonly invocationId: string;
-  readonly token: string;
 }
 
 function pendingIn({ appName, userId, id, metadata }: Session): PendingApproval[] {
