@@ -84,6 +84,22 @@ function leaving(end: string): RunHandler {
   };
 }
 
+/** A tool that catches everything. */
+async function askedBy(isStrict: boolean, tool: ToolContext): Promise<unknown> {
+  try {
+    return await tool.requestApproval(isStrict ? { schema: AMOUNT } : {});
+  } catch {
+    return { error: 'caught' };
+  }
+}
+
+const catching: RunHandler = async function* (context) {
+  if (!context.isResumed) yield { content: { role: 'model', parts: [ask('a'), ask('b')] } };
+  const asked = { ask: (args: { name?: unknown }, tool: ToolContext) => askedBy(args.name === 'a', tool) };
+  yield await context.callTools(asked);
+  yield text('done');
+};
+
 describe.each(firstStore)('approvals on $name', ({ open }) => {
   let opened: OpenStorage;
   let one: AgentApp;
@@ -211,19 +227,6 @@ describe.each(firstStore)('approvals on $name', ({ open }) => {
   });
 
   it('stay pending if a tool catches what the refusal throws, and keep what the other tools have done', async () => {
-    const catching: RunHandler = async function* (context) {
-      if (!context.isResumed) yield { content: { role: 'model', parts: [ask('a'), ask('b')] } };
-      const asked = { ask: (args: { name?: unknown }, tool: ToolContext) => askedBy(args.name === 'a', tool) };
-      yield await context.callTools(asked);
-      yield text('done');
-    };
-    const askedBy = async (isStrict: boolean, tool: ToolContext) => {
-      try {
-        return await tool.requestApproval(isStrict ? { schema: AMOUNT } : {});
-      } catch {
-        return { error: 'caught' };
-      }
-    };
     await one.agents.run(request, catching).result;
     const given = (id: string, payload: unknown) =>
       two.agents.answerApproval({ ...KEY, approvalId: `${id}@i-1`, answer: { confirmed: true, payload } }, catching);
