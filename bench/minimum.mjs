@@ -58,7 +58,8 @@ async function warmUp(sides, operationOf) {
 /** Appends of `count` sessions at once, again and again. */
 async function appendsTo(side, sides, count) {
   const sessions = [];
-  for (let number = 0; number < count; number++) sessions.push(await sides[side].create(`${side}-warm-${count}-${number}`));
+  for (let number = 0; number < count; number++)
+    sessions.push(await sides[side].create(`${side}-warm-${count}-${number}`));
   return () => {
     const events = makeAgentEvents(count);
     return Promise.all(sessions.map((session, index) => sides[side].append(session, events[index])));
