@@ -255,6 +255,7 @@ export const layers: readonly Layer[] = [
 export const peerFolders: Readonly<Record<string, string | readonly string[]>> = {
   '@google/adk': 'adapters/adk/',
   '@openai/agents-core': 'adapters/openai-agents/',
+  '@a2a-js/sdk': 'adapters/a2a/',
   '@langchain/core': 'adapters/langgraph/',
   '@langchain/langgraph-checkpoint': 'adapters/langgraph/',
   '@anthropic-ai/claude-agent-sdk': 'adapters/claude-agent/',

@@ -7,6 +7,7 @@ const everything = [
   '@modelcontextprotocol/sdk',
   '@anthropic-ai/claude-agent-sdk',
   'ai@6',
+  '@a2a-js/sdk',
   '@langchain/core',
   '@langchain/langgraph-checkpoint',
   '@openai/agents-core',

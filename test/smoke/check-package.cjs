@@ -65,6 +65,7 @@ async function checkSummaries(
     transfer,
     doctor,
     adk,
+    a2a,
     langgraph,
     openaiAgents,
     agentsRest,
@@ -85,6 +86,7 @@ async function checkSummaries(
   assert.equal(typeof durableStreams.mountDurableStreams, 'function');
   assert.equal(typeof components.ComponentsModule.forRoot, 'function');
   assert.equal(typeof adk.AdkSessionService, 'function');
+  assert.equal(typeof a2a.SessionTaskStore, 'function');
   assert.equal(typeof langgraph.SessionSaver, 'function');
   assert.equal(typeof openaiAgents.AgentsSession, 'function');
   assert.equal(typeof agentsRest.AgentsRestModule.forRoot, 'function');

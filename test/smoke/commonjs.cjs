@@ -15,6 +15,7 @@ void checkPackage({
   config: require('nestjs-agent-sessions/config'),
   health: require('nestjs-agent-sessions/health'),
   adk: require('nestjs-agent-sessions/adk'),
+  a2a: require('nestjs-agent-sessions/a2a'),
   langgraph: require('nestjs-agent-sessions/langgraph'),
   openaiAgents: require('nestjs-agent-sessions/openai-agents'),
   typeorm: require('nestjs-agent-sessions/typeorm'),

@@ -11,6 +11,7 @@ import * as agentsGraphql from 'nestjs-agent-sessions/agents/graphql';
 import * as agentsRest from 'nestjs-agent-sessions/agents/rest';
 import * as config from 'nestjs-agent-sessions/config';
 import * as health from 'nestjs-agent-sessions/health';
+import * as a2a from 'nestjs-agent-sessions/a2a';
 import * as langgraph from 'nestjs-agent-sessions/langgraph';
 import * as openaiAgents from 'nestjs-agent-sessions/openai-agents';
 import * as openapi from 'nestjs-agent-sessions/openapi';
@@ -41,6 +42,7 @@ await checkPackage({
   config,
   health,
   adk,
+  a2a,
   langgraph,
   openaiAgents,
   typeorm,

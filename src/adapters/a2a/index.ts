@@ -1,0 +1,6 @@
+export {
+  SessionPushNotificationStore,
+  type SessionPushNotificationStoreOptions,
+} from './session-push-notification-store.js';
+export { SessionTaskStore, type SessionTaskStoreOptions } from './session-task-store.js';
+export type { TaskScopeOptions } from './task-scope.js';

@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto';
+import { TaskPushNotificationConfig } from '@a2a-js/sdk';
+import type { PushNotificationStore, ServerCallContext, StoredPushNotificationConfig } from '@a2a-js/sdk/server';
+import { ComponentConflictError } from '../../components/component-errors.js';
+import type { ComponentSession } from '../../components/component-session.js';
+import type { SessionKey } from '../../sessions/domain/ids.js';
+import { type Json, objectOf } from './task-json.js';
+import { TaskScope, type TaskScopeOptions } from './task-scope.js';
+
+/** What a {@link SessionPushNotificationStore} needs. */
+export interface SessionPushNotificationStoreOptions extends TaskScopeOptions {
+  readonly components: ComponentSession;
+}
+
+interface StoredConfig {
+  readonly config: Json;
+  readonly wireVersion: string;
+}
+
+const NAME = 'a2a-push-notifications';
+const MOST_ATTEMPTS = 60;
+/** The protocol version of calls that name none. */
+const OLDEST_VERSION = '0.3';
+
+/**
+ * Keeps where a client wants to be told about its tasks. The addresses and their secrets are kept beside the session, so
+ * that no reader of the conversation sees them.
+ *
+ * @example
+ * const push = new SessionPushNotificationStore({ components, appName: 'shop' });
+ * const handler = new DefaultRequestHandler(agentCard, tasks, executor, undefined, push, new DefaultPushNotificationSender(push));
+ */
+export class SessionPushNotificationStore implements PushNotificationStore {
+  readonly #components: ComponentSession;
+  readonly #scope: TaskScope;
+
+  constructor({ components, ...scope }: SessionPushNotificationStoreOptions) {
+    this.#components = components;
+    this.#scope = new TaskScope(scope);
+  }
+
+  /** Replaces the one with the same id. Gives one without id an id. */
+  async save(taskId: string, context: ServerCallContext, config: TaskPushNotificationConfig): Promise<void> {
+    config.id ||= randomUUID();
+    const { id } = config;
+    const entry = { config: objectOf(TaskPushNotificationConfig.toJSON(config)), wireVersion: versionOf(context) };
+    await this.#change(this.#scope.keyOf(taskId, context), (stored) => [...stored.filter(isOther(id)), entry]);
+  }
+
+  async load(taskId: string, context: ServerCallContext): Promise<TaskPushNotificationConfig[]> {
+    return (await this.loadWithMetadata(taskId, context)).map(({ config }) => config);
+  }
+
+  /** Also tells the protocol version of the call that saved each. */
+  async loadWithMetadata(taskId: string, context: ServerCallContext): Promise<StoredPushNotificationConfig[]> {
+    const key = this.#scope.findKey(taskId, context);
+    const stored = key && (await this.#components.get<readonly StoredConfig[]>(key, NAME));
+    return (stored ?? []).map(({ config, wireVersion }) => ({
+      config: TaskPushNotificationConfig.fromJSON(config),
+      wireVersion,
+    }));
+  }
+
+  /** @param configId default: the id of the task */
+  async delete(taskId: string, context: ServerCallContext, configId: string = taskId): Promise<void> {
+    const key = this.#scope.findKey(taskId, context);
+    if (key) await this.#change(key, (stored) => stored.filter(isOther(configId)));
+  }
+
+  /** Repeats the change on what is stored then, if another one came first. */
+  async #change(key: SessionKey, change: (stored: readonly StoredConfig[]) => readonly StoredConfig[]): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      const { value = [], version } = await this.#components.getVersioned<readonly StoredConfig[]>(key, NAME);
+      const changed = change(value);
+      if (changed.length === 0 && value.length === 0) return;
+      try {
+        await this.#components.save(key, NAME, changed, { version });
+        return;
+      } catch (error) {
+        if (!(error instanceof ComponentConflictError) || attempt >= MOST_ATTEMPTS) throw error;
+      }
+    }
+  }
+}
+
+function isOther(id: string): (stored: StoredConfig) => boolean {
+  return ({ config }) => config.id !== id;
+}
+
+function versionOf({ requestedVersion }: ServerCallContext): string {
+  return requestedVersion || OLDEST_VERSION;
+}

@@ -1,0 +1,67 @@
+import type { ListTasksRequest, ListTasksResponse, Task } from '@a2a-js/sdk';
+import type { ServerCallContext, TaskStore } from '@a2a-js/sdk/server';
+import { sessionNameOf } from '../../sessions/domain/ids.js';
+import type { SessionService } from '../../sessions/session.service.js';
+import { KnownTasks } from './known-tasks.js';
+import { jsonOf, taskOf } from './task-json.js';
+import { TaskList } from './task-list.js';
+import { TaskLogs } from './task-logs.js';
+import { TaskScope, type TaskScopeOptions } from './task-scope.js';
+import { TaskWriter } from './task-writer.js';
+
+/** What a {@link SessionTaskStore} needs. */
+export interface SessionTaskStoreOptions extends TaskScopeOptions {
+  readonly sessions: SessionService;
+  /** Author of the events that users did not write. Default: `agent`. */
+  readonly agent?: string | undefined;
+}
+
+/**
+ * Keeps the tasks of an A2A server in sessions: the id of a task is that of its session. A save appends what the caller
+ * changed since it loaded the task, so that writers in any process lose nothing of each other.
+ *
+ * @example
+ * const tasks = new SessionTaskStore({ sessions, appName: 'shop' });
+ * const handler = new DefaultRequestHandler(agentCard, tasks, executor);
+ */
+export class SessionTaskStore implements TaskStore {
+  readonly #scope: TaskScope;
+  readonly #logs: TaskLogs;
+  readonly #writer: TaskWriter;
+  readonly #list: TaskList;
+  readonly #known = new KnownTasks();
+
+  constructor({ sessions, agent = 'agent', ...scope }: SessionTaskStoreOptions) {
+    this.#scope = new TaskScope(scope);
+    this.#logs = new TaskLogs(sessions);
+    this.#writer = new TaskWriter(sessions, this.#logs, agent);
+    this.#list = new TaskList(sessions, this.#logs);
+  }
+
+  /**
+   * Appends what the caller changed since it loaded the task with the same object or in the same call. What others saved
+   * meanwhile stays. A status that others ended a task with is kept.
+   *
+   * @throws SessionNotFoundError if the task was deleted since the caller loaded it
+   */
+  async save(task: Task, context: ServerCallContext): Promise<void> {
+    const key = this.#scope.keyOf(task.id, context);
+    const next = jsonOf(task);
+    await this.#writer.write(key, next, this.#known.of(task, context, sessionNameOf(key)));
+    this.#known.set(task, context, sessionNameOf(key), next);
+  }
+
+  async load(taskId: string, context: ServerCallContext): Promise<Task | undefined> {
+    const key = this.#scope.findKey(taskId, context);
+    const found = key && (await this.#logs.read(key))?.task;
+    const task = found && taskOf(taskId, found);
+    if (key) this.#known.set(task, context, sessionNameOf(key), found);
+    return task;
+  }
+
+  /** The newest status first. `totalSize` counts all tasks that the filters let through. */
+  async list(request: ListTasksRequest, context: ServerCallContext): Promise<ListTasksResponse> {
+    const owner = this.#scope.findOwner(context);
+    return owner ? this.#list.read(owner, request) : this.#list.empty(request);
+  }
+}

@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto';
+import { nameProblem } from '../../sessions/domain/ids.js';
+import type { MetadataDelta, SessionMetadata } from '../../sessions/domain/metadata.js';
+import type { SessionFilter } from '../../sessions/domain/submitted-metadata.js';
+import { type TaskJson, textOf } from './task-json.js';
+import type { HeadChange } from './task-records.js';
+
+/** Metadata of the session of a task, by which tasks are listed without a look at their logs. */
+const TASK = 'agents:a2a';
+const CONTEXT = 'agents:a2a-context';
+const STATE = 'agents:a2a-state';
+const TIME = 'agents:a2a-time';
+
+/** The metadata after a change of the task. */
+export function headLabels({ contextId, status }: HeadChange, next: TaskJson): MetadataDelta {
+  return {
+    labels: {
+      [TASK]: 'task',
+      ...(contextId !== undefined && { [CONTEXT]: contextId === '' ? null : nameOf(contextId) }),
+      ...(status && { [STATE]: textOf(status.state) || null }),
+    },
+    ...(status && { fields: { [TIME]: textOf(next.status?.timestamp) } }),
+  };
+}
+
+/** Which tasks are wanted. */
+export interface WantedTasks {
+  readonly contextId?: string | undefined;
+  /** The name of a state. */
+  readonly state?: string | undefined;
+}
+
+export function labelFilter({ contextId, state }: WantedTasks): SessionFilter {
+  return {
+    labels: {
+      [TASK]: 'task',
+      ...(contextId && { [CONTEXT]: nameOf(contextId) }),
+      ...(state !== undefined && { [STATE]: state }),
+    },
+  };
+}
+
+/** The time of the status, as the task has it. */
+export function timeOf({ fields }: SessionMetadata): string {
+  return textOf(fields[TIME]);
+}
+
+/** Labels are short. */
+function nameOf(contextId: string): string {
+  return nameProblem(contextId) === undefined ? contextId : createHash('sha256').update(contextId).digest('hex');
+}

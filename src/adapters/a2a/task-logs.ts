@@ -1,0 +1,91 @@
+import { SessionNotFoundError } from '../../sessions/domain/errors.js';
+import { isRewind } from '../../sessions/domain/event-inspection.js';
+import type { LoggedEvent } from '../../sessions/domain/event.js';
+import { type SessionKey, sessionNameOf } from '../../sessions/domain/ids.js';
+import type { SessionService } from '../../sessions/session.service.js';
+import { TaskFold, foldLog } from './task-fold.js';
+import type { TaskJson } from './task-json.js';
+
+/** A task as the log says it. */
+export interface ReadTask {
+  /** The last event that is known. */
+  readonly seq: number;
+  /** `undefined` if the session holds no task. */
+  readonly task: TaskJson | undefined;
+}
+
+const MOST_REMEMBERED = 200;
+const PAGE = 1_000;
+
+/** Reads tasks. Of those that this process read lately, only what is new in their logs. */
+export class TaskLogs {
+  /** The last one used is last. */
+  readonly #folds = new Map<string, TaskFold>();
+
+  constructor(private readonly sessions: SessionService) {}
+
+  /** `undefined` if there is no session. */
+  async read(key: SessionKey): Promise<ReadTask | undefined> {
+    try {
+      const fold = (await this.#continued(key)) ?? (await this.#whole(key));
+      return this.#remember(key, fold);
+    } catch (error) {
+      this.forget(key);
+      if (error instanceof SessionNotFoundError) return undefined;
+      throw error;
+    }
+  }
+
+  /** What is known without a look at the store. */
+  known(key: SessionKey): ReadTask | undefined {
+    const fold = this.#folds.get(sessionNameOf(key));
+    return fold && { seq: fold.last.seq, task: fold.task };
+  }
+
+  /** Notes what was appended after event `seq`. */
+  learn(key: SessionKey, seq: number, events: readonly LoggedEvent[]): void {
+    const fold = this.#folds.get(sessionNameOf(key)) ?? new TaskFold();
+    if (fold.last.seq !== seq) return;
+    fold.add(events);
+    this.#remember(key, fold);
+  }
+
+  forget(key: SessionKey): void {
+    this.#folds.delete(sessionNameOf(key));
+  }
+
+  #remember(key: SessionKey, fold: TaskFold): ReadTask {
+    const name = sessionNameOf(key);
+    this.#folds.delete(name);
+    if (fold.last.seq > 0) this.#folds.set(name, fold);
+    const [oldest] = this.#folds.keys();
+    if (this.#folds.size > MOST_REMEMBERED && oldest !== undefined) this.#folds.delete(oldest);
+    return { seq: fold.last.seq, task: fold.task };
+  }
+
+  /** `undefined` if the log is another one now, was rewound, or is not known. */
+  async #continued(key: SessionKey): Promise<TaskFold | undefined> {
+    const fold = this.#folds.get(sessionNameOf(key));
+    if (!fold) return undefined;
+    const { seq, id } = fold.last;
+    const [last, ...news] = await this.#after(key, seq - 1);
+    if (last?.seq !== seq || last.id !== id || news.some(isRewind)) return undefined;
+    fold.add(news);
+    return fold;
+  }
+
+  async #whole(key: SessionKey): Promise<TaskFold> {
+    return foldLog(await this.#after(key, 0));
+  }
+
+  async #after(key: SessionKey, afterSeq: number): Promise<LoggedEvent[]> {
+    const events: LoggedEvent[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await this.sessions.listEvents({ ...key, afterSeq, cursor, limit: PAGE });
+      events.push(...page.events);
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+    return events;
+  }
+}

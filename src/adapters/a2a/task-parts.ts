@@ -1,0 +1,48 @@
+import type { EventInput, Part } from '../../sessions/domain/event.js';
+import { isByUser } from '../../sessions/domain/event-inspection.js';
+import { type Json, objectOf, textOf } from './task-json.js';
+
+/** A part as every reader of the session understands it, and what only A2A knows of it. Nothing is stored twice. */
+export interface SplitPart {
+  readonly said: Part;
+  readonly rest: Json;
+}
+
+/** Splits a part of A2A. {@link joinedPart} is the reverse. */
+export function splitPart(part: Json): SplitPart {
+  const { text, raw, url, ...rest } = part;
+  const mimeType = textOf(part.mediaType);
+  const type = mimeType === '' ? {} : { mimeType };
+  if (typeof text === 'string') return { said: { text }, rest };
+  if (typeof raw === 'string') return { said: { inlineData: { ...type, data: raw } }, rest };
+  if (typeof url === 'string') return { said: { fileData: { ...type, fileUri: url } }, rest };
+  return { said: { text: rest.data === undefined ? '' : JSON.stringify(rest.data) }, rest: { ...rest, isData: true } };
+}
+
+/** The part of A2A that was split. */
+export function joinedPart(said: Part | undefined, stored: unknown): Json {
+  const { isData, ...rest } = objectOf(stored);
+  return isData === true ? rest : { ...rest, ...saidOf(said) };
+}
+
+function saidOf({ text, inlineData, fileData }: Part = {}): Json {
+  if (typeof text === 'string') return { text };
+  if (inlineData) return { raw: inlineData.data ?? '' };
+  return fileData ? { url: fileData.fileUri ?? '' } : {};
+}
+
+/** What somebody else said in the session, as a message of A2A. `undefined` if there is no text and no file. */
+export function messageOfOthers(event: EventInput): Json | undefined {
+  const isUser = isByUser(event);
+  if (!isUser && event.content?.role !== 'model') return undefined;
+  const parts = (event.content?.parts ?? []).filter(({ thought }) => thought !== true).flatMap(partOfOthers);
+  if (parts.length === 0) return undefined;
+  return { messageId: event.id ?? '', role: isUser ? 'ROLE_USER' : 'ROLE_AGENT', parts };
+}
+
+function partOfOthers(part: Part): Json[] {
+  const { text, inlineData, fileData } = part;
+  if (!text && !inlineData && !fileData) return [];
+  const mediaType = inlineData?.mimeType ?? fileData?.mimeType;
+  return [{ ...saidOf(part), ...(mediaType !== undefined && { mediaType }) }];
+}

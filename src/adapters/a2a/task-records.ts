@@ -1,0 +1,99 @@
+import type { EventInput } from '../../sessions/domain/event.js';
+import { isByUser, isRewind, isSummary } from '../../sessions/domain/event-inspection.js';
+import { isPlainObject } from '../../sessions/domain/json-value.js';
+import { type Json, fieldsOf, objectOf, partsOf } from './task-json.js';
+import { joinedPart, messageOfOthers, splitPart } from './task-parts.js';
+
+/** Changes of a task itself. */
+export interface HeadChange {
+  readonly contextId?: string;
+  /** A message of the history is stored as its place there, `at`. */
+  readonly status?: Json;
+  readonly metadata?: { readonly set: Json; readonly removed: readonly string[] };
+}
+
+/** A message to add, or to put in the place of an older one. */
+export interface MessageChange {
+  readonly message: Json;
+  readonly at?: number | undefined;
+}
+
+/** An artifact to add, or what changes one: its fields, and its parts or parts to append. */
+export interface ArtifactChange {
+  readonly artifact: Json;
+  readonly at?: number | undefined;
+  readonly append?: boolean | undefined;
+}
+
+/** What an event says about a task. */
+export interface TaskStep {
+  readonly message?: MessageChange | undefined;
+  readonly artifact?: ArtifactChange | undefined;
+  readonly head?: HeadChange | undefined;
+}
+
+const FIELD = 'a2a';
+const USER = 'ROLE_USER';
+
+/** A message as an event. @param agent author of what users did not say */
+export function messageEvent({ message, at }: MessageChange, agent: string): EventInput {
+  const isUser = message.role === USER;
+  return {
+    author: isUser ? 'user' : agent,
+    ...contentOf(message, isUser ? 'user' : 'model'),
+    customMetadata: { [FIELD]: { message: recordOf(message), ...(at !== undefined && { at }) } },
+  };
+}
+
+export function artifactEvent({ artifact, at, append }: ArtifactChange, agent: string): EventInput {
+  const record = { artifact: recordOf(artifact), ...(at !== undefined && { at }), ...(append && { append }) };
+  return { author: agent, ...contentOf(artifact, 'model'), customMetadata: { [FIELD]: record } };
+}
+
+/** The change in the last event, or in one of its own: what users say cannot change a task. */
+export function withHead(events: readonly EventInput[], head: HeadChange, agent: string): EventInput[] {
+  const last = events.at(-1);
+  if (!last || isByUser(last)) return [...events, { author: agent, customMetadata: { [FIELD]: { head } } }];
+  const record = { ...objectOf(last.customMetadata?.[FIELD]), head };
+  return [...events.slice(0, -1), { ...last, customMetadata: { [FIELD]: record } }];
+}
+
+/**
+ * What an event says about a task. Clients can write events of users: these only add messages, and only of users. Events of
+ * others are messages, too.
+ */
+export function stepOf(event: EventInput): TaskStep {
+  if (isSummary(event) || isRewind(event)) return {};
+  const record: unknown = event.customMetadata?.[FIELD];
+  if (!isPlainObject(record)) {
+    const message = messageOfOthers(event);
+    return message ? { message: { message } } : {};
+  }
+  const { message, artifact, append, head } = record;
+  const at = typeof record.at === 'number' ? record.at : undefined;
+  if (isByUser(event)) {
+    return isPlainObject(message) ? { message: { message: { ...itemOf(message, event), role: USER } } } : {};
+  }
+  return {
+    ...(isPlainObject(message) && { message: { message: itemOf(message, event), at } }),
+    ...(isPlainObject(artifact) && { artifact: { artifact: itemOf(artifact, event), at, append: append === true } }),
+    ...(isPlainObject(head) && { head }),
+  };
+}
+
+function contentOf(item: Json, role: string): Pick<EventInput, 'content'> {
+  const parts = partsOf(item).map((part) => splitPart(part).said);
+  return parts.length > 0 ? { content: { role, parts } } : {};
+}
+
+/** The item without what is in the content of its event. */
+function recordOf(item: Json): Json {
+  const parts = partsOf(item).map((part) => splitPart(part).rest);
+  return { ...fieldsOf(item), ...(parts.length > 0 && { parts }) };
+}
+
+function itemOf(record: Json, event: EventInput): Json {
+  const said = event.content?.parts ?? [];
+  const parts = partsOf(record).map((rest, index) => joinedPart(said[index], rest));
+  return { ...fieldsOf(record), ...(parts.length > 0 && { parts }) };
+}

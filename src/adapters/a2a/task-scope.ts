@@ -1,0 +1,39 @@
+import type { ServerCallContext } from '@a2a-js/sdk/server';
+import { type SessionKey, type UserKey, checkedSessionKey, idProblem } from '../../sessions/domain/ids.js';
+
+/** Whose sessions the tasks are. */
+export interface TaskScopeOptions {
+  /** The app of the sessions. Each tenant has an app of its own, `appName@tenant`, unless this is a function. */
+  readonly appName: string | ((context: ServerCallContext) => string);
+  /** The user of the sessions. Default: the name of the user of the call, or `unknown`. */
+  readonly userId?: ((context: ServerCallContext) => string) | undefined;
+}
+
+/** Finds the sessions that a call may see. */
+export class TaskScope {
+  constructor(private readonly options: TaskScopeOptions) {}
+
+  ownerOf(context: ServerCallContext): UserKey {
+    const { appName, userId } = this.options;
+    const { tenant } = context;
+    const named = typeof appName === 'function' ? appName(context) : tenant ? `${appName}@${tenant}` : appName;
+    return { appName: named, userId: userId ? userId(context) : context.user?.userName || 'unknown' };
+  }
+
+  /** Throws `InvalidInputError` if an id is none. */
+  keyOf(taskId: string, context: ServerCallContext): SessionKey {
+    return checkedSessionKey({ ...this.ownerOf(context), sessionId: taskId });
+  }
+
+  /** `undefined` if there cannot be such a task. */
+  findKey(taskId: string, context: ServerCallContext): SessionKey | undefined {
+    const owner = this.findOwner(context);
+    return owner && idProblem(taskId) === undefined ? { ...owner, sessionId: taskId } : undefined;
+  }
+
+  /** `undefined` if the owner can have no sessions. */
+  findOwner(context: ServerCallContext): UserKey | undefined {
+    const owner = this.ownerOf(context);
+    return [owner.appName, owner.userId].some((id) => idProblem(id) !== undefined) ? undefined : owner;
+  }
+}

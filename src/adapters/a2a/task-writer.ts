@@ -1,0 +1,104 @@
+import { EventConflictError, SessionNotFoundError, StaleSessionError } from '../../sessions/domain/errors.js';
+import type { EventInput } from '../../sessions/domain/event.js';
+import type { SessionKey } from '../../sessions/domain/ids.js';
+import type { SessionService } from '../../sessions/session.service.js';
+import type { TaskJson } from './task-json.js';
+import { headLabels } from './task-labels.js';
+import type { ReadTask, TaskLogs } from './task-logs.js';
+import { type KnownTask, type TaskChanges, changesOf } from './task-merge.js';
+import { artifactEvent, messageEvent, withHead } from './task-records.js';
+
+const MOST_ATTEMPTS = 60;
+const LONGEST_PAUSE_MS = 40;
+/** What one commit holds. More is written in several, the task itself in the last one. */
+const MOST_EVENTS = 90;
+const MOST_BYTES = 1_000_000;
+
+/** Appends what is new in a task. */
+export class TaskWriter {
+  /** @param agent author of what users did not say */
+  constructor(
+    private readonly sessions: SessionService,
+    private readonly logs: TaskLogs,
+    private readonly agent: string,
+  ) {}
+
+  /**
+   * Appends what the writer changed, if nothing was appended since the task was read; else it reads again.
+   *
+   * @throws SessionNotFoundError if the task was deleted since the writer read it
+   * @throws StaleSessionError if others always came first
+   */
+  async write(key: SessionKey, next: TaskJson, known: KnownTask): Promise<void> {
+    let read = this.logs.known(key) ?? (await this.logs.read(key));
+    for (let attempt = 1; ; attempt++) {
+      if (!read && known?.task) throw new SessionNotFoundError(key.sessionId);
+      try {
+        return await this.#append(key, read ?? (await this.#create(key)), next, known);
+      } catch (error) {
+        this.logs.forget(key);
+        if (!isOvertaken(error) || attempt >= MOST_ATTEMPTS) throw error;
+      }
+      await pause(attempt);
+      read = await this.logs.read(key);
+    }
+  }
+
+  async #append(key: SessionKey, read: ReadTask, next: TaskJson, known: KnownTask): Promise<void> {
+    const events = this.#eventsOf(changesOf(next, read.task, known), next);
+    let { seq } = read;
+    for (const batch of batchesOf(events)) {
+      const { appName, userId, sessionId: id } = key;
+      const stored = await this.sessions.appendEvents({
+        session: { appName, userId, id },
+        events: batch,
+        expectedVersion: seq,
+      });
+      this.logs.learn(key, seq, stored);
+      seq = stored.at(-1)?.seq ?? seq;
+    }
+  }
+
+  #eventsOf({ messages, artifacts, head }: TaskChanges, next: TaskJson): EventInput[] {
+    const events = [
+      ...messages.map((change) => messageEvent(change, this.agent)),
+      ...artifacts.map((change) => artifactEvent(change, this.agent)),
+    ];
+    if (!head) return events;
+    const all = withHead(events, head, this.agent);
+    const last = all.at(-1);
+    return last ? [...all.slice(0, -1), { ...last, actions: { metadataDelta: headLabels(head, next) } }] : all;
+  }
+
+  async #create(key: SessionKey): Promise<ReadTask> {
+    const { version } = await this.sessions.getOrCreateSession(key);
+    return version === 0 ? { seq: 0, task: undefined } : ((await this.logs.read(key)) ?? { seq: 0, task: undefined });
+  }
+}
+
+function isOvertaken(error: unknown): boolean {
+  return (
+    error instanceof StaleSessionError || error instanceof SessionNotFoundError || error instanceof EventConflictError
+  );
+}
+
+/** So that writers which met once do not meet again. */
+async function pause(attempt: number): Promise<void> {
+  const ms = Math.random() * Math.min(attempt * 2, LONGEST_PAUSE_MS);
+  await new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+function batchesOf(events: readonly EventInput[]): EventInput[][] {
+  const batches: EventInput[][] = [];
+  let bytes = Infinity;
+  for (const event of events) {
+    const size = Buffer.byteLength(JSON.stringify(event));
+    bytes += size;
+    if (bytes > MOST_BYTES || batches.at(-1)?.length === MOST_EVENTS) {
+      batches.push([]);
+      bytes = size;
+    }
+    batches.at(-1)?.push(event);
+  }
+  return batches;
+}
