@@ -8,6 +8,7 @@ const everything = [
   '@anthropic-ai/claude-agent-sdk',
   'ai@6',
   '@a2a-js/sdk',
+  '@ag-ui/core',
   '@langchain/core',
   '@langchain/langgraph-checkpoint',
   '@openai/agents-core',

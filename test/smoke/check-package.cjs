@@ -66,6 +66,7 @@ async function checkSummaries(
     doctor,
     adk,
     a2a,
+    agUi,
     langgraph,
     openaiAgents,
     agentsRest,
@@ -87,6 +88,7 @@ async function checkSummaries(
   assert.equal(typeof components.ComponentsModule.forRoot, 'function');
   assert.equal(typeof adk.AdkSessionService, 'function');
   assert.equal(typeof a2a.SessionTaskStore, 'function');
+  assert.equal(typeof agUi.AgUiModule.forRoot, 'function');
   assert.equal(typeof langgraph.SessionSaver, 'function');
   assert.equal(typeof openaiAgents.AgentsSession, 'function');
   assert.equal(typeof agentsRest.AgentsRestModule.forRoot, 'function');

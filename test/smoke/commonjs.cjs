@@ -16,6 +16,7 @@ void checkPackage({
   health: require('nestjs-agent-sessions/health'),
   adk: require('nestjs-agent-sessions/adk'),
   a2a: require('nestjs-agent-sessions/a2a'),
+  agUi: require('nestjs-agent-sessions/ag-ui'),
   langgraph: require('nestjs-agent-sessions/langgraph'),
   openaiAgents: require('nestjs-agent-sessions/openai-agents'),
   typeorm: require('nestjs-agent-sessions/typeorm'),

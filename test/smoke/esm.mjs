@@ -12,6 +12,7 @@ import * as agentsRest from 'nestjs-agent-sessions/agents/rest';
 import * as config from 'nestjs-agent-sessions/config';
 import * as health from 'nestjs-agent-sessions/health';
 import * as a2a from 'nestjs-agent-sessions/a2a';
+import * as agUi from 'nestjs-agent-sessions/ag-ui';
 import * as langgraph from 'nestjs-agent-sessions/langgraph';
 import * as openaiAgents from 'nestjs-agent-sessions/openai-agents';
 import * as openapi from 'nestjs-agent-sessions/openapi';
@@ -43,6 +44,7 @@ await checkPackage({
   health,
   adk,
   a2a,
+  agUi,
   langgraph,
   openaiAgents,
   typeorm,

@@ -32,7 +32,7 @@ export class AccessGuard implements CanActivate {
     exchange.setSecurityHeaders();
     const { request } = exchange;
     const input = (request.body ?? {}) as Record<string, unknown>;
-    const { appName = '', userId, sessionId } = need.placeOf?.(input) ?? request.params ?? {};
+    const { appName = '', userId, sessionId } = need.placeOf?.(input, request.params ?? {}) ?? request.params ?? {};
     await this.access.checkRequirement(need, { appName, userId, sessionId, request, input });
     return true;
   }

@@ -93,8 +93,10 @@ export class OpenAccess extends SessionAccess<AccessUser | undefined> {
 export interface AccessRequirement extends Pick<AccessRequest, 'action' | 'target'> {
   /** Describes the write from the request body or the arguments of the field, before validation. */
   readonly writes?: ((input: Readonly<Record<string, unknown>>) => UncheckedWrite) | undefined;
-  /** Finds the ids in the request body. Default: the parameters of the path, or the arguments of the field. */
-  readonly placeOf?: ((input: Readonly<Record<string, unknown>>) => AccessPlace) | undefined;
+  /** Finds the ids in the request body and the parameters of the path. Default: these parameters, or the arguments of the field. */
+  readonly placeOf?:
+    | ((input: Readonly<Record<string, unknown>>, params: Readonly<Record<string, string | undefined>>) => AccessPlace)
+    | undefined;
 }
 
 /** The session or state that a request is about. */

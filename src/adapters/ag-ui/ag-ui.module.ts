@@ -1,0 +1,24 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { type RoutesOptions, routesModule } from '../../sessions/rest/session-routes.js';
+import { AgUiController } from './ag-ui.controller.js';
+
+/** As for `SessionsRestModule`. */
+export type AgUiOptions = RoutesOptions;
+
+/**
+ * The routes by which clients of AG-UI run the agents of `AgentsModule` and follow their threads.
+ *
+ * @example
+ * imports: [
+ *   SessionsModule.forRoot({ provider: 'memory', isGlobal: true }),
+ *   AgentsModule.forRoot({ isGlobal: true }),
+ *   AgentsModule.forFeature([Support]),
+ *   AgUiModule.forRoot({ access: clientAccess({ writes: { controls: ['approval'] } }) }),
+ * ];
+ */
+@Module({ controllers: [AgUiController] })
+export class AgUiModule {
+  static forRoot(options: AgUiOptions = {}): DynamicModule {
+    return routesModule(AgUiModule, options);
+  }
+}

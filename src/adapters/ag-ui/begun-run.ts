@@ -1,0 +1,72 @@
+import type { AgentRegistry } from '../../agents/agent-registry.js';
+import type { AgentRun } from '../../agents/agent-run.js';
+import { invocationOfApproval } from '../../agents/approvals.js';
+import { messageIdOf } from '../../agents/control-events.js';
+import { InvalidInputError } from '../../sessions/domain/errors.js';
+import type { Content } from '../../sessions/domain/event.js';
+import type { SessionKey } from '../../sessions/domain/ids.js';
+import { isPlainObject } from '../../sessions/domain/json-value.js';
+import type { Session } from '../../sessions/domain/session.js';
+import { callsOf, messageIdsOf, withMessageIds } from './event-messages.js';
+import { newContent, newMessages } from './input-content.js';
+import { type CheckedInput, requestDelta } from './run-input.js';
+import { interruptsOf } from './run-outcome.js';
+
+/** The runs that an input asks for: one for new messages, or one for each answer. */
+export interface BegunRun {
+  readonly starts: readonly (() => AgentRun)[];
+  readonly invocationId: string;
+  /** Of the messages that the client sent. */
+  readonly messageIds: readonly string[];
+  /** Whether the input was sent before, so that the client may lack what the session has. */
+  readonly isRepeated: boolean;
+}
+
+/** @throws InvalidInputError if the input says nothing new */
+export function begunRun(registry: AgentRegistry, key: SessionKey, session: Session, input: CheckedInput): BegunRun {
+  const { runId, resume, request } = input;
+  const [first] = resume;
+  if (first) {
+    const starts = resume.map(({ interruptId: approvalId, status, payload }) => () => {
+      return registry.answerApproval({ ...key, approvalId, answer: answerOf(status, payload) });
+    });
+    const waiting = new Set(interruptsOf(session).map(({ id }) => id));
+    const isRepeated = resume.some(({ interruptId }) => !waiting.has(interruptId));
+    return { starts, invocationId: invocationOfApproval(first.interruptId), messageIds: [], isRepeated };
+  }
+  // A repeated request gets what was stored, so that nothing runs twice.
+  const before = session.events.find(({ id }) => id === messageIdOf(runId))?.content;
+  const newMessage = before ?? newContentOf(session, input);
+  const run = { ...key, newMessage, invocationId: runId, stateDelta: requestDelta(request), create: false };
+  return {
+    starts: [() => registry.run(run)],
+    invocationId: runId,
+    messageIds: messageIdsOf({ content: newMessage }),
+    isRepeated: before !== undefined && before !== null,
+  };
+}
+
+/** What is new in the messages. */
+function newContentOf(session: Session, { messages }: CheckedInput): Content {
+  const known = new Set(session.events.flatMap(messageIdsOf));
+  const added = newMessages(messages, known);
+  const tools = new Map(session.events.flatMap(callsOf).map(({ id, name }) => [id, name ?? ''] as const));
+  const content = newContent(added, (callId) => {
+    const name = tools.get(callId);
+    if (name === undefined) throw new InvalidInputError(`answers a call that nobody made: ${callId}`, 'messages');
+    return name;
+  });
+  if (content.parts?.length === 0)
+    throw new InvalidInputError('has no new message of the user or of a tool', 'messages');
+  return withMessageIds(
+    content,
+    added.map(({ id }) => id),
+  );
+}
+
+/** `false`, `{ approved: false }` and `{ confirmed: false }` refuse, as does an interrupt that is cancelled. */
+function answerOf(status: string, payload: unknown): { confirmed: boolean; payload?: unknown } {
+  const { approved, confirmed } = isPlainObject(payload) ? payload : {};
+  const isRefused = status === 'cancelled' || [payload, approved, confirmed].includes(false);
+  return { confirmed: !isRefused, ...(payload !== undefined && { payload }) };
+}

@@ -1,0 +1,74 @@
+import type { ContentPart, Message, ToolMessage, UserMessage } from '@ag-ui/core';
+import { InvalidInputError } from '../../sessions/domain/errors.js';
+import type { Content, Part } from '../../sessions/domain/event.js';
+import { isPlainObject } from '../../sessions/domain/json-value.js';
+
+/** A message that a client may add. */
+type NewMessage = UserMessage | ToolMessage;
+
+/**
+ * The messages that the session does not have yet: clients send the whole conversation each time. New ones follow what the
+ * session knows, and what agents said.
+ */
+export function newMessages(messages: readonly Message[], known: ReadonlySet<string>): NewMessage[] {
+  const before = messages.findLastIndex((message) => !isOfClient(message) || known.has(message.id));
+  return messages.slice(before + 1).filter(isOfClient);
+}
+
+function isOfClient(message: Message): message is NewMessage {
+  return message.role === 'user' || message.role === 'tool';
+}
+
+/** New messages as one content, which is stored as one event. @param toolOf the tool of a call */
+export function newContent(messages: readonly NewMessage[], toolOf: (callId: string) => string): Content {
+  const parts = messages.flatMap((message, index): Part[] => {
+    const path = `messages[${index}].content`;
+    if (message.role !== 'tool') return partsOf(message.content, path);
+    return [
+      {
+        functionResponse: {
+          id: message.toolCallId,
+          name: toolOf(message.toolCallId),
+          response: responseOf(message, path),
+        },
+      },
+    ];
+  });
+  return { role: 'user', parts };
+}
+
+function partsOf(content: unknown, path: string): Part[] {
+  if (typeof content === 'string') return content === '' ? [] : [{ text: content }];
+  if (!Array.isArray(content)) throw new InvalidInputError('must be a text or an array of parts', path);
+  return content.map((part: unknown, index) => partOf(part, `${path}[${index}]`));
+}
+
+function partOf(given: unknown, path: string): Part {
+  const part = (isPlainObject(given) ? given : {}) as ContentPart;
+  if (part.type === 'text' && typeof part.text === 'string') return { text: part.text };
+  const source = part.type === 'text' ? undefined : part.source;
+  if (!isPlainObject(source) || typeof source.value !== 'string')
+    throw new InvalidInputError('must be a text, or have a source with a value', path);
+  const { type, value, mimeType } = source;
+  const kind = typeof mimeType === 'string' ? { mimeType } : {};
+  return type === 'data' ? { inlineData: { ...kind, data: value } } : { fileData: { ...kind, fileUri: value } };
+}
+
+/** An object as it is; a text as `{ result }`. */
+function responseOf({ content, error }: ToolMessage, path: string): Record<string, unknown> {
+  if (typeof error === 'string' && error !== '') return { error };
+  const text = typeof content === 'string' ? content : textOf(content, path);
+  try {
+    const parsed: unknown = JSON.parse(text);
+    if (isPlainObject(parsed)) return parsed;
+  } catch {
+    // Not JSON.
+  }
+  return { result: text };
+}
+
+function textOf(content: unknown, path: string): string {
+  return partsOf(content, path)
+    .map(({ text = '' }) => text)
+    .join('');
+}

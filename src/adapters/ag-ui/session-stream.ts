@@ -1,0 +1,226 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Event, EventType } from '@ag-ui/core';
+import { invocationOf } from '../../agents/agent-environment.js';
+import { messageOf } from '../../agents/control-events.js';
+import { InvocationTail } from '../../agents/invocation-tail.js';
+import { SessionNotFoundError } from '../../sessions/domain/errors.js';
+import { isRewind } from '../../sessions/domain/event-inspection.js';
+import type { LoggedEvent } from '../../sessions/domain/event.js';
+import type { SessionKey } from '../../sessions/domain/ids.js';
+import type { Session } from '../../sessions/domain/session.js';
+import type { SessionService } from '../../sessions/session.service.js';
+import { NO_EVENTS } from '../../sessions/transport/stream-access.js';
+import type { ReadGate } from '../../sessions/operations/watch-session.js';
+import { messageIdsOf, messagesOf } from './event-messages.js';
+import { EventTranslator } from './event-translator.js';
+import { type LiveEvent, LiveEvents, TICK } from './live-events.js';
+import { finished, outcomeInLog, started, waitingOutcome } from './run-outcome.js';
+import { type StreamState, tokenOf } from './stream-token.js';
+
+/** An event of AG-UI and, if a reader can continue after it, its id in the stream. */
+export interface SentEvent {
+  readonly event: Event;
+  readonly id?: string;
+}
+
+/** Where a stream reads. */
+export interface StreamSource {
+  readonly sessions: SessionService;
+  readonly key: SessionKey;
+  readonly signal: AbortSignal;
+  readonly gate?: ReadGate | undefined;
+}
+
+/** How often a reader looks whether a run that it watches is over, besides events. */
+const POLL_MS = 250;
+
+/** A run that somebody watches. */
+interface Frame {
+  /** As the reader knows it. */
+  readonly runId: string;
+  readonly events: LoggedEvent[];
+  readonly tail: InvocationTail;
+}
+
+/** What happens in a session, from a moment on, in the events of AG-UI. Belongs to one reader. */
+export class SessionStream {
+  readonly #translator: EventTranslator;
+  readonly #live: LiveEvents;
+  #position: string;
+  #seq: number;
+  #frame: Frame | undefined;
+  /** The event up to which the reader has got all messages. */
+  #messagesUpTo = 0;
+  #ownIds: ReadonlySet<string> = new Set();
+
+  constructor(
+    private readonly source: StreamSource,
+    { position, run, open }: StreamState,
+  ) {
+    const { sessions, key, signal, gate } = source;
+    this.#translator = new EventTranslator(open);
+    this.#position = position;
+    this.#seq = Number.parseInt(position, 10);
+    if (run !== undefined) this.#frame = newFrame(run);
+    const start = { afterSeq: this.#seq, afterPosition: position };
+    this.#live = new LiveEvents(
+      sessions.watch({ ...key, ...start, partials: true, stateDeltas: true, signal, ...(gate && { gate }) }),
+    );
+  }
+
+  /** The conversation and the state, as a run of their own, and what the reader has to know of a run that goes on. */
+  *snapshot(session: Session, runId: string, running: string | undefined): Generator<SentEvent> {
+    const { sessionId: threadId } = this.source.key;
+    yield { event: started(threadId, runId) };
+    yield { event: { type: EventType.STATE_SNAPSHOT, snapshot: stateOf(session) } };
+    yield { event: messagesSnapshot(session) };
+    const outcome = running === undefined ? waitingOutcome(session) : ({ type: 'success' } as const);
+    yield this.#marked(finished(threadId, runId, outcome));
+    if (running === undefined) return;
+    this.#frame = newFrame(running);
+    for (const event of session.events) if (event.invocationId === running) this.#note(event);
+    yield this.#marked(started(threadId, running));
+  }
+
+  /** The runs that others begin, and all that happens between them. Ends with the signal. */
+  async *follow({ untilIdle = false } = {}): AsyncGenerator<SentEvent> {
+    let mayBeOver = true;
+    for (;;) {
+      if (mayBeOver && this.#frame && (await this.#isOver())) yield* this.#finish();
+      if (untilIdle && !this.#frame && !(await this.#running())) return;
+      const event = await this.#live.next(this.#frame ? delay(POLL_MS) : undefined);
+      if (event === undefined) return;
+      if (event !== TICK) yield* this.#take(event);
+      mayBeOver = event === TICK || this.#frame?.tail.isClosed === true;
+    }
+  }
+
+  /** What happens until the run that the reader began is over. @param ids of the messages that it sent */
+  async *until(over: Promise<unknown>, runId: string, ids: readonly string[]): AsyncGenerator<SentEvent> {
+    this.#ownIds = new Set(ids);
+    this.#frame = newFrame(runId);
+    let last: number | undefined;
+    for (;;) {
+      if (last !== undefined && this.#seq >= last) return;
+      const event = await this.#live.next(last === undefined ? over : undefined);
+      if (event === undefined) return;
+      if (event === TICK) last = await this.#lastSeq();
+      else yield* this.#said(event);
+    }
+  }
+
+  /** The end of the run of `until`. */
+  async *end(event: (session: Session) => Event): AsyncGenerator<SentEvent> {
+    yield* this.#ended();
+    const session = await this.#read();
+    this.#frame = undefined;
+    yield this.#marked(event(session));
+  }
+
+  async close(): Promise<void> {
+    await this.#live.close();
+  }
+
+  /** An event, with a run around it. */
+  async *#take(event: LiveEvent): AsyncGenerator<SentEvent> {
+    const { sessionId: threadId } = this.source.key;
+    const invocation = event.partial === true || messageOf(event) !== undefined ? event.invocationId : undefined;
+    if (this.#frame && invocation !== undefined && invocation !== this.#frame.runId) yield* this.#finish();
+    const isBetweenRuns = !this.#frame && invocation === undefined;
+    const sent = [];
+    for await (const each of this.#said(event)) sent.push(each);
+    if (!this.#frame && sent.length > 0) {
+      this.#frame = newFrame(invocation ?? event.id);
+      yield { event: started(threadId, this.#frame.runId) };
+    }
+    this.#note(event);
+    yield* sent.map(({ event: said }, index) => (index < sent.length - 1 ? { event: said } : this.#marked(said)));
+    if (isBetweenRuns && this.#frame) yield* this.#finish();
+  }
+
+  async *#said(event: LiveEvent): AsyncGenerator<SentEvent> {
+    if (event.partial !== true) this.#seq = event.seq;
+    this.#position = event.position ?? String(event.seq);
+    const isKnown = event.partial !== true && event.seq <= this.#messagesUpTo;
+    const hasSent = isKnown || messageIdsOf(event).some((id) => this.#ownIds.has(id));
+    const events = isKnown ? stateOnly(this.#translator, event) : this.#translator.eventsOf(event, hasSent);
+    yield* events.map((said, index) => (index < events.length - 1 ? { event: said } : this.#marked(said)));
+    if (isRewind(event)) yield* this.#messages();
+  }
+
+  /** Whether the run is over, and its reader has got all of it. */
+  async #isOver(): Promise<boolean> {
+    if ((await this.#running()) === this.#frame?.runId) return false;
+    return this.#seq >= (await this.#lastSeq());
+  }
+
+  async *#finish(): AsyncGenerator<SentEvent> {
+    const { sessionId: threadId } = this.source.key;
+    const frame = this.#frame;
+    if (!frame) return;
+    yield* this.#ended();
+    const outcome = outcomeInLog(frame.events, await this.#read());
+    this.#frame = undefined;
+    yield this.#marked(outcome === 'failed' ? failedEvent(frame) : finished(threadId, frame.runId, outcome));
+  }
+
+  /** What was said and is not in the log is taken back. */
+  async *#ended(): AsyncGenerator<SentEvent> {
+    const events = this.#translator.endAll();
+    yield* events.map((event) => ({ event }));
+    if (events.length > 0) yield* this.#messages();
+  }
+
+  async *#messages(): AsyncGenerator<SentEvent> {
+    const session = await this.#read();
+    this.#messagesUpTo = session.version;
+    yield { event: messagesSnapshot(session) };
+  }
+
+  #note(event: LoggedEvent): void {
+    this.#frame?.tail.add(event);
+    if (event.partial !== true) this.#frame?.events.push(event);
+  }
+
+  #marked(event: Event): SentEvent {
+    return { event, id: tokenOf({ position: this.#position, run: this.#frame?.runId, open: this.#translator.open }) };
+  }
+
+  async #running(): Promise<string | undefined> {
+    const turn = await this.source.sessions.getTurn(this.source.key);
+    return turn && invocationOf(turn.holder);
+  }
+
+  async #lastSeq(): Promise<number> {
+    return (await this.source.sessions.listEvents({ ...this.source.key, ...NO_EVENTS })).lastSeq;
+  }
+
+  async #read(): Promise<Session> {
+    const session = await this.source.sessions.getSession(this.source.key);
+    if (!session) throw new SessionNotFoundError(this.source.key.sessionId);
+    return session;
+  }
+}
+
+/** The state that readers see. */
+export function stateOf(session: Session): Record<string, unknown> {
+  return session.state.toRecord();
+}
+
+/** The conversation that readers see. */
+export function messagesSnapshot(session: Session): Event {
+  return { type: EventType.MESSAGES_SNAPSHOT, messages: session.events.flatMap(messagesOf) };
+}
+
+function newFrame(runId: string): Frame {
+  return { runId, events: [], tail: new InvocationTail('agent') };
+}
+
+function stateOnly(translator: EventTranslator, event: LiveEvent): Event[] {
+  return translator.eventsOf({ ...event, content: null }, true);
+}
+
+function failedEvent({ events }: Frame): Event {
+  const { errorMessage = 'The run failed.', errorCode } = events.at(-1) ?? {};
+  return { type: EventType.RUN_ERROR, message: errorMessage, ...(errorCode && { code: errorCode }) };
+}
