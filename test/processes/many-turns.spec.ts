@@ -67,7 +67,9 @@ describeSharedStores(
     it('send the server a few messages each, and hardly any for a word', () => {
       const { sent, sentForWords, calls } = outcome;
       const { counted, ofTurn, ofPortion } = SENT[name === 'redis' ? 'redis' : 'postgres'];
-      const portions = (WORDS * TURNS) / TOGETHER + (calls['partials.save'] ?? 0);
+      // Those of the first save may find that the server does not know their script yet, and be sent again.
+      const again = TURNS / TOGETHER;
+      const portions = (WORDS * TURNS) / TOGETHER + (calls['partials.save'] ?? 0) + again;
       expect(sentForWords[counted]).toBeGreaterThan(0);
       expect(sentForWords[counted]).toBeLessThanOrEqual(ofPortion * portions);
       expect(sent[counted] - sentForWords[counted]).toBeLessThanOrEqual(ofTurn * TURNS);

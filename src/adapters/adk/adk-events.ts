@@ -8,7 +8,17 @@ import { plainCopy } from './plain-values.js';
 const NOBODY = 'agent';
 
 /** What ADK reads as its own notes, wherever in the log it stands. A user has none, so a client cannot forge them. */
-const NOTES_OF_NODES = ['nodeInfo', 'output', 'route'];
+const NOTES_OF_NODES = [
+  'nodeInfo',
+  'output',
+  'route',
+  'isolationScope',
+  'isCompacted',
+  'isScratchpad',
+  'compactedContent',
+  'startTime',
+  'endTime',
+];
 const NOTES_OF_AGENTS = ['agentState', 'endOfAgent', 'requestedToolConfirmations', 'requestedAuthConfigs'];
 
 /** An event of ADK for the log. In ADK, `undefined` in a state delta takes the key away. */

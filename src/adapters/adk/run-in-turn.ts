@@ -41,8 +41,11 @@ export async function* runInTurn(
     isOver = true;
     throw error;
   } finally {
-    if (!isOver) await turns.run(turn, () => events.return(undefined));
-    await end();
+    try {
+      if (!isOver) await turns.run(turn, () => events.return(undefined));
+    } finally {
+      await end();
+    }
   }
 }
 

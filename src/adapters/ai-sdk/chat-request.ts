@@ -57,8 +57,8 @@ export function replacingRun(replaced: ChatEntry, edited: UIMessage | undefined,
 }
 
 /** What the page answers in a message of the assistant: approvals, and outputs of tools that it ran. */
-export function continuingRun(known: UIMessage, sent: UIMessage): PlannedRun {
-  const answers = answersIn(known, sent);
+export function continuingRun(known: UIMessage, sent: UIMessage, waiting: ReadonlySet<string>): PlannedRun {
+  const answers = answersIn(known, sent, waiting);
   const ids = answers.map(({ id }) => id).toSorted();
   const digest = createHash('sha256')
     .update(JSON.stringify([known.id, ids]))
@@ -83,7 +83,7 @@ interface Answer {
 }
 
 /** Only what waits for an answer can be answered. Everything else that the page says of the message is ignored. */
-function answersIn(known: UIMessage, sent: UIMessage): Answer[] {
+function answersIn(known: UIMessage, sent: UIMessage, waiting: ReadonlySet<string>): Answer[] {
   return known.parts.filter(isToolPart).flatMap((part): Answer[] => {
     const { toolCallId } = part;
     const said = sent.parts.filter(isToolPart).find((each) => each.toolCallId === toolCallId);
@@ -94,7 +94,7 @@ function answersIn(known: UIMessage, sent: UIMessage): Answer[] {
       const response = { confirmed: approved, ...(reason !== undefined && { payload: { reason } }) };
       return said.approval.id === id ? [{ id, part: { functionResponse: { id, name: REQUEST_NAME, response } } }] : [];
     }
-    if (part.state !== 'input-available') return [];
+    if (part.state !== 'input-available' || !waiting.has(toolCallId)) return [];
     const result = resultIn(said);
     if (!result) return [];
     const outcome: ToolOutcome = { toolCallId, toolName: toolNameOf(part), result };

@@ -5,9 +5,9 @@ import { messageOf } from '../../agents/control-events.js';
 import { InvocationTail } from '../../agents/invocation-tail.js';
 import { withoutRewound } from '../../agents/stored-invocation.js';
 import { randomId } from '../../sessions/domain/clock.js';
-import { InvalidInputError, SessionNotFoundError } from '../../sessions/domain/errors.js';
-import { isSummary } from '../../sessions/domain/event-inspection.js';
-import type { LoggedEvent } from '../../sessions/domain/event.js';
+import { EventConflictError, InvalidInputError, SessionNotFoundError } from '../../sessions/domain/errors.js';
+import { isByUser, isSummary } from '../../sessions/domain/event-inspection.js';
+import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
 import { type SessionKey, checkedSessionKey } from '../../sessions/domain/ids.js';
 import type { Session } from '../../sessions/domain/session.js';
 import type { SessionService } from '../../sessions/session.service.js';
@@ -166,7 +166,17 @@ export class ChatSessions {
     const events = checked.flatMap((message) => savedEvents(message, this.#agentName));
     const added = events.filter(({ id }) => id === undefined || !stored.has(id));
     for (let from = 0; from < added.length; from += BATCH) {
-      await this.#sessions.appendEvents({ session, events: added.slice(from, from + BATCH) });
+      await this.#append(session, added.slice(from, from + BATCH));
+    }
+  }
+
+  /** Some may be in the log, but not in the view, or just have been stored by somebody else: then one by one. */
+  async #append(session: Session, events: readonly EventInput[]): Promise<void> {
+    try {
+      await this.#sessions.appendEvents({ session, events });
+    } catch (error) {
+      if (!(error instanceof EventConflictError)) throw error;
+      for (const event of events) await this.#sessions.appendEvent({ session, event });
     }
   }
 
@@ -192,10 +202,17 @@ export class ChatSessions {
     const session = await this.#sessions.getSession(key);
     const entries = entriesOf(session?.events ?? [], this.#reading);
     if (!isAgain && message.role === 'assistant') return this.#continuing(session, entries, message);
-    const replaced = isAgain ? againOf(entries, messageId, message.id) : entryOf(entries, message.id);
+    // Pages show what the view leaves out, too.
+    const log = (await this.#newest(key, SHOWN).catch(undefinedIfMissing)) ?? [];
+    const shown = entriesOf(log, this.#reading);
+    const replaced = isAgain ? againOf(shown, messageId, message.id) : entryOf(shown, message.id);
     const running = session && (await this.#runningMessage(key, session));
     // The request was repeated, or two tabs asked for the same.
-    if (running && replaced?.events.includes(running) === true && isSameAs(running, isAgain ? undefined : message)) {
+    if (
+      running &&
+      replaced?.events.some(({ seq }) => seq === running.seq) === true &&
+      isSameAs(running, isAgain ? undefined : message)
+    ) {
       return { invocationId: messageOf(running) ?? '', newMessage: running.content ?? {} };
     }
     if (replaced) return replacingRun(replaced, isAgain ? undefined : message, randomId);
@@ -205,7 +222,10 @@ export class ChatSessions {
   #continuing(session: Session | undefined, entries: readonly ChatEntry[], message: UIMessage): PlannedRun {
     const known = entryOf(entries, message.id)?.message;
     if (!known) throw new InvalidInputError('must be a message of the chat', 'message.id');
-    const run = continuingRun(known, message);
+    const waiting = new Set(
+      (session?.events ?? []).flatMap((event) => (isByUser(event) ? [] : (event.longRunningToolIds ?? []))),
+    );
+    const run = continuingRun(known, message, waiting);
     if ((run.newMessage.parts ?? []).length > 0) return run;
     // The request was repeated: the answers are in the log.
     const stored = session?.events.findLast((event) => sdkFieldsOf(event)?.continues === message.id);
@@ -257,6 +277,7 @@ export class ChatSessions {
 }
 
 const BATCH = 100;
+const SHOWN = 1_000;
 const RECENT_MS = 5_000;
 
 function idOf({ id }: ChatRequest): string {
@@ -272,6 +293,9 @@ function entryOf(entries: readonly ChatEntry[], id: string): ChatEntry | undefin
 function againOf(entries: readonly ChatEntry[], messageId: unknown, lastId: string): ChatEntry | undefined {
   const wanted = entries.findLastIndex(({ message }) => message.id === messageId);
   const last = entries.findLastIndex(({ message }) => message.id === lastId);
+  if (wanted < 0 && last < 0 && messageId !== undefined) {
+    throw new InvalidInputError('must be a message of the chat', 'request.messageId');
+  }
   const place = wanted >= 0 ? wanted : last >= 0 ? last : entries.length - 1;
   return entries.slice(0, place + 1).findLast(({ message }) => message.role === 'user');
 }

@@ -55,14 +55,16 @@ function metadataItem(fields: SdkFields | undefined): EventItem[] {
 }
 
 function saidByUser(parts: readonly Part[], fields: SdkFields | undefined): EventItem[] {
-  const references = fields?.parts ?? parts.map((_, at) => ({ at }));
-  return references.flatMap((reference): EventItem[] => {
+  const references = Array.isArray(fields?.parts) ? fields.parts : parts.map((_, at) => ({ at }));
+  return references.flatMap((reference: ContentReference | UIPart | null): EventItem[] => {
+    // A client may write anything there.
+    if (!isRecord(reference)) return [];
     if (isReference(reference)) {
       const part = uiPartOf(parts[reference.at] ?? {});
       return part && part.type !== 'reasoning' ? [{ type: 'part', part }] : [];
     }
-    const isData = isRecord(reference) && String(Reflect.get(reference, 'type')).startsWith('data-');
-    return isData ? [{ type: 'part', part: reference as UIPart }] : [];
+    const isData = typeof reference.type === 'string' && reference.type.startsWith('data-');
+    return isData ? [{ type: 'part', part: reference }] : [];
   });
 }
 

@@ -25,7 +25,8 @@ export class UsageCounter {
   usageOf({ type, message }: SessionStoreEntry): Pick<EventInput, 'usageMetadata' | 'modelVersion'> {
     if (type !== 'assistant' || !isRecord(message)) return {};
     const { id, model, usage } = message;
-    const named = typeof model === 'string' && model !== '' && model !== SYNTHETIC ? { modelVersion: model } : {};
+    const named =
+      typeof model === 'string' && model !== '' && model !== SYNTHETIC ? { modelVersion: model.toWellFormed() } : {};
     if (typeof id !== 'string' || !isRecord(usage) || model === SYNTHETIC) return named;
     const cached = countOf(usage.cache_read_input_tokens);
     const input = countOf(usage.input_tokens) + countOf(usage.cache_creation_input_tokens) + cached;

@@ -23,10 +23,17 @@ function fits(part: Part, most: number): boolean {
   }
 }
 
+function wellFormed<Call extends object>(call: Call): Call {
+  return Object.fromEntries(
+    Object.entries(call).map(([name, value]) => [name, typeof value === 'string' ? value.toWellFormed() : value]),
+  ) as Call;
+}
+
 function cut(part: Part, most: number): Part {
   const { text, thought, functionCall, functionResponse } = part;
-  if (functionCall) return { functionCall: { ...functionCall, args: {} }, note: LEFT_OUT };
-  if (functionResponse) return { functionResponse: { ...functionResponse, response: { result: LEFT_OUT } } };
+  if (functionCall) return { functionCall: { ...wellFormed(functionCall), args: {} }, note: LEFT_OUT };
+  if (functionResponse)
+    return { functionResponse: { ...wellFormed(functionResponse), response: { result: LEFT_OUT } } };
   // The signature of half a thought is worth nothing.
   if (text !== undefined) return { text: text.slice(0, most).toWellFormed(), ...(thought && { thought }) };
   return { text: LEFT_OUT };

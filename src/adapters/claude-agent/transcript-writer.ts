@@ -24,6 +24,7 @@ export type FoldSummary = typeof foldSessionSummary;
 
 const MOST_SESSIONS = 200;
 const MOST_TRIES = 50;
+const LONGEST_SUMMARY_TEXT = 800;
 /** Less than a commit may have by default. Of apps with lower limits, batches are halved. */
 const MOST_EVENTS = 100;
 const MOST_BYTES = 1_500_000;
@@ -139,7 +140,8 @@ export class TranscriptWriter {
     if (!this.fold || subpath !== undefined) return {};
     const before = fields[SUMMARY_FIELD] as SessionSummaryEntry['data'] | undefined;
     const previous = before && { sessionId, mtime: 0, data: before };
-    const { data } = this.fold(previous, { projectKey, sessionId }, [...entries], { mtime: 0 });
+    const folded = this.fold(previous, { projectKey, sessionId }, [...entries], { mtime: 0 });
+    const data = storable(folded.data);
     return isDeepStrictEqual(data, before) ? {} : { [SUMMARY_FIELD]: data };
   }
 
@@ -155,6 +157,15 @@ export class TranscriptWriter {
       .map(({ entry, events }) => ({ entry, events: events.filter(({ id = '' }) => !stored.has(id)) }))
       .filter(({ events }) => events.length > 0);
   }
+}
+
+/** Metadata holds little, and no halves of surrogate pairs. */
+function storable(data: SessionSummaryEntry['data']): SessionSummaryEntry['data'] {
+  return JSON.parse(JSON.stringify(data), shortened) as SessionSummaryEntry['data'];
+}
+
+function shortened(_name: string, value: unknown): unknown {
+  return typeof value === 'string' ? value.slice(0, LONGEST_SUMMARY_TEXT).toWellFormed() : value;
 }
 
 /** Each entry with a `uuid` once: the first. */

@@ -56,7 +56,11 @@ export class DurableStreams {
       const url = new URL(request.url ?? '/', 'http://stream');
       await this.#answer(request, response, keyOf(owner, url.pathname, base), url, base);
     } catch (error) {
-      refuse(response, error);
+      try {
+        refuse(response, error);
+      } catch {
+        response.destroy();
+      }
     }
   }
 

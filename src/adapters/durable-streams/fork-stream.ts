@@ -1,7 +1,7 @@
 import type { EventInput } from '../../sessions/domain/event.js';
 import { SessionExistsError } from '../../sessions/domain/errors.js';
 import type { SessionKey } from '../../sessions/domain/ids.js';
-import { JSON_TYPE, type StreamData, bytesEvent, dataEvents, messagesEvent } from './stream-content.js';
+import { JSON_TYPE, type StreamData, bytesEvent, messagesEvent } from './stream-content.js';
 import { StreamRefusal } from './stream-errors.js';
 import { HEADERS, type RequestHeaders, wholeNumber } from './stream-headers.js';
 import { seqOf } from './stream-offsets.js';
@@ -15,7 +15,7 @@ import {
   type StreamConfig,
   type StreamSessions,
 } from './stream-session.js';
-import { endHeaders, isSame, required } from './write-stream.js';
+import { appendSurely, endHeaders, eventsOf, isSame, required } from './write-stream.js';
 
 /** Creates a stream from the beginning of another one, with the same offsets. It is a copy: each lives on its own. */
 export async function forkStream(
@@ -37,6 +37,7 @@ export async function forkStream(
   const part = subOffset > 0 ? await partAfter(streams, original, atSeq, subOffset) : [];
   const config = configOf(original.config, headers, contentType, `${source.sessionId}@${atSeq}+${subOffset}`);
 
+  const events = [...part, ...eventsOf(contentType, body)];
   const existing = await streams.open(key);
   const answer = (seq: number, status: number): StreamAnswer => ({
     status,
@@ -49,15 +50,13 @@ export async function forkStream(
   if (!(await copied(streams, source, key, atSeq, config))) {
     throw new StreamRefusal(409, 'There is a stream with other settings.');
   }
-  const copy = await required(streams, key);
-  const events = [...part, ...(body.length > 0 ? dataEvents(contentType, body) : [])];
-  await streams.tryAppend(copy, events, {
+  await appendSurely(streams, key, events, (copy) => ({
     fields: { [CONFIG_FIELD]: config, ...(headers.closes && { [CLOSED_FIELD]: {} }) },
     fieldRemovals: [...(headers.closes ? [] : [CLOSED_FIELD]), SEQ_FIELD].filter(
       (name) => name in copy.session.metadata.fields,
     ),
     stateRemovals: Object.keys(copy.session.state.getAll()).filter(isProducerKey),
-  });
+  }));
   return answer(await streams.tail(await required(streams, key)), 201);
 }
 

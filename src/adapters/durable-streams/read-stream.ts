@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { SessionKey } from '../../sessions/domain/ids.js';
 import { StreamRefusal } from './stream-errors.js';
@@ -141,6 +142,7 @@ async function sendEvents(
         );
       }
       isFirst = false;
+      await drained(response, stop.signal);
       if (isEnd || stop.signal.aborted) return;
       place = seq;
       seen = Math.max(seen, found.seq);
@@ -151,6 +153,11 @@ async function sendEvents(
     stop.clear();
     response.end();
   }
+}
+
+/** Waits for a slow client, so that only what it takes is read from the store. */
+async function drained(response: ServerResponse, signal: AbortSignal): Promise<void> {
+  if (response.writableNeedDrain && !signal.aborted) await once(response, 'drain', { signal }).catch(() => undefined);
 }
 
 function dataText(contentType: string, data: readonly StreamData[]): string {

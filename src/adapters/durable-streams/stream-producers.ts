@@ -19,6 +19,12 @@ export function isProducerKey(key: string): boolean {
   return key.startsWith(PREFIX);
 }
 
+/** The stored state, unless somebody else wrote it: clients may set state of their sessions. */
+export function producerStateOf(value: unknown): ProducerState | undefined {
+  const { epoch, seq } = (value ?? {}) as Partial<ProducerState>;
+  return Number.isSafeInteger(epoch) && Number.isSafeInteger(seq) ? (value as ProducerState) : undefined;
+}
+
 /** Whether the append is new. Throws if it is from before a restart, or comes too early. */
 export function isNewAppend({ epoch, seq }: Producer, state: ProducerState | undefined): boolean {
   if (state && epoch < state.epoch) {

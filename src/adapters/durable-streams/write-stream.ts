@@ -5,7 +5,7 @@ import { JSON_TYPE, dataEvents, messagesOf } from './stream-content.js';
 import { StreamRefusal } from './stream-errors.js';
 import { HEADERS, type Producer, type RequestHeaders } from './stream-headers.js';
 import { offsetOf } from './stream-offsets.js';
-import { type ProducerState, isNewAppend, producerKey } from './stream-producers.js';
+import { type ProducerState, isNewAppend, producerKey, producerStateOf } from './stream-producers.js';
 import type { StreamAnswer } from './stream-response.js';
 import {
   CLOSED_FIELD,
@@ -20,6 +20,7 @@ const DEFAULT_TYPE = 'application/octet-stream';
 const MOST_TRIES = 100;
 /** More does not fit into one commit. */
 const MOST_EVENTS = 4;
+const MOST_EVENT_BYTES = 1_000_000;
 
 /** Creates a stream, or finds it as it is asked for. */
 export async function putStream(
@@ -34,15 +35,31 @@ export async function putStream(
   const closes = headers.closes;
   await streams.open(key);
   const isNew = await streams.create(key, config, closes && events.length === 0);
-  const stream = await required(streams, key);
   if (isNew && events.length > 0) {
-    const seq = await streams.tryAppend(stream, events, closes ? { fields: { [CLOSED_FIELD]: {} } } : {});
-    if (seq !== undefined) return created(config, seq, closes, 201);
+    const change = closes ? { fields: { [CLOSED_FIELD]: {} } } : {};
+    return created(config, await appendSurely(streams, key, events, change), closes, 201);
   }
+  const stream = await required(streams, key);
   if (!isNew && (stream.isReadOnly || !isSame(stream.config, config) || stream.isClosed !== closes)) {
     throw new StreamRefusal(409, 'There is a stream with other settings.');
   }
   return created(config, await streams.tail(stream), stream.isClosed, isNew ? 201 : 200);
+}
+
+/** Appends, also when others append to the new stream at the same time. */
+export async function appendSurely(
+  streams: StreamSessions,
+  key: SessionKey,
+  events: readonly EventInput[],
+  change: StreamChange | ((stream: OpenStream) => StreamChange),
+): Promise<number> {
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const stream = await required(streams, key);
+    if (stream.isClosed && typeof change !== 'function') throw new StreamRefusal(409, 'The stream is closed.');
+    const seq = await streams.tryAppend(stream, events, typeof change === 'function' ? change(stream) : change);
+    if (seq !== undefined) return seq;
+  }
+  throw new StreamRefusal(503, 'Too many writers at once. Try again.', { 'Retry-After': '1' });
 }
 
 function created({ contentType }: StreamConfig, seq: number, isClosed: boolean, status: number): StreamAnswer {
@@ -93,8 +110,6 @@ async function tryPost(streams: StreamSessions, stream: OpenStream, post: Post):
   if (body.length > 0) assertType(stream, headers.contentType);
   const events = body.length > 0 ? eventsOf(stream.config.contentType, body) : [];
   if (body.length > 0 && events.length === 0) throw new StreamRefusal(400, 'The array is empty.');
-  if (events.length > MOST_EVENTS)
-    throw new StreamRefusal(413, 'The body is too large for one append. Send less at once.');
 
   const change: StreamChange = {};
   const fields: Record<string, unknown> = {};
@@ -141,7 +156,7 @@ function closerOf({ id, epoch, seq }: Producer): string {
 }
 
 function producerState({ session }: OpenStream, { id }: Producer): ProducerState | undefined {
-  return session.state.get(producerKey(id)) as ProducerState | undefined;
+  return producerStateOf(session.state.get(producerKey(id)));
 }
 
 function duplicate({ epoch, seq }: Producer, state: ProducerState | undefined, tail: number): StreamAnswer {
@@ -167,10 +182,14 @@ function assertLater(seq: string, last: unknown): void {
   throw new StreamRefusal(409, 'Stream-Seq must be greater than the last one.');
 }
 
-function eventsOf(contentType: string, body: Buffer): readonly EventInput[] {
+export function eventsOf(contentType: string, body: Buffer): readonly EventInput[] {
   if (body.length === 0) return [];
   if (contentType === JSON_TYPE && messagesOf(body).length === 0) return [];
-  return dataEvents(contentType, body);
+  const events = dataEvents(contentType, body);
+  const isTooLong = events.some((event) => Buffer.byteLength(JSON.stringify(event)) > MOST_EVENT_BYTES);
+  if (isTooLong || events.length > MOST_EVENTS)
+    throw new StreamRefusal(413, 'The body is too large for one append. Send less at once.');
+  return events;
 }
 
 export async function required(streams: StreamSessions, key: SessionKey): Promise<OpenStream> {

@@ -84,8 +84,17 @@ export class MessageLog {
       return last;
     } catch (error) {
       // Expired or deleted: this is its beginning again.
-      if (error instanceof SessionNotFoundError) await this.#create(part);
-      else if (!(error instanceof EventConflictError)) throw error;
+      if (error instanceof SessionNotFoundError) {
+        // Or another instance is two parts ahead, and removed this one.
+        const parts = await this.#parts();
+        const newest = Math.max(...parts);
+        if (parts.length > 0 && newest !== part) {
+          this.#part = newest;
+          return undefined;
+        }
+        await this.#create(part);
+        last = undefined;
+      } else if (!(error instanceof EventConflictError)) throw error;
       return last ?? this.#appendTo(part, events);
     }
   }

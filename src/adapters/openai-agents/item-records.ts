@@ -143,8 +143,15 @@ export function isPlainMessage({ item, links, ...others }: ItemRecord): boolean 
   if (Object.keys(item).some((name) => !MESSAGE_FIELDS.has(name)) || item.role !== 'user') return false;
   if (item.type !== undefined && item.type !== 'message') return false;
   const { content } = item;
-  const isLinked = listOf(links).every(([, at]) => listOf(at)[0] === 'content');
+  const isLinked = listOf(links).every((link) => isTextOfContent(link));
   return isLinked && (content === '' || (Array.isArray(content) && content.every(isPlainEntry)));
+}
+
+/** Not the type of an entry, nor anything else but its text. */
+function isTextOfContent(link: unknown): boolean {
+  const [, at, is] = Array.isArray(link) ? (link as unknown[]) : [];
+  if (!Array.isArray(at) || at[0] !== 'content' || (is !== undefined && is !== 'data')) return false;
+  return at.length === 1 || (at.length === 3 && at[2] !== 'type');
 }
 
 const TEXT_OF_ENTRY: Readonly<Record<string, string>> = {
