@@ -124,6 +124,8 @@ describe.each(testStores)('idle sessions on $name', (store) => {
     await makeIdle(withBroken, 7);
     await withBroken.settle();
     await open.sessions.appendEvent({ session: SESSION, event: user('q') });
+    // The session is on the agenda for what is now.
+    await open.settle();
     open.clock.advanceSeconds(601);
     expect(await withBroken.summaries.sweep()).toBe(2);
     await withBroken.settle();
