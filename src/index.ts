@@ -73,6 +73,7 @@ export type {
   AppendResult,
 } from './sessions/operations/append-events.js';
 export type { CreateSessionRequest } from './sessions/operations/create-session.js';
+export type { DeleteSessionRequest } from './sessions/operations/delete-session.js';
 export type { ForkSessionRequest } from './sessions/operations/fork-session.js';
 export type { GetSessionRequest } from './sessions/operations/get-session.js';
 export type { SessionFilter } from './sessions/domain/submitted-metadata.js';

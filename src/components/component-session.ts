@@ -193,7 +193,9 @@ export class ComponentSession {
   deleteWith({ hooks }: Pick<SessionService, 'hooks'>): () => void {
     const ends = [
       hooks.onBeforeDelete(({ key }) => this.#store.remove(componentSessionOf(key))),
-      hooks.onBeforeErase(({ user }) => eraseComponents(this.#store, user)),
+      hooks.onBeforeErase(({ user, components }) =>
+        components === this.#store ? undefined : eraseComponents(this.#store, user),
+      ),
     ];
     return () => {
       for (const end of ends) end();

@@ -11,7 +11,7 @@ import type { SessionRecord } from '../sessions/domain/session-record.js';
 import { stateWrites } from '../sessions/domain/stored-json.js';
 import { submitEvent } from '../sessions/domain/submitted-event.js';
 import type { ViewMarks } from '../sessions/domain/view-marks.js';
-import { groupBy } from '../sessions/storage/batches.js';
+import { groupBy } from '../sessions/domain/batches.js';
 import type { SessionStorage, StoredSession } from '../sessions/storage/session-storage.js';
 import type { FindingCode } from './findings.js';
 import type { RepairPlan } from './session-check.js';

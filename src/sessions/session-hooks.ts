@@ -1,6 +1,7 @@
 import type { EventInput, LoggedEvent } from './domain/event.js';
 import type { SessionKey, UserKey } from './domain/ids.js';
 import type { SessionRecord } from './domain/session-record.js';
+import type { ComponentStore } from './storage/component-store.js';
 
 /** An event that is about to be appended. */
 export interface BeforeAppend {
@@ -24,6 +25,8 @@ export interface BeforeDelete {
 /** A user of whom everything is about to be removed. */
 export interface BeforeErase {
   readonly user: UserKey;
+  /** The store whose component state of the user is removed without any hook. */
+  readonly components: ComponentStore | undefined;
 }
 
 /** May return another event to append instead, or throw to refuse the append. Must not change the target of a rewind. */
@@ -111,8 +114,8 @@ export class SessionHooks {
     for (const hook of this.#delete) await hook({ key: { ...key } });
   }
 
-  async runBeforeErase(user: UserKey): Promise<void> {
-    for (const hook of this.#erase) await hook({ user: { ...user } });
+  async runBeforeErase(user: UserKey, components: ComponentStore | undefined): Promise<void> {
+    for (const hook of this.#erase) await hook({ user: { ...user }, components });
   }
 
   /** Starts every hook, each with its own copy of the append. */

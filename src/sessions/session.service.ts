@@ -1,10 +1,10 @@
 import { type ConsumeOptions, type SessionConsumer, SessionConsumers } from './consumers/session-consumers.js';
 import type { EventInput, LoggedEvent } from './domain/event.js';
-import { type SessionKey, type UserKey, assertId, checkedSessionKey } from './domain/ids.js';
+import { type SessionKey, type UserKey, assertId } from './domain/ids.js';
 import { requireRequest } from './domain/input-checks.js';
 import type { Session } from './domain/session.js';
 import * as operations from './operations/index.js';
-import { type SessionEnvironment, type SessionServiceOptions, announce, environmentOf } from './session-environment.js';
+import { type SessionEnvironment, type SessionServiceOptions, environmentOf } from './session-environment.js';
 import { SessionHooks } from './session-hooks.js';
 import type { PurgeCounts } from './storage/session-storage.js';
 
@@ -21,11 +21,17 @@ import type { PurgeCounts } from './storage/session-storage.js';
 export class SessionService {
   readonly hooks: SessionHooks;
   readonly consumers: SessionConsumers;
+  /**
+   * Whether events that left the view stay in the log: the setting `history.keepHistory`.
+   * @example if (!sessions.keepsHistory) throw new Error('This needs whole logs.');
+   */
+  readonly keepsHistory: boolean;
   readonly #env: SessionEnvironment;
 
   constructor(options: SessionServiceOptions) {
     this.hooks = new SessionHooks();
     this.#env = environmentOf(options, this.hooks);
+    this.keepsHistory = this.#env.history.keepHistory;
     this.consumers = new SessionConsumers(this.#env);
   }
 
@@ -66,10 +72,8 @@ export class SessionService {
    * missing session is no error.
    * @example await sessions.deleteSession({ appName: 'shop', userId: 'ann', sessionId });
    */
-  async deleteSession(request: SessionKey): Promise<void> {
-    const key = checkedSessionKey(requireRequest(request));
-    await this.#run(this.hooks.runBeforeDelete(key).then(() => this.#env.storage.delete(key)));
-    announce(this.#env, key);
+  async deleteSession(request: operations.DeleteSessionRequest): Promise<void> {
+    await this.#run(operations.deleteSession(this.#env, requireRequest(request)));
   }
 
   /**
@@ -289,8 +293,9 @@ export class SessionService {
    * @example const { sessions: erased } = await sessions.eraseUser({ appName: 'shop', userId: 'ann' });
    */
   async eraseUser(request: UserKey): Promise<operations.ErasedUser> {
-    const before = (user: UserKey): Promise<void> => this.hooks.runBeforeErase(user);
-    const erased = await this.#run(operations.eraseUser(this.#env.storage, requireRequest(request), { before }));
+    const { storage } = this.#env;
+    const before = (user: UserKey): Promise<void> => this.hooks.runBeforeErase(user, storage.components);
+    const erased = await this.#run(operations.eraseUser(storage, requireRequest(request), { before }));
     this.#env.changeBell.ring();
     return erased;
   }

@@ -2,7 +2,7 @@ import { type ComponentPlace, componentPrefixOf, componentSessionOf } from '../s
 import { NEVER } from '../sessions/domain/expiry.js';
 import type { SessionKey } from '../sessions/domain/ids.js';
 import type { ComponentStore } from '../sessions/storage/component-store.js';
-import { inBatches } from '../sessions/storage/batches.js';
+import { inBatches } from '../sessions/domain/batches.js';
 import type { ComponentLine, TransferFilter } from './transfer-records.js';
 
 const SESSIONS_PER_PAGE = 1_000;

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { SessionService } from '../../src/index.js';
 import { RedisKeys, encodeId } from '../../src/sessions/storage/redis/redis-keys.js';
 import { ENCODE_ID } from '../../src/sessions/storage/redis/script/base.lua.js';
 import { seed } from '../support/random.js';
@@ -66,5 +67,24 @@ describeRedis('Keys in a script of a $name store', ['redis'], (bench) => {
     const given = fc.sample(id, { seed, numRuns: 2_000 });
     const encode = `${ENCODE_ID}\nlocal all = {}\nfor index, id in ipairs(ARGV) do all[index] = encode(id) end\nreturn all`;
     expect(await client.eval(encode, 0, ...given)).toEqual(given.map(encodeId));
+  });
+});
+
+describeRedis('Users with state or usage in a $name store', ['redis', 'redis-cluster'], (bench) => {
+  it('are found once, however many steps it takes to go through the keys', async () => {
+    const storage = bench().storage();
+    const sessions = new SessionService({ storage });
+    const users = Array.from({ length: 400 }, (_, index) => `user-${index}`);
+    for (const userId of users) {
+      await sessions.createSession({ appName: 'shop', userId, sessionId: 's', state: { 'user:theme': 'dark' } });
+      const usageMetadata = { promptTokenCount: 1, totalTokenCount: 1 };
+      await sessions.appendEvent({
+        session: { appName: 'shop', userId, id: 's' },
+        event: { author: 'a', usageMetadata },
+      });
+    }
+    const found: string[] = [];
+    for await (const some of storage.transfer.sharedOwners('shop')) found.push(...some);
+    expect(found.toSorted()).toEqual(users.toSorted());
   });
 });

@@ -16,6 +16,20 @@ describe('the argument of an operation', () => {
     await sessions.close();
   });
 
+  it('is a session of the service, not a copy, where only that one shall be deleted', async () => {
+    const sessions = new InMemorySessionService();
+    const loaded = await sessions.createSession({ appName: 'shop', userId: 'ann' });
+    const key = { appName: 'shop', userId: 'ann', sessionId: loaded.id };
+    for (const copy of [null, { ...loaded }, structuredClone({ id: loaded.id })]) {
+      const deletion = sessions.deleteSession({ ...key, loaded: copy as never });
+      await expect(deletion).rejects.toMatchObject({ code: 'INVALID_INPUT', path: 'loaded' });
+    }
+    expect(await sessions.getSession(key)).toBeDefined();
+    await sessions.deleteSession({ ...key, loaded });
+    expect(await sessions.getSession(key)).toBeUndefined();
+    await sessions.close();
+  });
+
   it('can be null if all of its properties are optional, and can be a class instance', async () => {
     const sessions = new InMemorySessionService();
     const session = await sessions.createSession({ appName: 'shop', userId: 'ann', state: { a: 1 } });

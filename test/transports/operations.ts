@@ -33,6 +33,7 @@ const NOT_COUNTED = { notOverGraphql: 'pages go by cursors' } as const;
 const SERVER_MEMORY = 'it bounds the memory of a server';
 const NOT_A_CLIENT = { notOverClient: SERVER_MEMORY, notOverGraphql: SERVER_MEMORY } as const;
 const ONLY_INSIDE = 'only the summarizer needs it';
+const LOADED_HERE = 'an object of the service stays in the process of the app';
 const IN_PROCESS = 'a transaction of the app is open in the process of the app';
 const OF_RUNS = 'for runs of agents, which are in the process of the app';
 const NOT_OUTSIDE = { notOverClient: IN_PROCESS, notOverGraphql: IN_PROCESS } as const;
@@ -197,7 +198,10 @@ export const OPERATIONS: Operations = {
       },
     ],
   },
-  deleteSession: { fields: IDS, cases: [{ title: 'a key', request: KEY, result: undefined }] },
+  deleteSession: {
+    fields: { ...IDS, loaded: { notOverClient: LOADED_HERE, notOverGraphql: LOADED_HERE } },
+    cases: [{ title: 'a key', request: KEY, result: undefined }],
+  },
   listEvents: {
     fields: {
       ...IDS,

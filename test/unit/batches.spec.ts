@@ -1,5 +1,5 @@
 import { insertEvents } from '../../src/sessions/storage/typeorm/append/append-commits.js';
-import { inBatches } from '../../src/sessions/storage/batches.js';
+import { inBatches } from '../../src/sessions/domain/batches.js';
 import { sql } from '../../src/sessions/storage/typeorm/sql/sql.js';
 import type { Tables } from '../../src/sessions/storage/typeorm/tables.js';
 

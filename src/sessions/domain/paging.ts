@@ -32,6 +32,18 @@ export function checkedOrderBy(orderBy: unknown): 'lastUpdateTime' | 'createTime
   throw new InvalidInputError('must be "lastUpdateTime" or "createTime"', 'orderBy');
 }
 
+/** All pages of a list, each when the one before is done with. */
+export async function* pagesOf<Page extends { readonly nextCursor?: string }>(
+  read: (cursor: string | undefined) => Promise<Page>,
+): AsyncGenerator<Page, void, void> {
+  let cursor: string | undefined;
+  do {
+    const page = await read(cursor);
+    yield page;
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+}
+
 /** The end of a page of events. It belongs to one incarnation of a session, not to a later session of the same id. */
 export class LogCursor {
   constructor(

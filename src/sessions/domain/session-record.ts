@@ -2,6 +2,7 @@ import { type Counters, NO_COUNTS } from './counters.js';
 import { InvalidInputError } from './errors.js';
 import type { SessionKey } from './ids.js';
 import { type StoredTurn, NO_TURN } from './turn.js';
+import type { ModelUsage } from './usage.js';
 import { type ViewMarks, NO_MARKS } from './view-marks.js';
 
 /** The metadata of a session that a store keeps besides events and state. Its size does not grow with the log. */
@@ -103,6 +104,8 @@ export interface LogOrigin {
   readonly expiresAt: number;
   /** The first retained event. The log has no earlier ones: they were trimmed. */
   readonly firstSeq: number;
+  /** Its usage, for a store that cannot add it later. The others get it with `TransferStore.restoreUsage`. */
+  readonly usage?: readonly ModelUsage[] | undefined;
 }
 
 export const EMPTY_LOG: InitialLog = Object.freeze({

@@ -1,6 +1,7 @@
 /** The operations of `SessionService`, each a function of the service's environment and a request. */
 export * from './append-events.js';
 export * from './create-session.js';
+export * from './delete-session.js';
 export * from './erase-user.js';
 export * from './fork-session.js';
 export * from './get-session.js';

@@ -10,6 +10,7 @@ import type { ModelUsage } from '../domain/usage.js';
 import type { UsageQuery } from '../domain/usage-periods.js';
 import type { ComponentStore } from './component-store.js';
 import type { Agenda, ConsumerStore, LeaseStore } from './coordination.js';
+import type { DeleteRequest, TouchRequest } from './delete-and-touch.js';
 import type { PartialStore } from './partial-store.js';
 import type { GroupedEvents, GroupedEventsRequest, RebuildRequest } from './rebuild.js';
 import type { SessionChanges } from './session-changes.js';
@@ -17,6 +18,7 @@ import type { StateEntries } from './state-entries.js';
 import type { TransferStore } from './transfer-store.js';
 import type { AuditPage, AuditRequest } from './store-audit.js';
 
+export type { DeleteRequest, TouchRequest } from './delete-and-touch.js';
 export type { StateEntries } from './state-entries.js';
 
 /** The state that a session shows, scope by scope. */
@@ -206,14 +208,6 @@ export interface ListResult {
   readonly examinedTo?: ListPosition | undefined;
 }
 
-/** Lifetimes to renew. */
-export interface TouchRequest {
-  readonly key: SessionKey;
-  readonly incarnation: string;
-  /** New lifetimes; missing scopes do not change. Expired data stays expired. */
-  readonly renew: { readonly session?: Lifetime; readonly user?: Lifetime; readonly app?: Lifetime };
-}
-
 /** How much of the beginning of a log to trim. */
 export interface TrimRequest {
   readonly key: SessionKey;
@@ -318,7 +312,7 @@ export interface SessionStorage {
    */
   saveCheckpoint(request: CheckpointRequest): Promise<void>;
   /** Deletes the session with all its events and its own state; shared state stays. */
-  delete(key: SessionKey): Promise<void>;
+  delete(request: DeleteRequest): Promise<void>;
   /** Reads shared state. Renews its lifetime if due (`isRenewalDue`); a failed renewal does not fail the read. */
   readState(owner: StateOwner, renew?: Lifetime): Promise<StateEntries>;
   /** Changes shared state, and returns all of it. */

@@ -48,6 +48,8 @@ export interface EraseUserRequest extends UserKey {
  * A session that another store had is created with a log that has an `origin` and no events; see `InitialLog`.
  */
 export interface TransferStore {
+  /** Whether the store keeps state and usage of users and apps. Default `true`. */
+  readonly keepsShared?: boolean | undefined;
   /** The state of a user or an app, with its expiry. Without entries if there is none. Renews nothing. */
   sharedState(owner: StateOwner): Promise<SharedScope>;
   /**

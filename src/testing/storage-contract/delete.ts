@@ -27,6 +27,17 @@ export const deletion = topic<StorageFixture>('delete', (test) => {
     expect(await raw()).toEqual(before);
   });
 
+  test('a delete of an earlier session with the same id does nothing', async ({ storage }) => {
+    const first = await storage.create(creation());
+    await storage.delete(KEY);
+    const second = await storage.create(creation());
+    await storage.delete({ ...KEY, incarnation: first?.record.incarnation });
+    await storage.delete({ ...KEY, incarnation: 'other' });
+    expect(await readSession(storage, KEY)).toMatchObject({ record: { incarnation: second?.record.incarnation } });
+    await storage.delete({ ...KEY, incarnation: second?.record.incarnation });
+    expect(await storage.read({ key: KEY })).toBeUndefined();
+  });
+
   test('a delete does not remove events of other sessions', async ({ storage }) => {
     const others = [
       { ...KEY, sessionId: 's-2' },

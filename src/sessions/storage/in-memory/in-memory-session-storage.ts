@@ -18,9 +18,10 @@ import type { LogPosition, LogReference, SessionChanges } from '../session-chang
 import type {
   CheckpointRequest,
   CreateRequest,
-  ListedSession,
+  DeleteRequest,
   ListRequest,
   ListResult,
+  ListedSession,
   PurgeCounts,
   ReadRequest,
   SessionStorage,
@@ -220,8 +221,9 @@ export class InMemorySessionStorage implements SessionStorage {
     return entry !== undefined && rebuildSession(entry, request);
   }
 
-  async delete(key: SessionKey): Promise<void> {
+  async delete({ incarnation, ...key }: DeleteRequest): Promise<void> {
     this.#now();
+    if (incarnation !== undefined && this.#sessions.get(key)?.record.incarnation !== incarnation) return;
     this.#remove(key);
   }
 

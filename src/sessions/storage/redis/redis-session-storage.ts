@@ -2,7 +2,7 @@ import type { RedisSettings } from '../../../config/store-settings.js';
 import type { Clock } from '../../domain/clock.js';
 import type { AppendOutcome, Commit } from '../../domain/commit.js';
 import type { Lifetime } from '../../domain/expiry.js';
-import type { SessionKey, StateOwner } from '../../domain/ids.js';
+import type { StateOwner } from '../../domain/ids.js';
 import type { TurnOutcome, TurnRequest } from '../../domain/turn.js';
 import type { UsageQuery } from '../../domain/usage-periods.js';
 import type { ComponentStore } from '../component-store.js';
@@ -13,6 +13,7 @@ import type { SessionChanges } from '../session-changes.js';
 import type {
   CheckpointRequest,
   CreateRequest,
+  DeleteRequest,
   ListRequest,
   ListResult,
   PurgeCounts,
@@ -138,8 +139,8 @@ export class RedisSessionStorage implements SessionStorage {
     return this.#call((scripts, app) => saveCheckpoint(scripts, app, request));
   }
 
-  delete(key: SessionKey): Promise<void> {
-    return this.#call((scripts, app) => deleteSession(scripts, this.#keys, app, key));
+  delete(request: DeleteRequest): Promise<void> {
+    return this.#call((scripts, app) => deleteSession(scripts, this.#keys, app, request));
   }
 
   async readState(owner: StateOwner, renew?: Lifetime): Promise<StateEntries> {

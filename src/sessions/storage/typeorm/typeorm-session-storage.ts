@@ -4,7 +4,7 @@ import type { Clock } from '../../domain/clock.js';
 import type { AppendOutcome, Commit } from '../../domain/commit.js';
 import { InvalidInputError, StoreUnavailableError } from '../../domain/errors.js';
 import { type Lifetime, isRenewalDue } from '../../domain/expiry.js';
-import type { SessionKey, StateOwner } from '../../domain/ids.js';
+import type { StateOwner } from '../../domain/ids.js';
 import type { TurnOutcome, TurnRequest } from '../../domain/turn.js';
 import type { UsageQuery } from '../../domain/usage-periods.js';
 import type { ComponentStore } from '../component-store.js';
@@ -16,6 +16,7 @@ import type {
   AppendWithin,
   CheckpointRequest,
   CreateRequest,
+  DeleteRequest,
   ListRequest,
   ListResult,
   PurgeCounts,
@@ -156,8 +157,8 @@ export class TypeOrmSessionStorage implements SessionStorage {
     return this.#write((transaction) => saveCheckpoint(transaction, request), BEGIN_LAZILY);
   }
 
-  delete(key: SessionKey): Promise<void> {
-    return this.#write((transaction) => deleteSession(transaction, key));
+  delete(request: DeleteRequest): Promise<void> {
+    return this.#write((transaction) => deleteSession(transaction, request));
   }
 
   async readState(owner: StateOwner, renew?: Lifetime): Promise<StateEntries> {

@@ -1,6 +1,6 @@
 import type { AppendOutcome, Commit } from '../../../domain/commit.js';
 import { StoreUnavailableError } from '../../../domain/errors.js';
-import { groupBy, inBatches } from '../../batches.js';
+import { groupBy, inBatches } from '../../../domain/batches.js';
 import { type AppendContext, type EncodedCommit, appendCommits } from './append-commit.js';
 
 /** A script blocks the server while it runs. A larger commit has its own. */

@@ -1,5 +1,4 @@
-import type { SessionKey } from '../../../domain/ids.js';
-import type { TouchRequest } from '../../session-storage.js';
+import type { DeleteRequest, TouchRequest } from '../../session-storage.js';
 import type { AppScope } from '../app-scope/app-scope.js';
 import { afterWrite } from '../connect/driver-errors.js';
 import type { RedisKeys } from '../redis-keys.js';
@@ -18,14 +17,14 @@ export async function deleteSession(
   scripts: ScriptRunner,
   keys: RedisKeys,
   app: AppScope,
-  key: SessionKey,
+  { incarnation: wanted = '', ...key }: DeleteRequest,
 ): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     const [deleted, wasLast, pending, readAt, incarnation] = await scripts.write<
       [deleted: NumberReply, wasLast: NumberReply, pending: FlatHash, readAt: string, incarnation: string]
     >(DELETE_SESSION, {
       keys: app.sessionKeys(key),
-      args: [...keyArguments(key), flag(attempt > MAX_ATTEMPTS)],
+      args: [...keyArguments(key), flag(attempt > MAX_ATTEMPTS), wanted],
     });
     await afterWrite(async () => {
       await app.applyPending({ key, incarnation, pending, readAt });
@@ -39,7 +38,7 @@ export async function deleteSession(
  * Deletes a session with all its keys. On a cluster it refuses while writes are pending, unless forced.
  *
  * KEYS and ARGV 1–4: see SESSION.
- * ARGV 5: force (1 or 0).
+ * ARGV 5 and on: force (1 or 0); the incarnation to delete ('' = any).
  * Returns { deleted (1 or 0), whether it was the user's last session (1 or 0), pending, server time, incarnation }.
  */
 export const DELETE_SESSION = defineScript(
@@ -49,10 +48,10 @@ export const DELETE_SESSION = defineScript(
   SHARED_STATE,
   SESSION,
   String.raw`
-local isForced = take() == '1'
+local isForced, wanted = take() == '1', take()
 local record = readRecord(RECORD)
 local incarnation = record and string.match(record, '^[^\n]*')
-if not incarnation then return { 1, 0, {}, text(serverTime), '' } end
+if not incarnation or (wanted ~= '' and wanted ~= incarnation) then return { 1, 0, {}, text(serverTime), '' } end
 local pending = pendingWrites()
 if #pending > 0 and not isForced then return { 0, 0, pending, text(serverTime), incarnation } end
 

@@ -1,4 +1,4 @@
-import { groupBy, inBatches } from '../../batches.js';
+import { groupBy, inBatches } from '../../../domain/batches.js';
 import type { LogPosition, LogReference } from '../../session-changes.js';
 import type { RedisKeys } from '../redis-keys.js';
 import { TIME } from '../script/base.lua.js';

@@ -5,7 +5,7 @@ import {
   type PartialWrite,
   type StoredPartial,
 } from '../../../domain/partial-event.js';
-import { groupBy, inBatches } from '../../batches.js';
+import { groupBy, inBatches } from '../../../domain/batches.js';
 import type { PartialsRequest, PartialStore, StoredPartials } from '../../partial-store.js';
 import type { RedisKeys } from '../redis-keys.js';
 import { TIME } from '../script/base.lua.js';

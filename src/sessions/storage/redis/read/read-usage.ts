@@ -1,5 +1,5 @@
 import { type UsageQuery, sessionOfUsage } from '../../../domain/usage-periods.js';
-import { groupBy } from '../../batches.js';
+import { groupBy } from '../../../domain/batches.js';
 import type { UsageReply } from '../../session-storage.js';
 import type { RedisKeys } from '../redis-keys.js';
 import { TIME } from '../script/base.lua.js';

@@ -33,19 +33,25 @@ export class RedisTransfer implements TransferStore {
     return { entries, expiresAt };
   }
 
-  /** Goes through all keys of the server, since users without sessions are in no index. */
+  /**
+   * Goes through all keys of the server, since users without sessions are in no index. A user has several keys, and the server
+   * may show a key twice, so the ids of the users are in memory.
+   */
   async *sharedOwners(appName: string): AsyncIterable<readonly string[]> {
     await this.connection.open();
     const { client } = this.connection;
     const nodes = client.isCluster ? (client as Cluster).nodes('master') : [client];
     const pattern = `${escapeGlob(this.keys.baseOfUsers(appName))}|*}:us*`;
+    const seen = new Set<string>();
     for (const node of nodes) {
       let cursor = '0';
       do {
         const found = await node.scan(cursor, 'MATCH', pattern, 'COUNT', KEYS_PER_STEP).catch(unavailable);
         cursor = found[0];
-        const users = found[1].flatMap((key) => this.keys.userOf(key) ?? []);
-        if (users.length > 0) yield [...new Set(users)];
+        const users = new Set(found[1].flatMap((key) => this.keys.userOf(key) ?? []));
+        const unseen = [...users].filter((user) => !seen.has(user));
+        for (const user of unseen) seen.add(user);
+        if (unseen.length > 0) yield unseen;
       } while (cursor !== '0');
     }
   }

@@ -3,7 +3,7 @@ import type { AppendOutcome, Commit, StoredEvent } from '../../../domain/commit.
 import { sessionNameOf } from '../../../domain/ids.js';
 import { metadataAfter } from '../../../domain/metadata-entries.js';
 import type { SessionRecord } from '../../../domain/session-record.js';
-import { groupBy, inBatches } from '../../batches.js';
+import { groupBy, inBatches } from '../../../domain/batches.js';
 import { endPartials } from '../live/partial-events.js';
 import {
   type EventRow,

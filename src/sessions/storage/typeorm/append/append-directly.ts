@@ -4,7 +4,7 @@ import { isExpired, type Lifetime, NEVER } from '../../../domain/expiry.js';
 import { sessionNameOf, type StateOwner } from '../../../domain/ids.js';
 import type { SessionRecord } from '../../../domain/session-record.js';
 import { changesNothing, type StateWrites, writesOf } from '../../../domain/stored-json.js';
-import { groupBy } from '../../batches.js';
+import { groupBy } from '../../../domain/batches.js';
 import { directColumns, guardColumns } from '../sql/session-rows.js';
 import type { ConsumerNews, LogProgress } from '../sql/transaction.js';
 import { Entries, ownerKey } from '../state/write-state.js';

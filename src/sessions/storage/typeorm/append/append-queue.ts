@@ -1,7 +1,7 @@
 import type { AppendOutcome, Commit } from '../../../domain/commit.js';
 import { StoreUnavailableError } from '../../../domain/errors.js';
 import { sessionNameOf } from '../../../domain/ids.js';
-import { groupBy } from '../../batches.js';
+import { groupBy } from '../../../domain/batches.js';
 import { Semaphore } from '../../semaphore.js';
 import type { Transactions } from '../sql/transaction.js';
 import { type LockPolicy, SKIP_LOCKED, WAIT_FOR_LOCKED, appendCommits } from './append-commits.js';

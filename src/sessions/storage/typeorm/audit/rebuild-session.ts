@@ -1,6 +1,6 @@
 import { isAsExpected } from '../../../domain/commit-rules.js';
 import { USAGE_COUNTS } from '../../../domain/usage.js';
-import { inBatches } from '../../batches.js';
+import { inBatches } from '../../../domain/batches.js';
 import type { RebuildRequest } from '../../rebuild.js';
 import { lockLiveSession } from '../sql/session-rows.js';
 import { sql, sqlList } from '../sql/sql.js';

@@ -1,6 +1,6 @@
 import { type ComponentWrite, type ComponentWriteOutcome, componentWriteOutcome } from '../../../domain/component.js';
 import { expiresAt, isExpired, NEVER } from '../../../domain/expiry.js';
-import { inBatches } from '../../batches.js';
+import { inBatches } from '../../../domain/batches.js';
 import { type Sql, joinSql, sql } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
 import { type HeadRow, KIND_NUMBERS, headOf } from './component-rows.js';

@@ -1,5 +1,5 @@
 import type { WorkEntry } from '../../../domain/consumer-work.js';
-import { inBatches } from '../../batches.js';
+import { inBatches } from '../../../domain/batches.js';
 import { Sql, joinSql, sql } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
 

@@ -1,16 +1,21 @@
 import { expiresAt } from '../../../domain/expiry.js';
-import type { SessionKey } from '../../../domain/ids.js';
-import type { TouchRequest } from '../../session-storage.js';
+import type { DeleteRequest, TouchRequest } from '../../session-storage.js';
 import { hasKey, lockLiveSession } from '../sql/session-rows.js';
-import { type Sql, sql } from '../sql/sql.js';
+import { NO_SQL, type Sql, sql } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
 import { renewScope } from '../state/write-state.js';
 
 /** Deletes a session. Foreign keys delete its events and its state. */
-export async function deleteSession(transaction: SqlTransaction, key: SessionKey): Promise<void> {
+export async function deleteSession(
+  transaction: SqlTransaction,
+  { incarnation, ...key }: DeleteRequest,
+): Promise<void> {
   const { tables } = transaction;
-  const notifications = transaction.deletionNotifications(hasKey(key));
-  transaction.addToCommit([...notifications, sql`DELETE FROM ${tables.sessions} WHERE ${hasKey(key)}`]);
+  // Incarnations of other stores may be any text.
+  const isSame = incarnation === undefined ? NO_SQL : sql`AND pk = ${Number(incarnation) || 0}`;
+  const isWanted = sql`${hasKey(key)} ${isSame}`;
+  const notifications = transaction.deletionNotifications(isWanted);
+  transaction.addToCommit([...notifications, sql`DELETE FROM ${tables.sessions} WHERE ${isWanted}`]);
 }
 
 /** Renews what has not expired. */

@@ -1,4 +1,4 @@
-import { inBatches } from '../../batches.js';
+import { inBatches } from '../../../domain/batches.js';
 import type { PurgeCounts } from '../../session-storage.js';
 import { NO_SQL, type Sql, joinSql, sql, sqlList } from '../sql/sql.js';
 import type { SqlTransaction, Transactions } from '../sql/transaction.js';

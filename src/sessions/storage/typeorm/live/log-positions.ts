@@ -1,5 +1,5 @@
 import { isExpired } from '../../../domain/expiry.js';
-import { inBatches } from '../../batches.js';
+import { inBatches } from '../../../domain/batches.js';
 import type { LogPosition, LogReference } from '../../session-changes.js';
 import { sql, sqlList } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';

@@ -1,7 +1,7 @@
 import type { Commit } from '../../../domain/commit.js';
 import { isExpired } from '../../../domain/expiry.js';
 import { type PartialOutcome, type PartialWrite, partialOutcome } from '../../../domain/partial-event.js';
-import { inBatches } from '../../batches.js';
+import { inBatches } from '../../../domain/batches.js';
 import type { PartialsRequest, PartialStore, StoredPartials } from '../../partial-store.js';
 import type { RecordRow } from '../sql/session-rows.js';
 import { type Sql, joinSql, sql, sqlList } from '../sql/sql.js';

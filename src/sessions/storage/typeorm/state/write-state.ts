@@ -1,7 +1,7 @@
 import { type Lifetime, type Lifetimes, NEVER, expiresAt, isExpired } from '../../../domain/expiry.js';
 import type { SessionKey, StateOwner } from '../../../domain/ids.js';
 import { type StateWrites, changesNothing, writesOf } from '../../../domain/stored-json.js';
-import { groupBy, inBatches } from '../../batches.js';
+import { groupBy, inBatches } from '../../../domain/batches.js';
 import type { Dialect } from '../sql/dialect.js';
 import { type Sql, joinSql, sql, sqlList } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';

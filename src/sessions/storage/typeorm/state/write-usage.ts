@@ -1,7 +1,7 @@
 import type { SessionKey } from '../../../domain/ids.js';
 import { type UsageIncrement, storedPeriods } from '../../../domain/usage-periods.js';
 import { type TokenUsage, USAGE_COUNTS, addUsage } from '../../../domain/usage.js';
-import { inBatches } from '../../batches.js';
+import { inBatches } from '../../../domain/batches.js';
 import type { Dialect } from '../sql/dialect.js';
 import { Sql, joinSql, sql, sqlList } from '../sql/sql.js';
 import type { Tables } from '../tables.js';

@@ -41,3 +41,12 @@ export function inBatches<Item>(
   }
   return batches;
 }
+
+/** How much a value weighs in a commit. What is no JSON weighs nothing: the commit refuses it, with its path. */
+export function jsonBytes(value: unknown): number {
+  try {
+    return Buffer.byteLength(JSON.stringify(value));
+  } catch {
+    return 0;
+  }
+}

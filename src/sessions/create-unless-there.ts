@@ -1,0 +1,17 @@
+import { SessionExistsError } from './domain/errors.js';
+import type { Session } from './domain/session.js';
+import type { CreateSessionRequest } from './operations/create-session.js';
+import type { SessionService } from './session.service.js';
+
+/** Creates a session; `undefined` if there is one, which is not read. */
+export async function createUnlessThere(
+  sessions: Pick<SessionService, 'createSession'>,
+  request: CreateSessionRequest,
+): Promise<Session | undefined> {
+  try {
+    return await sessions.createSession(request);
+  } catch (error) {
+    if (error instanceof SessionExistsError) return undefined;
+    throw error;
+  }
+}

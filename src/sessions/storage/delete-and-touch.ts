@@ -1,0 +1,16 @@
+import type { Lifetime } from '../domain/expiry.js';
+import type { SessionKey } from '../domain/ids.js';
+
+/** The session to delete. */
+export interface DeleteRequest extends SessionKey {
+  /** Delete nothing if the session is another incarnation by now. */
+  readonly incarnation?: string | undefined;
+}
+
+/** Lifetimes to renew. */
+export interface TouchRequest {
+  readonly key: SessionKey;
+  readonly incarnation: string;
+  /** New lifetimes; missing scopes do not change. Expired data stays expired. */
+  readonly renew: { readonly session?: Lifetime; readonly user?: Lifetime; readonly app?: Lifetime };
+}
