@@ -78,6 +78,8 @@ export function programOf(run: RunWork): Command {
     .addOption(new Option('--replace', 'delete those of the store instead').conflicts('skipConflicts'))
     .option('--skip-bad', 'leave out what cannot be read')
     .option('--components <folder>', 'component state into JSON files, instead of the store')
+    .option('--no-components', 'without component state')
+    .option('--no-shared', 'without state and usage of users and apps')
     .option('--cursor <line>', 'skip what an earlier import of this file has finished', wholeNumber)
     .action(action(importFrom));
   program

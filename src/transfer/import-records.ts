@@ -11,7 +11,7 @@ import { isComponentWanted } from './export-components.js';
 import { ComponentImport } from './import-component.js';
 import type { ImportOptions, ImportProgress, ImportResult } from './import-result.js';
 import { SessionImport } from './import-session.js';
-import { SharedImport, ownerOf } from './import-shared.js';
+import { SharedImport, ownerOf, storeTime } from './import-shared.js';
 import { ImportTally, namesOf } from './import-tally.js';
 import type { NumberedRecord } from './read-lines.js';
 import { checkedFilter, isOwnerWanted, isSessionWanted } from './transfer-filter.js';
@@ -144,8 +144,8 @@ export class RecordImport {
       this.#tally.session('filtered');
       return;
     }
-    const now = session.expiresAt === undefined ? 0 : await this.#shared.now(session.appName);
     const { storage } = this;
+    const now = session.expiresAt === undefined ? 0 : await storeTime(storage, key);
     const replaces = this.options.onConflict === 'replace';
     const options = { storage, transfer: this.#transfer, usageKeepMs: this.#usageKeepMs, replaces };
     this.#session = await SessionImport.begin(session, now, options);
@@ -181,8 +181,17 @@ export class RecordImport {
     const owner = ownerOf(record);
     assertIds(owner, line);
     if (!isOwnerWanted(owner, this.#filter)) return;
-    if (record.kind === 'state') this.#tally.states += (await this.#shared.state(record)) ? 1 : 0;
+    if (!this.#takesShared()) this.#tally.omission({ ...owner, problem: `its ${record.kind} was left out` });
+    else if (record.kind === 'state') this.#tally.states += (await this.#shared.state(record)) ? 1 : 0;
     else this.#tally.usages += (await this.#shared.usage(record)) ? 1 : 0;
+  }
+
+  #takesShared(): boolean {
+    if (this.options.shared === false) return false;
+    if (this.storage.transfer?.keepsShared !== false) return true;
+    throw new UnsupportedByStoreError(
+      'The target keeps no state and no usage of users and apps: give `shared: false` to leave them out.',
+    );
   }
 
   async #takeComponent(record: ComponentLine, line: number): Promise<void> {

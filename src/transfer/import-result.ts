@@ -19,6 +19,8 @@ export interface ImportOptions {
   readonly onBad?: 'fail' | 'skip' | undefined;
   /** Where component state goes. Default: the target, if it keeps any. `false` leaves it out. */
   readonly components?: ComponentStore | false | undefined;
+  /** `false` leaves out the state and the usage of users and apps. Some stores keep none. Default `true`. */
+  readonly shared?: boolean | undefined;
   /** The `cursor` of an earlier import of the same file: what it finished is skipped without a look at the target. */
   readonly cursor?: number | undefined;
   /** How long sums of usage are kept after their last change. Default: as in the settings of the service. */
@@ -68,6 +70,8 @@ export interface ImportCounts {
   readonly states: number;
   /** Users and apps that got sums of usage. */
   readonly usages: number;
+  /** State and usage of users and apps that `shared: false` left out. */
+  readonly omitted: number;
   /** What could not be read and was skipped. */
   readonly bad: number;
 }
@@ -98,6 +102,8 @@ export interface ImportResult extends ImportCounts {
   readonly cursor: number;
   /** Sessions and components that the target has differently: the first 100. */
   readonly conflicts: readonly TransferProblem[];
+  /** What `shared: false` left out: the first 100. */
+  readonly omissions: readonly TransferProblem[];
   /** What could not be read: the first 100. */
   readonly problems: readonly TransferProblem[];
 }

@@ -7,6 +7,7 @@ import type { SessionRecord } from '../sessions/domain/session-record.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import type { TransferStore } from '../sessions/storage/transfer-store.js';
 import { TargetSession } from './target-session.js';
+import { StoreUnavailableError } from '../sessions/domain/errors.js';
 import { TransferFileError } from '../sessions/domain/transfer-errors.js';
 import type { EndLine, EventLine, SessionLine } from './transfer-records.js';
 
@@ -49,7 +50,7 @@ export class SessionImport {
     let found = (await storage.read({ key }))?.record;
     const problem = found && difference(line, found);
     if (problem && replaces) {
-      if (transfer) await storage.delete(key);
+      if (transfer) await storage.delete({ ...key, incarnation: found?.incarnation });
       found = undefined;
     }
     if (!found && !transfer) return begun('created');
@@ -58,6 +59,9 @@ export class SessionImport {
       if (created) return begun('created', created.record);
       // Another import has created it in the meantime.
       found = (await storage.read({ key }))?.record;
+      if (!found && line.expiresAt === undefined) {
+        throw new StoreUnavailableError('The id belongs to a session that is not complete yet; try again.', false);
+      }
       if (!found) return begun('expired');
     }
     const session = begun('unchanged', found);
@@ -133,6 +137,13 @@ function create(storage: SessionStorage, line: SessionLine): ReturnType<SessionS
     expiry: FOREVER,
     metadata,
     turnsOnly: line.turnsOnly,
-    log: { events: [], tipSeq, counters, marks, marksSeq, origin: { createTime, lastUpdateTime, expiresAt, firstSeq } },
+    log: {
+      events: [],
+      tipSeq,
+      counters,
+      marks,
+      marksSeq,
+      origin: { createTime, lastUpdateTime, expiresAt, firstSeq, usage: line.usage },
+    },
   });
 }

@@ -1,5 +1,6 @@
 import { NEVER } from '../sessions/domain/expiry.js';
 import type { StateOwner } from '../sessions/domain/ids.js';
+import type { UsageOwner } from '../sessions/domain/usage-periods.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import type { TransferStore } from '../sessions/storage/transfer-store.js';
 import type { StateLine, UsageLine } from './transfer-records.js';
@@ -15,9 +16,9 @@ export class SharedImport {
 
   /** Keys that the target has keep their values. Returns whether any was added. */
   async state(line: StateLine): Promise<boolean> {
-    const { entries, expiresAt = NEVER, appName, userId } = line;
+    const { entries, expiresAt = NEVER, userId } = line;
     const owner = ownerOf(line);
-    const ttlMs = expiresAt < NEVER ? expiresAt - (await this.now(appName)) : NEVER;
+    const ttlMs = expiresAt < NEVER ? expiresAt - (await storeTime(this.storage, owner)) : NEVER;
     if (ttlMs <= 0) return false;
     const stored = new Set((await this.storage.readState(owner)).map(([name]) => name));
     const missing = entries.filter(([name]) => !stored.has(name));
@@ -36,11 +37,11 @@ export class SharedImport {
     const { found } = await this.storage.readUsage([{ ...owner, period: 'total' }]);
     return (found[0] ?? []).length === 0;
   }
+}
 
-  /** The store's time. */
-  async now(appName: string): Promise<number> {
-    return (await this.storage.readUsage([{ appName, period: 'total' }])).now;
-  }
+/** The store's time. */
+export async function storeTime(storage: SessionStorage, owner: UsageOwner): Promise<number> {
+  return (await storage.readUsage([{ ...owner, period: 'total' }])).now;
 }
 
 export function ownerOf({ appName, userId }: StateOwner): StateOwner {

@@ -13,7 +13,9 @@ export class ImportTally {
   readonly #sessions = { created: 0, continued: 0, unchanged: 0, expired: 0, conflicting: 0, filtered: 0, missing: 0 };
   readonly #components = { written: 0, unchanged: 0, expired: 0, conflicting: 0, filtered: 0 };
   readonly #conflicts: TransferProblem[] = [];
+  readonly #omissions: TransferProblem[] = [];
   readonly #problems: TransferProblem[] = [];
+  #omitted = 0;
   #bad = 0;
   events = 0;
   states = 0;
@@ -31,6 +33,11 @@ export class ImportTally {
     if (this.#conflicts.length < MOST_LISTED) this.#conflicts.push(conflict);
   }
 
+  omission(omission: TransferProblem): void {
+    this.#omitted++;
+    if (this.#omissions.length < MOST_LISTED) this.#omissions.push(omission);
+  }
+
   bad(problem: TransferProblem): void {
     this.#bad++;
     if (this.#problems.length < MOST_LISTED) this.#problems.push(problem);
@@ -43,12 +50,19 @@ export class ImportTally {
       events: this.events,
       states: this.states,
       usages: this.usages,
+      omitted: this.#omitted,
       bad: this.#bad,
     };
   }
 
   result(cursor: number): ImportResult {
-    return { ...this.counts(), cursor, conflicts: this.#conflicts, problems: this.#problems };
+    return {
+      ...this.counts(),
+      cursor,
+      conflicts: this.#conflicts,
+      omissions: this.#omissions,
+      problems: this.#problems,
+    };
   }
 }
 

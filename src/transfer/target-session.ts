@@ -28,7 +28,7 @@ export class TargetSession {
   #lastSeq: number;
   #waiting: InitialEvent[] = [];
   #waitingBytes = 0;
-  #highWater = 0;
+  #highWater: number;
   #page = new Map<number, StoredEvent>();
 
   constructor(
@@ -40,6 +40,7 @@ export class TargetSession {
     this.#incarnation = record.incarnation;
     this.#firstSeq = record.firstSeq;
     this.#lastSeq = record.lastSeq;
+    this.#highWater = record.highWater;
   }
 
   /** The last event in the target, without those that wait. */
@@ -60,8 +61,9 @@ export class TargetSession {
   /** Deletes the session, unless it has become another one, or somebody appended to it. */
   async remove(): Promise<void> {
     const record = (await this.storage.read({ key: this.#key }))?.record;
-    if (record?.incarnation === this.#incarnation && record.lastSeq === this.#lastSeq)
-      await this.storage.delete(this.#key);
+    if (record?.incarnation === this.#incarnation && record.lastSeq === this.#lastSeq) {
+      await this.storage.delete({ ...this.#key, incarnation: this.#incarnation });
+    }
   }
 
   /** Writes the events that wait. Returns `false` if the target got other events in the meantime. */

@@ -29,6 +29,8 @@ export interface VerifyOptions {
   readonly filter?: TransferFilter | undefined;
   /** Where component state is. Default: in the store itself. `false`: it is not compared. */
   readonly components?: ComponentStore | false | undefined;
+  /** Whether state and usage of users and apps are compared. Default `true`. */
+  readonly shared?: boolean | undefined;
 }
 
 /**
@@ -104,7 +106,8 @@ export async function verifySessions(
   input: TransferInput,
   options: VerifyOptions = {},
 ): Promise<VerifyResult> {
-  return new RecordComparison(target, checkedFilter(options.filter), options.components).run(readRecords(input));
+  const { filter, components, shared } = options;
+  return new RecordComparison(target, checkedFilter(filter), components, shared).run(readRecords(input));
 }
 
 /**

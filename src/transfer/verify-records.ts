@@ -1,4 +1,5 @@
 import { type SessionKey, sessionKeyOf } from '../sessions/domain/ids.js';
+import { canonicalJson } from '../sessions/domain/event-digest.js';
 import type { ComponentStore } from '../sessions/storage/component-store.js';
 import type { SessionStorage, StateEntries } from '../sessions/storage/session-storage.js';
 import type { PeriodUsage } from '../sessions/storage/transfer-store.js';
@@ -64,6 +65,7 @@ export class RecordComparison {
     private readonly storage: SessionStorage,
     private readonly filter: TransferFilter,
     private readonly components: ComponentStore | false | undefined = storage.components,
+    private readonly shared = true,
   ) {}
 
   async run(records: AsyncIterable<NumberedRecord>): Promise<VerifyResult> {
@@ -151,7 +153,7 @@ export class RecordComparison {
   async #shared(line: StateLine | UsageLine): Promise<void> {
     const { appName, userId } = line;
     const owner = userId === undefined ? { appName } : { appName, userId };
-    if (!isOwnerWanted(owner, this.filter)) return;
+    if (!this.shared || !isOwnerWanted(owner, this.filter)) return;
     this.#compared = countedWith(this.#compared, line);
     for await (const found of exportShared(this.storage, owner)) {
       if (found.kind === line.kind && sharedText(found) === sharedText(line)) return;
@@ -169,7 +171,7 @@ async function compareNext(session: ComparedSession, record: EventLine | EndLine
   session.problems.push(done && typeof found === 'object' ? found.problem : problem);
 }
 
-/** The fields whose values differ. No store promises an order of state keys. */
+/** The fields whose values differ. No store promises an order of state keys, also inside of values. */
 function differingNames(line: SessionLine, found: SessionLine): string[] {
   const [a, b] = [comparable(line), comparable(found)];
   return Object.keys(a).filter((name) => JSON.stringify(a[name]) !== JSON.stringify(b[name]));
@@ -186,7 +188,8 @@ function comparable({ state, metadata, usage, ...fields }: SessionLine): Record<
 }
 
 function sortedText(entries: StateEntries): string {
-  return JSON.stringify(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  const values = entries.map(([name, text]) => [name, canonicalJson(JSON.parse(text))] as const);
+  return JSON.stringify(values.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** The expiry is left out, since stores have clocks of their own. */

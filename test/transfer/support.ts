@@ -1,5 +1,5 @@
 import { ComponentSession } from '../../src/components/index.js';
-import { InMemorySessionStorage, SessionService } from '../../src/index.js';
+import { InMemorySessionStorage, type SessionKey, SessionService } from '../../src/index.js';
 import type { SessionStorage } from '../../src/storage.js';
 import { ManualClock } from '../../src/testing/index.js';
 import { type ImportOptions, type ImportResult, exportSessions, importSessions } from '../../src/transfer/index.js';
@@ -18,7 +18,7 @@ export const text = (value: string) => ({ role: 'user', parts: [{ text: value }]
 export async function filledStore(): Promise<{ storage: SessionStorage; clock: ManualClock }> {
   const clock = new ManualClock(Date.UTC(2026, 9, 30, 12));
   const storage = new InMemorySessionStorage({ clock });
-  const sessions = new SessionService({ storage, clock, history: { maxEvents: 6, keepHistory: false } });
+  const sessions = new SessionService({ storage, clock, history: { maxEvents: 6 } });
   const metadata = { title: 'A "cart"', status: 'open', tags: ['vip'], labels: { team: 'ä' } };
   const session = await sessions.createSession({ ...KEY, state: { a: 1, kept: null, 'user:theme': 'dark' }, metadata });
   for (let index = 1; index <= 12; index++) {
@@ -53,6 +53,8 @@ export async function filledStore(): Promise<{ storage: SessionStorage; clock: M
   };
   const summary = { id: 'summary:8', author: 'system', content: text('before'), actions: { compaction } };
   await whole.appendEvent({ session: { ...USER, id: 's-2' }, event: summary as never });
+  await trimTo(storage, whole, KEY, 4);
+  await trimTo(storage, whole, { ...USER, sessionId: 's-2' }, 6);
   await whole.updateUserState({ ...USER, stateDelta: { name: 'Ann', '1': true } });
   await whole.updateUserState({ appName: 'shop', userId: 'without sessions', stateDelta: { theme: 'light' } });
   await whole.updateAppState({ appName: 'shop', stateDelta: { currency: 'EUR' } });
@@ -65,6 +67,22 @@ export async function filledStore(): Promise<{ storage: SessionStorage; clock: M
   const brief = new ComponentSession({ store: storage.components, ttlMs: 40 * DAY_MS });
   await brief.save('a name of the app: ["shop"', 'memory', 'kept for a while');
   return { storage, clock };
+}
+
+/** Removes the events before this one, as `keepHistory: false` does. */
+async function trimTo(
+  storage: SessionStorage,
+  sessions: SessionService,
+  key: SessionKey,
+  newFirstSeq: number,
+): Promise<void> {
+  const record = (await storage.read({ key }))?.record;
+  if (!record) throw new Error('no session');
+  const { incarnation, firstSeq, marksSeq } = record;
+  const { state } = await sessions.stateAt({ ...key, seq: newFirstSeq - 1 });
+  const own = Object.entries(state).filter(([name]) => !name.startsWith('user:'));
+  const baseState = JSON.stringify(Object.fromEntries(own));
+  await storage.trim({ key, incarnation, firstSeq, marksSeq, newFirstSeq, baseState });
 }
 
 export async function linesOf(storage: SessionStorage): Promise<string[]> {

@@ -38,7 +38,11 @@ export interface ExportCommandOptions extends TransferOptions {
 }
 
 /** Options of `import`. */
-export interface ImportCommandOptions extends TransferOptions {
+export interface ImportCommandOptions extends FilterOptions {
+  /** A folder of JSON files for component state; `false` leaves it out. */
+  readonly components?: string | false | undefined;
+  /** `false` leaves out state and usage of users and apps. */
+  readonly shared?: boolean | undefined;
   readonly dryRun?: boolean | undefined;
   readonly skipConflicts?: boolean | undefined;
   readonly replace?: boolean | undefined;
@@ -100,10 +104,10 @@ export async function importFrom(
   const input = new CountedInput(file === '-' ? context.stdin : createReadStream(file));
   const progress = (text: string): void =>
     output.progress(() => `${total > 0 ? `${bar(input.bytes / total)} ` : ''}${text}`);
-  const components =
-    options.components === undefined ? undefined : new JsonFileComponentStore({ root: options.components });
+  const { components: folder, shared } = options;
+  const components = typeof folder === 'string' ? new JsonFileComponentStore({ root: folder }) : folder;
   if (options.verify) {
-    const result = await verifySessions(storage, input.chunks(), { filter, components });
+    const result = await verifySessions(storage, input.chunks(), { filter, components, shared });
     const lines = result.differences.map((difference) => JSON.stringify(difference));
     await output.result(result.isEqual ? 'the store has all of the file' : lines.map(shown).join('\n'), result);
     return result.isEqual ? EXIT.done : EXIT.wrong;
@@ -112,23 +116,26 @@ export async function importFrom(
     filter,
     dryRun: options.dryRun,
     components,
+    shared,
     onConflict: options.replace ? 'replace' : options.skipConflicts ? 'skip' : 'fail',
     onBad: options.skipBad ? 'skip' : 'fail',
     cursor: options.cursor,
     signal,
     onProgress: ({ line, events }: ImportProgress) => progress(`line ${line}, ${events} events`),
   });
-  for (const left of [...result.conflicts, ...result.problems]) output.note(`left out ${shown(JSON.stringify(left))}`);
+  const { conflicts, omissions, problems } = result;
+  for (const left of [...conflicts, ...omissions, ...problems]) output.note(`left out ${shown(JSON.stringify(left))}`);
   await output.result(summaryOf(result, options.dryRun ? 'would import' : 'imported'), result);
   const { sessions, components: state, bad } = result;
   return sessions.conflicting + sessions.missing + state.conflicting + bad > 0 ? EXIT.wrong : EXIT.done;
 }
 
-function summaryOf({ sessions, components, events, bad }: ImportResult, what: string): string {
+function summaryOf({ sessions, components, events, omitted, bad }: ImportResult, what: string): string {
   const { created, continued, unchanged, conflicting, missing } = sessions;
   const parts = [
     `${what} ${created} new and ${continued} continued sessions, ${events} events, ${components.written} components`,
     `${unchanged + components.unchanged} unchanged, ${conflicting + components.conflicting} conflicting`,
+    ...(omitted > 0 ? [`${omitted} states and usages left out`] : []),
     ...(bad + missing > 0 ? [`${bad} bad, ${missing} missing in the file`] : []),
   ];
   return parts.join('; ');

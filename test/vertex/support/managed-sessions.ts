@@ -37,6 +37,7 @@ export interface ManagedSession {
 export interface ServiceRules {
   /** The documented minimum is a day. */
   readonly minTtlMs: number;
+  readonly maxTtlMs: number;
   /** Whether `rawEvent` is a field of events. */
   readonly knowsRawEvent: boolean;
   /** The most that a page has, whatever is asked for. */
@@ -218,11 +219,12 @@ export class ManagedSessions {
 
   #expiry({ ttl, expireTime }: Json): string | undefined {
     if (ttl !== undefined && expireTime !== undefined) throw new ApiError(400, 'INVALID_ARGUMENT', 'expiration', 'ttl');
-    if (typeof expireTime === 'string') return expireTime;
-    if (typeof ttl !== 'string') return undefined;
-    const [, seconds] = /^(\d+(?:\.\d{1,9})?)s$/.exec(ttl) ?? [];
-    const ttlMs = Number(seconds) * 1000;
-    if (!(ttlMs >= this.rules.minTtlMs)) throw new ApiError(400, 'INVALID_ARGUMENT', 'ttl', 'ttl');
+    if (ttl === undefined && expireTime === undefined) return undefined;
+    const [, seconds] = /^(\d+(?:\.\d{1,9})?)s$/.exec(String(ttl)) ?? [];
+    const ttlMs =
+      expireTime === undefined ? Number(seconds) * 1000 : Date.parse(expireTime as string) - this.clock.now();
+    const { minTtlMs, maxTtlMs } = this.rules;
+    if (!(ttlMs >= minTtlMs && ttlMs <= maxTtlMs)) throw new ApiError(400, 'INVALID_ARGUMENT', 'ttl', 'ttl');
     return timeText(Math.floor(this.clock.now() + ttlMs));
   }
 }

@@ -63,7 +63,7 @@ export class VertexServer {
   private constructor({ clock = systemClock, polls = 0, ...rules }: VertexServerOptions) {
     this.#clock = clock;
     this.polls = polls;
-    this.#rules = { minTtlMs: 86_400_000, knowsRawEvent: true, maxPage: 100, listLag: 0, ...rules };
+    this.#rules = { minTtlMs: 86_400_000, maxTtlMs: Infinity, knowsRawEvent: true, maxPage: 100, listLag: 0, ...rules };
     this.#server = createServer((request, response) => void this.#answer(request, response));
   }
 

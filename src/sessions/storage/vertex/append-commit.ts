@@ -6,8 +6,9 @@ import { recordOfMembers } from '../../domain/stored-json.js';
 import { usageByModel } from '../../domain/usage.js';
 import { EventSender } from './event-sender.js';
 import type { LoadedSession } from './load-session.js';
+import type { Replica } from './replica.js';
 import { METADATA_KEY, SNAPSHOT_KEY, assertOwnState } from './reserved-keys.js';
-import { type Snapshot, metadataIn, recordPart, removedAfter, snapshotText } from './snapshot.js';
+import { type Snapshot, type SnapshotOrigin, metadataIn, recordPart, removedAfter, snapshotText } from './snapshot.js';
 import type { VertexConnection } from './vertex-connection.js';
 import { ttlText } from './wire.js';
 
@@ -46,6 +47,7 @@ export async function appendCommit(
     removed: removedAfter(snapshot?.removed ?? [], commit),
     usage: commit.usage ? usageByModel([...(snapshot?.usage ?? []), ...commit.usage.models]) : (snapshot?.usage ?? []),
     nonce: snapshot?.nonce ?? session.createTime,
+    origin: snapshot?.origin && withTrimmed(snapshot.origin, replica),
   };
   const stateDelta = stateMembersOf(commit, {
     [SNAPSHOT_KEY]: snapshotText(next),
@@ -55,6 +57,11 @@ export async function appendCommit(
   if (!(await sender.sendAll(events, stateDelta))) return { kind: 'missing' };
   replica.add(events, after, sender.micros);
   return { kind: 'appended', record: after, now, previousTipSeq: record.tipSeq };
+}
+
+/** Counters of trimmed events, which the first append after an import finds out. */
+function withTrimmed(origin: SnapshotOrigin, replica: Replica): SnapshotOrigin {
+  return origin.firstSeq === 1 || origin.trimmed ? origin : { ...origin, trimmed: replica.trimmedCounts };
 }
 
 /** Keys to set and, as `null`, to remove. `__proto__` is an ordinary key. */

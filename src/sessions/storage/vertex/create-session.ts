@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { NEVER, isExpired } from '../../domain/expiry.js';
+import { DAY_MS, NEVER, isExpired } from '../../domain/expiry.js';
 import type { SessionKey } from '../../domain/ids.js';
-import { newRecord } from '../../domain/session-record.js';
+import { type LogOrigin, newRecord } from '../../domain/session-record.js';
 import type { CreateRequest, StoredSession } from '../session-storage.js';
 import { stateMembersOf } from './append-commit.js';
 import { APP_LABEL } from './engines.js';
@@ -10,14 +10,18 @@ import { foundSession, isSessionOf, loadSession } from './load-session.js';
 import { storedSession } from './read-session.js';
 import { BASE_KEY, METADATA_KEY, SNAPSHOT_KEY, assertOwnState } from './reserved-keys.js';
 import { resourceIdsOf } from './session-ids.js';
-import type { NewSession, SessionsApi } from './sessions-api.js';
-import { type Snapshot, recordPart, snapshotIn, snapshotText } from './snapshot.js';
+import type { Creation, NewSession, SessionsApi } from './sessions-api.js';
+import { type Snapshot, type SnapshotOrigin, expiryOf, recordPart, snapshotIn, snapshotText } from './snapshot.js';
 import type { VertexConnection } from './vertex-connection.js';
 import { VertexError } from './vertex-error.js';
-import { type VertexSession, millisOf, ttlText } from './wire.js';
+import { type VertexSession, millisOf, timeText, ttlText } from './wire.js';
 
 /** A creation that did not complete its log for so long was interrupted. */
 const ABANDONED_MS = 10 * 60_000;
+/** The service wants a day, by its own clock. */
+const SHORTEST_LIFE_MS = DAY_MS + 3_600_000;
+/** The last second that a time of the API can be. */
+const LAST_EXPIRY = Date.UTC(9999, 11, 31, 23, 59, 59);
 
 /** Creates a session; returns undefined if there is one. Of several processes, the service lets one create it. */
 export async function createSession(
@@ -31,14 +35,16 @@ export async function createSession(
   const api = connection.apiOf(engine);
   const nonce = randomUUID();
   const record = newRecord(key, nonce, now, NEVER, log, turnsOnly);
+  const origin = log?.origin && originOf(log.origin, now);
   const events = (log?.events ?? []).map((event, index) => ({ ...event, group: event.group ?? '', seq: index + 1 }));
   const done: Snapshot = {
     ...recordPart(record),
     sessionId: key.sessionId,
     lastId: events.at(-1)?.id ?? '',
     removed: [],
-    usage: [],
+    usage: log?.origin?.usage ?? [],
     nonce,
+    origin,
   };
   const begun: Snapshot = events.length === 0 ? done : { ...done, lastSeq: 0, lastId: '', isBuilding: true };
   const { ttlMs } = expiry.session;
@@ -54,6 +60,7 @@ export async function createSession(
     ),
     ...(engine.appLabel !== undefined && { labels: { [APP_LABEL]: engine.appLabel } }),
     ...(ttlMs < NEVER && { ttl: ttlText(ttlMs) }),
+    ...(origin && { expireTime: timeText(origin.givenExpiry * 1000) }),
   };
   // Another app or user may have the first id in this engine. Then this session may have been created under the second one.
   const [first = '', second] = resourceIdsOf(key);
@@ -90,7 +97,7 @@ async function tryToCreate(
   nonce: string,
 ): Promise<'created' | 'exists' | 'of another'> {
   for (let tries = 1; ; tries++) {
-    const outcome = await api.create(id, body);
+    const outcome = await createWithExpiry(api, id, body);
     if (outcome === 'created') return 'created';
     const session = await api.get(id);
     if (session && snapshotIn(session)?.nonce === nonce) return 'created';
@@ -102,8 +109,24 @@ async function tryToCreate(
   }
 }
 
+/** The service does not say how long a session may live. If it refuses the expiry, the session gets that of the service. */
+async function createWithExpiry(api: SessionsApi, id: string, body: NewSession): Promise<Creation> {
+  try {
+    return await api.create(id, body);
+  } catch (error) {
+    if (body.expireTime === undefined || !(error instanceof VertexError) || error.httpStatus !== 400) throw error;
+    return api.create(id, { ...body, expireTime: undefined });
+  }
+}
+
+function originOf({ createTime, firstSeq, expiresAt }: LogOrigin, now: number): SnapshotOrigin {
+  const givenExpiry = Math.min(Math.max(expiresAt, now + SHORTEST_LIFE_MS), LAST_EXPIRY);
+  return { createTime, firstSeq, expiresAt, givenExpiry };
+}
+
 function isOver(connection: VertexConnection, session: VertexSession): boolean {
   const now = connection.now();
-  if (session.expireTime !== undefined && isExpired(millisOf(session.expireTime), now)) return true;
-  return snapshotIn(session)?.isBuilding === true && now - millisOf(session.createTime) > ABANDONED_MS;
+  const snapshot = snapshotIn(session);
+  if (isExpired(expiryOf(session, snapshot), now)) return true;
+  return snapshot?.isBuilding === true && now - millisOf(session.createTime) > ABANDONED_MS;
 }

@@ -36,9 +36,14 @@ export class EventSender {
     return true;
   }
 
-  async send(stamp: Stamp, stateDelta: Readonly<Record<string, unknown>>): Promise<boolean> {
+  /** @param time its place in the log of the service, unless that is before the last event */
+  async send(
+    stamp: Stamp,
+    stateDelta: Readonly<Record<string, unknown>>,
+    time: number = this.target.now,
+  ): Promise<boolean> {
     // The API orders events by time, so no two have the same one.
-    this.micros = Math.max(this.target.now * 1000, this.micros + 1);
+    this.micros = Math.max(time * 1000, this.micros + 1);
     const deadline = Date.now() + this.connection.timeLimitMs;
     for (let tries = 1; ; tries++) {
       try {

@@ -7,6 +7,7 @@ import { comparePositions, positionOf } from '../list-order.js';
 import type { ListRequest, ListResult, ListedSession } from '../session-storage.js';
 import { listFilter } from './list-filter.js';
 import { type FoundSession, foundSession } from './load-session.js';
+import type { SessionsApi } from './sessions-api.js';
 import { type RecordPart, metadataIn, recordOf, sessionIdOf, stateIn } from './snapshot.js';
 import type { VertexConnection } from './vertex-connection.js';
 import { type VertexSession, millisOf } from './wire.js';
@@ -41,25 +42,33 @@ async function liveSessions(connection: VertexConnection, { appName, userId }: L
   connection.now();
   const engine = connection.engineOf(appName);
   const api = connection.apiOf(engine);
-  const filter = listFilter(userId, engine.appLabel);
   const found = new Map<string, ListedSession>();
-  let pageToken: string | undefined;
-  do {
-    const page = await api.sessionPage(filter, pageToken);
-    for (const session of page.sessions ?? []) {
-      const key = { appName, userId: userId ?? session.userId, sessionId: sessionIdOf(session) };
-      const live = foundSession(connection, key, session);
-      // A list that changes meanwhile may show a session twice.
-      if (live) found.set(session.name, listedSession(live, key));
-    }
+  for await (const session of listedByService(api, { userId, appLabel: engine.appLabel })) {
+    const key = { appName, userId: userId ?? session.userId, sessionId: sessionIdOf(session) };
+    const live = foundSession(connection, key, session);
+    // A list that changes meanwhile may show a session twice.
+    if (live) found.set(session.name, listedSession(live, key));
     if (found.size > MOST_SESSIONS) {
       throw new LimitExceededError(
         `Vertex AI sorts no lists, and more than ${MOST_SESSIONS} sessions are not sorted here. List those of one user.`,
       );
     }
+  }
+  return [...found.values()];
+}
+
+/** All sessions that the service lists, page by page, also those that do not count. */
+export async function* listedByService(
+  api: SessionsApi,
+  { userId, appLabel }: { readonly userId: string | undefined; readonly appLabel: string | undefined },
+): AsyncGenerator<VertexSession> {
+  const filter = listFilter(userId, appLabel);
+  let pageToken: string | undefined;
+  do {
+    const page = await api.sessionPage(filter, pageToken);
+    yield* page.sessions ?? [];
     pageToken = page.nextPageToken || undefined;
   } while (pageToken);
-  return [...found.values()];
 }
 
 function listedSession(found: Omit<FoundSession, 'api' | 'id'>, key: SessionKey): ListedSession {

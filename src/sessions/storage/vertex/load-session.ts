@@ -1,14 +1,14 @@
-import { isExpired, NEVER } from '../../domain/expiry.js';
+import { isExpired } from '../../domain/expiry.js';
 import { type SessionKey, sessionNameOf } from '../../domain/ids.js';
 import type { SessionRecord } from '../../domain/session-record.js';
 import type { Engine } from './engines.js';
 import { Replica } from './replica.js';
 import { resourceIdsOf } from './session-ids.js';
 import type { SessionsApi } from './sessions-api.js';
-import { type Snapshot, recordOf, sessionIdOf, snapshotIn } from './snapshot.js';
+import { type Snapshot, expiryOf, recordOf, sessionIdOf, snapshotIn } from './snapshot.js';
 import { type ReadEvent, readEvent } from './stamped-event.js';
 import { type VertexConnection, belongsTo } from './vertex-connection.js';
-import { type VertexSession, millisOf } from './wire.js';
+import type { VertexSession } from './wire.js';
 
 /** A session as Vertex AI has it now. */
 export interface FoundSession {
@@ -36,7 +36,7 @@ export function foundSession(
   const now = connection.now();
   if (!session || !isSessionOf(session, key, connection.engineOf(key.appName))) return undefined;
   const snapshot = snapshotIn(session);
-  const expiresAt = session.expireTime === undefined ? NEVER : millisOf(session.expireTime);
+  const expiresAt = expiryOf(session, snapshot);
   if (snapshot?.isBuilding || isExpired(expiresAt, now)) return undefined;
   return { session, snapshot, now, expiresAt, incarnation: snapshot?.nonce ?? session.createTime };
 }

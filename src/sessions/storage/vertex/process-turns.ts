@@ -1,5 +1,5 @@
 import { isExpired } from '../../domain/expiry.js';
-import { sessionNameOf } from '../../domain/ids.js';
+import { type SessionKey, sessionNameOf } from '../../domain/ids.js';
 import type { SessionRecord } from '../../domain/session-record.js';
 import type { StoredTurn } from '../../domain/turn.js';
 
@@ -13,6 +13,10 @@ export class ProcessTurns {
   withTurn(record: SessionRecord): SessionRecord {
     const held = this.#turns.get(sessionNameOf(record));
     return held?.incarnation === record.incarnation ? { ...record, turn: held.turn } : record;
+  }
+
+  remove(key: SessionKey): void {
+    this.#turns.delete(sessionNameOf(key));
   }
 
   keep(record: SessionRecord, turn: StoredTurn, now: number): void {

@@ -1,8 +1,8 @@
-import { NO_COUNTS } from '../../domain/counters.js';
+import { type Counters, NO_COUNTS, addCounters, subtractCounters } from '../../domain/counters.js';
 import { isRewind, isSummary } from '../../domain/event-inspection.js';
 import { LogReplay } from '../../domain/log-replay.js';
 import type { NumberedEvent } from '../../domain/commit-rules.js';
-import type { InitialEvent, SessionRecord } from '../../domain/session-record.js';
+import type { InitialEvent } from '../../domain/session-record.js';
 import { loggedEvent } from '../../domain/stored-json.js';
 import { NO_MARKS } from '../../domain/view-marks.js';
 import { EventLog } from '../in-memory/event-log.js';
@@ -34,6 +34,7 @@ export class Replica {
   private constructor(
     /** The first event that was read. */
     readonly from: number,
+    readonly isWhole: boolean,
     public part: RecordPart,
     readonly log: EventLog,
   ) {}
@@ -41,10 +42,10 @@ export class Replica {
   /** From all events, in the order of the API. */
   static ofWhole(all: readonly ReadEvent[], snapshot: Snapshot | undefined): Replica {
     const events = effectiveEvents(all, true);
-    const isOurs =
-      snapshot?.lastSeq === events.length && (snapshot.lastSeq === 0 || snapshot.lastId === events.at(-1)?.id);
-    const part = isOurs && snapshot ? snapshot : replayed(events, snapshot);
-    return new Replica(1, part, new EventLog(new TextSlabs())).#filled(events, all);
+    const firstSeq = snapshot?.origin?.firstSeq ?? 1;
+    const isOurs = snapshot?.lastSeq === firstSeq - 1 + events.length && snapshot.lastId === (events.at(-1)?.id ?? '');
+    const part = isOurs ? snapshot : replayed(events, firstSeq, snapshot);
+    return new Replica(firstSeq, true, part, emptyLog(firstSeq)).#filled(events, all);
   }
 
   /** From the end of the log. Undefined if its numbers cannot be told without the rest. */
@@ -53,14 +54,11 @@ export class Replica {
     if (!snapshot || events.at(-1)?.id !== snapshot.lastId) return undefined;
     const before = snapshot.lastSeq - events.length;
     const isInOrder = events.every(({ seq }, index) => seq === undefined || seq === before + 1 + index);
-    if (before < 0 || !isInOrder) return undefined;
-    const log = new EventLog(new TextSlabs());
-    for (let seq = 1; seq <= before; seq++) log.add({ ...UNREAD, id: `\u0000${seq}` });
-    return new Replica(before + 1, snapshot, log).#filled(events, end);
-  }
-
-  get isWhole(): boolean {
-    return this.from === 1;
+    const firstSeq = snapshot.origin?.firstSeq ?? 1;
+    if (before < firstSeq - 1 || !isInOrder) return undefined;
+    const log = emptyLog(firstSeq);
+    for (let seq = firstSeq; seq <= before; seq++) log.add({ ...UNREAD, id: `\u0000${seq}` });
+    return new Replica(before + 1, false, snapshot, log).#filled(events, end);
   }
 
   /** No event that was not read has a later time. */
@@ -81,8 +79,13 @@ export class Replica {
     return this.#ids.at(-1) ?? '';
   }
 
+  /** What trimmed events add to the counters. The log must be whole. */
+  get trimmedCounts(): Counters {
+    return subtractCounters(this.part.counters, countsIn(this.log.entries().slice(this.from - 1), this.from));
+  }
+
   /** Adds events that Vertex AI has acknowledged. */
-  add(events: readonly NumberedEvent[], record: SessionRecord, micros: number): void {
+  add(events: readonly NumberedEvent[], record: RecordPart, micros: number): void {
     for (const event of events) {
       this.#add(event);
       this.#unseen.add(event.id);
@@ -130,12 +133,18 @@ export class Replica {
   }
 }
 
+function emptyLog(firstSeq: number): EventLog {
+  const log = new EventLog(new TextSlabs());
+  log.beginAt(firstSeq);
+  return log;
+}
+
 /** The record, from the events alone: another program has written, or two processes at once. */
-function replayed(events: readonly ReadEvent[], snapshot: Snapshot | undefined): RecordPart {
+function replayed(events: readonly ReadEvent[], firstSeq: number, snapshot: Snapshot | undefined): RecordPart {
   const replay = new LogReplay();
   const part: { -readonly [Name in keyof RecordPart]: RecordPart[Name] } = {
-    lastSeq: 0,
-    tipSeq: 0,
+    lastSeq: firstSeq - 1,
+    tipSeq: Math.min(firstSeq - 1, snapshot?.tipSeq ?? 0),
     lastUpdateTime: 0,
     highWater: 0,
     counters: NO_COUNTS,
@@ -144,7 +153,7 @@ function replayed(events: readonly ReadEvent[], snapshot: Snapshot | undefined):
     turnsOnly: snapshot?.turnsOnly ?? false,
   };
   for (const [index, { payload, appendedAt, highWater }] of events.entries()) {
-    const event = loggedEvent({ payload, seq: index + 1 });
+    const event = loggedEvent({ payload, seq: firstSeq + index });
     replay.add(event);
     part.lastSeq = event.seq;
     part.highWater = Math.max(part.highWater, highWater);
@@ -153,5 +162,21 @@ function replayed(events: readonly ReadEvent[], snapshot: Snapshot | undefined):
     part.tipSeq = event.seq;
     part.lastUpdateTime = Math.max(part.lastUpdateTime, appendedAt);
   }
-  return { ...part, counters: replay.countsAt(part.lastSeq), marks: replay.marksAt(part.lastSeq) };
+  const counters = addCounters(replay.countsAt(part.lastSeq), trimmedCounts(events, snapshot));
+  return { ...part, counters, marks: replay.marksAt(part.lastSeq, counters) };
+}
+
+/** What the events before the first one add to the counters. */
+function trimmedCounts(events: readonly ReadEvent[], snapshot: Snapshot | undefined): Counters {
+  if (!snapshot?.origin || snapshot.origin.firstSeq === 1) return NO_COUNTS;
+  // Until the first append, the counters of the snapshot are those of the events that were imported.
+  const imported = events.filter(({ seq }) => seq !== undefined);
+  return snapshot.origin.trimmed ?? subtractCounters(snapshot.counters, countsIn(imported, snapshot.origin.firstSeq));
+}
+
+/** The counters of events alone. */
+function countsIn(events: readonly { readonly payload: string | null }[], firstSeq: number): Counters {
+  const replay = new LogReplay();
+  for (const [index, { payload }] of events.entries()) replay.add(loggedEvent({ payload, seq: firstSeq + index }));
+  return replay.countsAt(firstSeq - 1 + events.length);
 }

@@ -19,6 +19,8 @@ export interface NewSession {
   readonly sessionState: object;
   readonly labels?: Readonly<Record<string, string>> | undefined;
   readonly ttl?: string | undefined;
+  /** Instead of `ttl`. */
+  readonly expireTime?: string | undefined;
 }
 
 /** The outcome of a creation. */

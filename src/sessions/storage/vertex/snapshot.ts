@@ -1,5 +1,6 @@
 import type { ModelUsage } from '../../domain/usage.js';
-import { NO_COUNTS, storedCounters } from '../../domain/counters.js';
+import { type Counters, NO_COUNTS, storedCounters } from '../../domain/counters.js';
+import { NEVER } from '../../domain/expiry.js';
 import type { SessionKey } from '../../domain/ids.js';
 import { NOTHING_WAITS, type SessionRecord } from '../../domain/session-record.js';
 import { NO_TURN } from '../../domain/turn.js';
@@ -29,6 +30,28 @@ export interface Snapshot extends RecordPart {
   readonly nonce: string;
   /** Whether events of the initial log are missing. */
   readonly isBuilding?: boolean | undefined;
+  /** Of a session that another store had. */
+  readonly origin?: SnapshotOrigin | undefined;
+}
+
+/** What a session that another store had brought along, and the service would have otherwise. */
+export interface SnapshotOrigin {
+  readonly createTime: number;
+  /** The events before it were trimmed. */
+  readonly firstSeq: number;
+  /** When it really expires, as long as the service has the expiry that it was given instead. */
+  readonly expiresAt: number;
+  readonly givenExpiry: number;
+  /** What the trimmed events add to the counters. Missing until the first append. */
+  readonly trimmed?: Counters | undefined;
+}
+
+/** When a session expires. The service lets all sessions live for a day, and none for ever. */
+export function expiryOf({ expireTime }: VertexSession, snapshot: Snapshot | undefined): number {
+  if (expireTime === undefined) return NEVER;
+  const expiry = millisOf(expireTime);
+  const { origin } = snapshot ?? {};
+  return origin?.givenExpiry === expiry ? origin.expiresAt : expiry;
 }
 
 /** The snapshot of a session; undefined for one that another program created. */
@@ -51,10 +74,16 @@ export function snapshotText(snapshot: Snapshot): string {
 /** The record of a session. */
 export function recordOf(
   { appName, userId, sessionId }: SessionKey,
-  found: { readonly session: VertexSession; readonly incarnation: string; readonly expiresAt: number },
+  found: {
+    readonly session: VertexSession;
+    readonly snapshot: Snapshot | undefined;
+    readonly incarnation: string;
+    readonly expiresAt: number;
+  },
   part: RecordPart,
 ): SessionRecord {
-  const createTime = millisOf(found.session.createTime);
+  const origin = found.snapshot?.origin;
+  const createTime = origin?.createTime ?? millisOf(found.session.createTime);
   return {
     appName,
     userId,
@@ -62,9 +91,9 @@ export function recordOf(
     incarnation: found.incarnation,
     createTime,
     expiresAt: found.expiresAt,
-    firstSeq: 1,
+    firstSeq: origin?.firstSeq ?? 1,
     ...recordPart(part),
-    lastUpdateTime: Math.max(createTime, part.lastUpdateTime),
+    lastUpdateTime: origin ? part.lastUpdateTime : Math.max(createTime, part.lastUpdateTime),
     turn: NO_TURN,
     dispatchedSeq: 0,
     waitingSince: NOTHING_WAITS,

@@ -19,6 +19,10 @@ function cannotListApps(): never {
   throw new UnsupportedByStoreError('Vertex AI does not know which apps there are. Name the app.');
 }
 
+export function sharedUsageError(): UnsupportedByStoreError {
+  return new UnsupportedByStoreError('Vertex AI has no sums of users and apps. Ask for the usage of a session.');
+}
+
 /** Leases need a store that can compare and set. */
 export const NO_LEASES: LeaseStore = {
   acquire: async () => needsOneProcess(),

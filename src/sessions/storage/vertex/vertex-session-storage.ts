@@ -2,7 +2,7 @@ import type { VertexSettings } from '../../../config/store-settings.js';
 import type { Clock } from '../../domain/clock.js';
 import type { AppendOutcome, Commit } from '../../domain/commit.js';
 import { type Lifetime, NEVER } from '../../domain/expiry.js';
-import type { SessionKey, StateOwner } from '../../domain/ids.js';
+import { type SessionKey, type StateOwner, sessionNameOf } from '../../domain/ids.js';
 import type { SessionRecord } from '../../domain/session-record.js';
 import { turnOutcome } from '../../domain/turn-rules.js';
 import type { TurnOutcome, TurnRequest } from '../../domain/turn.js';
@@ -15,6 +15,7 @@ import { InMemoryLeases } from '../in-memory/in-memory-leases.js';
 import type { PartialStore } from '../partial-store.js';
 import type {
   CreateRequest,
+  DeleteRequest,
   ListRequest,
   ListResult,
   PurgeCounts,
@@ -25,6 +26,7 @@ import type {
   TouchRequest,
   UsageReply,
 } from '../session-storage.js';
+import type { TransferStore } from '../transfer-store.js';
 import { appendCommit } from './append-commit.js';
 import { createSession } from './create-session.js';
 import { listSessions } from './list-sessions.js';
@@ -33,9 +35,17 @@ import { ProcessPartials } from './process-partials.js';
 import { ProcessTurns } from './process-turns.js';
 import { isEnoughFor, storedSession } from './read-session.js';
 import { sharedStateError } from './reserved-keys.js';
-import { NO_AGENDA, NO_CONSUMERS, NO_LEASES, NO_PARTIALS, needsOneProcess } from './unsupported-parts.js';
+import {
+  NO_AGENDA,
+  NO_CONSUMERS,
+  NO_LEASES,
+  NO_PARTIALS,
+  needsOneProcess,
+  sharedUsageError,
+} from './unsupported-parts.js';
 import { VertexConnection } from './vertex-connection.js';
 import type { VertexSessionStorageOptions } from './vertex-options.js';
+import { VertexTransfer } from './vertex-transfer.js';
 import { ttlText } from './wire.js';
 
 const ANY = (): boolean => true;
@@ -54,6 +64,7 @@ export class VertexSessionStorage implements SessionStorage {
   readonly agenda: Agenda;
   readonly consumers: ConsumerStore = NO_CONSUMERS;
   readonly partials: PartialStore;
+  readonly transfer: TransferStore;
   readonly #connection: VertexConnection;
   readonly #isAlone: boolean;
   readonly #turns = new ProcessTurns();
@@ -65,7 +76,13 @@ export class VertexSessionStorage implements SessionStorage {
     const now = (): number => this.#connection.now();
     this.#ownPartials = new ProcessPartials((key) => this.#connection.inTurn(key, () => this.#recordOf(key)), now);
     this.leases = this.#isAlone ? new InMemoryLeases(now) : NO_LEASES;
-    this.agenda = this.#isAlone ? new InMemoryAgenda(now) : NO_AGENDA;
+    const agenda = new InMemoryAgenda(now);
+    this.agenda = this.#isAlone ? agenda : NO_AGENDA;
+    this.transfer = new VertexTransfer(
+      this.#connection,
+      (key) => this.#forget(key),
+      (prefix) => agenda.removeAll(prefix),
+    );
     this.partials = this.#isAlone ? this.#ownPartials : NO_PARTIALS;
   }
 
@@ -132,11 +149,13 @@ export class VertexSessionStorage implements SessionStorage {
     this.#connection.now();
   }
 
-  delete(key: SessionKey): Promise<void> {
+  /** Vertex AI deletes by id alone: what other processes do between the two calls is not seen. */
+  delete({ incarnation, ...key }: DeleteRequest): Promise<void> {
     return this.#connection.inTurn(key, async () => {
       const found = await findSession(this.#connection, key);
+      if (incarnation !== undefined && found?.incarnation !== incarnation) return;
       if (found) await found.api.delete(found.id);
-      this.#ownPartials.end(key, 'all');
+      this.#forget(key);
     });
   }
 
@@ -154,8 +173,7 @@ export class VertexSessionStorage implements SessionStorage {
     const found: (readonly ModelUsage[] | undefined)[] = [];
     for (const query of queries) {
       const key = sessionOfUsage(query);
-      if (!key)
-        throw new UnsupportedByStoreError('Vertex AI has no sums of users and apps. Ask for the usage of a session.');
+      if (!key) throw sharedUsageError();
       const session = await findSession(this.#connection, key);
       found.push(session && (session.snapshot?.usage ?? []));
     }
@@ -171,6 +189,12 @@ export class VertexSessionStorage implements SessionStorage {
   async close(): Promise<void> {
     this.#connection.close();
     this.#ownPartials.clear();
+  }
+
+  #forget(key: SessionKey): void {
+    this.#connection.cache.remove(sessionNameOf(key));
+    this.#ownPartials.end(key, 'all');
+    this.#turns.remove(key);
   }
 
   async #loaded(key: SessionKey, isEnough?: (loaded: LoadedSession) => boolean): Promise<LoadedSession | undefined> {
