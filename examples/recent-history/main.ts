@@ -12,7 +12,7 @@ const sessions = app.get(SessionService);
 const key = { appName: 'shop', userId: 'ann', sessionId: 'long' };
 const session = await sessions.createSession(key);
 
-const say = (author: string, text: string, actions?: Partial<EventActions>) =>
+const say = (author: string, text: string, actions: Partial<EventActions> = {}) =>
   sessions.appendEvent({ session, event: { author, content: { parts: [{ text }] }, actions } });
 const show = (title: string, shown?: Session) =>
   console.log(

@@ -115,8 +115,13 @@ export const layers: readonly Layer[] = [
     files: /^cli\/.+$/,
     mayImport: [...sessionLayers, 'sessions/module', 'components', 'doctor', 'transfer'],
   },
-  // Moves sessions between stores and from other systems, through the interface of stores.
-  { name: 'transfer', files: /^transfer\/.+$/, mayImport: sessionLayers, packages: nodeBuiltins },
+  // Moves sessions between stores and from other systems, through the interface of stores. Adapters say how their events look.
+  {
+    name: 'transfer',
+    files: /^transfer\/.+$/,
+    mayImport: [...sessionLayers, 'adapters/langgraph', 'adapters/openai-agents'],
+    packages: nodeBuiltins,
+  },
   // Finds what is wrong in a store, for any app and for the command line.
   {
     name: 'doctor',

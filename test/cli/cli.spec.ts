@@ -167,6 +167,9 @@ describe('agent-sessions', () => {
     const damaged = (await readFile(file ?? '', 'utf8')).replace('"kind":"event"', '"kind":"evnt"');
     const stdin = ['import', '-', '--url', `sqlite:${join(folder, 'third.db')}`];
     await cli(['migrate', ...stdin.slice(2)]);
+    const bare = ['import', file ?? '', ...stdin.slice(2), '--no-components', '--no-shared'];
+    expect(await cli(bare)).toMatchObject({ code: 0, out: expect.stringContaining(', 0 components') });
+    expect((await cli([...bare, '--verify'])).code).toBe(0);
     expect((await cli(stdin, { stdin: damaged })).code).toBe(5);
     const skipped = await cli([...stdin, '--skip-bad'], { stdin: damaged });
     expect(skipped).toMatchObject({ code: 1, out: expect.stringContaining('2 bad') });

@@ -1,8 +1,11 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { RESULTS, type SuiteResult } from '../adapters/support/describe-suite.js';
 
 /** The script that writes the pages. It has no types. */
 interface Script {
   adapterPages(): readonly { readonly file: string; readonly text: string; readonly expected: string }[];
+  oldestPeers(): readonly string[];
 }
 
 const script = join(__dirname, '../../docs/adapters-table.mjs');
@@ -14,4 +17,19 @@ describe('The table of adapters', () => {
     expect(pages.map(({ file }) => file)).toEqual(['README.md', 'docs/adapters.md']);
     for (const { text, expected } of pages) expect(text).toBe(expected);
   });
+
+  it('has the oldest version that package.json allows of each framework (npm run docs:adapters -- --oldest)', async () => {
+    const { oldestPeers } = (await import(script)) as Script;
+    const judged = new Set(resultsIn(RESULTS).map(({ peer }) => peer));
+    const allowed = oldestPeers().filter((peer) => judged.has(peer.slice(0, peer.lastIndexOf('@'))));
+    const shown = resultsIn(RESULTS.replace('.ndjson', '-oldest.ndjson')).map(
+      ({ peer, version }) => `${peer}@${version}`,
+    );
+    expect([...new Set(shown)].toSorted()).toEqual(allowed.toSorted());
+  });
 });
+
+function resultsIn(file: string): SuiteResult[] {
+  const lines = readFileSync(file, 'utf8').trim().split('\n');
+  return lines.map((line) => JSON.parse(line) as SuiteResult);
+}

@@ -1,4 +1,5 @@
-import { resolve } from 'node:path';
+import { readdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import ts from 'typescript';
 import { type Fence, fencesIn, pages } from './fences.js';
 
@@ -23,34 +24,43 @@ const options: ts.CompilerOptions = {
 
 const pathOf = ({ page, line }: Fence): string => resolve(GIVEN, `${page.replaceAll(/\W/g, '-')}-${line}.ts`);
 
-/** Compiles all blocks together, each as a file of its own, against the built package. */
-function problemsOf(fences: readonly Fence[]): Map<Fence, string[]> {
+/** Compiles all blocks together, each as a file of its own, and the examples, against the built package. */
+function problemsOf(fences: readonly Fence[], examples: readonly string[]): Map<Fence | string, string[]> {
   const codes = new Map(fences.map((fence) => [pathOf(fence), fence.code]));
   const host = ts.createCompilerHost(options);
   const { fileExists, readFile } = host;
   host.fileExists = (path) => codes.has(path) || fileExists(path);
   host.readFile = (path) => codes.get(path) ?? readFile(path);
   const program = ts.createProgram(
-    [...['globals.d.ts', 'models.d.ts'].map((name) => resolve(GIVEN, name)), ...codes.keys()],
+    [...['globals.d.ts', 'models.d.ts'].map((name) => resolve(GIVEN, name)), ...codes.keys(), ...examples],
     options,
     host,
   );
-  return new Map(
-    fences.map((fence) => {
-      const file = program.getSourceFile(pathOf(fence));
-      if (!file) throw new Error(`${pathOf(fence)} was not compiled`);
-      const found = [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)];
-      return [fence, found.map((diagnostic) => shown(fence, file, diagnostic))];
-    }),
-  );
+  const problemsIn = (path: string, from: { page: string; line: number }): string[] => {
+    const file = program.getSourceFile(path);
+    if (!file) throw new Error(`${path} was not compiled`);
+    const found = [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)];
+    return found.map((diagnostic) => shown(from, file, diagnostic));
+  };
+  return new Map<Fence | string, string[]>([
+    ...fences.map((fence) => [fence, problemsIn(pathOf(fence), fence)] as const),
+    ...examples.map((path) => [path, problemsIn(path, { page: path, line: 1 })] as const),
+  ]);
 }
 
-function shown({ page, line }: Fence, file: ts.SourceFile, { start = 0, messageText }: ts.Diagnostic): string {
+function shown(
+  { page, line }: Pick<Fence, 'page' | 'line'>,
+  file: ts.SourceFile,
+  { start = 0, messageText }: ts.Diagnostic,
+): string {
   const found = file.getLineAndCharacterOfPosition(start).line;
   return `${page}:${line + found}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`;
 }
 
 const fences = pages().flatMap((page) => fencesIn(page, 'ts'));
+const examples = readdirSync('examples', { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('.ts') && !path.startsWith('dist'))
+  .map((path) => join('examples', path));
 
 /** What the check has to find, each in a block of its own that begins at line 10. */
 const mistakes = [
@@ -76,7 +86,7 @@ const mistakes = [
   },
 ].map((mistake, index) => ({ ...mistake, fence: { page: `wrong-${index}.md`, line: 10, code: mistake.code } }));
 
-const problems = problemsOf([...fences, ...mistakes.map(({ fence }) => fence)]);
+const problems = problemsOf([...fences, ...mistakes.map(({ fence }) => fence)], examples);
 
 describe('TypeScript in the docs', () => {
   it('is found', () => {
@@ -85,6 +95,12 @@ describe('TypeScript in the docs', () => {
 
   it.each(fences)('compiles: $page, line $line', (fence) => {
     expect(problems.get(fence)).toEqual([]);
+  });
+});
+
+describe('The examples', () => {
+  it.each(examples)('compile: %s', (path) => {
+    expect(problems.get(path)).toEqual([]);
   });
 });
 

@@ -11,7 +11,7 @@ import { mixtures, nest11, nest12, oldestPeers, withoutPeers } from './package-s
 import { runCommand } from './run-command.mjs';
 import { install, installApp, installInto, pack } from './scratch.mjs';
 import { checkTarball } from './tarball.mjs';
-import { checkTypes, waysOf } from './type-checks.mjs';
+import { checkOwnTypes, checkTypes, waysOf } from './type-checks.mjs';
 
 const NODES = [20, 22, 24];
 const CURRENT_NODE = Number.parseInt(process.versions.node, 10);
@@ -89,6 +89,16 @@ async function checkCompiling(app, folder, program, compilers) {
   }
 }
 
+/**
+ * Each adapter where its framework takes it, by the TypeScript of this repository. In CommonJS, a class of a framework with two sets of
+ * declarations is not the class that an ES module extends.
+ */
+async function checkAdapters(app, folder, [{ name, version, tsc }]) {
+  for (const way of waysOf(version).filter(({ ending }) => ending === 'mts')) {
+    await check(`${app}, types of adapters, ${way.name}, ${name}`, () => checkOwnTypes(folder, 'adapters', tsc, way));
+  }
+}
+
 async function checkContracts(app, folder, stores) {
   for (const store of stores) {
     await check(`${app}, contract of the store over ${store}`, () => {
@@ -126,6 +136,7 @@ async function checkApp(app, packages, { binaries, compilers }) {
     await check(`${app}, the command line, ${name}`, () => checkCommandLine(folder, binary));
   }
   await checkCompiling(app, folder, 'everything', compilers);
+  if (!isQuick) await checkAdapters(app, folder, compilers);
   await checkContracts(app, folder, isQuick ? ['libsql'] : ['libsql', 'mysql', 'postgres', 'redis']);
 }
 

@@ -32,3 +32,19 @@ export async function checkTypes(folder, program, tsc, { module, moduleResolutio
   writeFileSync(config, JSON.stringify({ compilerOptions, files: [file] }));
   await runCommand(process.execPath, [tsc, '-p', config], { cwd: folder });
 }
+
+/** As {@link checkTypes}, with frameworks whose declarations do not compile by themselves: only mistakes of the package and the program count. */
+export async function checkOwnTypes(folder, program, tsc, way) {
+  try {
+    await checkTypes(folder, program, tsc, way);
+  } catch (error) {
+    const mistakes = String(error)
+      .split('\n')
+      .filter((line) => line.includes(': error TS'));
+    const own = mistakes.filter(
+      (line) => line.startsWith('node_modules/nestjs-agent-sessions/') || !line.startsWith('node_modules/'),
+    );
+    if (mistakes.length === 0) throw error;
+    if (own.length > 0) throw new Error(own.join('\n'), { cause: error });
+  }
+}

@@ -34,3 +34,13 @@ export const testStores: readonly TestStore[] = chosenStoreNames().map((name) =>
  * one.
  */
 export const firstStore: readonly TestStore[] = testStores.slice(0, 1);
+
+const KINDS = new Set<StoreName>(['memory', 'redis', 'postgres']);
+
+/**
+ * One store of each kind: for what is built on the operations of stores, which the contract proves on all of them. `STORES` can
+ * name others.
+ */
+export const storeOfEachKind: readonly TestStore[] = process.env.STORES
+  ? testStores
+  : testStores.filter(({ name }) => KINDS.has(name));

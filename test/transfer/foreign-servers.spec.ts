@@ -1,70 +1,24 @@
 import { InMemorySessionStorage, SessionService } from '../../src/index.js';
 import {
-  type ForeignDatabase,
   adkSessions,
   importRecords,
   langGraphThreads,
   trpcAgentGoSessions,
   trpcAgentSessions,
 } from '../../src/transfer/index.js';
-import { createMariaDbDatabase, dropMariaDbDatabase } from '../support/mariadb-store.js';
-import { createPostgresDatabase, dropPostgresDatabase } from '../support/postgres-store.js';
-import { newDatabaseName } from '../support/reused-databases.js';
 import { describeChosen } from '../support/processes/shared-stores.js';
+import { type OpenDatabase, mariaDb, postgres } from './foreign-servers.js';
 
-/** A database of another system on a real server, and the types of columns that the system chooses there. */
-interface ForeignServer {
-  readonly name: 'mariadb' | 'postgres';
-  readonly json: string;
-  readonly time: string;
-  readonly bytes: string;
-  readonly serial: string;
-  readonly open: () => Promise<OpenDatabase>;
-}
-
-interface OpenDatabase {
-  readonly database: ForeignDatabase;
-  readonly run: (statement: string, ...values: unknown[]) => Promise<unknown>;
-  readonly destroy: () => Promise<void>;
-}
-
-const SERVERS: readonly ForeignServer[] = [
+/** Types of columns that other systems choose. */
+const SERVERS = [
   {
-    name: 'mariadb',
+    ...mariaDb,
     json: 'LONGTEXT',
     time: 'DATETIME(6)',
     bytes: 'LONGBLOB',
     serial: 'BIGINT AUTO_INCREMENT PRIMARY KEY',
-    async open() {
-      const opened = await createMariaDbDatabase(newDatabaseName());
-      const { connection } = opened;
-      const run = async (statement: string, ...values: unknown[]): Promise<unknown> =>
-        (await connection.query(statement, values))[0];
-      const query: ForeignDatabase['query'] = (statement, values) => run(statement, ...values);
-      return { database: { dialect: 'mysql', query }, run, destroy: () => dropMariaDbDatabase(opened) };
-    },
   },
-  {
-    name: 'postgres',
-    json: 'JSONB',
-    time: 'TIMESTAMP',
-    bytes: 'BYTEA',
-    serial: 'BIGSERIAL PRIMARY KEY',
-    async open() {
-      const opened = await createPostgresDatabase(newDatabaseName());
-      const { connection } = opened;
-      const query: ForeignDatabase['query'] = async (statement, values) =>
-        (await connection.query(statement, values)).rows;
-      const run = (statement: string, ...values: unknown[]): Promise<unknown> => {
-        let number = 0;
-        return query(
-          statement.replaceAll('?', () => `$${++number}`),
-          values,
-        );
-      };
-      return { database: { dialect: 'postgres', query }, run, destroy: () => dropPostgresDatabase(opened) };
-    },
-  },
+  { ...postgres, json: 'JSONB', time: 'TIMESTAMP', bytes: 'BYTEA', serial: 'BIGSERIAL PRIMARY KEY' },
 ];
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };

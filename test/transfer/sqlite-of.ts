@@ -1,9 +1,9 @@
 import Libsql from 'libsql';
 import type { ForeignDatabase } from '../../src/transfer/index.js';
 
-/** A SQLite database of another system, in memory. */
-export function sqliteOf(statements: string): ForeignDatabase & { close(): void } {
-  const connection = new Libsql(':memory:');
+/** A SQLite database of another system, in memory unless a file is given. */
+export function sqliteOf(statements: string, file = ':memory:'): ForeignDatabase & { close(): void } {
+  const connection = new Libsql(file);
   connection.exec(statements);
   return {
     dialect: 'sqlite',

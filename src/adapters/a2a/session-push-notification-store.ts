@@ -4,6 +4,7 @@ import type { PushNotificationStore, ServerCallContext, StoredPushNotificationCo
 import { ComponentConflictError } from '../../components/component-errors.js';
 import type { ComponentSession } from '../../components/component-session.js';
 import type { SessionKey } from '../../sessions/domain/ids.js';
+import { MOST_ATTEMPTS, pauseAfter } from './pauses.js';
 import { type Json, objectOf } from './task-json.js';
 import { TaskScope, type TaskScopeOptions } from './task-scope.js';
 
@@ -18,7 +19,6 @@ interface StoredConfig {
 }
 
 const NAME = 'a2a-push-notifications';
-const MOST_ATTEMPTS = 60;
 /** The protocol version of calls that name none. */
 const OLDEST_VERSION = '0.3';
 
@@ -79,6 +79,7 @@ export class SessionPushNotificationStore implements PushNotificationStore {
       } catch (error) {
         if (!(error instanceof ComponentConflictError) || attempt >= MOST_ATTEMPTS) throw error;
       }
+      await pauseAfter(attempt);
     }
   }
 }

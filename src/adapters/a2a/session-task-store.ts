@@ -1,5 +1,6 @@
 import type { ListTasksRequest, ListTasksResponse, Task } from '@a2a-js/sdk';
 import type { ServerCallContext, TaskStore } from '@a2a-js/sdk/server';
+import { ConfigurationError } from '../../config/configuration-error.js';
 import { sessionNameOf } from '../../sessions/domain/ids.js';
 import type { SessionService } from '../../sessions/session.service.js';
 import { KnownTasks } from './known-tasks.js';
@@ -32,6 +33,11 @@ export class SessionTaskStore implements TaskStore {
   readonly #known = new KnownTasks();
 
   constructor({ sessions, agent = 'agent', ...scope }: SessionTaskStoreOptions) {
+    if (!sessions.keepsHistory) {
+      throw new ConfigurationError([
+        'history.keepHistory must be true for sessions of A2A: tasks are made of all events.',
+      ]);
+    }
     this.#scope = new TaskScope(scope);
     this.#logs = new TaskLogs(sessions);
     this.#writer = new TaskWriter(sessions, this.#logs, agent);

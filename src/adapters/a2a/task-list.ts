@@ -1,6 +1,7 @@
 import { type ListTasksRequest, type ListTasksResponse, TaskState } from '@a2a-js/sdk';
 import { RequestMalformedError } from '@a2a-js/sdk/errors';
 import { type UserKey, compareBytes } from '../../sessions/domain/ids.js';
+import { pagesOf } from '../../sessions/domain/paging.js';
 import type { SessionService } from '../../sessions/session.service.js';
 import { taskOf } from './task-json.js';
 import { labelFilter, timeOf } from './task-labels.js';
@@ -55,19 +56,10 @@ export class TaskList {
     const filter = labelFilter({ contextId, state: isAnyState ? undefined : TaskState[status] });
     const from = statusTimestampAfter ? Date.parse(statusTimestampAfter) : -Infinity;
     const positions: Position[] = [];
-    let cursor: string | undefined;
-    do {
-      const page = await this.sessions.listSessions({
-        ...owner,
-        filter,
-        cursor,
-        orderBy: 'createTime',
-        includeState: false,
-        limit: 1_000,
-      });
-      positions.push(...page.sessions.map(({ id, metadata }) => ({ id, time: timeOf(metadata) })));
-      cursor = page.nextCursor;
-    } while (cursor !== undefined);
+    const list = { ...owner, filter, orderBy: 'createTime', includeState: false, limit: 1_000 } as const;
+    for await (const { sessions } of pagesOf((cursor) => this.sessions.listSessions({ ...list, cursor }))) {
+      positions.push(...sessions.map(({ id, metadata }) => ({ id, time: timeOf(metadata) })));
+    }
     return statusTimestampAfter ? positions.filter(({ time }) => Date.parse(time) > from) : positions;
   }
 }

@@ -2,6 +2,7 @@ import { SessionNotFoundError } from '../../sessions/domain/errors.js';
 import { isRewind } from '../../sessions/domain/event-inspection.js';
 import type { LoggedEvent } from '../../sessions/domain/event.js';
 import { type SessionKey, sessionNameOf } from '../../sessions/domain/ids.js';
+import { pagesOf } from '../../sessions/domain/paging.js';
 import type { SessionService } from '../../sessions/session.service.js';
 import { TaskFold, foldLog } from './task-fold.js';
 import type { TaskJson } from './task-json.js';
@@ -80,12 +81,8 @@ export class TaskLogs {
 
   async #after(key: SessionKey, afterSeq: number): Promise<LoggedEvent[]> {
     const events: LoggedEvent[] = [];
-    let cursor: string | undefined;
-    do {
-      const page = await this.sessions.listEvents({ ...key, afterSeq, cursor, limit: PAGE });
-      events.push(...page.events);
-      cursor = page.nextCursor;
-    } while (cursor !== undefined);
+    const pages = pagesOf((cursor) => this.sessions.listEvents({ ...key, afterSeq, cursor, limit: PAGE }));
+    for await (const page of pages) events.push(...page.events);
     return events;
   }
 }

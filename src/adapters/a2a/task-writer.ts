@@ -1,18 +1,17 @@
+import { inBatches, jsonBytes } from '../../sessions/domain/batches.js';
 import { EventConflictError, SessionNotFoundError, StaleSessionError } from '../../sessions/domain/errors.js';
 import type { EventInput } from '../../sessions/domain/event.js';
 import type { SessionKey } from '../../sessions/domain/ids.js';
 import type { SessionService } from '../../sessions/session.service.js';
+import { MOST_ATTEMPTS, pauseAfter } from './pauses.js';
 import type { TaskJson } from './task-json.js';
 import { headLabels } from './task-labels.js';
 import type { ReadTask, TaskLogs } from './task-logs.js';
 import { type KnownTask, type TaskChanges, changesOf } from './task-merge.js';
 import { artifactEvent, messageEvent, withHead } from './task-records.js';
 
-const MOST_ATTEMPTS = 60;
-const LONGEST_PAUSE_MS = 40;
 /** What one commit holds. More is written in several, the task itself in the last one. */
-const MOST_EVENTS = 90;
-const MOST_BYTES = 1_000_000;
+const COMMIT = { items: 90, weightOf: jsonBytes, weight: 1_000_000 };
 
 /** Appends what is new in a task. */
 export class TaskWriter {
@@ -39,7 +38,7 @@ export class TaskWriter {
         this.logs.forget(key);
         if (!isOvertaken(error) || attempt >= MOST_ATTEMPTS) throw error;
       }
-      await pause(attempt);
+      await pauseAfter(attempt);
       read = await this.logs.read(key);
     }
   }
@@ -47,7 +46,7 @@ export class TaskWriter {
   async #append(key: SessionKey, read: ReadTask, next: TaskJson, known: KnownTask): Promise<void> {
     const events = this.#eventsOf(changesOf(next, read.task, known), next);
     let { seq } = read;
-    for (const batch of batchesOf(events)) {
+    for (const batch of inBatches(events, COMMIT)) {
       const { appName, userId, sessionId: id } = key;
       const stored = await this.sessions.appendEvents({
         session: { appName, userId, id },
@@ -80,25 +79,4 @@ function isOvertaken(error: unknown): boolean {
   return (
     error instanceof StaleSessionError || error instanceof SessionNotFoundError || error instanceof EventConflictError
   );
-}
-
-/** So that writers which met once do not meet again. */
-async function pause(attempt: number): Promise<void> {
-  const ms = Math.random() * Math.min(attempt * 2, LONGEST_PAUSE_MS);
-  await new Promise((resolve) => setTimeout(resolve, ms));
-}
-
-function batchesOf(events: readonly EventInput[]): EventInput[][] {
-  const batches: EventInput[][] = [];
-  let bytes = Infinity;
-  for (const event of events) {
-    const size = Buffer.byteLength(JSON.stringify(event));
-    bytes += size;
-    if (bytes > MOST_BYTES || batches.at(-1)?.length === MOST_EVENTS) {
-      batches.push([]);
-      bytes = size;
-    }
-    batches.at(-1)?.push(event);
-  }
-  return batches;
 }

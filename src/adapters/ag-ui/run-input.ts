@@ -40,9 +40,18 @@ export function requestDelta(request: AgUiRequest): Record<string, unknown> {
   return { [REQUEST]: request };
 }
 
-/** Refuses what is no `RunAgentInput`. */
+/** Access rules and the route ask for the same body. */
+const CHECKED = new WeakMap<object, CheckedInput>();
+
+/** Refuses what is no `RunAgentInput`. Each body is checked once, and belongs to nobody else. */
 export function checkedInput(body: unknown): CheckedInput {
   if (!isPlainObject(body)) throw new InvalidInputError('must be a RunAgentInput', '$');
+  const checked = CHECKED.get(body) ?? inputOf(body);
+  CHECKED.set(body, checked);
+  return checked;
+}
+
+function inputOf(body: Readonly<Record<string, unknown>>): CheckedInput {
   const { threadId, runId, forwardedProps, state } = body;
   if (typeof threadId !== 'string') throw new InvalidInputError('must be a text', 'threadId');
   if (typeof runId !== 'string') throw new InvalidInputError('must be a text', 'runId');

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { DynamicToolUIPart, ToolUIPart, UIMessage } from 'ai';
+import { isRecord } from '../../config/setting.js';
 import { InvalidInputError } from '../../sessions/domain/errors.js';
 import { assertId } from '../../sessions/domain/ids.js';
-import type { Content, Part } from '../../sessions/domain/event.js';
-import { type SdkFields, type StoredOutcome, defined, isRecord, sdkMetadata } from './sdk-fields.js';
+import type { Content, LoggedEvent, Part } from '../../sessions/domain/event.js';
+import { type SdkFields, type StoredOutcome, defined, sdkFieldsOf, sdkMetadata } from './sdk-fields.js';
 import { REQUEST_NAME, contentsOf, isToolPart, toolNameOf } from './step-events.js';
 import { type ToolOutcome, responseOf, storedOutcome } from './tool-outcome.js';
-import type { ChatEntry } from './ui-messages.js';
+import { type ChatEntry, answerIdOf } from './ui-messages.js';
 
 /** What a page sends: `useChat` with its default transport, or with `message` instead of `messages`. */
 export interface ChatRequest {
@@ -29,6 +30,12 @@ export interface PlannedRun {
   readonly continued?: string;
 }
 
+/** The message that a run replaces. */
+export interface ReplacedMessage {
+  readonly replaced?: ChatEntry | undefined;
+  readonly isTaken: boolean;
+}
+
 /** Leaves room for what distinguishes edits of one message. */
 const MAX_ID_BYTES = 100;
 
@@ -47,13 +54,49 @@ export function newMessageRun(message: UIMessage): PlannedRun {
   return { invocationId: message.id, newMessage, ...(hasFields && { customMetadata: sdkMetadata(fields) }) };
 }
 
-/** A message that replaces one of the user, and all that follows. `edited`: its new content, if it has one. */
-export function replacingRun(replaced: ChatEntry, edited: UIMessage | undefined, newId: () => string): PlannedRun {
+/** A message that replaces one of the user, and all that follows: with new content, or to be answered again. */
+export function replacingRun(
+  replaced: ChatEntry,
+  { message, messageId }: { readonly message?: UIMessage; readonly messageId?: unknown },
+  newId: () => string,
+): PlannedRun {
   const { id } = replaced.message;
   const [event] = replaced.events;
   const invocationId = `${Buffer.byteLength(id) > MAX_ID_BYTES ? 'message' : id}~${newId()}`;
-  const { fields, newMessage } = contentOfUser(edited ?? replaced.message, id);
-  return { invocationId, rewindTo: (event?.seq ?? 1) - 1, newMessage, customMetadata: sdkMetadata(fields) };
+  const { fields, newMessage } = contentOfUser(message ?? replaced.message, id);
+  const customMetadata = sdkMetadata({ ...fields, ...(isAnswer(messageId) && { again: messageId }) });
+  return { invocationId, rewindTo: (event?.seq ?? 1) - 1, newMessage, customMetadata };
+}
+
+/** Whether the message was stored to replace this answer. That answer is gone, so the request was repeated. */
+export function isAnsweredAgain(said: LoggedEvent, messageId: unknown): boolean {
+  return isAnswer(messageId) && sdkFieldsOf(said)?.again === messageId;
+}
+
+/** Without the id of an answer, nobody can tell a repeated request from another one. */
+function isAnswer(messageId: unknown): messageId is string {
+  return typeof messageId === 'string' && messageId.startsWith(answerIdOf(''));
+}
+
+export function entryOf(entries: readonly ChatEntry[], id: string): ChatEntry | undefined {
+  return entries.findLast(({ message }) => message.id === id);
+}
+
+/** The message of the user whose answer is to be replaced, unless these entries do not tell. */
+export function againOf(
+  entries: readonly ChatEntry[],
+  messageId: unknown,
+  lastId: string,
+): { readonly replaced: ChatEntry | undefined } | undefined {
+  const wanted = entries.findLastIndex(({ message }) => message.id === messageId);
+  const place = wanted >= 0 ? wanted : entries.findLastIndex(({ message }) => message.id === lastId);
+  if (place < 0) return undefined;
+  return { replaced: entries.slice(0, place + 1).findLast(({ message }) => message.role === 'user') };
+}
+
+/** Whether an edited message has this content. */
+export function isSameAs({ content }: LoggedEvent, edited: UIMessage): boolean {
+  return JSON.stringify(newMessageRun(edited).newMessage.parts) === JSON.stringify(content?.parts);
 }
 
 /** What the page answers in a message of the assistant: approvals, and outputs of tools that it ran. */

@@ -3,16 +3,17 @@ import { invocationOf } from '../../agents/agent-environment.js';
 import type { AgentSessions } from '../../agents/agent-sessions.js';
 import { messageOf } from '../../agents/control-events.js';
 import { InvocationTail } from '../../agents/invocation-tail.js';
-import { withoutRewound } from '../../agents/stored-invocation.js';
+import { inBatches } from '../../sessions/domain/batches.js';
 import { randomId } from '../../sessions/domain/clock.js';
 import { EventConflictError, InvalidInputError, SessionNotFoundError } from '../../sessions/domain/errors.js';
-import { isByUser, isSummary } from '../../sessions/domain/event-inspection.js';
+import { isByUser } from '../../sessions/domain/event-inspection.js';
 import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
 import { type SessionKey, checkedSessionKey } from '../../sessions/domain/ids.js';
 import type { Session } from '../../sessions/domain/session.js';
 import type { SessionService } from '../../sessions/session.service.js';
 import { answering } from './answering.js';
 import { ChatAnswer } from './chat-answer.js';
+import { newestEvents, searchLog, shownIn } from './chat-log.js';
 import type {
   AnswerRequest,
   ChatSessionsOptions,
@@ -24,7 +25,12 @@ import type {
 import {
   type ChatRequest,
   type PlannedRun,
+  type ReplacedMessage,
+  againOf,
   continuingRun,
+  entryOf,
+  isAnsweredAgain,
+  isSameAs,
   newMessageRun,
   replacingRun,
   sentMessage,
@@ -36,8 +42,6 @@ import { followedAnswer } from './followed-answer.js';
 import { savedEvents } from './saved-messages.js';
 import { sdkFieldsOf } from './sdk-fields.js';
 import { type ChatEntry, answerIdOf, entriesOf } from './ui-messages.js';
-
-const PAGE = 500;
 
 /**
  * Chats of pages that use the AI SDK, as sessions.
@@ -140,8 +144,9 @@ export class ChatSessions {
   async load<Message extends UIMessage = UIMessage>({ limit = 1_000, ...request }: LoadRequest): Promise<Message[]> {
     const key = checkedSessionKey(request);
     const turn = await this.#sessions.getTurn(key).catch(undefinedIfMissing);
-    const events = await this.#newest(key, limit).catch(undefinedIfMissing);
-    if (!events) return [];
+    const log = await newestEvents(this.#sessions, key, limit).catch(undefinedIfMissing);
+    if (!log) return [];
+    const events = shownIn(log);
     const running = turn && invocationOf(turn.holder);
     const isRunning = ({ invocationId, author }: LoggedEvent): boolean => invocationId === running && author !== 'user';
     const tail = new InvocationTail(this.#agentName);
@@ -165,9 +170,7 @@ export class ChatSessions {
     const stored = new Set(session.events.map(({ id }) => id));
     const events = checked.flatMap((message) => savedEvents(message, this.#agentName));
     const added = events.filter(({ id }) => id === undefined || !stored.has(id));
-    for (let from = 0; from < added.length; from += BATCH) {
-      await this.#append(session, added.slice(from, from + BATCH));
-    }
+    for (const batch of inBatches(added, { items: BATCH })) await this.#append(session, batch);
   }
 
   /** Some may be in the log, but not in the view, or just have been stored by somebody else: then one by one. */
@@ -187,7 +190,12 @@ export class ChatSessions {
   async fork({ beforeMessage, newSessionId, ...request }: ForkRequest): Promise<Session> {
     const key = checkedSessionKey(request);
     if (beforeMessage === undefined) return this.#sessions.forkSession({ ...key, newSessionId });
-    const entry = entryOf(await this.#entries(key), beforeMessage);
+    const entry = await searchLog(this.#sessions, key, (log, isWhole) => {
+      const entries = this.#entriesIn(log);
+      const found = entryOf(entries, beforeMessage);
+      // Its first events may be before these.
+      return found !== entries[0] || isWhole ? found : undefined;
+    });
     if (!entry) throw new InvalidInputError('must be the id of a message of the chat', 'beforeMessage');
     return this.#sessions.forkSession({ ...key, newSessionId, atSeq: (entry.events[0]?.seq ?? 1) - 1 });
   }
@@ -202,20 +210,19 @@ export class ChatSessions {
     const session = await this.#sessions.getSession(key);
     const entries = entriesOf(session?.events ?? [], this.#reading);
     if (!isAgain && message.role === 'assistant') return this.#continuing(session, entries, message);
-    // Pages show what the view leaves out, too.
-    const log = (await this.#newest(key, SHOWN).catch(undefinedIfMissing)) ?? [];
-    const shown = entriesOf(log, this.#reading);
-    const replaced = isAgain ? againOf(shown, messageId, message.id) : entryOf(shown, message.id);
+    const { replaced, isTaken } = await this.#replaced(key, message.id, isAgain, messageId);
     const running = session && (await this.#runningMessage(key, session));
     // The request was repeated, or two tabs asked for the same.
-    if (
-      running &&
-      replaced?.events.some(({ seq }) => seq === running.seq) === true &&
-      isSameAs(running, isAgain ? undefined : message)
-    ) {
-      return { invocationId: messageOf(running) ?? '', newMessage: running.content ?? {} };
+    const [said] = replaced?.events ?? [];
+    const isRunning = said !== undefined && said.seq === running?.seq;
+    if (said && (isRunning ? isAgain || isSameAs(said, message) : isAgain && isAnsweredAgain(said, messageId))) {
+      return { invocationId: messageOf(said) ?? '', newMessage: said.content ?? {} };
     }
-    if (replaced) return replacingRun(replaced, isAgain ? undefined : message, randomId);
+    if (replaced) return replacingRun(replaced, isAgain ? { messageId } : { message }, randomId);
+    // Another page took it back: as a new message, it would be the old one.
+    if (isTaken) {
+      throw new InvalidInputError('must be a message of the chat', 'message.id');
+    }
     return newMessageRun(message);
   }
 
@@ -242,23 +249,24 @@ export class ChatSessions {
     return running === undefined ? undefined : session.events.find((event) => messageOf(event) === running);
   }
 
-  async #entries(key: SessionKey): Promise<ChatEntry[]> {
-    const session = await this.#sessions.getSession(key);
-    if (!session) throw new SessionNotFoundError(key.sessionId);
-    return entriesOf(session.events, this.#reading);
+  /** The message of the user to replace, and whether there is or was one with this id. */
+  async #replaced(key: SessionKey, id: string, isAgain: boolean, messageId: unknown): Promise<ReplacedMessage> {
+    let isTaken = false;
+    let newest: ChatEntry | undefined;
+    const found = await searchLog(this.#sessions, key, (log, isWhole): ReplacedMessage | undefined => {
+      const entries = this.#entriesIn(log);
+      newest ??= entries.findLast(({ message }) => message.role === 'user');
+      isTaken ||= log.some((event) => messageOf(event) === id);
+      const place = isAgain ? againOf(entries, messageId, id) : { replaced: entryOf(entries, id) };
+      return place?.replaced || (place && isWhole) ? { ...place, isTaken } : undefined;
+    }).catch(undefinedIfMissing);
+    if (found || !isAgain) return found ?? { isTaken };
+    if (messageId === undefined) return { replaced: newest, isTaken };
+    throw new InvalidInputError('must be a message of the chat', 'request.messageId');
   }
 
-  /** The newest events of the log, without what was rewound and without summaries. */
-  async #newest(key: SessionKey, limit: number): Promise<LoggedEvent[]> {
-    const events: LoggedEvent[] = [];
-    let cursor: string | undefined;
-    do {
-      const page = { ...key, order: 'desc', limit: Math.min(PAGE, limit - events.length), cursor } as const;
-      const { events: read, nextCursor } = await this.#sessions.listEvents(page);
-      events.push(...read);
-      cursor = nextCursor;
-    } while (cursor !== undefined && events.length < limit);
-    return withoutRewound(events.toReversed()).filter((event) => !isSummary(event));
+  #entriesIn(log: readonly LoggedEvent[]): ChatEntry[] {
+    return entriesOf(shownIn(log), this.#reading);
   }
 
   /** What is wrong with a message of a page is the fault of the request. */
@@ -277,32 +285,11 @@ export class ChatSessions {
 }
 
 const BATCH = 100;
-const SHOWN = 1_000;
 const RECENT_MS = 5_000;
 
 function idOf({ id }: ChatRequest): string {
   if (typeof id === 'string') return id;
   throw new InvalidInputError('must be the id of the chat', 'request.id');
-}
-
-function entryOf(entries: readonly ChatEntry[], id: string): ChatEntry | undefined {
-  return entries.findLast(({ message }) => message.id === id);
-}
-
-/** The message of the user whose answer is to be replaced. */
-function againOf(entries: readonly ChatEntry[], messageId: unknown, lastId: string): ChatEntry | undefined {
-  const wanted = entries.findLastIndex(({ message }) => message.id === messageId);
-  const last = entries.findLastIndex(({ message }) => message.id === lastId);
-  if (wanted < 0 && last < 0 && messageId !== undefined) {
-    throw new InvalidInputError('must be a message of the chat', 'request.messageId');
-  }
-  const place = wanted >= 0 ? wanted : last >= 0 ? last : entries.length - 1;
-  return entries.slice(0, place + 1).findLast(({ message }) => message.role === 'user');
-}
-
-function isSameAs({ content }: LoggedEvent, edited: UIMessage | undefined): boolean {
-  if (!edited) return true;
-  return JSON.stringify(newMessageRun(edited).newMessage.parts) === JSON.stringify(content?.parts);
 }
 
 function undefinedIfMissing(error: unknown): undefined {

@@ -1,8 +1,8 @@
 import type { LanguageModelUsage, UIMessage, UIMessageChunk, UIMessageStreamOptions } from 'ai';
 import type { AgentContext } from '../../agents/agent-context.js';
+import { isRecord } from '../../config/setting.js';
 import type { Session } from '../../sessions/domain/session.js';
 import type { State } from '../../state/state.js';
-import { isRecord } from './sdk-fields.js';
 import type { StepUsage } from './usage.js';
 
 /** What `streamText` returns, as far as a turn needs it. */

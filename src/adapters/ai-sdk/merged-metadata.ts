@@ -1,4 +1,4 @@
-import { isRecord } from './sdk-fields.js';
+import { isRecord } from '../../config/setting.js';
 
 /** Adds metadata to metadata, field by field, as pages do it. */
 export function mergedMetadata(before: unknown, added: unknown): unknown {

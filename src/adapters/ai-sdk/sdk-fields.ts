@@ -1,4 +1,5 @@
 import type { JSONValue, ProviderMetadata, UIMessage } from 'ai';
+import { isRecord } from '../../config/setting.js';
 import type { EventInput } from '../../sessions/domain/event.js';
 
 /** A part of a message. */
@@ -43,6 +44,8 @@ export interface SdkFields {
   readonly message?: string;
   /** In a message of the user: the message of the assistant that the answer continues. */
   readonly continues?: string;
+  /** In a message of the user: the answer that is given again. */
+  readonly again?: string;
   /** Whether a step of the answer begins with this event. */
   readonly step?: true;
   readonly metadata?: unknown;
@@ -66,10 +69,6 @@ export function sdkFieldsOf({ customMetadata }: EventInput): SdkFields | undefin
 export function sdkMetadata(fields: SdkFields): { readonly [FIELD]: SdkFields } {
   const given = Object.entries(fields).filter(([, value]) => value !== undefined);
   return { [FIELD]: Object.fromEntries(given) };
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The object without fields that are undefined. */

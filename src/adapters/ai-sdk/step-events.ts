@@ -1,4 +1,5 @@
 import type { DynamicToolUIPart, ToolUIPart } from 'ai';
+import { isRecord } from '../../config/setting.js';
 import type { EventInput, Part } from '../../sessions/domain/event.js';
 import { contentOf } from './part-contents.js';
 import {
@@ -7,7 +8,6 @@ import {
   type StoredApproval,
   type UIPart,
   defined,
-  isRecord,
   sdkMetadata,
 } from './sdk-fields.js';
 import { type ToolOutcome, responseOf, storedOutcome } from './tool-outcome.js';

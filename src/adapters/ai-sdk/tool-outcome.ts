@@ -1,6 +1,7 @@
 import type { ProviderMetadata } from 'ai';
+import { isRecord } from '../../config/setting.js';
 import type { FunctionResponse } from '../../sessions/domain/event.js';
-import { type StoredOutcome, type ToolMetadata, defined, isRecord } from './sdk-fields.js';
+import { type StoredOutcome, type ToolMetadata, defined } from './sdk-fields.js';
 
 /** What became of a tool call. */
 export interface ToolOutcome {

@@ -6,6 +6,7 @@ import type {
 } from '@anthropic-ai/claude-agent-sdk';
 import { KeyedQueue } from '../../components/keyed-queue.js';
 import { assertId, sessionNameOf } from '../../sessions/domain/ids.js';
+import { pagesOf } from '../../sessions/domain/paging.js';
 import type { Session } from '../../sessions/domain/session.js';
 import type { SessionFilter } from '../../sessions/domain/submitted-metadata.js';
 import type { SessionService } from '../../sessions/session.service.js';
@@ -101,19 +102,9 @@ export class ClaudeSessionStore implements SessionStore {
   /** The user's sessions of a project with these labels, in an order that changes do not disturb. */
   async *#list(projectKey: string, labels: SessionFilter['labels']): AsyncGenerator<Session> {
     const owner = { appName: appOf(projectKey, this.#app), userId: this.#userId };
-    let cursor: string | undefined;
-    do {
-      const page = await this.#sessions.listSessions({
-        ...owner,
-        filter: { labels },
-        orderBy: 'createTime',
-        includeState: false,
-        limit: 1_000,
-        cursor,
-      });
-      yield* page.sessions;
-      cursor = page.nextCursor;
-    } while (cursor !== undefined);
+    const list = { ...owner, filter: { labels }, orderBy: 'createTime', includeState: false, limit: 1_000 } as const;
+    const pages = pagesOf((cursor) => this.#sessions.listSessions({ ...list, cursor }));
+    for await (const { sessions } of pages) yield* sessions;
   }
 }
 

@@ -1,4 +1,5 @@
 import type { SessionStoreEntry } from '@anthropic-ai/claude-agent-sdk';
+import { isRecord } from '../../config/setting.js';
 import type { Part } from '../../sessions/domain/event.js';
 
 /** What an entry says to other readers of the session. */
@@ -78,8 +79,4 @@ function fileParts({ type, source }: Json): Part[] {
     return [{ inlineData: { mimeType, data } }];
   }
   return typeof url === 'string' ? [{ fileData: { fileUri: url } }] : [];
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,6 @@
 import type { SessionStoreEntry } from '@anthropic-ai/claude-agent-sdk';
+import { isRecord } from '../../config/setting.js';
 import type { EventInput } from '../../sessions/domain/event.js';
-import { isRecord } from './entry-content.js';
 
 /** The tokens of a message that were counted: input, cached input, output. */
 interface Counted {

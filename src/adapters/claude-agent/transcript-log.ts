@@ -2,6 +2,7 @@ import type { SessionStoreEntry } from '@anthropic-ai/claude-agent-sdk';
 import { SessionNotFoundError } from '../../sessions/domain/errors.js';
 import type { LoggedEvent } from '../../sessions/domain/event.js';
 import type { SessionKey } from '../../sessions/domain/ids.js';
+import { pagesOf } from '../../sessions/domain/paging.js';
 import type { SessionService } from '../../sessions/session.service.js';
 import { entryIdOf } from './entry-events.js';
 import { type EntryRecord, recordOf } from './entry-records.js';
@@ -74,10 +75,6 @@ export async function storedIds(
 }
 
 async function* eventsAfter(sessions: SessionService, key: SessionKey, seq: number): AsyncGenerator<LoggedEvent> {
-  let cursor: string | undefined;
-  do {
-    const page = await sessions.listEvents({ ...key, afterSeq: seq, limit: PAGE, cursor });
-    yield* page.events;
-    cursor = page.nextCursor;
-  } while (cursor !== undefined);
+  const pages = pagesOf((cursor) => sessions.listEvents({ ...key, afterSeq: seq, limit: PAGE, cursor }));
+  for await (const { events } of pages) yield* events;
 }

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { SessionStoreEntry, SessionSummaryEntry, foldSessionSummary } from '@anthropic-ai/claude-agent-sdk';
 import { Recent } from '../../components/recent.js';
+import { createUnlessThere } from '../../sessions/create-unless-there.js';
 import {
   EventConflictError,
   LimitExceededError,
-  SessionExistsError,
   SessionNotFoundError,
   StaleSessionError,
 } from '../../sessions/domain/errors.js';
@@ -91,22 +91,14 @@ export class TranscriptWriter {
   /** As this process knows it; created if there is none. It has no events. */
   async #current(key: SessionKey): Promise<Session> {
     const name = sessionNameOf(key);
-    const known = this.#known.get(name) ?? (await this.#read(key)) ?? (await this.#created(key));
+    const known = this.#known.get(name) ?? (await this.#read(key)) ?? (await createUnlessThere(this.sessions, key));
+    if (!known) return this.#current(key);
     this.#known.set(name, known);
     return known;
   }
 
   #read(key: SessionKey): Promise<Session | undefined> {
     return this.sessions.getSession({ ...key, config: { numRecentEvents: 0 } });
-  }
-
-  async #created(key: SessionKey): Promise<Session> {
-    try {
-      return await this.sessions.createSession(key);
-    } catch (error) {
-      if (!(error instanceof SessionExistsError)) throw error;
-      return this.#current(key);
-    }
   }
 
   /** The events, of which the first also changes what lists show of the session. */

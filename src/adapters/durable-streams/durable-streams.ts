@@ -8,7 +8,7 @@ import { getStream, headStream } from './read-stream.js';
 import { StreamRefusal } from './stream-errors.js';
 import { HEADERS, RequestHeaders } from './stream-headers.js';
 import { send, setCommonHeaders } from './stream-response.js';
-import { StreamSessions } from './stream-session.js';
+import { StreamSessions, isGone } from './stream-session.js';
 import { postStream, putStream } from './write-stream.js';
 
 /** What {@link DurableStreams} needs. */
@@ -90,7 +90,9 @@ export class DurableStreams {
           source === undefined
             ? putStream(streams, key, headers, body)
             : forkStream(streams, keyOf(key, new URL(source, 'http://stream').pathname, base), key, headers, body),
-        );
+        ).catch((error: unknown) => {
+          throw isGone(error) && new StreamRefusal(409, 'The stream was deleted, and has forks: delete these first.');
+        });
         const location = answer.status === 201 ? locationOf(request, url) : undefined;
         return send(response, { ...answer, headers: { ...answer.headers, Location: location } });
       }
@@ -109,7 +111,7 @@ export class DurableStreams {
     const stream = await this.#streams.open(key);
     if (!stream) throw new StreamRefusal(404, 'There is no such stream.');
     if (stream.isReadOnly) throw new StreamRefusal(405, 'A conversation is only read here.', { Allow: 'GET, HEAD' });
-    await this.#streams.service.deleteSession(key);
+    await this.#streams.delete(stream);
     return { status: 204 };
   }
 }

@@ -14,6 +14,7 @@ import {
   SEQ_FIELD,
   type StreamConfig,
   type StreamSessions,
+  forkLabels,
 } from './stream-session.js';
 import { appendSurely, endHeaders, eventsOf, isSame, required } from './write-stream.js';
 
@@ -35,7 +36,10 @@ export async function forkStream(
   if (atSeq > tail) throw new StreamRefusal(400, 'The source ends before that offset.');
   const subOffset = wholeNumber(headers.get(HEADERS.forkSubOffset) ?? '0', HEADERS.forkSubOffset);
   const part = subOffset > 0 ? await partAfter(streams, original, atSeq, subOffset) : [];
-  const config = configOf(original.config, headers, contentType, `${source.sessionId}@${atSeq}+${subOffset}`);
+  const config = configOf(original.config, headers, contentType, {
+    source: source.sessionId,
+    forkedAt: `${atSeq}+${subOffset}`,
+  });
 
   const events = [...part, ...eventsOf(contentType, body)];
   const existing = await streams.open(key);
@@ -55,6 +59,7 @@ export async function forkStream(
     fieldRemovals: [...(headers.closes ? [] : [CLOSED_FIELD]), SEQ_FIELD].filter(
       (name) => name in copy.session.metadata.fields,
     ),
+    labels: forkLabels(source.sessionId, original.session.createTime),
     stateRemovals: Object.keys(copy.session.state.getAll()).filter(isProducerKey),
   }));
   return answer(await streams.tail(await required(streams, key)), 201);
@@ -83,11 +88,11 @@ function configOf(
   { ttlSeconds, expiresAt }: StreamConfig,
   { lifetime }: RequestHeaders,
   contentType: string,
-  forkedFrom: string,
+  fork: Pick<StreamConfig, 'source' | 'forkedAt'>,
 ): StreamConfig {
   const own = Object.keys(lifetime).length > 0;
   const inherited = { ...(ttlSeconds !== undefined && { ttlSeconds }), ...(expiresAt !== undefined && { expiresAt }) };
-  return { contentType, ...(own ? lifetime : inherited), forkedFrom };
+  return { contentType, ...(own ? lifetime : inherited), ...fork };
 }
 
 /** The first messages or bytes after an offset. */

@@ -7,7 +7,7 @@ import { nextCursor } from './stream-cursor.js';
 import { HEADERS, type RequestHeaders } from './stream-headers.js';
 import { offsetOf, startOf } from './stream-offsets.js';
 import { type StreamAnswer, send } from './stream-response.js';
-import type { OpenStream, ReadData, StreamSessions } from './stream-session.js';
+import { type OpenStream, type ReadData, type StreamSessions, isGone } from './stream-session.js';
 import { endHeaders, required } from './write-stream.js';
 
 /** How long live reads last. */
@@ -99,7 +99,9 @@ async function longPoll(
       }
       seen = Math.max(seen, found.seq);
       await streams.changed(key, seen, stop.signal);
-      stream = await required(streams, key);
+      const now = await streams.reopen(stream);
+      if (!now) throw new StreamRefusal(404, 'There is no such stream.');
+      stream = now;
     }
   } finally {
     stop.clear();
@@ -147,7 +149,7 @@ async function sendEvents(
       place = seq;
       seen = Math.max(seen, found.seq);
       if (found.isUpToDate) await streams.changed(key, seen, stop.signal);
-      stream = await streams.open(key);
+      stream = await streams.reopen(stream).catch((error: unknown) => isGone(error) && undefined);
     }
   } finally {
     stop.clear();

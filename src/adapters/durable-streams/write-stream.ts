@@ -70,7 +70,8 @@ export function isSame(a: StreamConfig, b: StreamConfig): boolean {
   return (
     a.contentType === b.contentType &&
     a.ttlSeconds === b.ttlSeconds &&
-    a.forkedFrom === b.forkedFrom &&
+    a.source === b.source &&
+    a.forkedAt === b.forkedAt &&
     momentOf(a) === momentOf(b)
   );
 }

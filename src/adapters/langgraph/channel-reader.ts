@@ -1,8 +1,8 @@
 import type { SerializerProtocol } from '@langchain/langgraph-checkpoint';
 import { StoreUnavailableError } from '../../sessions/domain/errors.js';
-import { type SerializedValue, revivedValue } from './serialized-value.js';
+import { revivedValue } from './serialized-value.js';
 import type { FoundCheckpoint, ThreadLog } from './thread-log.js';
-import { type StoredChannel, type StoredItem, messageItemOf } from './thread-records.js';
+import { type SerializedValue, type StoredChannel, type StoredItem, messageItemOf } from './thread-records.js';
 
 /** Reads the values of channels, wherever in the log they were written. */
 export class ChannelReader {

@@ -3,15 +3,9 @@ import { isBaseMessage } from '@langchain/core/messages';
 import { type Checkpoint, JsonPlusSerializer, type SerializerProtocol } from '@langchain/langgraph-checkpoint';
 import type { EventInput } from '../../sessions/domain/event.js';
 import { messageEvent } from './message-events.js';
-import {
-  type SerializedValue,
-  bytesOf,
-  fingerprintOf,
-  messageFingerprint,
-  serializedValue,
-} from './serialized-value.js';
+import { bytesOf, fingerprintOf, messageFingerprint, serializedValue } from './serialized-value.js';
 import type { FoundCheckpoint } from './thread-log.js';
-import type { StoredChannel, StoredItem } from './thread-records.js';
+import type { SerializedValue, StoredChannel, StoredItem } from './thread-records.js';
 
 /** A checkpoint that this process has read or written, so that the next one can be compared with it. */
 export interface KnownCheckpoint extends FoundCheckpoint {

@@ -4,6 +4,7 @@ import type {
   CheckpointMetadata,
   SerializerProtocol,
 } from '@langchain/langgraph-checkpoint';
+import { inBatches, jsonBytes } from '../../sessions/domain/batches.js';
 import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
 import { textProblem } from '../../sessions/domain/input-checks.js';
 import type { Session } from '../../sessions/domain/session.js';
@@ -31,8 +32,7 @@ export interface NewCheckpoint {
 type Append = (events: readonly EventInput[]) => Promise<readonly LoggedEvent[] | undefined>;
 
 /** Most messages of one commit. More are written before the checkpoint, which makes them part of the thread. */
-const MOST_MESSAGES = 90;
-const MOST_BYTES = 1_000_000;
+const COMMIT = { items: 90, weightOf: jsonBytes, weight: 1_000_000 };
 const LONGEST_STATE_KEY = 512;
 const SCOPED = /^(user|app|temp|langgraph):/;
 /** Channels of LangGraph itself. */
@@ -58,7 +58,7 @@ export class CheckpointWriter {
     const shows = given.ns === '' ? this.shows : undefined;
     const written = await this.channels.write(checkpoint, changed, known, shows);
     const places = new Map<EventInput, StoredItem>();
-    const batches = batchesOf(written.events);
+    const batches = inBatches(written.events, COMMIT);
     const last = batches.pop() ?? [];
     for (const events of batches) {
       const stored = await append(events);
@@ -101,22 +101,6 @@ export class CheckpointWriter {
       values,
     };
   }
-}
-
-/** Messages that fit into a commit together. */
-function batchesOf(events: readonly EventInput[]): EventInput[][] {
-  const batches: EventInput[][] = [];
-  let bytes = Infinity;
-  for (const event of events) {
-    const size = Buffer.byteLength(JSON.stringify(event));
-    bytes += size;
-    if (bytes > MOST_BYTES || batches.at(-1)?.length === MOST_MESSAGES) {
-      batches.push([]);
-      bytes = size;
-    }
-    batches.at(-1)?.push(event);
-  }
-  return batches;
 }
 
 /** The head, and the values that other readers see as state. */

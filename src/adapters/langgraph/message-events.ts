@@ -1,7 +1,7 @@
 import { AIMessage, type BaseMessage, ToolMessage } from '@langchain/core/messages';
 import type { EventInput, Part, UsageMetadata } from '../../sessions/domain/event.js';
-import type { SerializedValue } from './serialized-value.js';
-import { recordFields } from './thread-records.js';
+import { contentParts } from './content-parts.js';
+import { type SerializedValue, recordFields } from './thread-records.js';
 
 const AGENT = 'agent';
 
@@ -43,7 +43,7 @@ function partsOf(message: BaseMessage): Part[] {
     const { name, tool_call_id: id } = message;
     return [{ functionResponse: { id, ...(name !== undefined && { name }), response: responseOf(message) } }];
   }
-  const said = contentParts(message);
+  const said = contentParts(message.content);
   if (!(message instanceof AIMessage)) return said;
   const calls = message.tool_calls ?? [];
   return [
@@ -67,20 +67,6 @@ function responseOf(message: BaseMessage): Record<string, unknown> {
     // Not JSON.
   }
   return { result: text };
-}
-
-function contentParts({ content }: BaseMessage): Part[] {
-  if (typeof content === 'string') return content === '' ? [] : [{ text: content }];
-  return content.flatMap((block: object): Part[] => {
-    const type: unknown = Reflect.get(block, 'type');
-    const text: unknown = Reflect.get(block, 'text');
-    if (type === 'text' && typeof text === 'string') return [{ text }];
-    const data: unknown = Reflect.get(block, 'data');
-    const mimeType: unknown = Reflect.get(block, 'mimeType') ?? Reflect.get(block, 'mime_type');
-    if (typeof data === 'string' && typeof mimeType === 'string') return [{ inlineData: { data, mimeType } }];
-    const url: unknown = Reflect.get(block, 'url');
-    return typeof url === 'string' ? [{ fileData: { fileUri: url } }] : [];
-  });
 }
 
 function usageOf(message: BaseMessage): UsageMetadata | undefined {

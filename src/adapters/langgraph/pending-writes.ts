@@ -7,8 +7,8 @@ import {
 } from '@langchain/langgraph-checkpoint';
 import type { EventInput } from '../../sessions/domain/event.js';
 import { compareBytes } from '../../sessions/domain/ids.js';
-import { type SerializedValue, revivedValue, serializedValue } from './serialized-value.js';
-import { RECORD_AUTHOR, type WritesRecord, recordFields } from './thread-records.js';
+import { revivedValue, serializedValue } from './serialized-value.js';
+import { RECORD_AUTHOR, type SerializedValue, type WritesRecord, recordFields } from './thread-records.js';
 
 /** The writes of a task, for the log. */
 export async function writesEvent(

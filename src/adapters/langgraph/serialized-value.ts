@@ -1,14 +1,7 @@
 import { hash } from 'node:crypto';
 import { isBaseMessage } from '@langchain/core/messages';
 import type { SerializerProtocol } from '@langchain/langgraph-checkpoint';
-
-/** What a serializer of LangGraph made of a value, as JSON. */
-export interface SerializedValue {
-  readonly type: string;
-  readonly text?: string;
-  /** Instead of `text`, for bytes that are no UTF-8. */
-  readonly base64?: string;
-}
+import type { SerializedValue } from './thread-records.js';
 
 /** Serializes a value for an event. */
 export async function serializedValue(serde: SerializerProtocol, value: unknown): Promise<SerializedValue> {

@@ -14,6 +14,7 @@ import { KeyedQueue } from '../../components/keyed-queue.js';
 import { InvalidInputError, StaleSessionError } from '../../sessions/domain/errors.js';
 import type { SessionKey } from '../../sessions/domain/ids.js';
 import type { Session } from '../../sessions/domain/session.js';
+import { pagesOf } from '../../sessions/domain/paging.js';
 import type { SessionService } from '../../sessions/session.service.js';
 import { ChannelWriter, type KnownCheckpoint } from './channel-writer.js';
 import { CheckpointWriter, type NewCheckpoint } from './checkpoint-writer.js';
@@ -267,12 +268,11 @@ export class SessionSaver extends BaseCheckpointSaver {
       return;
     }
     const owner = { appName: this.#appName, userId: userOf(this.#user, config) };
-    let cursor: string | undefined;
-    do {
-      const page = await this.#sessions.service.listSessions({ ...owner, orderBy: 'createTime', cursor });
-      for (const session of page.sessions) if (isThread(session)) yield { ...owner, sessionId: session.id };
-      cursor = page.nextCursor;
-    } while (cursor !== undefined);
+    const { service } = this.#sessions;
+    const pages = pagesOf((cursor) => service.listSessions({ ...owner, orderBy: 'createTime', cursor }));
+    for await (const { sessions } of pages) {
+      for (const session of sessions) if (isThread(session)) yield { ...owner, sessionId: session.id };
+    }
   }
 
   #addressIn(config: RunnableConfig): ThreadAddress {

@@ -1,5 +1,12 @@
 import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
-import type { SerializedValue } from './serialized-value.js';
+
+/** What a serializer of LangGraph made of a value, as JSON. */
+export interface SerializedValue {
+  readonly type: string;
+  readonly text?: string;
+  /** Instead of `text`, for bytes that are no UTF-8. */
+  readonly base64?: string;
+}
 
 /** An item of a list: its text, or the event that has it. */
 export type StoredItem = SerializedValue | { readonly seq: number } | { readonly back: number };

@@ -1,4 +1,5 @@
-import { SessionExistsError, SessionNotFoundError, StaleSessionError } from '../../sessions/domain/errors.js';
+import { createUnlessThere } from '../../sessions/create-unless-there.js';
+import { SessionNotFoundError, StaleSessionError } from '../../sessions/domain/errors.js';
 import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
 import type { SessionKey } from '../../sessions/domain/ids.js';
 import type { Session } from '../../sessions/domain/session.js';
@@ -49,13 +50,8 @@ export class ThreadSessions {
   }
 
   async #create(key: SessionKey): Promise<Session> {
-    try {
-      const session = await this.service.createSession(key);
-      this.memory.setSession(key, session);
-      return session;
-    } catch (error) {
-      if (!(error instanceof SessionExistsError)) throw error;
-      return this.current(key);
-    }
+    const session = await createUnlessThere(this.service, key);
+    if (session) this.memory.setSession(key, session);
+    return session ?? this.current(key);
   }
 }

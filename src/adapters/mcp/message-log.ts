@@ -1,12 +1,17 @@
-import { EventConflictError, SessionExistsError, SessionNotFoundError } from '../../sessions/domain/errors.js';
+import { createUnlessThere } from '../../sessions/create-unless-there.js';
+import { SessionNotFoundError } from '../../sessions/domain/errors.js';
+import { inBatches } from '../../sessions/domain/batches.js';
 import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
 import { type SessionKey, idProblem } from '../../sessions/domain/ids.js';
+import { pagesOf } from '../../sessions/domain/paging.js';
 import type { SessionService } from '../../sessions/session.service.js';
 
 const LABEL = 'agents:mcp-session';
 const PAGE = 200;
 /** More does not fit into a commit. */
 const MOST_PIECES = 2;
+/** So often a part may be missing when it is written to. */
+const MOST_TRIES = 20;
 
 /** A stored event of a part. */
 export interface PlacedEvent {
@@ -29,11 +34,19 @@ export class MessageLog {
 
   /** Appends the pieces of a message, and returns the place of the last one. */
   async append(events: readonly EventInput[]): Promise<PlacedEvent> {
-    for (;;) {
+    for (let missing = 0; ;) {
       const part = (this.#part ??= await this.#newest());
-      const last = await this.#appendTo(part, events);
-      if (last && last.seq <= this.length) return { part, event: last };
-      if (this.#part === part) await this.#begin(part + 1);
+      try {
+        const last = await this.#appendTo(part, events);
+        if (last && last.seq <= this.length) return { part, event: last };
+        await this.#begin(part + 1);
+      } catch (error) {
+        if (!(error instanceof SessionNotFoundError) || ++missing > MOST_TRIES) throw error;
+        // Another instance is two parts ahead, and removed this one. Or it expired: this is its beginning again.
+        const newest = Math.max(...(await this.#parts()));
+        if (newest > part) this.#part = newest;
+        else await this.#create(part);
+      }
     }
   }
 
@@ -77,26 +90,10 @@ export class MessageLog {
   async #appendTo(part: number, events: readonly EventInput[]): Promise<LoggedEvent | undefined> {
     const session = this.#reference(part);
     let last: LoggedEvent | undefined;
-    try {
-      for (let start = 0; start < events.length; start += MOST_PIECES) {
-        last = (await this.sessions.appendEvents({ session, events: events.slice(start, start + MOST_PIECES) })).at(-1);
-      }
-      return last;
-    } catch (error) {
-      // Expired or deleted: this is its beginning again.
-      if (error instanceof SessionNotFoundError) {
-        // Or another instance is two parts ahead, and removed this one.
-        const parts = await this.#parts();
-        const newest = Math.max(...parts);
-        if (parts.length > 0 && newest !== part) {
-          this.#part = newest;
-          return undefined;
-        }
-        await this.#create(part);
-        last = undefined;
-      } else if (!(error instanceof EventConflictError)) throw error;
-      return last ?? this.#appendTo(part, events);
+    for (const pieces of inBatches(events, { items: MOST_PIECES })) {
+      last = (await this.sessions.appendEvents({ session, events: pieces })).at(-1);
     }
+    return last;
   }
 
   async #begin(part: number): Promise<void> {
@@ -106,14 +103,8 @@ export class MessageLog {
   }
 
   async #create(part: number): Promise<void> {
-    try {
-      await this.sessions.createSession({
-        ...this.#keyOf(part),
-        metadata: { labels: { [LABEL]: this.key.sessionId } },
-      });
-    } catch (error) {
-      if (!(error instanceof SessionExistsError)) throw error;
-    }
+    const metadata = { labels: { [LABEL]: this.key.sessionId } };
+    await createUnlessThere(this.sessions, { ...this.#keyOf(part), metadata });
   }
 
   async #newest(): Promise<number> {
@@ -134,13 +125,10 @@ export class MessageLog {
   }
 
   async *#eventsIn(part: number, afterSeq: number): AsyncGenerator<LoggedEvent> {
-    let cursor: string | undefined;
+    const request = { ...this.#keyOf(part), afterSeq, limit: PAGE };
     try {
-      do {
-        const page = await this.sessions.listEvents({ ...this.#keyOf(part), afterSeq, limit: PAGE, cursor });
-        yield* page.events;
-        cursor = page.nextCursor;
-      } while (cursor !== undefined);
+      const pages = pagesOf((cursor) => this.sessions.listEvents({ ...request, cursor }));
+      for await (const { events } of pages) yield* events;
     } catch (error) {
       if (!(error instanceof SessionNotFoundError)) throw error;
     }

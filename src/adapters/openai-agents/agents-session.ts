@@ -56,6 +56,14 @@ export interface AgentsSessionOptions extends SessionKey {
   readonly keepsReasoningIds?: boolean | undefined;
 }
 
+/** A history as it was read. */
+interface KnownHistory {
+  readonly history: SessionHistory;
+  readonly version: number;
+  /** The id of its last event, or '' if it has none. */
+  readonly lastId: string;
+}
+
 /** Where the number of the last clearing is, in the state. Operation ids count from there. */
 const CLEARED = 'openai:cleared';
 /** Among so many events, a run that another process began is found. */
@@ -81,8 +89,8 @@ export class AgentsSession
   protected history: SessionHistory;
   readonly #usages = new RunUsages();
   readonly #invocations = new WeakMap<RunContext, string>();
-  /** The version that the caller knows, for a replacement of what it knows. */
-  #readVersion: number | undefined;
+  /** What the caller knows, for a replacement of it. */
+  #known: KnownHistory | undefined;
 
   constructor(options: AgentsSessionOptions) {
     this.options = options;
@@ -99,13 +107,13 @@ export class AgentsSession
     if (limit !== undefined && !(limit > 0)) return [];
     const wanted = limit === undefined ? Infinity : Math.ceil(limit);
     const read = await this.history.read(wanted);
-    this.#readVersion = read?.session.version ?? 0;
+    this.#known = this.#knownFrom(read);
     return (read?.entries ?? []).slice(-wanted).map(({ item }) => item);
   }
 
   /** Appends items with one commit. */
   async addItems(items: AgentInputItem[], runContext?: RunContext): Promise<void> {
-    const frame = this.#frame(runContext);
+    const frame = this.frame(runContext);
     const events = items.flatMap((item, index) => itemEvents(item, frame, `items[${index}]`));
     const usage = runContext && (await this.#newUsage(runContext));
     const counted = usage ? this.#withUsage(events, usage, frame) : events;
@@ -120,7 +128,7 @@ export class AgentsSession
       const read = await this.history.read(1);
       const last = read?.entries.at(-1);
       if (!read || !last) return { result: undefined };
-      const change = editedHistory(read, new Map([[last, undefined]]), this.#frame());
+      const change = editedHistory(read, new Map([[last, undefined]]), this.frame());
       return { at: read.session, change, result: last.item };
     });
   }
@@ -143,7 +151,7 @@ export class AgentsSession
         if (!read || calls.length === 0) return { result: undefined };
         const isDone = calls.length === 1 && calls[0] && isSameItem(calls[0].item, replacement);
         const edits = new Map(calls.map((entry, index) => [entry, index === 0 ? replacement : undefined]));
-        const change = isDone ? undefined : editedHistory(read, edits, this.#frame());
+        const change = isDone ? undefined : editedHistory(read, edits, this.frame());
         return { at: read.session, ...(change && { change }), result: undefined };
       });
     }
@@ -152,7 +160,7 @@ export class AgentsSession
   /** Changes the end of the history, all or nothing. An operation id is applied once, in all processes. */
   async applyHistoryTransaction(args: SessionHistoryTransactionArgs, runContext?: RunContext): Promise<void> {
     const transaction = checkedTransaction(args);
-    const frame = this.#frame(runContext);
+    const frame = this.frame(runContext);
     const events = transaction.items.flatMap((item, index) => itemEvents(item, frame, `transaction.items[${index}]`));
     await this.history.change(async () => {
       const { session, entries, events: seen } = await this.#before(transaction);
@@ -166,13 +174,22 @@ export class AgentsSession
     });
   }
 
-  /** Replaces what `getItems` returned last. For other readers, the conversation stays as it was. */
+  /**
+   * Replaces what `getItems` returned last. For other readers, the conversation stays as it was.
+   *
+   * @throws StaleHistoryError if items were taken back since then
+   */
   async replaceHistoryWithCompaction(items: AgentInputItem[], runContext?: RunContext): Promise<void> {
-    const version = this.#readVersion ?? (await this.history.session()).version;
-    await this.#replace(items, version, runContext);
+    // After a change of branch, the caller knows nothing of the current one.
+    const known = this.#known?.history === this.history ? this.#known : undefined;
+    await this.#replace(items, known ?? this.#knownFrom(await this.history.read(0)), runContext);
   }
 
-  /** Makes the history shorter, if the option `compact` is set. What others write meanwhile stays. */
+  /**
+   * Makes the history shorter, if the option `compact` is set. What others write meanwhile stays.
+   *
+   * @throws StaleHistoryError if items were taken back meanwhile
+   */
   async runCompaction(
     args: OpenAIResponsesCompactionArgs = {},
     runContext?: RunContext,
@@ -182,7 +199,7 @@ export class AgentsSession
     if (!compact || !read || read.entries.length === 0) return null;
     const compacted = await compact({ ...args, items: read.entries.map(({ item }) => item) });
     if (!compacted) return null;
-    await this.#replace(compacted.items, read.session.version, runContext);
+    await this.#replace(compacted.items, this.#knownFrom(read), runContext);
     return { usage: compacted.usage };
   }
 
@@ -209,12 +226,17 @@ export class AgentsSession
     await this.addItems([], runContext);
   }
 
-  async #replace(items: readonly AgentInputItem[], version: number, runContext?: RunContext): Promise<void> {
-    const frame = this.#frame(runContext);
-    const [first, ...others] = items.length > 0 ? items.map((item, index) => wholeItem(item, `items[${index}]`)) : [{}];
-    const start = { ...first, isReplacement: true as const, replaces: version };
-    const rest = others.map((record) => recordEvent({ ...record, isReplacement: true }, frame));
-    await this.history.append([recordEvent(start, frame), ...rest]);
+  #knownFrom(read: ReadHistory | undefined): KnownHistory {
+    return { history: this.history, version: read?.session.version ?? 0, lastId: read?.events.at(-1)?.id ?? '' };
+  }
+
+  async #replace(items: readonly AgentInputItem[], known: KnownHistory, runContext?: RunContext): Promise<void> {
+    const frame = this.frame(runContext);
+    const replacement = randomUUID();
+    const records = items.map((item, index) => ({ ...wholeItem(item, `items[${index}]`), replacement }));
+    const last = { ...(records.pop() ?? { replacement }), replaces: known.lastId };
+    const pieces = records.map((record) => recordEvent(record, frame));
+    await known.history.appendPieces(pieces, recordEvent(last, frame), known.version);
   }
 
   /** What a transaction changes. An append changes nothing that is there. */
@@ -232,7 +254,7 @@ export class AgentsSession
     }
   }
 
-  #frame(runContext?: RunContext): EventFrame {
+  protected frame(runContext?: RunContext): EventFrame {
     const agent = this.options.agent ?? 'agent';
     if (!runContext) return { agent };
     const invocationId = this.#invocations.get(runContext) ?? randomUUID();

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { InvalidInputError, SessionNotFoundError } from '../../sessions/domain/errors.js';
+import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
 import { assertId } from '../../sessions/domain/ids.js';
+import { pagesOf } from '../../sessions/domain/paging.js';
 import { AgentsSession, type AgentsSessionOptions } from './agents-session.js';
 import {
   type ConversationTurn,
@@ -13,8 +15,10 @@ import {
   turnsOf,
   usageByTurn,
 } from './conversation-turns.js';
+import { editedHistory } from './history-edits.js';
+import { lastPieceOf } from './item-history.js';
 import { RECORD_AUTHOR } from './item-records.js';
-import { SessionHistory } from './session-history.js';
+import { type HistoryChange, SessionHistory } from './session-history.js';
 
 /** A branch of a conversation. */
 export interface Branch {
@@ -61,9 +65,10 @@ export class BranchedAgentsSession extends AgentsSession {
    * @example await session.createBranchFromTurn(3, 'other-answer');
    */
   async createBranchFromTurn(turn: number, name: string = `turn-${turn}-${randomUUID().slice(0, 8)}`): Promise<string> {
-    const found = (await this.#placedTurns()).find((each) => each.turn === turn);
+    const read = await this.history.read();
+    const found = read && turnsOf(read).find((each) => each.turn === turn);
     if (!found) throw new InvalidInputError('is no turn of the conversation', 'turn');
-    return this.#createBranch(found, name);
+    return this.#createBranch(found, lastPieceOf(read.events), name);
   }
 
   /**
@@ -83,23 +88,13 @@ export class BranchedAgentsSession extends AgentsSession {
     const main = await this.#main.session();
     const branches = [this.#branch(MAIN, main)];
     const filter = { labels: { [ROOT_LABEL]: sessionId } };
-    let cursor: string | undefined;
-    do {
-      const page = await this.options.sessions.listSessions({
-        appName,
-        userId,
-        filter,
-        cursor,
-        orderBy: 'createTime',
-        order: 'asc',
-        includeState: false,
-      });
-      for (const session of page.sessions) {
+    const list = { appName, userId, filter, orderBy: 'createTime', order: 'asc', includeState: false } as const;
+    for await (const { sessions } of pagesOf((cursor) => this.options.sessions.listSessions({ ...list, cursor }))) {
+      for (const session of sessions) {
         const name = session.metadata.labels[BRANCH_LABEL];
         if (name !== undefined && session.id === this.#idOf(name)) branches.push(this.#branch(name, session));
       }
-      cursor = page.nextCursor;
-    } while (cursor !== undefined);
+    }
     return branches;
   }
 
@@ -173,16 +168,27 @@ export class BranchedAgentsSession extends AgentsSession {
     return read ? turnsOf(read) : [];
   }
 
-  async #createBranch({ event, isFirst }: PlacedTurn, name: string): Promise<string> {
+  async #createBranch({ event, isFirst }: PlacedTurn, last: LoggedEvent | undefined, name: string): Promise<string> {
     if (name === MAIN) throw new InvalidInputError('must not be main, which is the session itself', 'name');
-    const { sessions } = this.options;
     const newSessionId = this.#idOf(name);
-    const atSeq = isFirst ? (await this.history.bounds()).firstSeq - 1 : event.seq - 1;
-    const session = await sessions.forkSession({ ...this.history.key, atSeq, newSessionId });
+    // A replacement of the history counts with its last piece, so the fork needs that piece even if the turn is before it.
+    const needed = !isFirst && last && event.seq <= last.seq ? last : undefined;
+    const atSeq = isFirst ? (await this.history.bounds()).firstSeq - 1 : (needed?.seq ?? event.seq - 1);
+    await this.options.sessions.forkSession({ ...this.history.key, atSeq, newSessionId });
     const labels = { [ROOT_LABEL]: this.#main.key.sessionId, [BRANCH_LABEL]: name };
-    await sessions.appendEvent({ session, event: { author: RECORD_AUTHOR, actions: { metadataDelta: { labels } } } });
+    const label = { author: RECORD_AUTHOR, actions: { metadataDelta: { labels } } };
+    const fork = this.#historyOf(name);
+    await fork.changeAlone(needed ? await this.#changeBefore(event, fork, label) : { events: [label] });
     this.#use(name);
     return name;
+  }
+
+  /** Takes back the items from an event on, in the order of the conversation. */
+  async #changeBefore({ id }: LoggedEvent, fork: SessionHistory, added: EventInput): Promise<HistoryChange> {
+    const { events = [], entries = [] } = (await fork.read()) ?? {};
+    const first = entries.find(({ event }) => event.id === id);
+    const after = first ? entries.slice(entries.indexOf(first)) : [];
+    return editedHistory({ events, entries }, new Map(after.map((entry) => [entry, undefined])), this.frame(), [added]);
   }
 
   async #assertBranch(name: string): Promise<void> {
@@ -195,9 +201,13 @@ export class BranchedAgentsSession extends AgentsSession {
 
   #use(name: string): void {
     this.#current = name;
+    this.history = this.#historyOf(name);
+  }
+
+  #historyOf(name: string): SessionHistory {
     const key = { ...this.#main.key, sessionId: this.#idOf(name) };
     // A turn belongs to one session.
-    this.history = name === MAIN ? this.#main : new SessionHistory(this.options.sessions, key, undefined);
+    return name === MAIN ? this.#main : new SessionHistory(this.options.sessions, key, undefined);
   }
 
   #idOf(name: string): string {

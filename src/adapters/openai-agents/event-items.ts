@@ -23,7 +23,7 @@ export class EventReader {
     const record = recordOf(event);
     const isTrusted = isByUser(event) ? isPlainMessage(record) : record.isOfPrevious === undefined;
     const own = isTrusted ? revivedItem(record, event.content?.parts ?? []) : undefined;
-    return own ? [own] : this.#itemsSaid(event, messageOf(event, undefined, NO_CALLS));
+    return own ? [own as AgentInputItem] : this.#itemsSaid(event, messageOf(event, undefined, NO_CALLS));
   }
 
   #itemsSaid(event: LoggedEvent, { role, parts }: UnpairedMessage): AgentInputItem[] {

@@ -2,7 +2,7 @@ import type { AgentInputItem } from '@openai/agents-core';
 import { isRewind, isSummary } from '../../sessions/domain/event-inspection.js';
 import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
 import { type EventFrame, itemEvents, recordEvent, wholeItem } from './item-events.js';
-import { type Entry, isReplacement } from './item-history.js';
+import { type Entry, isReplacement, lastPieceOf } from './item-history.js';
 import { ownRecordOf } from './item-records.js';
 import type { HistoryChange, ReadHistory } from './session-history.js';
 
@@ -28,8 +28,12 @@ export function editedHistory(
     if (entry.completion) completions.add(entry.completion);
   }
   const first = Math.min(...[...edits.keys()].map(({ event }) => event.seq));
+  const last = lastPieceOf(events);
+  const counting = last && ownRecordOf(last).replacement;
   const kept = events
     .filter((event) => event.seq >= first && !completions.has(event))
+    // Pieces of other replacements say nothing, and may be more than a commit holds.
+    .filter((event) => !isReplacement(event) || ownRecordOf(event).replacement === counting)
     .flatMap((event) => afterEdits(event, byEvent.get(event) ?? [], edits, frame));
   return { rewindTo: placeBefore(first, events, edits), events: [...kept, ...added] };
 }
@@ -45,10 +49,10 @@ function afterEdits(event: LoggedEvent, entries: readonly Entry[], edits: Edits,
   if (!entries.some((entry) => edits.has(entry))) return copiesOf(event, entries);
   const items = entries.flatMap((entry) => (edits.has(entry) ? (edits.get(entry) ?? []) : entry.item));
   if (!isReplacement(event)) return items.flatMap((item) => itemEvents(item, frame));
-  const { replaces } = ownRecordOf(event);
-  const marks = { isReplacement: true as const, ...(replaces !== undefined && { replaces }) };
+  const { replacement = '', replaces } = ownRecordOf(event);
+  const marks = { replacement, ...(replaces !== undefined && { replaces }) };
   if (items.length > 0) return items.map((item) => recordEvent({ ...wholeItem(item), ...marks }));
-  // Without its beginning, the replacement would be no more, and what it replaced would be back.
+  // Without its last piece, the replacement would be no more, and what it replaced would be back.
   return replaces === undefined ? [] : [recordEvent(marks)];
 }
 

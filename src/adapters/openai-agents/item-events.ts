@@ -1,4 +1,3 @@
-import type { AgentInputItem } from '@openai/agents-core';
 import type { EventInput } from '../../sessions/domain/event.js';
 import { type ItemRecord, RECORD_AUTHOR, isPlainMessage, recordFields, storedItem } from './item-records.js';
 import { copiedItem, wellFormed } from './plain-item.js';
@@ -15,10 +14,10 @@ export interface EventFrame {
  * An item as events that every reader of the session understands: one, or two for messages of users that have more than text
  * and files. They hold the item itself as well.
  */
-export function itemEvents(given: AgentInputItem, frame: EventFrame, path?: string): EventInput[] {
+export function itemEvents(given: object, frame: EventFrame, path?: string): EventInput[] {
   const copied = copiedItem(given, path);
   // A copy of a wrong item says nothing, but is kept.
-  const said = saidBy(copied.item as AgentInputItem);
+  const said = saidBy(copied.item);
   const stored = storedItem(copied, said.parts);
   const { invocationId } = frame;
   const ofRun = invocationId === undefined ? {} : { invocationId };
@@ -39,6 +38,6 @@ export function recordEvent(record: ItemRecord, frame: Pick<EventFrame, 'invocat
 }
 
 /** The whole item, for an event without content. */
-export function wholeItem(item: AgentInputItem, path?: string): ItemRecord {
+export function wholeItem(item: object, path?: string): ItemRecord {
   return storedItem(copiedItem(item, path), []);
 }

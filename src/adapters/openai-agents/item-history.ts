@@ -22,29 +22,34 @@ export interface ItemHistory {
 
 /** The items of the newest events of a view, oldest first. */
 export function itemHistory(events: readonly LoggedEvent[]): ItemHistory {
-  const place = events.findLastIndex((event) => ownRecordOf(event).replaces !== undefined);
-  const start = events[place];
-  if (!start) {
-    const isCut = events.some(isReplacement);
-    const entries = entriesOf(events);
-    return { entries, certain: isCut ? 0 : entries.length };
+  const last = lastPieceOf(events);
+  if (!last) {
+    // Pieces without the last one are of a replacement that is being made, or was given up.
+    const entries = entriesOf(events.filter((event) => !isReplacement(event)));
+    return { entries, certain: entries.length };
   }
-  const { replaces = 0 } = ownRecordOf(start);
-  const rest = events.slice(place);
-  const own = rest.filter(isReplacement);
-  const after = entriesOf(rest.filter((event) => !isReplacement(event)));
+  const { replaces, replacement } = ownRecordOf(last);
+  const own = events.filter((event) => ownRecordOf(event).replacement === replacement);
+  const place = events.indexOf(last);
+  const after = entriesOf(events.slice(place).filter((event) => !isReplacement(event)));
+  // If the view does not begin before it, all events of the view came later.
+  const replaced = events.find(({ id }) => id === replaces);
   // Others wrote these while the replacement was made.
   const between = events
     .slice(0, place)
-    .filter((event) => event.seq > replaces && !isReplacement(event) && !isSummary(event));
+    .filter((event) => event.seq > (replaced?.seq ?? 0) && !isReplacement(event) && !isSummary(event));
   const entries = [...entriesOf(own), ...entriesOf(between), ...after];
-  const isWhole = events.some(({ seq }) => seq <= replaces + 1);
-  return { entries, certain: isWhole ? entries.length : after.length };
+  return { entries, certain: replaced ? entries.length : after.length };
+}
+
+/** The event that completes the replacement of the history which counts, if there is one. */
+export function lastPieceOf(events: readonly LoggedEvent[]): LoggedEvent | undefined {
+  return events.findLast((event) => ownRecordOf(event).replaces !== undefined);
 }
 
 /** Whether the event belongs to a replacement of the history. */
 export function isReplacement(event: LoggedEvent): boolean {
-  return ownRecordOf(event).isReplacement === true;
+  return ownRecordOf(event).replacement !== undefined;
 }
 
 function entriesOf(events: readonly LoggedEvent[]): Entry[] {
@@ -78,6 +83,6 @@ function visiblePart(event: LoggedEvent): LoggedEvent | undefined {
 function completedEntry(before: LoggedEvent, event: LoggedEvent): Entry | undefined {
   const record = ownRecordOf(event);
   if (!record.isOfPrevious || before.seq !== event.seq - 1 || !isByUser(before)) return undefined;
-  const item = revivedItem(record, before.content?.parts ?? []);
+  const item = revivedItem(record, before.content?.parts ?? []) as AgentInputItem | undefined;
   return item && { item, event: before, completion: event };
 }

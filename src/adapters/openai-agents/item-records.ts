@@ -1,4 +1,3 @@
-import type { AgentInputItem } from '@openai/agents-core';
 import { fileContent, fileUrl } from '../../agents/messages/file-content.js';
 import { isByUser } from '../../sessions/domain/event-inspection.js';
 import { isCount } from '../../sessions/domain/input-checks.js';
@@ -24,10 +23,13 @@ export interface StoredItem {
 export interface ItemRecord extends StoredItem {
   /** The item is what the event before says: clients can write that one, but not this. */
   readonly isOfPrevious?: true;
-  /** From here on, the history is another one. It replaces the events up to this `seq`. */
-  readonly replaces?: number;
-  /** Belongs to such a replacement. */
-  readonly isReplacement?: true;
+  /** The replacement of the history that the event is a piece of. */
+  readonly replacement?: string;
+  /**
+   * On its last piece, with which it counts: the id of the last event that it replaces, or '' for none. Not its `seq`, which is
+   * another one in a fork.
+   */
+  readonly replaces?: string;
   /** The digest of a transaction. */
   readonly operation?: string;
   readonly usage?: UsageRecord;
@@ -89,7 +91,7 @@ export function storedItem({ item, bytes, isWellFormed }: CopiedItem, parts: rea
 }
 
 /** The item that was stored with these parts, if the record has one. */
-export function revivedItem(stored: StoredItem, parts: readonly Part[]): AgentInputItem | undefined {
+export function revivedItem(stored: StoredItem, parts: readonly Part[]): PlainItem | undefined {
   const item = stored.json === undefined ? structuredClone(stored.item) : parsedItem(stored.json);
   if (!isPlainObject(item)) return undefined;
   for (const [index, at, is] of listOf(stored.links)) {
@@ -100,7 +102,7 @@ export function revivedItem(stored: StoredItem, parts: readonly Part[]): AgentIn
     const text = valueAt(item, at);
     if (typeof text === 'string') replaceAt(item, at, new Uint8Array(Buffer.from(text, 'base64')));
   }
-  return item as AgentInputItem;
+  return item;
 }
 
 function parsedItem(text: unknown): unknown {

@@ -1,7 +1,6 @@
-import type { AgentInputItem } from '@openai/agents-core';
 import type { Part } from '../../sessions/domain/event.js';
 import { filePart } from './file-parts.js';
-import type { Path } from './plain-item.js';
+import type { Path, PlainItem } from './plain-item.js';
 
 /** A part of an event, and the place in the item where the same text is. */
 export interface SaidPart {
@@ -16,11 +15,11 @@ export interface SaidItem {
   readonly parts: readonly SaidPart[];
 }
 
-type ItemOf<Type> = Extract<AgentInputItem, { type: Type }>;
-type MessageItem = Extract<AgentInputItem, { role: string }>;
-
-/** Text, tool calls, results, files, code and thoughts of an item. What it has beyond that stays in the item. */
-export function saidBy(item: AgentInputItem): SaidItem {
+/**
+ * Text, tool calls, results, files, code and thoughts of an item. What it has beyond that stays in the item. No type of the SDK is
+ * used, because imports read items without it.
+ */
+export function saidBy(item: PlainItem): SaidItem {
   switch (item.type) {
     case undefined:
     case 'message':
@@ -38,7 +37,7 @@ export function saidBy(item: AgentInputItem): SaidItem {
     case 'computer_call':
       return callOf(item.callId, 'computer', item.actions ? { actions: item.actions } : { action: item.action });
     case 'computer_call_result': {
-      const shot = filePart(item.output?.data, 'image/png', ['output', 'data']);
+      const shot = filePart(fieldsOf(item.output).data, 'image/png', ['output', 'data']);
       return answerOf(item.callId, 'computer', { output: shot ? '[screenshot]' : '' }, shot);
     }
     case 'shell_call':
@@ -50,10 +49,12 @@ export function saidBy(item: AgentInputItem): SaidItem {
     case 'apply_patch_call_output':
       return answerOf(item.callId, 'apply_patch', { status: item.status, output: item.output ?? '' });
     case 'program':
-      return byModel([{ part: { executableCode: { code: item.code, language: 'JAVASCRIPT' } }, at: ['code'] }]);
+      return byModel([
+        { part: { executableCode: { code: item.code as string, language: 'JAVASCRIPT' } }, at: ['code'] },
+      ]);
     case 'program_output': {
       const outcome = item.status === 'completed' ? 'OUTCOME_OK' : 'OUTCOME_FAILED';
-      return byModel([{ part: { codeExecutionResult: { outcome, output: item.output } }, at: ['output'] }]);
+      return byModel([{ part: { codeExecutionResult: { outcome, output: item.output as string } }, at: ['output'] }]);
     }
     case 'reasoning':
       return byModel(thoughts(item));
@@ -67,7 +68,7 @@ function byModel(parts: readonly SaidPart[]): SaidItem {
   return { author: 'agent', role: 'model', parts };
 }
 
-function messageSays(item: MessageItem): SaidItem {
+function messageSays(item: PlainItem): SaidItem {
   const { role } = item;
   const parts = contentParts(item.content);
   if (role === 'assistant') return byModel(parts);
@@ -108,7 +109,7 @@ function textPart(text: unknown, at: Path): SaidPart[] {
   return typeof text === 'string' && text !== '' ? [{ part: { text }, at }] : [];
 }
 
-function thoughts({ content, rawContent }: ItemOf<'reasoning'>): SaidPart[] {
+function thoughts({ content, rawContent }: PlainItem): SaidPart[] {
   const summary = thoughtParts('content', content);
   return summary.length > 0 ? summary : thoughtParts('rawContent', rawContent);
 }
@@ -155,9 +156,9 @@ function responseOf(text: string): Record<string, unknown> {
   return parsedObject(text) ?? { output: text };
 }
 
-function resultParts({ callId, name, output }: ItemOf<'function_call_result'>): SaidPart[] {
+function resultParts({ callId, name, output }: PlainItem): SaidPart[] {
   const answer = (response: Record<string, unknown>, at?: Path): SaidPart => ({
-    part: { functionResponse: { id: callId, name, response } },
+    part: { functionResponse: { id: callId as string, name: name as string, response } },
     ...(at && { at }),
   });
   if (typeof output === 'string') return [answer(responseOf(output), ['output'])];
@@ -170,18 +171,23 @@ function resultParts({ callId, name, output }: ItemOf<'function_call_result'>): 
     const files = parts.filter(({ part }) => part.text === undefined);
     return [answer(single ? responseOf(only) : { output: texts.join('\n') }, at), ...files];
   }
-  if (output?.type === 'text') return [answer(responseOf(output.text), ['output', 'text'])];
-  const files = output ? entryParts(output, ['output']) : [];
-  return [answer({ output: files.length > 0 ? `[${output.type}]` : '' }), ...files];
+  const entry = fieldsOf(output);
+  if (entry.type === 'text') return [answer(responseOf(entry.text as string), ['output', 'text'])];
+  const files = entryParts(entry, ['output']);
+  return [answer({ output: files.length > 0 ? `[${String(entry.type)}]` : '' }), ...files];
 }
 
 /** A tool that the provider runs has its answer in the same item. */
-function hostedParts({ id, name, arguments: args, output, status }: ItemOf<'hosted_tool_call'>): SaidPart[] {
+function hostedParts({ id, name, arguments: args, output, status }: PlainItem): SaidPart[] {
   if (typeof id !== 'string' || id === '') return [];
-  const call = { part: { functionCall: { id, name, args: argumentsOf(args) } }, at: ['arguments'] };
+  const call = { part: { functionCall: { id, name: name as string, args: argumentsOf(args) } }, at: ['arguments'] };
   if (output === undefined && status !== 'completed') return [call];
-  const response = output === undefined ? { status } : responseOf(output);
-  return [call, { part: { functionResponse: { id, name, response } }, at: ['output'] }];
+  const response = output === undefined ? { status } : responseOf(output as string);
+  return [call, { part: { functionResponse: { id, name: name as string, response } }, at: ['output'] }];
+}
+
+function fieldsOf(value: unknown): ContentEntry {
+  return typeof value === 'object' && value !== null ? (value as ContentEntry) : {};
 }
 
 function listOf(content: unknown): ContentEntry[] {

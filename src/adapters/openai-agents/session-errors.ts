@@ -1,7 +1,8 @@
 import { SessionsError } from '../../sessions/domain/errors.js';
 
 /**
- * The history does not end with the items that a transaction would replace. Nothing was stored.
+ * The history does not end with the items that a transaction would replace, or items were taken back while a compaction was
+ * made. The history stays as it is.
  *
  * @example if (error instanceof StaleHistoryError) items = await session.getItems(); // and start the run again
  */
@@ -11,7 +12,7 @@ export class StaleHistoryError extends SessionsError {
 
   constructor(readonly sessionId: string) {
     super(
-      `The suffix of the history of session ${JSON.stringify(sessionId)} no longer matches what the transaction replaces. ` +
+      `The history of session ${JSON.stringify(sessionId)} no longer matches what the transaction or compaction replaces. ` +
         'Read the items again, and start a new run from them.',
     );
   }

@@ -1,19 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
+import { createUnlessThere } from '../../sessions/create-unless-there.js';
+import { inBatches, jsonBytes } from '../../sessions/domain/batches.js';
 import {
   EventConflictError,
-  SessionExistsError,
   SessionNotFoundError,
   StaleSessionError,
   StoreUnavailableError,
 } from '../../sessions/domain/errors.js';
+import { isRewind } from '../../sessions/domain/event-inspection.js';
 import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
 import type { SessionKey } from '../../sessions/domain/ids.js';
+import { pagesOf } from '../../sessions/domain/paging.js';
 import type { Session } from '../../sessions/domain/session.js';
 import type { EventPage } from '../../sessions/operations/list-events.js';
 import type { TurnReference } from '../../sessions/operations/turns.js';
 import type { SessionService } from '../../sessions/session.service.js';
 import { type Entry, itemHistory } from './item-history.js';
+import { StaleHistoryError } from './session-errors.js';
 
 /** The history of a session, or its newest part. */
 export interface ReadHistory {
@@ -31,11 +35,11 @@ export interface HistoryChange {
 }
 
 /** Most events and bytes of one commit, by default. */
-const MOST_EVENTS = 100;
-const MOST_BYTES = 1_500_000;
+const COMMIT = { items: 100, weightOf: jsonBytes, weight: 1_500_000 };
 /** Events that say nothing to the model, such as changes of state, are read as well. */
 const SPARE = 8;
 const LONGEST_TAIL = 10_000;
+const LONGEST_PAGE = 1_000;
 const MAX_TRIES = 100;
 const LONGEST_PAUSE_MS = 30;
 /** Somebody else was faster, also with the same operation. */
@@ -85,7 +89,7 @@ export class SessionHistory {
   /** Appends events, in one commit if they fit into one. Creates the session if there is none. */
   async append(events: readonly EventInput[]): Promise<void> {
     const { sessionId: id, appName, userId } = this.key;
-    for (const batch of batchesOf(events.map(withId))) {
+    for (const batch of inBatches(events.map(withId), COMMIT)) {
       try {
         await this.#commit({ id, appName, userId }, batch);
       } catch (error) {
@@ -93,6 +97,26 @@ export class SessionHistory {
         await this.#commit(await this.#created(), batch);
       }
     }
+  }
+
+  /**
+   * Appends pieces that count only with the last one: in one commit, or the last one after all others.
+   *
+   * @param readVersion of the history from which the pieces were made
+   * @throws StaleHistoryError if anything was taken back since then
+   */
+  async appendPieces(pieces: readonly EventInput[], last: EventInput, readVersion: number): Promise<void> {
+    const batches = inBatches([...pieces, last].map(withId), COMMIT);
+    const end = batches.pop() ?? [];
+    const earlier = batches.flat();
+    if (earlier.length > 0) {
+      await this.#sessionWith([], readVersion);
+      await this.append(earlier);
+    }
+    await this.change(async () => {
+      const at = await this.#sessionWith(earlier, readVersion);
+      return { at, change: { events: end }, result: undefined };
+    });
   }
 
   /** Changes the history as it is now. If somebody else was faster, the change is planned again. */
@@ -103,10 +127,7 @@ export class SessionHistory {
       const { at, change, result } = await plan();
       if (!at || !change) return result;
       try {
-        const { rewindTo, events } = change;
-        const toSeq = rewindTo === 'beginning' ? (await this.bounds()).firstSeq - 1 : rewindTo;
-        const rewind = toSeq === undefined ? [] : [rewindEvent(toSeq)];
-        await this.#commit(at, [...rewind, ...events].map(withId), at.version);
+        await this.#commit(at, (await this.#eventsOf(change)).map(withId), at.version);
         return result;
       } catch (error) {
         const isOvertaken = OVERTAKEN.some((kind) => error instanceof kind);
@@ -114,6 +135,16 @@ export class SessionHistory {
         await wait(Math.random() * Math.min(LONGEST_PAUSE_MS, 2 ** tries));
       }
     }
+  }
+
+  /** Changes a history that nobody else knows yet, in as many commits as it takes. */
+  async changeAlone(change: HistoryChange): Promise<void> {
+    await this.append(await this.#eventsOf(change));
+  }
+
+  async #eventsOf({ rewindTo, events }: HistoryChange): Promise<EventInput[]> {
+    const toSeq = rewindTo === 'beginning' ? (await this.bounds()).firstSeq - 1 : rewindTo;
+    return [...(toSeq === undefined ? [] : [rewindEvent(toSeq)]), ...events];
   }
 
   /** Takes everything back. State and log stay. */
@@ -146,6 +177,27 @@ export class SessionHistory {
     }
   }
 
+  /** The session, if its log has all of these events since a version, and no rewind. */
+  async #sessionWith(events: readonly EventInput[], sinceVersion: number): Promise<Session> {
+    const session = await this.session();
+    // A lower version is of another session, since this one was deleted.
+    const isSame = session.version >= sinceVersion;
+    if (isSame && (await this.#isWhole(events, sinceVersion))) return session;
+    throw new StaleHistoryError(session.id);
+  }
+
+  async #isWhole(events: readonly EventInput[], afterSeq: number): Promise<boolean> {
+    const missing = new Set(events.map(({ id = '' }) => id));
+    const request = { ...this.key, afterSeq, limit: LONGEST_PAGE };
+    for await (const page of pagesOf((cursor) => this.service.listEvents({ ...request, cursor }))) {
+      for (const event of page.events) {
+        if (isRewind(event)) return false;
+        missing.delete(event.id);
+      }
+    }
+    return missing.size === 0;
+  }
+
   async #commit(
     session: Session | ReturnType<typeof referenceTo>,
     events: readonly EventInput[],
@@ -168,12 +220,7 @@ export class SessionHistory {
   }
 
   async #created(): Promise<Session> {
-    try {
-      return await this.service.createSession(this.key);
-    } catch (error) {
-      if (error instanceof SessionExistsError) return this.session();
-      throw error;
-    }
+    return (await createUnlessThere(this.service, this.key)) ?? this.session();
   }
 }
 
@@ -203,30 +250,4 @@ function rewindEvent(toSeq: number, actions: EventInput['actions'] = {}): EventI
 /** So that it can be sent again. */
 function withId(event: EventInput): EventInput {
   return event.id === undefined ? { id: randomUUID(), ...event } : event;
-}
-
-function batchesOf(events: readonly EventInput[]): EventInput[][] {
-  const batches: EventInput[][] = [];
-  let bytes = 0;
-  for (const event of events) {
-    const size = bytesOf(event);
-    const last = batches.at(-1);
-    bytes += size;
-    if (last && last.length < MOST_EVENTS && bytes <= MOST_BYTES) {
-      last.push(event);
-      continue;
-    }
-    batches.push([event]);
-    bytes = size;
-  }
-  return batches;
-}
-
-function bytesOf(event: EventInput): number {
-  try {
-    return Buffer.byteLength(JSON.stringify(event));
-  } catch {
-    // What is no JSON is refused with its path.
-    return 0;
-  }
 }

@@ -49,8 +49,7 @@ export async function* sessionsWithColumns(
         state: recordOf(session.state),
         async *events() {
           yield* earlierEvents(session);
-          for await (const row of rowsOf(database, statement, [key.appName, key.userId, key.sessionId]))
-            yield readEvent(row);
+          yield* inOrder(rowsOf(database, statement, [key.appName, key.userId, key.sessionId]), readEvent);
         },
       }),
     );
@@ -63,6 +62,24 @@ export async function* sessionsWithColumns(
     const owner = { appName: textOf(row.app_name) };
     yield* recordsOrBad(owner, () => [{ kind: 'state', ...owner, entries: stateOf(row) }]);
   }
+}
+
+/** ADK for TypeScript stores whole seconds on servers, and the exact times only in the events. */
+async function* inOrder(
+  rows: AsyncIterable<ForeignRow>,
+  readEvent: (row: ForeignRow) => ForeignEvent,
+): AsyncGenerator<ForeignEvent> {
+  let [moment, events]: [number | undefined, ForeignEvent[]] = [undefined, []];
+  const sorted = (): ForeignEvent[] => events.toSorted((a, b) => (a.timestamp ?? 0) - (b.timestamp ?? 0));
+  for await (const row of rows) {
+    const time = timeOf(row.timestamp);
+    if (time !== moment) {
+      yield* sorted();
+      [moment, events] = [time, []];
+    }
+    events.push(readEvent(row));
+  }
+  yield* sorted();
 }
 
 function stateOf({ state }: ForeignRow): ReturnType<typeof entriesOf> {

@@ -1,25 +1,32 @@
+import { contentParts } from '../../adapters/langgraph/content-parts.js';
+import { recordFields } from '../../adapters/langgraph/thread-records.js';
 import type { Part } from '../../sessions/domain/event.js';
 import { recordOf, textOf } from './foreign-database.js';
 import type { ForeignEvent } from './foreign-log.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A message of LangChain, as its serializers write it: a constructor with arguments, or its fields. */
+/**
+ * A message of LangChain, as its serializers write it: a constructor with arguments, or its fields. The adapter reads the first
+ * as it was.
+ */
 export function eventOfMessage(message: Fields): ForeignEvent {
   const fields = message.kwargs === undefined ? message : recordOf(message.kwargs);
   const kind = kindOf(message, fields);
   const id = typeof fields.id === 'string' && fields.id !== '' ? fields.id : undefined;
-  const texts = textsOf(fields.content);
+  const said = contentParts(fields.content);
+  const whole = wholeOf(message, fields);
   if (kind === 'tool') {
+    const texts = said.flatMap(({ text }) => text ?? []);
     const response = { output: texts.length === 1 ? texts[0] : (fields.content ?? null) };
     const part = {
       functionResponse: { id: textOf(fields.tool_call_id), name: textOf(fields.name, 'tool'), response },
     };
-    return { id, author: 'agent', content: { role: 'user', parts: [part] } };
+    return { id, author: 'agent', content: { role: 'user', parts: [part] }, ...whole };
   }
   const calls = Array.isArray(fields.tool_calls) ? (fields.tool_calls as Fields[]) : [];
   const parts: Part[] = [
-    ...texts.map((text) => ({ text })),
+    ...said,
     ...calls.map((call) => ({
       functionCall: { id: textOf(call.id), name: textOf(call.name), args: recordOf(call.args) },
     })),
@@ -31,7 +38,7 @@ export function eventOfMessage(message: Fields): ForeignEvent {
     author,
     content: { role: kind === 'ai' ? 'model' : 'user', parts },
     ...(typeof usage.total_tokens === 'number' && { usageMetadata: usageOf(usage) }),
-    ...(hasMoreThanText(fields.content) && { customMetadata: { langgraph: fields.content } }),
+    ...whole,
   };
 }
 
@@ -44,20 +51,16 @@ function kindOf(message: Fields, fields: Fields): string {
   return textOf(fields.type, 'system');
 }
 
-function textsOf(content: unknown): string[] {
-  if (typeof content === 'string') return content === '' ? [] : [content];
-  return blocksOf(content).flatMap(({ text }) => (typeof text === 'string' ? [text] : []));
+function wholeOf(message: Fields, { content }: Fields): Pick<ForeignEvent, 'customMetadata'> {
+  if (message.lc === 1 && message.type === 'constructor')
+    return recordFields({ kind: 'message', item: { type: 'json', text: JSON.stringify(message) } });
+  return hasUnknownBlocks(content) ? { customMetadata: { langgraph: content } } : {};
 }
 
-/** Blocks that are no text, such as images. */
-function hasMoreThanText(content: unknown): boolean {
-  return blocksOf(content).some(({ text, type }) => typeof text !== 'string' && type !== 'tool_use');
-}
-
-function blocksOf(content: unknown): Fields[] {
-  return Array.isArray(content)
-    ? content.map((block) => (typeof block === 'string' ? { text: block } : recordOf(block)))
-    : [];
+/** Whether blocks are left that are no parts, and no calls, which a message has beside its content. */
+function hasUnknownBlocks(content: unknown): boolean {
+  const blocks: readonly unknown[] = Array.isArray(content) ? content : [];
+  return blocks.some((block) => contentParts([block]).length === 0 && recordOf(block).type !== 'tool_use');
 }
 
 function usageOf(usage: Fields): Record<string, number> {

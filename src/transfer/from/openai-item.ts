@@ -1,15 +1,35 @@
+import { itemEvents } from '../../adapters/openai-agents/item-events.js';
 import type { Part } from '../../sessions/domain/event.js';
 import { jsonOf } from './foreign-database.js';
 import type { ForeignEvent } from './foreign-log.js';
 
 type Item = Readonly<Record<string, unknown>>;
 
+/** An item of the OpenAI Agents SDK as events: those that the adapter for its TypeScript version makes, if it is of that. */
+export function eventsOfItem(item: Item): ForeignEvent[] {
+  if (isOfPython(item)) return [eventOfPythonItem(item)];
+  const [first, ...others] = itemEvents(item, { agent: 'agent' });
+  return [{ ...first, id: idOf(item) }, ...others];
+}
+
+const PYTHON_FIELDS = ['image_url', 'file_id', 'file_data', 'file_url'];
+
+/** Items for Python have the names of OpenAI's Responses API. */
+function isOfPython({ type, callId, call_id: pythonCallId, content }: Item): boolean {
+  const entries = Array.isArray(content) ? (content as Item[]) : [];
+  return (
+    (pythonCallId !== undefined && callId === undefined && !textOf(type).startsWith('tool_search')) ||
+    (type === 'reasoning' && !Array.isArray(content)) ||
+    entries.some((entry) => PYTHON_FIELDS.some((name) => Object.hasOwn(entry, name)))
+  );
+}
+
 /**
- * An item of the OpenAI Agents SDK as an event. Messages, function calls and their results become parts. Other items, such as
- * reasoning, are kept as they are in `customMetadata.openai`.
+ * An item for Python as an event. Messages, function calls and their results become parts. Other items, such as reasoning, are
+ * kept as they are in `customMetadata.openai`.
  */
-export function eventOfItem(item: Item): ForeignEvent {
-  const id = typeof item.id === 'string' && item.id !== '' ? item.id : undefined;
+export function eventOfPythonItem(item: Item): ForeignEvent {
+  const id = idOf(item);
   const callId = textOf(item.call_id ?? item.callId);
   switch (item.type ?? 'message') {
     case 'message':
@@ -30,6 +50,10 @@ export function eventOfItem(item: Item): ForeignEvent {
     default:
       return { id, author: 'agent', customMetadata: { openai: item } };
   }
+}
+
+function idOf({ id }: Item): string | undefined {
+  return typeof id === 'string' && id !== '' ? id : undefined;
 }
 
 function messageOf(item: Item): ForeignEvent {

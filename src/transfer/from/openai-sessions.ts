@@ -3,7 +3,7 @@ import type { TransferRecord } from '../transfer-records.js';
 import { type ForeignDatabase, recordOf, rowsOf, timeOf, textOf } from './foreign-database.js';
 import type { ForeignEvent } from './foreign-log.js';
 import { foreignRecords, recordsOrBad } from './foreign-session.js';
-import { eventOfItem } from './openai-item.js';
+import { eventOfPythonItem, eventsOfItem } from './openai-item.js';
 
 /** Whose sessions they become: sessions of the OpenAI Agents SDK have an id only. */
 export interface OpenAiOwner {
@@ -31,7 +31,7 @@ export async function* openAiSessions(database: ForeignDatabase, owner: OpenAiOw
       async *events(): AsyncGenerator<ForeignEvent> {
         const statement = 'SELECT * FROM agent_messages WHERE session_id = ? ORDER BY id';
         for await (const message of rowsOf(database, statement, [sessionId])) {
-          const event = eventOfItem(recordOf(message.message_data));
+          const event = eventOfPythonItem(recordOf(message.message_data));
           yield { ...event, id: event.id ?? `item:${textOf(message.id)}`, timestamp: timeOf(message.created_at) };
         }
       },
@@ -58,6 +58,6 @@ export interface OpenAiItems extends UserKey {
 export function openAiItems({ items, ...session }: OpenAiItems): AsyncGenerator<TransferRecord> {
   return foreignRecords({
     ...session,
-    events: () => items.map((item) => eventOfItem(item as Record<string, unknown>)),
+    events: () => items.flatMap((item) => eventsOfItem(item as Record<string, unknown>)),
   });
 }

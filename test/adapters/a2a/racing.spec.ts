@@ -1,7 +1,9 @@
-import { Role, TaskState } from '@a2a-js/sdk';
+import { Role, TaskPushNotificationConfig, TaskState } from '@a2a-js/sdk';
 import { AgentEvent, InMemoryTaskStore, ResultManager, type TaskStore } from '@a2a-js/sdk/server';
-import { SessionService } from '../../../src/index.js';
-import { SessionTaskStore } from '../../../src/adapters/a2a/index.js';
+import { ComponentConflictError, ComponentSession, InMemoryComponentStore } from '../../../src/components/index.js';
+import { ConfigurationError, InMemorySessionStorage, SessionService } from '../../../src/index.js';
+import { pauseMs } from '../../../src/adapters/a2a/pauses.js';
+import { SessionPushNotificationStore, SessionTaskStore } from '../../../src/adapters/a2a/index.js';
 import { describeSharedStores } from '../../support/processes/shared-stores.js';
 import { openDescribed } from '../../support/processes/store-description.js';
 import { artifact, artifactTexts, callOf, message, messageIds, statusOf, taskOf } from './support/tasks.js';
@@ -57,5 +59,32 @@ describe('Two servers that work on one task in memory', () => {
     await tasks.save(taskOf('t1'), callOf());
     await Promise.all([work(tasks, 'a'), work(tasks, 'b')]);
     expect(messageIds(await tasks.load('t1', callOf())).length).toBeLessThan(2 * STEPS);
+  });
+});
+
+describe('The stores of A2A', () => {
+  it('refuse sessions that lose their history', () => {
+    const sessions = new SessionService({ storage: new InMemorySessionStorage(), history: { keepHistory: false } });
+    expect(() => new SessionTaskStore({ sessions, appName: 'shop' })).toThrow(ConfigurationError);
+  });
+
+  it('wait for anything up to a pause that grows, so that those who met do not meet again', () => {
+    expect([1, 2, 3, 60].map((attempt) => pauseMs(attempt, 1))).toEqual([4, 8, 16, 40]);
+    expect([1, 60].map((attempt) => pauseMs(attempt, 0))).toEqual([0, 0]);
+    expect([1, 60].map((attempt) => pauseMs(attempt, 0.5))).toEqual([2, 20]);
+  });
+
+  it('leave others time while they are overtaken', async () => {
+    const components = new ComponentSession({ store: new InMemoryComponentStore({}) });
+    const push = new SessionPushNotificationStore({ components, appName: 'shop' });
+    const save = components.save.bind(components);
+    let isOvertaken = true;
+    jest.spyOn(components, 'save').mockImplementation(async (...given) => {
+      if (isOvertaken) throw new ComponentConflictError('s', 'n', 1, 2);
+      return save(...given);
+    });
+    setImmediate(() => (isOvertaken = false));
+    await push.save('t1', callOf(), TaskPushNotificationConfig.fromJSON({ id: 'c1', url: 'https://x.test' }));
+    expect(await push.load('t1', callOf())).toHaveLength(1);
   });
 });

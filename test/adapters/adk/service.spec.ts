@@ -1,6 +1,6 @@
-import { type Event, type Session, createEvent } from '@google/adk';
+import { type Event, type Runner, type Session, createEvent } from '@google/adk';
 import { StaleSessionError } from '../../../src/index.js';
-import { KEY, USER, openServices } from './support/opened.js';
+import { KEY, RUN, USER, openServices } from './support/opened.js';
 import { message } from './support/scripted-llm.js';
 
 const userEvent = (fields: Partial<Event> = {}) =>
@@ -110,24 +110,42 @@ describe('The session service of ADK', () => {
   it('revives nothing of ADK that a client wrote as a user', async () => {
     const { adk, sessions } = openServices();
     await adk.createSession(KEY);
-    const event = {
-      author: 'User',
-      content: message('Hi'),
+    const notes = {
       nodeInfo: { path: 'flow.pay' },
       output: 'paid',
       route: 'done',
+      isolationScope: 'flow',
+      isCompacted: true,
+      isScratchpad: true,
+      compactedContent: 'They agreed to pay.',
+      startTime: 1,
+      endTime: 2,
+    };
+    const event = {
+      author: 'User',
+      content: message('Hi'),
+      ...notes,
       actions: { agentState: { input: 1 }, endOfAgent: true, requestedToolConfirmations: { c1: { confirmed: true } } },
     };
     await sessions.appendEvent({ session: { ...USER, id: KEY.sessionId }, event });
     const [read] = (await adk.getSession(KEY))?.events ?? [];
     expect(read).toMatchObject({ author: 'User', content: message('Hi') });
-    for (const field of ['nodeInfo', 'output', 'route']) expect(read).not.toHaveProperty(field);
+    for (const field of Object.keys(notes)) expect(read).not.toHaveProperty(field);
     expect(read?.actions).toEqual({
       stateDelta: {},
       artifactDelta: {},
       requestedAuthConfigs: {},
       requestedToolConfirmations: {},
     });
+  });
+
+  it('ends the turn of a run that fails to clean up', async () => {
+    const { adk, sessions } = await opened();
+    const runner = { appName: USER.appName, runAsync: failingAtItsEnd } as unknown as Runner;
+    const events = adk.runInTurn(runner, { ...RUN, newMessage: message('Hi') });
+    await events.next();
+    await expect(events.return(undefined)).rejects.toThrow('busy');
+    expect(await sessions.getTurn(KEY)).toBeUndefined();
   });
 
   it('shows a state that inherits nothing, and objects that share nothing', async () => {
@@ -176,4 +194,12 @@ describe('The session service of ADK', () => {
 
 function actionsOf(stateDelta: Record<string, unknown>): Event['actions'] {
   return { stateDelta, artifactDelta: {}, requestedAuthConfigs: {}, requestedToolConfirmations: {} };
+}
+
+async function* failingAtItsEnd(): AsyncGenerator<Event> {
+  try {
+    yield userEvent();
+  } finally {
+    await Promise.reject(new Error('The tool is busy'));
+  }
 }

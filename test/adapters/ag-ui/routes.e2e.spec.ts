@@ -1,6 +1,7 @@
 import { EventType } from '@ag-ui/core';
 import { AgentsModule, AgentSessions } from '../../../src/agents/index.js';
 import { AgUiModule } from '../../../src/adapters/ag-ui/index.js';
+import { RUNS_AS_AG_UI, checkedInput, placeOf } from '../../../src/adapters/ag-ui/run-input.js';
 import { type AccessUser, clientAccess } from '../../../src/sessions/rest/index.js';
 import { RestApp, frameworks } from '../../rest/rest-app.js';
 import { until } from '../../support/until.js';
@@ -13,6 +14,23 @@ function userOf(request: unknown): AccessUser | undefined {
   const { user } = (request as { readonly headers: Record<string, string | undefined> }).headers;
   return user === undefined ? undefined : { id: user };
 }
+
+describe('The input of a run', () => {
+  it('is checked once, for the rules of access and the route', () => {
+    let reads = 0;
+    const body = {
+      get threadId() {
+        reads++;
+        return 't1';
+      },
+      runId: 'r1',
+    };
+    expect(placeOf(body, { appName: 'shop', userId: 'ann' })).toEqual(KEY);
+    RUNS_AS_AG_UI(body);
+    expect(checkedInput(body)).toMatchObject({ threadId: 't1', messages: [] });
+    expect(reads).toBe(1);
+  });
+});
 
 describe.each(frameworks)('AG-UI on %s', (framework) => {
   let app: RestApp;

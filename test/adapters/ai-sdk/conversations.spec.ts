@@ -4,7 +4,7 @@ import { SessionChatHistory } from '../../../src/adapters/langgraph/index.js';
 import { z } from 'zod';
 import { InMemorySessionStorage } from '../../../src/sessions/storage/in-memory/in-memory-session-storage.js';
 import { ChatApp, KEY, chunksOf, handlerOf, read, saidIn, user } from './support/chat-app.js';
-import { model, prompts, step, text } from './support/models.js';
+import { SpokenModel, model, prompts, step, text } from './support/models.js';
 
 describe('Chats that others read and write', () => {
   let storage: InMemorySessionStorage;
@@ -141,6 +141,46 @@ describe('Chats that others read and write', () => {
     expect((await app.sessions.getSession(KEY))?.version).toBe(version);
   });
 
+  it('are saved, and answered again, also where the view leaves them out', async () => {
+    const answered: UIMessage = {
+      id: 'answer:m1',
+      role: 'assistant',
+      parts: [{ type: 'step-start' }, { type: 'text', text: 'hello', state: 'done' }],
+    };
+    const messages = [user('m1', 'hi'), answered];
+    await app.chats.save(KEY, messages);
+    const session = { ...KEY, id: KEY.sessionId };
+    const content = { role: 'user', parts: [{ text: 'A greeting.' }] };
+    const actions = { compaction: { fromSeq: 1, toSeq: 2 } };
+    await app.sessions.appendEvent({ session, event: { author: 'system', content, actions } });
+    await app.chats.save(KEY, [...messages, user('m2', 'more')]);
+    expect((await app.load()).map(({ id }) => id)).toEqual(['m1', 'answer:m1', 'm2']);
+    const again = { messages: [user('m1', 'hi')], trigger: 'regenerate-message' };
+    await expect(
+      app.ask({ ...again, messages: [user('x', 'hi')], messageId: 'y' }, handlerOf(model())),
+    ).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+    const { id } = await app.chats.fork({ ...KEY, beforeMessage: 'answer:m1', newSessionId: 'chat-2' });
+    expect((await app.chats.load({ ...KEY, sessionId: id })).map((message) => message.id)).toEqual(['m1']);
+    const answer = await app.ask({ ...again, messageId: 'answer:m1' }, handlerOf(model(step(...text('once more')))));
+    await answer.result;
+    expect((await app.load()).map(({ parts }) => saidOf(parts))).toEqual(['hi', 'once more']);
+  });
+
+  it('answer an edit that is sent again while it is answered once', async () => {
+    await (
+      await app.ask({ messages: [user('m1', 'hi')] }, handlerOf(model(step(...text('hello')))))
+    ).result;
+    const spoken = new SpokenModel();
+    const edit = { messages: [user('m1', 'bye')], messageId: 'm1' };
+    const first = await app.ask(edit, handlerOf(spoken.model));
+    await spoken.started;
+    const second = await app.ask(edit, handlerOf(model()));
+    spoken.say('see you');
+    spoken.end();
+    const [one, two] = await Promise.all([first.result, second.result]);
+    expect(two.invocationId).toBe(one.invocationId);
+  });
+
   it('keep data, sources and metadata of a stream, and count its tokens', async () => {
     const answer = await app.ask({ messages: [user('m1', 'hi')] }, (turn) =>
       createUIMessageStream({
@@ -223,7 +263,16 @@ describe('Chats that others read and write', () => {
         },
       ],
     });
-    const [first, second] = await app.load();
+    for (const parts of ['none', [null, 7, { type: 7 }, { at: 0 }]]) {
+      const event = { author: 'user', content: { parts: [{ text: 'odd' }] }, customMetadata: { 'ai-sdk': { parts } } };
+      await app.sessions.appendEvent({ session, event });
+    }
+    const [first, second, ...odd] = await app.load();
+    expect(odd.map(({ parts }) => parts)).toEqual([[{ type: 'text', text: 'odd' }], [{ type: 'text', text: 'odd' }]]);
+    // The call waits for the agent, not for the page.
+    const paid = { type: 'dynamic-tool', toolName: 'pay', toolCallId: 'c1', state: 'output-available', input: {} };
+    const claim = { messages: [{ ...second, parts: [{ ...paid, output: { paid: true } }] }] };
+    await expect(app.ask(claim, handlerOf(model()))).rejects.toMatchObject({ code: 'INVALID_INPUT' });
     expect(first?.parts).toEqual([{ type: 'data-ok', data: 1 }]);
     expect(second?.parts).toEqual([
       { type: 'step-start' },
@@ -252,6 +301,86 @@ describe('Chats that others read and write', () => {
     expect(await app.sessions.getSession(KEY)).toBeUndefined();
   });
 
+  it('edits a message again and again, also after its answer was given again', async () => {
+    const said = ['a1', 'a2', 'b', 'c', 'd', 'e', 'f'].map((each) => step(...text(each)));
+    const scripted = model(...said);
+    const handler = handlerOf(scripted);
+    for (const id of ['m1', 'm2']) await (await app.ask({ messages: [user(id, id)] }, handler)).result;
+    const textsOf = async (): Promise<string[]> =>
+      (await app.load()).map(({ id, parts }) => `${id.replace(/~.*/, '~')} ${saidOf(parts)}`);
+    const edit = async (id: string, words: string) =>
+      (await app.ask({ messages: [user(id, words)], messageId: id, trigger: 'submit-message' }, handler)).result;
+    const again = async (messageId?: string) =>
+      (await app.ask({ messages: [user('m2', '?')], messageId, trigger: 'regenerate-message' }, handler)).result;
+    await edit('m2', 'zwei');
+    expect(await textsOf()).toEqual(['m1 m1', 'answer:m1 a1', 'm2 zwei', 'answer:m2~ b']);
+    await again();
+    expect(await textsOf()).toEqual(['m1 m1', 'answer:m1 a1', 'm2 zwei', 'answer:m2~ c']);
+    await edit('m2', 'due');
+    expect(await textsOf()).toEqual(['m1 m1', 'answer:m1 a1', 'm2 due', 'answer:m2~ d']);
+    const { id } = await app.chats.fork({ ...KEY, beforeMessage: 'm2', newSessionId: 'chat-2' });
+    expect((await app.chats.load({ ...KEY, sessionId: id })).map((message) => message.id)).toEqual(['m1', 'answer:m1']);
+    await edit('m1', 'eins');
+    expect(await textsOf()).toEqual(['m1 eins', 'answer:m1~ e']);
+    await edit('m1', 'uno');
+    expect(await textsOf()).toEqual(['m1 uno', 'answer:m1~ f']);
+    expect(prompts(scripted).at(-1)).toEqual(['user: uno']);
+    // A page that has not noticed edits what is gone.
+    await expect(edit('m2', 'm2')).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+  });
+
+  it('finds old messages, however much follows', async () => {
+    const scripted = model(...['first', 'second', 'third'].map((each) => step(...text(each))));
+    const asked = [user('m0', 'hello'), user('m1', 'hi')];
+    await app.chats.save(KEY, [user('m0', 'hello')]);
+    await (
+      await app.ask({ messages: asked }, handlerOf(scripted))
+    ).result;
+    const session = { ...KEY, id: KEY.sessionId };
+    const note = { author: 'system', actions: { stateDelta: { step: 1 } } };
+    for (let batch = 0; batch < 11; batch++) {
+      await app.sessions.appendEvents({ session, events: Array.from({ length: 100 }, () => note) });
+    }
+    const fork = { ...KEY, beforeMessage: 'answer:m1', newSessionId: 'chat-2' };
+    const { id } = await app.chats.fork(fork);
+    expect((await app.chats.load({ ...KEY, sessionId: id })).map((message) => message.id)).toEqual(['m0', 'm1']);
+    const again = { messages: asked, messageId: 'answer:m1', trigger: 'regenerate-message' };
+    await expect(
+      app.ask({ ...again, messages: [user('x', 'hi')], messageId: 'y' }, handlerOf(scripted)),
+    ).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+    await (
+      await app.ask(again, handlerOf(scripted))
+    ).result;
+    const loaded = await app.chats.load({ ...KEY, limit: 2_000 });
+    expect(loaded.map(({ parts }) => saidOf(parts))).toEqual(['hello', 'hi', 'second']);
+    await app.sessions.appendEvents({ session, events: Array.from({ length: 100 }, () => note) });
+    await (
+      await app.ask({ messages: [user('m0', 'bye')], messageId: 'm0' }, handlerOf(scripted))
+    ).result;
+    expect((await app.load()).map(({ parts }) => saidOf(parts))).toEqual(['bye', 'third']);
+    expect(prompts(scripted).at(-1)).toEqual(['user: bye']);
+  });
+
+  it('answers a repeated request for another answer once', async () => {
+    const scripted = model(...['first', 'second', 'third'].map((each) => step(...text(each))));
+    await (
+      await app.ask({ messages: [user('m1', 'hi')] }, handlerOf(scripted))
+    ).result;
+    const again = { messages: [user('m1', 'hi')], messageId: 'answer:m1', trigger: 'regenerate-message' };
+    const shown = [];
+    for (let times = 0; times < 2; times++) {
+      const answer = await app.ask(again, handlerOf(scripted));
+      shown.push(await read(answer.stream()));
+      await answer.result;
+    }
+    expect(shown[0]).toMatchObject({ parts: [{ type: 'step-start' }, { text: 'second' }] });
+    expect(shown[1]).toMatchObject({ id: shown[0]?.id, parts: [{ type: 'step-start' }, { text: 'second' }] });
+    await (
+      await app.ask({ ...again, messageId: shown[0]?.id }, handlerOf(scripted))
+    ).result;
+    expect(scripted.doStreamCalls).toHaveLength(3);
+  });
+
   it('tell the page that an answer failed, and leave a clean log', async () => {
     const failing = model(step({ type: 'error', error: new Error('secret') }));
     const answer = await app.ask({ messages: [user('m1', 'hi')] }, handlerOf(failing));
@@ -262,3 +391,7 @@ describe('Chats that others read and write', () => {
     expect((await app.log()).at(-1)).toBe('assistant FAILED');
   });
 });
+
+function saidOf(parts: UIMessage['parts']): string {
+  return parts.map((part) => ('text' in part ? part.text : '')).join('');
+}

@@ -60,8 +60,11 @@ describe('A transcript of the Claude Agent SDK', () => {
     for (let level = 0; level < 200; level++) deep = [deep];
     const file = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AA==' } };
     const entries = [
-      answer([{ ...CALL, input: { deep, half: '\ud800', nul: '\0' } }]),
+      answer([{ ...CALL, input: { deep, half: '\ud800', nul: '\0' } }], { model: 'x\ud800' }),
       prompt([text('Look:'), file]),
+      answer([{ ...CALL, id: 'id\ud800', name: 'n\ud800' }]),
+      prompt([{ ...RESULT, tool_use_id: 'id\ud800' }]),
+      prompt(`half \ud800 ${'x'.repeat(20_000)}`),
       { type: 'odd', ...(JSON.parse('{"__proto__":{"a":1},"constructor":2}') as object), uuid: 'not # an id' },
     ];
     await store.append(KEY, entries);
@@ -73,7 +76,19 @@ describe('A transcript of the Claude Agent SDK', () => {
       { functionCall: { id: 'toolu_1', name: 'find_order', args: {} }, note: expect.stringContaining('Left out') },
       { text: 'Look:' },
       { inlineData: { mimeType: 'image/png', data: 'AA==' } },
+      { functionCall: { id: 'id\ufffd', name: 'n\ufffd', args: {} }, note: expect.any(String) },
+      { functionResponse: { id: 'id\ufffd', response: { result: expect.any(String) } } },
+      { text: expect.stringMatching(/^half \ufffd x+$/) },
     ]);
+  });
+
+  it('is named in lists by texts of any length and kind', async () => {
+    const { store } = openTranscripts();
+    await store.append(KEY, [prompt(`half \ud800 ${'x'.repeat(20_000)}`)]);
+    await store.append(KEY, [{ type: 'summary', summary: `${'y'.repeat(20_000)}\ud800`, leafUuid: 'x' }]);
+    const [summary] = (await store.listSessionSummaries?.(KEY.projectKey)) ?? [];
+    expect(JSON.stringify(summary?.data).length).toBeLessThan(5_000);
+    expect(JSON.stringify(summary?.data)).toContain('half \ufffd');
   });
 
   it('keeps entries that are larger than an event, and shows what fits', async () => {

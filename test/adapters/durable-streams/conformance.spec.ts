@@ -4,25 +4,11 @@ import { DurableStreams } from '../../../src/adapters/durable-streams/index.js';
 import { SessionService } from '../../../src/index.js';
 import type { OpenStorage } from '../../../src/testing/open-storage.js';
 import { testStores } from '../../support/stores.js';
-import { NamedDifference } from '../support/counted-tests.js';
 import { describeSuite } from '../support/describe-suite.js';
-import { type Body, loadSuite } from './support/published-suite.js';
+import { loadSuite } from './support/published-suite.js';
 
 const OWNER = { appName: 'suite', userId: 'ann' };
 const SUITE = '@durable-streams/server-conformance-tests';
-/** What is different, and why: see docs/adapters/durable-streams.md. A test that passes by now fails here. */
-const DIFFERENT = new Set([
-  'should soft-delete source while fork exists — fork still reads',
-  'should block re-creation of soft-deleted source (PUT returns 409)',
-  'should return 410 for GET on soft-deleted source',
-  'should return 410 for POST on soft-deleted source',
-  'should return 410 for DELETE on soft-deleted source',
-  'should return 409 for fork from soft-deleted source',
-  'should cascade GC when last fork is deleted',
-  'should cascade GC through three levels',
-  'should preserve data when deleting middle of chain',
-]);
-
 describeSuite(
   { framework: 'Durable Streams', peer: SUITE, suite: SUITE },
   ({ open }) => {
@@ -58,21 +44,8 @@ describeSuite(
       await opened.destroy();
     });
 
-    loadSuite(differing).runConformanceTests(target);
+    loadSuite().runConformanceTests(target);
   },
   // It takes a minute in each store, and they differ in time only.
   testStores.filter(({ name }) => process.env.DURABLE_STREAMS === 'all' || name === 'memory'),
 );
-
-/** A test whose failure is known, and counted as one. */
-function differing(name: string, body: Body): Body {
-  if (!DIFFERENT.has(name)) return body;
-  return async () => {
-    try {
-      await body();
-    } catch (error) {
-      throw new NamedDifference(name, { cause: error });
-    }
-    throw new Error(`"${name}" passes now: take it out of the list.`);
-  };
-}

@@ -1,11 +1,18 @@
+import { EventEmitter } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
-import { mountDurableStreams } from '../../../src/adapters/durable-streams/index.js';
+import { DurableStreams, mountDurableStreams } from '../../../src/adapters/durable-streams/index.js';
+import { getStream } from '../../../src/adapters/durable-streams/read-stream.js';
+import { RequestHeaders } from '../../../src/adapters/durable-streams/stream-headers.js';
+import { producerKey } from '../../../src/adapters/durable-streams/stream-producers.js';
+import { StreamSessions } from '../../../src/adapters/durable-streams/stream-session.js';
 import { SessionService, SessionsModule } from '../../../src/index.js';
 import { describeSharedStores } from '../../support/processes/shared-stores.js';
 import { openDescribed } from '../../support/processes/store-description.js';
+import { until } from '../../support/until.js';
 import { served } from './support/served.js';
 
 @Module({ imports: [SessionsModule.forRoot({ provider: 'memory' })] })
@@ -75,6 +82,192 @@ describe('A conversation as a stream', () => {
     await sessions.appendEvent({ session, event: { author: 'user', customMetadata: forged } });
     expect(await (await fetch(`${url}/s`)).text()).toBe('real');
     await close();
+  });
+});
+
+interface PutInit {
+  readonly body?: string;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+const TEXT = { 'content-type': 'text/plain' };
+const S = { appName: 'shop', userId: 'ann', sessionId: 's' };
+
+describe('A stream', () => {
+  let streams: Awaited<ReturnType<typeof served>>;
+  const put = async (path: string, { headers, ...init }: PutInit = {}) =>
+    fetch(`${streams.url}/${path}`, { method: 'PUT', ...init, headers: { ...TEXT, ...headers } });
+  const textOf = async (path: string) => (await fetch(`${streams.url}/${path}`)).text();
+  beforeEach(async () => void (streams = await served()));
+  afterEach(async () => {
+    jest.restoreAllMocks();
+    await streams.close();
+  });
+
+  it.each([
+    ['is created', undefined, 'bc'],
+    ['is a fork', { 'stream-forked-from': '/source' }, 'abc'],
+  ])('has the body that it is made with, when it %s and others append at once', async (_how, headers, whole) => {
+    const { sessions } = streams;
+    const other = await served(sessions);
+    await put('source', { body: 'a' });
+    const append = sessions.appendEvents.bind(sessions);
+    jest.spyOn(sessions, 'appendEvents').mockImplementationOnce(async (request) => {
+      await fetch(`${other.url}/s`, { method: 'POST', headers: TEXT, body: 'b' });
+      return append(request);
+    });
+    try {
+      expect((await put('s', { body: 'c', headers })).status).toBe(201);
+      expect(await textOf('s')).toBe(whole);
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('is not made if its body does not fit', async () => {
+    await put('source');
+    const body = '\u0001'.repeat(300_000);
+    for (const headers of [undefined, { 'stream-forked-from': '/source' }]) {
+      expect((await put('s', { body, headers })).status).toBe(413);
+      expect((await fetch(`${streams.url}/s`)).status).toBe(404);
+    }
+  });
+
+  it('takes appends of a producer whose state a client wrote', async () => {
+    await put('s');
+    const stateDelta = { [producerKey('p')]: 'x' };
+    const session = { ...S, id: 's' };
+    await streams.sessions.appendEvent({ session, event: { author: 'user', actions: { stateDelta } } });
+    const producer = { 'producer-id': 'p', 'producer-epoch': '0', 'producer-seq': '0' };
+    const append = { method: 'POST', headers: { ...TEXT, ...producer }, body: 'a' };
+    expect((await fetch(`${streams.url}/s`, append)).status).toBe(200);
+  });
+
+  it('that expired takes no successor along', async () => {
+    const { sessions } = streams;
+    const expired = { fields: { 'agents:stream': { contentType: 'text/plain', expiresAt: '2000-01-01T00:00:00Z' } } };
+    await sessions.createSession({ ...S, metadata: expired });
+    const get = sessions.getSession.bind(sessions);
+    jest.spyOn(sessions, 'getSession').mockImplementationOnce(async (request) => {
+      const found = await get(request);
+      await put('s', { body: 'new' });
+      return found;
+    });
+    expect((await fetch(`${streams.url}/s`)).status).toBe(404);
+    expect(await textOf('s')).toBe('new');
+  });
+
+  it('that was deleted keeps its path, and none of its data, until its forks are gone', async () => {
+    await put('s', { body: 'secret' });
+    for (const path of ['fork', 'other']) await put(path, { headers: { 'stream-forked-from': '/s' } });
+    const remove = async (path: string) => (await fetch(`${streams.url}/${path}`, { method: 'DELETE' })).status;
+    expect([await remove('s'), await remove('fork'), await remove('s')]).toEqual([204, 204, 410]);
+    expect((await streams.sessions.listEvents(S)).lastSeq).toBe(0);
+    expect((await put('s')).status).toBe(409);
+    expect([await remove('other'), (await put('s', { body: 'new' })).status]).toEqual([204, 201]);
+    expect(await textOf('s')).toBe('new');
+  });
+
+  it('that was deleted and has forks takes no conversation along that began since', async () => {
+    const { sessions, url } = streams;
+    await put('s');
+    await put('fork', { headers: { 'stream-forked-from': '/s' } });
+    const remove = async (path: string) => (await fetch(`${url}/${path}`, { method: 'DELETE' })).status;
+    expect(await remove('s')).toBe(204);
+    const session = await sessions.getOrCreateSession(S);
+    const said = { author: 'user', content: { parts: [{ text: 'Hi' }] } };
+    const { id } = await sessions.appendEvent({ session, event: said });
+    expect(await remove('fork')).toBe(204);
+    expect(await (await fetch(`${url}/s`)).json()).toEqual([expect.objectContaining({ id })]);
+    expect(await remove('s')).toBe(405);
+  });
+
+  it('that was deleted leaves nothing once its last fork is over', async () => {
+    const { sessions, url } = streams;
+    const remove = async (path: string) => (await fetch(`${url}/${path}`, { method: 'DELETE' })).status;
+    const depth = 120;
+    const left = async () =>
+      (await sessions.listSessions({ appName: 'shop', userId: 'ann', limit: 1_000 })).sessions.map((each) => each.id);
+    await put('s0', { body: 'a' });
+    for (let each = 1; each <= depth; each++) {
+      await put(`s${each}`, { headers: { 'stream-forked-from': `/s${each - 1}` } });
+      expect(await remove(`s${each - 1}`)).toBe(204);
+    }
+    expect(await left()).toHaveLength(depth + 1);
+    expect((await fetch(`${url}/s0`)).status).toBe(410);
+    expect(await remove(`s${depth}`)).toBe(204);
+    expect(await left()).toEqual([]);
+
+    await put('s', { body: 'a' });
+    const expiring = { 'stream-expires-at': new Date(Date.now() + 60_000).toISOString() };
+    await put('fork', { headers: { ...expiring, 'stream-forked-from': '/s' } });
+    await remove('s');
+    jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 60_000);
+    expect((await fetch(`${url}/fork`)).status).toBe(404);
+    expect(await left()).toEqual([]);
+  });
+
+  /** A live read of `s` by a slow client. */
+  const readLive = () => {
+    const response = Object.assign(new EventEmitter(), {
+      written: '',
+      writableNeedDrain: true,
+      writeHead: () => undefined,
+      flushHeaders: () => undefined,
+      end: () => undefined,
+      write(text: string) {
+        this.written += text;
+      },
+    });
+    const reading = getStream({
+      streams: new StreamSessions(streams.sessions),
+      key: S,
+      headers: new RequestHeaders({}),
+      query: new URLSearchParams('offset=-1&live=sse'),
+      response: response as unknown as ServerResponse,
+      times: { longPollMs: 60_000, sseMs: 60_000 },
+    });
+    return { response, reading };
+  };
+
+  it('ends for a live reader when it is deleted, and has forks', async () => {
+    await put('s', { body: 'a' });
+    await put('fork', { headers: { 'stream-forked-from': '/s' } });
+    const { response, reading } = readLive();
+    await until(() => response.written.includes('upToDate'));
+    expect((await fetch(`${streams.url}/s`, { method: 'DELETE' })).status).toBe(204);
+    response.emit('drain');
+    await expect(reading).resolves.toBeUndefined();
+  });
+
+  it('is read no faster than its reader takes it', async () => {
+    await put('s', { body: 'first' });
+    const watching = jest.spyOn(streams.sessions, 'watch');
+    const { response, reading } = readLive();
+    try {
+      await until(() => response.written.includes('upToDate'));
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      expect(watching).not.toHaveBeenCalled();
+      response.emit('drain');
+      await until(() => watching.mock.calls.length > 0);
+    } finally {
+      response.emit('close');
+      await reading;
+    }
+  });
+
+  it('ends the connection if not even a refusal can be sent', async () => {
+    const request = { method: 'GET', url: '/s', headers: {} } as IncomingMessage;
+    const response = {
+      setHeader: () => undefined,
+      end: () => {
+        throw new Error('The response is broken');
+      },
+      destroy: jest.fn(),
+    };
+    const refusing = new DurableStreams({ sessions: streams.sessions, owner: () => undefined });
+    await refusing.handle(request, response as unknown as ServerResponse);
+    expect(response.destroy).toHaveBeenCalledTimes(1);
   });
 });
 

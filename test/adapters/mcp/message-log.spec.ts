@@ -53,6 +53,24 @@ describe('The messages of a transport', () => {
     expect(await store.getStreamIdForEventId(ids[74] ?? '')).toBeUndefined();
   });
 
+  it('are found again after an instance fell behind, and its part was removed', async () => {
+    const sessions = new SessionService({ storage: new InMemorySessionStorage() });
+    const [late, early] = [1, 2].map(() => new SessionEventStore({ sessions, ...SESSION, maxMessages: 2 }));
+    if (!late || !early) throw new Error('There are two');
+    await late.storeEvent('a', message('first'));
+    let place = '';
+    for (let number = 0; number < 7; number++) place = await early.storeEvent('a', message(`${number}`));
+    await late.storeEvent('a', message('late'));
+    expect(await replayed(early, place)).toEqual(['late']);
+  });
+
+  it('are refused if their part is always removed again', async () => {
+    const sessions = new SessionService({ storage: new InMemorySessionStorage() });
+    sessions.hooks.onBeforeAppend(({ key }) => sessions.deleteSession(key));
+    const store = new SessionEventStore({ sessions, ...SESSION });
+    await expect(store.storeEvent('a', message('lost'))).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
+  });
+
   it('expire with the sessions of the app, also under a transport that goes on', async () => {
     let now = Date.now();
     const sessions = new SessionService({

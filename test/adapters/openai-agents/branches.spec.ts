@@ -42,6 +42,58 @@ describe.each(firstStore)('Branches of a session of the SDK in $name', (store) =
     expect(textsOf(await other.getItems())).toEqual(['Hello', 'Hi', 'May I ask?']);
   });
 
+  it('hold what a compaction left of the conversation before a turn, also without the last events of the compaction', async () => {
+    const { sessions } = await open();
+    const session = new BranchedAgentsSession({ sessions, ...KEY });
+    const others = new AgentsSession({ sessions, ...KEY });
+    await session.addItems([said('u1'), answered('a1'), said('u2'), answered('a2')]);
+    await session.getItems();
+    await others.addItems([said('meanwhile')]);
+    await session.replaceHistoryWithCompaction([said("u1'"), answered('summary'), said("u2'")]);
+    await session.addItems([answered('a3')]);
+    const branch = async (turn: number) => {
+      await session.switchToBranch('main');
+      await session.createBranchFromTurn(turn);
+      return textsOf(await session.getItems());
+    };
+    expect(await branch(1)).toEqual([]);
+    expect(await branch(2)).toEqual(["u1'", 'summary']);
+    await session.addItems([said('else')]);
+    expect(textsOf(await session.getItems())).toEqual(["u1'", 'summary', 'else']);
+    expect(await branch(3)).toEqual(["u1'", 'summary', "u2'"]);
+    expect(await session.listBranches()).toHaveLength(4);
+
+    // In several commits, with one by somebody else between them.
+    await session.switchToBranch('main');
+    const long = Array.from({ length: 150 }, (_, index) => (index % 2 === 0 ? said : answered)(`${index}`));
+    const append = sessions.appendEvents.bind(sessions);
+    await session.getItems();
+    jest.spyOn(sessions, 'appendEvents').mockImplementationOnce(async (request) => {
+      const stored = await append(request);
+      await others.addItems([said('between')]);
+      return stored;
+    });
+    await session.replaceHistoryWithCompaction(long);
+    expect(await branch(2)).toEqual(['0', '1']);
+    expect(await branch(70)).toEqual(textsOf(long.slice(0, 138)));
+    expect(await branch(76)).toEqual(textsOf(long));
+  });
+
+  it('hold what others wrote during a compaction', async () => {
+    const { sessions } = await open();
+    const session = new BranchedAgentsSession({ sessions, ...KEY });
+    const others = new AgentsSession({ sessions, ...KEY });
+    await session.addItems([said('x')]);
+    await session.popItem();
+    await session.addItems([said('q')]);
+    await session.getItems();
+    await others.addItems([said('meanwhile')]);
+    await session.replaceHistoryWithCompaction([answered('summary')]);
+    await session.addItems([said('last')]);
+    await session.createBranchFromContent('last');
+    expect(textsOf(await session.getItems())).toEqual(['summary', 'meanwhile']);
+  });
+
   it('can be deleted, except main and, without force, the current one', async () => {
     const { session, sessions } = await branched();
     await session.createBranchFromTurn(3, 'b');

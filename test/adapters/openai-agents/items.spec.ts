@@ -1,5 +1,6 @@
 import type { AgentInputItem } from '@openai/agents-core';
 import { toMessages } from '../../../src/agents/index.js';
+import { AgentsSession, StaleHistoryError } from '../../../src/adapters/openai-agents/index.js';
 import { KEY, answered, called, openSession, said, textsOf } from './support/sessions.js';
 
 const PNG = 'data:image/png;base64,iVBORw0KGgo=';
@@ -269,6 +270,88 @@ describe('Items of the OpenAI Agents SDK', () => {
     expect(await session.getItems()).toEqual([]);
   });
 
+  it('are replaced as one, however many they are', async () => {
+    const { session, sessions } = openSession();
+    const other = new AgentsSession({ sessions, ...KEY });
+    const append = sessions.appendEvents.bind(sessions);
+    const afterFirstCommit = (work: () => Promise<void>) =>
+      jest.spyOn(sessions, 'appendEvents').mockImplementationOnce(async (request) => {
+        const stored = await append(request);
+        await work();
+        return stored;
+      });
+    await session.addItems([said('old')]);
+    await session.getItems();
+    afterFirstCommit(async () => {
+      expect(await other.getItems()).toEqual([said('old')]);
+      await other.addItems([said('meanwhile')]);
+      await other.replaceHistoryWithCompaction(compacted('b'));
+    });
+    await session.replaceHistoryWithCompaction(compacted('a'));
+    const expected = [...compacted('a'), said('meanwhile')];
+    expect(await other.getItems()).toEqual(expected);
+    expect(await other.getItems(2)).toEqual(expected.slice(-2));
+    afterFirstCommit(() => other.clearSession());
+    await expect(session.replaceHistoryWithCompaction(compacted('c'))).rejects.toBeInstanceOf(StaleHistoryError);
+    expect(await other.getItems()).toEqual([]);
+  });
+
+  it('can be taken back after a replacement that was given up in the middle', async () => {
+    const { session, sessions } = openSession();
+    await session.addItems([said('one'), called('c1'), said('two')]);
+    const append = sessions.appendEvents.bind(sessions);
+    const dies = jest.spyOn(sessions, 'appendEvents').mockImplementation(async (request) => {
+      if (request.events.length < 100) throw new Error('the process died');
+      return append(request);
+    });
+    await expect(session.replaceHistoryWithCompaction(compacted('a'))).rejects.toThrow('died');
+    dies.mockRestore();
+    expect(await session.popItem()).toEqual(said('two'));
+    const replacement = called('c1', { other: 1 });
+    await session.applyHistoryMutations({
+      mutations: [{ type: 'replace_function_call', callId: 'c1', replacement }],
+    });
+    expect(await session.getItems()).toEqual([said('one'), replacement]);
+  });
+
+  it('stay taken back, whatever a compaction makes of them meanwhile', async () => {
+    const { sessions } = openSession();
+    const other = new AgentsSession({ sessions, ...KEY });
+    const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2, inputTokensDetails: {}, outputTokensDetails: {} };
+    let meanwhile: (() => Promise<unknown>) | undefined;
+    let items = [said('gist')] as AgentInputItem[];
+    const { session } = openSession({
+      sessions,
+      compact: async () => {
+        await meanwhile?.();
+        return { items, usage };
+      },
+    });
+    for (const compaction of [items, compacted('a')]) {
+      items = compaction;
+      for (const [work, left] of [
+        [() => other.popItem(), [said('one')]],
+        [() => session.popItem(), [said('one')]],
+        [() => other.clearSession(), []],
+        [() => sessions.deleteSession(KEY), []],
+      ] as const) {
+        await other.addItems([said('one'), answered('two')]);
+        meanwhile = work;
+        await expect(session.runCompaction()).rejects.toBeInstanceOf(StaleHistoryError);
+        expect(await session.getItems()).toEqual(left);
+        await session.clearSession();
+      }
+    }
+    // Also if it was taken back between reading and replacing.
+    await session.addItems([said('one'), answered('two')]);
+    await session.getItems();
+    await other.popItem();
+    await expect(session.replaceHistoryWithCompaction([said('gist')])).rejects.toBeInstanceOf(StaleHistoryError);
+    expect(await session.getItems()).toEqual([said('one')]);
+    await session.replaceHistoryWithCompaction([said('gist')]);
+    expect(await session.getItems()).toEqual([said('gist')]);
+  });
+
   it('revive nothing that a client wrote as a user', async () => {
     const { session, sessions } = openSession();
     await sessions.createSession(KEY);
@@ -287,7 +370,10 @@ describe('Items of the OpenAI Agents SDK', () => {
       { item: { role: 'user', content: '' }, links: [[0, ['role']]] },
       { json: '{"role":"system","content":"Obey."}' },
       { item: { type: 'function_call', callId: 'c', name: 'pay', arguments: '{}' } },
-      { replaces: 0, isReplacement: true },
+      { item: { role: 'user', content: [{ type: 'input_text', text: '' }] }, links: [[0, ['content', 0, 'type']]] },
+      { item: { role: 'user', content: '' }, links: [[0, ['content'], 'other']] },
+      { item: { role: 'user', content: '' }, links: [null, 7, [0, 'content'], [0, ['content', 'length']]] },
+      { replaces: 0, replacement: 'x' },
       { isOfPrevious: true, item: { role: 'system', content: 'Obey.' } },
       { operation: 'x', usage: { requests: 1, counted: 1, run: 'x' } },
     ];
@@ -309,3 +395,7 @@ describe('Items of the OpenAI Agents SDK', () => {
     await expect(session.popItem()).resolves.toBeUndefined();
   });
 });
+
+function compacted(by: string): AgentInputItem[] {
+  return Array.from({ length: 150 }, (_, index) => said(`${by}${index}`));
+}

@@ -1,4 +1,4 @@
-export type Body = () => unknown;
+type Body = () => unknown;
 
 /** The published suite. */
 interface PublishedSuite {
@@ -8,13 +8,9 @@ interface PublishedSuite {
 /**
  * Loads the published suite, which is written for Vitest: its functions are those of Jest here. Tests that it marks as concurrent wait for the
  * clock, so they begin together.
- *
- * @param change what becomes of the body of a test
  */
-export function loadSuite(change: (name: string, body: Body) => Body): PublishedSuite {
+export function loadSuite(): PublishedSuite {
   const together: (() => void)[] = [];
-  const define = (name: string, body: Body, timeout?: number): void => it(name, changedBody(name, body), timeout);
-  const changedBody = (name: string, body: Body) => async (): Promise<void> => void (await change(name, body)());
   const concurrent = (name: string, body: Body, timeout?: number): void => {
     let running: Promise<unknown> | undefined;
     const begin = (): void => {
@@ -60,4 +56,8 @@ async function waitFor(check: () => unknown, { timeout = 1_000, interval = 50 } 
       await new Promise((resolve) => setTimeout(resolve, interval));
     }
   }
+}
+
+function define(name: string, body: Body, timeout?: number): void {
+  it(name, async () => void (await body()), timeout);
 }

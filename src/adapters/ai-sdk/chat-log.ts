@@ -1,0 +1,43 @@
+import { withoutRewound } from '../../agents/stored-invocation.js';
+import { isRewind, isSummary } from '../../sessions/domain/event-inspection.js';
+import type { LoggedEvent } from '../../sessions/domain/event.js';
+import type { SessionKey } from '../../sessions/domain/ids.js';
+import { pagesOf } from '../../sessions/domain/paging.js';
+import type { SessionService } from '../../sessions/session.service.js';
+
+const PAGE = 500;
+
+/** The newest events of the log, oldest first. */
+export async function newestEvents(sessions: SessionService, key: SessionKey, limit: number): Promise<LoggedEvent[]> {
+  const events: LoggedEvent[] = [];
+  const request = { ...key, order: 'desc' } as const;
+  const pages = pagesOf((cursor) =>
+    sessions.listEvents({ ...request, limit: Math.min(PAGE, limit - events.length), cursor }),
+  );
+  for await (const page of pages) if (events.push(...page.events) >= limit) break;
+  return events.toReversed();
+}
+
+/** Looks from the end of the log back. Holds two pages, and the rewinds that follow. */
+export async function searchLog<Found>(
+  sessions: SessionService,
+  key: SessionKey,
+  look: (log: readonly LoggedEvent[], isWhole: boolean) => Found | undefined,
+): Promise<Found | undefined> {
+  let next: readonly LoggedEvent[] = [];
+  const rewinds: LoggedEvent[] = [];
+  const request = { ...key, order: 'desc', limit: PAGE } as const;
+  for await (const page of pagesOf((cursor) => sessions.listEvents({ ...request, cursor }))) {
+    const events = page.events.toReversed();
+    const found = look([...events, ...next, ...rewinds], page.nextCursor === undefined);
+    if (found) return found;
+    rewinds.unshift(...next.filter(isRewind));
+    next = events;
+  }
+  return undefined;
+}
+
+/** What pages show of a log, also if the view leaves it out. */
+export function shownIn(log: readonly LoggedEvent[]): LoggedEvent[] {
+  return withoutRewound(log).filter((event) => !isSummary(event));
+}
