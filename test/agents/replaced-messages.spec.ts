@@ -1,10 +1,10 @@
 import type { OpenStorage } from '../../src/testing/open-storage.js';
-import { testStores } from '../support/stores.js';
+import { storeOfEachKind } from '../support/stores.js';
 import { until } from '../support/until.js';
 import { AgentApp, KEY } from './support/agent-app.js';
 import { HeldHandler, echo } from './support/handlers.js';
 
-describe.each(testStores)('a message that replaces earlier ones, on $name', ({ open }) => {
+describe.each(storeOfEachKind)('a message that replaces earlier ones, on $name', ({ open }) => {
   let opened: OpenStorage;
   let app: AgentApp;
 

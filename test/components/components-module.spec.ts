@@ -5,7 +5,9 @@ import { ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
 import { Test, type TestingModule } from '@nestjs/testing';
 import {
   COMPONENTS_CLEANUP_NAME,
+  COMPONENT_STORE,
   ComponentSession,
+  type ComponentStore,
   ComponentsCleanup,
   ComponentsModule,
   InMemoryComponentStore,
@@ -63,7 +65,9 @@ describe('ComponentsModule', () => {
     await service.createSession(key);
     await components.save(key, 'notes', 2);
     expect(await components.get(key, 'notes')).toBe(2);
+    const erased = jest.spyOn(app.get<ComponentStore>(COMPONENT_STORE), 'purgeExpired');
     await service.eraseUser({ appName: 'shop', userId: 'ann' });
+    expect(erased).toHaveBeenCalledTimes(1);
     expect(await components.listSessionKeys()).toEqual(['s']);
   });
 

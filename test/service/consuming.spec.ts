@@ -4,13 +4,13 @@ import type { OpenStorage } from '../../src/testing/open-storage.js';
 import { ManualClock } from '../../src/testing/manual-clock.js';
 import { ConsumedEvents } from '../support/consumed-events.js';
 import { holding } from '../support/holding.js';
-import { testStores } from '../support/stores.js';
+import { storeOfEachKind } from '../support/stores.js';
 import { until } from '../support/until.js';
 
 const USER = { appName: 'shop', userId: 'ann' };
 const FAILS = new Error('No mail server');
 
-describe.each(testStores)('durable consumers over $name', ({ open }) => {
+describe.each(storeOfEachKind)('durable consumers over $name', ({ open }) => {
   let clock: ManualClock;
   let opened: OpenStorage;
   let sessions: SessionService;

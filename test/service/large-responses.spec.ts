@@ -1,12 +1,12 @@
 import { SessionService } from '../../src/index.js';
 import type { OpenStorage } from '../../src/testing/open-storage.js';
-import { testStores } from '../support/stores.js';
+import { storeOfEachKind } from '../support/stores.js';
 
 const OWNER = { appName: 'shop', userId: 'ann' };
 const LIMITS = { maxPageBytes: 100_000, maxViewBytes: 100_000 };
 const LONG = 'x'.repeat(10_000);
 
-describe.each(testStores)('responses over the byte limits on $name', ({ open }) => {
+describe.each(storeOfEachKind)('responses over the byte limits on $name', ({ open }) => {
   let store: OpenStorage;
   let sessions: SessionService;
 

@@ -3,7 +3,7 @@ import type { OpenStorage } from '../../src/testing/open-storage.js';
 import { ConsumedEvents } from '../support/consumed-events.js';
 import { CountingStorage } from '../support/counting-storage.js';
 import { holding } from '../support/holding.js';
-import { testStores } from '../support/stores.js';
+import { storeOfEachKind } from '../support/stores.js';
 import { until } from '../support/until.js';
 
 const USER = { appName: 'shop', userId: 'ann' };
@@ -15,7 +15,7 @@ const PAGE_BYTES = 262_144;
 /** A store may also return the first event that does not fit. */
 const EVENT_BYTES = 11_000;
 
-describe.each(testStores)('a slow consumer over $name', ({ open }) => {
+describe.each(storeOfEachKind)('a slow consumer over $name', ({ open }) => {
   let opened: OpenStorage;
 
   beforeEach(async () => {

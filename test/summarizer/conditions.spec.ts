@@ -10,7 +10,7 @@ import {
   turnsOver,
 } from '../../src/summarizer/thresholds.js';
 import { DueCheck } from '../../src/summarizer/due-check.js';
-import { testStores } from '../support/stores.js';
+import { storeOfEachKind } from '../support/stores.js';
 import { inMemory } from './in-memory.js';
 import { KEY, SummarizedSessions, agent, turns, user } from './summarized-sessions.js';
 
@@ -149,7 +149,7 @@ describe('conditions for summaries', () => {
   });
 });
 
-describe.each(testStores)('the input of conditions on $name', (store) => {
+describe.each(storeOfEachKind)('the input of conditions on $name', (store) => {
   it.each<[string, Threshold]>([
     ['a boolean', isLong],
     ['a promise', isLongLater],

@@ -4,7 +4,7 @@ import type { LoggedEvent } from '../../src/index.js';
 import { linesOf } from '../../src/summarizer/conversation/conversation-lines.js';
 import { TIMEOUT_MS, runsOr, searching } from '../differential/runs.js';
 import { seed } from '../support/random.js';
-import { testStores } from '../support/stores.js';
+import { storeOfEachKind } from '../support/stores.js';
 import { eventsOf } from './log-notation.js';
 import { KEY, SESSION, SummarizedSessions } from './summarized-sessions.js';
 
@@ -85,7 +85,7 @@ class Series {
   }
 }
 
-describe.each(testStores)('consecutive summaries on $name', (store) => {
+describe.each(storeOfEachKind)('consecutive summaries on $name', (store) => {
   it(
     `give each event to the model once and do not change the log, SEED=${seed}`,
     async () => {

@@ -4,7 +4,7 @@ import { factsOf } from '../../src/summarizer/due-check.js';
 import { TIMEOUT_MS, runsOr, searching } from '../differential/runs.js';
 import { seed } from '../support/random.js';
 import type { StoreName } from '../support/store-names.js';
-import { testStores } from '../support/stores.js';
+import { storeOfEachKind } from '../support/stores.js';
 import { Recount } from './counter-model.js';
 import { KEY, SummarizedSessions, agent, answer, call, user } from './summarized-sessions.js';
 
@@ -92,7 +92,7 @@ class CountedSession {
 
 const RUNS: Partial<Record<StoreName, number>> = { memory: 150, sqlite: 20 };
 
-describe.each(testStores)('counters since the last summary on $name', (store) => {
+describe.each(storeOfEachKind)('counters since the last summary on $name', (store) => {
   it(
     `equal a count of the log after any operations, SEED=${seed}`,
     async () => {

@@ -1,12 +1,12 @@
 import type { SummarizerOptions } from '../../src/summarizer/summarizer-options.js';
-import { testStores } from '../support/stores.js';
+import { storeOfEachKind } from '../support/stores.js';
 import { until } from '../support/until.js';
 import { HeldModel } from './held-model.js';
 import { KEY, SESSION, SummarizedSessions, agent, turns, user } from './summarized-sessions.js';
 
 const OPTIONS: SummarizerOptions = { events: 7, keepRecentEvents: 2 };
 
-describe.each(testStores)('during a model call, on $name', (store) => {
+describe.each(storeOfEachKind)('during a model call, on $name', (store) => {
   let model: HeldModel;
   let open: SummarizedSessions;
 
@@ -156,7 +156,7 @@ describe.each(testStores)('during a model call, on $name', (store) => {
   });
 });
 
-describe.each(testStores)('a lease that is lost during a model call, on $name', (store) => {
+describe.each(storeOfEachKind)('a lease that is lost during a model call, on $name', (store) => {
   afterEach(() => {
     jest.restoreAllMocks();
   });

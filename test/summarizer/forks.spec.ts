@@ -1,10 +1,10 @@
-import { testStores } from '../support/stores.js';
+import { storeOfEachKind } from '../support/stores.js';
 import { KEY, SESSION, SummarizedSessions, turns } from './summarized-sessions.js';
 
 const FORK = { ...KEY, sessionId: 'fork' };
 const IN_FORK = { ...SESSION, id: 'fork' };
 
-describe.each(testStores)('a fork on $name', (store) => {
+describe.each(storeOfEachKind)('a fork on $name', (store) => {
   let open: SummarizedSessions;
 
   beforeEach(async () => {

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import type { SummaryAnswer, SummaryRequest } from '../../src/summarizer/models/summary-model.js';
-import { firstStore, testStores } from '../support/stores.js';
+import { firstStore, storeOfEachKind } from '../support/stores.js';
 import { HeldModel } from './held-model.js';
 import {
   KEY,
@@ -130,7 +130,7 @@ describe.each(firstStore)('an important event on $name', (store) => {
   });
 });
 
-describe.each(testStores)('an important event that several processes see, on $name', (store) => {
+describe.each(storeOfEachKind)('an important event that several processes see, on $name', (store) => {
   it('triggers the summary after a restart, and its agenda entry is then removed', async () => {
     const model = new ScriptedModel(untilAborted);
     open = await SummarizedSessions.open(store, { ...OPTIONS, shutdownSeconds: 0 }, model);

@@ -1,7 +1,7 @@
-import { testStores } from '../support/stores.js';
+import { storeOfEachKind } from '../support/stores.js';
 import { KEY, SESSION, ScriptedModel, SummarizedSessions, turns, user } from './summarized-sessions.js';
 
-describe.each(testStores)('a rewind on $name', (store) => {
+describe.each(storeOfEachKind)('a rewind on $name', (store) => {
   let open: SummarizedSessions;
 
   async function start(model?: ScriptedModel): Promise<void> {

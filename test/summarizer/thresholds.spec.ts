@@ -1,6 +1,6 @@
 import type { SummarizerOptions } from '../../src/summarizer/summarizer-options.js';
 import { type Threshold, allOf, anyOf, eventsOver, tokensOver, turnsOver } from '../../src/summarizer/thresholds.js';
-import { firstStore, testStores } from '../support/stores.js';
+import { firstStore, storeOfEachKind } from '../support/stores.js';
 import { SESSION, SummarizedSessions, agent, turns, user } from './summarized-sessions.js';
 
 const spent = (totalTokenCount: number) => ({ ...agent('a'), usageMetadata: { totalTokenCount } });
@@ -124,7 +124,7 @@ describe.each(firstStore)('thresholds of summaries on $name', (store) => {
   });
 });
 
-describe.each(testStores)('a threshold on $name', (store) => {
+describe.each(storeOfEachKind)('a threshold on $name', (store) => {
   it('uses counters that survive a restart', async () => {
     open = await SummarizedSessions.open(store, { turns: 3, keepRecentEvents: 0 });
     await open.append(...turns(1, 3));

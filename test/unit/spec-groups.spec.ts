@@ -28,10 +28,10 @@ describe('the groups of specs', () => {
 
   it('start with the longest if none was measured', () => {
     const sorted = new LongestFirst().sort(
-      ['groups/unit.group.ts', 'contract/service.spec.ts', 'groups/sql.group.ts'].map(testAt),
+      ['groups/unit.group.ts', 'groups/sql.group.ts', 'contract/service.spec.ts'].map(testAt),
     );
     expect(sorted.map(({ path }) => path)).toEqual(
-      ['groups/sql.group.ts', 'contract/service.spec.ts', 'groups/unit.group.ts'].map((path) => join(TESTS, path)),
+      ['contract/service.spec.ts', 'groups/sql.group.ts', 'groups/unit.group.ts'].map((path) => join(TESTS, path)),
     );
   });
 
