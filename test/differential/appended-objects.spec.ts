@@ -91,7 +91,7 @@ class EventGenerator {
 }
 
 describe.each(testStores)('a session object on $name', (store) => {
-  const numRuns = runsOr(store.name === 'memory' ? 100 : 10);
+  const numRuns = runsOr(store.name === 'memory' ? 50 : 6);
 
   it(
     `shows the same after appends as a fresh load, ${numRuns} logs, SEED=${seed}`,

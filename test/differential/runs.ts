@@ -17,13 +17,13 @@ interface Scale {
 /** How much to try. Fast stores are tried more, and all of them more each night. */
 const SCALES: Record<string, Scale> = {
   memory: {
-    sequences: { numRuns: 80, length: 60 },
+    sequences: { numRuns: 40, length: 60 },
     consumers: { numRuns: 20, length: 60 },
     longLogs: { numRuns: 3, minLength: 200, maxLength: 600 },
   },
 };
 const OTHERS: Scale = {
-  sequences: { numRuns: 20, length: 40 },
+  sequences: { numRuns: 10, length: 40 },
   consumers: { numRuns: 5, length: 40 },
   longLogs: { numRuns: 1, minLength: 200, maxLength: 300 },
 };

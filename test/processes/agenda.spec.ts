@@ -2,9 +2,10 @@ import type { SessionStorage } from '../../src/storage.js';
 import { type SharedStore, describeSharedStores } from '../support/processes/shared-stores.js';
 import { openDescribed } from '../support/processes/store-description.js';
 import { WorkerProcesses } from '../support/processes/worker-process.js';
+import { rounds } from '../support/rounds.js';
 
 const PROCESSES = 4;
-const PUTS_EACH = 250;
+const PUTS_EACH = rounds(250);
 const namesOf = (worker: number): string[] => Array.from({ length: PUTS_EACH }, (_, number) => `w${worker}-${number}`);
 const WORKERS = Array.from({ length: PROCESSES }, (_, index) => index);
 

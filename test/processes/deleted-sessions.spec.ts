@@ -3,8 +3,9 @@ import { type SharedStore, describeSharedStores } from '../support/processes/sha
 import { openDescribed } from '../support/processes/store-description.js';
 import type { Outcome } from '../support/processes/worker-tasks.js';
 import { WorkerProcess } from '../support/processes/worker-process.js';
+import { rounds } from '../support/rounds.js';
 
-const ROUNDS = 50;
+const ROUNDS = rounds(50);
 const SESSIONS_A_ROUND = 10;
 const LIFETIME_S = 60;
 const START = Date.UTC(2030, 0, 1);

@@ -9,10 +9,11 @@ import { sharedRedis } from '../support/processes/shared-redis.js';
 import { until } from '../support/until.js';
 import { WorkerProcess } from '../support/processes/worker-process.js';
 import { mariaDbServer, postgresServer } from '../support/sql-servers.js';
+import { rounds } from '../support/rounds.js';
 
 const USER = { appName: 'shop', userId: 'ann' };
 const SESSION: SessionReference = { ...USER, id: 's-1' };
-const ROUNDS = 60;
+const ROUNDS = rounds(60);
 const TIME_LIMIT_MS = 2_000;
 
 /** A store whose connections can be identified on its server. */

@@ -3,9 +3,10 @@ import { type SharedStore, describeSharedStores } from '../support/processes/sha
 import { expectHealthy, wholeLog } from '../support/processes/session-checks.js';
 import { openDescribed } from '../support/processes/store-description.js';
 import { WorkerProcesses } from '../support/processes/worker-process.js';
+import { rounds } from '../support/rounds.js';
 
 const PROCESSES = 4;
-const EVENTS_EACH = 120;
+const EVENTS_EACH = rounds(120);
 /** Event n reports n tokens. */
 const TOKENS_EACH = (EVENTS_EACH * (EVENTS_EACH + 1)) / 2;
 const USER = { appName: 'shop', userId: 'ann' };

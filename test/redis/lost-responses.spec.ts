@@ -2,6 +2,7 @@ import { SessionService, StoreUnavailableError } from '../../src/index.js';
 import { describeRedis } from '../support/redis-servers.js';
 import { redisUrl } from '../support/redis-store.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
+import { rounds } from '../support/rounds.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
 const SESSION = { appName: 'shop', userId: 'ann', id: 's-1' };
@@ -9,7 +10,7 @@ const SESSION = { appName: 'shop', userId: 'ann', id: 's-1' };
 const LIMIT_MS = 4_000;
 /** A busy machine may be slow; a call that hangs never ends. */
 const SLACK_MS = 10_000;
-const LOSSES = 100;
+const LOSSES = rounds(100);
 
 describeRedis('A $name store behind a bad network', ['redis'], (bench) => {
   let proxy: TcpProxy;

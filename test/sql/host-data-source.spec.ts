@@ -1,14 +1,15 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import Libsql from 'libsql';
-import { ConfigurationError, SessionService } from '../../src/index.js';
+import { type Clock, ConfigurationError, SessionService } from '../../src/index.js';
 import type { OpenStorage } from '../../src/testing/open-storage.js';
 import { describeSessionStorage } from '../../src/testing/index.js';
 import { SESSION_MIGRATIONS, TypeOrmSessionStorage, sessionEntities } from '../../src/typeorm.js';
 import { mysqlOptionsOf } from '../servers/mysql-login.js';
 import { EMPTY_TABLES, readRawTables } from '../support/sql-raw-data.js';
+import { type ReusableStore, reusedStores } from '../support/reused-stores.js';
 import { SqlBench, describeSqlServers } from '../support/sql-bench.js';
-import { type RawConnection, type SqlServer, sqlServers } from '../support/sql-servers.js';
+import { type SqlServer, sqlServers } from '../support/sql-servers.js';
 import { SqliteFile } from '../support/sqlite-file.js';
 import { readRaw } from '../support/sqlite-store.js';
 import { chosenStoreNames } from '../support/store-names.js';
@@ -31,29 +32,21 @@ async function openHost(bench: SqlBench, options: Partial<DataSourceOptions> = {
   return dataSource;
 }
 
-/** Shared by the contract tests. */
-interface SharedHost {
-  readonly bench: SqlBench;
-  readonly dataSource: DataSource;
-  readonly raw: RawConnection;
-}
-
-async function openSharedHost(server: SqlServer): Promise<SharedHost> {
+/** A store over the DataSource of an app, which tests use one after the other. */
+async function openedByHost(server: SqlServer, clock: Clock | undefined): Promise<ReusableStore> {
   const bench = await SqlBench.open(server);
   const dataSource = await openHost(bench);
   await dataSource.runMigrations();
-  return { bench, dataSource, raw: await bench.connect() };
-}
-
-function openedByHost({ dataSource, raw }: SharedHost, clock: { now(): number }): OpenStorage {
-  const storage = new TypeOrmSessionStorage({ dataSource, clock });
+  const raw = await bench.connect();
   return {
-    storage,
+    storage: new TypeOrmSessionStorage({ dataSource, clock }),
     raw: () => readRawTables((table) => raw.query(`SELECT * FROM ${table}`)),
-    async destroy() {
-      await storage.close();
-      expect(dataSource.isInitialized).toBe(true);
+    async empty() {
       await raw.query(EMPTY_TABLES);
+    },
+    async remove() {
+      expect(dataSource.isInitialized).toBe(true);
+      await bench.close();
     },
   };
 }
@@ -99,12 +92,10 @@ async function openedBySqliteHost(clock: { now(): number }): Promise<OpenStorage
 }
 
 for (const server of sqlServers.filter(({ name }) => chosenStoreNames().includes(name))) {
-  let host: Promise<SharedHost> | undefined;
   describeSessionStorage({
     name: `${server.name}, over a DataSource of the app,`,
-    create: async ({ clock }) => openedByHost(await (host ??= openSharedHost(server)), clock),
+    create: reusedStores((clock) => openedByHost(server, clock)),
   });
-  afterAll(async () => (await host)?.bench.close());
 }
 describeSessionStorage({
   name: 'sqlite, over a DataSource of the app,',

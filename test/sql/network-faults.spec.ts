@@ -4,6 +4,7 @@ import { randomNumbers, seed } from '../support/random.js';
 import type { ServerOptions } from '../../src/typeorm.js';
 import { type SqlBench, describeSqlServersWithTables } from '../support/sql-bench.js';
 import type { TcpProxy } from '../support/tcp-proxy.js';
+import { rounds } from '../support/rounds.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
 const SESSION = { appName: 'shop', userId: 'ann', id: 's-1' };
@@ -13,7 +14,7 @@ const LIMIT_MS = 2_000;
 const GENEROUS_LIMIT_MS = 60_000;
 /** Enough for a slow machine, while a hanging call never ends. */
 const SLACK_MS = 10_000;
-const LOSSES = 100;
+const LOSSES = rounds(100);
 /** With a lifetime of user state, appends use transactions with a read before the writes. */
 const IN_TRANSACTIONS = { enabled: true, sessionSeconds: 0, userStateSeconds: 3_600 };
 

@@ -98,7 +98,7 @@ describe.each(storeOfEachKind)('consecutive summaries on $name', (store) => {
           await open.destroy();
         }
       });
-      await fc.assert(holds, { ...searching, numRuns: runsOr(store.name === 'memory' ? 200 : 6) });
+      await fc.assert(holds, { ...searching, numRuns: runsOr(store.name === 'memory' ? 60 : 6) });
     },
     TIMEOUT_MS,
   );

@@ -90,7 +90,7 @@ class CountedSession {
   }
 }
 
-const RUNS: Partial<Record<StoreName, number>> = { memory: 150, sqlite: 20 };
+const RUNS: Partial<Record<StoreName, number>> = { memory: 50, sqlite: 20 };
 
 describe.each(storeOfEachKind)('counters since the last summary on $name', (store) => {
   it(

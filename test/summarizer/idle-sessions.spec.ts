@@ -6,9 +6,10 @@ import { until } from '../support/until.js';
 import { HeldModel } from './held-model.js';
 import { eventsOf } from './log-notation.js';
 import { KEY, ScriptedModel, SESSION, SummarizedSessions, turns, user } from './summarized-sessions.js';
+import { rounds } from '../support/rounds.js';
 
 const IDLE = { idleSeconds: 600, keepRecentEvents: 0 };
-const SESSIONS = 1_000;
+const SESSIONS = rounds(1_000);
 const BATCH_SIZE = 50;
 
 describe.each(testStores)('idle sessions on $name', (store) => {

@@ -1,9 +1,8 @@
 import { type Connection, type RowDataPacket, createConnection } from 'mysql2/promise';
-import type { Clock } from '../../src/index.js';
-import type { OpenStorage } from '../../src/testing/open-storage.js';
 import { type ServerOptions, TypeOrmSessionStorage } from '../../src/typeorm.js';
 import { mysqlOptionsOf } from '../servers/mysql-login.js';
-import { ReusedDatabases } from './reused-databases.js';
+import { newDatabaseName } from './reused-databases.js';
+import { reusedStores } from './reused-stores.js';
 import { EMPTY_TABLES, readRawTables } from './sql-raw-data.js';
 
 /** A database of a MySQL or MariaDB server, and a connection to it without the store. */
@@ -38,29 +37,20 @@ export async function dropMariaDbDatabase({ connection, name }: MariaDbDatabase)
   await connection.end();
 }
 
-const databases = new ReusedDatabases<MariaDbDatabase>({
-  create: createMariaDbDatabase,
-  async empty({ connection }) {
-    await connection.query(EMPTY_TABLES);
-  },
-  drop: dropMariaDbDatabase,
-});
-afterAll(() => databases.drop());
-
 /** A store in its own database. */
-export async function openMariaDb({ clock }: { clock?: Clock | undefined }): Promise<OpenStorage> {
-  const database = await databases.take();
+export const openMariaDb = reusedStores(async (clock) => {
+  const database = await createMariaDbDatabase(newDatabaseName());
   const storage = new TypeOrmSessionStorage({ ...database.storageOptions, clock });
   await storage.open();
   return {
     storage,
     raw: () => readRawTables((table) => rowsOf(database.connection, table)),
-    async destroy() {
-      await storage.close();
-      await databases.giveBack(database);
+    async empty() {
+      await database.connection.query(EMPTY_TABLES);
     },
+    remove: () => dropMariaDbDatabase(database),
   };
-}
+});
 
 /** Converts text that is stored as bytes. */
 async function rowsOf(connection: Connection, table: string): Promise<unknown[]> {

@@ -1,8 +1,7 @@
 import { Client } from 'pg';
-import type { Clock } from '../../src/index.js';
-import type { OpenStorage } from '../../src/testing/open-storage.js';
 import { type ServerOptions, TypeOrmSessionStorage } from '../../src/typeorm.js';
-import { ReusedDatabases } from './reused-databases.js';
+import { newDatabaseName } from './reused-databases.js';
+import { reusedStores } from './reused-stores.js';
 import { EMPTY_TABLES, readRawTables } from './sql-raw-data.js';
 
 /** A database of a PostgreSQL server, and a connection to it without the store. */
@@ -44,26 +43,17 @@ async function onServer(address: string, statement: string): Promise<void> {
   }
 }
 
-const databases = new ReusedDatabases<PostgresDatabase>({
-  create: createPostgresDatabase,
-  async empty({ connection }) {
-    await connection.query(EMPTY_TABLES);
-  },
-  drop: dropPostgresDatabase,
-});
-afterAll(() => databases.drop());
-
 /** A store in its own database. */
-export async function openPostgres({ clock }: { clock?: Clock | undefined }): Promise<OpenStorage> {
-  const database = await databases.take();
+export const openPostgres = reusedStores(async (clock) => {
+  const database = await createPostgresDatabase(newDatabaseName());
   const storage = new TypeOrmSessionStorage({ ...database.storageOptions, clock });
   await storage.open();
   return {
     storage,
     raw: () => readRawTables(async (table) => (await database.connection.query(`SELECT * FROM ${table}`)).rows),
-    async destroy() {
-      await storage.close();
-      await databases.giveBack(database);
+    async empty() {
+      await database.connection.query(EMPTY_TABLES);
     },
+    remove: () => dropPostgresDatabase(database),
   };
-}
+});

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
-import type { Clock } from '../../src/index.js';
 import { RedisSessionStorage } from '../../src/redis.js';
-import type { OpenStorage, RawData } from '../../src/testing/open-storage.js';
+import type { RawData } from '../../src/testing/open-storage.js';
+import { type ReusableStore, reusedStores } from './reused-stores.js';
 
 export const redisUrl = process.env.TEST_REDIS_URL ?? process.env.REDIS_URL ?? 'redis://127.0.0.1:6379';
 
@@ -27,18 +27,23 @@ export function nodeAddresses(addresses: string): NodeAddress[] {
 }
 
 /** A Redis store with its own key prefix. Its keys are removed at the end. */
-export async function openRedis({ clock }: { clock?: Clock | undefined }): Promise<OpenStorage> {
+export const openRedis = reusedStores(async (clock) => {
   const prefix = newPrefix();
   const storage = new RedisSessionStorage({ url: redisUrl, prefix, clock });
   await storage.open();
-  const admin = new Redis(redisUrl);
+  return reusableRedis(storage, [new Redis(redisUrl)], prefix);
+});
+
+/** @param admins connections to all nodes, without the store */
+export function reusableRedis(storage: RedisSessionStorage, admins: readonly Redis[], prefix: string): ReusableStore {
+  const empty = (): Promise<void> => removeKeys(admins, prefix);
   return {
     storage,
-    raw: () => readRawRedis([admin], prefix),
-    async destroy() {
-      await storage.close();
-      await removeKeys([admin], prefix);
-      await admin.quit();
+    raw: () => readRawRedis(admins, prefix),
+    empty,
+    async remove() {
+      await empty();
+      await Promise.all(admins.map((admin) => admin.quit()));
     },
   };
 }

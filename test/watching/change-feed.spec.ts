@@ -9,9 +9,10 @@ import { clusterNodes, redisUrl } from '../support/redis-store.js';
 import { SqlBench } from '../support/sql-bench.js';
 import { postgresServer } from '../support/sql-servers.js';
 import { until } from '../support/until.js';
+import { rounds } from '../support/rounds.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's' };
-const CUTS = 20;
+const CUTS = rounds(20);
 const WATCHERS = 500;
 const TICKS = 10;
 /** No poll happens, so all events arrive through the feed. */

@@ -11,6 +11,9 @@ export interface ManyTurnsTask {
   readonly words: number;
 }
 
+/** So long that no turn is renewed, however busy the machine is. */
+const TURN_TTL_MS = 600_000;
+
 /** What they cost. */
 export interface ManyTurnsOutcome {
   readonly statuses: Readonly<Record<string, number>>;
@@ -41,7 +44,7 @@ export async function runManyTurns(
 ): Promise<ManyTurnsOutcome> {
   const observed = new ObservedStorage(storage);
   const sessions = new SessionService({ storage: observed.storage });
-  const agents = new AgentSessions({ sessions, storage: observed.storage });
+  const agents = new AgentSessions({ sessions, storage: observed.storage, turnTtlMs: TURN_TTL_MS });
   const begun = new Gate();
   const rounds = Array.from({ length: words }, () => new Gate());
   let open = 0;
