@@ -44,12 +44,12 @@ export function itemHistory(events: readonly LoggedEvent[]): ItemHistory {
 
 /** The event that completes the replacement of the history which counts, if there is one. */
 export function lastPieceOf(events: readonly LoggedEvent[]): LoggedEvent | undefined {
-  return events.findLast((event) => ownRecordOf(event).replaces !== undefined);
+  return events.findLast((event) => isReplacement(event) && typeof ownRecordOf(event).replaces === 'string');
 }
 
 /** Whether the event belongs to a replacement of the history. */
 export function isReplacement(event: LoggedEvent): boolean {
-  return ownRecordOf(event).replacement !== undefined;
+  return typeof ownRecordOf(event).replacement === 'string';
 }
 
 function entriesOf(events: readonly LoggedEvent[]): Entry[] {

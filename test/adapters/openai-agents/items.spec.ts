@@ -296,6 +296,23 @@ describe('Items of the OpenAI Agents SDK', () => {
     expect(await other.getItems()).toEqual([]);
   });
 
+  it.each([[{ replaces: 'x' }], [{ replaces: '' }], [{ replaces: 4, isReplacement: true }]])(
+    'are what they were, each once, after a record %j that is no replacement',
+    async (record) => {
+      const { session, sessions } = openSession();
+      const items = [said('u1'), answered('a1'), said('u2'), answered('a2')];
+      await session.addItems(items);
+      const event = { author: 'openai', customMetadata: { openai: record } };
+      await sessions.appendEvent({ session: { ...KEY, id: KEY.sessionId }, event });
+      expect(await session.getItems()).toEqual(items);
+      expect(await session.getItems(2)).toEqual(items.slice(-2));
+      await session.addItems([said('u3')]);
+      expect(await session.popItem()).toEqual(said('u3'));
+      expect(await session.popItem()).toEqual(answered('a2'));
+      expect(await session.getItems()).toEqual(items.slice(0, 3));
+    },
+  );
+
   it('can be taken back after a replacement that was given up in the middle', async () => {
     const { session, sessions } = openSession();
     await session.addItems([said('one'), called('c1'), said('two')]);
