@@ -66,6 +66,7 @@ interface KnownHistory {
 
 /** Where the number of the last clearing is, in the state. Operation ids count from there. */
 const CLEARED = 'openai:cleared';
+const FIRST = { isFirst: true } as const;
 /** Among so many events, a run that another process began is found. */
 const USAGE_EVENTS = 100;
 
@@ -233,8 +234,9 @@ export class AgentsSession
   async #replace(items: readonly AgentInputItem[], known: KnownHistory, runContext?: RunContext): Promise<void> {
     const frame = this.frame(runContext);
     const replacement = randomUUID();
-    const records = items.map((item, index) => ({ ...wholeItem(item, `items[${index}]`), replacement }));
-    const last = { ...(records.pop() ?? { replacement }), replaces: known.lastId };
+    const wholes = items.length > 0 ? items.map((item, index) => wholeItem(item, `items[${index}]`)) : [{}];
+    const records = wholes.map((whole, index) => ({ ...whole, replacement, ...(index === 0 && FIRST) }));
+    const last = { ...records.pop(), replaces: known.lastId, readVersion: known.version };
     const pieces = records.map((record) => recordEvent(record, frame));
     await known.history.appendPieces(pieces, recordEvent(last, frame), known.version);
   }

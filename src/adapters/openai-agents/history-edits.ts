@@ -49,11 +49,10 @@ function afterEdits(event: LoggedEvent, entries: readonly Entry[], edits: Edits,
   if (!entries.some((entry) => edits.has(entry))) return copiesOf(event, entries);
   const items = entries.flatMap((entry) => (edits.has(entry) ? (edits.get(entry) ?? []) : entry.item));
   if (!isReplacement(event)) return items.flatMap((item) => itemEvents(item, frame));
-  const { replacement = '', replaces } = ownRecordOf(event);
-  const marks = { replacement, ...(replaces !== undefined && { replaces }) };
+  const { item: _item, json: _json, links: _links, bytes: _bytes, ...marks } = ownRecordOf(event);
   if (items.length > 0) return items.map((item) => recordEvent({ ...wholeItem(item), ...marks }));
   // Without its last piece, the replacement would be no more, and what it replaced would be back.
-  return replaces === undefined ? [] : [recordEvent(marks)];
+  return marks.replaces === undefined && !marks.isFirst ? [] : [recordEvent(marks)];
 }
 
 /** The event once more, if it says anything. Its tokens are counted, and its changes of state have happened. */

@@ -2,6 +2,7 @@ import type { AgentInputItem } from '@openai/agents-core';
 import { visibleEvents } from '../../agents/messages/visible-events.js';
 import { isByUser, isSummary } from '../../sessions/domain/event-inspection.js';
 import type { LoggedEvent } from '../../sessions/domain/event.js';
+import { isCount } from '../../sessions/domain/input-checks.js';
 import { EventReader } from './event-items.js';
 import { ownRecordOf, revivedItem } from './item-records.js';
 
@@ -32,14 +33,29 @@ export function itemHistory(events: readonly LoggedEvent[]): ItemHistory {
   const own = events.filter((event) => ownRecordOf(event).replacement === replacement);
   const place = events.indexOf(last);
   const after = entriesOf(events.slice(place).filter((event) => !isReplacement(event)));
-  // If the view does not begin before it, all events of the view came later.
   const replaced = events.find(({ id }) => id === replaces);
+  const replacedSeq = replaced?.seq ?? readVersionOf(last);
+  const before = events.slice(0, place).filter((event) => !isReplacement(event) && !isSummary(event));
   // Others wrote these while the replacement was made.
-  const between = events
-    .slice(0, place)
-    .filter((event) => event.seq > (replaced?.seq ?? 0) && !isReplacement(event) && !isSummary(event));
-  const entries = [...entriesOf(own), ...entriesOf(between), ...after];
+  const between = before.filter(({ seq }) => seq > replacedSeq);
+  const isWhole = replaced !== undefined || isBegun(own, replacedSeq);
+  const older = isWhole ? [] : before.filter(({ seq }) => seq <= replacedSeq);
+  const entries = [...entriesOf(older), ...entriesOf(own), ...entriesOf(between), ...after];
   return { entries, certain: replaced ? entries.length : after.length };
+}
+
+/** Up to which event the view was read; 0 for a history that was empty. */
+function readVersionOf(last: LoggedEvent): number {
+  const { replaces, readVersion } = ownRecordOf(last);
+  return replaces !== '' && isCount(readVersion) ? readVersion : 0;
+}
+
+/**
+ * Whether the view has the beginning of a replacement. If not, the message that stands in front of the view stays in front. So it does
+ * in a fork, whose numbers are others: nobody can tell what came later.
+ */
+function isBegun([first]: readonly LoggedEvent[], readVersion: number): boolean {
+  return first !== undefined && ownRecordOf(first).isFirst === true && first.seq > readVersion;
 }
 
 /** The event that completes the replacement of the history which counts, if there is one. */

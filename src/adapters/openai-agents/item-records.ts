@@ -25,11 +25,15 @@ export interface ItemRecord extends StoredItem {
   readonly isOfPrevious?: true;
   /** The replacement of the history that the event is a piece of. */
   readonly replacement?: string;
+  /** On its first piece, and on what an edit leaves of it. */
+  readonly isFirst?: true;
   /**
    * On its last piece, with which it counts: the id of the last event that it replaces, or '' for none. Not its `seq`, which is
    * another one in a fork.
    */
   readonly replaces?: string;
+  /** With `replaces`: the version that was read, for views that do not begin before that event. What came later is not replaced. */
+  readonly readVersion?: number;
   /** The digest of a transaction. */
   readonly operation?: string;
   readonly usage?: UsageRecord;

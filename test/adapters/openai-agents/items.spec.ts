@@ -1,6 +1,7 @@
 import type { AgentInputItem } from '@openai/agents-core';
 import { toMessages } from '../../../src/agents/index.js';
 import { AgentsSession, StaleHistoryError } from '../../../src/adapters/openai-agents/index.js';
+import { SessionService } from '../../../src/index.js';
 import { KEY, answered, called, openSession, said, textsOf } from './support/sessions.js';
 
 const PNG = 'data:image/png;base64,iVBORw0KGgo=';
@@ -294,6 +295,69 @@ describe('Items of the OpenAI Agents SDK', () => {
     afterFirstCommit(() => other.clearSession());
     await expect(session.replaceHistoryWithCompaction(compacted('c'))).rejects.toBeInstanceOf(StaleHistoryError);
     expect(await other.getItems()).toEqual([]);
+  });
+
+  describe('of a short view', () => {
+    const compaction = Array.from({ length: 8 }, (_, index) => answered(`c${index}`));
+    const openCompacted = async (maxEvents: number, meanwhile: readonly AgentInputItem[] = []) => {
+      const { storage } = openSession();
+      const sessions = new SessionService({ storage, history: { maxEvents } });
+      const session = new AgentsSession({ sessions, ...KEY });
+      await session.addItems([said('u1'), answered('a1'), said('u2'), answered('a2')]);
+      await session.getItems();
+      await new AgentsSession({ sessions, ...KEY }).addItems([...meanwhile]);
+      await session.replaceHistoryWithCompaction(compaction);
+      return { session, sessions };
+    };
+
+    it('keep the message in front that stands in front of the view', async () => {
+      const { session, sessions } = await openCompacted(5);
+      const expected = ['u2', 'c3', 'c4', 'c5', 'c6', 'c7'];
+      expect(textsOf(await session.getItems())).toEqual(expected);
+      expect(textsOf(await session.getItems(6))).toEqual(expected);
+      await sessions.forkSession({ ...KEY, newSessionId: 'fork' });
+      const fork = new AgentsSession({ sessions, ...KEY, sessionId: 'fork' });
+      expect(textsOf(await fork.getItems())).toEqual(expected);
+      // It is not the end, so it is not what is taken back.
+      await session.addItems([answered('end')]);
+      expect(textsOf(await session.getItems())).toEqual(['u2', 'c4', 'c5', 'c6', 'c7', 'end']);
+      const taken = [];
+      for (let item = await session.popItem(); item; item = await session.popItem()) taken.unshift(item);
+      expect(textsOf(taken)).toEqual(['c0', 'c1', 'c2', 'c3', 'c4', 'c5', 'c6', 'c7', 'end']);
+      expect(await session.getItems()).toEqual([]);
+    });
+
+    it('are what a replacement says, if the view has all of it', async () => {
+      const { session } = await openCompacted(8);
+      expect(await session.getItems()).toEqual(compaction);
+    });
+
+    it('end with what others said while the replacement was made', async () => {
+      for (const [maxEvents, left] of [
+        [5, ['c3', 'c4', 'c5', 'c6', 'c7']],
+        [9, ['c0', 'c1', 'c2', 'c3', 'c4', 'c5', 'c6', 'c7']],
+      ] as const) {
+        const { session, sessions } = await openCompacted(maxEvents, [said('meanwhile')]);
+        expect(textsOf(await session.getItems())).toEqual([...left, 'meanwhile']);
+        await sessions.forkSession({ ...KEY, newSessionId: 'fork' });
+        const fork = new AgentsSession({ sessions, ...KEY, sessionId: 'fork' });
+        expect(textsOf(await fork.getItems()).toSorted()).toEqual([...left, 'meanwhile']);
+      }
+    });
+
+    it.each([
+      [{ readVersion: 1e300 }],
+      [{ readVersion: Number.MAX_SAFE_INTEGER }],
+      [{ readVersion: '9' }],
+      [{ readVersion: -1 }],
+      [{ readVersion: {} }],
+    ])('lose nothing and are not doubled by a record with %j', async (forged) => {
+      const { session, sessions } = await openCompacted(9, [said('meanwhile')]);
+      const record = { replacement: 'x', replaces: 'unknown', isFirst: true, item: answered('forged'), ...forged };
+      const event = { author: 'openai', customMetadata: { openai: record } };
+      await sessions.appendEvent({ session: { ...KEY, id: KEY.sessionId }, event });
+      expect(textsOf(await session.getItems()).toSorted()).toEqual(['forged', 'meanwhile']);
+    });
   });
 
   it.each([[{ replaces: 'x' }], [{ replaces: '' }], [{ replaces: 4, isReplacement: true }]])(
