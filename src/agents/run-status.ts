@@ -8,3 +8,8 @@ export function statusOf(events: readonly EventInput[]): RunStatus {
   if (last?.interrupted === true) return last.errorCode === 'STOPPED' ? 'stopped' : 'interrupted';
   return last && awaitsApproval(last) ? 'waiting' : 'completed';
 }
+
+/** Whether nothing ended the answer before it was done. */
+export function isWhole(status: RunStatus): boolean {
+  return status === 'completed' || status === 'waiting';
+}

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { UIMessageChunk } from 'ai';
 import type { AgentRun } from '../../agents/agent-run.js';
 import type { RunResult } from '../../agents/run-request.js';
+import { isWhole } from '../../agents/run-status.js';
 import { AnswerChunks } from './answer-chunks.js';
 import { AnswerFailedError, type AnswerListener } from './answering.js';
 import { ChatStream } from './chat-stream.js';
@@ -102,8 +103,7 @@ export class ChatAnswer implements AnswerListener {
       }
       const { status } = await run.result;
       if (!this.#isOwn) this.#send(this.#chunks.end());
-      const isWhole = status === 'completed' || status === 'waiting';
-      this.#send([...this.#chunks.start(), isWhole ? this.#finish : { type: 'abort' }]);
+      this.#send([...this.#chunks.start(), isWhole(status) ? this.#finish : { type: 'abort' }]);
     } catch (error) {
       // The page knows of errors of the model already.
       if (!(error instanceof AnswerFailedError))

@@ -1,3 +1,6 @@
+import { isControlEvent, messageOf } from '../../agents/control-events.js';
+import { InvocationTail } from '../../agents/invocation-tail.js';
+import { isWhole, statusOf } from '../../agents/run-status.js';
 import { withoutRewound } from '../../agents/stored-invocation.js';
 import { isRewind, isSummary } from '../../sessions/domain/event-inspection.js';
 import type { LoggedEvent } from '../../sessions/domain/event.js';
@@ -35,6 +38,24 @@ export async function searchLog<Found>(
     next = events;
   }
   return undefined;
+}
+
+/** Whether the log has the whole answer to a message: nobody stopped it, it did not fail, and no rewind took it back. */
+export async function hasWholeAnswer(
+  sessions: SessionService,
+  key: SessionKey,
+  { seq, invocationId }: LoggedEvent,
+  agentName: string,
+): Promise<boolean> {
+  const since: LoggedEvent[] = [];
+  const request = { ...key, afterSeq: seq, limit: PAGE };
+  for await (const { events } of pagesOf((cursor) => sessions.listEvents({ ...request, cursor }))) {
+    since.push(...events.filter((event) => event.invocationId === invocationId || isRewind(event)));
+  }
+  const answer = withoutRewound(since).filter((event) => !isControlEvent(event) && messageOf(event) === undefined);
+  const tail = new InvocationTail(agentName);
+  for (const event of answer) tail.add(event);
+  return tail.isClosed && isWhole(statusOf(answer));
 }
 
 /** What pages show of a log, also if the view leaves it out. */

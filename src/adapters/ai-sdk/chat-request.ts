@@ -69,7 +69,7 @@ export function replacingRun(
 }
 
 /** Whether the message was stored to replace this answer. That answer is gone, so the request was repeated. */
-export function isAnsweredAgain(said: LoggedEvent, messageId: unknown): boolean {
+export function isAskedAgain(said: LoggedEvent, messageId: unknown): boolean {
   return isAnswer(messageId) && sdkFieldsOf(said)?.again === messageId;
 }
 

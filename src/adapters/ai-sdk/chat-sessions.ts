@@ -13,7 +13,7 @@ import type { Session } from '../../sessions/domain/session.js';
 import type { SessionService } from '../../sessions/session.service.js';
 import { answering } from './answering.js';
 import { ChatAnswer } from './chat-answer.js';
-import { newestEvents, searchLog, shownIn } from './chat-log.js';
+import { hasWholeAnswer, newestEvents, searchLog, shownIn } from './chat-log.js';
 import type {
   AnswerRequest,
   ChatSessionsOptions,
@@ -29,7 +29,7 @@ import {
   againOf,
   continuingRun,
   entryOf,
-  isAnsweredAgain,
+  isAskedAgain,
   isSameAs,
   newMessageRun,
   replacingRun,
@@ -207,17 +207,11 @@ export class ChatSessions {
     const isAgain = trigger === 'regenerate-message';
     const isEdit = message.role === 'user' && messageId === message.id;
     if (!isAgain && !isEdit && message.role === 'user') return newMessageRun(message);
-    const session = await this.#sessions.getSession(key);
-    const entries = entriesOf(session?.events ?? [], this.#reading);
-    if (!isAgain && message.role === 'assistant') return this.#continuing(session, entries, message);
+    if (!isAgain && message.role === 'assistant') return this.#continuing(key, message);
     const { replaced, isTaken } = await this.#replaced(key, message.id, isAgain, messageId);
-    const running = session && (await this.#runningMessage(key, session));
-    // The request was repeated, or two tabs asked for the same.
     const [said] = replaced?.events ?? [];
-    const isRunning = said !== undefined && said.seq === running?.seq;
-    if (said && (isRunning ? isAgain || isSameAs(said, message) : isAgain && isAnsweredAgain(said, messageId))) {
-      return { invocationId: messageOf(said) ?? '', newMessage: said.content ?? {} };
-    }
+    const repeated = said && (await this.#repeated(key, said, { message, messageId, isAgain }));
+    if (repeated) return repeated;
     if (replaced) return replacingRun(replaced, isAgain ? { messageId } : { message }, randomId);
     // Another page took it back: as a new message, it would be the old one.
     if (isTaken) {
@@ -226,8 +220,9 @@ export class ChatSessions {
     return newMessageRun(message);
   }
 
-  #continuing(session: Session | undefined, entries: readonly ChatEntry[], message: UIMessage): PlannedRun {
-    const known = entryOf(entries, message.id)?.message;
+  async #continuing(key: SessionKey, message: UIMessage): Promise<PlannedRun> {
+    const session = await this.#sessions.getSession(key);
+    const known = entryOf(entriesOf(session?.events ?? [], this.#reading), message.id)?.message;
     if (!known) throw new InvalidInputError('must be a message of the chat', 'message.id');
     const waiting = new Set(
       (session?.events ?? []).flatMap((event) => (isByUser(event) ? [] : (event.longRunningToolIds ?? []))),
@@ -242,11 +237,24 @@ export class ChatSessions {
     return { invocationId, newMessage: stored.content ?? {}, continued: message.id };
   }
 
-  /** The message that is being answered. */
-  async #runningMessage(key: SessionKey, session: Session): Promise<LoggedEvent | undefined> {
+  /** The run of this message, if the request was repeated, or two tabs asked for the same. One without a whole answer is tried again. */
+  async #repeated(
+    key: SessionKey,
+    said: LoggedEvent,
+    {
+      message,
+      messageId,
+      isAgain,
+    }: { readonly message: UIMessage; readonly messageId: unknown; readonly isAgain: boolean },
+  ): Promise<PlannedRun | undefined> {
+    const invocationId = messageOf(said);
+    if (invocationId === undefined) return undefined;
     const turn = await this.#sessions.getTurn(key);
-    const running = turn && invocationOf(turn.holder);
-    return running === undefined ? undefined : session.events.find((event) => messageOf(event) === running);
+    const isRunning = turn !== undefined && invocationOf(turn.holder) === invocationId;
+    const isSame = isRunning
+      ? isAgain || isSameAs(said, message)
+      : isAgain && isAskedAgain(said, messageId) && (await hasWholeAnswer(this.#sessions, key, said, this.#agentName));
+    return isSame ? { invocationId, newMessage: said.content ?? {} } : undefined;
   }
 
   /** The message of the user to replace, and whether there is or was one with this id. */

@@ -4,7 +4,7 @@ import { SessionChatHistory } from '../../../src/adapters/langgraph/index.js';
 import { z } from 'zod';
 import { InMemorySessionStorage } from '../../../src/sessions/storage/in-memory/in-memory-session-storage.js';
 import { ChatApp, KEY, chunksOf, handlerOf, read, saidIn, user } from './support/chat-app.js';
-import { SpokenModel, model, prompts, step, text } from './support/models.js';
+import { SpokenModel, call, model, prompts, step, text } from './support/models.js';
 
 describe('Chats that others read and write', () => {
   let storage: InMemorySessionStorage;
@@ -379,6 +379,85 @@ describe('Chats that others read and write', () => {
       await app.ask({ ...again, messageId: shown[0]?.id }, handlerOf(scripted))
     ).result;
     expect(scripted.doStreamCalls).toHaveLength(3);
+  });
+
+  describe('another answer', () => {
+    const again = { messages: [user('m1', 'hi')], messageId: 'answer:m1', trigger: 'regenerate-message' };
+    let spoken: SpokenModel;
+
+    beforeEach(async () => {
+      spoken = new SpokenModel();
+      await (
+        await app.ask({ messages: [user('m1', 'hi')] }, handlerOf(model(step(...text('first')))))
+      ).result;
+    });
+
+    it.each<[string, () => Promise<unknown>]>([
+      [
+        'failed',
+        async () => {
+          const failing = model(step({ type: 'error', error: new Error('secret') }));
+          const { result } = await app.ask(again, handlerOf(failing));
+          await expect(result).rejects.toThrow('The answer failed');
+        },
+      ],
+      [
+        'was stopped',
+        async () => {
+          const { result } = await app.ask(again, handlerOf(spoken.model));
+          await spoken.started;
+          spoken.say('half');
+          await app.chats.stop(KEY);
+          expect(await result).toMatchObject({ status: 'stopped' });
+        },
+      ],
+      [
+        'was taken back',
+        async () => {
+          await (
+            await app.ask(again, handlerOf(model(step(...text('second')))))
+          ).result;
+          const [, message] = (await app.sessions.listEvents({ ...KEY, limit: 2, order: 'desc' })).events;
+          await app.sessions.rewindSession({ ...KEY, toSeq: message?.seq });
+        },
+      ],
+    ])('that %s is given if the request is sent again, once', async (_how, work) => {
+      await work();
+      const scripted = model(step(...text('third')));
+      for (let times = 0; times < 2; times++) {
+        const answer = await app.ask(again, handlerOf(scripted));
+        expect(await read(answer.stream())).toMatchObject({ parts: [{ type: 'step-start' }, { text: 'third' }] });
+        await answer.result;
+      }
+      expect(prompts(scripted)).toEqual([['user: hi']]);
+      expect((await app.load()).map(({ id, parts }) => [id.replace(/~.*/, '~'), saidOf(parts)])).toEqual([
+        ['m1', 'hi'],
+        ['answer:m1~', 'third'],
+      ]);
+    });
+
+    it('is the same for a request that is sent again while it is given', async () => {
+      const first = await app.ask(again, handlerOf(spoken.model));
+      await spoken.started;
+      const second = await app.ask(again, handlerOf(model()));
+      spoken.say('second');
+      spoken.end();
+      expect(await read(second.stream())).toMatchObject({ parts: [{ type: 'step-start' }, { text: 'second' }] });
+      expect(second.messageId).toBe(first.messageId);
+      await first.result;
+    });
+
+    it('is the same for a request that is sent again while it waits for the page', async () => {
+      const tools = { locate: tool({ inputSchema: z.object({}) }) };
+      const scripted = model(step(call('c1', 'locate', {})));
+      for (let times = 0; times < 2; times++) {
+        const answer = await app.ask(again, handlerOf(scripted, tools));
+        const parts = [{ type: 'step-start' }, { toolCallId: 'c1', state: 'input-available' }];
+        expect(await read(answer.stream())).toMatchObject({ parts });
+        await answer.result;
+      }
+      expect(scripted.doStreamCalls).toHaveLength(1);
+    });
   });
 
   it('tell the page that an answer failed, and leave a clean log', async () => {
