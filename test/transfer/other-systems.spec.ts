@@ -1,4 +1,5 @@
 import { Redis } from 'ioredis';
+import { AgentsSession } from '../../src/adapters/openai-agents/index.js';
 import { type EventInput, InMemorySessionStorage, SessionService } from '../../src/index.js';
 import {
   type ForeignRedis,
@@ -207,6 +208,64 @@ describe('sessions of other systems', () => {
     expect(stored).toHaveLength(ITEMS.length);
     expect(await importRecords(storage, openAiItems(given))).toMatchObject({ sessions: { unchanged: 1 } });
   });
+
+  describe('items for Python of OpenAI', () => {
+    const picture = {
+      type: 'message',
+      role: 'user',
+      content: [null, { type: 'input_image', image_url: 'https://x/y' }],
+    };
+    it.each<object>([
+      { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'orders' } },
+      { type: 'file_search_call', id: 'fs_1', status: 'completed', queries: ['orders'], results: null },
+      { type: 'code_interpreter_call', id: 'ci_1', status: 'completed', code: '1', container_id: 'c', outputs: null },
+      { type: 'image_generation_call', id: 'ig_1', status: 'completed', result: 'iVBORw0KGgo=' },
+      { type: 'mcp_call', id: 'mcp_1', name: 'look_up', server_label: 'shop', arguments: '{}', output: 'on its way' },
+      { type: 'mcp_list_tools', id: 'mcpl_1', server_label: 'shop', tools: [] },
+      { type: 'mcp_approval_request', id: 'mcpr_1', name: 'pay', server_label: 'shop', arguments: '{}' },
+      { type: 'mcp_approval_response', id: 'mcpa_1', approval_request_id: 'mcpr_1', approve: true },
+      { type: 'local_shell_call_output', id: 'lsh_2', output: '{}' },
+      { type: 'item_reference', id: 'msg_1' },
+      { type: 'reasoning', id: 'rs_1', summary: [], content: [{ type: 'reasoning_text', text: 'Hm.' }] },
+      { ...picture, id: 'msg_2' },
+    ])('are kept as they are: %j', async (item) => {
+      await importRecords(storage, openAiItems({ ...KEY, items: [item], createTime: 1 }));
+      expect(await events()).toMatchObject([{ id: 'id' in item && item.id, customMetadata: { openai: item } }]);
+    });
+  });
+
+  it('items for TypeScript of OpenAI, whatever their content has', async () => {
+    const items = [
+      { type: 'hosted_tool_call', id: 'ws_1', name: 'web_search_call', status: 'completed', providerData: { n: 1 } },
+      { type: 'tool_search_call', id: 'ts_1', call_id: 'c-0', status: 'completed', arguments: {} },
+      { type: 'shell_call', callId: 'c-1', action: { commands: ['ls'] } },
+      { type: 'reasoning', content: [{ type: 'input_text', text: 'Hm.' }, 7] },
+      { type: 'compaction', id: 'cmp_1', encrypted_content: 'x' },
+      { role: 'user', content: [null] },
+      {
+        type: 'message',
+        role: 'assistant',
+        status: 'completed',
+        content: [null, 'x', { type: 'output_text', text: 'y' }],
+      },
+      { type: 'function_call_result', callId: 'c-2', name: 'look_up', status: 'completed', output: [null] },
+    ];
+    await importRecords(storage, openAiItems({ ...KEY, items, createTime: 1 }));
+    expect(await new AgentsSession({ sessions, ...KEY }).getItems()).toEqual(items);
+  });
+
+  it.each([[null], ['a text'], [[]], [7]])(
+    'refuses %j, which is no item of OpenAI, with the session that has it',
+    async (item) => {
+      const given = { ...KEY, items: [item as object], createTime: 1 };
+      await expect(importRecords(storage, openAiItems(given))).rejects.toMatchObject({
+        code: 'TRANSFER_FILE_INVALID',
+        message: expect.stringContaining('must be an item of the SDK') as string,
+      });
+      expect(await importRecords(storage, openAiItems(given), { onBad: 'skip' })).toMatchObject({ bad: 1 });
+      expect(await sessions.getSession(KEY)).toBeUndefined();
+    },
+  );
 
   it.each(['', ' ann', 'a\u0000b', 'x'.repeat(192)])('refuses ids that are none here: %j', async (userId) => {
     const given = { ...KEY, userId, items: ITEMS, createTime: 1 };

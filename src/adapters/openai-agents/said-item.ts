@@ -190,6 +190,7 @@ function fieldsOf(value: unknown): ContentEntry {
   return typeof value === 'object' && value !== null ? (value as ContentEntry) : {};
 }
 
+/** An entry that is no object says nothing. */
 function listOf(content: unknown): ContentEntry[] {
-  return Array.isArray(content) ? (content as ContentEntry[]) : [];
+  return Array.isArray(content) ? content.map(fieldsOf) : [];
 }

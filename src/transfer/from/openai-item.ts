@@ -6,22 +6,42 @@ import type { ForeignEvent } from './foreign-log.js';
 type Item = Readonly<Record<string, unknown>>;
 
 /** An item of the OpenAI Agents SDK as events: those that the adapter for its TypeScript version makes, if it is of that. */
-export function eventsOfItem(item: Item): ForeignEvent[] {
+export function eventsOfItem(given: object): ForeignEvent[] {
+  const item = fieldsOf(given);
   if (isOfPython(item)) return [eventOfPythonItem(item)];
-  const [first, ...others] = itemEvents(item, { agent: 'agent' });
+  const [first, ...others] = itemEvents(given, { agent: 'agent' });
   return [{ ...first, id: idOf(item) }, ...others];
 }
 
 const PYTHON_FIELDS = ['image_url', 'file_id', 'file_data', 'file_url'];
+/** For TypeScript, other calls of the Responses API are in a `hosted_tool_call`. */
+const CALLS_OF_TYPESCRIPT = new Set([
+  'function_call',
+  'hosted_tool_call',
+  'tool_search_call',
+  'computer_call',
+  'shell_call',
+  'apply_patch_call',
+]);
+/** Types without `call_id` that the SDK for TypeScript does not have. */
+const PYTHON_TYPES = new Set([
+  'local_shell_call_output',
+  'mcp_list_tools',
+  'mcp_approval_request',
+  'mcp_approval_response',
+  'item_reference',
+  'additional_tools',
+  'compaction_trigger',
+]);
 
 /** Items for Python have the names of OpenAI's Responses API. */
-function isOfPython({ type, callId, call_id: pythonCallId, content }: Item): boolean {
-  const entries = Array.isArray(content) ? (content as Item[]) : [];
-  return (
-    (pythonCallId !== undefined && callId === undefined && !textOf(type).startsWith('tool_search')) ||
-    (type === 'reasoning' && !Array.isArray(content)) ||
-    entries.some((entry) => PYTHON_FIELDS.some((name) => Object.hasOwn(entry, name)))
-  );
+function isOfPython(item: Item): boolean {
+  const type = textOf(item.type);
+  if (type === 'reasoning') return item.summary !== undefined || !Array.isArray(item.content);
+  if (entriesOf(item.content).some((entry) => PYTHON_FIELDS.some((name) => Object.hasOwn(entry, name)))) return true;
+  if (item.callId !== undefined) return false;
+  if (item.call_id !== undefined) return !type.startsWith('tool_search');
+  return PYTHON_TYPES.has(type) || (type.endsWith('_call') && !CALLS_OF_TYPESCRIPT.has(type));
 }
 
 /**
@@ -58,8 +78,8 @@ function idOf({ id }: Item): string | undefined {
 
 function messageOf(item: Item): ForeignEvent {
   const role = textOf(item.role ?? 'user');
-  const content = typeof item.content === 'string' ? [{ type: 'text', text: item.content }] : item.content;
-  const parts = (Array.isArray(content) ? (content as Item[]) : []).flatMap((part): Part[] =>
+  const content: unknown = typeof item.content === 'string' ? [{ type: 'text', text: item.content }] : item.content;
+  const parts = entriesOf(content).flatMap((part): Part[] =>
     typeof part.text === 'string'
       ? [{ text: part.text }]
       : typeof part.refusal === 'string'
@@ -93,8 +113,17 @@ export function argsOf(value: unknown): Record<string, unknown> {
 }
 
 function outputOf(value: unknown): unknown {
-  const { type, text } = (typeof value === 'object' && value !== null ? value : {}) as Item;
+  const { type, text } = fieldsOf(value);
   return type === 'text' ? text : (value ?? null);
+}
+
+/** The entries of a content. One that is no object has no fields. */
+function entriesOf(content: unknown): Item[] {
+  return Array.isArray(content) ? content.map(fieldsOf) : [];
+}
+
+function fieldsOf(value: unknown): Item {
+  return typeof value === 'object' && value !== null ? (value as Item) : {};
 }
 
 function textOf(value: unknown): string {

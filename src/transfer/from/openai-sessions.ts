@@ -56,8 +56,8 @@ export interface OpenAiItems extends UserKey {
  * await importRecords(storage, openAiItems({ ...key, items: await session.getItems(), createTime: Date.parse('2026-11-23') }));
  */
 export function openAiItems({ items, ...session }: OpenAiItems): AsyncGenerator<TransferRecord> {
-  return foreignRecords({
-    ...session,
-    events: () => items.flatMap((item) => eventsOfItem(item as Record<string, unknown>)),
-  });
+  const { appName, userId, sessionId } = session;
+  return recordsOrBad({ appName, userId, sessionId }, () =>
+    foreignRecords({ ...session, events: () => items.flatMap((item) => eventsOfItem(item)) }),
+  );
 }
