@@ -11,7 +11,7 @@ export {
   componentWriteOutcome,
   type StoredComponent,
 } from './sessions/domain/component.js';
-export { payloadDigest } from './sessions/domain/event-digest.js';
+export { payloadChecksum } from './sessions/domain/event-digest.js';
 export {
   type NumberedEvent,
   isAsExpected,

@@ -85,7 +85,7 @@ async function append(
   const { anchor, group, payload } = submitted;
   const commit: Commit = {
     key: sessionKeyOf(record),
-    events: [{ id, digest: storage.isInProcess ? '' : submitted.digest, timestamp, anchor, group, payload }],
+    events: [{ id, timestamp, anchor, group, payload }],
     ...stateWrites(submitted.changes),
     metadata: submitted.metadata.length > 0 ? submitted.metadata : undefined,
     counterIncrements: addCounters(increments, submitted.counts),

@@ -1,6 +1,6 @@
 import type { StoredEvent } from '../sessions/domain/commit.js';
 import { metadataChanges } from '../sessions/domain/metadata.js';
-import { payloadDigest } from '../sessions/domain/event-digest.js';
+import { eventDigest, isDigest, payloadChecksum } from '../sessions/domain/event-digest.js';
 import { isAnchor, isRewind, isSummary } from '../sessions/domain/event-inspection.js';
 import type { LoggedEvent } from '../sessions/domain/event.js';
 import type { SessionRecord } from '../sessions/domain/session-record.js';
@@ -100,8 +100,7 @@ export class LogFold {
   #read(stored: StoredEvent): LoggedEvent | undefined {
     try {
       const event = loggedEvent(stored);
-      const isSame = stored.digest === '' || isControl(event) || payloadDigest(stored.payload ?? '') === stored.digest;
-      if (!isSame || event.id !== stored.id) {
+      if (isAltered(stored, event) || event.id !== stored.id) {
         this.#note({ code: 'EVENT_ALTERED', detail: `event ${stored.seq} is not what was appended` });
       }
       return event;
@@ -123,6 +122,13 @@ export class LogFold {
     if (!isInitial) this.#usage = usageByModel([...this.#usage, usage]);
     else this.#initialUsage = usageByModel([...this.#initialUsage, usage]);
   }
+}
+
+/** Whether the text is not the one that was stored. Older versions stored a digest instead of a checksum. */
+function isAltered({ digest, payload }: StoredEvent, event: LoggedEvent): boolean {
+  if (digest === '') return false;
+  if (!isDigest(digest)) return payloadChecksum(payload ?? '') !== digest;
+  return !isControl(event) && eventDigest(event) !== digest;
 }
 
 /** Their texts are changed when they are copied to a fork, and in older forks the digest is not. */

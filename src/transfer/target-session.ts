@@ -121,7 +121,6 @@ export class TargetSession {
     this.#highWater = Math.max(this.#highWater, event.timestamp, appendedAt);
     return {
       id: event.id,
-      digest: this.storage.isInProcess ? '' : payloadDigest(payload),
       timestamp: event.timestamp,
       anchor: isAnchor(event),
       group: groupOf(event),

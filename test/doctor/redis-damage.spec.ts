@@ -43,6 +43,11 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     commands: [['HSET', '3', '1\n1\nx\nghost\n{}']],
     left: 'EVENT_BEYOND_END',
   },
+  altered: {
+    key: `${USER}:events:${ID}`,
+    commands: [['HSET', '2', '1\n1\n1\ne-2\n{"id":"e-2","author":"user","actions":{}}']],
+    left: 'EVENT_ALTERED',
+  },
   anchors: { key: `${USER}:anchors:${ID}`, commands: [['UNLINK']], mended: 'ANCHOR_MISSING' },
   tokens: { key: `${USER}:session:${ID}`, commands: [['HSET', 'usage', '1 2 3 4 5 6 7 m']], mended: 'USAGE_TOO_HIGH' },
   metadata: {

@@ -22,8 +22,8 @@ const clock = new ManualClock();
 
 function commitEvent(input: EventInput): CommitEvent {
   const submitted = submitEvent(input, { limits: DEFAULT_LIMITS, clock, newId: randomId });
-  const { event, digest, anchor, group, payload } = submitted;
-  return { id: event.id, digest, anchor, group, payload, timestamp: event.timestamp };
+  const { event, anchor, group, payload } = submitted;
+  return { id: event.id, anchor, group, payload, timestamp: event.timestamp };
 }
 
 /** A commit past all checks: what a bug, or a hand at the database, would leave behind. */

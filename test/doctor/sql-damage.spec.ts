@@ -1,60 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import Libsql from 'libsql';
 import { SessionService } from '../../src/index.js';
 import { type Finding, diagnose } from '../../src/doctor/index.js';
-import { TypeOrmSessionStorage, type TypeOrmSessionStorageOptions } from '../../src/typeorm.js';
+import { TypeOrmSessionStorage } from '../../src/typeorm.js';
 import type { SessionStorage } from '../../src/storage.js';
 import { describeChosen } from '../support/processes/shared-stores.js';
-import { type SqlServer, mariaDbServer, postgresServer } from '../support/sql-servers.js';
+import { SQL_BENCHES, type SqlBench } from '../support/sql-benches.js';
 import { until } from '../support/until.js';
-import type { StoreName } from '../support/store-names.js';
-
-/** A database, and a hand at it. */
-interface Bench {
-  readonly options: TypeOrmSessionStorageOptions;
-  run(statement: string): Promise<void>;
-  destroy(): Promise<void>;
-}
-
-async function sqliteBench(): Promise<Bench> {
-  const folder = await mkdtemp(join(tmpdir(), 'agent-sessions-'));
-  const database = join(folder, 'sessions.db');
-  let connection: Libsql.Database | undefined;
-  return {
-    options: { database },
-    async run(statement) {
-      connection ??= new Libsql(database);
-      connection.exec(`PRAGMA foreign_keys = OFF; ${statement}`);
-    },
-    async destroy() {
-      connection?.close();
-      await rm(folder, { recursive: true });
-    },
-  };
-}
-
-const benchOf = (server: SqlServer, withoutKeys: string) => async (): Promise<Bench> => {
-  const database = await server.createDatabase();
-  const connection = await database.connect();
-  return {
-    options: database.storageOptions,
-    async run(statement) {
-      await connection.query(`${withoutKeys}; ${statement}`);
-    },
-    async destroy() {
-      await connection.close();
-      await database.drop();
-    },
-  };
-};
-
-const BENCHES: readonly { readonly name: StoreName; readonly open: () => Promise<Bench> }[] = [
-  { name: 'sqlite', open: sqliteBench },
-  { name: 'mariadb', open: benchOf(mariaDbServer, 'SET FOREIGN_KEY_CHECKS = 0') },
-  { name: 'postgres', open: benchOf(postgresServer, 'SET session_replication_role = replica') },
-];
 
 const pk = (app: string): string => `(SELECT pk FROM agent_sessions WHERE app_name = '${app}')`;
 
@@ -114,8 +64,8 @@ async function orphans(storage: SessionStorage, repair: boolean): Promise<string
   return found.map(({ detail, repaired }) => `${detail.replace(/.*\d in /, '')}${repaired ? ', removed' : ''}`).sort();
 }
 
-describeChosen('Damage in the tables of a $name store', BENCHES, ({ open }) => {
-  let bench: Bench;
+describeChosen('Damage in the tables of a $name store', SQL_BENCHES, ({ open }) => {
+  let bench: SqlBench;
   let storage: TypeOrmSessionStorage;
   let sessions: SessionService;
 

@@ -24,7 +24,7 @@ describe('SessionsDoctorHealth', () => {
       timestamp: 1,
       actions: { stateDelta: {} },
     });
-    const events = [{ id: 'e', digest: '', timestamp: 1, anchor: false, payload }];
+    const events = [{ id: 'e', timestamp: 1, anchor: false, payload }];
     await storage.append({ key: KEY, events, upserts: [], removals: [], counterIncrements, preconditions: {} });
     await health.isHealthy('store', options);
     await health.settled();

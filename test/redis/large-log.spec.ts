@@ -39,7 +39,7 @@ function request() {
 function eventOf(seq: number): InitialEvent {
   const id = `e-${seq}`;
   const payload = JSON.stringify({ id });
-  return { id, digest: 'digest', timestamp: seq, anchor: seq % 2 === 1, payload, appendedAt: seq, highWater: seq };
+  return { id, timestamp: seq, anchor: seq % 2 === 1, payload, appendedAt: seq, highWater: seq };
 }
 
 function logOf(events: readonly InitialEvent[]): InitialLog {

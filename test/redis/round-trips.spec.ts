@@ -128,7 +128,6 @@ function plainCommit(first: number, events: number) {
       const number = first + index;
       return {
         id: `filler-${number}`,
-        digest: 'd',
         timestamp: Date.now(),
         anchor: number % 10 === 0,
         payload: PAYLOAD,

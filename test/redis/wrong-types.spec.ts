@@ -70,7 +70,15 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
       const { record } = (await storage.read({ key: KEY })) ?? {};
       if (!record) throw new Error('There is no session');
       const { incarnation, firstSeq, marksSeq } = record;
-      await storage.trim({ key: KEY, incarnation, firstSeq, marksSeq, newFirstSeq: 2, baseState: '{}' });
+      await storage.trim({
+        key: KEY,
+        incarnation,
+        firstSeq,
+        marksSeq,
+        newFirstSeq: 2,
+        digests: ['d'],
+        baseState: '{}',
+      });
     },
   },
   delete: {

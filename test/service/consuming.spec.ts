@@ -187,7 +187,7 @@ describe.each(storeOfEachKind)('durable consumers over $name', ({ open }) => {
     await append('a', ['a2']);
     await append('b', ['b1']);
     const { incarnation } = (await opened.storage.read({ key: { ...USER, sessionId: 'b' } }))?.record ?? {};
-    const trim = { firstSeq: 1, marksSeq: 0, newFirstSeq: 2, baseState: '{}' };
+    const trim = { firstSeq: 1, marksSeq: 0, newFirstSeq: 2, digests: ['d'], baseState: '{}' };
     await opened.storage.trim({ key: { ...USER, sessionId: 'b' }, incarnation: incarnation ?? '', ...trim });
     await append('c', ['c1', 'c2']);
     await sessions.deleteSession({ ...USER, sessionId: 'a' });

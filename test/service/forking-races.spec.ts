@@ -49,6 +49,7 @@ describe('forkSession on a session that changes', () => {
         firstSeq: firstSeq ?? 1,
         marksSeq: marksSeq ?? 0,
         newFirstSeq: 4,
+        digests: ['d1', 'd2', 'd3'],
         baseState: '{"count":3}',
       });
     const fork = await sessions.forkSession({ ...KEY, atSeq: 5 });

@@ -11,7 +11,7 @@ export function eventMaker(): (input: EventInput, id: string) => CommitEvent {
   return (input, id) => {
     const submitted = known.get(input) ?? submitEvent(input, surroundings);
     known.set(input, submitted);
-    const { event, digest, anchor, group } = submitted;
-    return { id, digest, anchor, group, timestamp: event.timestamp, payload: JSON.stringify({ ...event, id }) };
+    const { event, anchor, group } = submitted;
+    return { id, anchor, group, timestamp: event.timestamp, payload: JSON.stringify({ ...event, id }) };
   };
 }

@@ -1,3 +1,4 @@
+import { payloadChecksum } from '../../src/storage.js';
 import type { EventInput } from '../../src/sessions/domain/event.js';
 import { eventMaker } from './commit-events.js';
 import type { RawConnection, SqlServerName } from './sql-servers.js';
@@ -16,12 +17,12 @@ export async function fillSqlLog(
   const first = Number(session?.last_seq) + 1;
   for (let start = first; start < first + count; start += ROWS_A_STATEMENT) {
     const rows = Array.from({ length: Math.min(ROWS_A_STATEMENT, first + count - start) }, (_, index) => {
-      const { id, digest, anchor, group = '', payload } = makeEvent(eventAt(start + index), `e-${start + index}`);
+      const { id, anchor, group = '', payload } = makeEvent(eventAt(start + index), `e-${start + index}`);
       const values = [
         session?.pk,
         start + index,
         quoted(id),
-        quoted(digest),
+        quoted(payloadChecksum(payload)),
         now,
         now,
         anchor ? 1 : 0,

@@ -1,4 +1,5 @@
 import type Libsql from 'libsql';
+import { payloadChecksum } from '../../src/storage.js';
 import type { EventInput } from '../../src/sessions/domain/event.js';
 import { eventMaker } from './commit-events.js';
 
@@ -16,8 +17,8 @@ export function fillLog(connection: Libsql.Database, count: number, eventAt: (se
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   connection.exec('BEGIN IMMEDIATE');
   for (let seq = session.last_seq + 1; seq <= last; seq++) {
-    const { id, digest, anchor, group, payload } = makeEvent(eventAt(seq), `e-${seq}`);
-    insert.run(session.pk, seq, id, digest, now, now, anchor ? 1 : 0, group, payload);
+    const { id, anchor, group, payload } = makeEvent(eventAt(seq), `e-${seq}`);
+    insert.run(session.pk, seq, id, payloadChecksum(payload), now, now, anchor ? 1 : 0, group, payload);
   }
   connection
     .prepare('UPDATE agent_sessions SET last_seq = ?, tip_seq = ?, events = ?, high_water = ? WHERE pk = ?')

@@ -82,7 +82,8 @@ async function trimTo(
   const { state } = await sessions.stateAt({ ...key, seq: newFirstSeq - 1 });
   const own = Object.entries(state).filter(([name]) => !name.startsWith('user:'));
   const baseState = JSON.stringify(Object.fromEntries(own));
-  await storage.trim({ key, incarnation, firstSeq, marksSeq, newFirstSeq, baseState });
+  const digests = Array.from({ length: newFirstSeq - firstSeq }, () => 'digest');
+  await storage.trim({ key, incarnation, firstSeq, marksSeq, newFirstSeq, digests, baseState });
 }
 
 export async function linesOf(storage: SessionStorage): Promise<string[]> {

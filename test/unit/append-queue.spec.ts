@@ -4,7 +4,7 @@ import { AppendQueue } from '../../src/sessions/storage/typeorm/append/append-qu
 
 const COMMIT: Commit = {
   key: { appName: 'shop', userId: 'ann', sessionId: 's-1' },
-  events: [{ id: 'e-1', digest: '', timestamp: 0, anchor: false, payload: '{}' }],
+  events: [{ id: 'e-1', timestamp: 0, anchor: false, payload: '{}' }],
   upserts: [],
   removals: [],
   counterIncrements: { turns: 0, events: 1, contentLength: 0, tokens: 0 },

@@ -29,7 +29,6 @@ describe('insertEvents', () => {
         pk: 1,
         seq: index + 1,
         id: `e-${index}`,
-        digest: '',
         appendedAt: 0,
         highWater: 0,
         anchor: false,

@@ -119,9 +119,9 @@ export interface NumberedEvent extends InitialEvent {
 export function numberedEvents({ events }: Commit, record: SessionRecord, now: number): NumberedEvent[] {
   let highest = latestOf(record, now);
   return events.map((event, index) => {
-    const { id, digest, timestamp, anchor, group, payload } = event;
+    const { id, timestamp, anchor, group, payload } = event;
     highest = Math.max(highest, timestamp);
     const seq = record.lastSeq + 1 + index;
-    return { id, digest, timestamp, anchor, group, payload, seq, appendedAt: now, highWater: highest };
+    return { id, timestamp, anchor, group, payload, seq, appendedAt: now, highWater: highest };
   });
 }

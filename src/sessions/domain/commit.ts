@@ -71,7 +71,10 @@ export interface Commit {
 export interface StoredEvent {
   readonly seq: number;
   readonly id: string;
-  /** May be empty while there is a payload, from which it follows. */
+  /**
+   * Of a trimmed event, what the trim gave (`TrimRequest.digests`). Of others, a `payloadChecksum`, or empty. Older versions of
+   * the package stored digests here with each event.
+   */
   readonly digest: string;
   readonly appendedAt: number;
   readonly payload: string | null;

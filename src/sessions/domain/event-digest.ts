@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
 import { epochMilliseconds } from './clock.js';
 import type { StoredEvent } from './commit.js';
 import type { Event } from './event.js';
@@ -16,8 +17,8 @@ export interface ComparedEvent {
 const SEPARATOR = '.';
 
 /**
- * The digest of an event's content, and its timestamp. It remains when the payload is trimmed, and can be computed from
- * the stored event at any time. It ignores `seq`, a missing `invocationId`, the order of removals, and top-level fields
+ * The digest of an event's content, and its timestamp. It remains when the payload is trimmed, and is computed only then,
+ * because most events never are. It ignores `seq`, a missing `invocationId`, the order of removals, and top-level fields
  * that are `null`, since GraphQL returns missing fields as `null`.
  */
 export function eventDigest({ seq: _seq, timestamp, ...fields }: Event): string {
@@ -31,13 +32,24 @@ export function eventDigest({ seq: _seq, timestamp, ...fields }: Event): string 
   return digestOf(Object.fromEntries(set)) + SEPARATOR + timestamp;
 }
 
-/**
- * The {@link eventDigest} of a stored event.
- *
- * @example const digest = event.digest || payloadDigest(event.payload); // before the payload is removed
- */
+/** The {@link eventDigest} of a stored event. */
 export function payloadDigest(payload: string): string {
   return eventDigest(loggedEvent({ payload, seq: 0 }));
+}
+
+/**
+ * A checksum of a payload, for a store whose texts somebody else may change: the doctor compares it. It is cheap enough for
+ * every append, and no digest.
+ *
+ * @example insert({ id, payload, digest: payloadChecksum(payload) });
+ */
+export function payloadChecksum(payload: string): string {
+  return String(crc32(payload));
+}
+
+/** Whether it is an {@link eventDigest}, and not a {@link payloadChecksum}. */
+export function isDigest(text: string): boolean {
+  return text.includes(SEPARATOR);
 }
 
 /**
@@ -45,7 +57,6 @@ export function payloadDigest(payload: string): string {
  * so that a retry may send the original event or the one that the store returned.
  */
 export function isSameEvent({ digest, givenTimestamp }: ComparedEvent, stored: StoredEvent): boolean {
-  // A fork changes payloads of rewinds and summaries, so the payload takes precedence over the digest.
   const storedDigest = stored.payload === null ? stored.digest : payloadDigest(stored.payload);
   if (contentOf(digest) !== contentOf(storedDigest)) return false;
   return givenTimestamp === undefined || isSameTime(givenTimestamp, timestampOf(storedDigest));

@@ -4,7 +4,6 @@ import { summaryIdOf } from './ids.js';
 import type { InitialEvent, InitialLog } from './session-record.js';
 import { groupOf } from './event-group.js';
 import { LogReplay } from './log-replay.js';
-import { eventDigest } from './event-digest.js';
 import { isInRanges } from './seq-ranges.js';
 import { stateDifference, StateFold } from './state-history.js';
 import { loggedEvent } from './stored-json.js';
@@ -145,10 +144,8 @@ function initialLog(copies: readonly Copy[]): InitialLog {
     highWater = Math.max(highWater, event.timestamp, stored.appendedAt);
     const { id, timestamp } = event;
     const { appendedAt } = stored;
-    const digest = become ? eventDigest(event) : stored.digest;
     events.push({
       id,
-      digest,
       timestamp,
       anchor: isAnchor(event),
       group: groupOf(event),

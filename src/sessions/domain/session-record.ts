@@ -119,8 +119,6 @@ export const EMPTY_LOG: InitialLog = Object.freeze({
 /** The event of a commit: the fields that a store uses, and the event itself as opaque JSON text. */
 export interface CommitEvent {
   readonly id: string;
-  /** Identifies the content after the payload was trimmed. Empty for a store that derives digests itself. */
-  readonly digest: string;
   readonly timestamp: number;
   /** Whether a shortened view may begin here. */
   readonly anchor: boolean;

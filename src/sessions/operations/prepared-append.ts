@@ -116,7 +116,7 @@ function commitOf(
   const { upserts, removals } = stateWrites(changes);
   return {
     key,
-    events: events.map(env.storage.isInProcess ? withoutDigest : withDigest),
+    events: events.map(commitEventOf),
     upserts,
     removals,
     metadata: metadata.length > 0 ? metadata : undefined,
@@ -128,12 +128,8 @@ function commitOf(
   };
 }
 
-function withoutDigest({ submitted: { event, anchor, group, payload } }: PreparedEvent): CommitEvent {
-  return { id: event.id, digest: '', timestamp: event.timestamp, anchor, group, payload };
-}
-
-function withDigest({ submitted: { event, digest, anchor, group, payload } }: PreparedEvent): CommitEvent {
-  return { id: event.id, digest, timestamp: event.timestamp, anchor, group, payload };
+function commitEventOf({ submitted: { event, anchor, group, payload } }: PreparedEvent): CommitEvent {
+  return { id: event.id, timestamp: event.timestamp, anchor, group, payload };
 }
 
 function plusCounts(sum: Counters, { submitted }: PreparedEvent): Counters {

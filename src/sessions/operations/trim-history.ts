@@ -1,15 +1,17 @@
+import { eventDigest } from '../domain/event-digest.js';
 import { isAnchor, isRewind } from '../domain/event-inspection.js';
 import type { LoggedEvent } from '../domain/event.js';
 import { sessionKeyOf } from '../domain/ids.js';
 import { beginningBefore } from '../domain/log-replay.js';
 import { type SeqRange, isInRanges, newestOf } from '../domain/seq-ranges.js';
 import type { SessionRecord } from '../domain/session-record.js';
+import { StateFold } from '../domain/state-history.js';
 import { loggedEvent } from '../domain/stored-json.js';
 import { MAX_PULL_BACK, callsIn } from '../domain/tool-pairs.js';
 import { type ViewFilter, cutView, isFiltering } from '../domain/view.js';
 import { rangesAbove, rangesBelow, visibleRanges } from '../domain/view-item.js';
 import { type SessionEnvironment, appendFilter } from '../session-environment.js';
-import type { EventWindow, SessionStorage } from '../storage/session-storage.js';
+import type { EventWindow, SessionStorage, TrimRequest } from '../storage/session-storage.js';
 import { LogPoints, readLog, undefinedIfTrimmed } from './read-log.js';
 import { type ReadView, readView } from './read-view.js';
 
@@ -19,9 +21,9 @@ const TRIM_EVERY = 64;
 const TRIM_AT_MOST = 1_000;
 
 /**
- * With `keepHistory: false`: removes events that left the view, oldest first, and folds their state changes into the
- * session's base state. Keeps what a later view or the current summary may need ({@link firstSeqNeeded}), and each place
- * that a rewind goes to, as long as the rewind itself is kept.
+ * With `keepHistory: false`: removes events that left the view, oldest first. Their digests stay, and their state changes
+ * become part of the session's base state. Keeps what a later view or the current summary may need
+ * ({@link firstSeqNeeded}), and each place that a rewind goes to, as long as the rewind itself is kept.
  *
  * @param appended the number of events that the last commit added
  */
@@ -47,15 +49,15 @@ async function trim(env: SessionEnvironment, appended: SessionRecord): Promise<v
   const beginning = beginningBefore(wanted, await rewindsIn(env, record, wanted));
   const newFirstSeq = Math.min(beginning, record.firstSeq + TRIM_AT_MOST);
   if (newFirstSeq <= record.firstSeq) return;
-  const baseState = await baseStateUpTo(env, record, newFirstSeq).catch(undefinedIfTrimmed);
-  if (baseState === undefined) return;
+  const folded = await foldBefore(newFirstSeq, env, record).catch(undefinedIfTrimmed);
+  if (!folded) return;
   await env.storage.trim({
     key,
     incarnation: record.incarnation,
     firstSeq: record.firstSeq,
     marksSeq: record.marksSeq,
     newFirstSeq,
-    baseState,
+    ...folded,
   });
 }
 
@@ -77,9 +79,22 @@ async function* eventsIn(
   for (const range of ranges) for await (const stored of readLog(storage, record, range)) yield loggedEvent(stored);
 }
 
-async function baseStateUpTo(env: SessionEnvironment, record: SessionRecord, newFirstSeq: number): Promise<string> {
-  const { fold } = await new LogPoints(env.storage, record).pointAt(newFirstSeq - 1);
-  return JSON.stringify(fold.toRecord());
+/** Reads the events to trim, all of them: a checkpoint would have their state, but not their digests. */
+async function foldBefore(
+  newFirstSeq: number,
+  env: SessionEnvironment,
+  record: SessionRecord,
+): Promise<Pick<TrimRequest, 'digests' | 'baseState'>> {
+  const log = new LogPoints(env.storage, record);
+  const { state } = await log.startBefore(record.firstSeq - 1);
+  const fold = new StateFold(state);
+  const digests: string[] = [];
+  for await (const stored of log.read({ from: record.firstSeq, to: newFirstSeq - 1 })) {
+    const event = loggedEvent(stored);
+    fold.add(event);
+    digests.push(eventDigest(event));
+  }
+  return { digests, baseState: JSON.stringify(fold.toRecord()) };
 }
 
 /** How many anchors are read, at once and in total, to find the previous summary. */

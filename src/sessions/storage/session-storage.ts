@@ -216,8 +216,10 @@ export interface TrimRequest {
   readonly firstSeq: number;
   /** The current `marksSeq`: protects events that a concurrent rewind made visible again. */
   readonly marksSeq: number;
-  /** The new `firstSeq`. Payloads below it are removed; ids and digests stay. */
+  /** The new `firstSeq`. Payloads below it are removed; ids stay. */
   readonly newFirstSeq: number;
+  /** Of the events from `firstSeq` to before `newFirstSeq`: what they are recognised by without their payloads. Opaque. */
+  readonly digests: readonly string[];
   /** The session's own state before `newFirstSeq`. */
   readonly baseState: string;
 }
@@ -272,9 +274,8 @@ export interface SessionStorage {
   /** The state of components, beside sessions. Optional: `ComponentsModule` needs it. */
   readonly components?: ComponentStore;
   /**
-   * Whether payloads stay in this process, so that they come back as they were given. Such a store gets commits without
-   * digests, and computes them (`payloadDigest`) when it trims events. Events that were read are parsed when somebody looks at
-   * them.
+   * Whether payloads stay in this process, so that they come back as they were given. Events that were read are parsed when
+   * somebody looks at them.
    */
   readonly isInProcess?: boolean;
   /** Whether the store removes expired data by itself, without {@link purgeExpired}. */
@@ -303,7 +304,7 @@ export interface SessionStorage {
   list(request: ListRequest): Promise<ListResult>;
   /** Renews lifetimes of live data. */
   touch(request: TouchRequest): Promise<void>;
-  /** Removes payloads, and checkpoints before `newFirstSeq - 1`, if the session is as expected (`isAsExpected`). */
+  /** Replaces payloads by digests, and removes checkpoints before `newFirstSeq - 1`, if the session is as expected (`isAsExpected`). */
   trim(request: TrimRequest): Promise<void>;
   /**
    * Keeps a checkpoint until the session is deleted or expires, or until a trim removes its event and the one after it:

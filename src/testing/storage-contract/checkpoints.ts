@@ -2,7 +2,7 @@ import { CHECKPOINT_EVERY } from '../../sessions/domain/checkpoint.js';
 import { type InitialLog, EMPTY_LOG } from '../../sessions/domain/session-record.js';
 import type { SessionStorage, StoredCheckpoint } from '../../sessions/storage/session-storage.js';
 import { topic } from '../contract-runner.js';
-import { KEY, type StorageFixture, creation, lives, readSession, sessionWithEvents } from './support.js';
+import { KEY, type StorageFixture, creation, lives, readSession, sessionWithEvents, digestsOf } from './support.js';
 
 const [FIRST, SECOND, THIRD] = [1, 2, 5].map((count) => count * CHECKPOINT_EVERY) as [number, number, number];
 
@@ -18,7 +18,15 @@ async function checkpointAt(storage: SessionStorage, seq: number): Promise<Store
 
 async function trimTo(storage: SessionStorage, newFirstSeq: number): Promise<void> {
   const { incarnation, firstSeq, marksSeq } = (await readSession(storage)).record;
-  await storage.trim({ key: KEY, incarnation, firstSeq, marksSeq, newFirstSeq, baseState: '{}' });
+  await storage.trim({
+    key: KEY,
+    incarnation,
+    firstSeq,
+    marksSeq,
+    newFirstSeq,
+    digests: digestsOf(firstSeq, newFirstSeq),
+    baseState: '{}',
+  });
 }
 
 export const checkpoints = topic<StorageFixture>('checkpoints', (test) => {
@@ -92,7 +100,7 @@ export const checkpoints = topic<StorageFixture>('checkpoints', (test) => {
 function logOf(length: number): InitialLog {
   const events = Array.from({ length }, (_, index) => {
     const id = `e${index + 1}`;
-    return { id, digest: id, timestamp: 0, anchor: false, payload: '{}', appendedAt: 0, highWater: 0 };
+    return { id, timestamp: 0, anchor: false, payload: '{}', appendedAt: 0, highWater: 0 };
   });
   return { ...EMPTY_LOG, events, tipSeq: length };
 }

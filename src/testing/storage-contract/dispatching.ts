@@ -39,7 +39,7 @@ export const dispatching = topic<StorageFixture>('dispatching to consumers', (te
   });
 
   test('a session that begins with a log is changed', async ({ storage, clock }) => {
-    const event = { id: 'e1', digest: 'd', anchor: false, payload: '{}', appendedAt: 1, highWater: 1 };
+    const event = { id: 'e1', anchor: false, payload: '{}', appendedAt: 1, highWater: 1 };
     const marks = { hidden: [], viewFromSeq: 0, summarySeq: 0 };
     const counters = { turns: 0, events: 1, contentLength: 0, tokens: 0 };
     const covered = { ...counters, events: 0 };

@@ -4,7 +4,7 @@ import { OWN_SEQ } from '../../sessions/domain/view-marks.js';
 import type { GroupSearch } from '../../sessions/domain/event-group.js';
 import type { EventWindow, SessionStorage } from '../../sessions/storage/session-storage.js';
 import { topic } from '../contract-runner.js';
-import { KEY, type StorageFixture, batchOf, commitOf, creation, readSession, upsert } from './support.js';
+import { KEY, type StorageFixture, batchOf, commitOf, creation, readSession, upsert, digestsOf } from './support.js';
 
 /** Twelve events, one per second. The anchors are 1, 5 and 9. */
 async function twelveEvents({ storage, clock }: StorageFixture): Promise<number> {
@@ -119,6 +119,7 @@ export const readWindow = topic<StorageFixture>('windows of a read', (test) => {
       firstSeq: 1,
       marksSeq: 0,
       newFirstSeq: 4,
+      digests: digestsOf(1, 4),
       baseState: '{}',
     });
     await expectAll();

@@ -52,7 +52,6 @@ export function batchOf(
     key: KEY,
     events: events.map(({ id, ...given }) => ({
       id,
-      digest: `digest of ${id}`,
       timestamp: 0,
       anchor: false,
       payload: JSON.stringify({ id }),
@@ -75,6 +74,11 @@ export function upsert(scope: Upsert['scope'], name: string, value: unknown): Up
 export async function sessionWithEvents(storage: SessionStorage, count: number): Promise<void> {
   await storage.create(creation());
   for (let seq = 1; seq <= count; seq++) await storage.append(commitOf(`e${seq}`));
+}
+
+/** Digests for a trim: `digest of e1`, `digest of e2` … */
+export function digestsOf(firstSeq: number, newFirstSeq: number): string[] {
+  return Array.from({ length: newFirstSeq - firstSeq }, (_, index) => `digest of e${firstSeq + index}`);
 }
 
 /** Reads the session, and fails if it does not exist. */

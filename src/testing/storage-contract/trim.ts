@@ -1,9 +1,16 @@
+import type { AppendOutcome, StoredEvent } from '../../sessions/domain/commit.js';
 import { topic } from '../contract-runner.js';
-import { KEY, type StorageFixture, commitOf, readSession, sessionWithEvents } from './support.js';
+import { KEY, type StorageFixture, batchOf, commitOf, digestsOf, readSession, sessionWithEvents } from './support.js';
 
 async function trimmed({ storage }: StorageFixture, newFirstSeq: number): Promise<void> {
   const { incarnation, firstSeq, marksSeq } = (await readSession(storage)).record;
-  await storage.trim({ key: KEY, incarnation, firstSeq, marksSeq, newFirstSeq, baseState: `{"upTo":${newFirstSeq}}` });
+  const digests = digestsOf(firstSeq, newFirstSeq);
+  const baseState = `{"upTo":${newFirstSeq}}`;
+  await storage.trim({ key: KEY, incarnation, firstSeq, marksSeq, newFirstSeq, digests, baseState });
+}
+
+function outcomeEvents(outcome: AppendOutcome): readonly (StoredEvent | undefined)[] {
+  return outcome.kind === 'seen' ? outcome.events : [];
 }
 
 export const trim = topic<StorageFixture>('trim', (test) => {
@@ -21,7 +28,7 @@ export const trim = topic<StorageFixture>('trim', (test) => {
     expect((await raw()).text).not.toContain('canary');
   });
 
-  test('ids and digests of trimmed events are retained', async (fixture) => {
+  test('ids of trimmed events are retained, with the digests that the trim gave', async (fixture) => {
     const { storage } = fixture;
     await sessionWithEvents(storage, 3);
     await trimmed(fixture, 3);
@@ -30,6 +37,23 @@ export const trim = topic<StorageFixture>('trim', (test) => {
       events: [{ seq: 1, id: 'e1', digest: 'digest of e1', payload: null }],
     });
     expect(await storage.append(commitOf('e4'))).toMatchObject({ kind: 'appended', record: { lastSeq: 4 } });
+  });
+
+  test('each of a thousand trimmed events keeps its own digest, also after the next trim', async (fixture) => {
+    const { storage } = fixture;
+    await sessionWithEvents(storage, 0);
+    const ids = Array.from({ length: 1_010 }, (_, index) => `e${index + 1}`);
+    for (let from = 0; from < ids.length; from += 101) {
+      await storage.append(batchOf(ids.slice(from, from + 101).map((id) => ({ id }))));
+    }
+    await trimmed(fixture, 1_001);
+    await trimmed(fixture, 1_006);
+    for (const id of ['e1', 'e99', 'e100', 'e101', 'e500', 'e1000', 'e1001', 'e1005']) {
+      const [event] = outcomeEvents(await storage.append(commitOf(id)));
+      expect(event).toMatchObject({ id, digest: `digest of ${id}`, payload: null });
+    }
+    const [retained] = outcomeEvents(await storage.append(commitOf('e1006')));
+    expect(retained).toMatchObject({ seq: 1_006, payload: '{"id":"e1006"}' });
   });
 
   test('a completely trimmed log continues with the next number', async (fixture) => {
@@ -47,7 +71,15 @@ export const trim = topic<StorageFixture>('trim', (test) => {
     const { incarnation } = (await readSession(storage)).record;
     await trimmed(fixture, 3);
     const before = await raw();
-    const plan = { key: KEY, incarnation, firstSeq: 3, marksSeq: 0, newFirstSeq: 5, baseState: '{}' };
+    const plan = {
+      key: KEY,
+      incarnation,
+      firstSeq: 3,
+      marksSeq: 0,
+      newFirstSeq: 5,
+      digests: digestsOf(3, 5),
+      baseState: '{}',
+    };
     await storage.trim({ ...plan, firstSeq: 1 });
     await storage.trim({ ...plan, marksSeq: 2 });
     await storage.trim({ ...plan, incarnation: 'another' });

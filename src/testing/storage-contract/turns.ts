@@ -239,7 +239,7 @@ export const turns = topic<StorageFixture>('turns', (test) => {
     const { incarnation, firstSeq, marksSeq } = record;
     await storage.append(under('e4', turn));
     await storage.touch({ key: KEY, incarnation, renew: { session: lives({ session: 60 }).session } });
-    await storage.trim({ key: KEY, incarnation, firstSeq, marksSeq, newFirstSeq: 2, baseState: '{}' });
+    await storage.trim({ key: KEY, incarnation, firstSeq, marksSeq, newFirstSeq: 2, digests: ['d1'], baseState: '{}' });
     expect((await readSession(storage)).record.turn).toEqual(turn);
   });
 

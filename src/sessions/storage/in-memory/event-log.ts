@@ -1,6 +1,5 @@
 import type { StoredEvent } from '../../domain/commit.js';
 import { EventGroups } from '../event-groups.js';
-import { payloadDigest } from '../../domain/event-digest.js';
 import type { InitialEvent, SessionRecord } from '../../domain/session-record.js';
 import type { EventWindow } from '../session-storage.js';
 import { firstIndex } from '../binary-search.js';
@@ -24,7 +23,7 @@ export class EventLog {
   readonly #seqOfId = new Map<string, number>();
   readonly #anchorSeqs: number[] = [];
   readonly groups = new EventGroups();
-  /** Of trimmed events, and those that were given. Others follow from the payload. */
+  /** Of trimmed events. */
   #digests: Map<number, string> | undefined;
 
   constructor(
@@ -47,7 +46,7 @@ export class EventLog {
     }
   }
 
-  add({ id, digest, payload, anchor, group = '', appendedAt, highWater }: InitialEvent): void {
+  add({ id, payload, anchor, group = '', appendedAt, highWater }: InitialEvent): void {
     if (highWater !== appendedAt) this.#highWaters ??= this.#appendTimes.slice();
     this.#highWaters?.push(highWater);
     this.#appendTimes.push(appendedAt);
@@ -56,7 +55,6 @@ export class EventLog {
     this.#seqOfId.set(id, seq);
     if (anchor) this.#anchorSeqs.push(seq);
     this.groups.add(group, seq);
-    if (digest) this.#keepDigest(seq, digest);
   }
 
   /** Makes events anchors that are not known as such. */
@@ -120,14 +118,16 @@ export class EventLog {
     return { events: newest ? found.toReversed() : found, isCut };
   }
 
-  /** Returns how many bytes of text are free now. */
-  forgetPayloadsBelow(seq: number, from: number): number {
+  /** Keeps digests of events instead of their payloads. Returns how many bytes of text are free now. */
+  forgetPayloads(from: number, digests: readonly string[]): number {
+    const kept = (this.#digests ??= new Map());
     let bytes = 0;
-    for (let trimmed = from; trimmed < seq && trimmed <= this.length; trimmed++) {
-      const place = this.#places[trimmed - 1] ?? TRIMMED;
+    for (const [index, digest] of digests.entries()) {
+      const seq = from + index;
+      const place = this.#places[seq - 1] ?? TRIMMED;
       if (place === TRIMMED) continue;
-      if (!this.#digests?.has(trimmed)) this.#keepDigest(trimmed, payloadDigest(this.texts.at(place).toString()));
-      this.#places[trimmed - 1] = TRIMMED;
+      kept.set(seq, digest);
+      this.#places[seq - 1] = TRIMMED;
       bytes += this.texts.release(place);
     }
     return bytes;
@@ -148,11 +148,6 @@ export class EventLog {
       if ((index + 1) % MOVED_TOGETHER === 0) yield;
     }
     yield;
-  }
-
-  #keepDigest(seq: number, digest: string): void {
-    this.#digests ??= new Map();
-    this.#digests.set(seq, digest);
   }
 
   #entry(seq: number): LogEntry {

@@ -200,10 +200,10 @@ export class InMemorySessionStorage implements SessionStorage {
     if (renew.app) this.#scopes.renew({ appName }, renew.app, now);
   }
 
-  async trim({ key, newFirstSeq, baseState, ...expected }: TrimRequest): Promise<void> {
+  async trim({ key, newFirstSeq, digests, baseState, ...expected }: TrimRequest): Promise<void> {
     const entry = this.#live(key, this.#now());
     if (!entry || !isAsExpected(entry.record, expected)) return;
-    const freed = entry.log.forgetPayloadsBelow(newFirstSeq, expected.firstSeq);
+    const freed = entry.log.forgetPayloads(expected.firstSeq, digests);
     entry.baseState = baseState;
     entry.checkpoints = entry.checkpoints.filter(({ seq }) => seq >= newFirstSeq - 1);
     this.#sessions.change(entry, { ...entry.record, firstSeq: newFirstSeq });

@@ -14,7 +14,6 @@ import type { ReadEvent } from './stamped-event.js';
 /** A place of an event that was not read. Nobody can look for it. */
 const UNREAD: InitialEvent = {
   id: '',
-  digest: '',
   timestamp: 0,
   anchor: false,
   payload: '',

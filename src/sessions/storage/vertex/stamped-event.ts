@@ -40,19 +40,8 @@ export function readEvent(event: VertexEvent): ReadEvent {
     : { ...foreign(event), ...place };
 }
 
-export function stampText({
-  id,
-  digest,
-  timestamp,
-  anchor,
-  group,
-  payload,
-  appendedAt,
-  highWater,
-  seq,
-  batch,
-}: Stamp): string {
-  return JSON.stringify({ id, digest, timestamp, anchor, group, payload, appendedAt, highWater, seq, batch });
+export function stampText({ id, timestamp, anchor, group, payload, appendedAt, highWater, seq, batch }: Stamp): string {
+  return JSON.stringify({ id, timestamp, anchor, group, payload, appendedAt, highWater, seq, batch });
 }
 
 /** An event that another program appended, such as an agent of ADK. */
@@ -61,7 +50,6 @@ function foreign(stored: VertexEvent): InitialEvent {
   const event: Event = foreignEvent(stored, lastPart(stored.name ?? ''), appendedAt);
   return {
     id: event.id,
-    digest: '',
     timestamp: event.timestamp,
     anchor: isAnchor(event),
     group: groupOf(event),

@@ -43,13 +43,13 @@ const HEAD_PATTERN = `^${String.raw`([^\n]*)\n`.repeat(4)}${'([^ ]*) '.repeat(12
  *      renews nothing); numbers of upserts and removals of session state; increments of all counters; then usage, if there is any
  *      2 of a plain append to a session whose record is remembered: a hint, else ''. The hint has HINT_ARGUMENTS arguments: the
  *      record; the record after the append, before and after the lines for high water mark and update; number of the event;
- *      the least high water mark; time of the last update; session id; member of the app's indexes; digest; 1 if it is an
+ *      the least high water mark; time of the last update; session id; member of the app's indexes; checksum; 1 if it is an
  *      anchor; field of the group or ''; bytes of the encoded session id, and of what follows the app name in the key; usage of
  *      one model or ''
  *      3 what few commits have, as JSON: expected version, last seq, first seq and marks seq; whether a turn is needed, and ends;
  *      new marks ('@' = the number of the event); whether there are writes to shared state; messages whose
  *      partial events end, or 'all'
- *      then of each event: its timestamp, 1 if it is an anchor, digest and group; its id; its payload; name and
+ *      then of each event: its timestamp, 1 if it is an anchor, checksum and group; its id; its payload; name and
  *      value of each upsert of session state, and the name of each removal; the token of the turn, if one is needed; on a cluster with usage: all pending writes as one text; if
  *      there are writes to shared state: those to user state, and to app state (on a cluster: as one text, '' = none); if
  *      metadata changes: number of changes, and name and value of each ('' = removed).
@@ -94,10 +94,10 @@ local function appendCommit(key)
 
   -- The ids, then the fields of the groups.
   local firstText, lastSeq = position + 1, tonumber(last)
-  local fields, timestamps, anchors, digests, groupsOf, groups, runs = {}, {}, {}, {}, {}, {}, {}
+  local fields, timestamps, anchors, checksums, groupsOf, groups, runs = {}, {}, {}, {}, {}, {}, {}
   for index = 1, count do
     local at = firstText + 3 * index - 3
-    timestamps[index], anchors[index], digests[index], groupsOf[index] =
+    timestamps[index], anchors[index], checksums[index], groupsOf[index] =
       string.match(ARGV[at], '^([^ ]*) (%d)\n([^\n]*)\n(.*)$')
     fields[index] = ARGV[at + 1]
   end
@@ -257,7 +257,7 @@ local function appendCommit(key)
     seq = text(lastSeq + index)
     if timestamp > highest then highest, water = timestamp, text(timestamp) end
     texts[2 * index - 1] = seq
-    texts[2 * index] = timeText .. '\n' .. water .. '\n' .. digests[index] .. '\n' .. id .. '\n' .. ARGV[at + 2]
+    texts[2 * index] = timeText .. '\n' .. water .. '\n' .. checksums[index] .. '\n' .. id .. '\n' .. ARGV[at + 2]
     ids[2 * index - 1], ids[2 * index] = id, seq
     local group = groupsOf[index]
     if group ~= '' then runs[group] = runsWith(runs[group], seq) end

@@ -1,4 +1,5 @@
 import type { AppendOutcome, Commit } from '../../../domain/commit.js';
+import { payloadChecksum } from '../../../domain/event-digest.js';
 import { writesOf } from '../../../domain/stored-json.js';
 import { OWN_SEQ, type ViewMarks } from '../../../domain/view-marks.js';
 import type { AppScope } from '../app-scope/app-scope.js';
@@ -189,11 +190,12 @@ export function encodeCommit(
   const lengths = `${parts.app.length} ${parts.user.length} ${parts.id.length}`;
   const head = `${key.appName}\n${key.userId}\n${key.sessionId}\n${preconditions.incarnation ?? ''}\n${lengths} ${app.slotTag(key)} ${more === undefined ? 0 : 1} ${events.length} ${expiryText(expiry)} ${own.upserts.length} ${own.removals.length} ${countersText(counterIncrements)}${usage ? `\n${usageArgument(usage)}` : ''}`;
   const args: ScriptArguments = [0, head];
-  if (hint) args.push(...hintArguments(hint, commit, parts));
+  const checksums = events.map(({ payload }) => payloadChecksum(payload));
+  if (hint) args.push(...hintArguments(hint, commit, parts, checksums[0] ?? ''));
   else args.push('');
   if (more !== undefined) args.push(more);
-  for (const { timestamp, anchor, digest, group = '', id, payload } of events) {
-    args.push(`${timestamp} ${anchor ? 1 : 0}\n${digest}\n${group}`, id, payload);
+  for (const [index, { timestamp, anchor, group = '', id, payload }] of events.entries()) {
+    args.push(`${timestamp} ${anchor ? 1 : 0}\n${checksums[index]}\n${group}`, id, payload);
   }
   for (const { name, value } of own.upserts) args.push(name, value);
   for (const { name } of own.removals) args.push(name);

@@ -1,4 +1,5 @@
 import { LimitExceededError } from '../../../domain/errors.js';
+import { payloadChecksum } from '../../../domain/event-digest.js';
 import { type InitialEvent, type InitialLog, type LogOrigin, EMPTY_LOG } from '../../../domain/session-record.js';
 import { type ScriptArguments, counterValues, countersText, optional, rangesText } from '../script/codec.js';
 
@@ -38,6 +39,6 @@ function originArguments(origin: LogOrigin | undefined): ScriptArguments {
 }
 
 /** The same encoding as in APPEND_COMMIT. */
-export function encodeEvent({ appendedAt, highWater, digest, id, payload }: InitialEvent): string {
-  return [appendedAt, highWater, digest, id, payload].join('\n');
+export function encodeEvent({ appendedAt, highWater, id, payload }: InitialEvent): string {
+  return [appendedAt, highWater, payloadChecksum(payload), id, payload].join('\n');
 }

@@ -102,14 +102,15 @@ function unchangedLines(text: string): string {
   return text.slice(end);
 }
 
-/** The arguments of the script for a hint, with the encoded ids of user and session. */
+/** The arguments of the script for a hint, with the encoded ids of user and session, and the checksum of the event. */
 export function hintArguments(
   { before, prefix, suffix }: AppendHint,
   { key, events, usage }: Commit,
   { user, id }: { user: string; id: string },
+  checksum: string,
 ): ScriptArguments {
   const { record, text } = before;
-  const { timestamp = 0, anchor = false, digest = '', group = '' } = events[0] ?? {};
+  const { timestamp = 0, anchor = false, group = '' } = events[0] ?? {};
   return [
     text,
     prefix,
@@ -119,7 +120,7 @@ export function hintArguments(
     record.lastUpdateTime,
     key.sessionId,
     `${key.userId}\0${key.sessionId}`,
-    digest,
+    checksum,
     anchor ? 1 : 0,
     group === '' ? '' : `\0${group}`,
     id.length,

@@ -99,19 +99,20 @@ redis.call('HSETNX', RECORD, checkpointField(seq), checkpoint)
 export async function trimLog(
   scripts: ScriptRunner,
   app: AppScope,
-  { key, incarnation, firstSeq, marksSeq, newFirstSeq, baseState }: TrimRequest,
+  { key, incarnation, firstSeq, marksSeq, newFirstSeq, digests, baseState }: TrimRequest,
 ): Promise<void> {
   await scripts.write(TRIM_LOG, {
     keys: app.sessionKeys(key),
-    args: [...keyArguments(key), incarnation, firstSeq, marksSeq, newFirstSeq, baseState, CHECKPOINT_EVERY],
+    args: [...keyArguments(key), incarnation, firstSeq, marksSeq, newFirstSeq, baseState, CHECKPOINT_EVERY, ...digests],
   });
 }
 
 /**
- * Removes the payloads of events. Ids and digests stay, so that a late duplicate is still recognised.
+ * Replaces the payloads of events by digests. Their ids stay too, so that a late duplicate is still recognised.
  *
  * KEYS and ARGV 1–4: see SESSION.
- * ARGV 5 and on: incarnation, expected first seq and marks seq, new first seq, base state, distance of checkpoints.
+ * ARGV 5 and on: incarnation, expected first seq and marks seq, new first seq, base state, distance of checkpoints,
+ *      the digest of each trimmed event.
  * Returns nothing.
  */
 export const TRIM_LOG = defineScript(
@@ -129,7 +130,8 @@ if not record or record.incarnation ~= incarnation or record.first ~= first or r
 expectSortedSets(ANCHORS)
 for seq = first, math.min(newFirst - 1, record.last) do
   local event = redis.call('HGET', EVENTS, text(seq))
-  redis.call('HSET', EVENTS, text(seq), string.match(event, '^[^\n]*\n[^\n]*\n[^\n]*\n[^\n]*'))
+  local times, id = string.match(event, '^([^\n]*\n[^\n]*\n)[^\n]*(\n[^\n]*)')
+  redis.call('HSET', EVENTS, text(seq), times .. take() .. id)
 end
 redis.call('ZREMRANGEBYSCORE', ANCHORS, '-inf', '(' .. text(newFirst))
 removeCheckpoints(first - 1, newFirst - 2, distance)

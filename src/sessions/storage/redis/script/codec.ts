@@ -165,8 +165,8 @@ function countersOf(text: string): Counters {
 }
 
 /**
- * Decodes an event. Its lines are: append time, high water mark, digest, id, payload. A trimmed event has no payload
- * line.
+ * Decodes an event. Its lines are: append time, high water mark, checksum, id, payload. A trimmed event has its digest instead
+ * of the checksum, and no payload line.
  */
 export function storedEventOf(seq: string | number, text: string): StoredEvent {
   let start = 0;

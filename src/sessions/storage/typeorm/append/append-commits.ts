@@ -1,4 +1,4 @@
-import { numberedEvents, recordAfter, refusalOf } from '../../../domain/commit-rules.js';
+import { type NumberedEvent, numberedEvents, recordAfter, refusalOf } from '../../../domain/commit-rules.js';
 import type { AppendOutcome, Commit, StoredEvent } from '../../../domain/commit.js';
 import { sessionNameOf } from '../../../domain/ids.js';
 import { metadataAfter } from '../../../domain/metadata-entries.js';
@@ -164,11 +164,12 @@ class LockedSession {
   }
 
   /** Applies a commit, so that the next one sees it. */
-  apply(events: readonly StoredEvent[], record: SessionRecord): void {
+  apply(events: readonly NumberedEvent[], record: SessionRecord): void {
     this.hasNewMarks ||= record.marksSeq !== this.record.marksSeq;
     this.hasNewDispatchMark ||= record.waitingSince !== this.record.waitingSince;
     this.record = record;
-    for (const event of events) this.addStoredEvent(event);
+    for (const { seq, id, appendedAt, payload } of events)
+      this.addStoredEvent({ seq, id, digest: '', appendedAt, payload });
   }
 }
 

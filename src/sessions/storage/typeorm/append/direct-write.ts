@@ -1,5 +1,6 @@
 import type { Upsert } from '../../../domain/commit.js';
 import type { NumberedEvent } from '../../../domain/commit-rules.js';
+import { payloadChecksum } from '../../../domain/event-digest.js';
 import { NEVER } from '../../../domain/expiry.js';
 import type { IndexEntry, MetadataText } from '../../../domain/metadata-entries.js';
 import type { SessionRecord } from '../../../domain/session-record.js';
@@ -100,8 +101,8 @@ export const INSERTED_COLUMNS = new Sql(EVENT_COLUMN_TYPES.map(([name]) => name)
 
 /** In the order of {@link INSERTED_COLUMNS}. */
 export function valuesOfEvent(event: NewEvent): (string | number)[] {
-  const { pk, seq, id, digest, appendedAt, highWater, anchor, group = '', payload } = event;
-  return [pk, seq, id, digest, appendedAt, highWater, anchor ? 1 : 0, group, payload];
+  const { pk, seq, id, appendedAt, highWater, anchor, group = '', payload } = event;
+  return [pk, seq, id, payloadChecksum(payload), appendedAt, highWater, anchor ? 1 : 0, group, payload];
 }
 
 /** `a = 1, b = 2` or `a = 1 AND b = 2`. */

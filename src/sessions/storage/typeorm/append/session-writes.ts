@@ -1,10 +1,12 @@
 import { isAsExpected } from '../../../domain/commit-rules.js';
+import { inBatches } from '../../../domain/batches.js';
 import { turnOutcome } from '../../../domain/turn-rules.js';
 import type { TurnOutcome, TurnRequest } from '../../../domain/turn.js';
 import type { CheckpointRequest, TrimRequest } from '../../session-storage.js';
 import { lockLiveSession, lockSession } from '../sql/session-rows.js';
-import { sql } from '../sql/sql.js';
+import { type Sql, joinSql, sql } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
+import type { Tables } from '../tables.js';
 
 /** Begins, renews or ends the turn of a session. The lock makes it wait for appends that are being committed. */
 export async function turnSession(transaction: SqlTransaction, request: TurnRequest): Promise<TurnOutcome> {
@@ -36,19 +38,30 @@ export async function saveCheckpoint(
   ]);
 }
 
-/** Deletes the payloads of old events. Their ids stay, so that a repeated append is still recognised. */
+/** Replaces the payloads of old events by digests. Their ids stay too, so that a repeated append is still recognised. */
 export async function trimLog(
   transaction: SqlTransaction,
-  { key, newFirstSeq, baseState, ...expected }: TrimRequest,
+  { key, newFirstSeq, digests, baseState, ...expected }: TrimRequest,
 ): Promise<void> {
   const session = await lockLiveSession(transaction, key);
   if (!session || !isAsExpected(session.record, expected)) return;
-  const { sessions, events, checkpoints } = transaction.tables;
+  const { sessions, checkpoints } = transaction.tables;
   transaction.addToCommit([
     sql`UPDATE ${sessions} SET first_seq = ${newFirstSeq}, base_state = ${baseState} WHERE pk = ${session.pk}`,
-    sql`
-      UPDATE ${events} SET payload = NULL
-      WHERE session_pk = ${session.pk} AND seq BETWEEN ${expected.firstSeq} AND ${newFirstSeq - 1}`,
+    ...replacePayloads(transaction.tables, session.pk, expected.firstSeq, digests),
     sql`DELETE FROM ${checkpoints} WHERE session_pk = ${session.pk} AND seq < ${newFirstSeq - 1}`,
   ]);
+}
+
+/** Statements limit bound values, and a database may compare each row with each case. */
+const DIGESTS_PER_UPDATE = { items: 100 };
+
+function replacePayloads({ events }: Tables, pk: number, firstSeq: number, digests: readonly string[]): Sql[] {
+  const numbered = digests.map((digest, index) => ({ seq: firstSeq + index, digest }));
+  return inBatches(numbered, DIGESTS_PER_UPDATE).map((some) => {
+    const cases = some.map(({ seq, digest }) => sql`WHEN ${seq} THEN ${digest}`);
+    return sql`
+      UPDATE ${events} SET payload = NULL, digest = CASE seq ${joinSql(cases, ' ')} END
+      WHERE session_pk = ${pk} AND seq BETWEEN ${some[0]?.seq ?? 0} AND ${some.at(-1)?.seq ?? 0}`;
+  });
 }
