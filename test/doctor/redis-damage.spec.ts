@@ -45,7 +45,7 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
   },
   altered: {
     key: `${USER}:events:${ID}`,
-    commands: [['HSET', '2', '1\n1\n1\ne-2\n{"id":"e-2","author":"user","actions":{}}']],
+    commands: [['HSET', '2', '1\n1\n1\ne-2\n{"id":"e-2","author":"user","actions":{"stateDelta":{}}}']],
     left: 'EVENT_ALTERED',
   },
   anchors: { key: `${USER}:anchors:${ID}`, commands: [['UNLINK']], mended: 'ANCHOR_MISSING' },
