@@ -4,7 +4,7 @@ import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import { PostgresSaver } from '@langchain/langgraph-checkpoint-postgres';
 import { SqliteSaver } from '@langchain/langgraph-checkpoint-sqlite';
 import { SessionChatHistory } from '../../src/adapters/langgraph/index.js';
-import { InMemorySessionStorage, SessionService } from '../../src/index.js';
+import { type EventInput, InMemorySessionStorage, SessionService } from '../../src/index.js';
 import { importRecords, langGraphThreads } from '../../src/transfer/index.js';
 import { pick } from '../adapters/adk/support/random-events.js';
 import { describeChosen } from '../support/processes/shared-stores.js';
@@ -40,7 +40,7 @@ const SAVERS = [
 ];
 
 describeChosen('threads that a saver of LangGraph has written to $name', SAVERS, ({ open, saverOf }) => {
-  it('have the messages that the graph shows, after the import', async () => {
+  it('have the messages that the graph shows, and the events that the adapter writes, after the import', async () => {
     const opened = await open();
     const { saver, end } = await saverOf(opened);
     const storage = new InMemorySessionStorage();
@@ -53,7 +53,11 @@ describeChosen('threads that a saver of LangGraph has written to $name', SAVERS,
       for (const sessionId of THREADS) {
         const { values, createdAt } = await graph.getState({ configurable: { thread_id: sessionId } });
         const history = new SessionChatHistory({ sessions, ...OWNER, sessionId });
-        expect((await history.getMessages()).map(shownOf)).toEqual((values.messages as BaseMessage[]).map(shownOf));
+        const messages = values.messages as BaseMessage[];
+        expect((await history.getMessages()).map(shownOf)).toEqual(messages.map(shownOf));
+        const key = { ...OWNER, sessionId: `written/${sessionId}` };
+        await new SessionChatHistory({ sessions, ...key }).addMessages(messages);
+        expect(await saidIn(sessions, sessionId)).toEqual(await saidIn(sessions, key.sessionId));
         const session = await sessions.getSession({ ...OWNER, sessionId });
         expect(session?.lastUpdateTime).toBe(Date.parse(createdAt ?? ''));
       }
@@ -123,6 +127,12 @@ async function converse(graph: ReturnType<typeof graphOf>): Promise<void> {
     if (random() < 0.2) await graph.updateState(from, { messages: [message] }, 'model');
     else await graph.invoke({ messages: [message] }, from);
   }
+}
+
+/** The events without what depends on when they were written. */
+async function saidIn(sessions: SessionService, sessionId: string): Promise<EventInput[]> {
+  const { events } = await sessions.listEvents({ ...OWNER, sessionId });
+  return events.map(({ id: _id, invocationId: _invocation, timestamp: _time, ...event }) => event);
 }
 
 function shownOf(message: BaseMessage): unknown {

@@ -313,7 +313,7 @@ describe('sessions of other systems', () => {
       message('ToolMessage', { id: 'm-3', content: 'on its way', tool_call_id: 'c-1', name: 'look_up' }),
     ];
     const EXPECTED = [
-      { id: 'm-0', author: 'system', content: { parts: [{ text: 'Be kind' }] } },
+      { id: 'm-0', author: 'system', content: { role: 'system', parts: [{ text: 'Be kind' }] } },
       { id: 'm-1', author: 'user', content: { role: 'user', parts: [{ text: 'Where is 7?' }] } },
       {
         id: 'm-2',
@@ -326,7 +326,7 @@ describe('sessions of other systems', () => {
       },
       {
         id: 'm-3',
-        content: { parts: [{ functionResponse: { id: 'c-1', name: 'look_up', response: { output: 'on its way' } } }] },
+        content: { parts: [{ functionResponse: { id: 'c-1', name: 'look_up', response: { result: 'on its way' } } }] },
       },
     ];
     const TABLE = `CREATE TABLE checkpoints (thread_id TEXT, checkpoint_ns TEXT, checkpoint_id TEXT, parent_checkpoint_id TEXT, type TEXT,

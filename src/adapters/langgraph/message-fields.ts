@@ -1,0 +1,109 @@
+import type { EventInput, Part, UsageMetadata } from '../../sessions/domain/event.js';
+import { contentParts } from './content-parts.js';
+
+const AGENT = 'agent';
+
+/** The fields of a message of LangChain that readers see: those of the object are the same as those that serializers write. */
+export interface MessageFields {
+  readonly content?: unknown;
+  readonly name?: unknown;
+  readonly tool_call_id?: unknown;
+  readonly tool_calls?: unknown;
+  readonly usage_metadata?: unknown;
+  readonly response_metadata?: unknown;
+}
+
+/**
+ * What a message says, as fields of an event. It needs no framework, so imports use it, too.
+ *
+ * @param kind `human`, `ai`, `tool`, `system`, or another one
+ */
+export function eventFields(
+  kind: string,
+  message: MessageFields,
+): Pick<EventInput, 'author' | 'content' | 'usageMetadata' | 'modelVersion'> {
+  const usage = kind === 'ai' ? usageOf(message) : undefined;
+  const model = fieldOf(message.response_metadata, 'model_name');
+  return {
+    author: authorOf(kind, message),
+    content: { role: roleOf(kind), parts: partsOf(kind, message) },
+    ...(usage && { usageMetadata: usage }),
+    ...(typeof model === 'string' && { modelVersion: model }),
+  };
+}
+
+function authorOf(kind: string, { name }: MessageFields): string {
+  switch (kind) {
+    case 'human':
+      return 'user';
+    case 'system':
+      return 'system';
+    // Its name is that of the tool.
+    case 'tool':
+      return AGENT;
+    default:
+      return (typeof name === 'string' && name.trim()) || AGENT;
+  }
+}
+
+function roleOf(kind: string): string {
+  if (kind === 'human' || kind === 'tool') return 'user';
+  return kind === 'system' ? 'system' : 'model';
+}
+
+function partsOf(kind: string, message: MessageFields): Part[] {
+  const said = contentParts(message.content);
+  if (kind === 'tool') return [{ functionResponse: { ...answered(message), response: responseOf(said) } }];
+  if (kind !== 'ai' || !Array.isArray(message.tool_calls)) return said;
+  return [...said, ...message.tool_calls.map((call: unknown) => ({ functionCall: calledOf(call) }))];
+}
+
+function answered({ tool_call_id: id, name }: MessageFields): { id?: string; name?: string } {
+  return { ...(typeof id === 'string' && { id }), ...(typeof name === 'string' && { name }) };
+}
+
+/** Objects stay objects. */
+function responseOf(said: readonly Part[]): Record<string, unknown> {
+  const text = said.map((part) => part.text ?? '').join('');
+  try {
+    const parsed: unknown = JSON.parse(text);
+    if (isObject(parsed)) return { ...parsed };
+  } catch {
+    // Not JSON.
+  }
+  return { result: text };
+}
+
+function calledOf(call: unknown): NonNullable<Part['functionCall']> {
+  const [id, name] = [fieldOf(call, 'id'), fieldOf(call, 'name')];
+  return {
+    ...(typeof id === 'string' && id !== '' && { id }),
+    ...(typeof name === 'string' && { name }),
+    args: plain(fieldOf(call, 'args')),
+  };
+}
+
+/** Models send arguments as objects; anything else is left out. */
+function plain(args: unknown): Record<string, unknown> {
+  const copy: unknown = JSON.parse(JSON.stringify(args ?? {}));
+  return isObject(copy) ? { ...copy } : {};
+}
+
+function usageOf({ usage_metadata: usage }: MessageFields): UsageMetadata | undefined {
+  const counts = {
+    promptTokenCount: fieldOf(usage, 'input_tokens'),
+    candidatesTokenCount: fieldOf(usage, 'output_tokens'),
+    totalTokenCount: fieldOf(usage, 'total_tokens'),
+    cachedContentTokenCount: fieldOf(fieldOf(usage, 'input_token_details'), 'cache_read'),
+  };
+  const known = Object.entries(counts).filter(([, count]) => typeof count === 'number');
+  return known.length > 0 ? Object.fromEntries(known) : undefined;
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  return isObject(value) ? value[name] : undefined;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
