@@ -11,7 +11,7 @@ import { isComponentWanted } from './export-components.js';
 import { ComponentImport } from './import-component.js';
 import type { ImportOptions, ImportProgress, ImportResult } from './import-result.js';
 import { SessionImport } from './import-session.js';
-import { SharedImport, ownerOf, storeTime } from './import-shared.js';
+import { SharedImport, ownerOf } from './import-shared.js';
 import { ImportTally, namesOf } from './import-tally.js';
 import type { NumberedRecord } from './read-lines.js';
 import { checkedFilter, isOwnerWanted, isSessionWanted } from './transfer-filter.js';
@@ -145,10 +145,9 @@ export class RecordImport {
       return;
     }
     const { storage } = this;
-    const now = session.expiresAt === undefined ? 0 : await storeTime(storage, key);
     const replaces = this.options.onConflict === 'replace';
     const options = { storage, transfer: this.#transfer, usageKeepMs: this.#usageKeepMs, replaces };
-    this.#session = await SessionImport.begin(session, now, options);
+    this.#session = await SessionImport.begin(session, options);
   }
 
   async #continueSession(record: EventLine | EndLine, line: number): Promise<void> {

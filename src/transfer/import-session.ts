@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { DEFAULT_TTL } from '../config/session-settings.js';
-import { NEVER, lifetimesOf } from '../sessions/domain/expiry.js';
+import { NEVER, isExpired, lifetimesOf } from '../sessions/domain/expiry.js';
 import { sessionKeyOf } from '../sessions/domain/ids.js';
 import { metadataAfter } from '../sessions/domain/metadata-entries.js';
 import type { SessionRecord } from '../sessions/domain/session-record.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import type { TransferStore } from '../sessions/storage/transfer-store.js';
+import { storeTime } from './import-shared.js';
 import { TargetSession } from './target-session.js';
 import { StoreUnavailableError } from '../sessions/domain/errors.js';
 import { TransferFileError } from '../sessions/domain/transfer-errors.js';
@@ -41,11 +42,11 @@ export class SessionImport {
     private readonly beginning: SessionOutcome,
   ) {}
 
-  static async begin(line: SessionLine, now: number, options: Options): Promise<SessionImport> {
+  static async begin(line: SessionLine, options: Options): Promise<SessionImport> {
     const { storage, transfer, replaces } = options;
     const begun = (outcome: SessionOutcome, record?: SessionRecord): SessionImport =>
       new SessionImport(line, options, record && new TargetSession(storage, transfer, record), outcome);
-    if (line.expiresAt !== undefined && line.expiresAt <= now) return begun('expired');
+    if (await hasExpired(storage, line)) return begun('expired');
     const key = sessionKeyOf(line);
     let found = (await storage.read({ key }))?.record;
     const problem = found && difference(line, found);
@@ -59,7 +60,7 @@ export class SessionImport {
       if (created) return begun('created', created.record);
       // Another import has created it in the meantime.
       found = (await storage.read({ key }))?.record;
-      if (!found && line.expiresAt === undefined) {
+      if (!found && !(await hasExpired(storage, line))) {
         throw new StoreUnavailableError('The id belongs to a session that is not complete yet; try again.', false);
       }
       if (!found) return begun('expired');
@@ -114,6 +115,10 @@ export class SessionImport {
     if (!transfer || this.line.usage.length === 0) return;
     await transfer.restoreUsage({ owner: this.key, sums: [{ period: 'total', models: this.line.usage }], keepMs });
   }
+}
+
+async function hasExpired(storage: SessionStorage, line: SessionLine): Promise<boolean> {
+  return line.expiresAt !== undefined && isExpired(line.expiresAt, await storeTime(storage, sessionKeyOf(line)));
 }
 
 /** Why the session in the target is not this one, or not the beginning of this one that an import has left. */

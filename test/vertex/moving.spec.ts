@@ -248,6 +248,45 @@ describe('Moving to Vertex AI', () => {
       expect((await serviceOver(open()).getSession(KEY))?.state).toEqual({ new: true });
     });
 
+    it.each([
+      ['in 30 days', 30 * 86_400],
+      ['never', 0],
+    ])('%s: a session whose id an interrupted fork has is refused, and imported later', async (_when, seconds) => {
+      const sessions = serviceOver(open());
+      await sessions.createSession({ ...USER, sessionId: 'forked' });
+      await sessions.appendEvents({
+        session: { ...USER, id: 'forked' },
+        events: [{ author: 'user', content: text('one') }, { author: 'agent' }],
+      });
+      fail({ passes: 1, status: 403 });
+      const forked = sessions.forkSession({ ...USER, sessionId: 'forked', newSessionId: KEY.sessionId });
+      await expect(forked).rejects.toMatchObject({ httpStatus: 403 });
+      await exportWith(seconds);
+
+      const failed = importSessions(open(), moved, { onBad: 'skip', onConflict: 'skip' });
+      await expect(failed).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+      clock.advanceSeconds(11 * 60);
+      expect(await importSessions(open(), moved)).toMatchObject({ sessions: { created: 1 } });
+      expect(await verifySessions(open(), moved)).toMatchObject({ isEqual: true });
+    });
+
+    it('that has passed while the id was taken makes the session an expired one', async () => {
+      await exportWith(2 * 3_600);
+      const target = open();
+      const late = new Proxy(target, {
+        get(store, name) {
+          if (name === 'create') {
+            return async (): Promise<undefined> => {
+              clock.advanceSeconds(2 * 3_600);
+            };
+          }
+          const value: unknown = Reflect.get(store, name, store);
+          return typeof value === 'function' ? (value.bind(store) as unknown) : value;
+        },
+      });
+      expect(await importSessions(late, moved)).toMatchObject({ sessions: { expired: 1 } });
+    });
+
     it('is renewed by an append', async () => {
       await exportWith(2 * 3_600);
       await importSessions(open(), moved);
