@@ -96,6 +96,10 @@ export class RecordComparison {
     return { isEqual: this.#isEqual, compared: this.#compared, differences: this.#differences };
   }
 
+  get #keepsKeyOrder(): boolean {
+    return this.storage.transfer?.keepsKeyOrder ?? true;
+  }
+
   #note(difference: TransferDifference): void {
     this.#isEqual = false;
     if (this.#differences.length < LISTED_DIFFERENCES) this.#differences.push(difference);
@@ -119,7 +123,7 @@ export class RecordComparison {
       session.problems.push('the session is missing');
       return;
     }
-    const names = differingNames(line, first);
+    const names = differingNames(line, first, this.#keepsKeyOrder);
     if (names.length > 0) session.problems.push(`the session differs in ${names.join(', ')}`);
   }
 
@@ -155,8 +159,9 @@ export class RecordComparison {
     const owner = userId === undefined ? { appName } : { appName, userId };
     if (!this.shared || !isOwnerWanted(owner, this.filter)) return;
     this.#compared = countedWith(this.#compared, line);
+    const textOf = (shared: StateLine | UsageLine): string => sharedText(shared, this.#keepsKeyOrder);
     for await (const found of exportShared(this.storage, owner)) {
-      if (found.kind === line.kind && sharedText(found) === sharedText(line)) return;
+      if (found.kind === line.kind && textOf(found) === textOf(line)) return;
     }
     this.#note({ ...owner, problem: line.kind === 'state' ? 'the state differs' : 'the usage differs' });
   }
@@ -171,30 +176,38 @@ async function compareNext(session: ComparedSession, record: EventLine | EndLine
   session.problems.push(done && typeof found === 'object' ? found.problem : problem);
 }
 
-/** The fields whose values differ. No store promises an order of state keys, also inside of values. */
-function differingNames(line: SessionLine, found: SessionLine): string[] {
-  const [a, b] = [comparable(line), comparable(found)];
+/** The fields whose values differ. */
+function differingNames(line: SessionLine, found: SessionLine, keepsKeyOrder: boolean): string[] {
+  const [a, b] = [comparable(line, keepsKeyOrder), comparable(found, keepsKeyOrder)];
   return Object.keys(a).filter((name) => JSON.stringify(a[name]) !== JSON.stringify(b[name]));
 }
 
-function comparable({ state, metadata, usage, ...fields }: SessionLine): Record<string, unknown> {
+function comparable(
+  { state, metadata, usage, ...fields }: SessionLine,
+  keepsKeyOrder: boolean,
+): Record<string, unknown> {
   return {
     ...fields,
     expiresAt: fields.expiresAt ?? null,
-    state: sortedText(state),
+    state: stateText(state, keepsKeyOrder),
     metadata: sortedText(metadata),
     usage: usage.map((sum) => JSON.stringify(sum)).toSorted(),
   };
 }
 
+/** No store promises an order of state keys. Inside of values their order counts, unless the store cannot keep it. */
+function stateText(entries: StateEntries, keepsKeyOrder: boolean): string {
+  if (keepsKeyOrder) return sortedText(entries);
+  return sortedText(entries.map(([name, text]) => [name, canonicalJson(JSON.parse(text))]));
+}
+
 function sortedText(entries: StateEntries): string {
-  const values = entries.map(([name, text]) => [name, canonicalJson(JSON.parse(text))] as const);
-  return JSON.stringify(values.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  return JSON.stringify(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** The expiry is left out, since stores have clocks of their own. */
-function sharedText(line: StateLine | UsageLine): string {
-  if (line.kind === 'state') return sortedText(line.entries);
+function sharedText(line: StateLine | UsageLine, keepsKeyOrder: boolean): string {
+  if (line.kind === 'state') return stateText(line.entries, keepsKeyOrder);
   return JSON.stringify(line.sums.map(periodText).toSorted());
 }
 

@@ -1,11 +1,21 @@
 import { Readable } from 'node:stream';
 import { SessionService } from '../../src/index.js';
 import type { ManualClock } from '../../src/testing/index.js';
-import type { SessionStorage } from '../../src/storage.js';
+import type { SessionStorage, Upsert } from '../../src/storage.js';
 import { exportSessions, importSessions, verifySessions } from '../../src/transfer/index.js';
 import { randomNumbers, seed } from '../support/random.js';
 import { firstStore, testStores } from '../support/stores.js';
-import { comparable, filledStore, importLines, KEY, linesOf, text, USER, withoutTransfer } from './support.js';
+import {
+  comparable,
+  filledStore,
+  importLines,
+  KEY,
+  linesOf,
+  overridden,
+  text,
+  USER,
+  withoutTransfer,
+} from './support.js';
 
 const ALL = 3;
 
@@ -13,6 +23,26 @@ const ALL = 3;
 async function* cutOff(lines: readonly string[], after: number): AsyncGenerator<string> {
   yield lines.slice(0, after).join('');
   throw new Error('the connection broke');
+}
+
+/** The store as one that turns around the keys inside of values. */
+function reordering(storage: SessionStorage): SessionStorage {
+  return overridden(storage, {
+    create: (request) => storage.create({ ...request, upserts: request.upserts.map(turned) }),
+    writeState: (request) => storage.writeState({ ...request, upserts: request.upserts.map(turned) }),
+  });
+}
+
+function turned({ value, ...upsert }: Upsert): Upsert {
+  return { ...upsert, value: turnedText(value) };
+}
+
+function turnedText(value: string): string {
+  return JSON.stringify(JSON.parse(value), (_name, inner: unknown) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).toReversed())
+      : inner,
+  );
 }
 
 describe('importing', () => {
@@ -159,6 +189,21 @@ describe('importing', () => {
       const changed = lines.map((line) => line.replace('"text":"12"', '"text":"13"'));
       expect((await verifySessions(target, lines)).isEqual).toBe(true);
       await expect(importLines(target, changed)).rejects.toMatchObject({ code: 'TRANSFER_FILE_INVALID' });
+    });
+
+    it('finds keys inside of values in another order, unless the target says that it does not keep it', async () => {
+      const value = { b: 1, a: [{ d: 1, c: 2 }] };
+      const sessions = new SessionService({ storage: source, clock });
+      await sessions.createSession({ ...KEY, sessionId: 'ordered', state: { value, 'user:value': value } });
+      lines = await linesOf(source);
+      await importLines(reordering(target), lines);
+      const differences = [
+        { ...KEY, sessionId: 'ordered', problem: 'the session differs in state' },
+        { ...USER, problem: 'the state differs' },
+      ];
+      expect(await verifySessions(target, lines)).toMatchObject({ isEqual: false, differences });
+      const transfer = target.transfer && overridden(target.transfer, { keepsKeyOrder: false });
+      expect(await verifySessions(overridden(target, { transfer }), lines)).toMatchObject({ isEqual: true });
     });
 
     it('keeps state keys of the target', async () => {

@@ -121,9 +121,15 @@ function sorted(value: unknown): unknown {
 
 /** The store as one without the optional interface. */
 export function withoutTransfer(storage: SessionStorage): SessionStorage {
-  return new Proxy(storage, {
-    get(target, name) {
-      const value = name === 'transfer' ? undefined : (Reflect.get(target, name, target) as unknown);
+  return overridden(storage, { transfer: undefined });
+}
+
+/** The same object with some members of its own. */
+export function overridden<Target extends object>(target: Target, members: Partial<Target>): Target {
+  return new Proxy(target, {
+    get(_target, name) {
+      if (Object.hasOwn(members, name)) return Reflect.get(members, name) as unknown;
+      const value: unknown = Reflect.get(target, name, target);
       return typeof value === 'function' ? (value.bind(target) as unknown) : value;
     },
   });

@@ -50,6 +50,8 @@ export interface EraseUserRequest extends UserKey {
 export interface TransferStore {
   /** Whether the store keeps state and usage of users and apps. Default `true`. */
   readonly keepsShared?: boolean | undefined;
+  /** Whether values of the state come back with their keys in the same order, as they should. Default `true`. */
+  readonly keepsKeyOrder?: boolean | undefined;
   /** The state of a user or an app, with its expiry. Without entries if there is none. Renews nothing. */
   sharedState(owner: StateOwner): Promise<SharedScope>;
   /**

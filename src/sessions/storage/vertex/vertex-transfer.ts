@@ -24,6 +24,7 @@ const END_IS_ENOUGH = (): boolean => true;
 /** Takes over sessions of other stores, and erases users. */
 export class VertexTransfer implements TransferStore {
   readonly keepsShared = false;
+  readonly keepsKeyOrder = false;
 
   /**
    * @param forget removes what this process remembers of a session
