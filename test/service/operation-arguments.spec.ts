@@ -30,6 +30,18 @@ describe('the argument of an operation', () => {
     await sessions.close();
   });
 
+  it('is the session with the ids of the request, where only that one shall be deleted', async () => {
+    const sessions = new InMemorySessionService();
+    const key = { appName: 'shop', userId: 'ann', sessionId: 's' };
+    const loaded = await sessions.createSession(key);
+    for (const other of [{ appName: 'bank' }, { userId: 'bob' }, { sessionId: 'S' }]) {
+      await sessions.createSession({ ...key, ...other });
+      const deletion = sessions.deleteSession({ ...key, ...other, loaded });
+      await expect(deletion).rejects.toMatchObject({ code: 'INVALID_INPUT', path: 'loaded' });
+    }
+    await sessions.close();
+  });
+
   it('can be null if all of its properties are optional, and can be a class instance', async () => {
     const sessions = new InMemorySessionService();
     const session = await sessions.createSession({ appName: 'shop', userId: 'ann', state: { a: 1 } });

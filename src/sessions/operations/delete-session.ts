@@ -1,5 +1,5 @@
 import { InvalidInputError } from '../domain/errors.js';
-import { type SessionKey, checkedSessionKey } from '../domain/ids.js';
+import { type SessionKey, checkedSessionKey, sessionNameOf } from '../domain/ids.js';
 import { incarnationOf } from '../domain/session-tracking.js';
 import type { Session } from '../domain/session.js';
 import { type SessionEnvironment, announce } from '../session-environment.js';
@@ -16,12 +16,21 @@ export interface DeleteSessionRequest extends SessionKey {
 /** Hooks run first, so that they do not meet a session that is created after the deletion with the same id. */
 export async function deleteSession(env: SessionEnvironment, request: DeleteSessionRequest): Promise<void> {
   const key = checkedSessionKey(request);
-  const incarnation = request.loaded ? incarnationOf(request.loaded) : undefined;
-  if (request.loaded !== undefined && incarnation === undefined) {
-    throw new InvalidInputError('must be a session that this service returned, not a copy of one', 'loaded');
-  }
+  const incarnation = loadedIncarnation(key, request.loaded);
   if (incarnation !== undefined && (await env.storage.read({ key }))?.record.incarnation !== incarnation) return;
   await env.hooks.runBeforeDelete(key);
   await env.storage.delete({ ...key, incarnation });
   announce(env, key);
+}
+
+function loadedIncarnation(key: SessionKey, loaded: Session | undefined): string | undefined {
+  if (loaded === undefined) return undefined;
+  const incarnation = loaded ? incarnationOf(loaded) : undefined;
+  if (incarnation === undefined) {
+    throw new InvalidInputError('must be a session that this service returned, not a copy of one', 'loaded');
+  }
+  if (sessionNameOf({ ...loaded, sessionId: loaded.id }) !== sessionNameOf(key)) {
+    throw new InvalidInputError('must be the session with these ids', 'loaded');
+  }
+  return incarnation;
 }
