@@ -15,6 +15,7 @@ export { payloadChecksum } from './sessions/domain/event-digest.js';
 export {
   type NumberedEvent,
   isAsExpected,
+  isDeletable,
   numberedEvents,
   recordAfter,
   refusalOf,

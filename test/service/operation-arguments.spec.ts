@@ -42,6 +42,18 @@ describe('the argument of an operation', () => {
     await sessions.close();
   });
 
+  it('names the session that was loaded, where only an unchanged one shall be deleted', async () => {
+    const sessions = new InMemorySessionService();
+    const key = { appName: 'shop', userId: 'ann', sessionId: 's' };
+    const loaded = await sessions.createSession(key);
+    for (const wrong of [{ ifUnchanged: true }, { loaded, ifUnchanged: 1 as never }]) {
+      const deletion = sessions.deleteSession({ ...key, ...wrong });
+      await expect(deletion).rejects.toMatchObject({ code: 'INVALID_INPUT', path: 'ifUnchanged' });
+    }
+    expect(await sessions.getSession(key)).toBeDefined();
+    await sessions.close();
+  });
+
   it('can be null if all of its properties are optional, and can be a class instance', async () => {
     const sessions = new InMemorySessionService();
     const session = await sessions.createSession({ appName: 'shop', userId: 'ann', state: { a: 1 } });

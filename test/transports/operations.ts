@@ -199,7 +199,11 @@ export const OPERATIONS: Operations = {
     ],
   },
   deleteSession: {
-    fields: { ...IDS, loaded: { notOverClient: LOADED_HERE, notOverGraphql: LOADED_HERE } },
+    fields: {
+      ...IDS,
+      loaded: { notOverClient: LOADED_HERE, notOverGraphql: LOADED_HERE },
+      ifUnchanged: { notOverClient: LOADED_HERE, notOverGraphql: LOADED_HERE },
+    },
     cases: [{ title: 'a key', request: KEY, result: undefined }],
   },
   listEvents: {

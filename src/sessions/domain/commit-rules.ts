@@ -1,5 +1,5 @@
 import { type InitialEvent, type SessionRecord, markAfterAppend } from './session-record.js';
-import type { AppendOutcome, Commit, StoredEvent } from './commit.js';
+import type { AppendOutcome, Commit, Preconditions, StoredEvent } from './commit.js';
 import { addCounters } from './counters.js';
 import { expiresAt, isExpired } from './expiry.js';
 import { ended, turnRefusal } from './turn-rules.js';
@@ -28,10 +28,30 @@ export function refusalOf(
   if (seen.some(isThere)) return { kind: 'seen', events: seen, record };
   const refusal = turnRefusal(commit, record, now);
   if (refusal) return refusal;
-  if (expectedVersion !== undefined && (expectedVersion < record.tipSeq || expectedVersion > record.lastSeq)) {
-    return { kind: 'stale', lastSeq: record.lastSeq };
-  }
+  if (isStale(record, expectedVersion)) return { kind: 'stale', lastSeq: record.lastSeq };
   return isAsExpected(record, { lastSeq, firstSeq, marksSeq }) ? undefined : { kind: 'overtaken' };
+}
+
+/** Summaries make no writer stale. */
+function isStale({ tipSeq, lastSeq }: SessionRecord, expectedVersion: number | undefined): boolean {
+  return expectedVersion !== undefined && (expectedVersion < tipSeq || expectedVersion > lastSeq);
+}
+
+/**
+ * Whether the session is there, and as the caller of a deletion knows it.
+ *
+ * @param record the stored session, expired or not
+ *
+ * @example
+ * async delete({ incarnation, expectedVersion, ...key }: DeleteRequest): Promise<void> {
+ *   if (isDeletable(this.recordOf(key), { incarnation, expectedVersion })) this.remove(key);
+ * }
+ */
+export function isDeletable(
+  record: SessionRecord | undefined,
+  { incarnation, expectedVersion }: Pick<Preconditions, 'incarnation' | 'expectedVersion'>,
+): record is SessionRecord {
+  return record !== undefined && isAsExpected(record, { incarnation }) && !isStale(record, expectedVersion);
 }
 
 function isThere(event: StoredEvent | undefined): boolean {

@@ -1,8 +1,11 @@
+import { isDeletable } from '../domain/commit-rules.js';
 import { InvalidInputError } from '../domain/errors.js';
 import { type SessionKey, checkedSessionKey, sessionNameOf } from '../domain/ids.js';
+import { optionalFlag } from '../domain/input-checks.js';
 import { incarnationOf } from '../domain/session-tracking.js';
 import type { Session } from '../domain/session.js';
 import { type SessionEnvironment, announce } from '../session-environment.js';
+import type { DeleteRequest } from '../storage/session-storage.js';
 
 /** The session to delete. */
 export interface DeleteSessionRequest extends SessionKey {
@@ -11,20 +14,31 @@ export interface DeleteSessionRequest extends SessionKey {
    * only: what they remove can belong to a session that is created while they run.
    */
   readonly loaded?: Session | undefined;
+  /**
+   * Only with `loaded`: delete nothing if an event that this object does not know was appended since, unless it is a summary.
+   * Default: `false`.
+   */
+  readonly ifUnchanged?: boolean | undefined;
 }
 
 /** Hooks run first, so that they do not meet a session that is created after the deletion with the same id. */
 export async function deleteSession(env: SessionEnvironment, request: DeleteSessionRequest): Promise<void> {
   const key = checkedSessionKey(request);
-  const incarnation = loadedIncarnation(key, request.loaded);
-  if (incarnation !== undefined && (await env.storage.read({ key }))?.record.incarnation !== incarnation) return;
+  const expected = expectedSession(key, request);
+  if (expected && !isDeletable((await env.storage.read({ key }))?.record, expected)) return;
   await env.hooks.runBeforeDelete(key);
-  await env.storage.delete({ ...key, incarnation });
+  await env.storage.delete({ ...key, ...expected });
   announce(env, key);
 }
 
-function loadedIncarnation(key: SessionKey, loaded: Session | undefined): string | undefined {
-  if (loaded === undefined) return undefined;
+type ExpectedSession = Pick<DeleteRequest, 'incarnation' | 'expectedVersion'>;
+
+function expectedSession(key: SessionKey, { loaded, ...request }: DeleteSessionRequest): ExpectedSession | undefined {
+  const ifUnchanged = optionalFlag(request.ifUnchanged, 'ifUnchanged') ?? false;
+  if (loaded === undefined) {
+    if (ifUnchanged) throw new InvalidInputError('needs the session that was loaded', 'ifUnchanged');
+    return undefined;
+  }
   const incarnation = loaded ? incarnationOf(loaded) : undefined;
   if (incarnation === undefined) {
     throw new InvalidInputError('must be a session that this service returned, not a copy of one', 'loaded');
@@ -32,5 +46,5 @@ function loadedIncarnation(key: SessionKey, loaded: Session | undefined): string
   if (sessionNameOf({ ...loaded, sessionId: loaded.id }) !== sessionNameOf(key)) {
     throw new InvalidInputError('must be the session with these ids', 'loaded');
   }
-  return incarnation;
+  return { incarnation, expectedVersion: ifUnchanged ? loaded.version : undefined };
 }

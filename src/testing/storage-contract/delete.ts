@@ -38,6 +38,34 @@ export const deletion = topic<StorageFixture>('delete', (test) => {
     expect(await storage.read({ key: KEY })).toBeUndefined();
   });
 
+  test('a delete of a version does nothing once another event than a summary follows it', async ({ storage }) => {
+    const created = await storage.create(creation());
+    const incarnation = created?.record.incarnation;
+    await storage.append(commitOf('e1'));
+    await storage.delete({ ...KEY, incarnation, expectedVersion: 0 });
+    await storage.delete({ ...KEY, incarnation, expectedVersion: 2 });
+    expect(await readSession(storage, KEY)).toMatchObject({ record: { incarnation }, events: [{ id: 'e1' }] });
+    await storage.append(commitOf('summary', { expiry: undefined }));
+    await storage.delete({ ...KEY, incarnation: 'other', expectedVersion: 1 });
+    expect(await storage.read({ key: KEY })).toBeDefined();
+    await storage.delete({ ...KEY, incarnation, expectedVersion: 1 });
+    expect(await storage.read({ key: KEY })).toBeUndefined();
+
+    await storage.create(creation());
+    await storage.delete({ ...KEY, expectedVersion: 0 });
+    expect(await storage.read({ key: KEY })).toBeUndefined();
+  });
+
+  test('a delete of a version, and an append that follows it, never both succeed', async ({ storage }) => {
+    for (let round = 0; round < 5; round++) {
+      await storage.create(creation());
+      const ofNew = { ...KEY, expectedVersion: 0 };
+      const [{ kind }] = await Promise.all([storage.append(commitOf(`e${round}`)), storage.delete(ofNew)]);
+      expect((await storage.read({ key: KEY })) === undefined).toBe(kind === 'missing');
+      await storage.delete(KEY);
+    }
+  });
+
   test('a delete does not remove events of other sessions', async ({ storage }) => {
     const others = [
       { ...KEY, sessionId: 's-2' },

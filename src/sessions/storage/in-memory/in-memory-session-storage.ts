@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '../../domain/clock.js';
-import { isAsExpected, numberedEvents, recordAfter, refusalOf } from '../../domain/commit-rules.js';
+import { isAsExpected, isDeletable, numberedEvents, recordAfter, refusalOf } from '../../domain/commit-rules.js';
 import type { AppendOutcome, Commit } from '../../domain/commit.js';
 import { StoreUnavailableError } from '../../domain/errors.js';
 import { type Lifetime, expiresAt, isExpired } from '../../domain/expiry.js';
@@ -221,10 +221,9 @@ export class InMemorySessionStorage implements SessionStorage {
     return entry !== undefined && rebuildSession(entry, request);
   }
 
-  async delete({ incarnation, ...key }: DeleteRequest): Promise<void> {
+  async delete({ incarnation, expectedVersion, ...key }: DeleteRequest): Promise<void> {
     this.#now();
-    if (incarnation !== undefined && this.#sessions.get(key)?.record.incarnation !== incarnation) return;
-    this.#remove(key);
+    if (isDeletable(this.#sessions.get(key)?.record, { incarnation, expectedVersion })) this.#remove(key);
   }
 
   async readState(owner: StateOwner, lifetime?: Lifetime): Promise<StateEntries> {

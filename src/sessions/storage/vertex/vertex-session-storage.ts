@@ -1,5 +1,6 @@
 import type { VertexSettings } from '../../../config/store-settings.js';
 import type { Clock } from '../../domain/clock.js';
+import { isDeletable } from '../../domain/commit-rules.js';
 import type { AppendOutcome, Commit } from '../../domain/commit.js';
 import { type Lifetime, NEVER } from '../../domain/expiry.js';
 import { type SessionKey, type StateOwner, sessionNameOf } from '../../domain/ids.js';
@@ -150,10 +151,12 @@ export class VertexSessionStorage implements SessionStorage {
   }
 
   /** Vertex AI deletes by id alone: what other processes do between the two calls is not seen. */
-  delete({ incarnation, ...key }: DeleteRequest): Promise<void> {
+  delete({ incarnation, expectedVersion, ...key }: DeleteRequest): Promise<void> {
     return this.#connection.inTurn(key, async () => {
       const found = await findSession(this.#connection, key);
       if (incarnation !== undefined && found?.incarnation !== incarnation) return;
+      if (expectedVersion !== undefined && !isDeletable(await this.#recordOf(key), { incarnation, expectedVersion }))
+        return;
       if (found) await found.api.delete(found.id);
       this.#forget(key);
     });

@@ -3,7 +3,7 @@ import type { AppScope } from '../app-scope/app-scope.js';
 import { afterWrite } from '../connect/driver-errors.js';
 import type { RedisKeys } from '../redis-keys.js';
 import { ARGUMENTS, TIME } from '../script/base.lua.js';
-import { type FlatHash, flag, keyArguments, luaPlaceOf, optional } from '../script/codec.js';
+import { type FlatHash, flag, keyArguments, luaPlaceOf, optional, recordPattern } from '../script/codec.js';
 import { type NumberReply, type ScriptRunner, defineScript } from '../script/script.js';
 import { SESSION, SESSION_REGISTRATION } from '../script/session.lua.js';
 import { REGISTRY, SHARED_STATE } from '../script/shared-state.lua.js';
@@ -17,14 +17,14 @@ export async function deleteSession(
   scripts: ScriptRunner,
   keys: RedisKeys,
   app: AppScope,
-  { incarnation: wanted = '', ...key }: DeleteRequest,
+  { incarnation: wanted = '', expectedVersion, ...key }: DeleteRequest,
 ): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     const [deleted, wasLast, pending, readAt, incarnation] = await scripts.write<
       [deleted: NumberReply, wasLast: NumberReply, pending: FlatHash, readAt: string, incarnation: string]
     >(DELETE_SESSION, {
       keys: app.sessionKeys(key),
-      args: [...keyArguments(key), flag(attempt > MAX_ATTEMPTS), wanted],
+      args: [...keyArguments(key), flag(attempt > MAX_ATTEMPTS), wanted, optional(expectedVersion)],
     });
     await afterWrite(async () => {
       await app.applyPending({ key, incarnation, pending, readAt });
@@ -38,7 +38,7 @@ export async function deleteSession(
  * Deletes a session with all its keys. On a cluster it refuses while writes are pending, unless forced.
  *
  * KEYS and ARGV 1–4: see SESSION.
- * ARGV 5 and on: force (1 or 0); the incarnation to delete ('' = any).
+ * ARGV 5 and on: force (1 or 0); the incarnation to delete ('' = any); the version to delete ('' = any), see isDeletable.
  * Returns { deleted (1 or 0), whether it was the user's last session (1 or 0), pending, server time, incarnation }.
  */
 export const DELETE_SESSION = defineScript(
@@ -48,10 +48,12 @@ export const DELETE_SESSION = defineScript(
   SHARED_STATE,
   SESSION,
   String.raw`
-local isForced, wanted = take() == '1', take()
-local record = readRecord(RECORD)
-local incarnation = record and string.match(record, '^[^\n]*')
-if not incarnation or (wanted ~= '' and wanted ~= incarnation) then return { 1, 0, {}, text(serverTime), '' } end
+local isForced, wanted, expected = take() == '1', take(), takeNumber()
+local incarnation, last, tip = string.match(readRecord(RECORD) or '', ${recordPattern('incarnation', 'last', 'tip')})
+local isStale = expected and incarnation and (expected < (tonumber(tip) or 0) or expected > (tonumber(last) or 0))
+if not incarnation or (wanted ~= '' and wanted ~= incarnation) or isStale then
+  return { 1, 0, {}, text(serverTime), '' }
+end
 local pending = pendingWrites()
 if #pending > 0 and not isForced then return { 0, 0, pending, text(serverTime), incarnation } end
 

@@ -8,12 +8,14 @@ import { renewScope } from '../state/write-state.js';
 /** Deletes a session. Foreign keys delete its events and its state. */
 export async function deleteSession(
   transaction: SqlTransaction,
-  { incarnation, ...key }: DeleteRequest,
+  { incarnation, expectedVersion, ...key }: DeleteRequest,
 ): Promise<void> {
   const { tables } = transaction;
   // Incarnations of other stores may be any text.
   const isSame = incarnation === undefined ? NO_SQL : sql`AND pk = ${Number(incarnation) || 0}`;
-  const isWanted = sql`${hasKey(key)} ${isSame}`;
+  const isKnown =
+    expectedVersion === undefined ? NO_SQL : sql`AND tip_seq <= ${expectedVersion} AND last_seq >= ${expectedVersion}`;
+  const isWanted = sql`${hasKey(key)} ${isSame} ${isKnown}`;
   const notifications = transaction.deletionNotifications(isWanted);
   transaction.addToCommit([...notifications, sql`DELETE FROM ${tables.sessions} WHERE ${isWanted}`]);
 }
