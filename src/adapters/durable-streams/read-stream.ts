@@ -5,9 +5,9 @@ import { StreamRefusal } from './stream-errors.js';
 import { type StreamData, bodyOf, isText } from './stream-content.js';
 import { nextCursor } from './stream-cursor.js';
 import { HEADERS, type RequestHeaders } from './stream-headers.js';
-import { offsetOf, startOf } from './stream-offsets.js';
+import { type StreamStart, offsetOf, startOf } from './stream-offsets.js';
 import { type StreamAnswer, send } from './stream-response.js';
-import { type OpenStream, type ReadData, type StreamSessions, isGone } from './stream-session.js';
+import { type OpenStream, type ReadData, type StreamSessions } from './stream-session.js';
 import { endHeaders, required } from './write-stream.js';
 
 /** How long live reads last. */
@@ -49,6 +49,7 @@ export async function getStream(read: StreamRead): Promise<void> {
     throw new StreamRefusal(400, 'live is long-poll or sse.');
   if (live !== null && start === undefined) throw new StreamRefusal(400, 'Live reads need an offset.');
   const stream = await required(streams, key);
+  assertInside(stream, start);
   await streams.touch(stream);
   const from = start === 'now' ? await streams.tail(stream) : (start ?? 0);
   if (live === 'sse') return sendEvents(read, stream, from);
@@ -60,6 +61,13 @@ export async function getStream(read: StreamRead): Promise<void> {
     return send(response, { status: 304, headers: { ETag: tag } });
   const body = bodyOf(stream.config.contentType, found.data);
   send(response, { status: 200, headers: { ...common, ...(start !== 'now' && { ETag: tag }) }, body });
+}
+
+/** An offset after the end is one of an earlier stream with this path, or of none. What comes next would not be read. */
+function assertInside({ session }: OpenStream, start: StreamStart | undefined): void {
+  if (typeof start === 'number' && start > session.version) {
+    throw new StreamRefusal(400, 'The stream ends before that offset.');
+  }
 }
 
 /** What is said of a part, and whether the stream ends with it. */
@@ -75,7 +83,7 @@ function partOf(stream: OpenStream, from: number, { data, isUpToDate }: ReadData
 }
 
 async function longPoll(
-  { streams, key, query, response, times }: StreamRead,
+  { streams, query, response, times }: StreamRead,
   first: OpenStream,
   from: number,
 ): Promise<void> {
@@ -98,8 +106,7 @@ async function longPoll(
         return send(response, { status: 204, headers: { ...others, ...cursor } });
       }
       seen = Math.max(seen, found.seq);
-      await streams.changed(key, seen, stop.signal);
-      const now = await streams.reopen(stream);
+      const now = await streams.changed(stream, seen, stop.signal);
       if (!now) throw new StreamRefusal(404, 'There is no such stream.');
       stream = now;
     }
@@ -109,7 +116,7 @@ async function longPoll(
 }
 
 async function sendEvents(
-  { streams, key, query, response, times }: StreamRead,
+  { streams, query, response, times }: StreamRead,
   first: OpenStream,
   from: number,
 ): Promise<void> {
@@ -148,13 +155,19 @@ async function sendEvents(
       if (isEnd || stop.signal.aborted) return;
       place = seq;
       seen = Math.max(seen, found.seq);
-      if (found.isUpToDate) await streams.changed(key, seen, stop.signal);
-      stream = await streams.reopen(stream).catch((error: unknown) => isGone(error) && undefined);
+      const same: OpenStream = stream;
+      const next = found.isUpToDate ? streams.changed(same, seen, stop.signal) : streams.reopen(same);
+      stream = await next.catch(undefinedIfRefused);
     }
   } finally {
     stop.clear();
     response.end();
   }
+}
+
+/** The status was sent before. */
+function undefinedIfRefused(error: unknown): undefined {
+  if (!(error instanceof StreamRefusal)) throw error;
 }
 
 /** Waits for a slow client, so that only what it takes is read from the store. */

@@ -195,17 +195,23 @@ export class StreamSessions {
     }
   }
 
-  /** Resolves when there is an event after this one, the stream is gone, or the signal aborts. */
-  async changed(key: SessionKey, afterSeq: number, signal: AbortSignal): Promise<void> {
-    const watching = this.service.watch({ ...key, afterSeq, signal });
+  /** The same stream when there is an event after this one, or the signal aborts; `undefined` if it is over. */
+  async changed(stream: OpenStream, afterSeq: number, signal: AbortSignal): Promise<OpenStream | undefined> {
+    const watching = this.service.watch({ ...stream.key, afterSeq, signal });
+    let refusal: InvalidInputError | undefined;
     try {
-      await watching.next();
+      const { done } = await watching.next();
+      if (done && !signal.aborted) throw new StreamRefusal(503, 'The server stops.', { 'Retry-After': '1' });
     } catch (error) {
-      // The log that has the path now may be shorter.
-      if (!(error instanceof SessionNotFoundError || error instanceof InvalidInputError)) throw error;
+      if (error instanceof InvalidInputError) refusal = error;
+      else if (!(error instanceof SessionNotFoundError)) throw error;
     } finally {
       await watching.return?.();
     }
+    const now = await this.reopen(stream);
+    // Only a log that has the path by now may be shorter.
+    if (now && refusal) throw refusal;
+    return now;
   }
 
   /** Notes that a stream with a lifetime is used. At most ten times in its lifetime: a note is an event without data. */

@@ -9,7 +9,7 @@ import { getStream } from '../../../src/adapters/durable-streams/read-stream.js'
 import { RequestHeaders } from '../../../src/adapters/durable-streams/stream-headers.js';
 import { producerKey } from '../../../src/adapters/durable-streams/stream-producers.js';
 import { StreamSessions } from '../../../src/adapters/durable-streams/stream-session.js';
-import { SessionService, SessionsModule } from '../../../src/index.js';
+import { InvalidInputError, SessionService, SessionsModule } from '../../../src/index.js';
 import { describeSharedStores } from '../../support/processes/shared-stores.js';
 import { openDescribed } from '../../support/processes/store-description.js';
 import { until } from '../../support/until.js';
@@ -180,6 +180,59 @@ describe('A stream', () => {
     expect(await remove('fork')).toBe(204);
     expect(await (await fetch(`${url}/s`)).json()).toEqual([expect.objectContaining({ id })]);
     expect(await remove('s')).toBe(405);
+  });
+
+  it.each(['', '&live=long-poll', '&live=sse'])('has no offset after its end: GET ?offset=…999%s', async (live) => {
+    await put('s', { body: 'a' });
+    const { status } = await fetch(`${streams.url}/s?offset=0000000000000000_0000000000000999${live}`);
+    expect(status).toBe(400);
+    // One that is used up is none of these.
+    const end = (await fetch(`${streams.url}/s`)).headers.get('stream-next-offset') ?? '';
+    expect((await fetch(`${streams.url}/s?offset=${end}`)).status).toBe(200);
+  });
+
+  it('that is created again, and shorter, ends live reads of the earlier one', async () => {
+    await put('s', { body: 'a' });
+    for (let each = 0; each < 3; each++) await fetch(`${streams.url}/s`, { method: 'POST', headers: TEXT, body: 'b' });
+    const end = (await fetch(`${streams.url}/s`)).headers.get('stream-next-offset') ?? '';
+    const again = async () => {
+      await fetch(`${streams.url}/s`, { method: 'DELETE' });
+      await put('s', { body: 'c' });
+    };
+    const watch = streams.sessions.watch.bind(streams.sessions);
+    jest.spyOn(streams.sessions, 'watch').mockImplementationOnce((request) => {
+      const watching = (async function* () {
+        await again();
+        yield* watch(request);
+      })();
+      return watching as ReturnType<typeof watch>;
+    });
+    expect((await fetch(`${streams.url}/s?offset=${end}&live=long-poll`)).status).toBe(404);
+  });
+
+  it('that lost its end in the store ends live reads', async () => {
+    await put('s', { body: 'a' });
+    const end = (await fetch(`${streams.url}/s`)).headers.get('stream-next-offset') ?? '';
+    const watch = jest.spyOn(streams.sessions, 'watch').mockImplementation(async function* () {
+      await Promise.reject(new InvalidInputError('must be at most 0, the last event', 'afterSeq'));
+      yield* [];
+    } as () => ReturnType<SessionService['watch']>);
+    expect((await fetch(`${streams.url}/s?offset=${end}&live=long-poll`)).status).toBe(400);
+    const events = await fetch(`${streams.url}/s?offset=${end}&live=sse`);
+    expect(await events.text()).toContain('upToDate');
+    expect(watch).toHaveBeenCalledTimes(2);
+  });
+
+  it('ends live reads when the service is finished', async () => {
+    await put('s', { body: 'a' });
+    const end = (await fetch(`${streams.url}/s`)).headers.get('stream-next-offset') ?? '';
+    const watching = jest.spyOn(streams.sessions, 'watch');
+    const longPoll = fetch(`${streams.url}/s?offset=${end}&live=long-poll`);
+    const events = fetch(`${streams.url}/s?offset=${end}&live=sse`).then((response) => response.text());
+    await until(() => watching.mock.calls.length === 2);
+    await streams.sessions.finish();
+    expect((await longPoll).status).toBe(503);
+    expect(await events).toContain('upToDate');
   });
 
   it('that was deleted leaves nothing once its last fork is over', async () => {
