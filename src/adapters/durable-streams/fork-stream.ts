@@ -15,6 +15,7 @@ import {
   type StreamConfig,
   type StreamSessions,
   forkLabels,
+  isGone,
 } from './stream-session.js';
 import { appendSurely, endHeaders, eventsOf, isSame, required } from './write-stream.js';
 
@@ -62,7 +63,16 @@ export async function forkStream(
     labels: forkLabels(source.sessionId, original.session.createTime),
     stateRemovals: Object.keys(copy.session.state.getAll()).filter(isProducerKey),
   }));
+  await requireSource(streams, original, key);
   return answer(await streams.tail(await required(streams, key)), 201);
+}
+
+/** Takes the fork back if its source was deleted before the fork could be found: the source would not have been kept as gone. */
+async function requireSource(streams: StreamSessions, source: OpenStream, key: SessionKey): Promise<void> {
+  if (await streams.reopen(source).catch((error: unknown) => isGone(error) && undefined)) return;
+  const fork = await streams.open(key);
+  if (fork?.config.source === source.key.sessionId) await streams.delete(fork);
+  throw new StreamRefusal(404, 'There is no such stream.');
 }
 
 /** Returns `false` if there is a stream already. */

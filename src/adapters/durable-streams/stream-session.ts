@@ -87,8 +87,10 @@ export class StreamSessions {
   /** Deletes a stream with its data. As long as it has forks, its path stays taken. */
   async delete({ key, session, config }: OpenStream): Promise<void> {
     const { createTime, metadata } = session;
-    if (!(await this.#hasForks(key, session))) return this.#remove(session);
-    await this.#discard(session);
+    const { appName, userId, sessionId } = key;
+    await this.service.deleteSession({ appName, userId, sessionId, loaded: session });
+    // Whoever makes a fork looks for its source after the fork can be found, so this finds all of them.
+    if (!(await this.#hasForks(key, session))) return this.#removeSourcesOf(session);
     const { [SOURCE_LABEL]: label } = metadata.labels;
     const labels: Record<string, string> = label === undefined ? {} : { [SOURCE_LABEL]: label };
     const gone: GoneStream = { createTime, ...(config.source !== undefined && { source: config.source }) };
@@ -103,15 +105,21 @@ export class StreamSessions {
 
   /** Removes what is over, and the deleted streams that only waited for it. */
   async #remove(over: Session): Promise<undefined> {
-    for (let session: Session | undefined = over; session; session = await this.#waitedFor(session)) {
-      await this.#discard(session);
+    await this.#discard(over);
+    await this.#removeSourcesOf(over);
+  }
+
+  /** Removes the deleted streams that only waited for this fork. */
+  async #removeSourcesOf(fork: Session): Promise<void> {
+    for (let source = await this.#waitedFor(fork); source; source = await this.#waitedFor(source)) {
+      await this.#discard(source);
     }
   }
 
-  /** Not one that was created since with the same path. */
+  /** Not what was created since with the same path: a stream, or a conversation. Nor a stream that was used since. */
   async #discard(loaded: Session): Promise<void> {
     const { appName, userId, id } = loaded;
-    await this.service.deleteSession({ appName, userId, sessionId: id, loaded });
+    await this.service.deleteSession({ appName, userId, sessionId: id, loaded, ifUnchanged: true });
   }
 
   /** The source of a fork, if it was deleted and has no other forks. */

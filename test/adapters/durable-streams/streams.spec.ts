@@ -182,6 +182,94 @@ describe('A stream', () => {
     expect(await remove('s')).toBe(405);
   });
 
+  it('that was deleted and has forks takes no conversation along that begins while the last of them is deleted', async () => {
+    const { sessions, url } = streams;
+    await put('s');
+    await put('fork', { headers: { 'stream-forked-from': '/s' } });
+    const remove = async (path: string) => (await fetch(`${url}/${path}`, { method: 'DELETE' })).status;
+    expect(await remove('s')).toBe(204);
+    const deletion = sessions.deleteSession.bind(sessions);
+    jest.spyOn(sessions, 'deleteSession').mockImplementation(async (request) => {
+      if (request.sessionId === 's') {
+        await sessions.appendEvent({ session: await sessions.getOrCreateSession(S), event: { author: 'user' } });
+      }
+      return deletion(request);
+    });
+    expect(await remove('fork')).toBe(204);
+    expect(await sessions.getSession(S)).toMatchObject({ version: 1 });
+  });
+
+  it('that is a fork and over stays if it is used between the list and the deletion', async () => {
+    const { sessions, url } = streams;
+    await put('s');
+    await put('fork', { headers: { 'stream-forked-from': '/s', 'stream-ttl': '60' } });
+    const list = sessions.listSessions.bind(sessions);
+    const start = Date.now();
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(start + 61_000);
+    jest.spyOn(sessions, 'listSessions').mockImplementationOnce(async (request) => {
+      const page = await list(request);
+      // As another instance does that read it a moment ago.
+      const session = { appName: 'shop', userId: 'ann', id: 'fork' };
+      await sessions.appendEvent({ session, event: { author: 'durable-streams' } });
+      return page;
+    });
+    expect((await fetch(`${url}/s`, { method: 'DELETE' })).status).toBe(204);
+    clock.mockReturnValue(start + 62_000);
+    expect((await fetch(`${url}/fork`)).status).toBe(200);
+  });
+
+  it('goes with what is appended while it is deleted', async () => {
+    const { sessions, url } = streams;
+    await put('s');
+    const deletion = sessions.deleteSession.bind(sessions);
+    jest.spyOn(sessions, 'deleteSession').mockImplementationOnce(async (request) => {
+      await sessions.appendEvent({ session: { ...S, id: 's' }, event: { author: 'stream' } });
+      return deletion(request);
+    });
+    expect((await fetch(`${url}/s`, { method: 'DELETE' })).status).toBe(204);
+    expect((await fetch(`${url}/s`)).status).toBe(404);
+  });
+
+  it('keeps its path if another instance makes a fork while it is deleted', async () => {
+    const { sessions, url } = streams;
+    const other = await served(sessions);
+    await put('s', { body: 'a' });
+    const deletion = sessions.deleteSession.bind(sessions);
+    jest.spyOn(sessions, 'deleteSession').mockImplementationOnce(async (request) => {
+      const headers = { ...TEXT, 'stream-forked-from': '/s' };
+      expect((await fetch(`${other.url}/fork`, { method: 'PUT', headers })).status).toBe(201);
+      return deletion(request);
+    });
+    try {
+      expect((await fetch(`${url}/s`, { method: 'DELETE' })).status).toBe(204);
+      expect([(await fetch(`${url}/s`)).status, (await put('s')).status]).toEqual([410, 409]);
+      expect(await textOf('fork')).toBe('a');
+    } finally {
+      await other.close();
+    }
+  });
+
+  it.each([
+    ['', []],
+    [', and has another fork', ['other']],
+    [', and created again', []],
+  ])('is not forked if it is deleted meanwhile%s', async (how, others) => {
+    const { sessions, url } = streams;
+    const forked = { 'stream-forked-from': '/s' };
+    await put('s', { body: 'a' });
+    for (const each of others) await put(each, { headers: forked });
+    const append = sessions.appendEvents.bind(sessions);
+    jest.spyOn(sessions, 'appendEvents').mockImplementationOnce(async (request) => {
+      expect((await fetch(`${url}/s`, { method: 'DELETE' })).status).toBe(204);
+      if (how.includes('again')) expect((await put('s', { body: 'new' })).status).toBe(201);
+      return append(request);
+    });
+    expect((await put('fork', { headers: forked })).status).toBe(404);
+    expect((await fetch(`${url}/fork`)).status).toBe(404);
+    for (const each of others) expect((await fetch(`${url}/${each}`, { method: 'DELETE' })).status).toBe(204);
+    expect((await put('s')).status).toBe(how.includes('again') ? 200 : 201);
+  });
+
   it.each(['', '&live=long-poll', '&live=sse'])('has no offset after its end: GET ?offset=…999%s', async (live) => {
     await put('s', { body: 'a' });
     const { status } = await fetch(`${streams.url}/s?offset=0000000000000000_0000000000000999${live}`);
