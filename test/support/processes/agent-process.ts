@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import { AgentSessions } from '../../../src/agents/agent-sessions.js';
 import type { AnswerRequest, RunHandler, RunRequest } from '../../../src/agents/index.js';
 import { SessionsError } from '../../../src/sessions/domain/errors.js';
@@ -26,6 +27,9 @@ export interface RunsTask {
   /** What happens to the process when all are in their phase. Default: nothing. */
   readonly signal?: 'SIGKILL' | 'SIGSTOP' | undefined;
 }
+
+/** Longer than a commit takes. */
+const COMMIT_MS = 200;
 
 /** How a run ended. */
 export interface RunOutcome {
@@ -83,6 +87,8 @@ export async function runAgents(
   const meet = async (): Promise<void> => {
     left -= 1;
     if (left === 0) {
+      // A process that is stopped in a transaction keeps its locks.
+      if (signal === 'SIGSTOP') await delay(COMMIT_MS);
       await report(1);
       if (signal) process.kill(process.pid, signal);
       all.abort();
