@@ -19,7 +19,7 @@ import type { ViewFilter } from './domain/view.js';
 import { ShutdownSignal, TaskTracker } from './lifecycle.js';
 import { type LogWatcher, logWatcherOf } from './log-watcher.js';
 import type { SessionHooks } from './session-hooks.js';
-import { type ChangeBell, type SessionSignals, bellOf, signalsOf } from './session-signals.js';
+import { type ChangeBell, type SessionNews, type SessionSignals, bellOf, signalsOf } from './session-signals.js';
 import type { SessionStorage } from './storage/session-storage.js';
 
 const DEFAULT_WATCH_POLL_MS = 1_000;
@@ -126,10 +126,14 @@ export function isReadShorter(env: SessionEnvironment): boolean {
 }
 
 /** Wakes the session's watches, and consumers. Never fails, since the write is already done. */
-export function announce({ signals, tasks, changeBell }: SessionEnvironment, key: SessionKey): void {
+export function announce(
+  { signals, tasks, changeBell }: SessionEnvironment,
+  key: SessionKey,
+  news?: SessionNews,
+): void {
   changeBell.ring();
   try {
-    signals.announce(key);
+    signals.announce(key, news);
   } catch (error) {
     tasks.trackInBackground(Promise.reject(error));
   }

@@ -12,8 +12,11 @@ export interface SessionSignals {
   announce(key: SessionKey, news?: SessionNews): void;
 }
 
-/** Only partial events are new, so that who reads none may go on to wait. */
-export type SessionNews = 'partials';
+/**
+ * `'partials'`: only partial events are new, so that who reads none may go on to wait. A number: the `seq` of the first new event, so
+ * that a watch that was just called begins there.
+ */
+export type SessionNews = 'partials' | number;
 
 /**
  * Signals within one process. Sessions without subscribers take no memory.

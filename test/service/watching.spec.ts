@@ -31,6 +31,20 @@ describe('watch', () => {
     await sessions.close();
   });
 
+  it('starts at the call, also if the store reads the session after later appends', async () => {
+    const { storage, sessions } = await watchedSessions();
+    await sessions.appendEvent({ session: SESSION, event: { author: 'user', id: 'e1' } });
+    const read = storage.read.bind(storage);
+    const appending = sessions.appendEvents({ session: SESSION, events: [{ author: 'user' }, { author: 'user' }] });
+    jest.spyOn(storage, 'read').mockImplementationOnce(async (request) => {
+      await appending;
+      return read(request);
+    });
+    const watch = sessions.watch(KEY);
+    expect([(await watch.next()).value?.seq, (await watch.next()).value?.seq]).toEqual([2, 3]);
+    await sessions.close();
+  });
+
   it('finds events and deletions without a signal', async () => {
     const storage = new InMemorySessionStorage();
     const sessions = new SessionService({ storage, watchPollMs: 5 });

@@ -73,6 +73,8 @@ describe.each(testStores)('idle sessions on $name', (store) => {
     open = await SummarizedSessions.open(store, IDLE, model);
     const others = Array.from({ length: 3 }, () => open.restarted(IDLE));
     for (let number = 0; number < 20; number++) await makeIdle(open, number);
+    // The entries of the agenda are written in the background.
+    await open.settle();
     open.clock.advanceSeconds(601);
     const seen = await Promise.all([open, ...others].map(({ summaries }) => summaries.sweep()));
     // An instance that sweeps later finds nothing.
@@ -108,6 +110,7 @@ describe.each(testStores)('idle sessions on $name', (store) => {
     await Promise.all(names.map((name) => open.storage.agenda.put(name, 0)));
     await makeIdle(open, 1);
     await makeIdle(open, 2);
+    await open.settle();
     open.clock.advanceSeconds(601);
     expect(await open.summaries.sweep()).toBe(2);
     await open.settle();
@@ -155,6 +158,7 @@ describe.each(bulkStores.length > 0 ? bulkStores : testStores.slice(0, 1))('many
     for (let from = 0; from < SESSIONS; from += BATCH_SIZE) {
       await Promise.all(Array.from({ length: BATCH_SIZE }, (_, index) => makeIdle(open, from + index)));
     }
+    await open.settle();
     const due = jest.spyOn(open.storage.agenda, 'due');
     open.clock.advanceSeconds(601);
     expect(await open.summaries.sweep()).toBe(SESSIONS);

@@ -239,23 +239,36 @@ function growing(size: number): number {
   return Math.min(PAGE, size * 4);
 }
 
-async function startOf({ storage }: SessionEnvironment, request: WatchSessionRequest): Promise<WatchStart> {
+async function startOf(env: SessionEnvironment, request: WatchSessionRequest): Promise<WatchStart> {
   const key = checkedSessionKey(request);
   const { afterPosition } = request;
   const position =
     afterPosition === undefined || afterPosition === null ? undefined : checkedPosition(afterPosition, 'afterPosition');
   const afterSeq = position?.seq ?? optionalCount(request.afterSeq, 'afterSeq');
   assertSignal(request.signal);
-  const read = await storage.read({ key });
-  if (!read) throw new SessionNotFoundError(key.sessionId);
-  const { record } = read;
-  const { lastSeq } = record;
+  const { record, lastSeq } = await endOfLog(env, key);
   // An event beyond the end belongs to another incarnation.
   if (afterSeq !== undefined && afterSeq > lastSeq) {
     const path = position ? 'afterPosition' : 'afterSeq';
     throw new InvalidInputError(`must be at most ${lastSeq}, the last event`, path);
   }
   return { record, seq: afterSeq ?? lastSeq, partial: position?.partial ?? 0 };
+}
+
+/** The last event when this is called. Events that this process appends during the read are later ones. */
+async function endOfLog({ storage, signals }: SessionEnvironment, key: SessionKey) {
+  let firstNew = Infinity;
+  const stop = signals.subscribe(key, (news) => {
+    if (typeof news === 'number') firstNew = Math.min(firstNew, news);
+  });
+  try {
+    const read = await storage.read({ key });
+    if (!read) throw new SessionNotFoundError(key.sessionId);
+    const { record } = read;
+    return { record, lastSeq: Math.min(record.lastSeq, firstNew - 1) };
+  } finally {
+    stop();
+  }
 }
 
 /** Accepts signals of other realms and of polyfills. */
