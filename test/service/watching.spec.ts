@@ -45,6 +45,20 @@ describe('watch', () => {
     await sessions.close();
   });
 
+  it('continues after an event that is announced while the session is read', async () => {
+    const { storage, sessions } = await watchedSessions();
+    await sessions.appendEvent({ session: SESSION, event: { author: 'user', id: 'e1' } });
+    const read = storage.read.bind(storage);
+    jest.spyOn(storage, 'read').mockImplementationOnce((request) => {
+      signalsOf(storage).announce(KEY, 1);
+      return read(request);
+    });
+    const watch = sessions.watch({ ...KEY, afterSeq: 1 });
+    await sessions.appendEvent({ session: SESSION, event: { author: 'user', id: 'e2' } });
+    expect((await watch.next()).value).toMatchObject({ id: 'e2', seq: 2 });
+    await sessions.close();
+  });
+
   it('finds events and deletions without a signal', async () => {
     const storage = new InMemorySessionStorage();
     const sessions = new SessionService({ storage, watchPollMs: 5 });

@@ -246,17 +246,21 @@ async function startOf(env: SessionEnvironment, request: WatchSessionRequest): P
     afterPosition === undefined || afterPosition === null ? undefined : checkedPosition(afterPosition, 'afterPosition');
   const afterSeq = position?.seq ?? optionalCount(request.afterSeq, 'afterSeq');
   assertSignal(request.signal);
-  const { record, lastSeq } = await endOfLog(env, key);
+  const { record, seq } = await endOfLog(env, key);
+  const { lastSeq } = record;
   // An event beyond the end belongs to another incarnation.
   if (afterSeq !== undefined && afterSeq > lastSeq) {
     const path = position ? 'afterPosition' : 'afterSeq';
     throw new InvalidInputError(`must be at most ${lastSeq}, the last event`, path);
   }
-  return { record, seq: afterSeq ?? lastSeq, partial: position?.partial ?? 0 };
+  return { record, seq: afterSeq ?? seq, partial: position?.partial ?? 0 };
 }
 
-/** The last event when this is called. Events that this process appends during the read are later ones. */
-async function endOfLog({ storage, signals }: SessionEnvironment, key: SessionKey) {
+/** The record, and the last event when this is called: what this process appends during the read comes later. */
+async function endOfLog(
+  { storage, signals }: SessionEnvironment,
+  key: SessionKey,
+): Promise<{ readonly record: SessionRecord; readonly seq: number }> {
   let firstNew = Infinity;
   const stop = signals.subscribe(key, (news) => {
     if (typeof news === 'number') firstNew = Math.min(firstNew, news);
@@ -265,7 +269,7 @@ async function endOfLog({ storage, signals }: SessionEnvironment, key: SessionKe
     const read = await storage.read({ key });
     if (!read) throw new SessionNotFoundError(key.sessionId);
     const { record } = read;
-    return { record, lastSeq: Math.min(record.lastSeq, firstNew - 1) };
+    return { record, seq: Math.min(record.lastSeq, firstNew - 1) };
   } finally {
     stop();
   }
