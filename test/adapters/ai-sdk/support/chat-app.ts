@@ -66,9 +66,10 @@ export class ChatApp {
     });
   }
 
+  /** The storage stays open: other instances use it. */
   async close(): Promise<void> {
     await this.agents.close();
-    await this.sessions.close();
+    await this.sessions.finish();
   }
 }
 
