@@ -11,6 +11,7 @@ import {
 } from '../config/session-settings.js';
 import type { StateDefinitions } from '../state/define-state.js';
 import { type Clock, type IdGenerator, randomId, systemClock } from './domain/clock.js';
+import type { AppendOutcome, Commit } from './domain/commit.js';
 import { type Lifetimes, lifetimesOf } from './domain/expiry.js';
 import type { SessionKey } from './domain/ids.js';
 import { checkedSettings, checkSetting } from './domain/input-checks.js';
@@ -19,7 +20,8 @@ import type { ViewFilter } from './domain/view.js';
 import { ShutdownSignal, TaskTracker } from './lifecycle.js';
 import { type LogWatcher, logWatcherOf } from './log-watcher.js';
 import type { SessionHooks } from './session-hooks.js';
-import { type ChangeBell, type SessionNews, type SessionSignals, bellOf, signalsOf } from './session-signals.js';
+import { type ChangeBell, type SessionSignals, bellOf, signalsOf } from './session-signals.js';
+import { type StartingWatches, startingWatchesOf } from './starting-watches.js';
 import type { SessionStorage } from './storage/session-storage.js';
 
 const DEFAULT_WATCH_POLL_MS = 1_000;
@@ -41,6 +43,7 @@ export interface SessionEnvironment {
   /** Wakes consumers. */
   readonly changeBell: ChangeBell;
   readonly logWatcher: LogWatcher;
+  readonly startingWatches: StartingWatches;
   readonly shutdown: ShutdownSignal;
   readonly onUnsavedState: UnsavedStateHandler;
   readonly stateDefinitions: StateDefinitions | undefined;
@@ -93,6 +96,7 @@ export function environmentOf(options: SessionServiceOptions, hooks: SessionHook
     signals: options.signals ?? signalsOf(options.storage),
     changeBell: bellOf(options.storage),
     logWatcher: logWatcherOf(options.storage, checkedPollMs(options.watchPollMs ?? DEFAULT_WATCH_POLL_MS)),
+    startingWatches: startingWatchesOf(options.storage),
     shutdown: new ShutdownSignal(),
     stateDefinitions: checkedDefinitions(options.state),
     onUnsavedState: options.onUnsavedState ?? warningOfUnsavedState((message) => console.warn(message)),
@@ -125,15 +129,18 @@ export function isReadShorter(env: SessionEnvironment): boolean {
   return readFilter(env).newest !== appendFilter(env).newest;
 }
 
+/** Stores a commit. All commits to sessions go through here. */
+export function storeCommit({ storage, startingWatches }: SessionEnvironment, commit: Commit): Promise<AppendOutcome> {
+  const append = storage.append(commit);
+  startingWatches.follow(commit, append);
+  return append;
+}
+
 /** Wakes the session's watches, and consumers. Never fails, since the write is already done. */
-export function announce(
-  { signals, tasks, changeBell }: SessionEnvironment,
-  key: SessionKey,
-  news?: SessionNews,
-): void {
+export function announce({ signals, tasks, changeBell }: SessionEnvironment, key: SessionKey): void {
   changeBell.ring();
   try {
-    signals.announce(key, news);
+    signals.announce(key);
   } catch (error) {
     tasks.trackInBackground(Promise.reject(error));
   }

@@ -12,11 +12,8 @@ export interface SessionSignals {
   announce(key: SessionKey, news?: SessionNews): void;
 }
 
-/**
- * `'partials'`: only partial events are new, so that who reads none may go on to wait. A number: the `seq` of the first new event, so
- * that a watch that was just called begins there.
- */
-export type SessionNews = 'partials' | number;
+/** Only partial events are new, so that who reads none may go on to wait. */
+export type SessionNews = 'partials';
 
 /**
  * Signals within one process. Sessions without subscribers take no memory.

@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import { InMemorySessionStorage, InProcessSignals, type SessionSignals, SessionService } from '../../src/index.js';
 import { signalsOf } from '../../src/sessions/session-signals.js';
@@ -31,17 +32,28 @@ describe('watch', () => {
     await sessions.close();
   });
 
-  it('starts at the call, also if the store reads the session after later appends', async () => {
+  it.each(['before', 'after'] as const)('starts at the call, if the store answers %s a later append', async (order) => {
     const { storage, sessions } = await watchedSessions();
     await sessions.appendEvent({ session: SESSION, event: { author: 'user', id: 'e1' } });
-    const read = storage.read.bind(storage);
-    const appending = sessions.appendEvents({ session: SESSION, events: [{ author: 'user' }, { author: 'user' }] });
+    const [read, append] = [storage.read.bind(storage), storage.append.bind(storage)];
+    const store = new EventEmitter();
     jest.spyOn(storage, 'read').mockImplementationOnce(async (request) => {
-      await appending;
-      return read(request);
+      await once(store, 'append');
+      const answer = await read(request);
+      store.emit('read');
+      return answer;
+    });
+    jest.spyOn(storage, 'append').mockImplementationOnce(async (commit) => {
+      const outcome = await append(commit);
+      const isRead = once(store, 'read');
+      store.emit('append');
+      if (order === 'before') await isRead.then(() => setImmediate());
+      return outcome;
     });
     const watch = sessions.watch(KEY);
-    expect([(await watch.next()).value?.seq, (await watch.next()).value?.seq]).toEqual([2, 3]);
+    const first = watch.next();
+    await sessions.appendEvents({ session: SESSION, events: [{ author: 'user' }, { author: 'user' }] });
+    expect([(await first).value?.seq, (await watch.next()).value?.seq]).toEqual([2, 3]);
     await sessions.close();
   });
 
@@ -50,7 +62,7 @@ describe('watch', () => {
     await sessions.appendEvent({ session: SESSION, event: { author: 'user', id: 'e1' } });
     const read = storage.read.bind(storage);
     jest.spyOn(storage, 'read').mockImplementationOnce((request) => {
-      signalsOf(storage).announce(KEY, 1);
+      signalsOf(storage).announce(KEY);
       return read(request);
     });
     const watch = sessions.watch({ ...KEY, afterSeq: 1 });

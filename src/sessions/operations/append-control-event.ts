@@ -7,7 +7,7 @@ import { type SessionRecord, retentionProblem } from '../domain/session-record.j
 import { loggedEvent } from '../domain/stored-json.js';
 import { rewindEndsTurn } from '../domain/turn-rules.js';
 import { marksAfterRewind, marksAfterSummary } from '../domain/view-marks.js';
-import type { SessionEnvironment } from '../session-environment.js';
+import { type SessionEnvironment, storeCommit } from '../session-environment.js';
 import { LogPoints, readLog, undefinedIfTrimmed } from './read-log.js';
 
 /** The parts of a commit that a summary or a rewind sets. */
@@ -38,7 +38,7 @@ export async function appendControlEvent(
     const part = await controlPart(env, read.record, event, bound).catch(undefinedIfTrimmed);
     if (!part) continue;
     const { preconditions, ...effects } = part;
-    outcome = await env.storage.append({
+    outcome = await storeCommit(env, {
       ...bound,
       ...effects,
       counterIncrements: addCounters(part.counterIncrements, commit.counterIncrements),

@@ -7,7 +7,7 @@ import type { EndedPartials } from '../domain/partial-event.js';
 import { assertUpdatable, incarnationOf } from '../domain/session-tracking.js';
 import { type SessionReference, referencedKey, Session } from '../domain/session.js';
 import { reportUnsavedState } from '../domain/unsaved-state.js';
-import type { SessionEnvironment } from '../session-environment.js';
+import { type SessionEnvironment, storeCommit } from '../session-environment.js';
 import type { AppTransaction } from '../storage/session-storage.js';
 import { appendControlEvent } from './append-control-event.js';
 import { acceptAppend, completeAppend, withEventIds } from './complete-append.js';
@@ -103,7 +103,7 @@ export async function commitEvents(
   }
   let outcome: AppendOutcome;
   try {
-    outcome = await (event ? appendControlEvent(env, commit, event) : env.storage.append(commit));
+    outcome = await (event ? appendControlEvent(env, commit, event) : storeCommit(env, commit));
   } catch (error) {
     throw withEventIds(error, commit);
   }

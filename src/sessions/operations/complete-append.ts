@@ -170,7 +170,7 @@ function startAfterAppend(
   { record }: Appended,
   events: readonly AppendedEvent[],
 ): void {
-  announce(env, key, record.lastSeq - events.length + 1);
+  announce(env, key);
   if (env.hooks.hasAfterAppend) startHooks(env, key, record, events);
   startInBackground(env, trimHistory(env, record, events.length));
   startInBackground(env, saveCheckpoints(env, record, events.length));

@@ -11,7 +11,7 @@ import { stateDifference } from '../domain/state-history.js';
 import { stateRecord } from '../domain/stored-json.js';
 import { rewindEndsTurn } from '../domain/turn-rules.js';
 import { marksAfterRewind } from '../domain/view-marks.js';
-import type { SessionEnvironment } from '../session-environment.js';
+import { type SessionEnvironment, storeCommit } from '../session-environment.js';
 import type { StoredSession } from '../storage/session-storage.js';
 import { completeAppend } from './complete-append.js';
 import { placeBefore } from './find-invocation.js';
@@ -64,7 +64,7 @@ export async function rewindSession(env: SessionEnvironment, request: RewindSess
     if (append.events[0]?.submitted.event.actions.rewind?.toSeq !== toSeq) {
       throw new InvalidInputError('a hook must not change what is rewound', '$.actions.rewind');
     }
-    const outcome = await env.storage.append({
+    const outcome = await storeCommit(env, {
       ...append.commit,
       marks: marksAfterRewind(moment.marks, toSeq, lastSeq + 1),
       counterIncrements: subtractCounters(moment.counters, read.record.counters),

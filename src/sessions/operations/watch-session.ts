@@ -246,7 +246,11 @@ async function startOf(env: SessionEnvironment, request: WatchSessionRequest): P
     afterPosition === undefined || afterPosition === null ? undefined : checkedPosition(afterPosition, 'afterPosition');
   const afterSeq = position?.seq ?? optionalCount(request.afterSeq, 'afterSeq');
   assertSignal(request.signal);
-  const { record, seq } = await endOfLog(env, key);
+  const { record, seq } = await env.startingWatches.endOfLog(key, async () => {
+    const read = await env.storage.read({ key });
+    if (!read) throw new SessionNotFoundError(key.sessionId);
+    return read;
+  });
   const { lastSeq } = record;
   // An event beyond the end belongs to another incarnation.
   if (afterSeq !== undefined && afterSeq > lastSeq) {
@@ -254,25 +258,6 @@ async function startOf(env: SessionEnvironment, request: WatchSessionRequest): P
     throw new InvalidInputError(`must be at most ${lastSeq}, the last event`, path);
   }
   return { record, seq: afterSeq ?? seq, partial: position?.partial ?? 0 };
-}
-
-/** The record, and the last event when this is called: what this process appends during the read comes later. */
-async function endOfLog(
-  { storage, signals }: SessionEnvironment,
-  key: SessionKey,
-): Promise<{ readonly record: SessionRecord; readonly seq: number }> {
-  let firstNew = Infinity;
-  const stop = signals.subscribe(key, (news) => {
-    if (typeof news === 'number') firstNew = Math.min(firstNew, news);
-  });
-  try {
-    const read = await storage.read({ key });
-    if (!read) throw new SessionNotFoundError(key.sessionId);
-    const { record } = read;
-    return { record, seq: Math.min(record.lastSeq, firstNew - 1) };
-  } finally {
-    stop();
-  }
 }
 
 /** Accepts signals of other realms and of polyfills. */
