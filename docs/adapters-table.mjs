@@ -108,7 +108,7 @@ function judge(folder, file, options = []) {
   const collected = join(scratch, 'results.ndjson');
   try {
     writeFileSync(collected, '');
-    const env = { ...process.env, ADAPTER_RESULTS: collected };
+    const env = { ...process.env, ADAPTER_RESULTS: collected, ROUNDS: 'full' };
     execFileSync(process.execPath, ['node_modules/jest/bin/jest.js', 'test/adapters', ...options], {
       cwd: folder,
       env,

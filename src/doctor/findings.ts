@@ -17,7 +17,7 @@ export interface FindingKind {
 export const FINDINGS = {
   EVENT_MISSING: { severity: 'error', meaning: 'the log has a gap' },
   EVENT_BEYOND_END: { severity: 'error', meaning: 'the log has events after the last one of the record' },
-  EVENT_UNREADABLE: { severity: 'error', meaning: 'the text of an event is no JSON' },
+  EVENT_UNREADABLE: { severity: 'error', meaning: 'the text of an event is not the JSON of an event' },
   EVENT_ALTERED: { severity: 'error', meaning: 'an event is not what was appended: its text or its id differs' },
   RECORD_UNREADABLE: { severity: 'error', meaning: 'the record of a session cannot be read' },
   RECORD_DIFFERS: {

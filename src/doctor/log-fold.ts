@@ -3,6 +3,7 @@ import { metadataChanges } from '../sessions/domain/metadata.js';
 import { eventDigest, isDigest, payloadChecksum } from '../sessions/domain/event-digest.js';
 import { isAnchor, isRewind, isSummary } from '../sessions/domain/event-inspection.js';
 import type { LoggedEvent } from '../sessions/domain/event.js';
+import { isPlainObject } from '../sessions/domain/json-value.js';
 import type { SessionRecord } from '../sessions/domain/session-record.js';
 import { StateFold } from '../sessions/domain/state-history.js';
 import { DamagedDataError, loggedEvent, storedJson } from '../sessions/domain/stored-json.js';
@@ -99,7 +100,9 @@ export class LogFold {
 
   #read(stored: StoredEvent): LoggedEvent | undefined {
     try {
+      if (stored.payload !== null && !stored.payload.startsWith('{')) throw new DamagedDataError('an event');
       const event = loggedEvent(stored);
+      if (!hasActions(event)) throw new DamagedDataError('an event');
       if (isAltered(stored, event) || event.id !== stored.id) {
         this.#note({ code: 'EVENT_ALTERED', detail: `event ${stored.seq} is not what was appended` });
       }
@@ -122,6 +125,11 @@ export class LogFold {
     if (!isInitial) this.#usage = usageByModel([...this.#usage, usage]);
     else this.#initialUsage = usageByModel([...this.#initialUsage, usage]);
   }
+}
+
+/** Whether the parts that every event has are there. What they hold was checked before it was stored. */
+function hasActions({ actions }: Partial<LoggedEvent>): boolean {
+  return isPlainObject(actions) && isPlainObject(actions.stateDelta);
 }
 
 /** Whether the text is not the one that was stored. Older versions stored a digest instead of a checksum. */

@@ -6,7 +6,7 @@ import { GraphqlApp } from '../graphql/graphql-app.js';
 import { LiveWatch } from '../graphql/live-watch.js';
 import { randomNumbers, seed } from '../support/random.js';
 import { RestApp } from '../rest/rest-app.js';
-import { testStores } from '../support/stores.js';
+import { firstStore, storeOfEachKind } from '../support/stores.js';
 import { until } from '../support/until.js';
 import { AgentApp, KEY } from './support/agent-app.js';
 import { Screen } from './support/screen.js';
@@ -107,7 +107,7 @@ function isOver({ stored }: Screen, { messages, isComplete }: Talk): boolean {
   return isComplete && stored.length === 1 + messages.length;
 }
 
-describe.each(testStores)(`An answer that streams, on $name (SEED=${seed})`, ({ open }) => {
+describe.each(storeOfEachKind)(`An answer that streams, on $name (SEED=${seed})`, ({ open }) => {
   let opened: OpenStorage;
   let app: AgentApp;
 
@@ -172,7 +172,7 @@ const transports: Readonly<Record<string, (sessions: SessionService) => Promise<
 
 describe.each(Object.entries(transports))(`An answer that streams over %s (SEED=${seed})`, (_transport, serve) => {
   it(`is whole for a client that refreshes at ${REFRESHES} random moments`, async () => {
-    const opened = await testStores[0]?.open({});
+    const opened = await firstStore[0]?.open({});
     if (!opened) throw new Error('There is no store');
     const app = new AgentApp(opened.storage, { partials: { flushMs: 1 } });
     const served = await serve(app.sessions);

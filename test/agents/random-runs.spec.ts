@@ -3,7 +3,7 @@ import type { LoggedEvent } from '../../src/index.js';
 import type { RunHandler, RunPolicy, RunStatus } from '../../src/agents/index.js';
 import type { OpenStorage } from '../../src/testing/open-storage.js';
 import { randomNumbers, seed } from '../support/random.js';
-import { testStores } from '../support/stores.js';
+import { storeOfEachKind } from '../support/stores.js';
 import { AgentApp, KEY } from './support/agent-app.js';
 import { call, inShort, partial, response, text } from './support/handlers.js';
 
@@ -49,7 +49,7 @@ function problemsOf(log: readonly LoggedEvent[]): string[] {
   ];
 }
 
-describe.each(testStores)('random runs on $name', ({ open }) => {
+describe.each(storeOfEachKind)('random runs on $name', ({ open }) => {
   let opened: OpenStorage;
 
   beforeEach(async () => {

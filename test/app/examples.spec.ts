@@ -1,37 +1,20 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import ts from 'typescript';
+import { COMPILED_EXAMPLES, EXAMPLES, compileExample } from '../support/compiled-examples.js';
 import { mariaDbAddress } from '../support/mariadb-store.js';
 import { redisUrl } from '../support/redis-store.js';
 import { type StoreName, chosenStoreNames } from '../support/store-names.js';
 
-const folder = join(__dirname, '../../examples');
 const run = promisify(execFile);
 
 /** Examples that need a server. */
 const serverOf: Readonly<Record<string, StoreName>> = { redis: 'redis', mysql: 'mariadb' };
 
-const compilerOptions: ts.CompilerOptions = {
-  module: ts.ModuleKind.ESNext,
-  target: ts.ScriptTarget.ES2022,
-  experimentalDecorators: true,
-  emitDecoratorMetadata: true,
-};
-
-/** Compiles an example without its types, which `test/docs` checks together with those of the docs. */
-function compile(name: string): void {
-  mkdirSync(join(folder, 'dist', name), { recursive: true });
-  for (const file of readdirSync(join(folder, name)).filter((each) => each.endsWith('.ts'))) {
-    const { outputText } = ts.transpileModule(readFileSync(join(folder, name, file), 'utf8'), { compilerOptions });
-    writeFileSync(join(folder, 'dist', name, file.replace(/\.ts$/, '.js')), outputText);
-  }
-}
-
 /** Runs the examples as a reader does: compiled against the built package, in plain Node. */
 describe('the examples', () => {
-  const examples = readdirSync(folder, { withFileTypes: true })
+  const examples = readdirSync(EXAMPLES, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && entry.name !== 'dist')
     .map(({ name }) => name);
   const chosen = examples.filter((name) => {
@@ -45,23 +28,36 @@ describe('the examples', () => {
   });
 
   it('contain the code that docs/configuration.md shows', () => {
-    const page = readFileSync(join(folder, '../docs/configuration.md'), 'utf8');
+    const page = readFileSync(join(EXAMPLES, '../docs/configuration.md'), 'utf8');
     const [shown] = /```ts\n(const database = TypeOrmModule[^]+?)```/.exec(page)?.slice(1) ?? [];
-    const example = readFileSync(join(folder, 'shared-data-source/main.ts'), 'utf8');
+    const example = readFileSync(join(EXAMPLES, 'shared-data-source/main.ts'), 'utf8');
     expect(shown).toBeDefined();
     expect(example).toContain(shown);
   });
 
   it('are all listed in the README', () => {
-    const readme = readFileSync(join(folder, '../README.md'), 'utf8');
+    const readme = readFileSync(join(EXAMPLES, '../README.md'), 'utf8');
     for (const name of examples) expect(readme).toContain(`(examples/${name}/main.ts)`);
   });
 
-  it.each(chosen)('%s prints the expected output', async (name) => {
-    compile(name);
-    const env = { ...process.env, REDIS_URL: redisUrl, MYSQL_URL: mariaDbAddress() };
-    const { stdout, stderr } = await run(process.execPath, [join(folder, 'dist', name, 'main.js')], { env });
-    expect(stderr).toBe('');
-    expect(stdout).toBe(readFileSync(join(folder, name, 'output.txt'), 'utf8'));
+  describe('in one process, which ends by itself,', () => {
+    let outputs: Readonly<Record<string, { readonly out: string; readonly err: string }>>;
+
+    beforeAll(async () => {
+      for (const name of chosen) compileExample(name);
+      const env = { ...process.env, REDIS_URL: redisUrl, MYSQL_URL: mariaDbAddress() };
+      const { stdout } = await run(
+        process.execPath,
+        [join(__dirname, 'run-examples.mjs'), COMPILED_EXAMPLES, ...chosen],
+        {
+          env,
+        },
+      );
+      outputs = JSON.parse(stdout) as typeof outputs;
+    });
+
+    it.each(chosen)('%s prints the expected output', (name) => {
+      expect(outputs[name]).toEqual({ out: readFileSync(join(EXAMPLES, name, 'output.txt'), 'utf8'), err: '' });
+    });
   });
 });

@@ -1,14 +1,12 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
+import { COMPILED_EXAMPLES, compileExample } from '../support/compiled-examples.js';
 import { TestBrowser } from './test-browser.js';
-
-const ROOT = join(__dirname, '../..');
 
 /** An instance of the example in a process of its own. */
 class Instance {
@@ -18,7 +16,7 @@ class Instance {
   ) {}
 
   static async start(database: string): Promise<Instance> {
-    const child = spawn(process.execPath, [join(ROOT, 'examples/dist/chat-page/main.js')], {
+    const child = spawn(process.execPath, [join(COMPILED_EXAMPLES, 'chat-page/main.js')], {
       env: { ...process.env, PORT: '0', CHAT_DATABASE: database },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
@@ -44,7 +42,7 @@ describe('the chat of the examples, in a browser,', () => {
   let browser: TestBrowser;
 
   beforeAll(async () => {
-    await promisify(execFile)('npm', ['run', 'examples:build'], { cwd: ROOT });
+    compileExample('chat-page');
     browser = await TestBrowser.start();
     for (let count = 0; count < 2; count++) instances.push(await Instance.start(join(folder, 'chat.db')));
   });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { ComponentSession } from '../../src/components/index.js';
-import { describeSharedStores } from '../support/processes/shared-stores.js';
+import { describeEveryStore } from '../support/processes/shared-stores.js';
 import { type SharedComponents, openComponents, saveWithPolicies } from './support/component-places.js';
 import { temporaryFolder } from './support/stores.js';
 
@@ -81,7 +81,7 @@ describe('Component state in JSON files', () => {
   it(TITLE, () => expectAllSaved({ kind: 'JSON files', root: join(folder, 'shared') }, async () => undefined));
 });
 
-describeSharedStores('Component state in a shared $name store', ({ create }) => {
+describeEveryStore('Component state in a shared $name store', ({ create }) => {
   it(TITLE, async () => {
     const store = await create();
     try {

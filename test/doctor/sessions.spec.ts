@@ -9,7 +9,7 @@ import { NO_COUNTS } from '../../src/sessions/domain/counters.js';
 import type { Commit, CommitEvent, SessionStorage } from '../../src/storage.js';
 import type { OpenStorage } from '../../src/testing/open-storage.js';
 import { until } from '../support/until.js';
-import { testStores } from '../support/stores.js';
+import { storeOfEachKind } from '../support/stores.js';
 
 const ANN = { appName: 'shop', userId: 'ann' };
 const FOREVER = { ttlMs: NEVER, renewBelowMs: 0 };
@@ -66,7 +66,7 @@ const summed = (findings: readonly Finding[]): string[] =>
 const expected = (repaired: boolean): string[] =>
   Object.values(DAMAGES).map(([, code], index) => `s-${index} ${code} ${repaired}`);
 
-describe.each(testStores)('The doctor of a $name store', ({ open }) => {
+describe.each(storeOfEachKind)('The doctor of a $name store', ({ open }) => {
   let opened: OpenStorage;
   let sessions: SessionService;
 

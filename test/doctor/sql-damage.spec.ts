@@ -32,6 +32,16 @@ const DAMAGES: Readonly<Record<string, readonly [damage: (app: string) => string
     '',
     'EVENT_UNREADABLE',
   ],
+  shape: [
+    (app) => `UPDATE agent_session_events SET payload = '{"id":1}' WHERE seq = 2 AND session_pk = ${pk(app)}`,
+    '',
+    'EVENT_UNREADABLE',
+  ],
+  null: [
+    (app) => `UPDATE agent_session_events SET payload = 'null' WHERE seq = 2 AND session_pk = ${pk(app)}`,
+    '',
+    'EVENT_UNREADABLE',
+  ],
   altered: [
     (app) => `UPDATE agent_session_events SET payload = REPLACE(payload, 'two', 'too') WHERE session_pk = ${pk(app)}`,
     '',

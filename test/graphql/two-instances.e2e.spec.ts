@@ -1,6 +1,6 @@
 import { SessionsClient } from '../../src/client/index.js';
 import type { LoggedEvent } from '../../src/index.js';
-import { describeChosen } from '../support/processes/shared-stores.js';
+import { describeChosen, sharedStoreOfEachKind } from '../support/processes/shared-stores.js';
 import { type Place, openPlace } from '../module/support/places.js';
 import { RestApp } from '../rest/rest-app.js';
 import { GraphqlApp } from './graphql-app.js';
@@ -13,9 +13,7 @@ const APPEND = `mutation ($input: JSON!) {
   appendEvent(appName: "shop", userId: "ann", sessionId: "s 1", event: $input) { event { seq } }
 }`;
 
-const shared = (['sqlite', 'redis', 'redis-cluster', 'mariadb', 'postgres'] as const).map((name) => ({ name }));
-
-describeChosen('two instances on one $name', shared, ({ name }) => {
+describeChosen('two instances on one $name', sharedStoreOfEachKind, ({ name }) => {
   // Stores that announce changes need no polling.
   const isHeard = name === 'redis' || name === 'redis-cluster' || name === 'postgres';
   const watchPollMs = isHeard ? 1_000_000 : 20;

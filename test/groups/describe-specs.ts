@@ -6,7 +6,8 @@ import '../app/common-app.js';
 import '../support/mariadb-store.js';
 import '../support/postgres-store.js';
 import '../support/processes/worker-process.js';
-import '../support/sql-bench.js';
+import '../support/redis-cluster-store.js';
+import '../support/databases-with-tables.js';
 
 const TESTS = join(__dirname, '..');
 const SPEC = '.spec.ts';

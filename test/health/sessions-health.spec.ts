@@ -7,7 +7,7 @@ import type { OpenStorage } from '../../src/testing/open-storage.js';
 import { KeptLogger } from '../module/support/kept-logger.js';
 import { newPrefix, redisUrl, removeKeys } from '../support/redis-store.js';
 import { chosenStoreNames } from '../support/store-names.js';
-import { testStores } from '../support/stores.js';
+import { storeOfEachKind } from '../support/stores.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 import { healthOf, startHealthApp } from './health-app.module.js';
 
@@ -74,7 +74,7 @@ describe('SessionsHealth', () => {
     expect(body).toMatchObject({ error: { sessions: { status: 'down', message: 'The app is closing.' } } });
   });
 
-  for (const store of testStores) {
+  for (const store of storeOfEachKind) {
     describe(`with ${store.name}`, () => {
       let open: OpenStorage;
       beforeEach(async () => {

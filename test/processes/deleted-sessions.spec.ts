@@ -1,5 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { SessionService } from '../../src/index.js';
-import { type SharedStore, describeSharedStores } from '../support/processes/shared-stores.js';
+import { type SharedStore, describeEveryStore } from '../support/processes/shared-stores.js';
 import { openDescribed } from '../support/processes/store-description.js';
 import type { Outcome } from '../support/processes/worker-tasks.js';
 import { WorkerProcess } from '../support/processes/worker-process.js';
@@ -20,7 +21,7 @@ beforeAll(async () => {
 
 afterAll(() => Promise.all([writer.stop(), remover.stop()]));
 
-describeSharedStores('an append in a $name store, while another process', ({ create }) => {
+describeEveryStore('an append in a $name store, while another process', ({ create }) => {
   let store: SharedStore;
   let sessions: SessionService;
 
@@ -48,12 +49,13 @@ describeSharedStores('an append in a $name store, while another process', ({ cre
     const opening = { store: store.description, connections: 2 };
     await Promise.all([writer.run('open', opening), remover.run('open', opening)]);
 
+    const race = new Race();
     const outcomes: Outcome[] = [];
     for (let round = 1; round <= ROUNDS; round++) {
       const { keys, references } = await createSome(round);
       const append = () => writer.run('appendEach', { sessions: references, event: eventOf(round) });
       const remove = () => remover.run('deleteEach', { keys: keys.toReversed() });
-      const [appended, removed] = await raced(append, remove, round % 2 === 0);
+      const [appended, removed] = await race.run(append, remove);
       outcomes.push(...appended);
       expect(removed.filter((outcome) => 'code' in outcome)).toEqual([]);
     }
@@ -75,13 +77,14 @@ describeSharedStores('an append in a $name store, while another process', ({ cre
       remover.run('open', { ...opening, now: EXPIRY + 1 }),
     ]);
 
+    const race = new Race();
     const outcomes: Outcome[] = [];
     let purged = 0;
     for (let round = 1; round <= ROUNDS; round++) {
       const { references } = await createSome(round);
       const append = () => writer.run('appendEach', { sessions: references, event: eventOf(round) });
       const remove = () => remover.run('purge', undefined);
-      const [appended, removed] = await raced(append, remove, round % 2 === 0);
+      const [appended, removed] = await race.run(append, remove);
       outcomes.push(...appended);
       purged += removed;
     }
@@ -100,15 +103,24 @@ function eventOf(round: number) {
   return { id: `e-${round}`, author: 'user', actions: { stateDelta } };
 }
 
-/** Starts both at the same time, with a small offset in either direction. */
-async function raced<Appended, Removed>(
-  append: () => Promise<Appended>,
-  remove: () => Promise<Removed>,
-  appendsFirst: boolean,
-): Promise<[Appended, Removed]> {
-  if (appendsFirst) return Promise.all([append(), remove()]);
-  const removing = remove();
-  return Promise.all([append(), removing]);
+/** Starts two calls so that neither always comes first. */
+class Race {
+  /** By how many milliseconds the append starts first. */
+  #lead = 0;
+
+  async run<Removed>(
+    append: () => Promise<readonly Outcome[]>,
+    remove: () => Promise<Removed>,
+  ): Promise<[readonly Outcome[], Removed]> {
+    const late = async <Result>(call: () => Promise<Result>, milliseconds: number): Promise<Result> => {
+      if (milliseconds > 0) await delay(milliseconds);
+      return call();
+    };
+    const [appended, removed] = await Promise.all([late(append, -this.#lead), late(remove, this.#lead)]);
+    const stored = appended.filter((outcome) => 'seq' in outcome).length;
+    this.#lead += stored * 2 < appended.length ? 1 : -1;
+    return [appended, removed];
+  }
 }
 
 /** Both outcomes must occur, otherwise there was no race. */

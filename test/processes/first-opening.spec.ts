@@ -1,5 +1,5 @@
 import { SessionService } from '../../src/index.js';
-import { describeSharedStores } from '../support/processes/shared-stores.js';
+import { describeEveryStore } from '../support/processes/shared-stores.js';
 import { openDescribed } from '../support/processes/store-description.js';
 import { WorkerProcesses } from '../support/processes/worker-process.js';
 
@@ -14,11 +14,11 @@ beforeAll(async () => {
 
 afterAll(() => workers.stop());
 
-describeSharedStores('processes that open a new $name store at the same moment', ({ create }) => {
+describeEveryStore('processes that open a new $name store at the same moment', ({ createNew }) => {
   it.each(Array.from({ length: 4 }, (_, index) => index + 1))(
     'all succeed, and can use it immediately (%i)',
     async () => {
-      const store = await create();
+      const store = await createNew();
       try {
         await workers.run('load', () => ({ store: store.description }));
         await workers.run('open', () => ({ store: store.description, connections: 2 }));

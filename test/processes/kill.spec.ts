@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SessionReference } from '../../src/index.js';
 import { numberedEvents } from '../support/processes/numbered-event.js';
-import { type SharedStore, describeSharedStores } from '../support/processes/shared-stores.js';
+import { type SharedStore, describeEveryStore } from '../support/processes/shared-stores.js';
 import { expectConsistent, expectHealthy, inStore, wholeLog } from '../support/processes/session-checks.js';
 import { WorkerProcess } from '../support/processes/worker-process.js';
 import { randomNumbers, seed } from '../support/random.js';
@@ -14,7 +14,7 @@ const KILLS_WITH_SERVER = 4;
 /** How many events a process appends together, alternating. */
 const TOGETHER = [1, 7];
 
-describeSharedStores(`a process that is killed while it writes to a $name store (SEED=${seed})`, ({ name, create }) => {
+describeEveryStore(`a process that is killed while it writes to a $name store (SEED=${seed})`, ({ name, create }) => {
   const kills = Array.from({ length: KILLS[name] ?? KILLS_WITH_SERVER }, (_, index) => ({
     kill: index + 1,
     together: TOGETHER[index % TOGETHER.length] ?? 1,

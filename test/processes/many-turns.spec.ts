@@ -2,7 +2,7 @@ import { SessionService } from '../../src/index.js';
 import type { SessionStorage } from '../../src/storage.js';
 import { type ManyTurnsOutcome, keyOfTurn, wordsOfTurn } from '../support/processes/many-turns.js';
 import { type SharedStore, describeSharedStores } from '../support/processes/shared-stores.js';
-import { openDescribed } from '../support/processes/store-description.js';
+import { type StoreDescription, openDescribed } from '../support/processes/store-description.js';
 import { WorkerProcess } from '../support/processes/worker-process.js';
 
 const TURNS = 1_000;
@@ -29,11 +29,12 @@ describeSharedStores(
 
     beforeAll(async () => {
       store = await create();
-      storage = await openDescribed(store.description);
+      const description = patient(store.description);
+      storage = await openDescribed(description);
       sessions = new SessionService({ storage });
       await Promise.all(each.map((turn) => sessions.createSession(keyOfTurn(turn))));
       const worker = await WorkerProcess.start();
-      await worker.run('open', { store: store.description });
+      await worker.run('open', { store: description });
       outcome = await worker.run('runManyTurns', { turns: TURNS, words: WORDS });
       await worker.stop();
     });
@@ -82,3 +83,11 @@ describeSharedStores(
   },
   ['redis', 'postgres'],
 );
+
+/** A busy machine takes longer for so many calls at once than a store waits by default. */
+function patient(store: StoreDescription): StoreDescription {
+  const milliseconds = 60_000;
+  return store.kind === 'redis'
+    ? { ...store, commandTimeoutMs: milliseconds }
+    : { ...store, timeLimitMs: milliseconds };
+}

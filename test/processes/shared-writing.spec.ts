@@ -1,5 +1,5 @@
 import { SessionService } from '../../src/index.js';
-import { type SharedStore, describeSharedStores } from '../support/processes/shared-stores.js';
+import { type SharedStore, describeEveryStore } from '../support/processes/shared-stores.js';
 import { expectHealthy, wholeLog } from '../support/processes/session-checks.js';
 import { openDescribed } from '../support/processes/store-description.js';
 import { WorkerProcesses } from '../support/processes/worker-process.js';
@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 afterAll(() => workers.stop());
 
-describeSharedStores('several processes and one $name store', ({ create }) => {
+describeEveryStore('several processes and one $name store', ({ create }) => {
   let store: SharedStore;
   let sessions: SessionService;
 

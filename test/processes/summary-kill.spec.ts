@@ -1,6 +1,6 @@
 import { SessionService } from '../../src/index.js';
 import { ModelServer } from '../support/model-server.js';
-import { type SharedStore, describeSharedStores } from '../support/processes/shared-stores.js';
+import { type SharedStore, describeEveryStore } from '../support/processes/shared-stores.js';
 import { expectHealthy, inStore } from '../support/processes/session-checks.js';
 import { openDescribed } from '../support/processes/store-description.js';
 import type { Step } from '../support/processes/kill-points.js';
@@ -44,7 +44,7 @@ afterAll(async () => {
   await model.stop();
 });
 
-describeSharedStores('a process that is killed while it summarises a session of a $name store', ({ name, create }) => {
+describeEveryStore('a process that is killed while it summarises a session of a $name store', ({ name, create }) => {
   let store: SharedStore;
   let sessions: SessionService | undefined;
 

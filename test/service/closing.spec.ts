@@ -1,9 +1,9 @@
 import { SessionService } from '../../src/index.js';
-import { testStores } from '../support/stores.js';
+import { storeOfEachKind } from '../support/stores.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 'one' };
 
-describe.each(testStores)('SessionService.close on $name', ({ open }) => {
+describe.each(storeOfEachKind)('SessionService.close on $name', ({ open }) => {
   it('waits for pending appends and their hooks', async () => {
     const { storage, destroy } = await open({});
     const sessions = new SessionService({ storage });

@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import { InMemorySessionStorage, InProcessSignals, type SessionSignals, SessionService } from '../../src/index.js';
 import { signalsOf } from '../../src/sessions/session-signals.js';
-import { testStores } from '../support/stores.js';
+import { storeOfEachKind } from '../support/stores.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 'one' };
 const SESSION = { appName: 'shop', userId: 'ann', id: 'one' };
@@ -144,7 +144,7 @@ describe('watch', () => {
   });
 });
 
-describe.each(testStores)('closing a service with watches on $name', ({ open }) => {
+describe.each(storeOfEachKind)('closing a service with watches on $name', ({ open }) => {
   it('ends every watch without an error, even if events are left', async () => {
     const { storage, destroy } = await open({});
     const sessions = new SessionService({ storage, watchPollMs: NO_POLL });

@@ -4,7 +4,7 @@ import { SessionService, SessionsModule } from '../../src/index.js';
 import { SummarizerModule, SummarizerSessionManager, SummarizerSweep } from '../../src/summarizer/index.js';
 import type { SummarizerOptions } from '../../src/summarizer/summarizer-options.js';
 import { startApp } from '../module/support/apps.js';
-import { testStores } from '../support/stores.js';
+import { storeOfEachKind } from '../support/stores.js';
 import { until } from '../support/until.js';
 import { HeldModel } from './held-model.js';
 import { KEY, SESSION, ScriptedModel, SummarizedSessions, turns } from './summarized-sessions.js';
@@ -12,7 +12,7 @@ import { KEY, SESSION, ScriptedModel, SummarizedSessions, turns } from './summar
 const OPTIONS: SummarizerOptions = { events: 7, keepRecentEvents: 2 };
 const never = (): Promise<never> => new Promise(() => undefined);
 
-describe.each(testStores)('closing SummarizerSessionManager on $name', (store) => {
+describe.each(storeOfEachKind)('closing SummarizerSessionManager on $name', (store) => {
   let open: SummarizedSessions;
   afterEach(() => open.destroy());
 

@@ -1,7 +1,7 @@
-import { testStores } from '../support/stores.js';
+import { storeOfEachKind } from '../support/stores.js';
 import { SESSION, SummarizedSessions, turns, user } from './summarized-sessions.js';
 
-describe.each(testStores)('an event with the id of a later summary, on $name', (store) => {
+describe.each(storeOfEachKind)('an event with the id of a later summary, on $name', (store) => {
   it('does not prevent the summary, and the model is called once', async () => {
     const open = await SummarizedSessions.open(store, { events: 7, keepRecentEvents: 2 });
     try {

@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { allOf, anyOf, eventsOver, idleOver } from '../../src/summarizer/thresholds.js';
 import { agendaNameOf } from '../../src/sessions/domain/agenda-names.js';
-import { testStores } from '../support/stores.js';
+import { storeOfEachKind, testStores } from '../support/stores.js';
 import { until } from '../support/until.js';
 import { HeldModel } from './held-model.js';
 import { eventsOf } from './log-notation.js';
@@ -12,7 +12,7 @@ const IDLE = { idleSeconds: 600, keepRecentEvents: 0 };
 const SESSIONS = rounds(1_000);
 const BATCH_SIZE = 50;
 
-describe.each(testStores)('idle sessions on $name', (store) => {
+describe.each(storeOfEachKind)('idle sessions on $name', (store) => {
   let open: SummarizedSessions;
   afterEach(() => open.destroy());
 

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import type { SummarizerOptions } from '../../src/summarizer/summarizer-options.js';
-import { firstStore, testStores } from '../support/stores.js';
+import { firstStore, storeOfEachKind } from '../support/stores.js';
 import { HeldModel } from './held-model.js';
 import { inMemory } from './in-memory.js';
 import { KEY, SESSION, ScriptedModel, SummarizedSessions, turns } from './summarized-sessions.js';
@@ -68,7 +68,7 @@ describe('summaries while the model is unavailable for an hour', () => {
     expect(open.model.requests).toHaveLength(calls + 1);
   });
 
-  it.each(testStores)('are not retried more often after a restart, and stay due, on $name', async (store) => {
+  it.each(storeOfEachKind)('are not retried more often after a restart, and stay due, on $name', async (store) => {
     open = await SummarizedSessions.open(store, OPTIONS, new ScriptedModel(unavailable));
     await open.append(...turns(1, 4));
     await appendAndSweep(open, STEPS_OF_AN_HOUR / 2);

@@ -4,13 +4,13 @@ import { ManualClock } from '../../src/testing/index.js';
 import { SummarizerSessionManager } from '../../src/summarizer/index.js';
 import type { SummarizerOptions } from '../../src/summarizer/summarizer-options.js';
 import { recordingCalls } from '../support/recorded-calls.js';
-import { testStores } from '../support/stores.js';
+import { storeOfEachKind } from '../support/stores.js';
 import { HeldModel } from './held-model.js';
 import { KEY, SESSION, agent } from './summarized-sessions.js';
 
 const APPENDS = 20;
 
-describe.each(testStores)('store calls of appends on $name', (store) => {
+describe.each(storeOfEachKind)('store calls of appends on $name', (store) => {
   let calls: string[];
   let model: HeldModel;
   let sessions: SessionService;

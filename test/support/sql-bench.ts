@@ -1,37 +1,12 @@
 import type { NetConnectOpts } from 'node:net';
 import { SessionService, type SessionServiceOptions } from '../../src/index.js';
 import { type ServerOptions, TypeOrmSessionStorage } from '../../src/typeorm.js';
+import { takeDatabaseWithTables } from './databases-with-tables.js';
 import { mysqlOptionsOf } from '../servers/mysql-login.js';
-import { ReusedDatabases } from './reused-databases.js';
 import { sqlProblems } from './sql-integrity.js';
-import { EMPTY_TABLES } from './sql-raw-data.js';
 import { type RawConnection, type SqlDatabase, type SqlServer, type SqlServerName, sqlServers } from './sql-servers.js';
-import { disconnectOthers } from './sql-transactions.js';
 import { chosenStoreNames } from './store-names.js';
 import { TcpProxy } from './tcp-proxy.js';
-
-/** The databases of tests that need the tables and do not change them. */
-const emptied = new Map(sqlServers.map((server) => [server, databasesWithTables(server)] as const));
-afterAll(() => Promise.all([...emptied.values()].map((databases) => databases.drop())));
-
-function databasesWithTables(server: SqlServer): ReusedDatabases<SqlDatabase> {
-  return new ReusedDatabases({
-    async create() {
-      const database = await server.createDatabase();
-      const storage = new TypeOrmSessionStorage(database.storageOptions);
-      await storage.open();
-      await storage.close();
-      return database;
-    },
-    async empty(database) {
-      const connection = await database.connect();
-      await disconnectOthers(server.name, connection);
-      await connection.query(EMPTY_TABLES);
-      await connection.close();
-    },
-    drop: (database) => database.drop(),
-  });
-}
 
 /** A database for one test, with stores, connections and proxies. All of them are removed at the end. */
 export class SqlBench {
@@ -51,10 +26,8 @@ export class SqlBench {
 
   /** With a database whose tables exist, which is much faster. Other tests use it afterwards. */
   static async openWithTables(server: SqlServer): Promise<SqlBench> {
-    const databases = emptied.get(server);
-    if (!databases) throw new Error(`${server.name} is not a server of the tests`);
-    const database = await databases.take();
-    return new SqlBench(server, database, () => databases.giveBack(database));
+    const { database, giveBack } = await takeDatabaseWithTables(server);
+    return new SqlBench(server, database, giveBack);
   }
 
   get name(): SqlServerName {

@@ -5,6 +5,7 @@ import { openMariaDb } from './mariadb-store.js';
 import { openPostgres } from './postgres-store.js';
 import { openRedisCluster } from './redis-cluster-store.js';
 import { openRedis } from './redis-store.js';
+import { areRoundsFull } from './rounds.js';
 import { openSqlite } from './sqlite-store.js';
 import { chosenStoreNames, type StoreName } from './store-names.js';
 
@@ -35,12 +36,13 @@ export const testStores: readonly TestStore[] = chosenStoreNames().map((name) =>
  */
 export const firstStore: readonly TestStore[] = testStores.slice(0, 1);
 
-const KINDS = new Set<StoreName>(['memory', 'redis', 'postgres']);
+/** The stores that encode values differently. A cluster gets the same scripts and texts as a single server. */
+export const storeOfEachEncoding = chosenOf(['memory', 'sqlite', 'redis', 'mariadb', 'postgres']);
 
-/**
- * One store of each kind: for what is built on the operations of stores, which the contract proves on all of them. `STORES` can
- * name others.
- */
-export const storeOfEachKind: readonly TestStore[] = process.env.STORES
-  ? testStores
-  : testStores.filter(({ name }) => KINDS.has(name));
+/** One store of each kind: for what is built on the operations of stores, which the contract proves on all of them. */
+export const storeOfEachKind = chosenOf(['memory', 'redis', 'postgres']);
+
+/** Some of {@link testStores}. `STORES` can name others, and `ROUNDS=full` means all. */
+function chosenOf(names: readonly StoreName[]): readonly TestStore[] {
+  return process.env.STORES || areRoundsFull ? testStores : testStores.filter(({ name }) => names.includes(name));
+}

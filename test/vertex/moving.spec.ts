@@ -3,7 +3,7 @@ import { diagnose } from '../../src/doctor/index.js';
 import type { SessionStorage } from '../../src/storage.js';
 import type { ManualClock } from '../../src/testing/index.js';
 import { exportSessions, importSessions, verifySessions } from '../../src/transfer/index.js';
-import { testStores } from '../support/stores.js';
+import { storeOfEachKind } from '../support/stores.js';
 import { KEY, USER, comparable, filledStore, linesOf, overridden, text } from '../transfer/support.js';
 import { storageAt } from './support/open-vertex.js';
 import { type Fault, VertexServer } from './support/vertex-server.js';
@@ -68,7 +68,7 @@ describe('Moving to Vertex AI', () => {
     expect(storedEvents()).toBe(kindsIn(lines).filter((kind) => kind === 'event').length);
   }
 
-  describe.each(testStores)('from $name and back', ({ open: openStore }) => {
+  describe.each(storeOfEachKind)('from $name and back', ({ open: openStore }) => {
     it('keeps sessions, trimmed ones and those with summaries and rewinds too', async () => {
       const { storage, destroy } = await openStore({ clock });
       const back = await openStore({ clock });

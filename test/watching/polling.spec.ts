@@ -7,7 +7,7 @@ import { observedDriver } from '../support/observed-driver.js';
 import { describeSqlServersWithTables } from '../support/sql-bench.js';
 import { StatementLog } from '../support/statement-log.js';
 import { chosenStoreNames } from '../support/store-names.js';
-import { testStores } from '../support/stores.js';
+import { storeOfEachKind } from '../support/stores.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's' };
 const SESSION = { appName: 'shop', userId: 'ann', id: 's' };
@@ -82,7 +82,7 @@ describeSqlServersWithTables(
   ['mariadb'],
 );
 
-describe.each(testStores)('a slow reader of a $name store', ({ open }) => {
+describe.each(storeOfEachKind)('a slow reader of a $name store', ({ open }) => {
   it('holds at most one page in memory', async () => {
     const { storage, destroy } = await open({});
     const counting = new CountingStorage(storage);

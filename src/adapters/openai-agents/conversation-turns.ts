@@ -95,9 +95,11 @@ function isOfUser(item: AgentInputItem): item is Extract<AgentInputItem, { role:
   return 'role' in item && item.role === 'user';
 }
 
+/** Items are kept as they were given, whatever their content holds. */
 function textOf({ content }: Extract<AgentInputItem, { role: 'user' }>): string {
   if (typeof content === 'string') return content;
-  return content.flatMap((entry) => (entry.type === 'input_text' ? [entry.text] : [])).join('\n');
+  const entries: readonly ((typeof content)[number] | null)[] = Array.isArray(content) ? content : [];
+  return entries.flatMap((entry) => (entry?.type === 'input_text' ? [entry.text] : [])).join('\n');
 }
 
 function toolOf(item: AgentInputItem): string[] {

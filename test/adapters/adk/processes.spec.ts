@@ -1,5 +1,5 @@
 import { SessionService } from '../../../src/index.js';
-import { sharedStores } from '../../support/processes/shared-stores.js';
+import { sharedStoreOfEachKind } from '../../support/processes/shared-stores.js';
 import { openDescribed } from '../../support/processes/store-description.js';
 import { WorkerProcesses } from '../../support/processes/worker-process.js';
 import { describeSuite } from '../support/describe-suite.js';
@@ -73,5 +73,5 @@ describeSuite(
         expect(events.filter(({ author }) => author === 'user')).toHaveLength(6);
       }));
   },
-  sharedStores,
+  sharedStoreOfEachKind,
 );

@@ -1,4 +1,4 @@
-import { Agent, Runner, Usage, tool } from '@openai/agents-core';
+import { Agent, type AgentInputItem, Runner, Usage, tool } from '@openai/agents-core';
 import { ScriptedModel, assistantMessage, functionCall, modelResponse } from '@openai/agents-core/testing';
 import { z } from 'zod';
 import { AgentsSession, BranchedAgentsSession } from '../../../src/adapters/openai-agents/index.js';
@@ -130,6 +130,8 @@ describe.each(firstStore)('Branches of a session of the SDK in $name', (store) =
     await session.popItem();
     expect(await session.turns()).toHaveLength(2);
     expect(await new BranchedAgentsSession({ ...session['options'], sessionId: 'none' }).turns()).toEqual([]);
+    await session.addItems([{ role: 'user', content: [null] } as unknown as AgentInputItem]);
+    expect((await session.turns()).at(-1)?.content).toBe('');
   });
 });
 

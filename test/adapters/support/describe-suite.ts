@@ -1,7 +1,7 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { StoreName } from '../../support/store-names.js';
-import { type TestStore, testStores } from '../../support/stores.js';
+import { type TestStore, storeOfEachKind } from '../../support/stores.js';
 import { CountedTests } from './counted-tests.js';
 
 /** A suite that judges an adapter. */
@@ -40,7 +40,7 @@ export function describeSuite<Store extends { readonly name: StoreName }>(
 export function describeSuite<Store extends { readonly name: StoreName }>(
   suite: AdapterSuite,
   define: (store: Store) => void,
-  stores: readonly { readonly name: StoreName }[] = testStores,
+  stores: readonly { readonly name: StoreName }[] = storeOfEachKind,
 ): void {
   if (stores.length === 0) {
     it(`${suite.suite} has no store`, () => expect(stores).toEqual([]));

@@ -5,7 +5,7 @@ import { startRedis } from '../../servers/private-redis.js';
 import type { StartedServer } from '../../servers/server-kind.js';
 import type { StoreName } from '../store-names.js';
 import { type SqlServer, mariaDbServer, postgresServer } from '../sql-servers.js';
-import { sharedDatabase } from './shared-databases.js';
+import { newSharedDatabase } from './shared-databases.js';
 import { sharedRedis } from './shared-redis.js';
 import type { SharedStore } from './shared-stores.js';
 
@@ -53,7 +53,7 @@ async function startKillablePostgres(): Promise<KillableStore> {
 }
 
 async function onServer(server: StartedServer, kind: SqlServer): Promise<KillableStore> {
-  const store = await sharedDatabase(kind, { address: server.address, timeLimitMs: TIME_LIMIT_MS });
+  const store = await newSharedDatabase(kind, { address: server.address, timeLimitMs: TIME_LIMIT_MS });
   return { server, store, callLimitMs: TIME_LIMIT_MS };
 }
 

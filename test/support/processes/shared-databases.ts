@@ -1,19 +1,33 @@
+import { takeDatabaseWithTables } from '../databases-with-tables.js';
 import { sqlProblems } from '../sql-integrity.js';
-import type { RawConnection, SqlServer } from '../sql-servers.js';
+import type { RawConnection, SqlDatabase, SqlServer } from '../sql-servers.js';
 import { nobodyElseIsConnected } from '../sql-transactions.js';
 import type { SharedStore } from './shared-stores.js';
 import type { SqlServerDescription } from './store-description.js';
 
-/** A store in its own database, on the server of the tests unless an address is given. */
-export async function sharedDatabase(
+type Settings = Pick<SqlServerDescription, 'timeLimitMs' | 'driverOptions'>;
+
+/** A store with its tables in its own database, which other tests use afterwards. */
+export async function sharedDatabase(server: SqlServer, settings: Settings = {}): Promise<SharedStore> {
+  const { database, giveBack } = await takeDatabaseWithTables(server);
+  return storeIn(server, database, settings, giveBack);
+}
+
+/** A store in a new database without tables, on the server of the tests unless an address is given. */
+export async function newSharedDatabase(
   server: SqlServer,
-  {
-    address,
-    driverOptions,
-    ...settings
-  }: Pick<SqlServerDescription, 'timeLimitMs' | 'driverOptions'> & { readonly address?: string } = {},
+  { address, ...settings }: Settings & { readonly address?: string } = {},
 ): Promise<SharedStore> {
   const database = await server.createDatabase(address);
+  return storeIn(server, database, settings, () => database.drop());
+}
+
+function storeIn(
+  server: SqlServer,
+  database: SqlDatabase,
+  { driverOptions, ...settings }: Settings,
+  destroy: () => Promise<void>,
+): SharedStore {
   async function withConnection(work: (connection: RawConnection) => Promise<void>): Promise<void> {
     const connection = await database.connect();
     try {
@@ -35,6 +49,6 @@ export async function sharedDatabase(
         const problems = await sqlProblems((query) => connection.query(query));
         if (problems.length > 0) throw new Error(problems.join('\n'));
       }),
-    destroy: () => database.drop(),
+    destroy,
   };
 }

@@ -1,7 +1,8 @@
+import { areRoundsFull } from '../rounds.js';
 import { type StoreName, chosenStoreNames } from '../store-names.js';
 import { clusterNodes, redisUrl } from '../redis-store.js';
-import { mariaDbServer, postgresServer } from '../sql-servers.js';
-import { sharedDatabase } from './shared-databases.js';
+import { type SqlServer, mariaDbServer, postgresServer } from '../sql-servers.js';
+import { newSharedDatabase, sharedDatabase } from './shared-databases.js';
 import { sharedRedis, sharedRedisCluster } from './shared-redis.js';
 import { sharedSqlite } from './shared-sqlite.js';
 import type { StoreDescription } from './store-description.js';
@@ -23,31 +24,56 @@ export interface SharedStore {
 export interface SharedStoreKind {
   readonly name: StoreName;
   create(): Promise<SharedStore>;
+  /** One that nobody has opened yet. */
+  createNew(): Promise<SharedStore>;
 }
 
 const allSharedStores: readonly SharedStoreKind[] = [
-  { name: 'sqlite', create: sharedSqlite },
-  { name: 'redis', create: async () => sharedRedis(redisUrl) },
-  { name: 'redis-cluster', create: async () => sharedRedisCluster(clusterNodes()) },
-  { name: 'mariadb', create: () => sharedDatabase(mariaDbServer) },
-  { name: 'postgres', create: () => sharedDatabase(postgresServer) },
+  alwaysNew('sqlite', sharedSqlite),
+  alwaysNew('redis', async () => sharedRedis(redisUrl)),
+  alwaysNew('redis-cluster', async () => sharedRedisCluster(clusterNodes())),
+  inDatabase(mariaDbServer),
+  inDatabase(postgresServer),
 ];
 
-/** The stores that can be shared and that `STORES` selects. */
-export const sharedStores = allSharedStores.filter(({ name }) => chosenStoreNames().includes(name));
+function alwaysNew(name: StoreName, create: SharedStoreKind['create']): SharedStoreKind {
+  return { name, create, createNew: create };
+}
+
+function inDatabase(server: SqlServer): SharedStoreKind {
+  const { name } = server;
+  return { name, create: () => sharedDatabase(server), createNew: () => newSharedDatabase(server) };
+}
+
+/** One of each kind, for what is built on the operations of stores. `STORES` can name others, and `ROUNDS=full` means all. */
+const ONE_OF_EACH_KIND: readonly StoreName[] = ['sqlite', 'redis', 'mariadb'];
+const usualNames = process.env.STORES || areRoundsFull ? allSharedStores.map(({ name }) => name) : ONE_OF_EACH_KIND;
+
+/** One store of each kind, if `STORES` selects it. */
+export const sharedStoreOfEachKind = sharedStoresNamed(usualNames).filter(({ name }) =>
+  chosenStoreNames().includes(name),
+);
 
 /**
- * Describes processes that share a store, for each store that can be shared and that `STORES`
- * selects; `$name` in the title is its name.
+ * Describes processes that share a store, for stores that `STORES` selects; `$name` in the title is the store.
  *
- * @param names only these
+ * @param names Default: one of each kind
  */
 export function describeSharedStores(
   title: string,
   define: (store: SharedStoreKind) => void,
-  names?: readonly StoreName[],
+  names: readonly StoreName[] = usualNames,
 ): void {
-  describeChosen(title, names ? allSharedStores.filter(({ name }) => names.includes(name)) : allSharedStores, define);
+  describeChosen(title, sharedStoresNamed(names), define);
+}
+
+/** The same for all stores that can be shared: for kills, races and what else depends on the store. */
+export function describeEveryStore(title: string, define: (store: SharedStoreKind) => void): void {
+  describeChosen(title, allSharedStores, define);
+}
+
+function sharedStoresNamed(names: readonly StoreName[]): readonly SharedStoreKind[] {
+  return allSharedStores.filter(({ name }) => names.includes(name));
 }
 
 /** The same for any stores that have a name. */
