@@ -22,7 +22,7 @@ class StartingWatch {
 
   /** The end of the log at the call of the watch, if a read found the end at `lastSeq`. */
   async endAtCall(lastSeq: number): Promise<number> {
-    await Promise.all([...this.#appends]);
+    await Promise.all(this.#appends);
     return Math.min(lastSeq, this.#firstSeq - 1);
   }
 }

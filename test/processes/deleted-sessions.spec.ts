@@ -112,15 +112,16 @@ class Race {
     append: () => Promise<readonly Outcome[]>,
     remove: () => Promise<Removed>,
   ): Promise<[readonly Outcome[], Removed]> {
-    const late = async <Result>(call: () => Promise<Result>, milliseconds: number): Promise<Result> => {
-      if (milliseconds > 0) await delay(milliseconds);
-      return call();
-    };
-    const [appended, removed] = await Promise.all([late(append, -this.#lead), late(remove, this.#lead)]);
+    const [appended, removed] = await Promise.all([after(-this.#lead, append), after(this.#lead, remove)]);
     const stored = appended.filter((outcome) => 'seq' in outcome).length;
     this.#lead += stored * 2 < appended.length ? 1 : -1;
     return [appended, removed];
   }
+}
+
+async function after<Result>(milliseconds: number, call: () => Promise<Result>): Promise<Result> {
+  if (milliseconds > 0) await delay(milliseconds);
+  return call();
 }
 
 /** Both outcomes must occur, otherwise there was no race. */

@@ -87,7 +87,14 @@ describeSharedStores(
 /** A busy machine takes longer for so many calls at once than a store waits by default. */
 function patient(store: StoreDescription): StoreDescription {
   const milliseconds = 60_000;
-  return store.kind === 'redis'
-    ? { ...store, commandTimeoutMs: milliseconds }
-    : { ...store, timeLimitMs: milliseconds };
+  switch (store.kind) {
+    case 'redis':
+    case 'redis-cluster':
+      return { ...store, commandTimeoutMs: milliseconds };
+    case 'mariadb':
+    case 'postgres':
+      return { ...store, timeLimitMs: milliseconds };
+    case 'sqlite':
+      return store;
+  }
 }
