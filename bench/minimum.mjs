@@ -13,12 +13,12 @@ const BURST_MS = 100;
 const SESSIONS = 1_000;
 
 /** How long each side works before the first pass. Until then, most of its code is not compiled yet. */
-const WARM_UP_MS = 2_000;
+const WARM_UP_MS = 5_000;
 
 /** How much a pass does: memory is faster by far. */
 const SIZES = {
   memory: { appends: 2_000, each: 20, creates: 500 },
-  other: { appends: 60, each: 6, creates: 60 },
+  other: { appends: 200, each: 6, creates: 60 },
 };
 
 /** The rows, by the names that `--only` takes. */
