@@ -7,7 +7,7 @@ const pages = [
   ...FOLDERS.flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((path) => join(folder, path)),
   ),
-].filter((path) => path.endsWith('.md'));
+].filter((path) => path.endsWith('.md') && !path.includes('node_modules'));
 
 /** What a link of a page leads to, without code blocks and addresses of the web. */
 function linksIn(page: string): string[] {
