@@ -129,7 +129,7 @@ export function isReadShorter(env: SessionEnvironment): boolean {
   return readFilter(env).newest !== appendFilter(env).newest;
 }
 
-/** Stores a commit. All commits to sessions go through here. */
+/** Stores a commit, so that watches which start meanwhile follow it. */
 export function storeCommit({ storage, startingWatches }: SessionEnvironment, commit: Commit): Promise<AppendOutcome> {
   const append = storage.append(commit);
   startingWatches.follow(commit, append);

@@ -8,7 +8,7 @@ import { SESSION_MIGRATIONS, TypeOrmSessionStorage, sessionEntities } from '../.
 import { mysqlOptionsOf } from '../servers/mysql-login.js';
 import { EMPTY_TABLES, readRawTables } from '../support/sql-raw-data.js';
 import { type ReusableStore, reusedStores } from '../support/reused-stores.js';
-import { areRoundsFull } from '../support/rounds.js';
+import { isEveryStoreWanted } from '../support/rounds.js';
 import { SqlBench, describeSqlServers } from '../support/sql-bench.js';
 import { type SqlServer, mariaDbServer, sqlServers } from '../support/sql-servers.js';
 import { SqliteFile } from '../support/sqlite-file.js';
@@ -93,7 +93,7 @@ async function openedBySqliteHost(clock: { now(): number }): Promise<OpenStorage
 }
 
 /** The isolation that a DataSource has by default is stricter in MariaDB. */
-const served = process.env.STORES || areRoundsFull ? sqlServers : [mariaDbServer];
+const served = isEveryStoreWanted ? sqlServers : [mariaDbServer];
 
 for (const server of served.filter(({ name }) => chosenStoreNames().includes(name))) {
   describeSessionStorage({

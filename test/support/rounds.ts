@@ -1,5 +1,8 @@
 /** With `ROUNDS=full`, as each night, tests do all they can, on all stores. */
-export const areRoundsFull = process.env.ROUNDS === 'full';
+const areRoundsFull = process.env.ROUNDS === 'full';
+
+/** Whether all chosen stores are wanted, also where one of each kind is enough. */
+export const isEveryStoreWanted = areRoundsFull || Boolean(process.env.STORES);
 
 /** Otherwise, tests repeat a quarter of what they can. */
 const DIVISOR = areRoundsFull ? 1 : 4;

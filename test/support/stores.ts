@@ -5,7 +5,7 @@ import { openMariaDb } from './mariadb-store.js';
 import { openPostgres } from './postgres-store.js';
 import { openRedisCluster } from './redis-cluster-store.js';
 import { openRedis } from './redis-store.js';
-import { areRoundsFull } from './rounds.js';
+import { isEveryStoreWanted } from './rounds.js';
 import { openSqlite } from './sqlite-store.js';
 import { chosenStoreNames, type StoreName } from './store-names.js';
 
@@ -44,5 +44,5 @@ export const storeOfEachKind = chosenOf(['memory', 'redis', 'postgres']);
 
 /** Some of {@link testStores}. `STORES` can name others, and `ROUNDS=full` means all. */
 function chosenOf(names: readonly StoreName[]): readonly TestStore[] {
-  return process.env.STORES || areRoundsFull ? testStores : testStores.filter(({ name }) => names.includes(name));
+  return isEveryStoreWanted ? testStores : testStores.filter(({ name }) => names.includes(name));
 }

@@ -9,6 +9,7 @@ import type { SessionRecord } from '../domain/session-record.js';
 import type { SessionEnvironment } from '../session-environment.js';
 import type { LogWaiter } from '../log-watcher.js';
 import type { LogReference } from '../storage/session-changes.js';
+import type { StoredSession } from '../storage/session-storage.js';
 import { type ListEventsRequest, listEventsUpTo } from './list-events.js';
 
 /** Memory that a page of a watch holds until its events are handed out. */
@@ -246,18 +247,22 @@ async function startOf(env: SessionEnvironment, request: WatchSessionRequest): P
     afterPosition === undefined || afterPosition === null ? undefined : checkedPosition(afterPosition, 'afterPosition');
   const afterSeq = position?.seq ?? optionalCount(request.afterSeq, 'afterSeq');
   assertSignal(request.signal);
-  const { record, seq } = await env.startingWatches.endOfLog(key, async () => {
-    const read = await env.storage.read({ key });
-    if (!read) throw new SessionNotFoundError(key.sessionId);
-    return read;
-  });
+  const read = async (): Promise<StoredSession> => {
+    const found = await env.storage.read({ key });
+    if (!found) throw new SessionNotFoundError(key.sessionId);
+    return found;
+  };
+  const isFromNow = afterSeq === undefined;
+  const { record, seq } = isFromNow
+    ? await env.startingWatches.endOfLog(key, read)
+    : { ...(await read()), seq: afterSeq };
   const { lastSeq } = record;
   // An event beyond the end belongs to another incarnation.
-  if (afterSeq !== undefined && afterSeq > lastSeq) {
+  if (!isFromNow && seq > lastSeq) {
     const path = position ? 'afterPosition' : 'afterSeq';
     throw new InvalidInputError(`must be at most ${lastSeq}, the last event`, path);
   }
-  return { record, seq: afterSeq ?? seq, partial: position?.partial ?? 0 };
+  return { record, seq, partial: position?.partial ?? 0 };
 }
 
 /** Accepts signals of other realms and of polyfills. */

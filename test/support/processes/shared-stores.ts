@@ -1,4 +1,4 @@
-import { areRoundsFull } from '../rounds.js';
+import { isEveryStoreWanted } from '../rounds.js';
 import { type StoreName, chosenStoreNames } from '../store-names.js';
 import { clusterNodes, redisUrl } from '../redis-store.js';
 import { type SqlServer, mariaDbServer, postgresServer } from '../sql-servers.js';
@@ -47,7 +47,7 @@ function inDatabase(server: SqlServer): SharedStoreKind {
 
 /** One of each kind, for what is built on the operations of stores. `STORES` can name others, and `ROUNDS=full` means all. */
 const ONE_OF_EACH_KIND: readonly StoreName[] = ['sqlite', 'redis', 'mariadb'];
-const usualNames = process.env.STORES || areRoundsFull ? allSharedStores.map(({ name }) => name) : ONE_OF_EACH_KIND;
+const usualNames = isEveryStoreWanted ? allSharedStores.map(({ name }) => name) : ONE_OF_EACH_KIND;
 
 /** One store of each kind, if `STORES` selects it. */
 export const sharedStoreOfEachKind = sharedStoresNamed(usualNames).filter(({ name }) =>
