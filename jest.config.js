@@ -5,6 +5,7 @@ const swc = [
     jsc: {
       target: 'es2022',
       parser: { syntax: 'typescript', decorators: true, dynamicImport: true },
+      // The AI SDK is an ES module from version 7 on: see `npm run docs:adapters -- --next`.
       transform: { legacyDecorator: true, decoratorMetadata: true, useDefineForClassFields: false },
       keepClassNames: true,
     },
@@ -17,7 +18,7 @@ export default {
   roots: ['<rootDir>/src', '<rootDir>/test'],
   testMatch: ['**/*.spec.ts'],
   // So long that only what hangs is stopped by it, however busy the machine is.
-  testTimeout: 120_000,
+  testTimeout: 240_000,
   globalSetup: '<rootDir>/test/servers/global-setup.ts',
   globalTeardown: '<rootDir>/test/servers/global-teardown.ts',
   maxWorkers: '100%',
@@ -25,6 +26,6 @@ export default {
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1', '^lodash-es$': 'lodash' },
   transform: { '^.+\\.(ts|m?js)$': swc },
   transformIgnorePatterns: [
-    '/node_modules/(?!(@nestjs|typeorm|file-type|load-esm|strtok3|token-types|uint8array-extras|@tokenizer|@borewit|es-toolkit|fast-check|pure-rand|@anthropic-ai/claude-agent-sdk|@fastify/static|content-disposition|arktype|@ark/|arkregex|jose))',
+    '/node_modules/(?!(@nestjs|typeorm|file-type|load-esm|strtok3|token-types|uint8array-extras|@tokenizer|@borewit|es-toolkit|fast-check|pure-rand|@anthropic-ai/claude-agent-sdk|@fastify/static|content-disposition|arktype|@ark/|arkregex|jose|ai/|@ai-sdk/|@workflow/|eventsource-parser|@standard-schema|zod/))',
   ],
 };

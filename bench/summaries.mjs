@@ -64,7 +64,7 @@ function ofBoth({ ours, raw }, figureOf) {
 async function withSummaries(storage, options, sessionId) {
   const sessions = new SessionService({ storage });
   const rest = { turns: 0, contentLength: 0, keepRecentEvents: 5, shutdownSeconds: 0.001 };
-  const summaries = new SummarizerSessionManager({ sessions, storage }, { ...rest, ...options });
+  const summaries = new SummarizerSessionManager({ sessions }, { ...rest, ...options });
   const times = await append(storage, sessionId, sessions);
   if (options.model?.name === 'instant') await summaries.whenIdle();
   await summaries.close();

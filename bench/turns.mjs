@@ -29,7 +29,7 @@ async function measured(store, { ours }) {
   await Promise.all(keys.map((key) => ours.service.createSession(key)));
   const counting = new CountingStorage(ours.storage);
   const sessions = new SessionService({ storage: counting.storage });
-  const agents = new AgentSessions({ sessions, storage: counting.storage });
+  const agents = new AgentSessions({ sessions });
   const sides = {
     ours: () => Promise.all(keys.map((key) => agents.run({ ...key, newMessage: 'Hello' }, speaking).result)),
     raw: () => Promise.all(keys.map((key) => appendBoth(ours.service, key))),

@@ -1,6 +1,7 @@
 // Writes the table of adapters and the suites that judge them into README.md and docs/adapters.md.
 // npm run docs:adapters               runs the suites with the installed versions first
 // npm run docs:adapters -- --oldest   runs them with the oldest versions of the frameworks that package.json allows
+// npm run docs:adapters -- --next     runs those of the frameworks whose newest major is not installed here
 // npm run docs:adapters -- --table    only writes the table, from the results of before
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,7 +16,28 @@ const PAGES = [
   { file: 'README.md', links: 'docs/adapters/' },
   { file: 'docs/adapters.md', links: 'adapters/' },
 ];
-const RESULTS = { newest: 'test/adapters/results.ndjson', oldest: 'test/adapters/results-oldest.ndjson' };
+const RESULTS = {
+  newest: 'test/adapters/results.ndjson',
+  oldest: 'test/adapters/results-oldest.ndjson',
+  next: 'test/adapters/results-next.ndjson',
+};
+
+/** Newest majors that are not installed here, with what goes with them, and the tests that judge them. The AI SDK needs Node 22. */
+const NEXT = {
+  packages: [
+    'node@22',
+    'ai@7',
+    '@ai-sdk/react@4',
+    '@ai-sdk/provider@4',
+    '@modelcontextprotocol/server@2',
+    '@modelcontextprotocol/client@2',
+    '@modelcontextprotocol/node@2',
+  ],
+  node: 'node_modules/node/bin/node',
+  // With --legacy-peer-deps, npm leaves out what is only a peer of this package.
+  peers: '--force',
+  tests: ['test/adapters/ai-sdk', 'test/adapters/next', '--testMatch=**/*.spec.ts', '--testMatch=**/*.next.ts'],
+};
 
 /** The page of each framework, below docs/adapters. */
 const FRAMEWORKS = {
@@ -27,7 +49,6 @@ const FRAMEWORKS = {
   'Claude Agent SDK': 'claude-agent',
   MCP: 'mcp',
   A2A: 'a2a',
-  'Durable Streams': 'durable-streams',
 };
 
 const STORES = {
@@ -103,13 +124,13 @@ function withTable(file, text, table) {
 }
 
 /** Runs suites of adapters in a folder, and keeps what came out. */
-function judge(folder, file, options = []) {
+function judge(folder, file, { node = process.execPath, tests = ['test/adapters'] } = {}) {
   const scratch = mkdtempSync(join(tmpdir(), 'agent-sessions-suites-'));
   const collected = join(scratch, 'results.ndjson');
   try {
     writeFileSync(collected, '');
     const env = { ...process.env, ADAPTER_RESULTS: collected, ROUNDS: 'full' };
-    execFileSync(process.execPath, ['node_modules/jest/bin/jest.js', 'test/adapters', ...options], {
+    execFileSync(node, ['node_modules/jest/bin/jest.js', ...tests], {
       cwd: folder,
       env,
       stdio: 'inherit',
@@ -121,22 +142,20 @@ function judge(folder, file, options = []) {
   }
 }
 
-/** The same with the oldest versions that `peerDependencies` allow, in a copy of this folder. */
-function judgeOldest() {
-  const scratch = mkdtempSync(join(tmpdir(), 'agent-sessions-oldest-'));
+/** The same with other packages, in a copy of this folder. */
+function judgeWith(packages, file, { node, tests, peers = '--legacy-peer-deps' } = {}) {
+  const scratch = mkdtempSync(join(tmpdir(), 'agent-sessions-suites-'));
   try {
     const left = new Set(['.git', 'dist', 'coverage']);
     for (const name of readdirSync(ROOT).filter((each) => !left.has(each))) {
       cpSync(join(ROOT, name), join(scratch, name), { recursive: true, verbatimSymlinks: true });
     }
-    const oldest = oldestPeers();
-    console.error(`Runs the suites with ${oldest.join(', ')}`);
-    execFileSync('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--legacy-peer-deps', ...oldest], {
+    console.error(`Runs the suites with ${packages.join(', ')}`);
+    execFileSync('npm', ['install', '--no-save', '--no-audit', '--no-fund', peers, ...packages], {
       cwd: scratch,
       stdio: 'inherit',
     });
-    // Durable Streams is a protocol: no framework can be older.
-    judge(scratch, RESULTS.oldest, ['--testPathIgnorePatterns', 'durable-streams']);
+    judge(scratch, file, { node: node && join(scratch, node), tests });
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
@@ -157,7 +176,8 @@ export function oldestPeers() {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const options = new Set(process.argv.slice(2));
-  if (options.has('--oldest')) judgeOldest();
+  if (options.has('--oldest')) judgeWith(oldestPeers(), RESULTS.oldest);
+  else if (options.has('--next')) judgeWith(NEXT.packages, RESULTS.next, NEXT);
   else if (!options.has('--table')) judge(ROOT, RESULTS.newest);
   for (const { file, expected } of adapterPages()) writeFileSync(join(ROOT, file), expected);
 }

@@ -6,18 +6,20 @@ import { GraphQLModule } from '@nestjs/graphql';
 import { ScheduleModule } from '@nestjs/schedule';
 import { TerminusModule } from '@nestjs/terminus';
 import { ThrottlerStorageService } from '@nestjs/throttler';
+import { AgUiModule } from './adapters/ag-ui/index.js';
 import { AgentsGraphqlModule } from './agents/graphql/index.js';
 import { AgentsModule } from './agents/index.js';
 import { AdkRestModule, AgentsRestModule } from './agents/rest/index.js';
 import { DemoAgent } from './app/demo-agent.js';
 import { HealthController } from './app/health.controller.js';
-import { FieldLimitGuard, RequestLimit, addressOf } from './app/request-limit.js';
+import { FieldLimitGuard, RequestLimit } from './app/request-limit.js';
 import { HomeController } from './app/home.controller.js';
 import { type AppConfig, appConfig, sessionsOfApp, summarizerOfApp } from './config/app.config.js';
 import { isProduction } from './config/sessions-environment.js';
 import { SessionsHealth } from './health/index.js';
 import { SessionsModule } from './index.js';
 import { SessionsGraphqlModule, sessionsGraphqlOptions } from './sessions/graphql/index.js';
+import { addressOf } from './sessions/transport/client-address.js';
 import { OpenAccess, ProblemFilter, SessionAccessModule, SessionsRestModule } from './sessions/rest/index.js';
 import { SummarizerGraphqlModule } from './summarizer/graphql/index.js';
 import { SummarizerModule } from './summarizer/index.js';
@@ -47,6 +49,7 @@ const graphqlOptions = ({ allowedOrigins: origins, graphql: limits, trustedProxi
     SummarizerRestModule.forRoot(),
     AgentsRestModule.forRoot(),
     AdkRestModule.forRoot({ path: 'adk', sessions: true }),
+    AgUiModule.forRoot(),
     GraphQLModule.forRootAsync<ApolloDriverConfig>({
       driver: ApolloDriver,
       inject: [appConfig.KEY],

@@ -34,29 +34,42 @@ export {
   type TypedState,
   type TypedStateMethods,
 } from './state/define-state.js';
+export { serverOnly, type ServerOnlySchema } from './state/server-only.js';
 export type { SchemaInput, SchemaIssue, SchemaOutput, SchemaResult, StandardSchema } from './state/standard-schema.js';
 export { type Scope, StatePrefix, type StoredScope } from './state/scopes.js';
 export { State } from './state/state.js';
 export type { StateChanges } from './state/state-changes.js';
 export { type Clock, type IdGenerator, systemClock } from './sessions/domain/clock.js';
+export type {
+  Content,
+  ContentInput,
+  FunctionCall,
+  FunctionCallInput,
+  FunctionResponse,
+  Part,
+  PartInput,
+} from './sessions/domain/content.js';
 export {
   type Compaction,
-  type Content,
   Event,
   EventActions,
   type EventActionsInput,
   type EventInput,
-  type FunctionCall,
-  type FunctionResponse,
+  type EventLike,
   type LoggedEvent,
-  type Part,
   type Rewind,
   type UsageMetadata,
 } from './sessions/domain/event.js';
 export { BudgetExceededError, type ExceededBudget } from './sessions/domain/budget-error.js';
 export { UnsupportedByStoreError } from './sessions/domain/unsupported-error.js';
 export * from './sessions/domain/errors.js';
-export { getFunctionCalls, getFunctionResponses, isFinalResponse } from './sessions/domain/event-inspection.js';
+export { isDamagedEvent } from './sessions/domain/damaged-event.js';
+export {
+  allFields,
+  getFunctionCalls,
+  getFunctionResponses,
+  isFinalResponse,
+} from './sessions/domain/event-inspection.js';
 export type { SessionKey, StateOwner, UserKey } from './sessions/domain/ids.js';
 export type { MetadataDelta, SessionMetadata, SessionMetadataInput } from './sessions/domain/metadata.js';
 export type { GetSessionConfig } from './sessions/domain/view-item.js';
@@ -115,7 +128,7 @@ export { InProcessSignals, type SessionSignals } from './sessions/session-signal
 export { SessionService } from './sessions/session.service.js';
 export { type TypedSession, type TypedSessions, typedSessions } from './sessions/typed-sessions.js';
 export * from './sessions/module/index.js';
-export type { SessionServiceOptions } from './sessions/session-environment.js';
+export type { SessionServiceOptions, SessionServiceSettings } from './sessions/session-environment.js';
 export { CurrentSession, type CurrentSessionOptions, SessionState } from './sessions/transport/session-params.js';
 export { type HeldLease, type LeaseOutcome, type WithLeaseOptions, withLease } from './sessions/leases/with-lease.js';
 export { InMemorySessionService } from './sessions/in-memory-session.service.js';

@@ -16,7 +16,8 @@ async function start(): Promise<void> {
     logger: false,
     abortOnError: false,
   });
-  const { port, host, shutdown } = app.get<AppConfig>(appConfig.KEY);
+  const config = app.get<AppConfig>(appConfig.KEY);
+  const { port, host, shutdown } = config;
   prepareApp(app);
   shutDownOnSignals(app, shutdown);
   try {
@@ -27,7 +28,7 @@ async function start(): Promise<void> {
     throw error;
   }
   app.useLogger(new ConsoleLogger({ logLevels: ['log', 'warn', 'error'] }));
-  console.log(startupMessage(await app.getUrl(), host, app.get<SessionsConfig>(sessionsOfApp.KEY)));
+  console.log(startupMessage(await app.getUrl(), config, app.get<SessionsConfig>(sessionsOfApp.KEY)));
 }
 
 /** Hints for errors of `listen`. */

@@ -1,6 +1,6 @@
 // For authors of stores: the port, the values that it passes, and the rules that every store applies.
 export { assertAgendaEntry, assertAgendaPut, assertDueLimit, dueTime } from './sessions/domain/coordination-rules.js';
-export { compareBytes } from './sessions/domain/ids.js';
+export { compareBytes, scopeOfOwner } from './sessions/domain/ids.js';
 export { CHECKPOINT_EVERY } from './sessions/domain/checkpoint.js';
 export type * from './sessions/domain/commit.js';
 export {
@@ -56,6 +56,16 @@ export {
   type MetadataChange,
   type MetadataText,
 } from './sessions/domain/metadata-entries.js';
+export {
+  countedSize,
+  readExcessError,
+  sizeAfter,
+  type StateExcess,
+  stateExcess,
+  type StateLimits,
+  type StateSize,
+  writeExcessError,
+} from './sessions/domain/state-size.js';
 export { type StateWrites, changesNothing, writesOf } from './sessions/domain/stored-json.js';
 export {
   type EndedPartials,
@@ -67,6 +77,7 @@ export {
   partialsLeft,
   type StoredPartial,
 } from './sessions/domain/partial-event.js';
+export { type StorageSource, storageOf } from './sessions/storage-source.js';
 export type { SeqRange } from './sessions/domain/seq-ranges.js';
 export type * from './sessions/domain/turn.js';
 export { turnOutcome } from './sessions/domain/turn-rules.js';

@@ -74,7 +74,7 @@ async function openOurs(url) {
   const storage = new TypeOrmSessionStorage({ url });
   await storage.open();
   const sessions = new SessionService({ storage });
-  const agents = new AgentSessions({ sessions, storage });
+  const agents = new AgentSessions({ sessions });
   return {
     run: (sessionId, newMessage) =>
       agents.run({ ...OWNER, sessionId, newMessage, policy: 'enqueue', config: { numRecentEvents: 40 } }, answer)

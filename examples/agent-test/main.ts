@@ -1,22 +1,16 @@
 // A test of an agent without a model: given a session, when a turn runs, then events and state. Works in every test runner.
 import assert from 'node:assert/strict';
-import type { RunHandler } from 'nestjs-agent-sessions/agents';
+import { type RunHandler, type ToolContext, agentLoop } from 'nestjs-agent-sessions/agents';
 import { AgentScenario, ScriptedModel, replaySession } from 'nestjs-agent-sessions/testing';
+
+function find_order({ id }: { id: string }, tool: ToolContext) {
+  tool.state.set('user:lastOrder', id);
+  return { status: 'on its way' };
+}
 
 /** The agent, over a model that the app or a test gives it. */
 const agentWith = (model: ScriptedModel): RunHandler =>
-  async function* (context) {
-    yield model.ask(context.history);
-    while (context.openCalls.length > 0) {
-      yield await context.callTools({
-        find_order({ id }, tool) {
-          tool.state.set('user:lastOrder', id);
-          return { status: 'on its way' };
-        },
-      });
-      yield model.ask(context.history);
-    }
-  };
+  agentLoop({ model: ({ history }) => model.ask(history), tools: { find_order } });
 
 const call = { calls: [{ name: 'find_order', args: { id: '4711' } }] };
 

@@ -1,8 +1,12 @@
 import { hostname } from 'node:os';
-import type { IdGenerator } from '../sessions/domain/clock.js';
+import type { Clock, IdGenerator } from '../sessions/domain/clock.js';
 import { MAX_ID_BYTES } from '../sessions/domain/ids.js';
 import type { SessionService } from '../sessions/session.service.js';
+import type { AgentFailedError } from './agent-failed-error.js';
+import type { Semaphore } from '../sessions/storage/semaphore.js';
 import type { PartialFlusher } from './partial-flusher.js';
+import type { RunPlaces } from './run-limits.js';
+import type { WaitingMemory } from './waiting-memory.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 
 /** The dependencies and settings of runs. */
@@ -10,6 +14,8 @@ export interface AgentEnvironment {
   readonly sessions: SessionService;
   readonly storage: SessionStorage;
   readonly newId: IdGenerator;
+  /** Says when approvals expire. */
+  readonly clock: Clock;
   /** How long a turn lasts after its process died. */
   readonly turnTtlMs: number;
   /** How often waiting runs look for what signals missed. */
@@ -17,8 +23,15 @@ export interface AgentEnvironment {
   /** How long a queue waits for a process that does not take its turn. */
   readonly graceMs: number;
   readonly onError: (error: unknown) => void;
+  readonly onRunFailure: (failure: AgentFailedError) => void;
   /** Saves partial events. Undefined if they are not to be saved. */
   readonly partials: PartialFlusher | undefined;
+  readonly runs: RunPlaces;
+  readonly waitingMemory: WaitingMemory;
+  /** Lets few at a time load the session that their result has. */
+  readonly loads: Semaphore;
+  /** Whether this instance hands over its runs, or soon will. */
+  readonly isClosing: () => boolean;
 }
 
 const SEPARATOR = '/';

@@ -1,4 +1,6 @@
+import { inspect } from 'node:util';
 import { ConfigurationError } from '../config/configuration-error.js';
+import { withDefaults } from '../config/with-defaults.js';
 import { SessionsError } from '../sessions/domain/errors.js';
 import { assertId } from '../sessions/domain/ids.js';
 import type { StandardSchema } from '../state/standard-schema.js';
@@ -9,8 +11,11 @@ import type { AnswerRequest, RunHandler, RunRequest } from './run-request.js';
 
 /** An agent that answers the messages of an app. */
 export interface AgentOptions {
-  /** The app whose messages it answers. */
-  readonly app: string;
+  /**
+   * The app whose messages it answers, several, or a function that says which: one agent for all tenants, if each is an app. An agent
+   * that names an app goes before a function.
+   */
+  readonly app: string | readonly string[] | ((appName: string) => boolean);
   /** The author of its events. Default: the name of the app. */
   readonly name?: string | undefined;
   /** What happens with messages that overlap, unless the request says otherwise. Default: `reject`. */
@@ -19,6 +24,8 @@ export interface AgentOptions {
   readonly quietMs?: number | undefined;
   readonly outputKey?: string | undefined;
   readonly outputSchema?: StandardSchema | undefined;
+  /** Learns why an output does not fit `outputSchema`. If it throws, the run fails, and nothing is saved. Default: a warning in the log. */
+  readonly onMismatch?: ((problem: string) => void) | undefined;
   /** Checks the payloads of answers to approvals, by the name of the tool that asks. */
   readonly approvals?: Readonly<Record<string, StandardSchema>> | undefined;
 }
@@ -50,7 +57,8 @@ interface RegisteredAgent {
  * const { events } = await run.result;
  */
 export class AgentRegistry {
-  readonly #agents = new Map<string, RegisteredAgent>();
+  readonly #named = new Map<string, RegisteredAgent>();
+  readonly #choosing: (RegisteredAgent & { readonly chooses: (appName: string) => boolean })[] = [];
 
   constructor(private readonly sessions: AgentSessions) {}
 
@@ -59,15 +67,43 @@ export class AgentRegistry {
    * @example registry.register({ app: 'support' }, answer);
    */
   register(options: AgentOptions, handler: RunHandler): void {
-    if (this.#agents.has(options.app)) {
-      throw new ConfigurationError([`Two agents answer messages of the app ${JSON.stringify(options.app)}.`]);
+    const { app } = options;
+    if (typeof app === 'function') {
+      this.#choosing.push({ options, handler, chooses: app });
+      return;
     }
-    this.#agents.set(options.app, { options, handler });
+    const names: readonly unknown[] = Array.isArray(app) ? app : [app];
+    for (const name of names.length > 0 ? names : [app]) {
+      if (typeof name !== 'string' || name === '') {
+        throw new ConfigurationError([
+          `The app of an agent is ${inspect(app)}; it must be the name of the app whose messages it answers, several, or a function of a name.`,
+        ]);
+      }
+      if (this.#named.has(name)) {
+        throw new ConfigurationError([`Two agents answer messages of the app ${JSON.stringify(name)}.`]);
+      }
+    }
+    for (const name of names as readonly string[]) this.#named.set(name, { options, handler });
   }
 
-  /** The apps that have an agent. */
+  /** The apps that agents name. */
   get apps(): readonly string[] {
-    return [...this.#agents.keys()];
+    return [...this.#named.keys()];
+  }
+
+  /** Whether an agent has a function that says which apps it answers. */
+  get isOpen(): boolean {
+    return this.#choosing.length > 0;
+  }
+
+  /**
+   * The apps that have an agent: those that agents name, and those of the store that a function chooses.
+   * @example await registry.listApps(); // ['shop', 'tenant-7']
+   */
+  async listApps(): Promise<readonly string[]> {
+    if (!this.isOpen) return this.apps;
+    const stored = await this.sessions.storedApps();
+    return [...new Set([...this.apps, ...stored.filter((name) => this.#chosenFor(name) !== undefined)])];
   }
 
   /**
@@ -76,9 +112,9 @@ export class AgentRegistry {
    */
   run(request: RunRequest): AgentRun {
     const { options, handler } = this.#agentOf(request);
-    const { app, name = app, policy, quietMs, outputKey, outputSchema } = options;
-    const defaults = { agentName: name, policy, quietMs, outputKey, outputSchema };
-    return this.sessions.run(withDefaults(request, defaults), handler);
+    const { name = request.appName, policy, quietMs } = options;
+    const defaults = { agentName: name, policy, quietMs, ...outputOf(options) };
+    return this.sessions.run(withDefaults<RunRequest>(request, defaults), handler);
   }
 
   /**
@@ -87,21 +123,41 @@ export class AgentRegistry {
    */
   answerApproval(request: AnswerRequest): AgentRun {
     const { options, handler } = this.#agentOf(request);
-    const { outputKey, outputSchema, approvals } = options;
-    const defaults = { outputKey, outputSchema, schemas: approvals };
-    return this.sessions.answerApproval(withDefaults(request, defaults), handler);
+    const defaults = { ...outputOf(options), schemas: options.approvals };
+    return this.sessions.answerApproval(withDefaults<AnswerRequest>(request, defaults), handler);
+  }
+
+  /**
+   * Lets agents go on whose approvals have expired, of all apps: see `AgentSessions.expireApprovals`.
+   * @example await registry.expireApprovals();
+   */
+  async expireApprovals(): Promise<number> {
+    let times = 0;
+    for (const appName of await this.listApps()) {
+      const { options, handler } = this.#agentOf({ appName });
+      times += await this.sessions.expireApprovals({ appName, ...outputOf(options) }, handler);
+    }
+    return times;
   }
 
   #agentOf({ appName }: { readonly appName: string }): RegisteredAgent {
     assertId(appName, 'appName');
-    const agent = this.#agents.get(appName);
+    const agent = this.#named.get(appName) ?? this.#chosenFor(appName);
     if (!agent) throw new AgentNotFoundError(appName);
+    return agent;
+  }
+
+  #chosenFor(appName: string): RegisteredAgent | undefined {
+    const [agent, other] = this.#choosing.filter(({ chooses }) => chooses(appName));
+    if (other) throw new ConfigurationError([`Two agents answer messages of the app ${JSON.stringify(appName)}.`]);
     return agent;
   }
 }
 
-/** An option that is `undefined` counts as missing. */
-function withDefaults<Request extends object>(request: Request, defaults: Partial<Request>): Request {
-  const given = Object.entries(request).filter(([, value]) => value !== undefined);
-  return Object.assign({ ...defaults }, Object.fromEntries(given)) as Request;
+function outputOf({
+  outputKey,
+  outputSchema,
+  onMismatch,
+}: AgentOptions): Pick<AgentOptions, 'outputKey' | 'outputSchema' | 'onMismatch'> {
+  return { outputKey, outputSchema, onMismatch };
 }

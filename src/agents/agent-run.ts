@@ -1,11 +1,11 @@
-import type { EventInput, LoggedEvent } from '../sessions/domain/event.js';
+import type { EventLike, LoggedEvent } from '../sessions/domain/event.js';
 import type { RunResult } from './run-request.js';
 
 /** The most partial events that wait for a slow reader. Older ones are left out: the final event has the whole text. */
 const MAX_PARTIALS = 1_000;
 
-/** An event of a run: stored, with its `seq`, or partial. */
-export type RunEvent = LoggedEvent | (EventInput & { readonly partial: true });
+/** An event of a run: stored, with its `seq`, or partial, with how many characters of its message come before. */
+export type RunEvent = LoggedEvent | (EventLike & { readonly partial: true; readonly offset?: number });
 
 /**
  * A run. It goes on whether or not somebody reads its events: `stop`, its signal or a message of another request end it.
@@ -66,7 +66,11 @@ export class AgentRun implements AsyncIterable<RunEvent> {
   }
 
   #tell(event: RunEvent): void {
-    if (event.partial !== true) this.#stored.push(event);
+    if (event.partial !== true) {
+      // Who followed another process, and goes on with its work, has it already.
+      if (event.seq <= (this.#stored.at(-1)?.seq ?? 0)) return;
+      this.#stored.push(event);
+    }
     for (const reader of this.#readers) reader.add(event);
   }
 }

@@ -1,46 +1,46 @@
-import { type IdGenerator, randomId } from '../sessions/domain/clock.js';
-import { InvalidInputError, SessionNotFoundError, TurnLostError } from '../sessions/domain/errors.js';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { InvalidInputError, TurnLostError } from '../sessions/domain/errors.js';
 import { forwardedAbort } from '../sessions/domain/forwarded-abort.js';
-import { type SessionKey, type UserKey, checkedSessionKey } from '../sessions/domain/ids.js';
-import { requireRequest } from '../sessions/domain/input-checks.js';
-import { type Session, referenceTo } from '../sessions/domain/session.js';
-import type { SessionService } from '../sessions/session.service.js';
-import type { SessionStorage } from '../sessions/storage/session-storage.js';
-import { type AgentEnvironment, invocationOf } from './agent-environment.js';
+import { type SessionKey, checkedSessionKey } from '../sessions/domain/ids.js';
+import { assertWholeNumber, requireRequest } from '../sessions/domain/input-checks.js';
+import { referenceTo } from '../sessions/domain/session.js';
+import type { RunProcess } from './abandoned-runs.js';
+import { type AgentEnvironment, holderOf, invocationOf } from './agent-environment.js';
 import { AgentRun } from './agent-run.js';
-import { PENDING_FILTER, type PendingApproval, approvalMarksIn } from './approvals.js';
-import { queuedIn, stopEvent, withdrawEvent } from './control-events.js';
+import { type AgentSessionsOptions, environmentOf } from './agent-options.js';
+import { type HandedOver, stopEvent, withdrawEvent } from './control-events.js';
 import { checkedAnswer } from './invocation-approvals.js';
-import { PartialFlusher } from './partial-flusher.js';
-import { type PartialSettings, partialSettings } from './partial-log.js';
-import { RequestedRun, type RunProcess } from './requested-run.js';
+import { InvocationStop, isHandOver } from './invocation-stop.js';
+import { type PendingApprovalPage, type PendingApprovalsRequest, listPendingApprovals } from './pending-approvals.js';
+import { type ExpireApprovalsRequest, expireAll, expiredApprovals, isLeftToOthers } from './expired-approvals.js';
+import { findHandedOver, findWaiting } from './queue.js';
+import type { QueuePlace } from './queue-place.js';
+import { RequestedRun } from './requested-run.js';
+import { untilNotOvertaken, withdrawApprovals } from './withdrawn-approvals.js';
 import {
   type RunHandler,
   type AnswerRequest,
   type CheckedRun,
   type RunRequest,
   checkedAnswerRun,
+  checkedExpiry,
   checkedRun,
 } from './run-request.js';
+import { TurnWork } from './turn-work.js';
 
-/** The parts and settings of {@link AgentSessions}. */
-export interface AgentSessionsOptions {
-  readonly sessions: SessionService;
-  /** The storage of `sessions`. */
-  readonly storage: SessionStorage;
-  /** How long a session waits after a crash of the process that answers. Default: 30 seconds. */
-  readonly turnTtlMs?: number | undefined;
-  /** How often a waiting message looks whether its turn has come, besides signals. Default: 1,000 ms. */
-  readonly pollMs?: number | undefined;
-  /** How long a free turn waits for the process of the first message in the queue. Default: 5,000 ms. */
-  readonly graceMs?: number | undefined;
-  /** How partial events are saved, so that readers in other processes get them, also late ones. `false`: not at all. */
-  readonly partials?: Partial<PartialSettings> | false | undefined;
-  /** Generates missing ids. Default: UUIDs. */
-  readonly newId?: IdGenerator | undefined;
-  /** Receives errors of work in the background. Default: a warning on the console. */
-  readonly onError?: ((error: unknown) => void) | undefined;
+/** How the agents of an instance close. */
+export interface CloseAgentsOptions {
+  /** How long runs may finish before they are handed over. Default: that of {@link AgentSessionsOptions}. */
+  readonly drainMs?: number | undefined;
 }
+
+// eslint-disable-next-line @typescript-eslint/require-await
+const NO_HANDLER: RunHandler = async function* () {
+  yield* [];
+};
+
+const DEFAULT_DRAIN_MS = 5_000;
+const MAX_DRAIN_MS = 3_600_000;
 
 /** The invocation to stop. */
 export interface StopRunRequest extends SessionKey {
@@ -48,32 +48,23 @@ export interface StopRunRequest extends SessionKey {
   readonly invocationId?: string | undefined;
 }
 
-/** The approvals to list: of a user or, without `userId`, of an app. */
-export interface PendingApprovalsRequest extends Pick<UserKey, 'appName'> {
-  readonly userId?: string | undefined;
-  /** Sessions per page. Default 100, at most 1,000. */
-  readonly limit?: number | undefined;
-  /** The `nextCursor` of the previous page. */
-  readonly cursor?: string | undefined;
-}
-
-/** A page of pending approvals. */
-export interface PendingApprovalPage {
-  readonly approvals: readonly PendingApproval[];
-  readonly nextCursor?: string;
-}
-
 /**
  * Runs agents in sessions: one message at a time gets an answer, and the log is whole however a run ends.
  *
  * @example
- * const agents = new AgentSessions({ sessions, storage });
+ * const agents = new AgentSessions({ sessions: new InMemorySessionService() });
  * const run = agents.run({ appName: 'shop', userId: 'ann', sessionId: 's-1', newMessage: 'Hello', policy: 'enqueue' }, answer);
  * for await (const event of run) console.log(event.content);
  */
 export class AgentSessions {
   readonly #env: AgentEnvironment;
+  readonly #drainMs: number;
   readonly #running = new Set<AgentRun>();
+  /** The run whose handler calls, if it is one of this instance. */
+  readonly #caller = new AsyncLocalStorage<{ isOver: boolean }>();
+  /** Aborts when it begins to close: what waits is left to others. */
+  readonly #draining = new AbortController();
+  /** Aborts when there is no more time: what works is left to others. */
   readonly #closing = new AbortController();
   /** Messages of others that runs of this process answer. */
   readonly #kept = new Set<Promise<void>>();
@@ -86,11 +77,9 @@ export class AgentSessions {
   };
 
   constructor(options: AgentSessionsOptions) {
-    const { sessions, storage, newId = randomId, onError = warnOf } = options;
-    const { turnTtlMs = 30_000, pollMs = 1_000, graceMs = 5_000 } = options;
-    const settings = partialSettings(options.partials);
-    const partials = settings && new PartialFlusher({ storage, newId, onError }, settings);
-    this.#env = { sessions, storage, newId, turnTtlMs, pollMs, graceMs, onError, partials };
+    const isClosing = (): boolean => this.#draining.signal.aborted;
+    this.#env = environmentOf(requireRequest(options), isClosing);
+    this.#drainMs = checkedDrainMs(options.drainMs ?? DEFAULT_DRAIN_MS);
   }
 
   /**
@@ -109,43 +98,25 @@ export class AgentSessions {
   }
 
   /**
-   * Stops a run, or takes back a waiting message, from any process. Returns whether there was one. The run ends soon, with a
-   * clean log.
+   * Stops a run, or takes back a waiting message, from any process: without `invocationId`, the run at work, or the one that was
+   * handed over. Returns whether there was one. The run ends soon, with a
+   * clean log. A run that waits for approvals ends at once, and its requests are withdrawn: name it by `invocationId`.
    *
    * @example await agents.stop({ appName: 'shop', userId: 'ann', sessionId });
    */
   async stop(request: StopRunRequest): Promise<boolean> {
     const key = checkedSessionKey(requireRequest(request));
-    const turn = await this.#env.sessions.getTurn(key);
-    const running = turn && invocationOf(turn.holder);
-    const wanted = request.invocationId ?? running;
-    if (wanted === undefined) return false;
-    const session = referenceTo(key);
-    if (wanted === running) return this.#stopRunning(key, wanted);
-    if (!(await this.#isQueued(key, wanted))) return false;
-    await this.#env.sessions.appendEvents({ session, events: [withdrawEvent(wanted)] });
-    return true;
+    return untilNotOvertaken(() => this.#stop(key, request.invocationId));
   }
 
   /**
-   * Lists the approvals that wait for an answer, of a user or of an app. A page may be empty and have a next one.
+   * Lists the approvals that wait for an answer, of a user or of an app, with what each asks: hint, payload, schema, and the call
+   * to approve. A page may be empty and have a next one.
    *
    * @example const { approvals } = await agents.pendingApprovals({ appName: 'shop', userId: 'ann' });
    */
   async pendingApprovals(request: PendingApprovalsRequest): Promise<PendingApprovalPage> {
-    const { appName, userId, limit, cursor } = requireRequest(request);
-    const page = await this.#env.sessions.listSessions({
-      appName,
-      userId,
-      limit,
-      cursor,
-      filter: PENDING_FILTER,
-      includeState: false,
-    });
-    return {
-      approvals: page.sessions.flatMap(pendingIn),
-      ...(page.nextCursor !== undefined && { nextCursor: page.nextCursor }),
-    };
+    return listPendingApprovals(this.#env.sessions, requireRequest(request));
   }
 
   /**
@@ -165,13 +136,45 @@ export class AgentSessions {
   }
 
   /**
-   * Stops the runs of this process, and waits for them.
-   * @example await agents.close(); // before sessions.close()
+   * Lets agents go on whose approvals have expired, of a user or of an app: each request counts as refused, and its handler is called
+   * again. Call it regularly, on any instance. Returns how often one went on, or began to and takes longer than `graceMs`. Failures of handlers go to `onRunFailure`. `AgentsModule` does it.
+   *
+   * @example setInterval(() => void agents.expireApprovals({ appName: 'shop' }, support), 60_000);
    */
-  async close(): Promise<void> {
-    this.#closing.abort();
-    await Promise.allSettled([...this.#running].map(({ result }) => result));
-    await Promise.allSettled(this.#kept);
+  async expireApprovals(request: ExpireApprovalsRequest, handler: RunHandler): Promise<number> {
+    const { outputKey, outputSchema, onMismatch, ...owner } = requireRequest(request);
+    return expireAll(expiredApprovals(this.#env.sessions, owner), this.#env.graceMs, async (place) => {
+      if (this.#draining.signal.aborted) return 0;
+      const checked = checkedExpiry({ ...place, policy: 'reject', outputKey, outputSchema, onMismatch });
+      return this.#expire(checked, handler);
+    });
+  }
+
+  /**
+   * The apps of the store.
+   * @example await agents.storedApps(); // ['shop']
+   */
+  storedApps(): Promise<readonly string[]> {
+    return this.#env.sessions.listApps();
+  }
+
+  /**
+   * Closes this instance, such as for a deploy, without the end of an answer. Runs at work, and those that their handlers begin, may
+   * finish for `drainMs`. Then they are handed over: their turn ends, and the same request, or the next message of the session, goes on with them elsewhere. Messages
+   * that wait stay in the queue. The callers of both, and of new runs, get `AgentsClosingError`.
+   *
+   * @example await agents.close({ drainMs: 20_000 }); // before sessions.close()
+   */
+  async close({ drainMs = this.#drainMs }: CloseAgentsOptions = {}): Promise<void> {
+    checkedDrainMs(drainMs);
+    const why = new InvocationStop('handed over');
+    this.#draining.abort(why);
+    const timer = setTimeout(() => this.#closing.abort(why), drainMs);
+    // Those at work may begin others.
+    while (this.#running.size + this.#kept.size > 0) {
+      await Promise.allSettled([...[...this.#running].map(({ result }) => result), ...this.#kept]);
+    }
+    clearTimeout(timer);
   }
 
   #start(
@@ -181,18 +184,58 @@ export class AgentSessions {
     prepare: () => Promise<void> = () => Promise.resolve(),
   ): AgentRun {
     if (typeof handler !== 'function') throw new InvalidInputError('must be a function', 'handler');
-    const stopping = forwardedAbort([this.#closing.signal, ...(signal ? [signal] : [])]);
-    const run = new AgentRun(checked.invocationId, checked.key.sessionId, async (tell) => {
-      await prepare();
-      return new RequestedRun(this.#env, checked, handler, tell, stopping.signal, this.#process).perform();
-    });
-    this.#running.add(run);
+    const byCaller = signal ? [signal] : [];
+    const isWithinRun = this.#caller.getStore()?.isOver === false;
+    const waiting = forwardedAbort([isWithinRun ? this.#closing.signal : this.#draining.signal, ...byCaller]);
+    const working = forwardedAbort([this.#closing.signal, ...byCaller]);
+    const signals = [waiting.signal, working.signal] as const;
+    const caller = { isOver: false };
+    const { key } = checked;
+    // An approval that expires has nobody who could ask again.
+    const isFree = checked.answer?.isExpiry === true;
+    // What the closures here hold stays until the run is over, so the message is not among it.
+    const requested = new RequestedRun(this.#env, checked, handler, ...signals, this.#process);
+    const run = new AgentRun(checked.invocationId, checked.key.sessionId, (tell) =>
+      this.#caller.run(caller, async () => {
+        await prepare();
+        if (isFree || waiting.signal.aborted) return requested.perform(tell);
+        return this.#env.runs.within(key, async () => requested.perform(tell));
+      }),
+    );
+    // Nobody waits for what is refused.
+    if (!isHandOver(waiting.signal)) this.#running.add(run);
     const end = (): void => {
-      stopping.release();
+      caller.isOver = true;
+      waiting.release();
+      working.release();
       this.#running.delete(run);
     };
     void run.result.then(end, end);
     return run;
+  }
+
+  async #stop(key: SessionKey, invocationId: string | undefined): Promise<boolean> {
+    const turn = await this.#env.sessions.getTurn(key);
+    const running = turn && invocationOf(turn.holder);
+    const wanted = invocationId ?? running ?? (await findHandedOver(this.#env, key))?.invocationId;
+    if (wanted === undefined) return false;
+    if (wanted === running && (await this.#stopRunning(key, wanted))) return true;
+    const waiting = await findWaiting(this.#env, key, wanted);
+    if (!waiting) return withdrawApprovals(this.#env, key, wanted);
+    if (waiting.handedOver) return this.#stopHandedOver(key, waiting, waiting.handedOver);
+    await this.#env.sessions.appendEvents({ session: referenceTo(key), events: [withdrawEvent(wanted)] });
+    return true;
+  }
+
+  /** Others may be faster, or hold the turn: the next call looks again. */
+  async #expire(checked: CheckedRun, handler: RunHandler): Promise<number> {
+    try {
+      await this.#start(checked, handler, undefined).result;
+      return 1;
+    } catch (error) {
+      if (!isLeftToOthers(error)) this.#env.onError(error);
+      return 0;
+    }
   }
 
   /** In its own turn: so it is stored also if the session accepts nothing else, and not after the end of the run. */
@@ -209,17 +252,20 @@ export class AgentSessions {
     }
   }
 
-  async #isQueued(key: SessionKey, invocationId: string): Promise<boolean> {
-    const session = await this.#env.sessions.getSession({ ...key, config: { numRecentEvents: 0 } });
-    if (!session) throw new SessionNotFoundError(key.sessionId);
-    return queuedIn(session).has(invocationId);
+  /** Goes on with the invocation, and stops it at once, so that the log is closed. */
+  async #stopHandedOver(key: SessionKey, entry: QueuePlace, { agentName }: HandedOver): Promise<boolean> {
+    const { invocationId, message = {} } = entry;
+    const { sessions, newId, turnTtlMs } = this.#env;
+    const checked = checkedRun({ ...key, newMessage: 'stop', invocationId, agentName, create: false }, newId);
+    const due = { ...checked, message, entry };
+    const work = new TurnWork(this.#env, due, NO_HANDLER, () => undefined, AbortSignal.abort());
+    const holder = holderOf(invocationId);
+    await sessions.withTurn({ ...key, holder, ttlMs: turnTtlMs }, (turn) => work.run(turn, undefined));
+    return true;
   }
 }
 
-function pendingIn({ appName, userId, id, metadata }: Session): PendingApproval[] {
-  return [...approvalMarksIn(id, metadata)].map(([approvalId, mark]) => ({ appName, userId, approvalId, ...mark }));
-}
-
-function warnOf(error: unknown): void {
-  console.warn('nestjs-agent-sessions: work of a run in the background failed', error);
+function checkedDrainMs(drainMs: number): number {
+  assertWholeNumber(drainMs, { path: 'drainMs', from: 0, to: MAX_DRAIN_MS });
+  return drainMs;
 }

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import {
   ConfigurableModuleBuilder,
   type DynamicModule,
@@ -6,46 +7,66 @@ import {
   Logger,
   Module,
   type ModuleMetadata,
+  type OnApplicationBootstrap,
   type OnModuleDestroy,
   type OnModuleInit,
   type Type,
 } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService, Reflector } from '@nestjs/core';
 import { ConfigurationError } from '../config/configuration-error.js';
-import { SESSION_STORAGE } from '../sessions/module/sessions.tokens.js';
-import { SessionService } from '../sessions/session.service.js';
-import type { SessionStorage } from '../sessions/storage/session-storage.js';
+import { assertWholeNumber } from '../sessions/domain/input-checks.js';
+import { SERVED_EXTRAS, type ServedExtras, oncePerApp, withSessions } from '../sessions/served-module.js';
+import type { SessionService } from '../sessions/session.service.js';
+import { SERVED_SESSIONS } from '../sessions/sessions.tokens.js';
 import { AGENT_HANDLER, type Agent, handlerOf } from './agent-handler.js';
 import { type AgentOptions, AgentRegistry } from './agent-registry.js';
-import { AgentSessions, type AgentSessionsOptions } from './agent-sessions.js';
+import type { AgentFailedError } from './agent-failed-error.js';
+import type { AgentSessionsOptions } from './agent-options.js';
+import { AgentSessions } from './agent-sessions.js';
+import { destroyAfter } from './destroy-after.js';
+import { SESSIONS_OF_AGENTS } from './sessions-of-agents.js';
 
 /** Settings of {@link AgentsModule}. */
-export type AgentsModuleOptions = Pick<AgentSessionsOptions, 'turnTtlMs' | 'pollMs' | 'graceMs' | 'newId' | 'partials'>;
-
-const AGENTS_OPTIONS = Symbol('AGENTS_OPTIONS');
-
-interface Extras {
-  readonly isGlobal?: boolean;
-  /** The module that provides `SessionService`, if it is not global. */
-  readonly imports?: NonNullable<ModuleMetadata['imports']>;
+export interface AgentsModuleOptions extends Pick<
+  AgentSessionsOptions,
+  | 'turnTtlMs'
+  | 'pollMs'
+  | 'graceMs'
+  | 'drainMs'
+  | 'maxRuns'
+  | 'maxTempBytes'
+  | 'maxWaitingBytes'
+  | 'newId'
+  | 'partials'
+  | 'onRunFailure'
+> {
+  /** How often agents are looked for whose approvals have expired; 0 for never. Default: every 60,000 ms. */
+  readonly expireApprovalsMs?: number | undefined;
 }
 
-const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<AgentsModuleOptions>({
+const AGENTS_OPTIONS = Symbol('AGENTS_OPTIONS');
+const DEFAULT_EXPIRE_MS = 60_000;
+/** The longest time of a timer. */
+const MAX_EXPIRE_MS = 2_147_483_647;
+
+const { ConfigurableModuleClass, OPTIONS_TYPE } = new ConfigurableModuleBuilder<AgentsModuleOptions>({
   moduleName: 'Agents',
   optionsInjectionToken: AGENTS_OPTIONS,
 })
   .setClassMethodName('forRoot')
-  .setExtras<Extras>({ isGlobal: false, imports: [] }, (definition, { isGlobal, imports = [] }) => ({
-    ...definition,
-    global: isGlobal ?? false,
-    imports: [...new Set([...(definition.imports ?? []), ...imports])],
-  }))
+  .setExtras<ServedExtras>(SERVED_EXTRAS, withSessions)
   .build();
 
-/** Registers the agents among all providers, and stops their runs before the providers are destroyed. */
+/** Registers the agents among all providers, lets approvals expire, and closes the agents before any provider is destroyed. */
 @Injectable()
-class AgentLifecycle implements OnModuleInit, OnModuleDestroy {
+class AgentLifecycle implements OnModuleInit, OnApplicationBootstrap, OnModuleDestroy {
+  readonly #logger = new Logger(AgentSessions.name);
+  #timer: NodeJS.Timeout | undefined;
+  #expiring: Promise<void> | undefined;
+  #closing: Promise<void> | undefined;
+
   constructor(
+    @Inject(AGENTS_OPTIONS) private readonly options: AgentsModuleOptions,
     @Inject(AgentSessions) private readonly agents: AgentSessions,
     @Inject(AgentRegistry) private readonly registry: AgentRegistry,
     @Inject(DiscoveryService) private readonly discovery: DiscoveryService,
@@ -65,10 +86,48 @@ class AgentLifecycle implements OnModuleInit, OnModuleDestroy {
       const options = this.#optionsOf(instance);
       if (options) this.registry.register(options, handlerOf(instance as Agent));
     }
+    this.#closeBefore([...providers, ...this.discovery.getControllers()]);
+    const { expireApprovalsMs = DEFAULT_EXPIRE_MS } = this.options;
+    assertWholeNumber(expireApprovalsMs, { path: 'expireApprovalsMs', from: 0, to: MAX_EXPIRE_MS });
+    if (expireApprovalsMs > 0) this.#timer = setInterval(() => this.#expire(), expireApprovalsMs).unref();
   }
 
+  /** Agents may be registered in code, too. */
+  onApplicationBootstrap(): void {
+    const apps = this.registry.apps.map((app) => JSON.stringify(app));
+    if (this.registry.isOpen) apps.push('apps that a function chooses');
+    if (apps.length > 0) this.#logger.log(`Agents answer the messages of ${apps.join(', ')}`);
+  }
+
+  /** If nothing else is destroyed. */
   async onModuleDestroy(): Promise<void> {
+    await (this.#closing ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
+    clearInterval(this.#timer);
     await this.agents.close();
+    await this.#expiring;
+  }
+
+  /** What runs may use anything until they are done. */
+  #closeBefore(wrappers: ReturnType<DiscoveryService['getProviders']>): void {
+    const instances = wrappers.flatMap((each): unknown[] =>
+      each.isTransient ? each.getStaticTransientInstances().map((host) => host?.instance as unknown) : [each.instance],
+    );
+    const others = new Set(instances.filter((instance) => instance !== this));
+    for (const { constructor } of destroyAfter(() => this.onModuleDestroy(), [...others])) {
+      this.#logger.warn(`${constructor.name} is frozen, so its onModuleDestroy does not wait for the end of runs`);
+    }
+  }
+
+  /** A slow round is not overtaken by the next one. */
+  #expire(): void {
+    this.#expiring ??= this.registry
+      .expireApprovals()
+      .then(() => undefined)
+      .catch((error: unknown) => this.#logger.error('Looking for expired approvals failed', inspect(error)))
+      .finally(() => (this.#expiring = undefined));
   }
 
   #optionsOf(instance: unknown): AgentOptions | undefined {
@@ -76,6 +135,8 @@ class AgentLifecycle implements OnModuleInit, OnModuleDestroy {
     return this.reflector.get<AgentOptions | undefined>(AGENT_HANDLER, instance.constructor);
   }
 }
+
+const reflector = new Reflector();
 
 /** Holds the agents of a feature. */
 @Module({})
@@ -94,17 +155,23 @@ class AgentsFeatureModule {}
 @Module({
   imports: [DiscoveryModule],
   providers: [
-    { provide: AgentSessions, useFactory: sessionsOver, inject: [SessionService, SESSION_STORAGE, AGENTS_OPTIONS] },
+    { provide: AgentSessions, useFactory: sessionsOver, inject: [SERVED_SESSIONS, AGENTS_OPTIONS] },
     {
       provide: AgentRegistry,
       useFactory: (agents: AgentSessions) => new AgentRegistry(agents),
       inject: [AgentSessions],
     },
+    { provide: SESSIONS_OF_AGENTS, useExisting: SERVED_SESSIONS },
     AgentLifecycle,
+    oncePerApp(() => AgentsModule, 'with isGlobal: true. sessionsName says which sessions its agents serve.'),
   ],
-  exports: [AgentSessions, AgentRegistry],
+  exports: [AgentSessions, AgentRegistry, SESSIONS_OF_AGENTS],
 })
 export class AgentsModule extends ConfigurableModuleClass {
+  static override forRoot(options: typeof OPTIONS_TYPE = {}): DynamicModule {
+    return super.forRoot(options);
+  }
+
   /**
    * Provides agents: classes with `@AgentHandler`.
    * @example AgentsModule.forFeature([Support], { imports: [OrdersModule] });
@@ -113,13 +180,26 @@ export class AgentsModule extends ConfigurableModuleClass {
     agents: readonly Type<Agent>[],
     { imports = [] }: Pick<ModuleMetadata, 'imports'> = {},
   ): DynamicModule {
+    const plain = agents.filter((agent) => !reflector.get<unknown>(AGENT_HANDLER, agent));
+    if (plain.length > 0) {
+      const names = plain.map((agent) => agent.name).join(', ');
+      throw new ConfigurationError([
+        `${names} would answer no messages: decorate each agent with @AgentHandler('name of its app').`,
+      ]);
+    }
     return { module: AgentsFeatureModule, imports, providers: [...agents], exports: [...agents] };
   }
 }
 
-function sessionsOver(sessions: SessionService, storage: SessionStorage, options: AgentsModuleOptions): AgentSessions {
+function sessionsOver(
+  sessions: SessionService,
+  { expireApprovalsMs: _ofModule, ...options }: AgentsModuleOptions,
+): AgentSessions {
   const logger = new Logger(AgentSessions.name);
-  const onError = (error: unknown): void =>
-    logger.error('Work of a run in the background failed', error instanceof Error ? error.stack : String(error));
-  return new AgentSessions({ ...options, sessions, storage, onError });
+  const onError = (error: unknown): void => logger.error('Work of a run failed', inspect(error));
+  const onRunFailure = async (failure: AgentFailedError): Promise<void> => {
+    logger.error(failure.message, failure.trace);
+    await options.onRunFailure?.(failure);
+  };
+  return new AgentSessions({ ...options, sessions, onError, onRunFailure });
 }

@@ -1,8 +1,9 @@
-import { createHash } from 'node:crypto';
-import type { Content, EventInput, FunctionCall } from '../sessions/domain/event.js';
-import { getFunctionResponses } from '../sessions/domain/event-inspection.js';
-import { InvalidInputError } from '../sessions/domain/errors.js';
+import type { FunctionCall, FunctionCallInput } from '../sessions/domain/content.js';
+import { EventActions, type EventInput, type EventLike } from '../sessions/domain/event.js';
+import { getFunctionCalls } from '../sessions/domain/event-inspection.js';
 import type { SessionKey } from '../sessions/domain/ids.js';
+import { type Speaker, eventBy, nameOf } from '../sessions/domain/open-calls.js';
+import { RESERVED_METADATA } from '../sessions/domain/reserved-words.js';
 import type { SessionMetadata } from '../sessions/domain/metadata.js';
 import type { Session } from '../sessions/domain/session.js';
 import type { StandardSchema } from '../state/standard-schema.js';
@@ -10,9 +11,9 @@ import type { StandardSchema } from '../state/standard-schema.js';
 /** What an approval is asked for. */
 export interface ApprovalRequest<Payload = unknown> {
   /**
-   * Identifies the request within the invocation, so that the handler finds the answer when it is called again. Default: the id
-   * of the tool call, or its place among the calls of the invocation; without a call, the position among the requests of the
-   * handler.
+   * Identifies the request within the invocation, so that the handler finds the answer when it is called again. Two requests with
+   * the same id are one, and must ask the same. Default: the tool call, and the position among its requests; without a call, the
+   * position among the requests of the handler.
    */
   readonly id?: string | undefined;
   /** Tells the user what to approve. */
@@ -21,6 +22,8 @@ export interface ApprovalRequest<Payload = unknown> {
   readonly payload?: unknown;
   /** Checks the `payload` of an answer that confirms. */
   readonly schema?: StandardSchema<unknown, Payload> | undefined;
+  /** After this time, the request counts as refused. Default: never. */
+  readonly expiresInMs?: number | undefined;
 }
 
 /** The answer of a user. */
@@ -29,14 +32,41 @@ export interface ApprovalAnswer<Payload = unknown> {
   readonly payload?: Payload;
 }
 
+/**
+ * What `requestApproval` returns.
+ *
+ * @example const result: ApprovalResult<{ amount: number }> = { confirmed: true, payload: { amount: 5 } };
+ */
+export type ApprovalResult<Payload = unknown> =
+  /** With a schema, the payload is what it made of the answer's. */
+  | { readonly confirmed: true; readonly payload: Payload }
+  /** `reason` is for the model: that the user refused, or that the request expired. */
+  | { readonly confirmed: false; readonly reason: string; readonly payload?: unknown };
+
+/** A call that is to be approved. */
+export interface AskedCall {
+  readonly id?: string;
+  readonly name: string;
+  readonly args: Readonly<Record<string, unknown>>;
+}
+
 /** An approval that waits for its answer. */
 export interface PendingApproval extends SessionKey {
   readonly approvalId: string;
   readonly invocationId: string;
+  /** The agent that asks. */
   readonly agentName: string;
   /** The tool that asks. */
   readonly tool?: string;
   readonly hint?: string;
+  /** Details, as the request has them. */
+  readonly payload?: unknown;
+  /** The JSON Schema of the `payload` of an answer that confirms, if the library of the request's schema gives one. */
+  readonly schema?: Readonly<Record<string, unknown>>;
+  /** The call to approve, if a tool asks. */
+  readonly call?: AskedCall;
+  /** When it counts as refused, in epoch milliseconds, if it ever does. */
+  readonly expiresAt?: number;
   /** The message that began the invocation. */
   readonly messageSeq: number;
 }
@@ -45,9 +75,13 @@ export interface PendingApproval extends SessionKey {
 export interface ApprovalMark {
   readonly sessionId: string;
   readonly invocationId: string;
+  /** The agent that asks. */
   readonly agentName: string;
+  /** The agent of the run, if it is another one. */
+  readonly runBy?: string;
   readonly tool?: string;
   readonly hint?: string;
+  readonly expiresAt?: number;
   /** The message of the invocation. */
   readonly messageSeq: number;
 }
@@ -55,47 +89,69 @@ export interface ApprovalMark {
 /** A request that an invocation makes. */
 export interface AskedApproval {
   readonly approvalId: string;
-  readonly request: ApprovalRequest;
+  readonly question: Question;
+  /** The agent that asks. Default: the one of the run. */
+  readonly speaker?: Speaker | undefined;
   readonly call: FunctionCall | undefined;
 }
 
-/** As in ADK. */
-const REQUEST_NAME = 'adk_request_confirmation';
-const FIELD = 'agents:approval:';
-const LABEL = 'agents:approval';
+/** The call that asks, as in ADK. */
+export const REQUEST_NAME = 'adk_request_confirmation';
+const LABEL = `${RESERVED_METADATA.agents}approval`;
+const FIELD = `${LABEL}:`;
 const PENDING = 'pending';
-const ANSWER_ID = 'answer:';
 const MAX_HINT = 500;
-const SEPARATOR = '@';
-/** Leaves room for the prefixes of events and metadata. */
-const MAX_ID_BYTES = 170;
-/** Is in no encoded name. Fits beside the longest invocation id, with 108 bits of the hash. */
-const HASHED = '=';
-const HASH_LENGTH = 18;
 
 /** The filter of a list of sessions with pending approvals. */
 export const PENDING_FILTER = { labels: { [LABEL]: PENDING } } as const;
 
-/** The event that asks for approvals, and marks the session. */
-export function approvalEvent(asked: readonly AskedApproval[], mark: Omit<ApprovalMark, 'tool' | 'hint'>): EventInput {
-  const fields = asked.map(({ approvalId, request: { hint }, call }) => {
-    const details = {
+/** The invocation that asks. */
+export interface AskingRun extends Pick<ApprovalMark, 'sessionId' | 'invocationId' | 'messageSeq'> {
+  /** The agent of the run. */
+  readonly agentName: string;
+}
+
+/** The events that ask for approvals, one for each agent, and mark the session. */
+export function approvalEvents(asked: readonly AskedApproval[], run: AskingRun): EventInput[] {
+  const root = { author: run.agentName };
+  const speakers = new Map(asked.map(({ speaker = root }) => [nameOf(speaker), speaker]));
+  return [...speakers].map(([name, speaker]) =>
+    approvalEvent(
+      asked.filter((each) => nameOf(each.speaker ?? root) === name),
+      run,
+      speaker,
+    ),
+  );
+}
+
+function approvalEvent(asked: readonly AskedApproval[], run: AskingRun, { author, branch }: Speaker): EventInput {
+  const fields = asked.map(({ approvalId, question: { hint, expiresAt }, call }) => {
+    const mark: ApprovalMark = {
+      ...run,
+      agentName: author,
+      ...(author !== run.agentName && { runBy: run.agentName }),
       ...(call?.name && { tool: call.name }),
       ...(hint && { hint: hint.slice(0, MAX_HINT).toWellFormed() }),
+      ...(expiresAt !== undefined && { expiresAt }),
     };
-    return [FIELD + approvalId, { ...mark, ...details }] as const;
+    return [FIELD + approvalId, mark] as const;
   });
   return {
+    ...eventBy({ author, branch }, run.invocationId),
     content: { role: 'model', parts: asked.map((each) => ({ functionCall: requestCall(each) })) },
     longRunningToolIds: asked.map(({ approvalId }) => approvalId),
-    actions: {
+    actions: new EventActions({
       awaitsApproval: true,
       metadataDelta: { labels: { [LABEL]: PENDING }, fields: Object.fromEntries(fields) },
-    },
+    }),
   };
 }
 
-function requestCall({ approvalId, request: { hint, payload }, call }: AskedApproval): FunctionCall {
+function requestCall({
+  approvalId,
+  question: { hint, payload, schema, expiresAt },
+  call,
+}: AskedApproval): FunctionCallInput {
   return {
     id: approvalId,
     name: REQUEST_NAME,
@@ -106,113 +162,85 @@ function requestCall({ approvalId, request: { hint, payload }, call }: AskedAppr
         ...(hint !== undefined && { hint }),
         ...(payload !== undefined && { payload }),
       },
+      // Beside what ADK has, which takes no other fields.
+      ...(schema && { schema }),
+      ...(expiresAt !== undefined && { expiresAt }),
     },
   };
 }
 
 /** The event that says that an invocation still waits for approvals. */
 export function waitingEvent(): EventInput {
-  return { turnComplete: true, actions: { awaitsApproval: true } };
+  return { turnComplete: true, actions: new EventActions({ awaitsApproval: true }) };
 }
 
 /** Whether an invocation waits for approvals after this event. */
-export function awaitsApproval({ actions }: EventInput): boolean {
+export function awaitsApproval({ actions }: EventLike): boolean {
   return Boolean(actions?.awaitsApproval);
 }
 
 /** Whether the event asks for an approval, or answers one. Models need not read it: the tool's response says what followed. */
-export function isApprovalEvent({ actions }: EventInput): boolean {
+export function isApprovalEvent({ actions }: EventLike): boolean {
   return Boolean(actions?.awaitsApproval ?? actions?.approvalAnswer);
 }
 
-/** The content of an answer. */
-export function answerContent(approvalId: string, { confirmed, payload }: ApprovalAnswer): Content {
-  const response = { confirmed, ...(payload !== undefined && { payload }) };
-  return { role: 'user', parts: [{ functionResponse: { id: approvalId, name: REQUEST_NAME, response } }] };
+/** What a user is asked. */
+export interface Question extends Pick<ApprovalRequest, 'hint' | 'payload'> {
+  /** The JSON Schema of the answer's payload, if its library gives one. */
+  readonly schema?: Readonly<Record<string, unknown>> | undefined;
+  readonly expiresAt?: number | undefined;
 }
 
-/** The id of an approval: of the request, and of its invocation. If both are too long, the request is shown by its hash. */
-export function approvalIdOf(id: string, invocationId: string): string {
-  const name = encodeURIComponent(id.toWellFormed());
-  const end = SEPARATOR + invocationId;
-  if (Buffer.byteLength(name + end) <= MAX_ID_BYTES) return name + end;
-  const hash = createHash('sha256').update(name).digest('base64url').slice(0, HASH_LENGTH);
-  return HASHED + hash + end;
-}
-
-/** The invocation that asks for an approval. */
-export function invocationOfApproval(approvalId: string): string {
-  const place = approvalId.indexOf(SEPARATOR);
-  if (place < 0) throw new InvalidInputError('must be the id of an approval', 'approvalId');
-  return approvalId.slice(place + 1);
-}
-
-/** The id of the event with the answer. Ids are unique, so an approval is answered once. */
-export function answerIdOf(approvalId: string): string {
-  return ANSWER_ID + approvalId;
-}
-
-/** The event with an answer, which takes the mark away. */
-export function answerEvent(
-  approvalId: string,
-  content: Content,
-  { invocationId, messageSeq }: ApprovalMark,
-  isLast: boolean,
-): EventInput {
-  return {
-    id: answerIdOf(approvalId),
-    invocationId,
-    author: 'user',
-    content,
-    actions: {
-      approvalAnswer: { messageSeq },
-      metadataDelta: { fieldRemovals: [FIELD + approvalId], ...(isLast && { labels: { [LABEL]: null } }) },
-    },
-  };
-}
-
-/** The message of the invocation to which an answer belongs. */
-export function answeredMessageSeq({ actions }: EventInput): number | undefined {
-  return (actions?.approvalAnswer as { readonly messageSeq: number } | undefined)?.messageSeq;
-}
-
-/** The answers in an event. */
-export function answersIn(event: EventInput): readonly (readonly [approvalId: string, answer: ApprovalAnswer])[] {
-  return getFunctionResponses(event).flatMap(({ id, name, response }) =>
-    name === REQUEST_NAME && id !== undefined ? [[id, response as ApprovalAnswer] as const] : [],
-  );
-}
-
-/**
- * The answers that a message of an ADK client consists of; none if it says something else, too. ADK's web UI wraps an
- * answer in a field `response`, as JSON text.
- */
-export function confirmationsIn(message: Content): (readonly [approvalId: string, answer: unknown])[] {
-  const answers = answersIn({ content: message });
-  if (answers.length !== message.parts?.length) return [];
-  return answers.map(([approvalId, answer]) => [approvalId, unwrapped(answer)] as const);
-}
-
-function unwrapped(answer: unknown): unknown {
-  const [[name, text] = [], ...others] = Object.entries(answer ?? {}) as [string, unknown][];
-  if (name !== 'response' || typeof text !== 'string' || others.length > 0) return answer;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return answer;
-  }
+/** What was asked, and for which call. */
+export interface AskedQuestion extends Question {
+  readonly call?: AskedCall;
 }
 
 /** The approvals that an event asks for. */
-export function approvalsAskedIn({ content }: EventInput): string[] {
-  return (content?.parts ?? []).flatMap(({ functionCall }) =>
-    functionCall?.name === REQUEST_NAME && functionCall.id !== undefined ? [functionCall.id] : [],
-  );
+export function questionsIn(event: EventInput): (readonly [approvalId: string, asked: AskedQuestion])[] {
+  return getFunctionCalls(event).flatMap(({ id, name, args }) => {
+    if (name !== REQUEST_NAME || id === undefined) return [];
+    const { toolConfirmation, originalFunctionCall: call, schema, expiresAt } = (args ?? {}) as RequestArgs;
+    const { hint, payload } = toolConfirmation ?? {};
+    const asked: AskedQuestion = {
+      ...(hint !== undefined && { hint }),
+      ...(payload !== undefined && { payload }),
+      ...(schema && { schema }),
+      ...(expiresAt !== undefined && { expiresAt }),
+      ...(call && { call: askedCall(call) }),
+    };
+    return [[id, asked] as const];
+  });
+}
+
+function askedCall({ id, name = '', args = {} }: FunctionCall): AskedCall {
+  return { ...(id !== undefined && { id }), name, args };
+}
+
+/** The arguments of a request, with the names of ADK. */
+interface RequestArgs {
+  readonly originalFunctionCall?: FunctionCall;
+  readonly toolConfirmation?: Pick<Question, 'hint' | 'payload'>;
+  readonly schema?: Question['schema'];
+  readonly expiresAt?: number;
+}
+
+/** Whether nobody can answer a request any more. */
+export function isExpired({ expiresAt = Infinity }: Pick<ApprovalMark, 'expiresAt'>, now: number): boolean {
+  return expiresAt <= now;
 }
 
 /** Whether an invocation asks for an approval. */
 export function isAskedBy(invocationId: string): (approvalId: string, mark: ApprovalMark) => boolean {
   return (_approvalId, mark) => mark.invocationId === invocationId;
+}
+
+/** Whether the session has such approvals. */
+export function hasApprovals(
+  { id, metadata }: Pick<Session, 'id' | 'metadata'>,
+  is: (approvalId: string, mark: ApprovalMark) => boolean,
+): boolean {
+  return [...approvalMarksIn(id, metadata)].some(([approvalId, mark]) => is(approvalId, mark));
 }
 
 /** The events, so that the last one takes the marks of requests away that can no longer be answered. */

@@ -1,5 +1,7 @@
-import type { Content } from '../sessions/domain/event.js';
-import type { EventInput } from '../sessions/domain/event.js';
+import type { Content } from '../sessions/domain/content.js';
+import { EventActions, type EventInput, type EventLike } from '../sessions/domain/event.js';
+import { RESERVED_IDS, RESERVED_METADATA } from '../sessions/domain/reserved-words.js';
+import { type Speaker, eventBy } from '../sessions/domain/open-calls.js';
 import type { Session } from '../sessions/domain/session.js';
 import { isTempKey } from '../state/scopes.js';
 
@@ -19,6 +21,15 @@ export interface QueuedMessage {
   readonly rewindTo?: number;
   /** The invocation that a `rollback` takes back. */
   readonly target?: string;
+  /** Its invocation has begun, and waits for a process that goes on with it. */
+  readonly handedOver?: HandedOver;
+}
+
+/** An invocation that its process has left unfinished, since it closes. */
+export interface HandedOver {
+  /** The message of the invocation. */
+  readonly messageSeq: number;
+  readonly agentName: string;
 }
 
 /** A queued message, and its place in the log. */
@@ -33,11 +44,11 @@ export interface StopRequest {
   readonly invocationId: string;
 }
 
-const QUEUED_ID = 'queued:';
-const MESSAGE_ID = 'message:';
-const WITHDRAWN_ID = 'withdrawn:';
+const { queued: QUEUED_ID, message: MESSAGE_ID, withdrawn: WITHDRAWN_ID } = RESERVED_IDS;
 /** Marks a session that has queued messages: fields of its metadata, so that every load shows them. */
-const QUEUED_FIELD = 'agents:queued:';
+const QUEUED_FIELD = `${RESERVED_METADATA.agents}queued:`;
+/** Marks it if one of them has begun. These have room however many wait. */
+const HANDED_OVER_FIELD = `${RESERVED_METADATA.agents}handedOver:`;
 
 /** The id of the event with the message of an invocation. Ids are unique, so a message is taken once. */
 export function messageIdOf(invocationId: string): string {
@@ -57,10 +68,12 @@ export function queueEvent(invocationId: string, sessionId: string, queued: Queu
     id: queuedIdOf(invocationId),
     invocationId: queuedIdOf(invocationId),
     author: 'system',
-    actions: {
+    actions: new EventActions({
       queued: { ...message, ...(stored.length > 0 && { stateDelta: Object.fromEntries(stored) }) },
-      metadataDelta: { fields: { [QUEUED_FIELD + invocationId]: sessionId } },
-    },
+      metadataDelta: {
+        fields: { [(message.handedOver ? HANDED_OVER_FIELD : QUEUED_FIELD) + invocationId]: sessionId },
+      },
+    }),
   };
 }
 
@@ -69,20 +82,32 @@ export function queuedIdOf(invocationId: string): string {
   return QUEUED_ID + invocationId;
 }
 
+/** The event that leaves a running invocation to the process that is next. It waits before all messages that have not begun. */
+export function handOverEvent(
+  invocationId: string,
+  sessionId: string,
+  message: Content,
+  handedOver: HandedOver,
+): EventInput {
+  const { id: _id, ...event } = queueEvent(invocationId, sessionId, { policy: 'enqueue', message, handedOver });
+  return event;
+}
+
 /** The queued message of an event, if it is one. */
-export function queueEntryOf({ id, seq, actions }: EventInput & { readonly seq: number }): QueueEntry | undefined {
-  const queued = actions?.queued as QueuedMessage | undefined;
-  if (!queued || !id?.startsWith(QUEUED_ID)) return undefined;
-  return { ...queued, invocationId: id.slice(QUEUED_ID.length), seq };
+export function queueEntryOf(event: EventLike & { readonly seq: number }): QueueEntry | undefined {
+  const queued = event.actions?.queued as QueuedMessage | undefined;
+  const queuedId = [event.id, event.invocationId].find((id) => id?.startsWith(QUEUED_ID));
+  if (!queued || queuedId === undefined) return undefined;
+  return { ...queued, invocationId: queuedId.slice(QUEUED_ID.length), seq: event.seq };
 }
 
 /** The event that stops a running invocation. */
 export function stopEvent(stop: StopRequest): EventInput {
-  return { author: 'system', actions: { stop } };
+  return { author: 'system', actions: new EventActions({ stop }) };
 }
 
 /** The request to stop in an event, if it is one. */
-export function stopRequestOf({ actions }: EventInput): StopRequest | undefined {
+export function stopRequestOf({ actions }: EventLike): StopRequest | undefined {
   return actions?.stop as StopRequest | undefined;
 }
 
@@ -91,24 +116,74 @@ export function withdrawEvent(invocationId: string): EventInput {
   return {
     id: WITHDRAWN_ID + invocationId,
     author: 'system',
-    actions: { withdrawn: { invocationId }, metadataDelta: { fieldRemovals: [QUEUED_FIELD + invocationId] } },
+    actions: new EventActions({
+      withdrawn: { invocationId },
+      metadataDelta: { fieldRemovals: marksOf(invocationId) },
+    }),
   };
 }
 
-/** The event that removes marks of queued messages that are no longer in the log. */
-export function lostEvent(invocationIds: readonly string[]): EventInput {
-  const fieldRemovals = invocationIds.map((invocationId) => QUEUED_FIELD + invocationId);
-  return { author: 'system', actions: { withdrawn: {}, metadataDelta: { fieldRemovals } } };
+function marksOf(invocationId: string): string[] {
+  return [QUEUED_FIELD + invocationId, HANDED_OVER_FIELD + invocationId];
+}
+
+/** The invocation of a mark. */
+function markedBy(field: string): string | undefined {
+  const prefix = [QUEUED_FIELD, HANDED_OVER_FIELD].find((each) => field.startsWith(each));
+  return prefix && field.slice(prefix.length);
+}
+
+/** The event that removes marks of queued messages: they are no longer in the log, or their invocation goes on. */
+export function dequeuedEvent(invocationIds: readonly string[]): EventInput {
+  const fieldRemovals = invocationIds.flatMap(marksOf);
+  return { author: 'system', actions: new EventActions({ withdrawn: {}, metadataDelta: { fieldRemovals } }) };
+}
+
+/** The invocations whose messages wait no longer, by this event. */
+export function dequeuedBy(event: EventLike): string[] {
+  const removed = event.actions?.metadataDelta?.fieldRemovals ?? [];
+  const gone = new Set(removed.flatMap((name) => markedBy(name) ?? []));
+  for (const invocationId of [messageOf(event), withdrawnBy(event)]) {
+    if (invocationId !== undefined) gone.add(invocationId);
+  }
+  return [...gone];
 }
 
 /** The event that takes back approvals that can no longer be answered. */
 export function withdrawnApprovalsEvent(): EventInput {
-  return { author: 'system', actions: { withdrawn: {} } };
+  return { author: 'system', actions: new EventActions({ withdrawn: {} }) };
 }
 
 /** The invocation whose message this event takes back, if it does. */
-export function withdrawnBy({ actions }: EventInput): string | undefined {
-  return (actions?.withdrawn as Partial<StopRequest> | undefined)?.invocationId;
+export function withdrawnBy({ actions }: EventLike): string | undefined {
+  return actions?.withdrawn?.invocationId;
+}
+
+/** A message of which only pieces were said. */
+export interface SaidInPieces extends Partial<Speaker> {
+  /** The id of its pieces. */
+  readonly id: string;
+  readonly invocationId: string;
+}
+
+/** The event that takes the pieces of a message back: nothing completes them. It has their id and their speaker. */
+export function discardEvent({ id, invocationId, author = '', branch }: SaidInPieces): EventInput {
+  return { ...eventBy({ author, branch }, invocationId), id, actions: new EventActions({ discarded: true }) };
+}
+
+/** The events that take all of these messages back. */
+export function discardsOf(said: readonly SaidInPieces[]): EventInput[] {
+  return [...new Map(said.map((message) => [message.id, discardEvent(message)])).values()];
+}
+
+/** Whether the event takes pieces of a message back. */
+export function isDiscard({ actions }: EventLike): boolean {
+  return actions?.discarded === true;
+}
+
+/** Whether the readers of a run get the event: all but messages, and what only controls turns. */
+export function isOfAnswer(event: EventLike): boolean {
+  return event.author !== 'user' && (!isControlEvent(event) || isDiscard(event));
 }
 
 /**
@@ -116,8 +191,8 @@ export function withdrawnBy({ actions }: EventInput): string | undefined {
  *
  * @example const shown = session.events.filter((event) => !isControlEvent(event));
  */
-export function isControlEvent({ actions }: EventInput): boolean {
-  return Boolean(actions?.queued ?? actions?.stop ?? actions?.withdrawn);
+export function isControlEvent({ actions }: EventLike): boolean {
+  return Boolean(actions?.queued ?? actions?.stop ?? actions?.withdrawn ?? actions?.discarded);
 }
 
 /** The message that begins or joins an invocation. */
@@ -148,15 +223,15 @@ export function messageEvent(taken: TakenMessage, runningId: string): EventInput
 
 /** The invocations that have a queued message in this session. A fork copies the marks of its source, but not its queue. */
 export function queuedIn({ id, metadata }: Session): ReadonlySet<string> {
-  const marks = Object.entries(metadata.fields ?? {}).filter(
-    ([name, sessionId]) => name.startsWith(QUEUED_FIELD) && sessionId === id,
-  );
-  return new Set(marks.map(([name]) => name.slice(QUEUED_FIELD.length)));
+  const marks = Object.entries(metadata.fields ?? {}).filter(([, sessionId]) => sessionId === id);
+  return new Set(marks.flatMap(([name]) => markedBy(name) ?? []));
 }
 
-/** The order in which queued messages get their turn: who interrupts comes first. */
-export function inQueueOrder(entries: readonly QueueEntry[]): QueueEntry[] {
-  const rank = ({ policy }: QueueEntry): number => (isInterrupting(policy) ? 0 : 1);
+/** The order in which queued messages get their turn: who interrupts comes first, then who has begun. */
+export function inQueueOrder<Place extends Pick<QueueEntry, 'policy' | 'handedOver' | 'seq'>>(
+  entries: readonly Place[],
+): Place[] {
+  const rank = ({ policy, handedOver }: Place): number => (isInterrupting(policy) ? 0 : handedOver ? 1 : 2);
   return [...entries].sort((one, other) => rank(one) - rank(other) || one.seq - other.seq);
 }
 

@@ -1,33 +1,58 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Content, EventInput, LoggedEvent } from '../sessions/domain/event.js';
+import type { Content } from '../sessions/domain/content.js';
+import type { EventInput, LoggedEvent } from '../sessions/domain/event.js';
 import type { Session } from '../sessions/domain/session.js';
+import type { EventPage } from '../sessions/operations/list-events.js';
 import type { HeldTurn } from '../sessions/operations/turns.js';
 import type { AgentEnvironment } from './agent-environment.js';
 import {
-  type QueueEntry,
   type TakenMessage,
   inQueueOrder,
   isInterrupting,
-  lostEvent,
   messageOf,
   queueEntryOf,
   queuedIn,
+  dequeuedEvent,
   withdrawnBy,
 } from './control-events.js';
-import { findMessage, readQueue } from './queue.js';
+import { batchLimitsOf, batchWith } from './message-batches.js';
+import { type QueuePlace, isWhole, readMessages } from './queue-place.js';
+import { readQueue } from './queue.js';
 import type { CheckedRun } from './run-request.js';
+
+const PAGE = 100;
 
 /** A message whose turn has come. */
 export interface DueRun extends CheckedRun {
   /** Its place in the queue, if it waited. */
-  readonly entry: QueueEntry | undefined;
+  readonly entry: QueuePlace | undefined;
+  /** Whether a part of the budget is reserved for it. */
+  readonly hasBudget?: boolean;
 }
 
-/** Whether the message was taken back just before its turn. */
-export async function isWithdrawn({ sessions }: AgentEnvironment, due: DueRun, session: Session): Promise<boolean> {
-  if (queuedIn(session).has(due.invocationId)) return false;
-  const { message } = await findMessage(sessions, due.key, due.invocationId);
-  return message === undefined;
+/** With what it brings, if that was left to the log. `undefined` if it was trimmed there. */
+export async function wholeDue(env: AgentEnvironment, due: DueRun): Promise<DueRun | undefined> {
+  if (!due.entry || isWhole(due.entry)) return due;
+  const [entry] = await readMessages(env, due.key, [due.entry]);
+  if (!entry) return undefined;
+  const { message, stateDelta, customMetadata } = entry;
+  const ownDelta = due.stateDelta ? { ...stateDelta, ...due.stateDelta } : stateDelta;
+  return { ...due, message, stateDelta: ownDelta, customMetadata };
+}
+
+/** Whether the message was taken back just before its turn. If not, somebody has taken it since it waits. */
+export async function isWithdrawn(
+  { sessions }: AgentEnvironment,
+  { key, invocationId, entry }: DueRun,
+  session: Session,
+): Promise<boolean> {
+  if (queuedIn(session).has(invocationId)) return false;
+  for (let afterSeq: number | undefined = entry?.seq ?? 0; afterSeq !== undefined;) {
+    const { events, nextCursor }: EventPage = await sessions.listEvents({ ...key, afterSeq, limit: PAGE });
+    if (events.some((event) => messageOf(event) === invocationId)) return false;
+    afterSeq = nextCursor === undefined ? undefined : events.at(-1)?.seq;
+  }
+  return true;
 }
 
 /**
@@ -43,39 +68,50 @@ export function wasWithdrawn({ invocationId, message }: DueRun, events: readonly
   return entry !== undefined && isSameContent({ content: { role: 'user', ...entry.message } }, message);
 }
 
-/** The other messages that wait. Those that were trimmed with their history are lost, and leave the queue. */
-export async function othersInQueue(
+/** The messages that wait. Those that were trimmed with their history are lost, and leave the queue. */
+export async function waitingMessages(
   env: AgentEnvironment,
-  due: DueRun,
+  { key, invocationId: own }: DueRun,
   session: Session,
   turn: HeldTurn,
-): Promise<QueueEntry[]> {
-  const others = new Set(queuedIn(session));
-  others.delete(due.invocationId);
-  if (others.size === 0) return [];
-  const queue = await readQueue(env, due.key, others);
-  for (const { invocationId } of queue) others.delete(invocationId);
-  if (others.size > 0) await env.sessions.appendEvents({ session, events: [lostEvent([...others])], turn });
+): Promise<QueuePlace[]> {
+  const queued = queuedIn(session);
+  const queue = await readQueue(env, key, queued);
+  const lost = new Set(queued);
+  for (const invocationId of [own, ...queue.map((entry) => entry.invocationId)]) lost.delete(invocationId);
+  if (lost.size > 0) await env.sessions.appendEvents({ session, events: [dequeuedEvent([...lost])], turn });
   return queue;
 }
 
-/** Whether others are before it. */
-export function mustWaitFor({ entry, policy }: DueRun, queue: readonly QueueEntry[]): boolean {
-  const interrupting = queue.filter((other) => isInterrupting(other.policy));
-  // One that interrupts may have come after this message last looked.
-  if (entry) return interrupting.some((other) => inQueueOrder([entry, other])[0] === other);
-  return isInterrupting(policy) ? interrupting.length > 0 : queue.length > 0;
+/** Whether others are before it. What goes on was there before all messages that have not begun. */
+export function mustWaitFor({ entry, policy }: DueRun, queue: readonly QueuePlace[], goesOn: boolean): boolean {
+  // One that interrupts, or was handed over, may have come after this message last looked.
+  if (entry) return queue.some((other) => isUrgent(other) && inQueueOrder([entry, other])[0] === other);
+  if (goesOn) return queue.some(({ handedOver }) => handedOver !== undefined);
+  return isInterrupting(policy) ? queue.some((other) => isInterrupting(other.policy)) : queue.length > 0;
 }
 
-/** What the turn answers. One call answers all messages that came while it was not quiet. */
-export function messagesOf(due: DueRun, queue: readonly QueueEntry[]): TakenMessage[] {
+/** Whether it comes before messages that came earlier. */
+function isUrgent({ policy, handedOver }: QueuePlace): boolean {
+  return isInterrupting(policy) || handedOver !== undefined;
+}
+
+/** What the turn answers. One call answers all messages that came while it was not quiet, as far as they fit. */
+export async function messagesOf(
+  env: AgentEnvironment,
+  due: DueRun,
+  queue: readonly QueuePlace[],
+): Promise<TakenMessage[]> {
   const { invocationId, message, stateDelta, customMetadata, entry, policy } = due;
   const own = { invocationId, message, stateDelta, customMetadata, isQueued: entry !== undefined };
   if (policy !== 'debounce' || !entry) return [own];
   const joined = queue.filter((other) => other.policy === 'debounce');
-  return inQueueOrder([...joined, entry]).map((each) =>
-    each === entry ? own : { ...each, stateDelta: each.stateDelta, isQueued: true },
-  );
+  const batch = batchWith(entry, joined, batchLimitsOf(env.sessions));
+  const at = batch.indexOf(entry);
+  const before = await readMessages(env, due.key, batch.slice(0, at));
+  const after = await readMessages(env, due.key, batch.slice(at + 1));
+  const taken = (each: (typeof before)[number]): TakenMessage => ({ ...each, isQueued: true });
+  return [...before.map(taken), own, ...after.map(taken)];
 }
 
 /** Compares what JSON keeps. */

@@ -5,7 +5,7 @@ import type { SessionKey } from '../sessions/domain/ids.js';
 import { type AgentEnvironment, invocationOf } from './agent-environment.js';
 import type { WatchedEvent } from '../sessions/operations/state-history.js';
 import type { RunEvent } from './agent-run.js';
-import { isControlEvent, messageOf } from './control-events.js';
+import { isControlEvent, isDiscard, messageOf, queueEntryOf } from './control-events.js';
 import { InvocationTail } from './invocation-tail.js';
 
 /** The invocation to follow, from its message on. */
@@ -38,13 +38,16 @@ export async function follow(
   let seq = afterSeq;
   const take = ({ position: _position, ...event }: WatchedEvent): void => {
     if (event.partial === true) {
-      const { seq: _seq, offset: _offset, ...said } = event;
+      const { seq: _seq, ...said } = event;
       if (event.invocationId === invocationId) tell({ ...said, partial: true });
       return;
     }
     if (event.seq <= seq) return;
     seq = event.seq;
-    if (event.invocationId !== invocationId || isControlEvent(event)) return;
+    // It is not over, whatever one of its agents has said.
+    const entry = queueEntryOf(event);
+    if (entry?.handedOver && entry.invocationId === invocationId) tail.reopen();
+    if (event.invocationId !== invocationId || (isControlEvent(event) && !isDiscard(event))) return;
     tail.add(event);
     if (messageOf(event) !== undefined) return;
     events.push(event);

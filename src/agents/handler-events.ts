@@ -1,15 +1,13 @@
 import { InvalidInputError } from '../sessions/domain/errors.js';
-import type { EventInput } from '../sessions/domain/event.js';
-import type { AgentContext } from './agent-context.js';
-import type { RunHandler } from './run-request.js';
+import { type EventInput, keepFilledInTimestamp } from '../sessions/domain/event.js';
 
 /** What a handler gives, one after the other. */
 export type HandlerIterator = AsyncIterator<EventInput, EventInput | void, void>;
 
 /** A handler that throws at once fails like one that throws later. */
-export function iteratorOf(handler: RunHandler, context: AgentContext): HandlerIterator {
+export function iteratorOf(handler: () => unknown): HandlerIterator {
   async function* started(): AsyncGenerator<EventInput, EventInput | void, void> {
-    const events: unknown = handler(context);
+    const events = handler();
     if (!isAsyncIterable(events)) {
       throw new InvalidInputError('must return an async iterable of events: write it as an async function*', 'handler');
     }
@@ -31,6 +29,13 @@ export function assertIsEvent(event: unknown, verb: 'yield' | 'return'): void {
     `is ${kind}, and no event: ${verb} { content: { role: 'model', parts: [{ text: 'Hello' }] } }`,
     `handler.${verb}`,
   );
+}
+
+/** The event by this agent, unless it has its own author, and with these fields. */
+export function authoredEvent(event: EventInput, agentName: string, fields: EventInput = {}): EventInput {
+  const authored = { ...event, ...fields, author: event.author ?? agentName };
+  keepFilledInTimestamp(event, authored);
+  return authored;
 }
 
 /** The next event of a handler, or the reason of the signal, which ends the waiting. */

@@ -1,10 +1,23 @@
 import { isDeepStrictEqual } from 'node:util';
 import { getFunctionCalls, isByUser, isFinalResponse } from '../sessions/domain/event-inspection.js';
-import type { EventInput, FunctionCall, LoggedEvent } from '../sessions/domain/event.js';
-import { DIED, type OpenCall, type Speaker, eventBy, nameOf, problemResponses } from '../sessions/domain/open-calls.js';
+import type { FunctionCall } from '../sessions/domain/content.js';
+import type { EventInput, LoggedEvent } from '../sessions/domain/event.js';
+import {
+  DIED,
+  type NumberedCall,
+  type Speaker,
+  eventBy,
+  namedCall,
+  problemResponses,
+} from '../sessions/domain/open-calls.js';
+import { plainCopyOf } from '../sessions/domain/plain-copy.js';
 import { answeredCalls, callKey, longRunningCallsIn } from '../sessions/domain/tool-pairs.js';
+import { FAILURE_MESSAGES } from './agent-failed-error.js';
 import { awaitsApproval } from './approvals.js';
 import { isControlEvent, messageOf } from './control-events.js';
+import { type Failure, failedBy } from './failure-reason.js';
+import { UnfinishedAnswers } from './unfinished-answers.js';
+import { isIdFor } from './unique-call-ids.js';
 
 /** Why an invocation ended before it was done. */
 export type Interruption = 'stopped' | 'interrupted' | 'failed' | 'died';
@@ -12,18 +25,17 @@ export type Interruption = 'stopped' | 'interrupted' | 'failed' | 'died';
 const MESSAGES: Readonly<Record<Interruption, string>> = {
   stopped: 'The answer was stopped.',
   interrupted: 'The answer was interrupted by a new message.',
-  failed: 'The agent failed.',
+  failed: FAILURE_MESSAGES.FAULT,
   died: DIED,
 };
 
-interface NumberedCall extends OpenCall {
-  /** Its place among the calls of the invocation. */
-  readonly number: number;
-}
-
-interface PartialText extends Speaker {
-  readonly texts: string[];
-}
+/** What the end of an invocation holds; the first that the rules for events allow. */
+export const KEPT_AT_THE_END = [true, false].flatMap((withDone) => [
+  { withDone, withState: true, withText: true },
+  { withDone, withState: false, withText: true },
+  { withDone, withState: true, withText: false },
+  { withDone, withState: false, withText: false },
+]);
 
 /**
  * What an invocation leaves behind if it ends here: calls without response, and text that only partial events held. Add
@@ -36,8 +48,10 @@ interface PartialText extends Speaker {
  */
 export class InvocationTail {
   readonly #open = new Map<string, readonly NumberedCall[]>();
-  readonly #partial = new Map<string, PartialText>();
+  #unfinished = new UnfinishedAnswers();
   #calls = 0;
+  /** How often each id was used. */
+  readonly #made = new Map<string, number>();
   #isClosed = false;
   #isWaiting = false;
   #last: Speaker;
@@ -51,19 +65,26 @@ export class InvocationTail {
   copy(): InvocationTail {
     const copy = new InvocationTail(this.#last.author);
     for (const [key, calls] of this.#open) copy.#open.set(key, calls);
-    for (const [name, partial] of this.#partial) copy.#partial.set(name, { ...partial, texts: [...partial.texts] });
+    copy.#unfinished = this.#unfinished.copy();
     copy.#calls = this.#calls;
+    for (const [id, times] of this.#made) copy.#made.set(id, times);
     copy.#isClosed = this.#isClosed;
     copy.#isWaiting = this.#isWaiting;
     copy.#last = this.#last;
     return copy;
   }
 
+  /** The whole event, with the tokens that only partial events before it had. */
+  withUsage(event: EventInput): EventInput {
+    return isByUser(event) ? event : this.#unfinished.withUsage(event, this.#speakerOf(event));
+  }
+
   add(event: EventInput): void {
     if (isControlEvent(event)) return;
-    const speaker = { author: event.author ?? this.#last.author, branch: event.branch };
+    const speaker = this.#speakerOf(event);
     if (event.partial === true) {
-      this.#addPartial(event, speaker);
+      this.#unfinished.add(event, speaker);
+      this.#last = speaker;
       return;
     }
     const isOfUser = isByUser(event);
@@ -72,8 +93,13 @@ export class InvocationTail {
     // Users neither call tools nor respond for them, whatever their messages hold.
     if (isOfUser) return;
     this.#addCalls(event, speaker);
-    this.#partial.delete(nameOf(speaker));
+    this.#unfinished.complete(event, speaker);
     this.#last = speaker;
+  }
+
+  /** The handler is called again: what ended the invocation before does not end it now. */
+  reopen(): void {
+    this.#isClosed = false;
   }
 
   /** Whether the last event is a final response, or asks for approvals. */
@@ -81,41 +107,52 @@ export class InvocationTail {
     return this.#isWaiting || (this.#isClosed && this.#open.size === 0);
   }
 
-  /** The calls without response, except those of long-running tools. */
-  get openCalls(): readonly FunctionCall[] {
-    return [...this.#open.values()].flat().map(({ call }) => call);
+  /** Whether the last event says that the invocation waits for approvals. */
+  get isWaiting(): boolean {
+    return this.#isWaiting;
   }
 
-  /** The place of an open call, or of one that is the same, among all calls of the invocation. */
-  numberOf(call: FunctionCall): number | undefined {
-    const open = [...this.#open.values()].flat();
-    const isSame = ({ name, args }: FunctionCall): boolean =>
-      name === call.name && isDeepStrictEqual(args ?? {}, call.args ?? {});
-    return (open.find((each) => each.call === call) ?? open.find((each) => isSame(each.call)))?.number;
+  /** The calls without response, except those of long-running tools. */
+  get openCalls(): readonly NumberedCall[] {
+    return [...this.#open.values()].flat();
+  }
+
+  /** The call that is meant: an open one, or one that is the same. Of calls that are not open, the last one with the id. */
+  find(call: FunctionCall): NumberedCall | undefined {
+    const same = this.openCalls.filter(({ call: open }) => isSame(open, call));
+    const found = same.find((each) => each.call === call) ?? same[0];
+    if (found || !call.id) return found;
+    return { ...this.#last, call: namedCall(call), number: 0, nth: this.#made.get(call.id) ?? 1 };
   }
 
   /** Responses for the calls that have none. */
   responses(invocationId: string, problem: string): EventInput[] {
-    return problemResponses([...this.#open.values()].flat(), invocationId, problem);
+    return problemResponses(this.openCalls, invocationId, problem);
+  }
+
+  /** What only partial events said, in an event for each speaker. */
+  said(invocationId: string): EventInput[] {
+    return this.#unfinished.events(invocationId);
   }
 
   /** The events that leave a clean log: responses for open calls, and the partial text in an event that says why it ended. */
-  closing(invocationId: string, why: Interruption, { withText = true } = {}): EventInput[] {
-    const problem = MESSAGES[why];
-    const texts = [...this.#partial.values()].filter((partial) => withText && partial.texts.length > 0);
-    const ends = texts.length > 0 ? texts : [{ ...this.#last, texts: [] }];
+  closing(
+    invocationId: string,
+    why: Interruption,
+    { withText = true, failure }: { readonly withText?: boolean; readonly failure?: Failure | undefined } = {},
+  ): EventInput[] {
+    const problem = failure ? FAILURE_MESSAGES[failure.reason] : MESSAGES[why];
+    const said = this.#unfinished.events(invocationId, { withText });
+    const ends = said.length > 0 ? said : [eventBy(this.#last, invocationId)];
+    const end = { interrupted: true, turnComplete: true, errorCode: why.toUpperCase(), errorMessage: problem };
     return [
       ...this.responses(invocationId, problem),
-      ...ends.map(({ texts: said, ...speaker }) => ({
-        ...eventBy(speaker, invocationId),
-        // It may end within a character.
-        ...(said.length > 0 && { content: { role: 'model', parts: [{ text: said.join('').toWellFormed() }] } }),
-        interrupted: true,
-        turnComplete: true,
-        errorCode: why.toUpperCase(),
-        errorMessage: problem,
-      })),
+      ...ends.map((event) => ({ ...event, ...end, ...(failure && failedBy(failure)) })),
     ];
+  }
+
+  #speakerOf({ author = this.#last.author, branch }: EventInput): Speaker {
+    return { author, branch };
   }
 
   /** Calls without id are answered in their order, by the name of the tool. */
@@ -123,9 +160,12 @@ export class InvocationTail {
     const lasting = new Set(longRunningCallsIn(event));
     for (const call of getFunctionCalls(event)) {
       const number = ++this.#calls;
+      const nth = call.id ? (this.#made.get(call.id) ?? 0) + 1 : 1;
+      if (call.id) this.#made.set(call.id, nth);
       const key = callKey(call);
       const before = call.id ? [] : (this.#open.get(key) ?? []);
-      if (!lasting.has(key)) this.#open.set(key, [...before, { call, number, ...speaker }]);
+      if (!lasting.has(key))
+        this.#open.set(key, [...before, { call: plainCopyOf(namedCall(call)), number, nth, ...speaker }]);
     }
     for (const key of answeredCalls(event)) {
       const left = this.#open.get(key)?.slice(1) ?? [];
@@ -133,17 +173,11 @@ export class InvocationTail {
       else this.#open.delete(key);
     }
   }
+}
 
-  #addPartial({ content }: EventInput, speaker: Speaker): void {
-    const said = (content?.parts ?? []).flatMap(({ text, thought }) =>
-      typeof text === 'string' && thought !== true ? [text] : [],
-    );
-    const name = nameOf(speaker);
-    const partial = this.#partial.get(name) ?? { ...speaker, texts: [] };
-    partial.texts.push(...said);
-    this.#partial.set(name, partial);
-    this.#last = speaker;
-  }
+/** A handler may name a call as the model made it. */
+function isSame(open: FunctionCall, { id, name, args }: FunctionCall): boolean {
+  return isIdFor(open.id, id) && open.name === (name ?? '') && isDeepStrictEqual(open.args ?? {}, args ?? {});
 }
 
 /** An invocation among other events. */

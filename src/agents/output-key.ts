@@ -1,5 +1,5 @@
 import { isFinalResponse } from '../sessions/domain/event-inspection.js';
-import { type EventInput, keepFilledInTimestamp } from '../sessions/domain/event.js';
+import { type EventInput, type EventLike, keepFilledInTimestamp } from '../sessions/domain/event.js';
 import { type StandardSchema, validateWith } from '../state/standard-schema.js';
 
 /** Which output of which agent is saved under which state key. */
@@ -10,7 +10,7 @@ export interface OutputRule {
   readonly outputKey: string;
   /** The output is JSON of this schema: the parsed value is saved instead of the text. */
   readonly outputSchema?: StandardSchema;
-  /** Learns why the output is not what the schema asks for. It is saved nevertheless. */
+  /** Learns why the output is not what the schema asks for. It is saved nevertheless, unless this throws. */
   readonly onMismatch?: (problem: string) => void;
 }
 
@@ -46,7 +46,7 @@ function outputOf(event: EventInput, rule: OutputRule): { readonly value: unknow
   return text.trim() === '' ? undefined : { value: parsedOutput(text, rule, rule.outputSchema) };
 }
 
-function outputText({ content }: EventInput): string {
+function outputText({ content }: EventLike): string {
   const texts = (content?.parts ?? []).filter(({ text, thought }) => typeof text === 'string' && thought !== true);
   return texts.map(({ text }) => text).join('');
 }
@@ -65,4 +65,16 @@ function parsedOutput(text: string, { outputKey, onMismatch }: OutputRule, schem
   const problems = result.issues.map(({ message }) => message).join('; ');
   onMismatch?.(`The output for ${JSON.stringify(outputKey)} does not fit its schema: ${problems}`);
   return parsed;
+}
+
+/** The rule of a run: whoever is not told reads it in the server's log. */
+export function reportedOutput(rule: OutputRule, report: (warning: Error) => void): OutputRule {
+  return { onMismatch: (problem) => report(new OutputMismatchWarning(rule.author, problem)), ...rule };
+}
+
+class OutputMismatchWarning extends Error {
+  constructor(author: string, problem: string) {
+    super(`${problem} The agent is ${JSON.stringify(author)}. Let the run fail, or correct it, in onMismatch.`);
+    this.name = 'OutputMismatchWarning';
+  }
 }

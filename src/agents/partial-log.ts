@@ -16,7 +16,7 @@ import {
   lengthOf,
   textPartsOf,
 } from '../sessions/domain/partial-text.js';
-import { isControlEvent } from './control-events.js';
+import { discardEvent, isControlEvent } from './control-events.js';
 import { nameOf } from '../sessions/domain/open-calls.js';
 
 /** How what running agents say is saved. */
@@ -55,6 +55,8 @@ interface OpenMessage {
   readonly id: string;
   /** Who says it, without what is said. */
   by: Omit<PartialText, 'offset' | 'parts'>;
+  /** Characters that were said. */
+  said: number;
   /** Characters that were taken for a write. */
   offset: number;
   pending: readonly TextPart[];
@@ -76,8 +78,8 @@ export class PartialLog {
   #isClosed = false;
   /** A write failed, and the store may still carry it out: until the turn ends, which refuses it. */
   #isInDoubt = false;
-  /** A commit that removes pieces is on its way. It must not remove those that are saved meanwhile. */
-  #isCommitting = false;
+  /** What a commit that is on its way completes. Nothing is saved meanwhile, since it would be removed, too. */
+  #commit: { readonly completed: ReadonlyMap<string, OpenMessage>; readonly endsTurn: boolean } | undefined;
 
   /** @param onPending called when there is something to save */
   constructor(
@@ -102,27 +104,29 @@ export class PartialLog {
     for (const id of messageIds) this.#stored.add(id);
   }
 
-  /** Collects a partial event. Returns the id of its message, which the event that completes it gets. */
-  add(event: EventInput): string {
+  /** Collects a partial event. Returns the id of its message, which the event that completes it gets, and what was said before. */
+  add(event: EventInput): { readonly id: string; readonly offset: number } {
     const { author = '', branch, invocationId = '', timestamp = Date.now() } = event;
     const by = { author, ...(branch !== undefined && { branch }), invocationId, timestamp };
     const name = nameOf(event);
-    const message = this.#open.get(name) ?? { id: this.newId(), by, offset: 0, pending: [], bytes: 0, isFull: false };
+    const message = this.#open.get(name) ?? newMessage(this.newId(), by);
     this.#open.set(name, message);
     const parts = textPartsOf(event);
-    if (this.#isClosed || message.isFull || parts.length === 0) return message.id;
+    const place = { id: message.id, offset: message.said };
+    message.said += lengthOf(parts);
+    if (this.#isClosed || message.isFull || parts.length === 0) return place;
     message.bytes += parts.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
     message.isFull = this.#bytes > this.settings.maxBytes || this.#index >= MAX_PARTIALS_PER_TURN;
-    if (message.isFull) return message.id;
+    if (message.isFull) return place;
     message.by = by;
     message.pending = joinedParts(message.pending, parts);
     this.onPending(this);
-    return message.id;
+    return place;
   }
 
   /** The next write. The same again, if it failed. */
   take(): PartialWrite | undefined {
-    if (this.#isClosed || this.#isCommitting) return undefined;
+    if (this.#isClosed || this.#commit) return undefined;
     if (this.#written) return this.#written;
     const [name, message] = [...this.#open].find(([, { pending }]) => pending.length > 0) ?? [];
     if (name === undefined || !message) return undefined;
@@ -148,39 +152,43 @@ export class PartialLog {
   }
 
   /**
-   * The events of a commit: those that complete a message get its id. Call {@link ended} when they are stored, and then, or
-   * if they are not, {@link resume}.
+   * The events of a commit: those that complete a message get its id. What nothing completes is taken back at the end. Call
+   * {@link ended} when they are stored, and then, or if they are not, {@link resume}.
    */
   completing(events: readonly EventInput[], endsTurn: boolean): Completion {
-    const ids = [...this.#leftovers];
-    const completing = events.map((event) => {
-      if (!completes(event)) return event;
+    const completed = new Map<string, OpenMessage>();
+    const completing = events.map((event, index) => {
       const name = nameOf(event);
       const message = this.#open.get(name);
-      if (!message) return event;
-      this.#open.delete(name);
-      if (message.id === this.#written?.messageId) this.#written = undefined;
-      if (this.#stored.has(message.id)) ids.push(message.id);
+      if (!message || index !== completerOf(events, name)) return event;
+      completed.set(name, message);
       return event.id === undefined ? copyOf(event, message.id) : event;
     });
-    if (endsTurn) this.close();
-    const isAll = endsTurn || ids.length === this.#stored.size;
-    this.#isCommitting = true;
-    // If the commit fails, the next one removes them.
-    this.#leftovers = ids;
-    const hasAny = endsTurn ? this.hasStored : ids.length > 0;
-    return { events: completing, ...(hasAny && { endPartials: isAll ? 'all' : ids }) };
+    // Readers have pieces of these, and get no event instead of them.
+    const left = [...this.#open].filter(([name, { id }]) => this.#stored.has(id) && !completed.has(name));
+    const discards = endsTurn ? left.map(([, { id, by }]) => discardEvent({ ...by, id })) : [];
+    const ids = [...completed.values()].map(({ id }) => id).filter((id) => this.#stored.has(id));
+    const ended = [...this.#leftovers, ...ids];
+    this.#commit = { completed, endsTurn };
+    const isAll = endsTurn || ended.length === this.#stored.size;
+    const hasAny = endsTurn ? this.hasStored : ended.length > 0;
+    return { events: [...discards, ...completing], ...(hasAny && { endPartials: isAll ? 'all' : ended }) };
   }
 
-  /** What a stored commit has removed. */
+  /** What a stored commit has completed and removed. */
   ended(endPartials: EndedPartials | undefined): void {
     for (const id of endPartials === 'all' ? [...this.#stored] : (endPartials ?? [])) this.#stored.delete(id);
     this.#leftovers = [];
+    for (const [name, { id }] of this.#commit?.completed ?? []) {
+      this.#open.delete(name);
+      if (id === this.#written?.messageId) this.#written = undefined;
+    }
+    if (this.#commit?.endsTurn) this.close();
   }
 
   /** Saves again, after a commit. */
   resume(): void {
-    this.#isCommitting = false;
+    this.#commit = undefined;
     this.#wake();
   }
 
@@ -200,6 +208,10 @@ export class PartialLog {
   }
 }
 
+function newMessage(id: string, by: OpenMessage['by']): OpenMessage {
+  return { id, by, said: 0, offset: 0, pending: [], bytes: 0, isFull: false };
+}
+
 /** The events of a commit, and what it removes. */
 interface Completion {
   readonly events: readonly EventInput[];
@@ -210,6 +222,13 @@ function copyOf(event: EventInput, id: string): EventInput {
   const copy = { ...event, id };
   keepFilledInTimestamp(event, copy);
   return copy;
+}
+
+/** The event that completes what a speaker said: the first one with text, rather than a response of a tool. */
+function completerOf(events: readonly EventInput[], name: string): number {
+  const isOfSpeaker = (event: EventInput): boolean => completes(event) && nameOf(event) === name;
+  const saying = events.findIndex((event) => isOfSpeaker(event) && textPartsOf(event).length > 0);
+  return saying >= 0 ? saying : events.findIndex(isOfSpeaker);
 }
 
 /** Whether the event completes what its speaker said before. */

@@ -3,14 +3,10 @@ import type { LoggedEvent } from '../sessions/domain/event.js';
 import { isByUser, isFinalResponse, isRewind } from '../sessions/domain/event-inspection.js';
 import type { SessionKey } from '../sessions/domain/ids.js';
 import type { AgentEnvironment } from './agent-environment.js';
-import {
-  type QueueEntry,
-  inQueueOrder,
-  isControlEvent,
-  messageOf,
-  queueEntryOf,
-  withdrawnBy,
-} from './control-events.js';
+import { dequeuedBy, inQueueOrder, isControlEvent, messageOf, queueEntryOf, withdrawnBy } from './control-events.js';
+import { leadsFirstBatch, batchLimitsOf } from './message-batches.js';
+import type { QueuePlace } from './queue-place.js';
+import { type QueueMember, type QueueWatch, queueWatchOf } from './queue-watch.js';
 
 /** Pauses between tries after an event that seems to be the last of a turn: its end follows immediately. */
 const TRIES_MS = [0, 5, 20, 50, 100];
@@ -26,21 +22,20 @@ export type QueueNews =
   /** Somebody took it back. */
   | { readonly kind: 'withdrawn' }
   /** Its message is part of an invocation. */
-  | { readonly kind: 'taken'; readonly event: LoggedEvent };
+  | { readonly kind: 'taken'; readonly event: Pick<LoggedEvent, 'invocationId' | 'seq'> };
 
 /**
  * Waits in the log for the turn of a queued message. It knows who is before it, and wakes up when a turn seems to be over.
  */
-export class QueueWait {
+export class QueueWait implements QueueMember {
+  readonly #watch: QueueWatch;
+  readonly #leave: () => void;
   readonly #ahead = new Set<string>();
-  /** Messages that wait no longer. */
-  readonly #gone = new Set<string>();
-  readonly #signal: AbortSignal;
-  readonly #stopping = new AbortController();
-  #taken: LoggedEvent | undefined;
+  /** Messages that wait no longer, and since when. */
+  readonly #gone = new Map<string, number>();
+  #taken: Pick<LoggedEvent, 'invocationId' | 'seq'> | undefined;
   #isWithdrawn = false;
-  #failure: unknown;
-  #hasFailed = false;
+  #failure: { readonly error: unknown } | undefined;
   /** The turn may have ended between its check and the append of the message. */
   #tries: readonly number[] = [0];
   /** Tries since the last news. */
@@ -48,41 +43,41 @@ export class QueueWait {
   /** Other messages that wait for quiet, and their places. */
   readonly #debounced = new Map<string, number>();
   #lastArrival = performance.now();
-  #freeSince: number | undefined;
   #wake: () => void = () => undefined;
 
   constructor(
     private readonly env: AgentEnvironment,
-    private readonly key: SessionKey,
-    private readonly entry: QueueEntry,
-    queue: readonly QueueEntry[],
+    key: SessionKey,
+    readonly entry: QueuePlace,
     private readonly quietMs: number,
-    signal: AbortSignal,
+    private readonly signal: AbortSignal,
   ) {
-    this.#signal = AbortSignal.any([signal, this.#stopping.signal]);
-    this.learn(queue);
-    void this.#watch();
+    this.#watch = queueWatchOf(env.sessions, key);
+    this.#leave = this.#watch.join(this);
   }
 
   stop(): void {
-    this.#stopping.abort();
+    this.#leave();
   }
 
   /** Says which other messages wait. */
-  learn(queue: readonly QueueEntry[]): void {
-    for (const other of queue) this.#place(other);
+  learn(queue: readonly QueuePlace[]): void {
+    for (const other of queue) {
+      if (!this.#isGone(other)) this.#watch.remember(other);
+      this.#place(other);
+    }
   }
 
   /** Says that a try failed, since the turn is held. */
   noteHeld(): void {
-    this.#freeSince = undefined;
+    this.#watch.noteHeld();
   }
 
   /** Waits until the next try. */
   async next(): Promise<QueueNews> {
     for (;;) {
-      this.#signal.throwIfAborted();
-      if (this.#hasFailed) throw this.#failure;
+      this.signal.throwIfAborted();
+      if (this.#failure) throw this.#failure.error;
       if (this.#taken) return { kind: 'taken', event: this.#taken };
       if (this.#isWithdrawn) return { kind: 'withdrawn' };
       const quietLeft = this.#quietLeftMs();
@@ -91,9 +86,9 @@ export class QueueWait {
         continue;
       }
       await this.#pause(this.#nextPause());
-      if (this.#taken || this.#isWithdrawn || this.#hasFailed || this.#quietLeftMs() > 0) continue;
+      if (this.#taken || this.#isWithdrawn || this.#failure || this.#quietLeftMs() > 0) continue;
       if (this.#isFirst()) return { kind: 'try' };
-      if (await this.#isAbandoned()) return { kind: 'take over' };
+      if (await this.#watch.isFreeFor(this.env.graceMs, this.env.pollMs / 2)) return { kind: 'take over' };
     }
   }
 
@@ -103,13 +98,19 @@ export class QueueWait {
     if (pause !== undefined) return pause;
     this.#idleTries += 1;
     // A free turn is watched more closely.
-    const times = this.#freeSince === undefined ? Math.min(this.#idleTries, LONGEST_PAUSE) : 1;
+    const times = this.#watch.isFree ? 1 : Math.min(this.#idleTries, LONGEST_PAUSE);
     return times * this.env.pollMs;
   }
 
-  /** Nobody is before it, and no later message took its place. */
+  /** Nobody is before it, and no later message answers it. */
   #isFirst(): boolean {
-    return this.#ahead.size === 0 && [...this.#debounced.values()].every((seq) => seq < this.entry.seq);
+    if (this.#ahead.size > 0) return false;
+    if (this.#debounced.size === 0) return true;
+    const { policy } = this.entry;
+    const others = [...this.#debounced].map(([invocationId, seq]) => {
+      return { invocationId, seq, policy, bytes: this.#watch.entryOf(invocationId)?.bytes };
+    });
+    return leadsFirstBatch(this.entry, others, batchLimitsOf(this.env.sessions));
   }
 
   #quietLeftMs(): number {
@@ -117,56 +118,35 @@ export class QueueWait {
     return this.#lastArrival + this.quietMs - performance.now();
   }
 
-  /** Whether the turn was free for longer than who is first needs to take it. */
-  async #isAbandoned(): Promise<boolean> {
-    if (await this.env.sessions.getTurn(this.key)) {
-      this.#freeSince = undefined;
-      return false;
-    }
-    this.#freeSince ??= performance.now();
-    return performance.now() - this.#freeSince >= this.env.graceMs;
-  }
-
-  async #watch(): Promise<void> {
-    try {
-      for await (const event of this.env.sessions.watch({
-        ...this.key,
-        afterSeq: this.entry.seq,
-        signal: this.#signal,
-      })) {
-        this.#notice(event);
-      }
-    } catch (error) {
-      this.#failure = error;
-      this.#hasFailed = true;
-    }
+  noticeEnd(failure?: { readonly error: unknown }): void {
+    this.#failure ??= failure;
     this.#wake();
   }
 
-  #notice(event: LoggedEvent): void {
+  notice(event: LoggedEvent): void {
     const entry = queueEntryOf(event);
     if (entry) this.#place(entry);
     const taken = messageOf(event);
-    if (taken === this.entry.invocationId) this.#taken = event;
-    const gone = taken ?? withdrawnBy(event);
-    if (gone !== undefined) {
-      this.#gone.add(gone);
-      this.#ahead.delete(gone);
-      this.#debounced.delete(gone);
+    if (taken === this.entry.invocationId) this.#taken = { invocationId: event.invocationId, seq: event.seq };
+    const gone = dequeuedBy(event);
+    for (const invocationId of gone) {
+      this.#gone.set(invocationId, event.seq);
+      this.#ahead.delete(invocationId);
+      this.#debounced.delete(invocationId);
     }
     if (withdrawnBy(event) === this.entry.invocationId) this.#isWithdrawn = true;
     const isEnd = isRewind(event) || (!isControlEvent(event) && !isByUser(event) && isFinalResponse(event));
     if (isEnd) this.#tries = TRIES_MS;
-    if (!isEnd && gone === undefined && !entry) return;
+    if (!isEnd && gone.length === 0 && !entry) return;
     this.#idleTries = 0;
     this.#wake();
   }
 
   /** Another message is before this one, or replaces it. */
-  #place(other: QueueEntry): void {
-    if (other.invocationId === this.entry.invocationId || this.#gone.has(other.invocationId)) return;
+  #place(other: QueuePlace): void {
+    if (other.invocationId === this.entry.invocationId || this.#isGone(other)) return;
     if (this.entry.policy === 'debounce' && other.policy === 'debounce') {
-      // One call answers all of them: that of the newest.
+      // One call answers all of them that fit: that of the newest.
       this.#debounced.set(other.invocationId, other.seq);
       if (other.seq > this.entry.seq) this.#lastArrival = performance.now();
       return;
@@ -174,11 +154,16 @@ export class QueueWait {
     if (inQueueOrder([this.entry, other])[0] === other) this.#ahead.add(other.invocationId);
   }
 
+  /** What is handed over afterwards waits again. */
+  #isGone({ invocationId, seq }: Pick<QueuePlace, 'invocationId' | 'seq'>): boolean {
+    return (this.#gone.get(invocationId) ?? 0) > seq;
+  }
+
   async #pause(milliseconds: number): Promise<void> {
     const woken = new AbortController();
     this.#wake = (): void => woken.abort();
     try {
-      await delay(milliseconds, undefined, { signal: AbortSignal.any([woken.signal, this.#signal]) });
+      await delay(milliseconds, undefined, { signal: AbortSignal.any([woken.signal, this.signal]) });
     } catch {
       // Woken, or ended.
     }

@@ -1,18 +1,49 @@
+import { SessionNotFoundError } from '../sessions/domain/errors.js';
 import type { SessionKey } from '../sessions/domain/ids.js';
 import { groupOfInvocation } from '../sessions/domain/event-group.js';
 import type { LoggedEvent } from '../sessions/domain/event.js';
 import type { EventPage } from '../sessions/operations/list-events.js';
 import type { SessionService } from '../sessions/session.service.js';
-import { type QueueEntry, inQueueOrder, messageOf, queueEntryOf, queuedIdOf } from './control-events.js';
+import { type QueueEntry, inQueueOrder, messageOf, queueEntryOf, queuedIdOf, queuedIn } from './control-events.js';
+import { type QueuePlace, placeOf } from './queue-place.js';
+import { queueWatchIn } from './queue-watch.js';
 import { type LogReader, findEventOf } from './stored-invocation.js';
 
 const PAGE = 100;
 
 /**
- * The queued messages of these invocations, in the order of their turns. Most are among the newest events. Older ones are found
- * by their invocation, so that the length of the log does not matter.
+ * The queued messages of these invocations, in the order of their turns. Those that messages of this process saw while they
+ * waited are not read again.
  */
-export async function readQueue(env: LogReader, key: SessionKey, queued: ReadonlySet<string>): Promise<QueueEntry[]> {
+export async function readQueue(env: LogReader, key: SessionKey, queued: ReadonlySet<string>): Promise<QueuePlace[]> {
+  const watch = queueWatchIn(env.sessions, key);
+  const known = [...queued].flatMap((invocationId) => watch?.entryOf(invocationId) ?? []);
+  const unknown = new Set(queued);
+  for (const { invocationId } of known) unknown.delete(invocationId);
+  return inQueueOrder([...known, ...(await findEntries(env, key, unknown)).map(placeOf)]);
+}
+
+/** The message of an invocation, if it waits. */
+export async function findWaiting(
+  env: LogReader,
+  key: SessionKey,
+  invocationId: string,
+): Promise<QueuePlace | undefined> {
+  const session = await env.sessions.getSession({ ...key, config: { numRecentEvents: 0 } });
+  if (!session) throw new SessionNotFoundError(key.sessionId);
+  if (!queuedIn(session).has(invocationId)) return undefined;
+  return (await readQueue(env, key, new Set([invocationId])))[0];
+}
+
+/** What comes first of the invocations that their processes left to others. */
+export async function findHandedOver(env: LogReader, key: SessionKey): Promise<QueuePlace | undefined> {
+  const session = await env.sessions.getSession({ ...key, config: { numRecentEvents: 0 } });
+  const queue = session ? await readQueue(env, key, queuedIn(session)) : [];
+  return queue.find(({ handedOver }) => handedOver !== undefined);
+}
+
+/** Most are among the newest events. Older ones are found by their invocation, so that the length of the log does not matter. */
+async function findEntries(env: LogReader, key: SessionKey, queued: ReadonlySet<string>): Promise<QueueEntry[]> {
   if (queued.size === 0) return [];
   const newest = await env.sessions.listEvents({ ...key, order: 'desc', limit: PAGE });
   const entries = entriesIn(newest.events, queued);
@@ -20,7 +51,7 @@ export async function readQueue(env: LogReader, key: SessionKey, queued: Readonl
   const missing = new Set(isWhole ? [] : queued);
   for (const { invocationId } of entries) missing.delete(invocationId);
   for (const invocationId of missing) entries.push(...(await findQueued(env, key, invocationId, newest.lastSeq)));
-  return inQueueOrder(entries);
+  return entries;
 }
 
 /** Nothing if its event was trimmed with its history. */
@@ -43,8 +74,14 @@ async function findQueued(
   return entriesIn(events, new Set([invocationId]));
 }
 
+/** One entry for each. A message that was handed over may have waited before, or may be sent again. */
 function entriesIn(events: readonly LoggedEvent[], queued: ReadonlySet<string>): QueueEntry[] {
-  return events.flatMap((event) => queueEntryOf(event) ?? []).filter(({ invocationId }) => queued.has(invocationId));
+  const entries = new Map<string, QueueEntry>();
+  for (const entry of events.map(queueEntryOf)) {
+    if (!entry || !queued.has(entry.invocationId)) continue;
+    if (entry.handedOver || !entries.has(entry.invocationId)) entries.set(entry.invocationId, entry);
+  }
+  return [...entries.values()];
 }
 
 /** Events that usually show a whole invocation. */

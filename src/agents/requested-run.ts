@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { BudgetExceededError } from '../sessions/domain/budget-error.js';
 import {
@@ -7,60 +6,80 @@ import {
   SessionNotFoundError,
   TurnHeldError,
 } from '../sessions/domain/errors.js';
-import type { LoggedEvent } from '../sessions/domain/event.js';
 import { type Session, referenceTo } from '../sessions/domain/session.js';
+import { AbandonedRuns, type RunProcess } from './abandoned-runs.js';
 import { type AgentEnvironment, holderOf, invocationOf } from './agent-environment.js';
 import type { RunEvent } from './agent-run.js';
-import { type QueueEntry, inQueueOrder, queueEvent, queuedIn, withdrawEvent } from './control-events.js';
+import { AgentsClosingError } from './closing-error.js';
+import { dequeuedEvent, queueEvent, queuedIn, withdrawEvent } from './control-events.js';
 import { follow } from './follow.js';
+import { isHandOver } from './invocation-stop.js';
 import { type QueueNews, QueueWait } from './queue-wait.js';
-import { findMessage, readQueue } from './queue.js';
+import { keptOf, withoutMessage } from './kept-request.js';
+import { type QueuePlace, isWhole, placeOf } from './queue-place.js';
+import { findMessage, findWaiting, readQueue } from './queue.js';
+import { BudgetHold } from './run-budget.js';
 import type { RunHandler, CheckedRun, RunResult } from './run-request.js';
-import { statusOf } from './run-status.js';
+import { endOf } from './run-status.js';
 import { TurnWork } from './turn-work.js';
 
 type Try =
   | { readonly kind: 'done'; readonly result: RunResult }
   | { readonly kind: 'held'; readonly by: TurnHeldError }
   /** Others wait since before. */
-  | { readonly kind: 'gave way'; readonly queue: readonly QueueEntry[] };
-
-/** The process of a run, for what is not the caller's. */
-export interface RunProcess {
-  /** Aborts when the process stops its runs. */
-  readonly closing: AbortSignal;
-  /** Waits for this work when it closes. */
-  readonly keep: (work: Promise<void>) => void;
-}
+  | { readonly kind: 'gave way'; readonly queue: readonly QueuePlace[] };
 
 /** A requested run: gets its turn, as its policy says, and answers its message. */
 export class RequestedRun {
   #created: Session | undefined;
   #wait: QueueWait | undefined;
-  /** The abandoned message that failed last. */
-  #failed: { readonly invocationId: string; readonly times: number; readonly error: unknown } | undefined;
+  /** Whether the log has the message already. */
+  #hasBegun = false;
+  #tell: (event: RunEvent) => void = () => undefined;
+  /** Gives back the memory that it counts for while it waits. */
+  #release: (() => void) | undefined;
+  readonly #budget: BudgetHold;
+  readonly #abandoned: AbandonedRuns;
 
   constructor(
     private readonly env: AgentEnvironment,
-    private readonly request: CheckedRun,
+    /** Without what the log has, once its message waits there. */
+    private request: CheckedRun,
     private readonly handler: RunHandler,
-    private readonly tell: (event: RunEvent) => void,
+    /** Ends the waiting: by the caller, or when the process closes. */
     private readonly signal: AbortSignal,
-    private readonly process: RunProcess,
-  ) {}
+    /** Ends the work: by the caller, or when the process has no time left. */
+    private readonly working: AbortSignal,
+    process: RunProcess,
+  ) {
+    this.#budget = new BudgetHold(env);
+    this.#abandoned = new AbandonedRuns(env, withoutMessage(request), handler, process);
+  }
 
-  async perform(): Promise<RunResult> {
-    const { request } = this;
-    if (this.signal.aborted) return this.#notBegun();
-    if (request.answer) return this.#answer();
-    await this.#checkBudget();
+  /** @param tell gets each event */
+  async perform(tell: (event: RunEvent) => void): Promise<RunResult> {
+    this.#tell = tell;
     try {
-      if (request.isNewSession) await this.#create();
-      let entry = request.policy === 'debounce' ? await this.#enqueue() : undefined;
+      return await this.#perform();
+    } finally {
+      this.#release?.();
+      await this.#budget.giveBack();
+    }
+  }
+
+  async #perform(): Promise<RunResult> {
+    // Not the request itself, which would keep its message in memory.
+    const { answer, retriesFailure, isNewSession, policy, mayBeRetry, invocationId } = this.request;
+    if (this.signal.aborted) return this.#notBegun();
+    if (answer || (retriesFailure && (await this.#isStored()))) return this.#goOn();
+    await this.#reserveBudget();
+    try {
+      if (isNewSession) await this.#create();
+      let entry = policy === 'debounce' ? await this.#enqueue() : undefined;
       for (;;) {
         const news = entry ? await this.#nextNews() : TRY;
         if (news.kind === 'taken') {
-          const result = await this.#followTaken(news.event);
+          const result = await this.#follow(news.event.invocationId, news.event.seq);
           if (result) return result;
           this.#stopWaiting();
         }
@@ -71,15 +90,19 @@ export class RequestedRun {
         if (tried.kind === 'held') {
           this.#wait?.noteHeld();
           const repeated = await this.#followEarlier(tried.by);
-          if (repeated) return repeated;
+          if (repeated) {
+            // It began to wait after the message was taken.
+            if (entry && !this.signal.aborted) await this.#dequeue();
+            return repeated;
+          }
           // The process of the first request died, or its turn was rewound: it is this one's turn.
-          if (request.mayBeRetry && invocationOf(tried.by.holder) === request.invocationId) continue;
-          if (request.policy === 'reject') throw tried.by;
+          if (mayBeRetry && invocationOf(tried.by.holder) === invocationId) continue;
+          if (policy === 'reject') throw tried.by;
           // Its message was taken by a process that died, and another message runs now.
           if (entry && !this.#wait && !(await this.#pause())) return await this.#stoppedResult();
         }
         if (tried.kind === 'gave way') this.#wait?.learn(tried.queue);
-        if (tried.kind === 'gave way' && request.policy === 'reject') {
+        if (tried.kind === 'gave way' && policy === 'reject') {
           await this.#runAbandoned();
           if (!(await this.#pauseAfterFailure()) || this.signal.aborted) return await this.#stoppedResult();
           continue;
@@ -92,42 +115,60 @@ export class RequestedRun {
   }
 
   /** A message that was stored before is answered all the same. */
-  async #checkBudget(): Promise<void> {
-    const { env, request } = this;
-    const { appName, userId, sessionId } = request.key;
+  async #reserveBudget(): Promise<void> {
+    const { isNewSession, mayBeRetry, policy, key } = this.request;
     try {
-      await env.sessions.checkBudget({ appName, userId, ...(!request.isNewSession && { sessionId }) });
+      await this.#budget.reserve(isNewSession ? { ...key, sessionId: undefined } : key);
     } catch (error) {
-      if (!(error instanceof BudgetExceededError) || !request.mayBeRetry) throw error;
-      const { message } = await findMessage(env.sessions, request.key, request.invocationId).catch(() => {
-        throw error;
-      });
-      if (!message) throw error;
+      if (!(error instanceof BudgetExceededError)) throw error;
+      // The run that reserves the rest may be the one that this message waits for: it reserves in its turn.
+      if (error.budget.reserved && policy !== 'reject') return;
+      if (!mayBeRetry) throw error;
+      if (!(await this.#isStored().catch(() => false))) throw error;
     }
   }
 
-  /** An answer to an approval does not wait in the log: it is stored when its turn begins. */
-  async #answer(): Promise<RunResult> {
+  /** An answer to an approval does not wait in the log: it is stored when its turn begins. A retry stores nothing. */
+  async #goOn(): Promise<RunResult> {
+    const { answer, invocationId, policy } = this.request;
     for (;;) {
       const tried = await this.#try(undefined);
       if (tried.kind === 'done') return tried.result;
-      if (tried.kind === 'held' && this.request.policy === 'reject') throw tried.by;
-      if (!(await this.#pause())) return this.#stoppedResult();
+      if (tried.kind === 'held') {
+        const isRetried = !answer && invocationOf(tried.by.holder) === invocationId;
+        const repeated = isRetried ? await this.#followEarlier(tried.by) : undefined;
+        if (repeated) return repeated;
+        if (policy === 'reject' && !isRetried) throw tried.by;
+      }
+      const hasRun = tried.kind === 'gave way' && (await this.#runAbandoned());
+      const goesOn = hasRun ? await this.#pauseAfterFailure() : await this.#pause();
+      if (!goesOn || this.signal.aborted) return this.#stoppedResult();
     }
+  }
+
+  async #isStored(): Promise<boolean> {
+    const { key, invocationId } = this.request;
+    const { message } = await findMessage(this.env.sessions, key, invocationId);
+    return message !== undefined;
   }
 
   /** Waits until the next try. Returns whether the run goes on. */
   async #pause(times = 1): Promise<boolean> {
+    await this.#hold(false);
     await delay(times * this.env.pollMs, undefined, { signal: this.signal }).catch(() => undefined);
     return !this.signal.aborted;
   }
 
+  /** Answers what was abandoned before this message. Returns whether there was something. */
+  async #runAbandoned(entry?: QueuePlace): Promise<boolean> {
+    this.#throwIfHandedOver();
+    return this.#abandoned.runFirst(this.signal, entry);
+  }
+
   /** A message that fails before it is stored stays the first in the queue. Returns whether the run goes on. */
   async #pauseAfterFailure(): Promise<boolean> {
-    if (!this.#failed) return true;
-    const { times, error } = this.#failed;
-    if (times >= MAX_FAILURES) throw error;
-    return this.#pause(times);
+    const { failures } = this.#abandoned;
+    return failures === 0 || this.#pause(failures);
   }
 
   /** One of two simultaneous creators wins, and both go on. */
@@ -140,39 +181,33 @@ export class RequestedRun {
     }
   }
 
-  async #try(entry: QueueEntry | undefined, work = this.#work(entry)): Promise<Try> {
-    const { key } = this.request;
+  async #try(entry: QueuePlace | undefined): Promise<Try> {
+    const { env, request, handler, working } = this;
+    const { key } = request;
+    const work = new TurnWork(env, { ...request, entry, hasBudget: this.#budget.isHeld }, handler, this.#tell, working);
     let hasBegun = false;
     try {
       const holder = holderOf(work.invocationId);
-      return await this.env.sessions.withTurn(
-        { ...key, holder, ttlMs: this.env.turnTtlMs },
-        async (turn): Promise<Try> => {
-          hasBegun = true;
-          // Others may have written since the creation.
-          const created = turn.number === 1 && !entry ? this.#created : undefined;
-          this.#created = undefined;
-          const done = await work.run(turn, created);
-          return 'queue' in done ? { kind: 'gave way', queue: done.queue } : { kind: 'done', result: done };
-        },
-      );
+      return await env.sessions.withTurn({ ...key, holder, ttlMs: env.turnTtlMs }, async (turn): Promise<Try> => {
+        hasBegun = true;
+        // Others may have written since the creation.
+        const created = turn.number === 1 && !entry ? this.#created : undefined;
+        this.#created = undefined;
+        const done = await work.run(turn, created);
+        return 'queue' in done ? { kind: 'gave way', queue: done.queue } : { kind: 'done', result: done };
+      });
     } catch (error) {
       if (hasBegun) throw error;
       if (error instanceof TurnHeldError) return { kind: 'held', by: error };
       // A session that was deleted while the message waited is not created again.
-      if (!(error instanceof SessionNotFoundError) || entry || !this.request.mayCreate) throw error;
+      if (!(error instanceof SessionNotFoundError) || entry || !request.mayCreate) throw error;
       await this.#create();
-      return this.#try(entry, work);
+      return this.#try(entry);
     }
   }
 
-  #work(entry: QueueEntry | undefined): TurnWork {
-    const { env, request, handler, tell, signal } = this;
-    return new TurnWork(env, { ...request, entry }, handler, tell, signal);
-  }
-
   /** Stores the message until its turn comes. */
-  async #enqueue(target?: string): Promise<QueueEntry> {
+  async #enqueue(target?: string): Promise<QueuePlace> {
     const { key, invocationId, message, policy, stateDelta, customMetadata, rewindTo, quietMs } = this.request;
     const { sessions } = this.env;
     const queued = {
@@ -183,14 +218,22 @@ export class RequestedRun {
       ...(rewindTo !== undefined && { rewindTo }),
       ...(target !== undefined && { target }),
     };
-    const seq = await this.#appendQueued(queueEvent(invocationId, key.sessionId, queued));
-    const entry = { ...queued, invocationId, seq };
+    const event = queueEvent(invocationId, key.sessionId, queued);
+    await this.#hold(true);
+    const waiting = this.#hasBegun ? await findWaiting(this.env, key, invocationId) : undefined;
+    // What its process has left to others waits already, at a better place.
+    const entry = waiting?.handedOver
+      ? { ...waiting, message }
+      : placeOf({ ...queued, invocationId, seq: await this.#appendQueued(event) });
+    // What it brings is read again in its turn, but for what the log has not.
+    if (!isWhole(entry)) this.request = keptOf(this.request);
+    // Before anything is read, so that it misses nothing.
+    this.#wait = new QueueWait(this.env, key, entry, quietMs, this.signal);
     const session = await sessions.getSession({ ...key, config: { numRecentEvents: 0 } });
     if (!session) throw new SessionNotFoundError(key.sessionId);
     const others = new Set(queuedIn(session));
     others.delete(invocationId);
-    const queue = await readQueue(this.env, key, others);
-    this.#wait = new QueueWait(this.env, key, entry, queue, quietMs, this.signal);
+    this.#wait.learn(await readQueue(this.env, key, others));
     return entry;
   }
 
@@ -214,10 +257,22 @@ export class RequestedRun {
       return await this.#wait.next();
     } catch (error) {
       if (!this.signal.aborted) throw error;
+      this.#throwIfHandedOver();
       const { key, invocationId } = this.request;
       await this.env.sessions.appendEvents({ session: referenceTo(key), events: [withdrawEvent(invocationId)] });
       return { kind: 'withdrawn' };
     }
+  }
+
+  /** It begins to wait: counts what it holds, or fails, and leaves the budget to others. */
+  async #hold(isInLog: boolean): Promise<void> {
+    await this.#budget.giveBack();
+    this.#release ??= this.env.waitingMemory.reserve(this.request, isInLog);
+  }
+
+  async #dequeue(): Promise<void> {
+    const { key, invocationId } = this.request;
+    await this.env.sessions.appendEvents({ session: referenceTo(key), events: [dequeuedEvent([invocationId])] });
   }
 
   #stopWaiting(): void {
@@ -225,59 +280,38 @@ export class RequestedRun {
     this.#wait = undefined;
   }
 
-  /** Answers the messages before this one, whose processes seem to have died. Each gets a turn of its own. */
-  async #runAbandoned(entry?: QueueEntry): Promise<boolean> {
-    const { env, request } = this;
-    const session = await env.sessions.getSession({ ...request.key, config: { numRecentEvents: 0 } });
-    const others = new Set(session && queuedIn(session));
-    others.delete(request.invocationId);
-    const queue = await readQueue(env, request.key, others);
-    const [first] = inQueueOrder(entry ? [...queue, entry] : queue);
-    if (!first || first === entry) return false;
-    const work = this.#answerAbandoned(first);
-    this.process.keep(work);
-    // Who stops this request does not stop the message of another one.
-    await untilAborted(work, this.signal);
-    return true;
-  }
-
-  async #answerAbandoned(first: QueueEntry): Promise<void> {
-    const { env, request, handler, process } = this;
-    const { invocationId, message, policy, stateDelta, customMetadata, rewindTo } = first;
-    const asked = { invocationId, message, policy, stateDelta, customMetadata, rewindTo };
-    const abandoned = { ...request, ...asked, entry: first };
-    // Its caller, if there is one, follows the log. A failing handler left a clean log.
-    try {
-      await this.#try(first, new TurnWork(env, abandoned, handler, () => undefined, process.closing));
-      this.#failed = undefined;
-    } catch (error) {
-      const times = this.#failed?.invocationId === invocationId ? this.#failed.times : 0;
-      this.#failed = { invocationId, times: times + 1, error };
-      env.onError(error);
-    }
-  }
-
   /** The result of an earlier request with the same id, which is running or done. */
   async #followEarlier(held: TurnHeldError): Promise<RunResult | undefined> {
     const { request, env } = this;
     if (!request.mayBeRetry) return undefined;
     const { message, lastSeq } = await findMessage(env.sessions, request.key, request.invocationId);
+    if (message) this.#hasBegun = true;
     if (!message && invocationOf(held.holder) !== request.invocationId) return undefined;
+    await this.#hold(false);
     return this.#follow(message?.invocationId ?? request.invocationId, message?.seq ?? lastSeq);
   }
 
   /** Undefined if the process that took the message died before the answer, so that it is this one's turn. */
-  async #followTaken({ invocationId, seq }: LoggedEvent): Promise<RunResult | undefined> {
-    return this.#follow(invocationId, seq);
-  }
-
   async #follow(invocationId: string, afterSeq: number): Promise<RunResult | undefined> {
     const { env, request, signal } = this;
     const followed = { key: request.key, invocationId, afterSeq, agentName: request.agentName };
-    const { events, isClosed } = await follow(env, followed, this.tell, signal);
-    if (!isClosed && !signal.aborted && invocationId === request.invocationId) return undefined;
-    const status = isClosed ? statusOf(events) : signal.aborted ? 'stopped' : 'interrupted';
-    return { status, invocationId, events, session: await this.#load() };
+    for (let isFirst = true; ; isFirst = false) {
+      const { events, isClosed } = await follow(env, followed, this.#tell, signal);
+      if (!isClosed) this.#throwIfHandedOver();
+      if (!isClosed && !signal.aborted && invocationId === request.invocationId) return undefined;
+      if (isClosed || signal.aborted || !(await this.#isHandedOver(invocationId))) {
+        const status = isClosed ? endOf(events, invocationId, request) : signal.aborted ? 'stopped' : 'interrupted';
+        return { status, invocationId, events, session: await this.#load() };
+      }
+      if (isFirst || (await this.#pause())) await this.#runAbandoned();
+      await this.#pauseAfterFailure();
+    }
+  }
+
+  /** Whether the invocation that took the message was left to others: this request is one of them. */
+  async #isHandedOver(invocationId: string): Promise<boolean> {
+    const waiting = await findWaiting(this.env, this.request.key, invocationId);
+    return waiting?.handedOver !== undefined;
   }
 
   /** There is no result without a session. */
@@ -290,29 +324,23 @@ export class RequestedRun {
     }
   }
 
+  /** What waits stays in the log, and is not stopped. */
+  #throwIfHandedOver(): void {
+    if (isHandOver(this.signal)) throw new AgentsClosingError(this.request.invocationId);
+  }
+
   async #stoppedResult(): Promise<RunResult> {
+    this.#throwIfHandedOver();
     return { status: 'stopped', invocationId: this.request.invocationId, events: [], session: await this.#load() };
   }
 
+  /** Many messages may be answered at once, and their results have large sessions. */
   async #load(): Promise<Session> {
     const { key, config } = this.request;
-    const session = await this.env.sessions.getSession({ ...key, config });
+    const session = await this.env.loads.run(async () => this.env.sessions.getSession({ ...key, config }));
     if (!session) throw new SessionNotFoundError(key.sessionId);
     return session;
   }
 }
 
-/** Waits for the work, or until the signal aborts. */
-async function untilAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  const settled = new AbortController();
-  try {
-    await Promise.race([work, once(signal, 'abort', { signal: settled.signal })]);
-  } finally {
-    settled.abort();
-  }
-}
-
 const TRY = { kind: 'try' } as const;
-/** After as many failures of the message before it, a request with the policy `reject` fails as well. */
-const MAX_FAILURES = 3;

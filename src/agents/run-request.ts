@@ -1,30 +1,26 @@
-import type { Content } from '../sessions/domain/event.js';
+import type { Content, ContentInput } from '../sessions/domain/content.js';
 import { InvalidInputError } from '../sessions/domain/errors.js';
 import { optionalCount, optionalFlag } from '../sessions/domain/input-checks.js';
-import type { EventInput, LoggedEvent } from '../sessions/domain/event.js';
+import type { LoggedEvent } from '../sessions/domain/event.js';
 import { type SessionKey, type UserKey, assertId, checkedSessionKey, isBlank } from '../sessions/domain/ids.js';
 import type { Session } from '../sessions/domain/session.js';
 import type { GetSessionConfig } from '../sessions/domain/view-item.js';
 import type { StandardSchema } from '../state/standard-schema.js';
-import type { AgentContext } from './agent-context.js';
-import { type ApprovalAnswer, answerContent, invocationOfApproval } from './approvals.js';
+import { invocationOfApproval } from './approval-ids.js';
+import { answerContent } from './approval-answers.js';
+import { type ApprovalAnswer } from './approvals.js';
 import { RUN_POLICIES, type RunPolicy } from './control-events.js';
 import type { OutputRule } from './output-key.js';
+import { userContent } from './user-message.js';
 
-/**
- * Answers a message: yields events, which are stored in order. An event that is returned instead is stored together with
- * the end of the turn. Events with `partial: true` are passed on and not stored.
- */
-export type RunHandler = (
-  context: AgentContext,
-) => AsyncIterable<EventInput> | AsyncGenerator<EventInput, EventInput | void, void>;
+export type { RunHandler } from './agent-context.js';
 
 /** A message for an agent. */
 export interface RunRequest extends UserKey {
   /** Generated if missing. The session is created if there is none. */
   readonly sessionId?: string | undefined;
-  /** The user's message. Text is a content of one part. */
-  readonly newMessage: Content | string;
+  /** The user's message: a text, or a content whose parts say something. Its role is `user`. */
+  readonly newMessage: ContentInput | string;
   /** What happens while another turn runs. Default: `reject`. */
   readonly policy?: RunPolicy | undefined;
   /**
@@ -32,12 +28,19 @@ export interface RunRequest extends UserKey {
    * Generated if missing.
    */
   readonly invocationId?: string | undefined;
+  /**
+   * Lets the agent try again if the invocation failed: the handler is called again, with `context.isResumed`, and the message is not
+   * stored again. Otherwise the request is repeated as usual. Needs the `invocationId`.
+   */
+  readonly retry?: boolean | undefined;
   /** The author of events without author. Default: `agent`. */
   readonly agentName?: string | undefined;
   /** The state key for the final text of `agentName`: `answer`, `user:answer`, `temp:answer`. */
   readonly outputKey?: string | undefined;
   /** The final text is JSON of this schema: its value is saved under `outputKey`. */
   readonly outputSchema?: StandardSchema | undefined;
+  /** Learns why an output does not fit `outputSchema`. If it throws, the run fails, and nothing is saved. Default: a warning in the log. */
+  readonly onMismatch?: ((problem: string) => void) | undefined;
   /** State changes that are stored with the message. */
   readonly stateDelta?: Record<string, unknown> | undefined;
   /** Kept as `customMetadata` of the event with the message. */
@@ -88,6 +91,8 @@ export interface CheckedRun {
   readonly invocationId: string;
   /** Whether this may be the repetition of an earlier request. */
   readonly mayBeRetry: boolean;
+  /** Whether a failed invocation is to go on. */
+  readonly retriesFailure: boolean;
   readonly agentName: string;
   readonly output: OutputRule | undefined;
   readonly stateDelta: Record<string, unknown> | undefined;
@@ -105,6 +110,8 @@ export interface GivenAnswer {
   readonly approvalId: string;
   readonly content: Content;
   readonly schemas: Readonly<Record<string, StandardSchema>> | undefined;
+  /** Nobody answers: the request has expired. */
+  readonly isExpiry?: boolean;
 }
 
 /** The answer to an approval. */
@@ -120,6 +127,7 @@ export interface AnswerRequest<Payload = unknown> extends SessionKey {
   /** As for {@link RunRequest}. */
   readonly outputKey?: string | undefined;
   readonly outputSchema?: StandardSchema | undefined;
+  readonly onMismatch?: ((problem: string) => void) | undefined;
   readonly config?: GetSessionConfig | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -135,11 +143,19 @@ export function checkedAnswerRun(request: AnswerRequest): CheckedRun {
   if (typeof confirmed !== 'boolean') throw new InvalidInputError('must be true or false', 'answer.confirmed');
   const content = answerContent(approvalId, { confirmed, ...(payload !== undefined && { payload }) });
   const invocationId = invocationOfApproval(approvalId);
-  const { appName, userId, sessionId, outputKey, outputSchema, config } = request;
+  const { appName, userId, sessionId, config } = request;
   const newMessage = content;
-  const run = { appName, userId, sessionId, newMessage, invocationId, policy, outputKey, outputSchema, config };
+  const { outputKey, outputSchema, onMismatch } = request;
+  const output = { outputKey, outputSchema, onMismatch };
+  const run = { appName, userId, sessionId, newMessage, invocationId, policy, config, ...output };
   const checked = checkedRun(run, () => '');
   return { ...checked, mayCreate: false, answer: { approvalId, content: checked.message, schemas: request.schemas } };
+}
+
+/** Checks what counts as the answer to an approval that has expired. */
+export function checkedExpiry(request: Omit<AnswerRequest, 'answer'>): CheckedRun {
+  const { answer, ...checked } = checkedAnswerRun({ ...request, answer: { confirmed: false } });
+  return { ...checked, answer: answer && { ...answer, isExpiry: true } };
 }
 
 const MAX_INVOCATION_BYTES = 150;
@@ -168,10 +184,11 @@ export function checkedRun(request: RunRequest, newId: () => string): CheckedRun
     key: checkedSessionKey({ ...request, sessionId }),
     isNewSession: isBlank(request.sessionId),
     mayCreate: optionalFlag(request.create, 'create') ?? true,
-    message: structuredClone(contentOf(request.newMessage)),
+    message: structuredClone(userContent(request.newMessage, request.customMetadata !== undefined)),
     policy,
     invocationId,
     mayBeRetry: request.invocationId !== undefined,
+    retriesFailure: checkedRetry(request),
     agentName,
     output: outputRuleOf(request, agentName),
     stateDelta: request.stateDelta && { ...request.stateDelta },
@@ -183,14 +200,18 @@ export function checkedRun(request: RunRequest, newId: () => string): CheckedRun
   };
 }
 
-function outputRuleOf({ outputKey, outputSchema }: RunRequest, author: string): OutputRule | undefined {
-  if (outputKey !== undefined) return { author, outputKey, ...(outputSchema && { outputSchema }) };
-  if (outputSchema === undefined) return undefined;
-  throw new InvalidInputError('needs an outputKey', 'outputSchema');
+function checkedRetry({ retry, invocationId }: RunRequest): boolean {
+  if (!optionalFlag(retry, 'retry')) return false;
+  if (invocationId === undefined) throw new InvalidInputError('needs the invocationId of the run that failed', 'retry');
+  return true;
 }
 
-function contentOf(message: unknown): Content {
-  if (typeof message === 'string') return { role: 'user', parts: [{ text: message }] };
-  if (typeof message === 'object' && message !== null && !Array.isArray(message)) return message as Content;
-  throw new InvalidInputError('must be a text, or a content with parts', 'newMessage');
+function outputRuleOf({ outputKey, outputSchema, onMismatch }: RunRequest, author: string): OutputRule | undefined {
+  if (onMismatch !== undefined && typeof onMismatch !== 'function') {
+    throw new InvalidInputError('must be a function', 'onMismatch');
+  }
+  if (outputKey !== undefined)
+    return { author, outputKey, ...(outputSchema && { outputSchema }), ...(onMismatch && { onMismatch }) };
+  if (outputSchema === undefined) return undefined;
+  throw new InvalidInputError('needs an outputKey', 'outputSchema');
 }

@@ -6,9 +6,10 @@ type Input = Readonly<Record<string, unknown>>;
 const CONTROLS: Readonly<Record<string, readonly string[]>> = { interrupt: ['stop'], rollback: ['stop', 'rewind'] };
 
 /** A run writes the message as its user. What the agent writes is not the client's. */
-export const RUNS = ({ newMessage, stateDelta, policy }: Input): UncheckedWrite => ({
+export const RUNS = ({ newMessage, stateDelta, policy, invocationId }: Input): UncheckedWrite => ({
   event: {
     author: 'user',
+    invocationId,
     content: typeof newMessage === 'string' ? { parts: [{ text: newMessage }] } : newMessage,
     actions: { stateDelta },
   },

@@ -1,19 +1,27 @@
-import type { FunctionCall, Part } from '../sessions/domain/event.js';
+import { isDeepStrictEqual } from 'node:util';
+import type { FunctionCall, Part } from '../sessions/domain/content.js';
 import type { EventActionsInput, EventInput } from '../sessions/domain/event.js';
+import { type NamedCall, namedCall } from '../sessions/domain/open-calls.js';
+import { plainCopyOf } from '../sessions/domain/plain-copy.js';
 import { isTempKey } from '../state/scopes.js';
 import { type StateChanges, foldChanges, hasChanges } from '../state/state-changes.js';
 import { State, trackedValuesOf } from '../state/state.js';
-import type { ApprovalAnswer, ApprovalRequest } from './approvals.js';
-
-/** A tool: gets the arguments of the call, and its context. */
-export type Tool = (args: Readonly<Record<string, unknown>>, context: ToolContext) => unknown;
+import type { TrackedValues } from '../state/tracked-values.js';
+import type { ApprovalRequest, ApprovalResult } from './approvals.js';
 
 /** The invocation of a tool. */
 export interface ToolInvocation {
+  /** The agent that made the call, and its branch. */
+  readonly agentName: string;
+  readonly branch?: string | undefined;
   readonly state: State;
   readonly invocationId: string;
   readonly signal: AbortSignal;
-  requestApproval<Payload>(request: ApprovalRequest<Payload>, call?: FunctionCall): Promise<ApprovalAnswer<Payload>>;
+  requestApproval<Payload>(
+    request: ApprovalRequest<Payload>,
+    call?: FunctionCall,
+    number?: number,
+  ): Promise<ApprovalResult<Payload>>;
 }
 
 /**
@@ -22,11 +30,24 @@ export interface ToolInvocation {
  * @example if (error instanceof ApprovalPending) throw error; // in a tool that catches everything
  */
 export class ApprovalPending extends Error {
-  /** @param before what has to be stored before the request */
-  constructor(readonly before: readonly EventInput[] = []) {
+  constructor() {
     super('The invocation waits for an approval: do not catch this error');
     this.name = 'ApprovalPending';
   }
+}
+
+/** What a tool's context begins with. */
+export interface ToolStart {
+  /** Aborts when the tool has to end. Default: with the run. */
+  readonly signal?: AbortSignal | undefined;
+  /** How many approvals were asked for the call before. Default: none. */
+  readonly requests?: number | undefined;
+}
+
+/** What a tool did. */
+export interface ToolOutcome {
+  readonly tool: ToolContext;
+  readonly response: unknown;
 }
 
 /**
@@ -40,23 +61,40 @@ export class ApprovalPending extends Error {
  * }
  */
 export class ToolContext {
-  /** The state when the tool began, with its own changes. */
+  /** The state when the tool began, with its own changes. A copy: the invocation gets the changes with the response. */
   readonly state: State;
   /** Further effects of the response, such as `transferToAgent` or `artifactDelta`. */
   readonly actions: EventActionsInput = {};
+  /** The call to respond to. */
+  readonly call: NamedCall;
+  /** Aborts when the run is stopped or interrupted, when its turn is lost, and when the time of the tool is up. */
+  readonly signal: AbortSignal;
 
   /** The `temp:` values when the tool began. */
-  readonly #temp: ReadonlyMap<string, unknown>;
-  #isBlocked = false;
+  readonly #temp: Readonly<Record<string, unknown>>;
+  readonly #asked: FunctionCall;
+  readonly #changes: { readonly key: string; readonly next: (value: unknown) => unknown }[] = [];
+  #requests: number;
+  #isWaiting = false;
+  #taken: ToolResponse | undefined;
 
   constructor(
     private readonly context: ToolInvocation,
-    /** The call to respond to. */
-    readonly call: FunctionCall,
+    call: FunctionCall,
+    { signal = context.signal, requests = 0 }: ToolStart = {},
   ) {
-    const values = context.state.getAll();
-    this.state = new State(values);
-    this.#temp = new Map(Object.entries(values).filter(([key]) => isTempKey(key)));
+    const values = context.state.toJSON();
+    this.state = new State(plainCopyOf(values));
+    this.#temp = plainCopyOf(Object.fromEntries(Object.entries(values).filter(([key]) => isTempKey(key))));
+    this.call = plainCopyOf(namedCall(call));
+    this.#asked = call;
+    this.signal = signal;
+    this.#requests = requests;
+  }
+
+  /** The arguments of the call. */
+  get args(): Readonly<Record<string, unknown>> {
+    return this.call.args;
   }
 
   get functionCallId(): string | undefined {
@@ -67,27 +105,45 @@ export class ToolContext {
     return this.context.invocationId;
   }
 
-  /** Aborts when the run is stopped or interrupted, and when its turn is lost. */
-  get signal(): AbortSignal {
-    return this.context.signal;
+  /** How many approvals were asked for the call, without those that have an id. */
+  get requests(): number {
+    return this.#requests;
+  }
+
+  /** Whether it has asked for an approval that is not answered. */
+  get isWaiting(): boolean {
+    return this.#isWaiting;
   }
 
   /**
    * Asks the user. Returns the answer if there is one; otherwise the turn ends here, and the handler is called again when the
-   * approval is answered.
+   * approval is answered. A tool may ask several times: what it asks, and in which order, must depend on its arguments and the
+   * state alone.
    *
    * @example
    * const { confirmed } = await tool.requestApproval({ hint: `Refund ${args.order}?` });
    * if (!confirmed) return { error: 'The user refused.' };
    */
-  async requestApproval<Payload = unknown>(request: ApprovalRequest<Payload> = {}): Promise<ApprovalAnswer<Payload>> {
+  async requestApproval<Payload = unknown>(request: ApprovalRequest<Payload> = {}): Promise<ApprovalResult<Payload>> {
+    // A tool whose time is up, or whose run has ended, goes on without effect.
+    this.signal.throwIfAborted();
+    const number = request.id === undefined ? ++this.#requests : undefined;
     try {
-      return await this.context.requestApproval(request, this.call);
+      return await this.context.requestApproval(request, this.#asked, number);
     } catch (error) {
-      // Whatever a tool that catches it returns is no response.
-      this.#isBlocked ||= error instanceof ApprovalPending;
+      this.#isWaiting ||= error instanceof ApprovalPending;
       throw error;
     }
+  }
+
+  /**
+   * Changes a value of the state when the response is made: gets the value with the changes of the tools before it. Of values that
+   * parallel tools set in `state`, the last one is kept. `state` does not show the change. `next` may be called more than once.
+   *
+   * @example tool.change('found', (found: string[] = []) => [...found, url]);
+   */
+  change<Value>(key: string, next: (value: Value | undefined) => Value): void {
+    this.#changes.push({ key, next: next as (value: unknown) => unknown });
   }
 
   /** Says that the response holds a version of an artifact. Save the artifact itself before. */
@@ -101,73 +157,74 @@ export class ToolContext {
    * @example yield tool.respond({ refunded: order });
    */
   respond(response: unknown): EventInput {
-    return responseEvent([this.#take(response)]);
+    return ToolContext.respondAll([{ tool: this, response }]);
   }
 
   /**
-   * Runs the tools of calls side by side. Those that are done are stored, even if others fail or wait for an approval.
+   * One event with the responses of several tools, which all have this invocation.
    *
-   * @param keep gets what makes an event of those that are done, in case that nothing yields it
+   * @example yield ToolContext.respondAll([{ tool: weather, response: 'sun' }, { tool: time, response: '12:00' }]);
    */
-  static async runAll(
-    context: ToolInvocation,
-    calls: readonly FunctionCall[],
-    tools: Readonly<Record<string, Tool>>,
-    keep: (done: () => EventInput[]) => void,
-  ): Promise<EventInput> {
-    const running = calls.map((call) => new ToolContext(context, call));
-    const results = new Map<ToolContext, unknown>();
-    const done = (): EventInput[] => {
-      const responses = running.filter((tool) => results.has(tool)).map((tool) => tool.#take(results.get(tool)));
-      return responses.length > 0 ? [responseEvent(responses)] : [];
-    };
-    keep(done);
-    const outcomes = await Promise.allSettled(
-      running.map(async (tool) => {
-        const result = await tool.#run(tools);
-        if (!tool.#isBlocked) results.set(tool, result);
-      }),
+  static respondAll(outcomes: readonly ToolOutcome[]): EventInput {
+    return responseEvent(
+      outcomes.map(({ tool, response }) => tool.#take(response)),
+      outcomes[0]?.tool.context,
     );
-    const failed = outcomes.find((outcome) => outcome.status === 'rejected' && !isPending(outcome));
-    if (failed?.status === 'rejected') throw failed.reason;
-    if (results.size < running.length) throw new ApprovalPending(done());
-    return done()[0] ?? responseEvent([]);
   }
 
-  async #run(tools: Readonly<Record<string, Tool>>): Promise<unknown> {
-    const { name = '', args = {} } = this.call;
-    const tool = Object.hasOwn(tools, name) ? tools[name] : undefined;
-    if (!tool) return { error: `There is no tool ${JSON.stringify(name)}.` };
-    return tool(args, this);
+  /** The event with the response, as it would be now. Changes nothing. */
+  draft(response: unknown): EventInput {
+    return responseEvent([this.#made(response)], this.context);
   }
 
+  /** Once: what the tool changes after its response counts for nothing. */
   #take(response: unknown): ToolResponse {
-    const { stateDelta, stateRemovals, ...actions } = this.actions;
-    const given = { stateDelta: stateDelta ?? {}, stateRemovals: stateRemovals ?? [] };
-    const changes = foldChanges([given, trackedValuesOf(this.state).pending()]);
+    if (this.#taken) return this.#taken;
+    this.#taken = this.#made(response);
     const shared = trackedValuesOf(this.context.state);
-    shared.applyStored(changes);
+    // The invocation may change it further, and the event keeps what it is now.
+    shared.applyStored(plainCopyOf(this.#taken.changes));
     this.#passOnTemp(shared);
-    const { id, name = '' } = this.call;
+    return this.#taken;
+  }
+
+  #made(response: unknown): ToolResponse {
+    const { stateDelta, stateRemovals, ...actions } = this.actions;
+    const shared = trackedValuesOf(this.context.state);
+    const given = { stateDelta: stateDelta ?? {}, stateRemovals: stateRemovals ?? [] };
+    const set = foldChanges([given, trackedValuesOf(this.state).pending()]);
+    const changes = plainCopyOf(foldChanges([set, this.#changed(set, shared)]));
+    const { id, name } = this.call;
     const wrapped = isObject(response) ? response : { result: response ?? null };
     return {
       part: { functionResponse: { ...(id !== undefined && { id }), name, response: wrapped } },
       changes,
-      actions,
+      actions: plainCopyOf(actions),
     };
+  }
+
+  /** Each on top of what the tool itself, or the tools before it, left. */
+  #changed(set: StateChanges, shared: Pick<TrackedValues, 'peek'>): StateChanges {
+    const values = new Map<string, unknown>(set.stateRemovals.map((key) => [key, undefined]));
+    for (const [key, value] of Object.entries(set.stateDelta)) values.set(key, value);
+    const changed = this.#changes.map(({ key, next }) => {
+      const value = next(plainCopyOf(values.has(key) ? values.get(key) : shared.peek(key)));
+      values.set(key, value);
+      return value === undefined
+        ? { stateDelta: {}, stateRemovals: [key] }
+        : { stateDelta: Object.fromEntries([[key, value]]), stateRemovals: [] };
+    });
+    return foldChanges(changed);
   }
 
   /** Only what it changed itself: other tools run beside it. */
   #passOnTemp(shared: Pick<State, 'set' | 'delete'>): void {
-    for (const key of this.#temp.keys()) if (!this.state.has(key)) shared.delete(key);
-    for (const [key, value] of Object.entries(this.state.getAll())) {
-      if (isTempKey(key) && this.#temp.get(key) !== value) shared.set(key, value);
+    for (const key of Object.keys(this.#temp)) if (!this.state.has(key)) shared.delete(key);
+    for (const [key, value] of Object.entries(this.state.toJSON())) {
+      const isOwn = isTempKey(key) && !(Object.hasOwn(this.#temp, key) && isDeepStrictEqual(this.#temp[key], value));
+      if (isOwn) shared.set(key, plainCopyOf(value));
     }
   }
-}
-
-function isPending({ reason }: PromiseRejectedResult): boolean {
-  return reason instanceof ApprovalPending;
 }
 
 interface ToolResponse {
@@ -176,9 +233,15 @@ interface ToolResponse {
   readonly actions: EventActionsInput;
 }
 
-function responseEvent(responses: readonly ToolResponse[]): EventInput {
+/** As in ADK, the response is by the agent that made the call. */
+function responseEvent(
+  responses: readonly ToolResponse[],
+  { agentName, branch }: Partial<ToolInvocation> = {},
+): EventInput {
   const changes = foldChanges(responses.map((response) => response.changes));
   return {
+    ...(agentName !== undefined && { author: agentName }),
+    ...(branch !== undefined && { branch }),
     content: { role: 'user', parts: responses.map(({ part }) => part) },
     actions: {
       ...joinedActions(responses.map(({ actions }) => actions)),

@@ -1,14 +1,29 @@
+import type { BatchLimits } from '../sessions/domain/batches.js';
+import { BudgetExceededError } from '../sessions/domain/budget-error.js';
 import { type EventInput, type LoggedEvent, keepFilledInTimestamp } from '../sessions/domain/event.js';
-import { StoreUnavailableError } from '../sessions/domain/errors.js';
+import {
+  InvalidInputError,
+  LimitExceededError,
+  SessionNotFoundError,
+  StoreUnavailableError,
+  TurnLostError,
+} from '../sessions/domain/errors.js';
 import { sessionKeyOf } from '../sessions/domain/ids.js';
-import type { EndedPartials } from '../sessions/domain/partial-event.js';
 import { incarnationOf } from '../sessions/domain/session-tracking.js';
 import type { Session } from '../sessions/domain/session.js';
 import { logWatcherOf } from '../sessions/log-watcher.js';
+import { whileSaving } from '../sessions/domain/unsaved-state.js';
+import type { AppendEventsRequest } from '../sessions/operations/append-events.js';
+import { submittedEvent } from '../sessions/operations/prepared-append.js';
 import type { HeldTurn } from '../sessions/operations/turns.js';
+import { environmentBehind } from '../sessions/service-environment.js';
 import { type SessionNews, signalsOf } from '../sessions/session-signals.js';
 import { trackedValuesOf } from '../state/state.js';
 import type { AgentEnvironment } from './agent-environment.js';
+import { type AgentFailedError, type FailedRun, failureOf } from './agent-failed-error.js';
+import { batchLimitsOf } from './message-batches.js';
+import { type QueuePlace, readMessages } from './queue-place.js';
+import type { QueueEntry } from './control-events.js';
 import type { PartialLog } from './partial-log.js';
 
 /** How often an append is repeated whose outcome is unknown. The event id makes it safe. */
@@ -26,6 +41,10 @@ export class TurnLog {
   /** Own events after a gap. */
   readonly #own = new Set<number>();
   #isAppending = false;
+  /** Why the last write failed. */
+  #error: unknown;
+  /** What ends the run if its budget is used up. */
+  #overBudget: BudgetExceededError | undefined;
   #isReading: Promise<void> | undefined;
   readonly #stops: (() => void)[] = [];
   readonly #partials: PartialLog | undefined;
@@ -42,6 +61,29 @@ export class TurnLog {
     const incarnation = incarnationOf(session);
     if (incarnation === undefined) return;
     this.#partials = env.partials?.logOf({ key: this.key, incarnation, turnToken: turn.token });
+  }
+
+  newId(): string {
+    return this.env.newId();
+  }
+
+  /** The time, by which approvals expire. */
+  now(): number {
+    return this.env.clock.now();
+  }
+
+  get isClosing(): boolean {
+    return this.env.isClosing();
+  }
+
+  /** Refuses with `BudgetExceededError` if a budget is used up. */
+  async checkBudget(): Promise<void> {
+    try {
+      await this.env.sessions.checkBudget(this.key);
+    } catch (error) {
+      if (error instanceof BudgetExceededError) this.#overBudget = error;
+      throw error;
+    }
   }
 
   /** The key of the session. */
@@ -73,9 +115,77 @@ export class TurnLog {
     if (this.#partials) this.env.partials?.forget(this.#partials);
   }
 
-  /** Saves a partial event soon. Returns the id that the event which completes it will have, unless it has its own. */
-  say(event: EventInput): string | undefined {
-    return this.#partials?.add(event);
+  /** A check for events that are to be stored as one: it throws as the store would. */
+  checkOfParts(): (event: EventInput) => void {
+    const env = environmentBehind(this.env.sessions);
+    const { maxEventBytes } = env.limits;
+    let bytes = 0;
+    return (event) => {
+      const { payload } = submittedEvent(env, this.key, event);
+      const more = Buffer.byteLength(payload);
+      if (bytes + more > maxEventBytes) {
+        throw new LimitExceededError(
+          `the responses of all tools of a message may have ${maxEventBytes} bytes together`,
+        );
+      }
+      bytes += more;
+    };
+  }
+
+  /** Waits until it is known what others appended before the last own event. */
+  async caughtUp(): Promise<void> {
+    if (this.#own.size > 0) await this.#readForeign();
+  }
+
+  /** Reads what others appended. */
+  async readNews(): Promise<void> {
+    await this.#readForeign();
+  }
+
+  /** How many messages that wait are taken with one commit. */
+  get batchLimits(): BatchLimits<QueuePlace> {
+    return batchLimitsOf(this.env.sessions);
+  }
+
+  /** What messages that wait bring. */
+  readMessages(places: readonly QueuePlace[]): Promise<QueueEntry[]> {
+    return readMessages(this.env, this.key, places);
+  }
+
+  /** Tells the server's log. */
+  report(error: unknown): void {
+    this.env.onError(error);
+  }
+
+  /**
+   * Ends a run in which this was thrown, and returns what its caller gets: if the store fails and the log stays open, the same error,
+   * since a repeated request goes on, and if the budget is used up; otherwise the failure of the agent.
+   *
+   * @param close writes the failure
+   */
+  async failed(
+    error: unknown,
+    { invocationId, agentName }: Pick<FailedRun, 'invocationId' | 'agentName'>,
+    close: (failure: AgentFailedError) => Promise<void>,
+  ): Promise<unknown> {
+    const isOfStore = error === this.#error && isPassing(error);
+    const failure = failureOf(error, { ...this.key, invocationId, agentName });
+    const isClosed = await close(failure).then(
+      () => true,
+      () => false,
+    );
+    // A used budget is no failure of the agent.
+    if ((isOfStore && !isClosed) || error === this.#overBudget) return error;
+    this.env.onRunFailure(failure);
+    return failure;
+  }
+
+  /**
+   * Saves a partial event soon. Returns the id that the event which completes it will have, unless it has its own, and how much of
+   * the message was said before.
+   */
+  say(event: EventInput): { readonly id?: string; readonly offset?: number } {
+    return this.#partials?.add(event) ?? {};
   }
 
   /** Whether the turn must not end without a commit, since there are partial events to remove. */
@@ -93,8 +203,12 @@ export class TurnLog {
    *
    * @param endsTurn whether the turn ends with them
    * @param withState false leaves these changes out
+   * @param ifUnchanged refuses with `StaleSessionError` if others have appended what is not known here
    */
-  async append(events: readonly EventInput[], { endsTurn = false, withState = true } = {}): Promise<LoggedEvent[]> {
+  async append(
+    events: readonly EventInput[],
+    { endsTurn = false, withState = true, ifUnchanged = false } = {},
+  ): Promise<LoggedEvent[]> {
     const values = trackedValuesOf(this.session.state);
     const pending = withState ? values.pending() : undefined;
     this.#isAppending = true;
@@ -102,7 +216,8 @@ export class TurnLog {
       if (this.#partials) await this.env.partials?.settle(this.#partials);
       const { events: said = events, endPartials } = this.#partials?.completing(events, endsTurn) ?? {};
       const given = said.map((event, index) => this.#completed(event, index === said.length - 1 ? pending : undefined));
-      const stored = await this.#appendWithRetry(given, endsTurn, endPartials);
+      const expectedVersion = ifUnchanged ? this.#seq : undefined;
+      const stored = await this.#appendWithRetry(given, { endTurn: endsTurn, endPartials, expectedVersion });
       this.#partials?.ended(endPartials);
       if (pending) values.markSaved(pending);
       if (endsTurn) this.turn.markEnded();
@@ -114,6 +229,19 @@ export class TurnLog {
     }
   }
 
+  /**
+   * Ends the turn in the middle of an invocation, without changes of the state that no event has. If the store refuses the events,
+   * the log is as if the process had died.
+   */
+  async leave(events: readonly EventInput[]): Promise<void> {
+    try {
+      await whileSaving(this.session, () => this.append(events, { endsTurn: true, withState: false }));
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      this.report(error);
+    }
+  }
+
   /** Whether the state has changes that no event has stored. */
   get hasPendingState(): boolean {
     return this.session.state.hasDelta();
@@ -121,14 +249,14 @@ export class TurnLog {
 
   async #appendWithRetry(
     events: readonly EventInput[],
-    endTurn: boolean,
-    endPartials: EndedPartials | undefined,
+    options: Pick<AppendEventsRequest, 'endTurn' | 'endPartials' | 'expectedVersion'>,
   ): Promise<LoggedEvent[]> {
     for (let tries = 1; ; tries++) {
       try {
         const { session, turn } = this;
-        return await this.env.sessions.appendEvents({ session, events, turn, endTurn, endPartials });
+        return await this.env.sessions.appendEvents({ session, events, turn, ...options });
       } catch (error) {
+        this.#error = error;
         if (!(error instanceof StoreUnavailableError && error.outcomeUnknown) || tries === MAX_TRIES) throw error;
       }
     }
@@ -183,4 +311,14 @@ export class TurnLog {
       if (events.length === 0 || this.#seq >= lastSeq) return;
     }
   }
+}
+
+/** Whether the rules for events refuse a write. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof InvalidInputError || error instanceof LimitExceededError;
+}
+
+/** Whether a retry of the same write may succeed. */
+export function isPassing(error: unknown): boolean {
+  return [StoreUnavailableError, TurnLostError, SessionNotFoundError].some((type) => error instanceof type);
 }

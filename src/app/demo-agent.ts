@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import { type Agent, type AgentContext, AgentRegistry, type RunHandler, type Tool } from '../agents/index.js';
+import { type AgentContext, AgentRegistry, type Tool, agentLoop } from '../agents/index.js';
 import { type AppConfig, appConfig } from '../config/app.config.js';
-import { type EventInput, getFunctionResponses, renderInstruction } from '../index.js';
+import { type EventInput, getFunctionResponses } from '../index.js';
+import { DEMO_APP } from './endpoints.js';
 
-const APP = 'demo';
-const INSTRUCTION = 'Repeat what {user:name?} says. Refunds so far: {refunds?}.';
+const HELP = 'I am a small agent without a model. Say: My name is Ann, or: refund order 7, or: count to 20.';
 const HIGHEST_COUNT = 1_000;
 const COUNT_MS = 100;
 
@@ -30,7 +30,7 @@ const TOOLS: Readonly<Record<string, Tool>> = {
 
 /** An agent to try without a model: it repeats what is said, remembers names, asks before it refunds, and counts. */
 @Injectable()
-export class DemoAgent implements Agent, OnModuleInit {
+export class DemoAgent implements OnModuleInit {
   constructor(
     @Inject(appConfig.KEY) private readonly config: AppConfig,
     @Inject(AgentRegistry) private readonly registry: AgentRegistry,
@@ -38,20 +38,27 @@ export class DemoAgent implements Agent, OnModuleInit {
 
   onModuleInit(): void {
     if (!this.config.hasDemoAgent) return;
-    const options = { app: APP, policy: 'enqueue', outputKey: 'last_answer' } as const;
-    this.registry.register(options, (context) => this.run(context));
+    const options = { app: DEMO_APP, policy: 'enqueue', outputKey: 'last_answer' } as const;
+    this.registry.register(options, agentLoop({ model: answer, tools: TOOLS }));
   }
+}
 
-  async *run(context: AgentContext): ReturnType<RunHandler> {
-    const words = context.message.parts?.map(({ text = '' }) => text).join('') ?? '';
-    const [, count] = /^count to (\d+)\.?$/i.exec(words) ?? [];
-    const call = context.isResumed ? undefined : callIn(words);
-    if (call) yield call;
-    if (context.openCalls.length > 0 || call) return yield* useTools(context);
-    if (count !== undefined) return yield* countTo(Math.min(Number(count), HIGHEST_COUNT), context.signal);
-    const instruction = await renderInstruction(INSTRUCTION, context.state);
-    return yield* say(`${words} (My instruction: ${instruction})`);
-  }
+/** Takes the place of a model: reads the last event, and calls a tool or answers. */
+async function* answer({ history, message, state, signal }: AgentContext): AsyncGenerator<EventInput, void> {
+  const responses = getFunctionResponses(history.at(-1) ?? {}).map(({ response }) => response as ToolSaid);
+  if (responses.length > 0) return yield* say(responses.map(({ said, error = '' }) => said ?? error).join(' '));
+  const words = message.parts?.map(({ text = '' }) => text).join('') ?? '';
+  const [, count] = /^count to (\d+)\.?$/i.exec(words) ?? [];
+  if (count !== undefined) return yield* countTo(Math.min(Number(count), HIGHEST_COUNT), signal);
+  const call = callIn(words);
+  if (call) yield call;
+  else yield* say(`${state.get('user:name', 'You')} said: ${words} (${HELP})`);
+}
+
+/** What a tool answers; an error if it could not. */
+interface ToolSaid {
+  readonly said?: string;
+  readonly error?: string;
 }
 
 function callIn(words: string): EventInput | undefined {
@@ -62,28 +69,21 @@ function callIn(words: string): EventInput | undefined {
   return undefined;
 }
 
-async function* useTools(context: AgentContext): AsyncGenerator<EventInput, EventInput> {
-  const answers = await context.callTools(TOOLS);
-  yield answers;
-  const said = getFunctionResponses(answers).map(({ response }) => (response as { readonly said: string }).said);
-  return yield* say(said.join(' '));
-}
-
 /** Says it word by word, as a model does. */
-async function* say(text: string): AsyncGenerator<EventInput, EventInput> {
+async function* say(text: string): AsyncGenerator<EventInput, void> {
   for (const word of text.split(/(?<= )/)) yield { ...modelSays({ text: word }), partial: true };
-  return modelSays({ text });
+  yield modelSays({ text });
 }
 
 /** Takes its time, so that it can be stopped. */
-async function* countTo(last: number, signal: AbortSignal): AsyncGenerator<EventInput, EventInput> {
+async function* countTo(last: number, signal: AbortSignal): AsyncGenerator<EventInput, void> {
   let text = '';
   for (let number = 1; number <= last; number++) {
     await delay(COUNT_MS, undefined, { signal });
     text += `${number} `;
     yield { ...modelSays({ text: `${number} ` }), partial: true };
   }
-  return modelSays({ text: text.trimEnd() });
+  yield modelSays({ text: text.trimEnd() });
 }
 
 type Part = NonNullable<NonNullable<EventInput['content']>['parts']>[number];

@@ -1,4 +1,4 @@
-import { isLoopback } from '../config/app.config.js';
+import { type AppConfig, isLoopback } from '../config/app.config.js';
 import type { SessionsConfig } from '../config/index.js';
 import { isProduction } from '../config/sessions-environment.js';
 import { storePlaceOf } from '../config/store-place.js';
@@ -12,10 +12,21 @@ export interface Endpoint {
   readonly isEndpoint?: boolean;
 }
 
+/** The app of the agent of `npm start`. */
+export const DEMO_APP = 'demo';
+
 /** The entry points on the console and on the home page. */
-export function endpoints(env: NodeJS.ProcessEnv): readonly Endpoint[] {
+export function endpoints({ hasDemoAgent }: Pick<AppConfig, 'hasDemoAgent'>): readonly Endpoint[] {
+  const demo = {
+    name: 'demo',
+    path: `/apps/${DEMO_APP}/users/{user}/sessions`,
+    description: 'The app with an agent that needs no model: it remembers names, asks before it refunds, and counts.',
+    isEndpoint: true,
+  };
   const explorer = { name: 'explorer', path: '/explorer', description: 'Queries to try in the browser: GraphiQL.' };
   return [
+    ...(hasDemoAgent ? [demo] : []),
+    { name: 'apps', path: '/apps', description: 'The apps that have sessions.' },
     {
       name: 'REST',
       path: '/apps/{app}/users/{user}/sessions',
@@ -25,33 +36,54 @@ export function endpoints(env: NodeJS.ProcessEnv): readonly Endpoint[] {
     {
       name: 'agents',
       path: '/adk/list-apps',
-      description: "The apps that have an agent. Clients of ADK use /adk as ADK's server.",
+      description:
+        "The apps that have an agent. Clients of ADK use /adk as ADK's server, those of AG-UI /apps/{app}/users/{user}/ag-ui/run.",
     },
     { name: 'docs', path: '/docs', description: 'The REST routes, to read and to try: Swagger UI.' },
     { name: 'openapi', path: '/openapi.json', description: 'The REST routes for programs: OpenAPI 3.1.' },
     { name: 'GraphQL', path: '/graphql', description: 'The same over GraphQL, with subscriptions.', isEndpoint: true },
-    ...(isProduction(env) ? [] : [explorer]),
+    ...(isProduction(process.env) ? [] : [explorer]),
     { name: 'health', path: '/health', description: 'Whether sessions can be read and written.' },
   ];
 }
 
 /** The startup message: entry points, and a first command to try. */
-export function startupMessage(url: string, host: string, sessions: SessionsConfig): string {
+export function startupMessage(url: string, app: AppConfig, sessions: SessionsConfig): string {
+  const { host, hasDemoAgent } = app;
   const address = url.replace(/\[::1?\]|0\.0\.0\.0/, 'localhost');
   const facts = [
     ['listening on', address],
     ...(isLoopback(host) ? [] : [['open to', openTo(host)]]),
-    ...endpoints(process.env).map(({ name, path }) => [name, address + path]),
+    ...endpoints(app).map(({ name, path }) => [name, address + path]),
     ['sessions in', storePlaceOf(sessions)],
   ];
   const lines = facts.map(([name = '', place]) => `  ${name.padEnd(12)}  ${place}`);
-  return ['Agent Sessions for NestJS', ...lines, '', 'Try it:', '', `  ${firstCommand(address)}`, ''].join('\n');
+  const steps = hasDemoAgent ? talkToAgent(address) : createSession(address);
+  return ['Agent Sessions for NestJS', ...lines, '', ...steps, ''].join('\n');
+}
+
+const JSON_TYPE = "-H 'Content-Type: application/json'";
+
+/** Both commands can be repeated: a session that is there stays as it is. */
+function talkToAgent(address: string): string[] {
+  const session = `${address}/apps/${DEMO_APP}/users/ann/sessions/first`;
+  const says = `{"newMessage":"My name is Ann","streaming":true}`;
+  return [
+    'Try it: open a session, and talk to the demo agent. Its answer is streamed.',
+    '',
+    `  curl -so /dev/null ${session} ${JSON_TYPE} -d '{}'`,
+    `  curl -sN ${session}/run_sse ${JSON_TYPE} -d '${says}'`,
+    '',
+    'Then look at what is stored:',
+    '',
+    `  ${session}/events`,
+  ];
 }
 
 /** Creates a session with a generated id, so that it can be repeated. */
-function firstCommand(address: string): string {
+function createSession(address: string): string[] {
   const body = `{"state":{"step":1,"user:theme":"dark"}}`;
-  return `curl -s ${address}/apps/shop/users/ann/sessions -H 'Content-Type: application/json' -d '${body}'`;
+  return ['Try it:', '', `  curl -s ${address}/apps/shop/users/ann/sessions ${JSON_TYPE} -d '${body}'`];
 }
 
 /** Who can reach the app. */

@@ -1,6 +1,7 @@
-import { Controller, Get, Headers, Res } from '@nestjs/common';
+import { Controller, Get, Headers, Inject, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import { fileHeaders, pageHeaders } from '../sessions/transport/http-defaults.js';
+import { type AppConfig, appConfig } from '../config/app.config.js';
 import { type Endpoint, endpoints } from './endpoints.js';
 
 const NAME = 'Agent Sessions for NestJS';
@@ -18,9 +19,11 @@ interface Home {
 @Controller()
 @ApiExcludeController()
 export class HomeController {
+  constructor(@Inject(appConfig.KEY) private readonly config: AppConfig) {}
+
   @Get()
   home(@Headers('accept') accept = '', @Res({ passthrough: true }) response: Response): Home | string {
-    const mounted = endpoints(process.env);
+    const mounted = endpoints(this.config);
     response.setHeader('Vary', 'Accept');
     if (!/\btext\/html\b/i.test(accept)) {
       for (const [name, value] of Object.entries(fileHeaders())) response.setHeader(name, value);

@@ -3,15 +3,17 @@ import { type AppConfig, appConfig } from '../config/app.config.js';
 import { mountDocs } from '../openapi/index.js';
 import { crossSiteMiddleware, crossSiteRefusal } from '../sessions/transport/cross-site.js';
 import { checkUpgrades } from '../sessions/transport/upgrade-checks.js';
-import { SESSIONS_BODY_LIMIT, answerMalformedHttp } from '../sessions/rest/index.js';
+import { answerMalformedHttp, limitBodies } from '../sessions/rest/index.js';
 import { logRefusedUpgrade, logRequests, logWebSockets } from './request-log.js';
 import { RequestLimit, limitMiddleware } from './request-limit.js';
 
 /** Adds the middleware of `npm start`. The order matters: checks come before work. */
 export function prepareApp(app: NestExpressApplication): void {
-  const { isRequestLogged, allowedHosts: hosts, allowedOrigins: origins } = app.get<AppConfig>(appConfig.KEY);
+  const config = app.get<AppConfig>(appConfig.KEY);
+  const { isRequestLogged, allowedHosts: hosts, allowedOrigins: origins, bodies, trustedProxies } = config;
   const limit = app.get(RequestLimit);
   const server = app.getHttpServer();
+  if (config.maxConnections > 0) server.maxConnections = config.maxConnections;
   app.disable('x-powered-by');
   if (isRequestLogged) {
     logRequests(app);
@@ -30,6 +32,6 @@ export function prepareApp(app: NestExpressApplication): void {
     app.enableCors({ origin: [...origins], methods, exposedHeaders });
   }
   server.on('clientError', answerMalformedHttp);
-  app.useBodyParser('json', { limit: SESSIONS_BODY_LIMIT });
+  limitBodies(app, { ...bodies, trustedProxies });
   mountDocs(app, { title: 'Agent Sessions for NestJS' });
 }

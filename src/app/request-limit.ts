@@ -4,6 +4,7 @@ import { ThrottlerStorageService } from '@nestjs/throttler';
 import { type AppConfig, appConfig } from '../config/app.config.js';
 import { type Refusal, refuse } from '../sessions/transport/malformed-http.js';
 import { requestOf } from '../sessions/graphql/access.guard.js';
+import { addressOf } from '../sessions/transport/client-address.js';
 
 interface TooMany extends Refusal {
   readonly retryAfterSeconds: number;
@@ -61,21 +62,6 @@ export function limitMiddleware(limit: RequestLimit) {
       refuse(response, refusal);
     }, next);
   };
-}
-
-/**
- * Returns the client address. Each proxy appends an address to `X-Forwarded-For`, and the client controls the beginning. So
- * only the last `trustedProxies` entries are trusted.
- */
-export function addressOf({ headers, socket }: IncomingMessage, trustedProxies: number): string {
-  const added = String(headers['x-forwarded-for'] ?? '').split(',');
-  const seen = [...added.map((address) => address.trim()).filter(Boolean), socket.remoteAddress ?? ''];
-  return withoutPort(seen[Math.max(0, seen.length - 1 - trustedProxies)] ?? '');
-}
-
-/** Some proxies append the port, which differs per connection. */
-function withoutPort(address: string): string {
-  return /^\[(.*)\](?::\d+)?$/.exec(address)?.[1] ?? /^([^:]*):\d+$/.exec(address)?.[1] ?? address;
 }
 
 /** `res` is set by Express. The request of a WebSocket has none. */

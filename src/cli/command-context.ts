@@ -14,6 +14,10 @@ export interface CommonOptions extends StoreOptions {
   readonly json?: boolean | undefined;
 }
 
+/** What to do about old tables that a DataSource of an app made. */
+export const APP_MIGRATES =
+  'an app made them with its DataSource: run its migrations, with the newest SESSION_MIGRATIONS.';
+
 /** What a command works with. It opens the store when the command asks for it. */
 export class CommandContext {
   readonly output: Output;
@@ -51,20 +55,28 @@ export class CommandContext {
     return storeSchemaOf(this.settings);
   }
 
-  /** Opens the store. Refuses a database whose tables are older than this package: only `migrate` changes tables. */
+  /**
+   * Opens the store without a change to its tables. Refuses a database whose tables are older than this package: only `migrate`
+   * changes tables.
+   */
   async storage(): Promise<SessionStorage> {
     if (this.#chosen) return this.#chosen.storage;
-    const pending = (await this.schema())?.pending ?? [];
+    const { pending = [], isOfApp = false } = (await this.schema()) ?? {};
     if (pending.length > 0) {
       const count = pending.length === 1 ? 'a migration' : `${pending.length} migrations`;
-      throw new ConfigurationError([`${this.place}: the tables lack ${count}; run agent-sessions migrate.`]);
+      const advice = isOfApp ? APP_MIGRATES : 'run agent-sessions migrate.';
+      throw new ConfigurationError([`${this.place}: the tables lack ${count}; ${advice}`]);
     }
-    return this.openStore();
+    return this.#open(false);
   }
 
   /** Opens the store, and runs migrations. */
-  async openStore(): Promise<SessionStorage> {
-    const chosen = await provideStorage(this.settings);
+  openStore(): Promise<SessionStorage> {
+    return this.#open(true);
+  }
+
+  async #open(creates: boolean): Promise<SessionStorage> {
+    const chosen = await provideStorage(this.settings, creates);
     this.#chosen = chosen;
     await chosen.open();
     return chosen.storage;
@@ -74,7 +86,12 @@ export class CommandContext {
   async sessions(): Promise<SessionService> {
     const { history, ttl, limits } = this.settings;
     const storage = await this.storage();
-    this.#service ??= new SessionService({ storage, history, ttl: { ...ttl, refreshOnRead: false }, limits });
+    this.#service ??= new SessionService({
+      storage,
+      history,
+      ttl: { enabled: false, ...ttl, refreshOnRead: false },
+      limits,
+    });
     return this.#service;
   }
 

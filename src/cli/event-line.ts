@@ -5,6 +5,7 @@ import {
   isSummary,
   textsOf,
 } from '../sessions/domain/event-inspection.js';
+import { isDamagedEvent } from '../sessions/domain/damaged-event.js';
 import type { EventInput } from '../sessions/domain/event.js';
 import { shown, time } from './output.js';
 
@@ -13,6 +14,7 @@ export function eventLine(event: EventInput & { readonly seq?: number | undefine
   const { actions = {} } = event;
   const keys = [...Object.keys(actions.stateDelta ?? {}), ...(actions.stateRemovals ?? []).map((key) => `-${key}`)];
   const parts = [
+    isDamagedEvent(event) && 'is damaged in the store',
     isSummary(event) && `summary up to ${actions.compaction?.toSeq}`,
     isRewind(event) && `rewind to ${actions.rewind?.toSeq}`,
     textsOf(event).join(' '),

@@ -4,6 +4,7 @@ import { list } from './commands/list.js';
 import { migrate } from './commands/migrate.js';
 import { purge } from './commands/purge.js';
 import { show } from './commands/show.js';
+import { state } from './commands/state.js';
 import { tail } from './commands/tail.js';
 import { eraseUser, exportTo, importFrom } from './commands/transfer.js';
 import { verify } from './commands/verify.js';
@@ -65,6 +66,14 @@ export function programOf(run: RunWork): Command {
     .option('--from <seq>', 'begin with this event instead of the next one', wholeNumber)
     .option('--partials', 'with what running agents say')
     .action(action(tail));
+  program
+    .command('state <app> [user] [session]')
+    .description(
+      'list the keys of the state of an app, a user or a session by size, also if it is too large for the app',
+    )
+    .option('--limit <count>', 'at most so many keys, the largest (20)', wholeNumber)
+    .option('--remove <key...>', 'remove these keys before')
+    .action(action(state));
   filtered(program.command('export'))
     .description('write sessions as lines of JSON')
     .option('-o, --output <file>', 'to a file instead of stdout')

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { ConfigurationError } from '../config/configuration-error.js';
 import { type SessionsConfig, sessionsFromEnvironment } from '../config/sessions-environment.js';
@@ -25,7 +25,22 @@ export function settingsOf(options: StoreOptions, env: NodeJS.ProcessEnv): Sessi
       'Sessions in memory are in the process of the app, where commands cannot reach them: set SESSIONS_PROVIDER, or give --url.',
     ]);
   }
+  if (options.url === undefined && !isStoreNamed({ ...ofFile, ...env })) assertDefaultStore(settings);
   return settings;
+}
+
+function isStoreNamed(env: NodeJS.ProcessEnv): boolean {
+  return STORE_VARIABLES.some(({ name }) => env[name]?.trim());
+}
+
+/** Without a variable, the store is the file that an app has in development: if there is one in this folder. */
+function assertDefaultStore({ provider, ...settings }: SessionsConfig): void {
+  const { database } = ('database' in settings && settings.database) || {};
+  if (provider !== 'typeorm' || database === undefined || existsSync(database)) return;
+  throw new ConfigurationError([
+    `No store is named, and there is no ${database} in this folder: give --url (sqlite:path, postgres://…, mysql://…, redis://…), ` +
+      '--env-file with the variables of the app, or set SESSIONS_PROVIDER and the address.',
+  ]);
 }
 
 /** An address on the command line replaces all variables of stores. */

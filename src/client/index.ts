@@ -18,6 +18,7 @@ export type {
   StreamAgentRequest,
 } from './agents-client.js';
 export { ProblemError } from './problem-error.js';
+export { ServerUnreachableError } from './unreachable-error.js';
 export type { RenewTurnRequest, Turn, TurnHolder, TurnReference } from '../sessions/operations/turns.js';
 export type {
   AppendBatchRequest,

@@ -26,6 +26,12 @@ export class ProblemError extends Error {
   readonly expiresAt: number | undefined;
   /** The budget that is used up. */
   readonly budget: ExceededBudget | undefined;
+  /** Why an agent failed: `RATE_LIMITED`, `TIMEOUT`, `UNAVAILABLE` or `FAULT`. */
+  readonly reason: string | undefined;
+  /** Whether the agent may succeed later. */
+  readonly retryable: boolean | undefined;
+  /** The invocation in which it failed. */
+  readonly invocationId: string | undefined;
 
   constructor(
     readonly status: number,
@@ -42,6 +48,9 @@ export class ProblemError extends Error {
     this.eventIds = Array.isArray(problem.eventIds) ? (problem.eventIds as string[]) : undefined;
     this.holder = typeof problem.holder === 'string' ? problem.holder : undefined;
     this.expiresAt = typeof problem.expiresAt === 'number' ? problem.expiresAt : undefined;
+    this.reason = typeof problem.reason === 'string' ? problem.reason : undefined;
+    this.retryable = typeof problem.retryable === 'boolean' ? problem.retryable : undefined;
+    this.invocationId = typeof problem.invocationId === 'string' ? problem.invocationId : undefined;
     this.budget = typeof problem.budget === 'object' ? (problem.budget as ExceededBudget) : undefined;
     this.currentVersion = typeof problem.currentVersion === 'number' ? problem.currentVersion : undefined;
   }

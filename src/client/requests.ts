@@ -1,5 +1,6 @@
 import { InvalidInputError } from '../sessions/domain/errors.js';
 import { ProblemError } from './problem-error.js';
+import { ServerUnreachableError, isNetworkFailure } from './unreachable-error.js';
 
 /** The base URL of the routes, and options for requests. */
 export interface RequestsOptions {
@@ -82,6 +83,8 @@ export class Requests {
       headers: { ...(options.body && { 'Content-Type': 'application/json' }), ...own, ...options.headers },
       ...(options.body && { body: JSON.stringify(options.body) }),
       signal,
+    }).catch((error: unknown) => {
+      throw isNetworkFailure(error) ? new ServerUnreachableError(url, error) : error;
     });
     if (response.ok) return response;
     throw new ProblemError(response.status, await problemIn(response), retryAfterMs(response));

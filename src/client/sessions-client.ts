@@ -126,8 +126,16 @@ export class SessionsClient extends AgentsClient {
    * Returns a page of the whole log, including rewound and summarised events.
    * @example const { events } = await client.listEvents({ ...key, order: 'desc', limit: 10 });
    */
-  async listEvents({ limit, cursor, order, afterSeq, beforeSeq, ...key }: ListEventsRequest): Promise<EventPage> {
-    const query = { limit, cursor, order, afterSeq, beforeSeq };
+  async listEvents({
+    limit,
+    cursor,
+    order,
+    afterSeq,
+    beforeSeq,
+    invocationId,
+    ...key
+  }: ListEventsRequest): Promise<EventPage> {
+    const query = { limit, cursor, order, afterSeq, beforeSeq, invocationId };
     return this.#requests.json('GET', `${sessionOf(key)}/events`, { query, isRepeatable: true });
   }
 

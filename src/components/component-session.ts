@@ -1,3 +1,4 @@
+import { checkOptionNames } from '../config/option-checks.js';
 import {
   type ComponentPlace,
   EMPTY_DIGEST,
@@ -8,9 +9,10 @@ import {
 } from '../sessions/domain/component.js';
 import { InvalidInputError } from '../sessions/domain/errors.js';
 import { type SessionKey, checkedSessionKey } from '../sessions/domain/ids.js';
-import { assertWholeNumber, optionalCount } from '../sessions/domain/input-checks.js';
+import { assertWholeNumber, optionalCount, requireRequest } from '../sessions/domain/input-checks.js';
 import { type JsonLimits, jsonCopyOf } from '../sessions/domain/json-value.js';
 import { eraseComponents } from '../sessions/operations/erase-user.js';
+import { environmentBehind } from '../sessions/service-environment.js';
 import type { SessionService } from '../sessions/session.service.js';
 import type { ComponentStore } from '../sessions/storage/component-store.js';
 import { ComponentConflictError } from './component-errors.js';
@@ -41,12 +43,24 @@ export interface SaveListOptions<Item> {
   readonly onConflict?: ConflictPolicy | undefined;
 }
 
-/** What a {@link ComponentSession} needs. */
-export interface ComponentSessionOptions {
+/** A store of components: JSON files, or one of your own. */
+export interface ComponentStoreOptions {
   readonly store: ComponentStore;
   /** Sessions expire so long after their last save. Default: never. */
   readonly ttlMs?: number | undefined;
 }
+
+/** The store of a service. */
+export interface ComponentServiceOptions {
+  readonly sessions: SessionService;
+  /** Sessions expire so long after their last save; 0 = never. Default: as the sessions of the service. */
+  readonly ttlMs?: number | undefined;
+  /** Whether sessions that the service deletes take their component state along. Default: `true`. */
+  readonly deleteWithSessions?: boolean | undefined;
+}
+
+/** Where a {@link ComponentSession} keeps its components. */
+export type ComponentSessionOptions = ComponentStoreOptions | ComponentServiceOptions;
 
 const MAX_PAGE = 1_000;
 const LIMITS: JsonLimits = { maxDepth: 100, maxBytes: 16 * 1_024 * 1_024 };
@@ -56,7 +70,7 @@ const LIMITS: JsonLimits = { maxDepth: 100, maxBytes: 16 * 1_024 * 1_024 };
  * write of the whole value; of a list, only the items that are new at its end are written.
  *
  * @example
- * const components = new ComponentSession({ store: new JsonFileComponentStore({ root: './data/components' }) });
+ * const components = new ComponentSession({ sessions }); // in the store of a SessionService, or { store } for others
  * await components.save('chat-1', 'agent', { mood: 'calm' });
  * await components.saveList('chat-1', 'messages', [...messages, reply]);
  */
@@ -64,12 +78,17 @@ export class ComponentSession {
   readonly #store: ComponentStore;
   readonly #ttlMs: number | undefined;
   readonly #lists: ListWriter;
+  readonly #isOurs: boolean;
 
-  constructor({ store, ttlMs }: ComponentSessionOptions) {
-    this.#store = store;
+  constructor(options: ComponentSessionOptions) {
+    requireRequest(options);
+    const { store, ttlMs } = isBehindService(options) ? behindService(options) : checkedStore(options);
     if (ttlMs !== undefined) assertWholeNumber(ttlMs, { path: 'ttlMs', from: 1, to: Number.MAX_SAFE_INTEGER });
+    this.#store = store;
     this.#ttlMs = ttlMs;
     this.#lists = new ListWriter(store, ttlMs);
+    this.#isOurs = !isBehindService(options);
+    if (isBehindService(options) && options.deleteWithSessions !== false) this.#deleteOnceWith(options.sessions);
   }
 
   /**
@@ -202,9 +221,36 @@ export class ComponentSession {
     };
   }
 
+  /** Closes the store, unless it is that of a service, which closes it itself. */
   async close(): Promise<void> {
-    await this.#store.close();
+    if (this.#isOurs) await this.#store.close();
   }
+
+  /** Once for each service: a component session may be made for each request. */
+  #deleteOnceWith(sessions: SessionService): void {
+    if (deletesComponents.has(sessions)) return;
+    deletesComponents.add(sessions);
+    this.deleteWith(sessions);
+  }
+}
+
+const deletesComponents = new WeakSet<SessionService>();
+
+function isBehindService(options: ComponentSessionOptions): options is ComponentServiceOptions {
+  return 'sessions' in options && options.sessions !== undefined;
+}
+
+function behindService({ sessions, ttlMs, ...others }: ComponentServiceOptions): ComponentStoreOptions {
+  checkOptionNames(others, { deleteWithSessions: true });
+  const { storage, ttl } = environmentBehind(sessions);
+  if (!storage.components) throw new InvalidInputError('keeps no components: give a store', 'sessions');
+  const ofSessions = ttl.enabled ? ttl.sessionSeconds * 1_000 : 0;
+  return { store: storage.components, ttlMs: (ttlMs ?? ofSessions) || undefined };
+}
+
+function checkedStore(options: ComponentStoreOptions): ComponentStoreOptions {
+  if (typeof options.store?.write === 'function') return options;
+  throw new InvalidInputError('is missing: give a store, or the sessions whose store it is', 'store');
 }
 
 /** The text that identifies a session in a store. */

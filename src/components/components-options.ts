@@ -1,7 +1,9 @@
-import { ConfigurableModuleBuilder, type ModuleMetadata } from '@nestjs/common';
+import { ConfigurableModuleBuilder } from '@nestjs/common';
 import { ConfigurationError } from '../config/configuration-error.js';
-import type { TtlSettings } from '../config/session-settings.js';
 import type { Clock } from '../sessions/domain/clock.js';
+import { SERVED_EXTRAS, type ServedExtras, withExtras } from '../sessions/served-module.js';
+import { servedSessionsIfAny } from '../sessions/sessions.tokens.js';
+import { findEnvironment } from '../sessions/service-environment.js';
 import type { ComponentStore } from '../sessions/storage/component-store.js';
 import type { LeaseStore } from '../sessions/storage/coordination.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
@@ -23,22 +25,14 @@ export interface ComponentsModuleOptions {
   readonly clock?: Clock | undefined;
 }
 
-interface Extras {
-  readonly isGlobal?: boolean;
-  /** The module that provides the store of sessions, if it is not global. */
-  readonly imports?: NonNullable<ModuleMetadata['imports']>;
-}
-
 /** The usual `forRoot` and `forRootAsync` of Nest modules. */
 export const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN, OPTIONS_TYPE, ASYNC_OPTIONS_TYPE } =
   new ConfigurableModuleBuilder<ComponentsModuleOptions>({ moduleName: 'Components' })
     .setClassMethodName('forRoot')
     .setFactoryMethodName('createComponentsOptions')
-    .setExtras<Extras>({ isGlobal: false, imports: [] }, (definition, { isGlobal, imports = [] }) => ({
-      ...definition,
-      global: isGlobal ?? false,
-      imports: [...new Set([...(definition.imports ?? []), ...imports])],
-    }))
+    .setExtras<ServedExtras>(SERVED_EXTRAS, (definition, extras) =>
+      withExtras(definition, extras, servedSessionsIfAny(extras)),
+    )
     .build();
 
 /** The store that the options choose, and what follows from it. */
@@ -55,12 +49,8 @@ export interface ChosenComponents {
 
 const DEFAULT_INTERVAL_SECONDS = 3_600;
 
-/** @param ttl of `SessionsModule` */
-export function chooseComponents(
-  options: ComponentsModuleOptions,
-  storage: SessionStorage | undefined,
-  ttl: TtlSettings | undefined,
-): ChosenComponents {
+/** @param sessions of `SessionsModule`, if the module sees it */
+export function chooseComponents(options: ComponentsModuleOptions, sessions: unknown): ChosenComponents {
   const problems = problemsOf(options);
   if (problems.length > 0) throw new ConfigurationError(problems);
   const { root, store, ttlMs, cleanupIntervalSeconds, deleteWithSessions: deletesWithSessions = true, clock } = options;
@@ -72,6 +62,7 @@ export function chooseComponents(
   };
   if (store) return { ...chosen, store, isOurs: false };
   if (root !== undefined) return { ...chosen, store: new JsonFileComponentStore({ root, clock }), isOurs: true };
+  const { storage, ttl } = findEnvironment(sessions) ?? {};
   if (!storage?.components) throw new ConfigurationError([missingStore(storage)]);
   const ofSessions = ttl?.enabled ? ttl.sessionSeconds * 1_000 : 0;
   const seconds = cleanupIntervalSeconds ?? ttl?.cleanupIntervalSeconds ?? DEFAULT_INTERVAL_SECONDS;

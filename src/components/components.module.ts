@@ -1,14 +1,7 @@
-import {
-  type DynamicModule,
-  Inject,
-  Module,
-  type OnApplicationShutdown,
-  type OnModuleInit,
-  Optional,
-} from '@nestjs/common';
+import { type DynamicModule, Inject, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
-import { SESSION_STORAGE, SESSION_TTL } from '../sessions/module/sessions.tokens.js';
-import { SessionService } from '../sessions/session.service.js';
+import type { SessionService } from '../sessions/session.service.js';
+import { SERVED_SESSIONS } from '../sessions/sessions.tokens.js';
 import { ComponentSession } from './component-session.js';
 import { ComponentsCleanup, componentsCleanupOf } from './components.cleanup.js';
 import {
@@ -40,11 +33,7 @@ const CHOSEN_COMPONENTS = Symbol('CHOSEN_COMPONENTS');
     {
       provide: CHOSEN_COMPONENTS,
       useFactory: chooseComponents,
-      inject: [
-        MODULE_OPTIONS_TOKEN,
-        { token: SESSION_STORAGE, optional: true },
-        { token: SESSION_TTL, optional: true },
-      ],
+      inject: [MODULE_OPTIONS_TOKEN, SERVED_SESSIONS],
     },
     { provide: COMPONENT_STORE, useFactory: ({ store }: ChosenComponents) => store, inject: [CHOSEN_COMPONENTS] },
     {
@@ -68,7 +57,7 @@ export class ComponentsModule extends ConfigurableModuleClass implements OnModul
   constructor(
     @Inject(CHOSEN_COMPONENTS) private readonly chosen: ChosenComponents,
     @Inject(ComponentSession) private readonly components: ComponentSession,
-    @Optional() @Inject(SessionService) private readonly sessions: SessionService | undefined,
+    @Inject(SERVED_SESSIONS) private readonly sessions: SessionService | undefined,
   ) {
     super();
   }

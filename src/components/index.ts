@@ -16,7 +16,9 @@ export { ComponentManager } from './component-manager.js';
 export {
   ComponentSession,
   type ComponentSessionKey,
+  type ComponentServiceOptions,
   type ComponentSessionOptions,
+  type ComponentStoreOptions,
   type SaveListOptions,
   type SaveOptions,
   type Versioned,
@@ -37,4 +39,11 @@ export { COMPONENT_STORE, ComponentsModule } from './components.module.js';
 export type { ComponentsModuleOptions } from './components-options.js';
 export { JsonFileComponentStore, type JsonFileComponentStoreOptions } from './json-files/json-file-component-store.js';
 export type { ConflictPolicy } from './list-writer.js';
-export { Saved, SavedList, type SaveStateOptions, type StateModule, StateModuleOf } from './state-module.js';
+export {
+  Saved,
+  SavedList,
+  type SavedListOptions,
+  type SaveStateOptions,
+  type StateModule,
+  StateModuleOf,
+} from './state-module.js';

@@ -1,3 +1,4 @@
+import { InvalidInputError } from '../sessions/domain/errors.js';
 import { ComponentNotFoundError } from './component-errors.js';
 import { type ComponentSession, type ComponentSessionKey, type Versioned, identifierOf } from './component-session.js';
 import type { ConflictPolicy } from './list-writer.js';
@@ -20,8 +21,14 @@ export interface StateModule {
   loadIfExists(components: ComponentSession, session: ComponentSessionKey): Promise<boolean>;
 }
 
-type FieldKind = 'value' | 'list';
-type Fields = Map<string, FieldKind>;
+/** How a list is saved. */
+export interface SavedListOptions {
+  /** The name of the list, if another program chose it. Default: `{component}.{field}`. */
+  readonly name?: string | undefined;
+}
+
+type Field = { readonly kind: 'value' } | { readonly kind: 'list'; readonly name?: string | undefined };
+type Fields = Map<string, Field>;
 
 /** The saved fields of each class, by its prototype. */
 const savedFields = new WeakMap<object, Fields>();
@@ -37,36 +44,41 @@ const savedFields = new WeakMap<object, Fields>();
  * await agent.saveTo(components, 'chat-1');
  */
 export function Saved(): PropertyDecorator {
-  return fieldOf('value');
+  return fieldOf({ kind: 'value' });
 }
 
 /**
  * Saves this array as a list of its own, so that only new items are written.
  *
  * @example class Memory extends StateModuleOf('memory') { @SavedList() facts: string[] = []; }
+ *
+ * @example class Memory extends StateModuleOf('memory') { @SavedList({ name: 'memory_messages' }) messages: Message[] = []; }
  */
-export function SavedList(): PropertyDecorator {
-  return fieldOf('list');
+export function SavedList({ name }: SavedListOptions = {}): PropertyDecorator {
+  return fieldOf({ kind: 'list', name });
 }
 
-function fieldOf(kind: FieldKind): PropertyDecorator {
+function fieldOf(field: Field): PropertyDecorator {
   return (prototype, name) => {
-    const fields = savedFields.get(prototype) ?? new Map<string, FieldKind>();
-    fields.set(String(name), kind);
+    const fields = savedFields.get(prototype) ?? new Map<string, Field>();
+    fields.set(String(name), field);
     savedFields.set(prototype, fields);
   };
 }
 
+/** A list as it was loaded or saved. */
+interface LoadedList {
+  readonly name: string;
+  readonly list: Versioned<readonly unknown[]>;
+}
+
 /** What an object last loaded or saved, by session. */
-type Loaded = Map<
-  string,
-  { readonly fields: Versioned<string>; readonly lists: Map<string, Versioned<readonly unknown[]>> }
->;
+type Loaded = Map<string, { readonly fields: Versioned<string>; readonly lists: ReadonlyMap<string, LoadedList> }>;
 
 /**
  * A base class whose objects save and load the fields with {@link Saved} and {@link SavedList}, under this name.
  *
- * @example class SupportAgent extends StateModuleOf('support') {}
+ * @example class SupportAgent extends StateModuleOf('support') { @Saved() mood = 'calm'; }
  */
 export function StateModuleOf(component: string): new () => StateModule {
   return class implements StateModule {
@@ -77,21 +89,22 @@ export function StateModuleOf(component: string): new () => StateModule {
       session: ComponentSessionKey,
       { onConflict = 'overwrite' }: SaveStateOptions = {},
     ): Promise<void> {
+      const savedAs = fieldsOf(this, component);
       const before = this.#loaded.get(identifierOf(session));
       const isStrict = onConflict !== 'overwrite';
-      const lists = new Map<string, Versioned<readonly unknown[]>>();
+      const lists = new Map<string, LoadedList>();
       const value: Record<string, unknown> = {};
-      for (const [name, kind] of fieldsOf(this)) {
-        const current: unknown = Reflect.get(this, name);
-        if (kind === 'value') {
-          value[name] = current;
+      for (const [field, saved] of savedAs) {
+        const current: unknown = Reflect.get(this, field);
+        if (saved.kind === 'value') {
+          value[field] = current;
           continue;
         }
         const items = (current ?? []) as readonly unknown[];
-        const loaded = before?.lists.get(name) ?? { value: [], version: 0 };
-        const options = isStrict ? { loaded, onConflict } : {};
-        const version = await components.saveList(session, listName(component, name), items, options);
-        lists.set(name, { value: structuredClone(items), version });
+        const loaded = before?.lists.get(field) ?? { name: saved.names[0], list: NOTHING };
+        const options = isStrict ? { loaded: loaded.list, onConflict } : {};
+        const version = await components.saveList(session, loaded.name, items, options);
+        lists.set(field, { name: loaded.name, list: { value: structuredClone(items), version } });
       }
       const { value: loaded, version = 0 } = before?.fields ?? {};
       const text = JSON.stringify(value);
@@ -109,35 +122,69 @@ export function StateModuleOf(component: string): new () => StateModule {
     }
 
     async loadIfExists(components: ComponentSession, session: ComponentSessionKey): Promise<boolean> {
+      const savedAs = fieldsOf(this, component);
       const { value, version } = await components.getVersioned<Record<string, unknown>>(session, component);
-      if (value === undefined) return false;
-      const lists = new Map<string, Versioned<readonly unknown[]>>();
+      const lists = new Map<string, LoadedList>();
       const loaded = new Map<string, unknown>();
-      const fields = { value: JSON.stringify(value), version };
-      for (const [name, kind] of fieldsOf(this)) {
-        if (kind === 'value') {
-          if (Object.hasOwn(value, name)) loaded.set(name, value[name]);
+      for (const [field, saved] of savedAs) {
+        const stored = value !== undefined && Object.hasOwn(value, field) ? value[field] : undefined;
+        if (saved.kind === 'value') {
+          if (stored !== undefined) loaded.set(field, stored);
           continue;
         }
-        const list = await components.getListVersioned(session, listName(component, name));
-        lists.set(name, list);
-        loaded.set(name, structuredClone(list.value));
+        const found = await listOf(components, session, saved.names);
+        lists.set(field, found);
+        // It may have been a part of the value before.
+        const isInValue = found.list.version === 0 && Array.isArray(stored);
+        loaded.set(field, isInValue ? stored : structuredClone(found.list.value));
       }
+      if (value === undefined && ![...lists.values()].some(({ list }) => list.version > 0)) return false;
       // Only when all is loaded, so that a failure changes nothing.
-      for (const [name, field] of loaded) Reflect.set(this, name, field);
-      this.#loaded.set(identifierOf(session), { fields, lists });
+      for (const [field, content] of loaded) Reflect.set(this, field, content);
+      this.#loaded.set(identifierOf(session), { fields: { value: JSON.stringify(value ?? {}), version }, lists });
       return true;
     }
   };
 }
 
-function listName(component: string, field: string): string {
-  return `${component}.${field}`;
+const NOTHING: Versioned<readonly unknown[]> = { value: [], version: 0 };
+
+/** The first of these lists that is there. */
+async function listOf(
+  components: ComponentSession,
+  session: ComponentSessionKey,
+  names: readonly [string, ...string[]],
+): Promise<LoadedList> {
+  for (const name of names) {
+    const list = await components.getListVersioned(session, name);
+    if (list.version > 0) return { name, list };
+  }
+  return { name: names[0], list: NOTHING };
+}
+
+type SavedAs = { readonly kind: 'value' } | { readonly kind: 'list'; readonly names: readonly [string, ...string[]] };
+
+/** The fields of an object, and where they may be. A list without a name is also found where AgentScope has it. */
+function fieldsOf(target: object, component: string): ReadonlyMap<string, SavedAs> {
+  const fields = declaredFields(target);
+  if (fields.size === 0) {
+    throw new InvalidInputError(
+      `has nothing to save: put @Saved() or @SavedList() before the fields of the state module ${JSON.stringify(component)}`,
+      target.constructor.name || 'class',
+    );
+  }
+  const entries = [...fields].map(([name, field]): [string, SavedAs] => {
+    if (field.kind === 'value') return [name, field];
+    const names =
+      field.name === undefined ? ([`${component}.${name}`, `${component}_${name}`] as const) : ([field.name] as const);
+    return [name, { kind: 'list', names }];
+  });
+  return new Map(entries);
 }
 
 /** The fields of the class and of those it extends. */
-function fieldsOf(target: object): Fields {
+function declaredFields(target: object): Fields {
   const prototype = Object.getPrototypeOf(target) as object | null;
   if (!prototype) return new Map();
-  return new Map([...fieldsOf(prototype), ...(savedFields.get(prototype) ?? [])]);
+  return new Map([...declaredFields(prototype), ...(savedFields.get(prototype) ?? [])]);
 }

@@ -20,7 +20,7 @@ const LONGEST_SECONDS = 86_400;
 const shortTime = secondsUpTo(LONGEST_SECONDS, { canBeZero: true });
 
 /** Prefixes of variables of the app. Unknown names with these are refused. */
-const PREFIXES = ['THROTTLE_', 'STREAM_', 'SHUTDOWN_', 'GRAPHQL_', 'WEBSOCKET_'];
+const PREFIXES = ['THROTTLE_', 'BODY_', 'STREAM_', 'SHUTDOWN_', 'GRAPHQL_', 'WEBSOCKET_'];
 
 /** The variables of the app of `npm start`, in addition to those of sessions and summaries. */
 const SETTINGS = {
@@ -67,6 +67,26 @@ const SETTINGS = {
     meaning: 'number of proxies in front of the app that add to `X-Forwarded-For`; determines the address of a client',
     default: 0,
   },
+  BODY_MAX_BYTES_IN_FLIGHT: {
+    kind: wholeNumber(),
+    meaning: 'bytes of bodies that are read or worked on at once; more are answered with 429; 0 = no limit',
+    default: 67_108_864,
+  },
+  BODY_MAX_BYTES_IN_FLIGHT_PER_ADDRESS: {
+    kind: wholeNumber(),
+    meaning: 'the same for one address, see `TRUSTED_PROXIES`; 0 = no limit',
+    default: 8_388_608,
+  },
+  REQUEST_TIMEOUT_SECONDS: {
+    kind: secondsUpTo(LONGEST_SECONDS, { canBeZero: false }),
+    meaning: 'how long a request may take to arrive',
+    default: 30,
+  },
+  MAX_CONNECTIONS: {
+    kind: wholeNumber(),
+    meaning: 'connections at the same time; more are closed at once; 0 = any number',
+    default: 2000,
+  },
   STREAM_MAX_AGE_SECONDS: {
     kind: shortTime,
     meaning: 'how old a stream may get before its reader has to connect again; 0 = any age',
@@ -79,13 +99,20 @@ const SETTINGS = {
   },
   STREAM_STALL_SECONDS: {
     kind: shortTime,
-    meaning: 'how long a reader may take for an event before its stream ends; 0 = no limit',
+    meaning: 'how long a reader may take for an event of a stream, or read nothing of another answer; 0 = no limit',
     default: 60,
   },
   STREAM_MAX_BUFFERED_BYTES: {
     kind: wholeNumber(),
-    meaning: 'bytes of events that all streams, and answers over WebSockets, hold for their readers; 0 = no limit',
+    meaning:
+      'bytes that all answers, streams included, hold for their readers; one address may have a quarter, or one answer; 0 = no limit',
     default: 67_108_864,
+  },
+  STREAM_MAX_PER_ADDRESS: {
+    kind: wholeNumber(),
+    meaning:
+      'streams of server-sent events of one address, see `TRUSTED_PROXIES`; more are answered with 429; 0 = any number',
+    default: 100,
   },
   GRAPHQL_MAX_TEXT_BYTES: {
     kind: wholeNumber(1),
@@ -100,7 +127,7 @@ const SETTINGS = {
   GRAPHQL_MAX_ANSWER_BYTES: {
     kind: wholeNumber(1),
     meaning: 'events and state that one GraphQL document may be answered with',
-    default: 33_554_432,
+    default: 8_388_608,
   },
   WEBSOCKET_MAX_MESSAGE_BYTES: {
     kind: wholeNumber(1),
@@ -157,11 +184,19 @@ export interface AppConfig {
   readonly isRequestLogged: boolean;
   readonly throttle: { readonly limit: number; readonly ttlSeconds: number };
   readonly trustedProxies: number;
+  readonly bodies: {
+    readonly maxBytesInFlight: number;
+    readonly maxBytesInFlightPerAddress: number;
+    readonly requestTimeoutSeconds: number;
+  };
+  readonly maxConnections: number;
   readonly streams: {
     readonly maxAgeSeconds: number;
     readonly recheckSeconds: number;
     readonly stallSeconds: number;
     readonly maxBufferedBytes: number;
+    readonly maxStreamsPerClient: number;
+    readonly trustedProxies: number;
   };
   /** Limits of documents, responses and WebSockets. */
   readonly graphql: {
@@ -220,11 +255,19 @@ function appFrom({ values }: Reading, env: NodeJS.ProcessEnv): AppConfig {
     isRequestLogged: valueOf('REQUEST_LOG') === true,
     throttle: { limit: number('THROTTLE_LIMIT'), ttlSeconds: number('THROTTLE_TTL_SECONDS') },
     trustedProxies: number('TRUSTED_PROXIES'),
+    bodies: {
+      maxBytesInFlight: number('BODY_MAX_BYTES_IN_FLIGHT'),
+      maxBytesInFlightPerAddress: number('BODY_MAX_BYTES_IN_FLIGHT_PER_ADDRESS'),
+      requestTimeoutSeconds: number('REQUEST_TIMEOUT_SECONDS'),
+    },
+    maxConnections: number('MAX_CONNECTIONS'),
     streams: {
       maxAgeSeconds: number('STREAM_MAX_AGE_SECONDS'),
       recheckSeconds: number('STREAM_RECHECK_SECONDS'),
       stallSeconds: number('STREAM_STALL_SECONDS'),
       maxBufferedBytes: number('STREAM_MAX_BUFFERED_BYTES'),
+      maxStreamsPerClient: number('STREAM_MAX_PER_ADDRESS'),
+      trustedProxies: number('TRUSTED_PROXIES'),
     },
     graphql: {
       maxTextBytes: number('GRAPHQL_MAX_TEXT_BYTES'),

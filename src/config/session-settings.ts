@@ -1,5 +1,7 @@
 import { USAGE } from './usage-settings.js';
 import {
+  type Kind,
+  type Setting,
   type SettingsWithDefaults,
   type Variable,
   defaultsOf,
@@ -7,6 +9,7 @@ import {
   isRecord,
   kindOf,
   seconds,
+  text,
   variablesOf,
   wholeNumber,
 } from './setting.js';
@@ -89,6 +92,12 @@ export interface SessionLimits {
    * tool call and the anchor that these events need are added.
    */
   readonly maxViewBytes: number;
+  /** Maximum bytes of a session's own state: of all its keys, and their values as JSON. A write beyond it is refused, and a read too. */
+  readonly maxSessionStateBytes: number;
+  /** The same for the state of a user. */
+  readonly maxUserStateBytes: number;
+  /** The same for the state of an app. */
+  readonly maxAppStateBytes: number;
 }
 
 /** With more events in one commit, statements bind too many values, and scripts run too long. */
@@ -111,14 +120,21 @@ export const LIMITS: SettingsWithDefaults<SessionLimits> = {
   },
   maxViewBytes: {
     kind: wholeNumber(1),
-    default: 16_777_216,
+    default: 4_194_304,
     meaning: 'size of the events in a view, as JSON; of more, the newest are shown',
   },
   maxPageBytes: {
     kind: wholeNumber(1),
-    default: 8_388_608,
+    default: 4_194_304,
     meaning: 'size of a page of events or sessions, as JSON; a longer one ends early, with a cursor',
   },
+  maxSessionStateBytes: {
+    kind: wholeNumber(1),
+    default: 4_194_304,
+    meaning: 'size of the whole state of a session, keys and values as JSON, without `user:` and `app:`',
+  },
+  maxUserStateBytes: { kind: wholeNumber(1), default: 1_048_576, meaning: 'the same for the `user:` state of a user' },
+  maxAppStateBytes: { kind: wholeNumber(1), default: 1_048_576, meaning: 'the same for the `app:` state of an app' },
 };
 
 /** The default limits. */
@@ -140,12 +156,61 @@ function isDefinitions(value: unknown): boolean {
 
 /** Settings for every store that only code can give. */
 export const COMMON = {
-  cleanup: { kind: flag },
   watchPollMs: { kind: wholeNumber(1, LONGEST_TIMER_MS) },
   clock: { kind: kindOf('an object with now()', (value) => isRecord(value) && typeof value.now === 'function') },
   newId: { kind: aFunction },
   onUnsavedState: { kind: aFunction },
+  onMisspelledField: { kind: aFunction },
   state: { kind: kindOf('what defineState() returns, or an object with that for each app', isDefinitions) },
+};
+
+/** A cron expression, and the time zone in which it is meant. Default: that of the machine. */
+export interface CronSchedule {
+  readonly cron: string;
+  /** Such as `Europe/Berlin`. */
+  readonly timeZone?: string | undefined;
+}
+
+/** Whether, or when, expired data is removed. */
+export type CleanupTimes = boolean | string | CronSchedule;
+
+/** Five or six fields, or a name such as `@daily`. The package that reads it knows the rest. */
+const isCron = (value: unknown): boolean => typeof value === 'string' && /^(@\w+|\S+(\s+\S+){4,5})$/.test(value.trim());
+
+function isCronSchedule(value: unknown): boolean {
+  if (!isRecord(value)) return false;
+  const { cron, timeZone, ...others } = value;
+  return isCron(cron) && (timeZone === undefined || text.fits(timeZone)) && Object.keys(others).length === 0;
+}
+
+const cleanupTimes: Kind = {
+  allowed: "true, false, a cron expression such as '0 3 * * *', or { cron, timeZone }",
+  fits: (value) => flag.fits(value) || isCron(value) || isCronSchedule(value),
+  read: flag.read,
+};
+
+const CLEANUP: Setting & { readonly meaning: string } = {
+  kind: cleanupTimes,
+  default: true,
+  meaning:
+    'when expired data is removed: each interval, never, or by a cron expression such as `0 3 * * *`, which takes the place of the default interval',
+  variable: { kind: { ...cleanupTimes, allowed: 'true, false, or a cron expression' } },
+};
+
+/** How patient `SessionsModule` is with a store that is not up yet. */
+export const START = {
+  retryAttempts: {
+    kind: wholeNumber(),
+    default: 10,
+    meaning: 'how often a store that cannot be reached at the start is tried again; 0 = the start fails at once',
+  },
+  retryDelayMs: { kind: wholeNumber(1, LONGEST_TIMER_MS), default: 3_000, meaning: 'how long to wait before that' },
+};
+
+/** What `SessionsModule` does besides. */
+export const MODULE_ONLY = {
+  ...START,
+  cleanup: CLEANUP,
   titler: {
     kind: kindOf(
       'an object with titleOf(), or a class of such objects',
@@ -154,11 +219,23 @@ export const COMMON = {
   },
 };
 
+/** What a service without Nest needs besides. */
+export const SERVICE_ONLY = {
+  signals: {
+    kind: kindOf(
+      'an object with announce() and subscribe()',
+      (value) => isRecord(value) && typeof value.announce === 'function' && typeof value.subscribe === 'function',
+    ),
+  },
+  onBackgroundError: { kind: aFunction },
+};
+
 /** What a session shows and keeps, when it expires, what is accepted, and what is counted. */
 export const SETTING_GROUPS = { history: HISTORY, ttl: TTL, limits: LIMITS, usage: USAGE };
 
-export const SETTING_VARIABLES: readonly Variable[] = Object.entries(SETTING_GROUPS).flatMap(([group, settings]) =>
-  variablesOf('SESSIONS_', group, settings),
-);
+export const SETTING_VARIABLES: readonly Variable[] = [
+  ...Object.entries(SETTING_GROUPS).flatMap(([group, settings]) => variablesOf('SESSIONS_', group, settings)),
+  ...variablesOf('SESSIONS_', '', { cleanup: CLEANUP, ...START }),
+];
 
 export { USAGE, type UsageSettings } from './usage-settings.js';

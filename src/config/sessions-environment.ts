@@ -1,8 +1,16 @@
-import { type Names, problemsOfStore } from './check-options.js';
+import { problemsOfCleanup, problemsOfStore } from './check-options.js';
 import { ConfigurationError } from './configuration-error.js';
+import { type Names, problemsOfSwitch } from './option-checks.js';
 import { type Reading, optionsIn, problemsOfNames, readVariables } from './environment.js';
 import { isDecodable, isIpv6, redisAddress } from './redis-address.js';
-import { type HistorySettings, SETTING_VARIABLES, type SessionLimits, type TtlSettings } from './session-settings.js';
+import {
+  type CleanupTimes,
+  type HistorySettings,
+  SETTING_VARIABLES,
+  type SessionLimits,
+  TTL,
+  type TtlSettings,
+} from './session-settings.js';
 import type { Variable } from './setting.js';
 import {
   type DatabaseSettings,
@@ -23,6 +31,9 @@ export type SessionsConfig = StoreSettings & {
   readonly history?: Partial<HistorySettings> | undefined;
   readonly ttl?: Partial<TtlSettings> | undefined;
   readonly limits?: Partial<SessionLimits> | undefined;
+  readonly cleanup?: CleanupTimes | undefined;
+  readonly retryAttempts?: number | undefined;
+  readonly retryDelayMs?: number | undefined;
 };
 
 /** Options of the reader. */
@@ -87,13 +98,25 @@ export function sessionsFromEnvironment(
   if (store.provider === 'redis') store.redis = redisFrom(reading, problems);
   if (store.provider === 'vertex') store.vertex = optionsIn(reading.values, STORE_VARIABLES, 'vertex');
   if (store.provider === 'typeorm') store.database = databaseFrom(reading, preset, problems);
-  problems.push(...problemsOfStore(store, namesIn(reading, chosenBy)));
+  const ttl = optionsIn(reading.values, SETTING_VARIABLES, 'ttl');
+  const cleanup = reading.values.get('SESSIONS_CLEANUP') as CleanupTimes | undefined;
+  const retryAttempts = reading.values.get('SESSIONS_RETRY_ATTEMPTS') as number | undefined;
+  const retryDelayMs = reading.values.get('SESSIONS_RETRY_DELAY_MS') as number | undefined;
+  const names = namesIn(reading, chosenBy);
+  problems.push(
+    ...problemsOfStore(store, names),
+    ...problemsOfSwitch('ttl', TTL, { ...ttl }, names),
+    ...problemsOfCleanup({ cleanup, ttl }, names),
+  );
   if (problems.length > 0) throw new ConfigurationError(problems);
   return {
     ...(store as unknown as StoreSettings),
     history: optionsIn(reading.values, SETTING_VARIABLES, 'history'),
-    ttl: optionsIn(reading.values, SETTING_VARIABLES, 'ttl'),
+    ttl,
     limits: optionsIn(reading.values, SETTING_VARIABLES, 'limits'),
+    ...(cleanup !== undefined && { cleanup }),
+    ...(retryAttempts !== undefined && { retryAttempts }),
+    ...(retryDelayMs !== undefined && { retryDelayMs }),
   };
 }
 
@@ -141,6 +164,7 @@ function namesIn(reading: Reading, chosenBy: Variable | undefined): Names {
     );
   return {
     given,
+    group: (path) => path,
     of: (path) => {
       if (path === 'provider' && chosenBy) return `the provider of ${chosenBy.name}`;
       return given(path)[0] ?? SESSION_VARIABLES.find((variable) => variable.path === path)?.name ?? path;

@@ -5,6 +5,8 @@ export interface Kind {
   /** Follows "must be" in messages and in the docs. */
   readonly allowed: string;
   readonly fits: (value: unknown) => boolean;
+  /** A sentence on what to write instead of a value that does not fit, if it looks like something known. */
+  readonly hint?: ((value: unknown) => string | undefined) | undefined;
   /** Parses the text of a variable. Text that cannot be parsed is returned unchanged, and does not fit. */
   readonly read: (text: string) => unknown;
 }
@@ -73,7 +75,8 @@ export function defaultsOf<Options extends object>(settings: SettingsWithDefault
 /** Describes a value that does not fit. `undefined` always fits, since it means the default. */
 export function problemOf(name: string, { kind, isSecret = false }: Setting, value: unknown): string | undefined {
   if (value === undefined || kind.fits(value)) return undefined;
-  return `${name} ${isSecret ? UNSHOWN : shown(value)}; it must be ${kind.allowed}.`;
+  const hint = kind.hint?.(value);
+  return `${name} ${isSecret ? UNSHOWN : shown(value)}; it must be ${kind.allowed}.${hint === undefined ? '' : ` ${hint}`}`;
 }
 
 const UNSHOWN = 'cannot be read (its value is not shown)';

@@ -1,3 +1,4 @@
+import { foreignUrlHint } from './foreign-url.js';
 import { type HostAndPort, isDecodable, isRedisUrl } from './redis-address.js';
 import {
   type SettingsOf,
@@ -165,7 +166,8 @@ export const REDIS = {
 } as const satisfies SettingsOf<Omit<RedisSettings, 'client'>>;
 
 const ADDRESS = /^(sqlite|mysql|mariadb|postgres|postgresql):|^(libsql|https?|wss?):\/\//i;
-export const SQLITE_URL = /^sqlite:(?:\/\/)?(?<path>(?!\/\/$).+)$/;
+/** Elsewhere `sqlite:///./path` is a path from the current folder, and as an address it would be one from the root. */
+export const SQLITE_URL = /^sqlite:(?:\/\/)?(?<path>(?!\/\/$)(?!\/+\.{1,2}\/).+)$/;
 
 function isServerUrl(value: unknown): boolean {
   return typeof value === 'string' && /^(mysql|mariadb|postgres|postgresql):\/\/./i.test(value) && isDecodable(value);
@@ -180,12 +182,18 @@ export const DATABASE = {
     isSecret: true,
   },
   url: {
-    kind: kindOf('mysql://, mariadb:// or postgres://, and a file is { database: path }', isServerUrl),
+    kind: {
+      ...kindOf('mysql://, mariadb:// or postgres://, and a file is { database: path }', isServerUrl),
+      hint: foreignUrlHint,
+    },
     variable: {
-      kind: kindOf(
-        'mysql://user:password@host:port/database, mariadb://…, postgres://… or sqlite:path',
-        (value) => isServerUrl(value) || SQLITE_URL.test(String(value)),
-      ),
+      kind: {
+        ...kindOf(
+          'mysql://user:password@host:port/database, mariadb://…, postgres://… or sqlite:path',
+          (value) => isServerUrl(value) || SQLITE_URL.test(String(value)),
+        ),
+        hint: foreignUrlHint,
+      },
     },
     meaning: 'URL of the database',
     otherwise: 'sqlite:./data/sessions.db in development',

@@ -23,6 +23,11 @@ export interface UsageBudget {
   readonly maxTokens?: number | undefined;
   /** By the price table; models without a price cost nothing. */
   readonly maxCost?: Amount | undefined;
+  /**
+   * What an answer is expected to use, which a run reserves while it works. Default: the average of the period; at its beginning
+   * 1,000 tokens, or their cost as output of the dearest model.
+   */
+  readonly estimate?: { readonly tokens?: number | undefined; readonly cost?: Amount | undefined } | undefined;
 }
 
 /** Whose budgets are asked for. */
@@ -43,7 +48,7 @@ export interface UsageSettings {
   readonly keepDays: number;
   /** Prices by the name of the model. */
   readonly prices: Readonly<Record<string, ModelPrice>>;
-  /** What `AgentSessions.run` and `checkBudget` check. */
+  /** What `AgentSessions.run`, its steps and `checkBudget` check. */
   readonly budgets: UsageBudgets;
 }
 
@@ -65,10 +70,20 @@ function isPrice(value: unknown): boolean {
   return isWhole && isOptional(cachedInput, isAmount) && isOptional(thinking, isAmount);
 }
 
+function isSize(value: unknown): boolean {
+  return Number.isSafeInteger(value) && Number(value) > 0;
+}
+
+function isEstimate(value: unknown): boolean {
+  if (!isRecord(value)) return false;
+  const { tokens, cost, ...others } = value;
+  return isOptional(tokens, isSize) && isOptional(cost, isAmount) && Object.keys(others).length === 0;
+}
+
 /** Whether this is a budget. A session has no days and months. */
 export function isBudget(value: unknown): value is UsageBudget {
   if (!isRecord(value)) return false;
-  const { scope, period = 'total', maxTokens, maxCost, ...others } = value;
+  const { scope, period = 'total', maxTokens, maxCost, estimate, ...others } = value;
   const periods = scope === 'session' ? ['total'] : ['total', 'month', 'day'];
   return (
     ['session', 'user', 'app'].includes(scope as string) &&
@@ -76,11 +91,13 @@ export function isBudget(value: unknown): value is UsageBudget {
     (maxTokens !== undefined || maxCost !== undefined) &&
     isOptional(maxTokens, (most) => Number.isSafeInteger(most) && Number(most) >= 0) &&
     isOptional(maxCost, isAmount) &&
+    isOptional(estimate, isEstimate) &&
     Object.keys(others).length === 0
   );
 }
 
-const BUDGET = "{ scope: 'session' | 'user' | 'app', period?: 'total' | 'month' | 'day', maxTokens?, maxCost? }";
+const BUDGET =
+  "{ scope: 'session' | 'user' | 'app', period?: 'total' | 'month' | 'day', maxTokens?, maxCost?, estimate?: { tokens?, cost? } }";
 
 export const USAGE: SettingsWithDefaults<UsageSettings> = {
   enabled: { kind: flag, default: true, meaning: 'whether tokens of events are counted' },

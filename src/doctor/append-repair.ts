@@ -1,4 +1,3 @@
-import { DEFAULT_LIMITS } from '../config/session-settings.js';
 import { randomId, systemClock } from '../sessions/domain/clock.js';
 import type { Commit } from '../sessions/domain/commit.js';
 import { type Counters, NO_COUNTS, addCounters, subtractCounters } from '../sessions/domain/counters.js';
@@ -13,11 +12,9 @@ import { submitEvent } from '../sessions/domain/submitted-event.js';
 import type { ViewMarks } from '../sessions/domain/view-marks.js';
 import { groupBy } from '../sessions/domain/batches.js';
 import type { SessionStorage, StoredSession } from '../sessions/storage/session-storage.js';
+import { NO_LIMITS } from './event-repair.js';
 import type { FindingCode } from './findings.js';
 import type { RepairPlan } from './session-check.js';
-
-/** The event restores what other events said, however much that is. */
-const NO_LIMITS = { ...DEFAULT_LIMITS, maxEventBytes: Infinity, maxDepth: Infinity, maxDeltaKeys: Infinity };
 
 /** The turn of a repair is over soon, even if this process ends. */
 const TURN_MS = 10_000;

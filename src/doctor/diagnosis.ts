@@ -15,10 +15,10 @@ export interface Diagnosis extends DoctorProgress {
 }
 
 /** Options of a diagnosis. */
-export interface DiagnoseOptions extends DoctorOptions {
+export type DiagnoseOptions = DoctorOptions & {
   /** How many findings the result holds. All are counted. Default 1,000. */
   readonly maxFindings?: number | undefined;
-}
+};
 
 const DEFAULT_FINDINGS = 1_000;
 
@@ -26,7 +26,7 @@ const DEFAULT_FINDINGS = 1_000;
  * Checks a store, and sums up what was found.
  *
  * @example
- * const { isHealthy, findings } = await diagnose({ storage });
+ * const { isHealthy, findings } = await diagnose({ sessions });
  * if (!isHealthy) console.error(findings);
  */
 export async function diagnose({ maxFindings = DEFAULT_FINDINGS, ...options }: DiagnoseOptions): Promise<Diagnosis> {

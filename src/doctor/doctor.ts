@@ -2,6 +2,7 @@ import { TTL, type TtlSettings } from '../config/session-settings.js';
 import { lifetimesOf } from '../sessions/domain/expiry.js';
 import {
   type SessionKey,
+  type StateOwner,
   type UserKey,
   assertStateOwner,
   checkedSessionKey,
@@ -11,8 +12,11 @@ import {
 import { assertWholeNumber, checkedSettings } from '../sessions/domain/input-checks.js';
 import { InvalidInputError } from '../sessions/domain/errors.js';
 import { DamagedDataError } from '../sessions/domain/stored-json.js';
+import { findEnvironment } from '../sessions/service-environment.js';
+import type { SessionService } from '../sessions/session.service.js';
+import { storageOf } from '../sessions/storage-source.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
-import { type Finding, finding } from './findings.js';
+import { type Finding, type Note, finding } from './findings.js';
 import { pause } from './log-pages.js';
 import { ScopeCheck } from './scope-check.js';
 import { type CheckEnvironment, type SessionCheck, checkSession } from './session-check.js';
@@ -27,17 +31,18 @@ export interface DoctorProgress {
   readonly entries: number;
 }
 
+/** Which store: that of a service, or in an app what `SESSION_STORAGE` provides. */
+export type CheckedStore = { readonly sessions: SessionService } | { readonly storage: SessionStorage };
+
 /** What to check, and how. */
-export interface DoctorOptions {
-  /** The store: in an app, what `SESSION_STORAGE` provides. */
-  readonly storage: SessionStorage;
+export interface DoctorSettings {
   /** Only this app; then tables, keys and indexes are not examined as a whole. */
   readonly appName?: string | undefined;
   readonly userId?: string | undefined;
   readonly sessionId?: string | undefined;
   /** Mend what can be mended, by appending or by rebuilding what follows from other data. Default `false`. */
   readonly repair?: boolean | undefined;
-  /** The lifetimes of the settings, to find what lacks one. */
+  /** The lifetimes of the settings, to find what lacks one. Default: those of the service, if one is given. */
   readonly ttl?: Partial<TtlSettings> | undefined;
   /** Events, sessions or rows per request to the store: 1 to 1,000. Default 128. */
   readonly pageSize?: number | undefined;
@@ -48,6 +53,9 @@ export interface DoctorOptions {
   readonly onProgress?: ((progress: DoctorProgress) => void) | undefined;
 }
 
+/** The store to check, and how. */
+export type DoctorOptions = CheckedStore & DoctorSettings;
+
 const DEFAULT_PAGE = 128;
 const LARGEST_PAGE = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
@@ -57,7 +65,7 @@ const LONGEST_PAUSE_MS = 60_000;
  * one session at a time. Others may use the store meanwhile.
  *
  * @example
- * for await (const { code, sessionId, detail } of checkStore({ storage })) console.log(code, sessionId, detail);
+ * for await (const { code, sessionId, detail } of checkStore({ sessions })) console.log(code, sessionId, detail);
  */
 export async function* checkStore(options: DoctorOptions): AsyncGenerator<Finding, void, undefined> {
   yield* new Doctor(options).findings();
@@ -68,11 +76,16 @@ class Doctor {
   readonly #repair: boolean;
   readonly #options: DoctorOptions;
   #progress: DoctorProgress = { sessions: 0, events: 0, entries: 0 };
+  /** Sessions of which the record cannot be read, by name: those that were reported, and those that wait for that. */
+  readonly #unreadable = new Map<string, SessionKey | 'reported'>();
   /** Sessions to which nothing can be appended, by name. */
   readonly #notAppendable = new Set<string>();
 
   constructor(options: DoctorOptions) {
-    const { storage, pageSize = DEFAULT_PAGE, pauseMs = 0, signal, ttl, appName, userId, sessionId } = options;
+    const { pageSize = DEFAULT_PAGE, pauseMs = 0, signal, appName, userId, sessionId } = options;
+    const source = 'sessions' in options ? options.sessions : options.storage;
+    const storage = storageOf(source);
+    const ttl = options.ttl ?? findEnvironment(source)?.ttl;
     assertWholeNumber(pageSize, { path: 'pageSize', from: 1, to: LARGEST_PAGE });
     assertWholeNumber(pauseMs, { path: 'pauseMs', from: 0, to: LONGEST_PAUSE_MS });
     if (appName === undefined && (userId !== undefined || sessionId !== undefined)) {
@@ -110,6 +123,9 @@ class Doctor {
         if (code === 'EVENT_BEYOND_END' && sessionId !== undefined) {
           this.#notAppendable.add(sessionNameOf({ appName, userId, sessionId }));
         }
+        if (code === 'RECORD_UNREADABLE' && sessionId !== undefined) {
+          this.#unreadable.set(sessionNameOf({ appName, userId, sessionId }), 'reported');
+        }
         yield finding(problem, problem, isRepaired);
       }
       this.#tell({ entries: page?.examined ?? 0 });
@@ -120,29 +136,51 @@ class Doctor {
 
   async *#app(appName: string): AsyncGenerator<Finding, void, undefined> {
     const app = new ScopeCheck({ appName });
-    try {
-      for await (const user of usersOf(this.#env.storage, appName, this.#env.pace)) yield* this.#user(user, [app]);
-    } catch (error) {
-      if (!(error instanceof DamagedDataError)) throw error;
-      yield finding({ code: 'RECORD_UNREADABLE', detail: 'the sessions of the app cannot be listed' }, { appName });
-      return;
+    for await (const user of usersOf(this.#env.storage, appName, this.#env.pace, this.#onDamaged)) {
+      yield* this.#user(user, [app]);
     }
-    yield* await app.findings(this.#env, this.#repair);
+    yield* this.#unreadableSessions();
+    yield* await this.#scope({ appName }, app);
   }
 
   async *#user(owner: UserKey, scopes: readonly ScopeCheck[]): AsyncGenerator<Finding, void, undefined> {
     const user = new ScopeCheck(owner);
-    for await (const record of sessionsOf(this.#env.storage, owner, this.#env.pace)) {
+    for await (const record of sessionsOf(this.#env.storage, owner, this.#env.pace, this.#onDamaged)) {
       yield* this.#session(sessionKeyOf(record), [user, ...scopes]);
     }
-    yield* await user.findings(this.#env, this.#repair);
+    yield* this.#unreadableSessions();
+    yield* await this.#scope(owner, user);
+  }
+
+  readonly #onDamaged = (key: SessionKey): void => {
+    const name = sessionNameOf(key);
+    if (!this.#unreadable.has(name)) this.#unreadable.set(name, key);
+  };
+
+  /** Those that a list has named, and no check of them. */
+  *#unreadableSessions(): Generator<Finding, void, undefined> {
+    for (const [name, key] of this.#unreadable) {
+      if (key !== 'reported') yield finding({ code: 'RECORD_UNREADABLE', detail: 'the record is damaged' }, key);
+      this.#unreadable.set(name, 'reported');
+    }
+  }
+
+  async #scope(owner: StateOwner, scope: ScopeCheck): Promise<readonly Finding[]> {
+    try {
+      return await scope.findings(this.#env, this.#repair);
+    } catch (error) {
+      if (!(error instanceof DamagedDataError)) throw error;
+      return [finding({ code: 'RECORD_UNREADABLE', detail: error.reason }, owner)];
+    }
   }
 
   async *#session(key: SessionKey, scopes: readonly ScopeCheck[]): AsyncGenerator<Finding, void, undefined> {
-    const { storage, lifetimes } = this.#env;
     const check = await this.#check(key, scopes);
-    if (check instanceof DamagedDataError) {
-      yield finding({ code: 'RECORD_UNREADABLE', detail: check.reason }, key);
+    if (isNote(check)) {
+      const name = sessionNameOf(key);
+      const isKnown = check.code === 'RECORD_UNREADABLE' && this.#unreadable.get(name) === 'reported';
+      if (check.code === 'RECORD_UNREADABLE') this.#unreadable.set(name, 'reported');
+      if (!isKnown) yield finding(check, key);
       return;
     }
     if (!check) return;
@@ -152,16 +190,26 @@ class Doctor {
       this.#repair &&
       !this.#notAppendable.has(sessionNameOf(key)) &&
       check.notes.some((note) => isRepairable(note, check));
-    if (isMended) await repairSession(storage, check, lifetimes);
+    if (isMended) await this.#mend(key, check);
     const after = isMended ? await this.#check(key, []) : check;
-    const left = new Set(after instanceof DamagedDataError ? [] : after?.notes.map(({ code }) => code));
+    const left = new Set(isNote(after) ? [] : after?.notes.map(({ code }) => code));
     for (const note of check.notes) {
       const repaired = isMended && isRepairable(note, check) && !left.has(note.code);
       yield finding(note, key, repaired);
     }
   }
 
-  async #check(key: SessionKey, scopes: readonly ScopeCheck[]): Promise<SessionCheck | DamagedDataError | undefined> {
+  async #mend(key: SessionKey, check: SessionCheck): Promise<void> {
+    const { storage, lifetimes } = this.#env;
+    await repairSession(storage, check, lifetimes);
+    if (!check.texts) return;
+    // Now something follows from the log.
+    const after = await this.#check(key, []);
+    if (after && !isNote(after)) await repairSession(storage, after, lifetimes);
+  }
+
+  /** What the check of a session found; or a note if it could not be checked, which harms the check of no other. */
+  async #check(key: SessionKey, scopes: readonly ScopeCheck[]): Promise<SessionCheck | Note | undefined> {
     try {
       return await checkSession(
         this.#env,
@@ -169,7 +217,11 @@ class Doctor {
         scopes.map(({ writes }) => writes),
       );
     } catch (error) {
-      if (error instanceof DamagedDataError) return error;
+      if (error instanceof DamagedDataError) return { code: 'RECORD_UNREADABLE', detail: error.reason };
+      // A fault of the code, on data that it does not expect. Its message may quote them.
+      if (error instanceof TypeError || error instanceof RangeError) {
+        return { code: 'SESSION_UNREADABLE', detail: `the check of the session failed with a ${error.name}` };
+      }
       throw error;
     }
   }
@@ -183,4 +235,8 @@ class Doctor {
     };
     this.#options.onProgress?.(this.#progress);
   }
+}
+
+function isNote(check: SessionCheck | Note | undefined): check is Note {
+  return check !== undefined && 'code' in check;
 }

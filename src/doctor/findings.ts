@@ -17,9 +17,17 @@ export interface FindingKind {
 export const FINDINGS = {
   EVENT_MISSING: { severity: 'error', meaning: 'the log has a gap' },
   EVENT_BEYOND_END: { severity: 'error', meaning: 'the log has events after the last one of the record' },
-  EVENT_UNREADABLE: { severity: 'error', meaning: 'the text of an event is not the JSON of an event' },
+  EVENT_UNREADABLE: {
+    severity: 'error',
+    meaning: 'the text of an event is not the JSON of an event',
+    repair: 'replaces it by one that keeps what the session has, if no other event is wrong; not a summary or a rewind',
+  },
   EVENT_ALTERED: { severity: 'error', meaning: 'an event is not what was appended: its text or its id differs' },
-  RECORD_UNREADABLE: { severity: 'error', meaning: 'the record of a session cannot be read' },
+  RECORD_UNREADABLE: {
+    severity: 'error',
+    meaning: 'the record of a session, or the state of a user or an app, cannot be read',
+  },
+  SESSION_UNREADABLE: { severity: 'error', meaning: 'a session could not be checked: it holds what no version stores' },
   RECORD_DIFFERS: {
     severity: 'error',
     meaning: 'the last event or a time of the record contradicts the log',

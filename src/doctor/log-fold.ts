@@ -3,10 +3,10 @@ import { metadataChanges } from '../sessions/domain/metadata.js';
 import { eventDigest, isDigest, payloadChecksum } from '../sessions/domain/event-digest.js';
 import { isAnchor, isRewind, isSummary } from '../sessions/domain/event-inspection.js';
 import type { LoggedEvent } from '../sessions/domain/event.js';
-import { isPlainObject } from '../sessions/domain/json-value.js';
 import type { SessionRecord } from '../sessions/domain/session-record.js';
 import { StateFold } from '../sessions/domain/state-history.js';
 import { DamagedDataError, loggedEvent, storedJson } from '../sessions/domain/stored-json.js';
+import { readingProblem } from '../sessions/domain/stored-forms.js';
 import { type ModelUsage, usageByModel, usageOfEvent } from '../sessions/domain/usage.js';
 import type { Note } from './findings.js';
 import { type Control, LiveSums } from './live-path.js';
@@ -35,6 +35,8 @@ export class LogFold {
   /** What events last said about each entry of the metadata; `null` is a removal. */
   readonly metadata = new Map<string, string | null>();
   readonly notes: Note[] = [];
+  /** The events that cannot be read. */
+  readonly damaged: Pick<StoredEvent, 'seq' | 'id' | 'appendedAt'>[] = [];
   /** Models and their tokens, of events that were certainly counted, and of those that came with the session. */
   #usage: ModelUsage[] = [];
   #initialUsage: ModelUsage[] = [];
@@ -53,6 +55,11 @@ export class LogFold {
   /** Whether every event is there and readable. Otherwise nothing follows from the log. */
   get isWhole(): boolean {
     return this.#noted === 0;
+  }
+
+  /** Whether nothing is wrong with the other events. */
+  get isWholeBesideDamaged(): boolean {
+    return this.#noted === this.damaged.length;
   }
 
   /** Adds the next event. Returns it, unless it cannot be read. */
@@ -100,19 +107,22 @@ export class LogFold {
 
   #read(stored: StoredEvent): LoggedEvent | undefined {
     try {
-      if (stored.payload !== null && !stored.payload.startsWith('{')) throw new DamagedDataError('an event');
       const event = loggedEvent(stored);
-      if (!hasActions(event)) throw new DamagedDataError('an event');
+      const problem = readingProblem(event);
+      if (problem) return this.#skip(stored, `is not what an append stores: ${problem}`);
       if (isAltered(stored, event) || event.id !== stored.id) {
         this.#note({ code: 'EVENT_ALTERED', detail: `event ${stored.seq} is not what was appended` });
       }
       return event;
     } catch (error) {
       if (stored.payload !== null && !(error instanceof DamagedDataError)) throw error;
-      const what = stored.payload === null ? 'has no text, and is not trimmed' : 'cannot be read';
-      this.#note({ code: 'EVENT_UNREADABLE', detail: `event ${stored.seq} ${what}` });
-      return undefined;
+      return this.#skip(stored, stored.payload === null ? 'has no text, and is not trimmed' : 'cannot be read');
     }
+  }
+
+  #skip({ seq, id, appendedAt }: StoredEvent, problem: string): undefined {
+    this.damaged.push({ seq, id, appendedAt });
+    this.#note({ code: 'EVENT_UNREADABLE', detail: `event ${seq} ${problem}` });
   }
 
   #note(note: Note): void {
@@ -125,11 +135,6 @@ export class LogFold {
     if (!isInitial) this.#usage = usageByModel([...this.#usage, usage]);
     else this.#initialUsage = usageByModel([...this.#initialUsage, usage]);
   }
-}
-
-/** Whether the parts that every event has are there. What they hold was checked before it was stored. */
-function hasActions({ actions }: Partial<LoggedEvent>): boolean {
-  return isPlainObject(actions) && isPlainObject(actions.stateDelta);
 }
 
 /** Whether the text is not the one that was stored. Older versions stored a digest instead of a checksum. */

@@ -9,9 +9,11 @@ import type { SessionRecord } from '../sessions/domain/session-record.js';
 import { loggedEvent } from '../sessions/domain/stored-json.js';
 import type { ModelUsage } from '../sessions/domain/usage.js';
 import type { ViewMarks } from '../sessions/domain/view-marks.js';
+import type { EventText } from '../sessions/storage/rebuild.js';
 import type { SessionStorage, StoredSession } from '../sessions/storage/session-storage.js';
 import type { StateChanges } from '../state/state-changes.js';
 import { checkpointNotes, differences, metadataDifference, recordNotes, rightUsage, usageNotes } from './compare.js';
+import { textsForDamaged } from './event-repair.js';
 import type { Note } from './findings.js';
 import { wrongGroups } from './group-check.js';
 import { LiveSums, livePathOf, marksOf } from './live-path.js';
@@ -57,6 +59,8 @@ export interface SessionCheck {
   readonly notes: readonly Note[];
   /** Missing if the log is not whole: then nothing follows from it. */
   readonly plan?: RepairPlan | undefined;
+  /** Texts for damaged events, after which there is a plan. */
+  readonly texts?: readonly EventText[] | undefined;
 }
 
 /** What a check of sessions needs. */
@@ -104,7 +108,10 @@ async function checkStored(
   const beside = await foldLog(env, record, fold, shared);
   const expiry = expiryNotes('session', record.expiresAt, env.lifetimes);
   const checked = { stored, events: Math.max(0, record.lastSeq - record.firstSeq + 1) };
-  if (!fold.isWhole) return { ...checked, notes: [...fold.notes, ...beside.notes, ...expiry] };
+  if (!fold.isWhole) {
+    const notes = [...fold.notes, ...beside.notes, ...expiry];
+    return { ...checked, notes, texts: textsForDamaged(stored, fold) };
+  }
 
   const path = livePathOf(fold.controls, { from: record.firstSeq, to: record.lastSeq });
   const marksWithout = marksOf(fold.controls, path);

@@ -30,8 +30,9 @@ const BY_REBUILDING: ReadonlySet<FindingCode> = new Set([
 const PACE = { pageSize: 500, pauseMs: 0 };
 
 /** Whether a repair can mend it. */
-export function isRepairable({ code }: Note, { plan }: SessionCheck): boolean {
+export function isRepairable({ code }: Note, { plan, texts }: SessionCheck): boolean {
   if (code === 'EXPIRY_MISSING') return true;
+  if (code === 'EVENT_UNREADABLE') return texts !== undefined;
   if (!plan) return false;
   return BY_DIFFERENCE.has(code) || BY_REBUILDING.has(code) || code === 'TOOL_CALL_WITHOUT_RESPONSE';
 }
@@ -39,9 +40,11 @@ export function isRepairable({ code }: Note, { plan }: SessionCheck): boolean {
 /** Mends what can be mended in a session. Does nothing where somebody has written in the meantime. */
 export async function repairSession(
   storage: SessionStorage,
-  { stored: { record, now }, notes, plan }: SessionCheck,
+  { stored: { record, now }, notes, plan, texts }: SessionCheck,
   lifetimes: Lifetimes | undefined,
 ): Promise<void> {
+  const { incarnation, lastSeq } = record;
+  if (texts) await storage.rebuild?.({ key: sessionKeyOf(record), incarnation, lastSeq, events: texts });
   if (plan) {
     // It is about the log up to here, so it comes before events are appended.
     await rebuild(storage, record, plan);

@@ -4,16 +4,21 @@ import { positionOf } from '../sessions/storage/list-order.js';
 import type { ListPosition, SessionStorage } from '../sessions/storage/session-storage.js';
 import { type Pace, pause } from './log-pages.js';
 
-/** The sessions of an app or a user, oldest first, page by page. Sessions that are created meanwhile may be left out. */
+/**
+ * The sessions of an app or a user, oldest first, page by page. Sessions that are created meanwhile may be left out, and so may
+ * those of which the record is damaged.
+ */
 export async function* sessionsOf(
   storage: SessionStorage,
   owner: StateOwner,
   pace: Pace,
+  onDamaged: (key: SessionKey) => void = () => undefined,
 ): AsyncGenerator<SessionRecord> {
   let after: ListPosition | undefined;
   for (;;) {
     const order = { orderBy: 'createTime', order: 'asc', limit: pace.pageSize, withState: false } as const;
-    const { sessions, isCut } = await storage.list({ ...owner, ...order, after });
+    const { sessions, damaged = [], isCut } = await storage.list({ ...owner, ...order, after });
+    damaged.forEach(onDamaged);
     for (const { record } of sessions) yield record;
     const last = sessions.at(-1);
     if (!last || (sessions.length < pace.pageSize && !isCut)) return;
@@ -23,9 +28,14 @@ export async function* sessionsOf(
 }
 
 /** The users of an app who have sessions, each once, whatever their number. */
-export async function* usersOf(storage: SessionStorage, appName: string, pace: Pace): AsyncGenerator<UserKey> {
+export async function* usersOf(
+  storage: SessionStorage,
+  appName: string,
+  pace: Pace,
+  onDamaged: (key: SessionKey) => void,
+): AsyncGenerator<UserKey> {
   let last: string | undefined;
-  for await (const { userId, sessionId } of sessionsOf(storage, { appName }, pace)) {
+  for await (const { userId, sessionId } of sessionsOf(storage, { appName }, pace, onDamaged)) {
     if (userId === last) continue;
     if (!(await isFirst(storage, { appName, userId, sessionId }))) continue;
     last = userId;

@@ -1,5 +1,6 @@
 import { getFunctionCalls, isByUser, textsOf } from '../sessions/domain/event-inspection.js';
-import type { FunctionCall, LoggedEvent } from '../sessions/domain/event.js';
+import type { FunctionCall } from '../sessions/domain/content.js';
+import type { LoggedEvent } from '../sessions/domain/event.js';
 import type { OpenCall } from '../sessions/domain/open-calls.js';
 import { answeredCalls, callKey, longRunningCallsIn } from '../sessions/domain/tool-pairs.js';
 import type { Note } from './findings.js';
@@ -37,7 +38,12 @@ export class ToolCheck {
 
   add(event: LoggedEvent): void {
     const lasting = new Set(longRunningCallsIn(event));
-    for (const call of getFunctionCalls(event)) this.#addCall(call, event, lasting.has(callKey(call)));
+    const made = new Set<string>();
+    for (const call of getFunctionCalls(event)) {
+      const key = callKey(call);
+      this.#addCall(call, event, lasting.has(key), made.has(key));
+      made.add(key);
+    }
     const answered = answeredCalls(event);
     for (const key of answered) this.#addResponse(key, event.seq);
     if (answered.length === 0 && isByUser(event) && textsOf(event).length > 0) {
@@ -66,12 +72,19 @@ export class ToolCheck {
     return [...this.#open].filter(({ leftAt }) => leftAt !== undefined);
   }
 
-  #addCall(call: FunctionCall, { seq, author, branch, invocationId }: LoggedEvent, isLasting: boolean): void {
+  /** @param isBeside whether the event has made such a call before */
+  #addCall(
+    call: FunctionCall,
+    { seq, author, branch, invocationId }: LoggedEvent,
+    isLasting: boolean,
+    isBeside: boolean,
+  ): void {
     const key = callKey(call);
     const before = this.#calls.get(key) ?? [];
-    // A call with an id replaces an earlier one of the same id.
-    const calls = call.id ? [] : before;
-    if (call.id) for (const replaced of before) this.#open.delete(replaced);
+    // A call with an id replaces one of an earlier event with the same id.
+    const isReplacing = call.id !== undefined && call.id !== '' && !isBeside;
+    const calls = isReplacing ? [] : before;
+    if (isReplacing) for (const replaced of before) this.#open.delete(replaced);
     this.#calls.delete(key);
     this.#calls.set(key, calls);
     if (!isLasting) {

@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { type HealthIndicatorResult, HealthIndicatorService } from '@nestjs/terminus';
 import { type Diagnosis, diagnose } from '../doctor/diagnosis.js';
-import { SESSION_STORAGE } from '../sessions/module/sessions.tokens.js';
+import { SESSION_STORAGE } from '../sessions/sessions.tokens.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 
 /** Options of the checks in the background. */

@@ -1,6 +1,6 @@
 import { Inject, Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { type HealthIndicatorResult, HealthIndicatorService } from '@nestjs/terminus';
-import { SESSION_STORAGE } from '../sessions/module/sessions.tokens.js';
+import { DESTROYED_AT_ONCE, SESSION_STORAGE } from '../sessions/sessions.tokens.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import { hostname } from 'node:os';
 import { randomUUID } from 'node:crypto';
@@ -9,7 +9,7 @@ import { UnsupportedByStoreError } from '../sessions/domain/unsupported-error.js
 
 /** Options of a check. */
 export interface SessionsHealthOptions {
-  /** The time limit of each of the two probes. Default: 2,000 ms. */
+  /** The time limit of each probe. Default: 2,000 ms. */
   readonly timeLimitMs?: number | undefined;
 }
 
@@ -38,9 +38,14 @@ const DEFAULT_TIME_LIMIT_MS = 2_000;
  */
 @Injectable()
 export class SessionsHealth implements OnModuleDestroy {
+  /** Requests go elsewhere while agents finish. */
+  readonly [DESTROYED_AT_ONCE] = true;
   readonly #logger = new Logger(SessionsHealth.name);
   readonly #read: TimedProbe;
   readonly #write: TimedProbe;
+  readonly #ask: TimedProbe;
+  /** What the store last said about its servers. */
+  #warnings: readonly string[] = [];
   #isClosing = false;
   #wasUp = true;
 
@@ -51,10 +56,13 @@ export class SessionsHealth implements OnModuleDestroy {
     const { read, write } = probesOf(storage);
     this.#read = new TimedProbe(read);
     this.#write = new TimedProbe(write);
+    this.#ask = new TimedProbe(async () => {
+      this.#warnings = (await storage.warnings?.()) ?? [];
+    });
   }
 
   /**
-   * Reports `up` or `down` under `key`, with what failed and why. It resolves within the time limit and exposes no secrets.
+   * Reports `up` or `down` under `key`, with what failed and why, and with `warnings` of the store, which leave it up. It resolves within the time limit and exposes no secrets.
    *
    * @example await health.check([() => sessionsHealth.isHealthy('sessions')]);
    */
@@ -64,9 +72,14 @@ export class SessionsHealth implements OnModuleDestroy {
   ): Promise<HealthIndicatorResult<Key>> {
     const indicator = this.indicators.check(key);
     if (this.#isClosing) return indicator.down({ message: 'The app is closing.' });
-    const [read, write] = await Promise.all([this.#read.run(timeLimitMs), this.#write.run(timeLimitMs)]);
+    const [read, write] = await Promise.all([
+      this.#read.run(timeLimitMs),
+      this.#write.run(timeLimitMs),
+      this.#ask.run(timeLimitMs),
+    ]);
     this.#tellChange({ read, write });
-    const words = { read: wordFor(read), write: wordFor(write) };
+    const [...warnings] = this.#warnings;
+    const words = { read: wordFor(read), write: wordFor(write), ...(warnings.length > 0 && { warnings }) };
     if (read.isUp && write.isUp) return indicator.up(words);
     const { problem, code } = read.isUp ? write : read;
     return indicator.down({ ...words, message: problem, code });

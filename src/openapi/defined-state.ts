@@ -20,19 +20,20 @@ export function withDefinedState(document: OpenAPIObject, app: INestApplication)
 
 /** What the option `state` of the module says, as a part of a JSON Schema. */
 function descriptionOfState(app: INestApplication): Described | undefined {
-  const state = optionsOf(app)?.state;
-  if (!state) return undefined;
-  if (state instanceof StateDefinition) return propertiesOf(state);
-  const ofApps = Object.entries(state).map(([title, definition]) => ({ title, ...propertiesOf(definition) }));
-  return { anyOf: ofApps };
+  const described = optionsIn(app).flatMap(({ state }) => {
+    if (!state) return [];
+    if (state instanceof StateDefinition) return [propertiesOf(state)];
+    return Object.entries(state).map(([title, definition]) => ({ title, ...propertiesOf(definition) }));
+  });
+  return described.length > 1 ? { anyOf: described } : described[0];
 }
 
-/** An app may have docs without sessions. */
-function optionsOf(app: INestApplication): SessionsModuleOptions | undefined {
+/** Those of all stores. An app may have docs without sessions. */
+function optionsIn(app: INestApplication): readonly SessionsModuleOptions[] {
   try {
-    return app.get<SessionsModuleOptions | undefined>(MODULE_OPTIONS_TOKEN, { strict: false });
+    return app.get<SessionsModuleOptions>(MODULE_OPTIONS_TOKEN, { strict: false, each: true });
   } catch {
-    return undefined;
+    return [];
   }
 }
 

@@ -3,6 +3,7 @@ import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import { pageHeaders } from '../sessions/transport/http-defaults.js';
 import { withDefinedState } from './defined-state.js';
+import { withDistinctIds } from './distinct-ids.js';
 
 /** Options of {@link mountDocs}. */
 export interface DocsOptions {
@@ -40,7 +41,7 @@ export function mountDocs(app: INestApplication<Server>, options: DocsOptions = 
     path,
     app,
     () => {
-      const document = withDefinedState(SwaggerModule.createDocument(app, config), app);
+      const document = withDistinctIds(withDefinedState(SwaggerModule.createDocument(app, config), app));
       const used = JSON.stringify(document.paths);
       const tags = Object.entries(TAGS).filter(([name]) => used.includes(`"tags":["${name}"]`));
       return { ...document, tags: tags.map(([name, description]) => ({ name, description })) };

@@ -1,4 +1,5 @@
-import type { SessionServiceOptions } from './session-environment.js';
+import { checkServiceOptions } from '../config/check-service-options.js';
+import { type SessionServiceSettings, serviceOptions } from './session-environment.js';
 import { SessionService } from './session.service.js';
 import { TypeOrmSessionStorage, type TypeOrmSessionStorageOptions } from './storage/typeorm/index.js';
 
@@ -9,7 +10,8 @@ import { TypeOrmSessionStorage, type TypeOrmSessionStorageOptions } from './stor
  * const sessions = new DatabaseSessionService({ database: './data/sessions.db' });
  */
 export class DatabaseSessionService extends SessionService {
-  constructor(options: TypeOrmSessionStorageOptions & Omit<SessionServiceOptions, 'storage'>) {
-    super({ ...options, storage: new TypeOrmSessionStorage(options) });
+  constructor(options: TypeOrmSessionStorageOptions & SessionServiceSettings) {
+    checkServiceOptions('DatabaseSessionService', options);
+    super(serviceOptions(options, (ofStore) => new TypeOrmSessionStorage(ofStore)));
   }
 }

@@ -1,4 +1,5 @@
-import type { SessionServiceOptions } from './session-environment.js';
+import { checkServiceOptions } from '../config/check-service-options.js';
+import { type SessionServiceSettings, serviceOptions } from './session-environment.js';
 import { SessionService } from './session.service.js';
 import { InMemorySessionStorage } from './storage/in-memory/in-memory-session-storage.js';
 
@@ -9,7 +10,8 @@ import { InMemorySessionStorage } from './storage/in-memory/in-memory-session-st
  * const sessions = new InMemorySessionService();
  */
 export class InMemorySessionService extends SessionService {
-  constructor(options: Omit<SessionServiceOptions, 'storage'> = {}) {
-    super({ ...options, storage: new InMemorySessionStorage({ clock: options.clock }) });
+  constructor(options: SessionServiceSettings = {}) {
+    checkServiceOptions('InMemorySessionService', options);
+    super(serviceOptions(options, (ofStore) => new InMemorySessionStorage(ofStore)));
   }
 }

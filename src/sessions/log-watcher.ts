@@ -48,12 +48,14 @@ class WatchedLog {
 /**
  * Wakes the watches of one storage. They share one feed, if the storage has one, and one timer. Each tick reads the
  * positions of all logs without live subscription in one call, and wakes the waiters that miss events. If the storage
- * cannot tell positions, all waiters read their logs.
+ * cannot tell positions, all waiters read their logs. The timer keeps the process alive while somebody holds it.
  */
 export class LogWatcher {
   readonly #logs = new Map<string, WatchedLog>();
   /** Logs that may have changed. */
   readonly #doubtful = new Set<WatchedLog>();
+  /** How many keep the process alive. */
+  #holders = 0;
   #ticks = 0;
   #timer: NodeJS.Timeout | undefined;
   #isTicking = false;
@@ -77,10 +79,20 @@ export class LogWatcher {
     log.isInUse = true;
     this.#keepTicking();
     return () => {
-      log.waiters.delete(waiter);
+      if (!log.waiters.delete(waiter)) return;
       // A watch usually waits again soon, so a subscription is kept until the next check.
       if (log.waiters.size === 0 && !log.subscription) this.#logs.delete(name);
       if (this.#logs.size === 0) this.#stopTicking();
+    };
+  }
+
+  /** Keeps the process alive while a waiter has nothing else to do than to wait. Returns how to let it go. */
+  hold(): () => void {
+    this.#holders += 1;
+    this.#timer?.ref();
+    return () => {
+      this.#holders -= 1;
+      if (this.#holders === 0) this.#timer?.unref();
     };
   }
 
@@ -104,8 +116,9 @@ export class LogWatcher {
   }
 
   #keepTicking(): void {
-    if (this.#timer || this.#isTicking) return;
-    this.#timer = setTimeout(() => void this.#tick(), this.tickMs).unref();
+    if (!this.#isTicking) this.#timer ??= setTimeout(() => void this.#tick(), this.tickMs);
+    if (this.#holders > 0) this.#timer?.ref();
+    else this.#timer?.unref();
   }
 
   #stopTicking(): void {

@@ -1,4 +1,5 @@
-import type { SessionServiceOptions } from './session-environment.js';
+import { checkServiceOptions } from '../config/check-service-options.js';
+import { type SessionServiceSettings, serviceOptions } from './session-environment.js';
 import { SessionService } from './session.service.js';
 import { RedisSessionStorage, type RedisSessionStorageOptions } from './storage/redis/index.js';
 
@@ -9,7 +10,8 @@ import { RedisSessionStorage, type RedisSessionStorageOptions } from './storage/
  * const sessions = new RedisSessionService({ url: 'redis://127.0.0.1:6379' });
  */
 export class RedisSessionService extends SessionService {
-  constructor(options: RedisSessionStorageOptions & Omit<SessionServiceOptions, 'storage'> = {}) {
-    super({ ...options, storage: new RedisSessionStorage(options) });
+  constructor(options: RedisSessionStorageOptions & SessionServiceSettings = {}) {
+    checkServiceOptions('RedisSessionService', options);
+    super(serviceOptions(options, (ofStore) => new RedisSessionStorage(ofStore)));
   }
 }

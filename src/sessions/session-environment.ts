@@ -3,6 +3,8 @@ import {
   HISTORY,
   type HistorySettings,
   LIMITS,
+  SERVICE_ONLY,
+  SETTING_GROUPS,
   type SessionLimits,
   TTL,
   type TtlSettings,
@@ -10,11 +12,15 @@ import {
   type UsageSettings,
 } from '../config/session-settings.js';
 import type { StateDefinitions } from '../state/define-state.js';
+
 import { type Clock, type IdGenerator, randomId, systemClock } from './domain/clock.js';
 import type { AppendOutcome, Commit } from './domain/commit.js';
+import { DamageReports } from './domain/damage-reports.js';
 import { type Lifetimes, lifetimesOf } from './domain/expiry.js';
 import type { SessionKey } from './domain/ids.js';
-import { checkedSettings, checkSetting } from './domain/input-checks.js';
+import { checkedSettings } from './domain/input-checks.js';
+import { type MisspelledFieldHandler, warningOfMisspelledField } from './domain/misspelled-fields.js';
+import { type StateLimits, stateLimitsOf } from './domain/state-size.js';
 import { type UnsavedStateHandler, warningOfUnsavedState } from './domain/unsaved-state.js';
 import type { ViewFilter } from './domain/view.js';
 import { ShutdownSignal, TaskTracker } from './lifecycle.js';
@@ -23,6 +29,7 @@ import type { SessionHooks } from './session-hooks.js';
 import { type ChangeBell, type SessionSignals, bellOf, signalsOf } from './session-signals.js';
 import { type StartingWatches, startingWatchesOf } from './starting-watches.js';
 import type { SessionStorage } from './storage/session-storage.js';
+import { type TailReads, tailReadsOf } from './tail-reads.js';
 
 const DEFAULT_WATCH_POLL_MS = 1_000;
 
@@ -32,6 +39,8 @@ export interface SessionEnvironment {
   readonly clock: Clock;
   readonly newId: IdGenerator;
   readonly limits: SessionLimits;
+  /** What `limits` means for the state in stores. */
+  readonly stateLimits: StateLimits;
   readonly history: HistorySettings;
   readonly ttl: TtlSettings;
   readonly usage: UsageSettings;
@@ -39,21 +48,23 @@ export interface SessionEnvironment {
   readonly lifetimes: Lifetimes;
   readonly hooks: SessionHooks;
   readonly tasks: TaskTracker;
+  /** Learns about damaged events that are read. */
+  readonly damage: DamageReports;
   readonly signals: SessionSignals;
   /** Wakes consumers. */
   readonly changeBell: ChangeBell;
   readonly logWatcher: LogWatcher;
   readonly startingWatches: StartingWatches;
+  readonly tailReads: TailReads;
   readonly shutdown: ShutdownSignal;
   readonly onUnsavedState: UnsavedStateHandler;
+  readonly onMisspelledField: MisspelledFieldHandler;
   readonly stateDefinitions: StateDefinitions | undefined;
 }
 
-/** The store and the settings of a service. */
-export interface SessionServiceOptions {
-  /** The store. `close()` of the service closes it too. */
-  readonly storage: SessionStorage;
-  /** Input limits. Default: 1 MiB per event, 64 levels, 1,000 keys. */
+/** The settings of a service. */
+export interface SessionServiceSettings {
+  /** Input limits. Default: 1 MiB per event, 64 levels, 1,000 keys, 4 MiB of state per session. */
   readonly limits?: Partial<SessionLimits> | undefined;
   /** Limits of views and of retained history. Default: none. */
   readonly history?: Partial<HistorySettings> | undefined;
@@ -76,41 +87,71 @@ export interface SessionServiceOptions {
    * a warning on the console, once for the same changes.
    */
   readonly onUnsavedState?: UnsavedStateHandler | undefined;
+  /**
+   * Called before a write with a field that looks like another one, such as `actions.statedelta` or the state key `User:theme`.
+   * If it throws, the write fails. Default: a warning on the console, once for each such field.
+   */
+  readonly onMisspelledField?: MisspelledFieldHandler | undefined;
   /** Checks the state that is written, in all apps or by the name of the app. Default: any JSON is accepted. */
   readonly state?: StateDefinitions | undefined;
 }
 
+/** The store and the settings of a service. */
+export interface SessionServiceOptions extends SessionServiceSettings {
+  /** The store. `close()` of the service closes it too. */
+  readonly storage: SessionStorage;
+}
+
+/** What is left for the store of a service that makes its store. */
+export type StoreOptionsIn<Options> = Options extends unknown
+  ? Omit<Options, Exclude<keyof SessionServiceSettings, 'clock'>>
+  : never;
+
+const SETTINGS = new Set<string>([
+  ...Object.keys(COMMON),
+  ...Object.keys(SERVICE_ONLY),
+  ...Object.keys(SETTING_GROUPS),
+]);
+
+/** Makes the store of a service, and returns what the service needs. Both share the clock. */
+export function serviceOptions<Options extends SessionServiceSettings>(
+  options: Options,
+  makeStorage: (options: StoreOptionsIn<Options>) => SessionStorage,
+): SessionServiceOptions {
+  const entries = Object.entries(options);
+  const ofStore = entries.filter(([name]) => name === 'clock' || !SETTINGS.has(name));
+  const ofService = entries.filter(([name]) => SETTINGS.has(name));
+  const storage = makeStorage(Object.fromEntries(ofStore) as StoreOptionsIn<Options>);
+  return { ...(Object.fromEntries(ofService) as SessionServiceSettings), storage };
+}
+
 export function environmentOf(options: SessionServiceOptions, hooks: SessionHooks): SessionEnvironment {
   const ttl = checkedSettings(TTL, options.ttl, 'ttl');
+  const limits = checkedSettings(LIMITS, options.limits, 'limits');
+  const { onBackgroundError = warnOfBackgroundError } = options;
   return {
     storage: options.storage,
     clock: options.clock ?? systemClock,
     newId: options.newId ?? randomId,
-    limits: checkedSettings(LIMITS, options.limits, 'limits'),
+    limits,
+    stateLimits: stateLimitsOf(limits),
     history: checkedSettings(HISTORY, options.history, 'history'),
     ttl,
     usage: checkedSettings(USAGE, options.usage, 'usage'),
     lifetimes: lifetimesOf(ttl),
     hooks,
-    tasks: new TaskTracker(options.onBackgroundError ?? warnOfBackgroundError),
+    tasks: new TaskTracker(onBackgroundError),
+    damage: new DamageReports(onBackgroundError),
     signals: options.signals ?? signalsOf(options.storage),
     changeBell: bellOf(options.storage),
-    logWatcher: logWatcherOf(options.storage, checkedPollMs(options.watchPollMs ?? DEFAULT_WATCH_POLL_MS)),
+    logWatcher: logWatcherOf(options.storage, options.watchPollMs ?? DEFAULT_WATCH_POLL_MS),
     startingWatches: startingWatchesOf(options.storage),
+    tailReads: tailReadsOf(options.storage),
     shutdown: new ShutdownSignal(),
-    stateDefinitions: checkedDefinitions(options.state),
+    stateDefinitions: options.state,
     onUnsavedState: options.onUnsavedState ?? warningOfUnsavedState((message) => console.warn(message)),
+    onMisspelledField: options.onMisspelledField ?? warningOfMisspelledField((message) => console.warn(message)),
   };
-}
-
-function checkedDefinitions(state: StateDefinitions | undefined): StateDefinitions | undefined {
-  if (state !== undefined) checkSetting(COMMON.state, state, 'state');
-  return state;
-}
-
-function checkedPollMs(milliseconds: number): number {
-  checkSetting(COMMON.watchPollMs, milliseconds, 'watchPollMs');
-  return milliseconds;
 }
 
 /** The view filter of appends. */

@@ -1,4 +1,4 @@
-import type { EventInput, LoggedEvent } from './domain/event.js';
+import type { EventInput, EventLike, LoggedEvent } from './domain/event.js';
 import type { SessionKey, UserKey } from './domain/ids.js';
 import type { SessionRecord } from './domain/session-record.js';
 import type { ComponentStore } from './storage/component-store.js';
@@ -6,7 +6,7 @@ import type { ComponentStore } from './storage/component-store.js';
 /** An event that is about to be appended. */
 export interface BeforeAppend {
   readonly key: SessionKey;
-  readonly event: EventInput;
+  readonly event: EventLike;
 }
 
 /** An event that was appended, and the session after it. Hooks get each event of a batch, in order. */

@@ -1,17 +1,21 @@
+import { checkOptionNames } from '../config/option-checks.js';
 import { callWithin } from './domain/timeouts.js';
 import { digestOf } from './domain/event-digest.js';
 import { EventConflictError, SessionNotFoundError, StaleSessionError, TurnHeldError } from './domain/errors.js';
 import { isByUser, isFinalResponse, isRewind, isSummary } from './domain/event-inspection.js';
 import { forwardedAbort } from './domain/forwarded-abort.js';
 import { type SessionKey, sessionNameOf } from './domain/ids.js';
+import { requireRequest } from './domain/input-checks.js';
+import { RESERVED_IDS } from './domain/reserved-words.js';
 import type { Session } from './domain/session.js';
 import { withLease } from './leases/with-lease.js';
 import type { AfterAppend } from './session-hooks.js';
+import { environmentBehind } from './service-environment.js';
 import type { SessionService } from './session.service.js';
-import type { SessionStorage } from './storage/session-storage.js';
+import type { LeaseStore } from './storage/coordination.js';
 
 /** The id of the event with the title. Ids are unique, so a session gets at most one such event. */
-const TITLE_EVENT = 'session-title';
+const TITLE_EVENT = RESERVED_IDS.title;
 /** The titler is called after the first turn and, if there is no title yet, after the next turns. */
 const MAX_TURNS = 3;
 /** How long other instances wait after a crash of this process. */
@@ -42,8 +46,6 @@ export interface SessionTitler {
 /** The parts of {@link SessionTitles}. */
 export interface SessionTitlesOptions {
   readonly sessions: SessionService;
-  /** The storage of `sessions`. */
-  readonly storage: Pick<SessionStorage, 'leases'>;
   readonly titler: SessionTitler;
   /** Time limit of a call. Default: 30 seconds. */
   readonly timeoutMs?: number | undefined;
@@ -54,7 +56,7 @@ export interface SessionTitlesOptions {
  * writes the title only if the session still has none. `SessionsModule` does this with its option `titler`.
  *
  * @example
- * const titles = new SessionTitles({ sessions, storage, titler });
+ * const titles = new SessionTitles({ sessions, titler });
  * titles.start();
  */
 export class SessionTitles {
@@ -62,7 +64,12 @@ export class SessionTitles {
   readonly #closing = new AbortController();
   #unregister: () => void = () => undefined;
 
-  constructor(private readonly options: SessionTitlesOptions) {}
+  readonly #leases: LeaseStore;
+
+  constructor(private readonly options: SessionTitlesOptions) {
+    checkOptionNames(requireRequest(options), { sessions: true, titler: true, timeoutMs: true });
+    this.#leases = environmentBehind(options.sessions).storage.leases;
+  }
 
   /**
    * Watches appends from now on.
@@ -89,7 +96,7 @@ export class SessionTitles {
     if (this.#running.has(name)) return;
     this.#running.add(name);
     try {
-      const lease = { leases: this.options.storage.leases, name: `session-title:${digestOf(name)}`, ttlMs: LEASE_MS };
+      const lease = { leases: this.#leases, name: `session-title:${digestOf(name)}`, ttlMs: LEASE_MS };
       await withLease(lease, async ({ signal }) => this.#giveTitle(key, record.turnsOnly, signal));
     } catch (error) {
       if (!this.#closing.signal.aborted) throw error;

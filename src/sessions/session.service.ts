@@ -1,16 +1,17 @@
+import { checkServiceOptions } from '../config/check-service-options.js';
 import { type ConsumeOptions, type SessionConsumer, SessionConsumers } from './consumers/session-consumers.js';
-import type { EventInput, LoggedEvent } from './domain/event.js';
+import type { EventLike, LoggedEvent } from './domain/event.js';
 import { type SessionKey, type UserKey, assertId } from './domain/ids.js';
 import { requireRequest } from './domain/input-checks.js';
 import type { Session } from './domain/session.js';
 import * as operations from './operations/index.js';
+import { keepEnvironment } from './service-environment.js';
 import { type SessionEnvironment, type SessionServiceOptions, environmentOf } from './session-environment.js';
 import { SessionHooks } from './session-hooks.js';
 import type { PurgeCounts } from './storage/session-storage.js';
 
 /**
- * Stores conversations of agents: an append-only log of events for each session, and state in four scopes.
- * One service for every store.
+ * Stores conversations of agents, in any store: an append-only log of events for each session, and state in four scopes.
  *
  * @example
  * const sessions = new SessionService({ storage: new InMemorySessionStorage() });
@@ -22,15 +23,17 @@ export class SessionService {
   readonly hooks: SessionHooks;
   readonly consumers: SessionConsumers;
   /**
-   * Whether events that left the view stay in the log: the setting `history.keepHistory`.
+   * Whether events that left the view stay in the log (`history.keepHistory`).
    * @example if (!sessions.keepsHistory) throw new Error('This needs whole logs.');
    */
   readonly keepsHistory: boolean;
   readonly #env: SessionEnvironment;
 
   constructor(options: SessionServiceOptions) {
+    checkServiceOptions('SessionService', options);
     this.hooks = new SessionHooks();
     this.#env = environmentOf(options, this.hooks);
+    keepEnvironment(this, this.#env);
     this.keepsHistory = this.#env.history.keepHistory;
     this.consumers = new SessionConsumers(this.#env);
   }
@@ -60,6 +63,14 @@ export class SessionService {
   }
 
   /**
+   * Lists the names of all apps that have sessions, and perhaps of some that had, in the order of their bytes.
+   * @example for (const appName of await sessions.listApps()) console.log(appName, await sessions.getUsage({ appName }));
+   */
+  async listApps(): Promise<string[]> {
+    return this.#run(this.#env.storage.consumers.apps());
+  }
+
+  /**
    * Lists the sessions of a user or of an app, page by page: newest update first, without events.
    * @example const { sessions: page, nextCursor } = await sessions.listSessions({ appName: 'shop', userId: 'ann', limit: 20 });
    */
@@ -68,8 +79,7 @@ export class SessionService {
   }
 
   /**
-   * Deletes the session with its events, and with its component state if `ComponentsModule` keeps any. Shared state stays. A
-   * missing session is no error.
+   * Deletes the session with its events, and its component state if `ComponentsModule` keeps any. A missing session is no error.
    * @example await sessions.deleteSession({ appName: 'shop', userId: 'ann', sessionId });
    */
   async deleteSession(request: operations.DeleteSessionRequest): Promise<void> {
@@ -85,9 +95,9 @@ export class SessionService {
   }
 
   /**
-   * Follows the log, from now on or after a known event, including summaries and rewinds. Delivers each event exactly
-   * once. Throws `SessionNotFoundError` when the session is deleted or expires. Ends without error when the caller stops,
-   * `signal` aborts or the service closes. With `stateDeltas`, events have a `statePatch`.
+   * Follows the log, from now on or after a known event, including summaries and rewinds. Delivers each event exactly once. Throws
+   * `SessionNotFoundError` when the session is deleted or expires. Ends without error when the caller stops, `signal` aborts or the
+   * service closes. With `stateDeltas`, events have a `statePatch`.
    * @example for await (const event of sessions.watch({ appName: 'shop', userId: 'ann', sessionId })) console.log(event.seq);
    */
   watch(request: operations.WatchSessionRequest): AsyncIterableIterator<operations.WatchedEvent> {
@@ -103,8 +113,8 @@ export class SessionService {
   }
 
   /**
-   * Lists which event changed which state key from what to what, page by page. A page may be empty and have a next one. In
-   * shared scopes, `before` is the value that the last earlier event of this session gave.
+   * Lists which event changed which state key from what to what, by pages, of which some may be empty. In shared scopes, `before` is
+   * the value that the last earlier event of this session gave.
    * @example const { changes, nextCursor } = await sessions.stateChanges({ appName: 'shop', userId: 'ann', sessionId });
    */
   async stateChanges(request: operations.StateChangesRequest): Promise<operations.StateChangePage> {
@@ -124,9 +134,9 @@ export class SessionService {
    * same event id with the same content is stored once.
    * @example await sessions.appendEvent({ session, event: { author: 'agent', actions: { stateDelta: { step: 2 } } } });
    */
-  async appendEvent(request: operations.AppendEventRequest & { event: { partial: true } }): Promise<EventInput>;
+  async appendEvent(request: operations.AppendEventRequest & { event: { partial: true } }): Promise<EventLike>;
   async appendEvent(request: operations.AppendEventRequest): Promise<LoggedEvent>;
-  async appendEvent(request: operations.AppendEventRequest): Promise<EventInput> {
+  async appendEvent(request: operations.AppendEventRequest): Promise<EventLike> {
     if (requireRequest(request).event?.partial === true) return request.event;
     const { event } = await this.#run(operations.appendEvent(this.#env, request));
     return event;
@@ -215,8 +225,8 @@ export class SessionService {
   }
 
   /**
-   * Rewinds the session and its own state to a moment. Shared state stays. The log keeps everything, so another rewind
-   * can undo this one.
+   * Rewinds the session and its own state to a moment. Shared state and `serverOnly` keys stay. The log keeps everything, so
+   * another rewind can undo this one.
    * @example await sessions.rewindSession({ appName: 'shop', userId: 'ann', sessionId, toSeq: 4 });
    */
   async rewindSession(request: operations.RewindSessionRequest): Promise<Session> {
@@ -224,8 +234,8 @@ export class SessionService {
   }
 
   /**
-   * Creates a new session from the view of this one, now or at an earlier moment, with its own state of that moment. Shared
-   * state stays shared. Later changes of one session do not affect the other.
+   * Creates a new session from the view of this one, now or at an earlier moment, with its own state of that moment, but for
+   * `serverOnly` keys. Shared state stays shared. Later changes of one session do not affect the other.
    * @example
    * const earlier = await sessions.forkSession({ appName: 'shop', userId: 'ann', sessionId, atSeq: 4, newSessionId: 'b' });
    */

@@ -6,10 +6,7 @@ import type { Session } from './domain/session.js';
 import type * as operations from './operations/index.js';
 import type { SessionService } from './session.service.js';
 
-/** The fields that a type names, without its index signature. */
-type Named<Type> = { [Name in keyof Type as string extends Name ? never : Name]: Type[Name] };
-type Others = { readonly [field: string]: unknown };
-type Replaced<Type, Changes> = Omit<Named<Type>, keyof Changes> & Changes;
+type Replaced<Type, Changes> = Omit<Type, keyof Changes> & Changes;
 
 type SchemasOf<Definition> = Definition extends StateDefinition<infer Schemas> ? Schemas : never;
 type TempKey = `temp:${string}`;
@@ -21,10 +18,9 @@ type TypedDelta<Schemas extends StateSchemas> = StateValues<Schemas> & { readonl
 type TypedActions<Schemas extends StateSchemas> = Replaced<
   EventActionsInput,
   { stateDelta?: TypedDelta<Schemas>; stateRemovals?: StateKey<Schemas>[] }
-> &
-  Others;
+>;
 
-type TypedEvent<Schemas extends StateSchemas> = Replaced<EventInput, { actions?: TypedActions<Schemas> }> & Others;
+type TypedEvent<Schemas extends StateSchemas> = Replaced<EventInput, { actions?: TypedActions<Schemas> }>;
 
 /** The keys of a shared scope, without its prefix. */
 type SharedValues<Schemas extends StateSchemas, Prefix extends 'user:' | 'app:'> = {

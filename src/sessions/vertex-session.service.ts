@@ -1,4 +1,5 @@
-import type { SessionServiceOptions } from './session-environment.js';
+import { checkServiceOptions } from '../config/check-service-options.js';
+import { type SessionServiceSettings, serviceOptions } from './session-environment.js';
 import { SessionService } from './session.service.js';
 import { VertexSessionStorage, type VertexSessionStorageOptions } from './storage/vertex/index.js';
 
@@ -9,7 +10,8 @@ import { VertexSessionStorage, type VertexSessionStorageOptions } from './storag
  * const sessions = new VertexSessionService({ project: 'my-project', location: 'us-central1', reasoningEngine: '123' });
  */
 export class VertexSessionService extends SessionService {
-  constructor(options: VertexSessionStorageOptions & Omit<SessionServiceOptions, 'storage'>) {
-    super({ ...options, storage: new VertexSessionStorage(options) });
+  constructor(options: VertexSessionStorageOptions & SessionServiceSettings) {
+    checkServiceOptions('VertexSessionService', options);
+    super(serviceOptions(options, (ofStore) => new VertexSessionStorage(ofStore)));
   }
 }

@@ -1,9 +1,11 @@
 import { InvalidInputError } from '../sessions/domain/errors.js';
 import { isTempKey } from './scopes.js';
+import { serverOnlySchema } from './server-only.js';
 import {
   type SchemaInput,
   type SchemaIssue,
   type StandardSchema,
+  isStandardSchema,
   jsonSchemaOf,
   validateWith,
 } from './standard-schema.js';
@@ -57,16 +59,25 @@ export interface StateProblem {
  * @example const shopState = defineState({ step: z.number() });
  */
 export class StateDefinition<Schemas extends StateSchemas = StateSchemas> {
-  readonly #schemas: ReadonlyMap<string, StandardSchema>;
+  readonly #schemas = new Map<string, StandardSchema>();
+  readonly #serverOnly = new Set<string>();
   readonly #options: DefineStateOptions;
 
   constructor(schemas: Schemas, options: DefineStateOptions = {}) {
-    this.#schemas = new Map(Object.entries(schemas));
     this.#options = options;
-    for (const [key, schema] of this.#schemas) {
-      if (typeof schema?.['~standard']?.validate === 'function') continue;
-      throw new InvalidInputError('must be a Standard Schema, such as a schema of zod, valibot or arktype', key);
+    for (const [key, schema] of Object.entries(schemas)) {
+      if (!isStandardSchema(schema)) {
+        throw new InvalidInputError('must be a Standard Schema, such as a schema of zod, valibot or arktype', key);
+      }
+      const marked = serverOnlySchema(schema);
+      if (marked) this.#serverOnly.add(key);
+      this.#schemas.set(key, marked ?? schema);
     }
+  }
+
+  /** Whether clients must not write the key: see `serverOnly`. */
+  isServerOnly(key: string): boolean {
+    return this.#serverOnly.has(key);
   }
 
   /** The state of the session with types. It is the same object. */

@@ -21,11 +21,21 @@ export interface SchemaIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
+/** Where a schema found it, as it follows the name of the value: `.items.0.price`. */
+export function issuePath({ path = [] }: SchemaIssue): string {
+  return path.map((step) => `.${String(typeof step === 'object' ? step.key : step)}`).join('');
+}
+
 /** The type of values that a schema returns. */
 export type SchemaOutput<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>['output'];
 
 /** The type of values that a schema accepts. */
 export type SchemaInput<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>['input'];
+
+/** Whether it is a schema of a library with Standard Schema. */
+export function isStandardSchema(schema: unknown): schema is StandardSchema {
+  return typeof (schema as Partial<StandardSchema> | null | undefined)?.['~standard']?.validate === 'function';
+}
 
 /** Validates with a schema that answers at once: state is checked in the middle of a write. */
 export function validateWith<Output>(schema: StandardSchema<unknown, Output>, value: unknown): SchemaResult<Output> {

@@ -3,7 +3,7 @@ import { subtractCounters } from '../sessions/domain/counters.js';
 import { isRewind, isSummary } from '../sessions/domain/event-inspection.js';
 import type { LoggedEvent } from '../sessions/domain/event.js';
 import type { SessionKey } from '../sessions/domain/ids.js';
-import { loggedEvent } from '../sessions/domain/stored-json.js';
+import { readableEvent } from '../sessions/domain/damaged-event.js';
 import type { SessionStorage, StoredSession } from '../sessions/storage/session-storage.js';
 import { type DueTrigger, isInForce } from './summary-agenda.js';
 import { callWithin } from '../sessions/domain/timeouts.js';
@@ -85,13 +85,13 @@ export function factsOf(
  */
 function isComplete({ events }: StoredSession): boolean {
   const newest = events.at(-1);
-  return newest?.payload !== undefined && isFinalSummary(loggedEvent(newest));
+  return newest?.payload !== undefined && isFinalSummary(readableEvent(newest));
 }
 
 /** Conditions never get a summary or a rewind. */
 function newestIn({ events }: StoredSession): LoggedEvent | undefined {
   const newest = events.at(-1);
   if (!newest?.payload) return undefined;
-  const event = loggedEvent(newest);
+  const event = readableEvent(newest);
   return isSummary(event) || isRewind(event) ? undefined : event;
 }

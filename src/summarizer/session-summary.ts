@@ -57,7 +57,7 @@ export function summaryEvent(id: string, text: string, draft: SummaryDraft): Eve
 
 export function summaryOf(sessionId: string, event: LoggedEvent, seqInForce: number): SessionSummary {
   const { compaction } = event.actions;
-  const count = (name: string): number | undefined => countIn(compaction, name);
+  const count = (name: keyof Compaction): number | undefined => countIn(compaction, name);
   const [original, compressed] = [count('originalEventCount') ?? 0, count('compressedEventCount') ?? 0];
   return {
     sessionId,
@@ -111,12 +111,12 @@ export function withSummaryAsInstruction(
 }
 
 /** Apps may append summaries of their own, with any value here. */
-function countIn(compaction: Compaction | undefined, name: string): number | undefined {
+function countIn(compaction: Compaction | undefined, name: keyof Compaction): number | undefined {
   const value = compaction?.[name];
   return isCount(value) ? value : undefined;
 }
 
-function textIn(compaction: Compaction | undefined, name: string): string | undefined {
+function textIn(compaction: Compaction | undefined, name: keyof Compaction): string | undefined {
   const value = compaction?.[name];
   return typeof value === 'string' ? value : undefined;
 }

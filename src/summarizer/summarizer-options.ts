@@ -3,7 +3,6 @@ import { type Clock, systemClock } from '../sessions/domain/clock.js';
 import { InvalidInputError } from '../sessions/domain/errors.js';
 import { checkedSettings } from '../sessions/domain/input-checks.js';
 import type { SessionService } from '../sessions/session.service.js';
-import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import { OpenAiCompatibleSummaryModel } from './models/openai-compatible-summary-model.js';
 import { ExtractiveSummaryModel } from './models/extractive-summary-model.js';
 import type { SummaryModel } from './models/summary-model.js';
@@ -36,7 +35,6 @@ export interface SummarizerOptions extends Partial<SummarizerSettings> {
 /** Dependencies of the summarizer. */
 export interface SummarizerDependencies {
   readonly sessions: SessionService;
-  readonly storage: SessionStorage;
 }
 
 /** Options with defaults. */

@@ -1,12 +1,15 @@
 import { Logger } from '@nestjs/common';
+import { checkOptionNames } from '../config/option-checks.js';
 import { DEFAULT_LIMITS } from '../config/session-settings.js';
 import { MOST_PER_READ } from '../sessions/domain/byte-budget.js';
 import { SessionNotFoundError } from '../sessions/domain/errors.js';
 import { isSummary } from '../sessions/domain/event-inspection.js';
 import { type SessionKey, checkedSessionKey } from '../sessions/domain/ids.js';
+import { readableEvent } from '../sessions/domain/damaged-event.js';
 import { loggedEvent } from '../sessions/domain/stored-json.js';
-import { optionalCount } from '../sessions/domain/input-checks.js';
+import { optionalCount, requireRequest } from '../sessions/domain/input-checks.js';
 import { type SessionReference, referencedKey } from '../sessions/domain/session.js';
+import { environmentBehind } from '../sessions/service-environment.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import { AppendHook } from './append-hook.js';
 import { DueCheck } from './due-check.js';
@@ -60,7 +63,7 @@ const NO_THRESHOLD =
  * task and one lease per session), `SummaryWriter` (events, model, checks), `appendSummary`.
  *
  * @example
- * const summaries = new SummarizerSessionManager({ sessions, storage }, { events: 40, model });
+ * const summaries = new SummarizerSessionManager({ sessions }, { events: 40, model });
  * await summaries.createSessionSummary({ session, force: true });
  */
 export class SummarizerSessionManager {
@@ -78,7 +81,10 @@ export class SummarizerSessionManager {
   #stored = 0;
   #failed = 0;
 
-  constructor({ sessions, storage }: SummarizerDependencies, options?: SummarizerOptions) {
+  constructor(dependencies: SummarizerDependencies, options?: SummarizerOptions) {
+    checkOptionNames(requireRequest(dependencies), { sessions: true });
+    const { sessions } = dependencies;
+    const { storage } = environmentBehind(sessions);
     const { prompt, ...checked } = checkedOptions(options);
     const timeoutMs = checked.timeoutSeconds * 1000;
     this.#storage = storage;
@@ -232,7 +238,7 @@ async function readSummaries(
     const window = { afterSeq: after, anchorsOnly: true, limit: size, keep: 'oldest', maxBytes } as const;
     const read = await storage.read({ key, window });
     if (!read) return undefined;
-    const anchors = read.events.filter(({ seq, payload }) => seq > after && payload !== null).map(loggedEvent);
+    const anchors = read.events.filter(({ seq, payload }) => seq > after && payload !== null).map(readableEvent);
     const { summarySeq } = read.record.marks;
     summaries.push(...anchors.filter(isSummary).map((event) => summaryOf(key.sessionId, event, summarySeq)));
     const last = read.events.at(-1)?.seq ?? 0;

@@ -1,8 +1,8 @@
-import { ConfigurableModuleBuilder, Module, type ModuleMetadata } from '@nestjs/common';
+import { ConfigurableModuleBuilder, type DynamicModule, Module } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
-import { SESSION_STORAGE } from '../sessions/module/sessions.tokens.js';
-import { SessionService } from '../sessions/session.service.js';
-import type { SessionStorage } from '../sessions/storage/session-storage.js';
+import { SERVED_EXTRAS, type ServedExtras, withSessions } from '../sessions/served-module.js';
+import type { SessionService } from '../sessions/session.service.js';
+import { SERVED_SESSIONS } from '../sessions/sessions.tokens.js';
 import type { SummarizerOptions } from './summarizer-options.js';
 import { SummarizerSessionManager } from './summarizer-session.manager.js';
 import { SummarizerSweep, sweepOf } from './summarizer.sweep.js';
@@ -10,23 +10,13 @@ import { SummarizerSweep, sweepOf } from './summarizer.sweep.js';
 /** The injection token of the options. */
 export const SUMMARIZER_OPTIONS = Symbol('SUMMARIZER_OPTIONS');
 
-interface Extras {
-  readonly isGlobal?: boolean;
-  /** The module that provides `SessionService`, if it is not global. */
-  readonly imports?: NonNullable<ModuleMetadata['imports']>;
-}
-
-const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<SummarizerOptions>({
+const { ConfigurableModuleClass, OPTIONS_TYPE } = new ConfigurableModuleBuilder<SummarizerOptions>({
   moduleName: 'Summarizer',
   optionsInjectionToken: SUMMARIZER_OPTIONS,
 })
   .setClassMethodName('forRoot')
   .setFactoryMethodName('createSummarizerOptions')
-  .setExtras<Extras>({ isGlobal: false, imports: [] }, (definition, { isGlobal, imports = [] }) => ({
-    ...definition,
-    global: isGlobal ?? false,
-    imports: [...new Set([...(definition.imports ?? []), ...imports])],
-  }))
+  .setExtras<ServedExtras>(SERVED_EXTRAS, withSessions)
   .build();
 
 /**
@@ -45,12 +35,16 @@ const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<SummarizerOpti
   providers: [
     {
       provide: SummarizerSessionManager,
-      useFactory: (sessions: SessionService, storage: SessionStorage, options: SummarizerOptions) =>
-        new SummarizerSessionManager({ sessions, storage }, options),
-      inject: [SessionService, SESSION_STORAGE, SUMMARIZER_OPTIONS],
+      useFactory: (sessions: SessionService, options: SummarizerOptions) =>
+        new SummarizerSessionManager({ sessions }, options),
+      inject: [SERVED_SESSIONS, SUMMARIZER_OPTIONS],
     },
     { provide: SummarizerSweep, useFactory: sweepOf, inject: [SummarizerSessionManager, ModuleRef] },
   ],
   exports: [SummarizerSessionManager],
 })
-export class SummarizerModule extends ConfigurableModuleClass {}
+export class SummarizerModule extends ConfigurableModuleClass {
+  static override forRoot(options: typeof OPTIONS_TYPE = {}): DynamicModule {
+    return super.forRoot(options);
+  }
+}

@@ -25,7 +25,9 @@ import { preconditions } from './storage-contract/preconditions.js';
 import { purge } from './storage-contract/purge.js';
 import { readWindow } from './storage-contract/read-window.js';
 import { scopes } from './storage-contract/scopes.js';
+import { stateLimits } from './storage-contract/state-limits.js';
 import type { StorageFixture } from './storage-contract/support.js';
+import { tails } from './storage-contract/tails.js';
 import { trim } from './storage-contract/trim.js';
 import { turns } from './storage-contract/turns.js';
 import { usageSums } from './storage-contract/usage.js';
@@ -52,11 +54,13 @@ const TOPICS = [
   list,
   filteredList,
   scopes,
+  stateLimits,
   expiry,
   deletion,
   trim,
   checkpoints,
   partials,
+  tails,
   purge,
   leases,
   leaseHolders,

@@ -66,7 +66,14 @@ export function sessionsOver(createStorage: CreateStorage): CreateSessions {
     const { storage, raw, destroy } = await createStorage({ clock });
     const failures: unknown[] = [];
     const onBackgroundError = (error: unknown): unknown => failures.push(error);
-    const sessions = new SessionService({ ...settings, storage, clock, onBackgroundError, onUnsavedState: ignore });
+    const sessions = new SessionService({
+      ...settings,
+      storage,
+      clock,
+      onBackgroundError,
+      onUnsavedState: ignore,
+      onMisspelledField: ignore,
+    });
     return {
       sessions,
       raw,

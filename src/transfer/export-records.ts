@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { StoredEvent } from '../sessions/domain/commit.js';
+import { isReadable } from '../sessions/domain/damaged-event.js';
 import { NEVER } from '../sessions/domain/expiry.js';
-import { type SessionKey, type StateOwner, sessionKeyOf } from '../sessions/domain/ids.js';
+import { type SessionKey, type StateOwner, sessionKeyOf, sessionNameOf } from '../sessions/domain/ids.js';
 import { metadataEntries } from '../sessions/domain/metadata-entries.js';
 import type { SessionRecord } from '../sessions/domain/session-record.js';
 import type { ComponentStore } from '../sessions/storage/component-store.js';
@@ -22,6 +23,7 @@ import type {
   VoidLine,
 } from './transfer-records.js';
 
+const UNREADABLE = 'its record cannot be read: run agent-sessions verify';
 const SESSIONS_PER_PAGE = 100;
 const EVENTS_PER_PAGE = 500;
 const BYTES_PER_PAGE = 1_048_576;
@@ -47,9 +49,10 @@ async function* sessionsAndShared(storage: SessionStorage, filter: TransferFilte
   }
   for (const app of appName === undefined ? await storage.consumers.apps() : [appName]) {
     const users = new Set<string>();
-    for await (const key of sessionsOf(storage, { appName: app, userId })) {
+    for await (const { key, isDamaged } of sessionsOf(storage, { appName: app, userId })) {
       if (!storage.transfer) users.add(key.userId);
-      yield* exportSteadily(storage, key);
+      if (isDamaged) yield { kind: 'skipped', ...key, reason: 'damaged', problem: UNREADABLE };
+      else yield* exportSteadily(storage, key);
     }
     if (userId === undefined) yield* exportShared(storage, { appName: app });
     for await (const user of usersOf(storage, app, userId, users))
@@ -57,11 +60,21 @@ async function* sessionsAndShared(storage: SessionStorage, filter: TransferFilte
   }
 }
 
+interface FoundSession {
+  readonly key: SessionKey;
+  /** Whether its record cannot be read. */
+  readonly isDamaged: boolean;
+}
+
 /** By creation, so that sessions that change in the meantime are found once. */
-async function* sessionsOf(storage: SessionStorage, owner: StateOwner): AsyncGenerator<SessionKey> {
+async function* sessionsOf(storage: SessionStorage, owner: StateOwner): AsyncGenerator<FoundSession> {
   let after: ListPosition | undefined;
   for (;;) {
-    const { sessions, isCut } = await storage.list({
+    const {
+      sessions,
+      damaged: unreadable = [],
+      isCut,
+    } = await storage.list({
       ...owner,
       orderBy: 'createTime',
       order: 'asc',
@@ -70,7 +83,12 @@ async function* sessionsOf(storage: SessionStorage, owner: StateOwner): AsyncGen
       withState: false,
       maxBytes: BYTES_PER_PAGE,
     });
-    for (const { record } of sessions) yield sessionKeyOf(record);
+    const names = new Set(unreadable.map(sessionNameOf));
+    for (const key of unreadable) yield { key, isDamaged: true };
+    for (const { record } of sessions) {
+      const key = sessionKeyOf(record);
+      if (!names.has(sessionNameOf(key))) yield { key, isDamaged: false };
+    }
     const last = sessions.at(-1)?.record;
     if (!last || (sessions.length < SESSIONS_PER_PAGE && !isCut)) return;
     after = positionOf(last, { orderBy: 'createTime' });
@@ -131,9 +149,11 @@ export async function* exportSession(
   const digest = createHash('sha256');
   let next = record.firstSeq;
   for (let page: readonly StoredEvent[] = read.events; next <= record.lastSeq;) {
-    for (const { seq, appendedAt, payload } of page) {
+    for (const stored of page) {
+      const { seq, appendedAt, payload } = stored;
       if (seq > record.lastSeq) break;
-      if (seq !== next || payload === null) return damaged(next);
+      // A text that is no JSON would make the whole file unreadable.
+      if (seq !== next || payload === null || !isReadable(stored)) return damaged(next);
       digest.update(payload).update('\n');
       yield { kind: 'event', seq, appendedAt, payload };
       next = seq + 1;

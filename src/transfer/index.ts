@@ -14,13 +14,7 @@ export { adkSessions } from './from/adk-sessions.js';
 export type { ForeignDatabase } from './from/foreign-database.js';
 export { type LangGraphDecoder, type LangGraphOptions, langGraphThreads } from './from/langgraph-threads.js';
 export { type OpenAiItems, openAiItems, type OpenAiOwner, openAiSessions } from './from/openai-sessions.js';
-export { type TrpcAgentGoOptions, trpcAgentGoSessions } from './from/trpc-agent-go-sessions.js';
 export type { ForeignRedisNode } from './from/foreign-redis.js';
-export {
-  type TrpcAgentGoRedis,
-  type TrpcAgentGoRedisOptions,
-  trpcAgentGoRedisSessions,
-} from './from/trpc-agent-go-redis.js';
 export { type ForeignRedis, trpcAgentRedisSessions, trpcAgentSessions } from './from/trpc-agent-sessions.js';
 export type { TransferInput } from './read-lines.js';
 export type { SkippedSession, TransferCounts, TransferFilter, TransferRecord } from './transfer-records.js';
@@ -35,4 +29,5 @@ export {
   type VerifyOptions,
   verifySessions,
 } from './transfer-sessions.js';
+export type { StorageSource } from '../sessions/storage-source.js';
 export type { TransferDifference, VerifyResult } from './verify-records.js';

@@ -5,9 +5,12 @@ import { isCount } from '../sessions/domain/input-checks.js';
 import { type ModelUsage, UNKNOWN_MODEL, usageWith } from '../sessions/domain/usage.js';
 import type { SeqRange } from '../sessions/domain/seq-ranges.js';
 import type { ViewMarks } from '../sessions/domain/view-marks.js';
+import type { StoredScope } from '../state/scopes.js';
 import type { StateEntries } from '../sessions/storage/session-storage.js';
 import type { PeriodUsage } from '../sessions/storage/transfer-store.js';
 import { TransferFileError } from '../sessions/domain/transfer-errors.js';
+import { isTooDeep } from './json-depth.js';
+import { eventProblem, metadataProblem, stateProblem } from '../sessions/domain/stored-forms.js';
 import type {
   ComponentLine,
   EventLine,
@@ -64,11 +67,17 @@ function session(reader: FieldReader): SessionLine {
     marks: marks(reader.inner('marks')),
     marksSeq: reader.count('marksSeq'),
     turnsOnly: reader.fields.turnsOnly === true,
-    metadata: reader.entries('metadata'),
-    state: reader.entries('state'),
-    baseState: JSON.stringify(reader.object('baseState')),
+    metadata: metadata(reader),
+    state: entriesOf(reader.state('state', 'session')),
+    baseState: JSON.stringify(reader.state('baseState', 'session')),
     usage: models(reader.fields.usage),
   };
+}
+
+function metadata(reader: FieldReader): StateEntries {
+  const entries = entriesOf(reader.object('metadata'));
+  reader.accept(metadataProblem(entries));
+  return entries;
 }
 
 const REASONS = ['deleted', 'changing', 'damaged'] as const;
@@ -105,6 +114,7 @@ const MOST_BYTES = 16 * 1_048_576;
 
 function isJsonText(text: unknown): text is string {
   if (typeof text !== 'string' || !text.isWellFormed() || Buffer.byteLength(text) > MOST_BYTES) return false;
+  if (isTooDeep(text)) return false;
   try {
     JSON.parse(text);
     return true;
@@ -138,6 +148,7 @@ function event(reader: FieldReader): EventLine {
   given.object('actions');
   if (typeof given.fields.timestamp !== 'number') given.refuse('timestamp');
   const { fields } = given;
+  given.accept(eventProblem(fields));
   return {
     kind: 'event',
     seq: reader.count('seq'),
@@ -147,11 +158,12 @@ function event(reader: FieldReader): EventLine {
 }
 
 function state(reader: FieldReader): StateLine {
+  const owner = reader.owner();
   return {
     kind: 'state',
-    ...reader.owner(),
+    ...owner,
     expiresAt: reader.optionalCount('expiresAt'),
-    entries: reader.entries('state'),
+    entries: entriesOf(reader.state('state', owner.userId === undefined ? 'app' : 'user')),
   };
 }
 
@@ -191,6 +203,11 @@ class FieldReader {
     throw new TransferFileError(`\`${name}\` is missing or wrong`, this.line);
   }
 
+  /** Refuses what a check has found. */
+  accept(problem: string | undefined): void {
+    if (problem !== undefined) throw new TransferFileError(problem, this.line);
+  }
+
   id(name: string): string {
     const value = this.fields[name];
     return idProblem(value) === undefined ? (value as string) : this.refuse(name);
@@ -225,7 +242,13 @@ class FieldReader {
     return this.fields.userId === undefined ? { appName } : { appName, userId: this.id('userId') };
   }
 
-  entries(name: string): StateEntries {
-    return Object.entries(this.object(name)).map(([key, value]) => [key, JSON.stringify(value)] as const);
+  state(name: string, scope: StoredScope): Fields {
+    const fields = this.object(name);
+    this.accept(stateProblem(fields, scope));
+    return fields;
   }
+}
+
+function entriesOf(fields: Fields): StateEntries {
+  return Object.entries(fields).map(([key, value]) => [key, JSON.stringify(value)] as const);
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { TransferFileError } from '../sessions/domain/transfer-errors.js';
 import { type TransferCounts, type TransferRecord, NO_TRANSFER, countedWith } from './transfer-records.js';
+import { isTooDeep } from './json-depth.js';
 import { parsedRecord } from './parse-record.js';
 import { TRANSFER_FORMAT, TRANSFER_VERSION } from './write-lines.js';
 
@@ -68,18 +69,9 @@ type Footer = { readonly kind: 'footer'; readonly fields: Readonly<Record<string
 function readLine(text: string, line: number): TransferRecord | Footer | TransferFileError {
   try {
     const fields = parsedObject(text, line);
-    return fields.kind === 'footer' ? { kind: 'footer', fields } : checkedRecord(fields, line);
+    return fields.kind === 'footer' ? { kind: 'footer', fields } : parsedRecord(fields, line);
   } catch (error) {
     if (error instanceof TransferFileError) return error;
-    throw error;
-  }
-}
-
-function checkedRecord(parsed: Readonly<Record<string, unknown>>, line: number): TransferRecord {
-  try {
-    return parsedRecord(parsed, line);
-  } catch (error) {
-    if (error instanceof RangeError) throw new TransferFileError('it is nested too deeply', line);
     throw error;
   }
 }
@@ -104,6 +96,7 @@ function assertHeader({ kind, format, version }: Readonly<Record<string, unknown
 }
 
 function parsedObject(text: string, line: number): Readonly<Record<string, unknown>> {
+  if (isTooDeep(text)) throw new TransferFileError('it is nested too deeply', line);
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);

@@ -1,7 +1,7 @@
 import type { UserKey } from '../sessions/domain/ids.js';
 import { type ErasedUser, eraseUser as erase } from '../sessions/operations/erase-user.js';
 import type { ComponentStore } from '../sessions/storage/component-store.js';
-import type { SessionStorage } from '../sessions/storage/session-storage.js';
+import { type StorageSource, storageOf } from '../sessions/storage-source.js';
 import { exportRecords } from './export-records.js';
 import { RecordImport } from './import-records.js';
 import type { ImportOptions, ImportResult } from './import-result.js';
@@ -40,21 +40,21 @@ export interface VerifyOptions {
  * @example
  * import { Readable } from 'node:stream';
  * import { pipeline } from 'node:stream/promises';
- * await pipeline(Readable.from(exportSessions(storage)), createWriteStream('sessions.ndjson'));
+ * await pipeline(Readable.from(exportSessions(sessions)), createWriteStream('sessions.ndjson'));
  */
-export function exportSessions(source: SessionStorage, options: ExportOptions = {}): AsyncGenerator<string> {
+export function exportSessions(source: StorageSource, options: ExportOptions = {}): AsyncGenerator<string> {
   const filter = checkedFilter(options.filter);
   const { components, onSkipped } = options;
-  return writeLines(exportRecords(source, filter, components), { filter, now: Date.now(), onSkipped });
+  return writeLines(exportRecords(storageOf(source), filter, components), { filter, now: Date.now(), onSkipped });
 }
 
 /**
  * Exports the sessions, the state, the usage and the component state of a user.
  *
- * @example await pipeline(Readable.from(exportUser(storage, { appName: 'shop', userId: 'ann' })), response);
+ * @example await pipeline(Readable.from(exportUser(sessions, { appName: 'shop', userId: 'ann' })), response);
  */
 export function exportUser(
-  source: SessionStorage,
+  source: StorageSource,
   { appName, userId }: UserKey,
   options: Omit<ExportOptions, 'filter'> = {},
 ): AsyncGenerator<string> {
@@ -66,14 +66,14 @@ export function exportUser(
  * file changes nothing. Throws `TransferFileError` for a damaged file and `TransferConflictError` for a session that differs.
  *
  * @param input lines, or the chunks of a file
- * @example const { sessions, events } = await importSessions(storage, createReadStream('sessions.ndjson'));
+ * @example const { sessions, events } = await importSessions(sessions, createReadStream('sessions.ndjson'));
  */
 export async function importSessions(
-  target: SessionStorage,
+  target: StorageSource,
   input: TransferInput,
   options: ImportOptions = {},
 ): Promise<ImportResult> {
-  return new RecordImport(target, options).run(
+  return new RecordImport(storageOf(target), options).run(
     readRecords(input, { after: options.cursor, reportsDamage: options.onBad === 'skip' }),
   );
 }
@@ -81,14 +81,14 @@ export async function importSessions(
 /**
  * Imports records of another system, with the same promises as {@link importSessions}. They are numbered from 1.
  *
- * @example await importRecords(storage, adkSessions({ dialect: 'sqlite', query: (sql, values) => adk.query(sql, values) }));
+ * @example await importRecords(sessions, adkSessions({ dialect: 'sqlite', query: (sql, values) => adk.query(sql, values) }));
  */
 export async function importRecords(
-  target: SessionStorage,
+  target: StorageSource,
   records: AsyncIterable<TransferRecord>,
   options: ImportOptions = {},
 ): Promise<ImportResult> {
-  return new RecordImport(target, options).run(numbered(records, options.cursor));
+  return new RecordImport(storageOf(target), options).run(numbered(records, options.cursor));
 }
 
 async function* numbered(records: AsyncIterable<TransferRecord>, after = 0): AsyncGenerator<NumberedRecord> {
@@ -99,29 +99,29 @@ async function* numbered(records: AsyncIterable<TransferRecord>, after = 0): Asy
 /**
  * Compares an export with a store. Sessions that the file does not have are not looked at.
  *
- * @example const { isEqual, differences } = await verifySessions(storage, createReadStream('sessions.ndjson'));
+ * @example const { isEqual, differences } = await verifySessions(sessions, createReadStream('sessions.ndjson'));
  */
 export async function verifySessions(
-  target: SessionStorage,
+  target: StorageSource,
   input: TransferInput,
   options: VerifyOptions = {},
 ): Promise<VerifyResult> {
   const { filter, components, shared } = options;
-  return new RecordComparison(target, checkedFilter(filter), components, shared).run(readRecords(input));
+  return new RecordComparison(storageOf(target), checkedFilter(filter), components, shared).run(readRecords(input));
 }
 
 /**
  * Removes all that a store has of a user: sessions with their events and summaries, state, usage, component state, partial events,
  * and work that waits. The same as `eraseUser` of `SessionService`.
  *
- * @example const { sessions } = await eraseUser(storage, { appName: 'shop', userId: 'ann' });
+ * @example const { sessions } = await eraseUser(sessions, { appName: 'shop', userId: 'ann' });
  */
 export async function eraseUser(
-  target: SessionStorage,
+  target: StorageSource,
   user: UserKey,
   { components }: EraseUserOptions = {},
 ): Promise<ErasedUser> {
-  return erase(target, user, { components });
+  return erase(storageOf(target), user, { components });
 }
 
 /** Where to erase. */

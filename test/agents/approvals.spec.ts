@@ -1,10 +1,18 @@
 import type { OpenStorage } from '../../src/testing/open-storage.js';
-import type { AgentContext, ApprovalRequest, RunHandler, ToolContext } from '../../src/agents/index.js';
-import type { EventInput } from '../../src/index.js';
+import { z } from 'zod';
+import {
+  type AgentContext,
+  AgentSessions,
+  type ApprovalRequest,
+  type PendingApproval,
+  type RunHandler,
+  type ToolContext,
+} from '../../src/agents/index.js';
+import { type EventInput, SessionService } from '../../src/index.js';
 import { firstStore } from '../support/stores.js';
 import { until } from '../support/until.js';
 import { AgentApp, KEY } from './support/agent-app.js';
-import { HeldHandler, echo, eventsOf, inShort, text } from './support/handlers.js';
+import { HeldHandler, echo, eventsOf, failureBy, inShort, text } from './support/handlers.js';
 
 const AMOUNT: ApprovalRequest<{ amount: number }>['schema'] = {
   '~standard': {
@@ -84,6 +92,11 @@ function leaving(end: string): RunHandler {
   };
 }
 
+const asksMuch: RunHandler = async function* (context) {
+  yield text('One moment');
+  await context.requestApproval({ payload: 'p'.repeat(700) });
+};
+
 /** A tool that catches everything. */
 async function askedBy(isStrict: boolean, tool: ToolContext): Promise<unknown> {
   try {
@@ -153,7 +166,8 @@ describe.each(firstStore)('approvals on $name', ({ open }) => {
     });
     expect(await one.sessions.getTurn(KEY)).toBeUndefined();
     const mark = { approvalId: 'c1@i-1', invocationId: 'i-1', agentName: 'agent', tool: 'refund', messageSeq: 1 };
-    expect(await pending()).toEqual([{ ...KEY, ...mark, hint: 'Refund order 7?' }]);
+    const call = { id: 'c1', name: 'refund', args: { order: 7 } };
+    expect(await pending()).toEqual([{ ...KEY, ...mark, hint: 'Refund order 7?', call }]);
     expect((await two.agents.pendingApprovals({ appName: 'shop' })).approvals).toHaveLength(1);
     expect((await two.agents.pendingApprovals({ appName: 'shop', userId: 'bob' })).approvals).toEqual([]);
 
@@ -224,6 +238,7 @@ describe.each(firstStore)('approvals on $name', ({ open }) => {
     expect([status, ...inShort(events)]).toEqual(['completed', 'agent !c1', 'agent done 1']);
     expect((await one.agents.answerApproval(right, support).result).events).toEqual(events);
     expect([refunds, await pending()]).toEqual([[5], []]);
+    expect(two.errors.splice(0)).toMatchObject([{ name: 'EarlyAnswerWarning' }]);
   });
 
   it('stay pending if a tool catches what the refusal throws, and keep what the other tools have done', async () => {
@@ -304,8 +319,8 @@ describe.each(firstStore)('approvals on $name', ({ open }) => {
     await one.agents.run(request, counting).result;
     const first = { ...KEY, approvalId: 'c1@i-1', answer: { confirmed: true } };
     const { status, events } = await two.agents.answerApproval(first, counting).result;
-    expect([status, ...inShort(events)]).toEqual(['waiting', 'agent !c1', 'agent ?c1', 'agent ?c1%232@i-1']);
-    const second = { ...KEY, approvalId: 'c1%232@i-1', answer: { confirmed: false } };
+    expect([status, ...inShort(events)]).toEqual(['waiting', 'agent !c1', 'agent ?c1', 'agent ?c1;2@i-1']);
+    const second = { ...KEY, approvalId: 'c1;2@i-1', answer: { confirmed: false } };
     expect(inShort((await one.agents.answerApproval(second, counting).result).events)[0]).toBe('agent !c1');
   });
 
@@ -324,8 +339,12 @@ describe.each(firstStore)('approvals on $name', ({ open }) => {
       yield text('done');
     };
     await one.agents.run(request, handler).result;
-    for (const confirmed of [true, false, false]) {
-      const approvalId = (await pending())[0]?.approvalId ?? '';
+    for (const [order, confirmed] of [
+      ['a', true],
+      ['b', false],
+      ['a', false],
+    ] as const) {
+      const approvalId = (await pending()).find(({ call }) => call?.args?.order === order)?.approvalId ?? '';
       await two.agents.answerApproval({ ...KEY, approvalId, answer: { confirmed } }, handler).result;
     }
     expect(refunded).toEqual(['a']);
@@ -344,7 +363,29 @@ describe.each(firstStore)('approvals on $name', ({ open }) => {
     await one.agents.run(request, failing).result;
     expect((await pending()).map(({ approvalId }) => approvalId)).toEqual(['a@i-1', 'b@i-1']);
     const given = { ...KEY, approvalId: 'a@i-1', answer: { confirmed: true } };
-    await expect(one.agents.answerApproval(given, failing).result).rejects.toThrow('broken');
+    await expect(one.agents.answerApproval(given, failing).result).rejects.toMatchObject(
+      failureBy({ message: 'broken' }),
+    );
+    expect(await pending()).toEqual([]);
+  });
+
+  it('are asked for again when their invocation failed and is tried again', async () => {
+    let times = 0;
+    const handler: RunHandler = async function* (context) {
+      const asked = ['a', 'b'].map(async (id) => context.requestApproval({ id }));
+      const answers = await Promise.allSettled(asked);
+      if (++times === 2) throw new Error('broken');
+      await Promise.all(asked);
+      yield text(`${answers.length} answers`);
+    };
+    const given = { ...KEY, approvalId: 'a@i-1', answer: { confirmed: true } };
+    await one.agents.run(request, handler).result;
+    await expect(one.agents.answerApproval(given, handler).result).rejects.toMatchObject({ reason: 'FAULT' });
+    expect(await two.agents.run({ ...request, retry: true }, handler).result).toMatchObject({ status: 'waiting' });
+    expect((await pending()).map(({ approvalId }) => approvalId)).toEqual(['b@i-1']);
+    expect(await one.agents.answerApproval({ ...given, approvalId: 'b@i-1' }, handler).result).toMatchObject({
+      status: 'completed',
+    });
     expect(await pending()).toEqual([]);
   });
 
@@ -359,6 +400,7 @@ describe.each(firstStore)('approvals on $name', ({ open }) => {
       const late = two.agents.answerApproval({ ...given, approvalId: `b@${invocationId}` }, leaving(end));
       await expect(late.result).rejects.toMatchObject({ code: 'APPROVAL_NOT_FOUND' });
     }
+    expect(two.errors.splice(0)).toMatchObject([{ name: 'EarlyAnswerWarning' }, { name: 'EarlyAnswerWarning' }]);
     const titled = await two.sessions.getSession(KEY);
     expect(titled?.metadata).toMatchObject({ title: 'left', fields: {}, labels: {} });
   });
@@ -390,13 +432,41 @@ describe.each(firstStore)('approvals on $name', ({ open }) => {
     expect((await two.agents.answerApproval(answer({ amount: 5 }), support).result).events).toEqual(events);
   });
 
-  it('may have a long hint, which is cut', async () => {
+  it('show all that they ask, however long it is, also after other messages', async () => {
     const hint = `${'h'.repeat(499)}😀`;
+    const payload = { lines: Array.from({ length: 100 }, (_, line) => `line ${line}`.repeat(20)) };
+    const schema = z.object({ amount: z.number() });
     const hinting: RunHandler = async function* (context) {
-      yield text('One moment.');
-      await context.requestApproval({ id: 'x', hint });
+      if (!context.isResumed) yield { content: { role: 'model', parts: [ask('a')] } };
+      await context.callTools({ ask: async (_args, tool) => tool.requestApproval({ hint, payload, schema }) });
     };
     expect((await one.agents.run(request, hinting).result).status).toBe('waiting');
-    expect((await pending())[0]?.hint).toBe(`${'h'.repeat(499)}\uFFFD`);
+    for (let times = 0; times < 30; times++) await two.agents.run({ ...KEY, newMessage: 'meanwhile' }, echo).result;
+    expect(await pending()).toMatchObject([
+      {
+        hint,
+        payload,
+        schema: { type: 'object', properties: { amount: { type: 'number' } }, required: ['amount'] },
+        call: { id: 'a', name: 'ask', args: { name: 'a' } },
+      },
+    ]);
+  });
+
+  it('are listed page by page if they are large, and without a call if the handler asks', async () => {
+    const small = new SessionService({ storage: opened.storage, limits: { maxPageBytes: 1_000 } });
+    const agents = new AgentSessions({ sessions: small });
+    for (const sessionId of ['s-1', 's-2', 's-3']) await agents.run({ ...request, sessionId }, asksMuch).result;
+    const seen: (readonly PendingApproval[])[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await agents.pendingApprovals({ appName: 'shop', userId: 'ann', cursor });
+      seen.push(page.approvals);
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+    expect(seen.map(({ length }) => length)).toEqual([1, 1, 1]);
+    expect(new Set(seen.flat().map(({ sessionId }) => sessionId)).size).toBe(3);
+    expect(seen.flat().every(({ payload, call }) => payload === 'p'.repeat(700) && call === undefined)).toBe(true);
+    await agents.close();
+    await small.finish();
   });
 });

@@ -46,12 +46,27 @@ describe.each(frameworks)('the agents of SessionsClient on %s', (framework) => {
     expect(await client.stopAgent({ ...KEY, invocationId: 'i-1' })).toBe(false);
   });
 
+  it('let an agent try again', async () => {
+    const request = { ...KEY, newMessage: 'fail once', invocationId: 'i-1' };
+    const failed = { code: 'AGENT_FAILED', reason: 'UNAVAILABLE', retryable: true, invocationId: 'i-1' };
+    await expect(client.runAgent(request)).rejects.toMatchObject(failed);
+    const stream = client.streamAgent(request);
+    expect((await stream.next()).value).toMatchObject({ errorCode: 'FAILED' });
+    await expect(stream.next()).rejects.toMatchObject(failed);
+    expect(textsOf(await client.runAgent({ ...request, retry: true })).at(-1)).toBe('echo: fail once');
+  });
+
   it('list and answer approvals', async () => {
     await client.runAgent({ ...KEY, newMessage: 'refund' });
     const { approvals } = await client.listApprovals({ ...KEY, limit: 5 });
     const [first] = approvals;
     if (!first) throw new Error('There is no approval');
-    expect(approval(first)).toMatchObject({ ...KEY, tool: 'refund', hint: 'Refund?' });
+    expect(approval(first)).toMatchObject({
+      ...KEY,
+      tool: 'refund',
+      hint: 'Refund?',
+      call: { name: 'refund', args: {} },
+    });
     const answer = { ...first, confirmed: true, payload: { amount: 5 } };
     const events = await client.answerApproval(answer);
     expect(events[0]?.content?.parts?.[0]?.functionResponse?.response).toEqual({

@@ -73,6 +73,16 @@ describe.each(frameworks)('the GraphQL fields of agents on %s', (framework) => {
     expect((await app.sessions.getSession(KEY))?.state.getAll()).toEqual({ asked: 1 });
   });
 
+  it('let an agent try again', async () => {
+    const request = `${ARGUMENTS}, newMessage: "fail once", invocationId: "i-1"`;
+    const failed = { code: 'AGENT_FAILED', status: 500, reason: 'UNAVAILABLE', retryable: true, invocationId: 'i-1' };
+    for (let times = 0; times < 2; times++)
+      expect((await ask(`mutation { runAgent(${request}) { ${FIELDS} } }`)).errors).toMatchObject([
+        { extensions: failed },
+      ]);
+    expect((await run(`runAgent(${request}, retry: true) { ${FIELDS} }`)).status).toBe('COMPLETED');
+  });
+
   it('stream a run to its end, with partial events if they are asked for', async () => {
     const fields = '{ id seq partial author content body }';
     const quiet = await stream(`agentRun(${ARGUMENTS}, newMessage: "hi") ${fields}`);
@@ -98,12 +108,12 @@ describe.each(frameworks)('the GraphQL fields of agents on %s', (framework) => {
 
   it('list approvals, and answer them', async () => {
     expect((await run(`runAgent(${ARGUMENTS}, newMessage: "refund") { status }`)).status).toBe('WAITING');
-    const list =
-      '{ pendingApprovals(appName: "shop", userId: "ann") { nodes { sessionId approvalId tool hint } pageInfo { hasNextPage } } }';
+    const nodes = 'nodes { sessionId approvalId tool hint payload schema call { name args } }';
+    const list = `{ pendingApprovals(appName: "shop", userId: "ann") { ${nodes} pageInfo { hasNextPage } } }`;
     const { data } = await ask(list);
     const page = data['pendingApprovals'] as { nodes: { approvalId: string }[] };
     expect(page).toMatchObject({
-      nodes: [{ sessionId: 's-1', tool: 'refund', hint: 'Refund?' }],
+      nodes: [{ sessionId: 's-1', tool: 'refund', hint: 'Refund?', call: { name: 'refund', args: {} } }],
       pageInfo: { hasNextPage: false },
     });
     const id = page.nodes[0]?.approvalId ?? '';

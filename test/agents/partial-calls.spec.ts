@@ -271,7 +271,12 @@ describe('partial events of a run', () => {
           yield { ...text('It lacks salt'), author: 'critic' };
         });
         expect(await again.result).toMatchObject({ status: 'completed' });
-        expect(await living.logInShort()).toEqual(['user hi', 'writer a draft', 'critic It lacks salt']);
+        expect(await living.logInShort()).toEqual([
+          'user hi',
+          'writer a draft',
+          'critic discarded',
+          'critic It lacks salt',
+        ]);
       }
       const incarnation = (await storage.read({ key: KEY }))?.record.incarnation ?? '';
       expect((await storage.partials.read({ key: KEY, incarnation, after: 0 }))?.partials).toEqual([]);

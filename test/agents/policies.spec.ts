@@ -6,6 +6,9 @@ import { AgentApp, KEY, SESSION } from './support/agent-app.js';
 import { mortalStorage } from './support/mortal-storage.js';
 import { HeldHandler, call, echo, eventsOf, inShort, partial, text } from './support/handlers.js';
 
+/** State that the store refuses, when the message is taken. */
+const NO_KEY = { 'user:': 1 };
+
 describe.each(firstStore)('a message that comes while a turn runs, on $name', ({ open }) => {
   let opened: OpenStorage;
   let storage: SessionStorage;
@@ -144,7 +147,7 @@ describe.each(firstStore)('a message that comes while a turn runs, on $name', ({
       yield text(`${context.messages.length} message`);
     });
     await held.started;
-    const second = two.agents.run({ ...KEY, newMessage: { parts: 'x' } as never, policy: 'merge' }, echo);
+    const second = two.agents.run({ ...KEY, newMessage: 'bad', stateDelta: NO_KEY, policy: 'merge' }, echo);
     await queued(1);
     held.release();
     expect(inShort((await run.result).events).at(-1)).toBe('agent 1 message');

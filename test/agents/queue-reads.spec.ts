@@ -1,10 +1,15 @@
-import { type QueuedMessage, queueEvent } from '../../src/agents/control-events.js';
+import { type QueueEntry, type QueuedMessage, queueEvent } from '../../src/agents/control-events.js';
 import { lastInvocation, showsLastInvocation } from '../../src/agents/invocation-tail.js';
+import { type QueueMember, queueWatchIn, queueWatchOf } from '../../src/agents/queue-watch.js';
 import { readNewestUntil, readQueue } from '../../src/agents/queue.js';
 import { findEventOf, storedInvocation } from '../../src/agents/stored-invocation.js';
-import { type EventInput, InMemorySessionStorage, SessionService } from '../../src/index.js';
+import { type EventInput, type LoggedEvent, InMemorySessionStorage, SessionService } from '../../src/index.js';
 import type { ReadRequest, SessionStorage, StoredSession } from '../../src/storage.js';
-import { KEY, SESSION } from './support/agent-app.js';
+import type { OpenStorage } from '../../src/testing/open-storage.js';
+import { storeOfEachKind } from '../support/stores.js';
+import { until } from '../support/until.js';
+import { AgentApp, KEY, SESSION } from './support/agent-app.js';
+import { HeldHandler, call, response, text } from './support/handlers.js';
 
 const WAITING: QueuedMessage = { policy: 'enqueue', message: { role: 'user', parts: [{ text: 'hi' }] } };
 /** The events of a batch. */
@@ -35,31 +40,44 @@ class CountedReads {
   }
 }
 
-describe('the queue of a session', () => {
-  const waiting = ['i-1', 'i-2'];
+const waiting = ['i-1', 'i-2'];
 
-  /** Two messages wait for this many events. */
-  async function readAfter(events: number, { find = true } = {}) {
-    const reads = new CountedReads({ find });
-    const { storage } = reads;
-    const sessions = new SessionService({ storage });
-    await sessions.createSession(KEY);
-    for (const id of waiting) {
-      await sessions.appendEvents({ session: SESSION, events: [queueEvent(id, KEY.sessionId, WAITING)] });
-    }
-    for (let left = events; left > 0; left -= BATCH) {
-      const batch = Array.from({ length: Math.min(left, BATCH) }, () => ({ author: 'system' }));
-      await sessions.appendEvents({ session: SESSION, events: batch });
-    }
-    // Checkpoints are written in the background.
-    await sessions.whenIdle();
-    reads.calls = 0;
-    reads.events = 0;
-    const queue = await readQueue({ sessions, storage }, KEY, new Set(waiting));
-    expect(queue).toEqual(waiting.map((invocationId, index) => ({ ...WAITING, invocationId, seq: index + 1 })));
-    return { calls: reads.calls, events: reads.events };
+/** A waiting message that notes the events that it is told. */
+class Noticing implements QueueMember {
+  readonly seqs: number[] = [];
+
+  constructor(readonly entry: QueueEntry) {}
+
+  notice({ seq }: LoggedEvent): void {
+    this.seqs.push(seq);
   }
 
+  noticeEnd(): void {}
+}
+
+/** Two messages wait for this many events. */
+async function readAfter(events: number, { find = true } = {}) {
+  const reads = new CountedReads({ find });
+  const { storage } = reads;
+  const sessions = new SessionService({ storage });
+  await sessions.createSession(KEY);
+  for (const id of waiting) {
+    await sessions.appendEvents({ session: SESSION, events: [queueEvent(id, KEY.sessionId, WAITING)] });
+  }
+  for (let left = events; left > 0; left -= BATCH) {
+    const batch = Array.from({ length: Math.min(left, BATCH) }, () => ({ author: 'system' }));
+    await sessions.appendEvents({ session: SESSION, events: batch });
+  }
+  // Checkpoints are written in the background.
+  await sessions.whenIdle();
+  reads.calls = 0;
+  reads.events = 0;
+  const queue = await readQueue({ sessions, storage }, KEY, new Set(waiting));
+  expect(queue).toMatchObject(waiting.map((invocationId, index) => ({ ...WAITING, invocationId, seq: index + 1 })));
+  return { calls: reads.calls, events: reads.events };
+}
+
+describe('the queue of a session', () => {
   it('is read with one page while its messages are among the newest events', async () => {
     expect(await readAfter(50)).toEqual({ calls: 1, events: 52 });
   });
@@ -152,5 +170,84 @@ describe('the end of the last invocation', () => {
     const newest = await readNewestUntil(sessions, KEY, showsLastInvocation);
     expect(lastInvocation(newest)?.invocationId).toBe(`i-${length / 2 - 1}`);
     expect({ calls: reads.calls, events: reads.events }).toEqual({ calls: 1, events: 20 });
+  });
+});
+
+const MESSAGES = 60;
+const TOOL_CALLS = 4;
+/** Of an answer: the message, calls, responses, and the text. */
+const EVENTS = 2 * TOOL_CALLS + 2;
+
+describe('the watch that waiting messages share', () => {
+  it('tells each the events after its own, also those that others saw before it joined', async () => {
+    const sessions = new SessionService({ storage: new InMemorySessionStorage() });
+    await sessions.createSession(KEY);
+    for (const id of waiting) {
+      await sessions.appendEvents({ session: SESSION, events: [queueEvent(id, KEY.sessionId, WAITING)] });
+    }
+    await sessions.appendEvents({ session: SESSION, events: [{ author: 'system' }, { author: 'system' }] });
+    const [first, second] = waiting.map(
+      (invocationId, index) => new Noticing({ ...WAITING, invocationId, seq: index + 1 }),
+    );
+    const leave = [queueWatchOf(sessions, KEY).join(first as Noticing)];
+    await until(() => first?.seqs.length === 3);
+    leave.push(queueWatchOf(sessions, KEY).join(second as Noticing));
+    await until(() => second?.seqs.length === 2);
+    await sessions.appendEvents({ session: SESSION, events: [{ author: 'system' }] });
+    await until(() => second?.seqs.length === 3);
+    expect([first?.seqs, second?.seqs]).toEqual([
+      [2, 3, 4, 5],
+      [3, 4, 5],
+    ]);
+    for (const stop of leave) stop();
+    expect(queueWatchIn(sessions, KEY)).toBeUndefined();
+    await sessions.close();
+  });
+});
+
+describe.each(storeOfEachKind)('messages that wait in a $name store', ({ open }) => {
+  let opened: OpenStorage;
+  let app: AgentApp;
+  let reads = 0;
+
+  beforeEach(async () => {
+    opened = await open({});
+    const counting = new Proxy(opened.storage, {
+      get(target, name) {
+        if (name === 'read') reads += 1;
+        const value: unknown = Reflect.get(target, name, target);
+        return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+      },
+    });
+    app = new AgentApp(counting, { pollMs: 1_000, graceMs: 5_000 });
+  });
+
+  afterEach(async () => {
+    await app.close();
+    await opened.destroy();
+  });
+
+  it('take few reads for each answer, however many of them wait', async () => {
+    const held = new HeldHandler();
+    const first = app.agents.run({ ...KEY, newMessage: 'first' }, held.handler);
+    await held.started;
+    // The newest page of the log soon holds few of them.
+    const enqueued = Array.from({ length: MESSAGES }, (_, index) =>
+      app.agents.run({ ...KEY, newMessage: `message ${index}`, policy: 'enqueue' }, async function* () {
+        for (let count = 0; count < TOOL_CALLS; count++) {
+          yield call(`c-${count}`);
+          yield response(`c-${count}`);
+        }
+        yield text('done');
+      }),
+    );
+    await until(async () => (await app.sessions.getSession(KEY))?.version === 1 + MESSAGES);
+    await app.sessions.whenIdle();
+    reads = 0;
+    held.release();
+    const results = await Promise.all([first, ...enqueued].map(({ result }) => result));
+    expect(new Set(results.map(({ status }) => status))).toEqual(new Set(['completed']));
+    // The watch that all of them share reads once or twice for an event.
+    expect(reads / MESSAGES).toBeLessThan(2 * EVENTS + 4);
   });
 });

@@ -16,17 +16,26 @@ const merging: RunHandler = async function* (context) {
   yield text(`took ${taken}`);
 };
 
+/** State that the store refuses, when the message is taken. */
+const NO_KEY = { 'user:': 1 };
+
 describe.each(firstStore)('queued messages on $name', ({ open }) => {
   let opened: OpenStorage;
   let one: AgentApp;
   let two: AgentApp;
   /** Happens before a turn of the first app begins. */
   let beforeTurn: () => Promise<void>;
+  /** Happens before the first app stores the second message. */
+  let beforeTaking: () => Promise<void>;
 
   beforeEach(async () => {
     opened = await open({});
     beforeTurn = () => Promise.resolve();
-    one = new AgentApp(withHook(opened.storage, () => beforeTurn()));
+    beforeTaking = () => Promise.resolve();
+    const hooks = { turn: /"begin"/, append: /"message:i-2"/ };
+    one = new AgentApp(
+      withHook(opened.storage, hooks, async (name) => (name === 'turn' ? beforeTurn() : beforeTaking())),
+    );
     two = new AgentApp(opened.storage);
   });
 
@@ -56,7 +65,7 @@ describe.each(firstStore)('queued messages on $name', ({ open }) => {
     const held = new HeldHandler();
     const run = one.agents.run({ ...KEY, newMessage: 'first' }, held.handler);
     await held.started;
-    const bad = two.agents.run({ ...KEY, newMessage: { parts: 'x' } as never, policy: 'enqueue' }, echo);
+    const bad = two.agents.run({ ...KEY, newMessage: 'bad', stateDelta: NO_KEY, policy: 'enqueue' }, echo);
     await queued(1);
     held.release();
     await run.result;
@@ -69,7 +78,7 @@ describe.each(firstStore)('queued messages on $name', ({ open }) => {
   it('do not fail with another message of the same `debounce` that the store refuses', async () => {
     await one.sessions.createSession(KEY);
     const request = { ...KEY, policy: 'debounce', quietMs: 200 } as const;
-    const bad = one.agents.run({ ...request, newMessage: { parts: 'x' } as never }, echo);
+    const bad = one.agents.run({ ...request, newMessage: 'bad', stateDelta: NO_KEY }, echo);
     await queued(1);
     const good = two.agents.run({ ...request, newMessage: 'good' }, echo);
     expect((await good.result).events).toMatchObject([text('echo: good')]);
@@ -128,6 +137,26 @@ describe.each(firstStore)('queued messages on $name', ({ open }) => {
     expect([stopped, await one.logInShort()]).toEqual([[true], expect.not.arrayContaining(['user second'])]);
   });
 
+  it('are not answered with `merge` when they are taken back while they are taken', async () => {
+    let taken = 0;
+    const stopped: boolean[] = [];
+    const run = one.agents.run({ ...KEY, newMessage: 'first' }, async function* (context) {
+      await until(async () => {
+        taken += (await context.takeMessages()).length;
+        return stopped.length > 0;
+      });
+      yield text(`took ${taken}`);
+    });
+    beforeTaking = async () => {
+      if (stopped.length === 0) stopped.push(await two.agents.stop({ ...KEY, invocationId: 'i-2' }));
+    };
+    await until(async () => (await one.sessions.getSession(KEY))?.version === 1);
+    const second = two.agents.run({ ...KEY, newMessage: 'second', invocationId: 'i-2', policy: 'merge' }, echo);
+    expect(await second.result).toMatchObject({ status: 'stopped', events: [] });
+    expect(inShort((await run.result).events)).toEqual(['agent took 0']);
+    expect([stopped, await one.logInShort()]).toEqual([[true], expect.not.arrayContaining(['user second'])]);
+  });
+
   it.each([undefined, { numRecentEvents: 1 }])(
     'stay taken back when they are requested again, with the view %p',
     async (config) => {
@@ -174,7 +203,7 @@ describe.each(firstStore)('queued messages on $name', ({ open }) => {
     const run = one.agents.run({ ...KEY, newMessage: 'first' }, held.handler);
     await held.started;
     const request = { ...KEY, invocationId: 'i-2', policy: 'enqueue' } as const;
-    const bad = two.agents.run({ ...request, newMessage: { parts: 'x' } as never }, echo);
+    const bad = two.agents.run({ ...request, newMessage: 'bad', stateDelta: NO_KEY }, echo);
     await queued(1);
     held.release();
     await run.result;
@@ -291,6 +320,15 @@ describe.each(firstStore)('queued messages on $name', ({ open }) => {
     },
   };
 
+  it('leave the queue when their request is repeated after its process died', async () => {
+    const session = await one.sessions.createSession(KEY);
+    await one.sessions.appendEvent({ session, event: queuedBefore });
+    const lost = { ...KEY, newMessage: 'lost', invocationId: 'i-9', policy: 'enqueue' } as const;
+    expect(await two.agents.run(lost, echo).result).toMatchObject({ status: 'completed' });
+    expect((await two.sessions.getSession(KEY))?.metadata.fields).toEqual({});
+    expect(await one.logInShort()).toEqual(['system queued', 'user lost', 'agent echo: lost']);
+  });
+
   it('leave the queue when they are not in the log any more', async () => {
     const session = await one.sessions.createSession(KEY);
     const { metadataDelta } = queuedBefore.actions;
@@ -324,13 +362,17 @@ describe.each(firstStore)('queued messages on $name', ({ open }) => {
   });
 });
 
-function withHook(storage: SessionStorage, before: () => Promise<void>): SessionStorage {
+function withHook(
+  storage: SessionStorage,
+  hooks: Readonly<Record<string, RegExp>>,
+  before: (name: string) => Promise<void>,
+): SessionStorage {
   return new Proxy(storage, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name, target);
       if (typeof value !== 'function') return value;
       return async (...args: unknown[]): Promise<unknown> => {
-        if (name === 'turn' && (args[0] as { readonly action: string }).action === 'begin') await before();
+        if (hooks[String(name)]?.test(JSON.stringify(args)) === true) await before(String(name));
         return value.apply(target, args) as unknown;
       };
     },

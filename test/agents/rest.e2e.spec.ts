@@ -1,5 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { type Agent, type AgentContext, AgentHandler, AgentsModule, type RunHandler } from '../../src/agents/index.js';
+import {
+  type Agent,
+  type AgentContext,
+  AgentHandler,
+  AgentSessions,
+  AgentsModule,
+  type RunHandler,
+} from '../../src/agents/index.js';
 import { AgentsRestModule } from '../../src/agents/rest/index.js';
 import { type SessionAccess, clientAccess } from '../../src/sessions/rest/index.js';
 import { type Answer, RestApp, frameworks } from '../rest/rest-app.js';
@@ -16,7 +23,8 @@ const HI = { role: 'user', parts: [{ text: 'hi' }] };
 class Support implements Agent {
   async *run(context: AgentContext): ReturnType<RunHandler> {
     const words = context.message.parts?.[0]?.text ?? '';
-    if (words === 'wait') {
+    if (words === 'speak and wait') yield partial('one moment');
+    if (words.endsWith('wait')) {
       yield* [];
       await new Promise((resolve) => context.signal.addEventListener('abort', resolve));
     }
@@ -42,7 +50,7 @@ describe.each(frameworks)('the REST routes of agents on %s', (framework) => {
       access,
       isAccessGlobal: true,
       imports: [
-        AgentsModule.forRoot({ isGlobal: true, pollMs: 50 }),
+        AgentsModule.forRoot({ isGlobal: true, pollMs: 50, drainMs: 0 }),
         AgentsModule.forFeature([Support]),
         AgentsRestModule.forRoot(),
       ],
@@ -101,7 +109,7 @@ describe.each(frameworks)('the REST routes of agents on %s', (framework) => {
     expect(missing).toMatchObject({ status: 404, body: { code: 'SESSION_NOT_FOUND' } });
     const fail = { newMessage: { parts: [{ text: 'fail' }] } };
     const failed = await post('/run', fail);
-    expect(failed).toMatchObject({ status: 500, body: { code: 'INTERNAL' } });
+    expect(failed).toMatchObject({ status: 500, body: { code: 'AGENT_FAILED', reason: 'FAULT', retryable: false } });
     const streamed = await post('/run_sse', fail);
     expect(failed.text + streamed.text).not.toContain('secret');
   });
@@ -144,7 +152,7 @@ describe.each(frameworks)('the REST routes of agents on %s', (framework) => {
     await until(async () => (await log()).length === 3);
     const { body } = await app.request('GET', '/apps/shop/users/ann/approvals', undefined, { user: 'ann' });
     const { approvals } = body as { approvals: { approvalId: string; tool: string; hint: string }[] };
-    expect(approvals).toMatchObject([{ ...KEY, tool: 'refund', hint: 'Refund?' }]);
+    expect(approvals).toMatchObject([{ ...KEY, tool: 'refund', hint: 'Refund?', call: { name: 'refund', args: {} } }]);
     const path = `/approvals/${encodeURIComponent(approvals[0]?.approvalId ?? '')}`;
     expect((await post(path, { payload: 1 })).status).toBe(400);
     const answer = await post(path, { confirmed: true });
@@ -178,14 +186,25 @@ describe.each(frameworks)('the REST routes of agents on %s', (framework) => {
     expect(refused.map(({ status }) => status)).toEqual(refused.map(() => 403));
   });
 
-  it('stop all runs when the app closes', async () => {
-    const codes: unknown[] = [];
-    app.sessions.hooks.onAfterAppend(({ event }) => void codes.push(event.errorCode));
-    const run = post('/run', { newMessage: { parts: [{ text: 'wait' }] } }).catch(() => undefined);
-    await until(async () => (await log()).length > 0);
-    await app.close();
-    expect(codes).toEqual([undefined, 'STOPPED']);
-    await run;
+  it('hand runs over when the app closes, and send their clients elsewhere', async () => {
+    const controls: string[][] = [];
+    app.sessions.hooks.onAfterAppend(({ event }) => void controls.push(Object.keys(event.actions)));
+    const send = (path: string, body: object) =>
+      fetch(app.url + PATH + path, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', user: 'ann' },
+        body: JSON.stringify(body),
+      });
+    const message = { parts: [{ text: 'speak and wait' }] };
+    const stream = await send('/run_sse', { newMessage: message, invocationId: 'i-1', streaming: true });
+    await app.get(AgentSessions).close();
+    const [first, last] = (await stream.text()).trim().split('\n\n');
+    expect([stream.status, first]).toEqual([200, expect.stringContaining('one moment')]);
+    expect(last).toMatch(/^event: problem\ndata: .*"AGENTS_CLOSING"/);
+    expect(controls.at(-1)).toContain('queued');
+    // A new connection may lead to another instance.
+    const { status, headers } = await send('/run', { newMessage: HI });
+    expect([status, headers.get('retry-after'), headers.get('connection')]).toEqual([503, '1', 'close']);
   });
 });
 

@@ -1,7 +1,7 @@
 import type { AgentContext, AgentRun } from '../../src/agents/index.js';
 import { InMemorySessionStorage } from '../../src/index.js';
 import { AgentApp, KEY } from './support/agent-app.js';
-import { HeldHandler, call, echo, eventsOf, inShort, partial, response, text } from './support/handlers.js';
+import { HeldHandler, call, echo, eventsOf, failureBy, inShort, partial, response, text } from './support/handlers.js';
 
 describe('a run', () => {
   let storage: InMemorySessionStorage;
@@ -104,8 +104,8 @@ describe('a run', () => {
         yield partial('sun');
         throw failing;
       });
-      await expect(eventsOf(run)).rejects.toBe(failing);
-      await expect(run.result).rejects.toBe(failing);
+      await expect(eventsOf(run)).rejects.toMatchObject(failureBy(failing));
+      await expect(run.result).rejects.toMatchObject(failureBy(failing));
       expect(await app.logInShort()).toEqual(['user hi', 'agent ?c1', 'agent !c1', 'agent It is sun - FAILED']);
       expect((await app.log()).at(-1)).toMatchObject({ interrupted: true, turnComplete: true });
       expect(JSON.stringify(await app.log())).not.toContain('model is down');
@@ -116,13 +116,10 @@ describe('a run', () => {
       const run = app.agents.run({ ...KEY, newMessage: 'hi' }, () => {
         throw failing;
       });
-      await expect(run.result).rejects.toBe(failing);
+      await expect(run.result).rejects.toMatchObject(failureBy(failing));
       await expect(
         app.agents.run({ ...KEY, newMessage: 'hi' }, (() => undefined) as never).result,
-      ).rejects.toMatchObject({
-        code: 'INVALID_INPUT',
-        path: 'handler',
-      });
+      ).rejects.toMatchObject(failureBy({ code: 'INVALID_INPUT', path: 'handler' }));
       expect(await app.logInShort()).toEqual(['user hi', 'agent - FAILED', 'user hi', 'agent - FAILED']);
     });
 
@@ -135,7 +132,7 @@ describe('a run', () => {
         path: 'handler.yield',
         message: expect.stringContaining('yield { content'),
       };
-      await expect(yielding.result).rejects.toMatchObject(refused);
+      await expect(yielding.result).rejects.toMatchObject(failureBy(refused));
       // eslint-disable-next-line require-yield
       const returning = app.agents.run({ ...KEY, newMessage: 'hi' }, async function* () {
         await Promise.resolve();
@@ -143,7 +140,7 @@ describe('a run', () => {
       });
       const isNothing = given === undefined || given === null;
       if (isNothing) expect(await returning.result).toMatchObject({ status: 'completed' });
-      else await expect(returning.result).rejects.toMatchObject({ code: 'INVALID_INPUT', path: 'handler.return' });
+      else await expect(returning.result).rejects.toMatchObject(failureBy({ path: 'handler.return' }));
       const end = isNothing ? 'agent end' : 'agent - FAILED';
       expect(await app.logInShort()).toEqual(['user hi', 'agent - FAILED', 'user hi', end]);
     });
@@ -178,7 +175,7 @@ describe('a run', () => {
         yield call('c1');
         await context.requestApproval({ id: 'order', payload: 1n });
       });
-      await expect(run.result).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+      await expect(run.result).rejects.toMatchObject(failureBy({ code: 'INVALID_INPUT' }));
       expect(await app.logInShort()).toEqual(['user hi', 'agent ?c1', 'agent !c1', 'agent - FAILED']);
     });
 

@@ -1,19 +1,12 @@
-import { type EventInput, InMemorySessionStorage, getFunctionCalls } from '../../src/index.js';
-import type { AgentContext } from '../../src/agents/index.js';
-import { AgentApp, KEY } from './support/agent-app.js';
-import { call, inShort, text } from './support/handlers.js';
+import { setImmediate } from 'node:timers/promises';
+import { type EventInput, getFunctionCalls } from '../../src/index.js';
+import { type AgentContext, type RunHandler, toMessages } from '../../src/agents/index.js';
+import { type AgentApp, KEY, forEachTest } from './support/agent-app.js';
+import { call, failureBy, inShort, text } from './support/handlers.js';
 
 describe('what a handler changes', () => {
   let app: AgentApp;
-
-  beforeEach(() => {
-    app = new AgentApp(new InMemorySessionStorage());
-  });
-
-  afterEach(async () => {
-    await app.close();
-    expect(app.errors).toEqual([]);
-  });
+  forEachTest((given) => (app = given));
 
   const deltas = async () => (await app.log()).map(({ actions }) => actions.stateDelta);
 
@@ -46,7 +39,7 @@ describe('what a handler changes', () => {
       yield* [];
       throw new Error('no');
     });
-    await expect(run.result).rejects.toThrow('no');
+    await expect(run.result).rejects.toMatchObject(failureBy({ message: 'no' }));
     expect(await deltas()).toEqual([{}, { step: 1 }]);
   });
 
@@ -106,37 +99,94 @@ describe('what a handler changes', () => {
       { id: 'gone', name: 'gone', response: { error: 'There is no tool "gone".' } },
     ]);
     expect((await app.logInShort()).at(-1)).toBe('agent b');
+    expect(app.errors.splice(0)).toMatchObject([{ name: 'ToolError', tool: 'gone' }]);
   });
 
   it('reaches each of several calls without id', async () => {
-    const calls = ['Rome', 'Oslo'].map((city) => ({ functionCall: { name: 'weather', args: { city } } }));
+    const calls = ['Rome', 'Oslo', 'Rome'].map((city) => ({ functionCall: { name: 'weather', args: { city } } }));
+    const asked: EventInput = { content: { role: 'model', parts: calls } };
     await app.agents.run({ ...KEY, newMessage: 'hi' }, async function* (context) {
-      yield { content: { role: 'model', parts: calls } };
+      yield asked;
       yield await context.callTools({ weather: ({ city }) => ({ city }) });
-      yield { content: { role: 'model', parts: calls } };
+      yield asked;
+      for (const each of getFunctionCalls(asked)) yield context.tool(each).respond({ by: each.args?.city });
+      yield asked;
+      yield { content: { parts: [{ functionResponse: { name: 'weather', response: { said: 'Rome' } } }] } };
       yield text('done');
     }).result;
-    const responses = (await app.log()).flatMap(({ content }) =>
-      (content?.parts ?? []).flatMap(({ functionResponse }) => functionResponse?.response ?? []),
+    const parts = (await app.log()).flatMap(({ content }) => content?.parts ?? []);
+    const ids = parts.flatMap(({ functionCall }) => functionCall?.id ?? []);
+    const responses = new Map(
+      parts.flatMap(({ functionResponse: given }) => (given ? [[given.id, given.response]] : [])),
     );
     const error = 'The agent ended without a response of this tool.';
-    expect(responses).toEqual([{ city: 'Rome' }, { city: 'Oslo' }, { error }, { error }]);
+    expect(ids.map((id) => responses.get(id))).toEqual([
+      { city: 'Rome' },
+      { city: 'Oslo' },
+      { city: 'Rome' },
+      { by: 'Rome' },
+      { by: 'Oslo' },
+      { by: 'Rome' },
+      { said: 'Rome' },
+      { error },
+      { error },
+    ]);
+    expect(new Set(ids).size).toBe(9);
+    expect(ids.every((id) => id.startsWith('adk-'))).toBe(true);
+    expect(JSON.stringify(toMessages(await app.log(), { format: 'google' }))).not.toContain('adk-');
+  });
+
+  it('reaches each of several calls of one message with the same id', async () => {
+    const parts = ['Rome', 'Oslo', 'Rome'].map((city) => ({
+      functionCall: { id: 'c1', name: 'weather', args: { city } },
+    }));
+    const byHand: RunHandler = async function* () {
+      yield { content: { role: 'model', parts } };
+      for (const { functionCall } of parts) {
+        const functionResponse = { id: 'c1', name: 'weather', response: { city: functionCall.args.city } };
+        yield { content: { role: 'user', parts: [{ functionResponse }] } };
+      }
+      yield text('done');
+    };
+    const byContext: RunHandler = async function* (context) {
+      const asked: EventInput = { content: { role: 'model', parts } };
+      yield asked;
+      for (const each of getFunctionCalls(asked)) yield context.tool(each).respond({ city: each.args?.city });
+      yield text('done');
+    };
+    const together: RunHandler = async function* (context) {
+      yield { content: { role: 'model', parts } };
+      yield await context.callTools({ weather: ({ city }) => ({ city }) });
+      yield text('done');
+    };
+    for (const [index, handler] of [byHand, byContext, together].entries()) {
+      const sessionId = `s-${index}`;
+      const { session, events } = await app.agents.run({ ...KEY, sessionId, newMessage: 'hi' }, handler).result;
+      expect(inShort(events)[0]).toBe('agent ?c1 ?c1#2 ?c1#3');
+      const results = toMessages(session, { format: 'openai' }).filter(({ role }) => role === 'tool');
+      expect(results.map(({ content }) => content)).toEqual(
+        ['Rome', 'Oslo', 'Rome'].map((city) => JSON.stringify({ city })),
+      );
+    }
   });
 
   it.each(['fails', 'is stopped'])('is stored if a tool beside it %s', async (end) => {
     const run = app.agents.run({ ...KEY, newMessage: 'hi' }, async function* (context) {
       yield { content: { role: 'model', parts: ['a', 'b'].map((id) => ({ functionCall: { id, name: id } })) } };
-      yield await context.callTools({
-        a(_args, { state }) {
-          state.paid = 5;
-          return { paid: 5 };
+      yield await context.callTools(
+        {
+          a(_args, { state }) {
+            state.paid = 5;
+            return { paid: 5 };
+          },
+          async b() {
+            if (end === 'fails') throw new Error('no');
+            void app.agents.stop(KEY);
+            await new Promise(() => undefined);
+          },
         },
-        async b() {
-          if (end === 'fails') throw new Error('no');
-          void app.agents.stop(KEY);
-          await new Promise(() => undefined);
-        },
-      });
+        { onError: 'fail' },
+      );
     });
     await run.result.catch(() => undefined);
     const log = (await app.log()).filter(({ author }) => author !== 'system');
@@ -153,16 +203,22 @@ describe('what a handler changes', () => {
   });
 
   it('is not kept if the store refuses it when a tool fails', async () => {
+    const result: Record<string, unknown> = {};
     const run = app.agents.run({ ...KEY, newMessage: 'hi' }, async function* (context) {
       yield { content: { role: 'model', parts: ['a', 'b'].map((id) => ({ functionCall: { id, name: id } })) } };
-      yield await context.callTools({
-        a: () => 1n,
-        b() {
-          throw new Error('no');
+      yield await context.callTools(
+        {
+          a: () => result,
+          async b() {
+            await setImmediate();
+            result.late = 1n;
+            throw new Error('no');
+          },
         },
-      });
+        { onError: 'fail' },
+      );
     });
-    await expect(run.result).rejects.toThrow('no');
+    await expect(run.result).rejects.toMatchObject(failureBy({ message: 'no' }));
     expect((await app.logInShort()).slice(2)).toEqual(['agent !a !b', 'agent - FAILED']);
   });
 

@@ -1,3 +1,4 @@
+import { TestAgent } from '../adapters/ag-ui/support/client.js';
 import { commonApp } from './common-app.js';
 import { RunningApp } from './running-app.js';
 import { until } from '../support/until.js';
@@ -30,7 +31,7 @@ describe('the demo agent of the running app', () => {
     await send(SESSION, {});
     expect(await say('My name is Ann')).toBe('I will remember your name, Ann, in all your sessions.');
     expect(await say('Hello {app:secret}')).toBe(
-      'Hello {app:secret} (My instruction: Repeat what Ann says. Refunds so far: .)',
+      'Ann said: Hello {app:secret} (I am a small agent without a model. Say: My name is Ann, or: refund order 7, or: count to 20.)',
     );
 
     await say('refund order 7');
@@ -54,6 +55,18 @@ describe('the demo agent of the running app', () => {
     expect([stopped, events.at(-1)]).toMatchObject([true, { errorCode: 'STOPPED', interrupted: true }]);
     const session = (await (await fetch(app.url + SESSION)).json()) as { state: unknown };
     expect(session.state).toMatchObject({ 'user:name': 'Ann', refunds: 1, last_answer: 'Refunded order 7.' });
+  });
+
+  it('answers clients of AG-UI', async () => {
+    app = await commonApp();
+    const agent = new TestAgent(`${app.url}/apps/demo/users/ann/ag-ui`, { threadId: 'ag-ui' });
+    await agent.connectAgent();
+    expect(agent.messages).toEqual([]);
+    await agent.say('refund order 8', 'u1').runAgent();
+    const [interrupt] = agent.pendingInterrupts;
+    expect(interrupt).toMatchObject({ message: 'Refund order 8?' });
+    await agent.runAgent({ resume: [{ interruptId: interrupt?.id ?? '', status: 'resolved', payload: true }] });
+    expect(agent.messages.at(-1)).toMatchObject({ role: 'assistant', content: 'Refunded order 8.' });
   });
 
   it('is not there with DEMO_AGENT=false', async () => {

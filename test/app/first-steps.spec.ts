@@ -2,10 +2,11 @@ import { exec } from 'node:child_process';
 import { promisify } from 'node:util';
 import { LiveWatch } from '../graphql/live-watch.js';
 import { commonApp } from './common-app.js';
+import { RunningApp } from './running-app.js';
 
 /** What a first-time user of the built app sees. */
 describe('the running app', () => {
-  it('prints all its URLs, and a curl command that works', async () => {
+  it('prints all its URLs, and commands that stream an answer', async () => {
     const { printed } = await commonApp();
     for (const name of ['docs', 'explorer', 'health']) {
       const [, url = ''] = new RegExp(`^ {2}${name} +(http://\\S+)$`, 'm').exec(printed) ?? [];
@@ -14,16 +15,27 @@ describe('the running app', () => {
     const [, graphql = ''] = /^ {2}GraphQL +(http:\S+)$/m.exec(printed) ?? [];
     const response = await fetch(`${graphql}?query={__typename}`, { headers: { 'apollo-require-preflight': 'yes' } });
     expect(await response.json()).toEqual({ data: { __typename: 'Query' } });
-    const [, rest = ''] = /^ {2}REST +(http:\S+)$/m.exec(printed) ?? [];
-    const sessions = rest.replace('{app}', 'shop').replace('{user}', 'ann');
-    const [command = ''] = /^ {2}curl .+$/m.exec(printed)?.map((line) => line.trim()) ?? [];
-    expect(command).toContain(sessions);
+    const commands = (printed.match(/^ {2}curl .+$/gm) ?? []).join('\n');
     for (let time = 1; time <= 2; time++) {
+      const { stdout } = await promisify(exec)(commands);
+      const pieces = stdout.split('\n\n').filter((block) => block.includes('"partial":true'));
+      expect(pieces.length).toBeGreaterThan(3);
+      expect(stdout).toContain('"text":"I will remember your name, Ann, in all your sessions."');
+    }
+    const [, events = ''] = /^ {2}(http:\S+\/events)$/m.exec(printed) ?? [];
+    const stored = (await (await fetch(events)).json()) as { events: { author: string }[] };
+    expect(stored.events.filter(({ author }) => author === 'user')).toHaveLength(2);
+  });
+
+  it('prints how to create a session if it has no agent', async () => {
+    const app = await RunningApp.start({ SESSIONS_PROVIDER: 'memory', DEMO_AGENT: 'false' });
+    try {
+      expect(app.printed).not.toContain('demo');
+      const [command = ''] = /^ {2}curl .+$/m.exec(app.printed) ?? [];
       const { stdout } = await promisify(exec)(command);
-      const created = JSON.parse(stdout) as { id: string };
-      expect(created).toMatchObject({ appName: 'shop', userId: 'ann', state: { step: 1 } });
-      const list = (await (await fetch(sessions)).json()) as { sessions: { id: string }[] };
-      expect(list.sessions[0]?.id).toBe(created.id);
+      expect(JSON.parse(stdout)).toMatchObject({ appName: 'shop', userId: 'ann', state: { step: 1 } });
+    } finally {
+      await app.remove();
     }
   });
 

@@ -6,8 +6,8 @@ describe('the start page of the running app', () => {
   afterAll(() => production?.remove());
 
   it.each([
-    ['development', ['rest', 'agents', 'docs', 'openapi', 'graphql', 'explorer', 'health'], commonApp],
-    ['production', ['rest', 'agents', 'docs', 'openapi', 'graphql', 'health'], startProduction],
+    ['development', ['demo', 'apps', 'rest', 'agents', 'docs', 'openapi', 'graphql', 'explorer', 'health'], commonApp],
+    ['production', ['apps', 'rest', 'agents', 'docs', 'openapi', 'graphql', 'health'], startProduction],
   ])('links what is mounted in %s, for browsers and for programs', async (_environment, names, open) => {
     const app = await open();
     const forPrograms = await fetch(app.url);
@@ -20,7 +20,7 @@ describe('the start page of the running app', () => {
     expect(forBrowsers.headers.get('vary')).toContain('Accept');
     const html = await forBrowsers.text();
     for (const path of Object.values(links)) {
-      const isEndpoint = path === links['rest'] || path === links['graphql'];
+      const isEndpoint = ['demo', 'rest', 'graphql'].some((name) => path === links[name]);
       expect(html).toContain(isEndpoint ? `<code>${path}</code>` : `<a href="${path}">`);
       const { status } = await fetch(app.url + path.replace('{app}', 'shop').replace('{user}', 'ann'));
       // A GraphQL endpoint returns 400 for a request without a query.

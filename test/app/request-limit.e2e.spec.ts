@@ -8,7 +8,7 @@ import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { AppModule } from '../../src/app.module.js';
 import { prepareApp } from '../../src/app/prepare-app.js';
-import { addressOf } from '../../src/app/request-limit.js';
+import { addressOf } from '../../src/sessions/transport/client-address.js';
 import { SessionsClient } from '../../src/client/index.js';
 import { SessionService } from '../../src/index.js';
 import { LiveWatch } from '../graphql/live-watch.js';

@@ -18,10 +18,11 @@ export class RunningApp {
     process.stderr?.on('data', (chunk) => (this.#printed += String(chunk)));
   }
 
-  static async start(settings: Record<string, string> = {}): Promise<RunningApp> {
+  /** @param script default: the app of `npm start` */
+  static async start(settings: Record<string, string> = {}, script = main): Promise<RunningApp> {
     const folder = await mkdtemp(join(tmpdir(), 'agent-sessions-running-'));
     const { NODE_ENV: _test, ...env } = process.env;
-    const child = spawn(process.execPath, [main], {
+    const child = spawn(process.execPath, [script], {
       cwd: folder,
       env: { ...env, PORT: '0', NO_COLOR: '1', ...settings },
     });

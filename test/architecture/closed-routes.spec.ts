@@ -9,7 +9,10 @@ import { OpenAccess, RequireAccess } from '../../src/sessions/rest/index.js';
 import { ACCESS_REQUIREMENT } from '../../src/sessions/transport/session-access.js';
 import { GraphqlAccessGuard, SessionFields } from '../../src/sessions/graphql/access.guard.js';
 import { SessionsGraphqlModule } from '../../src/sessions/graphql/sessions-graphql.module.js';
+import { AgUiController } from '../../src/adapters/ag-ui/ag-ui.controller.js';
 import { AccessGuard } from '../../src/sessions/rest/access.guard.js';
+import { AppsController } from '../../src/sessions/rest/apps.controller.js';
+import { ANSWER } from '../../src/sessions/rest/answer.interceptor.js';
 import { SessionRoutes } from '../../src/sessions/rest/session-routes.js';
 import { SessionsRestModule } from '../../src/sessions/rest/sessions-rest.module.js';
 import { SummarizerGraphqlModule } from '../../src/summarizer/graphql/summarizer-graphql.module.js';
@@ -20,8 +23,8 @@ import { RestApp } from '../rest/rest-app.js';
 const controllers = [SessionsRestModule, SummarizerRestModule, AgentsRestModule, AdkRestModule]
   .flatMap((module) => Reflect.getMetadata('controllers', module) as Type[])
   .concat(AdkSessionsController)
-  // It asks about many apps, not about one: see test/agents/adk-routes.
-  .filter((controller) => controller !== AdkAppsController);
+  // They ask about many apps, not about one: see test/agents/adk-routes and test/rest/apps.
+  .filter((controller) => controller !== AdkAppsController && controller !== AppsController);
 const resolvers = [SessionsGraphqlModule, SummarizerGraphqlModule, AgentsGraphqlModule]
   .flatMap((module) => Reflect.getMetadata('providers', module) as Type[])
   .filter((provider) => Reflect.hasMetadata('graphql:resolver_type', provider));
@@ -38,6 +41,29 @@ function handlersOf(owner: Type, mark: string): { name: string; handler: object;
 
 const guardsOf = (owner: object): unknown[] => (Reflect.getMetadata('__guards__', owner) ?? []) as unknown[];
 const saysNothing = ({ handler }: { handler: object }): boolean => !Reflect.hasMetadata(ACCESS_REQUIREMENT, handler);
+
+/** What they read is small: nobody but the service says how large it is. */
+const SMALL = ['TurnsController.get', 'UsageController.ofSession', 'UsageController.ofUser', 'UsageController.ofApp'];
+
+const streams = ({ handler }: { handler: object }): boolean =>
+  JSON.stringify(Reflect.getMetadata('swagger/apiResponse', handler) ?? {}).includes('text/event-stream');
+
+const answerOf = ({ handler }: { handler: object }): unknown => Reflect.getMetadata(ANSWER, handler);
+
+describe('answers', () => {
+  const routes = [...controllers, AgUiController].flatMap((owner) => handlersOf(owner, 'path'));
+
+  it('in server-sent events count as a stream of their client', () => {
+    const streaming = routes.filter(streams);
+    expect(streaming.length).toBeGreaterThanOrEqual(5);
+    expect(streaming.filter((route) => answerOf(route) !== 'stream').map(({ name }) => name)).toEqual([]);
+  });
+
+  it('to other requests that read take memory of all answers', () => {
+    const reading = routes.filter((route) => !streams(route) && Reflect.getMetadata('method', route.handler) === 0);
+    expect(reading.filter((route) => answerOf(route) === undefined).map(({ name }) => name)).toEqual(SMALL);
+  });
+});
 
 describe('routes and fields', () => {
   it('are found', () => {

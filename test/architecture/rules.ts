@@ -126,7 +126,7 @@ export const layers: readonly Layer[] = [
   {
     name: 'doctor',
     files: /^doctor\/.+$/,
-    mayImport: [...pureLayers, 'sessions/storage', 'sessions/operations'],
+    mayImport: [...pureLayers, 'sessions/storage', 'sessions/operations', 'sessions/environment', 'sessions'],
     packages: nodeBuiltins,
   },
   // Other frameworks on sessions, one per folder. None imports another one.
@@ -220,7 +220,8 @@ export const layers: readonly Layer[] = [
   },
   {
     name: 'sessions/environment',
-    files: /^sessions\/(session-environment|session-hooks|session-signals|log-watcher|lifecycle)\.ts$/,
+    files:
+      /^sessions\/(session-environment|service-environment|session-hooks|session-signals|starting-watches|log-watcher|tail-reads|lifecycle)\.ts$/,
     mayImport: [...pureLayers, 'sessions/storage'],
   },
   {
@@ -267,6 +268,7 @@ export const peerFolders: Readonly<Record<string, string | readonly string[]>> =
   '@langchain/langgraph-checkpoint': 'adapters/langgraph/',
   '@anthropic-ai/claude-agent-sdk': 'adapters/claude-agent/',
   '@modelcontextprotocol/sdk': 'adapters/mcp/',
+  '@modelcontextprotocol/server': 'adapters/mcp/',
   ai: 'adapters/ai-sdk/',
   typeorm: 'sessions/storage/typeorm/',
   ioredis: 'sessions/storage/redis/',
@@ -278,7 +280,7 @@ export const peerFolders: Readonly<Record<string, string | readonly string[]>> =
   '@nestjs/schedule': 'sessions/module/',
   '@nestjs/config': 'config/',
   '@nestjs/terminus': 'health/',
-  '@nestjs/swagger': ['openapi/', 'sessions/rest/', 'summarizer/rest/', 'agents/rest/'],
+  '@nestjs/swagger': ['openapi/', 'sessions/rest/', 'summarizer/rest/', 'agents/rest/', 'adapters/ag-ui/'],
   '@nestjs/graphql': ['sessions/graphql/', 'summarizer/graphql/', 'agents/graphql/'],
   graphql: ['sessions/graphql/', 'agents/graphql/'],
   graphiql: 'sessions/graphql/explorer/',

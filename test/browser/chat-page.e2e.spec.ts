@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { COMPILED_EXAMPLES, compileExample } from '../support/compiled-examples.js';
 import { TestBrowser } from './test-browser.js';
@@ -75,6 +76,30 @@ describe('the chat of the examples, in a browser,', () => {
     expect([...one.problems, ...two.problems].filter((problem) => !problem.includes('404'))).toEqual([]);
   });
 
+  it('shows events whose ids are those of elements of the page, and runs no script but its own', async () => {
+    const url = instances[0]?.url ?? '';
+    const session = `${url}/apps/shop/users/ann/sessions/ids`;
+    await post(session, {});
+    const ids = ['log', 'approvals', 'stop', '__proto__', 'toString'];
+    for (const id of ids) {
+      const content = { role: 'user', parts: [{ text: `said by ${id}` }] };
+      expect((await post(`${session}/events`, { id, author: 'user', content })).status).toBe(201);
+    }
+    const { page } = await tab('ids', 0);
+    await page.getByText('said by toString').waitFor();
+    expect(await shown(page)).toEqual(ids.map((id) => `said by ${id}`));
+    expect(await page.locator('#log').count()).toBe(1);
+    const { headers } = await fetch(url);
+    expect(headers.get('content-security-policy')).toContain("script-src 'self'");
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    await page.evaluate(`
+      const script = document.createElement('script');
+      script.textContent = 'window.ran = true';
+      document.body.append(script);
+    `);
+    expect(await page.evaluate('window.ran')).toBeUndefined();
+  });
+
   it('never shows a character twice, or out of order', async () => {
     const { page } = await tab('order', 0);
     await page.evaluate(`
@@ -89,6 +114,17 @@ describe('the chat of the examples, in a browser,', () => {
     await say(page, 'Say 50 words');
     await page.locator('p:not(.partial)').getByText('word50').waitFor();
     expect(await page.evaluate('window.wrong')).toEqual([]);
+  });
+
+  it('takes a message only when its session is there', async () => {
+    const { page } = await tab('slow', 0);
+    await page.route('**/sessions/slow', async (route) => {
+      await delay(1000);
+      await route.continue();
+    });
+    await page.reload();
+    await say(page, 'Say 2 words');
+    await page.locator('p:not(.partial)').getByText('word2').waitFor();
   });
 
   it('stops an answer from another tab', async () => {
@@ -124,6 +160,10 @@ describe('the chat of the examples, in a browser,', () => {
     await two.page.locator('p.user').getByText('Say 500 words').waitFor();
   });
 });
+
+function post(path: string, body: object): Promise<Response> {
+  return fetch(path, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
+}
 
 async function say(page: Page, text: string): Promise<void> {
   await page.locator('input').fill(text);

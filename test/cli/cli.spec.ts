@@ -55,6 +55,25 @@ describe('agent-sessions', () => {
     expect(lines(status.out)).toEqual([expect.objectContaining({ pending: [] })]);
   });
 
+  it('asks for a store if none is named and the folder has none', async () => {
+    const own = process.cwd();
+    process.chdir(folder);
+    try {
+      for (const args of [['list'], ['show', 'shop', 'ann', 's-1'], ['migrate']]) {
+        const { code, err } = await cli(args);
+        expect(code).toBe(2);
+        expect(err).toMatch(
+          /^error CONFIGURATION_INVALID: No store is named, .*give --url \(sqlite:path, .*\), --env-file/,
+        );
+      }
+      expect(existsSync(join(folder, 'data'))).toBe(false);
+      const named = { SESSIONS_DATABASE_URL: 'sqlite:./other.db' };
+      expect((await cli(['list'], { env: named })).err).toContain('the tables lack');
+    } finally {
+      process.chdir(own);
+    }
+  });
+
   it('lists apps and sessions, and shows a session with its log', async () => {
     await withSessions(async (sessions) => {
       const metadata = { title: 'Order \u001b[31m4711' };

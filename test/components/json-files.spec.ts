@@ -91,18 +91,40 @@ describe('JSON files', () => {
     expect(everything(root).filter((name) => name.includes('draft') || name.endsWith('.lock'))).toEqual([]);
   });
 
-  it('lose a torn last line that nobody acknowledged, and nothing else', async () => {
+  it('lose a last line that nobody completed, and nothing else', async () => {
     const { components, root } = open();
     const file = join(root, 's', 'k.jsonl');
     await components.saveList('s', 'k', [1, 2]);
     appendFileSync(file, '3\n{"torn":');
-    expect(await components.getListVersioned('s', 'k')).toEqual({ value: [1, 2], version: 1 });
+    utimesSync(file, 1, 1);
+    expect(await components.getListVersioned('s', 'k')).toEqual({ value: [1, 2, 3], version: 2 });
+    expect(readFileSync(file, 'utf8')).toBe('1\n2\n3\n{"torn":');
     await components.append('s', 'k', [4]);
-    expect(readFileSync(file, 'utf8')).toBe('1\n2\n4\n');
+    expect(await components.getListVersioned('s', 'k')).toEqual({ value: [1, 2, 3, 4], version: 3 });
+    expect(readFileSync(file, 'utf8').split(/\s+/)).toEqual(['1', '2', '3', '4', '']);
     truncateSync(file, 5);
-    expect(await components.getListVersioned('s', 'k')).toEqual({ value: [1, 2, 4], version: 3 });
-    truncateSync(file, 3);
-    expect(await components.getListVersioned('s', 'k')).toEqual({ value: [1, 2], version: 4 });
+    expect(await components.getListVersioned('s', 'k')).toEqual({ value: [1, 2, 3], version: 4 });
+    truncateSync(file, 4);
+    expect(await components.getListVersioned('s', 'k')).toEqual({ value: [1, 2], version: 5 });
+  });
+
+  it('have an append of several items as a whole or not at all', async () => {
+    const { components, root } = open();
+    const file = join(root, 's', 'k.jsonl');
+    await components.saveList('s', 'k', [1]);
+    await components.append('s', 'k', [{ n: 2 }, 3, 'four']);
+    const whole = readFileSync(file, 'utf8');
+    const others = new ComponentSession({ store: new JsonFileComponentStore({ root }) });
+    // A process that dies leaves the first bytes of it.
+    for (let bytes = 2; bytes < whole.length - 1; bytes++) {
+      writeFileSync(file, whole.slice(0, bytes));
+      expect(await others.getList('s', 'k')).toEqual([1]);
+    }
+    utimesSync(file, 1, 1);
+    await others.append('s', 'k', [5, 6]);
+    expect(await others.getList('s', 'k')).toEqual([1, 5, 6]);
+    writeFileSync(file, whole);
+    expect(await others.getList('s', 'k')).toEqual([1, { n: 2 }, 3, 'four']);
   });
 
   it('of other programs are read, and their changes are new versions', async () => {
@@ -110,6 +132,7 @@ describe('JSON files', () => {
     mkdirSync(join(root, 'theirs'), { recursive: true });
     writeFileSync(join(root, 'theirs', 'agent.json'), '{\n  "mood": "calm"\n}\n');
     writeFileSync(join(root, 'theirs', 'messages.jsonl'), '1\n\n2\n{"torn"');
+    utimesSync(join(root, 'theirs', 'messages.jsonl'), 1, 1);
     expect(await components.listSessionKeys()).toEqual(['theirs']);
     expect(await components.getVersioned('theirs', 'agent')).toEqual({ value: { mood: 'calm' }, version: 1 });
     expect(await components.getListVersioned('theirs', 'messages')).toEqual({ value: [1, 2], version: 1 });
@@ -259,6 +282,49 @@ describe('JSON files', () => {
     writeFileSync(lock, JSON.stringify({ ...host, token: 'other', pid: process.pid, start: 'another process' }));
     expect(await components.save('s', 'k', 3)).toBe(3);
     expect(readdirSync(join(root, '.locks'))).toEqual([]);
+  });
+});
+
+async function leftBehind(): Promise<{ root: string }> {
+  const { components, root } = open();
+  await components.save('s', 'k', 1);
+  await components.append('s', 'l', [1]);
+  const { host } = JSON.parse(readOwnLock()) as { host: string };
+  const dead = JSON.stringify({ host, token: crypto.randomUUID(), pid: 2 ** 22 + 1, start: '' });
+  const files = ['.locks/.draft-a', '.locks/.removal-b', '.locks/s.lock', 's/.draft-c', 's/.notes/.draft-d'];
+  for (const file of files) writeFileSync(join(root, file), dead);
+  return { root };
+}
+const drafts = (root: string): string[] => everything(root).filter((name) => /draft|removal|\.lock$/.test(name));
+
+describe('What a process leaves that died', () => {
+  it.each(['read', 'save', 'purge'])('is removed by the first %s of another one', async (what) => {
+    const { root } = await leftBehind();
+    const { components } = open(root);
+    if (what === 'read') expect(await components.get('s', 'k')).toBe(1);
+    if (what === 'save') await components.save('other', 'k', 1);
+    if (what === 'purge') await components.purgeExpired();
+    expect(drafts(root)).toEqual([]);
+    expect(await components.getList('s', 'l')).toEqual([1]);
+  });
+
+  it('is removed by one that is at work already, when it meets the lock', async () => {
+    const { root, components } = open();
+    await components.save('s', 'k', 1);
+    const { host } = JSON.parse(readOwnLock()) as { host: string };
+    const dead = JSON.stringify({ host, token: crypto.randomUUID(), pid: 2 ** 22 + 1, start: '' });
+    for (const file of ['.locks/s.lock', 's/.draft-c', 's/.notes/.draft-d']) writeFileSync(join(root, file), dead);
+    await components.save('s', 'k', 2);
+    expect(drafts(root)).toEqual([]);
+  });
+
+  it('is told from what a live one is about to use', async () => {
+    const { root } = await leftBehind();
+    const live = JSON.stringify({ ...(JSON.parse(readOwnLock()) as object), token: 't', pid: process.pid });
+    writeFileSync(join(root, '.locks', '.draft-live'), live);
+    writeFileSync(join(root, '.locks', '.draft-young'), '');
+    await open(root).components.get('s', 'k');
+    expect(drafts(root).toSorted()).toEqual(['.locks/.draft-live', '.locks/.draft-young']);
   });
 });
 

@@ -74,6 +74,65 @@ describe('A state module', () => {
   });
 });
 
+describe('A state module', () => {
+  it('refuses a class of which nothing is saved', async () => {
+    class Forgotten extends StateModuleOf('forgotten') {
+      mood = 'calm';
+    }
+    const components = open();
+    const refused = {
+      code: 'INVALID_INPUT',
+      path: 'Forgotten',
+      message: expect.stringContaining('@Saved()') as string,
+    };
+    await expect(new Forgotten().saveTo(components, 's')).rejects.toMatchObject(refused);
+    await components.save('s', 'forgotten', {});
+    await expect(new Forgotten().loadFrom(components, 's')).rejects.toMatchObject(refused);
+    await expect(new Forgotten().loadIfExists(components, 's')).rejects.toMatchObject(refused);
+  });
+
+  it('saves a list under the name that another program chose', async () => {
+    class Memory extends StateModuleOf('memory') {
+      @SavedList({ name: 'memory_messages' }) messages: string[] = [];
+    }
+    const components = open();
+    await Object.assign(new Memory(), { messages: ['a'] }).saveTo(components, 's');
+    await components.append('s', 'memory_messages', ['b']);
+    const memory = new Memory();
+    await memory.loadFrom(components, 's');
+    expect(memory.messages).toEqual(['a', 'b']);
+    expect(await components.listNames('s')).toEqual(['memory', 'memory_messages']);
+  });
+
+  it('finds lists that are there without its value, and leaves them where another program has them', async () => {
+    class Memory extends StateModuleOf('memory') {
+      @SavedList() messages: string[] = [];
+      @Saved() mood = 'default';
+    }
+    const components = open();
+    await components.saveList('s', 'memory_messages', ['theirs']);
+    const memory = new Memory();
+    expect(await memory.loadIfExists(components, 's')).toBe(true);
+    expect({ ...memory }).toEqual({ messages: ['theirs'], mood: 'default' });
+    memory.messages.push('ours');
+    await memory.saveTo(components, 's', { onConflict: 'fail' });
+    expect(await components.getList('s', 'memory_messages')).toEqual(['theirs', 'ours']);
+    expect(await components.listNames('s')).toEqual(['memory', 'memory_messages']);
+  });
+
+  it('finds a list that was a part of its value', async () => {
+    const components = open();
+    await components.save('s', 'agent', { mood: 'wild', messages: ['a'] });
+    const agent = new Agent();
+    await agent.loadFrom(components, 's');
+    expect([agent.mood, agent.messages]).toEqual(['wild', ['a']]);
+    agent.messages.push('b');
+    await agent.saveTo(components, 's', { onConflict: 'append-merge' });
+    expect(await components.getList('s', 'agent.messages')).toEqual(['a', 'b']);
+    expect(await components.get('s', 'agent')).toEqual({ mood: 'wild', plan: null });
+  });
+});
+
 describe('A component manager', () => {
   it('saves, loads and deletes several components together', async () => {
     const components = open();

@@ -46,6 +46,7 @@ export async function runAllStatements(store: FillableStore): Promise<void> {
   const session = await sessions.getSession(KEY);
   if (!session) throw new Error('The session expired too early');
   for (const { run } of OPERATIONS) await run({ sessions, session });
+  await runWatches(store);
   for (const orderBy of ['createTime', 'lastUpdateTime'] as const) {
     for (const userId of ['ann', undefined]) {
       for (const maxExamined of [3, 1_000]) {
@@ -66,6 +67,20 @@ export async function runAllStatements(store: FillableStore): Promise<void> {
   for (const entry of await agenda.due(10)) await agenda.remove(entry);
   await runConsumers(store);
   await runComponents(store);
+}
+
+/** What watches of two logs read together. */
+async function runWatches({ sessions, storage }: FillableStore): Promise<void> {
+  const other = { ...KEY, sessionId: 'other' };
+  await sessions.createSession(other);
+  const logs = [];
+  for (const key of [KEY, other]) {
+    const { incarnation = '', lastSeq = 0 } = (await storage.read({ key }))?.record ?? {};
+    logs.push({ key, incarnation, withPartials: true, afterSeq: lastSeq - 1, afterPartial: 0, limit: 4 });
+  }
+  await storage.changes?.positions(logs);
+  await storage.changes?.tails?.(logs);
+  await sessions.deleteSession(other);
 }
 
 async function runComponents({ storage, clock }: FillableStore): Promise<void> {

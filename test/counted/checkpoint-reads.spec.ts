@@ -54,6 +54,24 @@ describe.each([100, 100_000])('in a log of %d events, so many are read', (length
     expect(await log.reads(() => log.sessions.stateChanges({ ...KEY, afterSeq }))).toBeLessThan(3 * CHECKPOINT_EVERY);
   });
 
+  it('for the events of an invocation, wherever they are', async () => {
+    const { sessions } = log;
+    const work = { ...says, invocationId: 'scattered' };
+    for (let stretch = 0; stretch < 3; stretch++) {
+      await sessions.appendEvents({
+        session: SESSION,
+        events: [work, work, ...Array.from({ length: 50 }, () => says)],
+      });
+    }
+    for (const order of ['asc', 'desc'] as const) {
+      const list = async () => {
+        const { events } = await sessions.listEvents({ ...KEY, invocationId: 'scattered', order });
+        expect(events).toHaveLength(6);
+      };
+      expect(await log.reads(list)).toBeLessThan(100);
+    }
+  });
+
   it('for a fork, besides the events that it copies', async () => {
     const { sessions } = log;
     const fork = (): Promise<unknown> => sessions.forkSession({ ...KEY, newSessionId: `fork-${length}` });

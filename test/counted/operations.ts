@@ -50,7 +50,7 @@ export const OPERATIONS: readonly Operation[] = [
   operation('create, without state', [1, 1, 1, 2], ({ sessions }) =>
     sessions.createSession({ ...KEY, sessionId: 'n-1' }),
   ),
-  operation('create, 3 scopes', [1, 3, 3, 5], ({ sessions }) =>
+  operation('create, 3 scopes', [1, 3, 5, 5], ({ sessions }) =>
     sessions.createSession({ ...KEY, sessionId: 'n-2', state: STATE }),
   ),
   operation('create, the id is taken', [2, 1, 1, 1], ({ sessions }) =>
@@ -60,13 +60,13 @@ export const OPERATIONS: readonly Operation[] = [
   operation('append, the same again', [1, 2, 1, 2], ({ sessions, session }) =>
     sessions.appendEvent({ session, event: PLAIN }),
   ),
-  operation('append, 3 scopes', [1, 0, 4, 0], ({ sessions, session }) =>
+  operation('append, 3 scopes', [1, 0, 5, 0], ({ sessions, session }) =>
     sessions.appendEvent({ session, event: { author: 'user', actions: { stateDelta: STATE } } }),
   ),
-  operation('append, with usage and state of 3 scopes', [1, 0, 6, 0], ({ sessions, session }) =>
+  operation('append, with usage and state of 3 scopes', [1, 0, 7, 0], ({ sessions, session }) =>
     sessions.appendEvent({ session, event: { author: 'agent', usageMetadata: USED, actions: { stateDelta: STATE } } }),
   ),
-  operation('append, 10 events in 3 scopes', [1, 0, 4, 0], ({ sessions, session }) =>
+  operation('append, 10 events in 3 scopes', [1, 0, 5, 0], ({ sessions, session }) =>
     sessions.appendEvents({
       session,
       events: Array.from({ length: 10 }, () => ({ author: 'user', actions: { stateDelta: STATE } })),
@@ -142,7 +142,7 @@ export const OPERATIONS: readonly Operation[] = [
     sessions.listEvents({ ...KEY, limit: 20, order: 'desc', beforeSeq: session.version - 10 }),
   ),
   operation('user state', [1, 1, 0, 1], ({ sessions }) => sessions.getUserState(KEY)),
-  operation('user state, update', [1, 2, 1, 2], ({ sessions }) =>
+  operation('user state, update', [1, 2, 2, 2], ({ sessions }) =>
     sessions.updateUserState({ ...KEY, stateDelta: { step: 3 } }),
   ),
   operation('app state, removal', [1, 2, 2, 1], ({ sessions }) =>

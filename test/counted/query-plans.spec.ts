@@ -91,7 +91,9 @@ const NEVER_SENT = new Set(
 
 /** A scan of a table or of a whole index, but not of rows that another step has found. */
 function isScanOfTable(step: string): boolean {
-  return /^SCAN (?!stretch\b|w\b|x\b|counted\b|sizes\b|\(subquery-\d+\)|CONSTANT ROW|\d+ CONSTANT ROWS)/.test(step);
+  return /^SCAN (?!stretch\b|w\b|x\b|counted\b|sizes\b|newest\b|\(subquery-\d+\)|CONSTANT ROW|\d+ CONSTANT ROWS)/.test(
+    step,
+  );
 }
 
 /** All different statements that a store sends. */

@@ -73,7 +73,11 @@ async function submit(
   conditions: Conditions,
 ): Promise<void> {
   if (given.partial) {
-    same((await step.service.appendEvent({ session, event: given as EventInput })) === given, true, 'partial event');
+    same(
+      Object.is(await step.service.appendEvent({ session, event: given as EventInput }), given),
+      true,
+      'partial event',
+    );
     if (pair) step.checkPair(pair);
     return;
   }

@@ -1,4 +1,4 @@
-import type { AppendEventsResult, EventInput } from '../../src/index.js';
+import type { AppendEventsResult } from '../../src/index.js';
 import { type Conditions, conditionsOf, mutate, variationOf, withControl } from './append-steps.js';
 import { type LockStep, type ResolvedTarget, same } from './lock-step.js';
 import type { GivenEvent } from './model/entries.js';
@@ -41,7 +41,7 @@ async function submit(
 ): Promise<void> {
   const kept = given.map((event) => structuredClone(event));
   const { real, model } = await step.both(
-    () => step.service.appendBatch({ session, events: given as EventInput[], ...conditions.real }),
+    () => step.service.appendBatch({ session, events: given as readonly object[], ...conditions.real }),
     (result) =>
       step.model.appendAll({
         target: pair?.model ?? key,
@@ -52,7 +52,7 @@ async function submit(
     compareAppends,
   );
   for (const [index, event] of (real?.events ?? []).entries()) {
-    if (given[index]?.partial) same(event === given[index], true, 'partial event');
+    if (given[index]?.partial) same(Object.is(event, given[index]), true, 'partial event');
   }
   if (model && !model.duplicate) {
     const submitted = kept.filter(({ partial }) => !partial);
@@ -63,7 +63,7 @@ async function submit(
 }
 
 function storedOf(result: AppendEventsResult | undefined): GivenEvent[] {
-  return (result?.events ?? []).filter(({ partial }) => !partial) as GivenEvent[];
+  return (result?.events ?? []).filter(({ partial }) => !partial) as object[] as GivenEvent[];
 }
 
 function compareAppends(real: Outcome<AppendEventsResult>, model: Outcome<AppendedEntries>): void {

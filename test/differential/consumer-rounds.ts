@@ -7,6 +7,7 @@ import { consumerOf, settingsText, startTime } from '../../src/sessions/consumer
 import { Dispatcher } from '../../src/sessions/consumers/dispatcher.js';
 import { WorkTask } from '../../src/sessions/consumers/work-task.js';
 import type { WorkEntry } from '../../src/sessions/domain/consumer-work.js';
+import { careOf } from '../../src/sessions/domain/work-claims.js';
 import type { ConsumerStore } from '../../src/sessions/storage/coordination.js';
 import type { ManualClock } from './clock.js';
 import { CONSUMERS, KEYS, type Register } from './consumer-operations.js';
@@ -158,7 +159,8 @@ export class ConsumerRounds {
 
   async #handle(model: ModelConsumer, entry: WorkEntry, { key, event, attempt }: ConsumedEvent, worker: Worker) {
     const { incarnation, letterSeq } = entry;
-    const delivery = { incarnation, seq: event.seq, attempt, isLetter: letterSeq > 0 };
+    const isAlone = careOf(entry.claim) === 'alone';
+    const delivery = { incarnation, seq: event.seq, attempt, isLetter: letterSeq > 0, isAlone };
     switch (this.#deliver(model, key, delivery, worker)) {
       case 'throws':
         throw new Error(problemOf(delivery));

@@ -2,10 +2,10 @@ import { env } from 'node:process';
 import { seed } from '../support/random.js';
 
 /** With `RUNS`, more sequences are tried, which may take longer. */
-export const TIMEOUT_MS = env['RUNS'] === undefined ? 120_000 : 900_000;
+export const TIMEOUT_MS = env['RUNS'] === undefined ? 240_000 : 900_000;
 
 /** For fast-check. Limits the time for shrinking, so that the counterexample is reported in time. */
-export const searching = { seed, interruptAfterTimeLimit: TIMEOUT_MS / 3 };
+export const searching = { seed, interruptAfterTimeLimit: TIMEOUT_MS / 4 };
 
 interface Scale {
   /** The number of operation sequences and their average length. */

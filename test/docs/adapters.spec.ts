@@ -27,6 +27,18 @@ describe('The table of adapters', () => {
     );
     expect([...new Set(shown)].toSorted()).toEqual(allowed.toSorted());
   });
+
+  it('has the newest major that package.json allows, also if it needs a newer Node (npm run docs:adapters -- --next)', () => {
+    const { peerDependencies } = JSON.parse(readFileSync(join(__dirname, '../../package.json'), 'utf8')) as {
+      peerDependencies: Record<string, string>;
+    };
+    const judged = [RESULTS, RESULTS.replace('.ndjson', '-next.ndjson')].flatMap(resultsIn);
+    for (const { peer } of judged) {
+      const highest = Number(/\^(\d+)[\d.]*$/.exec(peerDependencies[peer] ?? '')?.[1]);
+      const versions = judged.filter((one) => one.peer === peer).map(({ version }) => Number.parseInt(version, 10));
+      expect([peer, Math.max(...versions)]).toEqual([peer, highest]);
+    }
+  });
 });
 
 function resultsIn(file: string): SuiteResult[] {

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import ts from 'typescript';
 import { type Fence, fencesIn, pages } from './fences.js';
@@ -12,6 +12,7 @@ const options: ts.CompilerOptions = {
   lib: ['lib.es2024.d.ts', 'lib.dom.d.ts'],
   moduleDetection: ts.ModuleDetectionKind.Force,
   strict: true,
+  noUncheckedIndexedAccess: true,
   exactOptionalPropertyTypes: true,
   noImplicitOverride: true,
   experimentalDecorators: true,
@@ -84,13 +85,26 @@ const mistakes = [
     code: 'const imports = [SessionsModule,',
     problem: /^wrong-3\.md:10: .*expected\.$/,
   },
-].map((mistake, index) => ({ ...mistake, fence: { page: `wrong-${index}.md`, line: 10, code: mistake.code } }));
+  {
+    name: 'an event with a misspelled field',
+    code: "import { Event } from 'nestjs-agent-sessions';\n\nnew Event({ author: 'user', contnet: {} });",
+    problem: /^wrong-4\.md:12: .*'contnet' does not exist/,
+  },
+].map((mistake, index) => ({
+  ...mistake,
+  fence: { page: `wrong-${index}.md`, line: 10, code: mistake.code, runs: false },
+}));
 
 const problems = problemsOf([...fences, ...mistakes.map(({ fence }) => fence)], examples);
 
 describe('TypeScript in the docs', () => {
   it('is found', () => {
     expect(fences.length).toBeGreaterThan(30);
+  });
+
+  it.each(pages())('is nowhere hidden from the check: %s', (page) => {
+    const marks = readFileSync(page, 'utf8').match(/^[ >]*(?:```|~~~) *(?:tsx?|typescript)\b/gim) ?? [];
+    expect(marks).toHaveLength(fencesIn(page, 'ts').length);
   });
 
   it.each(fences)('compiles: $page, line $line', (fence) => {

@@ -7,6 +7,8 @@ export interface Fence {
   /** Where its code begins. */
   readonly line: number;
   readonly code: string;
+  /** Whether a test runs it: what follows the language is `run`. */
+  readonly runs: boolean;
 }
 
 /** README, and all pages of the docs. */
@@ -18,13 +20,15 @@ export function pages(): string[] {
 /** The blocks of a language in a page, in their order. */
 export function fencesIn(page: string, language: string): Fence[] {
   const fences: Fence[] = [];
-  let open: { readonly line: number; readonly language: string; readonly code: string[] } | undefined;
+  let open:
+    { readonly line: number; readonly language: string; readonly runs: boolean; readonly code: string[] } | undefined;
   for (const [index, text] of readFileSync(page, 'utf8').split('\n').entries()) {
-    const mark = /^```(?<language>\w*)/.exec(text);
+    const mark = /^```(?<language>\w*)(?<runs> run$)?/.exec(text);
     if (!mark) open?.code.push(text);
-    else if (!open) open = { line: index + 2, language: mark.groups?.language ?? '', code: [] };
+    else if (!open)
+      open = { line: index + 2, language: mark.groups?.language ?? '', runs: !!mark.groups?.runs, code: [] };
     else {
-      if (open.language === language) fences.push({ page, line: open.line, code: open.code.join('\n') });
+      if (open.language === language) fences.push({ ...open, page, code: open.code.join('\n') });
       open = undefined;
     }
   }

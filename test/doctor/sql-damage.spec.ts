@@ -29,17 +29,14 @@ const DAMAGES: Readonly<Record<string, readonly [damage: (app: string) => string
   gap: [(app) => `DELETE FROM agent_session_events WHERE seq = 2 AND session_pk = ${pk(app)}`, '', 'EVENT_MISSING'],
   text: [
     (app) => `UPDATE agent_session_events SET payload = '{' WHERE seq = 2 AND session_pk = ${pk(app)}`,
-    '',
     'EVENT_UNREADABLE',
   ],
   shape: [
     (app) => `UPDATE agent_session_events SET payload = '{"id":1}' WHERE seq = 2 AND session_pk = ${pk(app)}`,
-    '',
     'EVENT_UNREADABLE',
   ],
   null: [
     (app) => `UPDATE agent_session_events SET payload = 'null' WHERE seq = 2 AND session_pk = ${pk(app)}`,
-    '',
     'EVENT_UNREADABLE',
   ],
   altered: [

@@ -8,10 +8,10 @@ import type { GraphQLSchema } from 'graphql';
 import { AgentsGraphqlModule } from '../../src/agents/graphql/index.js';
 import {
   OpenAccess,
-  SESSIONS_BODY_LIMIT,
   SessionsGraphqlModule,
   type SessionsGraphqlOptions,
   type SessionsGraphqlServerOptions,
+  limitBodies,
   sessionsGraphqlOptions,
 } from '../../src/sessions/graphql/index.js';
 import { FASTIFY_OPTIONS, ProblemFilter } from '../../src/sessions/rest/index.js';
@@ -62,7 +62,9 @@ export class GraphqlApp extends HttpApp {
     })
     class GraphqlAppModule {}
     const module = await Test.createTestingModule({ imports: [GraphqlAppModule] }).compile();
-    const app = framework === 'Express' ? onExpress(module) : onFastify(module);
+    const app =
+      framework === 'Express' ? module.createNestApplication<NestExpressApplication>(HTTP_APP) : onFastify(module);
+    limitBodies(app);
     // A filter of REST for other parts of the app. It must not change errors of GraphQL.
     app.useGlobalFilters(new ProblemFilter());
     await app.listen(0, '127.0.0.1');
@@ -92,12 +94,6 @@ export class GraphqlApp extends HttpApp {
     const { data, errors } = JSON.parse(text) as Partial<Answer>;
     return { status: response.status, text, data: data ?? {}, errors: errors ?? [] };
   }
-}
-
-function onExpress(module: TestingModule): INestApplication {
-  const app = module.createNestApplication<NestExpressApplication>(HTTP_APP);
-  app.useBodyParser('json', { limit: SESSIONS_BODY_LIMIT });
-  return app;
 }
 
 function onFastify(module: TestingModule): INestApplication {

@@ -33,7 +33,8 @@ export function documentOf(schema: GraphQLSchema, name: string, only: Selection 
   const declared: GraphQLArgument[] = [];
   const asked = `${calledWith(field, declared)}${selectionOf(field.type, only, declared)}`;
   const variables = [...new Map(declared.map((argument) => [argument.name, String(argument.type)]))];
-  return `${kind} (${variables.map(([argument, type]) => `$${argument}: ${type}`).join(', ')}) { ${asked} }`;
+  const named = variables.map(([argument, type]) => `$${argument}: ${type}`).join(', ');
+  return `${kind} ${named && `(${named})`} { ${asked} }`;
 }
 
 /** The arguments of a field. */

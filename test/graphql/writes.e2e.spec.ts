@@ -44,7 +44,10 @@ describe.each([
   let app: GraphqlApp;
 
   beforeAll(async () => {
-    app = await GraphqlApp.start({ access: accessByCallerRole(), summarizer: { keepRecentEvents: 0 } });
+    app = await GraphqlApp.start({
+      access: accessByCallerRole(),
+      summarizer: { autoSummarize: false, keepRecentEvents: 0 },
+    });
     await addSession(app.sessions);
   });
   afterAll(() => app.close());

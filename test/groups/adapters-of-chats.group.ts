@@ -1,10 +1,3 @@
 import { describeSpecs } from './describe-specs.js';
 
-describeSpecs(
-  'adapters/ai-sdk',
-  'adapters/ag-ui',
-  'adapters/a2a',
-  'adapters/mcp',
-  'adapters/durable-streams',
-  'adapters/all',
-);
+describeSpecs('adapters/ai-sdk', 'adapters/ag-ui', 'adapters/a2a', 'adapters/mcp', 'adapters/all');

@@ -38,13 +38,16 @@ const typos: readonly Mistake[] = [
   ],
   [
     { SESSIONS_PROVDIER: 'redis' },
-    'SESSIONS_PROVDIER is not known; did you mean SESSIONS_PRESET or SESSIONS_PROVIDER?',
+    'SESSIONS_PROVDIER is not known; did you mean SESSIONS_PRESET, SESSIONS_PROVIDER, or SESSIONS_CLEANUP?',
   ],
   [{ SESSIONS_TTL_ENABLE: 'yes' }, 'SESSIONS_TTL_ENABLE is not known; did you mean SESSIONS_TTL_ENABLED?'],
-  [{ SESSIONS_STORE: 'hunter2' }, 'SESSIONS_STORE is not known; did you mean SESSIONS_PRESET or SESSIONS_PROVIDER?'],
+  [
+    { SESSIONS_STORE: 'hunter2' },
+    'SESSIONS_STORE is not known; did you mean SESSIONS_PRESET, SESSIONS_PROVIDER, or SESSIONS_CLEANUP?',
+  ],
   [
     { SESSIONS_PROVIDR: 'redis', SESSIONS_HISTORY_MAX_EVENTS: 'all' },
-    'SESSIONS_PROVIDR is not known; did you mean SESSIONS_PRESET or SESSIONS_PROVIDER?',
+    'SESSIONS_PROVIDR is not known; did you mean SESSIONS_PRESET, SESSIONS_PROVIDER, or SESSIONS_CLEANUP?',
     'SESSIONS_HISTORY_MAX_EVENTS is "all"; it must be a whole number from 0 on.',
   ],
 ];

@@ -61,10 +61,12 @@ describe('the schedule of the cleanup', () => {
     expect(intervalsOf(app)).toEqual([]);
   });
 
-  it('contains one cleanup for each SessionsModule of an app', async () => {
-    const both = [1, 2].map(() => SessionsModule.forRoot({ provider: 'memory', ttl }));
+  it('contains one cleanup for each store of an app, by its name', async () => {
+    const both = [{}, { name: 'archive' }].map((named) =>
+      SessionsModule.forRoot({ ...named, provider: 'memory', ttl }),
+    );
     const app = await startApp([ScheduleModule.forRoot(), ...both]);
-    expect(intervalsOf(app)).toEqual([CLEANUP_NAME, `${CLEANUP_NAME}:2`]);
+    expect(intervalsOf(app)).toEqual([CLEANUP_NAME, `${CLEANUP_NAME}:archive`]);
     await app.close();
     expect(intervalsOf(app)).toEqual([]);
   });

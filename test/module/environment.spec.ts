@@ -135,6 +135,27 @@ const mistakes: readonly (readonly [env: NodeJS.ProcessEnv, ...problems: string[
   [{ ...typeorm, SESSIONS_DATABASE_URL: 'mongodb://host/db' }, DATABASE_URL],
   [{ ...typeorm, SESSIONS_DATABASE_URL: './sessions.db' }, DATABASE_URL],
   [{ ...typeorm, SESSIONS_DATABASE_URL: 'sqlite://' }, DATABASE_URL],
+  [
+    { ...typeorm, SESSIONS_DATABASE_URL: 'mysql+pymysql://app:hunter2@h/db' },
+    `${DATABASE_URL} Leave out +pymysql: it names a driver of Python.`,
+  ],
+  [
+    { ...typeorm, SESSIONS_DATABASE_URL: 'postgresql+psycopg2://app:hunter2@h/db' },
+    `${DATABASE_URL} Leave out +psycopg2: it names a driver of Python.`,
+  ],
+  [
+    { ...typeorm, SESSIONS_DATABASE_URL: 'sqlite+aiosqlite:///./sessions.db' },
+    `${DATABASE_URL} Leave out +aiosqlite: it names a driver of Python.`,
+  ],
+  [
+    { ...typeorm, SESSIONS_DATABASE_URL: 'sqlite:///./sessions.db' },
+    `${DATABASE_URL} For a path from the current folder write sqlite:./path.`,
+  ],
+  [{ ...typeorm, SESSIONS_DATABASE_URL: 'file:./sessions.db' }, `${DATABASE_URL} For a SQLite file write sqlite:path.`],
+  [
+    { ...typeorm, SESSIONS_DATABASE_URL: 'jdbc:postgresql://h/db?password=hunter2' },
+    `${DATABASE_URL} Leave out jdbc: and put user and password before the host.`,
+  ],
   [{ ...typeorm, SESSIONS_DATABASE_URL: 'postgres://app:hunter2@host:port/db' }, DATABASE_URL],
   [{ ...typeorm, SESSIONS_DATABASE_URL: 'mysql://app:hunter2@host' }, NO_DATABASE],
   [{ ...typeorm, SESSIONS_DATABASE_URL: 'mariadb://host/' }, NO_DATABASE],
@@ -164,6 +185,10 @@ const mistakes: readonly (readonly [env: NodeJS.ProcessEnv, ...problems: string[
   [{ SESSIONS_HISTORY_MAX_EVENTS: '0x10' }, `SESSIONS_HISTORY_MAX_EVENTS is "0x10"; ${WHOLE}`],
   [{ SESSIONS_HISTORY_KEEP_HISTORY: 'constructor' }, `SESSIONS_HISTORY_KEEP_HISTORY is "constructor"; ${FLAG}`],
   [{ SESSIONS_TTL_ENABLED: '1' }, `SESSIONS_TTL_ENABLED is "1"; ${FLAG}`],
+  [
+    { SESSIONS_TTL_SESSION_SECONDS: '60' },
+    'SESSIONS_TTL_SESSION_SECONDS has no effect without SESSIONS_TTL_ENABLED; set it to true, or to false.',
+  ],
   [{ SESSIONS_TTL_SESSION_SECONDS: '1 day' }, `SESSIONS_TTL_SESSION_SECONDS is "1 day"; ${SECONDS}`],
   [{ SESSIONS_TTL_SESSION_SECONDS: '-0.5' }, `SESSIONS_TTL_SESSION_SECONDS is -0.5; ${SECONDS}`],
   [{ SESSIONS_TTL_SESSION_SECONDS: 'Infinity' }, `SESSIONS_TTL_SESSION_SECONDS is "Infinity"; ${SECONDS}`],

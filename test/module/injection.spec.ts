@@ -1,4 +1,4 @@
-import { Inject, Injectable, Module, type Type } from '@nestjs/common';
+import { Inject, Injectable, Module } from '@nestjs/common';
 import {
   CLEANUP_NAME,
   InMemorySessionStorage,
@@ -50,18 +50,6 @@ describe('the providers of SessionsModule', () => {
     class Feature {}
     const app = await startApp([shared, Feature]);
     expect(app.get(Agent, { strict: false }).sessions).toBe(app.get(SessionService, { strict: false }));
-    await app.close();
-  });
-
-  it('are separate for two dynamic modules, each with its own store', async () => {
-    @Module({ imports: [SessionsModule.forRoot({ provider: 'memory' })], providers: [Agent] })
-    class First {}
-    @Module({ imports: [SessionsModule.forRoot({ provider: 'memory' })], providers: [Agent] })
-    class Second {}
-    const app = await startApp([First, Second]);
-    const agentOf = (module: Type): Agent => app.select(module).get(Agent, { strict: true });
-    await roundTrip(agentOf(First).sessions);
-    expect(await shownBy(agentOf(Second).sessions)).toBeUndefined();
     await app.close();
   });
 

@@ -147,7 +147,7 @@ const tlsMistakes: readonly (readonly [options: unknown, ...problems: string[]])
 ];
 
 /** Options that untyped code can pass. */
-const mistakes: readonly (readonly [options: unknown, ...problems: string[]])[] = [
+const mistakes: readonly (readonly [options: unknown, ...problems: unknown[]])[] = [
   [undefined, MISSING],
   [{}, `provider is missing; ${PROVIDER}`],
   [{ provider: 'mongo' }, `provider is "mongo"; ${PROVIDER}`],
@@ -189,6 +189,10 @@ const mistakes: readonly (readonly [options: unknown, ...problems: string[]])[] 
     'database says database and url of database, url, dataSource; it must say one of them.',
   ],
   [{ provider: 'typeorm', database: { url: 'sqlite:a.db' } }, DATABASE_URL],
+  [
+    { provider: 'typeorm', database: { url: 'mysql+pymysql://app:hunter2@h/db' } },
+    `${DATABASE_URL} Leave out +pymysql: it names a driver of Python.`,
+  ],
   [{ provider: 'typeorm', database: { url: 'mysql//app:hunter2@h' } }, DATABASE_URL],
   [
     { provider: 'typeorm', database: { dataSource: undefined } },
@@ -264,25 +268,50 @@ const mistakes: readonly (readonly [options: unknown, ...problems: string[]])[] 
     'database has no effect with a storage of your own; remove one of the two.',
   ],
   [
+    { storage: InMemorySessionStorage, retryAttempts: 3 },
+    'retryAttempts has no effect with a storage of your own; remove one of the two.',
+  ],
+  [{ ...memory, retryAttempts: -1 }, 'retryAttempts is -1; it must be a whole number from 0 on.'],
+  [
     { ...memory, tll: {} },
-    'tll is no option; there are provider, redis, database, vertex, storage, cleanup, watchPollMs, clock, newId, onUnsavedState, state, titler, history, ttl, limits, usage.',
+    'tll is no option; did you mean ttl? There are provider, redis, database, vertex, storage, retryAttempts, retryDelayMs, cleanup, titler, watchPollMs, clock, newId, onUnsavedState, onMisspelledField, state, name, isGlobal, history, ttl, limits, usage.',
   ],
   [
     { ...memory, state: { shop: {} } },
     'state is {"shop":{}}; it must be what defineState() returns, or an object with that for each app.',
   ],
   [{ ...memory, titler: {} }, 'titler is {}; it must be an object with titleOf(), or a class of such objects.'],
+  [
+    { ...memory, history: { maxEvent: 5 } },
+    expect.stringMatching(/^history.maxEvent is no option; did you mean history.maxEvents\?/),
+  ],
+  [{ ...memory, event_ttl_seconds: 5 }, expect.stringMatching(/ is no option; did you mean history.eventTtlSeconds\?/)],
+  [
+    { provider: 'typeorm', database: { database: 'a.db', dbUrl: 'mysql://app:hunter2@h/db' } },
+    expect.stringMatching(/^database.dbUrl is no option; did you mean database.url\?/),
+  ],
   [{ ...memory, ttl: { seconds: 5 } }, `ttl.seconds is no option; there are ${TTL}.`],
   [{ ...memory, ttl: { sessionSeconds: -1 } }, 'ttl.sessionSeconds is -1; it must be a number of seconds from 0 on.'],
   [
     { ...memory, ttl: { sessionSeconds: Number.NaN } },
     'ttl.sessionSeconds is NaN; it must be a number of seconds from 0 on.',
   ],
+  [
+    { ...memory, ttl: { sessionSeconds: 60 } },
+    'ttl.sessionSeconds has no effect without ttl.enabled; set it to true, or to false.',
+  ],
+  [
+    { ...memory, ttl: { sessionSeconds: 60, refreshOnRead: false } },
+    'ttl.sessionSeconds and ttl.refreshOnRead have no effect without ttl.enabled; set it to true, or to false.',
+  ],
   [{ ...memory, ttl: { enabled: 'true' } }, 'ttl.enabled is "true"; it must be true or false.'],
   [{ ...memory, ttl: 60 }, 'ttl is 60; it must be an object of settings.'],
   [{ ...memory, history: { maxEvents: 1.5 } }, 'history.maxEvents is 1.5; it must be a whole number from 0 on.'],
   [{ ...memory, limits: { maxDepth: '5' } }, 'limits.maxDepth is "5"; it must be a whole number from 1 on.'],
-  [{ ...memory, cleanup: 'no' }, 'cleanup is "no"; it must be true or false.'],
+  [
+    { ...memory, cleanup: 'no' },
+    `cleanup is "no"; it must be true, false, a cron expression such as '0 3 * * *', or { cron, timeZone }.`,
+  ],
   [
     { ...memory, history: { maxEvents: -1 }, limits: { maxDepth: -2 } },
     'history.maxEvents is -1; it must be a whole number from 0 on.',
@@ -341,9 +370,9 @@ describe('invalid options', () => {
 describe('valid options', () => {
   it('include those for a pooler in front of PostgreSQL', async () => {
     const database = { url: 'postgres://u@127.0.0.1:1/d', preparedStatements: false, timeLimitMs: 20_000 };
-    const error: unknown = await startApp([SessionsModule.forRoot({ provider: 'typeorm', database })]).catch(
-      (thrown: unknown) => thrown,
-    );
+    const error: unknown = await startApp([
+      SessionsModule.forRoot({ provider: 'typeorm', database, retryAttempts: 0 }),
+    ]).catch((thrown: unknown) => thrown);
     expect(String(error)).toContain('No server listens at 127.0.0.1:1');
   });
 
@@ -369,7 +398,9 @@ describe('an unreachable server', () => {
       },
     ],
   ] as const)('makes the start fail without revealing passwords: %j', async (options) => {
-    const error: unknown = await startApp([SessionsModule.forRoot(options)]).catch((e: unknown) => e);
+    const error: unknown = await startApp([SessionsModule.forRoot({ ...options, retryAttempts: 0 })]).catch(
+      (e: unknown) => e,
+    );
     // Jest has its own Error class, so the store passes on driver errors of Node here.
     expect(error).toMatchObject({ code: expect.stringMatching(/^(STORE_UNAVAILABLE|ECONNREFUSED)$/) });
     expect(`${String(error)} ${JSON.stringify(error)}`).not.toContain('hunter2');
@@ -378,7 +409,8 @@ describe('an unreachable server', () => {
   it('is reported for a client that has been ended', async () => {
     const client = new Redis({ lazyConnect: true });
     client.disconnect();
-    const sessionsModule = SessionsModule.forRoot({ provider: 'redis', redis: { client, commandTimeoutMs: 200 } });
+    const redis = { client, commandTimeoutMs: 200 };
+    const sessionsModule = SessionsModule.forRoot({ provider: 'redis', redis, retryAttempts: 0 });
     await expect(startApp([sessionsModule])).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
   });
 });

@@ -49,12 +49,30 @@ const unreachable: readonly (readonly [name: string, settings: StoreSettings, re
 
 describe("a user's app that cannot start", () => {
   it.each(unreachable)('reports in one line that it cannot reach %s', async (_name, settings, reason) => {
-    const ended = await run({ way: 'forRoot', settings });
+    const ended = await run({ way: 'forRoot', settings: { ...settings, retryAttempts: 0 } });
     const expected = `ERROR [ExceptionHandler] StoreUnavailableError: The store of the sessions cannot be opened. ${reason}`;
     const lines = messages(ended);
     expect(lines).toHaveLength(1);
     // The code of the driver follows if it came in time.
     expect(lines[0]?.replace(/( \([^()]+\))?\.$/, '')).toBe(expected);
+    expect(ended.exitCode).toBe(1);
+  });
+
+  it('tries again for a while, and says so each time', async () => {
+    const [, settings] = unreachable[0] ?? [];
+    const ended = await run({ way: 'forRoot', settings: { ...settings, retryAttempts: 2, retryDelayMs: 10 } });
+    const [first, second, last] = messages(ended);
+    const reason = String.raw`There was no connection to Redis at 127\.0\.0\.1:1 within 200 ms`;
+    expect(first).toMatch(
+      new RegExp(
+        String.raw`^WARN \[SessionsModule\] The store of the sessions cannot be opened yet; trying again in 0\.01 s \(1 of 2\)\. ${reason}`,
+      ),
+    );
+    expect(second).toContain('(2 of 2)');
+    expect(last).toMatch(
+      /^ERROR \[ExceptionHandler\] StoreUnavailableError: The store of the sessions cannot be opened\./,
+    );
+    expect(messages(ended)).toHaveLength(3);
     expect(ended.exitCode).toBe(1);
   });
 

@@ -5,6 +5,7 @@ const ofChecks = ['class-transformer', 'expect@30', '@types/node@20'];
 const everything = [
   '@google/adk',
   '@modelcontextprotocol/sdk',
+  '@modelcontextprotocol/server',
   '@anthropic-ai/claude-agent-sdk',
   'ai@6',
   '@a2a-js/sdk',

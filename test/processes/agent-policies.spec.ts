@@ -104,7 +104,7 @@ describeSharedStores('a message of another process on a $name store', ({ create 
     store = await create();
     storage = await openDescribed(store.description);
     sessions = new SessionService({ storage, watchPollMs: 50 });
-    agents = new AgentSessions({ sessions, storage, pollMs: 50, graceMs: 5_000 });
+    agents = new AgentSessions({ sessions, pollMs: 50, graceMs: 5_000 });
   });
 
   afterEach(async () => {

@@ -35,8 +35,8 @@ const RESUMED: Readonly<Record<RunPhase, readonly string[]>> = {
   'before the message': ['user hi', 'agent echo: hi'],
   'after the message': ['user hi', 'agent echo: hi'],
   'between call and response': [...CALLED, 'agent !c1', 'agent echo: hi'],
-  'in mid-stream': [...ANSWERED, 'agent echo: hi'],
-  'before the final event': [...ANSWERED, 'agent echo: hi'],
+  'in mid-stream': [...ANSWERED, 'agent discarded', 'agent echo: hi'],
+  'before the final event': [...ANSWERED, 'agent discarded', 'agent echo: hi'],
   'before the end of the turn': WHOLE,
 };
 
@@ -50,7 +50,7 @@ describeSharedStores('runs of several processes on a $name store', ({ create }) 
     store = await create();
     storage = await openDescribed(store.description);
     sessions = new SessionService({ storage, watchPollMs: 50 });
-    agents = new AgentSessions({ sessions, storage, pollMs: 50, graceMs: 300 });
+    agents = new AgentSessions({ sessions, pollMs: 50, graceMs: 300 });
     await sessions.createSession(KEY);
   });
 

@@ -19,8 +19,9 @@ describeRedis('A call of a slow $name store', ['redis-cluster'], (bench) => {
     });
     const slow = new SessionService({ storage: bench().storage({ client, commandTimeoutMs: LIMIT_MS }) });
     await slow.createSession(KEY);
-    // On a cluster, the first event of a session also runs a script for consumers, which no append waits for.
-    await slow.append({ session: SESSION, event: { author: 'user' } });
+    // The first event of a session also runs a script for consumers, which no append waits for. This one also loads all
+    // scripts of such an append: one that a server does not know yet runs in another way, which is not slowed down here.
+    await slow.append({ session: SESSION, event: { author: 'user', actions: { stateDelta: { 'app:count': 0 } } } });
     await slow.whenIdle();
     const event = { id: 'e-1', author: 'user', actions: { stateDelta: { 'app:count': 1 } } };
     isSlow = true;
@@ -29,8 +30,8 @@ describeRedis('A call of a slow $name store', ['redis-cluster'], (bench) => {
       code: 'STORE_UNAVAILABLE',
       outcomeUnknown: true,
     });
-    // The scripts of the session and of its app. There is no time left for the third one, which clears pending writes.
-    expect(started).toBeLessThanOrEqual(2);
+    // The scripts that count the state of the app and append. There is no time left for the third one, which writes to the app.
+    expect(started).toBe(2);
     isSlow = false;
     expect(await slow.append({ session: SESSION, event })).toMatchObject({ duplicate: true, event: { seq: 2 } });
     expect(await slow.getAppState({ appName: 'shop' })).toEqual({ count: 1 });

@@ -3,11 +3,9 @@ import { Redis } from 'ioredis';
 import { ConfigurationError, SessionService } from '../../src/index.js';
 import { type RedisSessionStorage, RedisSessionService } from '../../src/redis.js';
 import { ManualClock } from '../../src/testing/index.js';
-import { binaryFolders } from '../servers/binaries.js';
-import { redis } from '../servers/redis.js';
-import type { StartedServer } from '../servers/server-kind.js';
 import { describeRedis } from '../support/redis-servers.js';
 import { redisUrl } from '../support/redis-store.js';
+import { OwnServer } from './own-server.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
 const SESSION = { appName: 'shop', userId: 'ann', id: 's-1' };
@@ -78,20 +76,14 @@ describeRedis('A $name user with too few permissions', ['redis'], (bench) => {
 });
 
 describeRedis('A $name server without free memory', ['redis'], () => {
-  let server: StartedServer;
+  let server: OwnServer;
   let admin: Redis;
 
   beforeEach(async () => {
-    // The limit affects all clients, so the test uses its own server.
-    const started = await redis.starter(binaryFolders())?.();
-    if (!started) throw new Error('redis-server is missing: install it');
-    server = started;
-    admin = new Redis(server.address);
+    server = await OwnServer.start();
+    admin = server.admin;
   });
-  afterEach(async () => {
-    admin.disconnect();
-    await server.stop();
-  });
+  afterEach(() => server.stop());
 
   it('refuses writes with an error that names the reason', async () => {
     const sessions = new RedisSessionService({ url: server.address });

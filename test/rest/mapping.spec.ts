@@ -48,40 +48,17 @@ for (const framework of frameworks) {
         holder: undefined,
         expiresAt: undefined,
         budget: undefined,
+        reason: undefined,
+        retryable: undefined,
+        invocationId: undefined,
         outcomeUnknown: false,
         ...details,
       };
     },
     shown(error) {
       if (!(error instanceof ProblemError)) return error;
-      const {
-        name,
-        code,
-        status,
-        message,
-        path,
-        currentVersion,
-        eventId,
-        eventIds,
-        holder,
-        expiresAt,
-        budget,
-        outcomeUnknown,
-      } = error;
-      return {
-        name,
-        code,
-        status,
-        message,
-        path,
-        currentVersion,
-        eventId,
-        eventIds,
-        holder,
-        expiresAt,
-        budget,
-        outcomeUnknown,
-      };
+      const { name, message, status, retryAfterMs: _pause, ...fields } = error;
+      return { name, message, status, ...fields };
     },
   });
 }

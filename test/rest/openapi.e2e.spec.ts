@@ -98,7 +98,7 @@ describe.each(frameworks)('the OpenAPI document on %s', (framework) => {
 
   it.each(operations)('describes all responses of %s', async (id) => {
     const each = described.operation(id);
-    const { method, calls, callsNoStore } = OPERATION_CALLS[id] ?? { calls: [] };
+    const { method, calls, hasNoIds } = OPERATION_CALLS[id] ?? { calls: [] };
     expect(method).toBeDefined();
     const [good = { status: 0 }] = calls;
     const wrong: OperationCall[] = [
@@ -110,7 +110,7 @@ describe.each(frameworks)('the OpenAPI document on %s', (framework) => {
     ];
     const problems: string[] = [];
     const seen = new Set<string>(each.operation.operationId === 'streamEvents' ? ['200'] : []);
-    for (const call of [...calls, ...(callsNoStore ? [] : wrong)]) {
+    for (const call of [...calls, ...(hasNoIds ? [] : wrong)]) {
       if (call.failure && method) {
         const error = failures[call.failure]();
         const owner = method in app.summaries ? app.summaries : app.sessions;

@@ -5,12 +5,13 @@ import { Test } from '@nestjs/testing';
 import { AdkRestModule, AgentsRestModule } from '../../src/agents/rest/index.js';
 import { SESSION_STORAGE } from '../../src/index.js';
 import {
+  type BodyLimitOptions,
   FASTIFY_OPTIONS,
   OpenAccess,
   ProblemFilter,
-  SESSIONS_BODY_LIMIT,
   SessionsRestModule,
   answerMalformedHttp,
+  limitBodies,
   type SessionsRestOptions,
 } from '../../src/sessions/rest/index.js';
 import type { SessionStorage } from '../../src/storage.js';
@@ -23,6 +24,7 @@ export const frameworks: readonly Framework[] = ['Express', 'Fastify'];
 interface RestAppOptions extends Partial<SessionsRestOptions>, HttpAppOptions {
   /** Called before the app is set up. */
   readonly prepare?: (app: INestApplication) => void;
+  readonly bodies?: BodyLimitOptions;
 }
 
 /** The response to a request. */
@@ -41,7 +43,7 @@ interface Layer {
 export class RestApp extends HttpApp {
   static async start(
     framework: Framework,
-    { sessions, summarizer, agents, services, isAccessGlobal, prepare, ...rest }: RestAppOptions = {},
+    { sessions, summarizer, agents, services, isAccessGlobal, prepare, bodies, ...rest }: RestAppOptions = {},
   ): Promise<RestApp> {
     const { access, streams, imports: ofRoutes = [], ...place }: SessionsRestOptions = { access: OpenAccess, ...rest };
     const options = { sessions, summarizer, agents, services, isAccessGlobal };
@@ -62,9 +64,7 @@ export class RestApp extends HttpApp {
         ? module.createNestApplication<NestExpressApplication>(HTTP_APP)
         : module.createNestApplication<NestFastifyApplication>(new FastifyAdapter(FASTIFY_OPTIONS), HTTP_APP);
     prepare?.(app);
-    if ('useBodyParser' in app && framework === 'Express') {
-      (app as NestExpressApplication).useBodyParser('json', { limit: SESSIONS_BODY_LIMIT });
-    }
+    limitBodies(app, bodies);
     if (framework === 'Express') app.getHttpServer().on('clientError', answerMalformedHttp);
     app.useGlobalFilters(new ProblemFilter());
     await app.listen(0, '127.0.0.1');

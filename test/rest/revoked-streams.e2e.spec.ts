@@ -166,7 +166,8 @@ describe('the limits of streams', () => {
     },
     {
       streams: { maxAge: 5 },
-      problem: 'streams.maxAge is no option; there are maxAgeSeconds, recheckSeconds, stallSeconds, maxBufferedBytes.',
+      problem:
+        'streams.maxAge is no option; there are maxAgeSeconds, recheckSeconds, stallSeconds, maxBufferedBytes, maxStreamsPerClient, trustedProxies.',
     },
   ])('are validated: $streams', async ({ streams, problem }) => {
     const starting = RestApp.start('Express', { access: new RevocableAccess(), streams: streams as StreamLimits });

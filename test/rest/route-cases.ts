@@ -45,6 +45,16 @@ const appended = (duplicate: boolean) => ({ append: { event: STORED_EVENT, dupli
 /** Requests as any HTTP client may send them: with `null`, with headers, and without what the client of the package adds. */
 export const ROUTE_CASES: readonly RouteCase[] = [
   {
+    title: 'a page of apps',
+    route: 'GET /apps',
+    query: '?limit=1&cursor=a',
+    calls: call('listApps', {}),
+    replies: { listApps: ['a', 'b', 'c'] },
+    status: 200,
+    received: { apps: ['b'], limit: 1, nextCursor: 'b' },
+    responseHeaders: { link: '</apps?limit=1>; rel="first", </apps?limit=1&cursor=b>; rel="next"' },
+  },
+  {
     title: 'all parameters of a list',
     route: `GET ${SESSIONS}`,
     query: '?limit=2&cursor=c%2F%2B&order=asc&orderBy=createTime&page=3&offset=4&includeState=false',
@@ -318,13 +328,21 @@ export const ROUTE_CASES: readonly RouteCase[] = [
   {
     title: 'all parameters of a page',
     route: `GET ${SESSION}/events`,
-    query: '?limit=2&cursor=c%2F%2B&order=desc&afterSeq=0&beforeSeq=9',
-    calls: call('listEvents', { ...KEY, limit: 2, cursor: 'c/+', order: 'desc', afterSeq: 0, beforeSeq: 9 }),
+    query: '?limit=2&cursor=c%2F%2B&order=desc&afterSeq=0&beforeSeq=9&invocationId=i%2F%2B',
+    calls: call('listEvents', {
+      ...KEY,
+      limit: 2,
+      cursor: 'c/+',
+      order: 'desc',
+      afterSeq: 0,
+      beforeSeq: 9,
+      invocationId: 'i/+',
+    }),
     replies: { listEvents: { events: [STORED_EVENT], firstSeq: 2, lastSeq: 9, nextCursor: 'n/+' } },
     status: 200,
     received: { events: [STORED_EVENT], firstSeq: 2, lastSeq: 9, nextCursor: 'n/+' },
     responseHeaders: {
-      link: `<${URL_OF_SESSIONS}/cart/events?limit=2&order=desc&afterSeq=0&beforeSeq=9>; rel="first", <${URL_OF_SESSIONS}/cart/events?limit=2&cursor=n%2F%2B&order=desc&afterSeq=0&beforeSeq=9>; rel="next"`,
+      link: `<${URL_OF_SESSIONS}/cart/events?limit=2&order=desc&afterSeq=0&beforeSeq=9&invocationId=i%2F%2B>; rel="first", <${URL_OF_SESSIONS}/cart/events?limit=2&cursor=n%2F%2B&order=desc&afterSeq=0&beforeSeq=9&invocationId=i%2F%2B>; rel="next"`,
     },
   },
   {

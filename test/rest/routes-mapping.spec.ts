@@ -46,7 +46,8 @@ describe.each(frameworks)('the mapping of routes to the service on %s', (framewo
       const fields = ['type', 'title', 'status', 'code', 'detail', ...Object.keys(details)];
       expect(Object.keys(answer.body).toSorted()).toEqual(fields.toSorted());
       expect(answer.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
-      expect(answer.headers.get('retry-after')).toBe(status === 503 ? '1' : null);
+      const isForNow = status === 503 || code === 'RUN_LIMIT_REACHED';
+      expect(answer.headers.get('retry-after')).toBe(isForNow ? '1' : null);
     }
   });
 

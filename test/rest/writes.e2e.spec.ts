@@ -30,7 +30,10 @@ describe.each(frameworks)('write access over REST on %s', (framework) => {
   let app: RestApp;
 
   beforeAll(async () => {
-    app = await RestApp.start(framework, { access: accessByCallerRole(), summarizer: { keepRecentEvents: 0 } });
+    app = await RestApp.start(framework, {
+      access: accessByCallerRole(),
+      summarizer: { autoSummarize: false, keepRecentEvents: 0 },
+    });
     await addSession(app.sessions);
   });
   afterAll(() => app.close());

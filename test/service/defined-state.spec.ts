@@ -204,7 +204,9 @@ describe('A defined state', () => {
     expect(() => defineState({ step: 'number' as unknown as StandardSchema })).toThrow(
       'step: must be a Standard Schema',
     );
-    expect(() => serviceWith({ shop: {} } as unknown as StateDefinitions)).toThrow('state: must be what defineState()');
+    expect(() => serviceWith({ shop: {} } as unknown as StateDefinitions)).toThrow(
+      'it must be what defineState() returns',
+    );
   });
 
   it('describes no key whose schema has no JSON Schema', () => {

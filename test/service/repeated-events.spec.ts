@@ -48,7 +48,7 @@ describe('an event that is retried with an append hook', () => {
     const stored = await sessions.appendEvent({ session: SESSION, event: withoutAuthor });
     expect(stored.author).toBe('agent user');
     expect(await sessions.append({ session: SESSION, event: withoutAuthor })).toMatchObject({ duplicate: true });
-    const other = { ...withoutAuthor, content: { ...EVENT.content, role: 'model' } };
+    const other = { ...withoutAuthor, content: { ...EVENT.content, role: 'model' as const } };
     await expect(sessions.append({ session: SESSION, event: other })).rejects.toMatchObject({ code: 'EVENT_CONFLICT' });
   });
 

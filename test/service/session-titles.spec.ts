@@ -57,7 +57,7 @@ describe('the titler', () => {
   function open(timeoutMs?: number): SessionService {
     const sessions = new SessionService({ storage, onBackgroundError: (error) => errors.push(error) });
     const titler = { titleOf: (request: TitleRequest) => titleOf(request) };
-    const titles = new SessionTitles({ sessions, storage, titler, timeoutMs });
+    const titles = new SessionTitles({ sessions, titler, timeoutMs });
     titles.start();
     opened.push({ sessions, titles });
     return sessions;

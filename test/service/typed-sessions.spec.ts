@@ -72,7 +72,7 @@ describe('sessions with typed state', () => {
       stateRemovals: ['cart' as const],
       transferToAgent: 'b',
     };
-    await sessions.appendEvent({ session, event: { author: 'agent', actions, ownField: true } });
+    await sessions.appendEvent({ session, event: { author: 'agent', actions, customMetadata: { ownField: true } } });
     await sessions.appendEvents({
       session,
       events: [{ author: 'agent', actions: { stateDelta: { 'app:motto': 'hi' } } }],

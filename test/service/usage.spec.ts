@@ -33,7 +33,7 @@ function say(tokens: number) {
 
 async function* costly() {
   yield answer({ candidatesTokenCount: 200 });
-  yield answer({ candidatesTokenCount: 999_999 }, { modelVersion: 'free' });
+  return answer({ candidatesTokenCount: 999_999 }, { modelVersion: 'free' });
 }
 
 function onlyForAnn({ userId }: { userId: string }): readonly UsageBudget[] {
@@ -59,7 +59,7 @@ describe('usage', () => {
     });
     calls.length = 0;
     sessions = new SessionService({ storage, clock, usage });
-    agents = new AgentSessions({ sessions, storage, pollMs: 20, graceMs: 200 });
+    agents = new AgentSessions({ sessions, pollMs: 20, graceMs: 200 });
     return sessions;
   }
   let agents: AgentSessions;

@@ -26,7 +26,7 @@ module.exports = async function checkPackage({
   assert.equal(config.ConfigurationError, root.ConfigurationError);
   // No server is asked for: the client connects when it is first needed.
   await new redis.RedisSessionService().close();
-  await new vertex.VertexSessionService({ reasoningEngine: '1' }).close();
+  await new vertex.VertexSessionService({ project: 'p', location: 'us-central1', reasoningEngine: '1' }).close();
   await checkSummaries(root, others);
   for (const { types } of Object.values(manifest.exports)) assert.ok(!types || existsSync(resolve(types)), types);
 
@@ -58,7 +58,6 @@ async function checkSummaries(
   {
     agents,
     components,
-    durableStreams,
     mcp,
     aiSdk,
     claudeAgent,
@@ -84,7 +83,6 @@ async function checkSummaries(
   assert.equal(typeof aiSdk.ChatSessions, 'function');
   assert.equal(typeof claudeAgent.ClaudeSessionStore, 'function');
   assert.equal(typeof mcp.SessionEventStore, 'function');
-  assert.equal(typeof durableStreams.mountDurableStreams, 'function');
   assert.equal(typeof components.ComponentsModule.forRoot, 'function');
   assert.equal(typeof adk.AdkSessionService, 'function');
   assert.equal(typeof a2a.SessionTaskStore, 'function');

@@ -7,7 +7,6 @@ void checkPackage({
   aiSdk: require('nestjs-agent-sessions/ai-sdk'),
   claudeAgent: require('nestjs-agent-sessions/claude-agent'),
   mcp: require('nestjs-agent-sessions/mcp'),
-  durableStreams: require('nestjs-agent-sessions/durable-streams'),
   components: require('nestjs-agent-sessions/components'),
   doctor: require('nestjs-agent-sessions/doctor'),
   agentsRest: require('nestjs-agent-sessions/agents/rest'),

@@ -4,7 +4,6 @@ import * as agents from 'nestjs-agent-sessions/agents';
 import * as aiSdk from 'nestjs-agent-sessions/ai-sdk';
 import * as claudeAgent from 'nestjs-agent-sessions/claude-agent';
 import * as mcp from 'nestjs-agent-sessions/mcp';
-import * as durableStreams from 'nestjs-agent-sessions/durable-streams';
 import * as components from 'nestjs-agent-sessions/components';
 import * as doctor from 'nestjs-agent-sessions/doctor';
 import * as agentsGraphql from 'nestjs-agent-sessions/agents/graphql';
@@ -32,7 +31,6 @@ await checkPackage({
   root,
   agents,
   components,
-  durableStreams,
   mcp,
   aiSdk,
   claudeAgent,

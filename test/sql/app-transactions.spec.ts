@@ -174,7 +174,7 @@ for (const [name, open] of appDatabases) {
           sessions.appendEvent({ session, event, expectedVersion: 0, transaction }),
           sessions.appendEvent({ session, event, turn, transaction }),
           sessions.appendEvent({ session: { ...referenceOf(session), id: 'nowhere' }, event, transaction }),
-          sessions.appendEvent({ session, event: { author: 'agent', nope: 1n }, transaction }),
+          sessions.appendEvent({ session, event: { author: 'agent', customMetadata: { nope: 1n } }, transaction }),
           sessions.appendEvents({ session, events: Array.from({ length: 101 }, () => event), transaction }),
           sessions.appendEvent({
             session,

@@ -3,6 +3,8 @@ import { describeSqlServers } from '../support/sql-bench.js';
 import { numberFrom } from '../support/sql-transactions.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
+/** Messages of 16 MiB take their time on a busy machine. */
+const timeLimitMs = 60_000;
 const SESSION = { appName: 'shop', userId: 'ann', id: 's-1' };
 
 describeSqlServers(
@@ -11,7 +13,7 @@ describeSqlServers(
     it('refuses a larger event once, and recovers', async () => {
       const raw = await bench().connect();
       const most = await numberFrom(raw, 'SELECT @@max_allowed_packet AS number');
-      const sessions = bench().sessions({ service: { limits: { maxEventBytes: 2 * most } } });
+      const sessions = bench().sessions({ timeLimitMs, service: { limits: { maxEventBytes: 2 * most } } });
       await sessions.createSession(KEY);
       const event = { id: 'e-1', author: 'user', content: { role: 'user', parts: [{ text: 'x'.repeat(most) }] } };
       const error: unknown = await sessions.append({ session: SESSION, event }).catch((thrown: unknown) => thrown);
@@ -26,7 +28,7 @@ describeSqlServers(
       const raw = await bench().connect();
       const most = await numberFrom(raw, 'SELECT @@max_allowed_packet AS number');
       const text = 'x'.repeat(900_000);
-      const sessions = bench().sessions({ service: { limits: { maxViewBytes: 2 * most } } });
+      const sessions = bench().sessions({ timeLimitMs, service: { limits: { maxViewBytes: 2 * most } } });
       await sessions.createSession(KEY);
       const count = Math.ceil(most / text.length) + 1;
       for (let number = 1; number <= count; number++) {

@@ -77,7 +77,7 @@ describeSqlServers('Round trips to a $name store', (bench) => {
     expect(trips()).toBe(2 + 1 + 2 + 1);
   });
 
-  it('are those of an append to save the partial events of 5 sessions, and none more to end them', async () => {
+  it('are those of an append to save the partial events of 5 sessions, one to read them, and none more to end them', async () => {
     const { proxy, behind } = await bench().proxy();
     const storage = bench().storage(behind);
     const sessions = new SessionService({ storage });
@@ -97,10 +97,15 @@ describeSqlServers('Round trips to a $name store', (bench) => {
     expect(trips()).toBe(2);
     const { key, incarnation, turnToken } = first;
     expect((await storage.partials.read({ key, incarnation, after: 0 }))?.partials).toHaveLength(1);
-    expect(trips()).toBe(2 + 2);
+    expect(trips()).toBe(2 + 1);
+    // What watches of all of them read.
+    const logs = writes.map((write) => ({ ...write, withPartials: true, afterSeq: 0, afterPartial: 0, limit: 4 }));
+    expect(await storage.changes.positions(logs)).toHaveLength(5);
+    expect(await storage.changes.tails?.(logs)).toHaveLength(5);
+    expect(trips()).toBe(2 + 1 + 2);
     const session = { ...key, id: key.sessionId };
     await sessions.appendEvents({ session, events: [{ author: 'agent' }], turn: turnToken, endPartials: ['m'] });
-    expect(trips()).toBe(2 + 2 + 2);
+    expect(trips()).toBe(2 + 1 + 2 + 2);
     expect((await storage.partials.read({ key, incarnation, after: 0 }))?.partials).toEqual([]);
   });
 

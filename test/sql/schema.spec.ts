@@ -1,6 +1,7 @@
-import { DataSource } from 'typeorm';
+import { DataSource, type EntitySchema } from 'typeorm';
 import { NO_TURN } from '../../src/sessions/domain/turn.js';
-import { SESSION_MIGRATIONS, type ServerOptions, sessionEntities } from '../../src/typeorm.js';
+import { SESSION_MIGRATIONS, type ServerOptions, TypeOrmSessionStorage, sessionEntities } from '../../src/typeorm.js';
+import { comparedEntities } from '../support/compared-entities.js';
 import { olderRows } from '../support/session-rows.js';
 import { type SqlBench, describeSqlServers } from '../support/sql-bench.js';
 
@@ -35,6 +36,21 @@ describeSqlServers('The tables in $name', (bench) => {
     expect(upQueries.map(({ query }) => query)).toEqual([]);
   });
 
+  it('are left alone by generated migrations, whatever the DataSource calls the server', async () => {
+    const types = bench().name === 'postgres' ? (['postgres'] as const) : (['mysql', 'mariadb'] as const);
+    const hosts = await Promise.all(types.map((type) => hostOf(bench(), { type, entities: sessionEntities(type) })));
+    const generated = async (): Promise<string[]> => {
+      const logs = await Promise.all(hosts.map(({ driver }) => driver.createSchemaBuilder().log()));
+      return logs.flatMap(({ upQueries }) => upQueries.map(({ query }) => query));
+    };
+    // Also before they are there: only SESSION_MIGRATIONS create them.
+    expect(await generated()).toEqual([]);
+    await hosts[0]?.runMigrations();
+    expect(await generated()).toEqual([]);
+    await Promise.all(hosts.map((host) => host.synchronize()));
+    for (const host of hosts) await new TypeOrmSessionStorage({ dataSource: host }).open();
+  });
+
   it('get an index of the metadata that is there already', async () => {
     const sessions = bench().sessions();
     await sessions.createSession({ ...KEY, metadata: { status: 'open', tags: ['é', 'a'], title: 'One' } });
@@ -63,7 +79,7 @@ describeSqlServers('The tables in $name', (bench) => {
   });
 
   it('get new columns without loss, and accept rows that an older version still writes', async () => {
-    const dataSource = await hostOf(bench(), {}, SESSION_MIGRATIONS.slice(0, 2));
+    const dataSource = await hostOf(bench(), { migrations: SESSION_MIGRATIONS.slice(0, 2) });
     await dataSource.runMigrations();
     const raw = await bench().connect();
     for (const statement of olderRows('before')) await raw.query(statement);
@@ -242,20 +258,28 @@ describeSqlServers(
   ['postgres'],
 );
 
-/** A DataSource of an app with the entities. */
+/** A DataSource of an app. By default, TypeORM compares the entities with the tables. */
 async function hostOf(
   bench: SqlBench,
-  { tablePrefix = '', schema }: Partial<ServerOptions>,
-  migrations = SESSION_MIGRATIONS,
+  {
+    tablePrefix = '',
+    schema,
+    migrations = SESSION_MIGRATIONS,
+    type = bench.name === 'postgres' ? 'postgres' : 'mariadb',
+    entities = comparedEntities(type, tablePrefix),
+  }: Partial<ServerOptions> & {
+    readonly migrations?: typeof SESSION_MIGRATIONS;
+    readonly type?: 'mysql' | 'mariadb' | 'postgres';
+    readonly entities?: EntitySchema[];
+  },
 ): Promise<DataSource> {
   const { url, driverOptions } = bench.database.storageOptions;
-  const type = bench.name === 'postgres' ? 'postgres' : 'mariadb';
   const dataSource = new DataSource({
     type,
-    url: url.replace('mysql:', 'mariadb:'),
+    url: url.replace('mysql:', `${type}:`),
     ...(schema && { schema }),
     entityPrefix: tablePrefix,
-    entities: sessionEntities(type, tablePrefix),
+    entities,
     migrations: [...migrations],
     migrationsTableName: `${tablePrefix}${MIGRATIONS_TABLE}`,
     extra: driverOptions,

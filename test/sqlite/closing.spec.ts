@@ -1,5 +1,12 @@
+import { existsSync, readdirSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { type EventInput, SessionService, StoreUnavailableError } from '../../src/index.js';
+import { observedDriver } from '../support/observed-driver.js';
 import { SqliteFile } from '../support/sqlite-file.js';
+import { until } from '../support/until.js';
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
 const SESSION = { appName: 'shop', userId: 'ann', id: 's-1' };
@@ -57,6 +64,47 @@ describe('a SQLite store that is closed with queued appends', () => {
     return events.map(({ id }) => id);
   }
 });
+
+describe('a SQLite store that is closed', () => {
+  // libsql cannot end a statement, and keeps the file open until all statements of the connection are collected.
+  it('holds nothing of its connection, so that a garbage collection closes the file', async () => {
+    const file = new SqliteFile();
+    const connections: WeakRef<object>[] = [];
+    const driver = observedDriver({ opened: (connection) => connections.push(new WeakRef(connection)) });
+    for (let time = 0; time < 3; time++) {
+      const sessions = await file.sessions({ driver });
+      await sessions.getOrCreateSession(KEY);
+      await sessions.append({ session: SESSION, event: { author: 'user' } });
+      await sessions.close();
+    }
+    expect(connections).toHaveLength(3);
+    await until(async () => {
+      collectGarbage();
+      await delay(1);
+      return connections.every((connection) => connection.deref() === undefined) && openFiles(file.path) === 0;
+    });
+    await file.remove();
+  });
+});
+
+/** How many descriptors this process has of a database and its log. Linux tells; elsewhere nothing is known. */
+function openFiles(path: string): number {
+  const folder = '/proc/self/fd';
+  if (!existsSync(folder)) return 0;
+  const targetOf = (name: string): string => {
+    try {
+      return readlinkSync(join(folder, name));
+    } catch {
+      return ''; // It was closed meanwhile.
+    }
+  };
+  return readdirSync(folder).filter((name) => targetOf(name).startsWith(path)).length;
+}
+
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+}
 
 function appendMany(append: (event: EventInput) => Promise<unknown>, from = 0) {
   return Array.from({ length: APPENDS }, (_, index) => {

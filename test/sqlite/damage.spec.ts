@@ -38,7 +38,7 @@ describe(`a damaged SQLite file (SEED=${seed})`, () => {
 
   afterEach(() => file.remove());
 
-  it('at any place, fails or returns what was stored', async () => {
+  it('at any place, fails, reports it or returns what was stored', async () => {
     const random = randomNumbers(seed);
     const pages = intact.length / PAGE_BYTES;
     let errors = 0;
@@ -79,8 +79,10 @@ describe(`a damaged SQLite file (SEED=${seed})`, () => {
     }
   }
 
+  /** Throws what is reported of damaged events, which are read around. */
   async function everything(): Promise<string> {
-    const sessions = await file.sessions();
+    const reports: unknown[] = [];
+    const sessions = await file.sessions({ service: { onBackgroundError: (error) => reports.push(error) } });
     try {
       const found = [];
       for (let index = 0; index < SESSIONS; index++) {
@@ -93,6 +95,7 @@ describe(`a damaged SQLite file (SEED=${seed})`, () => {
           (await sessions.listEvents(key)).events,
         );
       }
+      if (reports.length > 0) throw reports[0];
       return JSON.stringify(found, (_name, value: unknown) => sorted(value));
     } finally {
       await sessions.close();

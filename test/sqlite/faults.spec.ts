@@ -31,6 +31,8 @@ const STATEMENTS = [
   'INSERT INTO "agent_shared_state"',
   'DELETE FROM "agent_shared_state"',
   'DELETE FROM "agent_shared_state"',
+  'UPDATE "agent_shared_scopes"',
+  'UPDATE "agent_shared_scopes"',
   'DELETE FROM "agent_shared_scopes"',
   'DELETE FROM "agent_shared_scopes"',
   'COMMIT',
@@ -39,6 +41,7 @@ const STATEMENTS = [
 /** Makes a driver fail at chosen statements. */
 class FailingDriver implements DriverObserver {
   readonly seen: string[] = [];
+  failure = 'SQLITE_IOERR';
   /** Which statements fail, counted from 0, and whether after their execution. */
   fails: (index: number, text: string, isExecuted: boolean) => boolean = () => false;
 
@@ -53,7 +56,7 @@ class FailingDriver implements DriverObserver {
 
   #check(text: string, isExecuted: boolean): void {
     if (this.fails(this.seen.length - 1, text, isExecuted)) {
-      throw Object.assign(new Error(`disk I/O error in ${text}`), { code: 'SQLITE_IOERR' });
+      throw Object.assign(new Error(`disk I/O error in ${text}`), { code: this.failure });
     }
   }
 }
@@ -106,6 +109,18 @@ describe('an append whose driver fails', () => {
     expect(repeated).toMatchObject({ event: { seq: 2 }, duplicate: isStored });
     await expectToHold(true);
     await expectAnotherToSee(true);
+  });
+
+  it('because the disk is full when it commits stores nothing, and says so', async () => {
+    failingDriver.failure = 'SQLITE_FULL';
+    failingDriver.fails = (_sent, text, done) => text === 'COMMIT' && !done;
+    const error: unknown = await sessions.appendEvent({ session: SESSION, event: EVENT }).catch((thrown) => thrown);
+    failingDriver.fails = () => false;
+    expect(error).toBeInstanceOf(StoreUnavailableError);
+    expect(error).toMatchObject({ outcomeUnknown: false });
+    expect(String(error)).toContain('its disk is full');
+    await expectToHold(false);
+    await expectAnotherToSee(false);
   });
 
   it('together with others acknowledges exactly what is stored', async () => {

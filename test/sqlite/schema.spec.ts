@@ -2,6 +2,7 @@ import type Libsql from 'libsql';
 import { DataSource } from 'typeorm';
 import { NO_TURN } from '../../src/sessions/domain/turn.js';
 import { SESSION_MIGRATIONS, sessionEntities } from '../../src/typeorm.js';
+import { comparedEntities } from '../support/compared-entities.js';
 import { observedDriver } from '../support/observed-driver.js';
 import { olderRows } from '../support/session-rows.js';
 import { SqliteFile } from '../support/sqlite-file.js';
@@ -19,7 +20,7 @@ describe('the tables in SQLite', () => {
       type: 'better-sqlite3',
       driver: observedDriver({}),
       database: file.path,
-      entities: sessionEntities('better-sqlite3'),
+      entities: comparedEntities('better-sqlite3'),
       migrations: [...SESSION_MIGRATIONS],
       migrationsTableName: MIGRATIONS_TABLE,
     });
@@ -35,6 +36,16 @@ describe('the tables in SQLite', () => {
     await dataSource.initialize();
     const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
     expect(upQueries.map(({ query }) => query)).toEqual([]);
+  });
+
+  it('are left alone by generated migrations', async () => {
+    dataSource.setOptions({ entities: sessionEntities('better-sqlite3') });
+    await dataSource.initialize();
+    const generated = async (): Promise<unknown> => (await dataSource.driver.createSchemaBuilder().log()).upQueries;
+    // Also before they are there: only SESSION_MIGRATIONS create them.
+    expect(await generated()).toEqual([]);
+    await dataSource.runMigrations();
+    expect(await generated()).toEqual([]);
   });
 
   it('have the columns, keys and indexes that TypeORM creates from the entities', async () => {

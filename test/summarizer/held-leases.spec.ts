@@ -24,7 +24,7 @@ describe('a due summary whose lease another process holds', () => {
     const storage = recordingCalls(open.storage, calls);
     sessions = new SessionService({ storage, clock });
     const options = { turns: 0, contentLength: 0, events: 3, keepRecentEvents: 2, concurrency: 1, model, clock };
-    summaries = new SummarizerSessionManager({ sessions, storage }, options);
+    summaries = new SummarizerSessionManager({ sessions }, options);
     lease = await open.storage.leases.acquire({ name: leaseNameOf(KEY), holder: 'another', ttlMs: HELD_MS });
     await append(...turns(1, 2));
   });

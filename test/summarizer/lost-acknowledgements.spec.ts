@@ -63,7 +63,7 @@ function keepsSummariesOnce(open: (clock: ManualClock) => Promise<BehindProxy>):
     beside = new SessionService({ storage: setup.beside, clock });
     model = new ScriptedModel();
     const options = { turns: 0, contentLength: 0, events: 7, keepRecentEvents: 0, model, clock };
-    summaries = new SummarizerSessionManager({ sessions, storage: setup.behind }, options);
+    summaries = new SummarizerSessionManager({ sessions }, options);
     await beside.createSession(KEY);
   });
 

@@ -64,6 +64,11 @@ describe('SummarizerModule', () => {
     expect(registry.getInterval(SWEEP_NAME)).toMatchObject(EVERY_MINUTE);
   });
 
+  it('needs no options', async () => {
+    app = await startApp([sessionsModule(), SummarizerModule.forRoot()]);
+    expect(app.get(SummarizerSessionManager, { strict: false })).toBeInstanceOf(SummarizerSessionManager);
+  });
+
   it('schedules nothing if the app is closed before it has started', async () => {
     app = await startApp([ScheduleModule.forRoot(), sessionsModule(), SummarizerModule.forRoot(OPTIONS)]);
     const registry = app.get(SchedulerRegistry, { strict: false });

@@ -18,10 +18,7 @@ describe('a pending tool call', () => {
     const { clock, model } = open;
     const storage = recordingCalls(open.storage, calls);
     sessions = new SessionService({ storage, clock });
-    summaries = new SummarizerSessionManager(
-      { sessions, storage },
-      { turns: 0, contentLength: 0, ...OPTIONS, model, clock },
-    );
+    summaries = new SummarizerSessionManager({ sessions }, { turns: 0, contentLength: 0, ...OPTIONS, model, clock });
     await append(call('slow'), ...turns(1, 4));
     calls.length = 0;
   });

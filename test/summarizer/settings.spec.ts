@@ -45,7 +45,7 @@ describe('summarizer settings', () => {
   ])('%o are refused', (options, path) => {
     const storage = new InMemorySessionStorage();
     const sessions = new SessionService({ storage });
-    expect(() => new SummarizerSessionManager({ sessions, storage }, untyped(options))).toThrow(
+    expect(() => new SummarizerSessionManager({ sessions }, untyped(options))).toThrow(
       expect.objectContaining({ code: 'INVALID_INPUT', path }),
     );
   });

@@ -25,8 +25,7 @@ describe.each(storeOfEachKind)('store calls of appends on $name', (store) => {
     const recorded: SessionStorage = recordingCalls(storage, calls);
     sessions = new SessionService({ storage: recorded, clock });
     const summaries =
-      options &&
-      new SummarizerSessionManager({ sessions, storage: recorded }, { shutdownSeconds: 0.05, ...options, model });
+      options && new SummarizerSessionManager({ sessions }, { shutdownSeconds: 0.05, ...options, model });
     await sessions.createSession(KEY);
     calls.length = 0;
     end = async () => {

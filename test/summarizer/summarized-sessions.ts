@@ -45,7 +45,7 @@ export class SummarizedSessions {
     const { storage, destroy } = await store.open({ clock });
     const sessions = new SessionService({ storage, clock });
     const summaries = new SummarizerSessionManager(
-      { sessions, storage },
+      { sessions },
       { turns: 0, contentLength: 0, model, clock, ...options },
     );
     await sessions.createSession(KEY);
@@ -61,7 +61,7 @@ export class SummarizedSessions {
     const { storage, clock, model } = this;
     const sessions = new SessionService({ storage, clock });
     const summaries = new SummarizerSessionManager(
-      { sessions, storage },
+      { sessions },
       { turns: 0, contentLength: 0, model, clock, ...options },
     );
     return new SummarizedSessions(storage, clock, sessions, model, summaries, async () => summaries.close());

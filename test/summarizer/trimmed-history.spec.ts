@@ -9,10 +9,7 @@ describe('summaries with keepHistory: false', () => {
   const storage = new InMemorySessionStorage();
   const sessions = new SessionService({ storage, history: { maxEvents: 50, keepHistory: false } });
   const model = new ScriptedModel();
-  const summaries = new SummarizerSessionManager(
-    { sessions, storage },
-    { keepRecentEvents: 2, autoSummarize: false, model },
-  );
+  const summaries = new SummarizerSessionManager({ sessions }, { keepRecentEvents: 2, autoSummarize: false, model });
 
   async function append(from: number, to: number): Promise<void> {
     for (const event of turns(from, to)) await sessions.appendEvent({ session: SESSION, event });
@@ -45,7 +42,7 @@ describe.each([{ maxEvents: 0 }, { maxEvents: 50 }, { maxEvents: 8 }])(
       const sessions = new SessionService({ storage, history: { maxEvents, keepHistory: false } });
       const model = new ScriptedModel();
       const summaries = new SummarizerSessionManager(
-        { sessions, storage },
+        { sessions },
         { events: 40, turns: 0, contentLength: 0, keepRecentEvents: 4, model },
       );
       await sessions.createSession(KEY);

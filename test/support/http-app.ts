@@ -48,6 +48,7 @@ export class TestAgent implements Agent {
       yield await context.callTools({ refund: async (_args, tool) => tool.requestApproval({ hint: 'Refund?' }) });
     }
     yield { partial: true, content: { role: 'model', parts: [{ text: 'echo' }] } };
+    if (words === 'fail once' && !context.isResumed) throw Object.assign(new Error('a secret'), { status: 503 });
     yield { content: { role: 'model', parts: [{ text: `echo: ${words}` }] } };
   }
 }
@@ -97,7 +98,9 @@ export function appParts(
     : [
         SessionsModule.forRoot(options),
         ...(summarizer ? [SummarizerModule.forRoot({ ...summarizer, isGlobal: true })] : []),
-        ...(agents ? [AgentsModule.forRoot({ isGlobal: true, pollMs: 50 }), AgentsModule.forFeature([TestAgent])] : []),
+        ...(agents
+          ? [AgentsModule.forRoot({ isGlobal: true, pollMs: 50, drainMs: 0 }), AgentsModule.forFeature([TestAgent])]
+          : []),
       ];
   return {
     imports: [...ofServices, ...(isAccessGlobal && rule ? [SessionAccessModule.forRoot(rule)] : [])],

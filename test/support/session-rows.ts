@@ -46,4 +46,5 @@ export const SESSION_ROW = {
   turn_expires_at: 0,
   dispatched_seq: 0,
   waiting_since: 0,
+  state_bytes: 0,
 };

@@ -1,4 +1,5 @@
 import type { SessionService } from '../../src/index.js';
+import { RESERVED_ACTIONS, RESERVED_IDS } from '../../src/sessions/domain/reserved-words.js';
 import { type SessionAccess, accessByRole, clientAccess, serviceAccess } from '../../src/sessions/rest/index.js';
 
 /** A write over REST and GraphQL, and whether the client rule allows it. */
@@ -48,6 +49,8 @@ const created = (given: object, isForClients: boolean): Write => ({
   isForClients,
 });
 
+const RESERVED_NAMES = Object.values(RESERVED_IDS).map((word) => (word.endsWith(':') ? `${word}x` : word));
+
 /** Every kind of write, and every kind of forged content. */
 export const WRITES: readonly Write[] = [
   append('by the user', by('user'), true),
@@ -85,6 +88,14 @@ export const WRITES: readonly Write[] = [
   append('with forged token usage', by('user', { usageMetadata: { totalTokenCount: 1_000_000 } })),
   append('with long-running tools', by('user', { longRunningToolIds: ['c'] })),
   append('with an error', by('user', { errorCode: 'SAFETY' })),
+  ...RESERVED_NAMES.flatMap((id) => [
+    append(`with the id ${id}`, by('user', { id })),
+    append(`of the invocation ${id}`, by('user', { invocationId: id })),
+    appendSecond(`one with the id ${id}`, by('user', { id })),
+  ]),
+  append('with an id that only looks reserved', by('user', { id: 'session-title-2', invocationId: 'answers:1' }), true),
+  ...[...RESERVED_ACTIONS].map((name) => append(`with an empty action ${name}`, acting({ [name]: {} }))),
+  state({ 'langgraph:': { checkpoint: 'c' } }, false),
   { ...append('with state of the app', acting({ stateDelta: { 'app:open': false } })), isAppWide: true },
   { ...append('that removes state of the app', acting({ stateRemovals: ['app:open'] })), isAppWide: true },
   appendSecond('by the user', by('user'), true),

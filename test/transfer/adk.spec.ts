@@ -15,13 +15,17 @@ const EVENTS_OF_JSON = `
   CREATE TABLE events (id VARCHAR(128), app_name VARCHAR(128), user_id VARCHAR(128), session_id VARCHAR(128),
     invocation_id VARCHAR(256), timestamp DATETIME, event_data TEXT, PRIMARY KEY (id, app_name, user_id, session_id));`;
 
-/** A table with a column for each field, and actions that Python has pickled. */
-const EVENTS_OF_COLUMNS = `
+/** A table with a column for each field, and actions that Python has pickled. The systems have some fields of their own. */
+const eventsOfColumns = (own: string): string => `
   CREATE TABLE events (id VARCHAR(128), app_name VARCHAR(128), user_id VARCHAR(128), session_id VARCHAR(128),
     invocation_id VARCHAR(256), author VARCHAR(256), actions BLOB, long_running_tool_ids_json TEXT, branch VARCHAR(256),
-    timestamp DATETIME, content TEXT, grounding_metadata TEXT, custom_metadata TEXT, usage_metadata TEXT, model_flags INTEGER,
-    partial BOOLEAN, turn_complete BOOLEAN, error_code VARCHAR(256), error_message VARCHAR(1024), interrupted BOOLEAN,
+    timestamp DATETIME, content TEXT, grounding_metadata TEXT, custom_metadata TEXT, usage_metadata TEXT, partial BOOLEAN,
+    turn_complete BOOLEAN, error_code VARCHAR(256), error_message VARCHAR(1024), interrupted BOOLEAN, ${own},
     PRIMARY KEY (id, app_name, user_id, session_id));`;
+const OF_ADK = 'citation_metadata TEXT, input_transcription TEXT, output_transcription TEXT';
+const OF_TRPC_AGENT = `request_id VARCHAR(256), parent_invocation_id VARCHAR(256), tag VARCHAR(256), filter_key VARCHAR(256),
+  requires_completion BOOLEAN DEFAULT 0, version INTEGER DEFAULT 0, visible BOOLEAN DEFAULT 1, object VARCHAR(256) NOT NULL DEFAULT '',
+  model_flags INTEGER DEFAULT 1, response_id VARCHAR(256)`;
 
 const PICKLE = `X'80049541000000'`;
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
@@ -122,12 +126,14 @@ describe('sessions of other systems with tables of ADK', () => {
     expect((await sessions.stateAt({ ...KEY, seq: 0 })).state).toEqual({ initial: 2 });
   });
 
+  const COLUMNS = `id, app_name, user_id, session_id, invocation_id, author, actions, long_running_tool_ids_json, branch, timestamp,
+    content, grounding_metadata, custom_metadata, usage_metadata, partial, turn_complete, interrupted`;
   const pickled = `
-    INSERT INTO events VALUES ('e-1', 'shop', 'ann', 's-1', 'i-1', 'user', ${PICKLE}, NULL, NULL, '2026-11-01 10:00:01.000001',
-      '{"role":"user","parts":[{"text":"hi"}]}', NULL, NULL, NULL, 1, NULL, NULL, NULL, NULL, NULL);
-    INSERT INTO events VALUES ('e-2', 'shop', 'ann', 's-1', 'i-1', 'root', ${PICKLE}, '["c-1"]', 'root.sub', '2026-11-01 10:00:02',
-      '{"role":"model","parts":[{"function_call":{"id":"c-1","name":"wait","args":{"for_it":1}}}]}', '{"web_search_queries":["x"]}',
-      '{"a_b":1}', '{"total_token_count":5}', 1, 0, 1, NULL, NULL, 0);`;
+    INSERT INTO events (${COLUMNS}) VALUES ('e-1', 'shop', 'ann', 's-1', 'i-1', 'user', ${PICKLE}, NULL, NULL,
+      '2026-11-01 10:00:01.000001', '{"role":"user","parts":[{"text":"hi"}]}', NULL, NULL, NULL, NULL, NULL, NULL);
+    INSERT INTO events (${COLUMNS}) VALUES ('e-2', 'shop', 'ann', 's-1', 'i-1', 'root', ${PICKLE}, '["c-1"]', 'root.sub',
+      '2026-11-01 10:00:02', '{"role":"model","parts":[{"function_call":{"id":"c-1","name":"wait","args":{"for_it":1}}}]}',
+      '{"web_search_queries":["x"]}', '{"a_b":1}', '{"total_token_count":5}', 0, 1, 0);`;
   const readable = [
     { id: 'e-1', author: 'user', content: { role: 'user', parts: [{ text: 'hi' }] }, actions: { stateDelta: {} } },
     {
@@ -145,7 +151,7 @@ describe('sessions of other systems with tables of ADK', () => {
   ];
 
   it('ADK for Python, schema 0: all but the pickled actions', async () => {
-    database = sqliteOf(`${TABLES}${EVENTS_OF_COLUMNS}
+    database = sqliteOf(`${TABLES}${eventsOfColumns(OF_ADK)}
       INSERT INTO sessions VALUES ('shop', 'ann', 's-1', '{"step":2}', '2026-11-01 10:00:00', '2026-11-01 10:00:02');${pickled}`);
     await importRecords(storage, adkSessions(database));
     expect(await events()).toMatchObject(readable);
@@ -160,18 +166,24 @@ describe('sessions of other systems with tables of ADK', () => {
       {
         id: 'h-1',
         author: 'user',
-        invocationId: 'i-0',
+        invocation_id: 'i-0',
         timestamp: 1_793_527_100.5,
         content: { role: 'user', parts: [{ text: 'old' }] },
+        actions: { state_delta: {}, artifact_delta: {} },
+        requires_completion: false,
+        version: 0,
+        visible: true,
+        model_flags: 1,
       },
     ];
-    database = sqliteOf(`${TABLES}${EVENTS_OF_COLUMNS}
+    database = sqliteOf(`${TABLES}${eventsOfColumns(OF_TRPC_AGENT)}
       ALTER TABLE sessions ADD COLUMN conversation_count INTEGER;
       ALTER TABLE sessions ADD COLUMN historical_events TEXT;
       INSERT INTO sessions VALUES ('shop', 'ann', 's-1', '{"step":2}', '2026-11-01 09:00:00', '2026-11-01 10:00:02', 2, '${JSON.stringify(history)}');${pickled}`);
     await importRecords(storage, trpcAgentSessions(database));
     const stored = await events();
-    expect(stored).toMatchObject([{ id: 'h-1', timestamp: 1_793_527_100_500 }, ...readable]);
+    expect(stored).toMatchObject([{ id: 'h-1', invocationId: 'i-0', timestamp: 1_793_527_100_500 }, ...readable]);
+    expect(stored[1]).toMatchObject({ visible: true, requiresCompletion: false, modelFlags: 1 });
     expect(await sessions.getSession(KEY)).toMatchObject({ conversationCount: 2 });
     expect(await sessions.getAppState({ appName: 'shop' })).toEqual({ currency: 'EUR' });
   });

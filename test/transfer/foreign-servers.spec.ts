@@ -1,11 +1,5 @@
 import { InMemorySessionStorage, SessionService } from '../../src/index.js';
-import {
-  adkSessions,
-  importRecords,
-  langGraphThreads,
-  trpcAgentGoSessions,
-  trpcAgentSessions,
-} from '../../src/transfer/index.js';
+import { adkSessions, importRecords, langGraphThreads, trpcAgentSessions } from '../../src/transfer/index.js';
 import { describeChosen } from '../support/processes/shared-stores.js';
 import { type OpenDatabase, mariaDb, postgres } from './foreign-servers.js';
 
@@ -16,9 +10,8 @@ const SERVERS = [
     json: 'LONGTEXT',
     time: 'DATETIME(6)',
     bytes: 'LONGBLOB',
-    serial: 'BIGINT AUTO_INCREMENT PRIMARY KEY',
   },
-  { ...postgres, json: 'JSONB', time: 'TIMESTAMP', bytes: 'BYTEA', serial: 'BIGSERIAL PRIMARY KEY' },
+  { ...postgres, json: 'JSONB', time: 'TIMESTAMP', bytes: 'BYTEA' },
 ];
 
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
@@ -29,7 +22,6 @@ const at = (second: number): string =>
   new Date(START + second * 1_000 + 250).toISOString().replace('T', ' ').slice(0, 23);
 const marks = (count: number): string => Array.from({ length: count }, () => '?').join(', ');
 
-const base64 = (text: string): string => Buffer.from(text).toString('base64');
 /** A message as LangChain writes it. */
 const message = (kind: string, id: string, content: string) => ({
   lc: 1,
@@ -42,7 +34,7 @@ async function inTurn<Item>(items: readonly Item[], work: (item: Item) => Promis
   for (const item of items) await work(item);
 }
 
-describeChosen('databases of other systems on $name', SERVERS, ({ open, json, time, bytes, serial, name }) => {
+describeChosen('databases of other systems on $name', SERVERS, ({ open, json, time, bytes, name }) => {
   let opened: OpenDatabase;
   let storage: InMemorySessionStorage;
   let sessions: SessionService;
@@ -220,97 +212,6 @@ describeChosen('databases of other systems on $name', SERVERS, ({ open, json, ti
     ]);
     expect(events.at(-1)).toMatchObject({ turnComplete: true, content: { parts: [{ text: 'hallo' }] } });
     expect((await sessions.getSession(KEY))?.state.toRecord()).toMatchObject({ step: 2, 'user:theme': 'dark' });
-    await expectRepeatable(read);
-  });
-
-  it('tRPC-Agent for Go: a session of an earlier time, its summary, state of users and apps', async () => {
-    const moment = name === 'mariadb' ? 'TIMESTAMP(6) NULL' : 'TIMESTAMP';
-    const column = name === 'mariadb' ? 'JSON' : 'JSONB';
-    const key = name === 'mariadb' ? '`key`' : 'key';
-    const owner = 'app_name VARCHAR(255), user_id VARCHAR(255), session_id VARCHAR(255)';
-    const times = `created_at ${moment}, updated_at ${moment}, expires_at ${moment}, deleted_at ${moment}`;
-    for (const table of [
-      `session_states (id ${serial}, ${owner}, state ${column}, ${times})`,
-      `session_events (id ${serial}, ${owner}, event ${column}, ${times})`,
-      `session_summaries (id ${serial}, ${owner}, filter_key VARCHAR(255), summary ${column}, updated_at ${moment}, expires_at ${moment}, deleted_at ${moment})`,
-      `app_states (id ${serial}, app_name VARCHAR(255), ${key} VARCHAR(255), value TEXT, ${times})`,
-      `user_states (id ${serial}, app_name VARCHAR(255), user_id VARCHAR(255), ${key} VARCHAR(255), value TEXT, ${times})`,
-    ])
-      await opened.run(`CREATE TABLE my_${table}`);
-    if (name === 'mariadb') await opened.run("SET time_zone = '+00:00'");
-    const zoned = (second: number): string => new Date(START + second * 1_000).toISOString();
-    const addSession = (second: number, state: object, deleted: string | null) =>
-      opened.run(
-        `INSERT INTO my_session_states (app_name, user_id, session_id, state, created_at, updated_at, deleted_at) VALUES (${marks(7)})`,
-        ...OWNER,
-        JSON.stringify({ id: 's-1', state, createdAt: zoned(second), updatedAt: zoned(9) }),
-        at(second),
-        at(9),
-        deleted,
-      );
-    const addEvent = (second: number, id: string, given: object, more: object = {}) =>
-      opened.run(
-        `INSERT INTO my_session_events (app_name, user_id, session_id, event, created_at) VALUES (${marks(5)})`,
-        ...OWNER,
-        JSON.stringify({
-          id,
-          author: 'user',
-          invocationId: 'i',
-          timestamp: zoned(second),
-          choices: [{ message: given }],
-          ...more,
-        }),
-        at(second),
-      );
-    await addSession(-60, { old: base64('1') }, at(-30));
-    await addEvent(-50, 'old', { role: 'user', content: 'before' });
-    await addSession(0, { step: base64('1'), text: base64('plain') }, null);
-    await addEvent(1, 'e-1', { role: 'user', content: 'Wo ist 7?' });
-    await addEvent(2, 'e-2', { role: 'assistant', content: 'Unterwegs' }, { stateDelta: { step: base64('1') } });
-    await opened.run(
-      `INSERT INTO my_session_summaries (app_name, user_id, session_id, filter_key, summary, updated_at) VALUES (${marks(6)})`,
-      ...OWNER,
-      '',
-      JSON.stringify({
-        summary: 'They asked',
-        updated_at: zoned(8),
-        boundary: { cutoff_at: zoned(1), last_event_id: 'e-1' },
-      }),
-      at(8),
-    );
-    await opened.run(
-      `INSERT INTO my_app_states (app_name, ${key}, value) VALUES (?, ?, ?)`,
-      'shop',
-      'currency',
-      '"EUR"',
-    );
-    await opened.run(
-      `INSERT INTO my_user_states (app_name, user_id, ${key}, value) VALUES (?, ?, ?, ?)`,
-      'shop',
-      'ann',
-      'theme',
-      'dark',
-    );
-    const read = () => trpcAgentGoSessions(opened.database, { tablePrefix: 'my_' });
-    expect(await importRecords(storage, read())).toMatchObject({
-      sessions: { created: 1 },
-      events: 3,
-      states: 2,
-      bad: 0,
-    });
-    expect((await sessions.listEvents(KEY)).events.map(({ id, timestamp }) => [id, timestamp])).toEqual([
-      ['e-1', START + 1_000],
-      ['import:summary', START + 1_000],
-      ['e-2', START + 2_000],
-    ]);
-    const session = await sessions.getSession(KEY);
-    expect(session?.events.map(({ id }) => id)).toEqual(['import:summary', 'e-2']);
-    expect(session?.state.toRecord()).toEqual({
-      step: 1,
-      text: 'plain',
-      'user:theme': 'dark',
-      'app:currency': 'EUR',
-    });
     await expectRepeatable(read);
   });
 

@@ -9,7 +9,7 @@ import {
 import type { BaseMessage } from '@langchain/core/messages';
 import { JsonPlusSerializer } from '@langchain/langgraph-checkpoint';
 import { SessionChatHistory } from '../../src/adapters/langgraph/index.js';
-import { type EventInput, InMemorySessionStorage, SessionService } from '../../src/index.js';
+import { type EventLike, InMemorySessionStorage, SessionService } from '../../src/index.js';
 import { importRecords, langGraphThreads } from '../../src/transfer/index.js';
 import { sqliteOf } from './sqlite-of.js';
 
@@ -78,7 +78,7 @@ const MESSAGES: [what: string, message: () => BaseMessage, event: object][] = [
           { type: 'text', text: 'Seen.' },
         ],
       }),
-    { content: { parts: [{ text: 'Seen.' }] } },
+    { content: { parts: [{ text: 'why', thought: true }, { text: 'Seen.' }] } },
   ],
   [
     'an answer of content blocks',
@@ -131,16 +131,18 @@ describe('messages of LangGraph', () => {
     const chunk = { content: 'Seen.', type: 'AIMessageChunk', name: 'support', response_metadata: { model_name: 'm' } };
     const image = {
       ...fields,
-      content: [
-        { type: 'text', text: 'see' },
-        { type: 'image', url: 'https://x/y.png' },
-      ],
+      content: [{ type: 'text', text: 'see' }, { type: 'image', url: 'https://x/y.png' }, { type: 'cachePoint' }],
     };
     const [answer, said, seen] = await eventsOfImport(fields, chunk, image);
     expect(answer?.content?.parts).toEqual([{ functionResponse: { id: 'c-1', response: { status: 'sent' } } }]);
     expect(said).toMatchObject({ author: 'support', modelVersion: 'm', content: { role: 'model' } });
     expect(seen).toMatchObject({
-      content: { parts: [{ functionResponse: { response: { result: 'see' } } }] },
+      content: {
+        parts: [
+          { functionResponse: { response: { result: 'see[a block of type cachePoint]' } } },
+          { fileData: { fileUri: 'https://x/y.png', mimeType: 'image/png' } },
+        ],
+      },
       customMetadata: { langgraph: image.content },
     });
   });
@@ -150,13 +152,13 @@ function responded(functionResponse: object): object {
   return { author: 'agent', content: { role: 'user', parts: [{ functionResponse }] } };
 }
 
-async function eventsOfAdapter(message: BaseMessage): Promise<EventInput[]> {
+async function eventsOfAdapter(message: BaseMessage): Promise<EventLike[]> {
   const sessions = new SessionService({ storage: new InMemorySessionStorage() });
   await new SessionChatHistory({ sessions, ...OWNER, sessionId: 's-1' }).addMessage(message);
   return saidIn(sessions);
 }
 
-async function eventsOfImport(...messages: unknown[]): Promise<EventInput[]> {
+async function eventsOfImport(...messages: unknown[]): Promise<EventLike[]> {
   const storage = new InMemorySessionStorage();
   const checkpoint = { ts: '2026-11-01T10:00:00.000Z', channel_values: { messages } };
   const [type, bytes] = await new JsonPlusSerializer().dumpsTyped(checkpoint);
@@ -169,7 +171,7 @@ async function eventsOfImport(...messages: unknown[]): Promise<EventInput[]> {
 }
 
 /** The events without what depends on when they were written. */
-async function saidIn(sessions: SessionService): Promise<EventInput[]> {
+async function saidIn(sessions: SessionService): Promise<EventLike[]> {
   const { events } = await sessions.listEvents({ ...OWNER, sessionId: 's-1' });
   return events.map(({ id: _id, invocationId: _invocation, timestamp: _time, ...event }) => event);
 }

@@ -1,31 +1,17 @@
-import { Redis } from 'ioredis';
 import { AgentsSession } from '../../src/adapters/openai-agents/index.js';
 import { type EventInput, InMemorySessionStorage, SessionService } from '../../src/index.js';
 import {
-  type ForeignRedis,
   importRecords,
   langGraphThreads,
   openAiItems,
   openAiSessions,
   type TransferRecord,
-  trpcAgentRedisSessions,
 } from '../../src/transfer/index.js';
-import { newPrefix, redisUrl, removeKeys } from '../support/redis-store.js';
 import { sqliteOf } from './sqlite-of.js';
 
 const OWNER = { appName: 'shop', userId: 'ann' };
 const KEY = { ...OWNER, sessionId: 's-1' };
 
-const said = (id: string, author: string, text: string, more: object = {}) => ({
-  id,
-  invocationId: 'i',
-  author,
-  timestamp: 1_793_527_200 + Number(id.slice(2)),
-  modelFlags: 1,
-  actions: { stateDelta: {}, artifactDelta: {} },
-  content: { role: author === 'user' ? 'user' : 'model', parts: [{ text }] },
-  ...more,
-});
 const message = (name: string, kwargs: object) => ({
   lc: 1,
   type: 'constructor',
@@ -48,113 +34,6 @@ describe('sessions of other systems', () => {
   async function events(sessionId = 's-1'): Promise<EventInput[]> {
     return (await sessions.listEvents({ ...KEY, sessionId })).events;
   }
-
-  describe('tRPC-Agent in Redis', () => {
-    const prefix = newPrefix();
-    const redis = new Redis(redisUrl);
-    /** The server is shared, and the layout has no prefix. */
-    const client: ForeignRedis = {
-      async scan(cursor, match, pattern) {
-        const [next, keys] = await redis.scan(cursor, match, `${prefix}${pattern}`, 'COUNT', 1_000_000);
-        return [next, keys.map((key) => key.slice(prefix.length))];
-      },
-      get: (key) => redis.get(`${prefix}${key}`),
-      hgetall: (key) => redis.hgetall(`${prefix}${key}`),
-      pttl: (key) => redis.pttl(`${prefix}${key}`),
-    };
-
-    afterAll(async () => {
-      await removeKeys([redis], prefix);
-      await redis.quit();
-    });
-
-    it('keeps history, a summary in its place, state and expiry', async () => {
-      const session = {
-        id: 's-1',
-        appName: 'shop',
-        userId: 'ann',
-        saveKey: 'shop/ann',
-        conversationCount: 2,
-        lastUpdateTime: 1_793_527_299.5,
-        state: { step: 3, initial: 'x' },
-        historicalEvents: [
-          said('e-1', 'user', 'one'),
-          said('e-2', 'agent', 'two', { actions: { stateDelta: { step: 2 } } }),
-        ],
-        events: [
-          said('e-3', 'system', 'Previous conversation summary: one, two', { modelFlags: 3 }),
-          said('e-4', 'user', 'three'),
-          said('e-4', 'agent', 'a repeated id', { actions: { stateDelta: { step: 3, 'user:seen': true } } }),
-        ],
-      };
-      await redis.set(`${prefix}session:shop:ann:s-1`, JSON.stringify(session), 'PX', 100_000);
-      await redis.hset(`${prefix}user_state:shop:ann`, { seen: '1', name: 'Ann' });
-      await redis.hset(`${prefix}app_state:shop`, { currency: 'EUR' });
-
-      expect(await importRecords(storage, trpcAgentRedisSessions(client))).toMatchObject({
-        sessions: { created: 1 },
-        states: 2,
-      });
-
-      const found = await sessions.getSession(KEY);
-      // What tRPC-Agent shows: the summary, then what follows.
-      expect(found?.events.map(({ id, content }) => [id, content?.parts?.[0]?.text])).toEqual([
-        ['e-3', 'Previous conversation summary: one, two'],
-        ['e-4', 'three'],
-        ['import:5', 'a repeated id'],
-      ]);
-      expect((await events()).map(({ id }) => id)).toEqual(['e-1', 'e-2', 'e-3', 'e-4', 'import:5']);
-      expect(found?.state.toRecord()).toEqual({
-        step: 3,
-        initial: 'x',
-        'user:seen': '1',
-        'user:name': 'Ann',
-        'app:currency': 'EUR',
-      });
-      expect(found).toMatchObject({
-        conversationCount: 2,
-        createTime: 1_793_527_201_000,
-        lastUpdateTime: 1_793_527_299_500,
-      });
-      const left = ((await storage.read({ key: KEY }))?.record.expiresAt ?? 0) - Date.now();
-      expect(left).toBeGreaterThan(0);
-      expect(left).toBeLessThanOrEqual(100_000);
-      expect(await importRecords(storage, trpcAgentRedisSessions(client))).toMatchObject({
-        sessions: { unchanged: 1 },
-        states: 0,
-      });
-    });
-
-    it('finds the sessions of all nodes of a cluster', async () => {
-      const ids = ['s-1', 's-2', 's-3'];
-      for (const id of ids) {
-        const session = { id, appName: 'shop', userId: 'ann', lastUpdateTime: 1_793_527_299, events: [] };
-        await redis.set(`${prefix}session:shop:ann:${id}`, JSON.stringify(session));
-      }
-      const nodes = ids.map((id) => ({
-        scan: async (): Promise<[string, string[]]> => ['0', [`session:shop:ann:${id}`]],
-      }));
-      await importRecords(storage, trpcAgentRedisSessions(client, nodes));
-      const { sessions: found } = await sessions.listSessions(OWNER);
-      expect(found.map(({ id }) => id).toSorted()).toEqual(ids);
-    });
-
-    it('keeps a summary without the history that it replaced', async () => {
-      const session = {
-        id: 's-2',
-        appName: 'shop',
-        userId: 'ann',
-        lastUpdateTime: 1_793_527_299.5,
-        state: {},
-        events: [said('e-1', 'system', 'Previous conversation summary', { modelFlags: 3 }), said('e-2', 'user', 'two')],
-      };
-      await removeKeys([redis], prefix);
-      await redis.set(`${prefix}session:shop:ann:s-2`, JSON.stringify(session));
-      await importRecords(storage, trpcAgentRedisSessions(client));
-      const found = await sessions.getSession({ ...OWNER, sessionId: 's-2' });
-      expect(found?.events.map(({ id }) => id)).toEqual(['e-1', 'e-2']);
-    });
-  });
 
   const ITEMS = [
     { role: 'user', content: 'Where is 7?' },

@@ -66,8 +66,8 @@ function specialMappings(client: SessionsClient): SpecialMappings {
         listEvents: { events: [], firstSeq: 1, lastSeq: LARGE },
         watch: result instanceof Error ? result : [...result, LAST],
       }),
-      // The client connects again after errors of the server.
-      refused: ({ status }) => (status >= 500 ? 'not passed on' : undefined),
+      // The client connects again after errors of the server, and when it has room again.
+      refused: ({ status, code }) => (status >= 500 || code === 'RUN_LIMIT_REACHED' ? 'not passed on' : undefined),
     },
     append: {
       send: ({ session, ...request }) => client.append({ ...keyOf(session), ...request }),

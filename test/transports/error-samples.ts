@@ -1,6 +1,15 @@
 import { ComponentConflictError, ComponentNotFoundError } from '../../src/components/index.js';
+import { AgentFailedError } from '../../src/agents/agent-failed-error.js';
 import { AgentNotFoundError } from '../../src/agents/agent-registry.js';
-import { ApprovalAnsweredError, ApprovalNotFoundError } from '../../src/agents/approval-errors.js';
+import { RunLimitError } from '../../src/agents/run-limit-error.js';
+import { AgentsClosingError } from '../../src/agents/closing-error.js';
+import {
+  ApprovalAnsweredError,
+  ApprovalChangedError,
+  ApprovalExpiredError,
+  ApprovalNotFoundError,
+  ApprovalWithdrawnError,
+} from '../../src/agents/approval-errors.js';
 import {
   EventConflictError,
   InvalidInputError,
@@ -39,6 +48,9 @@ export interface ErrorSample {
     readonly holder?: string;
     readonly expiresAt?: number;
     readonly budget?: ExceededBudget;
+    readonly reason?: string;
+    readonly retryable?: boolean;
+    readonly invocationId?: string;
   };
 }
 
@@ -61,6 +73,8 @@ const said = (error: Error, status: number, details: Sample['details'] = {}): Sa
 
 const BUDGET: ExceededBudget = { scope: 'user', period: 'total', unit: 'tokens', used: 12, limit: 10 };
 const RESETS = { period: 'day', unit: 'micros', resetsAt: 1_767_225_600_000 } as const;
+
+const FAILED_RUN = { appName: 'shop', userId: 'ann', sessionId: 's-1', invocationId: 'i-1', agentName: 'support' };
 
 /** Each code that an error may have. The compiler demands a sample of a new one. */
 const SAMPLES: Readonly<Record<SessionsErrorCode, readonly Sample[]>> = {
@@ -93,9 +107,31 @@ const SAMPLES: Readonly<Record<SessionsErrorCode, readonly Sample[]>> = {
     said(new LimitExceededError('is too long', '$.content'), 413, { path: '$.content' }),
     said(new LimitExceededError('The page is too large'), 413),
   ],
+  AGENTS_CLOSING: [said(new AgentsClosingError('i-1 "ä"'), 503)],
+  RUN_LIMIT_REACHED: [
+    said(new RunLimitError({ scope: 'user', unit: 'runs', limit: 4 }), 429),
+    said(new RunLimitError({ scope: 'process', unit: 'bytes', limit: 1_024 }), 429),
+  ],
+  AGENT_FAILED: [
+    {
+      error: new AgentFailedError('RATE_LIMITED', { cause: new Error(SECRET), run: FAILED_RUN }),
+      status: 500,
+      message: 'The agent failed: what it needs was asked too often. Try again later.',
+      details: { reason: 'RATE_LIMITED', retryable: true, invocationId: 'i-1' },
+    },
+    {
+      error: new AgentFailedError('FAULT', { cause: SECRET }),
+      status: 500,
+      message: 'The agent failed.',
+      details: { reason: 'FAULT', retryable: false },
+    },
+  ],
   AGENT_NOT_FOUND: [said(new AgentNotFoundError('shop ä'), 404)],
   APPROVAL_NOT_FOUND: [said(new ApprovalNotFoundError('order@1 ä'), 404)],
   APPROVAL_ANSWERED: [said(new ApprovalAnsweredError('order@1 ä', 7), 409)],
+  APPROVAL_CHANGED: [said(new ApprovalChangedError('order@1 ä', 'hint'), 409)],
+  APPROVAL_WITHDRAWN: [said(new ApprovalWithdrawnError('order@1 ä'), 409)],
+  APPROVAL_EXPIRED: [said(new ApprovalExpiredError('order@1 ä', 1e12), 409)],
   LEASE_LOST: [said(new LeaseLostError('summary of cart'), 409)],
   TRANSFER_CONFLICT: [said(new TransferConflictError('cart', 'its event 3 is another one'), 409)],
   TRANSFER_FILE_INVALID: [said(new TransferFileError('it is no JSON', 7), 422)],

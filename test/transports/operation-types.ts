@@ -27,6 +27,7 @@ export const NOT_REMOTE = {
   updateSession: 'it saves what changed in a session object; clients have none',
   withTurn: 'it runs a function of the caller; clients begin, renew and end turns',
   checkBudget: 'the server does it before a turn',
+  listApps: 'operators do it; REST asks the rules of access about each app: test/rest/apps',
   purgeExpired: 'the server does it',
   eraseUser: 'operators do it, and the rules of access have no such right',
   consume: 'its handler is a function of the process',

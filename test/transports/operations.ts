@@ -37,6 +37,8 @@ const LOADED_HERE = 'an object of the service stays in the process of the app';
 const IN_PROCESS = 'a transaction of the app is open in the process of the app';
 const OF_RUNS = 'for runs of agents, which are in the process of the app';
 const NOT_OUTSIDE = { notOverClient: IN_PROCESS, notOverGraphql: IN_PROCESS } as const;
+const IN_SERVER = 'the access rule of the server decides about serverOnly state';
+const RULED = { notOverClient: IN_SERVER, notOverGraphql: IN_SERVER } as const;
 const WITH_APPEND = { notOverClient: 'the client takes it with `append`' } as const;
 const NO_ABORT = 'a client that stops waiting does not stop a summary';
 
@@ -214,12 +216,21 @@ export const OPERATIONS: Operations = {
       order: 'everywhere',
       afterSeq: 'everywhere',
       beforeSeq: 'everywhere',
+      invocationId: 'everywhere',
     },
     cases: [
       { title: 'the fewest fields', request: KEY, result: { events: [], firstSeq: 1, lastSeq: 0 } },
       {
         title: 'all fields',
-        request: { ...KEY, limit: 2, cursor: 'c/+=& ä', order: 'desc', afterSeq: 3, beforeSeq: LARGE },
+        request: {
+          ...KEY,
+          limit: 2,
+          cursor: 'c/+=& ä',
+          order: 'desc',
+          afterSeq: 3,
+          beforeSeq: LARGE,
+          invocationId: 'i/+=& ä',
+        },
         result: { events: [STORED_EVENT, SMALL_EVENT], firstSeq: 4, lastSeq: LARGE, nextCursor: 'd/+=& ä' },
       },
       {
@@ -398,6 +409,7 @@ export const OPERATIONS: Operations = {
       invocationId: 'everywhere',
       expectedVersion: 'everywhere',
       turn: 'everywhere',
+      onServerState: RULED,
     },
     cases: sessionCases<RewindSessionRequest>({ ...KEY, toSeq: 0 }, [
       { title: 'a place and a version', request: { ...KEY, toSeq: LARGEST, expectedVersion: LARGE } },
@@ -431,7 +443,7 @@ export const OPERATIONS: Operations = {
     ],
   },
   forkSession: {
-    fields: { ...IDS, atSeq: 'everywhere', newSessionId: 'everywhere' },
+    fields: { ...IDS, atSeq: 'everywhere', newSessionId: 'everywhere', onServerState: RULED },
     cases: sessionCases<ForkSessionRequest>(KEY, [
       { title: 'all fields', request: { ...KEY, atSeq: LARGEST, newSessionId: 'a new/id ä' } },
       { title: 'the beginning', request: { ...KEY, atSeq: 0 } },

@@ -33,7 +33,7 @@ export class RecordingService {
     return new Proxy(Object.create(Class.prototype as object) as Service, {
       get: (target, name) => {
         if (!methods.includes(String(name)) || name === 'constructor') return Reflect.get(target, name);
-        return (request: object) => this.#answer(String(name), request);
+        return (request: object = {}) => this.#answer(String(name), request);
       },
     });
   }
@@ -73,7 +73,8 @@ export function linesOf(value: unknown, place = '$'): string[] {
   }
   if (typeof value !== 'object' || value === null) return [`${place} = ${JSON.stringify(value)}`];
   const lines = Object.entries(value).flatMap(([name, field]: [string, unknown]) => {
-    if (field === undefined || field instanceof AbortSignal) return [];
+    // What a transport checks by itself is no part of what the client sent.
+    if (field === undefined || field instanceof AbortSignal || typeof field === 'function') return [];
     const isOfParts = PARTS.has(name) && typeof field === 'object' && field !== null;
     return isOfParts ? linesOf(field, `${place}.${name}`) : [`${place}.${name} = ${JSON.stringify(field)}`];
   });

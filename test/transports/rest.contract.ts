@@ -7,7 +7,7 @@ import {
   FASTIFY_OPTIONS,
   OpenAccess,
   ProblemFilter,
-  SESSIONS_BODY_LIMIT,
+  limitBodies,
   SessionsRestModule,
 } from '../../src/sessions/rest/index.js';
 import { type CreateSessions, type Skip, describeSessionService, sessionsOver } from '../../src/testing/index.js';
@@ -50,7 +50,7 @@ async function serve(service: SessionService, framework: Framework): Promise<INe
     framework === 'Express'
       ? await NestFactory.create<NestExpressApplication>(AppModule, OPTIONS)
       : await NestFactory.create(AppModule, new FastifyAdapter(FASTIFY_OPTIONS), OPTIONS);
-  if (framework === 'Express') (app as NestExpressApplication).useBodyParser('json', { limit: SESSIONS_BODY_LIMIT });
+  limitBodies(app, { maxBytesInFlightPerAddress: 0 });
   app.useGlobalFilters(new ProblemFilter());
   await app.listen(0, '127.0.0.1');
   return app;

@@ -41,6 +41,11 @@ describe('isFinalResponse', () => {
     ['a tool response', eventOf([ANSWER]), false],
     ['a code execution result at the end', eventOf([TEXT, { codeExecutionResult: { outcome: 'OUTCOME_OK' } }]), false],
     ['a code execution result before text', eventOf([{ codeExecutionResult: { outcome: 'OUTCOME_OK' } }, TEXT]), true],
+    [
+      'no code execution result, as Python writes it',
+      eventOf([{ text: 'hi', codeExecutionResult: null as never }]),
+      true,
+    ],
     ['executable code', eventOf([{ executableCode: { code: '1' } }]), true],
     ['a tool response with skipSummarization', eventOf([ANSWER], { actions: { skipSummarization: true } }), true],
     ['a long-running tool call', eventOf([CALL], { longRunningToolIds: ['c'] }), true],

@@ -11,6 +11,7 @@ const RETRIES = 5;
 /** A pool whose connections always succeed. It counts how many were acquired. */
 class IdlePool {
   acquired = 0;
+  commit: PooledConnection['commit'] = async () => [];
   readonly time = new ServerTime();
 
   suspect(): void {}
@@ -28,7 +29,7 @@ class IdlePool {
       change: async () => 0,
       insert: async () => 0,
       changeAll: async () => undefined,
-      commit: async () => [],
+      commit: (message) => this.commit(message),
       canWriteDirectly: true,
       writeDirectly: async () => true,
       createDirectly: async () => undefined,
@@ -63,16 +64,34 @@ describe('PooledTransactions', () => {
     expect([pool.acquired, hasRun]).toEqual([0, false]);
   });
 
-  it.each(['40P01', '40001', '55P03', 'ER_LOCK_DEADLOCK', 'ER_LOCK_WAIT_TIMEOUT', 'ECONNRESET'])(
-    `retries ${RETRIES} times if each attempt fails with %s`,
+  it.each([
+    '40P01',
+    '40001',
+    '55P03',
+    'ER_LOCK_DEADLOCK',
+    'ER_LOCK_WAIT_TIMEOUT',
+    'ER_UNKNOWN_COM_ERROR',
+    'ER_TRANSACTION_ROLLBACK_DURING_COMMIT',
+    'ECONNRESET',
+  ])(`retries ${RETRIES} times if each attempt fails with %s`, async (code) => {
+    const failing = transactions().write(async () => {
+      throw Object.assign(new Error('in the way'), { code });
+    });
+    const error: unknown = await failing.catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(StoreUnavailableError);
+    expect(error).toMatchObject({ outcomeUnknown: false });
+    expect(pool.acquired).toBe(1 + RETRIES);
+  });
+
+  it.each(['ER_ERROR_DURING_COMMIT', 'ECONNRESET'])(
+    'does not know the outcome of a COMMIT that fails with %s',
     async (code) => {
-      const failing = transactions().write(async () => {
-        throw Object.assign(new Error('in the way'), { code });
-      });
-      const error: unknown = await failing.catch((thrown: unknown) => thrown);
-      expect(error).toBeInstanceOf(StoreUnavailableError);
-      expect(error).toMatchObject({ outcomeUnknown: false });
-      expect(pool.acquired).toBe(1 + RETRIES);
+      pool.commit = async () => {
+        throw Object.assign(new Error('who knows'), { code });
+      };
+      const failing = transactions().write(async () => undefined);
+      await expect(failing).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', outcomeUnknown: true });
+      expect(pool.acquired).toBe(1);
     },
   );
 

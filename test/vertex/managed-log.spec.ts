@@ -84,7 +84,7 @@ describe('the log of a managed session', () => {
       branch: 'root.clerk',
       content: {
         role: 'model',
-        parts: [{ functionCall: { id: 'c', name: 'find', args: { z: 1, a: [] } } }, { odd: 1 }],
+        parts: [{ functionCall: { id: 'c', name: 'find', args: { z: 1, a: [] } } }, { odd: 1 } as object],
       },
       actions: { stateDelta: { step: 2 }, transferToAgent: 'boss', requestedToolConfirmations: { c: {} } },
       usageMetadata: { totalTokenCount: 3 },

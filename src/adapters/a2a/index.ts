@@ -1,3 +1,4 @@
+export { isPublicUrl } from './public-urls.js';
 export {
   SessionPushNotificationStore,
   type SessionPushNotificationStoreOptions,

@@ -1,16 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { TaskPushNotificationConfig } from '@a2a-js/sdk';
+import { RequestMalformedError } from '@a2a-js/sdk/errors';
 import type { PushNotificationStore, ServerCallContext, StoredPushNotificationConfig } from '@a2a-js/sdk/server';
 import { ComponentConflictError } from '../../components/component-errors.js';
 import type { ComponentSession } from '../../components/component-session.js';
 import type { SessionKey } from '../../sessions/domain/ids.js';
 import { MOST_ATTEMPTS, pauseAfter } from './pauses.js';
+import { isPublicUrl } from './public-urls.js';
 import { type Json, objectOf } from './task-json.js';
 import { TaskScope, type TaskScopeOptions } from './task-scope.js';
 
 /** What a {@link SessionPushNotificationStore} needs. */
 export interface SessionPushNotificationStoreOptions extends TaskScopeOptions {
   readonly components: ComponentSession;
+  /** Whether the server may send to the URL of a client. Default: {@link isPublicUrl}. */
+  readonly allowUrl?: ((url: URL, context: ServerCallContext) => boolean | Promise<boolean>) | undefined;
 }
 
 interface StoredConfig {
@@ -19,6 +23,8 @@ interface StoredConfig {
 }
 
 const NAME = 'a2a-push-notifications';
+const REFUSED =
+  'The server does not send notifications to this URL. It takes https URLs of public hosts, or what it was told to allow.';
 /** The protocol version of calls that name none. */
 const OLDEST_VERSION = '0.3';
 
@@ -33,14 +39,19 @@ const OLDEST_VERSION = '0.3';
 export class SessionPushNotificationStore implements PushNotificationStore {
   readonly #components: ComponentSession;
   readonly #scope: TaskScope;
+  readonly #allowUrl: NonNullable<SessionPushNotificationStoreOptions['allowUrl']>;
 
-  constructor({ components, ...scope }: SessionPushNotificationStoreOptions) {
+  constructor({ components, allowUrl = isPublicUrl, ...scope }: SessionPushNotificationStoreOptions) {
     this.#components = components;
     this.#scope = new TaskScope(scope);
+    this.#allowUrl = allowUrl;
   }
 
-  /** Replaces the one with the same id. Gives one without id an id. */
+  /** Replaces the one with the same id. Gives one without id an id. Refuses a URL that is not allowed. */
   async save(taskId: string, context: ServerCallContext, config: TaskPushNotificationConfig): Promise<void> {
+    if (!URL.canParse(config.url) || !(await this.#allowUrl(new URL(config.url), context))) {
+      throw new RequestMalformedError(REFUSED);
+    }
     config.id ||= randomUUID();
     const { id } = config;
     const entry = { config: objectOf(TaskPushNotificationConfig.toJSON(config)), wireVersion: versionOf(context) };

@@ -2,14 +2,15 @@ import { createHash } from 'node:crypto';
 import { nameProblem } from '../../sessions/domain/ids.js';
 import type { MetadataDelta, SessionMetadata } from '../../sessions/domain/metadata.js';
 import type { SessionFilter } from '../../sessions/domain/submitted-metadata.js';
+import { RESERVED_METADATA } from '../../sessions/domain/reserved-words.js';
 import { type TaskJson, textOf } from './task-json.js';
 import type { HeadChange } from './task-records.js';
 
 /** Metadata of the session of a task, by which tasks are listed without a look at their logs. */
-const TASK = 'agents:a2a';
-const CONTEXT = 'agents:a2a-context';
-const STATE = 'agents:a2a-state';
-const TIME = 'agents:a2a-time';
+const TASK = `${RESERVED_METADATA.agents}a2a`;
+const CONTEXT = `${RESERVED_METADATA.agents}a2a-context`;
+const STATE = `${RESERVED_METADATA.agents}a2a-state`;
+const TIME = `${RESERVED_METADATA.agents}a2a-time`;
 
 /** The metadata after a change of the task. */
 export function headLabels({ contextId, status }: HeadChange, next: TaskJson): MetadataDelta {

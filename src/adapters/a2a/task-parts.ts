@@ -1,4 +1,7 @@
-import type { EventInput, Part } from '../../sessions/domain/event.js';
+import { fileName, inWords } from '../../agents/messages/file-content.js';
+import { fileType, keeperOf } from '../../agents/messages/given-files.js';
+import type { Part } from '../../sessions/domain/content.js';
+import type { EventLike } from '../../sessions/domain/event.js';
 import { isByUser } from '../../sessions/domain/event-inspection.js';
 import { type Json, objectOf, textOf } from './task-json.js';
 
@@ -11,11 +14,11 @@ export interface SplitPart {
 /** Splits a part of A2A. {@link joinedPart} is the reverse. */
 export function splitPart(part: Json): SplitPart {
   const { text, raw, url, ...rest } = part;
-  const mimeType = textOf(part.mediaType);
-  const type = mimeType === '' ? {} : { mimeType };
+  const [mimeType, displayName] = [textOf(part.mediaType), textOf(part.filename)];
+  const about = { ...(mimeType !== '' && { mimeType }), ...(displayName !== '' && { displayName }) };
   if (typeof text === 'string') return { said: { text }, rest };
-  if (typeof raw === 'string') return { said: { inlineData: { ...type, data: raw } }, rest };
-  if (typeof url === 'string') return { said: { fileData: { ...type, fileUri: url } }, rest };
+  if (typeof raw === 'string') return { said: { inlineData: { ...about, data: raw } }, rest };
+  if (typeof url === 'string') return { said: { fileData: { ...about, fileUri: url } }, rest };
   return { said: { text: rest.data === undefined ? '' : JSON.stringify(rest.data) }, rest: { ...rest, isData: true } };
 }
 
@@ -32,7 +35,7 @@ function saidOf({ text, inlineData, fileData }: Part = {}): Json {
 }
 
 /** What somebody else said in the session, as a message of A2A. `undefined` if there is no text and no file. */
-export function messageOfOthers(event: EventInput): Json | undefined {
+export function messageOfOthers(event: EventLike): Json | undefined {
   const isUser = isByUser(event);
   if (!isUser && event.content?.role !== 'model') return undefined;
   const parts = (event.content?.parts ?? []).filter(({ thought }) => thought !== true).flatMap(partOfOthers);
@@ -41,8 +44,13 @@ export function messageOfOthers(event: EventInput): Json | undefined {
 }
 
 function partOfOthers(part: Part): Json[] {
-  const { text, inlineData, fileData } = part;
-  if (!text && !inlineData && !fileData) return [];
-  const mediaType = inlineData?.mimeType ?? fileData?.mimeType;
-  return [{ ...saidOf(part), ...(mediaType !== undefined && { mediaType }) }];
+  const { text, executableCode, codeExecutionResult } = part;
+  if (text) return [{ text }];
+  if (executableCode ?? codeExecutionResult) return [{ text: inWords({ type: 'code', part }) }];
+  const mediaType = fileType(part);
+  if (mediaType === undefined) return [];
+  // Only its vendor can read it.
+  if (keeperOf(part)) return [{ text: inWords({ type: 'file', mimeType: mediaType, part }) }];
+  const filename = fileName(part);
+  return [{ ...saidOf(part), mediaType, ...(filename !== undefined && { filename }) }];
 }

@@ -81,7 +81,7 @@ export function stepOf(event: EventInput): TaskStep {
   };
 }
 
-function contentOf(item: Json, role: string): Pick<EventInput, 'content'> {
+function contentOf(item: Json, role: 'user' | 'model'): Pick<EventInput, 'content'> {
   const parts = partsOf(item).map((part) => splitPart(part).said);
   return parts.length > 0 ? { content: { role, parts } } : {};
 }

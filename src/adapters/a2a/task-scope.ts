@@ -1,3 +1,4 @@
+import { RequestMalformedError } from '@a2a-js/sdk/errors';
 import type { ServerCallContext } from '@a2a-js/sdk/server';
 import { type SessionKey, type UserKey, checkedSessionKey, idProblem } from '../../sessions/domain/ids.js';
 
@@ -5,7 +6,7 @@ import { type SessionKey, type UserKey, checkedSessionKey, idProblem } from '../
 export interface TaskScopeOptions {
   /** The app of the sessions. Each tenant has an app of its own, `appName@tenant`, unless this is a function. */
   readonly appName: string | ((context: ServerCallContext) => string);
-  /** The user of the sessions. Default: the name of the user of the call, or `unknown`. */
+  /** The user of the sessions. Default: the signed-in user of the call; a call without one is refused. */
   readonly userId?: ((context: ServerCallContext) => string) | undefined;
 }
 
@@ -17,7 +18,7 @@ export class TaskScope {
     const { appName, userId } = this.options;
     const { tenant } = context;
     const named = typeof appName === 'function' ? appName(context) : tenant ? `${appName}@${tenant}` : appName;
-    return { appName: named, userId: userId ? userId(context) : context.user?.userName || 'unknown' };
+    return { appName: named, userId: userId ? userId(context) : signedInUser(context) };
   }
 
   /** Throws `InvalidInputError` if an id is none. */
@@ -36,4 +37,10 @@ export class TaskScope {
     const owner = this.ownerOf(context);
     return [owner.appName, owner.userId].some((id) => idProblem(id) !== undefined) ? undefined : owner;
   }
+}
+
+/** Strangers must not share a user: they would read the tasks of each other. */
+function signedInUser({ user }: ServerCallContext): string {
+  if (user?.isAuthenticated && user.userName) return user.userName;
+  throw new RequestMalformedError('This agent keeps the tasks of signed-in users. Sign in first.');
 }

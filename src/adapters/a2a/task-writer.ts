@@ -1,4 +1,4 @@
-import { inBatches, jsonBytes } from '../../sessions/domain/batches.js';
+import { inBatches, commitBytes } from '../../sessions/domain/batches.js';
 import { EventConflictError, SessionNotFoundError, StaleSessionError } from '../../sessions/domain/errors.js';
 import type { EventInput } from '../../sessions/domain/event.js';
 import type { SessionKey } from '../../sessions/domain/ids.js';
@@ -11,7 +11,7 @@ import { type KnownTask, type TaskChanges, changesOf } from './task-merge.js';
 import { artifactEvent, messageEvent, withHead } from './task-records.js';
 
 /** What one commit holds. More is written in several, the task itself in the last one. */
-const COMMIT = { items: 90, weightOf: jsonBytes, weight: 1_000_000 };
+const COMMIT = { items: 90, weightOf: commitBytes, weight: 1_000_000 };
 
 /** Appends what is new in a task. */
 export class TaskWriter {

@@ -49,9 +49,15 @@ function without(record: object, names: readonly string[]): object {
   return Object.fromEntries(Object.entries(record).filter(([name]) => !names.includes(name)));
 }
 
-/** A session as ADK has it. Its state inherits nothing, so that no key is there which nobody has set. */
+/** A session as ADK has it. Its state is a plain object, as in ADK: code of agents may call what objects inherit. */
 export function adkSession(session: Session): AdkSession {
   const { id, appName, userId, lastUpdateTime } = session;
-  const state = Object.assign(Object.create(null) as Record<string, unknown>, session.state.toJSON());
-  return { id, appName, userId, state, events: session.events.map(adkEvent), lastUpdateTime };
+  return {
+    id,
+    appName,
+    userId,
+    state: session.state.toRecord(),
+    events: session.events.map(adkEvent),
+    lastUpdateTime,
+  };
 }

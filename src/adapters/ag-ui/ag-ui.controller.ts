@@ -1,29 +1,45 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Event, EventType } from '@ag-ui/core';
-import { HttpCode, Logger, Param, Post, Query, Res } from '@nestjs/common';
+import { HttpCode, Inject, Logger, Param, Post, Query, Res } from '@nestjs/common';
 import { AgentRegistry } from '../../agents/agent-registry.js';
 import type { AgentRun } from '../../agents/agent-run.js';
 import type { RunResult } from '../../agents/run-request.js';
 import { begunInOrder } from '../../agents/run-reading.js';
+import { jsonBytes } from '../../sessions/domain/byte-budget.js';
 import { SessionNotFoundError } from '../../sessions/domain/errors.js';
 import type { SessionKey } from '../../sessions/domain/ids.js';
+import { type Session, viewOf } from '../../sessions/domain/session.js';
+import { OpensStream } from '../../sessions/rest/answer.interceptor.js';
 import { type CurrentExchange, Exchange } from '../../sessions/rest/http-exchange.js';
 import { sendEvents } from '../../sessions/rest/sent-events.js';
 import { JsonBody, SessionRoutes, type UserParams } from '../../sessions/rest/session-routes.js';
 import { describeWrite } from '../../sessions/domain/write-description.js';
-import { SessionService } from '../../sessions/session.service.js';
+import type { ReadGate } from '../../sessions/operations/watch-session.js';
+import type { SessionService } from '../../sessions/session.service.js';
+import { SERVED_SESSIONS } from '../../sessions/sessions.tokens.js';
 import { AccessChecks } from '../../sessions/transport/access-checks.js';
-import { type Problem, problemOf } from '../../sessions/transport/problems.js';
+import { reserveShare } from '../../sessions/transport/answers.js';
+import { type Problem, isForLog, problemOf } from '../../sessions/transport/problems.js';
 import { RequireAccess } from '../../sessions/transport/session-access.js';
-import { begunRun } from './begun-run.js';
-import { RUNS_AS_AG_UI, checkedInput, placeOf } from './run-input.js';
+import { ApiAgUiConnect, ApiAgUiRun } from './ag-ui-description.js';
+import { type BegunRun, begunRun } from './begun-run.js';
+import { type CheckedInput, RUNS_AS_AG_UI, checkedInput, placeOf } from './run-input.js';
 import { finished, outcomeOf, started } from './run-outcome.js';
-import { type SentEvent, SessionStream, messagesSnapshot, stateOf } from './session-stream.js';
+import { type SentEvent, SessionStream, emptySnapshot, messagesSnapshot, stateOf } from './session-stream.js';
 import { stateOf as readToken } from './stream-token.js';
 import { invocationOf } from '../../agents/agent-environment.js';
 
 /** How long a stream waits for a run that cannot begin, so that it is refused like a request that is wrong. */
 const BEGIN_MS = 250;
+
+/** For readers who have the conversation already. */
+const NO_VIEW = { config: { numRecentEvents: 0 } };
+
+interface Beginning {
+  readonly begun: BegunRun;
+  readonly version: string;
+  readonly snapshots: Event[];
+}
 
 /** Runs agents for clients of AG-UI, and shows them what happens in a thread. */
 @SessionRoutes('apps/:appName/users/:userId/ag-ui')
@@ -32,7 +48,7 @@ export class AgUiController {
 
   constructor(
     private readonly registry: AgentRegistry,
-    private readonly sessions: SessionService,
+    @Inject(SERVED_SESSIONS) private readonly sessions: SessionService,
     private readonly access: AccessChecks,
   ) {}
 
@@ -40,6 +56,8 @@ export class AgUiController {
   @Post('run')
   @HttpCode(200)
   @RequireAccess('write', 'session', RUNS_AS_AG_UI, placeOf)
+  @OpensStream()
+  @ApiAgUiRun()
   async run(
     @Param() { appName, userId }: UserParams,
     @JsonBody() body: unknown,
@@ -50,31 +68,39 @@ export class AgUiController {
     const input = checkedInput(body);
     const { threadId, runId } = input;
     const key = { appName, userId, sessionId: threadId };
-    const session = (await this.sessions.getSession(key)) ?? (await this.#create(key, exchange));
-    const begun = begunRun(this.registry, key, session, input);
+    const share = await reserveShare(this.access.answerTo(exchange.request, exchange.nodeResponse));
+    const { begun, version, snapshots } = await this.#begin(key, input, exchange);
+    share.resize(jsonBytes(snapshots));
     const runs = begunInOrder(begun.starts);
     const over = resultsOf(runs);
     over.catch(() => undefined);
     await Promise.race([over, firstEventOf(runs), delay(BEGIN_MS)]);
-    await this.#send(key, exchange, true, String(session.version), async function* (stream) {
+    const { sessions } = this;
+    const failed = (error: unknown): Event => errorEvent(this.#logged(error));
+    await this.#send(key, exchange, true, version, async function* (stream, signal) {
       yield { event: started(threadId, runId) };
-      yield { event: { type: EventType.STATE_SNAPSHOT, snapshot: stateOf(session) } };
-      if (begun.isRepeated) yield { event: messagesSnapshot(session) };
+      // Taken out, so that nothing keeps them while the run goes on.
+      for (let event = snapshots.shift(); event; event = snapshots.shift()) yield { event };
+      share.release();
       yield* stream.until(over, begun.invocationId, begun.messageIds);
-      const result = await over.then(
-        (value) => value,
-        (error: unknown) => errorEvent(problemOf(error)),
-      );
+      // The reader has left, or may not read any more. The run goes on.
+      if (signal.aborted) return;
+      const result = await over.then((value) => value, failed);
       yield* stream.end((current) =>
-        'status' in result ? finished(threadId, runId, outcomeOf({ ...result, session: current })) : result,
+        'status' in result ? finished(threadId, runId, outcomeOf(sessions, { ...result, session: current })) : result,
       );
     });
   }
 
-  /** The conversation and the state, then the run that goes on, and later runs. Continues after `Last-Event-ID`. */
+  /**
+   * The conversation and the state, then the run that goes on, and later runs. Continues after `Last-Event-ID`. Of a thread that
+   * nobody has begun, nothing: clients connect before the first message.
+   */
   @Post('connect')
   @HttpCode(200)
   @RequireAccess('read', 'session', undefined, placeOf)
+  @OpensStream()
+  @ApiAgUiConnect()
   async connect(
     @Param() { appName, userId }: UserParams,
     @JsonBody() body: unknown,
@@ -86,14 +112,38 @@ export class AgUiController {
     const { threadId, runId } = checkedInput(body);
     const key = { appName, userId, sessionId: threadId };
     const token = exchange.header('last-event-id')?.trim();
-    const session = await this.sessions.getSession(key);
-    if (!session) throw new SessionNotFoundError(threadId);
+    const share = await reserveShare(this.access.answerTo(exchange.request, exchange.nodeResponse));
+    const shown: { session?: Session } = { session: await this.sessions.getSession({ ...key, ...(token && NO_VIEW) }) };
+    if (!shown.session) {
+      if (token) throw new SessionNotFoundError(threadId);
+      share.release();
+      return this.#sendEvents(key, exchange, true, () => emptySnapshot(threadId, runId));
+    }
+    share.resize(jsonBytes(viewOf(shown.session)));
     const turn = await this.sessions.getTurn(key);
     const options = { untilIdle: live === 'false' };
-    await this.#send(key, exchange, false, token || String(session.version), async function* (stream) {
-      if (!token) yield* stream.snapshot(session, runId, turn && invocationOf(turn.holder));
+    await this.#send(key, exchange, false, token || String(shown.session.version), async function* (stream) {
+      if (!token && shown.session) yield* stream.snapshot(shown.session, runId, turn && invocationOf(turn.holder));
+      // Nothing keeps it while the stream goes on.
+      delete shown.session;
+      share.release();
       yield* stream.follow(options);
     });
+  }
+
+  /** Begins what the input asks for. The events show the session to the one who does. */
+  async #begin(key: SessionKey, input: CheckedInput, exchange: CurrentExchange): Promise<Beginning> {
+    const session = (await this.sessions.getSession(key)) ?? (await this.#create(key, exchange));
+    const begun = begunRun(this.registry, key, session, input);
+    const snapshots: Event[] = [{ type: EventType.STATE_SNAPSHOT, snapshot: stateOf(session) }];
+    if (begun.isRepeated) snapshots.push(messagesSnapshot(session));
+    return { begun, version: String(session.version), snapshots };
+  }
+
+  #logged(error: unknown): Problem {
+    const problem = problemOf(error);
+    if (isForLog(error, problem)) this.#logger.error(problem.detail, error instanceof Error ? error.stack : undefined);
+    return problem;
   }
 
   async #create(key: SessionKey, { request }: CurrentExchange): ReturnType<SessionService['createSession']> {
@@ -108,22 +158,32 @@ export class AgUiController {
     exchange: CurrentExchange,
     hasEnd: boolean,
     token: string,
-    events: (stream: SessionStream) => AsyncGenerator<SentEvent>,
+    events: (stream: SessionStream, signal: AbortSignal) => AsyncGenerator<SentEvent>,
   ): Promise<void> {
     const from = readToken(token);
+    let stream: SessionStream | undefined;
+    await this.#sendEvents(key, exchange, hasEnd, (signal, gate) => {
+      const viewBytes = this.access.mostAnswerBytes;
+      stream = new SessionStream({ sessions: this.sessions, key, signal, gate, viewBytes }, from);
+      return events(stream, signal);
+    });
+    await stream?.close();
+  }
+
+  async #sendEvents(
+    key: SessionKey,
+    exchange: CurrentExchange,
+    hasEnd: boolean,
+    open: (signal: AbortSignal, gate: ReadGate) => AsyncGenerator<SentEvent>,
+  ): Promise<void> {
     const { request } = exchange;
     const access = this.access.followStream({ action: 'read', target: 'session', ...key, request });
-    let stream: SessionStream | undefined;
     await sendEvents(exchange, access, this.#logger, {
-      open: (response, signal) => {
-        stream = new SessionStream({ sessions: this.sessions, key, signal, gate: access.gateTo(response) }, from);
-        return events(stream);
-      },
+      open: (response, signal) => open(signal, access.gateTo(response)),
       textOf: ({ event, id }) => `${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(event)}\n\n`,
       textOfProblem: (problem) => `data: ${JSON.stringify(errorEvent(problem))}\n\n`,
       hasEnd,
     });
-    await stream?.close();
   }
 }
 

@@ -1,4 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { sessionsOfAgents } from '../../agents/sessions-of-agents.js';
 import { type RoutesOptions, routesModule } from '../../sessions/rest/session-routes.js';
 import { AgUiController } from './ag-ui.controller.js';
 
@@ -19,6 +20,6 @@ export type AgUiOptions = RoutesOptions;
 @Module({ controllers: [AgUiController] })
 export class AgUiModule {
   static forRoot(options: AgUiOptions = {}): DynamicModule {
-    return routesModule(AgUiModule, options);
+    return routesModule(AgUiModule, options, [sessionsOfAgents]);
   }
 }

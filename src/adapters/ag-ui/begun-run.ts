@@ -1,16 +1,16 @@
 import type { AgentRegistry } from '../../agents/agent-registry.js';
 import type { AgentRun } from '../../agents/agent-run.js';
-import { invocationOfApproval } from '../../agents/approvals.js';
+import { invocationOfApproval } from '../../agents/approval-ids.js';
+import { approvalMarksIn } from '../../agents/approvals.js';
 import { messageIdOf } from '../../agents/control-events.js';
 import { InvalidInputError } from '../../sessions/domain/errors.js';
-import type { Content } from '../../sessions/domain/event.js';
+import type { Content } from '../../sessions/domain/content.js';
 import type { SessionKey } from '../../sessions/domain/ids.js';
 import { isPlainObject } from '../../sessions/domain/json-value.js';
 import type { Session } from '../../sessions/domain/session.js';
 import { callsOf, messageIdsOf, withMessageIds } from './event-messages.js';
 import { newContent, newMessages } from './input-content.js';
 import { type CheckedInput, requestDelta } from './run-input.js';
-import { interruptsOf } from './run-outcome.js';
 
 /** The runs that an input asks for: one for new messages, or one for each answer. */
 export interface BegunRun {
@@ -30,7 +30,7 @@ export function begunRun(registry: AgentRegistry, key: SessionKey, session: Sess
     const starts = resume.map(({ interruptId: approvalId, status, payload }) => () => {
       return registry.answerApproval({ ...key, approvalId, answer: answerOf(status, payload) });
     });
-    const waiting = new Set(interruptsOf(session).map(({ id }) => id));
+    const waiting = approvalMarksIn(session.id, session.metadata);
     const isRepeated = resume.some(({ interruptId }) => !waiting.has(interruptId));
     return { starts, invocationId: invocationOfApproval(first.interruptId), messageIds: [], isRepeated };
   }

@@ -1,38 +1,43 @@
-import type { ContentPart, Message, ToolCall } from '@ag-ui/core';
+import type { ContentPart, Message, ToolCall, ToolMessage } from '@ag-ui/core';
 import { isApprovalEvent } from '../../agents/approvals.js';
 import { isControlEvent } from '../../agents/control-events.js';
-import { isByUser, isRewind } from '../../sessions/domain/event-inspection.js';
-import type { Content, EventInput, FunctionCall, FunctionResponse, Part } from '../../sessions/domain/event.js';
+import { toolErrorText } from '../../agents/messages/tool-errors.js';
+import { allFields, isByUser, isRewind } from '../../sessions/domain/event-inspection.js';
+import type { Content, FunctionCall, FunctionResponse, Part } from '../../sessions/domain/content.js';
+import type { EventLike } from '../../sessions/domain/event.js';
+import { isPlainObject } from '../../sessions/domain/json-value.js';
 import { joinedParts, textPartsOf } from '../../sessions/domain/partial-text.js';
+import { contentPartOf } from './content-parts.js';
 import { thoughtId } from './said-messages.js';
 
 /** The field of a content with the ids that its client gave to the messages in it. */
 const IDS = 'agUiMessageIds';
 
 /** Whether clients see the event: it says something, and does not only control runs. */
-export function isShown(event: EventInput): boolean {
+export function isShown(event: EventLike): boolean {
   return !isControlEvent(event) && !isApprovalEvent(event) && !isRewind(event);
 }
 
 /** A content that remembers the ids of its messages. */
 export function withMessageIds(content: Content, ids: readonly string[]): Content {
-  return { ...content, [IDS]: ids };
+  const named: object = { [IDS]: ids };
+  return { ...content, ...named };
 }
 
 /** The ids by which a client may know what the event says. */
-export function messageIdsOf({ id = '', content }: EventInput): readonly string[] {
-  const ids: unknown = content?.[IDS];
+export function messageIdsOf({ id = '', content }: EventLike): readonly string[] {
+  const ids = allFields(content ?? {})[IDS];
   const given = Array.isArray(ids) ? ids.filter((each) => typeof each === 'string') : [];
   return given.length > 0 ? given : [id];
 }
 
 /** What an event says, as messages of AG-UI. */
-export function messagesOf(event: EventInput): Message[] {
+export function messagesOf(event: EventLike): Message[] {
   if (!isShown(event)) return [];
   const { id = '', author } = event;
   const parts = event.content?.parts ?? [];
   const results = parts.flatMap(({ functionResponse }) => (functionResponse ? [functionResponse] : []));
-  const tools = results.map((result, index) => toolMessage(event, result, index));
+  const tools = results.map((result, index) => toolMessageOf(event, result, index));
   if (isByUser(event)) {
     const content = parts.flatMap(contentPartOf);
     const messageId = messageIdsOf(event).at(-1) ?? id;
@@ -61,7 +66,7 @@ export function messagesOf(event: EventInput): Message[] {
 }
 
 /** A call with the id by which clients know it: calls without one have their place in the event. */
-export function callsOf({ id = '', content }: EventInput): (FunctionCall & { readonly id: string })[] {
+export function callsOf({ id = '', content }: EventLike): (FunctionCall & { readonly id: string })[] {
   const calls = (content?.parts ?? []).flatMap(({ functionCall }) => (functionCall ? [functionCall] : []));
   return calls.map((call, index) => ({ ...call, id: call.id ?? `${id}:call-${index + 1}` }));
 }
@@ -71,14 +76,27 @@ export function argumentsOf({ args }: FunctionCall): string {
 }
 
 /** The message with the result of a tool. */
-export function toolMessage(event: EventInput, { id, response }: FunctionResponse, index: number) {
+export function toolMessage(event: EventLike, { id, response, parts }: FunctionResponse, index: number) {
   const ownId = `${event.id ?? ''}:result-${index + 1}`;
   return {
     id: isByUser(event) ? (messageIdsOf(event)[index] ?? ownId) : ownId,
     role: 'tool' as const,
     toolCallId: id ?? ownId,
-    content: resultText(response),
+    content: resultContent(response, parts),
   };
+}
+
+/** The message of a snapshot also says what went wrong; events of the protocol have no place for it. */
+function toolMessageOf(event: EventLike, result: FunctionResponse, index: number): ToolMessage {
+  const error = toolErrorText(result.response);
+  return { ...toolMessage(event, result, index), ...(error !== undefined && { error }) };
+}
+
+function resultContent(response: unknown, parts: unknown): string | ContentPart[] {
+  const text = resultText(response);
+  const files = Array.isArray(parts) ? parts.filter(isPlainObject).flatMap(contentPartOf) : [];
+  if (files.length === 0) return text;
+  return text === '' ? files : [{ type: 'text', text }, ...files];
 }
 
 /** A result that a client sent as text comes back as that text. */
@@ -97,27 +115,12 @@ function textOf(parts: readonly Part[]): string {
 }
 
 /** Thoughts that follow each other are one; text between them parts them. */
-function thoughtsOf(event: EventInput): string[] {
+function thoughtsOf(event: EventLike): string[] {
   return joinedParts([], textPartsOf(event)).flatMap(({ text, thought }) => (thought ? [text] : []));
 }
 
 function plainest(content: readonly ContentPart[]): string | ContentPart[] {
   const [first, second] = content;
-  return first?.type === 'text' && !second ? first.text : [...content];
-}
-
-function contentPartOf({ text, thought, inlineData, fileData }: Part): ContentPart[] {
-  if (typeof text === 'string') return text === '' || thought === true ? [] : [{ type: 'text', text }];
-  if (inlineData) {
-    const mimeType = inlineData.mimeType ?? 'application/octet-stream';
-    return [{ type: kindOf(mimeType), source: { type: 'data', value: inlineData.data ?? '', mimeType } }];
-  }
-  if (fileData?.fileUri === undefined) return [];
-  const { mimeType, fileUri: value } = fileData;
-  return [{ type: kindOf(mimeType ?? ''), source: { type: 'url', value, ...(mimeType && { mimeType }) } }];
-}
-
-function kindOf(mimeType: string): 'image' | 'audio' | 'video' | 'document' {
-  const kind = mimeType.split('/')[0];
-  return kind === 'image' || kind === 'audio' || kind === 'video' ? kind : 'document';
+  const isPlainText = first?.type === 'text' && !second && first.id === undefined && first.metadata === undefined;
+  return isPlainText ? first.text : [...content];
 }

@@ -1,6 +1,7 @@
 import { type Event, EventType, type JsonPatchOperation } from '@ag-ui/core';
 import { isByUser, isRewind } from '../../sessions/domain/event-inspection.js';
-import type { EventInput, FunctionResponse } from '../../sessions/domain/event.js';
+import type { FunctionResponse } from '../../sessions/domain/content.js';
+import type { EventLike } from '../../sessions/domain/event.js';
 import type { WatchedEvent } from '../../sessions/operations/state-history.js';
 import { argumentsOf, callsOf, isShown, messagesOf, toolMessage } from './event-messages.js';
 import { SaidMessages } from './said-messages.js';
@@ -22,6 +23,11 @@ export class EventTranslator {
   eventsOf(event: WatchedEvent & { readonly offset?: number }, hasSent: boolean): Event[] {
     if (event.partial === true) return this.#said.say(event.id, event, event.offset ?? 0);
     return [...this.#messages(event, hasSent), ...stateDelta(event)];
+  }
+
+  /** Ends a message that is taken back. Returns nothing if nothing was said of it. */
+  discard(id: string): Event[] {
+    return this.#said.end(id);
   }
 
   /** Ends what is being said. Returns nothing if all was said to the end. */
@@ -66,7 +72,7 @@ function userEvents(event: WatchedEvent): Event[] {
   return [...resultEvents(event), ...said];
 }
 
-function resultEvents(event: EventInput): Event[] {
+function resultEvents(event: EventLike): Event[] {
   const results = (event.content?.parts ?? []).flatMap(({ functionResponse }): FunctionResponse[] =>
     functionResponse ? [functionResponse] : [],
   );

@@ -1,7 +1,8 @@
-import type { ContentPart, Message, ToolMessage, UserMessage } from '@ag-ui/core';
+import type { Message, ToolMessage, UserMessage } from '@ag-ui/core';
 import { InvalidInputError } from '../../sessions/domain/errors.js';
-import type { Content, Part } from '../../sessions/domain/event.js';
+import type { Content, Part } from '../../sessions/domain/content.js';
 import { isPlainObject } from '../../sessions/domain/json-value.js';
+import { partOf } from './content-parts.js';
 
 /** A message that a client may add. */
 type NewMessage = UserMessage | ToolMessage;
@@ -24,12 +25,15 @@ export function newContent(messages: readonly NewMessage[], toolOf: (callId: str
   const parts = messages.flatMap((message, index): Part[] => {
     const path = `messages[${index}].content`;
     if (message.role !== 'tool') return partsOf(message.content, path);
+    const said = partsOf(message.content, path);
+    const files = said.filter(({ text }) => text === undefined);
     return [
       {
         functionResponse: {
           id: message.toolCallId,
           name: toolOf(message.toolCallId),
-          response: responseOf(message, path),
+          response: responseOf(message, said),
+          ...(files.length > 0 && { parts: files }),
         },
       },
     ];
@@ -43,21 +47,11 @@ function partsOf(content: unknown, path: string): Part[] {
   return content.map((part: unknown, index) => partOf(part, `${path}[${index}]`));
 }
 
-function partOf(given: unknown, path: string): Part {
-  const part = (isPlainObject(given) ? given : {}) as ContentPart;
-  if (part.type === 'text' && typeof part.text === 'string') return { text: part.text };
-  const source = part.type === 'text' ? undefined : part.source;
-  if (!isPlainObject(source) || typeof source.value !== 'string')
-    throw new InvalidInputError('must be a text, or have a source with a value', path);
-  const { type, value, mimeType } = source;
-  const kind = typeof mimeType === 'string' ? { mimeType } : {};
-  return type === 'data' ? { inlineData: { ...kind, data: value } } : { fileData: { ...kind, fileUri: value } };
-}
-
 /** An object as it is; a text as `{ result }`. */
-function responseOf({ content, error }: ToolMessage, path: string): Record<string, unknown> {
-  if (typeof error === 'string' && error !== '') return { error };
-  const text = typeof content === 'string' ? content : textOf(content, path);
+function responseOf({ error }: ToolMessage, said: readonly Part[]): Record<string, unknown> {
+  const text = said.map((part) => part.text ?? '').join('');
+  if (typeof error === 'string' && error !== '')
+    return { error, ...(text !== '' && text !== error && { result: text }) };
   try {
     const parsed: unknown = JSON.parse(text);
     if (isPlainObject(parsed)) return parsed;
@@ -65,10 +59,4 @@ function responseOf({ content, error }: ToolMessage, path: string): Record<strin
     // Not JSON.
   }
   return { result: text };
-}
-
-function textOf(content: unknown, path: string): string {
-  return partsOf(content, path)
-    .map(({ text = '' }) => text)
-    .join('');
 }

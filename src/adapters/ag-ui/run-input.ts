@@ -3,6 +3,7 @@ import type { AgentContext } from '../../agents/agent-context.js';
 import { APPROVES, RUNS } from '../../agents/run-writes.js';
 import { InvalidInputError } from '../../sessions/domain/errors.js';
 import { isPlainObject } from '../../sessions/domain/json-value.js';
+import { RESERVED_STATE } from '../../sessions/domain/reserved-words.js';
 import type { UncheckedWrite } from '../../sessions/domain/write-description.js';
 import type { AccessPlace } from '../../sessions/transport/session-access.js';
 import { newContent, newMessages } from './input-content.js';
@@ -23,7 +24,7 @@ export interface AgUiRequest {
   readonly state?: unknown;
 }
 
-const REQUEST = 'temp:ag-ui';
+const REQUEST = RESERVED_STATE.agUiRequest;
 const NO_REQUEST: AgUiRequest = { tools: [], context: [] };
 
 /**
@@ -97,7 +98,7 @@ export function placeOf(
 
 /** What a body writes: answers to approvals, or messages. */
 export const RUNS_AS_AG_UI = (body: Readonly<Record<string, unknown>>): UncheckedWrite => {
-  const { resume, messages } = checkedInput(body);
+  const { resume, messages, runId } = checkedInput(body);
   if (resume.length > 0) return APPROVES();
-  return RUNS({ newMessage: newContent(newMessages(messages, new Set()), () => 'tool') });
+  return RUNS({ invocationId: runId, newMessage: newContent(newMessages(messages, new Set()), () => 'tool') });
 };

@@ -1,54 +1,59 @@
 import { type Event, EventType, type Interrupt, type RunFinishedOutcome } from '@ag-ui/core';
-import { approvalMarksIn, isApprovalEvent } from '../../agents/approvals.js';
+import { isApprovalEvent, questionsIn } from '../../agents/approvals.js';
+import { answerableMarks } from '../../agents/pending-approvals.js';
 import type { RunResult } from '../../agents/run-request.js';
-import { getFunctionCalls } from '../../sessions/domain/event-inspection.js';
-import type { EventInput } from '../../sessions/domain/event.js';
-import { isPlainObject } from '../../sessions/domain/json-value.js';
+import { getFunctionCalls, isByUser } from '../../sessions/domain/event-inspection.js';
+import type { EventLike } from '../../sessions/domain/event.js';
 import type { Session } from '../../sessions/domain/session.js';
+import type { SessionService } from '../../sessions/session.service.js';
 import { answeredCalls, callKey, longRunningCallsIn } from '../../sessions/domain/tool-pairs.js';
 
 /** What the agents of a session wait for. */
-export function interruptsOf(session: Session): Interrupt[] {
-  const calls = new Map(session.events.flatMap(getFunctionCalls).map((call) => [call.id, call] as const));
-  return [...approvalMarksIn(session.id, session.metadata)].map(([id, { tool, hint }]) => {
-    const { originalFunctionCall, toolConfirmation } = calls.get(id)?.args ?? {};
-    const toolCallId = isPlainObject(originalFunctionCall) ? originalFunctionCall.id : undefined;
-    const payload = isPlainObject(toolConfirmation) ? toolConfirmation.payload : undefined;
+function interruptsOf(sessions: SessionService, session: Session): Interrupt[] {
+  // A message of the user asks for nothing, whatever it holds.
+  const questions = new Map(session.events.filter((event) => !isByUser(event)).flatMap(questionsIn));
+  return [...answerableMarks(sessions, session)].map(([id, { tool, hint, expiresAt }]) => {
+    const { call, payload, schema } = questions.get(id) ?? {};
     return {
       id,
       reason: tool === undefined ? 'confirmation' : 'tool_call',
       ...(hint !== undefined && { message: hint }),
-      ...(typeof toolCallId === 'string' && { toolCallId }),
+      ...(call?.id !== undefined && { toolCallId: call.id }),
+      ...(schema && { responseSchema: schema }),
+      ...(expiresAt !== undefined && { expiresAt: new Date(expiresAt).toISOString() }),
       metadata: { ...(tool !== undefined && { tool }), ...(payload !== undefined && { payload }) },
     };
   });
 }
 
 /** How a run ended, for the one who began it. */
-export function outcomeOf({
-  status,
-  events,
-  session,
-}: Pick<RunResult, 'status' | 'events' | 'session'>): RunFinishedOutcome {
-  if (status === 'waiting') return waitingOutcome(session);
+export function outcomeOf(
+  sessions: SessionService,
+  { status, events, session }: Pick<RunResult, 'status' | 'events' | 'session'>,
+): RunFinishedOutcome {
+  if (status === 'waiting') return waitingOutcome(sessions, session);
   return status === 'completed' ? successOf(events) : { type: 'cancelled' };
 }
 
 /** How it ended, for those who watched it. */
-export function outcomeInLog(events: readonly EventInput[], session: Session): RunFinishedOutcome | 'failed' {
+export function outcomeInLog(
+  events: readonly EventLike[],
+  sessions: SessionService,
+  session: Session,
+): RunFinishedOutcome | 'failed' {
   const last = events.at(-1);
   if (last?.errorCode === 'FAILED' || last?.errorCode === 'DIED') return 'failed';
   if (last?.errorCode !== undefined && last.interrupted === true) return { type: 'cancelled' };
-  return last?.actions?.awaitsApproval ? waitingOutcome(session) : successOf(events);
+  return last?.actions?.awaitsApproval ? waitingOutcome(sessions, session) : successOf(events);
 }
 
-export function waitingOutcome(session: Session): RunFinishedOutcome {
-  const interrupts = interruptsOf(session);
+export function waitingOutcome(sessions: SessionService, session: Session): RunFinishedOutcome {
+  const interrupts = interruptsOf(sessions, session);
   return interrupts.length > 0 ? { type: 'interrupt', interrupts } : { type: 'success' };
 }
 
 /** A run that called tools of the client ends, and the client sends the results. */
-function successOf(all: readonly EventInput[]): RunFinishedOutcome {
+function successOf(all: readonly EventLike[]): RunFinishedOutcome {
   const events = all.filter((event) => !isApprovalEvent(event));
   const open = new Set(events.flatMap((event) => [...longRunningCallsIn(event)]));
   for (const key of events.flatMap((event) => [...answeredCalls(event)])) open.delete(key);

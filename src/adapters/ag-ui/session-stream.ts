@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Event, EventType } from '@ag-ui/core';
 import { invocationOf } from '../../agents/agent-environment.js';
-import { messageOf } from '../../agents/control-events.js';
+import { isDiscard, messageOf } from '../../agents/control-events.js';
+import { failureIn } from '../../agents/failure-reason.js';
 import { InvocationTail } from '../../agents/invocation-tail.js';
 import { SessionNotFoundError } from '../../sessions/domain/errors.js';
 import { isRewind } from '../../sessions/domain/event-inspection.js';
-import type { LoggedEvent } from '../../sessions/domain/event.js';
+import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
 import type { SessionKey } from '../../sessions/domain/ids.js';
 import type { Session } from '../../sessions/domain/session.js';
 import type { SessionService } from '../../sessions/session.service.js';
@@ -29,6 +30,8 @@ export interface StreamSource {
   readonly key: SessionKey;
   readonly signal: AbortSignal;
   readonly gate?: ReadGate | undefined;
+  /** The most that a view has, for the gate. */
+  readonly viewBytes?: number | undefined;
 }
 
 /** How often a reader looks whether a run that it watches is over, besides events. */
@@ -74,7 +77,8 @@ export class SessionStream {
     yield { event: started(threadId, runId) };
     yield { event: { type: EventType.STATE_SNAPSHOT, snapshot: stateOf(session) } };
     yield { event: messagesSnapshot(session) };
-    const outcome = running === undefined ? waitingOutcome(session) : ({ type: 'success' } as const);
+    const outcome =
+      running === undefined ? waitingOutcome(this.source.sessions, session) : ({ type: 'success' } as const);
     yield this.#marked(finished(threadId, runId, outcome));
     if (running === undefined) return;
     this.#frame = newFrame(running);
@@ -112,9 +116,10 @@ export class SessionStream {
   /** The end of the run of `until`. */
   async *end(event: (session: Session) => Event): AsyncGenerator<SentEvent> {
     yield* this.#ended();
-    const session = await this.#read();
-    this.#frame = undefined;
-    yield this.#marked(event(session));
+    yield* this.#ofView((session) => {
+      this.#frame = undefined;
+      return this.#marked(event(session));
+    });
   }
 
   async close(): Promise<void> {
@@ -146,6 +151,7 @@ export class SessionStream {
     const events = isKnown ? stateOnly(this.#translator, event) : this.#translator.eventsOf(event, hasSent);
     yield* events.map((said, index) => (index < events.length - 1 ? { event: said } : this.#marked(said)));
     if (isRewind(event)) yield* this.#messages();
+    if (isDiscard(event)) yield* this.#takenBack(this.#translator.discard(event.id));
   }
 
   /** Whether the run is over, and its reader has got all of it. */
@@ -159,22 +165,30 @@ export class SessionStream {
     const frame = this.#frame;
     if (!frame) return;
     yield* this.#ended();
-    const outcome = outcomeInLog(frame.events, await this.#read());
-    this.#frame = undefined;
-    yield this.#marked(outcome === 'failed' ? failedEvent(frame) : finished(threadId, frame.runId, outcome));
+    yield* this.#ofView((session) => {
+      const outcome = outcomeInLog(frame.events, this.source.sessions, session);
+      this.#frame = undefined;
+      return this.#marked(outcome === 'failed' ? failedEvent(frame) : finished(threadId, frame.runId, outcome));
+    });
   }
 
   /** What was said and is not in the log is taken back. */
   async *#ended(): AsyncGenerator<SentEvent> {
-    const events = this.#translator.endAll();
-    yield* events.map((event) => ({ event }));
-    if (events.length > 0) yield* this.#messages();
+    yield* this.#takenBack(this.#translator.endAll());
+  }
+
+  /** @param ends of messages that are not in the log */
+  async *#takenBack(ends: readonly Event[]): AsyncGenerator<SentEvent> {
+    if (ends.length === 0) return;
+    yield* ends.map((event) => ({ event }));
+    yield* this.#messages();
   }
 
   async *#messages(): AsyncGenerator<SentEvent> {
-    const session = await this.#read();
-    this.#messagesUpTo = session.version;
-    yield { event: messagesSnapshot(session) };
+    yield* this.#ofView((session) => {
+      this.#messagesUpTo = session.version;
+      return { event: messagesSnapshot(session) };
+    });
   }
 
   #note(event: LoggedEvent): void {
@@ -195,11 +209,28 @@ export class SessionStream {
     return (await this.source.sessions.listEvents({ ...this.source.key, ...NO_EVENTS })).lastSeq;
   }
 
-  async #read(): Promise<Session> {
-    const session = await this.source.sessions.getSession(this.source.key);
-    if (!session) throw new SessionNotFoundError(this.source.key.sessionId);
-    return session;
+  /** An event that is made of the view, which takes memory of all answers until the event is sent. */
+  async *#ofView(eventOf: (session: Session) => SentEvent): AsyncGenerator<SentEvent> {
+    const { sessions, key, signal, gate, viewBytes = 0 } = this.source;
+    const share = await gate?.enter(viewBytes, signal);
+    if (signal.aborted) return share?.release();
+    try {
+      const session = await sessions.getSession(key);
+      if (!session) throw new SessionNotFoundError(key.sessionId);
+      share?.resize(viewBytes);
+      yield eventOf(session);
+    } finally {
+      share?.release();
+    }
   }
+}
+
+/** What a reader sees of a thread that does not exist yet. */
+export async function* emptySnapshot(threadId: string, runId: string): AsyncGenerator<SentEvent> {
+  yield { event: started(threadId, runId) };
+  yield { event: { type: EventType.STATE_SNAPSHOT, snapshot: {} } };
+  yield { event: { type: EventType.MESSAGES_SNAPSHOT, messages: [] } };
+  yield { event: finished(threadId, runId, { type: 'success' }) };
 }
 
 /** The state that readers see. */
@@ -221,6 +252,9 @@ function stateOnly(translator: EventTranslator, event: LiveEvent): Event[] {
 }
 
 function failedEvent({ events }: Frame): Event {
-  const { errorMessage = 'The run failed.', errorCode } = events.at(-1) ?? {};
-  return { type: EventType.RUN_ERROR, message: errorMessage, ...(errorCode && { code: errorCode }) };
+  const last: EventInput = events.at(-1) ?? {};
+  const { errorMessage = 'The run failed.', errorCode } = last;
+  // Who began the run gets the code of the error.
+  const code = failureIn(last) ? 'AGENT_FAILED' : errorCode;
+  return { type: EventType.RUN_ERROR, message: errorMessage, ...(code && { code }) };
 }

@@ -38,6 +38,11 @@ export class AnswerChunks {
     return this.#hasStarted;
   }
 
+  /** Whether the page has a part of a message that is not complete. It cannot be taken back. */
+  get hasSaidPart(): boolean {
+    return this.#said > 0;
+  }
+
   add(event: LoggedEvent | EventInput): UIMessageChunk[] {
     if (isByUser(event)) return this.start();
     if (event.partial === true) return [...this.start(), ...this.#partial(event)];

@@ -37,8 +37,8 @@ export interface AnswerListener {
  * @example if (error instanceof AnswerFailedError) return; // reported by `onError` of `streamText`
  */
 export class AnswerFailedError extends Error {
-  constructor(text: string) {
-    super(`The answer failed: ${text}`);
+  constructor(text: string, options?: ErrorOptions) {
+    super(`The answer failed: ${text}`, options);
     this.name = 'AnswerFailedError';
   }
 }
@@ -96,7 +96,7 @@ export function answering(options: Answering): RunHandler {
     } finally {
       void reader.cancel().catch(() => undefined);
     }
-    throw new AnswerFailedError(recorder.error);
+    throw new AnswerFailedError(recorder.error, { cause: turn.error });
   };
 }
 

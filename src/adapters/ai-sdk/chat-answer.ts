@@ -1,12 +1,15 @@
 import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { UIMessageChunk } from 'ai';
+import { AgentFailedError } from '../../agents/agent-failed-error.js';
 import type { AgentRun } from '../../agents/agent-run.js';
+import { isDiscard } from '../../agents/control-events.js';
 import type { RunResult } from '../../agents/run-request.js';
 import { isWhole } from '../../agents/run-status.js';
 import { AnswerChunks } from './answer-chunks.js';
 import { AnswerFailedError, type AnswerListener } from './answering.js';
 import { ChatStream } from './chat-stream.js';
+import { BEGINS_ANEW } from './followed-answer.js';
 import type { ReadingOptions } from './event-items.js';
 
 /** How long a response waits for a run that cannot begin, so that it can be refused. */
@@ -47,6 +50,7 @@ export class ChatAnswer implements AnswerListener {
   }
 
   begin(): void {
+    if (this.#chunks.hasSaidPart) this.#beginAnew();
     this.#isOwn = true;
     this.#begun();
   }
@@ -99,18 +103,26 @@ export class ChatAnswer implements AnswerListener {
     try {
       for await (const event of run) {
         this.#begun();
-        if (!this.#isOwn) this.#send(this.#chunks.add(event));
+        if (this.#isOwn) continue;
+        if (isDiscard(event) && this.#chunks.hasSaidPart) this.#beginAnew();
+        this.#send(this.#chunks.add(event));
       }
       const { status } = await run.result;
       if (!this.#isOwn) this.#send(this.#chunks.end());
       this.#send([...this.#chunks.start(), isWhole(status) ? this.#finish : { type: 'abort' }]);
     } catch (error) {
       // The page knows of errors of the model already.
-      if (!(error instanceof AnswerFailedError))
+      if (!(error instanceof AgentFailedError && error.cause instanceof AnswerFailedError))
         this.#send([...this.#chunks.start(), { type: 'error', errorText: FAILED }]);
     } finally {
       this.#stream.end();
     }
+  }
+
+  /** The page has a part of an answer that begins anew. It cannot be taken back, and the page resumes the answer. */
+  #beginAnew(): void {
+    this.#send([{ type: 'error', errorText: BEGINS_ANEW }]);
+    this.#stream.end();
   }
 
   #send(chunks: readonly UIMessageChunk[]): void {

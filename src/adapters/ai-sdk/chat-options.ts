@@ -4,6 +4,7 @@ import type { RunRequest } from '../../agents/run-request.js';
 import type { SessionKey, UserKey } from '../../sessions/domain/ids.js';
 import type { SessionService } from '../../sessions/session.service.js';
 import type { ChatRequest } from './chat-request.js';
+import type { ChatRules } from './chat-writes.js';
 
 /** How messages are checked. */
 export type Validation = Omit<Parameters<typeof validateUIMessages>[0], 'messages' | 'tools'>;
@@ -24,7 +25,7 @@ export interface ChatSessionsOptions extends Validation {
 
 /** A message of a page to answer. */
 export interface AnswerRequest
-  extends UserKey, Pick<RunRequest, 'policy' | 'stateDelta' | 'state' | 'create' | 'config'> {
+  extends UserKey, ChatRules, Pick<RunRequest, 'policy' | 'stateDelta' | 'state' | 'create' | 'config'> {
   /** Default: the id of the request. */
   readonly sessionId?: string | undefined;
   /** The body of the request of the page. */

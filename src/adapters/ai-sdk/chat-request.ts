@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { DynamicToolUIPart, ToolUIPart, UIMessage } from 'ai';
+import { saysSomething } from '../../agents/user-message.js';
 import { isRecord } from '../../config/setting.js';
 import { InvalidInputError } from '../../sessions/domain/errors.js';
 import { assertId } from '../../sessions/domain/ids.js';
-import type { Content, LoggedEvent, Part } from '../../sessions/domain/event.js';
+import { RESERVED_IDS, reservedInId } from '../../sessions/domain/reserved-words.js';
+import type { Content, Part } from '../../sessions/domain/content.js';
+import type { LoggedEvent } from '../../sessions/domain/event.js';
 import { type SdkFields, type StoredOutcome, defined, sdkFieldsOf, sdkMetadata } from './sdk-fields.js';
 import { REQUEST_NAME, contentsOf, isToolPart, toolNameOf } from './step-events.js';
 import { type ToolOutcome, responseOf, storedOutcome } from './tool-outcome.js';
@@ -49,6 +52,8 @@ export function sentMessage({ messages, message }: ChatRequest): unknown {
 /** A new message of the user. The same one again is answered once. */
 export function newMessageRun(message: UIMessage): PlannedRun {
   assertMessageId(message.id);
+  const word = reservedInId(message.id);
+  if (word !== undefined) throw new InvalidInputError(`must not begin with the reserved word ${word}`, 'message.id');
   const { fields, newMessage } = contentOfUser(message, undefined);
   const hasFields = Object.keys(fields).length > 0;
   return { invocationId: message.id, newMessage, ...(hasFields && { customMetadata: sdkMetadata(fields) }) };
@@ -109,7 +114,7 @@ export function continuingRun(known: UIMessage, sent: UIMessage, waiting: Readon
     .slice(0, 22);
   const stored = answers.flatMap(({ id, outcome }) => (outcome ? [[id, outcome] as const] : []));
   return {
-    invocationId: `continue:${digest}`,
+    invocationId: RESERVED_IDS.continued + digest,
     newMessage: { role: 'user', parts: answers.map(({ part }) => part) },
     customMetadata: sdkMetadata({
       continues: known.id,
@@ -160,6 +165,10 @@ function contentOfUser(
   const wrong = parts.find(({ type }) => type !== 'text' && type !== 'file' && !type.startsWith('data-'));
   if (wrong) throw new InvalidInputError(`must not be ${wrong.type} in a message of the user`, 'message.parts');
   const { contents, references, isWhole } = contentsOf(parts);
+  // Data of the page is for the handler, and in no content.
+  if (!contents.some(saysSomething) && !parts.some(({ type }) => type.startsWith('data-'))) {
+    throw new InvalidInputError('must have a text, a file or data', 'message.parts');
+  }
   const fields: SdkFields = defined({
     message: knownId,
     metadata: message.metadata,

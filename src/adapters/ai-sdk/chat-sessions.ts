@@ -11,6 +11,7 @@ import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
 import { type SessionKey, checkedSessionKey } from '../../sessions/domain/ids.js';
 import type { Session } from '../../sessions/domain/session.js';
 import type { SessionService } from '../../sessions/session.service.js';
+import { NO_EVENTS } from '../../sessions/transport/stream-access.js';
 import { answering } from './answering.js';
 import { ChatAnswer } from './chat-answer.js';
 import { hasWholeAnswer, newestEvents, searchLog, shownIn } from './chat-log.js';
@@ -37,6 +38,7 @@ import {
 } from './chat-request.js';
 import type { ChatStream } from './chat-stream.js';
 import type { ChatHandler } from './chat-turn.js';
+import { type AskedMessage, askedMessage, assertEdits, writeOfAnswers, writeOfMessage } from './chat-writes.js';
 import type { ReadingOptions } from './event-items.js';
 import { followedAnswer } from './followed-answer.js';
 import { savedEvents } from './saved-messages.js';
@@ -87,9 +89,17 @@ export class ChatSessions {
    * const answer = await chats.answer({ appName: 'shop', userId: user.id, request: body, policy: 'enqueue' }, handler);
    * await answer.pipeTo(response);
    */
-  async answer({ sessionId, request, ...asked }: AnswerRequest, handler: ChatHandler): Promise<ChatAnswer> {
+  async answer(
+    { sessionId, request, edits = true, mayWrite, ...asked }: AnswerRequest,
+    handler: ChatHandler,
+  ): Promise<ChatAnswer> {
     const key = checkedSessionKey({ ...asked, sessionId: sessionId ?? idOf(request) });
-    const { continued, ...planned } = await this.#plan(key, request);
+    const message = await this.#asked(request);
+    assertEdits(message, edits);
+    const isNew = (): Promise<boolean> => isMissing(this.#sessions, key);
+    if (!message.isContinued) await mayWrite?.({ ...key, write: writeOfMessage(message), isNew });
+    const { continued, ...planned } = await this.#plan(key, message, request.messageId);
+    if (message.isContinued) await mayWrite?.({ ...key, write: writeOfAnswers(planned), isNew });
     const { invocationId } = planned;
     const messageId = continued ?? answerIdOf(invocationId);
     const pageTools = Object.entries(this.#tools ?? {}).filter(([, tool]) => typeof tool.execute !== 'function');
@@ -200,14 +210,19 @@ export class ChatSessions {
     return this.#sessions.forkSession({ ...key, newSessionId, atSeq: (entry.events[0]?.seq ?? 1) - 1 });
   }
 
-  async #plan(key: SessionKey, request: ChatRequest): Promise<PlannedRun> {
+  async #asked(request: ChatRequest): Promise<AskedMessage> {
     const [message] = await this.#checked([sentMessage(request)]);
     if (!message) throw new InvalidInputError('must have the message to answer', 'request.messages');
-    const { trigger, messageId } = request;
-    const isAgain = trigger === 'regenerate-message';
-    const isEdit = message.role === 'user' && messageId === message.id;
+    return askedMessage(message, request);
+  }
+
+  async #plan(
+    key: SessionKey,
+    { message, isAgain, isEdit, isContinued }: AskedMessage,
+    messageId: unknown,
+  ): Promise<PlannedRun> {
+    if (isContinued) return this.#continuing(key, message);
     if (!isAgain && !isEdit && message.role === 'user') return newMessageRun(message);
-    if (!isAgain && message.role === 'assistant') return this.#continuing(key, message);
     const { replaced, isTaken } = await this.#replaced(key, message.id, isAgain, messageId);
     const [said] = replaced?.events ?? [];
     const repeated = said && (await this.#repeated(key, said, { message, messageId, isAgain }));
@@ -303,6 +318,10 @@ function idOf({ id }: ChatRequest): string {
 function undefinedIfMissing(error: unknown): undefined {
   if (!(error instanceof SessionNotFoundError)) throw error;
   return undefined;
+}
+
+async function isMissing(sessions: SessionService, key: SessionKey): Promise<boolean> {
+  return (await sessions.listEvents({ ...key, ...NO_EVENTS }).catch(undefinedIfMissing)) === undefined;
 }
 
 function warnOf(error: unknown): void {

@@ -28,6 +28,7 @@ export type ChatHandler = (turn: ChatTurn) => ChatResult | Promise<ChatResult>;
  */
 export class ChatTurn {
   readonly #usage: StepUsage[] = [];
+  #error: unknown;
 
   constructor(
     private readonly context: AgentContext,
@@ -62,11 +63,14 @@ export class ChatTurn {
    * return createUIMessageStream({ execute: ({ writer }) => writer.merge(turn.stream(streamText({ … }), { sendSources: true })) });
    */
   stream(result: StreamedText, options: UIMessageStreamOptions<UIMessage> = {}): ReadableStream<UIMessageChunk> {
-    const { messageMetadata } = options;
+    // Early versions tell pages what went wrong.
+    const { messageMetadata, onError = () => 'An error occurred.' } = options;
     const counted: UIMessageStreamOptions<UIMessage> = {
-      // Early versions tell pages what went wrong.
-      onError: () => 'An error occurred.',
       ...options,
+      onError: (error) => {
+        this.#error = error;
+        return onError(error);
+      },
       messageMetadata: ({ part }) => {
         if (part.type === 'finish-step') this.#note(part.usage, part.response);
         return messageMetadata?.({ part });
@@ -78,6 +82,11 @@ export class ChatTurn {
   /** The tokens of the step that ended, once. */
   takeUsage(): StepUsage | undefined {
     return this.#usage.shift();
+  }
+
+  /** The last error of a result, of which the page is told the text alone. */
+  get error(): unknown {
+    return this.#error;
   }
 
   #note(usage: LanguageModelUsage, response: unknown): void {

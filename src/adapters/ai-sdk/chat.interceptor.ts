@@ -6,8 +6,10 @@ import {
   Inject,
   Injectable,
   type NestInterceptor,
+  Optional,
   SetMetadata,
   StreamableFile,
+  UseGuards,
   UseInterceptors,
   applyDecorators,
   createParamDecorator,
@@ -17,6 +19,9 @@ import { UI_MESSAGE_STREAM_HEADERS } from 'ai';
 import { type Observable, from, lastValueFrom } from 'rxjs';
 import { SessionsError } from '../../sessions/domain/errors.js';
 import type { UserKey } from '../../sessions/domain/ids.js';
+import { JsonRequestGuard } from '../../sessions/rest/session-routes.js';
+import { describeWrite } from '../../sessions/domain/write-description.js';
+import { AccessChecks } from '../../sessions/transport/access-checks.js';
 import { problemOf } from '../../sessions/transport/problems.js';
 import type { ChatRequest } from './chat-request.js';
 import type { AnswerRequest } from './chat-options.js';
@@ -24,7 +29,7 @@ import { ChatSessions } from './chat-sessions.js';
 import type { ChatResult, ChatTurn } from './chat-turn.js';
 
 /** Which chats a method answers. */
-export interface AnswersChatOptions<Request = unknown> extends Pick<AnswerRequest, 'policy' | 'create'> {
+export interface AnswersChatOptions<Request = unknown> extends Pick<AnswerRequest, 'policy' | 'create' | 'edits'> {
   /** The app and the user of a request, for instance of the signed-in user. Never ids that the client sent. */
   readonly of: (request: Request) => UserKey | Promise<UserKey>;
 }
@@ -36,7 +41,8 @@ const turns = new WeakMap<object, ChatTurn>();
 
 /**
  * The method answers messages of `useChat`: what it returns is stored and streamed. It is called in the turn of the message; its
- * other parameters work as in any controller.
+ * other parameters work as in any controller. Requests are JSON, so that no form of another site can send them. The access rule of
+ * `SessionAccessModule` decides what they may write.
  *
  * @example
  * \@Post('api/chat')
@@ -46,7 +52,12 @@ const turns = new WeakMap<object, ChatTurn>();
  * }
  */
 export function AnswersChat<Request>(options: AnswersChatOptions<Request>): MethodDecorator {
-  return applyDecorators(SetMetadata(OPTIONS, options), HttpCode(200), UseInterceptors(ChatInterceptor));
+  return applyDecorators(
+    SetMetadata(OPTIONS, options),
+    HttpCode(200),
+    UseGuards(JsonRequestGuard),
+    UseInterceptors(ChatInterceptor),
+  );
 }
 
 /** The turn of a method with {@link AnswersChat}: the messages, the signal, the session and its state. */
@@ -67,6 +78,7 @@ export class ChatInterceptor implements NestInterceptor {
     @Inject(ChatSessions) private readonly chats: ChatSessions,
     @Inject(HttpAdapterHost) private readonly host: HttpAdapterHost,
     @Inject(Reflector) private readonly reflector: Reflector,
+    @Optional() @Inject(AccessChecks) private readonly access: AccessChecks | undefined,
   ) {}
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<StreamableFile> {
@@ -78,7 +90,8 @@ export class ChatInterceptor implements NestInterceptor {
     const { of, ...options } = this.reflector.get<AnswersChatOptions>(OPTIONS, context.getHandler());
     try {
       const { appName, userId } = await of(request);
-      const asked = { ...options, appName, userId, request: request.body ?? {} };
+      const mayWrite = this.access && mayWriteBy(this.access, request, options.create ?? true);
+      const asked = { ...options, mayWrite, appName, userId, request: request.body ?? {} };
       const answer = await this.chats.answer(asked, async (turn) => {
         turns.set(request, turn);
         return lastValueFrom(next.handle()) as Promise<ChatResult>;
@@ -93,6 +106,20 @@ export class ChatInterceptor implements NestInterceptor {
       throw httpErrorOf(error);
     }
   }
+}
+
+/** Asks the rule of the app, as REST does. */
+function mayWriteBy(
+  access: AccessChecks,
+  request: unknown,
+  mayCreate: boolean,
+): NonNullable<AnswerRequest['mayWrite']> {
+  return async ({ write, isNew, ...key }) => {
+    await access.check({ action: 'write', target: 'session', ...key, request, write });
+    if (!mayCreate || !(await isNew())) return;
+    const { appName, userId } = key;
+    await access.check({ action: 'create', target: 'sessions', appName, userId, request, write: describeWrite({}) });
+  };
 }
 
 /** Errors of sessions get their status; Nest knows that of its own errors only. */

@@ -1,6 +1,8 @@
-import { ConfigurableModuleBuilder, Logger, Module, type ModuleMetadata } from '@nestjs/common';
+import { ConfigurableModuleBuilder, type DynamicModule, Logger, Module, type ModuleMetadata } from '@nestjs/common';
 import { AgentSessions } from '../../agents/agent-sessions.js';
-import { SessionService } from '../../sessions/session.service.js';
+import { sessionsOfAgents } from '../../agents/sessions-of-agents.js';
+import type { SessionService } from '../../sessions/session.service.js';
+import { SERVED_SESSIONS } from '../../sessions/sessions.tokens.js';
 import type { ChatSessionsOptions } from './chat-options.js';
 import { ChatSessions } from './chat-sessions.js';
 
@@ -15,7 +17,7 @@ interface Extras {
   readonly imports?: NonNullable<ModuleMetadata['imports']>;
 }
 
-const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<ChatsModuleOptions>({
+const { ConfigurableModuleClass, OPTIONS_TYPE } = new ConfigurableModuleBuilder<ChatsModuleOptions>({
   moduleName: 'Chats',
   optionsInjectionToken: CHATS_OPTIONS,
 })
@@ -38,10 +40,17 @@ const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<ChatsModuleOpt
  * ];
  */
 @Module({
-  providers: [{ provide: ChatSessions, useFactory: chatsOver, inject: [SessionService, AgentSessions, CHATS_OPTIONS] }],
+  providers: [
+    { provide: ChatSessions, useFactory: chatsOver, inject: [SERVED_SESSIONS, AgentSessions, CHATS_OPTIONS] },
+    sessionsOfAgents,
+  ],
   exports: [ChatSessions],
 })
-export class ChatsModule extends ConfigurableModuleClass {}
+export class ChatsModule extends ConfigurableModuleClass {
+  static override forRoot(options: typeof OPTIONS_TYPE = {}): DynamicModule {
+    return super.forRoot(options);
+  }
+}
 
 function chatsOver(sessions: SessionService, agents: AgentSessions, options: ChatsModuleOptions): ChatSessions {
   const logger = new Logger(ChatSessions.name);

@@ -1,4 +1,5 @@
-import { messageOf } from '../../agents/control-events.js';
+import { isDiscard, messageOf } from '../../agents/control-events.js';
+import type { RunEvent } from '../../agents/agent-run.js';
 import { follow } from '../../agents/follow.js';
 import type { LoggedEvent } from '../../sessions/domain/event.js';
 import type { SessionKey } from '../../sessions/domain/ids.js';
@@ -8,6 +9,9 @@ import { ChatStream } from './chat-stream.js';
 import type { ReadingOptions } from './event-items.js';
 import { sdkFieldsOf } from './sdk-fields.js';
 import { answerIdOf, entriesOf } from './ui-messages.js';
+
+/** What a page is told that has a part of an answer which is taken back. */
+export const BEGINS_ANEW = 'The answer begins anew: resume it.';
 
 /** An answer that some process is giving. */
 export interface RunningAnswer {
@@ -34,9 +38,19 @@ export function followedAnswer(
   const earlier = continued === undefined ? [] : earlierEvents(session, continued, invocationId, options);
   for (const event of earlier) send(chunks.add(event));
   const followed = { key, invocationId, agentName, afterSeq: message?.seq ?? session.version };
-  follow(env, followed, (event) => send(chunks.add(event)), left.signal)
+  // The answer begins anew. What the page has of it cannot be taken back: it resumes a new stream.
+  const anew = new AbortController();
+  const tell = (event: RunEvent): void => {
+    if (isDiscard(event) && chunks.hasSaidPart) anew.abort();
+    if (!anew.signal.aborted) send(chunks.add(event));
+  };
+  follow(env, followed, tell, AbortSignal.any([left.signal, anew.signal]))
     .then(({ events, isClosed }) => {
       send(chunks.end());
+      if (anew.signal.aborted) {
+        stream.send({ type: 'error', errorText: BEGINS_ANEW });
+        return;
+      }
       const last = events.at(-1);
       const isStopped = last?.interrupted === true && last.errorCode === 'STOPPED';
       if (isStopped) stream.send({ type: 'abort' });

@@ -5,5 +5,6 @@ export type { AnswerRequest, ChatSessionsOptions, ForkRequest, LoadRequest, Resu
 export { ChatSessions } from './chat-sessions.js';
 export { ChatStream, type FastifyReply, type NodeResponse } from './chat-stream.js';
 export { type ChatHandler, type ChatResult, ChatTurn, type StreamedText } from './chat-turn.js';
+export type { ChatRules, ChatWrite } from './chat-writes.js';
 export { AnswersChat, type AnswersChatOptions, ChatInterceptor, CurrentTurn } from './chat.interceptor.js';
 export { ChatsModule, type ChatsModuleOptions } from './chats.module.js';

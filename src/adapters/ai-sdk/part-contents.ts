@@ -1,13 +1,22 @@
 import type { FileUIPart, ProviderMetadata, ReasoningUIPart, TextUIPart } from 'ai';
-import { fileContent, fileName, fileUrl, inWords } from '../../agents/messages/file-content.js';
-import type { Part } from '../../sessions/domain/event.js';
+import {
+  fileContent,
+  fileName,
+  fileUrl,
+  imageDetail as imageDetailOf,
+  inWords,
+} from '../../agents/messages/file-content.js';
+import { fileType, givenFile, keeperOf } from '../../agents/messages/given-files.js';
+import type { Part } from '../../sessions/domain/content.js';
 import { defined } from './sdk-fields.js';
-
-const DATA_URL = /^data:([^,]*),(.*)$/s;
 
 /** A text, thought or file of a page as a part of an event. */
 export function contentOf(part: TextUIPart | ReasoningUIPart | FileUIPart): Part {
-  if (part.type === 'file') return fileContentOf(part);
+  if (part.type === 'file') {
+    const { url, mediaType: mimeType, filename: name, providerMetadata } = part;
+    const detail = providerMetadata?.openai?.imageDetail;
+    return givenFile(url, { mimeType, name, ...(typeof detail === 'string' && { detail }) });
+  }
   const signature = signatureIn(part.providerMetadata);
   const signed = signature !== undefined && { thoughtSignature: signature };
   return { text: part.text, ...(part.type === 'reasoning' && { thought: true }), ...signed };
@@ -15,34 +24,25 @@ export function contentOf(part: TextUIPart | ReasoningUIPart | FileUIPart): Part
 
 /** A part of an event as a text, thought or file of a page. */
 export function uiPartOf(part: Part): TextUIPart | ReasoningUIPart | FileUIPart | undefined {
-  const { text, thought, thoughtSignature, inlineData, fileData } = part;
+  const { text, thought, thoughtSignature } = part;
   if (typeof text === 'string') {
     if (text === '' && thought !== true) return undefined;
     const signed = typeof thoughtSignature === 'string' ? { providerMetadata: signatureFor(thoughtSignature) } : {};
     return { type: thought === true ? 'reasoning' : 'text', text, ...signed };
   }
-  const mediaType = (inlineData ?? fileData)?.mimeType ?? 'application/octet-stream';
+  const mediaType = fileType(part);
+  // The SDK would try to load the file that only its vendor has.
+  if (mediaType !== undefined && keeperOf(part))
+    return { type: 'text', text: inWords({ type: 'file', mimeType: mediaType, part }) };
   const content = fileContent(part);
-  if (content)
-    return { type: 'file', mediaType, url: fileUrl(mediaType, content), ...defined({ filename: fileName(part) }) };
+  if (content && mediaType !== undefined) {
+    const imageDetail = imageDetailOf(part);
+    const providerMetadata = imageDetail === undefined ? undefined : { openai: { imageDetail } };
+    const details = defined({ filename: fileName(part), providerMetadata });
+    return { type: 'file', mediaType, url: fileUrl(mediaType, content), ...details };
+  }
   if (!part.executableCode && !part.codeExecutionResult) return undefined;
   return { type: 'text', text: inWords({ type: 'code', part }) };
-}
-
-function fileContentOf({ url, mediaType, filename }: FileUIPart): Part {
-  const name = defined({ displayName: filename });
-  const [, head = '', body = ''] = DATA_URL.exec(url) ?? [];
-  if (!url.startsWith('data:')) return { fileData: { mimeType: mediaType, fileUri: url, ...name } };
-  const data = head.endsWith(';base64') ? body : Buffer.from(decoded(body)).toString('base64');
-  return { inlineData: { mimeType: mediaType, data, ...name } };
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 /** The signature of a thought, by which its vendor lets a model go on. */

@@ -1,6 +1,7 @@
 import type { DynamicToolUIPart, ToolUIPart } from 'ai';
 import { isRecord } from '../../config/setting.js';
-import type { EventInput, Part } from '../../sessions/domain/event.js';
+import type { Part } from '../../sessions/domain/content.js';
+import { EventActions, type EventInput } from '../../sessions/domain/event.js';
 import { contentOf } from './part-contents.js';
 import {
   type ContentReference,
@@ -106,7 +107,7 @@ export function approvalsEvent(asked: readonly AskedApproval[], fields: Pick<Sdk
   return {
     content: { role: 'model', parts: asked.map(requestPart) },
     longRunningToolIds: asked.map(({ approvalId }) => approvalId),
-    actions: { awaitsApproval: true },
+    actions: new EventActions({ awaitsApproval: true }),
     customMetadata: sdkMetadata({ ...fields, approvals: Object.fromEntries(approvals) }),
   };
 }

@@ -1,6 +1,7 @@
 import type { ProviderMetadata } from 'ai';
+import { toolError, toolErrorText } from '../../agents/messages/tool-errors.js';
 import { isRecord } from '../../config/setting.js';
-import type { FunctionResponse } from '../../sessions/domain/event.js';
+import type { FunctionResponse } from '../../sessions/domain/content.js';
 import { type StoredOutcome, type ToolMetadata, defined } from './sdk-fields.js';
 
 /** What became of a tool call. */
@@ -39,7 +40,7 @@ function readingOf(result: ToolOutcome['result']): StoredOutcome['as'] {
   if (result.type === 'denied') return 'denied';
   if (result.type === 'error') return undefined;
   if (!isRecord(result.output)) return 'wrapped';
-  return Object.hasOwn(result.output, 'error') ? 'value' : undefined;
+  return toolError(result.output) === undefined ? undefined : 'value';
 }
 
 /** What a response says. */
@@ -54,9 +55,6 @@ export function outcomeOf(
 function resultOf(response: unknown, as: StoredOutcome['as']): ToolOutcome['result'] {
   if (as === 'denied') return { type: 'denied' };
   if (as === 'wrapped' && isRecord(response)) return { type: 'output', output: response.result };
-  if (as !== 'value' && isRecord(response) && Object.hasOwn(response, 'error')) {
-    const { error } = response;
-    return { type: 'error', errorText: typeof error === 'string' ? error : JSON.stringify(error) };
-  }
-  return { type: 'output', output: response ?? null };
+  const errorText = as === 'value' ? undefined : toolErrorText(response);
+  return errorText === undefined ? { type: 'output', output: response ?? null } : { type: 'error', errorText };
 }

@@ -3,6 +3,7 @@ import { messageOf } from '../../agents/control-events.js';
 import { isRecord } from '../../config/setting.js';
 import { isByUser, isSummary } from '../../sessions/domain/event-inspection.js';
 import type { LoggedEvent } from '../../sessions/domain/event.js';
+import { RESERVED_IDS } from '../../sessions/domain/reserved-words.js';
 import { type CallItem, type EventItem, type ReadingOptions, itemsOf } from './event-items.js';
 import { mergedMetadata } from './merged-metadata.js';
 import { type UIPart, defined, sdkFieldsOf } from './sdk-fields.js';
@@ -17,7 +18,7 @@ export interface ChatEntry {
 
 /** The id of the message that an invocation answers with. */
 export function answerIdOf(invocationId: string): string {
-  return `answer:${invocationId}`;
+  return RESERVED_IDS.answer + invocationId;
 }
 
 /** The id that a page knows a message of the user by. */

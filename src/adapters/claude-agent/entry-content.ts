@@ -1,6 +1,7 @@
 import type { SessionStoreEntry } from '@anthropic-ai/claude-agent-sdk';
+import { anthropicFileParts } from '../../agents/messages/anthropic-files.js';
 import { isRecord } from '../../config/setting.js';
-import type { Part } from '../../sessions/domain/event.js';
+import type { Part } from '../../sessions/domain/content.js';
 
 /** What an entry says to other readers of the session. */
 export interface SaidByEntry {
@@ -41,7 +42,7 @@ function userParts(block: Json): Part[] {
   const { tool_use_id: id, content, is_error: isError } = block;
   const blocks = blocksOf(content);
   const text = blocks.flatMap((each) => (typeof each.text === 'string' ? [each.text] : [])).join('\n');
-  const files = blocks.flatMap(fileParts);
+  const files = blocks.flatMap(anthropicFileParts);
   return [
     { functionResponse: { ...(typeof id === 'string' && { id }), response: responseOf(text, isError === true) } },
     ...files,
@@ -69,14 +70,5 @@ function partsOf(block: Json): Part[] {
     const args = isRecord(input) ? { ...input } : {};
     return [{ functionCall: { ...(typeof id === 'string' && { id }), name, args } }];
   }
-  return fileParts(block);
-}
-
-function fileParts({ type, source }: Json): Part[] {
-  if ((type !== 'image' && type !== 'document') || !isRecord(source)) return [];
-  const { data, media_type: mimeType, url } = source;
-  if (typeof data === 'string' && typeof mimeType === 'string' && source.type === 'base64') {
-    return [{ inlineData: { mimeType, data } }];
-  }
-  return typeof url === 'string' ? [{ fileData: { fileUri: url } }] : [];
+  return anthropicFileParts(block);
 }

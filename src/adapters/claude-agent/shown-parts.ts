@@ -1,4 +1,4 @@
-import type { Part } from '../../sessions/domain/event.js';
+import type { Part } from '../../sessions/domain/content.js';
 import { jsonCopyOf } from '../../sessions/domain/json-value.js';
 
 /** What an event shows has at most so many bytes, beside the entry itself. */
@@ -30,8 +30,9 @@ function wellFormed<Call extends object>(call: Call): Call {
 }
 
 function cut(part: Part, most: number): Part {
+  const note: object = { note: LEFT_OUT };
   const { text, thought, functionCall, functionResponse } = part;
-  if (functionCall) return { functionCall: { ...wellFormed(functionCall), args: {} }, note: LEFT_OUT };
+  if (functionCall) return { functionCall: { ...wellFormed(functionCall), args: {} }, ...note };
   if (functionResponse)
     return { functionResponse: { ...wellFormed(functionResponse), response: { result: LEFT_OUT } } };
   // The signature of half a thought is worth nothing.

@@ -23,13 +23,12 @@ export class ChannelReader {
   async #valueOf(channel: string, stored: StoredChannel, seq: number): Promise<unknown> {
     if ('at' in stored) return this.#valueOf(channel, await this.#storedAt(channel, stored.at), stored.at);
     if ('value' in stored) return revivedValue(this.serde, stored.value);
-    const items = await this.#itemsOf(channel, stored, seq);
-    return Promise.all(items.map((item) => revivedValue(this.serde, item)));
+    return this.#itemsOf(channel, stored, seq);
   }
 
   /** Follows a list back to its beginning. */
-  async #itemsOf(channel: string, newest: StoredChannel, newestSeq: number): Promise<SerializedValue[]> {
-    const runs: SerializedValue[][] = [];
+  async #itemsOf(channel: string, newest: StoredChannel, newestSeq: number): Promise<unknown[]> {
+    const runs: unknown[][] = [];
     let wanted = Infinity;
     let stored = newest;
     let seq = newestSeq;
@@ -39,13 +38,15 @@ export class ChannelReader {
       const run: SerializedValue[] = [];
       // The newest one first, since older events are read together with newer ones.
       for (const item of own.toReversed()) run.push(await this.#itemOf(item, seq));
-      runs.push(run.toReversed());
+      runs.push(await Promise.all(run.toReversed().map((item) => revivedValue(this.serde, item))));
       wanted = Math.min(wanted, keep);
       if (base === undefined || wanted === 0) break;
       stored = await this.#storedAt(channel, base);
       seq = base;
     }
-    return runs.toReversed().flat();
+    // It was short at first, and stored whole.
+    if ('value' in stored) runs.push(((await revivedValue(this.serde, stored.value)) as unknown[]).slice(0, wanted));
+    return runs.toReversed().flat(1);
   }
 
   async #itemOf(item: StoredItem, seq: number): Promise<SerializedValue> {

@@ -30,6 +30,8 @@ export interface WrittenChannels {
   /** Values that other readers of the session see as state. */
   readonly plain: ReadonlyMap<string, unknown>;
   readonly events: readonly EventInput[];
+  /** The channels that have new values. */
+  readonly changed: readonly string[];
 }
 
 type ChannelsOf = Pick<Checkpoint, 'channel_values' | 'channel_versions'>;
@@ -52,23 +54,26 @@ export class ChannelWriter {
   /**
    * Compares the values with those of earlier checkpoints, first of the one that this one continues.
    *
+   * @param given the channels that changed. Otherwise, those without a known value of their version did
    * @param shows the channel whose messages become events that other readers understand. Then short values become state, too.
    */
   async write(
     { channel_values: values, channel_versions: versions }: ChannelsOf,
-    changed: Readonly<Record<string, unknown>>,
+    given: Readonly<Record<string, unknown>> | undefined,
     known: readonly KnownCheckpoint[],
     shows: string | undefined,
   ): Promise<WrittenChannels> {
     const parts = new Map<string, ChannelPart>();
     const lists = new Map<string, readonly string[]>();
     const plain = new Map<string, unknown>();
+    const changed: string[] = [];
     const [base] = known;
     for (const channel of Object.keys(versions)) {
-      if (!Object.hasOwn(changed, channel)) {
-        carryOver(channel, versions, known, parts, lists);
-        continue;
+      if (!given || !Object.hasOwn(given, channel)) {
+        const isThere = carryOver(channel, versions, known, parts, lists);
+        if (isThere || given) continue;
       }
+      changed.push(channel);
       if (!Object.hasOwn(values, channel)) continue;
       const value = values[channel];
       const whole = hasMessages(value) ? undefined : await serializedValue(this.serde, value);
@@ -85,11 +90,16 @@ export class ChannelWriter {
       parts.set(channel, { kind: 'list', ...part });
       lists.set(channel, fingerprints);
     }
+    // Of a channel that nobody wrote to, what it begins with.
+    for (const channel of Object.keys(values)) {
+      if (Object.hasOwn(versions, channel)) continue;
+      parts.set(channel, { kind: 'stored', stored: { value: await serializedValue(this.serde, values[channel]) } });
+    }
     const events: EventInput[] = [];
     for (const part of parts.values()) {
       if (part.kind === 'list') for (const { event } of part.items) if (event) events.push(event);
     }
-    return { parts, lists, plain, events };
+    return { parts, lists, plain, events, changed };
   }
 
   /** The fingerprints of lists that were read. */
@@ -153,20 +163,21 @@ function depthOf(value: unknown): number {
   return 1 + Object.values(value).reduce((deepest: number, each) => Math.max(deepest, depthOf(each)), 0);
 }
 
-/** A channel that did not change has its value where an earlier checkpoint wrote it. */
+/** A channel that did not change has its value where an earlier checkpoint wrote it. Returns whether one is known that did. */
 function carryOver(
   channel: string,
   versions: Readonly<Record<string, number | string>>,
   known: readonly KnownCheckpoint[],
   parts: Map<string, ChannelPart>,
   lists: Map<string, readonly string[]>,
-): void {
+): boolean {
   const owner = known.find(({ record }) => record.versions[channel] === versions[channel]);
   const stored = owner?.record.values[channel];
-  if (!owner || !stored) return;
+  if (!owner || !stored) return false;
   parts.set(channel, { kind: 'stored', stored: 'at' in stored ? stored : { at: owner.seq } });
   const fingerprints = owner.lists.get(channel);
   if (fingerprints) lists.set(channel, fingerprints);
+  return true;
 }
 
 function listOf(channel: string, { record, seq, lists }: KnownCheckpoint): EarlierList | undefined {

@@ -4,7 +4,7 @@ import type {
   CheckpointMetadata,
   SerializerProtocol,
 } from '@langchain/langgraph-checkpoint';
-import { inBatches, jsonBytes } from '../../sessions/domain/batches.js';
+import { inBatches, commitBytes } from '../../sessions/domain/batches.js';
 import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
 import { textProblem } from '../../sessions/domain/input-checks.js';
 import type { Session } from '../../sessions/domain/session.js';
@@ -25,14 +25,26 @@ export interface NewCheckpoint {
   readonly parent: string | undefined;
   readonly checkpoint: Checkpoint;
   readonly metadata: CheckpointMetadata;
-  readonly changed: ChannelVersions;
+  /** Missing if the caller does not say which channels changed. */
+  readonly changed: ChannelVersions | undefined;
+}
+
+/** A checkpoint to write, and what it does to the thread. */
+export interface PlacedCheckpoint extends NewCheckpoint {
+  /** The `seq` after which all writes to it come. */
+  readonly after: number;
+  /** Whether it becomes the newest one. */
+  readonly isHead: boolean;
+  /** Heads of subgraphs that the state must show, although it was rewound. */
+  readonly kept: ReadonlyMap<string, ThreadHead>;
 }
 
 /** Appends all events with consecutive numbers, or returns `undefined`. */
 type Append = (events: readonly EventInput[]) => Promise<readonly LoggedEvent[] | undefined>;
 
 /** Most messages of one commit. More are written before the checkpoint, which makes them part of the thread. */
-const COMMIT = { items: 90, weightOf: jsonBytes, weight: 1_000_000 };
+const COMMIT = { items: 90, weightOf: commitBytes, weight: 1_000_000 };
+const HEADS_PER_EVENT = 500;
 const LONGEST_STATE_KEY = 512;
 const SCOPED = /^(user|app|temp|langgraph):/;
 /** Channels of LangGraph itself. */
@@ -50,13 +62,17 @@ export class CheckpointWriter {
   /** Returns `undefined` if the session has changed. */
   async write(
     session: Session,
-    given: NewCheckpoint,
+    given: PlacedCheckpoint,
     known: readonly KnownCheckpoint[],
     append: Append,
   ): Promise<KnownCheckpoint | undefined> {
     const { checkpoint, changed } = given;
     const shows = given.ns === '' ? this.shows : undefined;
     const written = await this.channels.write(checkpoint, changed, known, shows);
+    const [kept = {}, ...manyKept] = headsToKeep(session, given);
+    for (const stateDelta of manyKept) {
+      if (!(await append([{ author: RECORD_AUTHOR, actions: { stateDelta } }]))) return undefined;
+    }
     const places = new Map<EventInput, StoredItem>();
     const batches = inBatches(written.events, COMMIT);
     const last = batches.pop() ?? [];
@@ -67,11 +83,10 @@ export class CheckpointWriter {
     }
     for (const [index, event] of last.entries()) places.set(event, { back: last.length - index });
     const record = await this.#record(session.id, given, written, places);
-    const head: ThreadHead = { thread: session.id, id: checkpoint.id, after: session.version + last.length };
     const event: EventInput = {
       author: RECORD_AUTHOR,
       invocationId: checkpoint.id,
-      actions: stateActions(session, given, written, head),
+      actions: stateActions(session, given, written, kept),
       ...recordFields(record),
     };
     const seq = (await append([...last, event]))?.at(-1)?.seq;
@@ -80,7 +95,7 @@ export class CheckpointWriter {
 
   async #record(
     thread: string,
-    { ns, parent, checkpoint, metadata }: NewCheckpoint,
+    { ns, parent, after, checkpoint, metadata }: PlacedCheckpoint,
     { parts }: WrittenChannels,
     places: ReadonlyMap<EventInput, StoredItem>,
   ): Promise<CheckpointRecord> {
@@ -93,6 +108,7 @@ export class CheckpointWriter {
       id,
       ns,
       ...(parent !== undefined && { parent }),
+      after,
       v,
       ts,
       versions,
@@ -103,16 +119,17 @@ export class CheckpointWriter {
   }
 }
 
-/** The head, and the values that other readers see as state. */
+/** The heads, and the values that other readers see as state. */
 function stateActions(
   session: Session,
-  { ns, changed }: NewCheckpoint,
-  { plain }: WrittenChannels,
-  head: ThreadHead,
+  { ns, checkpoint, isHead }: PlacedCheckpoint,
+  { changed, plain }: WrittenChannels,
+  kept: Readonly<Record<string, ThreadHead>>,
 ): NonNullable<EventInput['actions']> {
-  const stateDelta: Record<string, unknown> = { [headKey(ns)]: head };
+  const head: ThreadHead = { thread: session.id, id: checkpoint.id };
+  const stateDelta: Record<string, unknown> = { ...kept, ...(isHead && { [headKey(ns)]: head }) };
   if (ns !== '') return { stateDelta };
-  const shown = Object.keys(changed).filter(
+  const shown = changed.filter(
     (name) => !INTERNAL.test(name) && !SCOPED.test(name) && textProblem(name, LONGEST_STATE_KEY) === undefined,
   );
   const stateRemovals: string[] = [];
@@ -121,4 +138,10 @@ function stateActions(
     else if (session.state.has(name)) stateRemovals.push(name);
   }
   return { stateDelta, stateRemovals };
+}
+
+/** The heads that the state does not show, in parts that an event can have. */
+function headsToKeep(session: Session, { kept }: PlacedCheckpoint): Record<string, ThreadHead>[] {
+  const missing = [...kept].filter(([key, head]) => session.state.get<ThreadHead>(key)?.id !== head.id);
+  return inBatches(missing, { items: HEADS_PER_EVENT }).map((part) => Object.fromEntries(part));
 }

@@ -1,20 +1,76 @@
-import type { Part } from '../../sessions/domain/event.js';
+import { anthropicFileParts } from '../../agents/messages/anthropic-files.js';
+import type { Part } from '../../sessions/domain/content.js';
+import { isPlainObject } from '../../sessions/domain/json-value.js';
+import { fileBlockPart } from './file-blocks.js';
+import { type Block, blockOf, textIn } from './message-blocks.js';
 
-/** Text and files of a message's content. */
+/**
+ * Text, files and thoughts of a message's content, in the blocks of LangChain's standard and of the vendors whose blocks it takes.
+ * Calls of tools are no parts: messages have them beside their content.
+ */
 export function contentParts(content: unknown): Part[] {
   if (typeof content === 'string') return content === '' ? [] : [{ text: content }];
-  return Array.isArray(content) ? content.flatMap(blockParts) : [];
+  const blocks: readonly unknown[] = Array.isArray(content) ? content : [content];
+  return blocks.flatMap((block) => blockParts(block));
 }
 
-function blockParts(block: unknown): Part[] {
-  if (typeof block === 'string') return [{ text: block }];
-  if (typeof block !== 'object' || block === null) return [];
-  const type: unknown = Reflect.get(block, 'type');
-  const text: unknown = Reflect.get(block, 'text');
-  if (type === 'text' && typeof text === 'string') return [{ text }];
-  const data: unknown = Reflect.get(block, 'data');
-  const mimeType: unknown = Reflect.get(block, 'mimeType') ?? Reflect.get(block, 'mime_type');
-  if (typeof data === 'string' && typeof mimeType === 'string') return [{ inlineData: { data, mimeType } }];
-  const url: unknown = Reflect.get(block, 'url');
-  return typeof url === 'string' ? [{ fileData: { fileUri: url } }] : [];
+/** The parts of one block, none if it says nothing that an event can say. */
+function blockParts(given: unknown): Part[] {
+  if (typeof given === 'string') return [{ text: given }];
+  const block = blockOf(given);
+  const text = plainText(block);
+  const { thoughtSignature: signature } = block;
+  // A model of Google signs texts, too.
+  if (text !== undefined && block.thought !== true)
+    return [{ text, ...(typeof signature === 'string' && { thoughtSignature: signature }) }];
+  const thought = text === undefined ? thoughtIn(block) : thoughtPart(text, signature);
+  if (thought) return [thought];
+  const { executableCode, codeExecutionResult } = block;
+  if (isPlainObject(executableCode)) return [{ executableCode }];
+  if (isPlainObject(codeExecutionResult)) return [{ codeExecutionResult }];
+  const ofAnthropic = anthropicFileParts(block);
+  if (ofAnthropic.length > 0) return ofAnthropic;
+  const file = fileBlockPart(block);
+  return file ? [file] : [];
+}
+
+/** The types of blocks of text. Files of plain text are text, too. */
+const TEXTS: ReadonlySet<unknown> = new Set(['text', 'input_text', 'output_text', 'text-plain']);
+
+function plainText(block: Block): string | undefined {
+  const { type, source_type: source, text, refusal } = block;
+  if (type === 'refusal') return textIn(refusal);
+  return TEXTS.has(type) || source === 'text' ? textIn(text) : undefined;
+}
+
+/** Of Anthropic, of LangChain's standard, of OpenAI, and of Bedrock. */
+function thoughtIn(block: Block): Part | undefined {
+  const { type, thinking, reasoning, summary, signature, reasoningText } = block;
+  switch (type) {
+    case 'thinking':
+      return thoughtPart(thinking, signature);
+    case 'reasoning':
+      return thoughtPart(reasoning ?? summaryText(summary), signature);
+    case 'reasoning_content': {
+      const inner = blockOf(reasoningText);
+      return thoughtPart(inner.text ?? reasoningText, inner.signature);
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** A thought is a part if it can be read. */
+export function thoughtPart(text: unknown, signature?: unknown): Part | undefined {
+  if (typeof text !== 'string' || text === '') return undefined;
+  return {
+    text,
+    thought: true,
+    ...(typeof signature === 'string' && signature !== '' && { thoughtSignature: signature }),
+  };
+}
+
+function summaryText(summary: unknown): string {
+  const parts: readonly unknown[] = Array.isArray(summary) ? summary : [];
+  return parts.map((part) => textIn(blockOf(part).text) ?? '').join('\n');
 }

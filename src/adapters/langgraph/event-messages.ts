@@ -1,68 +1,88 @@
 import {
   AIMessage,
   type BaseMessage,
+  type ContentBlock,
   HumanMessage,
   SystemMessage,
   ToolMessage,
-  isBaseMessage,
 } from '@langchain/core/messages';
-import type { SerializerProtocol } from '@langchain/langgraph-checkpoint';
-import { isByUser } from '../../sessions/domain/event-inspection.js';
-import type { LoggedEvent, Part } from '../../sessions/domain/event.js';
-import { revivedValue } from './serialized-value.js';
-import { messageItemOf } from './thread-records.js';
+import type { ConversationCall, ConversationPart, ConversationResult } from '../../agents/messages/conversation.js';
+import { fileContent, fileName, imageDetail, inWords } from '../../agents/messages/file-content.js';
+import { keeperOf } from '../../agents/messages/given-files.js';
+import { jsonText } from '../../agents/messages/said-parts.js';
+import { toolErrorText } from '../../agents/messages/tool-errors.js';
+import { isSummary } from '../../sessions/domain/event-inspection.js';
+import type { LoggedEvent } from '../../sessions/domain/event.js';
 
-/**
- * What an event says, as messages of LangChain. A message that LangChain wrote comes back as it was, except those of users:
- * clients can write events of users, so these are read as text and files only.
- */
-export async function messagesOf(event: LoggedEvent, serde: SerializerProtocol): Promise<BaseMessage[]> {
-  const item = isByUser(event) ? undefined : messageItemOf(event);
-  const revived = item && (await revivedValue(serde, item));
-  if (isBaseMessage(revived)) return [revived];
-  const parts = (event.content?.parts ?? []).filter(({ thought }) => thought !== true);
-  const said = parts.flatMap(blocksOf);
-  const calls = parts.flatMap(({ functionCall }) => (functionCall ? [functionCall] : []));
-  const answers = parts.flatMap(({ functionResponse }) => (functionResponse ? [functionResponse] : []));
-  return [
-    ...(said.length > 0 || calls.length > 0 ? [saidMessage(event, said, calls)] : []),
-    ...answers.map(({ id = '', name, response }) => {
-      const content = typeof response === 'string' ? response : JSON.stringify(response ?? {});
-      return new ToolMessage({ tool_call_id: id, content, ...(name !== undefined && { name }) });
-    }),
-  ];
-}
-
-type Block =
-  { readonly type: 'text'; readonly text: string } | { readonly type: string; readonly [field: string]: unknown };
-
-function saidMessage(
+/** What an event says, as a message of LangChain. Thoughts belong to the model that has them. */
+export function saidMessage(
   event: LoggedEvent,
-  blocks: readonly Block[],
-  calls: readonly NonNullable<Part['functionCall']>[],
+  role: 'user' | 'model',
+  parts: readonly ConversationPart[],
 ): BaseMessage {
-  const content = contentOf(blocks);
-  if (isByUser(event)) return new HumanMessage({ content, id: event.id });
-  if (event.content?.role === 'system' || event.author === 'system')
-    return new SystemMessage({ content, id: event.id });
-  const tool_calls = calls.map(({ id, name = '', args = {} }) => ({ ...(id !== undefined && { id }), name, args }));
-  return new AIMessage({ content, id: event.id, tool_calls });
+  const { id } = event;
+  if (role === 'model') {
+    const calls = parts.flatMap((part) => (part.type === 'call' ? [toolCallOf(part)] : []));
+    return new AIMessage({ id, content: textsOf(parts), tool_calls: calls });
+  }
+  if (!isSummary(event) && (event.author === 'system' || event.content?.role === 'system'))
+    return new SystemMessage({ id, content: textsOf(parts) });
+  if (!parts.some(({ type }) => type === 'file')) return new HumanMessage({ id, content: textsOf(parts) });
+  // Models of LangChain read standard blocks of a message that says that it has such.
+  return new HumanMessage({ id, contentBlocks: parts.flatMap(blocksOf) });
 }
 
-/** A single text stays a text. */
-function contentOf(blocks: readonly Block[]): string | Block[] {
-  const [first, second] = blocks;
-  if (!first) return '';
-  return !second && typeof first.text === 'string' ? first.text : [...blocks];
+/** A result as the message that answers the call. */
+export function toolMessage({ id, name, response }: ConversationResult): ToolMessage {
+  const error = toolErrorText(response);
+  const isOnlyError = error !== undefined && Object.keys(Object(response)).length === 1;
+  return new ToolMessage({
+    tool_call_id: id,
+    name,
+    content: isOnlyError ? error : jsonText(response),
+    ...(error !== undefined && { status: 'error' }),
+  });
 }
 
-function blocksOf({ text, inlineData, fileData }: Part): Block[] {
-  if (typeof text === 'string') return text === '' ? [] : [{ type: 'text', text }];
-  if (inlineData) return [{ type: kindOf(inlineData.mimeType), mimeType: inlineData.mimeType, data: inlineData.data }];
-  return fileData?.fileUri === undefined ? [] : [{ type: kindOf(fileData.mimeType), url: fileData.fileUri }];
+export function toolCallOf({ id, name, args }: ConversationCall) {
+  return { type: 'tool_call' as const, id, name, args: { ...args } };
 }
 
-function kindOf(mimeType = ''): string {
-  const [kind = ''] = mimeType.split('/');
-  return ['image', 'audio', 'video'].includes(kind) ? kind : 'file';
+/** Texts, and words for files: models take these from users only. A single text stays a text. */
+function textsOf(parts: readonly ConversationPart[]): string | { type: 'text'; text: string }[] {
+  const texts = parts.flatMap(textOf);
+  const [first = ''] = texts;
+  return texts.length > 1 ? texts.map((text) => ({ type: 'text', text })) : first;
+}
+
+function textOf(part: ConversationPart): string[] {
+  if (part.type === 'text') return part.text === '' ? [] : [part.text];
+  return part.type === 'file' || part.type === 'code' ? [inWords(part)] : [];
+}
+
+function blocksOf(part: ConversationPart): ContentBlock.Standard[] {
+  const file = part.type === 'file' ? fileBlock(part) : undefined;
+  return file ? [file] : textOf(part).map((text) => ({ type: 'text', text }));
+}
+
+function fileBlock({
+  mimeType,
+  part,
+}: ConversationPart & { type: 'file' }): ContentBlock.Multimodal.Standard | undefined {
+  const type = kindOf(mimeType);
+  const [filename, detail] = [fileName(part), imageDetail(part)];
+  const metadata = { ...(filename !== undefined && { filename }), ...(detail !== undefined && { detail }) };
+  const described = Object.keys(metadata).length > 0 && { metadata };
+  const keeper = keeperOf(part);
+  if (keeper) return { type, fileId: keeper.id, ...described };
+  const content = fileContent(part);
+  if (!content) return undefined;
+  if (content.data !== undefined) return { type, mimeType, data: content.data, ...described };
+  const isKnown = mimeType !== 'application/octet-stream';
+  return { type, url: content.uri, ...(isKnown && { mimeType }), ...described };
+}
+
+function kindOf(mimeType: string): 'image' | 'audio' | 'video' | 'file' {
+  const [kind] = mimeType.split('/');
+  return kind === 'image' || kind === 'audio' || kind === 'video' ? kind : 'file';
 }

@@ -1,5 +1,7 @@
-import type { EventInput, Part, UsageMetadata } from '../../sessions/domain/event.js';
-import { contentParts } from './content-parts.js';
+import type { Part } from '../../sessions/domain/content.js';
+import type { EventInput, UsageMetadata } from '../../sessions/domain/event.js';
+import { toolError } from '../../agents/messages/tool-errors.js';
+import { contentParts, thoughtPart } from './content-parts.js';
 
 const AGENT = 'agent';
 
@@ -9,6 +11,9 @@ export interface MessageFields {
   readonly name?: unknown;
   readonly tool_call_id?: unknown;
   readonly tool_calls?: unknown;
+  readonly invalid_tool_calls?: unknown;
+  readonly status?: unknown;
+  readonly additional_kwargs?: unknown;
   readonly usage_metadata?: unknown;
   readonly response_metadata?: unknown;
 }
@@ -46,16 +51,40 @@ function authorOf(kind: string, { name }: MessageFields): string {
   }
 }
 
-function roleOf(kind: string): string {
+function roleOf(kind: string): 'user' | 'model' | 'system' {
   if (kind === 'human' || kind === 'tool') return 'user';
   return kind === 'system' ? 'system' : 'model';
 }
 
 function partsOf(kind: string, message: MessageFields): Part[] {
-  const said = contentParts(message.content);
-  if (kind === 'tool') return [{ functionResponse: { ...answered(message), response: responseOf(said) } }];
-  if (kind !== 'ai' || !Array.isArray(message.tool_calls)) return said;
-  return [...said, ...message.tool_calls.map((call: unknown) => ({ functionCall: calledOf(call) }))];
+  if (kind === 'ai') return [...thoughtBeside(message), ...contentParts(message.content), ...callsOf(message)];
+  const said = allSaid(message.content);
+  if (kind !== 'tool') return said;
+  const response = responseOf(said, message.status === 'error');
+  // Files follow the response, as models get them.
+  return [{ functionResponse: { ...answered(message), response } }, ...said.filter(({ text }) => text === undefined)];
+}
+
+/** What is said, with words for blocks that no event can say: only agents may leave something unsaid. */
+function allSaid(content: unknown): Part[] {
+  const blocks: readonly unknown[] = Array.isArray(content) ? content : [content];
+  return blocks.flatMap((block): Part[] => {
+    const parts = contentParts(block);
+    const type = fieldOf(block, 'type');
+    return parts.length > 0 || typeof type !== 'string' ? parts : [{ text: `[a block of type ${type}]` }];
+  });
+}
+
+/** Where some vendors put a thought: beside the content. */
+function thoughtBeside({ additional_kwargs: others }: MessageFields): Part[] {
+  const part = thoughtPart(fieldOf(others, 'reasoning_content'));
+  return part ? [part] : [];
+}
+
+/** Calls, also those whose arguments are no JSON. */
+function callsOf({ tool_calls: calls, invalid_tool_calls: invalid }: MessageFields): Part[] {
+  const all: unknown[] = [calls, invalid].flatMap((each): unknown[] => (Array.isArray(each) ? each : []));
+  return all.map((call) => ({ functionCall: calledOf(call) }));
 }
 
 function answered({ tool_call_id: id, name }: MessageFields): { id?: string; name?: string } {
@@ -63,15 +92,15 @@ function answered({ tool_call_id: id, name }: MessageFields): { id?: string; nam
 }
 
 /** Objects stay objects. */
-function responseOf(said: readonly Part[]): Record<string, unknown> {
+function responseOf(said: readonly Part[], isError: boolean): Record<string, unknown> {
   const text = said.map((part) => part.text ?? '').join('');
   try {
     const parsed: unknown = JSON.parse(text);
-    if (isObject(parsed)) return { ...parsed };
+    if (isObject(parsed) && (!isError || toolError(parsed) !== undefined)) return { ...parsed };
   } catch {
     // Not JSON.
   }
-  return { result: text };
+  return isError ? { error: text } : { result: text };
 }
 
 function calledOf(call: unknown): NonNullable<Part['functionCall']> {
@@ -83,8 +112,9 @@ function calledOf(call: unknown): NonNullable<Part['functionCall']> {
   };
 }
 
-/** Models send arguments as objects; anything else is left out. */
+/** Models send arguments as objects; text that is none is kept as text. */
 function plain(args: unknown): Record<string, unknown> {
+  if (typeof args === 'string') return args === '' ? {} : { arguments: args };
   const copy: unknown = JSON.parse(JSON.stringify(args ?? {}));
   return isObject(copy) ? { ...copy } : {};
 }

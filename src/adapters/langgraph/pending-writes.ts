@@ -7,6 +7,7 @@ import {
 } from '@langchain/langgraph-checkpoint';
 import type { EventInput } from '../../sessions/domain/event.js';
 import { compareBytes } from '../../sessions/domain/ids.js';
+import { RESERVED_IDS } from '../../sessions/domain/reserved-words.js';
 import { revivedValue, serializedValue } from './serialized-value.js';
 import { RECORD_AUTHOR, type SerializedValue, type WritesRecord, recordFields } from './thread-records.js';
 
@@ -27,7 +28,7 @@ export async function writesEvent(
   // The first write of a task counts, so a repeated call may be the same event. Of errors and interrupts, the last one counts.
   const isRepeatable = writes.every(([index]) => index >= 0);
   return {
-    ...(isRepeatable && { id: `writes:${digestOf(record)}` }),
+    ...(isRepeatable && { id: RESERVED_IDS.graphWrites + digestOf(record) }),
     author: RECORD_AUTHOR,
     invocationId: checkpoint,
     ...recordFields(record),

@@ -3,8 +3,8 @@ import type { BaseMessage } from '@langchain/core/messages';
 import { JsonPlusSerializer } from '@langchain/langgraph-checkpoint';
 import { type SessionKey, checkedSessionKey } from '../../sessions/domain/ids.js';
 import type { SessionService } from '../../sessions/session.service.js';
-import { messagesOf } from './event-messages.js';
-import { messageEvent } from './message-events.js';
+import { historyMessages } from './history-messages.js';
+import { historyEvents } from './message-events.js';
 import { serializedValue } from './serialized-value.js';
 
 /** What a {@link SessionChatHistory} needs. */
@@ -13,7 +13,8 @@ export interface SessionChatHistoryOptions extends SessionKey {
 }
 
 /**
- * The conversation of a session, as messages of LangChain: its view, with summaries and without what was rewound.
+ * The conversation of a session, as messages of LangChain that models take: its view, with summaries and without what was rewound.
+ * Each call has its result; one that nobody answered has a result that says so.
  *
  * @example
  * const history = new SessionChatHistory({ sessions, appName: 'shop', userId: 'ann', sessionId: 'chat-1' });
@@ -33,19 +34,19 @@ export class SessionChatHistory extends BaseListChatMessageHistory {
 
   override async getMessages(): Promise<BaseMessage[]> {
     const session = await this.#sessions.getSession(this.#key);
-    const messages = await Promise.all((session?.events ?? []).map((event) => messagesOf(event, this.#serde)));
-    return messages.flat();
+    return historyMessages(session?.events ?? [], this.#key.sessionId, this.#serde);
   }
 
   override async addMessage(message: BaseMessage): Promise<void> {
     await this.addMessages([message]);
   }
 
-  /** All of them or none. */
+  /** All of them or none, at most 99. */
   override async addMessages(messages: BaseMessage[]): Promise<void> {
-    const events = await Promise.all(
-      messages.map(async (message) => messageEvent(message, await serializedValue(this.#serde, message))),
+    const serialized = await Promise.all(
+      messages.map(async (message) => [message, await serializedValue(this.#serde, message)] as const),
     );
+    const events = historyEvents(serialized);
     const session = await this.#sessions.getOrCreateSession(this.#key);
     await this.#sessions.appendEvents({ session, events });
   }

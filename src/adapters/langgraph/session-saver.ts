@@ -11,7 +11,7 @@ import {
   type SerializerProtocol,
 } from '@langchain/langgraph-checkpoint';
 import { KeyedQueue } from '../../components/keyed-queue.js';
-import { InvalidInputError, StaleSessionError } from '../../sessions/domain/errors.js';
+import { InvalidInputError } from '../../sessions/domain/errors.js';
 import type { SessionKey } from '../../sessions/domain/ids.js';
 import type { Session } from '../../sessions/domain/session.js';
 import { pagesOf } from '../../sessions/domain/paging.js';
@@ -27,13 +27,18 @@ import {
   checkpointIdOf,
   configOf,
   headOf,
+  headsOfSubgraphs,
   isThread,
+  nameOf,
+  namespaceOf,
   threadKey,
   turnOf,
   userOf,
 } from './thread-address.js';
+import { KnownHeads, relationOf } from './known-heads.js';
 import { type FoundCheckpoint, ThreadLog } from './thread-log.js';
-import { ThreadMemory, nameOf } from './thread-memory.js';
+import { ThreadMemory } from './thread-memory.js';
+import type { ThreadHead } from './thread-records.js';
 import { ThreadSessions } from './thread-sessions.js';
 import { type InTurnOptions, runInTurn } from './thread-turn.js';
 import { TupleReader } from './tuple-reader.js';
@@ -50,8 +55,6 @@ export interface SessionSaverOptions {
   readonly serde?: SerializerProtocol | undefined;
 }
 
-const MAX_TRIES = 50;
-
 /**
  * Keeps the checkpoints of LangGraph in sessions: a thread is a session. Each checkpoint is one commit that has only what is
  * new, and messages are events of the conversation. A run that another one overtook fails with a {@link StaleThreadError}.
@@ -64,6 +67,7 @@ export class SessionSaver extends BaseCheckpointSaver {
   readonly #appName: string;
   readonly #user: ThreadUser;
   readonly #memory = new ThreadMemory();
+  readonly #heads = new KnownHeads();
   readonly #sessions: ThreadSessions;
   readonly #channels: ChannelWriter;
   readonly #writer: CheckpointWriter;
@@ -81,25 +85,30 @@ export class SessionSaver extends BaseCheckpointSaver {
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     const address = addressOf(this.#appName, this.#user, config);
     if (!address) return undefined;
-    const session = await this.#sessions.read(address.key);
+    const session = await this.#read(address.key);
+    const head = session && headOf(session, address.ns)?.id;
+    const id = checkpointIdOf(config) ?? head;
+    this.#heads.afterRead(config, address, id, { head, version: session?.version ?? 0 });
+    if (!session || id === undefined) return undefined;
     const log = this.#log(address.key);
-    const id = checkpointIdOf(config);
-    const found = session && (await this.#find(log, session, address, id));
-    if (!found) {
-      if (id === undefined) this.#memory.rememberEmpty(address);
-      return undefined;
-    }
-    const tuple = await this.#reader(log).tuple(address, found, await log.writesTo(found));
-    const lists = await this.#channels.fingerprints(tuple.checkpoint.channel_values);
-    this.#memory.remember(address, { ...found, lists }, id === undefined ? 'newest' : 'named');
+    const found = await log.checkpoint(address.ns, id, id === head ? session.version : undefined);
+    if (!found) return undefined;
+    const tuple = await this.#reader(log).tuple(address, found);
+    this.#memory.remember(address, await this.#knownAs(found, tuple.checkpoint));
     return tuple;
   }
 
   override async *list(config: RunnableConfig, options: CheckpointListOptions = {}): AsyncGenerator<CheckpointTuple> {
     let left = options.limit ?? Infinity;
     if (left <= 0) return;
-    for await (const key of this.#threads(config)) {
+    for await (const { key, session } of this.#threads(config)) {
+      const { version } = session;
+      const ns = namespaceOf(config);
+      if (ns !== undefined)
+        this.#heads.afterRead(config, { key, ns }, undefined, { head: headOf(session, ns)?.id, version });
       for await (const tuple of this.#reader(this.#log(key)).list(key, config, options)) {
+        const at = { key, ns: namespaceOf(tuple.config) ?? '' };
+        this.#heads.afterRead(config, at, tuple.checkpoint.id, { head: headOf(session, at.ns)?.id, version });
         yield tuple;
         if (--left <= 0) return;
       }
@@ -110,12 +119,11 @@ export class SessionSaver extends BaseCheckpointSaver {
     config: RunnableConfig,
     checkpoint: Checkpoint,
     metadata: CheckpointMetadata,
-    newVersions: ChannelVersions,
+    newVersions?: ChannelVersions,
   ): Promise<RunnableConfig> {
     const address = this.#addressIn(config);
-    const parent = checkpointIdOf(config);
-    const given = { ns: address.ns, parent, checkpoint, metadata, changed: newVersions };
-    await this.#queue.run(nameOf(address.key), () => this.#put(address, given, turnOf(config)));
+    const given = { ns: address.ns, parent: checkpointIdOf(config), checkpoint, metadata, changed: newVersions };
+    await this.#queue.run(nameOf(address.key), () => this.#put(config, address, given));
     return configOf(address, checkpoint.id);
   }
 
@@ -129,13 +137,14 @@ export class SessionSaver extends BaseCheckpointSaver {
     const checkpoint = checkpointIdOf(config);
     if (checkpoint === undefined) throw new InvalidInputError('is missing', 'configurable.checkpoint_id');
     const record = { thread: address.key.sessionId, ns: address.ns, checkpoint, task: taskId, path: taskPath };
-    const event = await writesEvent(this.serde, record, writes);
+    // Of errors and interrupts the last ones count, so calls keep their order, whichever is serialized first.
+    const event = writesEvent(this.serde, record, writes);
+    event.catch(() => undefined);
     await this.#queue.run(nameOf(address.key), async () => {
-      for (let tries = 0; tries < MAX_TRIES; tries++) {
-        const session = await this.#sessions.current(address.key);
-        if (await this.#sessions.tryAppend(session, [event], { turn: turnOf(config) })) return;
-      }
-      throw new StaleThreadError(address.key.sessionId, checkpoint, undefined);
+      const events = [await event];
+      await this.#sessions.append(address.key, (session) =>
+        this.#sessions.tryAppend(session, events, { turn: turnOf(config) }),
+      );
     });
   }
 
@@ -146,7 +155,7 @@ export class SessionSaver extends BaseCheckpointSaver {
     const key = threadKey(this.#appName, owner, threadId);
     await this.#queue.run(nameOf(key), async () => {
       await this.#sessions.service.deleteSession(key);
-      this.#memory.setSession(key, undefined);
+      this.#memory.forget(key);
     });
   }
 
@@ -170,46 +179,37 @@ export class SessionSaver extends BaseCheckpointSaver {
     return runInTurn(this.#sessions.service, key, config, work, options);
   }
 
-  async #put(address: ThreadAddress, given: NewCheckpoint, turn: string | undefined): Promise<void> {
-    for (let tries = 0; tries < MAX_TRIES; tries++) {
-      const session = await this.#sessions.current(address.key);
-      const known = await this.#continued(session, address, given, turn);
-      if (!known) continue;
-      const written = await this.#writer.write(session, given, known, (events) =>
+  async #put(config: RunnableConfig, address: ThreadAddress, given: NewCheckpoint): Promise<void> {
+    const way = { from: this.#originOf(address, given) ?? given.parent, to: given.checkpoint.id };
+    const turn = turnOf(config);
+    const known = this.#heads.of(config, address, way.from);
+    let kept: ReadonlyMap<string, ThreadHead> = new Map();
+    const { checkpoint, head } = await this.#sessions.append(address.key, async (session, isFresh) => {
+      const newest = headOf(session, address.ns)?.id;
+      const relation = relationOf(newest, way, known);
+      if (relation === 'overtaken') {
+        // What this process remembers may be older than what the run has seen.
+        if (!isFresh) return undefined;
+        throw new StaleThreadError(session.id, way.from, newest);
+      }
+      const base = await this.#known(session, address, relation === 'again' ? way.to : way.from);
+      if (relation === 'branch' && known && base && address.ns === '') {
+        kept = headsOfSubgraphs(session);
+        await this.#sessions.rewind(address.key, { toSeq: base.seq, expectedVersion: session.version, turn });
+        return undefined;
+      }
+      // Of the branches that subgraphs of one run begin together, the newest one counts, whichever is stored first.
+      const isOlder = relation === 'branch' && known?.isOwn && address.ns !== '' && newest && way.to < newest;
+      const after = relation === 'again' || !known ? (base?.record.after ?? 0) : known.since;
+      const placed = { ...given, after, isHead: !isOlder, kept };
+      const others = this.#memory.checkpoints(address).filter(({ record }) => record.id !== base?.record.id);
+      const stored = await this.#writer.write(session, placed, base ? [base, ...others] : others, (events) =>
         this.#sessions.tryAppend(session, events, { expectedVersion: session.version, turn }),
       );
-      if (!written) continue;
-      this.#memory.remember(address, written, 'newest');
-      return;
-    }
-    throw new StaleThreadError(address.key.sessionId, given.parent, undefined);
-  }
-
-  /** What the new checkpoint is compared with, first the one that it continues. `undefined` if the session was rewound to it. */
-  async #continued(
-    session: Session,
-    address: ThreadAddress,
-    given: NewCheckpoint,
-    turn: string | undefined,
-  ): Promise<readonly KnownCheckpoint[] | undefined> {
-    const head = headOf(session, address.ns)?.id;
-    const isRepeated = head === given.checkpoint.id;
-    const origin = this.#originOf(address, given);
-    const baseId = isRepeated ? head : (origin ?? given.parent);
-    if (baseId === undefined) {
-      if (head !== undefined && this.#memory.wasEmpty(address)) throw new StaleThreadError(session.id, undefined, head);
-      return [];
-    }
-    const approach = origin ? 'named' : this.#memory.approach(address, baseId);
-    const isOvertaken = !isRepeated && head !== baseId;
-    if (isOvertaken && approach === 'newest') throw new StaleThreadError(session.id, baseId, head);
-    const base = await this.#known(session, address, baseId);
-    if (isOvertaken && base && approach === 'named' && address.ns === '') {
-      await this.#rewind(address, base, session.version, turn);
-      return undefined;
-    }
-    const others = this.#memory.checkpoints(address).filter(({ record }) => record.id !== baseId);
-    return base ? [base, ...others] : others;
+      return stored && { checkpoint: stored, head: isOlder ? newest : way.to };
+    });
+    this.#memory.remember(address, checkpoint);
+    this.#heads.afterPut(config, address, { ...way, head, since: checkpoint.record.after ?? 0 });
   }
 
   /** LangGraph copies a checkpoint under the parent of that one, with all its versions. */
@@ -219,59 +219,42 @@ export class SessionSaver extends BaseCheckpointSaver {
     return known.find(({ record }) => isDeepStrictEqual(record.versions, checkpoint.channel_versions))?.record.id;
   }
 
-  /** A run that begins at an earlier checkpoint takes the conversation back to it. */
-  async #rewind(
-    { key }: ThreadAddress,
-    { seq }: FoundCheckpoint,
-    expectedVersion: number,
-    turn: string | undefined,
-  ): Promise<void> {
-    this.#memory.setSession(key, undefined);
-    try {
-      await this.#sessions.service.rewindSession({ ...key, toSeq: seq, expectedVersion, turn });
-    } catch (error) {
-      // Somebody wrote meanwhile: the caller looks again.
-      if (!(error instanceof StaleSessionError)) throw error;
-    }
-  }
-
-  async #known(session: Session, address: ThreadAddress, id: string): Promise<KnownCheckpoint | undefined> {
+  async #known(session: Session, address: ThreadAddress, id: string | undefined): Promise<KnownCheckpoint | undefined> {
+    if (id === undefined) return undefined;
     const known = this.#memory.checkpoint(address, id);
     if (known) return known;
     const log = this.#log(address.key);
-    const found = await this.#find(log, session, address, id);
-    if (!found) return undefined;
-    const { checkpoint } = await this.#reader(log).tuple(address, found, []);
-    return { ...found, lists: await this.#channels.fingerprints(checkpoint.channel_values) };
+    const found = await log.checkpoint(
+      address.ns,
+      id,
+      headOf(session, address.ns)?.id === id ? session.version : undefined,
+    );
+    return found && this.#knownAs(found, await this.#reader(log).checkpoint(address, found));
   }
 
-  /** The newest checkpoint of the namespace, or the one with this id. */
-  async #find(
-    log: ThreadLog,
-    session: Session,
-    address: ThreadAddress,
-    id: string | undefined,
-  ): Promise<FoundCheckpoint | undefined> {
-    const head = headOf(session, address.ns);
-    if (head && (id === undefined || id === head.id)) return log.head(address.ns, head);
-    if (id === undefined) return undefined;
-    const known = this.#memory.checkpoint(address, id);
-    const event = known && (await log.at(known.seq));
-    return (event && log.checkpointIn(event, address.ns, id)) ?? log.find(address.ns, id);
+  async #knownAs({ seq, record }: FoundCheckpoint, { channel_values: values }: Checkpoint): Promise<KnownCheckpoint> {
+    return { seq, record, lists: await this.#channels.fingerprints(values) };
+  }
+
+  /** Reads a session when all that was put before is stored. */
+  #read(key: SessionKey): Promise<Session | undefined> {
+    return this.#queue.run(nameOf(key), () => this.#sessions.read(key));
   }
 
   /** The thread of the config, or all threads of the user. */
-  async *#threads(config: RunnableConfig): AsyncGenerator<SessionKey> {
+  async *#threads(config: RunnableConfig): AsyncGenerator<{ readonly key: SessionKey; readonly session: Session }> {
     const address = addressOf(this.#appName, this.#user, config);
     if (address) {
-      if (await this.#sessions.read(address.key)) yield address.key;
+      const session = await this.#read(address.key);
+      if (session) yield { key: address.key, session };
       return;
     }
     const owner = { appName: this.#appName, userId: userOf(this.#user, config) };
     const { service } = this.#sessions;
     const pages = pagesOf((cursor) => service.listSessions({ ...owner, orderBy: 'createTime', cursor }));
     for await (const { sessions } of pages) {
-      for (const session of sessions) if (isThread(session)) yield { ...owner, sessionId: session.id };
+      for (const session of sessions)
+        if (isThread(session)) yield { key: { ...owner, sessionId: session.id }, session };
     }
   }
 

@@ -4,6 +4,7 @@ import { InvalidInputError } from '../../sessions/domain/errors.js';
 import { type SessionKey, assertId } from '../../sessions/domain/ids.js';
 import { textProblem } from '../../sessions/domain/input-checks.js';
 import type { Session } from '../../sessions/domain/session.js';
+import { RESERVED_STATE } from '../../sessions/domain/reserved-words.js';
 import type { ThreadHead } from './thread-records.js';
 
 /** A namespace of a thread, and the session that holds the thread. */
@@ -18,7 +19,7 @@ export type ThreadUser = string | ((config: RunnableConfig) => string);
 /** The field of `configurable` with the turn of a run. LangGraph copies none that begins so into metadata. */
 export const TURN_FIELD = '__agent_sessions_turn';
 
-const HEAD_PREFIX = 'langgraph:';
+const HEAD_PREFIX = RESERVED_STATE.graphHead;
 const LONGEST_NS = 400;
 
 /** Where the config points. `undefined` if it names no thread. */
@@ -64,6 +65,16 @@ export function configOf({ key, ns }: ThreadAddress, checkpointId: string): Runn
   return { configurable: { thread_id: key.sessionId, checkpoint_ns: ns, checkpoint_id: checkpointId } };
 }
 
+/** One text for the ids of a session. */
+export function nameOf({ appName, userId, sessionId }: SessionKey): string {
+  return JSON.stringify([appName, userId, sessionId]);
+}
+
+/** One text for a namespace of a thread, or for a place in it. */
+export function placeOf({ key, ns }: ThreadAddress, place = ''): string {
+  return JSON.stringify([nameOf(key), ns, place]);
+}
+
 /** The state key that holds the head of a namespace. It goes back with a rewind of the session. */
 export function headKey(ns: string): string {
   const isKey = ns === '' || textProblem(ns, LONGEST_NS) === undefined;
@@ -75,7 +86,17 @@ export function headOf(session: Session, ns: string): ThreadHead | undefined {
   return head?.thread === session.id ? head : undefined;
 }
 
+/** The heads of all namespaces but that of the root graph, by state key. */
+export function headsOfSubgraphs(session: Session): Map<string, ThreadHead> {
+  const heads = Object.entries(session.state.toRecord()).filter(([key]) => isHeadKey(key) && key !== HEAD_PREFIX);
+  return new Map(heads as [string, ThreadHead][]);
+}
+
 /** Whether the session is a thread. */
 export function isThread(session: Session): boolean {
-  return Object.keys(session.state.toRecord()).some((key) => key.startsWith(HEAD_PREFIX));
+  return Object.keys(session.state.toRecord()).some(isHeadKey);
+}
+
+function isHeadKey(key: string): boolean {
+  return key.startsWith(HEAD_PREFIX);
 }

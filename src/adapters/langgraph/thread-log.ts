@@ -1,12 +1,19 @@
 import type { LoggedEvent } from '../../sessions/domain/event.js';
 import type { SessionKey } from '../../sessions/domain/ids.js';
+import { pagesOf } from '../../sessions/domain/paging.js';
+import type { ListEventsRequest } from '../../sessions/operations/list-events.js';
 import type { SessionService } from '../../sessions/session.service.js';
-import { type CheckpointRecord, type ThreadHead, type WritesRecord, recordOf } from './thread-records.js';
+import { type CheckpointRecord, type WritesRecord, recordOf } from './thread-records.js';
 
 /** A checkpoint in the log. */
 export interface FoundCheckpoint {
   readonly seq: number;
   readonly record: CheckpointRecord;
+}
+
+/** A checkpoint with the writes to it, oldest first. */
+export interface CheckpointWithWrites extends FoundCheckpoint {
+  readonly writes: readonly WritesRecord[];
 }
 
 const FIRST_PAGE = 32;
@@ -26,30 +33,13 @@ export class ThreadLog {
   async at(seq: number): Promise<LoggedEvent | undefined> {
     const known = this.#events.get(seq);
     if (known || seq < 1) return known;
-    await this.#load({ beforeSeq: seq + 1, order: 'desc' });
+    await this.#load({ beforeSeq: seq + 1 });
     return this.#events.get(seq);
-  }
-
-  /** All events after this one, oldest first. */
-  async *after(seq: number): AsyncGenerator<LoggedEvent> {
-    let last = seq;
-    for (;;) {
-      const known = this.#events.get(last + 1);
-      if (known) {
-        last = known.seq;
-        yield known;
-        continue;
-      }
-      const { events, lastSeq } = await this.#load({ afterSeq: last, order: 'asc' });
-      const [first] = events;
-      if (!first || last >= lastSeq) return;
-      last = first.seq - 1;
-    }
   }
 
   /** All events, newest first. */
   async *newestFirst(): AsyncGenerator<LoggedEvent> {
-    const { lastSeq } = await this.#load({ order: 'desc' });
+    const { lastSeq } = await this.#load({});
     for (let seq = lastSeq; seq > 0; seq--) {
       const event = await this.at(seq);
       if (!event) return;
@@ -57,57 +47,68 @@ export class ThreadLog {
     }
   }
 
-  /** The newest checkpoint of a namespace. */
-  async head(ns: string, { id, after }: ThreadHead): Promise<FoundCheckpoint | undefined> {
-    for await (const event of this.after(after)) {
-      const found = this.checkpointIn(event, ns, id);
-      if (found) return found;
-    }
-    return undefined;
+  /**
+   * A checkpoint, however far back it is, and the writes to it. Those may lie before it: LangGraph writes what tasks did without
+   * waiting until the checkpoint that they ran at is stored.
+   *
+   * @param end of the log, if the checkpoint is probably near to it
+   */
+  async checkpoint(ns: string, id: string, end?: number): Promise<CheckpointWithWrites | undefined> {
+    return (end === undefined ? undefined : await this.#checkpointNear(end, ns, id)) ?? this.#checkpointOf(ns, id);
   }
 
-  /** Any checkpoint of a namespace. */
-  async find(ns: string, id: string): Promise<FoundCheckpoint | undefined> {
-    for await (const event of this.newestFirst()) {
-      const found = this.checkpointIn(event, ns, id);
-      if (found) return found;
-    }
-    return undefined;
-  }
-
-  /** The writes to a checkpoint, oldest first. */
-  async writesTo({ seq, record: { ns, id } }: FoundCheckpoint): Promise<WritesRecord[]> {
+  /** The writes to a checkpoint that lie before it, oldest first. */
+  async writesBefore({ seq, record: { ns, id, after = seq } }: FoundCheckpoint): Promise<WritesRecord[]> {
     const writes: WritesRecord[] = [];
-    for await (const event of this.after(seq)) {
-      const record = this.recordOf(event);
-      if (record?.kind === 'writes' && record.ns === ns && record.checkpoint === id) writes.push(record);
+    for (let place = seq - 1; place > after; place--) {
+      const event = await this.at(place);
+      const record = event && this.recordOf(event);
+      if (record?.kind === 'writes' && record.ns === ns && record.checkpoint === id) writes.unshift(record);
     }
     return writes;
-  }
-
-  async #load(part: {
-    readonly beforeSeq?: number;
-    readonly afterSeq?: number;
-    readonly order: 'asc' | 'desc';
-  }): Promise<{
-    readonly events: readonly LoggedEvent[];
-    readonly lastSeq: number;
-  }> {
-    const page = await this.sessions.listEvents({ ...this.key, ...part, limit: this.#page });
-    this.#page = Math.min(2 * this.#page, LONGEST_PAGE);
-    for (const event of page.events) this.#events.set(event.seq, event);
-    return page;
-  }
-
-  /** The checkpoint of an event, if it is this one. */
-  checkpointIn(event: LoggedEvent, ns: string, id: string): FoundCheckpoint | undefined {
-    const record = this.recordOf(event);
-    if (record?.kind !== 'checkpoint' || record.ns !== ns || record.id !== id) return undefined;
-    return { seq: event.seq, record };
   }
 
   /** The checkpoint or the writes of an event. */
   recordOf(event: LoggedEvent): CheckpointRecord | WritesRecord | undefined {
     return recordOf(event, this.key.sessionId);
+  }
+
+  /** Looks in the last page, whose events are mostly wanted next. `undefined` if it may lack something. */
+  async #checkpointNear(end: number, ns: string, id: string): Promise<CheckpointWithWrites | undefined> {
+    await this.at(end);
+    let found: FoundCheckpoint | undefined;
+    const writes: WritesRecord[] = [];
+    for (let seq = end; seq > (found?.record.after ?? 0); seq--) {
+      const event = this.#events.get(seq);
+      if (!event) return undefined;
+      const record = this.recordOf(event);
+      if (record?.ns !== ns) continue;
+      if (record.kind === 'writes' && record.checkpoint === id) writes.unshift(record);
+      else if (record.kind === 'checkpoint' && record.id === id) found ??= { seq, record };
+    }
+    return found && { ...found, writes };
+  }
+
+  /** A checkpoint and its writes are an invocation, which is found without reading the log. */
+  async #checkpointOf(ns: string, id: string): Promise<CheckpointWithWrites | undefined> {
+    let found: FoundCheckpoint | undefined;
+    const writes: WritesRecord[] = [];
+    const pages = pagesOf((cursor) => this.sessions.listEvents({ ...this.key, invocationId: id, cursor }));
+    for await (const { events } of pages) {
+      for (const event of events) {
+        const record = this.recordOf(event);
+        if (record?.ns !== ns) continue;
+        if (record.kind === 'writes') writes.push(record);
+        else found = { seq: event.seq, record };
+      }
+    }
+    return found && { ...found, writes };
+  }
+
+  async #load(part: Pick<ListEventsRequest, 'beforeSeq'>): Promise<{ readonly lastSeq: number }> {
+    const page = await this.sessions.listEvents({ ...this.key, ...part, order: 'desc', limit: this.#page });
+    this.#page = Math.min(2 * this.#page, LONGEST_PAGE);
+    for (const event of page.events) this.#events.set(event.seq, event);
+    return page;
   }
 }

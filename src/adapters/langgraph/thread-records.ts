@@ -1,12 +1,7 @@
 import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
+import { type LinkedItem, type SerializedValue, wholeItem } from './message-item.js';
 
-/** What a serializer of LangGraph made of a value, as JSON. */
-export interface SerializedValue {
-  readonly type: string;
-  readonly text?: string;
-  /** Instead of `text`, for bytes that are no UTF-8. */
-  readonly base64?: string;
-}
+export type { SerializedValue } from './message-item.js';
 
 /** An item of a list: its text, or the event that has it. */
 export type StoredItem = SerializedValue | { readonly seq: number } | { readonly back: number };
@@ -33,6 +28,8 @@ export interface CheckpointRecord {
   readonly id: string;
   readonly ns: string;
   readonly parent?: string | undefined;
+  /** All writes to it come after this `seq`, some of them before the checkpoint itself. Missing in logs of older versions. */
+  readonly after?: number;
   readonly v: number;
   readonly ts: string;
   readonly versions: Readonly<Record<string, number | string>>;
@@ -55,14 +52,20 @@ export interface WritesRecord {
 /** A message of a list. */
 export interface MessageRecord {
   readonly kind: 'message';
-  readonly item: SerializedValue;
+  readonly item: SerializedValue | LinkedItem;
 }
 
-/** Where the newest checkpoint of a namespace is: after this `seq`. */
+/** The events of users that a chat history wrote: their messages are what it was given. Clients cannot make this record. */
+export interface OwnRecord {
+  readonly kind: 'own';
+  readonly ids: readonly string[];
+}
+
+/** The newest checkpoint of a namespace. */
 export interface ThreadHead {
+  /** The session. Its forks have this state, too. */
   readonly thread: string;
   readonly id: string;
-  readonly after: number;
 }
 
 /** The author of checkpoints and writes. Clients that write as users cannot make any. */
@@ -72,7 +75,7 @@ const FIELD = 'langgraph';
 
 /** The fields of an event that hold a record. */
 export function recordFields(
-  record: CheckpointRecord | WritesRecord | MessageRecord,
+  record: CheckpointRecord | WritesRecord | MessageRecord | OwnRecord,
 ): Pick<EventInput, 'customMetadata'> {
   return { customMetadata: { [FIELD]: record } };
 }
@@ -87,7 +90,29 @@ export function recordOf(event: LoggedEvent, thread: string): CheckpointRecord |
 /** The message of an event, as LangChain serialized it. */
 export function messageItemOf(event: LoggedEvent): SerializedValue | undefined {
   const record = fieldOf(event) as MessageRecord | undefined;
-  return record?.kind === 'message' ? record.item : undefined;
+  return record?.kind === 'message' ? wholeItem(record.item, event.content?.parts ?? []) : undefined;
+}
+
+/** The events of users that {@link OwnRecord}s and checkpoints name, by their ids: what the adapter itself wrote. */
+export function ownEventIds(events: readonly LoggedEvent[], thread: string): ReadonlySet<string> {
+  const ids = new Map(events.map(({ seq, id }) => [seq, id]));
+  return new Set(
+    events.flatMap((event): readonly string[] => {
+      const record =
+        event.author === RECORD_AUTHOR ? (fieldOf(event) as OwnRecord | CheckpointRecord | undefined) : undefined;
+      if (record?.kind === 'own') return record.ids;
+      if (record?.kind !== 'checkpoint' || record.thread !== thread) return [];
+      return Object.values(record.values).flatMap((stored) =>
+        'list' in stored ? stored.list.items.flatMap((item) => ids.get(placeOf(item, event.seq)) ?? []) : [],
+      );
+    }),
+  );
+}
+
+/** The `seq` of the event that has the item; 0 if the item has its text. */
+function placeOf(item: StoredItem, seq: number): number {
+  if ('seq' in item) return item.seq;
+  return 'back' in item ? seq - item.back : 0;
 }
 
 function fieldOf(event: LoggedEvent): unknown {

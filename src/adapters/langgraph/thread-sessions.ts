@@ -1,17 +1,19 @@
 import { createUnlessThere } from '../../sessions/create-unless-there.js';
-import { SessionNotFoundError, StaleSessionError } from '../../sessions/domain/errors.js';
+import { SessionNotFoundError, StaleSessionError, StoreUnavailableError } from '../../sessions/domain/errors.js';
 import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
 import type { SessionKey } from '../../sessions/domain/ids.js';
 import type { Session } from '../../sessions/domain/session.js';
 import type { SessionService } from '../../sessions/session.service.js';
 import type { ThreadMemory } from './thread-memory.js';
 
-/** How events of a thread are appended. */
-export interface ThreadAppend {
+/** How a thread is written. */
+export interface ThreadWrite {
   /** Nothing is stored if the session is at another version. */
   readonly expectedVersion?: number | undefined;
   readonly turn?: string | undefined;
 }
+
+const MAX_TRIES = 50;
 
 /** The sessions behind threads. Their objects have state, but no events. */
 export class ThreadSessions {
@@ -32,18 +34,47 @@ export class ThreadSessions {
     return this.memory.session(key) ?? (await this.read(key)) ?? this.#create(key);
   }
 
+  /**
+   * Writes with the session as this process knows it, and again as it is stored if the write returns `undefined`.
+   *
+   * @param write gets `isFresh` if the session was read for it
+   */
+  async append<Result>(
+    key: SessionKey,
+    write: (session: Session, isFresh: boolean) => Promise<Result | undefined>,
+  ): Promise<Result> {
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const isFresh = this.memory.session(key) === undefined;
+      const written = await write(await this.current(key), isFresh);
+      if (written !== undefined) return written;
+      this.memory.setSession(key, undefined);
+    }
+    throw new StoreUnavailableError('Others wrote to the session of this thread each time; try again.', false);
+  }
+
   /** Returns `undefined`, and appends nothing, if the session has changed. */
   async tryAppend(
     session: Session,
     events: readonly EventInput[],
-    { expectedVersion, turn }: ThreadAppend,
+    { expectedVersion, turn }: ThreadWrite,
   ): Promise<readonly LoggedEvent[] | undefined> {
+    const { appName, userId, id: sessionId } = session;
+    return this.#tryWrite({ appName, userId, sessionId }, () =>
+      this.service.appendEvents({ session, events, expectedVersion, turn }),
+    );
+  }
+
+  /** Takes the conversation back. Does nothing if the session has changed. */
+  async rewind(key: SessionKey, to: ThreadWrite & { readonly toSeq: number }): Promise<void> {
+    await this.#tryWrite(key, () => this.service.rewindSession({ ...key, ...to }));
+  }
+
+  async #tryWrite<Result>(key: SessionKey, write: () => Promise<Result>): Promise<Result | undefined> {
     try {
-      return await this.service.appendEvents({ session, events, expectedVersion, turn });
+      return await write();
     } catch (error) {
-      const { appName, userId, id: sessionId } = session;
       // Whatever went wrong: what is known of the session may be old.
-      this.memory.setSession({ appName, userId, sessionId }, undefined);
+      this.memory.setSession(key, undefined);
       if (error instanceof StaleSessionError || error instanceof SessionNotFoundError) return undefined;
       throw error;
     }

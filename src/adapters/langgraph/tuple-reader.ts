@@ -12,7 +12,7 @@ import { ChannelReader } from './channel-reader.js';
 import { pendingWrites } from './pending-writes.js';
 import { revivedValue } from './serialized-value.js';
 import { type ThreadAddress, checkpointIdOf, configOf, namespaceOf } from './thread-address.js';
-import type { FoundCheckpoint, ThreadLog } from './thread-log.js';
+import type { CheckpointWithWrites, FoundCheckpoint, ThreadLog } from './thread-log.js';
 import type { CheckpointRecord, WritesRecord } from './thread-records.js';
 import type { RunnableConfig } from '@langchain/core/runnables';
 
@@ -28,18 +28,13 @@ export class TupleReader {
     this.#channels = new ChannelReader(log, serde);
   }
 
-  /** @param writes to this checkpoint, oldest first */
-  async tuple(
-    address: ThreadAddress,
-    found: FoundCheckpoint,
-    writes: readonly WritesRecord[],
-  ): Promise<CheckpointTuple> {
+  async tuple(address: ThreadAddress, found: CheckpointWithWrites): Promise<CheckpointTuple> {
     const { id, parent, metadata } = found.record;
     return {
       config: configOf(address, id),
-      checkpoint: await this.#checkpoint(address, found),
+      checkpoint: await this.checkpoint(address, found),
       metadata: (await revivedValue(this.serde, metadata)) as CheckpointMetadata,
-      pendingWrites: await pendingWrites(this.serde, writes),
+      pendingWrites: await pendingWrites(this.serde, found.writes),
       ...(parent !== undefined && { parentConfig: configOf(address, parent) }),
     };
   }
@@ -67,18 +62,14 @@ export class TupleReader {
       const isWanted = wantedId === undefined || record.id === wantedId;
       if (!isWanted || (beforeId !== undefined && record.id >= beforeId)) continue;
       if (!(await this.#fits(record, filter))) continue;
-      yield this.tuple({ key, ns: record.ns }, { seq: event.seq, record }, writes.get(name) ?? []);
+      const found = { seq: event.seq, record };
+      const earlier = await this.log.writesBefore(found);
+      yield this.tuple({ key, ns: record.ns }, { ...found, writes: [...earlier, ...(writes.get(name) ?? [])] });
     }
   }
 
-  async #fits({ metadata }: CheckpointRecord, filter: CheckpointListOptions['filter'] = {}): Promise<boolean> {
-    const wanted: [string, unknown][] = Object.entries(filter);
-    if (wanted.length === 0) return true;
-    const fields = (await revivedValue(this.serde, metadata)) as Record<string, unknown>;
-    return wanted.every(([name, value]) => isDeepStrictEqual(fields[name], value));
-  }
-
-  async #checkpoint({ ns }: ThreadAddress, found: FoundCheckpoint): Promise<Checkpoint> {
+  /** The checkpoint itself, with the values of all channels. */
+  async checkpoint({ ns }: ThreadAddress, found: FoundCheckpoint): Promise<Checkpoint> {
     const { v, id, ts, versions, seen, parent } = found.record;
     const checkpoint: Checkpoint = {
       v,
@@ -92,10 +83,17 @@ export class TupleReader {
     return checkpoint;
   }
 
+  async #fits({ metadata }: CheckpointRecord, filter: CheckpointListOptions['filter'] = {}): Promise<boolean> {
+    const wanted: [string, unknown][] = Object.entries(filter);
+    if (wanted.length === 0) return true;
+    const fields = (await revivedValue(this.serde, metadata)) as Record<string, unknown>;
+    return wanted.every(([name, value]) => isDeepStrictEqual(fields[name], value));
+  }
+
   /** Before version 4, sends were writes to the parent. */
   async #addPendingSends(checkpoint: Checkpoint, ns: string, parentId: string): Promise<void> {
-    const parent = await this.log.find(ns, parentId);
-    const writes = parent ? await pendingWrites(this.serde, await this.log.writesTo(parent)) : [];
+    const parent = await this.log.checkpoint(ns, parentId);
+    const writes = await pendingWrites(this.serde, parent?.writes ?? []);
     const versions = Object.values(checkpoint.channel_versions);
     checkpoint.channel_values[TASKS] = writes.filter(([, channel]) => channel === TASKS).map(([, , value]) => value);
     checkpoint.channel_versions[TASKS] =

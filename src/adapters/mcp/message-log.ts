@@ -4,9 +4,10 @@ import { inBatches } from '../../sessions/domain/batches.js';
 import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
 import { type SessionKey, idProblem } from '../../sessions/domain/ids.js';
 import { pagesOf } from '../../sessions/domain/paging.js';
+import { RESERVED_METADATA } from '../../sessions/domain/reserved-words.js';
 import type { SessionService } from '../../sessions/session.service.js';
 
-const LABEL = 'agents:mcp-session';
+const LABEL = `${RESERVED_METADATA.agents}mcp-session`;
 const PAGE = 200;
 /** More does not fit into a commit. */
 const MOST_PIECES = 2;

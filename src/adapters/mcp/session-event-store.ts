@@ -1,5 +1,3 @@
-import type { EventId, EventStore, StreamId } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
-import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { KeyedQueue } from '../../components/keyed-queue.js';
 import { InvalidInputError } from '../../sessions/domain/errors.js';
 import { checkedSessionKey } from '../../sessions/domain/ids.js';
@@ -7,7 +5,7 @@ import { assertWholeNumber } from '../../sessions/domain/input-checks.js';
 import type { SessionService } from '../../sessions/session.service.js';
 import { MessageLog, logIdProblem } from './message-log.js';
 import { type MessagePlace, placeOf, placeText } from './message-place.js';
-import { eventsOf, recordOf } from './stored-message.js';
+import { type Message, eventsOf, recordOf } from './stored-message.js';
 import { type Send, StreamReplay } from './stream-replay.js';
 
 /** What a {@link SessionEventStore} needs. */
@@ -30,20 +28,28 @@ export interface FollowOptions {
   readonly signal: AbortSignal;
   /** Called when the client has its answer, or nothing can come any more: then the response can be ended. */
   readonly onEnd?: (() => void) | undefined;
+  /**
+   * For transports of version 2 of the SDK, which end a resumed stream at once: its response begins with the first message, so that
+   * the client has a place from which it comes again. Default `false`.
+   */
+  readonly waitsForMessage?: boolean | undefined;
 }
 
 const MOST_MESSAGES = 100_000;
 
 /**
  * Keeps the messages of one transport of MCP, so that its client can resume a stream after its connection broke, also on another
- * instance. Make one for each transport: all transports call their streams by the same names.
+ * instance. Make one for each transport: all transports call their streams by the same names. It is an `EventStore` of the SDK, of
+ * version 1 and of version 2.
  *
  * @example
+ * import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+ *
  * const mcpSessionId = randomUUID();
  * const eventStore = new SessionEventStore({ sessions, appName: 'shop-mcp', userId: 'ann', mcpSessionId });
  * const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: () => mcpSessionId, eventStore });
  */
-export class SessionEventStore implements EventStore {
+export class SessionEventStore {
   readonly #log: MessageLog;
   readonly #queue = new KeyedQueue();
   readonly #follow: FollowOptions | undefined;
@@ -58,20 +64,20 @@ export class SessionEventStore implements EventStore {
   }
 
   /** Stored in the order of the calls. */
-  async storeEvent(streamId: StreamId, message: JSONRPCMessage): Promise<EventId> {
+  async storeEvent(streamId: string, message: Message): Promise<string> {
     const events = eventsOf(streamId, message);
     const { part, event } = await this.#queue.run('', () => this.#log.append(events));
     return placeText({ part, seq: event.seq, id: event.id });
   }
 
   /** `undefined` for an event that this client was never sent, or that is not kept any more. */
-  async getStreamIdForEventId(eventId: EventId): Promise<StreamId | undefined> {
+  async getStreamIdForEventId(eventId: string): Promise<string | undefined> {
     const place = placeOf(eventId);
     const event = place && (await this.#log.at(place.part, place.seq));
     return event && event.id === place.id ? recordOf(event)?.stream : undefined;
   }
 
-  async replayEventsAfter(lastEventId: EventId, { send }: { send: Send }): Promise<StreamId> {
+  async replayEventsAfter(lastEventId: string, { send }: { send: Send }): Promise<string> {
     return new Promise((resolve, reject) => {
       void this.#queue.run('', async () => {
         await this.#replay(lastEventId, send).then(resolve, reject);
@@ -81,7 +87,7 @@ export class SessionEventStore implements EventStore {
     });
   }
 
-  async #replay(lastEventId: EventId, send: Send): Promise<StreamId> {
+  async #replay(lastEventId: string, send: Send): Promise<string> {
     const stream = await this.getStreamIdForEventId(lastEventId);
     let place = placeOf(lastEventId);
     if (stream === undefined || !place) {
@@ -92,16 +98,19 @@ export class SessionEventStore implements EventStore {
       await replay.add(placed);
       place = { part: placed.part, seq: placed.event.seq, id: placed.event.id };
     }
-    if (this.#follow) void this.#following(replay, place, this.#follow);
+    const following = this.#follow && this.#following(replay, place, this.#follow);
+    if (this.#follow?.waitsForMessage) await following;
     return stream;
   }
 
-  async #following(replay: StreamReplay, { part, seq }: MessagePlace, { signal, onEnd }: FollowOptions): Promise<void> {
+  async #following(replay: StreamReplay, { part, seq }: MessagePlace, follow: FollowOptions): Promise<void> {
+    const { signal, onEnd, waitsForMessage = false } = follow;
+    const isDone = (): boolean => replay.isAnswered || (waitsForMessage && replay.hasSent);
     try {
-      if (replay.isAnswered) return;
+      if (isDone()) return;
       for await (const placed of this.#log.following(part, seq, signal)) {
         await replay.add(placed);
-        if (replay.isAnswered) return;
+        if (isDone()) return;
       }
     } catch {
       // The client comes again, and hears then what is wrong.

@@ -1,7 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
 import { textPieces } from '../../sessions/domain/text-pieces.js';
+
+/** A message of JSON-RPC. Each version of the SDK has types of its own for what is in it. */
+export interface Message {
+  readonly jsonrpc: '2.0';
+  readonly [field: string]: unknown;
+}
 
 /** A message, or a piece of one that is too long for an event. */
 interface MessageRecord {
@@ -17,7 +22,7 @@ interface MessageRecord {
 const AUTHOR = 'mcp';
 
 /** The events of a message, in their order. The last one is the message, as far as readers know. */
-export function eventsOf(stream: string, message: JSONRPCMessage): EventInput[] {
+export function eventsOf(stream: string, message: Message): EventInput[] {
   const of = randomBytes(12).toString('hex');
   const pieces = textPieces(JSON.stringify(message));
   return pieces.map((text, index): EventInput => {
@@ -36,14 +41,14 @@ export class MessageReader {
   readonly #pieces = new Map<string, string[]>();
 
   /** The message that ends with this event, if one does. Events that only give a place have none. */
-  messageOf({ text, left, of }: MessageRecord): JSONRPCMessage | undefined {
+  messageOf({ text, left, of }: MessageRecord): Message | undefined {
     const texts = [...(this.#pieces.get(of) ?? []), text];
     if (left > 0) {
       this.#pieces.set(of, texts);
       return undefined;
     }
     this.#pieces.delete(of);
-    const message = JSON.parse(texts.join('')) as JSONRPCMessage;
+    const message = JSON.parse(texts.join('')) as Message;
     return Object.keys(message).length > 0 ? message : undefined;
   }
 }

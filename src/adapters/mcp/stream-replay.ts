@@ -1,14 +1,14 @@
-import type { EventId } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
-import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import type { PlacedEvent } from './message-log.js';
 import { placeText } from './message-place.js';
-import { MessageReader, recordOf } from './stored-message.js';
+import { type Message, MessageReader, recordOf } from './stored-message.js';
 
-export type Send = (eventId: EventId, message: JSONRPCMessage) => Promise<void>;
+export type Send = (eventId: string, message: Message) => Promise<void>;
 
 /** Sends the messages of one stream. */
 export class StreamReplay {
   readonly #messages = new MessageReader();
+  /** Whether any message was sent. */
+  hasSent = false;
   /** Whether the answer to the request was sent. */
   isAnswered = false;
 
@@ -24,6 +24,7 @@ export class StreamReplay {
     const message = this.#messages.messageOf(record);
     if (!message) return;
     await this.send(placeText({ part, seq: event.seq, id: event.id }), message);
+    this.hasSent = true;
     if ('result' in message || 'error' in message) this.isAnswered = true;
   }
 }

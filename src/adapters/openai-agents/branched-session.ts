@@ -3,6 +3,7 @@ import { InvalidInputError, SessionNotFoundError } from '../../sessions/domain/e
 import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
 import { assertId } from '../../sessions/domain/ids.js';
 import { pagesOf } from '../../sessions/domain/paging.js';
+import { RESERVED_METADATA } from '../../sessions/domain/reserved-words.js';
 import { AgentsSession, type AgentsSessionOptions } from './agents-session.js';
 import {
   type ConversationTurn,
@@ -33,8 +34,8 @@ export interface Branch {
 }
 
 const MAIN = 'main';
-const ROOT_LABEL = 'openai:root';
-const BRANCH_LABEL = 'openai:branch';
+const ROOT_LABEL = `${RESERVED_METADATA.openai}root`;
+const BRANCH_LABEL = `${RESERVED_METADATA.openai}branch`;
 
 /**
  * A session with branches, turns and usage. A branch is a fork of the session, so that it is a session of its own. All methods

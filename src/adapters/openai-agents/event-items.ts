@@ -1,6 +1,7 @@
 import type { AgentInputItem } from '@openai/agents-core';
 import type { ConversationPart } from '../../agents/messages/conversation.js';
-import { fileContent, fileName, inWords } from '../../agents/messages/file-content.js';
+import { fileContent, fileName, imageDetail, inWords } from '../../agents/messages/file-content.js';
+import { keeperOf } from '../../agents/messages/given-files.js';
 import { type UnpairedMessage, type UnpairedPart, jsonText, messageOf } from '../../agents/messages/said-parts.js';
 import { isByUser } from '../../sessions/domain/event-inspection.js';
 import type { LoggedEvent } from '../../sessions/domain/event.js';
@@ -79,14 +80,22 @@ function userEntry(part: ConversationPart): UserContent {
   if (part.type === 'code') return [{ type: 'input_text', text: inWords(part) }];
   if (part.type !== 'file') return [];
   const { mimeType } = part;
+  const keeper = keeperOf(part.part);
   const content = fileContent(part.part);
   const url = urlOfFile(mimeType, part.part);
-  if (!content || url === undefined) return [{ type: 'input_text', text: inWords(part) }];
-  if (mimeType.startsWith('image/')) return [{ type: 'input_image', image: url }];
+  if (!content || url === undefined || (keeper && keeper.vendor !== 'openai'))
+    return [{ type: 'input_text', text: inWords(part) }];
+  const kept = keeper && { id: keeper.id };
+  const filename = fileName(part.part);
+  if (mimeType.startsWith('image/')) {
+    const detail = imageDetail(part.part);
+    return [{ type: 'input_image', image: kept ?? url, ...(detail !== undefined && { detail }) }];
+  }
+  if (kept) return [{ type: 'input_file', file: kept, ...(filename !== undefined && { filename }) }];
   if (content.data === undefined) return [{ type: 'input_file', file: { url } }];
   const [kind, format] = mimeType.split('/');
   if (kind === 'audio') return [{ type: 'audio', audio: content.data, ...(format && { format }) }];
-  return [{ type: 'input_file', file: url, filename: fileName(part.part) ?? 'file' }];
+  return [{ type: 'input_file', file: url, filename: filename ?? 'file' }];
 }
 
 /** Models of OpenAI take files only from users. A thought belongs to the model that has it. */

@@ -1,5 +1,5 @@
 import type { AgentInputItem } from '@openai/agents-core';
-import { visibleEvents } from '../../agents/messages/visible-events.js';
+import { visibleEvent } from '../../agents/messages/visible-events.js';
 import { isByUser, isSummary } from '../../sessions/domain/event-inspection.js';
 import type { LoggedEvent } from '../../sessions/domain/event.js';
 import { isCount } from '../../sessions/domain/input-checks.js';
@@ -73,7 +73,7 @@ function entriesOf(events: readonly LoggedEvent[]): Entry[] {
   const entries: Entry[] = [];
   let before: LoggedEvent | undefined;
   for (const event of events) {
-    const said = visiblePart(event);
+    const said = visibleEvent(event);
     if (!said) continue;
     const completed = before && completedEntry(before, event);
     if (completed) {
@@ -85,14 +85,6 @@ function entriesOf(events: readonly LoggedEvent[]): Entry[] {
     before = event;
   }
   return entries;
-}
-
-/** Without what agents of ADK ask users, which no model should see. */
-function visiblePart(event: LoggedEvent): LoggedEvent | undefined {
-  const [visible] = visibleEvents([event], { branches: 'all' });
-  if (!visible || visible === event) return visible && event;
-  const { customMetadata: _record, ...rest } = event;
-  return { ...rest, content: visible.content ?? null };
 }
 
 /** What the event before says, together with what it cannot say by itself. */

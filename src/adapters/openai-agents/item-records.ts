@@ -2,7 +2,8 @@ import { fileContent, fileUrl } from '../../agents/messages/file-content.js';
 import { isByUser } from '../../sessions/domain/event-inspection.js';
 import { isCount } from '../../sessions/domain/input-checks.js';
 import { isPlainObject } from '../../sessions/domain/json-value.js';
-import type { EventInput, LoggedEvent, Part } from '../../sessions/domain/event.js';
+import type { Part } from '../../sessions/domain/content.js';
+import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
 import { type CopiedItem, type Path, type PlainItem, replaceAt, valueAt } from './plain-item.js';
 import type { SaidPart } from './said-item.js';
 

@@ -1,4 +1,5 @@
-import type { Part } from '../../sessions/domain/event.js';
+import type { Part } from '../../sessions/domain/content.js';
+import type { FileDescription } from '../../agents/messages/given-files.js';
 import { filePart } from './file-parts.js';
 import type { Path, PlainItem } from './plain-item.js';
 
@@ -37,7 +38,7 @@ export function saidBy(item: PlainItem): SaidItem {
     case 'computer_call':
       return callOf(item.callId, 'computer', item.actions ? { actions: item.actions } : { action: item.action });
     case 'computer_call_result': {
-      const shot = filePart(fieldsOf(item.output).data, 'image/png', ['output', 'data']);
+      const shot = filePart(fieldsOf(item.output).data, { kind: 'image' }, ['output', 'data']);
       return answerOf(item.callId, 'computer', { output: shot ? '[screenshot]' : '' }, shot);
     }
     case 'shell_call':
@@ -83,7 +84,7 @@ function contentParts(content: unknown): SaidPart[] {
 }
 
 function entryParts(entry: ContentEntry, at: Path): SaidPart[] {
-  const { type, text, refusal, image, file, filename, audio, format } = entry;
+  const { type, text, refusal, image, detail, file, filename, audio, format } = entry;
   switch (type) {
     case 'input_text':
     case 'output_text':
@@ -92,17 +93,23 @@ function entryParts(entry: ContentEntry, at: Path): SaidPart[] {
       return textPart(refusal, [...at, 'refusal']);
     case 'input_image':
     case 'image':
-      return [filePart(image, 'image/png', [...at, 'image'])].flatMap((part) => part ?? []);
+      return filesOf(image, { kind: 'image', ...(typeof detail === 'string' && { detail }) }, [...at, 'image']);
     case 'input_file':
     case 'file':
-      return [filePart(file, undefined, [...at, 'file'], filename)].flatMap((part) => part ?? []);
-    case 'audio': {
-      const mimeType = typeof format === 'string' ? `audio/${format}` : 'audio/wav';
-      return [filePart(audio, mimeType, [...at, 'audio'])].flatMap((part) => part ?? []);
-    }
+      return filesOf(file, { ...(typeof filename === 'string' && { name: filename }) }, [...at, 'file']);
+    case 'audio':
+      return filesOf(audio, { kind: 'audio', ...(typeof format === 'string' && { mimeType: `audio/${format}` }) }, [
+        ...at,
+        'audio',
+      ]);
     default:
       return [];
   }
+}
+
+function filesOf(source: unknown, description: FileDescription, at: Path): SaidPart[] {
+  const said = filePart(source, description, at);
+  return said ? [said] : [];
 }
 
 function textPart(text: unknown, at: Path): SaidPart[] {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createUnlessThere } from '../../sessions/create-unless-there.js';
-import { inBatches, jsonBytes } from '../../sessions/domain/batches.js';
+import { inBatches, commitBytes } from '../../sessions/domain/batches.js';
 import {
   EventConflictError,
   SessionNotFoundError,
@@ -35,7 +35,7 @@ export interface HistoryChange {
 }
 
 /** Most events and bytes of one commit, by default. */
-const COMMIT = { items: 100, weightOf: jsonBytes, weight: 1_500_000 };
+const COMMIT = { items: 100, weightOf: commitBytes, weight: 1_500_000 };
 /** Events that say nothing to the model, such as changes of state, are read as well. */
 const SPARE = 8;
 const LONGEST_TAIL = 10_000;

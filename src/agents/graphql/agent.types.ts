@@ -1,13 +1,13 @@
 import { ArgsType, Field, ObjectType, registerEnumType } from '@nestjs/graphql';
 import { DEFAULT_LIMIT } from '../../sessions/domain/paging.js';
 import type { SessionKey } from '../../sessions/domain/ids.js';
-import type { Content } from '../../sessions/domain/event.js';
+import type { Content } from '../../sessions/domain/content.js';
 import { SessionArguments, UserArguments } from '../../sessions/graphql/types/arguments.js';
 import { type EventNode, EventObject, PageInfoObject, eventNode } from '../../sessions/graphql/types/object-types.js';
 import { JSON_SCALAR, SAFE_INT_SCALAR } from '../../sessions/graphql/types/scalars.js';
 import { Int } from '@nestjs/graphql';
 import type { RunEvent } from '../agent-run.js';
-import type { PendingApproval } from '../approvals.js';
+import type { AskedCall, PendingApproval } from '../approvals.js';
 import { RUN_POLICIES, type RunPolicy } from '../control-events.js';
 import type { RunResult, RunStatus } from '../run-request.js';
 
@@ -26,12 +26,15 @@ export interface RunFieldRequest extends SessionKey {
   readonly policy?: RunPolicy | undefined;
   readonly quietMs?: number | undefined;
   readonly invocationId?: string | undefined;
+  readonly retry?: boolean | undefined;
   readonly stateDelta?: Record<string, unknown> | undefined;
 }
 
 @ArgsType()
 export class RunAgentArguments extends SessionArguments {
-  @Field(() => JSON_SCALAR, { description: 'What the user says: a text, or a content with a role and parts.' })
+  @Field(() => JSON_SCALAR, {
+    description: 'What the user says: a text, or a content such as { role: "user", parts: [{ text: "Hello" }] }.',
+  })
   newMessage!: unknown;
 
   @Field(() => POLICIES, { nullable: true, description: 'What the agent says by default.' })
@@ -49,6 +52,12 @@ export class RunAgentArguments extends SessionArguments {
     description: 'Makes retries safe: a repeated request returns the events of the first one. At most 150 bytes.',
   })
   invocationId?: string;
+
+  @Field(() => Boolean, {
+    nullable: true,
+    description: 'Lets the agent try again if this invocation failed. The message is not stored again.',
+  })
+  retry?: boolean;
 
   @Field(() => JSON_SCALAR, { nullable: true, description: 'State changes that are stored with the message.' })
   stateDelta?: unknown;
@@ -126,12 +135,28 @@ export class RunEventObject {
   @Field(() => JSON_SCALAR, { nullable: true, description: 'Role and parts of the message.' })
   content?: unknown;
 
+  @Field(() => SAFE_INT_SCALAR, {
+    nullable: true,
+    description: 'How many characters of its message come before a partial event; 0 begins the message anew.',
+  })
+  offset?: number | undefined;
+
   @Field(() => JSON_SCALAR, { description: 'The whole event, with all its fields.' })
   body!: unknown;
 }
 
 export function runEventNode(event: RunEvent): RunEventObject {
-  const { id, seq, invocationId = '', author, content } = event as Partial<RunEvent> & { readonly seq?: number };
+  const {
+    id,
+    seq,
+    invocationId = '',
+    author,
+    content,
+    offset,
+  } = event as Partial<RunEvent> & {
+    readonly seq?: number;
+    readonly offset?: number;
+  };
   const isPartial = event.partial === true;
   return {
     ...(!isPartial && { id, seq }),
@@ -139,8 +164,21 @@ export function runEventNode(event: RunEvent): RunEventObject {
     invocationId,
     author,
     content,
+    offset,
     body: event,
   };
+}
+
+@ObjectType('AskedCall', { description: 'A call that is to be approved.' })
+export class AskedCallObject implements AskedCall {
+  @Field(() => String, { nullable: true })
+  readonly id?: string;
+
+  @Field(() => String)
+  readonly name!: string;
+
+  @Field(() => JSON_SCALAR)
+  readonly args!: Readonly<Record<string, unknown>>;
 }
 
 @ObjectType('PendingApproval', { description: 'An approval that waits for an answer.' })
@@ -168,6 +206,21 @@ export class PendingApprovalObject implements PendingApproval {
 
   @Field(() => String, { nullable: true })
   readonly hint?: string;
+
+  @Field(() => JSON_SCALAR, { nullable: true, description: 'Details, as the request has them.' })
+  readonly payload?: unknown;
+
+  @Field(() => JSON_SCALAR, {
+    nullable: true,
+    description: 'The JSON Schema of the payload of an answer that confirms.',
+  })
+  readonly schema?: Readonly<Record<string, unknown>>;
+
+  @Field(() => AskedCallObject, { nullable: true, description: 'The call to approve, if a tool asks.' })
+  readonly call?: AskedCall;
+
+  @Field(() => SAFE_INT_SCALAR, { nullable: true, description: 'When it counts as refused, in epoch milliseconds.' })
+  readonly expiresAt?: number;
 
   @Field(() => SAFE_INT_SCALAR, { description: 'The message that began the invocation.' })
   readonly messageSeq!: number;

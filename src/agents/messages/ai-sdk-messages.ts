@@ -1,5 +1,12 @@
-import type { ConversationMessage, ConversationPart } from './conversation.js';
-import { fileContent, fileName, inWords } from './file-content.js';
+import type {
+  ConversationMessage,
+  ConversationPart,
+  ConversationResult,
+  ConversationResultPart,
+} from './conversation.js';
+import { fileContent, fileName, imageDetail as imageDetailOf, inWords } from './file-content.js';
+import { keeperOf } from './given-files.js';
+import { jsonText } from './said-parts.js';
 
 type JsonValue = null | string | number | boolean | JsonValue[] | { [key: string]: JsonValue };
 
@@ -10,7 +17,13 @@ interface AiSdkSignature {
 
 /** Parts of messages of the AI SDK. */
 export type AiSdkTextPart = { type: 'text'; text: string } & AiSdkSignature;
-export type AiSdkFilePart = { type: 'file'; data: string; mediaType: string; filename?: string };
+export type AiSdkFilePart = {
+  type: 'file';
+  data: string;
+  mediaType: string;
+  filename?: string;
+  providerOptions?: { openai: { imageDetail: string } };
+};
 export type AiSdkReasoningPart = { type: 'reasoning'; text: string } & AiSdkSignature;
 export type AiSdkToolCallPart = {
   type: 'tool-call';
@@ -22,8 +35,16 @@ export interface AiSdkToolResultPart {
   type: 'tool-result';
   toolCallId: string;
   toolName: string;
-  output: { type: 'text' | 'error-text'; value: string } | { type: 'json' | 'error-json'; value: JsonValue };
+  output:
+    | { type: 'text' | 'error-text'; value: string }
+    | { type: 'json' | 'error-json'; value: JsonValue }
+    | { type: 'content'; value: AiSdkResultContent[] };
 }
+export type AiSdkResultContent =
+  | { type: 'text'; text: string }
+  | { type: 'image-data'; data: string; mediaType: string }
+  | { type: 'image-url' | 'file-url'; url: string }
+  | { type: 'file-data'; data: string; mediaType: string; filename?: string };
 
 /** A `ModelMessage` of the AI SDK. */
 export type AiSdkMessage =
@@ -45,11 +66,15 @@ function saidPart(part: ConversationPart): (AiSdkTextPart | AiSdkFilePart)[] {
   if (part.type === 'text') return part.text === '' ? [] : [{ type: 'text', text: part.text, ...signed(part) }];
   if (part.type === 'code') return [{ type: 'text', text: inWords(part) }];
   if (part.type !== 'file') return [];
-  const content = fileContent(part.part);
+  const content = keeperOf(part.part) ? undefined : fileContent(part.part);
   if (!content) return [{ type: 'text', text: inWords(part) }];
   const filename = fileName(part.part);
   const data = content.data ?? content.uri;
-  return [{ type: 'file', data, mediaType: part.mimeType, ...(filename !== undefined && { filename }) }];
+  const imageDetail = imageDetailOf(part.part);
+  const providerOptions = imageDetail !== undefined && { providerOptions: { openai: { imageDetail } } };
+  return [
+    { type: 'file', data, mediaType: part.mimeType, ...(filename !== undefined && { filename }), ...providerOptions },
+  ];
 }
 
 function modelPart(part: ConversationPart): (AiSdkReasoningPart | AiSdkToolCallPart)[] {
@@ -60,12 +85,27 @@ function modelPart(part: ConversationPart): (AiSdkReasoningPart | AiSdkToolCallP
 
 function resultPart(part: ConversationPart): AiSdkToolResultPart[] {
   if (part.type !== 'result') return [];
-  const { id: toolCallId, name: toolName, response, isError } = part;
-  const output: AiSdkToolResultPart['output'] =
-    typeof response === 'string'
-      ? { type: 'text', value: response }
-      : { type: isError ? 'error-json' : 'json', value: response as JsonValue };
-  return [{ type: 'tool-result', toolCallId, toolName, output }];
+  const { id: toolCallId, name: toolName } = part;
+  return [{ type: 'tool-result', toolCallId, toolName, output: outputOf(part) }];
+}
+
+function outputOf({ response, parts, isError }: ConversationResult): AiSdkToolResultPart['output'] {
+  if (parts)
+    return { type: 'content', value: [{ type: 'text', text: jsonText(response) }, ...parts.map(resultContent)] };
+  if (typeof response === 'string') return { type: 'text', value: response };
+  return { type: isError ? 'error-json' : 'json', value: response as JsonValue };
+}
+
+function resultContent(part: ConversationResultPart): AiSdkResultContent {
+  if (part.type === 'text') return { type: 'text', text: part.text };
+  const content = part.type === 'code' || keeperOf(part.part) ? undefined : fileContent(part.part);
+  if (part.type === 'code' || !content) return { type: 'text', text: inWords(part) };
+  const { mimeType: mediaType } = part;
+  const isImage = mediaType.startsWith('image/');
+  if (content.data === undefined) return { type: isImage ? 'image-url' : 'file-url', url: content.uri };
+  if (isImage) return { type: 'image-data', data: content.data, mediaType };
+  const filename = fileName(part.part);
+  return { type: 'file-data', data: content.data, mediaType, ...(filename !== undefined && { filename }) };
 }
 
 function signed({ signature }: { readonly signature?: string }): AiSdkSignature {

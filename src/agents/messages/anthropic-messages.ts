@@ -1,21 +1,37 @@
-import { type ConversationMessage, type ConversationPart, alternating } from './conversation.js';
-import { fileContent, inWords } from './file-content.js';
+import {
+  type ConversationMessage,
+  type ConversationPart,
+  type ConversationResult,
+  alternating,
+} from './conversation.js';
+import { fileContent, fileName, inWords } from './file-content.js';
+import { keeperOf } from './given-files.js';
 import { jsonText } from './said-parts.js';
 
 const IMAGE_TYPES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'] as const;
 type ImageType = (typeof IMAGE_TYPES)[number];
+const PDF = 'application/pdf';
+
+type AnthropicFileSource = { type: 'url'; url: string } | { type: 'file'; file_id: string };
 
 /** A block of a message for Anthropic. */
 export type AnthropicBlock =
   | { type: 'text'; text: string }
   | { type: 'thinking'; thinking: string; signature: string }
-  | { type: 'image'; source: { type: 'base64'; media_type: ImageType; data: string } | { type: 'url'; url: string } }
+  | { type: 'image'; source: { type: 'base64'; media_type: ImageType; data: string } | AnthropicFileSource }
   | {
       type: 'document';
-      source: { type: 'base64'; media_type: 'application/pdf'; data: string } | { type: 'url'; url: string };
+      source:
+        | { type: 'base64'; media_type: 'application/pdf'; data: string }
+        | { type: 'text'; media_type: 'text/plain'; data: string }
+        | AnthropicFileSource;
+      title?: string;
     }
   | { type: 'tool_use'; id: string; name: string; input: Record<string, unknown> }
-  | { type: 'tool_result'; tool_use_id: string; content: string; is_error?: boolean };
+  | { type: 'tool_result'; tool_use_id: string; content: string | AnthropicResultBlock[]; is_error?: boolean };
+
+/** A block of the result of a tool. */
+export type AnthropicResultBlock = Extract<AnthropicBlock, { type: 'text' | 'image' | 'document' }>;
 
 /** A message of the Messages API of Anthropic. */
 export interface AnthropicMessage {
@@ -68,10 +84,15 @@ function blocksOf(role: ConversationMessage['role'], part: ConversationPart): An
       return [{ type: 'thinking', thinking: part.text, signature: part.signature }];
     case 'call':
       return [{ type: 'tool_use', id: part.id, name: part.name, input: { ...part.args } }];
-    case 'result': {
-      const content = jsonText(part.response);
-      return [{ type: 'tool_result', tool_use_id: part.id, content, ...(part.isError && { is_error: true }) }];
-    }
+    case 'result':
+      return [
+        {
+          type: 'tool_result',
+          tool_use_id: part.id,
+          content: resultContent(part),
+          ...(part.isError && { is_error: true }),
+        },
+      ];
     case 'file':
       return [(role === 'user' && fileBlock(part)) || { type: 'text', text: inWords(part) }];
     case 'code':
@@ -79,20 +100,43 @@ function blocksOf(role: ConversationMessage['role'], part: ConversationPart): An
   }
 }
 
+/** The API takes files in results, except in those that failed. */
+function resultContent({ response, parts, isError }: ConversationResult): string | AnthropicResultBlock[] {
+  const text = jsonText(response);
+  if (!parts) return text;
+  const blocks = parts.flatMap((part) => blocksOf(isError ? 'model' : 'user', part)).filter(isResultBlock);
+  return [{ type: 'text', text }, ...blocks];
+}
+
+function isResultBlock(block: AnthropicBlock): block is AnthropicResultBlock {
+  return block.type === 'text' || block.type === 'image' || block.type === 'document';
+}
+
 function fileBlock({ mimeType, part }: ConversationPart & { type: 'file' }): AnthropicBlock | undefined {
+  const imageType = IMAGE_TYPES.find((type) => type === mimeType);
+  const keeper = keeperOf(part);
+  if (keeper) {
+    if (keeper.vendor !== 'anthropic') return undefined;
+    return { type: mimeType.startsWith('image/') ? 'image' : 'document', source: { type: 'file', file_id: keeper.id } };
+  }
   const content = fileContent(part);
   if (!content) return undefined;
   const { data, uri } = content;
-  if (mimeType === 'application/pdf') {
-    return {
-      type: 'document',
-      source: data === undefined ? { type: 'url', url: uri } : { type: 'base64', media_type: mimeType, data },
-    };
+  if (imageType) {
+    const source = data === undefined ? urlSource(uri) : { type: 'base64' as const, media_type: imageType, data };
+    return { type: 'image', source };
   }
-  const imageType = IMAGE_TYPES.find((type) => type === mimeType);
-  if (!imageType) return undefined;
-  return {
-    type: 'image',
-    source: data === undefined ? { type: 'url', url: uri } : { type: 'base64', media_type: imageType, data },
-  };
+  const name = fileName(part);
+  const title = name !== undefined && { title: name };
+  if (mimeType === PDF) {
+    const source = data === undefined ? urlSource(uri) : ({ type: 'base64', media_type: PDF, data } as const);
+    return { type: 'document', source, ...title };
+  }
+  if (data === undefined || !mimeType.startsWith('text/')) return undefined;
+  const text = Buffer.from(data, 'base64').toString();
+  return { type: 'document', source: { type: 'text', media_type: 'text/plain', data: text }, ...title };
+}
+
+function urlSource(url: string): AnthropicFileSource {
+  return { type: 'url', url };
 }

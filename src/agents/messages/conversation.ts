@@ -1,4 +1,5 @@
-import type { EventInput, Part } from '../../sessions/domain/event.js';
+import type { Part } from '../../sessions/domain/content.js';
+import type { EventLike } from '../../sessions/domain/event.js';
 
 /** A part of a message, before it takes the form of a vendor. */
 export type ConversationPart =
@@ -20,12 +21,17 @@ export interface ConversationCall {
   readonly isIdGiven: boolean;
 }
 
+/** What a tool may give beside its response. */
+export type ConversationResultPart = Extract<ConversationPart, { readonly type: 'text' | 'file' | 'code' }>;
+
 /** The result of the call with the same id. */
 export interface ConversationResult {
   readonly type: 'result';
   readonly id: string;
   readonly name: string;
   readonly response: unknown;
+  /** Files, and what else belongs to the response. Missing if there is none. */
+  readonly parts?: readonly ConversationResultPart[];
   readonly isError: boolean;
   readonly isIdGiven: boolean;
 }
@@ -42,7 +48,10 @@ export interface ConversationMessage {
 }
 
 /** Events as {@link toMessages} reads them: of a session, of `listEvents`, or of ADK for TypeScript. */
-export type ConversationEvent = Pick<EventInput, 'content' | 'author' | 'branch' | 'partial' | 'actions'>;
+export type ConversationEvent = Pick<
+  EventLike,
+  'content' | 'author' | 'branch' | 'partial' | 'actions' | 'interrupted'
+>;
 
 /** Joins neighbours of one role, for vendors that demand that roles alternate. Tool results count as the user's. */
 export function alternating(messages: readonly ConversationMessage[]): ConversationMessage[] {

@@ -1,4 +1,4 @@
-import type { Part } from '../../sessions/domain/event.js';
+import type { Part } from '../../sessions/domain/content.js';
 import type { ConversationPart } from './conversation.js';
 
 type FileOrCode = Extract<ConversationPart, { readonly type: 'file' | 'code' }>;
@@ -17,6 +17,12 @@ export function fileContent({ inlineData, fileData }: Part): FileContent | undef
 export function fileName({ inlineData, fileData }: Part): string | undefined {
   const name = inlineData?.displayName ?? fileData?.displayName;
   return typeof name === 'string' ? name : undefined;
+}
+
+/** How closely models should look at an image, in the words of OpenAI, if the user said it. */
+export function imageDetail({ inlineData, fileData }: Part): string | undefined {
+  const detail = (inlineData ?? fileData)?.detail;
+  return typeof detail === 'string' ? detail : undefined;
 }
 
 /** A URL that has the content, or is its place. */

@@ -1,13 +1,14 @@
 import type { ConversationMessage, ConversationPart } from './conversation.js';
-import { fileContent, fileName, fileUrl, inWords } from './file-content.js';
+import { fileContent, fileName, fileUrl, imageDetail, inWords } from './file-content.js';
+import { keeperOf } from './given-files.js';
 import { jsonText } from './said-parts.js';
 
 /** A part of a user's message for OpenAI. */
 export type OpenAiPart =
   | { type: 'text'; text: string }
-  | { type: 'image_url'; image_url: { url: string } }
+  | { type: 'image_url'; image_url: { url: string; detail?: 'auto' | 'low' | 'high' } }
   | { type: 'input_audio'; input_audio: { data: string; format: 'wav' | 'mp3' } }
-  | { type: 'file'; file: { file_data: string; filename: string } };
+  | { type: 'file'; file: { file_data: string; filename: string } | { file_id: string } };
 
 /** A message of `chat/completions`, of OpenAI and of all who copied it. */
 export type OpenAiMessage =
@@ -19,12 +20,22 @@ export type OpenAiMessage =
     }
   | { role: 'tool'; tool_call_id: string; content: string };
 
-/** Messages for `chat/completions`. It takes no thoughts, and files only from the user. */
+/** Messages for `chat/completions`. It takes no thoughts, and files only in messages of the user. */
 export function openAiMessages(messages: readonly ConversationMessage[]): OpenAiMessage[] {
   return messages.flatMap(({ role, parts }): OpenAiMessage[] => {
     if (role === 'user') return userMessage(parts);
-    return role === 'tool' ? parts.flatMap(toolMessage) : assistantMessage(parts);
+    return role === 'tool' ? [...parts.flatMap(toolMessage), ...filesMessage(parts)] : assistantMessage(parts);
   });
+}
+
+/** Results take text only, and stand together. So their files follow, in a message of the user that says whose they are. */
+function filesMessage(parts: readonly ConversationPart[]): OpenAiMessage[] {
+  return userMessage(
+    parts.flatMap((part): ConversationPart[] => {
+      if (part.type !== 'result' || !part.parts) return [];
+      return [{ type: 'text', text: `Result of the tool ${part.name} (${part.id}):` }, ...part.parts];
+    }),
+  );
 }
 
 function userMessage(parts: readonly ConversationPart[]): OpenAiMessage[] {
@@ -33,6 +44,8 @@ function userMessage(parts: readonly ConversationPart[]): OpenAiMessage[] {
   if (!first) return [];
   return [{ role: 'user', content: content.length === 1 && first.type === 'text' ? first.text : content }];
 }
+
+const DETAILS = ['auto', 'low', 'high'] as const;
 
 const AUDIO_FORMATS: Readonly<Record<string, 'wav' | 'mp3'>> = {
   'audio/wav': 'wav',
@@ -44,9 +57,12 @@ const AUDIO_FORMATS: Readonly<Record<string, 'wav' | 'mp3'>> = {
 function userPart(part: ConversationPart): OpenAiPart[] {
   if (part.type !== 'file') return textOf(part).map((text) => ({ type: 'text', text }));
   const { mimeType } = part;
-  const content = fileContent(part.part);
+  const keeper = keeperOf(part.part);
+  if (keeper?.vendor === 'openai') return [{ type: 'file', file: { file_id: keeper.id } }];
+  const content = keeper ? undefined : fileContent(part.part);
   if (content && mimeType.startsWith('image/')) {
-    return [{ type: 'image_url', image_url: { url: fileUrl(mimeType, content) } }];
+    const detail = DETAILS.find((each) => each === imageDetail(part.part));
+    return [{ type: 'image_url', image_url: { url: fileUrl(mimeType, content), ...(detail && { detail }) } }];
   }
   if (content?.data === undefined) return [{ type: 'text', text: inWords(part) }];
   const format = AUDIO_FORMATS[mimeType];

@@ -1,32 +1,46 @@
-import type { FunctionResponse } from '../../sessions/domain/event.js';
+import type { FunctionResponse } from '../../sessions/domain/content.js';
 import type { ConversationCall, ConversationMessage, ConversationPart, ConversationResult } from './conversation.js';
-import type { UnpairedMessage, UnpairedPart } from './said-parts.js';
+import { type UnpairedMessage, type UnpairedPart, partsOfResponse } from './said-parts.js';
+import { toolError } from './tool-errors.js';
 
 /** What a model reads as the result of a call that nobody answered. All vendors refuse a call without a result. */
 export const NO_RESULT = { error: 'No result: the call was not answered.' };
+
+/** A message with paired calls, and what it was made of. */
+export interface PairedMessage<Said extends UnpairedMessage> {
+  readonly message: ConversationMessage;
+  /** Of the message with the results: what made the calls. */
+  readonly of: Said;
+}
 
 /**
  * Puts the results of calls right after the message with the calls, in their order, as all vendors demand. Of several
  * responses to a call the last counts: those before it report the progress of a long-running tool. A call without response
  * gets {@link NO_RESULT}, and a response without call is left out.
  */
-export function pairedMessages(messages: readonly UnpairedMessage[]): ConversationMessage[] {
-  const pieces = messages.flatMap(piecesOf);
+export function pairedMessages<Said extends UnpairedMessage>(messages: readonly Said[]): PairedMessage<Said>[] {
+  const pieces = messages.flatMap((of) => piecesOf(of).map((parts) => ({ of, parts })));
   const calls = new Calls();
-  const paired = pieces.map((piece, place) => ({
-    ...piece,
-    parts: piece.parts.flatMap((part) => calls.paired(part, place)),
+  const paired = pieces.map(({ of, parts }, place) => ({
+    of,
+    message: {
+      role: of.role,
+      parts: parts.flatMap((part) => calls.paired(part, place)),
+      ...(of.begins && { begins: of.begins }),
+    },
   }));
-  return paired.flatMap(({ parts, ...message }) => (parts.length > 0 ? withResults({ ...message, parts }, calls) : []));
+  return paired.flatMap(({ message, of }) => {
+    return message.parts.length > 0 ? withResults(message, calls).map((each) => ({ message: each, of })) : [];
+  });
 }
 
 /** Splits a message that answers and goes on: what it says after an answer belongs after the result. */
-function piecesOf(message: UnpairedMessage): UnpairedMessage[] {
-  const starts = message.parts.flatMap(({ type }, index) => {
-    const isAfterAnswer = index > 0 && message.parts[index - 1]?.type === 'answered';
+function piecesOf({ parts }: UnpairedMessage): (readonly UnpairedPart[])[] {
+  const starts = parts.flatMap(({ type }, index) => {
+    const isAfterAnswer = index > 0 && parts[index - 1]?.type === 'answered';
     return index === 0 || (isAfterAnswer && type !== 'answered') ? [index] : [];
   });
-  return starts.map((start, index) => ({ ...message, parts: message.parts.slice(start, starts[index + 1]) }));
+  return starts.map((start, index) => parts.slice(start, starts[index + 1]));
 }
 
 function withResults(message: ConversationMessage, calls: Calls): ConversationMessage[] {
@@ -44,8 +58,8 @@ interface CallState {
 /** The calls of a conversation, from its first message to its last. */
 class Calls {
   readonly #byId = new Map<string, CallState>();
-  /** The last call with this id in the log. */
-  readonly #byGivenId = new Map<string, CallState>();
+  /** The calls with this id in the last message that has some. */
+  readonly #byGivenId = new Map<string, readonly CallState[]>();
   readonly #byName = new Map<string, { readonly open: CallState[]; last: CallState }>();
 
   /** Calls get an id that no other call has; responses are kept with their call. */
@@ -64,14 +78,19 @@ class Calls {
   resultOf({ id, name, isIdGiven }: ConversationCall): ConversationResult {
     const response = this.#byId.get(id)?.response;
     const value = response ? (response.response ?? {}) : NO_RESULT;
-    return { type: 'result', id, name, response: value, isError: isError(value), isIdGiven };
+    const parts = response ? partsOfResponse(response) : [];
+    const isError = toolError(value) !== undefined;
+    return { type: 'result', id, name, response: value, ...(parts.length > 0 && { parts }), isError, isIdGiven };
   }
 
   #added({ call, signature }: UnpairedPart & { type: 'called' }, madeIn: number): ConversationCall {
     const { id: given, name = UNNAMED, args } = call;
     const state: CallState = { id: this.#freeId(given), madeIn };
     this.#byId.set(state.id, state);
-    if (given) this.#byGivenId.set(given, state);
+    if (given) {
+      const before = this.#byGivenId.get(given) ?? [];
+      this.#byGivenId.set(given, [...before.filter((each) => each.madeIn === madeIn), state]);
+    }
     const sharing = this.#byName.get(name);
     if (sharing) sharing.last = state;
     else this.#byName.set(name, { open: [], last: state });
@@ -90,8 +109,14 @@ class Calls {
   }
 
   #answer(response: FunctionResponse): void {
-    const call = response.id ? this.#byGivenId.get(response.id) : this.#nextByName(response.name ?? UNNAMED);
+    const call = response.id ? this.#nextById(response.id) : this.#nextByName(response.name ?? UNNAMED);
     if (call) call.response = response;
+  }
+
+  /** Calls of one message with the same id are answered in their order. Further responses replace the last one. */
+  #nextById(id: string): CallState | undefined {
+    const calls = this.#byGivenId.get(id);
+    return calls?.find((call) => !call.response) ?? calls?.at(-1);
   }
 
   /** Responses without id answer the calls of one message in their order, those of the last message first. */
@@ -106,7 +131,3 @@ class Calls {
 }
 
 const UNNAMED = 'unknown';
-
-function isError(response: unknown): boolean {
-  return typeof response === 'object' && response !== null && Object.hasOwn(response, 'error');
-}

@@ -1,6 +1,13 @@
 import { isByUser, isSummary, textsOf } from '../../sessions/domain/event-inspection.js';
-import type { FunctionCall, FunctionResponse, Part } from '../../sessions/domain/event.js';
-import type { ConversationEvent, ConversationMessage, ConversationPart } from './conversation.js';
+import type { FunctionCall, FunctionResponse, Part } from '../../sessions/domain/content.js';
+import { isPlainObject } from '../../sessions/domain/json-value.js';
+import type {
+  ConversationEvent,
+  ConversationMessage,
+  ConversationPart,
+  ConversationResultPart,
+} from './conversation.js';
+import { fileType } from './given-files.js';
 
 /** A call or a response whose counterpart is not found yet. */
 export type UnpairedPart =
@@ -42,11 +49,22 @@ function isForeign(event: ConversationEvent, agent: string | undefined): boolean
   return agent !== undefined && event.author !== undefined && event.author !== agent && !isByUser(event);
 }
 
-/** The role of the content counts, as in ADK. */
+/** The role of the content counts, as in ADK. What the system says is for the model. */
 function roleOf(event: ConversationEvent): 'user' | 'model' {
   const role = event.content?.role;
   if (role === 'user' || role === 'model') return role;
+  if (role === 'system') return 'user';
   return isByUser(event) ? 'user' : 'model';
+}
+
+/** Whether the event is an answer that ended before it was whole. One of which nothing was said needs no note. */
+export function isCut({ interrupted, ...event }: ConversationEvent, { parts }: UnpairedMessage): boolean {
+  return interrupted === true && !isByUser(event) && parts.length > 0;
+}
+
+/** In the words of the user: in its own, the model would learn to write them. */
+export function noteMessage(text: string): UnpairedMessage {
+  return { role: 'user', parts: [{ type: 'text', text }] };
 }
 
 /** The words of ADK. */
@@ -73,22 +91,33 @@ function partsTold(author: string, part: Part, ownCalls: ReadonlySet<string>): U
   }
   if (functionResponse) {
     const { name, response } = functionResponse;
-    return [textPart(`[${author}] tool \`${name}\` returned result: ${jsonText(response)}`)];
+    const result = textPart(`[${author}] tool \`${name}\` returned result: ${jsonText(response)}`);
+    return [result, ...partsOfResponse(functionResponse)];
   }
   return partsSaid(part);
 }
 
 function partsSaid(part: Part): UnpairedPart[] {
-  const { text, thought, functionCall, functionResponse, inlineData, fileData } = part;
+  const { text, thought, functionCall, functionResponse } = part;
   const signature = typeof part.thoughtSignature === 'string' ? { signature: part.thoughtSignature } : undefined;
   if (functionCall) return [{ type: 'called', call: functionCall, ...signature }];
   if (functionResponse) return [{ type: 'answered', response: functionResponse }];
   // Without the signature of its vendor, a model cannot continue a thought.
   if (thought === true) return signature ? [{ type: 'thought', text: text ?? '', ...signature }] : [];
   if (typeof text === 'string') return text === '' && !signature ? [] : [{ type: 'text', text, ...signature }];
-  const file = inlineData ?? fileData;
-  if (file) return [{ type: 'file', mimeType: file.mimeType ?? 'application/octet-stream', part }];
+  const mimeType = fileType(part);
+  if (mimeType !== undefined) return [{ type: 'file', mimeType, part }];
   return part.executableCode || part.codeExecutionResult ? [{ type: 'code', part }] : [];
+}
+
+/** What a response has beside its value, such as images: `functionResponse.parts`, as in Gemini. */
+export function partsOfResponse({ parts }: FunctionResponse): ConversationResultPart[] {
+  const given: readonly unknown[] = Array.isArray(parts) ? parts : [];
+  return given.filter(isPlainObject).flatMap((part) => partsSaid(part).filter(isResultPart));
+}
+
+function isResultPart(part: UnpairedPart): part is ConversationResultPart {
+  return part.type === 'text' || part.type === 'file' || part.type === 'code';
 }
 
 function textPart(text: string): UnpairedPart {

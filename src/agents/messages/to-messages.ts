@@ -5,7 +5,7 @@ import type { ConversationEvent, ConversationMessage } from './conversation.js';
 import { type GoogleContent, googleContents } from './google-messages.js';
 import { type OpenAiMessage, openAiMessages } from './openai-messages.js';
 import { pairedMessages } from './paired-calls.js';
-import { messageOf, ownCallIds } from './said-parts.js';
+import { isCut, messageOf, noteMessage, ownCallIds } from './said-parts.js';
 import { type TokenEstimate, estimatedTokens, withinBudget } from './token-budget.js';
 import { type BranchOptions, visibleEvents } from './visible-events.js';
 
@@ -34,11 +34,18 @@ export interface ToMessagesOptions<F extends MessageFormat = MessageFormat> exte
   readonly agent?: string | undefined;
   /** `false` leaves thoughts and their signatures out: of another vendor's model they are refused. Default: `true`. */
   readonly thoughts?: boolean | undefined;
+  /**
+   * What follows an answer that was stopped, interrupted, or cut by a failure, in a message of the user: so the model knows that it is
+   * no whole one. `false` for nothing. Default: `[The answer above was cut off.]`.
+   */
+  readonly cutNote?: string | false | undefined;
   /** The most tokens that the messages may have. The oldest are dropped, at the boundaries of turns. */
   readonly tokenBudget?: number | undefined;
   /** Counts the tokens of a message. Default: one for each four characters, 1,000 for a file. */
   readonly estimateTokens?: TokenEstimate | undefined;
 }
+
+const CUT_NOTE = '[The answer above was cut off.]';
 
 type Convert<F extends MessageFormat> = (messages: readonly ConversationMessage[]) => MessagesOfFormat[F];
 
@@ -63,10 +70,14 @@ export function toMessages<F extends MessageFormat>(
 ): MessagesOfFormat[F] {
   const convert = Object.hasOwn(CONVERT, options.format) ? CONVERT[options.format] : undefined;
   if (!convert) throw new InvalidInputError(`must be one of ${Object.keys(CONVERT).join(', ')}`, 'options.format');
-  const { agent, thoughts = true, tokenBudget, estimateTokens = estimatedTokens } = options;
+  const { agent, thoughts = true, cutNote = CUT_NOTE, tokenBudget, estimateTokens = estimatedTokens } = options;
   const events = visibleEvents('events' in conversation ? conversation.events : conversation, options);
   const ownCalls = ownCallIds(events, agent);
-  const paired = pairedMessages(events.map((event) => messageOf(event, agent, ownCalls)));
+  const said = events.flatMap((event) => {
+    const message = messageOf(event, agent, ownCalls);
+    return cutNote !== false && isCut(event, message) ? [message, noteMessage(cutNote)] : [message];
+  });
+  const paired = pairedMessages(said).map(({ message }) => message);
   const messages = thoughts ? paired : paired.map(withoutThoughts).filter(({ parts }) => parts.length > 0);
   if (tokenBudget === undefined) return convert(messages);
   if (!(tokenBudget >= 0)) throw new InvalidInputError('must be a number of tokens', 'options.tokenBudget');

@@ -9,7 +9,10 @@ const TOKENS_OF_A_FILE = 1_000;
 
 /** Four characters of text or JSON are a token, and a file is a thousand. */
 export const estimatedTokens: TokenEstimate = ({ parts }) => {
-  const tokens = parts.map((part) =>
+  const all = parts.flatMap((part): readonly ConversationPart[] =>
+    part.type === 'result' ? [part, ...(part.parts ?? [])] : [part],
+  );
+  const tokens = all.map((part) =>
     part.type === 'file' ? TOKENS_OF_A_FILE : charactersOf(part) / CHARACTERS_PER_TOKEN,
   );
   return Math.ceil(tokens.reduce((sum, each) => sum + each, 0));

@@ -1,5 +1,6 @@
 import { isRewind, isSummary } from '../../sessions/domain/event-inspection.js';
-import type { Part } from '../../sessions/domain/event.js';
+import type { Part } from '../../sessions/domain/content.js';
+import type { LoggedEvent } from '../../sessions/domain/event.js';
 import type { ConversationEvent } from './conversation.js';
 
 /** Which events of other agents an agent sees, by the branches of a run. */
@@ -26,6 +27,14 @@ export function visibleEvents(events: readonly ConversationEvent[], options: Bra
   });
 }
 
+/** An event of any branch, without what agents ask users. What only adapters read is left out with it. */
+export function visibleEvent(event: LoggedEvent): LoggedEvent | undefined {
+  const [visible] = visibleEvents([event], { branches: 'all' });
+  if (!visible || visible === event) return visible && event;
+  const { customMetadata: _record, ...rest } = event;
+  return { ...rest, content: visible.content ?? null };
+}
+
 function isOfBranch(ofEvent: string | undefined, { branch, branches = 'prefix' }: BranchOptions): boolean {
   if (branches === 'all' || !branch) return true;
   if (branches === 'exact') return ofEvent === branch;
@@ -37,8 +46,9 @@ function withoutRequestsToUser(event: ConversationEvent): ConversationEvent | un
   const parts = event.content?.parts ?? [];
   const said = parts.filter((part) => !isRequestToUser(part));
   if (said.length === parts.length) return event;
-  const { author, branch, actions } = event;
+  const { author, branch, actions, interrupted } = event;
   const rest = {
+    ...(interrupted !== undefined && { interrupted }),
     ...(author !== undefined && { author }),
     ...(branch !== undefined && { branch }),
     ...(actions && { actions }),

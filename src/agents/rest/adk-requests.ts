@@ -5,7 +5,7 @@ import type { UncheckedWrite } from '../../sessions/domain/write-description.js'
 import { ApiObject } from '../../sessions/rest/dto/api-object.js';
 import { ID } from '../../sessions/rest/dto/session.dto.js';
 import type { AccessPlace } from '../../sessions/transport/session-access.js';
-import { confirmationsIn } from '../approvals.js';
+import { confirmationsIn } from '../approval-answers.js';
 import { RunBody } from './agent.dto.js';
 import { APPROVES, RUNS } from '../run-writes.js';
 

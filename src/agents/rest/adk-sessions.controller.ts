@@ -4,6 +4,7 @@ import {
   type ExecutionContext,
   Get,
   HttpCode,
+  Inject,
   Injectable,
   Param,
   Patch,
@@ -17,14 +18,17 @@ import { SessionNotFoundError } from '../../sessions/domain/errors.js';
 import { type SessionView, referenceTo, viewOf } from '../../sessions/domain/session.js';
 import type { UncheckedWrite } from '../../sessions/domain/write-description.js';
 import { AccessGuard } from '../../sessions/rest/access.guard.js';
+import { LargeAnswer } from '../../sessions/rest/answer.interceptor.js';
 import { DtoPipe } from '../../sessions/rest/dto.pipe.js';
 import { HttpExchange } from '../../sessions/rest/http-exchange.js';
 import { JsonBody, JsonRequestGuard, type SessionParams, type UserParams } from '../../sessions/rest/session-routes.js';
-import { SessionService } from '../../sessions/session.service.js';
+import type { SessionService } from '../../sessions/session.service.js';
+import { SERVED_SESSIONS } from '../../sessions/sessions.tokens.js';
 import { CHANGES_STATE, CREATES } from '../../sessions/transport/request-writes.js';
 import { RequireAccess } from '../../sessions/transport/session-access.js';
 import { AdkNamesPipe, AdkProblemFilter, DELETED } from './adk-conventions.js';
 import { adkBody } from './adk-requests.js';
+import { ForeignSiteGuard } from './foreign-site.guard.js';
 
 /** ADK's web UI shows all of them. */
 const MOST_LISTED = 1_000;
@@ -48,27 +52,27 @@ class AdkStateChange {
   stateDelta!: Record<string, unknown>;
 }
 
-/** ADK's web UI creates a session without a body, so without a content type. A page of another site may not. */
+/** ADK's web UI creates a session without a body, so without a content type. */
 @Injectable()
 class AdkRequestGuard extends JsonRequestGuard {
   override canActivate(context: ExecutionContext): boolean {
     const exchange = HttpExchange.of(context);
     const hasBody = exchange.header('content-type') !== undefined || Number(exchange.header('content-length') ?? 0) > 0;
-    const isCreation = exchange.request.method === 'POST' && !hasBody;
-    return (isCreation && exchange.header('sec-fetch-site') !== 'cross-site') || super.canActivate(context);
+    return (exchange.request.method === 'POST' && !hasBody) || super.canActivate(context);
   }
 }
 
 /** Sessions as ADK's API server has them: a list is an array, and every answer is JSON. */
 @ApiExcludeController()
 @Controller('apps/:appName/users/:userId/sessions')
-@UseGuards(AdkRequestGuard, AccessGuard)
+@UseGuards(ForeignSiteGuard, AdkRequestGuard, AccessGuard)
 @UseFilters(AdkProblemFilter)
 export class AdkSessionsController {
-  constructor(private readonly sessions: SessionService) {}
+  constructor(@Inject(SERVED_SESSIONS) private readonly sessions: SessionService) {}
 
   @Get()
   @RequireAccess('list', 'sessions')
+  @LargeAnswer()
   async list(@Param() owner: UserParams): Promise<SessionView[]> {
     const { sessions } = await this.sessions.listSessions({ ...owner, limit: MOST_LISTED });
     return sessions.map(viewOf);
@@ -96,6 +100,7 @@ export class AdkSessionsController {
 
   @Get(':sessionId')
   @RequireAccess('read', 'session')
+  @LargeAnswer()
   async get(@Param() key: SessionParams): Promise<SessionView> {
     return this.#found(key);
   }
@@ -103,6 +108,7 @@ export class AdkSessionsController {
   /** Changes state by an event of the user, as ADK does. */
   @Patch(':sessionId')
   @RequireAccess('write', 'session', CHANGES_AS_ADK)
+  @LargeAnswer()
   async change(
     @Param() key: SessionParams,
     @JsonBody(new AdkNamesPipe(), new DtoPipe(AdkStateChange)) { stateDelta }: Readonly<AdkStateChange>,

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { Controller, Get, HttpCode, Logger, Post, Res, UseFilters } from '@nestjs/common';
+import { Controller, Get, HttpCode, Logger, Post, Res, UseFilters, UseGuards } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { LoggedEvent } from '../../sessions/domain/event.js';
 import type { SessionKey } from '../../sessions/domain/ids.js';
 import { ApiProblem, ApiResult, PROBLEMS } from '../../sessions/rest/api-responses.js';
 import { DtoPipe } from '../../sessions/rest/dto.pipe.js';
 import { EVENT_EXAMPLE, type EventDto } from '../../sessions/rest/dto/event.dto.js';
+import { OpensStream } from '../../sessions/rest/answer.interceptor.js';
 import { type CurrentExchange, Exchange } from '../../sessions/rest/http-exchange.js';
 import { JsonBody, SessionRoutes } from '../../sessions/rest/session-routes.js';
 import { AccessChecks } from '../../sessions/transport/access-checks.js';
@@ -18,11 +19,13 @@ import { begunInOrder, withoutRepeated } from '../run-reading.js';
 import { ApiEventStream, ApiEvents, ApiRunProblems } from './agent-responses.js';
 import { AdkNamesPipe, AdkProblemFilter } from './adk-conventions.js';
 import { AdkRunBody, RUNS_AS_ADK, adkAnswers, adkPlace } from './adk-requests.js';
+import { ForeignSiteGuard } from './foreign-site.guard.js';
 import { sendRuns } from './sent-runs.js';
 
 /** The routes by which ADK's web UI and clients find and run agents. */
 @ApiTags('agents')
 @Controller()
+@UseGuards(ForeignSiteGuard)
 @UseFilters(AdkProblemFilter)
 export class AdkAppsController {
   constructor(
@@ -45,7 +48,7 @@ export class AdkAppsController {
   @ApiProblem(500, PROBLEMS[500])
   async list(@Exchange() exchange: CurrentExchange): Promise<readonly string[]> {
     exchange.setSecurityHeaders();
-    return this.access.appsOf(this.registry.apps, exchange.request);
+    return this.access.appsOf(await this.registry.listApps(), exchange.request);
   }
 }
 
@@ -54,6 +57,7 @@ export class AdkAppsController {
 // The filter above is asked first.
 @UseFilters(AdkProblemFilter)
 @SessionRoutes('')
+@UseGuards(ForeignSiteGuard)
 export class AdkRunsController {
   readonly #logger = new Logger(AdkRunsController.name);
 
@@ -84,6 +88,7 @@ export class AdkRunsController {
   @Post('run_sse')
   @HttpCode(200)
   @RequireAccess('write', 'session', RUNS_AS_ADK, adkPlace)
+  @OpensStream()
   @ApiOperation({
     operationId: 'streamAsAdk',
     summary: "Answers a message, and streams the answer as ADK's `/run_sse`",
@@ -113,8 +118,9 @@ export class AdkRunsController {
         return this.registry.answerApproval({ ...key, approvalId, answer: answer as ApprovalAnswer });
       });
     }
-    const { newMessage, policy, quietMs, invocationId, stateDelta } = body;
-    return [() => this.registry.run({ ...key, newMessage, policy, quietMs, invocationId, stateDelta, create: false })];
+    const { newMessage, policy, quietMs, invocationId, retry, stateDelta } = body;
+    const run = { ...key, newMessage, policy, quietMs, invocationId, retry, stateDelta, create: false };
+    return [() => this.registry.run(run)];
   }
 }
 

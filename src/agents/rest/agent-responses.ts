@@ -10,6 +10,19 @@ const UNKNOWN = {
     'No agent answers messages of this app; or, with the code `SESSION_NOT_FOUND`, there is no such session.',
 };
 
+const CLOSING = {
+  code: 'AGENTS_CLOSING',
+  description:
+    'This instance closes: send the request again with the same `invocationId`. Or, with the code `STORE_UNAVAILABLE`, the store ' +
+    'did not answer.',
+};
+
+const FULL = {
+  code: 'RUN_LIMIT_REACHED',
+  description:
+    'Too many runs at once, or too much waits: send the message again. Or, with the code `BUDGET_EXCEEDED`, a budget is used up.',
+};
+
 /** Documents events as the result of a route. */
 export const ApiEvents = (description: string): MethodDecorator =>
   applyDecorators(
@@ -29,4 +42,10 @@ export const ApiEventStream = (example: string): MethodDecorator =>
 
 /** Documents the problems of a run. */
 export const ApiRunProblems = (): MethodDecorator =>
-  applyDecorators(ApiProblems(403, 413, 415), ApiProblem(404, UNKNOWN), ApiProblem(409, HELD));
+  applyDecorators(
+    ApiProblems(403, 413, 415),
+    ApiProblem(404, UNKNOWN),
+    ApiProblem(409, HELD),
+    ApiProblem(429, FULL),
+    ApiProblem(503, CLOSING),
+  );

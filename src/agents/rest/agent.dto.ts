@@ -4,11 +4,22 @@ import { ApiObject } from '../../sessions/rest/dto/api-object.js';
 import { QueryNumber } from '../../sessions/rest/dto/query.dto.js';
 import { SessionKeyDto } from '../../sessions/rest/dto/session.dto.js';
 import { STATE } from '../../sessions/rest/dto/state.dto.js';
-import type { PendingApproval } from '../approvals.js';
+import type { Content } from '../../sessions/domain/content.js';
+import type { AskedCall, PendingApproval } from '../approvals.js';
 import { RUN_POLICIES, type RunPolicy } from '../control-events.js';
 import { MAX_QUIET_MS } from '../run-request.js';
 
 const MESSAGE = { role: 'user', parts: [{ text: 'Where is my order?' }] };
+
+const USER_CONTENT = {
+  type: 'object',
+  required: ['parts'],
+  properties: {
+    role: { type: 'string', enum: ['user'] },
+    parts: { type: 'array', minItems: 1, items: { type: 'object', additionalProperties: true } },
+  },
+  additionalProperties: true,
+};
 
 /** The body of a run, with the fields of ADK. */
 @ApiObject({
@@ -18,14 +29,12 @@ const MESSAGE = { role: 'user', parts: [{ text: 'Where is my order?' }] };
 })
 export class RunBody {
   @ApiProperty({
-    type: 'object',
-    additionalProperties: true,
-    description: 'What the user says: a `Content` with a role and parts.',
+    oneOf: [{ type: 'string', pattern: '\\S' }, USER_CONTENT],
+    description: 'What the user says: a text, or a content with at least one part that says something.',
     example: MESSAGE,
   })
   @IsDefined()
-  @IsObject()
-  newMessage!: Record<string, unknown>;
+  newMessage!: Content | string;
 
   @ApiPropertyOptional({
     type: 'boolean',
@@ -67,6 +76,15 @@ export class RunBody {
   @IsString()
   invocationId?: string;
 
+  @ApiPropertyOptional({
+    type: 'boolean',
+    default: false,
+    description: 'Lets the agent try again if this `invocationId` failed. The message is not stored again.',
+  })
+  @IsOptional()
+  @IsBoolean()
+  retry?: boolean;
+
   @ApiPropertyOptional({ ...STATE, description: 'State changes that are stored with the message.' })
   @IsOptional()
   @IsObject()
@@ -83,7 +101,11 @@ export class StopBody {
 
 @ApiObject({ name: 'Stopped', additionalProperties: false, example: { stopped: true } })
 export class StoppedDto {
-  @ApiProperty({ type: 'boolean', description: 'Whether there was a run to stop, or a waiting message to take back.' })
+  @ApiProperty({
+    type: 'boolean',
+    description:
+      'Whether there was a run to stop, also one that waits for approvals, or a waiting message to take back.',
+  })
   readonly stopped!: boolean;
 }
 
@@ -108,8 +130,24 @@ const APPROVAL = {
   agentName: 'shop',
   tool: 'refund',
   hint: 'Refund order 7?',
+  payload: { currency: 'EUR' },
+  schema: { type: 'object', properties: { amount: { type: 'number' } }, required: ['amount'] },
+  call: { id: 'c-1', name: 'refund', args: { order: '7' } },
+  expiresAt: 1_790_000_000_000,
   messageSeq: 12,
 };
+
+@ApiObject({ name: 'AskedCall', additionalProperties: false, example: APPROVAL.call })
+export class AskedCallDto implements AskedCall {
+  @ApiPropertyOptional({ type: 'string' })
+  readonly id?: string;
+
+  @ApiProperty({ type: 'string' })
+  readonly name!: string;
+
+  @ApiProperty({ type: 'object', additionalProperties: true })
+  readonly args!: Readonly<Record<string, unknown>>;
+}
 
 @ApiObject({ name: 'PendingApproval', additionalProperties: false, example: APPROVAL })
 export class PendingApprovalDto extends SessionKeyDto implements PendingApproval {
@@ -127,6 +165,22 @@ export class PendingApprovalDto extends SessionKeyDto implements PendingApproval
 
   @ApiPropertyOptional({ type: 'string' })
   readonly hint?: string;
+
+  @ApiPropertyOptional({ description: 'Details, as the request has them.' })
+  readonly payload?: unknown;
+
+  @ApiPropertyOptional({
+    type: 'object',
+    additionalProperties: true,
+    description: 'The JSON Schema of the `payload` of an answer that confirms.',
+  })
+  readonly schema?: Readonly<Record<string, unknown>>;
+
+  @ApiPropertyOptional({ type: () => AskedCallDto, description: 'The call to approve, if a tool asks.' })
+  readonly call?: AskedCall;
+
+  @ApiPropertyOptional({ type: 'integer', description: 'When it counts as refused, in epoch milliseconds.' })
+  readonly expiresAt?: number;
 
   @ApiProperty({ type: 'integer', minimum: 1, description: 'The message that began the invocation.' })
   readonly messageSeq!: number;

@@ -1,9 +1,12 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { type RoutesOptions, routesModule } from '../../sessions/rest/session-routes.js';
+import { checkedOrigins } from '../../sessions/transport/cross-site.js';
 import { AdkSessionsController } from './adk-sessions.controller.js';
 import { AdkAppsController, AdkRunsController } from './adk.controller.js';
 import { ApprovalsController, PendingApprovalsController } from './approvals.controller.js';
+import { ADK_ORIGINS } from './foreign-site.guard.js';
 import { RunsController } from './runs.controller.js';
+import { sessionsOfAgents } from '../sessions-of-agents.js';
 
 /** As for `SessionsRestModule`. */
 export type AgentsRestOptions = RoutesOptions;
@@ -35,6 +38,11 @@ export interface AdkRestOptions extends RoutesOptions {
    * `false`.
    */
   readonly sessions?: boolean | undefined;
+  /**
+   * The origins whose pages may call these routes, such as `http://localhost:4200` of ADK's web UI, besides the server's own and
+   * those of `protectFromOtherSites`. Default: none.
+   */
+  readonly origins?: readonly string[] | undefined;
 }
 
 /**
@@ -46,7 +54,12 @@ export interface AdkRestOptions extends RoutesOptions {
  */
 @Module({ controllers: [AdkAppsController, AdkRunsController] })
 export class AdkRestModule {
-  static forRoot({ sessions = false, ...options }: AdkRestOptions = {}): DynamicModule {
-    return { ...routesModule(AdkRestModule, options), ...(sessions && { controllers: [AdkSessionsController] }) };
+  static forRoot({ sessions = false, origins = [], ...options }: AdkRestOptions = {}): DynamicModule {
+    const { providers = [], ...routes } = routesModule(AdkRestModule, options, [sessionsOfAgents]);
+    return {
+      ...routes,
+      providers: [...providers, { provide: ADK_ORIGINS, useValue: checkedOrigins(origins) }],
+      ...(sessions && { controllers: [AdkSessionsController] }),
+    };
   }
 }

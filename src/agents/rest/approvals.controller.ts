@@ -1,6 +1,7 @@
 import { Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiParam, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { DtoPipe } from '../../sessions/rest/dto.pipe.js';
+import { LargeAnswer } from '../../sessions/rest/answer.interceptor.js';
 import { ApiIds, ApiProblem, ApiProblems, ApiResult } from '../../sessions/rest/api-responses.js';
 import type { EventDto } from '../../sessions/rest/dto/event.dto.js';
 import { numberOf } from '../../sessions/rest/dto/query.dto.js';
@@ -8,13 +9,18 @@ import { ID } from '../../sessions/rest/dto/session.dto.js';
 import { JsonBody, type SessionParams, SessionRoutes, type UserParams } from '../../sessions/rest/session-routes.js';
 import { RequireAccess } from '../../sessions/transport/session-access.js';
 import { AgentRegistry } from '../agent-registry.js';
-import { AgentSessions, type PendingApprovalPage } from '../agent-sessions.js';
+import { AgentSessions } from '../agent-sessions.js';
+import type { PendingApprovalPage } from '../pending-approvals.js';
 import { ApiEvents } from './agent-responses.js';
 import { AnswerBody, ListApprovalsQuery, PendingApprovalPageDto } from './agent.dto.js';
 import { APPROVES } from '../run-writes.js';
 
 const NOT_FOUND = { code: 'APPROVAL_NOT_FOUND', description: 'The session waits for no such approval.' };
-const ANSWERED = { code: 'APPROVAL_ANSWERED', description: 'The approval has another answer already.' };
+const ANSWERED = {
+  code: 'APPROVAL_ANSWERED',
+  description:
+    'The approval has another answer already; or, with the code `APPROVAL_EXPIRED` or `APPROVAL_WITHDRAWN`, nobody can answer it any more.',
+};
 
 interface ApprovalParams extends SessionParams {
   readonly approvalId: string;
@@ -28,6 +34,7 @@ export class PendingApprovalsController {
 
   @Get()
   @RequireAccess('list', 'sessions')
+  @LargeAnswer()
   @ApiOperation({ operationId: 'listApprovals', summary: 'Lists the approvals of a user that wait for an answer' })
   @ApiQuery({ type: ListApprovalsQuery })
   @ApiIds('appName', 'userId')

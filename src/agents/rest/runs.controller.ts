@@ -1,6 +1,7 @@
 import { HttpCode, Logger, Param, Post, Res } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { DtoPipe } from '../../sessions/rest/dto.pipe.js';
+import { OpensStream } from '../../sessions/rest/answer.interceptor.js';
 import { ApiIds, ApiProblems, ApiResult } from '../../sessions/rest/api-responses.js';
 import { EVENT_EXAMPLE, type EventDto } from '../../sessions/rest/dto/event.dto.js';
 import { type CurrentExchange, Exchange } from '../../sessions/rest/http-exchange.js';
@@ -46,6 +47,7 @@ export class RunsController {
   @Post('run_sse')
   @HttpCode(200)
   @RequireAccess('write', 'session', RUNS)
+  @OpensStream()
   @ApiOperation({
     operationId: 'streamAgent',
     summary: 'Answers a message, and streams the events of the answer',
@@ -88,8 +90,8 @@ export class RunsController {
   }
 
   #start(key: SessionParams, body: Readonly<RunBody>): AgentRun {
-    const { newMessage, policy, quietMs, invocationId, stateDelta } = body;
-    return this.registry.run({ ...key, newMessage, policy, quietMs, invocationId, stateDelta, create: false });
+    const { newMessage, policy, quietMs, invocationId, retry, stateDelta } = body;
+    return this.registry.run({ ...key, newMessage, policy, quietMs, invocationId, retry, stateDelta, create: false });
   }
 }
 

@@ -1,4 +1,5 @@
-import type { CommandContext } from '../command-context.js';
+import { ConfigurationError } from '../../config/configuration-error.js';
+import { APP_MIGRATES, type CommandContext } from '../command-context.js';
 import { EXIT } from '../failures.js';
 
 /** Options of `migrate`. */
@@ -15,7 +16,7 @@ export async function migrate(context: CommandContext, { dryRun, status }: Migra
     await output.result(`${place}: needs no migrations`, { place, executed: [], pending: [] });
     return EXIT.done;
   }
-  const { executed, pending } = before;
+  const { executed, pending, isOfApp } = before;
   if (status || dryRun) {
     const lines = [
       ...(status ? executed.map((name) => `done     ${name}`) : []),
@@ -25,6 +26,7 @@ export async function migrate(context: CommandContext, { dryRun, status }: Migra
     await output.result(lines.join('\n'), { place, executed, pending });
     return status && pending.length > 0 ? EXIT.wrong : EXIT.done;
   }
+  if (pending.length > 0 && isOfApp) throw new ConfigurationError([`${place}: ${APP_MIGRATES}`]);
   if (pending.length > 0) await context.openStore();
   const lines = [...pending.map((name) => `ran      ${name}`), `${place}: up to date`];
   await output.result(lines.join('\n'), { place, executed: [...executed, ...pending], pending: [], ran: pending });

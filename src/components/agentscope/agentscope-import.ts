@@ -43,6 +43,22 @@ export class AgentScopeImport {
     this.options.onProgress?.(this.report);
   }
 
+  /**
+   * A session of the layouts of 2025, which have all of it in one JSON text: an object with the state of each component. Each becomes a
+   * value.
+   *
+   * @param text JSON, or the object, as some drivers return it
+   */
+  async saveSession(id: string, text: unknown): Promise<void> {
+    await this.attempt(async () => {
+      const components = typeof text === 'string' ? parsed(text, id, '$') : text;
+      if (!isObject(components) || !Object.values(components).every(isObject))
+        throw new InvalidInputError('is no session of AgentScope: an object with the state of each component', id);
+      for (const [name, state] of Object.entries(components)) await this.saveValue(id, name, JSON.stringify(state));
+    });
+    this.endSession();
+  }
+
   /** @param text JSON */
   async saveValue(id: string, name: string, text: string): Promise<void> {
     await this.#saved(id, async (session) => {
@@ -88,8 +104,12 @@ export class AgentScopeImport {
   }
 }
 
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** JSON of AgentScope. */
-export function parsed(text: string, id: string, name: string): unknown {
+function parsed(text: string, id: string, name: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

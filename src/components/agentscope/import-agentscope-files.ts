@@ -1,8 +1,7 @@
 import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { InvalidInputError } from '../../sessions/domain/errors.js';
 import { readFileText } from '../json-files/safe-files.js';
-import { AgentScopeImport, type AgentScopeImportOptions, type AgentScopeReport, parsed } from './agentscope-import.js';
+import { AgentScopeImport, type AgentScopeImportOptions, type AgentScopeReport } from './agentscope-import.js';
 
 /** Where AgentScope keeps its files. */
 export interface AgentScopeFilesOptions extends AgentScopeImportOptions {
@@ -21,20 +20,11 @@ export async function importAgentScopeFiles({ root, ...options }: AgentScopeFile
   const target = new AgentScopeImport(options);
   for await (const entry of await opendir(root)) {
     const path = join(root, entry.name);
-    if (entry.isFile() && entry.name.endsWith('.json')) await importOldSession(target, path, nameOf(entry.name));
+    if (entry.isFile() && entry.name.endsWith('.json'))
+      await target.saveSession(nameOf(entry.name), (await readFileText(path)) ?? '{}');
     if (entry.isDirectory()) await importFolder(target, path, entry.name);
   }
   return target.report;
-}
-
-/** All components of a session in one file: an object with the state of each. */
-async function importOldSession(target: AgentScopeImport, path: string, id: string): Promise<void> {
-  await target.attempt(async () => {
-    const components = parsed((await readFileText(path)) ?? '{}', id, '$');
-    if (typeof components !== 'object' || components === null) throw new InvalidInputError('is no object', id);
-    for (const [name, state] of Object.entries(components)) await target.saveValue(id, name, JSON.stringify(state));
-  });
-  target.endSession();
 }
 
 /** The folder of a session, or of a user with folders of sessions. */

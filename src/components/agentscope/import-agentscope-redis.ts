@@ -1,3 +1,4 @@
+import { Recent } from '../recent.js';
 import { AgentScopeImport, type AgentScopeImportOptions, type AgentScopeReport } from './agentscope-import.js';
 
 /** What the import uses of a client, as ioredis has it. */
@@ -30,12 +31,15 @@ export interface AgentScopeRedisOptions extends AgentScopeImportOptions {
 
 const KEYS = ':_keys';
 const LIST = ':list';
+/** What AgentScope adds to the key of a value or a list. */
+const BESIDE = /:(ver|_hash)$/;
 const ITEMS_AT_ONCE = 500;
 const KEYS_AT_ONCE = 500;
+const MOST_REMEMBERED = 1_000;
 
 /**
- * Imports the keys of AgentScope, of version 1 and 2, where the id of a session of a user is `{user}/{session}`. One value or list at
- * a time is in memory.
+ * Imports the keys of AgentScope, of version 1 and 2, where the id of a session of a user is `{user}/{session}`, and the older ones,
+ * `agentscope:session:{session}` with all components. One value or list at a time is in memory.
  *
  * @example await importAgentScopeRedis({ client: redis, nodes: [redis], into: components });
  */
@@ -46,10 +50,22 @@ export async function importAgentScopeRedis({
   ...options
 }: AgentScopeRedisOptions): Promise<AgentScopeReport> {
   const target = new AgentScopeImport(options);
+  const remembered = new Recent<ReadonlySet<string>>(MOST_REMEMBERED);
+
+  /** The keys of a session; none if it is none. */
+  async function keysOf(id: string): Promise<ReadonlySet<string>> {
+    const known = remembered.get(id);
+    if (known) return known;
+    const key = `${prefix}${id}${KEYS}`;
+    const keys = new Set((await client.type(key)) === 'set' ? await client.smembers(key) : []);
+    remembered.set(id, keys);
+    return keys;
+  }
 
   async function importSession(id: string): Promise<void> {
-    if ((await client.type(`${prefix}${id}${KEYS}`)) !== 'set') return;
-    for (const tracked of await client.smembers(`${prefix}${id}${KEYS}`)) {
+    const keys = await keysOf(id);
+    if (keys.size === 0) return;
+    for (const tracked of keys) {
       const key = `${prefix}${id}:${tracked}`;
       // A value may have a name that ends like the key of a list.
       const type = await client.type(key);
@@ -58,6 +74,22 @@ export async function importAgentScopeRedis({
       if (type === 'string') await target.saveValue(id, tracked, (await client.get(key)) ?? '');
     }
     target.endSession();
+  }
+
+  async function importOldSession(id: string): Promise<void> {
+    if ((await isOfSession(id)) || (await client.type(prefix + id)) !== 'string') return;
+    const text = await client.get(prefix + id);
+    if (text !== null) await target.saveSession(id, text);
+  }
+
+  /** Whether this is not the id of a session, but that of one with the name of a key. Both may have colons. */
+  async function isOfSession(text: string): Promise<boolean> {
+    for (let colon = text.indexOf(':'); colon >= 0; colon = text.indexOf(':', colon + 1)) {
+      const keys = await keysOf(text.slice(0, colon));
+      const key = text.slice(colon + 1);
+      if (keys.has(key) || keys.has(key.replace(BESIDE, ''))) return true;
+    }
+    return false;
   }
 
   async function itemsOf(key: string): Promise<string[]> {
@@ -69,12 +101,15 @@ export async function importAgentScopeRedis({
     }
   }
 
-  const pattern = `${prefix.replaceAll(/[\\*?[\]]/g, String.raw`\$&`)}*${KEYS}`;
+  const pattern = `${prefix.replaceAll(/[\\*?[\]]/g, String.raw`\$&`)}*`;
   for (const node of nodes) {
     let cursor = '0';
     do {
       const [next, found] = await node.scan(cursor, 'MATCH', pattern, 'COUNT', KEYS_AT_ONCE);
-      for (const key of found) await importSession(key.slice(prefix.length, -KEYS.length));
+      for (const key of found) {
+        const rest = key.slice(prefix.length);
+        await (rest.endsWith(KEYS) ? importSession(rest.slice(0, -KEYS.length)) : importOldSession(rest));
+      }
       cursor = next;
     } while (cursor !== '0');
   }

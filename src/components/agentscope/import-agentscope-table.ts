@@ -22,7 +22,7 @@ interface KeyRow {
 }
 
 /**
- * Imports the table of AgentScope, of version 1 and 2. A key is a list if AgentScope stored its hash, or if it has several rows.
+ * Imports the table of AgentScope, of version 1 and 2, and the older one with a row for each session. A key is a list if AgentScope stored its hash, or if it has several rows.
  * One value or list at a time is in memory.
  *
  * @example await importAgentScopeTable({ query: (text, values) => dataSource.query(text, values), into: components });
@@ -40,7 +40,24 @@ export async function importAgentScopeTable({
   const rows = async <Row>(text: string, ...values: (string | number)[]): Promise<Row[]> =>
     (await query(text, values)) as Row[];
 
-  async function importSession(id: string): Promise<void> {
+  const columns = await rows<{ name: string }>(
+    `SELECT COLUMN_NAME AS name FROM information_schema.COLUMNS WHERE TABLE_NAME = ? AND TABLE_SCHEMA = ${database ? '?' : 'DATABASE()'}`,
+    ...[table, database ?? []].flat(),
+  );
+  const names = new Set(columns.map((column) => column.name.toLowerCase()));
+  if (!names.has('session_id') || !names.has('state_data'))
+    throw new InvalidInputError(
+      `is no table of AgentScope in ${database ? 'this database' : 'the database of the connection; its own default is `agentscope`'}`,
+      'table',
+    );
+  const importSession = names.has('state_key') ? importKeys : importRow;
+
+  async function importRow(id: string): Promise<void> {
+    const found = await rows<{ state_data: unknown }>(`SELECT state_data FROM ${name} WHERE session_id = ?`, id);
+    for (const { state_data: data } of found) await target.saveSession(id, data);
+  }
+
+  async function importKeys(id: string): Promise<void> {
     const keys = await rows<KeyRow>(
       `SELECT state_key, MAX(item_index) AS last_index FROM ${name} WHERE session_id = ? GROUP BY state_key`,
       id,

@@ -1,23 +1,40 @@
-import type { FileHandle } from 'node:fs/promises';
 import { readdir, rm } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ComponentFilesError } from '../component-errors.js';
 import {
   type ComponentHead,
   type ComponentPlace,
   type ComponentWrite,
+  type ComponentWriteOutcome,
   type StoredComponent,
   EMPTY_DIGEST,
   digestAfter,
 } from '../../sessions/domain/component.js';
+import { appendedLines, blankLine, countedBytes, fileContent, textsIn } from './file-content.js';
 import { fileNameOf, idOfFileName } from './file-names.js';
-import { hasFolder, makeFolder, openFile, readFileText, replaceFile } from './safe-files.js';
+import {
+  DRAFT,
+  contentOf,
+  hasFolder,
+  isFileAt,
+  isQuiet,
+  lacksLineBreak,
+  makeFolder,
+  openFile,
+  readFileText,
+  replaceFile,
+  replaceUnchanged,
+  stateOf,
+} from './safe-files.js';
 
-/** What is noted beside a file. Content beyond `bytes` was written by a process that died before it could note it. */
+/** What is noted beside a file. The file has the content: a note only saves reading it, and has its version. */
 interface Note extends ComponentHead {
   readonly name: string;
+  /** How much of the file counts. */
   readonly bytes: number;
-  /** The file's time of change in nanoseconds, as text. With `bytes`, it tells that nobody else wrote to the file. */
+  /** Size and time of the file. They tell that nobody else wrote to it. */
+  readonly size: number;
   readonly changed: string;
 }
 
@@ -29,7 +46,6 @@ export interface SessionNote {
 
 const NOTES = '.notes';
 const SESSION_NOTE = '.session';
-const LINE_BREAK = 0x0a;
 const ENDINGS = { value: '.json', list: '.jsonl' } as const;
 
 /** The folder of a session: `{name}.json` and `{name}.jsonl`, and a note beside each in `.notes`. */
@@ -72,37 +88,53 @@ export class ComponentFolder {
     return this.#opened(place, async (file, note) => (note && (await isAsNoted(file, note)) ? note : 'changed'));
   }
 
-  /** What is stored, after a crash or a change by others was noticed and noted. Needs the lock. */
-  async mend(place: ComponentPlace): Promise<StoredComponent | undefined> {
-    const file = await this.#openOwn(place);
-    if (!file) return undefined;
-    try {
-      const note = (await this.#note(fileOf(place))) as Note | undefined;
+  /**
+   * What is stored, after a crash or a change by others was noticed and noted. Never writes to the file: another program may be
+   * about to. Needs the lock.
+   *
+   * @param versions that a change makes
+   */
+  async mend(place: ComponentPlace, versions = 1): Promise<StoredComponent | undefined> {
+    return this.#opened(place, async (file, note) => {
       const content = await contentOf(file);
-      const { texts, bytes: whole, isNoted } = wholeContent(place, content, note);
-      if (whole < content.length) await file.truncate(whole);
-      // Other programs may leave out the last line break, and an append begins a line.
-      const isOpen = place.kind === 'list' && whole > 0 && content[whole - 1] !== LINE_BREAK;
-      if (isOpen) await file.write('\n', whole);
-      const bytes = isOpen ? whole + 1 : whole;
-      const version = (note?.version ?? 0) + (isNoted ? 0 : 1);
-      const head = { version, length: texts.length, digest: digestAfter(EMPTY_DIGEST, texts) };
+      const bytes = countedBytes(place, content);
+      const texts = textsIn(place, content.subarray(0, bytes));
+      const digest = digestAfter(EMPTY_DIGEST, texts);
+      const isSame = note?.digest === digest && note.length === texts.length;
+      const version = (note?.version ?? 0) + (isSame ? 0 : versions);
+      const head = { version, length: texts.length, digest };
+      const { changed } = await stateOf(file);
       await makeFolder(join(this.path, NOTES));
-      await this.#save(place, { ...head, bytes, changed: await changeOf(file) }, false);
+      await this.#save(place, { ...head, bytes, size: content.length, changed });
       return { ...head, texts };
-    } finally {
-      await file.close();
-    }
+    });
   }
 
-  /** Needs the lock. */
-  async write({ place, keep, texts, digest }: ComponentWrite, version: number): Promise<void> {
-    const text = place.kind === 'list' ? texts.map((line) => `${line}\n`).join('') : `${texts[0] ?? ''}\n`;
-    const head = { version, length: keep + texts.length, digest };
-    const isAppended = keep > 0;
-    const written = isAppended ? await this.#append(place, text) : await this.#replace(place, text);
-    // Without its note, what was appended would not count, but what replaced a file would.
-    await this.#save(place, { ...head, ...written }, this.isSynced && isAppended);
+  /** Writes, unless another program has changed the list since it was noted. Needs the lock. */
+  async write(write: ComponentWrite, version: number): Promise<ComponentWriteOutcome> {
+    const { place, keep, texts, digest, expectedVersion } = write;
+    if (place.kind === 'value') {
+      const changed = await replaceFile(this.#pathOf(place), fileContent(place, texts), this.isSynced);
+      return this.#written(
+        place,
+        { version, length: 1, digest },
+        Buffer.byteLength(fileContent(place, texts)),
+        changed,
+      );
+    }
+    const isAppend = keep > 0;
+    const isForced = !isAppend && expectedVersion === undefined;
+    const file = await openFile(this.#pathOf(place), 'append');
+    try {
+      const note = await this.#noteOf(place);
+      const isNoted = file !== undefined && note !== undefined && (await isAsNoted(file, note));
+      if (isAppend)
+        return file && isNoted ? await this.#append(write, version, file, note) : await this.#conflict(place);
+      if (file && !isNoted && !isForced) return await this.#conflict(place);
+      return await this.#replace(write, version, file, isNoted ? note : undefined);
+    } finally {
+      await file?.close();
+    }
   }
 
   async places(session: string): Promise<ComponentPlace[]> {
@@ -117,6 +149,14 @@ export class ComponentFolder {
     return places;
   }
 
+  /** Removes what a process left that died while it wrote. Needs the lock. */
+  async tidy(): Promise<void> {
+    for (const folder of [this.path, join(this.path, NOTES)]) {
+      const names = (await hasFolder(folder)) ? await readdir(folder) : [];
+      for (const name of names) if (name.startsWith(DRAFT)) await rm(join(folder, name), { force: true });
+    }
+  }
+
   async remove(place: ComponentPlace): Promise<void> {
     await rm(this.#pathOf(place), { force: true });
     await rm(join(this.path, NOTES, fileOf(place)), { force: true });
@@ -126,7 +166,7 @@ export class ComponentFolder {
     place: ComponentPlace,
     work: (file: FileHandle, note: Note | undefined) => Promise<Result>,
   ): Promise<Result | undefined> {
-    const note = (await this.#note(fileOf(place))) as Note | undefined;
+    const note = await this.#noteOf(place);
     const file = await openFile(this.#pathOf(place), 'read');
     if (!file) return undefined;
     try {
@@ -136,44 +176,109 @@ export class ComponentFolder {
     }
   }
 
-  /** Opens a file for writing. A hard link is replaced by a copy, so that the file of the other name stays as it is. */
-  async #openOwn(place: ComponentPlace): Promise<FileHandle | undefined> {
-    const path = this.#pathOf(place);
-    const file = await openFile(path, 'write');
-    if (!file || (await file.stat()).nlink <= 1) return file;
+  async #append(write: ComponentWrite, version: number, file: FileHandle, note: Note): Promise<ComponentWriteOutcome> {
+    const { place, keep, texts, digest } = write;
+    if ((await file.stat()).nlink > 1) return this.#appendToCopy(write, version, file, note);
+    if (hasBegunLine(note) && !(await this.#blankOut(place, file, note))) return this.#conflict(place);
+    const before = (await lacksLineBreak(file)) ? '\n' : '';
+    const content = Buffer.from(before + appendedLines(texts));
+    const { bytesWritten } = await file.write(content);
+    if (bytesWritten < content.length)
+      throw new ComponentFilesError('Only a part of a list was written, and does not count. Save again.');
+    if (this.isSynced) await file.sync();
+    const { size, changed } = await stateOf(file);
+    const isStillThere = await isFileAt(this.#pathOf(place), file);
+    if (isStillThere && size === note.size + content.length)
+      return this.#written(place, { version, length: keep + texts.length, digest }, size, changed);
+    // Another program has appended beside this, or put a new file in place, with this in it or not: one version more.
+    const found = await this.mend(place, 2);
+    const hasThis =
+      isStillThere || digestAfter(EMPTY_DIGEST, found?.texts.slice(0, keep + texts.length) ?? []) === digest;
+    return hasThis ? { kind: 'written', version } : { kind: 'conflict', version: found?.version ?? 0 };
+  }
+
+  /** The file of the other name stays as it is. */
+  async #appendToCopy(
+    write: ComponentWrite,
+    version: number,
+    file: FileHandle,
+    note: Note,
+  ): Promise<ComponentWriteOutcome> {
+    const path = this.#pathOf(write.place);
+    const changed = await replaceFile(path, await contentOf(file), this.isSynced);
+    await this.#save(write.place, { ...note, changed });
+    const copy = await openFile(path, 'append');
     try {
-      await replaceFile(path, await contentOf(file), this.isSynced);
+      const isOwn = copy !== undefined && (await stateOf(copy)).changed === changed;
+      return isOwn ? await this.#append(write, version, copy, { ...note, changed }) : await this.#conflict(write.place);
     } finally {
-      await file.close();
+      await copy?.close();
     }
-    return openFile(path, 'write');
   }
 
-  async #append(place: ComponentPlace, text: string): Promise<Pick<Note, 'bytes' | 'changed'>> {
-    const file = await this.#openOwn(place);
-    if (!file) throw new ComponentFilesError('A file of the session was removed during a write. Save again.');
+  /** Blanks out the begin of a line that nobody completes; `false` if somebody did. Cuts nothing off: others may append meanwhile. */
+  async #blankOut(place: ComponentPlace, file: FileHandle, { bytes, size }: Note): Promise<boolean> {
+    if (!(await isQuiet(file)) || (await stateOf(file)).size !== size) return false;
+    const writable = await openFile(this.#pathOf(place), 'write');
     try {
-      const { size } = await file.stat();
-      const { bytesWritten } = await file.write(text, size);
-      const bytes = Buffer.byteLength(text);
-      if (bytesWritten < bytes)
-        throw new ComponentFilesError('Only a part of a list was written, and does not count. Save again.');
-      if (this.isSynced) await file.sync();
-      return { bytes: size + bytes, changed: await changeOf(file) };
+      if (writable) await writable.write(blankLine(size - bytes), 0, size - bytes, bytes);
     } finally {
-      await file.close();
+      await writable?.close();
     }
+    return true;
   }
 
-  async #replace(place: ComponentPlace, text: string): Promise<Pick<Note, 'bytes' | 'changed'>> {
-    const changed = await replaceFile(this.#pathOf(place), text, this.isSynced);
-    return { bytes: Buffer.byteLength(text), changed: String(changed) };
+  async #replace(
+    { place, texts, digest }: ComponentWrite,
+    version: number,
+    file: FileHandle | undefined,
+    note: Note | undefined,
+  ): Promise<ComponentWriteOutcome> {
+    if (file && note && hasBegunLine(note) && !(await isQuiet(file))) return this.#conflict(place);
+    const [path, content] = [this.#pathOf(place), fileContent(place, texts)];
+    const isUnchanged = async (): Promise<boolean> =>
+      !file || !note || ((await isAsNoted(file, note)) && isFileAt(path, file));
+    const changed = await replaceUnchanged(path, content, this.isSynced, file && isUnchanged);
+    if (changed === undefined) return this.#conflict(place);
+    // What another program appended to the old file while it was replaced.
+    const late = file && note && (await stateOf(file)).size > note.size ? await contentOf(file) : undefined;
+    const bytes = Buffer.byteLength(content);
+    if (!late || !note) return this.#written(place, { version, length: texts.length, digest }, bytes, changed);
+    const replaced = await openFile(path, 'append');
+    try {
+      await replaced?.write(late.subarray(note.bytes));
+    } finally {
+      await replaced?.close();
+    }
+    await this.mend(place, 2);
+    return { kind: 'written', version };
   }
 
-  async #save(place: ComponentPlace, note: Omit<Note, 'name'>, isSynced: boolean): Promise<void> {
-    const { version, length, digest, bytes, changed } = note;
-    const text = JSON.stringify({ name: place.name, version, length, digest, bytes, changed });
-    await replaceFile(join(this.path, NOTES, fileOf(place)), text, isSynced);
+  /** Without waiting for the disk: after a loss of power, what counts follows from the file. */
+  async #written(
+    place: ComponentPlace,
+    head: ComponentHead,
+    bytes: number,
+    changed: string,
+  ): Promise<ComponentWriteOutcome> {
+    await this.#save(place, { ...head, bytes, size: bytes, changed });
+    return { kind: 'written', version: head.version };
+  }
+
+  async #conflict(place: ComponentPlace): Promise<ComponentWriteOutcome> {
+    return { kind: 'conflict', version: (await this.mend(place))?.version ?? 0 };
+  }
+
+  async #save(
+    place: ComponentPlace,
+    { version, length, digest, bytes, size, changed }: Omit<Note, 'name'>,
+  ): Promise<void> {
+    const text = JSON.stringify({ name: place.name, version, length, digest, bytes, size, changed });
+    await replaceFile(join(this.path, NOTES, fileOf(place)), text, false);
+  }
+
+  async #noteOf(place: ComponentPlace): Promise<Note | undefined> {
+    return (await this.#note(fileOf(place))) as Note | undefined;
   }
 
   /** A note that was damaged is as good as none: the file has the content. */
@@ -196,67 +301,12 @@ function fileOf({ name, kind }: ComponentPlace): string {
   return `${fileNameOf(name)}${ENDINGS[kind]}`;
 }
 
-async function isAsNoted(file: FileHandle, { bytes, changed }: Note): Promise<boolean> {
-  const { size, mtimeNs } = await file.stat({ bigint: true });
-  return Number(size) === bytes && String(mtimeNs) === changed;
+/** Whether somebody has begun a line, or died over it. */
+function hasBegunLine({ bytes, size }: Note): boolean {
+  return bytes < size;
 }
 
-async function changeOf(file: FileHandle): Promise<string> {
-  return String((await file.stat({ bigint: true })).mtimeNs);
-}
-
-/** From the start, wherever the file was read before. */
-async function contentOf(file: FileHandle): Promise<Buffer> {
-  const { size } = await file.stat();
-  const content = Buffer.alloc(size);
-  const { bytesRead } = await file.read(content, 0, size, 0);
-  return content.subarray(0, bytesRead);
-}
-
-interface Whole {
-  readonly texts: string[];
-  /** How much of the content that is. */
-  readonly bytes: number;
-  /** Whether it is what the note says. */
-  readonly isNoted: boolean;
-}
-
-/** What counts of a file: what is noted, or else all that is whole. */
-function wholeContent(place: ComponentPlace, content: Buffer, note: Note | undefined): Whole {
-  if (note && content.length >= note.bytes) {
-    // Not checked yet: another program may have written lines that end elsewhere.
-    const texts = splitContent(place, content.subarray(0, note.bytes));
-    if (digestAfter(EMPTY_DIGEST, texts) === note.digest) return { texts, bytes: note.bytes, isNoted: true };
-  }
-  if (place.kind === 'value') return { texts: textsIn(place, content), bytes: content.length, isNoted: false };
-  const end = content.lastIndexOf('\n') + 1;
-  const last = content.subarray(end).toString();
-  const isTorn = end < content.length && !isJson(last);
-  const bytes = isTorn ? end : content.length;
-  return { texts: textsIn(place, content.subarray(0, bytes)), bytes, isNoted: false };
-}
-
-/** Blank lines of a list count for nothing. */
-function splitContent({ kind }: ComponentPlace, content: Buffer): string[] {
-  const text = content.toString();
-  return kind === 'list' ? text.split('\n').filter((line) => line.trim() !== '') : [text.trim()];
-}
-
-/** The JSON texts of a file. */
-function textsIn(place: ComponentPlace, content: Buffer): string[] {
-  const texts = splitContent(place, content);
-  const damaged = texts.findIndex((each) => !isJson(each));
-  if (damaged === -1) return texts;
-  const { kind, name } = place;
-  const where = kind === 'list' ? `line ${damaged + 1} of ${name}` : name;
-  throw new ComponentFilesError(`The file of component state is damaged: ${where} is no JSON. Mend or delete it.`);
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+async function isAsNoted(file: FileHandle, { size, changed }: Note): Promise<boolean> {
+  const current = await stateOf(file);
+  return current.size === size && current.changed === changed;
 }

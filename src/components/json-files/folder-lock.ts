@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { link, rm, stat, writeFile } from 'node:fs/promises';
+import { link, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { ComponentFilesError } from '../component-errors.js';
-import { hasCode, readFileText } from './safe-files.js';
+import { DRAFT, hasCode, readFileText } from './safe-files.js';
 
 interface Owner {
   readonly token: string;
@@ -14,6 +14,8 @@ interface Owner {
   readonly start: string;
 }
 
+/** How the names of locks begin under which locks of dead processes are removed. */
+const REMOVAL = '.removal-';
 const LONGEST_WAIT_MS = 15_000;
 /** A lock of another machine is over after this time: its process cannot be looked up. */
 const FOREIGN_LOCK_MS = 60_000;
@@ -21,27 +23,48 @@ const SELF: Omit<Owner, 'token'> = { host: hostOf(), pid: process.pid, start: st
 
 /**
  * Does work while no other process has the lock. A lock whose process is dead is taken over; one whose process is paused is not.
+ * The work learns whether it was taken over.
  */
-export async function withFileLock<Result>(path: string, work: () => Promise<Result>): Promise<Result> {
+export async function withFileLock<Result>(
+  path: string,
+  work: (isTakenOver: boolean) => Promise<Result>,
+): Promise<Result> {
   const until = performance.now() + LONGEST_WAIT_MS;
   const token = crypto.randomUUID();
+  let isTakenOver = false;
   for (let pause = 1; !(await take(path, token)); pause = Math.min(2 * pause, 50)) {
-    const isFree = await removeDead(path);
+    const found = await removeDead(path);
+    isTakenOver ||= found === 'removed';
     if (performance.now() > until) {
       throw new ComponentFilesError(
         'Another process holds the lock of this session. Nothing was written: retry later.',
       );
     }
-    if (!isFree) await wait(pause + Math.random() * pause);
+    if (found === 'held') await wait(pause + Math.random() * pause);
   }
-  return held(path, token, work);
+  return held(path, token, () => work(isTakenOver));
 }
 
 /** Does work if no other process has the lock, else returns `undefined`. */
 export async function withFreeFileLock<Result>(path: string, work: () => Promise<Result>): Promise<Result | undefined> {
   const token = crypto.randomUUID();
-  const isTaken = (await take(path, token)) || ((await removeDead(path)) && (await take(path, token)));
+  const isTaken = (await take(path, token)) || ((await removeDead(path)) !== 'held' && (await take(path, token)));
   return isTaken ? held(path, token, work) : undefined;
+}
+
+/** Removes what dead processes left among locks. Returns the locks of work in which they died. */
+export async function tidyLocks(folder: string): Promise<string[]> {
+  const dead: string[] = [];
+  for (const name of await readdir(folder)) {
+    const path = join(folder, name);
+    // What is no file of ours stays.
+    const owner = await ownerOf(path).catch(() => undefined);
+    if (!owner || !(await isDead(path, owner))) continue;
+    if (name.startsWith(DRAFT)) await rm(path, { force: true });
+    else if (name.startsWith(REMOVAL)) await removeDead(path);
+    else dead.push(name);
+  }
+  return dead;
 }
 
 async function held<Result>(path: string, token: string, work: () => Promise<Result>): Promise<Result> {
@@ -54,7 +77,7 @@ async function held<Result>(path: string, token: string, work: () => Promise<Res
 
 /** A link appears with all of its content, and only one process can make it. */
 async function take(path: string, token: string): Promise<boolean> {
-  const draft = join(dirname(path), `.draft-${token}`);
+  const draft = join(dirname(path), `${DRAFT}${token}`);
   await writeFile(draft, JSON.stringify({ token, ...SELF }), { mode: 0o600 });
   try {
     await link(draft, path);
@@ -71,17 +94,17 @@ async function take(path: string, token: string): Promise<boolean> {
  * Removes the lock of a dead process. Whoever removes it holds a lock of its own, named after the dead one, and looks again.
  * So a lock that was taken meanwhile stays.
  */
-async function removeDead(path: string): Promise<boolean> {
+async function removeDead(path: string): Promise<'gone' | 'held' | 'removed'> {
   const owner = await ownerOf(path);
-  if (!owner) return true;
-  if (!(await isDead(path, owner))) return false;
+  if (!owner) return 'gone';
+  if (!(await isDead(path, owner))) return 'held';
   // Of constant length, however many removals died before this one.
-  const removal = join(dirname(path), `.removal-${owner.token}`);
+  const removal = join(dirname(path), `${REMOVAL}${owner.token}`);
   const token = crypto.randomUUID();
   if (!(await take(removal, token))) return removeDead(removal);
   if ((await ownerOf(path))?.token === owner.token) await rm(path, { force: true });
   await rm(removal, { force: true });
-  return true;
+  return 'removed';
 }
 
 async function ownerOf(path: string): Promise<Owner | undefined> {

@@ -21,10 +21,11 @@ import {
 import { KeyedQueue } from '../keyed-queue.js';
 import { ComponentFolder } from './component-folder.js';
 import { fileNameOf, idOfFileName } from './file-names.js';
-import { withFileLock, withFreeFileLock } from './folder-lock.js';
+import { tidyLocks, withFileLock, withFreeFileLock } from './folder-lock.js';
 import { hasCode, makeFolder, OWNER_ONLY_FOLDER } from './safe-files.js';
 
 const LOCKS = '.locks';
+const LOCK = '.lock';
 /** No session has a lock of this name. */
 const PURGE_LOCK = '.purge';
 const DISCARDED = '.discarded-';
@@ -83,8 +84,7 @@ export class JsonFileComponentStore implements ComponentStore {
       if (outcome.kind === 'conflict') return outcome;
       await folder.make();
       if (!note || isRenewable(note.expiresAt, now, ttlMs)) await noteExpiry(folder, place.session, now, ttlMs);
-      await folder.write(write, outcome.version);
-      return outcome;
+      return folder.write(write, outcome.version);
     });
   }
 
@@ -146,7 +146,7 @@ export class JsonFileComponentStore implements ComponentStore {
   }
 
   async #purge(root: string, limit: number): Promise<number> {
-    // A process that died may have left some.
+    await this.#tidy(root);
     for (const name of await readdir(root)) {
       if (name.startsWith(DISCARDED)) await rm(join(root, name), { recursive: true, force: true });
     }
@@ -196,8 +196,11 @@ export class JsonFileComponentStore implements ComponentStore {
     return this.#queue.run(session, () =>
       guarded(async () => {
         const folder = await this.#folderOf(session);
-        const lock = join(await this.#open(), LOCKS, `${fileNameOf(session)}.lock`);
-        return withFileLock(lock, () => work(folder));
+        const lock = join(await this.#open(), LOCKS, `${fileNameOf(session)}${LOCK}`);
+        return withFileLock(lock, async (isTakenOver) => {
+          if (isTakenOver) await folder.tidy();
+          return work(folder);
+        });
       }),
     );
   }
@@ -226,11 +229,27 @@ export class JsonFileComponentStore implements ComponentStore {
   }
 
   #open(): Promise<string> {
-    this.#root ??= openRoot(this.#given).catch((error: unknown) => {
+    this.#root ??= this.#openRoot().catch((error: unknown) => {
       this.#root = undefined;
       throw error;
     });
     return this.#root;
+  }
+
+  async #openRoot(): Promise<string> {
+    const root = await openRoot(this.#given);
+    // Whoever needs these files meets the failure.
+    await this.#tidy(root).catch(() => undefined);
+    return root;
+  }
+
+  /** Removes what processes left that died. */
+  async #tidy(root: string): Promise<void> {
+    for (const lock of await tidyLocks(join(root, LOCKS))) {
+      if (!lock.endsWith(LOCK)) continue;
+      const folder = new ComponentFolder(join(root, lock.slice(0, -LOCK.length)), this.#isSynced);
+      await withFreeFileLock(join(root, LOCKS, lock), () => folder.tidy());
+    }
   }
 }
 

@@ -1,4 +1,5 @@
 import type { NoteOutcome, WorkEntry, WorkProgress } from '../domain/consumer-work.js';
+import { claimAfter } from '../domain/work-claims.js';
 import type { ConsumerStore } from '../storage/coordination.js';
 
 const NOTES_PER_LEASE = 3;
@@ -11,6 +12,7 @@ export class ClaimedWork {
   #progress: Pick<WorkProgress, 'seq' | 'tries'>;
   #last: Promise<NoteOutcome | undefined> = Promise.resolve(undefined);
   #notedAt: number;
+  #claim: string;
 
   /** @param claimedAt when the claim was requested, by `performance.now()` */
   constructor(
@@ -20,6 +22,7 @@ export class ClaimedWork {
     claimedAt: number,
   ) {
     this.#progress = entry;
+    this.#claim = entry.claim;
     this.#notedAt = claimedAt;
     this.#timer = setInterval(() => this.#renew(), leaseMs / NOTES_PER_LEASE);
   }
@@ -62,9 +65,13 @@ export class ClaimedWork {
   async #write(progress: WorkProgress): Promise<NoteOutcome> {
     if (this.#lost.signal.aborted) return LOST;
     const requestedAt = performance.now();
-    const outcome = await this.store.note(this.entry, progress);
-    if (outcome.kind === 'lost') this.#lose();
-    else this.#notedAt = requestedAt;
+    const outcome = await this.store.note({ ...this.entry, claim: this.#claim }, progress);
+    if (outcome.kind === 'lost') {
+      this.#lose();
+    } else {
+      this.#notedAt = requestedAt;
+      this.#claim = claimAfter(this.#claim, progress);
+    }
     return outcome;
   }
 

@@ -1,11 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { SessionEnvironment } from '../session-environment.js';
 import type { WorkEntry } from '../domain/consumer-work.js';
+import { careOf } from '../domain/work-claims.js';
 import { ClaimedWork } from './claimed-work.js';
 import type { CheckedConsumeOptions } from './consume-options.js';
 import { type RegisteredConsumer, startTime } from './consumer-settings.js';
 import { PollingLoop } from './polling-loop.js';
+import type { WorkGate } from './work-gate.js';
 import { WorkTask } from './work-task.js';
+
+/** How many times as long a process goes on with other sessions, if it has waited in vain to be alone with one. */
+const BUSY_PAUSES = 10;
 
 /** A consumer that runs in this process. */
 export interface SessionConsumer {
@@ -29,6 +34,7 @@ export class RunningConsumer implements SessionConsumer {
     private readonly env: SessionEnvironment,
     private readonly registered: Pick<RegisteredConsumer, 'from' | 'registeredAt'>,
     private readonly options: CheckedConsumeOptions,
+    private readonly gate: WorkGate,
     private readonly onStop: (consumer: RunningConsumer) => void,
   ) {
     const onError = (error: unknown): void => this.#report(error);
@@ -58,14 +64,15 @@ export class RunningConsumer implements SessionConsumer {
   async #claim(): Promise<boolean> {
     const { name: consumer, concurrency, leaseMs: forMs } = this.options;
     const limit = concurrency - this.#tasks.size;
-    if (limit === 0) return true;
+    if (limit === 0 || !this.gate.isOpen) return true;
     const claimedAt = performance.now();
     const claimed = await this.env.storage.consumers.claim({ consumer, claim: randomUUID(), limit, forMs });
-    for (const entry of claimed) this.#start(entry, claimedAt);
+    // If the process is ended again and again, another suspect is the first each time.
+    for (const entry of claimed.toSorted((a, b) => a.tries - b.tries)) this.#start(entry, claimedAt);
     return true;
   }
 
-  /** Claims more work when a task has ended. */
+  /** Claims more work when it has ended. */
   #start(entry: WorkEntry, claimedAt: number): void {
     const task = this.#work(entry, claimedAt)
       .catch((error: unknown) => this.#report(error))
@@ -77,20 +84,35 @@ export class RunningConsumer implements SessionConsumer {
     void this.env.tasks.track(task);
   }
 
-  #work(entry: WorkEntry, claimedAt: number): Promise<void> {
+  async #work(entry: WorkEntry, claimedAt: number): Promise<void> {
     const { storage } = this.env;
+    const { leaseMs, pollMs } = this.options;
+    const care = careOf(entry.claim);
+    const work = new ClaimedWork(storage.consumers, entry, leaseMs, claimedAt);
+    const entered = await this.gate.enter(care, leaseMs);
+    if (entered !== 'allowed') return giveBack(work, entered === 'busy' ? BUSY_PAUSES * leaseMs : pollMs);
     const task = new WorkTask({
       storage,
-      work: new ClaimedWork(storage.consumers, entry, this.options.leaseMs, claimedAt),
+      work,
       consumer: this.options,
       startTime: startTime(this.registered, entry.since),
       stopping: this.#stopping.signal,
       onFailure: (error) => this.#report(error),
     });
-    return task.run();
+    await task.run().finally(() => this.gate.leave(care));
   }
 
   #report(error: unknown): void {
     this.env.tasks.trackInBackground(Promise.reject(error));
+  }
+}
+
+/** This process, or another one, claims it again later. */
+async function giveBack(work: ClaimedWork, dueInMs: number): Promise<void> {
+  const { seq, tries, problem } = work.entry;
+  try {
+    await work.note({ seq, tries, problem, goesOn: false, isUntried: true, dueInMs });
+  } finally {
+    await work.end();
   }
 }

@@ -14,6 +14,7 @@ import {
 import { Dispatcher } from './dispatcher.js';
 import { PollingLoop } from './polling-loop.js';
 import { RunningConsumer, type SessionConsumer } from './session-consumer.js';
+import { WorkGate } from './work-gate.js';
 
 export type { ConsumeOptions, SessionConsumer };
 
@@ -42,6 +43,7 @@ const REMOVED_AT_ONCE = 1_000;
 export class SessionConsumers {
   readonly #running = new Set<RunningConsumer>();
   readonly #dispatcher: Dispatcher;
+  readonly #gate = new WorkGate(() => this.#wake());
   #dispatching: { readonly loop: PollingLoop; readonly stopListening: () => void } | undefined;
 
   constructor(private readonly env: SessionEnvironment) {
@@ -65,7 +67,7 @@ export class SessionConsumers {
     }
     this.#assertOpen();
     this.#dispatcher.expectFill();
-    const consumer = new RunningConsumer(this.env, registered, options, (stopped) => this.#forget(stopped));
+    const consumer = new RunningConsumer(this.env, registered, options, this.#gate, (stopped) => this.#forget(stopped));
     this.#running.add(consumer);
     this.#startDispatching(options.pollMs);
     return consumer;
@@ -162,8 +164,9 @@ export class SessionConsumers {
     this.env.tasks.trackInBackground(loop.stop());
   }
 
-  #wake(name: string): void {
-    for (const consumer of this.#running) if (consumer.name === name) consumer.wake();
+  /** @param name default: all consumers */
+  #wake(name?: string): void {
+    for (const consumer of this.#running) if (name === undefined || consumer.name === name) consumer.wake();
   }
 
   #assertOpen(): void {

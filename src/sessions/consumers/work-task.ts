@@ -1,8 +1,10 @@
 import type { StoredEvent } from '../domain/commit.js';
-import { afterFailure, problemOf } from '../domain/consumer-work.js';
+import { type WorkProgress, afterFailure, problemOf } from '../domain/consumer-work.js';
 import { SessionNotFoundError } from '../domain/errors.js';
 import { isInRanges } from '../domain/seq-ranges.js';
 import { loggedEvent } from '../domain/stored-json.js';
+import { type Care, careOf } from '../domain/work-claims.js';
+import { IncarnationReads } from '../operations/incarnation-reads.js';
 import { PageReader } from '../operations/list-events.js';
 import type { SessionStorage } from '../storage/session-storage.js';
 import type { ClaimedWork } from './claimed-work.js';
@@ -19,7 +21,7 @@ export interface WorkTaskOptions {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** Limits the memory of a task. A larger event is read alone. */
+/** Limits the memory of a task, and what a crash leaves in doubt. A larger event is read alone. */
 const PAGE = 64;
 const PAGE_BYTES = 262_144;
 /** After a crash, events since the last saved progress are handled again. */
@@ -29,22 +31,26 @@ const CRASHED = 'The process ended, or lost the session, while it handled the ev
 /**
  * Passes the events of one work entry to the handler, one at a time.
  *
- * After a crash it saves its progress after each event. So an event that crashes the process again is identified, and
- * becomes a dead letter.
+ * After a crash it saves its progress after each event of the next page, which holds all that the crash left in doubt. So
+ * an event that crashes the process again is identified, and becomes a dead letter. Then the work is released: it has passed.
  */
 export class WorkTask {
   #seq: number;
   #upTo: number;
   #tries: number;
   #isOver = false;
-  readonly #notesEachEvent: boolean;
+  readonly #care: Care;
+  /** Whether its worker may have ended while it handled the next event. */
+  #isNextInDoubt: boolean;
+  #hasBegunAlone = false;
 
   constructor(private readonly options: WorkTaskOptions) {
-    const { seq, upTo, tries } = options.work.entry;
+    const { seq, upTo, tries, claim } = options.work.entry;
     this.#seq = seq;
     this.#upTo = upTo;
     this.#tries = tries;
-    this.#notesEachEvent = tries > 0;
+    this.#care = careOf(claim);
+    this.#isNextInDoubt = this.#care !== 'usual';
   }
 
   async run(): Promise<void> {
@@ -79,32 +85,34 @@ export class WorkTask {
   async #handlePage(): Promise<void> {
     const { storage, work, startTime = 0 } = this.options;
     const { key, incarnation } = work.entry;
-    const reader = new PageReader(storage, key, 'asc', incarnation);
+    const reader = new PageReader(new IncarnationReads(storage, key, incarnation), 'asc');
     const page = await reader.read({ from: this.#seq + 1, to: this.#upTo }, PAGE, PAGE_BYTES);
     for (const event of page) {
       if (event.appendedAt >= startTime && !(await this.#handle(event))) return;
       this.#moveTo(event.seq);
-      if (this.#notesEachEvent || work.noteAgeMs > NOTE_EVERY_MS) await this.#note();
+      if (this.#care !== 'usual' || work.noteAgeMs > NOTE_EVERY_MS) await this.#note();
       if (this.#isOver) return;
     }
     // The other events were trimmed.
     if (page.length === 0) this.#moveTo(this.#upTo);
-    await this.#note();
+    if (this.#care === 'usual') await this.#note();
+    else await this.#release({ dueInMs: 0 });
   }
 
   /** Returns whether the next event may follow. */
   async #handle(stored: StoredEvent): Promise<boolean> {
     const { work, consumer, stopping } = this.options;
-    if (stopping.aborted) return this.#release(0);
+    if (stopping.aborted) return this.#release({ dueInMs: 0, isUntried: true });
     if (work.isLost) return this.#stop();
     if (this.#tries >= consumer.maxTries) return this.#addDeadLetter(stored.seq, work.entry.problem || CRASHED);
+    if (this.#care === 'alone' && !(await this.#beginAlone())) return false;
     const { key, incarnation } = work.entry;
     try {
       await consumer.handler({
         key: { ...key },
         event: loggedEvent(stored),
         idempotencyKey: `${incarnation}:${stored.seq}`,
-        attempt: this.#tries + 1,
+        attempt: this.#tries + (this.#isNextInDoubt ? 2 : 1),
         signal: work.signal,
       });
       return true;
@@ -123,7 +131,7 @@ export class WorkTask {
     try {
       return await (next.isDead
         ? this.#addDeadLetter(seq, problemOf(error))
-        : this.#release(next.pauseMs, problemOf(error)));
+        : this.#release({ dueInMs: next.pauseMs, problem: problemOf(error) }));
     } finally {
       onFailure(failure);
     }
@@ -133,6 +141,7 @@ export class WorkTask {
     if (seq <= this.#seq) return;
     this.#seq = seq;
     this.#tries = 0;
+    this.#isNextInDoubt = false;
     this.options.work.advance({ seq, tries: 0 });
   }
 
@@ -150,9 +159,16 @@ export class WorkTask {
     else this.#isOver = true;
   }
 
+  /** Saves that the process handles nothing else, so that the next event has failed if it ends. */
+  async #beginAlone(): Promise<boolean> {
+    if (!this.#hasBegunAlone) await this.#note({ begins: true });
+    this.#hasBegunAlone = true;
+    return !this.#isOver;
+  }
+
   /** Releases the claim, so that a worker can claim the remaining events. */
-  async #release(dueInMs: number, problem = ''): Promise<false> {
-    await this.options.work.note({ seq: this.#seq, tries: this.#tries, problem, goesOn: false, dueInMs });
+  async #release(release: Pick<WorkProgress, 'dueInMs' | 'problem' | 'isUntried'>): Promise<false> {
+    await this.options.work.note({ seq: this.#seq, tries: this.#tries, goesOn: false, ...release });
     return this.#stop();
   }
 

@@ -1,3 +1,5 @@
+import { jsonBytes } from './byte-budget.js';
+
 /** Groups items by key. Groups and items keep their order. */
 export function groupBy<Item, Key>(items: readonly Item[], keyOf: (item: Item) => Key): Map<Key, Item[]> {
   const groups = new Map<Key, Item[]>();
@@ -43,9 +45,9 @@ export function inBatches<Item>(
 }
 
 /** How much a value weighs in a commit. What is no JSON weighs nothing: the commit refuses it, with its path. */
-export function jsonBytes(value: unknown): number {
+export function commitBytes(value: unknown): number {
   try {
-    return Buffer.byteLength(JSON.stringify(value));
+    return jsonBytes(value);
   } catch {
     return 0;
   }

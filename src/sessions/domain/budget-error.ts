@@ -8,6 +8,8 @@ export interface ExceededBudget {
   readonly unit: 'tokens' | 'micros';
   readonly used: number;
   readonly limit: number;
+  /** Runs at work may need the rest. */
+  readonly reserved?: boolean | undefined;
   /** When the period ends, by the store's clock; missing for `total`. */
   readonly resetsAt?: number | undefined;
 }
@@ -26,12 +28,14 @@ export class BudgetExceededError extends SessionsError {
   }
 }
 
-function wordsFor({ scope, period, unit, used, limit }: ExceededBudget): string {
+function wordsFor({ scope, period, unit, used, limit, reserved }: ExceededBudget): string {
   const amounts = unit === 'tokens' ? `${used} of ${limit} tokens` : `a cost of ${used / 1e6} of ${limit / 1e6}`;
   const ofPeriod = { total: '', month: ' for this month', day: ' for today' }[period];
-  return `The budget of the ${scope}${ofPeriod} is used up: ${amounts}.`;
+  const isGone = reserved ? 'may be needed by the runs at work' : 'is used up';
+  return `The budget of the ${scope}${ofPeriod} ${isGone}: ${amounts}.`;
 }
 
-function adviceFor({ resetsAt }: ExceededBudget): string {
+function adviceFor({ resetsAt, reserved }: ExceededBudget): string {
+  if (reserved) return 'Try again when one of them is over.';
   return resetsAt === undefined ? 'It has to be raised.' : `Try again at ${new Date(resetsAt).toISOString()}.`;
 }

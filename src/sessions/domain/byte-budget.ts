@@ -1,4 +1,5 @@
 import type { StoredEvent } from './commit.js';
+import { entryBytes } from './state-size.js';
 
 /**
  * Events or sessions in one read of a store. Bytes limit the memory of a read; this limits how long it occupies the store.
@@ -31,10 +32,10 @@ export function eventBytes(event: Pick<StoredEvent, 'payload' | 'bytes'>): numbe
   return event.bytes ?? Buffer.byteLength(event.payload ?? '');
 }
 
-/** Size of stored state: names, and values as JSON text. */
-export function entriesBytes(entries: readonly (readonly [name: string, value: string])[]): number {
+/** The bytes of stored state. */
+export function entriesBytes(entries: Iterable<readonly [name: string, value: string]>): number {
   let bytes = 0;
-  for (const [name, value] of entries) bytes += Buffer.byteLength(name) + Buffer.byteLength(value);
+  for (const [name, value] of entries) bytes += entryBytes(name, value);
   return bytes;
 }
 

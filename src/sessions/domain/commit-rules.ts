@@ -2,6 +2,7 @@ import { type InitialEvent, type SessionRecord, markAfterAppend } from './sessio
 import type { AppendOutcome, Commit, Preconditions, StoredEvent } from './commit.js';
 import { addCounters } from './counters.js';
 import { expiresAt, isExpired } from './expiry.js';
+import { type StateSize, sizeAfter } from './state-size.js';
 import { ended, turnRefusal } from './turn-rules.js';
 import { resolveMarks } from './view-marks.js';
 
@@ -86,9 +87,15 @@ function isAsked<Value>(expected: Value | undefined, actual: Value): boolean {
 /**
  * The session's record after an accepted commit.
  *
+ * @param stateSize of the session's own state before the commit, if it was counted
  * @example const record = recordAfter(commit, before, now); // to be stored with the events, in one go
  */
-export function recordAfter(commit: Commit, record: SessionRecord, now: number): SessionRecord {
+export function recordAfter(
+  commit: Commit,
+  record: SessionRecord,
+  now: number,
+  stateSize: StateSize = { atMost: record.stateBytes },
+): SessionRecord {
   const seq = record.lastSeq + commit.events.length;
   const { marks, expiry } = commit;
   const { dispatchedSeq, waitingSince } = markAfterAppend(record, now);
@@ -101,6 +108,7 @@ export function recordAfter(commit: Commit, record: SessionRecord, now: number):
     createTime: record.createTime,
     firstSeq: record.firstSeq,
     turnsOnly: record.turnsOnly,
+    stateBytes: sizeAfter(stateSize, commit, 'session').atMost,
     lastSeq: seq,
     highWater: highWaterAfter(commit.events, record, now),
     counters: addCounters(record.counters, commit.counterIncrements),

@@ -5,6 +5,7 @@ import type { SessionKey } from './ids.js';
 import type { CommitEvent, SessionRecord } from './session-record.js';
 import type { MetadataChange } from './metadata-entries.js';
 import type { EndedPartials } from './partial-event.js';
+import type { StateExcess, StateLimits } from './state-size.js';
 import type { UsageIncrement } from './usage-periods.js';
 import type { ViewMarks } from './view-marks.js';
 
@@ -48,6 +49,8 @@ export interface Commit {
   /** The changes of all events together: each key is set or removed once. */
   readonly upserts: readonly Upsert[];
   readonly removals: readonly Removal[];
+  /** How large the state of each scope may become. Default: any size. See `stateExcess`. */
+  readonly maxStateBytes?: StateLimits | undefined;
   /** Changes of the session's metadata, at most one for each name. Default: none. */
   readonly metadata?: readonly MetadataChange[] | undefined;
   readonly counterIncrements: Counters;
@@ -111,5 +114,7 @@ export type AppendOutcome =
   | { readonly kind: 'stale'; readonly lastSeq: number }
   /** The session cannot have that much metadata: see `metadataAfter`. Checked last. */
   | { readonly kind: 'full' }
+  /** A scope cannot have that much state: see `stateExcess`. Checked last. */
+  | { readonly kind: 'stateFull'; readonly excess: StateExcess }
   /** `lastSeq` or `marksSeq` did not hold: read again and retry. */
   | { readonly kind: 'overtaken' };

@@ -1,5 +1,6 @@
-import { backoffMs } from './timeouts.js';
 import type { SessionKey } from './ids.js';
+import { backoffMs } from './timeouts.js';
+import { type ClaimChange, claimAfter, nextClaim } from './work-claims.js';
 
 /**
  * Work of a consumer: the unhandled events of one session, or one dead letter.
@@ -20,19 +21,17 @@ export interface WorkEntry {
   readonly since: number;
   /** Failed tries of the next event. */
   readonly tries: number;
-  /** Identifies the worker that has claimed it, or ''. */
+  /** Identifies the worker that has claimed it, or ''; with a mark if it is suspect, see `Care`. */
   readonly claim: string;
   /** Why the last try failed, or ''. */
   readonly problem: string;
 }
 
 /** The progress of a worker. */
-export interface WorkProgress {
+export interface WorkProgress extends ClaimChange {
   readonly seq: number;
   readonly tries: number;
   readonly problem?: string | undefined;
-  /** Whether the worker keeps the claim. Otherwise any worker can claim the remaining events. */
-  readonly goesOn: boolean;
   /** The entry is due again after this time. While the worker keeps the claim, this is its time limit. */
   readonly dueInMs: number;
   /** An event that becomes a dead letter. The work continues after it. */
@@ -63,12 +62,14 @@ export const MAX_PROBLEM_LENGTH = 500;
 
 /**
  * The entry after a claim. If the previous claim was neither released nor renewed in time, its worker probably crashed
- * while it handled the next event. This counts as a failed try.
+ * while it handled the next event. This counts as a failed try if the worker had no other work.
  *
- * @example const entry = claimedEntry(stored, claim); // to be stored, due again after `forMs`
+ * @param id identifies the claim, and is a part of it
+ * @example const entry = claimedEntry(stored, id); // to be stored, due again after `forMs`
  */
-export function claimedEntry(entry: WorkEntry, claim: string): WorkEntry {
-  return { ...entry, claim, tries: entry.claim === '' ? entry.tries : entry.tries + 1 };
+export function claimedEntry(entry: WorkEntry, id: string): WorkEntry {
+  const { claim, hasFailed } = nextClaim(entry.claim, id);
+  return { ...entry, claim, tries: entry.tries + (hasFailed ? 1 : 0) };
 }
 
 /**
@@ -80,8 +81,8 @@ export function claimedEntry(entry: WorkEntry, claim: string): WorkEntry {
  */
 export function entryAfter(entry: WorkEntry, progress: WorkProgress): WorkEntry | undefined {
   if (progress.seq >= entry.upTo) return undefined;
-  const { seq, tries, problem = '', goesOn } = progress;
-  return { ...entry, seq, tries, problem, claim: goesOn ? entry.claim : '' };
+  const { seq, tries, problem = '' } = progress;
+  return { ...entry, seq, tries, problem, claim: claimAfter(entry.claim, progress) };
 }
 
 /**

@@ -2,6 +2,16 @@ import { type StateDefinitions, definitionFor } from '../../state/define-state.j
 import { InvalidInputError } from './errors.js';
 import { childPath } from './json-value.js';
 
+/** Those of these keys that clients must not write. */
+export function serverOnlyKeys(
+  definitions: readonly StateDefinitions[],
+  appName: string,
+  keys: readonly string[],
+): string[] {
+  const ofApp = definitions.flatMap((each) => definitionFor(each, appName) ?? []);
+  return keys.filter((key) => ofApp.some((definition) => definition.isServerOnly(key)));
+}
+
 /** Refuses values that the definition of the app's state does not allow. `path` is the object with the values. */
 export function assertDefinedState(
   definitions: StateDefinitions | undefined,

@@ -15,8 +15,14 @@ export type SessionsErrorCode =
   | 'SUMMARY_NOT_FOUND'
   | 'SUMMARY_FAILED'
   | 'AGENT_NOT_FOUND'
+  | 'AGENTS_CLOSING'
+  | 'AGENT_FAILED'
+  | 'RUN_LIMIT_REACHED'
   | 'APPROVAL_NOT_FOUND'
   | 'APPROVAL_ANSWERED'
+  | 'APPROVAL_CHANGED'
+  | 'APPROVAL_WITHDRAWN'
+  | 'APPROVAL_EXPIRED'
   | 'COMPONENT_NOT_FOUND'
   | 'COMPONENT_CONFLICT'
   | 'BUDGET_EXCEEDED'
@@ -50,6 +56,16 @@ export abstract class SessionsError extends Error {
   /** The message for remote callers. */
   get publicMessage(): string {
     return this.message;
+  }
+
+  /** Further fields for remote callers. */
+  get publicDetails(): Readonly<Record<string, unknown>> {
+    return {};
+  }
+
+  /** Whether the log of the server has it already. */
+  get isLogged(): boolean {
+    return false;
   }
 }
 
@@ -273,6 +289,8 @@ const LONGEST_SHOWN_KEY = 80;
 export interface StoreUnavailableOptions extends ErrorOptions {
   /** Replaces the reason for remote callers, if the reason names a server. */
   readonly publicReason?: string;
+  /** What to do. Default: to retry. */
+  readonly advice?: string | undefined;
 }
 
 /**
@@ -293,19 +311,21 @@ export class StoreUnavailableError extends SessionsError {
   eventIds?: readonly string[];
 
   readonly #publicReason: string;
+  readonly #advice: string | undefined;
 
   /** @param reason what went wrong, for operators of the store */
   constructor(
     readonly reason: string,
     readonly outcomeUnknown: boolean,
-    { publicReason = reason, ...options }: StoreUnavailableOptions = {},
+    { publicReason = reason, advice, ...options }: StoreUnavailableOptions = {},
   ) {
-    super(`${reason} ${adviceFor(outcomeUnknown)}`, options);
+    super(`${reason} ${advice ?? adviceFor(outcomeUnknown)}`, options);
     this.#publicReason = publicReason;
+    this.#advice = advice;
   }
 
   override get publicMessage(): string {
-    return `${this.#publicReason} ${adviceFor(this.outcomeUnknown)}`;
+    return `${this.#publicReason} ${this.#advice ?? adviceFor(this.outcomeUnknown)}`;
   }
 
   /** Says which events were to be appended. */
@@ -317,7 +337,8 @@ export class StoreUnavailableError extends SessionsError {
 
   /** A copy of this error with another `outcomeUnknown`. */
   withOutcome(outcomeUnknown: boolean): StoreUnavailableError {
-    return new StoreUnavailableError(this.reason, outcomeUnknown, { publicReason: this.#publicReason, cause: this });
+    const [publicReason, advice] = [this.#publicReason, outcomeUnknown ? undefined : this.#advice];
+    return new StoreUnavailableError(this.reason, outcomeUnknown, { publicReason, advice, cause: this });
   }
 }
 

@@ -1,7 +1,17 @@
-import type { EventInput, FunctionCall, FunctionResponse, Part } from './event.js';
+import type { FunctionCall, FunctionResponse, Part } from './content.js';
+import type { EventLike } from './event.js';
+
+/**
+ * All fields of an event, a content, a part or of actions, by their names: also those that have no type here.
+ *
+ * @example const { traceId } = allFields(event);
+ */
+export function allFields(of: object): Readonly<Record<string, unknown>> {
+  return of as Readonly<Record<string, unknown>>;
+}
 
 /** The fields that these functions read. Events of ADK for TypeScript have them. */
-type Inspected = Pick<EventInput, 'content' | 'actions' | 'author' | 'partial' | 'longRunningToolIds'>;
+type Inspected = Pick<EventLike, 'content' | 'actions' | 'author' | 'partial' | 'longRunningToolIds'>;
 
 /**
  * The tool calls of the event.
@@ -34,7 +44,8 @@ export function isFinalResponse(event: Inspected): boolean {
     event.partial !== true &&
     getFunctionCalls(event).length === 0 &&
     getFunctionResponses(event).length === 0 &&
-    partsOf(event).at(-1)?.codeExecutionResult === undefined
+    // Python writes fields that are not set as `null`.
+    !partsOf(event).at(-1)?.codeExecutionResult
   );
 }
 

@@ -1,5 +1,6 @@
 import { InvalidInputError } from './errors.js';
-import type { EventInput } from './event.js';
+import { allFields } from './event-inspection.js';
+import type { EventInput, EventLike } from './event.js';
 import { Event, EventActions } from './event.js';
 import { isPlainObject } from './json-value.js';
 
@@ -16,15 +17,24 @@ const EVENT_FIELDS: readonly (readonly [field: string, kind: Kind])[] = [
   ['usageMetadata', 'object'],
 ];
 
+/** What messages show of the shape that is expected. */
+const EXAMPLES = {
+  event: "{ author: 'user', content: { role: 'user', parts: [{ text: 'Hello' }] } }",
+  content: "{ role: 'user', parts: [{ text: 'Hello' }] }",
+  parts: "[{ text: 'Hello' }]",
+  part: "{ text: 'Hello' }",
+  actions: '{ stateDelta: { step: 1 } }',
+  longRunningToolIds: "['call-1']",
+};
+
 /** Refuses an event whose known fields have the wrong type. The JSON check covers the rest. */
-export function assertEventShape(event: EventInput): void {
-  if (!(event instanceof Event) && !isPlainObject(event))
-    throw new InvalidInputError('an event must be an object', '$');
+export function assertEventShape(event: EventLike): void {
+  if (!isEvent(event)) throw new InvalidInputError(`an event must be an object, such as ${EXAMPLES.event}`, '$');
   const actions: unknown = event.actions;
   if (isSet(actions) && !(actions instanceof EventActions) && !isPlainObject(actions)) {
-    throw new InvalidInputError('must be an object', '$.actions');
+    throw new InvalidInputError(`must be an object, such as ${EXAMPLES.actions}`, '$.actions');
   }
-  for (const [field, kind] of EVENT_FIELDS) assertKind(event[field], kind, '$.', field);
+  for (const [field, kind] of EVENT_FIELDS) assertKind(allFields(event)[field], kind, '$.', field);
   assertParts(event.content?.parts);
   assertControl(event.actions?.compaction, ['fromSeq', 'toSeq'], '$.actions.compaction');
   assertControl(event.actions?.rewind, ['toSeq'], '$.actions.rewind');
@@ -46,11 +56,16 @@ export function assertAuthor({ author }: EventInput): void {
   );
 }
 
+function isEvent(event: unknown): boolean {
+  return event instanceof Event || isPlainObject(event);
+}
+
 function assertParts(parts: unknown): void {
   assertKind(parts, 'array', '$.content.', 'parts');
   if (!Array.isArray(parts)) return;
   for (let index = 0; index < parts.length; index++) {
-    if (!isPlainObject(parts[index])) throw new InvalidInputError('must be an object', `$.content.parts[${index}]`);
+    if (isPlainObject(parts[index])) continue;
+    throw new InvalidInputError(`must be an object, such as ${EXAMPLES.part}`, `$.content.parts[${index}]`);
   }
 }
 
@@ -70,7 +85,8 @@ function assertControl(control: unknown, seqFields: readonly string[], path: str
 
 function assertKind(value: unknown, kind: Kind, place: string, field: string): void {
   if (!isSet(value) || kindOf(value) === kind) return;
-  throw new InvalidInputError(`must be ${article(kind)} ${kind}`, place + field);
+  const example = Object.hasOwn(EXAMPLES, field) ? `, such as ${EXAMPLES[field as keyof typeof EXAMPLES]}` : '';
+  throw new InvalidInputError(`must be ${article(kind)} ${kind}${example}`, place + field);
 }
 
 function kindOf(value: unknown): string {

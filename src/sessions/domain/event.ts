@@ -1,4 +1,5 @@
 import { randomId } from './clock.js';
+import type { Content, ContentInput } from './content.js';
 import { setField } from './json-value.js';
 import type { MetadataDelta } from './metadata.js';
 
@@ -6,16 +7,23 @@ import type { MetadataDelta } from './metadata.js';
 export interface Compaction {
   fromSeq: number;
   toSeq: number;
-  [field: string]: unknown;
+  model?: string;
+  promptVersion?: string;
+  originalEventCount?: number;
+  compressedEventCount?: number;
+  inputTokens?: number | undefined;
+  outputTokens?: number | undefined;
+  durationMs?: number;
+  /** The last event that was there when the summary was written. */
+  readToSeq?: number;
 }
 
 /** Takes the conversation back to its state after event `toSeq`. */
 export interface Rewind {
   toSeq: number;
-  [field: string]: unknown;
 }
 
-/** The actions of an event as input. Unknown fields are kept. */
+/** The actions of an event. */
 export interface EventActionsInput {
   stateDelta?: Record<string, unknown>;
   stateRemovals?: string[];
@@ -27,7 +35,14 @@ export interface EventActionsInput {
   escalate?: boolean;
   compaction?: Compaction;
   rewind?: Rewind;
-  [field: string]: unknown;
+  /** Of ADK: the credentials that tools ask for, by the id of the call. */
+  requestedAuthConfigs?: Record<string, unknown>;
+  /** Of ADK: the confirmations that tools ask for, by the id of the call. */
+  requestedToolConfirmations?: Record<string, unknown>;
+  /** Of ADK's workflows. */
+  agentState?: Record<string, unknown>;
+  /** Of ADK's workflows. */
+  endOfAgent?: boolean;
 }
 
 /** The tokens of an event, by the names of Gemini and ADK. */
@@ -37,14 +52,21 @@ export interface UsageMetadata {
   cachedContentTokenCount?: number;
   /** Tokens of the answer, without thinking. */
   candidatesTokenCount?: number;
+  /** The same in Gemini's live sessions. */
+  responseTokenCount?: number;
   thoughtsTokenCount?: number;
   toolUsePromptTokenCount?: number;
   totalTokenCount?: number;
-  [field: string]: unknown;
+  initialPromptTokenCount?: number;
+  promptTokensDetails?: unknown;
+  cacheTokensDetails?: unknown;
+  candidatesTokensDetails?: unknown;
+  toolUsePromptTokensDetails?: unknown;
+  trafficType?: string;
 }
 
-/** An event as input. Missing fields get defaults; unknown fields are kept. */
-export interface EventInput {
+/** The fields of an event that are the same when it is written and when it is read. */
+interface EventFields {
   id?: string;
   invocationId?: string;
   /** `user`, or the name of an agent. Required for stored events; a hook may set it. */
@@ -53,8 +75,6 @@ export interface EventInput {
   /** Epoch milliseconds. */
   timestamp?: number;
   partial?: boolean;
-  content?: Content | null;
-  actions?: EventActionsInput;
   longRunningToolIds?: string[];
   /** Tokens, by the names of Gemini. */
   usageMetadata?: UsageMetadata;
@@ -62,15 +82,56 @@ export interface EventInput {
   modelVersion?: string;
   errorCode?: string;
   errorMessage?: string;
+  finishReason?: string;
+  /** Fields of your own. */
   customMetadata?: Record<string, unknown>;
   turnComplete?: boolean;
   interrupted?: boolean;
   groundingMetadata?: unknown;
-  [field: string]: unknown;
+  citationMetadata?: unknown;
+  /** Of ADK's live sessions. */
+  inputTranscription?: unknown;
+  outputTranscription?: unknown;
+  liveSessionResumptionUpdate?: unknown;
+  goAway?: unknown;
+  interactionId?: string;
+  liveSessionId?: string;
+  /** Of ADK's workflows. */
+  output?: unknown;
+  route?: unknown;
+  nodeInfo?: unknown;
+  isolationScope?: string;
+}
+
+/**
+ * An event as input. Missing fields get defaults. Fields of your own belong in `customMetadata`. What else
+ * an object has that you pass on, such as an event of ADK, is kept.
+ */
+export interface EventInput extends EventFields {
+  content?: ContentInput | null;
+  actions?: EventActionsInput;
+}
+
+/** What only runs write. */
+interface OwnActions {
+  /** A message that waits for its run. */
+  queued?: object;
+  /** The request to stop a run. */
+  stop?: object;
+  /** A waiting message, or approvals, that were taken back. */
+  withdrawn?: { readonly invocationId?: string };
+  /** Whether the text that partial events with this id had said was taken back. */
+  discarded?: boolean;
+  /** Whether the invocation waits for approvals. */
+  awaitsApproval?: boolean;
+  /** The event answers an approval. */
+  approvalAnswer?: { readonly messageSeq: number; readonly refused?: string };
+  /** Why the agent failed. */
+  failure?: { readonly reason: string; readonly retryable: boolean };
 }
 
 // Merges with the class below: the interface declares the optional fields.
-export interface EventActions extends EventActionsInput {}
+export interface EventActions extends EventActionsInput, OwnActions {}
 
 /**
  * The effects of an event. `null` in `stateDelta` is a stored value; only `stateRemovals` removes keys.
@@ -81,13 +142,21 @@ export interface EventActions extends EventActionsInput {}
 export class EventActions {
   stateDelta: Record<string, unknown> = {};
 
-  constructor(init: EventActionsInput = {}) {
+  constructor(init: EventActionsInput & OwnActions = {}) {
     defineFields(this, init);
   }
 }
 
 // Merges with the class below: the interface declares the optional fields.
-export interface Event extends EventInput {}
+export interface Event extends EventFields {
+  content?: Content | null;
+}
+
+/** An event to read, whether it is stored or not. Events of ADK for TypeScript, and `EventInput`, are such events. */
+export interface EventLike extends EventFields {
+  content?: Content | null;
+  actions?: EventActionsInput & OwnActions;
+}
 
 /**
  * One entry of a session's log. An event of ADK for TypeScript fits as it is.
@@ -133,41 +202,4 @@ function defineFields(target: object, fields: object): void {
   for (const [name, value] of Object.entries(fields)) {
     if (value !== undefined) setField(target, name, value);
   }
-}
-
-/** The content of a message, as in Google's ADK for TypeScript. Unknown fields are kept. */
-export interface Content {
-  role?: string;
-  parts?: Part[];
-  [field: string]: unknown;
-}
-
-/** A part of a message: text, a tool call or its response, data, code. */
-export interface Part {
-  text?: string;
-  /** Whether this is a model's internal reasoning. */
-  thought?: boolean;
-  functionCall?: FunctionCall;
-  functionResponse?: FunctionResponse;
-  inlineData?: { mimeType?: string; data?: string; [field: string]: unknown };
-  fileData?: { mimeType?: string; fileUri?: string; [field: string]: unknown };
-  executableCode?: { code?: string; language?: string; [field: string]: unknown };
-  codeExecutionResult?: { outcome?: string; output?: string; [field: string]: unknown };
-  [field: string]: unknown;
-}
-
-/** A tool call by a model. */
-export interface FunctionCall {
-  id?: string;
-  name?: string;
-  args?: Record<string, unknown>;
-  [field: string]: unknown;
-}
-
-/** A tool's response. It belongs to the call with the same `id`. */
-export interface FunctionResponse {
-  id?: string;
-  name?: string;
-  response?: unknown;
-  [field: string]: unknown;
 }

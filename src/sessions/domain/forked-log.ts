@@ -85,8 +85,14 @@ export class ForkedLog {
     this.#source.add(event);
   }
 
-  finish(): Fork {
+  /** @param lastAfter an event of the fork's own, if the state is not to be what the source had */
+  finish(lastAfter: (state: Record<string, unknown>) => StoredEvent | undefined): Fork {
     this.#catchUp();
+    const last = lastAfter(this.#source.toRecord());
+    if (last) {
+      this.#copies.push({ stored: last });
+      this.#source.add(loggedEvent(last));
+    }
     const ids = new Set(this.#copies.map(({ stored }) => stored.id));
     return {
       log: initialLog([...(this.#summary ? [copyOfSummary(this.#summary, ids)] : []), ...this.#copies]),

@@ -1,4 +1,5 @@
 import { InvalidInputError } from './errors.js';
+import { RESERVED_IDS } from './reserved-words.js';
 
 /** The size of id columns and keys in every store. */
 export const MAX_ID_BYTES = 191;
@@ -18,6 +19,14 @@ export interface SessionKey extends UserKey {
 export interface StateOwner {
   readonly appName: string;
   readonly userId?: string | undefined;
+}
+
+/**
+ * The scope of the owner's state.
+ * @example scopeOfOwner({ appName: 'shop' }); // 'app'
+ */
+export function scopeOfOwner({ userId }: StateOwner): 'user' | 'app' {
+  return userId === undefined ? 'app' : 'user';
 }
 
 /** Refuses invalid ids. All other characters are legal; code that builds keys encodes them. */
@@ -94,7 +103,7 @@ export function nameProblem(value: unknown): string | undefined {
 
 /** The id of the summary up to an event. Writers of the same summary use the same id. */
 export function summaryIdOf(toSeq: number): string {
-  return `summary:${toSeq}`;
+  return RESERVED_IDS.summary + String(toSeq);
 }
 
 /**

@@ -13,6 +13,9 @@ export const METADATA_LIMITS = { tags: 64, labels: 16, fields: 64, reserved: 64,
 /** Labels and fields of this package. They have limits of their own, so that those of an app leave them room. */
 const RESERVED = /^(label|field):agents:/;
 
+/** Of those, runs that were handed over. However many messages wait, an instance can close. */
+const HANDED_OVER = /^field:agents:handedOver:/;
+
 const MAX_OF_KIND = [
   ['tag:', METADATA_LIMITS.tags],
   ['label:', METADATA_LIMITS.labels],
@@ -46,7 +49,7 @@ export function metadataAfter(text: MetadataText, changes: readonly MetadataChan
   const lines = [...entries].map(([name, value]) => `${name}\n${value}\n`);
   const reserved = lines.filter((line) => RESERVED.test(line));
   const isRoom = reserved.length === 0 ? hasRoom(lines) : hasRoom(lines.filter((line) => !RESERVED.test(line)));
-  return isRoom && hasRoomFor(reserved, METADATA_LIMITS.reserved) ? lines.join('') : undefined;
+  return isRoom && hasRoomForReserved(reserved) ? lines.join('') : undefined;
 }
 
 /** Changes in a row as one change: the last of each entry counts. */
@@ -59,6 +62,12 @@ function hasRoom(lines: readonly string[]): boolean {
   const isOverfull = ([kind, max]: (typeof MAX_OF_KIND)[number]): boolean =>
     lines.filter((line) => line.startsWith(kind)).length > max;
   return !MAX_OF_KIND.some(isOverfull) && hasRoomFor(lines, lines.length);
+}
+
+function hasRoomForReserved(lines: readonly string[]): boolean {
+  const handedOver = lines.filter((line) => HANDED_OVER.test(line));
+  const others = handedOver.length === 0 ? lines : lines.filter((line) => !HANDED_OVER.test(line));
+  return [handedOver, others].every((each) => hasRoomFor(each, METADATA_LIMITS.reserved));
 }
 
 function hasRoomFor(lines: readonly string[], max: number): boolean {

@@ -1,4 +1,5 @@
-import type { EventInput, FunctionCall } from './event.js';
+import type { FunctionCall } from './content.js';
+import type { EventInput } from './event.js';
 
 /** Who spoke. */
 export interface Speaker {
@@ -9,6 +10,26 @@ export interface Speaker {
 /** A tool call without response, and who made it. */
 export interface OpenCall extends Speaker {
   readonly call: FunctionCall;
+}
+
+/** A tool call with name and arguments, which models may leave out. */
+export interface NamedCall extends FunctionCall {
+  name: string;
+  args: Record<string, unknown>;
+}
+
+/** The call with what it lacks. */
+export function namedCall(call: FunctionCall): NamedCall {
+  return { ...call, name: call.name ?? '', args: call.args ?? {} };
+}
+
+/** An open call, among those of its invocation. */
+export interface NumberedCall extends OpenCall {
+  readonly call: NamedCall;
+  /** Its place among all calls. */
+  readonly number: number;
+  /** Its place among the calls with its id: some models count calls again in each step. */
+  readonly nth: number;
 }
 
 /** What a response says if nobody can tell it better: the process that ran the tool is gone. */

@@ -1,4 +1,5 @@
-import { Event, type EventInput, type LoggedEvent, type Part } from './event.js';
+import type { Part } from './content.js';
+import { Event, type EventInput, type LoggedEvent } from './event.js';
 import { type StoredPartial, type StreamPosition, positionText } from './partial-event.js';
 import { storedJson } from './stored-json.js';
 

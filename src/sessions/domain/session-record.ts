@@ -27,6 +27,8 @@ export interface SessionRecord extends SessionKey, DispatchMark {
   readonly turn: StoredTurn;
   /** Whether events need a turn. Set at creation. */
   readonly turnsOnly: boolean;
+  /** The session's own state has at most this many bytes: see `StateSize`. */
+  readonly stateBytes: number;
 }
 
 /**
@@ -41,6 +43,7 @@ export function newRecord(
   expiry: number,
   { events, origin, ...log }: InitialLog = EMPTY_LOG,
   turnsOnly = false,
+  stateBytes = 0,
 ): SessionRecord {
   const firstSeq = origin?.firstSeq ?? 1;
   return {
@@ -60,6 +63,7 @@ export function newRecord(
     marksSeq: log.marksSeq,
     turn: NO_TURN,
     turnsOnly,
+    stateBytes,
     dispatchedSeq: 0,
     // What another store had is no news for consumers.
     waitingSince: events.length > 0 && !origin ? markTime(now) : NOTHING_WAITS,

@@ -2,6 +2,7 @@ import { type StoredScope, splitStateKey } from '../../state/scopes.js';
 import { type StateChanges, filterChanges } from '../../state/state-changes.js';
 import { canonicalJson } from './event-digest.js';
 import type { LoggedEvent } from './event.js';
+import { entryBytes } from './state-size.js';
 
 /**
  * Rebuilds a session's own state, event by event. Also follows what these events did to keys of shared scopes, which
@@ -42,6 +43,15 @@ export class StateFold {
   /** The keys of shared scopes that the events set. */
   toShared(): Record<string, unknown> {
     return Object.fromEntries(this.#shared);
+  }
+
+  /** The size of all that it holds. */
+  countBytes(): number {
+    let bytes = 0;
+    for (const values of [this.#own, this.#shared]) {
+      for (const [key, value] of values) bytes += entryBytes(key, JSON.stringify(value));
+    }
+    return bytes;
   }
 
   #scopeOf(key: string): Map<string, unknown> {

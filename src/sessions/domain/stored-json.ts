@@ -3,11 +3,12 @@ import type { StateChanges } from '../../state/state-changes.js';
 import type { Removal, StoredEvent, Upsert } from './commit.js';
 import { StoreUnavailableError } from './errors.js';
 import type { Event, LoggedEvent } from './event.js';
+import { isPlainObject } from './json-value.js';
 
-/** Stored text does not parse. */
+/** Stored text is not what was stored. */
 export class DamagedDataError extends StoreUnavailableError {
   constructor(what: string) {
-    super(`The store holds ${what} that is damaged: restore it from a backup.`, false);
+    super(`The store holds ${what} that is damaged.`, false, { advice: 'Run agent-sessions verify.' });
     this.name = StoreUnavailableError.name;
   }
 }
@@ -27,7 +28,14 @@ export function storedJson(text: string, what: string): unknown {
 /** Parses a stored event. Each call returns a new object. */
 export function loggedEvent({ payload, seq }: Pick<StoredEvent, 'payload' | 'seq'>): LoggedEvent {
   if (payload === null) throw new Error(`Event ${seq} was trimmed from the log`);
-  return Object.assign(storedJson(payload, `an event (${seq})`) as Event, { seq });
+  const event = storedJson(payload, `an event (${seq})`);
+  if (!isEvent(event)) throw new DamagedDataError(`an event (${seq})`);
+  return Object.assign(event, { seq });
+}
+
+/** Whether the parts that every event has are there. What they hold was checked before it was stored. */
+function isEvent(value: unknown): value is Event {
+  return isPlainObject(value) && isPlainObject(value.actions) && isPlainObject(value.actions.stateDelta);
 }
 
 /** Converts state changes to writes of stored scopes. */

@@ -106,7 +106,7 @@ function normalised(input: EventInput, actions: object, limits: WriteLimits): Ev
   const inner = { key: 'actions', value: actions, outline: ACTIONS };
   const event = jsonCopyOfFields(input, '$', { maxDepth, maxBytes }, { without: NOT_GIVEN, inner });
   event.actions ??= {};
-  return event as Event;
+  return event as object as Event;
 }
 
 function idOf({ id }: EventInput, newId: IdGenerator): string {

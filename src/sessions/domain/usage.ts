@@ -1,4 +1,4 @@
-import type { EventInput } from './event.js';
+import type { EventInput, UsageMetadata } from './event.js';
 import { nameProblem } from './ids.js';
 import { isCount } from './input-checks.js';
 
@@ -77,7 +77,7 @@ export function usageOfEvent({ usageMetadata, modelVersion }: EventInput): Model
   };
 }
 
-function countIn(usageMetadata: NonNullable<EventInput['usageMetadata']>, name: string): number | undefined {
+function countIn(usageMetadata: UsageMetadata, name: keyof UsageMetadata): number | undefined {
   const value: unknown = usageMetadata[name];
   return isTokenCount(value) ? value : undefined;
 }

@@ -6,6 +6,7 @@ import type { LoggedEvent } from './event.js';
 import { optionalCount } from './input-checks.js';
 import { type SeqRange, rangesOutside } from './seq-ranges.js';
 import type { SessionRecord } from './session-record.js';
+import { readableEvent } from './damaged-event.js';
 import { loggedEvent } from './stored-json.js';
 
 /** An event of a view, with the time from which its age is computed. */
@@ -17,7 +18,7 @@ export interface ViewItem {
 }
 
 export function viewItem(stored: StoredEvent): ViewItem {
-  return viewItemOf(loggedEvent(stored), stored.appendedAt);
+  return viewItemOf(readableEvent(stored), stored.appendedAt);
 }
 
 export function viewItemOf(event: LoggedEvent, appendedAt: number): ViewItem {

@@ -1,4 +1,5 @@
 import { type Scope, splitStateKey } from '../../state/scopes.js';
+import { RESERVED_ACTIONS, reservedInId, reservedInMetadata, reservedInState } from './reserved-words.js';
 
 /**
  * Describes what a request writes, for access rules. It holds names and no content: the authors, the kinds of content, the
@@ -11,9 +12,15 @@ export interface WriteDescription {
   readonly roles: readonly string[];
   /** The field names of the parts: `text`, `inlineData`, `functionCall`, `thought` and so on. */
   readonly content: readonly string[];
-  /** The fields of `actions`, such as `transferToAgent`; the operations `rewind`, `fork`, `summary` and `turn`; `turnsOnly`; and `metadataDelta`, also for the metadata of a new session. */
+  /**
+   * Operations: `rewind`, `fork`, `summary`, `turn`, `stop`, `approval`; `turnsOnly`; `metadataDelta`, also for the metadata of a new
+   * session; and fields of an event's `actions` with that name before them, such as `actions.transferToAgent`.
+   */
   readonly controls: readonly string[];
-  /** Other fields of the event that have a value, such as `branch` or `usageMetadata`. */
+  /**
+   * Other fields of the event that have a value, such as `branch` or `usageMetadata`; and `reserved:` with a word that the product
+   * itself writes, in an id, a state key or a name of the metadata, such as `reserved:answer:`.
+   */
   readonly fields: readonly string[];
   /** The state keys that are set or removed, with their prefixes. */
   readonly stateKeys: readonly string[];
@@ -48,10 +55,11 @@ export function describeWrite(write: UncheckedWrite): WriteDescription {
   const { event, events, stateDelta, stateRemovals, metadata, controls = [] } = write;
   const said = new DescribedWrite();
   for (const control of controls) said.controls.add(control);
-  if (metadata !== undefined) addTellingNames(said.controls, { metadataDelta: metadata }, NO_NAMES);
+  said.addMetadata(metadata);
   addKeys(said.stateKeys, stateDelta, stateRemovals);
   if (event !== undefined) addEvent(said, event);
   for (const one of Array.isArray(events) ? (events as unknown[]) : listOf(events)) addEvent(said, one);
+  for (const key of said.stateKeys.list) said.addReserved(reservedInState(key));
   return said.description();
 }
 
@@ -79,6 +87,16 @@ class DescribedWrite {
   readonly fields = new Names();
   readonly stateKeys = new Names();
 
+  addMetadata(metadata: unknown): void {
+    if (!isThere(metadata) || isEmpty(metadata)) return;
+    this.controls.add('metadataDelta');
+    for (const word of reservedInMetadata(recordOf(metadata))) this.addReserved(word);
+  }
+
+  addReserved(word: string | undefined): void {
+    if (word !== undefined) this.fields.add(`reserved:${word}`);
+  }
+
   description(): WriteDescription {
     const stateScopes = new Set<Scope>();
     for (const key of this.stateKeys.list) stateScopes.add(splitStateKey(key).scope);
@@ -94,8 +112,8 @@ class DescribedWrite {
   }
 }
 
-const NO_NAMES: ReadonlySet<string> = new Set();
-const STATE_ACTIONS: ReadonlySet<string> = new Set(['stateDelta', 'stateRemovals']);
+/** Described by what they change. */
+const PLAIN_ACTIONS: ReadonlySet<string> = new Set(['stateDelta', 'stateRemovals', 'metadataDelta']);
 const PLAIN_CONTENT: ReadonlySet<string> = new Set(['role', 'parts']);
 
 /** What is no event is described like an empty one. */
@@ -109,7 +127,10 @@ function addEvent(to: DescribedWrite, event: unknown): void {
     const record = recordOf(part);
     for (const name of Object.keys(record)) if (isThere(record[name])) to.content.add(name);
   }
-  addTellingNames(to.controls, actions, STATE_ACTIONS);
+  to.addReserved(reservedInId(said.id));
+  to.addReserved(reservedInId(said.invocationId));
+  to.addMetadata(actions.metadataDelta);
+  addTellingNames(to.controls, actions, PLAIN_ACTIONS, 'actions.');
   addTellingNames(to.fields, said, PLAIN_FIELDS);
   addTellingNames(to.fields, content, PLAIN_CONTENT, 'content.');
   addKeys(to.stateKeys, actions.stateDelta, actions.stateRemovals);
@@ -134,7 +155,7 @@ export interface ClientWrites {
   readonly roles?: readonly string[] | undefined;
   /** `text`, `inlineData` and `fileData` unless given. */
   readonly content?: readonly string[] | undefined;
-  /** None unless given, such as `rewind` and `fork`. */
+  /** None unless given, such as `rewind`, `fork` and `stop`. */
   readonly controls?: readonly string[] | undefined;
   /** None unless given, such as `customMetadata`. */
   readonly fields?: readonly string[] | undefined;
@@ -184,7 +205,8 @@ function addTellingNames(
   prefix = '',
 ): void {
   for (const name of Object.keys(record)) {
-    if (!besides.has(name) && isThere(record[name]) && !isEmpty(record[name])) names.add(prefix + name);
+    if (besides.has(name) || !isThere(record[name])) continue;
+    if (!isEmpty(record[name]) || RESERVED_ACTIONS.has(name)) names.add(prefix + name);
   }
 }
 

@@ -1,3 +1,4 @@
+import { Inject } from '@nestjs/common';
 import { Args, Info, Mutation, Query, Subscription } from '@nestjs/graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import { InvalidInputError } from '../domain/errors.js';
@@ -9,11 +10,12 @@ import { referenceTo } from '../domain/session.js';
 import type { WatchedEvent } from '../operations/state-history.js';
 import { AccessChecks } from '../transport/access-checks.js';
 import { NO_EVENTS } from '../transport/stream-access.js';
-import { READING_SECONDS } from '../transport/stream-memory.js';
+import { READING_SECONDS } from '../transport/answer-memory.js';
 import { endStalled } from './connections/web-socket-server.js';
 import { RequireAccess } from '../transport/session-access.js';
 import { APPENDS_EVENT, APPENDS_EVENTS } from '../transport/request-writes.js';
-import { SessionService } from '../session.service.js';
+import type { SessionService } from '../session.service.js';
+import { SERVED_SESSIONS } from '../sessions.tokens.js';
 import { type SubscriptionRequest, CurrentRequest, SessionFields } from './access.guard.js';
 import {
   AppendBatchResultObject,
@@ -62,7 +64,7 @@ interface WatchRequest extends SessionKey {
 @SessionFields()
 export class EventsResolver {
   constructor(
-    private readonly sessions: SessionService,
+    @Inject(SERVED_SESSIONS) private readonly sessions: SessionService,
     private readonly access: AccessChecks,
   ) {}
 

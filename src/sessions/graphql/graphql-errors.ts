@@ -1,7 +1,6 @@
 import { Logger, Catch, type ExceptionFilter } from '@nestjs/common';
 import { GraphQLError } from 'graphql';
-import { problemOf } from '../transport/problems.js';
-import { StreamExpired } from '../transport/stream-access.js';
+import { isForLog, problemOf } from '../transport/problems.js';
 import { SessionNotFoundError } from '../domain/errors.js';
 import { HiddenDeletion } from '../transport/access-checks.js';
 
@@ -10,21 +9,9 @@ const logger = new Logger('SessionsGraphql');
 /** Converts an error to a GraphQL error with the code of REST. Unexpected errors are logged without exposing details. */
 export function graphqlErrorOf(error: unknown): GraphQLError {
   if (error instanceof GraphQLError) return error;
-  const { detail, code, status, path, currentVersion, outcomeUnknown, eventId, eventIds, holder, expiresAt, budget } =
-    problemOf(error);
-  if (status >= 500 && !(error instanceof StreamExpired))
-    logger.error(detail, error instanceof Error ? error.stack : undefined);
-  const extensions = {
-    code,
-    status,
-    ...(path !== undefined && { path }),
-    ...(currentVersion !== undefined && { currentVersion }),
-    ...(outcomeUnknown !== undefined && { outcomeUnknown }),
-    ...(eventId !== undefined && { eventId }),
-    ...(eventIds !== undefined && { eventIds }),
-    ...(holder !== undefined && { holder, expiresAt }),
-    ...(budget && { budget }),
-  };
+  const problem = problemOf(error);
+  const { type: _type, title: _title, detail, ...extensions } = problem;
+  if (isForLog(error, problem)) logger.error(detail, error instanceof Error ? error.stack : undefined);
   return new GraphQLError(detail, { extensions });
 }
 

@@ -1,4 +1,5 @@
 export { SESSIONS_BODY_LIMIT } from '../transport/http-defaults.js';
+export { type BodyLimitOptions, limitBodies } from '../transport/limit-bodies.js';
 export * from '../transport/access-exports.js';
 export { GraphqlAccessGuard, type SubscriptionRequest } from './access.guard.js';
 export type { ExplorerOptions } from './explorer/explorer.module.js';

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { NoSchemaIntrospectionCustomRule } from 'graphql';
 import { formatGraphqlError } from './graphql-errors.js';
 import { DocumentCache } from './limits/document-cache.js';
+import { answerPlugin } from './limits/document-answer.js';
 import { type GraphqlLimits, graphqlLimits } from './limits/graphql-limits.js';
 import { sessionsLimitRules, textLimitPlugin } from './limits/document-limits.js';
 import { graphqlWsOptions } from './connections/graphql-ws-options.js';
@@ -13,7 +14,7 @@ export interface SessionsGraphqlServerOptions {
   readonly introspection?: boolean | undefined;
   /** Origins that may open WebSockets, besides the server's own. */
   readonly origins?: readonly string[] | undefined;
-  /** The client address for `maxConnectionsPerAddress`. Default: the address of the socket. */
+  /** The client address for `maxConnectionsPerAddress` and `maxBufferedBytes`. Default: the address of the socket. */
   readonly addressOf?: ((request: IncomingMessage) => string) | undefined;
 }
 
@@ -40,7 +41,7 @@ export function sessionsGraphqlOptions({
     validationRules: rules,
     parseOptions: { maxTokens: all.maxTokens },
     /** Add your own plugins: `plugins: [...options.plugins, yours]`. */
-    plugins: [textLimitPlugin(all.maxTextBytes)],
+    plugins: [textLimitPlugin(all.maxTextBytes), answerPlugin(all, addressOf)],
     documentStore: new DocumentCache(),
     allowBatchedHttpRequests: false,
     csrfPrevention: true,

@@ -2,6 +2,8 @@ import { type DynamicModule, Module, type ModuleMetadata, type OnModuleInit } fr
 import { ModuleRef } from '@nestjs/core';
 import { GraphQLSchemaHost } from '@nestjs/graphql';
 import { ConfigurationError } from '../../config/configuration-error.js';
+import { oncePerApp } from '../served-module.js';
+import { type ServedSessions, servedSessions } from '../sessions.tokens.js';
 import { AccessChecks } from '../transport/access-checks.js';
 import { type SessionAccessOptions, accessProviders } from '../transport/session-access.module.js';
 import { WebSocketLimits } from './connections/connection-limits.js';
@@ -15,7 +17,7 @@ import { UsageResolver } from './usage.resolver.js';
 import { UnhandledUpgrades } from './connections/unhandled-upgrades.js';
 
 /** Options of the module. `access` is only needed without `SessionAccessModule`. */
-export interface SessionsGraphqlOptions extends Partial<SessionAccessOptions> {
+export interface SessionsGraphqlOptions extends Partial<SessionAccessOptions>, ServedSessions {
   /** A page to try the schema, unless the app runs in production. Requires the package `graphiql@3`. */
   readonly explorer?: boolean | ExplorerOptions | undefined;
   /** Modules that provide `SessionService` and what `access` injects, if they are not global. */
@@ -43,17 +45,21 @@ export interface SessionsGraphqlOptions extends Partial<SessionAccessOptions> {
     UsageResolver,
     UnhandledUpgrades,
     WebSocketLimits,
+    oncePerApp(
+      () => SessionsGraphqlModule,
+      'a schema has one field of each name. sessionsName says whose sessions it shows.',
+    ),
   ],
 })
 export class SessionsGraphqlModule implements OnModuleInit {
   constructor(private readonly moduleRef: ModuleRef) {}
 
-  static forRoot({ explorer, imports = [], ...access }: SessionsGraphqlOptions = {}): DynamicModule {
+  static forRoot({ explorer, imports = [], sessionsName, ...access }: SessionsGraphqlOptions = {}): DynamicModule {
     const settings = explorerSettings(explorer);
     return {
       module: SessionsGraphqlModule,
       imports: [...imports, ...(settings ? [ExplorerModule.at(settings)] : [])],
-      providers: [...accessProviders(access), AccessChecks],
+      providers: [...accessProviders(access), AccessChecks, servedSessions({ sessionsName })],
     };
   }
 

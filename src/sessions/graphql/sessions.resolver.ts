@@ -6,7 +6,8 @@ import { CREATES, CREATE_FORK, FORKS, REWINDS } from '../transport/request-write
 import type { CreateSessionRequest } from '../operations/create-session.js';
 import type { ForkSessionRequest } from '../operations/fork-session.js';
 import type { RewindSessionRequest } from '../operations/rewind-session.js';
-import { SessionService } from '../session.service.js';
+import type { SessionService } from '../session.service.js';
+import { SERVED_SESSIONS } from '../sessions.tokens.js';
 import { CurrentRequest, SessionFields } from './access.guard.js';
 import {
   type SessionPageRequest,
@@ -29,7 +30,7 @@ import {
   sessionNode,
   SessionObject,
 } from './types/object-types.js';
-import { UseFilters } from '@nestjs/common';
+import { Inject, UseFilters } from '@nestjs/common';
 import type { GraphQLResolveInfo } from 'graphql';
 import { SessionNotFoundError } from '../domain/errors.js';
 import type { GetSessionConfig } from '../domain/view-item.js';
@@ -43,7 +44,7 @@ import { isSelected, requestedEvents } from './selected-fields.js';
 @SessionFields(() => SessionObject)
 export class SessionsResolver {
   constructor(
-    private readonly sessions: SessionService,
+    @Inject(SERVED_SESSIONS) private readonly sessions: SessionService,
     private readonly access: AccessChecks,
   ) {}
 
@@ -139,8 +140,12 @@ export class SessionsResolver {
 
   @Mutation(() => SessionObject, { description: 'Rewinds a session and its own state.' })
   @RequireAccess('write', 'session', REWINDS)
-  async rewindSession(@Args({ type: () => RewindArguments }) args: RewindSessionRequest): Promise<SessionNode> {
-    return sessionNode(await this.sessions.rewindSession(omitNulls(args)));
+  async rewindSession(
+    @Args({ type: () => RewindArguments }) args: RewindSessionRequest,
+    @CurrentRequest() request: unknown,
+  ): Promise<SessionNode> {
+    const onServerState = this.access.serverStateCheck(args, request, 'rewind');
+    return sessionNode(await this.sessions.rewindSession({ ...omitNulls(args), onServerState }));
   }
 
   @Mutation(() => SessionObject, {
@@ -153,6 +158,7 @@ export class SessionsResolver {
   ): Promise<SessionNode> {
     const { appName, userId } = args;
     await this.access.checkRequirement(CREATE_FORK, { appName, userId, request, input: {} });
-    return sessionNode(await this.sessions.forkSession(omitNulls(args)));
+    const onServerState = this.access.serverStateCheck(args, request, 'fork');
+    return sessionNode(await this.sessions.forkSession({ ...omitNulls(args), onServerState }));
   }
 }

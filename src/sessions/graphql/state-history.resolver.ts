@@ -1,10 +1,12 @@
+import { Inject } from '@nestjs/common';
 import { Args, Info, Query } from '@nestjs/graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import { jsonBytes } from '../domain/byte-budget.js';
 import { checkedLimit } from '../domain/paging.js';
 import type { StateKeyChange } from '../domain/state-history.js';
 import type { StateAtRequest, StateChangesRequest } from '../operations/state-history.js';
-import { SessionService } from '../session.service.js';
+import type { SessionService } from '../session.service.js';
+import { SERVED_SESSIONS } from '../sessions.tokens.js';
 import { RequireAccess } from '../transport/session-access.js';
 import { ResponseBudget, costOf } from './limits/response-budget.js';
 import { omitNulls } from './types/arguments.js';
@@ -26,7 +28,7 @@ type ChangesRequest = Omit<StateChangesRequest, 'limit' | 'cursor'> & {
 /** The state of a session at any moment, and what changed it. */
 @SessionFields()
 export class StateHistoryResolver {
-  constructor(private readonly sessions: SessionService) {}
+  constructor(@Inject(SERVED_SESSIONS) private readonly sessions: SessionService) {}
 
   @Query(() => StateAtObject, { description: 'The state of a session as it was after an event.' })
   @RequireAccess('read', 'session')

@@ -1,3 +1,4 @@
+import { Inject } from '@nestjs/common';
 import { Args, Info, Mutation, Query } from '@nestjs/graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import { jsonBytes } from '../domain/byte-budget.js';
@@ -5,7 +6,8 @@ import type { SessionKey, UserKey } from '../domain/ids.js';
 import { referenceTo } from '../domain/session.js';
 import { RequireAccess } from '../transport/session-access.js';
 import { CHANGES_APP_STATE, CHANGES_STATE, CHANGES_USER_STATE } from '../transport/request-writes.js';
-import { SessionService } from '../session.service.js';
+import type { SessionService } from '../session.service.js';
+import { SERVED_SESSIONS } from '../sessions.tokens.js';
 import { type EventNode, eventNode, EventObject } from './types/object-types.js';
 import {
   AppArguments,
@@ -32,7 +34,7 @@ const costOfState = (state: State): ResponseCost => ({ items: 1, bytes: jsonByte
 /** State: of a session, of a user, of an app. */
 @SessionFields()
 export class StateResolver {
-  constructor(private readonly sessions: SessionService) {}
+  constructor(@Inject(SERVED_SESSIONS) private readonly sessions: SessionService) {}
 
   @Query(() => JSON_SCALAR, { description: 'The state that all sessions of a user share.' })
   @RequireAccess('read', 'userState')

@@ -1,7 +1,9 @@
+import { Inject } from '@nestjs/common';
 import { Args, Mutation, Query } from '@nestjs/graphql';
 import type { SessionKey } from '../domain/ids.js';
 import type { BeginTurnRequest, EndTurnRequest, RenewTurnRequest } from '../operations/turns.js';
-import { SessionService } from '../session.service.js';
+import type { SessionService } from '../session.service.js';
+import { SERVED_SESSIONS } from '../sessions.tokens.js';
 import { RequireAccess } from '../transport/session-access.js';
 import { TAKES_TURN } from '../transport/request-writes.js';
 import { omitNulls, SessionArguments } from './types/arguments.js';
@@ -17,7 +19,7 @@ import {
 /** The turn of a session. */
 @SessionFields()
 export class TurnsResolver {
-  constructor(private readonly sessions: SessionService) {}
+  constructor(@Inject(SERVED_SESSIONS) private readonly sessions: SessionService) {}
 
   @Query(() => TurnHolderObject, { nullable: true, description: 'Who holds the turn of the session, or null.' })
   @RequireAccess('read', 'session')

@@ -1,8 +1,10 @@
+import { Inject } from '@nestjs/common';
 import { Args, Info, Query } from '@nestjs/graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import { jsonBytes } from '../domain/byte-budget.js';
 import type { GetUsageRequest } from '../operations/usage.js';
-import { SessionService } from '../session.service.js';
+import type { SessionService } from '../session.service.js';
+import { SERVED_SESSIONS } from '../sessions.tokens.js';
 import { RequireAccess } from '../transport/session-access.js';
 import { SessionFields } from './access.guard.js';
 import { ResponseBudget } from './limits/response-budget.js';
@@ -12,7 +14,7 @@ import { SessionUsageArguments, UsageArguments, UsageReportObject } from './type
 /** Tokens and cost. Whoever may list the sessions of a user or an app may read its usage. */
 @SessionFields()
 export class UsageResolver {
-  constructor(private readonly sessions: SessionService) {}
+  constructor(@Inject(SERVED_SESSIONS) private readonly sessions: SessionService) {}
 
   @Query(() => UsageReportObject, { description: 'The tokens that a session used, by model.' })
   @RequireAccess('read', 'session')

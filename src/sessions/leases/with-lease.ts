@@ -1,8 +1,7 @@
 import { hostname } from 'node:os';
-import { LeaseLostError } from '../domain/errors.js';
 import { assertLeaseRequest } from '../domain/coordination-rules.js';
 import type { LeaseStore } from '../storage/coordination.js';
-import { LeaseRenewal } from './lease-renewal.js';
+import { holdLease } from './hold-lease.js';
 
 /** The lease to acquire. */
 export interface WithLeaseOptions {
@@ -53,18 +52,10 @@ export async function withLease<Result>(
   const askedAt = performance.now();
   const lease = await leases.acquire({ name, holder, ttlMs });
   if (!lease) return { ran: false };
-  const renewal = new LeaseRenewal({
-    renew: async () => (await leases.renew(lease, ttlMs)) !== undefined,
-    lostError: () => new LeaseLostError(name),
-    ttlMs,
-    askedAt,
-    onError,
-  });
+  const held = holdLease(lease, { leases, ttlMs, askedAt, onError });
   try {
-    return { ran: true, result: await work({ token: lease.token, signal: renewal.signal }) };
+    return { ran: true, result: await work({ token: lease.token, signal: held.signal }) };
   } finally {
-    renewal.stop();
-    // A failed release does not hide the result: the lease expires.
-    await leases.release(lease).catch(onError);
+    await held.release();
   }
 }

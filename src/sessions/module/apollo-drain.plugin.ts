@@ -1,5 +1,6 @@
 import { Inject, Injectable, SetMetadata } from '@nestjs/common';
-import { SessionService } from '../session.service.js';
+import type { SessionService } from '../session.service.js';
+import { SERVED_SESSIONS } from '../sessions.tokens.js';
 
 /** The metadata that `@Plugin()` of @nestjs/apollo sets. Without Apollo it has no effect. */
 const APOLLO_PLUGIN = 'graphql:plugin';
@@ -15,7 +16,7 @@ interface Draining {
 @Injectable()
 @SetMetadata(APOLLO_PLUGIN, true)
 export class ApolloDrainPlugin {
-  constructor(@Inject(SessionService) private readonly sessions: SessionService) {}
+  constructor(@Inject(SERVED_SESSIONS) private readonly sessions: SessionService) {}
 
   async serverWillStart(): Promise<Draining> {
     return { drainServer: () => this.sessions.finish() };

@@ -34,9 +34,14 @@ export async function chooseStorage(options: SessionsModuleOptions, moduleRef: M
   return isCustom(options) ? customStorage(options, moduleRef) : provideStorage(options);
 }
 
-/** Creates one of the stores of this package. */
+/**
+ * Creates one of the stores of this package.
+ *
+ * @param creates whether a database creates its tables, if it lacks some
+ */
 export async function provideStorage(
   options: StoreSettings & { readonly clock?: Clock | undefined },
+  creates = true,
 ): Promise<ChosenStorage> {
   const place = storePlaceOf(options);
   const { clock } = options;
@@ -50,7 +55,11 @@ export async function provideStorage(
   }
   if (options.provider === 'typeorm') {
     const { typeOrmStorageOf } = await loadPackage(loadTypeOrm, 'The typeorm provider');
-    const chosen = provided(() => typeOrmStorageOf(options.database ?? {}, clock), 'The typeorm provider', place);
+    const chosen = provided(
+      () => typeOrmStorageOf(options.database ?? {}, clock, creates),
+      'The typeorm provider',
+      place,
+    );
     // The app may initialise its DataSource in a module hook, later than this.
     return isInitialised(options.database?.dataSource) ? chosen : { ...chosen, probe: nothing };
   }

@@ -6,5 +6,12 @@ export type {
   SessionsOptionsFactory,
 } from './sessions-module-options.js';
 export { type ConsumeMethodOptions, ConsumeSessionEvents } from './sessions.consumers.js';
-export { CLEANUP_NAME, SessionsCleanup } from './sessions.cleanup.js';
-export { InjectSessionStorage, SESSION_STORAGE } from './sessions.tokens.js';
+export { CLEANUP_NAME, SessionsCleanup, getSessionsCleanupToken } from './sessions.cleanup.js';
+export {
+  InjectSessions,
+  InjectSessionStorage,
+  SESSION_STORAGE,
+  type ServedSessions,
+  getSessionStorageToken,
+  getSessionsToken,
+} from '../sessions.tokens.js';

@@ -29,8 +29,7 @@ export class ScheduledInterval {
 
   /** Call it after all providers are created. */
   static async find(moduleRef: ModuleRef): Promise<ScheduledInterval> {
-    const { SchedulerRegistry } = await import('@nestjs/schedule');
-    return new ScheduledInterval(foundIn(moduleRef, SchedulerRegistry) ?? new SchedulerRegistry());
+    return new ScheduledInterval(await findRegistry(moduleRef));
   }
 
   /** If another module took the name, a number is added. */
@@ -51,11 +50,13 @@ export class ScheduledInterval {
   }
 }
 
-function foundIn(moduleRef: ModuleRef, token: abstract new (...values: never[]) => Intervals): Intervals | undefined {
+/** The registry of the app's ScheduleModule, or one of our own. */
+export async function findRegistry(moduleRef: ModuleRef) {
+  const { SchedulerRegistry } = await import('@nestjs/schedule');
   try {
-    return moduleRef.get(token, { strict: false });
+    return moduleRef.get(SchedulerRegistry, { strict: false });
   } catch {
-    return undefined;
+    return new SchedulerRegistry();
   }
 }
 

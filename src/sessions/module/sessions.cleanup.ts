@@ -1,17 +1,43 @@
-import { Logger, type OnApplicationBootstrap, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import {
+  type InjectionToken,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnModuleDestroy,
+  type OnModuleInit,
+} from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
-import { DEFAULT_TTL } from '../../config/session-settings.js';
+import { type CleanupTimes, type CronSchedule, DEFAULT_TTL, type TtlSettings } from '../../config/session-settings.js';
 import { withLease } from '../leases/with-lease.js';
 import type { SessionService } from '../session.service.js';
 import type { PurgeCounts, SessionStorage } from '../storage/session-storage.js';
+import { ScheduledCron, checkCron } from './scheduled-cron.js';
 import { checkSchedule, ScheduledInterval, SingleFlight } from './scheduled-work.js';
-import type { SessionsModuleOptions } from './sessions-module-options.js';
 
-/** Name of the interval in SchedulerRegistry, and of the lease. */
+/** Name of the interval and of the cron job in SchedulerRegistry, and of the lease. That of a store with a name has it at its end: `…:cleanup:archive`. */
 export const CLEANUP_NAME = 'nestjs-agent-sessions:cleanup';
+
+/**
+ * The injection token of the cleanup of the store with this name. Without a name, it is the class.
+ *
+ * @example await app.get<SessionsCleanup>(getSessionsCleanupToken('archive')).run();
+ */
+export function getSessionsCleanupToken(name?: string): InjectionToken<SessionsCleanup> {
+  return name === undefined ? SessionsCleanup : `SessionsCleanup(${name})`;
+}
 
 /** How long other instances wait after a crash during a cleanup. */
 const LEASE_MS = 30_000;
+
+/** The options of the module that say when the cleanup runs. */
+export interface CleanupOptions {
+  /** When sessions and shared state expire. */
+  readonly ttl?: Partial<TtlSettings> | undefined;
+  /**
+   * When a job removes expired data: a cron expression, such as one of `CronExpression` of `@nestjs/schedule`, also with a time zone;
+   * `true` for every `ttl.cleanupIntervalSeconds`, `false` for never. Default `true`. It runs only if data can expire.
+   */
+  readonly cleanup?: CleanupTimes | undefined;
+}
 
 /**
  * The scheduled job that removes expired data: one instance at a time, in batches, if data can expire.
@@ -22,25 +48,31 @@ export class SessionsCleanup implements OnModuleInit, OnApplicationBootstrap, On
   readonly #logger = new Logger(SessionsCleanup.name);
   readonly #cleaning = new SingleFlight((stopping) => this.#clean(stopping));
   #interval: ScheduledInterval | undefined;
+  #cron: ScheduledCron | undefined;
 
   constructor(
     private readonly sessions: SessionService,
     private readonly moduleRef: ModuleRef,
     private readonly storage: SessionStorage,
-    private readonly options: SessionsModuleOptions,
+    private readonly options: CleanupOptions,
+    private readonly name = '',
   ) {}
 
   async onModuleInit(): Promise<void> {
     if (this.intervalMs !== undefined) this.#interval = await ScheduledInterval.find(this.moduleRef);
+    if (this.cron) this.#cron = await ScheduledCron.find(this.moduleRef, this.cron);
   }
 
   onApplicationBootstrap(): void {
-    if (this.#cleaning.isStopped || this.intervalMs === undefined) return;
-    this.#interval?.start(CLEANUP_NAME, this.intervalMs, () => this.run());
+    if (this.#cleaning.isStopped) return;
+    const name = this.name === '' ? CLEANUP_NAME : `${CLEANUP_NAME}:${this.name}`;
+    if (this.intervalMs !== undefined) this.#interval?.start(name, this.intervalMs, () => this.run());
+    this.#cron?.start(name, () => this.run());
   }
 
   async onModuleDestroy(): Promise<void> {
     this.#interval?.stop();
+    this.#cron?.stop();
     await this.#cleaning.stop();
   }
 
@@ -51,13 +83,25 @@ export class SessionsCleanup implements OnModuleInit, OnApplicationBootstrap, On
     return this.#cleaning.run();
   }
 
-  /** Interval of the job; `undefined` if nothing can expire, or the store cleans up by itself. */
+  /** Interval of the job; `undefined` if it has none, nothing can expire, or the store cleans up by itself. */
   get intervalMs(): number | undefined {
-    const { enabled = DEFAULT_TTL.enabled, cleanupIntervalSeconds = DEFAULT_TTL.cleanupIntervalSeconds } =
-      this.options.ttl ?? {};
-    const isNeeded = enabled && cleanupIntervalSeconds > 0 && !this.storage.cleansUpByItself;
-    if (!isNeeded || this.options.cleanup === false) return undefined;
-    return cleanupIntervalSeconds * 1000;
+    if (!this.#isNeeded) return undefined;
+    // An expression takes the place of the default interval.
+    const usual = this.cron ? 0 : DEFAULT_TTL.cleanupIntervalSeconds;
+    const { cleanupIntervalSeconds = usual } = this.options.ttl ?? {};
+    return cleanupIntervalSeconds > 0 ? cleanupIntervalSeconds * 1000 : undefined;
+  }
+
+  /** The cron expression of the job; `undefined` where there is none, or no job is needed. */
+  get cron(): CronSchedule | undefined {
+    const { cleanup } = this.options;
+    if (!this.#isNeeded || typeof cleanup === 'boolean' || cleanup === undefined) return undefined;
+    return typeof cleanup === 'string' ? { cron: cleanup } : cleanup;
+  }
+
+  get #isNeeded(): boolean {
+    const { enabled = DEFAULT_TTL.enabled } = this.options.ttl ?? {};
+    return enabled && this.options.cleanup !== false && !this.storage.cleansUpByItself;
   }
 
   async #clean(stopping: AbortSignal): Promise<PurgeCounts | undefined> {
@@ -92,7 +136,9 @@ export class SessionsCleanup implements OnModuleInit, OnApplicationBootstrap, On
 /** Creates the job. Fails before anything is opened if a package is missing. */
 export async function cleanupOf(...parts: ConstructorParameters<typeof SessionsCleanup>): Promise<SessionsCleanup> {
   const cleanup = new SessionsCleanup(...parts);
-  if (cleanup.intervalMs !== undefined)
+  if (cleanup.intervalMs !== undefined || cleanup.cron) {
     await checkSchedule('The cleanup of expired sessions (cleanup: false does without)');
+  }
+  if (cleanup.cron) checkCron(cleanup.cron, 'cleanup (in variables SESSIONS_CLEANUP)');
   return cleanup;
 }

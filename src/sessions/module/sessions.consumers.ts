@@ -1,13 +1,17 @@
 import { type OnApplicationBootstrap, type OnModuleDestroy, Inject, Injectable, SetMetadata } from '@nestjs/common';
-import { DiscoveryService, MetadataScanner, Reflector } from '@nestjs/core';
+import { DiscoveryService, MetadataScanner, ModulesContainer, Reflector } from '@nestjs/core';
+import { ConfigurationError } from '../../config/configuration-error.js';
 import type { ConsumedEvent, ConsumeOptions } from '../consumers/consume-options.js';
 import { SessionService } from '../session.service.js';
+import { SERVED_SESSIONS, type ServedSessions } from '../sessions.tokens.js';
+import { storeNamesIn } from './store-names.js';
+import { STORE_NAME } from './store-providers.js';
 
 /** The metadata of a method that consumes events. */
 export const CONSUME_SESSION_EVENTS = 'nestjs-agent-sessions:consume';
 
-/** The options of `consume`, without the handler. */
-export type ConsumeMethodOptions = Omit<ConsumeOptions, 'handler'>;
+/** The options of `consume`, without the handler, and whose events these are. */
+export interface ConsumeMethodOptions extends Omit<ConsumeOptions, 'handler'>, ServedSessions {}
 
 type ConsumeMethod = (consumed: ConsumedEvent) => void | Promise<void>;
 
@@ -36,7 +40,9 @@ export function ConsumeSessionEvents(
 @Injectable()
 export class SessionsConsumers implements OnApplicationBootstrap, OnModuleDestroy {
   constructor(
-    @Inject(SessionService) private readonly sessions: SessionService,
+    @Inject(SERVED_SESSIONS) private readonly sessions: SessionService,
+    @Inject(STORE_NAME) private readonly name: string,
+    @Inject(ModulesContainer) private readonly modules: ModulesContainer,
     @Inject(DiscoveryService) private readonly discovery: DiscoveryService,
     @Inject(MetadataScanner) private readonly scanner: MetadataScanner,
     @Inject(Reflector) private readonly reflector: Reflector,
@@ -67,7 +73,19 @@ export class SessionsConsumers implements OnApplicationBootstrap, OnModuleDestro
       if (typeof method !== 'function') return [];
       const options = this.reflector.get<ConsumeMethodOptions | undefined>(CONSUME_SESSION_EVENTS, method);
       if (!options) return [];
-      return [{ ...options, handler: (consumed: ConsumedEvent) => method.call(instance, consumed) as Promise<void> }];
+      const { sessionsName = '', ...consume } = options;
+      this.#checkName(sessionsName, consume.name);
+      if (sessionsName !== this.name) return [];
+      return [{ ...consume, handler: (event: ConsumedEvent) => method.call(instance, event) as Promise<void> }];
     });
+  }
+
+  /** Otherwise nobody would consume. */
+  #checkName(sessionsName: string, consumer: string): void {
+    const names = storeNamesIn(this.modules);
+    if (names.includes(sessionsName)) return;
+    throw new ConfigurationError([
+      `The consumer ${consumer} finds no store: its sessionsName must be one of ${names.join(', ')}, the names of the app's SessionsModules.`,
+    ]);
   }
 }

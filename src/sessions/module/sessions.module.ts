@@ -7,15 +7,18 @@ import {
   type OnApplicationShutdown,
   type OnModuleInit,
 } from '@nestjs/common';
-import { DiscoveryModule, ModuleRef } from '@nestjs/core';
-import { TTL } from '../../config/session-settings.js';
-import { checkedSettings } from '../domain/input-checks.js';
+import { DiscoveryModule, ModuleRef, ModulesContainer } from '@nestjs/core';
+import { START } from '../../config/session-settings.js';
+import { warningOfMisspelledField } from '../domain/misspelled-fields.js';
 import { warningOfUnsavedState } from '../domain/unsaved-state.js';
 import { SessionTitles } from '../session-titles.js';
 import { SessionService } from '../session.service.js';
+import { SERVED_SESSIONS } from '../sessions.tokens.js';
 import type { SessionStorage } from '../storage/session-storage.js';
 import { ApolloDrainPlugin } from './apollo-drain.plugin.js';
 import { type ChosenStorage, chooseStorage } from './choose-storage.js';
+import { openWithPatience } from './open-with-patience.js';
+import { checkStoreNames } from './store-names.js';
 import {
   type ASYNC_OPTIONS_TYPE,
   ConfigurableModuleClass,
@@ -23,12 +26,9 @@ import {
   type OPTIONS_TYPE,
   type SessionsModuleOptions,
 } from './sessions-module-options.js';
-import { SessionsCleanup, cleanupOf } from './sessions.cleanup.js';
 import { SessionsConsumers } from './sessions.consumers.js';
-import { SESSION_STORAGE, SESSION_TTL } from './sessions.tokens.js';
+import { CHOSEN_STORAGE, MADE_SERVICE, STORE_NAME, USED_CLEANUP, USED_STORAGE } from './store-providers.js';
 
-const CHOSEN_STORAGE = Symbol('CHOSEN_STORAGE');
-const MADE_SERVICE = Symbol('MADE_SERVICE');
 const IS_IN_USE = Symbol('IS_IN_USE');
 const TITLES = Symbol('TITLES');
 
@@ -42,39 +42,24 @@ const NO_OPTIONS = { useFactory: () => undefined as never };
  *
  * @example
  * SessionsModule.forRootAsync(sessionsConfig.asProvider()); // by environment variables
+ *
+ * @example
+ * SessionsModule.forRoot({ name: 'archive', provider: 'memory' }); // a second store: @InjectSessions('archive')
  */
 @Module({
   imports: [DiscoveryModule],
   providers: [
-    { provide: CHOSEN_STORAGE, useFactory: chooseStorage, inject: [MODULE_OPTIONS_TOKEN, ModuleRef] },
-    { provide: SESSION_STORAGE, useFactory: ({ storage }: ChosenStorage) => storage, inject: [CHOSEN_STORAGE] },
-    {
-      provide: SESSION_TTL,
-      // The store is chosen first, because that checks the options.
-      useFactory: (_chosen: ChosenStorage, { ttl }: SessionsModuleOptions) => checkedSettings(TTL, ttl, 'ttl'),
-      inject: [CHOSEN_STORAGE, MODULE_OPTIONS_TOKEN],
-    },
-    { provide: MADE_SERVICE, useFactory: serviceOver, inject: [SESSION_STORAGE, MODULE_OPTIONS_TOKEN] },
-    { provide: SessionService, useExisting: MADE_SERVICE },
+    { provide: CHOSEN_STORAGE, useFactory: chosenOf, inject: [MODULE_OPTIONS_TOKEN, ModuleRef, ModulesContainer] },
+    { provide: MADE_SERVICE, useFactory: serviceOver, inject: [USED_STORAGE, MODULE_OPTIONS_TOKEN] },
     {
       provide: IS_IN_USE,
       useFactory: probed,
-      inject: [CHOSEN_STORAGE, MADE_SERVICE, SESSION_STORAGE, SessionService, SessionsCleanup],
+      inject: [CHOSEN_STORAGE, MADE_SERVICE, USED_STORAGE, SERVED_SESSIONS, MODULE_OPTIONS_TOKEN, USED_CLEANUP],
     },
-    {
-      provide: SessionsCleanup,
-      useFactory: cleanupOf,
-      inject: [SessionService, ModuleRef, SESSION_STORAGE, MODULE_OPTIONS_TOKEN],
-    },
-    {
-      provide: TITLES,
-      useFactory: titlesOf,
-      inject: [SessionService, SESSION_STORAGE, MODULE_OPTIONS_TOKEN, ModuleRef],
-    },
+    { provide: TITLES, useFactory: titlesOf, inject: [SERVED_SESSIONS, MODULE_OPTIONS_TOKEN, ModuleRef] },
     ApolloDrainPlugin,
     SessionsConsumers,
   ],
-  exports: [SessionService, SESSION_STORAGE, SESSION_TTL, SessionsCleanup],
 })
 export class SessionsModule
   extends ConfigurableModuleClass
@@ -93,7 +78,8 @@ export class SessionsModule
   }
 
   constructor(
-    private readonly sessions: SessionService,
+    @Inject(SERVED_SESSIONS) private readonly sessions: SessionService,
+    @Inject(STORE_NAME) private readonly name: string,
     @Inject(CHOSEN_STORAGE) private readonly chosen: ChosenStorage,
     @Inject(IS_IN_USE) private readonly isInUse: boolean,
     @Inject(TITLES) private readonly titles: SessionTitles | undefined,
@@ -105,7 +91,9 @@ export class SessionsModule
   async onModuleInit(): Promise<void> {
     if (!this.isInUse) return;
     await this.chosen.open();
-    this.#logger.log(`Sessions are kept in ${this.chosen.place}`);
+    const ofStore = this.name === '' ? 'Sessions' : `Sessions of ${this.name}`;
+    this.#logger.log(`${ofStore} are kept in ${this.chosen.place}`);
+    for (const warning of (await this.chosen.storage.warnings?.()) ?? []) this.#logger.warn(warning);
   }
 
   /** While the app's connections are still open. A pending watch request would keep its server from closing. */
@@ -126,6 +114,15 @@ export class SessionsModule
   }
 }
 
+async function chosenOf(
+  options: SessionsModuleOptions,
+  moduleRef: ModuleRef,
+  modules: ModulesContainer,
+): Promise<ChosenStorage> {
+  checkStoreNames(modules);
+  return chooseStorage(options, moduleRef);
+}
+
 /**
  * Checks whether the chosen store is in use and, if so, can be reached. Nest reports a failure here as one message; a
  * failure in a later hook would be a crash. A test may replace the store or the service; then nothing is connected.
@@ -135,15 +132,19 @@ async function probed(
   made: SessionService,
   storage: SessionStorage,
   sessions: SessionService,
+  options: SessionsModuleOptions,
 ): Promise<boolean> {
   const isInUse = sessions === made && storage === chosen.storage;
-  if (isInUse) await chosen.probe();
+  const { retryAttempts = START.retryAttempts.default, retryDelayMs = START.retryDelayMs.default } = options;
+  const logger = new Logger(SessionsModule.name);
+  const log = (message: string): void => logger.warn(message);
+  if (isInUse) await openWithPatience(() => chosen.probe(), { retryAttempts, retryDelayMs, log });
   return isInUse;
 }
 
 function serviceOver(storage: SessionStorage, options: SessionsModuleOptions): SessionService {
   const logger = new Logger(SessionService.name);
-  const { history, ttl, limits, usage, watchPollMs, clock, newId, onUnsavedState, state } = options;
+  const { history, ttl, limits, usage, watchPollMs, clock, newId, onUnsavedState, onMisspelledField, state } = options;
   return new SessionService({
     storage,
     history,
@@ -156,19 +157,19 @@ function serviceOver(storage: SessionStorage, options: SessionsModuleOptions): S
     state,
     onBackgroundError: (error) => logger.error('Work in the background failed', stackOf(error)),
     onUnsavedState: onUnsavedState ?? warningOfUnsavedState((message) => logger.warn(message)),
+    onMisspelledField: onMisspelledField ?? warningOfMisspelledField((message) => logger.warn(message)),
   });
 }
 
 /** A test's replacement of the service may have no hooks. */
 async function titlesOf(
   sessions: SessionService,
-  storage: SessionStorage,
   { titler }: SessionsModuleOptions,
   moduleRef: ModuleRef,
 ): Promise<SessionTitles | undefined> {
   if (!titler || !(sessions instanceof SessionService)) return undefined;
   const made = typeof titler === 'function' ? await moduleRef.create(titler) : titler;
-  const titles = new SessionTitles({ sessions, storage, titler: made });
+  const titles = new SessionTitles({ sessions, titler: made });
   titles.start();
   return titles;
 }

@@ -7,6 +7,8 @@ const loadTypeOrm = () => import('../storage/typeorm/typeorm-session-storage.js'
 export interface StoreSchema {
   readonly executed: readonly string[];
   readonly pending: readonly string[];
+  /** Whether migrations of an app made the tables. */
+  readonly isOfApp: boolean;
 }
 
 /** The migrations of the store that the settings describe. `undefined` if it needs none. */

@@ -4,7 +4,7 @@ import { InvalidInputError, StaleSessionError } from '../domain/errors.js';
 import type { Event, Rewind } from '../domain/event.js';
 import { isInRanges } from '../domain/seq-ranges.js';
 import { type SessionRecord, retentionProblem } from '../domain/session-record.js';
-import { loggedEvent } from '../domain/stored-json.js';
+import { readableEvent } from '../domain/damaged-event.js';
 import { rewindEndsTurn } from '../domain/turn-rules.js';
 import { marksAfterRewind, marksAfterSummary } from '../domain/view-marks.js';
 import { type SessionEnvironment, storeCommit } from '../session-environment.js';
@@ -94,13 +94,13 @@ async function controlPart(
 async function coveredBy(toSeq: number, { storage }: SessionEnvironment, record: SessionRecord): Promise<Counters> {
   let left = NO_COUNTS;
   for await (const stored of readLog(storage, record, { from: toSeq + 1, to: record.lastSeq })) {
-    if (!isInRanges(stored.seq, record.marks.hidden)) left = addCounters(left, countsOf(loggedEvent(stored)));
+    if (!isInRanges(stored.seq, record.marks.hidden)) left = addCounters(left, countsOf(readableEvent(stored)));
   }
   return subtractCounters(record.counters, left);
 }
 
 async function rewindPart(env: SessionEnvironment, record: SessionRecord, { toSeq }: Rewind): Promise<ControlPart> {
-  const log = new LogPoints(env.storage, record);
+  const log = new LogPoints(env.storage, record, env.stateLimits);
   const moment = await log.momentOf(await log.pointAt(toSeq));
   return {
     marks: marksAfterRewind(moment.marks, toSeq, record.lastSeq + 1),

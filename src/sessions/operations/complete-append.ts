@@ -16,6 +16,7 @@ import type { SessionKey } from '../domain/ids.js';
 import { metadataLimitText } from '../domain/metadata-entries.js';
 import type { SessionRecord } from '../domain/session-record.js';
 import type { Session } from '../domain/session.js';
+import { writeExcessError } from '../domain/state-size.js';
 import { loggedEvent } from '../domain/stored-json.js';
 import { type SubmittedEvent, submitEvent } from '../domain/submitted-event.js';
 import { type SessionEnvironment, announce } from '../session-environment.js';
@@ -94,6 +95,13 @@ function acceptedOutcome(outcome: AppendOutcome, { key, events, commit }: Prepar
       const [first] = events;
       const path = first && events.length === 1 ? `${first.path}.actions.metadataDelta` : '$.events';
       throw new LimitExceededError(metadataLimitText(), path);
+    }
+    case 'stateFull': {
+      const [first] = events;
+      throw writeExcessError(
+        outcome.excess,
+        first && events.length === 1 ? `${first.path}.actions.stateDelta` : '$.events',
+      );
     }
     case 'overtaken':
       throw new Error('Only summaries and rewinds can be overtaken, and they try again');
@@ -210,13 +218,16 @@ export function saveCheckpoints(
   return record.lastSeq % CHECKPOINT_EVERY < appended ? save(env, record).catch(ignoreGone) : undefined;
 }
 
-async function save({ storage }: SessionEnvironment, record: SessionRecord): Promise<void> {
-  if (storage.isInProcess && (await saveLatestCheckpoint(storage, record))) return;
-  const { log, start } = await LogPoints.readBefore(storage, record, record.lastSeq);
+async function save({ storage, stateLimits }: SessionEnvironment, record: SessionRecord): Promise<void> {
+  if (storage.isInProcess && (await saveLatestCheckpoint(storage, record, stateLimits))) return;
+  const { log, start } = await LogPoints.readBefore(storage, record, record.lastSeq, stateLimits);
   await log.saveCheckpoints(start, record.lastSeq);
 }
 
-/** If the events or the session are gone, there is nothing to save. */
+/** If the events or the session are gone, there is nothing to save. State that is too large is refused to each reader. */
 function ignoreGone(error: unknown): void {
-  if (!(error instanceof TrimmedDuringRead) && !(error instanceof SessionNotFoundError)) throw error;
+  const isExpected = [TrimmedDuringRead, SessionNotFoundError, LimitExceededError].some(
+    (kind) => error instanceof kind,
+  );
+  if (!isExpected) throw error;
 }

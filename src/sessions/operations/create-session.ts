@@ -13,6 +13,7 @@ import { type LazyViewSource, trackSession } from '../domain/session-tracking.js
 import { type InitialState, Session } from '../domain/session.js';
 import { recordOfMembers, stateMembers, stateWrites } from '../domain/stored-json.js';
 import { submittedMetadata } from '../domain/submitted-metadata.js';
+import { misspelledKeys } from '../domain/misspelled-fields.js';
 import { submittedState } from '../domain/submitted-state.js';
 import type { ViewItem } from '../domain/view-item.js';
 import { type SessionEnvironment, announce } from '../session-environment.js';
@@ -54,6 +55,7 @@ export function prepareSession(env: SessionEnvironment, request: CreateSessionRe
   const key = checkedSessionKey({ appName, userId, sessionId });
   const state = submittedState(request.state, '$.state', env.limits);
   assertDefinedState(env.stateDefinitions, key.appName, state, '$.state');
+  for (const error of misspelledKeys(state, '$.state')) env.onMisspelledField(error);
   const metadata = submittedMetadata(request.metadata, '$.metadata', env.limits);
   const changes = { stateDelta: state, stateRemovals: [] };
   const inScope = (...scopes: string[]) => filterChanges(changes, (name) => scopes.includes(splitStateKey(name).scope));
@@ -68,7 +70,7 @@ export function prepareSession(env: SessionEnvironment, request: CreateSessionRe
 
 /** Creates the session; returns undefined if a live one has the id. */
 export async function createPrepared(env: SessionEnvironment, prepared: PreparedSession): Promise<Session | undefined> {
-  const stored = await env.storage.create({ ...prepared, expiry: env.lifetimes });
+  const stored = await env.storage.create({ ...prepared, expiry: env.lifetimes, maxStateBytes: env.stateLimits });
   if (!stored) return undefined;
   // Ends watches of an expired session with this id.
   announce(env, prepared.key);

@@ -11,7 +11,8 @@ import type { MetadataText } from '../domain/metadata-entries.js';
 import { optionalCount } from '../domain/input-checks.js';
 import { type SeqRange, isInRanges, rangesOutside } from '../domain/seq-ranges.js';
 import type { Session } from '../domain/session.js';
-import { loggedEvent, stateWrites } from '../domain/stored-json.js';
+import { stateDifference } from '../domain/state-history.js';
+import { loggedEvent, stateRecord, stateWrites } from '../domain/stored-json.js';
 import { viewItemOf } from '../domain/view-item.js';
 import type { ViewMarks } from '../domain/view-marks.js';
 import { type SessionEnvironment, announce, isReadShorter, readFilter } from '../session-environment.js';
@@ -20,6 +21,7 @@ import { SessionOpener } from './create-session.js';
 import { LogPoints, undefinedIfTrimmed } from './read-log.js';
 import { viewOf } from './read-view.js';
 import { saveCheckpoints } from './complete-append.js';
+import { type ServerStateCheck, serverKeysIn, serverStateEvent } from './server-state.js';
 
 /** The session to fork, and the moment. */
 export interface ForkSessionRequest extends SessionKey {
@@ -27,6 +29,11 @@ export interface ForkSessionRequest extends SessionKey {
   readonly atSeq?: number | undefined;
   /** Generated if missing or blank. */
   readonly newSessionId?: string | undefined;
+  /**
+   * Asked with the `serverOnly` keys that had other values at that moment than now, and throws to refuse the fork. Without it,
+   * the fork has the values of now.
+   */
+  readonly onServerState?: ServerStateCheck | undefined;
 }
 
 /** How often the log is read again because it was trimmed in the meantime. */
@@ -39,11 +46,20 @@ export async function forkSession(env: SessionEnvironment, request: ForkSessionR
   const newId = isBlank(request.newSessionId) ? env.newId() : request.newSessionId;
   assertId(newId, 'newSessionId');
 
-  const { log, baseState, state, metadata, turnsOnly } = await readFork(env, key, atSeq);
+  const { log, baseState, state, metadata, turnsOnly, present } = await readFork(env, key, atSeq, {
+    keepsServerState: !request.onServerState,
+  });
+  const serverState = serverKeysIn(stateDifference(present, state), env, key.appName);
+  if (serverState.length > 0) await request.onServerState?.(serverState);
   const { upserts } = stateWrites({ stateDelta: state, stateRemovals: [] });
   const newKey = { ...key, sessionId: newId };
   const start = { baseState, upserts, metadata, log, turnsOnly };
-  const stored = await env.storage.create({ key: newKey, ...start, expiry: env.lifetimes });
+  const stored = await env.storage.create({
+    key: newKey,
+    ...start,
+    expiry: env.lifetimes,
+    maxStateBytes: env.stateLimits,
+  });
   if (!stored) throw new SessionExistsError(newId);
   announce(env, newKey);
   const saving = saveCheckpoints(env, stored.record, log.events.length);
@@ -68,20 +84,31 @@ function notThere(sessionId: string): never {
 /** Metadata describes the session, not a moment, so a fork of any moment gets the current one. */
 interface ForkedSession extends Fork, Pick<SessionRecord, 'turnsOnly'> {
   readonly metadata: MetadataText | undefined;
+  /** The source's own state as it is now, if keys are defined. */
+  readonly present: Record<string, unknown>;
 }
 
-async function readFork(env: SessionEnvironment, key: SessionKey, atSeq: number | undefined): Promise<ForkedSession> {
+async function readFork(
+  env: SessionEnvironment,
+  key: SessionKey,
+  atSeq: number | undefined,
+  { keepsServerState }: { readonly keepsServerState: boolean },
+): Promise<ForkedSession> {
   let lastSeq = 0;
+  const withState = env.stateDefinitions !== undefined;
   for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const read = await env.storage.read({ key, withMetadata: true });
+    const read = await env.storage.read({ key, withMetadata: true, withState, maxStateBytes: env.stateLimits });
     if (!read) throw new SessionNotFoundError(key.sessionId);
     const { record, metadata } = read;
     const moment = atSeq ?? record.lastSeq;
     const problem = retentionProblem(record, moment, 'atSeq');
     if (problem) throw problem;
+    const present = stateRecord(read.state?.session ?? [], 'session');
+    const lastAfter = (state: Record<string, unknown>): StoredEvent | undefined =>
+      keepsServerState ? serverStateEvent(env, key.appName, stateDifference(state, present)) : undefined;
     // Concurrent appends come after the moment, so only trimming can interfere.
-    const fork = await copyLog(env, record, moment).catch(undefinedIfTrimmed);
-    if (fork) return { ...fork, metadata, turnsOnly: record.turnsOnly };
+    const fork = await copyLog(env, record, moment, lastAfter).catch(undefinedIfTrimmed);
+    if (fork) return { ...fork, metadata, turnsOnly: record.turnsOnly, present };
     lastSeq = record.lastSeq;
   }
   throw new StaleSessionError(atSeq ?? lastSeq, lastSeq);
@@ -91,8 +118,13 @@ async function readFork(env: SessionEnvironment, key: SessionKey, atSeq: number 
 const SKIPPED_AT_LEAST = CHECKPOINT_EVERY;
 
 /** Reads the events to copy, and of long ranges between them only the state after them. */
-async function copyLog({ storage }: SessionEnvironment, record: SessionRecord, moment: number): Promise<Fork> {
-  const log = new LogPoints(storage, record);
+async function copyLog(
+  { storage, stateLimits }: SessionEnvironment,
+  record: SessionRecord,
+  moment: number,
+  lastAfter: Parameters<ForkedLog['finish']>[0],
+): Promise<Fork> {
+  const log = new LogPoints(storage, record, stateLimits);
   const marks = moment === record.lastSeq ? record.marks : (await log.momentOf(await log.pointAt(moment))).marks;
   const { firstSeq } = record;
   const start = await log.pointAt(firstSeq - 1);
@@ -110,7 +142,7 @@ async function copyLog({ storage }: SessionEnvironment, record: SessionRecord, m
     for await (const stored of log.read(copied)) forked.add(stored);
     next = copied.to + 1;
   }
-  return forked.finish();
+  return forked.finish(lastAfter);
 }
 
 /** Each hidden range ends with a rewind, or is a summary. */

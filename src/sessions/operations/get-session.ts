@@ -26,6 +26,13 @@ export async function getSession(env: SessionEnvironment, request: GetSessionReq
   const read = await readViewIfThere(env, key, config);
   if (!read) return undefined;
   await renewIfPossible(env, read.stored);
+  // What stays in this process cannot be damaged, and is not parsed yet.
+  if (!env.storage.isInProcess) {
+    env.damage.look(
+      key,
+      read.view.map(({ event }) => event),
+    );
+  }
   const session = new SessionOpener(env.storage).open(read.stored, read.view, read.source);
   if (read.isTruncated) session.eventsTruncated = true;
   return session;
@@ -49,8 +56,8 @@ async function readViewIfThere(
   config: GetSessionConfig,
 ): Promise<ReadView | undefined> {
   try {
-    const { maxViewBytes: maxBytes } = env.limits;
-    return await readView(env.storage, key, readFilter(env), { config, isForOneRead: isReadShorter(env), maxBytes });
+    const limits = { maxBytes: env.limits.maxViewBytes, maxStateBytes: env.stateLimits };
+    return await readView(env.storage, key, readFilter(env), { config, isForOneRead: isReadShorter(env), ...limits });
   } catch (error) {
     if (error instanceof SessionNotFoundError) return undefined;
     throw error;

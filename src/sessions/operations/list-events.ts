@@ -1,15 +1,16 @@
 import { ByteBudget, eventBytes, MOST_PER_READ } from '../domain/byte-budget.js';
 import type { StoredEvent } from '../domain/commit.js';
+import { readableEvent } from '../domain/damaged-event.js';
 import { checkedLimit, checkedOrder, LogCursor } from '../domain/paging.js';
-import { InvalidInputError, SessionNotFoundError } from '../domain/errors.js';
+import { InvalidInputError } from '../domain/errors.js';
 import type { LoggedEvent } from '../domain/event.js';
 import { type SessionKey, checkedSessionKey } from '../domain/ids.js';
 import { optionalCount } from '../domain/input-checks.js';
 import { type SeqRange, isInRanges } from '../domain/seq-ranges.js';
-import type { SessionRecord } from '../domain/session-record.js';
-import { loggedEvent } from '../domain/stored-json.js';
 import type { SessionEnvironment } from '../session-environment.js';
-import type { SessionStorage, StoredSession } from '../storage/session-storage.js';
+import type { StoredSession } from '../storage/session-storage.js';
+import { IncarnationReads } from './incarnation-reads.js';
+import { InvocationReader } from './invocation-reader.js';
 
 /** The part of a log to read. */
 export interface ListEventsRequest extends SessionKey {
@@ -17,6 +18,8 @@ export interface ListEventsRequest extends SessionKey {
   readonly afterSeq?: number | undefined;
   /** Only events before this one. */
   readonly beforeSeq?: number | undefined;
+  /** Only events of this invocation, without rewinds. Others are not read, however long the log is. */
+  readonly invocationId?: string | undefined;
   /** Events per page. Default 100, at most 1,000. */
   readonly limit?: number | undefined;
   /** Default: oldest first. */
@@ -45,29 +48,51 @@ export async function listEvents(env: SessionEnvironment, request: ListEventsReq
 
 /** Like {@link listEvents}, with another byte limit. Also returns the bytes of the page. */
 export async function listEventsUpTo(
-  { storage }: SessionEnvironment,
+  { storage, damage }: SessionEnvironment,
   request: ListEventsRequest,
   maxBytes: number,
 ): Promise<EventPage & { readonly bytes: number }> {
   const key = checkedSessionKey(request);
   const limit = checkedLimit(request.limit);
   const order = checkedOrder(request.order, 'asc');
+  const invocationId = checkedInvocation(request.invocationId);
   const cursor = LogCursor.parse(request.cursor);
   if (cursor && cursor.order !== order) throw new InvalidInputError('belongs to a list in the other order', 'cursor');
   const wanted = stretchOf(request, cursor);
 
-  const reading = new PageReader(storage, key, order, cursor?.incarnation);
+  const reads = new IncarnationReads(storage, key, cursor?.incarnation);
+  if (invocationId !== undefined && wanted && limit > 0) {
+    const isNear = Boolean(cursor ?? (order === 'asc' ? request.afterSeq : request.beforeSeq));
+    const reading = new InvocationReader(reads, invocationId, order);
+    const { events, bytes, rest } = await reading.read(wanted, limit, maxBytes, isNear);
+    return { ...pageOf(reads, events, order, rest && (order === 'asc' ? rest.from - 1 : rest.to + 1)), bytes };
+  }
+  const reading = new PageReader(reads, order);
   const page = await reading.read(wanted, limit, maxBytes);
-  const { firstSeq, lastSeq, incarnation } = reading.record;
   const end = page.at(-1)?.seq;
   const isMore = wanted !== undefined && end !== undefined && reading.hasMore(wanted, end);
-  return {
-    events: page.map(loggedEvent),
-    bytes: page.reduce((sum, event) => sum + eventBytes(event), 0),
-    firstSeq,
-    lastSeq,
-    ...(isMore && { nextCursor: new LogCursor(incarnation, end, order).toString() }),
-  };
+  const bytes = page.reduce((sum, event) => sum + eventBytes(event), 0);
+  const events = page.map(readableEvent);
+  damage.look(key, events);
+  return { ...pageOf(reads, events, order, isMore ? end : undefined), bytes };
+}
+
+/** @param end of the page, if there may be another one */
+function pageOf(
+  { record: { firstSeq, lastSeq, incarnation } }: IncarnationReads,
+  events: readonly LoggedEvent[],
+  order: 'asc' | 'desc',
+  end: number | undefined,
+): EventPage {
+  const nextCursor = end === undefined ? undefined : new LogCursor(incarnation, end, order).toString();
+  return { events: [...events], firstSeq, lastSeq, ...(nextCursor !== undefined && { nextCursor }) };
+}
+
+function checkedInvocation(invocationId: unknown): string | undefined {
+  if (invocationId === undefined || invocationId === null) return undefined;
+  // Events without invocation have an empty id, so they form no invocation.
+  if (typeof invocationId === 'string' && invocationId !== '') return invocationId;
+  throw new InvalidInputError('must be the id of an invocation, as text', 'invocationId');
 }
 
 function stretchOf(request: ListEventsRequest, cursor: LogCursor | undefined): SeqRange | undefined {
@@ -80,21 +105,10 @@ function stretchOf(request: ListEventsRequest, cursor: LogCursor | undefined): S
 
 /** Reads a page of a log, until it is full by number or by bytes. One read is enough for most pages. */
 export class PageReader {
-  #record: SessionRecord | undefined;
-
-  /** @param incarnation of the session. Default: the current one. */
   constructor(
-    private readonly storage: SessionStorage,
-    private readonly key: SessionKey,
+    private readonly reads: IncarnationReads,
     private readonly order: 'asc' | 'desc',
-    private incarnation: string | undefined,
   ) {}
-
-  /** As of the last read. */
-  get record(): SessionRecord {
-    if (!this.#record) throw new SessionNotFoundError(this.key.sessionId);
-    return this.#record;
-  }
 
   /** The events of a range, in the order of the page. At least one, if the range has any. */
   async read(wanted: SeqRange | undefined, limit: number, maxBytes: number): Promise<readonly StoredEvent[]> {
@@ -118,7 +132,7 @@ export class PageReader {
 
   /** Whether the range has events after this one, in the order of the page. */
   hasMore({ from, to }: SeqRange, end: number): boolean {
-    const { firstSeq, lastSeq } = this.record;
+    const { firstSeq, lastSeq } = this.reads.record;
     return this.order === 'asc' ? end < Math.min(to, lastSeq) : end > Math.max(from, firstSeq);
   }
 
@@ -133,12 +147,7 @@ export class PageReader {
   ): Promise<Pick<StoredSession, 'events' | 'isCut'>> {
     const ranges = stretch ? [stretch] : [];
     const keep = this.order === 'asc' ? 'oldest' : 'newest';
-    const read = await this.storage.read({ key: this.key, window: { ranges, limit: size, keep, maxBytes } });
-    if (!read || (this.incarnation !== undefined && this.incarnation !== read.record.incarnation)) {
-      throw new SessionNotFoundError(this.key.sessionId);
-    }
-    this.#record = read.record;
-    this.incarnation = read.record.incarnation;
+    const read = await this.reads.read({ window: { ranges, limit: size, keep, maxBytes } });
     const found = read.events.filter(({ seq }) => isInRanges(seq, ranges));
     const events = this.order === 'asc' ? found.slice(0, size) : found.slice(-size).toReversed();
     return { events, isCut: read.isCut };

@@ -2,7 +2,7 @@ import { ByteBudget, entriesBytes, MOST_PER_READ } from '../domain/byte-budget.j
 import { checkedLimit, checkedOffset, checkedOrder, checkedOrderBy, ListCursor } from '../domain/paging.js';
 import { digestOf } from '../domain/event-digest.js';
 import { InvalidInputError, LimitExceededError } from '../domain/errors.js';
-import { type StateOwner, assertStateOwner } from '../domain/ids.js';
+import { type SessionKey, type StateOwner, assertStateOwner } from '../domain/ids.js';
 import { optionalCount, optionalFlag } from '../domain/input-checks.js';
 import type { Session } from '../domain/session.js';
 import { type SessionFilter, filterEntries } from '../domain/submitted-metadata.js';
@@ -76,14 +76,15 @@ export async function listSessions(env: SessionEnvironment, request: ListSession
   if (entries.length > 0 && offset !== undefined) {
     throw new InvalidInputError('cannot be combined with page or offset; continue with the cursor', 'filter');
   }
-  const filterName = entries.length > 0 ? digestOf(entries) : '';
+  const filterName = filterNameOf(entries);
   const after = positionAfter(request, { orderBy, order, offset, filterName });
   const withState = optionalFlag(request.includeState, 'includeState') ?? true;
 
   const { maxPageBytes } = env.limits;
   const filter = entries.length > 0 ? { entries, maxExamined: Math.max(MAX_EXAMINED, limit) } : undefined;
-  const wanted = { appName, userId, orderBy, order, after, offset, withState, filter };
-  const { listed, next, isCut, total } = await readPage(env.storage, wanted, limit, maxPageBytes);
+  const wanted = { appName, userId, orderBy, order, after, offset, withState, filter, maxStateBytes: env.stateLimits };
+  const { listed, damaged, next, isCut, total } = await readPage(env.storage, wanted, limit, maxPageBytes);
+  for (const key of damaged) env.damage.addRecord(key);
   if (isCut && offset !== undefined) throw new LimitExceededError(tooLarge(maxPageBytes), 'limit');
   const viewFilter = readFilter(env);
   const opener = new SessionOpener(env.storage);
@@ -99,8 +100,24 @@ export async function listSessions(env: SessionEnvironment, request: ListSession
   };
 }
 
+/** The cursor after a session of a list by `lastUpdateTime`, the newest first: to end a page before its end. */
+export function cursorAfter(
+  { lastUpdateTime, userId, id }: Session,
+  { limits }: SessionEnvironment,
+  filter: SessionFilter,
+): string {
+  const filterName = filterNameOf(filterEntries(filter, 'filter', limits));
+  return new ListCursor('lastUpdateTime', 'desc', lastUpdateTime, userId, id, filterName).toString();
+}
+
+function filterNameOf(entries: ReturnType<typeof filterEntries>): string {
+  return entries.length > 0 ? digestOf(entries) : '';
+}
+
 interface ReadPage {
   readonly listed: readonly ListedSession[];
+  /** Sessions whose record is damaged. */
+  readonly damaged: readonly SessionKey[];
   /** Where the next page begins; missing on the last page. */
   readonly next: ListPosition | undefined;
   /** Whether the page ended early. */
@@ -118,6 +135,7 @@ async function readPage(
   const budget = new ByteBudget(maxBytes);
   const bytesOf = sizeOfListed(wanted);
   const listed: ListedSession[] = [];
+  const damaged: SessionKey[] = [];
   let place = { after: wanted.after, offset: wanted.offset, withTotal: wanted.offset !== undefined };
   let total: number | undefined;
   for (;;) {
@@ -125,13 +143,14 @@ async function readPage(
     // Reads one more, to know whether there is another page.
     const result = await storage.list({ ...wanted, ...place, limit: size + 1, maxBytes: budget.left });
     total ??= result.total;
+    damaged.push(...(result.damaged ?? []));
     const { isCut, examinedTo } = result;
     for (const session of result.sessions.slice(0, size)) {
-      if (!budget.take(bytesOf(session))) return { listed, next: endOf(listed, wanted), isCut: true, total };
+      if (!budget.take(bytesOf(session))) return { listed, damaged, next: endOf(listed, wanted), isCut: true, total };
       listed.push(session);
     }
     const next = isCut || result.sessions.length > size ? endOf(listed, wanted) : examinedTo;
-    if (!next || examinedTo || listed.length >= limit) return { listed, next, isCut: false, total };
+    if (!next || examinedTo || listed.length >= limit) return { listed, damaged, next, isCut: false, total };
     place = { after: next, offset: undefined, withTotal: false };
   }
 }

@@ -10,6 +10,7 @@ import { type SubmittedEvent, submitEvent } from '../domain/submitted-event.js';
 import { type EventInput, keepFilledInTimestamp } from '../domain/event.js';
 import type { SessionKey } from '../domain/ids.js';
 import { underPath } from '../domain/input-checks.js';
+import { misspelledFields } from '../domain/misspelled-fields.js';
 import { foldMetadata } from '../domain/metadata-entries.js';
 import type { CommitEvent } from '../domain/session-record.js';
 import { stateWrites } from '../domain/stored-json.js';
@@ -91,10 +92,18 @@ function preparedOf(submitted: SubmittedEvent, path: string, beforeHooks?: Event
 }
 
 function submit(env: SessionEnvironment, key: SessionKey, event: EventInput, path: string): SubmittedEvent {
-  return path === '$' ? submitDefined(env, key, event) : underPath(path, () => submitDefined(env, key, event));
+  const submitted =
+    path === '$' ? submittedEvent(env, key, event) : underPath(path, () => submittedEvent(env, key, event));
+  for (const error of misspelledFields(submitted.event, path)) env.onMisspelledField(error);
+  return submitted;
 }
 
-function submitDefined(env: SessionEnvironment, { appName }: SessionKey, event: EventInput): SubmittedEvent {
+/** All checks of an event, also those of the app for its state. */
+export function submittedEvent(
+  env: SessionEnvironment,
+  { appName }: Pick<SessionKey, 'appName'>,
+  event: EventInput,
+): SubmittedEvent {
   const submitted = submitEvent(event, env);
   if (env.stateDefinitions === undefined) return submitted;
   for (const { stateDelta } of [submitted.changes, submitted.temp]) {
@@ -119,6 +128,7 @@ function commitOf(
     events: events.map(commitEventOf),
     upserts,
     removals,
+    maxStateBytes: upserts.length > 0 ? env.stateLimits : undefined,
     metadata: metadata.length > 0 ? metadata : undefined,
     counterIncrements: isAlone ? first.submitted.counts : events.reduce(plusCounts, NO_COUNTS),
     usage: usageIncrement(env, events),

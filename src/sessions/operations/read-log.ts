@@ -1,3 +1,4 @@
+import { entriesBytes } from '../domain/byte-budget.js';
 import {
   CHECKPOINT_EVERY,
   type Checkpoint,
@@ -8,6 +9,7 @@ import {
 } from '../domain/checkpoint.js';
 import type { StoredEvent } from '../domain/commit.js';
 import { type Counters, subtractCounters } from '../domain/counters.js';
+import type { LoggedEvent } from '../domain/event.js';
 import { SessionNotFoundError, StoreUnavailableError } from '../domain/errors.js';
 import { sessionKeyOf } from '../domain/ids.js';
 import {
@@ -21,6 +23,7 @@ import {
 } from '../domain/moment.js';
 import { type SeqRange, isInRanges } from '../domain/seq-ranges.js';
 import type { SessionRecord } from '../domain/session-record.js';
+import { BuiltSize, type StateLimits } from '../domain/state-size.js';
 import { StateFold } from '../domain/state-history.js';
 import { loggedEvent, stateRecord } from '../domain/stored-json.js';
 import type { ReadRequest, SessionStorage, StoredSession } from '../storage/session-storage.js';
@@ -68,6 +71,8 @@ export class LogPoints {
   constructor(
     private readonly storage: SessionStorage,
     private readonly record: SessionRecord,
+    /** How large the state may be to be built: see `BuiltSize`. Default: any size. */
+    private readonly limits?: StateLimits,
   ) {}
 
   /** Reads the session as it is now, with the last checkpoint up to `seq` or the beginning of its log. */
@@ -75,9 +80,10 @@ export class LogPoints {
     storage: SessionStorage,
     session: SessionRecord,
     seq: number,
+    limits?: StateLimits,
   ): Promise<{ readonly log: LogPoints; readonly start: Checkpoint }> {
     const read = await readSession(storage, session, { checkpointAt: seq, withBase: true });
-    return { log: new LogPoints(storage, read.record), start: startOf(read) };
+    return { log: new LogPoints(storage, read.record, limits), start: startOf(read) };
   }
 
   /** Reads the events between the last checkpoint and `seq`, which is retained or directly before the log. */
@@ -88,11 +94,13 @@ export class LogPoints {
   /** The same from a known start. */
   async pointAfter(start: Checkpoint, seq: number): Promise<LogPoint> {
     const fold = new StateFold(start.state, start.shared);
+    const size = new BuiltSize(this.limits, start.bytes);
     const steps = new Map<number, LogStep>();
     for await (const page of this.#pages({ from: start.seq + 1, to: seq })) {
       for (const stored of page) {
         const event = loggedEvent(stored);
         fold.add(event);
+        if (changesState(event)) size.add(Buffer.byteLength(stored.payload ?? ''), () => fold.countBytes());
         steps.set(event.seq, logStep(event));
       }
     }
@@ -177,21 +185,31 @@ export class LogPoints {
  * @param session after the last event
  * @returns `false` if checkpoints have to be derived from the log
  */
-export async function saveLatestCheckpoint(storage: SessionStorage, session: SessionRecord): Promise<boolean> {
+export async function saveLatestCheckpoint(
+  storage: SessionStorage,
+  session: SessionRecord,
+  maxStateBytes: StateLimits,
+): Promise<boolean> {
   const { lastSeq: seq, incarnation } = session;
   if (seq % CHECKPOINT_EVERY !== 0) return false;
-  const parts = { checkpointAt: seq, withBase: true, withState: true, withSharedWrites: true };
+  const parts = { checkpointAt: seq, withBase: true, withState: true, withSharedWrites: true, maxStateBytes };
   const { record, state, sharedWrites, checkpoint, baseState = '{}' } = await readSession(storage, session, parts);
   if (!state || !sharedWrites || record.lastSeq !== seq) return false;
   const isUsable = checkpoint && checkpoint.seq >= record.firstSeq - 1;
   const start = isUsable ? checkpoint : { seq: record.firstSeq - 1, text: baseState };
   const next = seqOfNext({ seq: start.seq, bytes: Buffer.byteLength(start.text) });
   if (next !== seq) return next > seq;
+  const bytes = entriesBytes(sharedWrites.user) + entriesBytes(sharedWrites.app);
+  new BuiltSize(maxStateBytes, bytes).add(0, () => bytes);
   const shared = { ...stateRecord(sharedWrites.user, 'user'), ...stateRecord(sharedWrites.app, 'app') };
   const { marks, counters } = record;
   const text = checkpointText({ state: stateRecord(state.session, 'session'), shared, marks, counters });
   await storage.saveCheckpoint({ key: sessionKeyOf(record), incarnation, seq, text });
   return true;
+}
+
+function changesState({ actions: { stateDelta } }: LoggedEvent): boolean {
+  return Object.keys(stateDelta).length > 0;
 }
 
 async function readSession(

@@ -5,6 +5,7 @@ import type { SessionKey } from '../domain/ids.js';
 import { type LoadedConversation, NOTHING_OMITTED, type ViewSource, placeOf } from '../domain/loaded-view.js';
 import { type SeqRange, countOf, isInRanges, newestOf } from '../domain/seq-ranges.js';
 import type { SessionRecord } from '../domain/session-record.js';
+import type { StateLimits } from '../domain/state-size.js';
 import { MAX_PULL_BACK } from '../domain/tool-pairs.js';
 import {
   type GetSessionConfig,
@@ -37,6 +38,8 @@ export interface ViewReadingOptions {
   readonly isForOneRead?: boolean | undefined;
   /** Maximum bytes of events in the view, not counting a tool call or an anchor that it needs. Default: no limit. */
   readonly maxBytes?: number | undefined;
+  /** How large the state of each scope may be. Without it, no state is read. */
+  readonly maxStateBytes?: StateLimits | undefined;
 }
 
 /**
@@ -48,9 +51,10 @@ export async function readView(
   storage: SessionStorage,
   key: SessionKey,
   filter: ViewFilter,
-  { config = {}, isForOneRead = false, maxBytes = Infinity }: ViewReadingOptions = {},
+  { config = {}, isForOneRead = false, maxBytes = Infinity, maxStateBytes }: ViewReadingOptions = {},
 ): Promise<ReadView | undefined> {
-  const request = { key, withState: true, withMetadata: true, withSummary: true };
+  const withState = maxStateBytes !== undefined;
+  const request = { key, withState, maxStateBytes, withMetadata: true, withSummary: true };
   const window = firstWindow(filter, config);
   if (!window) {
     const stored = await storage.read(request);

@@ -1,5 +1,4 @@
-import type { WriteLimits } from '../../config/session-settings.js';
-import type { StateChanges } from '../../state/state-changes.js';
+import { type StateChanges, filterChanges } from '../../state/state-changes.js';
 import { subtractCounters } from '../domain/counters.js';
 import { InvalidInputError, SessionNotFoundError, StaleSessionError } from '../domain/errors.js';
 import { type SessionKey, checkedSessionKey } from '../domain/ids.js';
@@ -17,6 +16,7 @@ import { completeAppend } from './complete-append.js';
 import { placeBefore } from './find-invocation.js';
 import { prepareAppend } from './prepared-append.js';
 import { getSession } from './get-session.js';
+import { type ServerStateCheck, restoring, serverKeysIn } from './server-state.js';
 import { LogPoints, undefinedIfTrimmed } from './read-log.js';
 import { type TurnReference, turnPart } from './turns.js';
 
@@ -33,13 +33,15 @@ export interface RewindSessionRequest extends SessionKey {
   readonly expectedVersion?: number | undefined;
   /** Refuse with `TurnLostError` if this turn is over. Without it, the rewind ends the turn that is held. */
   readonly turn?: TurnReference | undefined;
+  /**
+   * Asked with the `serverOnly` keys that the rewind would change, and throws to refuse it. Without it, these keys stay as
+   * they are.
+   */
+  readonly onServerState?: ServerStateCheck | undefined;
 }
 
 /** How often a rewind is planned again because of a concurrent append. */
 const MAX_TRIES = 50;
-
-/** A rewind restores values that were accepted before, possibly more in one event than the limits allow, or by another definition. */
-const NO_LIMITS: WriteLimits = { maxEventBytes: Infinity, maxDepth: Infinity, maxDeltaKeys: Infinity };
 
 /** Rewinds the session's view and its own state to a moment. Shared state does not change. */
 export async function rewindSession(env: SessionEnvironment, request: RewindSessionRequest): Promise<Session> {
@@ -49,18 +51,18 @@ export async function rewindSession(env: SessionEnvironment, request: RewindSess
   const { turnToken } = turnPart({ turn: request.turn });
   const id = env.newId();
   for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const read = await env.storage.read({ key, withState: true });
+    const read = await env.storage.read({ key, withState: true, maxStateBytes: env.stateLimits });
     if (!read) throw new SessionNotFoundError(key.sessionId);
     const plan = await planRewind(env, read, wanted).catch(undefinedIfTrimmed);
     if (!plan) continue;
-    const { toSeq, moment, changes } = plan;
+    const { toSeq, moment } = plan;
+    const changes = await changesWithin(env, key, plan.changes, request.onServerState);
     const { incarnation, firstSeq, lastSeq } = read.record;
     const actions = { rewind: { toSeq }, ...changes, stateRemovals: [...changes.stateRemovals] };
     const event = { id, author: 'system', actions };
     const preconditions = { incarnation, firstSeq, lastSeq, expectedVersion, turnToken };
     const given = [{ event, path: '$' }];
-    const unlimited = { ...env, limits: { ...env.limits, ...NO_LIMITS }, stateDefinitions: undefined };
-    const append = await prepareAppend(unlimited, key, given, preconditions);
+    const append = await prepareAppend(restoring(env), key, given, preconditions);
     if (append.events[0]?.submitted.event.actions.rewind?.toSeq !== toSeq) {
       throw new InvalidInputError('a hook must not change what is rewound', '$.actions.rewind');
     }
@@ -81,6 +83,19 @@ export async function rewindSession(env: SessionEnvironment, request: RewindSess
   const read = await env.storage.read({ key });
   if (!read) throw new SessionNotFoundError(key.sessionId);
   throw new StaleSessionError(read.record.lastSeq - 1, read.record.lastSeq);
+}
+
+async function changesWithin(
+  env: SessionEnvironment,
+  { appName }: SessionKey,
+  changes: StateChanges,
+  onServerState: ServerStateCheck | undefined,
+): Promise<StateChanges> {
+  const keys = serverKeysIn(changes, env, appName);
+  if (keys.length === 0) return changes;
+  if (!onServerState) return filterChanges(changes, (key) => !keys.includes(key));
+  await onServerState(keys);
+  return changes;
 }
 
 type RewindTarget = { readonly toSeq: number } | { readonly invocationId: string };
@@ -107,12 +122,12 @@ interface RewindPlan {
 
 /** Finds the target, its marks and counters, and the state changes. */
 async function planRewind(
-  { storage }: SessionEnvironment,
+  { storage, stateLimits }: SessionEnvironment,
   read: StoredSession,
   wanted: RewindTarget,
 ): Promise<RewindPlan> {
   const { record } = read;
-  const log = new LogPoints(storage, record);
+  const log = new LogPoints(storage, record, stateLimits);
   const toSeq = 'toSeq' in wanted ? wanted.toSeq : await placeBefore(wanted.invocationId, storage, log, record);
   const problem = retentionProblem(record, toSeq, 'toSeq');
   if (problem) throw problem;

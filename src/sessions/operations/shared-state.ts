@@ -2,7 +2,7 @@ import { type StoredScope, joinStateKey, splitStateKey } from '../../state/scope
 import type { StateChanges } from '../../state/state-changes.js';
 import { assertDefinedState } from '../domain/defined-state.js';
 import { InvalidInputError } from '../domain/errors.js';
-import { type StateOwner, assertStateOwner } from '../domain/ids.js';
+import { type StateOwner, assertStateOwner, scopeOfOwner } from '../domain/ids.js';
 import { childPath } from '../domain/json-value.js';
 import { assertDisjoint, assertStateKey, submittedChanges } from '../domain/submitted-state.js';
 import { stateRecord, stateWrites } from '../domain/stored-json.js';
@@ -21,7 +21,7 @@ export interface SharedStateChanges {
 export async function getSharedState(env: SessionEnvironment, owner: StateOwner): Promise<Record<string, unknown>> {
   assertStateOwner(owner);
   const lifetime = env.ttl.refreshOnRead ? env.lifetimes[scopeOfOwner(owner)] : undefined;
-  return withoutPrefix(await env.storage.readState(owner, lifetime));
+  return withoutPrefix(await env.storage.readState(owner, lifetime, env.stateLimits));
 }
 
 export async function updateSharedState(
@@ -36,11 +36,8 @@ export async function updateSharedState(
   assertDisjoint(changes.stateDelta, changes.stateRemovals, '$');
   assertDefinedState(env.stateDefinitions, owner.appName, changes.stateDelta, '$.stateDelta');
   const lifetime = env.lifetimes[scope];
-  return withoutPrefix(await env.storage.writeState({ owner, ...stateWrites(changes), lifetime }));
-}
-
-function scopeOfOwner({ userId }: StateOwner): 'user' | 'app' {
-  return userId === undefined ? 'app' : 'user';
+  const request = { owner, ...stateWrites(changes), lifetime, maxStateBytes: env.stateLimits };
+  return withoutPrefix(await env.storage.writeState(request));
 }
 
 function inScope({ stateDelta, stateRemovals }: StateChanges, scope: StoredScope): StateChanges {

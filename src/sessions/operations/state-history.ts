@@ -41,7 +41,7 @@ export async function stateAt(env: SessionEnvironment, request: StateAtRequest):
     if (!read) throw new SessionNotFoundError(key.sessionId);
     const problem = retentionProblem(read.record, seq, 'seq');
     if (problem) throw problem;
-    const { fold } = await new LogPoints(env.storage, read.record).pointAt(seq);
+    const { fold } = await new LogPoints(env.storage, read.record, env.stateLimits).pointAt(seq);
     return { seq, state: fold.toRecord(), shared: fold.toShared() };
   });
 }
@@ -102,7 +102,7 @@ export async function stateChanges(env: SessionEnvironment, request: StateChange
       throw new SessionNotFoundError(session.sessionId);
     }
     const { record } = read;
-    const log = new LogPoints(env.storage, record);
+    const log = new LogPoints(env.storage, record, env.stateLimits);
     const { changes, next } = await readPage(log, record, startOf(record, after, cursor), limits);
     const { firstSeq, lastSeq, incarnation } = record;
     const nextCursor = next && new StateChangeCursor(incarnation, next.seq, next.skip).toString();
@@ -232,7 +232,7 @@ export class StateWatch implements AsyncIterableIterator<WatchedEvent> {
       if (read?.record.incarnation !== incarnation) throw new SessionNotFoundError(key.sessionId);
       const problem = retentionProblem(read.record, seq, 'afterSeq');
       if (problem) throw problem;
-      const { fold } = await new LogPoints(this.#env.storage, read.record).pointAt(seq);
+      const { fold } = await new LogPoints(this.#env.storage, read.record, this.#env.stateLimits).pointAt(seq);
       return fold.toRecord();
     });
   }

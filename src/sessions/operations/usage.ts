@@ -1,5 +1,5 @@
 import { type UsageBudget, USAGE, isBudget } from '../../config/usage-settings.js';
-import { BudgetExceededError } from '../domain/budget-error.js';
+import { BudgetExceededError, type ExceededBudget } from '../domain/budget-error.js';
 import { InvalidInputError, SessionNotFoundError } from '../domain/errors.js';
 import { assertId } from '../domain/ids.js';
 import { microsOf, knownCost, priced } from '../domain/usage-cost.js';
@@ -73,8 +73,20 @@ export interface CheckBudgetRequest {
   readonly sessionId?: string | undefined;
 }
 
+/** A budget that is not used up. */
+export interface BudgetState extends ExceededBudget {
+  readonly budget: UsageBudget;
+  /** What an answer is expected to use. */
+  readonly estimate: number;
+}
+
 /** Refuses with `BudgetExceededError` if a budget is used up. Reads once, and nothing without budgets. */
 export async function checkBudget(env: SessionEnvironment, request: CheckBudgetRequest): Promise<void> {
+  await budgetStates(env, request);
+}
+
+/** The same, and tells what is used of each budget. */
+export async function budgetStates(env: SessionEnvironment, request: CheckBudgetRequest): Promise<BudgetState[]> {
   const { appName, userId, sessionId } = request;
   assertId(appName, 'appName');
   assertId(userId, 'userId');
@@ -84,10 +96,14 @@ export async function checkBudget(env: SessionEnvironment, request: CheckBudgetR
     const query = queryOf(budget, { appName, userId, sessionId });
     return query ? [{ budget, query }] : [];
   });
-  if (asked.length === 0) return;
+  if (asked.length === 0) return [];
   assertCounted(env);
   const { now, found } = await env.storage.readUsage(asked.map(({ query }) => query));
-  for (const [index, { budget }] of asked.entries()) assertWithin(env, budget, found[index] ?? [], now);
+  const states = asked.flatMap(({ budget }, index) => statesOf(env, budget, found[index] ?? [], now));
+  for (const { budget: _budget, estimate: _estimate, ...state } of states) {
+    if (state.used >= state.limit) throw new BudgetExceededError(state);
+  }
+  return states;
 }
 
 async function budgetsOf(
@@ -109,20 +125,33 @@ function queryOf(
   return sessionId === undefined ? undefined : { appName, userId, sessionId, period: 'total' };
 }
 
-function assertWithin(
+function statesOf(
   { usage: { prices } }: SessionEnvironment,
-  { scope, period = 'total', maxTokens, maxCost }: UsageBudget,
+  budget: UsageBudget,
   models: readonly ModelUsage[],
   now: number,
-): void {
+): BudgetState[] {
+  const { scope, period = 'total', maxTokens, maxCost, estimate } = budget;
   const end = periodEnd(period, now);
-  const resets = end === undefined ? {} : { resetsAt: end };
-  const tokens = models.reduce((sum, { totalTokens }) => sum + totalTokens, 0);
-  if (maxTokens !== undefined && tokens >= maxTokens) {
-    throw new BudgetExceededError({ scope, period, unit: 'tokens', used: tokens, limit: maxTokens, ...resets });
+  const place = { budget, scope, period, ...(end !== undefined && { resetsAt: end }) };
+  const { totalTokens, events } = models.reduce<TokenUsage>(addUsage, NO_USAGE);
+  const average = (used: number): number | undefined => (events > 0 && used > 0 ? used / events : undefined);
+  const states: BudgetState[] = [];
+  if (maxTokens !== undefined) {
+    const expected = estimate?.tokens ?? average(totalTokens) ?? FIRST_TOKENS;
+    states.push({ ...place, unit: 'tokens', used: totalTokens, limit: maxTokens, estimate: expected });
   }
-  if (maxCost === undefined) return;
-  const limit = Number(microsOf(maxCost));
-  const used = knownCost(models.map((usage) => priced(usage, prices)));
-  if (used >= limit) throw new BudgetExceededError({ scope, period, unit: 'micros', used, limit, ...resets });
+  if (maxCost !== undefined) {
+    const used = knownCost(models.map((usage) => priced(usage, prices)));
+    const given = estimate?.cost === undefined ? undefined : Number(microsOf(estimate.cost));
+    const dearest = Math.max(0, ...Object.values(prices).map(({ output }) => Number(microsOf(output))));
+    const first = (dearest * FIRST_TOKENS) / 1_000_000;
+    // What costs nothing needs no reservation.
+    const expected = Math.max(1, given ?? average(used) ?? first);
+    states.push({ ...place, unit: 'micros', used, limit: Number(microsOf(maxCost)), estimate: expected });
+  }
+  return states;
 }
+
+/** What an answer is expected to use before there was one. */
+const FIRST_TOKENS = 1_000;

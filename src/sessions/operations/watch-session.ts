@@ -1,16 +1,18 @@
+import { eventBytes } from '../domain/byte-budget.js';
 import { InvalidInputError, SessionNotFoundError } from '../domain/errors.js';
 import type { LoggedEvent } from '../domain/event.js';
 import { type SessionKey, checkedSessionKey, sessionKeyOf } from '../domain/ids.js';
 import { optionalCount, optionalFlag } from '../domain/input-checks.js';
 import { LogCursor } from '../domain/paging.js';
-import { type StreamPosition, checkedPosition } from '../domain/partial-event.js';
+import { type StoredPartial, type StreamPosition, checkedPosition } from '../domain/partial-event.js';
 import { streamedEvents } from '../domain/partial-text.js';
 import type { SessionRecord } from '../domain/session-record.js';
+import { loggedEvent } from '../domain/stored-json.js';
 import type { SessionEnvironment } from '../session-environment.js';
-import type { LogWaiter } from '../log-watcher.js';
-import type { LogReference } from '../storage/session-changes.js';
 import type { StoredSession } from '../storage/session-storage.js';
+import { MOST_TAIL_EVENTS } from '../tail-reads.js';
 import { type ListEventsRequest, listEventsUpTo } from './list-events.js';
+import { LogChangeWait } from './log-change-wait.js';
 
 /** Memory that a page of a watch holds until its events are handed out. */
 export interface PageShare {
@@ -72,6 +74,14 @@ interface PageStart {
   readonly seq: number;
 }
 
+/** What a log has after a position. */
+interface NewEvents {
+  readonly events: LoggedEvent[];
+  readonly bytes: number;
+  readonly lastSeq: number;
+  readonly partials?: readonly StoredPartial[] | undefined;
+}
+
 interface ReadEvents {
   readonly events: LoggedEvent[];
   /** Whether the page tells how large events are. */
@@ -111,6 +121,8 @@ export class SessionWatch implements AsyncIterableIterator<LoggedEvent> {
   #partial = 0;
   #isOver = false;
   #pageSize = FIRST_PAGE;
+  /** Whether it has read, so that only what is new is left. */
+  #isFollowing = false;
 
   constructor(env: SessionEnvironment, request: WatchSessionRequest) {
     this.#env = env;
@@ -212,23 +224,47 @@ export class SessionWatch implements AsyncIterableIterator<LoggedEvent> {
     }
   }
 
-  /** While only partial events are new, it reads them alone. */
   async #readEvents(request: ListEventsRequest, { incarnation, seq }: PageStart): Promise<ReadEvents> {
-    const key = sessionKeyOf(this.#request);
-    if (!this.#request.partials) {
-      return { ...(await listEventsUpTo(this.#env, request, PAGE_BYTES)), isLogRead: true };
-    }
     const from = { seq, partial: this.#partial };
-    const said = await this.#env.storage.partials.read({ key, incarnation, after: from.partial });
-    if (!said) throw new SessionNotFoundError(key.sessionId);
-    const isLogRead = said.lastSeq > seq;
-    const { events, bytes } = isLogRead ? await listEventsUpTo(this.#env, request, PAGE_BYTES) : NO_EVENTS;
+    const read = (await this.#readTail(incarnation, from)) ?? (await this.#readAlone(request, incarnation, from));
+    this.#isFollowing = true;
+    const { events, bytes, lastSeq } = read;
+    const isLogRead = lastSeq > seq;
+    if (!read.partials) return { events, bytes, isLogRead };
     // Those after events of the next page wait for it.
-    const upTo = events.at(-1)?.seq ?? said.lastSeq;
-    const partials = said.partials.filter(({ afterSeq }) => afterSeq <= upTo);
+    const upTo = events.at(-1)?.seq ?? lastSeq;
+    const partials = read.partials.filter(({ afterSeq }) => afterSeq <= upTo);
     this.#partial = partials.at(-1)?.number ?? from.partial;
     const length = partials.reduce((sum, { content }) => sum + content.length, 0);
     return { events: streamedEvents(events, partials, from), isLogRead, bytes: bytes + length };
+  }
+
+  /** What is new, together with other watches. Undefined if the log is to be read by itself: it may have much, or large events. */
+  async #readTail(incarnation: string, { seq, partial }: StreamPosition): Promise<NewEvents | undefined> {
+    if (!this.#isFollowing || this.#pageSize > MOST_TAIL_EVENTS) return undefined;
+    const key = sessionKeyOf(this.#request);
+    const afterPartial = this.#request.partials ? partial : undefined;
+    const request = { key, incarnation, afterSeq: seq, afterPartial, limit: this.#pageSize };
+    const tail = await this.#env.tailReads.read(request);
+    if (tail === 'gone') throw new SessionNotFoundError(key.sessionId);
+    if (!tail || (tail.lastSeq > seq && tail.events.length === 0)) return undefined;
+    if (afterPartial !== undefined && !tail.partials) return undefined;
+    const bytes = tail.events.reduce((sum, event) => sum + eventBytes(event), 0);
+    return { ...tail, events: tail.events.map(loggedEvent), bytes };
+  }
+
+  /** While only partial events are new, it reads them alone. */
+  async #readAlone(
+    request: ListEventsRequest,
+    incarnation: string,
+    { seq, partial }: StreamPosition,
+  ): Promise<NewEvents> {
+    if (!this.#request.partials) return listEventsUpTo(this.#env, request, PAGE_BYTES);
+    const key = sessionKeyOf(this.#request);
+    const said = await this.#env.storage.partials.read({ key, incarnation, after: partial });
+    if (!said) throw new SessionNotFoundError(key.sessionId);
+    const { events, bytes } = said.lastSeq > seq ? await listEventsUpTo(this.#env, request, PAGE_BYTES) : NO_EVENTS;
+    return { events, bytes, ...said };
   }
 
   #hasEnded(): boolean {
@@ -269,65 +305,4 @@ async function startOf(env: SessionEnvironment, request: WatchSessionRequest): P
 function assertSignal(signal: AbortSignal | null | undefined): void {
   if (signal === undefined || signal === null || typeof signal.addEventListener === 'function') return;
   throw new InvalidInputError('must be an AbortSignal', 'signal');
-}
-
-/** Waits until a log changes, the caller aborts or the service shuts down. Call `stop` to remove its listeners. */
-class LogChangeWait {
-  readonly #stops: (() => void)[];
-  readonly #ended = new AbortController();
-  #isWoken = false;
-  #resolve: (() => void) | undefined;
-
-  /** @param known the last known event, and partial event */
-  constructor(
-    { signals, logWatcher, shutdown }: SessionEnvironment,
-    log: LogReference,
-    known: Omit<LogWaiter, 'wake'>,
-    signal: AbortSignal | undefined,
-  ) {
-    const wake = (): void => this.wake();
-    const end = (): void => this.end();
-    signal?.addEventListener('abort', end);
-    this.#stops = [
-      signals.subscribe(log.key, (news) => {
-        if (news !== 'partials' || known.partial !== undefined) wake();
-      }),
-      logWatcher.add(log, { ...known, wake }),
-      shutdown.onRequest(end),
-      () => signal?.removeEventListener('abort', end),
-    ];
-  }
-
-  /** Aborted when the watch ends. */
-  get ended(): AbortSignal {
-    return this.#ended.signal;
-  }
-
-  /** Ignores signals that arrived before this call. */
-  reset(): void {
-    this.#isWoken = false;
-  }
-
-  /** Waits for a signal; one that arrived since {@link reset} counts. */
-  async wait(): Promise<void> {
-    if (this.#isWoken) return;
-    await new Promise<void>((resolve) => (this.#resolve = resolve));
-    this.#resolve = undefined;
-  }
-
-  /** Ends the current wait. */
-  wake(): void {
-    this.#isWoken = true;
-    this.#resolve?.();
-  }
-
-  /** Ends the current wait and the watch. */
-  end(): void {
-    this.#ended.abort();
-    this.wake();
-  }
-
-  stop(): void {
-    for (const stop of this.#stops) stop();
-  }
 }

@@ -78,7 +78,10 @@ export const PROBLEMS = {
   412: { description: 'The session is at another version, `currentVersion`.', code: 'STALE_SESSION' },
   413: { description: 'Too large, too deep, or too many keys.', code: 'LIMIT_EXCEEDED' },
   415: { description: 'The request is not `application/json`.', code: 'UNSUPPORTED_MEDIA_TYPE' },
-  429: { description: 'Too many requests, if the app limits them.', code: 'TOO_MANY_REQUESTS' },
+  429: {
+    description: 'Too many requests or streams, or no memory for the answer. Try again.',
+    code: 'TOO_MANY_REQUESTS',
+  },
   500: { description: 'An error in the server; its log says why.', code: 'INTERNAL' },
   503: {
     description: 'The store did not answer. With `outcomeUnknown`, send an append again with the same id.',

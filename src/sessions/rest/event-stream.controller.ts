@@ -1,11 +1,13 @@
-import { Get, Logger, Param, Query, Res } from '@nestjs/common';
+import { Get, Inject, Logger, Param, Query, Res } from '@nestjs/common';
 import { ApiHeader, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { InvalidInputError } from '../domain/errors.js';
 import { type StreamPosition, POSITION_PATTERN, checkedPosition, positionText } from '../domain/partial-event.js';
-import { SessionService } from '../session.service.js';
+import type { SessionService } from '../session.service.js';
+import { SERVED_SESSIONS } from '../sessions.tokens.js';
 import { AccessChecks } from '../transport/access-checks.js';
 import { RequireAccess } from '../transport/session-access.js';
 import { NO_EVENTS } from '../transport/stream-access.js';
+import { OpensStream } from './answer.interceptor.js';
 import { ApiResult, ApiIds, ApiProblems, STREAM_HEADERS } from './api-responses.js';
 import { DtoPipe } from './dto.pipe.js';
 import { EVENT_EXAMPLE } from './dto/event.dto.js';
@@ -21,13 +23,14 @@ export class EventStreamController {
   readonly #logger = new Logger(EventStreamController.name);
 
   constructor(
-    private readonly sessions: SessionService,
+    @Inject(SERVED_SESSIONS) private readonly sessions: SessionService,
     private readonly access: AccessChecks,
   ) {}
 
   /** Streams from now on, or after `afterSeq`. Browsers resume with `Last-Event-ID`. */
   @Get()
   @RequireAccess('read', 'session')
+  @OpensStream()
   @ApiOperation({
     operationId: 'streamEvents',
     summary: 'Streams the events of the log as they come',

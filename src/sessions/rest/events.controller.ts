@@ -1,12 +1,15 @@
-import { Get, Param, Post, Query } from '@nestjs/common';
+import { Get, Inject, Param, Post, Query } from '@nestjs/common';
 import { ApiBody, ApiExtraModels, ApiHeader, ApiOperation, ApiQuery, ApiTags, getSchemaPath } from '@nestjs/swagger';
 import { InvalidInputError } from '../domain/errors.js';
 import type { EventInput, LoggedEvent } from '../domain/event.js';
 import { referenceTo } from '../domain/session.js';
+import { reservedInId } from '../domain/reserved-words.js';
 import { RequireAccess } from '../transport/session-access.js';
 import { APPENDS_BODY, APPENDS_EVENTS } from '../transport/request-writes.js';
-import { SessionService } from '../session.service.js';
+import type { SessionService } from '../session.service.js';
+import { SERVED_SESSIONS } from '../sessions.tokens.js';
 import { KeepsVersion } from './condition.guard.js';
+import { LargeAnswer } from './answer.interceptor.js';
 import { ApiResult, ApiIds, ApiProblems, type ResponseHeaders } from './api-responses.js';
 import { DtoPipe } from './dto.pipe.js';
 import {
@@ -38,10 +41,11 @@ const REPLAY_HEADERS: ResponseHeaders = {
 @ApiTags('events')
 @SessionRoutes('apps/:appName/users/:userId/sessions/:sessionId/events')
 export class EventsController {
-  constructor(private readonly sessions: SessionService) {}
+  constructor(@Inject(SERVED_SESSIONS) private readonly sessions: SessionService) {}
 
   @Get()
   @RequireAccess('read', 'session')
+  @LargeAnswer()
   @ApiOperation({ operationId: 'listEvents', summary: 'Lists the whole log, rewound and summarised events included' })
   @ApiQuery({ type: ListEventsQuery })
   @ApiIds('appName', 'userId', 'sessionId')
@@ -164,5 +168,9 @@ function eventOf(body: unknown, key: string | undefined): EventInput {
   if (!/^[ -~]+$/.test(key))
     throw new InvalidInputError('must be ASCII; send other ids in the event', 'Idempotency-Key');
   if (event.id !== undefined) throw new InvalidInputError('is not the id of the event', 'Idempotency-Key');
+  // The access rule has seen the body.
+  if (reservedInId(key) !== undefined) {
+    throw new InvalidInputError('is an id that is reserved; a service may send it in the event', 'Idempotency-Key');
+  }
   return { ...event, id: key };
 }

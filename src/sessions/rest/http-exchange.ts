@@ -1,13 +1,13 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { type ExecutionContext, createParamDecorator } from '@nestjs/common';
 import { InvalidInputError } from '../domain/errors.js';
+import type { AddressedRequest } from '../transport/client-address.js';
 import { fileHeaders } from '../transport/http-defaults.js';
 import { pageLinks, pathOf } from './page-links.js';
 
 /** The common subset of Express and Fastify that is used here. */
-interface FrameworkRequest {
+interface FrameworkRequest extends AddressedRequest {
   readonly method: string;
-  readonly headers: IncomingMessage['headers'];
   readonly originalUrl?: string;
   readonly url: string;
   readonly body?: unknown;
@@ -90,10 +90,15 @@ export class HttpExchange {
     if (links !== undefined) this.setHeader('Link', links);
   }
 
+  /** Node's response. */
+  get nodeResponse(): ServerResponse {
+    return this.response.raw ?? (this.response as unknown as ServerResponse);
+  }
+
   /** Returns Node's response, for streaming. */
   takeOver(): ServerResponse {
     this.response.hijack?.();
-    return this.response.raw ?? (this.response as unknown as ServerResponse);
+    return this.nodeResponse;
   }
 }
 

@@ -1,10 +1,12 @@
 export { AccessGuard } from './access.guard.js';
+export { LargeAnswer, OpensStream } from './answer.interceptor.js';
 export { ProblemFilter } from './problem.filter.js';
 export { type Problem, problemOf } from '../transport/problems.js';
 export * from '../transport/access-exports.js';
 export { SessionsRestModule, type SessionsRestOptions } from './sessions-rest.module.js';
 export { answerMalformedHttp } from '../transport/malformed-http.js';
-export { SESSIONS_BODY_LIMIT } from '../transport/http-defaults.js';
+export { SESSIONS_BODY_LIMIT, pageHeaders } from '../transport/http-defaults.js';
+export { type BodyLimitOptions, limitBodies } from '../transport/limit-bodies.js';
 export { FASTIFY_OPTIONS } from './server-options.js';
 export type { SessionView } from '../domain/session.js';
 export { type CrossSiteOptions, protectFromOtherSites } from '../transport/cross-site.js';

@@ -1,8 +1,9 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs/common';
 import { StaleSessionError } from '../domain/errors.js';
 import { HiddenDeletion } from '../transport/access-checks.js';
+import { NoRoomError, RETRY_AFTER_SECONDS } from '../transport/answers.js';
 import { HttpExchange } from './http-exchange.js';
-import { PROBLEM_TYPE, type Problem, problemOf, titleOf } from '../transport/problems.js';
+import { PROBLEM_TYPE, type Problem, isForLog, problemOf, titleOf } from '../transport/problems.js';
 
 interface Answering {
   /** Of Express. */
@@ -29,11 +30,14 @@ export class ProblemFilter implements ExceptionFilter {
       return;
     }
     const problem = asAnswerTo(exchange, error);
-    if (problem.status >= 500) this.#logger.error(problem.detail, error instanceof Error ? error.stack : undefined);
+    if (isForLog(error, problem)) this.#logger.error(problem.detail, error instanceof Error ? error.stack : undefined);
     exchange.setStatus(problem.status);
     exchange.setSecurityHeaders();
     exchange.setHeader('Content-Type', PROBLEM_TYPE);
-    if (problem.status === 503) exchange.setHeader('Retry-After', '1');
+    const isPassing = problem.code === 'RUN_LIMIT_REACHED' || error instanceof NoRoomError;
+    if (problem.status === 503 || isPassing) exchange.setHeader('Retry-After', RETRY_AFTER_SECONDS);
+    // The next request may reach another instance, which a kept connection would not.
+    if (problem.code === 'AGENTS_CLOSING') exchange.setHeader('Connection', 'close');
     http.getResponse<Answering>().send(JSON.stringify(this.bodyOf(problem)));
   }
 

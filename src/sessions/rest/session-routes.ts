@@ -3,6 +3,7 @@ import {
   type DynamicModule,
   type ExecutionContext,
   type ModuleMetadata,
+  type Provider,
   type Type,
   applyDecorators,
   Controller,
@@ -36,10 +37,22 @@ export interface RoutesOptions extends Partial<SessionAccessOptions> {
   readonly imports?: ModuleMetadata['imports'];
 }
 
-/** Mounts a module of routes with these options. */
-export function routesModule(module: Type, { path, imports = [], ...access }: RoutesOptions): DynamicModule {
+/**
+ * Mounts a module of routes with these options.
+ *
+ * @param providers what the controllers need beside them
+ */
+export function routesModule(
+  module: Type,
+  { path, imports = [], ...access }: RoutesOptions,
+  providers: readonly Provider[] = [],
+): DynamicModule {
   const routed = path === undefined ? [] : [RouterModule.register([{ path, module }])];
-  return { module, imports: [...imports, ...routed], providers: [...accessProviders(access), AccessChecks] };
+  return {
+    module,
+    imports: [...imports, ...routed],
+    providers: [...accessProviders(access), AccessChecks, ...providers],
+  };
 }
 
 const WITH_BODY = new Set(['POST', 'PUT', 'PATCH']);

@@ -1,4 +1,4 @@
-import { Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { Delete, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { InvalidInputError, SessionNotFoundError } from '../domain/errors.js';
 import { assertId } from '../domain/ids.js';
@@ -6,8 +6,10 @@ import { type Session, viewOf } from '../domain/session.js';
 import { AccessChecks } from '../transport/access-checks.js';
 import { RequireAccess } from '../transport/session-access.js';
 import { CREATES, CREATE_FORK, FORKS, REWINDS } from '../transport/request-writes.js';
-import { SessionService } from '../session.service.js';
+import type { SessionService } from '../session.service.js';
+import { SERVED_SESSIONS } from '../sessions.tokens.js';
 import { KeepsVersion } from './condition.guard.js';
+import { LargeAnswer } from './answer.interceptor.js';
 import { ApiResult, ApiIds, ApiProblems } from './api-responses.js';
 import { DtoPipe } from './dto.pipe.js';
 import { filterOf, GetSessionQuery, ListSessionsQuery, numberOf } from './dto/query.dto.js';
@@ -33,7 +35,7 @@ const SESSION = `${USER}/:sessionId`;
 @SessionRoutes('apps/:appName')
 export class SessionsController {
   constructor(
-    private readonly sessions: SessionService,
+    @Inject(SERVED_SESSIONS) private readonly sessions: SessionService,
     private readonly access: AccessChecks,
   ) {}
 
@@ -55,6 +57,7 @@ export class SessionsController {
 
   @Get(USER)
   @RequireAccess('list', 'sessions')
+  @LargeAnswer()
   @ApiOperation({ operationId: 'listSessions', summary: "Lists a user's sessions, without their events" })
   @ApiQuery({ type: ListSessionsQuery })
   @ApiIds('appName', 'userId')
@@ -70,6 +73,7 @@ export class SessionsController {
 
   @Get('sessions')
   @RequireAccess('list', 'sessions')
+  @LargeAnswer()
   @ApiOperation({ operationId: 'listAppSessions', summary: 'Lists the sessions of all users of an app' })
   @ApiQuery({ type: ListSessionsQuery })
   @ApiIds('appName')
@@ -103,6 +107,7 @@ export class SessionsController {
 
   @Get(SESSION)
   @RequireAccess('read', 'session')
+  @LargeAnswer()
   @ApiOperation({ operationId: 'getSession', summary: 'Returns the session with its view of the log' })
   @ApiQuery({ type: GetSessionQuery })
   @ApiIds('appName', 'userId', 'sessionId')
@@ -138,6 +143,7 @@ export class SessionsController {
   @Post(`${SESSION}/rewind`)
   @HttpCode(200)
   @RequireAccess('write', 'session', REWINDS)
+  @LargeAnswer()
   @ApiOperation({
     operationId: 'rewindSession',
     summary: 'Takes the session and its own state back to an earlier event',
@@ -160,6 +166,7 @@ export class SessionsController {
       ...body,
       expectedVersion: exchange.expectedVersion(),
       turn: turnOf(exchange).turn,
+      onServerState: this.access.serverStateCheck(key, exchange.request, 'rewind'),
     });
     exchange.tagVersion(session.version);
     return viewOf(session);
@@ -167,6 +174,7 @@ export class SessionsController {
 
   @Post(`${SESSION}/fork`)
   @RequireAccess('write', 'session', FORKS)
+  @LargeAnswer()
   @ApiOperation({
     operationId: 'forkSession',
     summary: 'Creates a session from this one, as it is or as it was after an event',
@@ -182,7 +190,11 @@ export class SessionsController {
   ): Promise<SessionDto> {
     const { appName, userId } = key;
     await this.access.checkRequirement(CREATE_FORK, { appName, userId, request: exchange.request, input: {} });
-    const session = await this.sessions.forkSession({ ...key, ...body });
+    const session = await this.sessions.forkSession({
+      ...key,
+      ...body,
+      onServerState: this.access.serverStateCheck(key, exchange.request, 'fork'),
+    });
     return created(session, parentOf(parentOf(exchange.path)), exchange);
   }
 

@@ -1,7 +1,9 @@
-import { Get, Param, Query } from '@nestjs/common';
+import { Get, Inject, Param, Query } from '@nestjs/common';
 import { ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
-import { SessionService } from '../session.service.js';
+import type { SessionService } from '../session.service.js';
+import { SERVED_SESSIONS } from '../sessions.tokens.js';
 import { RequireAccess } from '../transport/session-access.js';
+import { LargeAnswer } from './answer.interceptor.js';
 import { ApiIds, ApiProblems, ApiResult } from './api-responses.js';
 import { DtoPipe } from './dto.pipe.js';
 import { numberOf } from './dto/query.dto.js';
@@ -13,10 +15,11 @@ import { type SessionParams, SessionRoutes } from './session-routes.js';
 @ApiTags('state')
 @SessionRoutes('apps/:appName/users/:userId/sessions/:sessionId/state')
 export class StateHistoryController {
-  constructor(private readonly sessions: SessionService) {}
+  constructor(@Inject(SERVED_SESSIONS) private readonly sessions: SessionService) {}
 
   @Get('at')
   @RequireAccess('read', 'session')
+  @LargeAnswer()
   @ApiOperation({
     operationId: 'getSessionStateAt',
     summary: "Returns the session's own state as it was after an event",
@@ -34,6 +37,7 @@ export class StateHistoryController {
 
   @Get('changes')
   @RequireAccess('read', 'session')
+  @LargeAnswer()
   @ApiOperation({
     operationId: 'listStateChanges',
     summary: 'Lists which event changed which state key from what to what',

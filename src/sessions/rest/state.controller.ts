@@ -1,12 +1,14 @@
-import { Get, Param, Patch } from '@nestjs/common';
+import { Get, Inject, Param, Patch } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { SessionNotFoundError } from '../domain/errors.js';
 import type { LoggedEvent } from '../domain/event.js';
 import { referenceTo } from '../domain/session.js';
 import { RequireAccess } from '../transport/session-access.js';
 import { CHANGES_APP_STATE, CHANGES_STATE, CHANGES_USER_STATE } from '../transport/request-writes.js';
-import { SessionService } from '../session.service.js';
+import type { SessionService } from '../session.service.js';
+import { SERVED_SESSIONS } from '../sessions.tokens.js';
 import { KeepsVersion } from './condition.guard.js';
+import { LargeAnswer } from './answer.interceptor.js';
 import { ApiResult, ApiIds, ApiProblems } from './api-responses.js';
 import { DtoPipe } from './dto.pipe.js';
 import { EventDto } from './dto/event.dto.js';
@@ -23,10 +25,11 @@ const SHARED_STATE = { schema: STATE, example: SHARED_STATE_EXAMPLE };
 @ApiTags('state')
 @SessionRoutes('apps/:appName')
 export class StateController {
-  constructor(private readonly sessions: SessionService) {}
+  constructor(@Inject(SERVED_SESSIONS) private readonly sessions: SessionService) {}
 
   @Get('users/:userId/sessions/:sessionId/state')
   @RequireAccess('read', 'session')
+  @LargeAnswer()
   @ApiOperation({
     operationId: 'getSessionState',
     summary: 'Returns all state that the session sees, with the prefixes of its scopes',
@@ -69,6 +72,7 @@ export class StateController {
 
   @Get('users/:userId/state')
   @RequireAccess('read', 'userState')
+  @LargeAnswer()
   @ApiOperation({
     operationId: 'getUserState',
     summary: 'Returns the state that all sessions of a user share; keys without `user:`',
@@ -82,6 +86,7 @@ export class StateController {
 
   @Patch('users/:userId/state')
   @RequireAccess('write', 'userState', CHANGES_USER_STATE)
+  @LargeAnswer()
   @ApiOperation({
     operationId: 'updateUserState',
     summary: 'Changes the state that all sessions of a user share; keys with or without `user:`',
@@ -99,6 +104,7 @@ export class StateController {
 
   @Get('state')
   @RequireAccess('read', 'appState')
+  @LargeAnswer()
   @ApiOperation({
     operationId: 'getAppState',
     summary: 'Returns the state that all sessions of an app share; keys without `app:`',
@@ -112,6 +118,7 @@ export class StateController {
 
   @Patch('state')
   @RequireAccess('write', 'appState', CHANGES_APP_STATE)
+  @LargeAnswer()
   @ApiOperation({
     operationId: 'updateAppState',
     summary: 'Changes the state that all sessions of an app share; keys with or without `app:`',

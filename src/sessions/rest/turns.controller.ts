@@ -1,7 +1,8 @@
-import { Delete, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
+import { Delete, Get, HttpCode, Inject, Param, Patch, Post } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Turn, TurnHolder } from '../operations/turns.js';
-import { SessionService } from '../session.service.js';
+import type { SessionService } from '../session.service.js';
+import { SERVED_SESSIONS } from '../sessions.tokens.js';
 import { RequireAccess } from '../transport/session-access.js';
 import { TAKES_TURN } from '../transport/request-writes.js';
 import { ApiIds, ApiProblem, ApiProblems, ApiResult } from './api-responses.js';
@@ -15,7 +16,7 @@ import { ApiTurnToken, tokenOf } from './turn-headers.js';
 @ApiTags('turns')
 @SessionRoutes('apps/:appName/users/:userId/sessions/:sessionId/turn')
 export class TurnsController {
-  constructor(private readonly sessions: SessionService) {}
+  constructor(@Inject(SERVED_SESSIONS) private readonly sessions: SessionService) {}
 
   @Get()
   @RequireAccess('read', 'session')

@@ -1,7 +1,8 @@
-import { Get, Param, Query } from '@nestjs/common';
+import { Get, Inject, Param, Query } from '@nestjs/common';
 import { ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import type { UsageOwner } from '../domain/usage-periods.js';
-import { SessionService } from '../session.service.js';
+import type { SessionService } from '../session.service.js';
+import { SERVED_SESSIONS } from '../sessions.tokens.js';
 import { RequireAccess } from '../transport/session-access.js';
 import { ApiIds, ApiProblems, ApiResult } from './api-responses.js';
 import { DtoPipe } from './dto.pipe.js';
@@ -14,7 +15,7 @@ const REPORT = { type: UsageReportDto };
 @ApiTags('usage')
 @SessionRoutes('apps/:appName')
 export class UsageController {
-  constructor(private readonly sessions: SessionService) {}
+  constructor(@Inject(SERVED_SESSIONS) private readonly sessions: SessionService) {}
 
   @Get('users/:userId/sessions/:sessionId/usage')
   @RequireAccess('read', 'session')

@@ -25,6 +25,14 @@ export interface LeaseRequest {
   readonly ttlMs: number;
 }
 
+/** The leases of which to acquire one. */
+export interface AnyLeaseRequest extends Omit<LeaseRequest, 'name'> {
+  /** 1 to 250 different names. */
+  readonly names: readonly string[];
+  /** How many of them may be held, this one included. Default: all. Those who ask at once pass the names in the same order. */
+  readonly atMost?: number | undefined;
+}
+
 /**
  * Leases for work that one instance at a time may do. Each method is atomic and uses the store's clock.
  *
@@ -39,6 +47,11 @@ export interface LeaseStore {
    * each other too.
    */
   acquire(request: LeaseRequest): Promise<Lease | undefined>;
+  /**
+   * Takes the first of these names that is free, in this order; returns `undefined` if all are held. So as many at once may do a work
+   * as it has names. Optional: without it, the names are asked for one after the other.
+   */
+  acquireAny?(request: AnyLeaseRequest): Promise<Lease | undefined>;
   /**
    * Extends a lease from now on. Returns `undefined` if it is released or expired, even if it was not taken since.
    * Never changes another holder's lease.
@@ -112,7 +125,7 @@ export interface DispatchRequest {
 /** Which work to claim. */
 export interface ClaimRequest {
   readonly consumer: string;
-  /** Identifies the claim: unique text of 1 to 191 bytes. */
+  /** Identifies the claim: unique text of 1 to 100 bytes, without colon. */
   readonly claim: string;
   readonly limit: number;
   /** The claim is over after this time, unless progress is saved. */

@@ -8,6 +8,8 @@ export interface RebuildRequest {
   readonly incarnation: string;
   /** The current last event: an append in the meantime prevents the rebuild. */
   readonly lastSeq: number;
+  /** Texts of retained events that are damaged. They are no anchors. Not for stores with `isInProcess`. */
+  readonly events?: readonly EventText[] | undefined;
   /** The new sums of the session's usage, one for each model. */
   readonly usage?: readonly ModelUsage[] | undefined;
   /** The events of checkpoints to remove. */
@@ -16,6 +18,13 @@ export interface RebuildRequest {
   readonly anchors?: readonly number[] | undefined;
   /** Groups whose retained events are not those that are found, with all that are. */
   readonly groups?: readonly EventGroup[] | undefined;
+}
+
+/** A text for an event. */
+export interface EventText {
+  readonly seq: number;
+  readonly id: string;
+  readonly payload: string;
 }
 
 /** The events of a group; of no group if its name is empty. See `groupOf`. */

@@ -1,4 +1,6 @@
+import type { StoredEvent } from '../domain/commit.js';
 import type { SessionKey } from '../domain/ids.js';
+import type { StoredPartial } from '../domain/partial-event.js';
 
 /** One incarnation of a session. */
 export interface LogReference {
@@ -15,6 +17,26 @@ export interface LogPosition {
   readonly livesForMs: number;
   /** The highest number of its partial events, or 0; at least if asked for. Without it, their readers look themselves. */
   readonly lastPartial?: number | undefined;
+}
+
+/** A log that is followed, and how far it is known. */
+export interface TailRequest extends Pick<LogReference, 'key' | 'incarnation'> {
+  /** The last known event. */
+  readonly afterSeq: number;
+  /** The number of the last known partial event. Missing if partial events are not wanted. */
+  readonly afterPartial?: number | undefined;
+  /** How many events at most. */
+  readonly limit: number;
+}
+
+/** What is new in a log, as one consistent snapshot. */
+export interface LogTail {
+  /** The last event of the log. */
+  readonly lastSeq: number;
+  /** The events that follow without a gap. A store may leave out the later ones, or all of them, to keep the answer small. */
+  readonly events: readonly StoredEvent[];
+  /** By number. Missing if they are not wanted, or too large: then the log is read by itself. */
+  readonly partials?: readonly StoredPartial[] | undefined;
 }
 
 /**
@@ -51,6 +73,11 @@ export type ConsumerListener = (news?: 'marks' | 'work') => void;
 export interface SessionChanges {
   /** Positions of the logs, in the given order; `undefined` for a session that is missing, expired or another incarnation. */
   positions(logs: readonly LogReference[]): Promise<readonly (LogPosition | undefined)[]>;
+  /**
+   * Reads what is new in many logs, in the given order; `undefined` as for `positions`. Optional: for stores to which one call for
+   * many logs costs less than a call for each.
+   */
+  tails?(logs: readonly TailRequest[]): Promise<readonly (LogTail | undefined)[]>;
   /** Without a feed, watches poll positions. */
   readonly feed?: ChangeFeed | undefined;
 }

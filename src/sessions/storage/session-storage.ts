@@ -3,8 +3,9 @@ import type { GroupSearch } from '../domain/event-group.js';
 import type { Lifetime, Lifetimes } from '../domain/expiry.js';
 import type { SessionKey, StateOwner } from '../domain/ids.js';
 import type { InitialLog, SessionRecord } from '../domain/session-record.js';
-import type { IndexEntry, MetadataText } from '../domain/metadata-entries.js';
+import type { MetadataText } from '../domain/metadata-entries.js';
 import type { SeqRange } from '../domain/seq-ranges.js';
+import type { StateLimits } from '../domain/state-size.js';
 import type { TurnOutcome, TurnRequest } from '../domain/turn.js';
 import type { ModelUsage } from '../domain/usage.js';
 import type { UsageQuery } from '../domain/usage-periods.js';
@@ -14,19 +15,22 @@ import type { DeleteRequest, TouchRequest } from './delete-and-touch.js';
 import type { PartialStore } from './partial-store.js';
 import type { GroupedEvents, GroupedEventsRequest, RebuildRequest } from './rebuild.js';
 import type { SessionChanges } from './session-changes.js';
-import type { StateEntries } from './state-entries.js';
+import type { ListRequest, ListResult } from './session-list.js';
+import type { StateEntries, StoredState } from './state-entries.js';
 import type { TransferStore } from './transfer-store.js';
 import type { AuditPage, AuditRequest } from './store-audit.js';
 
 export type { DeleteRequest, TouchRequest } from './delete-and-touch.js';
-export type { StateEntries } from './state-entries.js';
-
-/** The state that a session shows, scope by scope. */
-export interface StoredState {
-  readonly session: StateEntries;
-  readonly user: StateEntries;
-  readonly app: StateEntries;
-}
+export type {
+  ListedSession,
+  ListFilter,
+  ListOrder,
+  ListOrderBy,
+  ListPosition,
+  ListRequest,
+  ListResult,
+} from './session-list.js';
+export type { StateEntries, StoredState } from './state-entries.js';
 
 /** The session to create. */
 export interface CreateRequest {
@@ -35,6 +39,8 @@ export interface CreateRequest {
   readonly baseState: string;
   readonly upserts: readonly Upsert[];
   readonly expiry: Lifetimes;
+  /** How large the state of each scope may become, and may be to be returned. Default: any size. See `stateExcess`. */
+  readonly maxStateBytes?: StateLimits | undefined;
   /** Default: none. */
   readonly metadata?: MetadataText | undefined;
   /** The initial log, stored together with the session. Default: empty. */
@@ -90,6 +96,8 @@ export interface ReadRequest {
   readonly window?: EventWindow | undefined;
   /** Whether to read the state of all scopes. */
   readonly withState?: boolean;
+  /** How large the state of each scope may be to be read; if one has more, the read throws `readExcessError`. Default: any size. */
+  readonly maxStateBytes?: StateLimits | undefined;
   /** Whether to read the metadata. */
   readonly withMetadata?: boolean;
   /** Whether to read the current summary. */
@@ -144,70 +152,6 @@ export interface CheckpointRequest extends StoredCheckpoint {
   readonly incarnation: string;
 }
 
-/** The time by which a list is sorted. */
-export type ListOrderBy = 'lastUpdateTime' | 'createTime';
-/** Oldest or newest first. */
-export type ListOrder = 'asc' | 'desc';
-
-/** A position in a list. Ties in time are broken by user id, then session id, byte for byte. */
-export interface ListPosition {
-  readonly time: number;
-  readonly userId: string;
-  readonly sessionId: string;
-}
-
-/** The page of a list to read. */
-export interface ListRequest extends StateOwner {
-  readonly orderBy: ListOrderBy;
-  readonly order: ListOrder;
-  readonly limit: number;
-  readonly after?: ListPosition | undefined;
-  readonly offset?: number | undefined;
-  /** Whether to count all sessions of the list. */
-  readonly withTotal?: boolean;
-  /** Whether to read the state. Default true; with `false` it may be empty. */
-  readonly withState?: boolean;
-  /** Which sessions to list. Default: all. Never together with `offset` or `withTotal`. */
-  readonly filter?: ListFilter | undefined;
-  /**
-   * Ends the page early, after at least one session, if state and metadata together have more bytes than this. Then `isCut` is
-   * set. A store need not count exactly, and may read 32 sessions before it does.
-   */
-  readonly maxBytes?: number | undefined;
-}
-
-/** A filter of a list. */
-export interface ListFilter {
-  /** The metadata has all of them: see `hasEntries`. At least one, sorted. */
-  readonly entries: readonly IndexEntry[];
-  /** How many sessions to examine at most, so that the cost does not grow with the number of sessions. */
-  readonly maxExamined: number;
-}
-
-/** A session in a list: its record, its metadata and its state, no events. */
-export interface ListedSession {
-  readonly record: SessionRecord;
-  readonly metadata: MetadataText;
-  readonly state: StoredState;
-}
-
-/** A page of a list. */
-export interface ListResult {
-  readonly sessions: readonly ListedSession[];
-  /** Of the whole list, if requested. */
-  readonly total?: number;
-  /**
-   * Whether the store ended the page early, as for `maxBytes`. Then it has at least one session, more may follow the last one,
-   * and `examinedTo` is missing.
-   */
-  readonly isCut?: boolean | undefined;
-  /**
-   * How far a filtered list was examined, if that ended at `maxExamined` and with fewer sessions than the limit. More may
-   * follow after this position.
-   */
-  readonly examinedTo?: ListPosition | undefined;
-}
-
 /** How much of the beginning of a log to trim. */
 export interface TrimRequest {
   readonly key: SessionKey;
@@ -230,6 +174,8 @@ export interface WriteStateRequest {
   readonly upserts: readonly Upsert[];
   readonly removals: readonly Removal[];
   readonly lifetime: Lifetime;
+  /** How large the state may become. Default: any size. See `stateExcess`. */
+  readonly maxStateBytes?: StateLimits | undefined;
 }
 
 /** The answer to several {@link UsageQuery}s. */
@@ -286,10 +232,11 @@ export interface SessionStorage {
   readonly transfer?: TransferStore;
   /**
    * Creates a session, and replaces an expired one of the same id. Returns `undefined` if a live one exists. The result
-   * contains state and metadata, but no events.
+   * contains state and metadata, but no events. Throws `writeExcessError` or `readExcessError`, and creates nothing, if a scope would
+   * have more state than it may.
    */
   create(request: CreateRequest): Promise<StoredSession | undefined>;
-  /** Writes all parts of a commit, unless `refusalOf` or `metadataAfter` refuses it. */
+  /** Writes all parts of a commit, unless `refusalOf`, `metadataAfter` or `stateExcess` refuses it. */
   append(commit: Commit): Promise<AppendOutcome>;
   /**
    * Writes a commit inside a transaction that the app has opened and will end. Optional. Throws `InvalidInputError` for
@@ -314,9 +261,12 @@ export interface SessionStorage {
   saveCheckpoint(request: CheckpointRequest): Promise<void>;
   /** Deletes the session with all its events and its own state; shared state stays. */
   delete(request: DeleteRequest): Promise<void>;
-  /** Reads shared state. Renews its lifetime if due (`isRenewalDue`); a failed renewal does not fail the read. */
-  readState(owner: StateOwner, renew?: Lifetime): Promise<StateEntries>;
-  /** Changes shared state, and returns all of it. */
+  /**
+   * Reads shared state. Renews its lifetime if due (`isRenewalDue`); a failed renewal does not fail the read. Throws
+   * `readExcessError` for state that is larger than its scope may be.
+   */
+  readState(owner: StateOwner, renew?: Lifetime, maxStateBytes?: StateLimits): Promise<StateEntries>;
+  /** Changes shared state, and returns all of it. Throws `writeExcessError`, and changes nothing, if `stateExcess` refuses it. */
   writeState(request: WriteStateRequest): Promise<StateEntries>;
   /**
    * Reads sums of usage. Each commit adds its `usage` to the one sum of its session, and to `storedPeriods` of its user and its
@@ -331,7 +281,7 @@ export interface SessionStorage {
    */
   audit?(request: AuditRequest): Promise<AuditPage>;
   /**
-   * Replaces what follows from the log and is stored beside it, for repairs. Changes neither the record nor an event. Returns
+   * Replaces what follows from the log and is stored beside it, or damaged texts, for repairs. Does not change the record. Returns
    * `false`, and does nothing, if the session is missing or not as expected (`isAsExpected`). Optional.
    */
   rebuild?(request: RebuildRequest): Promise<boolean>;
@@ -340,6 +290,10 @@ export interface SessionStorage {
    * wrote some of its events. Optional.
    */
   groupedEvents?(request: GroupedEventsRequest): Promise<readonly GroupedEvents[] | undefined>;
+  /**
+   * What about the servers of the store endangers data and needs the operator, one sentence each. For logs and health checks. Optional.
+   */
+  warnings?(): Promise<readonly string[]>;
   /** Closes the store. Later calls fail with a `StoreUnavailableError`. */
   close(): Promise<void>;
 }

@@ -1,2 +1,9 @@
 /** State keys of one scope, without their prefix, and their values as JSON text. */
 export type StateEntries = readonly (readonly [name: string, value: string])[];
+
+/** The state that a session shows, scope by scope. */
+export interface StoredState {
+  readonly session: StateEntries;
+  readonly user: StateEntries;
+  readonly app: StateEntries;
+}

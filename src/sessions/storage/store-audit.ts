@@ -3,6 +3,7 @@ export type StoreProblemCode =
   | 'ORPHAN'
   | 'INDEX_DIFFERS'
   | 'EVENT_BEYOND_END'
+  | 'RECORD_UNREADABLE'
   | 'EVENT_MISSING'
   | 'SCOPE_EMPTY'
   | 'SCOPE_WITHOUT_EXPIRY'

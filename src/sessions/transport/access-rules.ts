@@ -42,6 +42,10 @@ class ServiceAccess extends ConfiguredAccess {
   override allowsWrite(): boolean {
     return true;
   }
+
+  override allowsServerState(): boolean {
+    return true;
+  }
 }
 
 /** Options of {@link clientAccess}. */
@@ -91,6 +95,10 @@ class RoleAccess extends ConfiguredAccess {
 
   override async allowsWrite(asked: AccessRequest): Promise<boolean> {
     return this.#oneOf(asked, async (rule) => (await isYes(rule.allows(asked))) && rule.allowsWrite(asked));
+  }
+
+  override async allowsServerState(asked: AccessRequest): Promise<boolean> {
+    return this.#oneOf(asked, async (rule) => (await isYes(rule.allows(asked))) && rule.allowsServerState(asked));
   }
 
   /** A result that is not a boolean is passed on if no rule allows, so that it is logged. */

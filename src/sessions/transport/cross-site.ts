@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
 import type { INestApplication } from '@nestjs/common';
+import { ConfigurationError } from '../../config/configuration-error.js';
 import { fileHeaders } from './http-defaults.js';
 import { type Refusal, refuse } from './malformed-http.js';
 import { checkUpgrades } from './upgrade-checks.js';
@@ -24,11 +25,11 @@ export function crossSiteProblem(headers: IncomingHttpHeaders, options: CrossSit
   if (!isOwnHost(headers.host, options.hosts ?? [])) {
     return 'This server is not known by the host name of the request. If the name is right, add it to the allowed hosts.';
   }
-  if (isForeignPage(headers, options.origins ?? [])) {
-    return 'Pages of another origin may not call this server. If this one may, add it to the allowed origins.';
-  }
-  return undefined;
+  return isForeignPage(headers, options.origins ?? []) ? FOREIGN_PAGE : undefined;
 }
+
+export const FOREIGN_PAGE =
+  'Pages of another origin may not call this server. If this one may, add it to the allowed origins.';
 
 /** Whether a browser sent the request for a page of another origin that is not allowed. */
 export function isForeignPage(headers: IncomingHttpHeaders, origins: readonly string[]): boolean {
@@ -74,9 +75,18 @@ export function crossSiteMiddleware(options: CrossSiteOptions) {
     for (const [name, value] of Object.entries(fileHeaders())) response.setHeader(name, value);
     response.removeHeader('X-Powered-By');
     const refusal = crossSiteRefusal(request, options);
-    if (refusal) refuse(response, refusal);
-    else next();
+    if (refusal) return refuse(response, refusal);
+    knownToApp.add(request);
+    next();
   };
+}
+
+/** The requests that the app's own check has let pass. */
+const knownToApp = new WeakSet<IncomingMessage>();
+
+/** Whether the app has checked which page sent the request, by its own list of origins. */
+export function isKnownToApp(request: IncomingMessage): boolean {
+  return knownToApp.has(request);
 }
 
 /**
@@ -90,4 +100,17 @@ export function crossSiteMiddleware(options: CrossSiteOptions) {
 export function protectFromOtherSites(app: INestApplication<Server>, options: CrossSiteOptions = {}): void {
   app.use(crossSiteMiddleware(options));
   checkUpgrades(app.getHttpServer(), (request) => crossSiteRefusal(request, options));
+}
+
+/** Refuses one that is written in another way than browsers send it: it would allow nothing. */
+export function checkedOrigins(origins: readonly string[]): readonly string[] {
+  const problems = origins.flatMap((origin) =>
+    URL.canParse(origin) && new URL(origin).origin === origin
+      ? []
+      : [
+          `\`origins\` has ${JSON.stringify(origin)}; an origin is written as \`http://localhost:4200\`, without a path.`,
+        ],
+  );
+  if (problems.length > 0) throw new ConfigurationError(problems);
+  return origins;
 }

@@ -19,8 +19,8 @@ const DIRECTIVES: Readonly<Record<string, string>> = {
 const NO_SNIFFING = { 'X-Content-Type-Options': 'nosniff' } as const;
 
 /**
- * The headers of the HTML pages of this package, and of their scripts and workers. Everything loads from the server itself,
- * inline scripts and `eval` are blocked, and no other site may frame the page.
+ * The headers of HTML pages, and of their scripts and workers: those of this package, and of your own that show what users and models
+ * said. Everything loads from the server itself, inline scripts and `eval` are blocked, and no other site may frame the page.
  *
  * @param overrides directives of the policy to replace
  * @example

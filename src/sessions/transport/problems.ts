@@ -31,6 +31,12 @@ export interface Problem {
   readonly expiresAt?: number;
   /** The budget that is used up. */
   readonly budget?: ExceededBudget;
+  /** Why an agent failed. */
+  readonly reason?: string;
+  /** Whether it may succeed later. */
+  readonly retryable?: boolean;
+  /** The invocation that failed. */
+  readonly invocationId?: string;
 }
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
@@ -52,7 +58,7 @@ const CODES: Readonly<Record<number, string>> = {
  */
 export function problemOf(error: unknown): Problem {
   if (error instanceof SessionsError) {
-    return { ...problem(error.status, error.code, error.publicMessage), ...detailsOf(error) };
+    return { ...problem(error.status, error.code, error.publicMessage), ...detailsOf(error), ...error.publicDetails };
   }
   if (error instanceof StreamExpired) return problem(503, 'STREAM_EXPIRED', error.message);
   if (error instanceof StreamStalled) return problem(503, 'STREAM_STALLED', error.message);
@@ -62,6 +68,12 @@ export function problemOf(error: unknown): Problem {
   const status = clientErrorOf(error);
   if (status !== undefined) return problem(status, codeFor(status), (error as Error).message);
   return problem(500, 'INTERNAL', 'The request could not be answered; the log of the server says why.');
+}
+
+/** Whether the server's log has to say why a request failed, since its client does not learn it. */
+export function isForLog(error: unknown, { status }: Problem): boolean {
+  if (status < 500 || error instanceof StreamExpired || error instanceof StreamStalled) return false;
+  return !(error instanceof SessionsError && error.isLogged);
 }
 
 function problem(status: number, code: string, detail: string): Problem {

@@ -7,7 +7,7 @@ import {
   type Type,
 } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
-import { problemsOfGroup } from '../../config/check-options.js';
+import { problemsOfGroup } from '../../config/option-checks.js';
 import { ConfigurationError } from '../../config/configuration-error.js';
 import { type SettingsOf, seconds, wholeNumber } from '../../config/setting.js';
 import { AccessChecks, STREAM_LIMITS } from './access-checks.js';
@@ -98,6 +98,8 @@ const STREAMS: SettingsOf<StreamLimits> = {
   recheckSeconds: { kind: seconds },
   stallSeconds: { kind: seconds },
   maxBufferedBytes: { kind: wholeNumber() },
+  maxStreamsPerClient: { kind: wholeNumber() },
+  trustedProxies: { kind: wholeNumber() },
 };
 
 function checkedLimits({ streams = {} }: Pick<SessionAccessOptions, 'streams'>): StreamLimits {

@@ -70,6 +70,11 @@ export abstract class SessionAccess<User extends AccessUser | undefined = Access
   allowsWrite({ write }: AccessRequest<User>): Answer {
     return isClientWrite(write);
   }
+
+  /** Whether the user may also write state keys that are `serverOnly`. By default nobody may, whatever else is allowed. */
+  allowsServerState(_request: AccessRequest<User>): Answer {
+    return false;
+  }
 }
 
 /**

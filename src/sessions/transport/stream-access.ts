@@ -1,28 +1,47 @@
 import { LONGEST_TIMER_MS } from '../../config/session-settings.js';
+import { withDefaults } from '../../config/with-defaults.js';
 import type { ReadGate } from '../operations/watch-session.js';
-import { type OutgoingStream, READING_SECONDS, StreamMemory } from './stream-memory.js';
+import { AnswerMemory, type OutgoingStream, READING_SECONDS } from './answer-memory.js';
 
-/** The limits of a stream. */
+/** The limits of streams, and of the memory of all answers. */
 export interface StreamLimits {
   /** The maximum age of a stream. Then it ends, and its reader reconnects. Default: 3,600; 0 = no limit. */
   readonly maxAgeSeconds?: number | undefined;
   /** The interval at which the access rule is asked again. Default: 60; 0 = never. */
   readonly recheckSeconds?: number | undefined;
-  /** How long a reader of server-sent events may take for one event. Default: 60; 0 = no limit. */
+  /** How long a reader may take for one event of a stream, or read nothing of another answer. Default: 60; 0 = no limit. */
   readonly stallSeconds?: number | undefined;
   /**
-   * Bytes of events that all streams of the process hold for their readers. Others wait, and then a reader has 5 seconds for
-   * what it was sent. Default: 67,108,864; 0 = no limit.
+   * Bytes that all answers of the process, streams included, hold for their readers. A client may have a quarter, or one answer.
+   * Others wait, and then a reader has 5 seconds for what it was sent. Default: 67,108,864; 0 = no limit.
    */
   readonly maxBufferedBytes?: number | undefined;
+  /**
+   * Streams of server-sent events that one client may have open, in the process. A client is the signed-in user, or the address
+   * of those who are not. Default: 100; 0 = no limit.
+   */
+  readonly maxStreamsPerClient?: number | undefined;
+  /** The number of proxies in front that add to `X-Forwarded-For`, from which the address of a client comes. Default: 0. */
+  readonly trustedProxies?: number | undefined;
 }
 
-const MAX_AGE_SECONDS = 3_600;
-const RECHECK_SECONDS = 60;
-const STALL_SECONDS = 60;
+/** The limits that hold where no others are given. */
+export const DEFAULT_STREAM_LIMITS = {
+  maxAgeSeconds: 3_600,
+  recheckSeconds: 60,
+  stallSeconds: 60,
+  maxBufferedBytes: 67_108_864,
+  maxStreamsPerClient: 100,
+  trustedProxies: 0,
+} satisfies StreamLimits;
 
-/** Bytes that all streams of a process hold by default. */
-export const MAX_BUFFERED_BYTES = 67_108_864;
+/** All limits, with the defaults. */
+export type AllStreamLimits = { readonly [Name in keyof typeof DEFAULT_STREAM_LIMITS]: number };
+
+/** Fills in the defaults. */
+export function streamLimits(given: StreamLimits = {}): AllStreamLimits {
+  return withDefaults<AllStreamLimits>(given, DEFAULT_STREAM_LIMITS);
+}
 
 /** Asks `listEvents` for the ends of a log only: events may be large. */
 export const NO_EVENTS = { beforeSeq: 1 } as const;
@@ -47,26 +66,21 @@ export class StreamStalled extends Error {
 export class StreamAccess {
   readonly #ended = new AbortController();
   readonly #age: NodeJS.Timeout | undefined;
-  readonly #recheckSeconds: number;
-  readonly #stallSeconds: number;
-  readonly #maxBufferedBytes: number;
+  readonly #limits: AllStreamLimits;
   #next: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  /** @param recheck throws the error for the reader if access was revoked */
+  /**
+   * @param recheck throws the error for the reader if access was revoked
+   * @param client whose memory the stream takes, see `clientOf`
+   */
   constructor(
     private readonly recheck: () => Promise<void>,
-    {
-      maxAgeSeconds = MAX_AGE_SECONDS,
-      recheckSeconds = RECHECK_SECONDS,
-      stallSeconds = STALL_SECONDS,
-      maxBufferedBytes = MAX_BUFFERED_BYTES,
-    }: StreamLimits = {},
+    limits?: StreamLimits,
+    private readonly client?: string,
   ) {
-    this.#maxBufferedBytes = maxBufferedBytes;
-    this.#stallSeconds = stallSeconds;
-    this.#recheckSeconds = recheckSeconds;
-    this.#age = timerFor(maxAgeSeconds, () => this.#end(new StreamExpired()));
+    this.#limits = streamLimits(limits);
+    this.#age = timerFor(this.#limits.maxAgeSeconds, () => this.#end(new StreamExpired()));
     this.#scheduleCheck();
   }
 
@@ -84,12 +98,13 @@ export class StreamAccess {
 
   /** Starts the stall timer. Call the returned function when the reader has read. */
   expectReading(): () => void {
-    const timer = timerFor(this.#stallSeconds, () => this.#end(new StreamStalled(this.#stallSeconds)));
+    const { stallSeconds } = this.#limits;
+    const timer = timerFor(stallSeconds, () => this.#end(new StreamStalled(stallSeconds)));
     return () => clearTimeout(timer);
   }
 
   /**
-   * Admits the reads of this stream to the memory of all streams.
+   * Admits the reads of this stream to the memory of all answers.
    *
    * @param copies of an event that the reader gets
    * @param onStall closes a connection that cannot be told that its stream ended
@@ -97,10 +112,11 @@ export class StreamAccess {
   gateTo(connection: OutgoingStream, copies = 1, onStall?: () => void): ReadGate {
     return {
       enter: async (bytes, signal) => {
-        const share = await StreamMemory.ofProcess.reserve({
+        const share = await AnswerMemory.ofProcess.reserve({
           connection,
+          client: this.client,
           bytes: bytes * copies,
-          maxBytes: this.#maxBufferedBytes,
+          maxBytes: this.#limits.maxBufferedBytes,
           onStall: () => {
             this.#end(new StreamStalled(READING_SECONDS));
             onStall?.();
@@ -113,7 +129,7 @@ export class StreamAccess {
   }
 
   #scheduleCheck(): void {
-    this.#next = timerFor(this.#recheckSeconds, () => {
+    this.#next = timerFor(this.#limits.recheckSeconds, () => {
       this.recheck().then(
         () => this.#isClosed || this.#scheduleCheck(),
         (error: unknown) => this.#end(error),

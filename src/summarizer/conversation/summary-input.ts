@@ -1,4 +1,5 @@
 import { SessionNotFoundError } from '../../sessions/domain/errors.js';
+import { readableEvent } from '../../sessions/domain/damaged-event.js';
 import type { LoggedEvent } from '../../sessions/domain/event.js';
 import { type SessionKey, sessionKeyOf } from '../../sessions/domain/ids.js';
 import { type SeqRange, countOf, isInRanges, oldestOf } from '../../sessions/domain/seq-ranges.js';
@@ -131,6 +132,6 @@ class SummaryInputReader {
     const read = await this.storage.read({ key: sessionKeyOf(this.record), window });
     if (read?.record.incarnation !== incarnation) throw new SessionNotFoundError(sessionId);
     // A store may return more events than requested, and events that were appended after the request.
-    return read.events.filter(({ seq }) => isInRanges(seq, window.ranges ?? this.#visible)).map(loggedEvent);
+    return read.events.filter(({ seq }) => isInRanges(seq, window.ranges ?? this.#visible)).map(readableEvent);
   }
 }

@@ -4,6 +4,7 @@ import { checkedLimit } from '../../sessions/domain/paging.js';
 import { referenceTo } from '../../sessions/domain/session.js';
 import { RequireAccess } from '../../sessions/transport/session-access.js';
 import { SUMMARISES } from '../../sessions/transport/request-writes.js';
+import { LargeAnswer } from '../../sessions/rest/answer.interceptor.js';
 import { ApiResult, ApiIds, ApiProblem, ApiProblems } from '../../sessions/rest/api-responses.js';
 import { DtoPipe } from '../../sessions/rest/dto.pipe.js';
 import { numberOf } from '../../sessions/rest/dto/query.dto.js';
@@ -29,6 +30,7 @@ export class SummariesController {
 
   @Get('summary')
   @RequireAccess('read', 'session')
+  @LargeAnswer()
   @ApiOperation({ operationId: 'getSummary', summary: 'Returns the summary that readers of the session see' })
   @ApiIds('appName', 'userId', 'sessionId')
   @ApiResult(200, 'The summary.', { type: SessionSummaryDto })
@@ -67,6 +69,7 @@ export class SummariesController {
 
   @Get('summaries')
   @RequireAccess('read', 'session')
+  @LargeAnswer()
   @ApiOperation({
     operationId: 'listSummaries',
     summary: 'Lists the summaries in the log, also those that readers no longer see',

@@ -1,4 +1,5 @@
 import {
+  AgentFailedError,
   AgentSessions,
   type ApprovalAnswer,
   type PendingApproval,
@@ -59,10 +60,10 @@ export class AgentScenario {
     readonly sessions: SessionService,
     readonly key: SessionKey,
     readonly clock: ManualClock,
-    private readonly storage: SessionStorage,
     private readonly isOurs: boolean,
   ) {
-    this.agents = new AgentSessions({ sessions, storage });
+    // The test gets it.
+    this.agents = new AgentSessions({ sessions, onRunFailure: () => undefined });
   }
 
   /** Creates the session. */
@@ -73,12 +74,11 @@ export class AgentScenario {
     storage,
     ...ids
   }: GivenSession = {}): Promise<AgentScenario> {
-    const used = storage ?? new InMemorySessionStorage({ clock });
-    const sessions = new SessionService({ storage: used, clock });
+    const sessions = new SessionService({ storage: storage ?? new InMemorySessionStorage({ clock }), clock });
     const key = { appName: 'test', userId: 'user', sessionId: 'session', ...ids };
     const session = await sessions.createSession({ ...key, state });
     for (const event of events) await sessions.appendEvent({ session, event: { author: 'user', ...event } });
-    return new AgentScenario(sessions, key, clock, used, storage === undefined);
+    return new AgentScenario(sessions, key, clock, storage === undefined);
   }
 
   /** Runs a turn. Rejects with what the agent throws. */
@@ -115,14 +115,13 @@ export class AgentScenario {
 
   /** Ends what runs, and closes the store unless the test gave it. */
   async close(): Promise<void> {
-    await this.agents.close();
-    await this.sessions.finish();
-    if (this.isOurs) await this.storage.close();
+    await this.agents.close({ drainMs: 0 });
+    await (this.isOurs ? this.sessions.close() : this.sessions.finish());
   }
 
   async #outcomeOf(run: () => ReturnType<AgentSessions['run']>['result']): Promise<TurnOutcome> {
     const before = await this.state();
-    const { status, events } = await run();
+    const { status, events } = await run().catch(throwCause);
     const said = saidEvents(events);
     const state = await this.state();
     const text = said.findLast((event) => event.text !== undefined)?.text ?? '';
@@ -134,4 +133,9 @@ export class AgentScenario {
     if (!session) throw new Error('The session is gone: it was deleted, or the clock was moved beyond its expiry.');
     return session;
   }
+}
+
+/** A test wants to know what the agent threw. */
+function throwCause(error: unknown): never {
+  throw error instanceof AgentFailedError ? error.cause : error;
 }

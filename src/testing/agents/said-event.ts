@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isControlEvent } from '../../agents/index.js';
-import type { EventInput } from '../../sessions/domain/event.js';
+import type { EventLike } from '../../sessions/domain/event.js';
 
 /** What an event says, as plain data: without ids, times and numbers, so that two runs compare. */
 export interface SaidEvent {
@@ -17,11 +17,11 @@ export interface SaidEvent {
  *
  * @example expect(saidEvents(session.events).at(-1)).toEqual({ author: 'support', text: 'It is on its way.' });
  */
-export function saidEvents(events: readonly EventInput[]): SaidEvent[] {
+export function saidEvents(events: readonly EventLike[]): SaidEvent[] {
   return events.filter((event) => event.partial !== true && !isControlEvent(event)).map(saidEvent);
 }
 
-function saidEvent({ author = '', content, actions, errorCode }: EventInput): SaidEvent {
+function saidEvent({ author = '', content, actions, errorCode }: EventLike): SaidEvent {
   const parts = content?.parts ?? [];
   const text = parts.map((part) => (part.thought === true ? '' : (part.text ?? ''))).join('');
   const calls = parts.flatMap(({ functionCall: call }) =>

@@ -1,11 +1,12 @@
-import type { EventInput, FunctionCall } from '../../sessions/domain/event.js';
+import type { FunctionCallInput, PartInput } from '../../sessions/domain/content.js';
+import type { EventLike } from '../../sessions/domain/event.js';
 
 /** One answer of a {@link ScriptedModel}: a text, tool calls, an error, or a function of what the model was given. */
 export type ScriptedAnswer<Prompt = unknown> =
   | string
-  | { readonly calls: readonly FunctionCall[] }
+  | { readonly calls: readonly FunctionCallInput[] }
   | Error
-  | ((prompt: Prompt) => string | { readonly calls: readonly FunctionCall[] });
+  | ((prompt: Prompt) => string | { readonly calls: readonly FunctionCallInput[] });
 
 /** How a model is asked. */
 export interface AskOptions {
@@ -17,11 +18,10 @@ export interface AskOptions {
  *
  * @example
  * const model = new ScriptedModel([{ calls: [{ name: 'weather', args: { city: 'Oslo' } }] }, 'It is sunny.']);
- * async function* agent(context: AgentContext) {
- *   yield model.ask(context.history);
- *   yield await context.callTools({ weather: async () => ({ sky: 'blue' }) });
- *   yield model.ask(context.history);
- * }
+ * const agent = agentLoop({
+ *   model: ({ history }) => model.ask(history),
+ *   tools: { weather: async () => ({ sky: 'blue' }) },
+ * });
  */
 export class ScriptedModel<Prompt = unknown> {
   /** What the model was given, one entry for each question. */
@@ -39,7 +39,7 @@ export class ScriptedModel<Prompt = unknown> {
   }
 
   /** The next answer, as an event. Throws if there is none, or if it is an error. */
-  ask(prompt: Prompt, { signal }: AskOptions = {}): EventInput {
+  ask(prompt: Prompt, { signal }: AskOptions = {}): EventLike {
     signal?.throwIfAborted();
     this.prompts.push(prompt);
     const next = this.#answers.shift();
@@ -52,7 +52,7 @@ export class ScriptedModel<Prompt = unknown> {
   }
 
   /** The same in pieces: a partial event for each word, then the whole text. */
-  async *stream(prompt: Prompt, options?: AskOptions): AsyncGenerator<EventInput, void> {
+  async *stream(prompt: Prompt, options?: AskOptions): AsyncGenerator<EventLike, void> {
     const whole = this.ask(prompt, options);
     const text = whole.content?.parts?.[0]?.text ?? '';
     for (const word of text.split(/(?<= )/).filter((each) => each !== '')) {
@@ -62,12 +62,12 @@ export class ScriptedModel<Prompt = unknown> {
     yield whole;
   }
 
-  #partOf(call: FunctionCall): { functionCall: FunctionCall } {
+  #partOf(call: FunctionCallInput): PartInput {
     this.#calls += 1;
     return { functionCall: { id: `call-${this.#calls}`, ...call } };
   }
 }
 
-function modelEvent(parts: NonNullable<NonNullable<EventInput['content']>['parts']>): EventInput {
+function modelEvent(parts: PartInput[]): EventLike {
   return { content: { role: 'model', parts } };
 }

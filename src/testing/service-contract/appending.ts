@@ -79,7 +79,7 @@ export const appending = topic<ServiceFixture>('appendEvent', (test) => {
   test('the store assigns the number of an event, not the caller', async ({ open }) => {
     const { sessions } = await open();
     await sessionWith(sessions);
-    const [stored] = await appendAll(sessions, [{ ...userSays('one'), seq: 99 }]);
+    const [stored] = await appendAll(sessions, [Object.assign(userSays('one'), { seq: 99 })]);
     expect(stored?.seq).toBe(1);
     expect((await wholeLog(sessions)).map(({ seq }) => seq)).toEqual([1]);
   });

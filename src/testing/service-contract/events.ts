@@ -1,3 +1,4 @@
+import { pagesOf } from '../../sessions/domain/paging.js';
 import { topic } from '../contract-runner.js';
 import {
   KEY,
@@ -106,6 +107,56 @@ export const events = topic<ServiceFixture>('listEvents', (test) => {
     const { nextCursor: cursor } = await sessions.listEvents({ ...KEY, limit: 1 });
     const other = sessions.listEvents({ ...KEY, limit: 1, order: 'desc', cursor });
     await expectRefusal(other, 'INVALID_INPUT', { path: 'cursor' });
+  });
+
+  test('the events of an invocation are found among others, in both orders and page by page', async ({ open }) => {
+    const { sessions } = await open();
+    const session = await sessionWith(sessions, turns('u'));
+    // Far apart, so that reading the neighbours of one does not find the next one.
+    const stretches = [3, 1, 2].map((count, index) =>
+      times(count, (each) => agentSays(`a${index}.${each}`, { invocationId: 'wanted' })),
+    );
+    for (const stretch of stretches) {
+      await sessions.appendEvents({
+        session,
+        events: [...stretch, ...times(40, () => agentSays('other', { invocationId: 'other' }))],
+      });
+    }
+    const wanted = ['a0.0', 'a0.1', 'a0.2', 'a1.0', 'a2.0', 'a2.1'];
+    const whole = { ...KEY, invocationId: 'wanted' };
+    expect(shown(await sessions.listEvents(whole))).toEqual(wanted);
+    expect(shown(await sessions.listEvents({ ...whole, order: 'desc' }))).toEqual(wanted.toReversed());
+    for (const order of ['asc', 'desc'] as const) {
+      const found: string[] = [];
+      const pages = pagesOf((cursor) => sessions.listEvents({ ...whole, order, limit: 2, cursor }));
+      for await (const page of pages) {
+        expect(page).toMatchObject({ firstSeq: 1, lastSeq: 127 });
+        expect(page.events).toHaveLength(2);
+        found.push(...shown(page));
+      }
+      expect(found).toEqual(order === 'asc' ? wanted : wanted.toReversed());
+    }
+    const { events: all } = await sessions.listEvents({ ...KEY, limit: 1_000 });
+    const seqs = all.filter(({ invocationId }) => invocationId === 'wanted').map(({ seq }) => seq);
+    for (const [index, seq] of seqs.entries()) {
+      const after = { ...whole, afterSeq: seq };
+      const before = { ...whole, beforeSeq: seq, order: 'desc' as const };
+      expect(shown(await sessions.listEvents(after))).toEqual(wanted.slice(index + 1));
+      expect(shown(await sessions.listEvents(before))).toEqual(wanted.slice(0, index).toReversed());
+    }
+    expect(await sessions.listEvents({ ...KEY, invocationId: 'wan' })).toEqual({
+      events: [],
+      firstSeq: 1,
+      lastSeq: 127,
+    });
+    await expectRefusal(sessions.listEvents({ ...KEY, invocationId: '' }), 'INVALID_INPUT', { path: 'invocationId' });
+  });
+
+  test('rewound events of an invocation are listed, and rewinds belong to none', async ({ open }) => {
+    const { sessions } = await open();
+    const said = { ...agentSays('a2'), invocationId: 'i' };
+    await sessionWith(sessions, [...turns('u'), said, { ...rewindTo(1), invocationId: 'i' }, { ...said, id: 'again' }]);
+    expect((await sessions.listEvents({ ...KEY, invocationId: 'i' })).events.map(({ seq }) => seq)).toEqual([2, 4]);
   });
 
   test('a missing session has no log', async ({ open }) => {

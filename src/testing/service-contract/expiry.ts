@@ -18,7 +18,8 @@ const TEN_SECONDS = { ttl: { enabled: true, sessionSeconds: 10 } };
 
 export const sessionExpiry = topic<ServiceFixture>('expiry of sessions', (test) => {
   test('nothing expires unless expiry is enabled', async ({ open, clock }) => {
-    const { sessions } = await open({ ttl: { sessionSeconds: 10, userStateSeconds: 10, appStateSeconds: 10 } });
+    const ttl = { enabled: false, sessionSeconds: 10, userStateSeconds: 10, appStateSeconds: 10 };
+    const { sessions } = await open({ ttl });
     await sessions.createSession({ ...KEY, state: { 'user:k': 1, 'app:k': 1 } });
     clock.advanceSeconds(1e9);
     expect((await load(sessions)).state.toRecord()).toEqual({ 'user:k': 1, 'app:k': 1 });

@@ -1,4 +1,4 @@
-import type { WorkProgress } from '../../sessions/domain/consumer-work.js';
+import type { WorkEntry, WorkProgress } from '../../sessions/domain/consumer-work.js';
 import { topic } from '../contract-runner.js';
 import { claimed, dispatchTo, theClaimed } from './consumer-support.js';
 import { KEY, type StorageFixture, commitOf, creation, sessionWithEvents } from './support.js';
@@ -28,7 +28,53 @@ export const consumerWork = topic<StorageFixture>('work of consumers', (test) =>
     expect(await claimed(storage, MAIL, 'two')).toEqual([]);
     clock.advance(1);
     // Its worker may have crashed while it handled the next event.
-    expect(await theClaimed(storage, MAIL, 'two')).toEqual({ ...entry, claim: 'two', seq: 1, tries: 1 });
+    expect(await theClaimed(storage, MAIL, 'two')).toEqual({ ...entry, claim: 'suspect:two', seq: 1 });
+  });
+
+  test('work whose worker ended twice is handled alone, and only what was begun alone has failed', async (fixture) => {
+    const { storage, clock } = fixture;
+    await dispatched(fixture, 3);
+    const next = async (id: string): Promise<WorkEntry> => {
+      clock.advance(1_000);
+      return theClaimed(storage, MAIL, id);
+    };
+    const entry = await next('one');
+    expect(await next('two')).toEqual({ ...entry, claim: 'suspect:two' });
+    expect(await next('three')).toEqual({ ...entry, claim: 'alone:three' });
+    const begun = await next('four');
+    expect(begun).toEqual({ ...entry, claim: 'alone:four' });
+    expect(await storage.consumers.note(begun, upTo(0, { begins: true }))).toEqual({ kind: 'left', upTo: 3 });
+    expect(await storage.consumers.note(begun, upTo(1))).toEqual({ kind: 'lost' });
+    expect(await storage.consumers.note({ ...begun, claim: 'begun:four' }, upTo(1))).toEqual({ kind: 'left', upTo: 3 });
+    const failed = { ...entry, seq: 1, tries: 1 };
+    expect(await next('five')).toEqual({ ...failed, claim: 'alone:five' });
+    expect(await next('six')).toEqual({ ...failed, claim: 'alone:six' });
+  });
+
+  test('work that is given back stays suspect, and loses no try', async (fixture) => {
+    const { storage, clock } = fixture;
+    await dispatched(fixture, 3);
+    const entry = await theClaimed(storage, MAIL);
+    for (const [care, begins] of [
+      ['suspect', false],
+      ['alone', false],
+      ['alone', true],
+    ] as const) {
+      clock.advance(1_000);
+      let taken = await theClaimed(storage, MAIL, 'crashed');
+      expect(taken.claim).toBe(`${care}:crashed`);
+      if (begins) {
+        await storage.consumers.note(taken, upTo(0, { begins }));
+        taken = { ...taken, claim: 'begun:crashed' };
+      }
+      const back = upTo(0, { goesOn: false, isUntried: true, dueInMs: 0 });
+      expect(await storage.consumers.note(taken, back)).toEqual({ kind: 'left', upTo: 3 });
+      expect(await theClaimed(storage, MAIL, 'again')).toEqual({ ...entry, claim: `${care}:again` });
+    }
+    clock.advance(1_000);
+    const tried = await theClaimed(storage, MAIL, 'tried');
+    await storage.consumers.note(tried, upTo(1, { goesOn: false, dueInMs: 0 }));
+    expect(await theClaimed(storage, MAIL)).toEqual({ ...entry, seq: 1 });
   });
 
   test('a worker whose claim was taken over cannot move the position', async (fixture) => {

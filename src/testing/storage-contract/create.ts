@@ -37,6 +37,7 @@ export const create = topic<StorageFixture>('create', (test) => {
       marksSeq: 0,
       turn: NO_TURN,
       turnsOnly: false,
+      stateBytes: expect.any(Number) as number,
       dispatchedSeq: 0,
       waitingSince: 0,
     });

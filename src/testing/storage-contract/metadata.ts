@@ -112,7 +112,14 @@ export const metadata = topic<StorageFixture>('metadata', (test) => {
     for (const [index, name] of ['field:agents:one more', 'label:agents:z', 'field:x'].entries()) {
       expect(await storage.append(commitOf(`over ${index}`, { metadata: [[name, '1']] }))).toEqual({ kind: 'full' });
     }
-    const large: MetadataChange[] = ['field:agents:1', 'title'].map((name) => [name, text(bytes - 2_500)]);
+    const handedOver = numbered('field:agents:handedOver', reserved);
+    expect(await storage.append(commitOf('handed over', { metadata: handedOver }))).toMatchObject({ kind: 'appended' });
+    const another: MetadataChange = ['field:agents:handedOver:another', '1'];
+    expect(await storage.append(commitOf('another', { metadata: [another] }))).toEqual({ kind: 'full' });
+    const large: MetadataChange[] = ['field:agents:1', 'field:agents:handedOver:1', 'title'].map((name) => [
+      name,
+      text(bytes - 2_500),
+    ]);
     expect(await storage.append(commitOf('e3', { metadata: large }))).toMatchObject({ kind: 'appended' });
     const larger: MetadataChange = ['field:agents:2', text(bytes)];
     expect(await storage.append(commitOf('e4', { metadata: [larger] }))).toEqual({ kind: 'full' });

@@ -109,6 +109,8 @@ export const readWindow = topic<StorageFixture>('windows of a read', (test) => {
       }
       await expectFound(storage, { group: 'g2', direction: 'next', from: 3 }, 7);
       await expectFound(storage, { group: 'g2', direction: 'previous', from: 40 }, 7);
+      await expectFound(storage, { group: 'g2', direction: 'previous', from: Number.MAX_SAFE_INTEGER }, 7);
+      await expectFound(storage, { group: 'g2', direction: 'next', from: Number.MAX_SAFE_INTEGER }, 0);
       await expectFound(storage, { group: 'g3', direction: 'next', from: 1 }, 0);
       await expectFound(storage, { group: 'g3', direction: 'previous', from: 40 }, 0);
     };

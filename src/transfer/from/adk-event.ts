@@ -12,41 +12,56 @@ const KEPT = new Set([
   'customMetadata',
   'content.parts.functionCall.args',
   'content.parts.functionResponse.response',
+  'content.parts.toolCall.args',
+  'content.parts.toolResponse.response',
+  'content.parts.partMetadata',
   'output',
   'route',
 ]);
 
-/** An event with names like `state_delta`, as Python and databases of ADK have them. */
+/** Python writes bytes in the alphabet of URLs, which browsers and most models refuse in a file. */
+const BYTES = new Set([
+  'content.parts.inlineData.data',
+  'content.parts.thoughtSignature',
+  'content.parts.functionResponse.parts.inlineData.data',
+]);
+
+/**
+ * An event with names like `state_delta`, as Python and databases of ADK have them. Python may write every field that is not set
+ * as `null`: here it is missing.
+ */
 export function eventOfSnakeCase(given: Readonly<Record<string, unknown>>): ForeignEvent {
   const { actions, timestamp, ...event } = camelCased(given, '') as Record<string, unknown>;
   // A compaction of ADK covers a range of times, and several are shown together: it is no summary as there are here.
   const { compaction, rewindBeforeInvocationId, ...others } = recordOf(actions);
-  const hasCompaction = compaction !== undefined && compaction !== null;
   return {
-    ...withoutNulls(event),
+    ...event,
     timestamp: timeOf(timestamp),
     actions: {
-      ...withoutNulls(others),
-      ...(hasCompaction ? { adkCompaction: compaction } : {}),
+      ...others,
+      ...(compaction === undefined ? {} : { adkCompaction: compaction }),
       ...(typeof rewindBeforeInvocationId === 'string' && { rewindBeforeInvocationId }),
     },
     rewindBefore: typeof rewindBeforeInvocationId === 'string' ? rewindBeforeInvocationId : undefined,
   };
 }
 
-function withoutNulls(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
-}
-
 function camelCased(value: unknown, path: string): unknown {
   if (Array.isArray(value)) return value.map((item: unknown) => camelCased(item, path));
+  if (typeof value === 'string') return BYTES.has(path) ? value.replaceAll('-', '+').replaceAll('_', '/') : value;
   // Drivers make dates of times.
   if (typeof value !== 'object' || value === null || value instanceof Date) return value;
+  const fields = Object.entries(value).filter(([, inner]) => inner !== null && inner !== undefined);
   return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => {
-      const name = key.replaceAll(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+    fields.map(([key, inner]) => {
+      const name = camelCasedName(key);
       const innerPath = path ? `${path}.${name}` : name;
       return [name, KEPT.has(innerPath) ? (inner as unknown) : camelCased(inner, innerPath)];
     }),
   );
+}
+
+/** The name as JavaScript writes it. */
+export function camelCasedName(name: string): string {
+  return name.replaceAll(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
 }

@@ -1,19 +1,21 @@
-import type { EventInput, LoggedEvent } from '../../sessions/domain/event.js';
+import type { EventActionsInput, EventInput, EventLike, LoggedEvent } from '../../sessions/domain/event.js';
 import { idProblem } from '../../sessions/domain/ids.js';
 import { LogReplay } from '../../sessions/domain/log-replay.js';
 import { StateFold, stateDifference } from '../../sessions/domain/state-history.js';
 import { loggedEvent } from '../../sessions/domain/stored-json.js';
 import { submitEvent } from '../../sessions/domain/submitted-event.js';
 import { type ModelUsage, usageByModel } from '../../sessions/domain/usage.js';
+import { RESERVED_IDS } from '../../sessions/domain/reserved-words.js';
 import type { EventLine, SessionLine } from '../transfer-records.js';
 
 /** Other systems have larger events than the default limits allow. */
 const LIMITS = { maxEventBytes: 16 * 1_048_576, maxDepth: 64, maxDeltaKeys: 100_000 };
 
-const STATE_EVENT = 'import:state';
+const STATE_EVENT = `${RESERVED_IDS.imported}state`;
 
 /** An event of another system. */
 export interface ForeignEvent extends EventInput {
+  actions?: EventActionsInput & { adkCompaction?: unknown; rewindBeforeInvocationId?: string };
   /** This event is a summary of all before it. */
   readonly isSummary?: boolean | undefined;
   /** This event takes the conversation back to before the first event of an invocation. */
@@ -54,7 +56,7 @@ export class ForeignLog {
     const { event, payload, usage } = submitEvent(input, {
       limits: LIMITS,
       clock: { now: () => this.time },
-      newId: () => `import:${seq}`,
+      newId: () => importedId(seq),
     });
     this.#seq = seq;
     this.#note(loggedEvent({ payload, seq }), actions);
@@ -109,13 +111,17 @@ export class ForeignLog {
 
   /** An id that is not valid here, or not unique, is replaced. */
   #idOf(id: unknown, seq: number): string {
-    const valid = idProblem(id) === undefined && !this.#ids.has(id as string) ? (id as string) : `import:${seq}`;
+    const valid = idProblem(id) === undefined && !this.#ids.has(id as string) ? (id as string) : importedId(seq);
     this.#ids.add(valid);
     return valid;
   }
 }
 
-function authorOf({ author, content }: EventInput): string {
+function importedId(seq: number): string {
+  return RESERVED_IDS.imported + String(seq);
+}
+
+function authorOf({ author, content }: EventLike): string {
   if (typeof author === 'string' && author.trim() !== '') return author;
   return content?.role === 'user' ? 'user' : 'agent';
 }

@@ -18,8 +18,3 @@ export async function* keysOf(nodes: readonly ForeignRedisNode[], pattern: strin
     } while (cursor !== '0');
   }
 }
-
-/** The text as a pattern that matches only itself. */
-export function literalPattern(text: string): string {
-  return text.replaceAll(/[\\*?[\]^]/g, '\\$&');
-}

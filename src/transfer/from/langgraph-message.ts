@@ -1,6 +1,8 @@
 import { contentParts } from '../../adapters/langgraph/content-parts.js';
 import { eventFields } from '../../adapters/langgraph/message-fields.js';
+import { linkedItem } from '../../adapters/langgraph/message-item.js';
 import { recordFields } from '../../adapters/langgraph/thread-records.js';
+import type { Part } from '../../sessions/domain/content.js';
 import { recordOf, textOf } from './foreign-database.js';
 import type { ForeignEvent } from './foreign-log.js';
 
@@ -14,9 +16,9 @@ export function eventOfMessage(message: Fields): ForeignEvent {
   const args = message.kwargs === undefined ? message : recordOf(message.kwargs);
   // A message that was made of blocks was given no content.
   const fields = { ...args, content: args.content ?? args.content_blocks };
-  const kind = kindOf(message, args);
   const id = typeof args.id === 'string' && args.id !== '' ? args.id : undefined;
-  return { id, ...eventFields(kind, fields), ...wholeOf(message, kind, fields) };
+  const said = eventFields(kindOf(message, args), fields);
+  return { id, ...said, ...wholeOf(message, fields, said.content?.parts ?? []) };
 }
 
 const KINDS: ReadonlyMap<string, string> = new Map([
@@ -37,18 +39,16 @@ function kindOf(message: Fields, fields: Fields): string {
   return names.map((name) => KINDS.get(name.replace(/Chunk$/, ''))).find((kind) => kind !== undefined) ?? type;
 }
 
-function wholeOf(message: Fields, kind: string, { content }: Fields): Pick<ForeignEvent, 'customMetadata'> {
-  if (message.lc === 1 && message.type === 'constructor')
-    return recordFields({ kind: 'message', item: { type: 'json', text: JSON.stringify(message) } });
-  return hasUnknownBlocks(kind, content) ? { customMetadata: { langgraph: content } } : {};
+function wholeOf(message: Fields, { content }: Fields, parts: readonly Part[]): Pick<ForeignEvent, 'customMetadata'> {
+  if (message.lc === 1 && message.type === 'constructor') {
+    const item = { type: 'json', text: JSON.stringify(message) };
+    return recordFields({ kind: 'message', item: linkedItem(item, parts) });
+  }
+  return hasUnknownBlocks(content) ? { customMetadata: { langgraph: content } } : {};
 }
 
-/** Whether blocks are left that are no parts, and no calls, which a message has beside its content. Of a tool, only text is a part. */
-function hasUnknownBlocks(kind: string, content: unknown): boolean {
+/** Whether blocks are left that are no parts, and no calls, which a message has beside its content. */
+function hasUnknownBlocks(content: unknown): boolean {
   const blocks: readonly unknown[] = Array.isArray(content) ? content : [];
-  return blocks.some((block) => {
-    const parts = contentParts([block]);
-    if (kind === 'tool') return !parts.some(({ text }) => text !== undefined);
-    return parts.length === 0 && recordOf(block).type !== 'tool_use';
-  });
+  return blocks.some((block) => contentParts([block]).length === 0 && recordOf(block).type !== 'tool_use');
 }

@@ -1,5 +1,5 @@
 import { itemEvents } from '../../adapters/openai-agents/item-events.js';
-import type { Part } from '../../sessions/domain/event.js';
+import type { Part } from '../../sessions/domain/content.js';
 import { jsonOf } from './foreign-database.js';
 import type { ForeignEvent } from './foreign-log.js';
 
@@ -101,7 +101,7 @@ function byAgent(id: string | undefined, parts: Part[]): ForeignEvent {
 }
 
 /** Arguments that are no JSON object are kept as text. */
-export function argsOf(value: unknown): Record<string, unknown> {
+function argsOf(value: unknown): Record<string, unknown> {
   try {
     const parsed = jsonOf(value);
     if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed))

@@ -1,4 +1,5 @@
 import type { UserKey } from '../../sessions/domain/ids.js';
+import { RESERVED_IDS } from '../../sessions/domain/reserved-words.js';
 import type { TransferRecord } from '../transfer-records.js';
 import { type ForeignDatabase, recordOf, rowsOf, timeOf, textOf } from './foreign-database.js';
 import type { ForeignEvent } from './foreign-log.js';
@@ -32,7 +33,11 @@ export async function* openAiSessions(database: ForeignDatabase, owner: OpenAiOw
         const statement = 'SELECT * FROM agent_messages WHERE session_id = ? ORDER BY id';
         for await (const message of rowsOf(database, statement, [sessionId])) {
           const event = eventOfPythonItem(recordOf(message.message_data));
-          yield { ...event, id: event.id ?? `item:${textOf(message.id)}`, timestamp: timeOf(message.created_at) };
+          yield {
+            ...event,
+            id: event.id ?? RESERVED_IDS.importedItem + textOf(message.id),
+            timestamp: timeOf(message.created_at),
+          };
         }
       },
     };

@@ -1,6 +1,7 @@
+import { allFields } from '../../sessions/domain/event-inspection.js';
 import { TransferFileError } from '../../sessions/domain/transfer-errors.js';
 import type { TransferRecord } from '../transfer-records.js';
-import { eventOfSnakeCase } from './adk-event.js';
+import { camelCasedName, eventOfSnakeCase } from './adk-event.js';
 import { sessionsWithColumns } from './adk-sessions.js';
 import { eventOfColumns } from './event-columns.js';
 import {
@@ -41,6 +42,11 @@ export interface ForeignRedis extends ForeignRedisNode {
   pttl(key: string): Promise<number>;
 }
 
+interface Owner {
+  readonly appName: string;
+  readonly userId?: string;
+}
+
 /**
  * The sessions in a Redis of tRPC-Agent for Python. State of users and apps is read for those that have sessions. Its values are
  * text, as they are there.
@@ -52,46 +58,65 @@ export async function* trpcAgentRedisSessions(
   redis: ForeignRedis,
   nodes: readonly ForeignRedisNode[] = [redis],
 ): AsyncGenerator<TransferRecord> {
-  const users = new Map<string, { readonly appName: string; readonly userId: string }>();
+  const [users, apps] = [new Map<string, Owner>(), new Map<string, Owner>()];
   for await (const key of keysOf(nodes, 'session:*')) {
-    const [text, ttlMs] = [await redis.get(key), await redis.pttl(key)];
-    if (text === null) continue;
     yield* recordsOrBad({}, async function* () {
-      const session = recordOf(text);
-      const user = { appName: textOf(session.appName), userId: textOf(session.userId) };
-      yield* recordsOrBad({ ...user, sessionId: textOf(session.id) }, () => {
-        users.set(JSON.stringify(user), user);
-        return foreignRecords(sessionOf(session, user, ttlMs));
+      const text = await textAt(redis, key);
+      if (text === null) return;
+      const session = fieldsOf(text);
+      const [appName, userId] = [textOf(session.appName), textOf(session.userId)];
+      const expiresAt = await expiryOf(redis, key);
+      yield* recordsOrBad({ appName, userId, sessionId: textOf(session.id) }, () => {
+        users.set(`user_state:${appName}:${userId}`, { appName, userId });
+        apps.set(`app_state:${appName}`, { appName });
+        return foreignRecords(sessionOf(session, { appName, userId }, expiresAt));
       });
     });
   }
-  for (const { appName, userId } of users.values()) {
-    const entries = entriesOf(await redis.hgetall(`user_state:${appName}:${userId}`));
-    if (entries.length > 0) yield { kind: 'state', appName, userId, entries };
+  for (const [key, owner] of [...users, ...apps]) {
+    const entries = entriesOf(await redis.hgetall(key));
+    if (entries.length > 0) yield { kind: 'state', ...owner, expiresAt: await expiryOf(redis, key), entries };
   }
-  for (const appName of new Set([...users.values()].map((user) => user.appName))) {
-    const entries = entriesOf(await redis.hgetall(`app_state:${appName}`));
-    if (entries.length > 0) yield { kind: 'state', appName, entries };
+}
+
+/** Keys of other programs may begin alike. */
+async function textAt(redis: ForeignRedis, key: string): Promise<string | null> {
+  try {
+    return await redis.get(key);
+  } catch (error) {
+    if (!String(error).includes('WRONGTYPE')) throw error;
+    throw new TransferFileError('a key that begins with `session:` is no session of tRPC-Agent');
   }
+}
+
+async function expiryOf(redis: ForeignRedis, key: string): Promise<number | undefined> {
+  const ttlMs = await redis.pttl(key);
+  return ttlMs > 0 ? Date.now() + ttlMs : undefined;
+}
+
+/** The fields of a stored session. tRPC-Agent writes `app_name`, and reads `appName` as well. */
+function fieldsOf(text: string): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(recordOf(text)).map(([name, value]) => [camelCasedName(name), value]));
 }
 
 function sessionOf(
   session: Readonly<Record<string, unknown>>,
   user: { readonly appName: string; readonly userId: string },
-  ttlMs: number,
+  expiresAt: number | undefined,
 ): Parameters<typeof foreignRecords>[0] {
   const [history, active] = [eventsOf(session.historicalEvents), eventsOf(session.events)];
-  const first = history[0] ?? active[0];
-  const lastUpdateTime = timeOf(session.lastUpdateTime);
+  const events = [...history, ...active.map((event, index) => (index === 0 ? asSummary(event) : event))];
+  // The layout has no time of creation, and an append leaves the time of the last update as it was.
+  const times = [timeOf(session.lastUpdateTime), ...events.map(({ timestamp }) => timestamp)];
+  const known = times.filter((time) => time !== undefined);
   return {
     ...user,
     sessionId: textOf(session.id),
-    // The layout has no time of creation.
-    createTime: first?.timestamp ?? lastUpdateTime ?? 0,
-    lastUpdateTime,
-    expiresAt: ttlMs > 0 ? Date.now() + ttlMs : undefined,
+    createTime: known.reduce((a, b) => Math.min(a, b), known[0] ?? 0),
+    lastUpdateTime: known.reduce((a, b) => Math.max(a, b), 0),
+    expiresAt,
     state: recordOf(session.state),
-    events: () => [...history, ...active.map((event, index) => (index === 0 ? asSummary(event) : event))],
+    events: () => events,
   };
 }
 
@@ -101,7 +126,7 @@ function eventsOf(value: unknown): ForeignEvent[] {
 
 /** A summary that comes first stands for all before it. Others are ordinary events, as tRPC-Agent shows them. */
 function asSummary(event: ForeignEvent): ForeignEvent {
-  if ((Number(event.modelFlags) & SUMMARY_FLAG) === 0) return event;
+  if ((Number(allFields(event).modelFlags) & SUMMARY_FLAG) === 0) return event;
   const { stateDelta: _stateDelta, ...actions } = event.actions ?? {};
   return { ...event, isSummary: true, actions };
 }

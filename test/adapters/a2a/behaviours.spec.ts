@@ -27,7 +27,7 @@ describeSuite(suite, (store) => {
       appName,
       sessions,
       tasks: new SessionTaskStore({ sessions, appName, ...options }),
-      push: new SessionPushNotificationStore({ components, appName, ...options }),
+      push: new SessionPushNotificationStore({ components, appName, allowUrl: () => true, ...options }),
     };
   };
   defineScoping(open);

@@ -76,7 +76,7 @@ describe('The stores of A2A', () => {
 
   it('leave others time while they are overtaken', async () => {
     const components = new ComponentSession({ store: new InMemoryComponentStore({}) });
-    const push = new SessionPushNotificationStore({ components, appName: 'shop' });
+    const push = new SessionPushNotificationStore({ components, appName: 'shop', allowUrl: () => true });
     const save = components.save.bind(components);
     let isOvertaken = true;
     jest.spyOn(components, 'save').mockImplementation(async (...given) => {

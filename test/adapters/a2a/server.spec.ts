@@ -19,7 +19,11 @@ describe('A server of A2A over sessions', () => {
   beforeAll(async () => {
     for (const service of [sessions, new SessionService({ storage })]) {
       const tasks = new SessionTaskStore({ sessions: service, appName: 'shop' });
-      const push = new SessionPushNotificationStore({ components: new ComponentSession({ store }), appName: 'shop' });
+      const push = new SessionPushNotificationStore({
+        components: new ComponentSession({ store }),
+        appName: 'shop',
+        allowUrl: ({ hostname }) => hostname === '127.0.0.1',
+      });
       servers.push(await startServer(tasks, push));
     }
   });

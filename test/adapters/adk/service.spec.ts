@@ -1,10 +1,27 @@
-import { type Event, type Runner, type Session, createEvent } from '@google/adk';
+import { inspect } from 'node:util';
+import {
+  type Event,
+  InMemorySessionService,
+  type Runner,
+  type Session,
+  createEvent,
+  createEventActions,
+} from '@google/adk';
 import { StaleSessionError } from '../../../src/index.js';
 import { KEY, RUN, USER, openServices } from './support/opened.js';
 import { message } from './support/scripted-llm.js';
 
 const userEvent = (fields: Partial<Event> = {}) =>
   createEvent({ author: 'user', content: message('Hello'), ...fields });
+
+/** The kind of each object in a value, by its path: what its prototype is. */
+function kindsOf(value: unknown, path = '$'): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const prototype: unknown = Object.getPrototypeOf(value);
+  const kind = prototype === null ? 'null' : (prototype as object).constructor.name;
+  const inside = Object.entries(value).flatMap(([key, each]) => kindsOf(each, `${path}.${key}`));
+  return [`${path}: ${kind}`, ...inside].toSorted();
+}
 
 async function opened() {
   const services = openServices();
@@ -148,13 +165,56 @@ describe('The session service of ADK', () => {
     expect(await sessions.getTurn(KEY)).toBeUndefined();
   });
 
-  it('shows a state that inherits nothing, and objects that share nothing', async () => {
+  it('hands out objects of the same kind as ADK: agents may call what they inherit', async () => {
     const { adk } = openServices();
-    const state = JSON.parse('{ "__proto__": { "polluted": 1 }, "list": [1] }') as Record<string, unknown>;
+    const state = { name: 'Ann', list: [{ id: 1 }] };
+    const stateDelta = { kind: { of: 'order' }, 'user:tone': 'warm', 'temp:step': 1 };
+    const [ours, theirs] = await Promise.all(
+      [adk, new InMemorySessionService()].map(async (service) => {
+        const created = await service.createSession({ ...KEY, state: structuredClone(state) });
+        const event = userEvent({
+          id: 'e1',
+          timestamp: 1_700_000_000_000,
+          actions: createEventActions({ stateDelta }),
+        });
+        const appended = await service.appendEvent({ session: created, event });
+        const loaded = await service.getSession(KEY);
+        const listed = await service.listSessions({ appName: KEY.appName, userId: KEY.userId });
+        // The service of ADK lists sessions without their state.
+        return {
+          created,
+          appended,
+          loaded,
+          listed: { ...listed.sessions[0], state: Object(listed.sessions[0]?.state).hasOwnProperty('name') },
+        };
+      }),
+    );
+    expect(kindsOf(ours)).toEqual(kindsOf(theirs));
+    for (const { state: shown } of [ours?.created, ours?.loaded].flatMap((session) => session ?? [])) {
+      expect(Object.prototype.hasOwnProperty.call(shown, 'name') && shown.hasOwnProperty('name')).toBe(true);
+      expect(shown.hasOwnProperty('constructor')).toBe(false);
+      expect(`State: ${shown as unknown as string}`).toBe('State: [object Object]');
+      expect('name' in shown).toBe(true);
+      const { 'temp:step': _step, ...kept } = shown;
+      expect(kept).toStrictEqual({ ...state, kind: { of: 'order' }, 'user:tone': 'warm' });
+      expect(structuredClone(kept)).toStrictEqual(JSON.parse(JSON.stringify(kept)));
+      expect(inspect(shown)).not.toContain('null prototype');
+    }
+  });
+
+  it('keeps keys that objects inherit as ordinary keys, and objects that share nothing', async () => {
+    const { adk } = openServices();
+    const state = JSON.parse('{ "__proto__": { "polluted": 1 }, "constructor": 2, "list": [1] }') as Record<
+      string,
+      unknown
+    >;
     const session = await adk.createSession({ ...KEY, state });
-    expect('constructor' in session.state).toBe(false);
     expect('polluted' in session.state).toBe(false);
-    expect(Object.keys(session.state).toSorted()).toEqual(['__proto__', 'list']);
+    expect(Object.keys(session.state).toSorted()).toEqual(['__proto__', 'constructor', 'list']);
+    const stateDelta = JSON.parse('{ "__proto__": { "polluted": 2 } }') as Record<string, unknown>;
+    await adk.appendEvent({ session, event: userEvent({ actions: createEventActions({ stateDelta }) }) });
+    expect('polluted' in session.state).toBe(false);
+    expect(Object.getOwnPropertyDescriptor(session.state, '__proto__')?.value).toEqual({ polluted: 2 });
     (session.state.list as number[]).push(2);
     expect((await adk.getSession(KEY))?.state.list).toEqual([1]);
   });

@@ -1,13 +1,16 @@
 import { EventType } from '@ag-ui/core';
 import { AgentsModule, AgentSessions } from '../../../src/agents/index.js';
 import { AgUiModule } from '../../../src/adapters/ag-ui/index.js';
+import { InMemorySessionStorage } from '../../../src/index.js';
 import { RUNS_AS_AG_UI, checkedInput, placeOf } from '../../../src/adapters/ag-ui/run-input.js';
 import { type AccessUser, clientAccess } from '../../../src/sessions/rest/index.js';
 import { RestApp, frameworks } from '../../rest/rest-app.js';
 import { until } from '../../support/until.js';
 import { Support, closeGate, gate } from './support/agent.js';
+import { Instance } from './support/instance.js';
 import { Follower, TestAgent, textsIn } from './support/client.js';
 
+const MESSAGE = { id: 'u2', role: 'user', content: 'hello' };
 const KEY = { appName: 'shop', userId: 'ann', sessionId: 't1' };
 
 function userOf(request: unknown): AccessUser | undefined {
@@ -32,6 +35,30 @@ describe('The input of a run', () => {
   });
 });
 
+it.each(frameworks)('A run on %s says that its instance closes, and goes on at another one', async (framework) => {
+  const storage = new InMemorySessionStorage();
+  const leaving = await Instance.start(framework, storage);
+  const other = await Instance.start(framework, storage);
+  try {
+    closeGate();
+    const page = leaving.page().say('slowly', 'u1');
+    const over = page.runAgent({ runId: 'r1' }).catch(() => undefined);
+    await until(() => Object.values(page.texts).includes('Half '));
+    await leaving.closeAgents();
+    await over;
+    expect(page.received.at(-1)?.event).toMatchObject({ type: EventType.RUN_ERROR, code: 'AGENTS_CLOSING' });
+    const refused = await leaving.post('run', { threadId: 't1', runId: 'r2', messages: [MESSAGE] });
+    expect([refused.status, refused.body.code]).toEqual([503, 'AGENTS_CLOSING']);
+    gate.open();
+    const next = other.page().say('slowly', 'u1');
+    await next.runAgent({ runId: 'r1' });
+    expect(next.messages.at(-1)).toMatchObject({ role: 'assistant', content: 'Half an answer.' });
+  } finally {
+    await leaving.close();
+    await other.close();
+  }
+});
+
 describe.each(frameworks)('AG-UI on %s', (framework) => {
   let app: RestApp;
   let base: string;
@@ -41,7 +68,7 @@ describe.each(frameworks)('AG-UI on %s', (framework) => {
       access: clientAccess({ userOf, writes: { controls: ['approval'], content: ['text', 'functionResponse'] } }),
       isAccessGlobal: true,
       imports: [
-        AgentsModule.forRoot({ isGlobal: true, pollMs: 50, partials: { flushMs: 1 } }),
+        AgentsModule.forRoot({ isGlobal: true, pollMs: 50, drainMs: 0, partials: { flushMs: 1 } }),
         AgentsModule.forFeature([Support]),
         AgUiModule.forRoot(),
       ],
@@ -74,6 +101,21 @@ describe.each(frameworks)('AG-UI on %s', (framework) => {
       ['user', 'again'],
       ['support', 'echo: again'],
     ]);
+  });
+
+  it('shows nothing of a thread that nobody has begun, and does not create it', async () => {
+    const agent = agentOf();
+    await agent.connectAgent();
+    expect(agent.types).toEqual(['RUN_STARTED', 'STATE_SNAPSHOT', 'MESSAGES_SNAPSHOT', 'RUN_FINISHED']);
+    expect([agent.messages, agent.state]).toEqual([[], {}]);
+    expect(await app.sessions.getSession(KEY)).toBeUndefined();
+    // Raw readers are not left without an end either, and one that has seen the thread is told that it is gone.
+    const input = { threadId: 't1', runId: 'r' };
+    expect(await post('connect', input)).toMatchObject({ status: 200, text: expect.stringContaining('RUN_FINISHED') });
+    expect(await post('connect', input, { 'last-event-id': '5' })).toMatchObject({ status: 404 });
+    expect(await post('connect', input, { user: 'bob' })).toMatchObject({ status: 404 });
+    await agent.say('hello', 'u1').runAgent();
+    expect(agent.messages.map(({ content }) => content)).toEqual(['hello', 'echo: hello']);
   });
 
   it('shows thoughts, tools and changes of the state', async () => {
@@ -121,6 +163,39 @@ describe.each(frameworks)('AG-UI on %s', (framework) => {
       { role: 'assistant', content: 'echo: refund' },
     ]);
     expect(agent.pendingInterrupts).toEqual([]);
+  });
+
+  it('says what an answer holds and until when, and does not show an interrupt that nobody can answer any more', async () => {
+    await agentOf().say('refund in an hour', 'u1').runAgent();
+    const agent = agentOf();
+    await agent.connectAgent();
+    const [interrupt] = agent.pendingInterrupts;
+    expect(interrupt).toMatchObject({
+      responseSchema: { type: 'object', required: ['euros'], properties: { euros: { type: 'number' } } },
+      expiresAt: expect.stringMatching(/^2\d{3}-.*Z$/) as string,
+    });
+    const late = Date.parse(interrupt?.expiresAt ?? '');
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(late);
+    try {
+      const page = agentOf();
+      await page.connectAgent();
+      expect(page.pendingInterrupts).toEqual([]);
+    } finally {
+      clock.mockRestore();
+    }
+  });
+
+  it('takes the answer of a page that goes on in the same run, and adds a result of the tool, as CopilotKit does', async () => {
+    const agent = agentOf().say('refund', 'u1');
+    await agent.runAgent({ runId: 'r1' });
+    const [interrupt] = agent.pendingInterrupts;
+    agent.addMessage({ id: 'page', role: 'tool', toolCallId: 'c1', content: '{"approved":true}' });
+    const resume = [{ interruptId: interrupt?.id ?? '', status: 'resolved' as const, payload: { approved: true } }];
+    await agent.runAgent({ runId: 'r1', resume });
+    expect(agent.messages.at(-1)).toMatchObject({ role: 'assistant', content: 'echo: refund' });
+    const fresh = agentOf();
+    await fresh.connectAgent();
+    expect(fresh.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant']);
   });
 
   it('calls tools of the client, whose results are the next messages', async () => {
@@ -206,7 +281,7 @@ describe.each(frameworks)('AG-UI on %s', (framework) => {
     watching.leave();
     const failing = agentOf().say('fail', 'u2');
     await failing.runAgent().catch(() => undefined);
-    expect(failing.received.at(-1)?.event).toMatchObject({ type: 'RUN_ERROR' });
+    expect(failing.received.at(-1)?.event).toMatchObject({ type: 'RUN_ERROR', code: 'AGENT_FAILED' });
     expect(JSON.stringify(failing.received)).not.toContain('secret');
   });
 
@@ -237,14 +312,15 @@ describe.each(frameworks)('AG-UI on %s', (framework) => {
         expect((await post(path, bad)).status).toBe(400);
     }
     const file = [{ type: 'image', source: { type: 'data', value: 'AA==', mimeType: 'image/png' } }];
-    const run = (message: object) => post('run', { threadId: 't1', runId: 'r9', messages: [message] });
     expect(await run({ id: 'x', role: 'user', content: file })).toMatchObject({ status: 403 });
     expect(await run({ id: 'x', role: 'tool', toolCallId: 'nobody', content: '1' })).toMatchObject({ status: 400 });
     expect(await run({ id: 'x', role: 'user', content: '' })).toMatchObject({ status: 400 });
+    expect(await run({ id: 'x', role: 'user', content: ' ' })).toMatchObject({ status: 400 });
     expect(await run({ id: 'x', role: 'user' })).toMatchObject({ status: 400 });
-    expect(await post('connect', { threadId: 'unknown', runId: 'r' })).toMatchObject({ status: 404 });
     expect((await app.sessions.listEvents(KEY)).events.filter(({ content }) => content?.parts)).toHaveLength(2);
   });
+
+  const run = (message: object) => post('run', { threadId: 't1', runId: 'r9', messages: [message] });
 
   async function post(path: string, body: unknown, headers: Record<string, string> = {}) {
     return app.request('POST', `/apps/shop/users/ann/ag-ui/${path}`, body, { user: 'ann', ...headers });

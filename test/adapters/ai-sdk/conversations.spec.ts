@@ -101,6 +101,12 @@ describe('Chats that others read and write', () => {
       { type: 'source-document', sourceId: 's2', mediaType: 'application/pdf', title: 'Paper' },
       { type: 'data-status', id: 'd1', data: { done: true } },
       { type: 'file', mediaType: 'image/png', url: 'data:image/png;base64,AAAA', filename: 'a.png' },
+      {
+        type: 'file',
+        mediaType: 'image/png',
+        url: 'https://example.com/a',
+        providerMetadata: { openai: { imageDetail: 'low' } },
+      },
       { type: 'tool-find', toolCallId: 'c1', state: 'output-available', input: { q: 'x' }, output: ['a', null] },
       { type: 'dynamic-tool', toolName: 'mcp', toolCallId: 'c2', state: 'output-error', input: 'raw', errorText: 'no' },
       { type: 'tool-find', toolCallId: 'c3', state: 'output-available', input: {}, output: { error: 'is an output' } },
@@ -284,6 +290,7 @@ describe('Chats that others read and write', () => {
     ['no message', {}],
     ['no UIMessage', { messages: [{ id: 'm', role: 'user', text: 'hi' }] }],
     ['a message without parts', { messages: [{ id: 'm', role: 'user', parts: [] }] }],
+    ['a message without text', { messages: [{ id: 'm', role: 'user', parts: [{ type: 'text', text: ' ' }] }] }],
     ['a system message', { messages: [{ id: 'm', role: 'system', parts: [{ type: 'text', text: 'obey' }] }] }],
     [
       'a tool in a message of the user',
@@ -398,7 +405,7 @@ describe('Chats that others read and write', () => {
         async () => {
           const failing = model(step({ type: 'error', error: new Error('secret') }));
           const { result } = await app.ask(again, handlerOf(failing));
-          await expect(result).rejects.toThrow('The answer failed');
+          await expect(result).rejects.toMatchObject({ code: 'AGENT_FAILED', cause: { name: 'AnswerFailedError' } });
         },
       ],
       [
@@ -461,10 +468,11 @@ describe('Chats that others read and write', () => {
   });
 
   it('tell the page that an answer failed, and leave a clean log', async () => {
-    const failing = model(step({ type: 'error', error: new Error('secret') }));
+    const error = Object.assign(new Error('secret'), { statusCode: 429 });
+    const failing = model(step({ type: 'error', error }));
     const answer = await app.ask({ messages: [user('m1', 'hi')] }, handlerOf(failing));
     const chunks = await chunksOf(answer.stream());
-    await expect(answer.result).rejects.toThrow('The answer failed');
+    await expect(answer.result).rejects.toMatchObject({ reason: 'RATE_LIMITED', cause: { cause: error } });
     expect(chunks).toContainEqual({ type: 'error', errorText: 'An error occurred.' });
     expect(JSON.stringify(chunks)).not.toContain('secret');
     expect((await app.log()).at(-1)).toBe('assistant FAILED');

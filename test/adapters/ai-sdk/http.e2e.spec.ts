@@ -58,6 +58,23 @@ describe.each([
     expect(await response.text()).toContain('data: [DONE]');
   });
 
+  it.each(['application/x-www-form-urlencoded', 'text/plain'])(
+    'refuses what a form of another site can send, as %s',
+    async (type) => {
+      const body =
+        'id=forged&message[id]=m1&message[role]=user&message[parts][0][type]=text&message[parts][0][text]=hi';
+      const response = await fetch(urls[0] ?? '', { method: 'POST', headers: { 'Content-Type': type }, body });
+      expect(response.status).toBe(415);
+      expect(await load(0, 'forged')).toEqual([]);
+    },
+  );
+
+  it('refuses a file that is a script', async () => {
+    const file = { type: 'file', mediaType: 'text/html', url: 'javascript:alert(1)' } as const;
+    const sent = send(0, 'scripted', { id: 'm1', role: 'user', parts: [{ type: 'text', text: 'see' }, file] });
+    await expect(sent).rejects.toThrow('not a script');
+  });
+
   it('goes on at another instance when the page is loaded again, each character once', async () => {
     const leaving = new AbortController();
     const first = await send(0, 'refresh', user('m1', 'Say 40 words'), leaving.signal);

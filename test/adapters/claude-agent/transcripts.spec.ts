@@ -19,6 +19,9 @@ function turn() {
   ];
 }
 
+const document = (source: object, title?: string) => ({ type: 'document', source, ...(title && { title }) });
+const image = (source: object) => ({ type: 'image', source });
+
 describe('A transcript of the Claude Agent SDK', () => {
   it('is a conversation with text, thoughts, tool calls and usage for every other reader of the session', async () => {
     const { sessions, store } = openTranscripts();
@@ -52,6 +55,34 @@ describe('A transcript of the Claude Agent SDK', () => {
     const { total, models } = await sessions.getUsage(SESSION);
     expect(total).toMatchObject({ promptTokens: 118, cachedTokens: 100, outputTokens: 22 });
     expect(models.map(({ model }) => model)).toEqual(['claude-x']);
+  });
+
+  it('has files of every source: bytes, a URL, an id of Anthropic, text', async () => {
+    const { sessions, store } = openTranscripts();
+    const entries = [
+      prompt([
+        image({ type: 'base64', media_type: 'image/png', data: 'AAAA' }),
+        image({ type: 'url', url: 'https://x.y/cat.webp' }),
+        image({ type: 'file', file_id: 'file_1' }),
+        document({ type: 'base64', media_type: 'application/pdf', data: 'AAAA' }, 'a.pdf'),
+        document({ type: 'url', url: 'https://x.y/a' }),
+        document({ type: 'text', media_type: 'text/plain', data: 'Terms' }),
+        document({ type: 'content', content: [text('More terms'), image({ type: 'url', url: 'https://x.y/b.png' })] }),
+      ]),
+    ];
+    await store.append(KEY, entries);
+    expect(await store.load(KEY)).toEqual(entries);
+    const session = await sessions.getSession(SESSION);
+    expect(session?.events[0]?.content?.parts).toEqual([
+      { inlineData: { mimeType: 'image/png', data: 'AAAA' } },
+      { fileData: { fileUri: 'https://x.y/cat.webp', mimeType: 'image/webp' } },
+      { fileData: { fileUri: 'anthropic:file_1', mimeType: 'image/png' } },
+      { inlineData: { mimeType: 'application/pdf', data: 'AAAA', displayName: 'a.pdf' } },
+      { fileData: { fileUri: 'https://x.y/a', mimeType: 'application/pdf' } },
+      { text: 'Terms' },
+      { text: 'More terms' },
+      { fileData: { fileUri: 'https://x.y/b.png', mimeType: 'image/png' } },
+    ]);
   });
 
   it('gives back what events cannot hold: depth, halves of surrogate pairs, keys of every kind, files', async () => {

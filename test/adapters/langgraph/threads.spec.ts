@@ -5,6 +5,7 @@ import type { InMemorySessionStorage, LoggedEvent } from '../../../src/index.js'
 import { toMessages } from '../../../src/agents/index.js';
 import { StaleThreadError } from '../../../src/adapters/langgraph/index.js';
 import type { Commit } from '../../../src/storage.js';
+import { gate } from './support/gate.js';
 import { CONFIG, KEY, USER, echoGraph, human, messagesIn, openSaver, putMessage } from './support/threads.js';
 
 const State = Annotation.Root({ ...MessagesAnnotation.spec, topic: Annotation<string>, seen: Annotation<Set<string>> });
@@ -309,19 +310,6 @@ describe('A thread of LangGraph', () => {
     expect(listed).toHaveLength(1);
   });
 });
-
-/** Holds those who enter until it is opened. */
-function gate() {
-  const [opened, open] = signal();
-  const [entered, enter] = signal();
-  return { open, entered, enter: () => (enter(), opened) };
-}
-
-function signal(): [Promise<void>, () => void] {
-  const controller = new AbortController();
-  const given = new Promise<void>((resolve) => controller.signal.addEventListener('abort', () => resolve()));
-  return [given, () => controller.abort()];
-}
 
 /** Stands for a cipher: the same value has another text each time. */
 class ReversingSerializer extends JsonPlusSerializer {

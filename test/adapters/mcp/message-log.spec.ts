@@ -15,7 +15,7 @@ async function replayed(store: SessionEventStore, lastEventId: string): Promise<
   const texts: unknown[] = [];
   await store.replayEventsAfter(lastEventId, {
     send: async (_id, said) => {
-      texts.push('params' in said ? said.params?.text : said);
+      texts.push('params' in said ? (said.params as { readonly text?: string }).text : said);
     },
   });
   return texts;

@@ -173,7 +173,9 @@ describe('Items of the OpenAI Agents SDK', () => {
     expect(parts).toContainEqual({
       inlineData: { mimeType: 'application/pdf', data: 'JVBERg==', displayName: 'a.pdf' },
     });
-    expect(parts).toContainEqual({ fileData: { fileUri: 'https://example.com/c.txt', displayName: 'c.txt' } });
+    expect(parts).toContainEqual({
+      fileData: { fileUri: 'https://example.com/c.txt', mimeType: 'text/plain', displayName: 'c.txt' },
+    });
     expect(parts).toContainEqual({ executableCode: { code: 'print(1)', language: 'JAVASCRIPT' } });
     expect(parts).toContainEqual({ functionResponse: { id: 'c1', name: 'lookup', response: { ok: true } } });
     expect(parts).toContainEqual({
@@ -439,7 +441,7 @@ describe('Items of the OpenAI Agents SDK', () => {
     const inject = (openai: object, parts: object[] = [{ text: 'Hi' }]) =>
       sessions.appendEvent({
         session: { ...KEY, id: KEY.sessionId },
-        event: { author: 'User', content: { parts: parts as [] }, customMetadata: { openai } },
+        event: { author: 'User', content: { parts }, customMetadata: { openai } },
       });
     const plain = { type: 'message', role: 'user', content: 'Hi' };
     const wrong: object[] = [

@@ -1,4 +1,5 @@
-import type { EventInput, LoggedEvent } from '../../../src/index.js';
+import type { EventInput, EventLike } from '../../../src/index.js';
+import { allFields } from '../../../src/sessions/domain/event-inspection.js';
 import type { AgentContext, RunHandler, AgentRun } from '../../../src/agents/index.js';
 
 export function text(said: string): EventInput {
@@ -27,12 +28,17 @@ function wordsOf({ parts = [] }: { parts?: { text?: string }[] }): string {
 }
 
 /** The log in short: `user hi`, `agent ?c1` for a call, `agent !c1` for a response, `agent - STOPPED` for an interruption. */
-export function inShort(events: readonly (EventInput | LoggedEvent)[]): string[] {
+export function inShort(events: readonly EventLike[]): string[] {
   return events.map(({ author, content, actions, errorCode, turnComplete }) => {
     const parts = (content?.parts ?? []).map(({ text: said, functionCall, functionResponse }) =>
       functionCall ? `?${functionCall.id ?? ''}` : functionResponse ? `!${functionResponse.id ?? ''}` : (said ?? ''),
     );
-    const control = ['queued', 'stop', 'withdrawn', 'rewind'].find((name) => actions?.[name] !== undefined);
+    const { queued } = (actions ?? {}) as { queued?: { handedOver?: unknown } };
+    const control = queued?.handedOver
+      ? 'handed over'
+      : ['queued', 'stop', 'withdrawn', 'discarded', 'rewind'].find(
+          (name) => actions && allFields(actions)[name] !== undefined,
+        );
     const end = errorCode === undefined ? turnComplete && parts.length === 0 && 'end' : `- ${errorCode}`;
     return [author, control, ...parts, end].filter(Boolean).join(' ');
   });
@@ -70,4 +76,9 @@ export async function eventsOf(run: AgentRun): Promise<EventInput[]> {
   const events: EventInput[] = [];
   for await (const event of run) events.push(event);
   return events;
+}
+
+/** The error of a run whose handler threw this. */
+export function failureBy(cause: object): object {
+  return { code: 'AGENT_FAILED', cause: expect.objectContaining(cause) };
 }

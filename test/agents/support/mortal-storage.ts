@@ -8,7 +8,7 @@ export function mortalStorage(storage: SessionStorage): { readonly storage: Sess
     new Proxy(living, {
       get(target, name) {
         const value: unknown = Reflect.get(target, name, target);
-        if (name === 'partials') return mortal(value as object);
+        if (name === 'partials' || name === 'leases') return mortal(value as object);
         if (typeof value !== 'function') return value;
         return (...args: unknown[]) => (isDead ? never : (value.apply(target, args) as unknown));
       },

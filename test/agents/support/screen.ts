@@ -1,3 +1,4 @@
+import { isControlEvent } from '../../../src/agents/index.js';
 import type { LoggedEvent, WatchedEvent } from '../../../src/index.js';
 
 /** What a page shows: each stored message, and what is being said. */
@@ -20,8 +21,8 @@ export class Screen {
     const author = event.author ?? '';
     if (event.partial !== true) return this.#store(event);
     const shown = this.live.get(author);
-    const isSame = shown?.id === event.id;
-    const before = isSame ? shown.text : '';
+    if (shown && shown.id !== event.id) throw new Error(`${event.id} begins beside ${JSON.stringify(shown.text)}`);
+    const before = shown?.text ?? '';
     if (event.offset !== before.length) {
       throw new Error(`A piece at ${event.offset} came after ${JSON.stringify(before)} of ${event.id}`);
     }
@@ -35,6 +36,7 @@ export class Screen {
     const shown = this.live.get(event.author ?? '');
     if (shown && event.id === shown.id && !said.startsWith(shown.text)) throw new Error(`${said} is not ${shown.text}`);
     this.live.delete(event.author ?? '');
+    if (isControlEvent(event)) return;
     this.stored.push(`${event.author} ${said}`);
   }
 }

@@ -41,11 +41,36 @@ function write(path: string, text: string): void {
   writeFileSync(path, text);
 }
 
+/** What the layouts of 2025 have of a session: the state of each component, in one text. */
+export function oldSession(id: string): Readonly<Record<string, object>> {
+  const { values = {}, lists = {} } = SESSIONS[id] ?? {};
+  return { ...(values as Record<string, object>), memory: { messages: lists.memory_messages ?? [] } };
+}
+
 /** `{id}.json`, with the state of all components. */
 export function writeOldFiles(root: string): void {
-  for (const [id, { values, lists }] of Object.entries(SESSIONS)) {
-    const components = { ...values, memory: { messages: lists.memory_messages ?? [] } };
-    if (!id.includes(' ')) write(join(root, `${id}.json`), pretty(components));
+  for (const id of Object.keys(SESSIONS)) {
+    if (!id.includes(' ')) write(join(root, `${id}.json`), pretty(oldSession(id)));
+  }
+}
+
+/** The table of 2025: a row for each session. */
+export async function writeOldTable(connection: Connection, table: string): Promise<void> {
+  await connection.query(`CREATE TABLE \`${table}\` (
+    session_id VARCHAR(255) PRIMARY KEY, state_data JSON NOT NULL, created_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP,
+    updated_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP
+  ) DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci`);
+  for (const id of Object.keys(SESSIONS)) {
+    const row = [id, JSON.stringify(oldSession(id))];
+    await connection.query(`INSERT INTO \`${table}\` (session_id, state_data) VALUES (?, ?)`, row);
+  }
+}
+
+/** The keys of 2025: a text for each session, and a hash with the time of its last change. */
+export async function writeOldKeys(redis: Redis, prefix: string): Promise<void> {
+  for (const id of Object.keys(SESSIONS)) {
+    await redis.set(`${prefix}${id}`, pretty(oldSession(id)));
+    await redis.hset(`${prefix}${id}:meta`, { lastModified: '1765180800000' });
   }
 }
 

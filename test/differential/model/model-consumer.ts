@@ -13,13 +13,15 @@ export interface Delivery {
   readonly seq: number;
   readonly attempt: number;
   readonly isLetter: boolean;
+  /** Whether its process handles nothing else, since the event is suspected to end processes. */
+  readonly isAlone: boolean;
 }
 
 /** What a consumer knows of an event. */
 interface Progress {
-  /** Failed deliveries since the first one, or since the last retry of the dead letter. */
+  /** Failed tries since the first delivery, or since the last retry of the dead letter. A crash is one if it was alone. */
   failures: number;
-  /** All failed deliveries. */
+  /** All failed deliveries, also crashes that are no tries. */
   failed: number;
   state: 'waiting' | 'handled' | 'dead' | 'revived' | 'dropped';
   wasDead: boolean;
@@ -46,7 +48,7 @@ export class ModelConsumer {
 
   /** Refuses a delivery that breaks a guarantee. Returns what its handler does. */
   deliver(delivery: Delivery, fate: Fate): Fate['kind'] {
-    const { incarnation, seq, attempt } = delivery;
+    const { incarnation, seq, attempt, isAlone } = delivery;
     this.#assertMayCome(delivery);
     const event = this.#event(incarnation, seq);
     if (event.state === 'handled') return 'works';
@@ -56,9 +58,9 @@ export class ModelConsumer {
       return 'overtaken';
     }
     if ('times' in fate && event.failed < fate.times) {
-      event.failures++;
       event.failed++;
-      if (attempt === this.options.maxTries) this.#bury(event);
+      if (fate.kind === 'throws' || isAlone) event.failures++;
+      if (event.failures === this.options.maxTries) this.#bury(event);
       return fate.kind;
     }
     event.state = 'handled';
@@ -90,7 +92,8 @@ export class ModelConsumer {
   #assertMayCome({ incarnation, seq, attempt, isLetter }: Delivery): void {
     const { maxTries } = this.options;
     const event = this.#event(incarnation, seq);
-    if (attempt < 1 || attempt > maxTries) throw new Error(`Attempt ${attempt} of at most ${maxTries}`);
+    // Crashes that are no tries count as one attempt.
+    if (attempt < 1 || attempt > maxTries + 1) throw new Error(`Attempt ${attempt} with ${maxTries} tries`);
     if (isLetter) return same(event.state, 'revived', `dead letter ${seq}`);
     if (event.wasDead) throw new Error(`The dead event ${seq} came without a retry`);
     if (seq <= this.#start(incarnation)) throw new Error(`Event ${seq} is older than the consumer`);

@@ -97,7 +97,8 @@ function redisPlace(name: 'redis' | 'redis-cluster'): Place {
   const list = nodes?.map(({ host, port }) => `${host}:${port}`).join(',');
   return {
     name,
-    settings: { provider: 'redis', redis: { ...where, prefix } },
+    // A busy machine may take longer than an app should wait.
+    settings: { provider: 'redis', redis: { ...where, prefix, commandTimeoutMs: 30_000 } },
     env: {
       SESSIONS_PROVIDER: 'redis',
       SESSIONS_REDIS_URL: list === undefined ? redisUrl : `redis-cluster://${list}`,

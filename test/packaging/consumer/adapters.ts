@@ -5,6 +5,7 @@ import { type BaseAgent, Runner } from '@google/adk';
 import type { BaseListChatMessageHistory } from '@langchain/core/chat_history';
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import type { EventStore } from '@modelcontextprotocol/server';
 import { type Agent, type Session, run } from '@openai/agents-core';
 import { type LanguageModel, convertToModelMessages, streamText } from 'ai';
 import type { SessionService } from 'nestjs-agent-sessions';
@@ -15,7 +16,6 @@ import type { AgentContext } from 'nestjs-agent-sessions/agents';
 import { type ChatHandler, ChatsModule } from 'nestjs-agent-sessions/ai-sdk';
 import { ClaudeSessionStore } from 'nestjs-agent-sessions/claude-agent';
 import type { ComponentSession } from 'nestjs-agent-sessions/components';
-import { mountDurableStreams } from 'nestjs-agent-sessions/durable-streams';
 import { SessionChatHistory, SessionSaver } from 'nestjs-agent-sessions/langgraph';
 import { SessionEventStore } from 'nestjs-agent-sessions/mcp';
 import { AgentsSession, BranchedAgentsSession } from 'nestjs-agent-sessions/openai-agents';
@@ -36,15 +36,18 @@ export const adapters = (sessions: SessionService) => ({
   history: (): BaseListChatMessageHistory => new SessionChatHistory({ sessions, ...chat }),
   agents: (agent: Agent) => run(agent, 'Hello', { session: new AgentsSession({ sessions, ...chat }) }),
   branched: (): Session => new BranchedAgentsSession({ sessions, ...chat }),
-  chats: (): object => ChatsModule.forRoot({}),
+  chats: (): object => ChatsModule.forRoot(),
   agUi: () => AgUiModule.forRoot({ access: OpenAccess }),
   mcp: (mcpSessionId: string) =>
     new StreamableHTTPServerTransport({
       sessionIdGenerator: () => mcpSessionId,
       eventStore: new SessionEventStore({ sessions, appName: 'shop-mcp', userId: 'ann', mcpSessionId }),
     }),
-  durableStreams: mountDurableStreams,
 });
+
+/** Of version 2 of the SDK of MCP. */
+export const eventStoreOf = (sessions: SessionService, mcpSessionId: string): EventStore =>
+  new SessionEventStore({ sessions, appName: 'shop-mcp', userId: 'ann', mcpSessionId });
 
 /** An answer of the AI SDK. */
 export const answerOf =

@@ -60,6 +60,20 @@ const sqliteWith = (loadDriver) => async (load) => {
   };
 };
 
+/** Refuses entities of which TypeORM would generate changes of the tables. */
+async function checkGenerated(load, { sessionEntities }, types, url) {
+  const { DataSource } = await load('typeorm');
+  for (const type of types) {
+    const entities = sessionEntities(type);
+    const dataSource = new DataSource({ type, url: url.replace(/^\w+/, type), entities });
+    await dataSource.initialize();
+    const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
+    await dataSource.destroy();
+    const found = upQueries.map(({ query }) => query);
+    if (found.length > 0) throw new Error(`TypeORM generates for ${type}: ${found.join('; ')}`);
+  }
+}
+
 async function mysql(load, url) {
   const module = await load('nestjs-agent-sessions/typeorm');
   const { default: client } = await load('mysql2/promise').then((loaded) => ({ default: loaded.default ?? loaded }));
@@ -71,6 +85,7 @@ async function mysql(load, url) {
   await connection.query(`USE ${name}`);
   const query = async (text) => (await connection.query(text))[0];
   const { storage, create } = await sharedStore(module, { url: own.href }, query);
+  await checkGenerated(load, module, ['mysql', 'mariadb'], own.href);
   return {
     create,
     async remove() {
@@ -95,6 +110,7 @@ async function postgres(load, url) {
   await connection.connect();
   const query = async (text) => (await connection.query(text)).rows;
   const { storage, create } = await sharedStore(module, { url: own.href }, query);
+  await checkGenerated(load, module, ['postgres'], own.href);
   return {
     create,
     async remove() {

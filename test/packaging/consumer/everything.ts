@@ -52,8 +52,12 @@ export class Echo implements Agent {
 @Module({
   imports: [
     ConfigModule.forRoot({ load: [sessionsConfig] }),
-    SessionsModule.forRootAsync(sessionsConfig.asProvider()),
-    SessionsModule.forRootAsync({ inject: [sessionsConfig.KEY], useFactory: (config: SessionsConfig) => config }),
+    SessionsModule.forRootAsync({ ...sessionsConfig.asProvider(), name: 'second' }),
+    SessionsModule.forRootAsync({
+      name: 'third',
+      inject: [sessionsConfig.KEY],
+      useFactory: (config: SessionsConfig) => config,
+    }),
     SessionsModule.forRoot({ provider: 'typeorm', database: { database: ':memory:' }, isGlobal: true }),
     SummarizerModule.forRoot({ events: 40, isGlobal: true }),
     AgentsModule.forRoot({ isGlobal: true }),

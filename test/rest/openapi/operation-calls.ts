@@ -13,6 +13,7 @@ export interface OperationCall {
 interface OperationCalls {
   /** The method of the service or summarizer that it calls first. */
   readonly method:
+    | 'listApps'
     | 'listSessions'
     | 'createSession'
     | 'getSession'
@@ -38,8 +39,8 @@ interface OperationCalls {
     | 'getSessionSummary'
     | 'createSessionSummary'
     | 'listSummaries';
-  /** It calls no store, so it has no requests that a store refuses. */
-  readonly callsNoStore?: true;
+  /** Its path has no ids, so that its calls say themselves what is refused. */
+  readonly hasNoIds?: true;
   /** Valid bodies. Failures are tested with the first one. */
   readonly calls: readonly OperationCall[];
 }
@@ -295,12 +296,26 @@ export const OPERATION_CALLS: Readonly<Record<string, OperationCalls>> = {
   streamAsAdk: RUN,
   listApps: {
     method: 'getTurn',
-    callsNoStore: true,
+    hasNoIds: true,
     calls: [
       { status: 200 },
       { status: 401, headers: deny('anonymous') },
       { status: 429, headers: deny('haste') },
       { status: 500, headers: deny('bug') },
+    ],
+  },
+  listSessionApps: {
+    method: 'listApps',
+    hasNoIds: true,
+    calls: [
+      { status: 200 },
+      { status: 200, query: '?limit=1' },
+      { status: 400, query: '?limit=1001' },
+      unknownQuery,
+      { status: 401, headers: deny('anonymous') },
+      { status: 429, headers: deny('haste') },
+      { status: 500, failure: 'bug' },
+      { status: 503, failure: 'store' },
     ],
   },
   stopAgent: {

@@ -109,7 +109,10 @@ describe('the GraphQL fields for summaries', () => {
   it('return invalid numbers of a summary by the app as 0 or null', async () => {
     await appendTurns(app.sessions, 1, 1);
     const compaction = { fromSeq: 1, toSeq: 2, originalEventCount: 1.5, inputTokens: 1e300, durationMs: 'long' };
-    await app.sessions.appendEvent({ session: SESSION, event: { author: 'system', actions: { compaction } } });
+    await app.sessions.appendEvent({
+      session: SESSION,
+      event: { author: 'system', actions: { compaction: compaction as never } },
+    });
     const { data, errors } = await app.ask(`{ sessionSummary(${S}) { originalEventCount inputTokens durationMs } }`);
     expect(errors).toEqual([]);
     expect(data.sessionSummary).toEqual({ originalEventCount: 0, inputTokens: null, durationMs: null });

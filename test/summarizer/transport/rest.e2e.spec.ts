@@ -156,7 +156,10 @@ describe.each(frameworks)('the REST routes for summaries on %s', (framework) => 
     await appendTurns(app.sessions, 1, 1);
     const compaction = { fromSeq: 1, toSeq: 2, originalEventCount: 1.5, inputTokens: -1, durationMs: 'long', model: 7 };
     const content = { role: 'user', parts: [{ text: 'They met' }] };
-    await app.sessions.appendEvent({ session: SESSION, event: { author: 'system', content, actions: { compaction } } });
+    await app.sessions.appendEvent({
+      session: SESSION,
+      event: { author: 'system', content, actions: { compaction: compaction as never } },
+    });
     expect((await get()).body).toMatchObject({ text: 'They met', originalEventCount: 0, compressionRatio: 0 });
     expect(Object.keys((await get()).body)).not.toEqual(expect.arrayContaining(['inputTokens']));
   });

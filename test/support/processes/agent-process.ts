@@ -65,7 +65,7 @@ export async function answerApproval(
   { request, times }: { readonly request: AnswerRequest; readonly times: number },
 ): Promise<RunOutcome[]> {
   const sessions = new SessionService({ storage });
-  const agents = new AgentSessions({ sessions, storage, pollMs: 50 });
+  const agents = new AgentSessions({ sessions, pollMs: 50 });
   try {
     const runs = Array.from({ length: times }, () => agents.answerApproval(request, refunding).result);
     return (await Promise.all(runs)).map(({ status }) => ({ status }));
@@ -114,7 +114,7 @@ async function runAgent(
   const pieces = { saved: 0 };
   const watched = meeting(storage, meet, pieces);
   const sessions = new SessionService({ storage: watched });
-  const agents = new AgentSessions({ sessions, storage: watched, pollMs: 50, graceMs: 300, partials: { flushMs: 5 } });
+  const agents = new AgentSessions({ sessions, pollMs: 50, graceMs: 300, partials: { flushMs: 5 } });
   const handler: RunHandler = async function* () {
     const [call = {}, response = {}, partial = {}, final = {}] = WEATHER;
     await meet('after the message');

@@ -1,5 +1,7 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { SessionReference } from '../../../src/index.js';
 import { SessionService } from '../../../src/sessions/session.service.js';
+import { until } from '../until.js';
 import { numberedEvents } from './numbered-event.js';
 import { type StoreDescription, openDescribed } from './store-description.js';
 
@@ -30,6 +32,52 @@ export async function consumeUntilDead(
     },
   });
   await new Promise(() => undefined);
+}
+
+export interface DeadlyTask {
+  readonly store: StoreDescription;
+  readonly name: string;
+  readonly maxTries: number;
+  /** The event that ends the process, after all events that can be handled beside it have begun. */
+  readonly deadly: { readonly sessionId: string; readonly seq: number };
+  /** How many sessions there are. */
+  readonly sessions: number;
+  readonly aheadMs: number;
+}
+
+/** How long the deadly event waits for others to begin. The others take longer. */
+const GATHERING_MS = 100;
+
+/** Consumes until the backlog is empty, or until the deadly event ends the process in the middle of all others. */
+export async function consumeDeadly(
+  { store, name, maxTries, deadly, sessions: count, aheadMs }: DeadlyTask,
+  report: (running: number) => Promise<void>,
+): Promise<void> {
+  const clock = { now: () => Date.now() + aheadMs };
+  const sessions = new SessionService({ storage: await openDescribed(store, { clock }), clock });
+  let running = 0;
+  await sessions.consume({
+    name,
+    maxTries,
+    pollMs: 10,
+    async handler({ key, event }) {
+      running += 1;
+      const isDeadly = key.sessionId === deadly.sessionId && event.seq === deadly.seq;
+      if (isDeadly) {
+        const end = performance.now() + GATHERING_MS;
+        await until(() => running === count || performance.now() > end);
+        await report(running);
+        dieNow();
+      }
+      await delay(2 * GATHERING_MS);
+      running -= 1;
+    },
+  });
+  await until(async () => {
+    const lag = await sessions.consumers.lag(name);
+    return lag?.sessions === 0 && lag.undispatched === 0;
+  });
+  await sessions.close();
 }
 
 export interface AppendTask {

@@ -44,7 +44,7 @@ export async function runManyTurns(
 ): Promise<ManyTurnsOutcome> {
   const observed = new ObservedStorage(storage);
   const sessions = new SessionService({ storage: observed.storage });
-  const agents = new AgentSessions({ sessions, storage: observed.storage, turnTtlMs: TURN_TTL_MS });
+  const agents = new AgentSessions({ sessions, turnTtlMs: TURN_TTL_MS });
   const begun = new Gate();
   const rounds = Array.from({ length: words }, () => new Gate());
   let open = 0;

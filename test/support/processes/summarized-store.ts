@@ -35,7 +35,7 @@ export class SummarizedStore {
     const storage: SessionStorage = await openDescribed(store, { clock });
     const sessions = new SessionService({ storage, clock });
     const modelAt = { baseUrl: modelUrl, model: 'of-the-test' };
-    const summaries = new SummarizerSessionManager({ sessions, storage }, { ...options, modelAt, clock });
+    const summaries = new SummarizerSessionManager({ sessions }, { ...options, modelAt, clock });
     if (stopAt) killAt(stopAt, { storage, summaries });
     return new SummarizedStore(sessions, summaries);
   }

@@ -51,6 +51,12 @@ export class WorkerProcess {
     this.child.kill('SIGCONT');
   }
 
+  /** Asks the process to end, as a deploy does, and waits for it. */
+  async terminate(): Promise<void> {
+    this.child.kill('SIGTERM');
+    await this.#exited;
+  }
+
   /** Kills the process without a clean shutdown. */
   async kill(): Promise<void> {
     this.child.kill('SIGKILL');

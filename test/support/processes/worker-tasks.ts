@@ -8,7 +8,14 @@ import { SessionService } from '../../../src/sessions/session.service.js';
 import type { AdkTask } from '../../adapters/adk/support/adk-process.js';
 import { type RunOutcome, type RunsTask, answerApproval, runAgents } from './agent-process.js';
 import type { ManyTurnsOutcome, ManyTurnsTask } from './many-turns.js';
-import { type AppendTask, type ConsumeTask, appendAndDie, consumeUntilDead } from './consuming-process.js';
+import {
+  type AppendTask,
+  type ConsumeTask,
+  type DeadlyTask,
+  appendAndDie,
+  consumeDeadly,
+  consumeUntilDead,
+} from './consuming-process.js';
 import { type StoreDescription, loadStore, openDescribed } from './store-description.js';
 import type { SummarizedOpening, SummarizedStore, Turns } from './summarized-store.js';
 import { retryUntilSuccess } from '../until.js';
@@ -86,11 +93,25 @@ export class WorkerTasks {
     await consumeUntilDead(task, this.report);
   }
 
+  /** Consumes all events, or dies in the middle of them. */
+  async consumeDeadly(task: DeadlyTask): Promise<void> {
+    await consumeDeadly(task, this.report);
+  }
+
   /** Runs agents, and meets a signal in the middle. */
   async runAgents(task: RunsTask): Promise<RunOutcome[]> {
     const [storage] = this.#storages;
     if (!storage) throw new Error('Open the store first');
     return runAgents(storage, task, this.report);
+  }
+
+  /** Serves agents over HTTP until the process is terminated. Returns the port. */
+  async serveAgents({ drainMs }: { readonly drainMs: number }): Promise<number> {
+    const [storage] = this.#storages;
+    if (!storage) throw new Error('Open the store first');
+    // Few tasks need Nest.
+    const { serveAgents } = await import('./agent-server.js');
+    return serveAgents(storage, drainMs);
   }
 
   /** Answers what an agent asks, several times at once. */

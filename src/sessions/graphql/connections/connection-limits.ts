@@ -1,9 +1,9 @@
 import { recordRefusedUpgrade } from '../../transport/upgrade-checks.js';
-import type { IncomingMessage } from 'node:http';
 import { Inject, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { GraphQLModule } from '@nestjs/graphql';
-import { bodyOf, type Refusal } from '../../transport/malformed-http.js';
+import { ConnectionCount } from '../../transport/connection-count.js';
+import { bodyOf } from '../../transport/malformed-http.js';
 import { PROBLEM_TYPE } from '../../transport/problems.js';
 import {
   terminateAfterClose,
@@ -51,7 +51,7 @@ function graphqlWsOptionsIn(options: unknown): unknown {
 function limitServer({ server }: SubscriptionServer, { limits, addressOf }: WebSocketSettings): void {
   const stalled = new StalledConnections(limits.stallSeconds);
   server.options.maxPayload = limits.maxMessageBytes;
-  server.options.verifyClient = countedBy(new ConnectionCount(limits), addressOf);
+  server.options.verifyClient = countedBy(new ConnectionCount(), limits, addressOf);
   server.on('connection', (socket, request) => {
     // Client errors must not fill the log. `ws` has already sent the reason and closes the connection.
     socket.removeAllListeners('error');
@@ -61,10 +61,14 @@ function limitServer({ server }: SubscriptionServer, { limits, addressOf }: WebS
   });
 }
 
-function countedBy(count: ConnectionCount, addressOf: (request: IncomingMessage) => string): Verify {
+function countedBy(
+  count: ConnectionCount,
+  limits: WebSocketSettings['limits'],
+  addressOf: WebSocketSettings['addressOf'],
+): Verify {
   return ({ req: request }, done) => {
     const address = addressOf(request);
-    const refusal = count.refusalFor(address);
+    const refusal = count.refusalFor(address, limits);
     if (!refusal) {
       request.socket.once('close', count.add(address));
       done(true);
@@ -74,46 +78,6 @@ function countedBy(count: ConnectionCount, addressOf: (request: IncomingMessage)
     const headers = { 'Content-Type': PROBLEM_TYPE, 'Cache-Control': 'no-store', 'Retry-After': RETRY_AFTER_SECONDS };
     done(false, refusal.status, bodyOf(refusal), headers);
   };
-}
-
-/** The largest numbers of connections. 0 = no limit. */
-export interface ConnectionCountLimits {
-  readonly maxConnections: number;
-  readonly maxConnectionsPerAddress: number;
-}
-
-/** Counts connections, in total and per address. */
-export class ConnectionCount {
-  #all = 0;
-  readonly #byAddress = new Map<string, number>();
-
-  constructor(private readonly limits: ConnectionCountLimits) {}
-
-  /** Returns why one more connection from this address is refused, or `undefined`. */
-  refusalFor(address: string): Refusal | undefined {
-    const { maxConnections, maxConnectionsPerAddress } = this.limits;
-    if (maxConnections > 0 && this.#all >= maxConnections) {
-      const detail = `There are ${maxConnections} connections already. Try again later.`;
-      return { status: 503, code: 'LIMIT_EXCEEDED', detail };
-    }
-    if (maxConnectionsPerAddress > 0 && (this.#byAddress.get(address) ?? 0) >= maxConnectionsPerAddress) {
-      const detail = `There are ${maxConnectionsPerAddress} connections from this address already. Close one first.`;
-      return { status: 429, code: 'TOO_MANY_REQUESTS', detail };
-    }
-    return undefined;
-  }
-
-  /** Counts one more connection. Call the returned function when it closes. */
-  add(address: string): () => void {
-    this.#all += 1;
-    this.#byAddress.set(address, (this.#byAddress.get(address) ?? 0) + 1);
-    return () => {
-      this.#all -= 1;
-      const left = (this.#byAddress.get(address) ?? 0) - 1;
-      if (left > 0) this.#byAddress.set(address, left);
-      else this.#byAddress.delete(address);
-    };
-  }
 }
 
 interface Progress {

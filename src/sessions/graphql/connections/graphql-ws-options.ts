@@ -80,7 +80,7 @@ export function graphqlWsOptions({ rules, limits, origins, addressOf }: GraphqlW
 
     parse: read,
 
-    execute: executeWithin(limits),
+    execute: executeWithin(limits, addressOf),
 
     validate: (schema: GraphQLSchema, document: DocumentNode): readonly GraphQLError[] =>
       validate(schema, document, [...specifiedRules, ...rules]).map((error) =>

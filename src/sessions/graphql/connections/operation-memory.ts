@@ -1,16 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { type ExecutionArgs, type ExecutionResult, execute } from 'graphql';
-import { READING_SECONDS, StreamMemory } from '../../transport/stream-memory.js';
+import { AnswerMemory, READING_SECONDS } from '../../transport/answer-memory.js';
+import { clientOf } from '../../transport/client-address.js';
 import { requestOf } from '../access.guard.js';
-import { DocumentCost } from '../limits/document-cost.js';
+import { mostBytesOf } from '../limits/document-answer.js';
 import { type GraphqlLimits, limitError } from '../limits/graphql-limits.js';
-import { endStalled } from './web-socket-server.js';
-
-type Limits = Pick<GraphqlLimits, 'maxDepth' | 'maxAnswerBytes' | 'maxBufferedBytes'>;
-
-/** The expected maximum size of a list entry: an event of the default `maxEventBytes`. */
-const ENTRY_BYTES = 1_048_576;
+import { type WebSocketSettings, endStalled } from './web-socket-server.js';
 
 const closings = new WeakMap<Socket, AbortSignal>();
 
@@ -18,17 +14,19 @@ const closings = new WeakMap<Socket, AbortSignal>();
  * Returns `execute` for queries and mutations over WebSockets. An operation waits for the memory of its response, and holds
  * it until the connection has sent the response.
  */
-export function executeWithin(limits: Limits): (args: ExecutionArgs) => Promise<ExecutionResult> {
+export function executeWithin(
+  limits: GraphqlLimits,
+  addressOf: WebSocketSettings['addressOf'],
+): (args: ExecutionArgs) => Promise<ExecutionResult> {
   return async (args) => {
     const request = webSocketRequestOf(args.contextValue);
     if (!request) return execute(args);
     const { socket } = request;
-    const { maxAnswerBytes, maxBufferedBytes: maxBytes } = limits;
-    const entries = DocumentCost.of(args.schema, args.document, limits.maxDepth).items;
-    const share = await StreamMemory.ofProcess.reserve({
+    const share = await AnswerMemory.ofProcess.reserve({
       connection: socket,
-      bytes: Math.min(maxAnswerBytes, Math.max(1, entries) * ENTRY_BYTES),
-      maxBytes,
+      client: clientOf(request, addressOf(request)),
+      bytes: mostBytesOf(args, limits),
+      maxBytes: limits.maxBufferedBytes,
       onStall: () => endStalled(request, READING_SECONDS),
       signal: closingOf(socket),
     });

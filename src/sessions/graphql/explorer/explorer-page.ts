@@ -1,7 +1,7 @@
 /** The initial text: a query that also works with an empty store, and examples of other operations. */
 const FIRST_QUERY = `# Run this query: press the button, or Ctrl-Enter.
 query Sessions {
-  sessions(appName: "shop", userId: "ann") {
+  sessions(appName: "demo", userId: "ann") {
     nodes {
       id
       version
@@ -20,14 +20,14 @@ query Sessions {
 
 # mutation Create {
 #   createSession(
-#     appName: "shop", userId: "ann",
+#     appName: "demo", userId: "ann",
 #     sessionId: "order-7", state: { step: 1 }
 #   ) { id version }
 # }
 
 # mutation Append {
 #   appendEvent(
-#     appName: "shop", userId: "ann",
+#     appName: "demo", userId: "ann",
 #     sessionId: "order-7",
 #     event: {
 #       author: "user",
@@ -38,7 +38,7 @@ query Sessions {
 
 # subscription Follow {
 #   eventAppended(
-#     appName: "shop", userId: "ann",
+#     appName: "demo", userId: "ann",
 #     sessionId: "order-7", afterSeq: 0
 #   ) { seq author body }
 # }

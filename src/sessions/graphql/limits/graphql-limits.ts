@@ -1,4 +1,5 @@
-import { MAX_BUFFERED_BYTES } from '../../transport/stream-access.js';
+import { withDefaults } from '../../../config/with-defaults.js';
+import { DEFAULT_STREAM_LIMITS } from '../../transport/stream-access.js';
 import { SESSIONS_BODY_LIMIT } from '../../transport/http-defaults.js';
 import { GraphQLError } from 'graphql';
 
@@ -39,11 +40,11 @@ export interface GraphqlLimits {
    * `addressOf` too: otherwise all connections have its address.
    */
   readonly maxConnectionsPerAddress: number;
-  /** A connection that reads no waiting data for so long is closed with code 1013. 0 = never. */
+  /** A connection that reads no waiting data for so long is closed, a WebSocket with code 1013. 0 = never. */
   readonly stallSeconds: number;
   /**
-   * Bytes that the answers to queries and mutations over graphql-ws and the events of live streams hold in the process. Others
-   * wait, and then a connection has 5 seconds to read. 0 = no limit.
+   * Bytes that all answers hold in the process, of GraphQL, REST and live streams. An address may have a quarter, or one answer.
+   * Others wait, and then a connection has 5 seconds to read. 0 = no limit.
    */
   readonly maxBufferedBytes: number;
 }
@@ -62,7 +63,7 @@ export const DEFAULT_GRAPHQL_LIMITS: GraphqlLimits = {
   maxComplexity: 20_000,
   maxTokens: 1_000,
   maxItems: 10_000,
-  maxAnswerBytes: 33_554_432,
+  maxAnswerBytes: 8_388_608,
   maxStreams: 100,
   maxMessageBytes: SESSIONS_BODY_LIMIT,
   maxHandshakeBytes: 65_536,
@@ -70,13 +71,12 @@ export const DEFAULT_GRAPHQL_LIMITS: GraphqlLimits = {
   maxConnections: 1_000,
   maxConnectionsPerAddress: 0,
   stallSeconds: 60,
-  maxBufferedBytes: MAX_BUFFERED_BYTES,
+  maxBufferedBytes: DEFAULT_STREAM_LIMITS.maxBufferedBytes,
 };
 
 /** Fills in the defaults. */
 export function graphqlLimits(given: Partial<GraphqlLimits> = {}): GraphqlLimits {
-  const known = Object.entries(given).filter(([, value]) => value !== undefined);
-  return { ...DEFAULT_GRAPHQL_LIMITS, ...Object.fromEntries(known) };
+  return withDefaults<GraphqlLimits>(given, DEFAULT_GRAPHQL_LIMITS);
 }
 
 /** An error with the code `LIMIT_EXCEEDED`. */

@@ -98,6 +98,9 @@ export class EventPageArguments extends SessionArguments {
   @Field(() => SAFE_INT_SCALAR, { nullable: true, description: 'Only events before this one.' })
   beforeSeq?: number;
 
+  @Field(() => String, { nullable: true, description: 'Only events of this invocation, without rewinds.' })
+  invocationId?: string;
+
   @Field(() => SortOrder, { nullable: true, description: 'Oldest first by default.' })
   order?: SortOrder;
 }

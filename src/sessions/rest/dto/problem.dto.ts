@@ -20,6 +20,9 @@ export class ExceededBudgetDto implements ExceededBudget {
   @ApiProperty({ type: 'integer', minimum: 0 })
   readonly limit!: number;
 
+  @ApiPropertyOptional({ type: 'boolean', description: 'Whether runs at work may need the rest.' })
+  readonly reserved?: boolean;
+
   @ApiPropertyOptional({ type: 'integer', minimum: 0, description: 'When the period ends.' })
   readonly resetsAt?: number;
 }
@@ -71,4 +74,16 @@ export class ProblemDto implements Problem {
 
   @ApiPropertyOptional({ type: () => ExceededBudgetDto, description: 'The budget that is used up.' })
   readonly budget?: ExceededBudgetDto;
+
+  @ApiPropertyOptional({
+    enum: ['RATE_LIMITED', 'TIMEOUT', 'UNAVAILABLE', 'FAULT'],
+    description: 'Why the agent failed.',
+  })
+  readonly reason?: string;
+
+  @ApiPropertyOptional({ type: 'boolean', description: 'Whether the agent may succeed later.' })
+  readonly retryable?: boolean;
+
+  @ApiPropertyOptional({ type: 'string', description: 'The invocation in which the agent failed.' })
+  readonly invocationId?: string;
 }

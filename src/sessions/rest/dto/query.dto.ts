@@ -128,6 +128,15 @@ export class ListEventsQuery extends PageQuery {
 
   @QueryNumber({ description: 'Only events before this one.' })
   beforeSeq?: string;
+
+  @ApiPropertyOptional({
+    type: 'string',
+    minLength: 1,
+    description: 'Only events of this invocation, without rewinds.',
+  })
+  @IsOptional()
+  @IsString()
+  invocationId?: string;
 }
 
 export class StreamQuery {

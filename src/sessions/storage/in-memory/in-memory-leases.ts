@@ -1,6 +1,6 @@
 import { systemClock } from '../../domain/clock.js';
 import { expiresAt, isExpired } from '../../domain/expiry.js';
-import type { Lease, LeaseRequest, LeaseStore } from '../coordination.js';
+import type { AnyLeaseRequest, Lease, LeaseRequest, LeaseStore } from '../coordination.js';
 
 /** Held leases by name. */
 export class InMemoryLeases implements LeaseStore {
@@ -19,6 +19,14 @@ export class InMemoryLeases implements LeaseStore {
     const held = this.#leases.get(name);
     if (held && !isExpired(held.expiresAt, now)) return undefined;
     return this.#put({ name, holder, token: ++this.#lastToken, expiresAt: expiresAt(now, { ttlMs }) });
+  }
+
+  async acquireAny({ names, atMost = names.length, ...request }: AnyLeaseRequest): Promise<Lease | undefined> {
+    const now = this.#now();
+    const free = names.filter((name) => isExpired(this.#leases.get(name)?.expiresAt ?? 0, now));
+    const [name] = free;
+    if (name === undefined || names.length - free.length >= atMost) return undefined;
+    return this.acquire({ ...request, name });
   }
 
   async renew(lease: Lease, ttlMs: number): Promise<Lease | undefined> {

@@ -7,6 +7,7 @@ import type { SessionKey, StateOwner } from '../../domain/ids.js';
 import { metadataAfter } from '../../domain/metadata-entries.js';
 import { newRecord } from '../../domain/session-record.js';
 import { partialsLeft } from '../../domain/partial-event.js';
+import { type StateLimits, sizeAfter, writeExcessError } from '../../domain/state-size.js';
 import { turnOutcome } from '../../domain/turn-rules.js';
 import type { TurnOutcome, TurnRequest } from '../../domain/turn.js';
 import { type UsageQuery, sessionOfUsage } from '../../domain/usage-periods.js';
@@ -14,7 +15,7 @@ import type { ComponentStore } from '../component-store.js';
 import type { Agenda, ConsumerStore, LeaseStore } from '../coordination.js';
 import type { PartialStore } from '../partial-store.js';
 import type { RebuildRequest } from '../rebuild.js';
-import type { LogPosition, LogReference, SessionChanges } from '../session-changes.js';
+import type { SessionChanges } from '../session-changes.js';
 import type {
   CheckpointRequest,
   CreateRequest,
@@ -41,10 +42,13 @@ import { InMemoryConsumers } from './in-memory-consumers.js';
 import { InMemoryLeases } from './in-memory-leases.js';
 import { InMemoryPartials } from './in-memory-partials.js';
 import { InMemoryTransfer } from './in-memory-transfer.js';
+import { positionsOf } from './log-positions.js';
 import { rebuildSession } from './rebuild-session.js';
 import { ScopeStates } from './scope-states.js';
 import { SessionIndex, type StoredEntry } from './session-index.js';
 import { SharedWrites } from './shared-writes.js';
+import { type Snapshot, snapshotOf } from './snapshot.js';
+import { StateLimitChecks } from './state-limit-checks.js';
 import { TextSlabs } from './text-slabs.js';
 import { ModelSums, UsageSums } from './usage-sums.js';
 
@@ -69,6 +73,7 @@ export class InMemorySessionStorage implements SessionStorage {
   /** A sweep of the texts, if one runs. */
   #sweep: Iterator<void> | undefined;
   readonly #scopes = new ScopeStates();
+  readonly #stateLimits = new StateLimitChecks(this.#scopes);
   readonly #usage = new UsageSums();
   readonly #leases = new InMemoryLeases(() => this.#now());
   readonly #agenda = new InMemoryAgenda(() => this.#now());
@@ -79,7 +84,9 @@ export class InMemorySessionStorage implements SessionStorage {
   readonly #partials = new InMemoryPartials(this.#sessions, () => this.#now());
   readonly partials: PartialStore = this.#partials;
   readonly components: ComponentStore = new InMemoryComponentStore({ clock: { now: () => this.#now() } });
-  readonly changes: SessionChanges = { positions: async (logs) => this.#positions(logs) };
+  readonly changes: SessionChanges = {
+    positions: async (logs) => positionsOf(logs, (key, now) => this.#live(key, now), this.#now()),
+  };
   readonly transfer: TransferStore = new InMemoryTransfer({
     sessions: this.#sessions,
     scopes: this.#scopes,
@@ -96,11 +103,17 @@ export class InMemorySessionStorage implements SessionStorage {
   }
 
   async create(request: CreateRequest): Promise<StoredSession | undefined> {
-    const { key, baseState, upserts, expiry, metadata = '', log, turnsOnly } = request;
+    const { key, baseState, upserts, expiry, metadata = '', log, turnsOnly, maxStateBytes } = request;
     const now = this.#now();
     if (this.#live(key, now)) return undefined;
+    const writes = { upserts, removals: [] };
+    const sizes = this.#stateLimits.sizesFor(key, { stateBytes: 0, state: new Map() }, writes, maxStateBytes, now);
+    if ('most' in sizes) throw writeExcessError(sizes);
+    this.#stateLimits.expectShared(key, maxStateBytes, now);
     this.#remove(key);
-    const record = newRecord(key, String(++this.#incarnations), now, expiresAt(now, expiry.session), log, turnsOnly);
+    const stateBytes = sizeAfter(sizes.session, writes, 'session').atMost;
+    const incarnation = String(++this.#incarnations);
+    const record = newRecord(key, incarnation, now, expiresAt(now, expiry.session), log, turnsOnly, stateBytes);
     const entry: StoredEntry = {
       record,
       baseState,
@@ -113,7 +126,7 @@ export class InMemorySessionStorage implements SessionStorage {
     this.#sessions.put(entry);
     this.#consumers.noteChange(entry);
     // The initial state is no event.
-    this.#scopes.write(key, { state: entry.state, sharedWrites: undefined }, { upserts, removals: [] }, expiry, now);
+    this.#scopes.write(key, { state: entry.state, sharedWrites: undefined }, writes, expiry, now, sizes);
     return { record, now, events: [], metadata, state: this.#scopes.stateOf(entry, now) };
   }
 
@@ -126,17 +139,26 @@ export class InMemorySessionStorage implements SessionStorage {
     if (!entry) return { kind: 'missing' };
     const metadata = commit.metadata ? metadataAfter(entry.metadata, commit.metadata) : entry.metadata;
     if (metadata === undefined) return { kind: 'full' };
+    const { stateBytes } = entry.record;
+    const sizes = this.#stateLimits.sizesFor(
+      commit.key,
+      { stateBytes, state: entry.state },
+      commit,
+      commit.maxStateBytes,
+      now,
+    );
+    if ('most' in sizes) return { kind: 'stateFull', excess: sizes };
 
     const { tipSeq: previousTipSeq } = entry.record;
     for (const event of numberedEvents(commit, entry.record, now)) entry.log.add(event);
-    this.#sessions.change(entry, recordAfter(commit, entry.record, now), metadata);
+    this.#sessions.change(entry, recordAfter(commit, entry.record, now, sizes.session), metadata);
     this.#consumers.noteChange(entry);
     if (entry.partials) entry.partials = partialsLeft(entry.partials, commit.endsPartials);
     if (commit.usage) {
       (entry.usage ??= new ModelSums()).add(commit.usage.models);
       this.#usage.add(commit.key, commit.usage, now);
     }
-    this.#scopes.write(commit.key, entry, commit, commit.expiry, now);
+    this.#scopes.write(commit.key, entry, commit, commit.expiry, now, sizes);
     this.#continueSweep(1);
     const events = entry.log.newest(commit.events.length);
     return { kind: 'appended', record: entry.record, now, previousTipSeq, events };
@@ -155,6 +177,7 @@ export class InMemorySessionStorage implements SessionStorage {
     const entry = this.#live(request.key, now);
     if (!entry) return undefined;
     const { record, log, baseState } = entry;
+    if (request.withState) this.#stateLimits.expectReadable(entry, request.maxStateBytes, now);
     const summary = request.withSummary ? log.at(record.marks.summarySeq) : undefined;
     return {
       record,
@@ -175,12 +198,14 @@ export class InMemorySessionStorage implements SessionStorage {
 
   async list(request: ListRequest): Promise<ListResult> {
     const now = this.#now();
-    const { maxBytes = Infinity, withState = true } = request;
+    const { maxBytes = Infinity, withState = true, maxStateBytes } = request;
     const { items, ...rest } = this.#sessions.page(request, now);
     const states = this.#scopes.reader(now);
     const sessions: ListedSession[] = [];
     let size = 0;
-    for (const { record, metadata, state } of items) {
+    for (const item of items) {
+      const { record, metadata, state } = item;
+      if (withState) this.#stateLimits.expectReadable(item, maxStateBytes, now);
       const read = withState ? states.of(record, state) : NO_STATE;
       size += metadata.length + read.size;
       if (sessions.length > 0 && size > maxBytes) return { ...rest, sessions, examinedTo: undefined, isCut: true };
@@ -226,15 +251,17 @@ export class InMemorySessionStorage implements SessionStorage {
     if (isDeletable(this.#sessions.get(key)?.record, { incarnation, expectedVersion })) this.#remove(key);
   }
 
-  async readState(owner: StateOwner, lifetime?: Lifetime): Promise<StateEntries> {
+  async readState(owner: StateOwner, lifetime?: Lifetime, maxStateBytes?: StateLimits): Promise<StateEntries> {
     const now = this.#now();
+    this.#scopes.expectReadable(owner, maxStateBytes, now);
     if (lifetime) this.#scopes.renewIfDue(owner, lifetime, now);
     return this.#scopes.entriesOf(owner, now);
   }
 
-  async writeState({ owner, upserts, removals, lifetime }: WriteStateRequest): Promise<StateEntries> {
+  async writeState({ owner, lifetime, maxStateBytes, ...writes }: WriteStateRequest): Promise<StateEntries> {
     const now = this.#now();
-    this.#scopes.writeTo(owner, { upserts, removals }, lifetime, now);
+    this.#scopes.writeWithin(owner, writes, lifetime, now, maxStateBytes);
+    this.#scopes.expectReadable(owner, maxStateBytes, now, true);
     return this.#scopes.entriesOf(owner, now);
   }
 
@@ -274,35 +301,9 @@ export class InMemorySessionStorage implements SessionStorage {
   }
 
   /** The current content, including expired data; for tests and diagnosis. */
-  snapshot(): { sessions: number; events: number; stateEntries: number; text: string } {
-    const entries = [...this.#sessions.all()];
-    const events = entries.flatMap(({ log }) => log.entries());
-    const states = [...entries.map(({ state }) => state), ...this.#scopes.all()].flatMap((state) => [...state]);
-    return {
-      sessions: entries.length,
-      events: events.length,
-      stateEntries: states.length,
-      text: JSON.stringify([
-        entries.map(({ record, baseState, checkpoints, partials }) => ({ record, baseState, checkpoints, partials })),
-        events,
-        states,
-        entries.map(({ usage }) => usage?.list() ?? []),
-        this.#usage.all(),
-        this.#leases.all(),
-        this.#agenda.all(),
-        this.#consumers.all(),
-      ]),
-    };
-  }
-
-  #positions(logs: readonly LogReference[]): (LogPosition | undefined)[] {
-    const now = this.#now();
-    return logs.map(({ key, incarnation }) => {
-      const { record, partials } = this.#live(key, now) ?? {};
-      if (record?.incarnation !== incarnation) return undefined;
-      const lastPartial = partials?.at(-1)?.number ?? 0;
-      return { lastSeq: record.lastSeq, livesForMs: record.expiresAt - now, lastPartial };
-    });
+  snapshot(): Snapshot {
+    const others = [this.#usage.all(), this.#leases.all(), this.#agenda.all(), this.#consumers.all()];
+    return snapshotOf([...this.#sessions.all()], this.#scopes.all(), others);
   }
 
   #remove(key: SessionKey): void {

@@ -1,13 +1,29 @@
 import { type Lifetime, type Lifetimes, expiresAt, isExpired, isRenewalDue } from '../../domain/expiry.js';
-import type { SessionKey, StateOwner } from '../../domain/ids.js';
+import { type SessionKey, type StateOwner, scopeOfOwner } from '../../domain/ids.js';
 import { type StateWrites, changesNothing, writesOf } from '../../domain/stored-json.js';
+import {
+  type StateExcess,
+  type StateLimits,
+  type StateSize,
+  sizeAfter,
+  writeExcessError,
+} from '../../domain/state-size.js';
 import type { StateEntries, StoredState } from '../session-storage.js';
 import type { StoredEntry } from './session-index.js';
 import { applyWrites } from './shared-writes.js';
+import { expectReadable, sizeFor } from './state-sizes.js';
+
+/** Sizes before a write, where they were counted. */
+export interface SharedSizes {
+  readonly user?: StateSize;
+  readonly app?: StateSize;
+}
 
 interface Bucket {
   readonly owner: StateOwner;
   readonly values: Map<string, string>;
+  /** At most, as in `StateSize`. */
+  stateBytes: number;
   expiresAt: number;
 }
 
@@ -22,6 +38,7 @@ export class ScopeStates {
     writes: StateWrites,
     lifetimes: Lifetimes | undefined,
     now: number,
+    sizes: SharedSizes = {},
   ): void {
     let isShared = false;
     for (const { scope, name, value } of writes.upserts) {
@@ -35,8 +52,8 @@ export class ScopeStates {
     if (!lifetimes) return;
     if (isShared) {
       const [toUser, toApp] = [writesOf('user', writes), writesOf('app', writes)];
-      this.writeTo({ appName, userId }, toUser, lifetimes.user, now);
-      this.writeTo({ appName }, toApp, lifetimes.app, now);
+      this.writeTo({ appName, userId }, toUser, lifetimes.user, now, sizes.user);
+      this.writeTo({ appName }, toApp, lifetimes.app, now, sizes.app);
       sharedWrites?.note(toUser, toApp);
       return;
     }
@@ -46,16 +63,30 @@ export class ScopeStates {
   }
 
   /** Writes into one bucket; without anything to write, the bucket is only kept alive. */
-  writeTo(owner: StateOwner, writes: StateWrites, lifetime: Lifetime, now: number): void {
+  writeTo(owner: StateOwner, writes: StateWrites, lifetime: Lifetime, now: number, size?: StateSize): void {
     if (changesNothing(writes)) {
       this.renewIfDue(owner, lifetime, now);
       return;
     }
-    const bucket = this.#live(owner, now) ?? { owner, values: new Map<string, string>(), expiresAt: 0 };
+    const bucket = this.#live(owner, now) ?? { owner, values: new Map<string, string>(), stateBytes: 0, expiresAt: 0 };
+    bucket.stateBytes = sizeAfter(size ?? { atMost: bucket.stateBytes }, writes, scopeOfOwner(owner)).atMost;
     applyWrites(bucket.values, writes);
     bucket.expiresAt = expiresAt(now, lifetime);
     if (bucket.values.size > 0) this.#buckets.set(bucketKey(owner), bucket);
     else this.#buckets.delete(bucketKey(owner));
+  }
+
+  /** The same, unless it would make the state larger than it may be. */
+  writeWithin(
+    owner: StateOwner,
+    writes: StateWrites,
+    lifetime: Lifetime,
+    now: number,
+    limits: StateLimits | undefined,
+  ): void {
+    const size = this.sizeFor(owner, writes, limits, now);
+    if ('most' in size) throw writeExcessError(size);
+    this.writeTo(owner, writes, lifetime, now, size);
   }
 
   renew(owner: StateOwner, lifetime: Lifetime, now: number): void {
@@ -66,6 +97,23 @@ export class ScopeStates {
   renewIfDue(owner: StateOwner, lifetime: Lifetime, now: number): void {
     const bucket = this.#live(owner, now);
     if (bucket && isRenewalDue(bucket.expiresAt, now, lifetime)) this.renew(owner, lifetime, now);
+  }
+
+  /** The size of shared state before these writes, counted if they might pass the limit; or the excess if they do. */
+  sizeFor(
+    owner: StateOwner,
+    writes: StateWrites,
+    limits: StateLimits | undefined,
+    now: number,
+  ): StateSize | StateExcess {
+    const bucket = this.#live(owner, now);
+    return sizeFor(scopeOfOwner(owner), bucket?.stateBytes ?? 0, bucket?.values ?? [], writes, limits);
+  }
+
+  /** Refuses state that is too large to be read. */
+  expectReadable(owner: StateOwner, limits: StateLimits | undefined, now: number, isWritten = false): void {
+    const bucket = this.#live(owner, now);
+    if (bucket) expectReadable(scopeOfOwner(owner), bucket.stateBytes, bucket.values, limits, owner, isWritten);
   }
 
   entriesOf(owner: StateOwner, now: number): StateEntries {

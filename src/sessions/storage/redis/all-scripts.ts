@@ -42,7 +42,7 @@ import { READ_PARTIALS, SAVE_PARTIALS } from './live/partial-events.js';
 import { READ_SESSION } from './read/read-session.js';
 import { READ_USAGE } from './read/read-usage.js';
 import type { Script } from './script/script.js';
-import { READ_STATE, TOUCH_STATE, WRITE_STATE } from './state/shared-state.js';
+import { READ_STATE, STATE_SIZE, TOUCH_STATE, WRITE_STATE } from './state/shared-state.js';
 import { ERASE_FROM_AGENDA, ERASE_SHARED, ERASE_WORK, USER_SESSIONS } from './transfer/erase-user.js';
 import { RESTORE_EVENTS } from './transfer/restore-events.js';
 import { RESTORE_SESSION_USAGE, RESTORE_SHARED_USAGE } from './transfer/restore-usage.js';
@@ -60,6 +60,7 @@ export const ALL_SCRIPTS: readonly Script[] = [
   LIST_FILTERED,
   LIST_USERS,
   READ_STATE,
+  STATE_SIZE,
   TOUCH_STATE,
   WRITE_STATE,
   TOUCH_SESSION,

@@ -1,8 +1,10 @@
+import { checkStoreOptionNames } from '../../../config/check-service-options.js';
 import type { RedisSettings } from '../../../config/store-settings.js';
 import type { Clock } from '../../domain/clock.js';
 import type { AppendOutcome, Commit } from '../../domain/commit.js';
 import type { Lifetime } from '../../domain/expiry.js';
 import type { StateOwner } from '../../domain/ids.js';
+import type { StateLimits } from '../../domain/state-size.js';
 import type { TurnOutcome, TurnRequest } from '../../domain/turn.js';
 import type { UsageQuery } from '../../domain/usage-periods.js';
 import type { ComponentStore } from '../component-store.js';
@@ -80,6 +82,7 @@ export class RedisSessionStorage implements SessionStorage {
   readonly #appScopeOf: (scripts: ScriptRunner) => AppScope;
 
   constructor(options: RedisSessionStorageOptions = {}) {
+    checkStoreOptionNames('redis', options);
     this.#keys = new RedisKeys(options.prefix ?? DEFAULT_PREFIX);
     this.#connection = new RedisConnection(options, this.#keys, ALL_SCRIPTS);
     const memory = new AppMemory();
@@ -107,12 +110,19 @@ export class RedisSessionStorage implements SessionStorage {
     await this.#connection.open();
   }
 
+  /** Asks the servers whether they may evict keys. */
+  warnings(): Promise<readonly string[]> {
+    return this.#connection.warnings();
+  }
+
   create(request: CreateRequest): Promise<StoredSession | undefined> {
     return this.#call((scripts, app) => createSession(scripts, this.#keys, app, request));
   }
 
   append(commit: Commit): Promise<AppendOutcome> {
-    return this.#appends.append(commit);
+    const isLimited = this.#connection.isCluster && commit.maxStateBytes !== undefined;
+    const mayPassLimit = isLimited && commit.upserts.some(({ scope }) => scope === 'app');
+    return mayPassLimit ? this.#appendToApp(commit) : this.#appends.append(commit);
   }
 
   turn(request: TurnRequest): Promise<TurnOutcome> {
@@ -143,8 +153,8 @@ export class RedisSessionStorage implements SessionStorage {
     return this.#call((scripts, app) => deleteSession(scripts, this.#keys, app, request));
   }
 
-  async readState(owner: StateOwner, renew?: Lifetime): Promise<StateEntries> {
-    return (await readSharedState(this.#connection, this.#keys.stateOf(owner), { renew })).entries;
+  async readState(owner: StateOwner, renew?: Lifetime, limits?: StateLimits): Promise<StateEntries> {
+    return (await readSharedState(this.#connection, this.#keys, owner, { renew, limits })).entries;
   }
 
   writeState(request: WriteStateRequest): Promise<StateEntries> {
@@ -179,6 +189,14 @@ export class RedisSessionStorage implements SessionStorage {
     this.#appends.send();
     this.#feed.close();
     await this.#connection.close();
+  }
+
+  /** On a cluster, the state of the app is in another slot. */
+  #appendToApp(commit: Commit): Promise<AppendOutcome> {
+    return this.#appends.appendChecked(commit, async ({ app }) => {
+      const excess = await app.excessOf(commit.key, commit, commit.maxStateBytes);
+      return excess && { kind: 'stateFull', excess };
+    });
   }
 
   #newAppendQueue(): AppendQueue {

@@ -1,10 +1,19 @@
 import { EntitySchema, type EntitySchemaColumnOptions, type EntitySchemaOptions } from 'typeorm';
+import { UNCOUNTED } from '../../domain/state-size.js';
 import { type SupportedType, dialectOf } from './sql/dialect.js';
 import { SESSIONS_KEY } from './tables.js';
 
 /**
- * The tables of the session store as entities, so that the DataSource of an app knows them and its generated
- * migrations leave them alone. The store itself does not need them.
+ * TypeORM compares columns and defaults differently for each server, so that it would generate the same changes again and again: for
+ * nullable columns of MariaDB with the type `mysql`, for example.
+ */
+function entity(options: EntitySchemaOptions<unknown>): EntitySchema {
+  return new EntitySchema({ ...options, synchronize: false });
+}
+
+/**
+ * The tables of the session store as entities, so that the DataSource of an app knows them. Only `SESSION_MIGRATIONS` change them:
+ * generated migrations and `synchronize` leave them alone. The store itself does not need the entities.
  *
  * @example
  * new DataSource({
@@ -52,7 +61,7 @@ export function sessionEntities(type: SupportedType, entityPrefix = ''): EntityS
   };
 
   return [
-    new EntitySchema({
+    entity({
       name: 'agent_sessions',
       columns: {
         pk: generatedKey,
@@ -85,6 +94,7 @@ export function sessionEntities(type: SupportedType, entityPrefix = ''): EntityS
         metadata: { ...text, nullable: true },
         dispatched_seq: { ...count, default: 0 },
         waiting_since: { ...number, default: 0 },
+        state_bytes: { ...number, default: UNCOUNTED },
       },
       indices: [
         { ...named(SESSIONS_KEY), columns: ['app_name', 'user_id', 'session_id'], unique: true },
@@ -106,7 +116,7 @@ export function sessionEntities(type: SupportedType, entityPrefix = ''): EntityS
         },
       ],
     }),
-    new EntitySchema({
+    entity({
       name: 'agent_session_events',
       columns: {
         session_pk: { ...key, primary: true },
@@ -129,12 +139,12 @@ export function sessionEntities(type: SupportedType, entityPrefix = ''): EntityS
       ],
       relations: belongsTo('agent_sessions', 'agent_session_events_session', 'session_pk'),
     }),
-    new EntitySchema({
+    entity({
       name: 'agent_session_checkpoints',
       columns: { session_pk: { ...key, primary: true }, seq: { ...count, primary: true }, content: text },
       relations: belongsTo('agent_sessions', 'agent_session_checkpoints_session', 'session_pk'),
     }),
-    new EntitySchema({
+    entity({
       name: 'agent_session_partials',
       columns: {
         session_pk: { ...key, primary: true },
@@ -147,12 +157,12 @@ export function sessionEntities(type: SupportedType, entityPrefix = ''): EntityS
       indices: [{ ...named('agent_session_partials_by_expiry'), columns: ['expires_at'] }],
       relations: belongsTo('agent_sessions', 'agent_session_partials_session', 'session_pk'),
     }),
-    new EntitySchema({
+    entity({
       name: 'agent_session_state',
       columns: { session_pk: { ...key, primary: true }, name: stateKey, value: text },
       relations: belongsTo('agent_sessions', 'agent_session_state_session', 'session_pk'),
     }),
-    new EntitySchema({
+    entity({
       name: 'agent_session_index',
       columns: {
         session_pk: { ...key, primary: true },
@@ -174,25 +184,31 @@ export function sessionEntities(type: SupportedType, entityPrefix = ''): EntityS
       ],
       relations: belongsTo('agent_sessions', 'agent_session_index_session', 'session_pk'),
     }),
-    new EntitySchema({
+    entity({
       name: 'agent_shared_scopes',
-      columns: { pk: generatedKey, app_name: id, user_id: id, expires_at: number },
+      columns: {
+        pk: generatedKey,
+        app_name: id,
+        user_id: id,
+        expires_at: number,
+        state_bytes: { ...number, default: UNCOUNTED },
+      },
       indices: [
         { ...named('agent_shared_scopes_key'), columns: ['app_name', 'user_id'], unique: true },
         { ...named('agent_shared_scopes_by_expiry'), columns: ['expires_at'] },
       ],
     }),
-    new EntitySchema({
+    entity({
       name: 'agent_shared_state',
       columns: { scope_pk: { ...key, primary: true }, name: stateKey, value: text },
       relations: belongsTo('agent_shared_scopes', 'agent_shared_state_scope', 'scope_pk'),
     }),
-    new EntitySchema({
+    entity({
       name: 'agent_session_usage',
       columns: { session_pk: { ...key, primary: true }, model: { ...id, primary: true }, ...usageCounts },
       relations: belongsTo('agent_sessions', 'agent_session_usage_session', 'session_pk'),
     }),
-    new EntitySchema({
+    entity({
       name: 'agent_shared_usage',
       columns: {
         app_name: { ...id, primary: true },
@@ -205,7 +221,7 @@ export function sessionEntities(type: SupportedType, entityPrefix = ''): EntityS
       },
       indices: [{ ...named('agent_shared_usage_by_expiry'), columns: ['expires_at'] }],
     }),
-    new EntitySchema({
+    entity({
       name: 'agent_leases',
       columns: { token: generatedKey, name: exact(400), holder: id, expires_at: number },
       indices: [
@@ -213,16 +229,16 @@ export function sessionEntities(type: SupportedType, entityPrefix = ''): EntityS
         { ...named('agent_leases_by_expiry'), columns: ['expires_at'] },
       ],
     }),
-    new EntitySchema({
+    entity({
       name: 'agent_agenda',
       columns: { name: { ...exact(800), primary: true }, due_time: number },
       indices: [{ ...named('agent_agenda_by_due_time'), columns: ['due_time', 'name'] }],
     }),
-    new EntitySchema({
+    entity({
       name: 'agent_consumers',
       columns: { name: { ...id, primary: true }, registered_at: number, settings: text },
     }),
-    new EntitySchema({
+    entity({
       name: 'agent_consumer_work',
       columns: {
         session_pk: { ...key, primary: true },
@@ -239,7 +255,7 @@ export function sessionEntities(type: SupportedType, entityPrefix = ''): EntityS
       indices: [{ ...named('agent_consumer_work_by_due_time'), columns: ['consumer', 'due_time'] }],
       relations: belongsTo('agent_sessions', 'agent_consumer_work_session', 'session_pk'),
     }),
-    new EntitySchema({
+    entity({
       name: 'agent_component_sessions',
       columns: { pk: generatedKey, name: exact(1_024), expires_at: number },
       indices: [
@@ -247,7 +263,7 @@ export function sessionEntities(type: SupportedType, entityPrefix = ''): EntityS
         { ...named('agent_components_by_expiry'), columns: ['expires_at'] },
       ],
     }),
-    new EntitySchema({
+    entity({
       name: 'agent_components',
       columns: {
         session_pk: { ...key, primary: true },
@@ -260,7 +276,7 @@ export function sessionEntities(type: SupportedType, entityPrefix = ''): EntityS
       },
       relations: belongsTo('agent_component_sessions', 'agent_components_session', 'session_pk'),
     }),
-    new EntitySchema({
+    entity({
       name: 'agent_component_items',
       columns: {
         session_pk: { ...key, primary: true },

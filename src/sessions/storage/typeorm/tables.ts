@@ -26,7 +26,8 @@ const TABLE_NAMES = {
 /** The unique index on the ids of a session. */
 export const SESSIONS_KEY = 'agent_sessions_key';
 
-type TableKey = keyof typeof TABLE_NAMES;
+/** A table, by what it is for. */
+export type TableKey = keyof typeof TABLE_NAMES;
 
 /** The quoted table names, with the schema and the prefix of the DataSource. */
 export type Tables = Readonly<Record<TableKey, Sql>>;

@@ -1,10 +1,12 @@
 import type { DataSource } from 'typeorm';
+import { checkStoreOptionNames } from '../../../config/check-service-options.js';
 import type { DatabaseSettings } from '../../../config/store-settings.js';
 import type { Clock } from '../../domain/clock.js';
 import type { AppendOutcome, Commit } from '../../domain/commit.js';
 import { InvalidInputError, StoreUnavailableError } from '../../domain/errors.js';
 import { type Lifetime, isRenewalDue } from '../../domain/expiry.js';
 import type { StateOwner } from '../../domain/ids.js';
+import type { StateLimits } from '../../domain/state-size.js';
 import type { TurnOutcome, TurnRequest } from '../../domain/turn.js';
 import type { UsageQuery } from '../../domain/usage-periods.js';
 import type { ComponentStore } from '../component-store.js';
@@ -39,7 +41,7 @@ import { auditDatabase } from './audit/audit-database.js';
 import { groupedEvents } from './audit/grouped-events.js';
 import { rebuildSession } from './audit/rebuild-session.js';
 import { LazyDatabase } from './connect/lazy-database.js';
-import { openDatabase } from './connect/open-database.js';
+import { openDatabase, openExistingDatabase } from './connect/open-database.js';
 import { type SchemaStatus, schemaStatus } from './connect/schema-status.js';
 import { SqlAgenda } from './coordinate/sql-agenda.js';
 import { SqlConsumers } from './coordinate/sql-consumers.js';
@@ -48,12 +50,13 @@ import { deleteSession, touchSession } from './expire/delete-and-touch.js';
 import { purgeExpired } from './expire/purge-expired.js';
 import { listSessions } from './list/list-sessions.js';
 import { logPositions } from './live/log-positions.js';
+import { logTails } from './live/log-tails.js';
 import { SqlPartials } from './live/partial-events.js';
 import { readSession } from './read/read-session.js';
 import type { TransactionOptions, Work } from './sql/transaction.js';
 import { readScopeAndCommit } from './state/read-state.js';
 import { readUsage } from './state/read-usage.js';
-import { renewScope, StateWriter } from './state/write-state.js';
+import { renewScope, writeScope } from './state/write-state.js';
 import { SqlTransfer } from './transfer/sql-transfer.js';
 import type { TypeOrmSessionStorageOptions } from './typeorm-options.js';
 
@@ -91,11 +94,14 @@ export class TypeOrmSessionStorage implements SessionStorage {
     return { transactions, forget: (key) => appends.known.forget(key) };
   });
 
-  constructor(options: TypeOrmSessionStorageOptions) {
-    const database = new LazyDatabase(() => openDatabase(options));
+  /** @param open how to open the database; for this package */
+  constructor(options: TypeOrmSessionStorageOptions, open: typeof openDatabase = openDatabase) {
+    checkStoreOptionNames('database', options);
+    const database = new LazyDatabase(() => open(options));
     this.#database = database;
     this.changes = {
       positions: (logs) => this.#read((transaction) => logPositions(transaction, logs), BEGIN_LAZILY),
+      tails: (logs) => this.#read((transaction) => logTails(transaction, logs), BEGIN_LAZILY),
       get feed() {
         return database.feed;
       },
@@ -161,9 +167,9 @@ export class TypeOrmSessionStorage implements SessionStorage {
     return this.#write((transaction) => deleteSession(transaction, request));
   }
 
-  async readState(owner: StateOwner, renew?: Lifetime): Promise<StateEntries> {
+  async readState(owner: StateOwner, renew?: Lifetime, maxStateBytes?: StateLimits): Promise<StateEntries> {
     const { entries, isDue } = await this.#read(async (transaction) => {
-      const scope = await readScopeAndCommit(transaction, owner);
+      const scope = (await readScopeAndCommit(transaction, owner, maxStateBytes))();
       return { ...scope, isDue: renew && scope.expiresAt && isRenewalDue(scope.expiresAt, transaction.now, renew) };
     });
     if (renew && isDue) {
@@ -175,13 +181,9 @@ export class TypeOrmSessionStorage implements SessionStorage {
     return entries;
   }
 
-  writeState({ owner, lifetime, ...writes }: WriteStateRequest): Promise<StateEntries> {
-    return this.#write(async (transaction) => {
-      const collected = new StateWriter(transaction);
-      collected.addToScope(owner, writes, lifetime);
-      transaction.addToCommit(await collected.statements());
-      return (await readScopeAndCommit(transaction, owner)).entries;
-    });
+  async writeState(request: WriteStateRequest): Promise<StateEntries> {
+    const written = await this.#write((transaction) => writeScope(transaction, request));
+    return written();
   }
 
   readUsage(queries: readonly UsageQuery[]): Promise<UsageReply> {
@@ -226,9 +228,18 @@ function ignoreUnavailable(error: unknown): void {
   if (!(error instanceof StoreUnavailableError)) throw error;
 }
 
-/** Creates the store that the settings describe. It does not open the database. */
-export function typeOrmStorageOf(settings: DatabaseSettings, clock: Clock | undefined): TypeOrmSessionStorage {
-  return new TypeOrmSessionStorage({ ...optionsOf(settings), clock });
+/**
+ * Creates the store that the settings describe. It does not open the database.
+ *
+ * @param creates whether it creates tables
+ */
+export function typeOrmStorageOf(
+  settings: DatabaseSettings,
+  clock: Clock | undefined,
+  creates = true,
+): TypeOrmSessionStorage {
+  const open = creates ? openDatabase : openExistingDatabase;
+  return new TypeOrmSessionStorage({ ...optionsOf(settings), clock }, open);
 }
 
 /** Reads which migrations the database of these settings has. */

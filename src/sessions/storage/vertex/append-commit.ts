@@ -2,13 +2,22 @@ import { numberedEvents, recordAfter, refusalOf } from '../../domain/commit-rule
 import type { AppendOutcome, Commit } from '../../domain/commit.js';
 import { isRenewalDue } from '../../domain/expiry.js';
 import { metadataAfter } from '../../domain/metadata-entries.js';
+import { countedSize, stateExcess } from '../../domain/state-size.js';
 import { recordOfMembers } from '../../domain/stored-json.js';
 import { usageByModel } from '../../domain/usage.js';
 import { EventSender } from './event-sender.js';
 import type { LoadedSession } from './load-session.js';
 import type { Replica } from './replica.js';
 import { METADATA_KEY, SNAPSHOT_KEY, assertOwnState } from './reserved-keys.js';
-import { type Snapshot, type SnapshotOrigin, metadataIn, recordPart, removedAfter, snapshotText } from './snapshot.js';
+import {
+  type Snapshot,
+  type SnapshotOrigin,
+  metadataIn,
+  recordPart,
+  removedAfter,
+  snapshotText,
+  stateIn,
+} from './snapshot.js';
 import type { VertexConnection } from './vertex-connection.js';
 import { ttlText } from './wire.js';
 
@@ -26,6 +35,9 @@ export async function appendCommit(
   const metadata = metadataIn(session);
   const newMetadata = commit.metadata ? metadataAfter(metadata, commit.metadata) : metadata;
   if (newMetadata === undefined) return { kind: 'full' };
+  const size = commit.maxStateBytes && countedSize(stateIn(session, snapshot?.removed).session);
+  const excess = size && stateExcess('session', size, commit, commit.maxStateBytes);
+  if (excess) return { kind: 'stateFull', excess };
 
   const lifetime = commit.expiry?.session;
   const isRenewed = lifetime !== undefined && isRenewalDue(record.expiresAt, now, lifetime);

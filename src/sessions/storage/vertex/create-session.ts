@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { DAY_MS, NEVER, isExpired } from '../../domain/expiry.js';
 import type { SessionKey } from '../../domain/ids.js';
 import { type LogOrigin, newRecord } from '../../domain/session-record.js';
+import { initialExcess, writeExcessError } from '../../domain/state-size.js';
 import type { CreateRequest, StoredSession } from '../session-storage.js';
 import { stateMembersOf } from './append-commit.js';
 import { APP_LABEL } from './engines.js';
@@ -31,6 +32,8 @@ export async function createSession(
   const now = connection.now();
   const { key, baseState, upserts, expiry, metadata = '', log, turnsOnly } = request;
   assertOwnState({ upserts, removals: [] });
+  const excess = initialExcess({ upserts, removals: [] }, request.maxStateBytes);
+  if (excess) throw writeExcessError(excess);
   const engine = connection.engineOf(key.appName);
   const api = connection.apiOf(engine);
   const nonce = randomUUID();

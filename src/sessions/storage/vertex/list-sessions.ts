@@ -8,6 +8,7 @@ import type { ListRequest, ListResult, ListedSession } from '../session-storage.
 import { listFilter } from './list-filter.js';
 import { type FoundSession, foundSession } from './load-session.js';
 import type { SessionsApi } from './sessions-api.js';
+import { expectReadable } from './read-session.js';
 import { type RecordPart, metadataIn, recordOf, sessionIdOf, stateIn } from './snapshot.js';
 import type { VertexConnection } from './vertex-connection.js';
 import { type VertexSession, millisOf } from './wire.js';
@@ -27,6 +28,7 @@ export async function listSessions(connection: VertexConnection, request: ListRe
   const page = matching.slice(offset, offset + limit);
   let [size, count] = [0, 0];
   for (const { listed } of page) {
+    if (request.withState !== false) expectReadable(listed.state, listed.record, request.maxStateBytes);
     size += listed.metadata.length + sizeOf(listed);
     if (count > 0 && size > maxBytes) break;
     count++;

@@ -1,5 +1,7 @@
+import type { SessionKey } from '../../domain/ids.js';
+import { type StateLimits, countedSize, readExcessError } from '../../domain/state-size.js';
 import { storedJson } from '../../domain/stored-json.js';
-import type { ReadRequest, StoredSession } from '../session-storage.js';
+import type { ReadRequest, StoredSession, StoredState } from '../session-storage.js';
 import type { LoadedSession } from './load-session.js';
 import { baseStateIn, metadataIn, stateIn } from './snapshot.js';
 
@@ -32,12 +34,14 @@ export function storedSession(
   request: ReadRequest,
 ): StoredSession {
   const { log } = replica;
+  const state = request.withState ? stateIn(session, snapshot?.removed) : undefined;
+  if (state) expectReadable(state, record, request.maxStateBytes);
   const summary = request.withSummary ? log.at(record.marks.summarySeq) : undefined;
   return {
     record,
     now,
     ...(request.window ? log.window(request.window, record, now) : { events: [] }),
-    ...(request.withState && { state: stateIn(session, snapshot?.removed), scopeExpiry: {} }),
+    ...(state && { state, scopeExpiry: {} }),
     ...(request.withMetadata && { metadata: metadataIn(session) }),
     ...(summary && { summary }),
     ...(request.withBase && {
@@ -45,6 +49,13 @@ export function storedSession(
     }),
     ...(request.find && { found: log.groups.find(request.find) }),
   };
+}
+
+/** Refuses state that is too large. It was loaded, because the service does not tell its size, but it goes no further. */
+export function expectReadable(state: StoredState, owner: SessionKey, limits: StateLimits | undefined): void {
+  if (!limits) return;
+  const { atMost: bytes } = countedSize(state.session);
+  if (bytes > limits.session) throw readExcessError({ scope: 'session', bytes, most: limits.session }, owner);
 }
 
 /** The state at creation. Of a session that another program created, it is not known by itself. */

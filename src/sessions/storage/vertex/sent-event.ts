@@ -1,4 +1,6 @@
-import type { Content, EventInput, Part } from '../../domain/event.js';
+import type { Content, Part } from '../../domain/content.js';
+import { allFields } from '../../domain/event-inspection.js';
+import type { EventLike } from '../../domain/event.js';
 import { STAMP_KEY } from './reserved-keys.js';
 import { type Stamp, stampText } from './stamped-event.js';
 import { type VertexEvent, timeText } from './wire.js';
@@ -15,7 +17,7 @@ export interface Sending {
 
 /** The event for the API, with what other readers understand of it. */
 export function sentEvent({ stamp, micros, stateDelta, withRawEvent }: Sending): VertexEvent {
-  const event = JSON.parse(stamp.payload) as EventInput;
+  const event = JSON.parse(stamp.payload) as EventLike;
   const { actions = {}, content, customMetadata, longRunningToolIds, branch, turnComplete, interrupted } = event;
   return {
     author: event.author || 'system',
@@ -39,7 +41,7 @@ export function sentEvent({ stamp, micros, stateDelta, withRawEvent }: Sending):
       longRunningToolIds,
       customMetadata: { ...customMetadata, [STAMP_KEY]: stampText(stamp) },
     },
-    ...(withRawEvent && { rawEvent: event }),
+    ...(withRawEvent && { rawEvent: allFields(event) }),
   };
 }
 

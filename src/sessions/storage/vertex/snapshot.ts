@@ -3,6 +3,7 @@ import { type Counters, NO_COUNTS, storedCounters } from '../../domain/counters.
 import { NEVER } from '../../domain/expiry.js';
 import type { SessionKey } from '../../domain/ids.js';
 import { NOTHING_WAITS, type SessionRecord } from '../../domain/session-record.js';
+import { UNCOUNTED } from '../../domain/state-size.js';
 import { NO_TURN } from '../../domain/turn.js';
 import { splitStateKey } from '../../../state/scopes.js';
 import { storedJson } from '../../domain/stored-json.js';
@@ -95,6 +96,7 @@ export function recordOf(
     ...recordPart(part),
     lastUpdateTime: origin ? part.lastUpdateTime : Math.max(createTime, part.lastUpdateTime),
     turn: NO_TURN,
+    stateBytes: UNCOUNTED,
     dispatchedSeq: 0,
     waitingSince: NOTHING_WAITS,
   };

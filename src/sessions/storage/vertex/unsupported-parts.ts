@@ -26,6 +26,7 @@ export function sharedUsageError(): UnsupportedByStoreError {
 /** Leases need a store that can compare and set. */
 export const NO_LEASES: LeaseStore = {
   acquire: async () => needsOneProcess(),
+  acquireAny: async () => needsOneProcess(),
   renew: async () => needsOneProcess(),
   release: async () => needsOneProcess(),
 };

@@ -1,3 +1,4 @@
+import { checkStoreOptionNames } from '../../../config/check-service-options.js';
 import type { VertexSettings } from '../../../config/store-settings.js';
 import type { Clock } from '../../domain/clock.js';
 import { isDeletable } from '../../domain/commit-rules.js';
@@ -72,6 +73,7 @@ export class VertexSessionStorage implements SessionStorage {
   readonly #ownPartials: ProcessPartials;
 
   constructor(options: VertexSessionStorageOptions) {
+    checkStoreOptionNames('vertex', options);
     this.#connection = new VertexConnection(options);
     this.#isAlone = options.singleProcess ?? false;
     const now = (): number => this.#connection.now();

@@ -71,7 +71,7 @@ export function defineListing(open: OpenStores): void {
 
   it('lists no session that holds no task', async () => {
     const { tasks, sessions, appName } = open();
-    await sessions.createSession({ appName, userId: 'unknown', sessionId: 'chat' });
+    await sessions.createSession({ appName, userId: 'ann', sessionId: 'chat' });
     expect(await tasks.list(listOf(), call)).toMatchObject({ tasks: [], totalSize: 0 });
     expect(await tasks.load('chat', call)).toBeUndefined();
   });

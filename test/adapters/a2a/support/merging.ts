@@ -40,7 +40,7 @@ export function defineMerging(open: OpenStores): void {
     expect(loaded?.status).toEqual(status);
     expect(loaded?.history).toEqual([done]);
     // Each step is one event, which holds what is new and nothing else.
-    const { events } = await sessions.listEvents({ appName, userId: 'unknown', sessionId: 't1' });
+    const { events } = await sessions.listEvents({ appName, userId: 'ann', sessionId: 't1' });
     expect(events.map(({ content }) => content?.parts?.map(({ text }) => text))).toEqual([
       undefined,
       ['one'],
@@ -137,7 +137,7 @@ export function defineMerging(open: OpenStores): void {
     await tasks.save(taskOf('t1', { history: [message('old')] }), callOf());
     const stale = await tasks.load('t1', callOf());
     if (!stale) throw new Error('It was saved');
-    const key = { appName, userId: 'unknown', sessionId: 't1' };
+    const key = { appName, userId: 'ann', sessionId: 't1' };
     await sessions.deleteSession(key);
     stale.history.push(message('late'));
     await expect(tasks.save(stale, callOf())).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
@@ -150,8 +150,8 @@ export function defineMerging(open: OpenStores): void {
     const { tasks, sessions, appName } = open();
     const call = callOf();
     await tasks.save(taskOf('t1', { history: [message('m1')] }), call);
-    const key = { appName, userId: 'unknown', sessionId: 't1' };
-    const session = { appName, userId: 'unknown', id: 't1' };
+    const key = { appName, userId: 'ann', sessionId: 't1' };
+    const session = { appName, userId: 'ann', id: 't1' };
     await sessions.appendEvent({
       session,
       event: { id: 'e1', author: 'bot', content: { role: 'model', parts: [{ text: 'Hm' }] } },

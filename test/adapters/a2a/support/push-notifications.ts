@@ -69,6 +69,6 @@ export function definePushNotifications(open: OpenStores): void {
     await Promise.all(['a', 'b', 'c', 'd'].map((id) => push.save('t1', call, config({ id }))));
     expect((await push.load('t1', call)).map(({ id }) => id).toSorted()).toEqual(['a', 'b', 'c', 'd']);
     expect(await tasks.load('t1', call)).toBeUndefined();
-    expect(await sessions.getSession({ appName, userId: 'unknown', sessionId: 't1' })).toBeUndefined();
+    expect(await sessions.getSession({ appName, userId: 'ann', sessionId: 't1' })).toBeUndefined();
   });
 }

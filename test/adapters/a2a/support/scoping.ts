@@ -1,16 +1,19 @@
 import { TaskState } from '@a2a-js/sdk';
+import type { ServerCallContext } from '@a2a-js/sdk/server';
 import type { OpenStores } from './stores.js';
 import { callOf, idsOf, listOf, message, messageIds, statusOf, taskOf, textPart } from './tasks.js';
+
+const userOrPublic = ({ user }: ServerCallContext): string => user?.userName ?? 'public';
 
 /** Owners and tenants, and what comes back of a task. */
 export function defineScoping(open: OpenStores): void {
   it.each([
-    ['nobody in particular', callOf()],
+    ['nobody in particular', callOf({ user: null })],
     ['a user', callOf({ user: 'alice' })],
     ['a tenant', callOf({ tenant: 'acme' })],
     ['a user of a tenant', callOf({ tenant: 'acme', user: 'alice' })],
   ])('gives back a task of %s', async (_who, call) => {
-    const { tasks } = open();
+    const { tasks } = open({ userId: userOrPublic });
     expect(await tasks.load('t1', call)).toBeUndefined();
     const task = taskOf('t1', { history: [message('m1')] });
     await tasks.save(task, call);
@@ -22,11 +25,11 @@ export function defineScoping(open: OpenStores): void {
     ['tenants', callOf({ tenant: 'a' }), callOf({ tenant: 'b' })],
     ['a tenant and none', callOf({ tenant: 'a' }), callOf()],
     ['users', callOf({ user: 'alice' }), callOf({ user: 'bob' })],
-    ['a user and nobody', callOf({ user: 'alice' }), callOf()],
+    ['a user and nobody', callOf({ user: 'alice' }), callOf({ user: null })],
     ['users of a tenant', callOf({ tenant: 'a', user: 'alice' }), callOf({ tenant: 'a', user: 'bob' })],
     ['tenants of a user', callOf({ tenant: 'a', user: 'alice' }), callOf({ tenant: 'b', user: 'alice' })],
   ])('keeps %s apart, with the same id of a task', async (_who, first, second) => {
-    const { tasks } = open();
+    const { tasks } = open({ userId: userOrPublic });
     await tasks.save(taskOf('t1', { contextId: 'first' }), first);
     expect(await tasks.load('t1', second)).toBeUndefined();
     expect((await tasks.list(listOf(), second)).totalSize).toBe(0);

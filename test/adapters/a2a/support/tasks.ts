@@ -1,12 +1,16 @@
 import { type Artifact, type ListTasksRequest, type Message, type Part, Role, type Task, TaskState } from '@a2a-js/sdk';
 import { ServerCallContext } from '@a2a-js/sdk/server';
 
-/** A call of a user of a tenant. */
-export function callOf({ user, tenant, version }: { user?: string; tenant?: string; version?: string } = {}) {
+/** A call of a user of a tenant. `null`: nobody has signed in. */
+export function callOf({
+  user = 'ann',
+  tenant,
+  version,
+}: { user?: string | null; tenant?: string; version?: string } = {}) {
   return new ServerCallContext({
     ...(tenant !== undefined && { tenant }),
     ...(version !== undefined && { requestedVersion: version }),
-    ...(user !== undefined && { user: { isAuthenticated: true, userName: user } }),
+    ...(user !== null && { user: { isAuthenticated: true, userName: user } }),
   });
 }
 

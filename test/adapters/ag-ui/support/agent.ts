@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { z } from 'zod';
 import { type Agent, type AgentContext, AgentHandler, type RunHandler } from '../../../../src/agents/index.js';
 import { agUiRequestOf } from '../../../../src/adapters/ag-ui/index.js';
 import { call, partial, text } from '../../../agents/support/handlers.js';
@@ -9,6 +10,9 @@ export const gate = { open: (): void => undefined, opened: Promise.resolve() };
 export function closeGate(): void {
   gate.opened = new Promise<void>((resolve) => (gate.open = resolve));
 }
+
+/** An approval that asks for an amount, and expires. */
+const IN_AN_HOUR = { schema: z.object({ euros: z.number() }), expiresInMs: 3_600_000 };
 
 /** Does what it is told. */
 @Injectable()
@@ -38,11 +42,16 @@ export class Support implements Agent {
     if (words === 'weather' && context.openCalls.length === 0 && !context.isResumed) {
       yield call('c1', 'weather');
     }
-    if (words === 'refund' && !context.isResumed) yield call('c1', 'refund');
+    if (words.startsWith('refund') && !context.isResumed) yield call('c1', 'refund');
     if (context.openCalls.length > 0) {
       yield await context.callTools({
         weather: async () => ({ sun: true }),
-        refund: async (_args, tool) => tool.requestApproval({ hint: 'Refund?', payload: { euros: 9 } }),
+        refund: async (_args, tool) =>
+          tool.requestApproval({
+            hint: 'Refund?',
+            payload: { euros: 9 },
+            ...(words === 'refund in an hour' && IN_AN_HOUR),
+          }),
       });
     }
     if (words === 'paint' && tools[0]) {

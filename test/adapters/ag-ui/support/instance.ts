@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AgUiModule } from '../../../../src/adapters/ag-ui/index.js';
-import { AgentsModule } from '../../../../src/agents/index.js';
+import { AgentSessions, AgentsModule } from '../../../../src/agents/index.js';
 import { SESSION_STORAGE, SessionService } from '../../../../src/index.js';
 import { OpenAccess } from '../../../../src/sessions/rest/index.js';
 import type { SessionStorage } from '../../../../src/storage.js';
@@ -27,7 +27,7 @@ export class Instance {
       isAccessGlobal: true,
       imports: [
         { module: OpenedStorageModule, global: true, providers: ofStorage, exports: [SESSION_STORAGE] },
-        AgentsModule.forRoot({ isGlobal: true, pollMs: 20, partials: { flushMs: 1 } }),
+        AgentsModule.forRoot({ isGlobal: true, pollMs: 20, drainMs: 0, partials: { flushMs: 1 } }),
         AgentsModule.forFeature([Support]),
         AgUiModule.forRoot(),
       ],
@@ -50,6 +50,11 @@ export class Instance {
 
   post(route: string, body: unknown): Promise<Answer> {
     return this.app.request('POST', `/apps/shop/users/ann/ag-ui/${route}`, body);
+  }
+
+  /** What the app does first when it closes. */
+  closeAgents(): Promise<void> {
+    return this.app.get(AgentSessions).close();
   }
 
   close(): Promise<void> {

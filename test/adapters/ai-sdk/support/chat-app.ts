@@ -33,7 +33,6 @@ export class ChatApp {
     this.sessions = new SessionService({ storage });
     this.agents = new AgentSessions({
       sessions: this.sessions,
-      storage,
       turnTtlMs: 5_000,
       pollMs: 50,
       partials: { flushMs: 5 },

@@ -81,7 +81,7 @@ export class ChatTestModule {
       module: ChatTestModule,
       imports: [
         SessionsModule.forRoot({ provider: 'typeorm', database: { database }, isGlobal: true, watchPollMs: 50 }),
-        AgentsModule.forRoot({ isGlobal: true, turnTtlMs: 3_000, pollMs: 100, partials: { flushMs: 10 } }),
+        AgentsModule.forRoot({ isGlobal: true, turnTtlMs: 3_000, pollMs: 100, drainMs: 0, partials: { flushMs: 10 } }),
         ChatsModule.forRoot({ tools, pollMs: 100 }),
       ],
       controllers: [ChatController],

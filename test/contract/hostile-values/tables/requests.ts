@@ -91,6 +91,16 @@ export const ILLEGAL_REQUESTS: readonly Row[] = [
   ['too many sessions a page', 'limit', async (sessions) => sessions.listSessions({ ...KEY, limit: 1001 })],
   ['too many events a page', 'limit', async (sessions) => sessions.listEvents({ ...KEY, limit: 1e9 })],
   ['an unknown order', 'order', async (sessions) => sessions.listSessions({ ...KEY, order: 'ASC' as never })],
+  [
+    'an invocation without a name',
+    'invocationId',
+    async (sessions) => sessions.listEvents({ ...KEY, invocationId: '' }),
+  ],
+  [
+    'an invocation that is a number',
+    'invocationId',
+    async (sessions) => sessions.listEvents({ ...KEY, invocationId: 7 as never }),
+  ],
   ['an order with SQL', 'order', async (sessions) => sessions.listEvents({ ...KEY, order: 'asc; --' as never })],
   ['an unknown column', 'orderBy', async (sessions) => sessions.listSessions({ ...KEY, orderBy: 'id' as never })],
   ['a named method', 'orderBy', async (sessions) => sessions.listSessions({ ...KEY, orderBy: 'toString' as never })],

@@ -1,6 +1,7 @@
 import type { Lifetime } from '../../../domain/expiry.js';
 import type { SessionKey, StateOwner, UserKey } from '../../../domain/ids.js';
 import type { StateWrites } from '../../../domain/stored-json.js';
+import type { StateExcess, StateLimits } from '../../../domain/state-size.js';
 import type { UsageIncrement } from '../../../domain/usage-periods.js';
 import type { ListResult } from '../../session-storage.js';
 import type { RedisKeys } from '../redis-keys.js';
@@ -50,9 +51,14 @@ export interface AppScope {
   /** Applies the pending writes of a session. */
   applyPending(reply: PendingReply): Promise<void>;
   /** The state of the app: from the reply of the session's script, or read separately. */
-  stateOf(appName: string, reply: FlatHash): Promise<SharedState>;
+  stateOf(appName: string, reply: FlatHash, limits?: StateLimits): Promise<SharedState>;
+  /**
+   * Whether the writes make the state of the app too large, where the script of the session cannot see it: on a cluster. Others may
+   * write at the same time, and then both may be stored.
+   */
+  excessOf(key: SessionKey, writes: StateWrites, limits: StateLimits | undefined): Promise<StateExcess | undefined>;
   /** Adds the state of the app to a list, after applying pending writes. */
-  completeList(appName: string, page: ListPage): Promise<ListResult>;
+  completeList(appName: string, page: ListPage, limits?: StateLimits): Promise<ListResult>;
   /** Renews the state of the app after an append, when that is due. */
   renewIfDue(appName: string, lifetime: Lifetime, now: number): Promise<void>;
   /** Renews the state of the app. */
@@ -107,6 +113,9 @@ export class SingleNodeAppScope implements AppScope {
   async completeList(_appName: string, { result }: ListPage): Promise<ListResult> {
     return result;
   }
+
+  /** The script of the session counts. */
+  async excessOf(): Promise<undefined> {}
 
   async applyPending(): Promise<void> {}
 

@@ -1,7 +1,8 @@
 import { StoreUnavailableError } from '../../../domain/errors.js';
 import { type Lifetime, NEVER } from '../../../domain/expiry.js';
 import type { SessionKey, StateOwner, UserKey } from '../../../domain/ids.js';
-import { type StateWrites, changesNothing, storedJson } from '../../../domain/stored-json.js';
+import { type StateExcess, type StateLimits, stateExcess } from '../../../domain/state-size.js';
+import { type StateWrites, changesNothing, storedJson, writesOf } from '../../../domain/stored-json.js';
 import type { UsageIncrement } from '../../../domain/usage-periods.js';
 import type { ListResult } from '../../session-storage.js';
 import { duringRead } from '../connect/driver-errors.js';
@@ -20,7 +21,7 @@ import {
 import { type NumberReply, type ScriptRunner, defineScript } from '../script/script.js';
 import { REGISTRY, SHARED_STATE } from '../script/shared-state.lua.js';
 import { SHARED_USAGE, USAGE_PERIODS, USAGE_SUMS, usageArgument } from '../script/usage.lua.js';
-import { readSharedState, TOUCH_STATE } from '../state/shared-state.js';
+import { readSharedState, sharedStateSize, TOUCH_STATE } from '../state/shared-state.js';
 import type { AppScope, ListPage, PendingReply } from './app-scope.js';
 
 /** Above this number all entries are dropped; apps are then checked more often than needed. */
@@ -92,22 +93,33 @@ export class ClusterAppScope implements AppScope {
     await this.scripts.write(CLEAR_PENDING, { keys: [this.keys.pendingOf(key)], args: [...pending] });
   }
 
-  async stateOf(appName: string): Promise<SharedState> {
-    return readSharedState(this.scripts, this.keys.stateOf({ appName }));
+  async stateOf(appName: string, _reply?: FlatHash, limits?: StateLimits): Promise<SharedState> {
+    return readSharedState(this.scripts, this.keys, { appName }, { limits });
   }
 
-  async completeList(appName: string, { result, pending }: ListPage): Promise<ListResult> {
+  async excessOf(
+    { appName }: SessionKey,
+    writes: StateWrites,
+    limits: StateLimits | undefined,
+  ): Promise<StateExcess | undefined> {
+    const { upserts, removals } = writesOf('app', writes);
+    if (!limits || upserts.length === 0) return undefined;
+    const names = [...upserts, ...removals].map(({ name }) => name);
+    const size = await sharedStateSize(this.scripts, this.keys.stateOf({ appName }), names);
+    return stateExcess('app', size, writes, limits);
+  }
+
+  async completeList(appName: string, { result, pending }: ListPage, limits?: StateLimits): Promise<ListResult> {
     for (const reply of pending) await duringRead(() => this.applyPending(reply));
     if (result.sessions.length === 0) return result;
-    const { entries: app } = await this.stateOf(appName);
+    const { entries: app } = await this.stateOf(appName, undefined, limits);
     const sessions = result.sessions.map((session) => ({ ...session, state: { ...session.state, app } }));
     return { ...result, sessions };
   }
 
   async renewIfDue(appName: string, renew: Lifetime, now: number): Promise<void> {
     if (renew.ttlMs >= NEVER || !this.memory.renewals.mayBeDue(appName, now)) return;
-    const stateKey = this.keys.stateOf({ appName });
-    const state = await readSharedState(this.scripts, stateKey, { renew, withEntries: false });
+    const state = await readSharedState(this.scripts, this.keys, { appName }, { renew, withEntries: false });
     this.memory.renewals.note(appName, renew, state);
   }
 

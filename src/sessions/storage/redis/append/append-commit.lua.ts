@@ -4,6 +4,7 @@ import { EVENT_GROUPS, EVENT_RUNS } from '../script/event-groups.lua.js';
 import { METADATA } from '../script/metadata.lua.js';
 import { PLAIN_APPEND } from './plain-append.lua.js';
 import { HINT_ARGUMENTS } from './remembered-records.js';
+import { NOTE_SIZE, SIZE_AFTER_UPSERTS } from './state-size.lua.js';
 import { defineScript } from '../script/script.js';
 import {
   CHANGED_SESSIONS,
@@ -28,7 +29,7 @@ const PATTERN_AFTER_MARKS = String.raw`'^\n[^\n]*\n[^\n]*\n[^\n]*\n[^\n]*\n[^\n]
 /** The increment of each counter. */
 const ADDED = ALL_COUNTER_FIELDS.map((field) => `${field}Added`);
 /** Four lines, the numbers in the fifth, and usage. */
-const HEAD_PATTERN = `^${String.raw`([^\n]*)\n`.repeat(4)}${'([^ ]*) '.repeat(12 + ADDED.length)}${String.raw`([^ \n]*)\n?(.*)$`}`;
+const HEAD_PATTERN = `^${String.raw`([^\n]*)\n`.repeat(4)}${'([^ ]*) '.repeat(13 + ADDED.length)}${String.raw`([^ \n]*)\n?(.*)$`}`;
 
 /**
  * Writes commits, each like one script of its own, or reports why it cannot. All checks of a commit come before its first
@@ -40,14 +41,15 @@ const HEAD_PATTERN = `^${String.raw`([^\n]*)\n`.repeat(4)}${'([^ ]*) '.repeat(12
  *      1 a head: app name, user id, session id and expected incarnation ('' = any), a line each; then one line: bytes of the
  *      encoded app name, user id and session id; tag of the slot (on a cluster, else '-'); 1 if the next argument is
  *      needed; number of events; ttl of the session, ttl and renewal threshold of user state, then of app state ('-' =
- *      renews nothing); numbers of upserts and removals of session state; increments of all counters; then usage, if there is any
+ *      renews nothing); numbers of upserts and removals of session state; most bytes of session state ('-' = any); increments of all
+ *      counters; then usage, if there is any
  *      2 of a plain append to a session whose record is remembered: a hint, else ''. The hint has HINT_ARGUMENTS arguments: the
  *      record; the record after the append, before and after the lines for high water mark and update; number of the event;
  *      the least high water mark; time of the last update; session id; member of the app's indexes; checksum; 1 if it is an
  *      anchor; field of the group or ''; bytes of the encoded session id, and of what follows the app name in the key; usage of
  *      one model or ''
  *      3 what few commits have, as JSON: expected version, last seq, first seq and marks seq; whether a turn is needed, and ends;
- *      new marks ('@' = the number of the event); whether there are writes to shared state; messages whose
+ *      new marks ('@' = the number of the event); whether there are writes to shared state; most bytes of user state and app state; messages whose
  *      partial events end, or 'all'
  *      then of each event: its timestamp, 1 if it is an anchor, checksum and group; its id; its payload; name and
  *      value of each upsert of session state, and the name of each removal; the token of the turn, if one is needed; on a cluster with usage: all pending writes as one text; if
@@ -55,7 +57,7 @@ const HEAD_PATTERN = `^${String.raw`([^\n]*)\n`.repeat(4)}${'([^ ]*) '.repeat(12
  *      metadata changes: number of changes, and name and value of each ('' = removed).
  * Returns a list with for each commit: if it is written, one text: now, the previous tip, and the record, or only now if
  *      the hint was right; on a cluster with pending and server time. Otherwise { kind, now, record, details }, on a cluster also pending and server time. Details
- *      are for 'seen' the number and text of the stored event of each id, or two empty texts. Of several commits, one that
+ *      are for 'seen' the number and text of the stored event of each id, or two empty texts; for 'stateFull' the scope and its bytes. Of several commits, one that
  *      cannot be written for an error is { 'failed' }: it may be run again by itself, and then returns the error.
  */
 export const APPEND_COMMIT = defineScript(
@@ -74,9 +76,9 @@ local timeOfServer = text(serverTime)
 local function appendCommit(key)
   local head = take()
   local incarnationWanted, appBytes, userBytes, idBytes, tag, hasMore, count
-  local ttl, userTtl, userRenewBelow, appTtl, appRenewBelow, upserts, removals, ${ADDED.join(', ')}, usage
+  local ttl, userTtl, userRenewBelow, appTtl, appRenewBelow, upserts, removals, stateMost, ${ADDED.join(', ')}, usage
   APP_NAME, USER_ID, SESSION_ID, incarnationWanted, appBytes, userBytes, idBytes, tag, hasMore, count,
-    ttl, userTtl, userRenewBelow, appTtl, appRenewBelow, upserts, removals, ${ADDED.join(', ')}, usage = string.match(head, '${HEAD_PATTERN}')
+    ttl, userTtl, userRenewBelow, appTtl, appRenewBelow, upserts, removals, stateMost, ${ADDED.join(', ')}, usage = string.match(head, '${HEAD_PATTERN}')
   nameKeys(key, appBytes, userBytes, idBytes, tag)
   local stored, turn = readRecord(RECORD)
   if not stored then return { 'missing' } end
@@ -195,6 +197,12 @@ local function appendCommit(key)
     local appWrites = none
     if writesShared then appWrites = APP_STATE and takeWrites() or take() end
     local userExpiry, appExpiry = expiryOfState(USER_STATE), APP_STATE and expiryOfState(APP_STATE)
+    if ttl and writesShared then
+      local bytes = excessAfter(USER_STATE, userExpiry, userWrites, request.userMost)
+      if bytes then return reply('stateFull', { 'user', text(bytes) }) end
+      bytes = APP_STATE and excessAfter(APP_STATE, appExpiry, appWrites, request.appMost)
+      if bytes then return reply('stateFull', { 'app', text(bytes) }) end
+    end
     writeShared = ttl and function(seq)
       local userDue = writeState(USER_STATE, userExpiry, userWrites, tonumber(userTtl), tonumber(userRenewBelow))
       if APP_STATE then
@@ -216,6 +224,7 @@ local function appendCommit(key)
     indexMetadata = function() indexEntries(SESSION_ID, tonumber(created), metadata) end
   end
 
+  ${SIZE_AFTER_UPSERTS}
   if not APP_STATE then redis.call('HLEN', PENDING) end
   MEMBER_OF_APP = USER_ID .. '\0' .. SESSION_ID
   local updatedBefore = tonumber(updated)
@@ -284,6 +293,7 @@ local function appendCommit(key)
     local summary = newMarks.summary == '@' and marked or newMarks.summary
     rest = table.concat({ '', (string.gsub(newMarks.hidden, '@', marked)), newMarks.viewFrom, summary, marked, newMarks.covered }, '\n') .. later
   end
+  ${NOTE_SIZE}
   if ttl then
     tip = seq
     if expiry ~= expiryBefore then expires = text(expiry) end

@@ -11,6 +11,7 @@ import {
   type RecordReply,
   type ScriptArguments,
   countersText,
+  excessFrom,
   incarnationOf,
   pairsOf,
   rangesText,
@@ -44,7 +45,7 @@ type AppendReply =
       readAt?: string,
     ];
 
-const REFUSALS = ['seen', 'turnLost', 'turnRequired', 'stale', 'overtaken', 'full'] as const;
+const REFUSALS = ['seen', 'turnLost', 'turnRequired', 'stale', 'overtaken', 'full', 'stateFull'] as const;
 type RefusalKind = (typeof REFUSALS)[number];
 
 /** The script could not write this one of several commits. Run by itself, it returns the error. */
@@ -94,7 +95,8 @@ export async function appendCommits(
   });
 }
 
-async function appendAlone(context: AppendContext, encoded: EncodedCommit): Promise<AppendOutcome> {
+/** Appends a commit in a script of its own. */
+export async function appendAlone(context: AppendContext, encoded: EncodedCommit): Promise<AppendOutcome> {
   const [outcome] = await appendCommits(context, [encoded]);
   if (!outcome) throw new Error('A commit has one outcome');
   return outcome;
@@ -152,7 +154,7 @@ function writtenOutcome({ key }: Commit, written: string): WrittenOutcome {
 }
 
 function refusalOutcome(
-  { key }: Commit,
+  { key, maxStateBytes }: Commit,
   kind: RefusalKind,
   reply: RecordReply,
   details: readonly string[],
@@ -166,6 +168,10 @@ function refusalOutcome(
       };
     case 'stale':
       return { kind, lastSeq: recordOf(key, reply).lastSeq };
+    case 'stateFull': {
+      const [scope = '', bytes = ''] = details;
+      return { kind, excess: excessFrom(scope, bytes, maxStateBytes) };
+    }
     case 'turnLost':
     case 'turnRequired':
     case 'overtaken':
@@ -181,14 +187,14 @@ export function encodeCommit(
   keys: RedisKeys,
   app: AppScope,
 ): EncodedCommit {
-  const { key, events, expiry, preconditions, counterIncrements, usage, upserts, removals } = commit;
+  const { key, events, expiry, preconditions, counterIncrements, usage, upserts, removals, maxStateBytes } = commit;
   const isOwn = upserts.every(({ scope }) => scope === 'session') && removals.every(({ scope }) => scope === 'session');
   const own = isOwn ? commit : writesOf('session', commit);
   const more = rareArguments(commit, !isOwn);
   const pending = usage ? app.usageArguments(usage, writesOf('app', commit), expiry?.app) : [];
   const parts = keys.partsOf(key);
   const lengths = `${parts.app.length} ${parts.user.length} ${parts.id.length}`;
-  const head = `${key.appName}\n${key.userId}\n${key.sessionId}\n${preconditions.incarnation ?? ''}\n${lengths} ${app.slotTag(key)} ${more === undefined ? 0 : 1} ${events.length} ${expiryText(expiry)} ${own.upserts.length} ${own.removals.length} ${countersText(counterIncrements)}${usage ? `\n${usageArgument(usage)}` : ''}`;
+  const head = `${key.appName}\n${key.userId}\n${key.sessionId}\n${preconditions.incarnation ?? ''}\n${lengths} ${app.slotTag(key)} ${more === undefined ? 0 : 1} ${events.length} ${expiryText(expiry)} ${own.upserts.length} ${own.removals.length} ${maxStateBytes?.session ?? '-'} ${countersText(counterIncrements)}${usage ? `\n${usageArgument(usage)}` : ''}`;
   const args: ScriptArguments = [0, head];
   const checksums = events.map(({ payload }) => payloadChecksum(payload));
   if (hint) args.push(...hintArguments(hint, commit, parts, checksums[0] ?? ''));
@@ -219,7 +225,7 @@ function expiryText(expiry: Commit['expiry']): string {
 
 /** What few commits have, as JSON. Texts of callers stay out, as they may not be valid Unicode. */
 function rareArguments(
-  { preconditions, endsTurn, marks, endsPartials, metadata = [] }: Commit,
+  { preconditions, endsTurn, marks, endsPartials, metadata = [], maxStateBytes }: Commit,
   writesShared: boolean,
 ): string | undefined {
   const { expectedVersion: version, lastSeq: last, firstSeq: first, marksSeq, turnToken } = preconditions;
@@ -246,6 +252,8 @@ function rareArguments(
     marks: marks && marksArgument(marks),
     metadata: changesMetadata || undefined,
     writesShared: writesShared || undefined,
+    userMost: writesShared ? maxStateBytes?.user : undefined,
+    appMost: writesShared ? maxStateBytes?.app : undefined,
     endsPartials: endsSome ? endsPartials : undefined,
   });
 }

@@ -1,7 +1,7 @@
 import type { AppendOutcome, Commit } from '../../../domain/commit.js';
 import { StoreUnavailableError } from '../../../domain/errors.js';
 import { groupBy, inBatches } from '../../../domain/batches.js';
-import { type AppendContext, type EncodedCommit, appendCommits } from './append-commit.js';
+import { type AppendContext, type EncodedCommit, appendAlone, appendCommits } from './append-commit.js';
 
 /** A script blocks the server while it runs. A larger commit has its own. */
 const MAX_COMMITS_PER_SCRIPT = 32;
@@ -41,6 +41,15 @@ export class AppendQueue {
       // After all promises that are ready: replies of one batch lead to the next batch.
       if (this.#queue.push({ encoded, slot, resolve, reject }) === 1) process.nextTick(() => this.send());
     });
+  }
+
+  /** Appends in a script of its own, unless a check refuses it. Both share one time limit. */
+  async appendChecked(
+    commit: Commit,
+    refusalOf: (context: AppendContext) => Promise<AppendOutcome | undefined>,
+  ): Promise<AppendOutcome> {
+    const context = this.options.startCall();
+    return (await refusalOf(context)) ?? appendAlone(context, this.options.encode(commit));
   }
 
   /** Sends what waits, which otherwise happens at the end of this turn of the event loop. */

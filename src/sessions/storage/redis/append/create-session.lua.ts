@@ -18,6 +18,7 @@ const NEW_RECORD: Readonly<Record<RecordField, string>> = {
   turnsOnly: 'ARGV[7]',
   hidden: "''",
   covered: `'${countersText(NO_COUNTS)}'`,
+  stateBytes: 'text(stateBytes)',
   ...fieldsWith("'0'", ['last', 'tip', 'water', 'dispatched', 'waiting', 'viewFrom', 'summary', 'marks']),
   ...fieldsWith("'0'", ['turns', 'events', 'length', 'tokens']),
 };
@@ -35,8 +36,9 @@ const REST_OF_PLAIN = [0, 0, 0, 0, 0, ...logArguments()].map((value) => (value =
  */
 const PLAIN_SESSION = String.raw`
 local isPlain = #RECORDS == 1
-local function stateIfLive(key)
+local function stateIfLive(key, most)
   local entries = redis.call('HGETALL', key)
+  if most and bytesOfState(entries) > most then return false end
   for index = 1, #entries, 2 do
     if entries[index] == '' then return tonumber(entries[index + 1]) > now and entries end
   end
@@ -52,12 +54,14 @@ local function createPlainly()
     or tonumber(redis.call('ZSCORE', baseOfApp .. 'users', USER_ID)) ~= NEVER then return end
   redis.call('ZCARD', byCreation)
   redis.call('ZCARD', byCreationOfApp)
-  local userState, appState = stateIfLive(USER_STATE), stateIfLive(APP_STATE)
+  local userState, appState = stateIfLive(USER_STATE, tonumber(ARGV[11])), stateIfLive(APP_STATE, tonumber(ARGV[12]))
   if not userState or not appState then return end
+  local stateBytes = 0
+  for index = 13, #ARGV do stateBytes = stateBytes + #ARGV[index] end
   local time, member = text(now), USER_ID .. '\0' .. SESSION_ID
   redis.call('HSET', RECORD, 'base', ARGV[6], 'grouped', '1', 'record',
     table.concat({ ${RECORD_FIELD_NAMES.map((field) => NEW_RECORD[field]).join(', ')} }, '\n'))
-  for first = 11, #ARGV, 2000 do redis.call('HSET', STATE, unpack(ARGV, first, math.min(first + 1999, #ARGV))) end
+  for first = 13, #ARGV, 2000 do redis.call('HSET', STATE, unpack(ARGV, first, math.min(first + 1999, #ARGV))) end
   redis.call('ZADD', BY_UPDATE, time, SESSION_ID)
   redis.call('ZADD', byCreation, time, SESSION_ID)
   redis.call('ZADD', APP_BY_UPDATE, time, member)
@@ -72,8 +76,8 @@ if isPlain then
   local created = createPlainly()
   if created then return created end
   nameAllKeys()
-  local all = { ARGV[1], SESSION_ID, USER_ID, APP_NAME, ARGV[5], ARGV[6], ARGV[7], '', NEVER, NEVER, 0, NEVER, 0, (#ARGV - 10) / 2 }
-  for index = 11, #ARGV do all[#all + 1] = ARGV[index] end
+  local all = { ARGV[1], SESSION_ID, USER_ID, APP_NAME, ARGV[5], ARGV[6], ARGV[7], '', ARGV[11], ARGV[12], NEVER, NEVER, 0, NEVER, 0, (#ARGV - 12) / 2 }
+  for index = 13, #ARGV do all[#all + 1] = ARGV[index] end
   for _, value in ipairs({ ${REST_OF_PLAIN.join(', ')} }) do all[#all + 1] = value end
   ARGV = all
 else
@@ -87,31 +91,32 @@ end
  *
  * KEYS and ARGV 1–4: see SESSION; or of a plain session only key 1, and
  * ARGV 5 incarnation, 6 base state, 7 whether events need a turn (1 or 0), 8–10 bytes of the encoded app name, user id and session
- *      id, 11 and on: name and value of each key of its state. It never expires, and has no metadata and no log.
+ *      id, 11–12 most bytes of user state and app state ('' = any), 13 and on: name and value of each key of its state. It never expires, and has no metadata and no log.
  * Otherwise
- * ARGV 5 and on: incarnation, base state, whether events need a turn (1 or 0), metadata, ttl of the session, ttl and renewal threshold of user state, then of app
+ * ARGV 5 and on: incarnation, base state, whether events need a turn (1 or 0), metadata, most bytes of user state and app state ('' = any), ttl of the session, ttl and renewal threshold of user state, then of app
  *      state; writes to session state, to user state, and to app state (on a cluster: as one text, '' = none); of the
  *      initial log: tip, high water mark, all counters, hidden ranges, viewFrom, summary, marks
  *      seq, covered counters, the numbers of its anchors in one text, the group of each
  *      event as a line; of a session that another store had, else '': time of creation, of the last update and of expiry, first
  *      seq; number of events, and each event, encoded.
- * Returns nothing if a session exists, else { now, record ('' = the new one), session state (of a new one nothing), user
+ * Returns nothing if a session exists; if a scope would be, or is, too large, { 'excess', scope, bytes, 1 if the writes made it so }; else { now, record ('' = the new one), session state (of a new one nothing), user
  *      state, app state, pending, server time }.
  */
 export const CREATE_SESSION = defineScript(
   'create-session',
   TIME,
   SESSION_KEYS_BY_NAME,
+  SHARED_STATE,
   PLAIN_SESSION,
   ARGUMENTS,
   ENCODE_ID,
-  SHARED_STATE,
   REGISTRY,
   SESSION,
   SESSION_REGISTRATION,
   EVENT_GROUPS,
   String.raw`
 local incarnation, base, turnsOnly, metadata = take(), take(), take(), take()
+local userMost, appMost = takeNumber(), takeNumber()
 local ttl, userTtl, userRenewBelow = takeNumber(), takeNumber(), takeNumber()
 local appTtl, appRenewBelow = takeNumber(), takeNumber()
 local ownWrites, userWrites = takeWrites(), takeWrites()
@@ -129,9 +134,15 @@ end
 
 local live = liveRecord()
 if live and live.incarnation ~= incarnation then return false end
+local function excessOf(entries, most, scope)
+  local bytes = most and bytesOfState(entries)
+  if bytes and bytes > most then return { 'excess', scope, text(bytes), 0 } end
+end
+
 if live then
-  local appState = APP_STATE and readState(APP_STATE) or {}
-  return reply(recordReply(live.text, live.turn), redis.call('HGETALL', STATE), readState(USER_STATE), appState)
+  local userState, appState = readState(USER_STATE), APP_STATE and readState(APP_STATE) or {}
+  return excessOf(userState, userMost, 'user') or excessOf(appState, appMost, 'app')
+    or reply(recordReply(live.text, live.turn), redis.call('HGETALL', STATE), userState, appState)
 end
 
 -- Sessions that Redis expired are still in the indexes. Each new session removes up to 16 of them.
@@ -160,6 +171,16 @@ local registry = readRegistry(math.min(expiry, expiresAt(userTtl), expiresAt(app
 local userState, userExpiry = readState(USER_STATE)
 local appState, appExpiry = {}, nil
 if APP_STATE then appState, appExpiry = readState(APP_STATE) end
+for _, scope in ipairs({ { 'user', USER_STATE, userExpiry, userWrites, userMost }, APP_STATE and { 'app', APP_STATE, appExpiry, appWrites, appMost } }) do
+  local name, stateKey, expiryBefore, writes, most = unpack(scope, 1, 5)
+  if most then
+    local before, after = bytesAround(stateKey, expiryBefore, writes)
+    if after > most then return { 'excess', name, text(after), after > before and 1 or 0 } end
+  end
+end
+local stateBytes = 0
+for _, part in ipairs(ownWrites.sets) do stateBytes = stateBytes + #part end
+stateBytes = text(stateBytes)
 
 unlinkIfPresent(unpack(KEYS, 1, 7))
 if maySweep then sweepIndexes() end

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Lifetimes, NEVER, expiresAt } from '../../../domain/expiry.js';
 import type { SessionKey } from '../../../domain/ids.js';
 import { newRecord } from '../../../domain/session-record.js';
+import { initialExcess, readExcessError, sizeAfter, writeExcessError } from '../../../domain/state-size.js';
 import { type StateWrites, writesOf } from '../../../domain/stored-json.js';
 import type { CreateRequest, StoredSession } from '../../session-storage.js';
 import type { AppScope } from '../app-scope/app-scope.js';
@@ -12,9 +13,11 @@ import {
   type FlatHash,
   type RecordReply,
   type ScriptArguments,
+  excessFrom,
   flag,
   keyArguments,
   lifetimeArguments,
+  limitArguments,
   recordOf,
   stateOfScopes,
   writeArguments,
@@ -23,7 +26,10 @@ import type { ScriptRunner } from '../script/script.js';
 import { CREATE_SESSION } from './create-session.lua.js';
 import { logArguments } from './initial-log.js';
 
+type ExcessReply = readonly [kind: 'excess', scope: string, bytes: string, isByWrite: number];
+
 type CreateReply =
+  | ExcessReply
   | readonly [
       now: string,
       record: RecordReply,
@@ -39,10 +45,12 @@ export async function createSession(
   scripts: ScriptRunner,
   keys: RedisKeys,
   app: AppScope,
-  { key, baseState, upserts, expiry, metadata = '', log, turnsOnly }: CreateRequest,
+  { key, baseState, upserts, expiry, metadata = '', log, turnsOnly, maxStateBytes }: CreateRequest,
 ): Promise<StoredSession | undefined> {
   const incarnation = randomUUID();
   const writes = { upserts, removals: [] };
+  const excess = initialExcess(writes, maxStateBytes) ?? (await app.excessOf(key, writes, maxStateBytes));
+  if (excess) throw writeExcessError(excess);
   const own = writesOf('session', writes);
   const isPlain =
     !app.isCluster && own.upserts.length === upserts.length && isEndless(expiry) && metadata === '' && !log;
@@ -50,13 +58,14 @@ export async function createSession(
     keys: isPlain ? [keys.partsOf(key).recordKey] : app.sessionKeys(key),
     usedKeys: () => app.sessionKeys(key),
     args: isPlain
-      ? plainArguments(key, keys, { incarnation, baseState, turnsOnly, own })
+      ? plainArguments(key, keys, { incarnation, baseState, turnsOnly, own, maxStateBytes })
       : [
           ...keyArguments(key),
           incarnation,
           baseState,
           flag(turnsOnly),
           metadata,
+          ...limitArguments(maxStateBytes),
           expiry.session.ttlMs,
           ...lifetimeArguments(expiry.user),
           ...lifetimeArguments(expiry.app),
@@ -67,19 +76,29 @@ export async function createSession(
         ],
   });
   if (!reply) return undefined;
+  if (isExcess(reply)) {
+    const [, scope, bytes, isByWrite] = reply;
+    const found = excessFrom(scope, bytes, maxStateBytes);
+    throw isByWrite ? writeExcessError(found) : readExcessError(found, key);
+  }
   const [now, recordReply, session, user, appReply, pending = [], readAt = ''] = reply;
   const isNew = recordReply === '';
+  const { atMost: stateBytes } = sizeAfter({ atMost: 0 }, writes, 'session');
   const record = isNew
-    ? newRecord(key, incarnation, Number(now), expiresAt(Number(now), expiry.session), log, turnsOnly)
+    ? newRecord(key, incarnation, Number(now), expiresAt(Number(now), expiry.session), log, turnsOnly, stateBytes)
     : recordOf(key, recordReply);
   if (beganToWait(record, Number(now))) app.announceChange(key);
   const appState = await afterWrite(async () => {
     await app.applyPending({ key, incarnation: record.incarnation, pending, readAt });
     await app.renewIfDue(key.appName, expiry.app, Number(now));
-    return app.stateOf(key.appName, appReply);
+    return app.stateOf(key.appName, appReply, maxStateBytes);
   });
   const ownState = isNew ? own.upserts.flatMap(({ name, value }) => [name, value]) : session;
   return { record, now: Number(now), events: [], metadata, ...stateOfScopes(ownState, user, appState) };
+}
+
+function isExcess(reply: NonNullable<CreateReply>): reply is ExcessReply {
+  return reply[0] === 'excess';
 }
 
 function isEndless({ session, user, app }: Lifetimes): boolean {
@@ -95,10 +114,12 @@ function plainArguments(
     baseState,
     turnsOnly,
     own,
-  }: { own: StateWrites; incarnation: string } & Pick<CreateRequest, 'baseState' | 'turnsOnly'>,
+    maxStateBytes,
+  }: { own: StateWrites; incarnation: string } & Pick<CreateRequest, 'baseState' | 'turnsOnly' | 'maxStateBytes'>,
 ): ScriptArguments {
   const { app, user, id } = keys.partsOf(key);
   const args = [...keyArguments(key), incarnation, baseState, flag(turnsOnly), app.length, user.length, id.length];
+  args.push(...limitArguments(maxStateBytes));
   for (const { name, value } of own.upserts) args.push(name, value);
   return args;
 }

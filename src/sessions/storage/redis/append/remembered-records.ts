@@ -3,6 +3,7 @@ import { recordAfter } from '../../../domain/commit-rules.js';
 import { NEVER } from '../../../domain/expiry.js';
 import { type SessionKey, sessionNameOf } from '../../../domain/ids.js';
 import type { SessionRecord } from '../../../domain/session-record.js';
+import { UNCOUNTED, stateExcess } from '../../../domain/state-size.js';
 import { type ScriptArguments, luaPlaceOf } from '../script/codec.js';
 import { usageLine } from '../script/usage.lua.js';
 
@@ -64,7 +65,7 @@ function isUsable({ expiresAt, waitingSince, turnsOnly, turn }: SessionRecord): 
 }
 
 /** Whether a commit appends one event, adds usage of one model, sets keys of the session, and nothing else. */
-function isPlain(commit: Commit, { incarnation }: SessionRecord): boolean {
+function isPlain(commit: Commit, { incarnation, stateBytes }: SessionRecord): boolean {
   const { events, upserts, removals, expiry, preconditions, usage, metadata = [], endsPartials = [] } = commit;
   if (
     events.length !== 1 ||
@@ -76,7 +77,14 @@ function isPlain(commit: Commit, { incarnation }: SessionRecord): boolean {
   if (!expiry || Math.min(expiry.session.ttlMs, expiry.user.ttlMs, expiry.app.ttlMs) < NEVER) return false;
   const { incarnation: wanted = incarnation, ...others } = preconditions;
   if (wanted !== incarnation || Object.values(others).some((value) => value !== undefined)) return false;
-  return Number.isInteger(events[0]?.timestamp) && upserts.every(({ scope }) => scope === 'session');
+  const isOwn = upserts.every(({ scope }) => scope === 'session');
+  return Number.isInteger(events[0]?.timestamp) && isOwn && isRoomFor(commit, stateBytes);
+}
+
+/** Whether the state certainly stays within its limit. Otherwise the script counts it. */
+function isRoomFor(commit: Commit, stateBytes: number): boolean {
+  if (commit.upserts.length === 0) return true;
+  return stateBytes < UNCOUNTED && !stateExcess('session', { atMost: stateBytes }, commit, commit.maxStateBytes);
 }
 
 function hintOf(commit: Commit, before: RememberedRecord): AppendHint {
@@ -91,15 +99,22 @@ function hintOf(commit: Commit, before: RememberedRecord): AppendHint {
   return {
     before,
     prefix: `${incarnation}\n${createTime}\n${expiresAt}\n${firstSeq}\n${lastSeq}\n${tipSeq}\n`,
-    suffix: `\n${turns}\n${events}\n${contentLength}\n${tokens}\n${after.dispatchedSeq}\n${after.waitingSince}${unchangedLines(text)}`,
+    suffix: `\n${turns}\n${events}\n${contentLength}\n${tokens}\n${after.dispatchedSeq}\n${after.waitingSince}${laterLines(text, commit, after.stateBytes)}`,
   };
 }
 
-/** The lines from the first one on that a plain append does not change, and the line break before them. */
-function unchangedLines(text: string): string {
+/**
+ * The lines from the first one on that a plain append does not change, and the line break before them. Among them, the bytes of
+ * state do change if it sets keys.
+ */
+function laterLines(text: string, { upserts }: Commit, stateBytes: number): string {
   let end = -1;
   for (let line = 0; line < CHANGING_LINES; line++) end = text.indexOf('\n', end + 1);
-  return text.slice(end);
+  const later = text.slice(end);
+  if (upserts.length === 0) return later;
+  const lines = later.split('\n');
+  lines[luaPlaceOf('stateBytes') - CHANGING_LINES] = String(stateBytes);
+  return lines.join('\n');
 }
 
 /** The arguments of the script for a hint, with the encoded ids of user and session, and the checksum of the event. */

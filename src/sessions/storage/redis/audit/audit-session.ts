@@ -4,7 +4,7 @@ import type { AppScope } from '../app-scope/app-scope.js';
 import { REGISTER } from '../app-scope/cluster-app-scope.js';
 import type { RedisKeys } from '../redis-keys.js';
 import { ARGUMENTS, TIME } from '../script/base.lua.js';
-import { flag, keyArguments } from '../script/codec.js';
+import { READABLE_RECORD, flag, keyArguments } from '../script/codec.js';
 import { type NumberReply, type ScriptRunner, defineScript } from '../script/script.js';
 import { SESSION } from '../script/session.lua.js';
 
@@ -26,7 +26,6 @@ export async function auditSession(tools: AuditTools, key: SessionKey): Promise<
     ? await scripts.write<SessionReply>(AUDIT_SESSION, call)
     : await scripts.read<SessionReply>(AUDIT_SESSION, call);
   const [expires, ...found] = reply;
-  if (!expires) return [];
   const problems: StoreProblem[] = [];
   for (let place = 0; place < found.length; place += 2) {
     const code = found[place] as StoreProblemCode;
@@ -39,7 +38,7 @@ export async function auditSession(tools: AuditTools, key: SessionKey): Promise<
       isRepaired: repair && isIndex,
     });
   }
-  return [...problems, ...(await auditRegistration(tools, key, expires))];
+  return expires ? [...problems, ...(await auditRegistration(tools, key, expires))] : problems;
 }
 
 function indexDetail({ keys }: AuditTools, index: string): string {
@@ -82,6 +81,10 @@ export const AUDIT_SESSION = defineScript(
   SESSION,
   String.raw`
 local repair = take() == '1'
+local stored = readRecord(RECORD)
+if stored and not string.match(stored, ${READABLE_RECORD}) then
+  return { '', 'RECORD_UNREADABLE', 'the record of the session is damaged' }
+end
 local record = liveRecord()
 if not record then return { '' } end
 local metadata = redis.call('HGET', RECORD, 'metadata')

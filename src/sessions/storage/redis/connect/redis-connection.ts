@@ -13,6 +13,7 @@ import {
   timedOut,
   wrongTypeError,
 } from './driver-errors.js';
+import { evictionWarnings } from './eviction.js';
 import { NodeWatchdog } from './node-watchdog.js';
 import { PermissionCheck } from './permission-check.js';
 import {
@@ -90,6 +91,13 @@ export class RedisConnection implements ScriptRunner {
     } catch (error) {
       throw openingFailure(error, this.#lastError, this.#server);
     }
+  }
+
+  /** Asks the servers for settings that endanger what is stored. */
+  async warnings(): Promise<readonly string[]> {
+    const deadline = this.#newDeadline();
+    await this.#ready(deadline);
+    return withTimeout(deadline - performance.now(), evictionWarnings(this.#client), () => this.#timedOut(false));
   }
 
   /** Starts a call: all its scripts and the wait for a connection share one time limit. */

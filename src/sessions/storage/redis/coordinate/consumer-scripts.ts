@@ -149,6 +149,14 @@ export const CLAIM_WORK = defineScript(
   KEY_TYPES,
   WORK_ENTRY,
   String.raw`
+-- As nextClaim decides. Returns the claim, and how many tries its last worker has lost.
+local function nextClaim(last, id)
+  local mark, rest = string.match(last, '^(%a+:)(.*)$')
+  if last == '' or rest == '' then return last .. id, 0 end
+  if mark == 'begun:' then return 'alone:' .. id, 1 end
+  return (mark and 'alone:' or 'suspect:') .. id, 0
+end
+
 local members = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', text(math.floor(now)), 'LIMIT', 0, ARGV[3])
 expectHashes(KEYS[2])
 local claimed = {}
@@ -156,8 +164,8 @@ for _, member in ipairs(members) do
   local stored = redis.call('HGET', KEYS[2], member)
   if stored then
     local work = workOf(stored)
-    if work.claim ~= '' then work.tries = work.tries + 1 end
-    work.claim = ARGV[2]
+    local claim, lost = nextClaim(work.claim, ARGV[2])
+    work.claim, work.tries = claim, work.tries + lost
     local changed = textOfWork(work)
     redis.call('HSET', KEYS[2], member, changed)
     redis.call('ZADD', KEYS[1], text(expiresAt(tonumber(ARGV[4]))), member)
@@ -175,8 +183,8 @@ return claimed
  * Saves the progress of a claimed entry, as entryAfter decides, and stores a dead letter.
  *
  * KEYS 1 due, 2 waiting, 3 work, 4 dead.
- * ARGV 1 time, 2 member, 3 claim, 4 seq, 5 tries, 6 problem, 7 whether the worker keeps the claim (1 or 0), 8 when the entry is due
- *      again, in ms from now; with a letter: 9 its member, 10 seq, 11 upTo, 12 tries, 13 problem.
+ * ARGV 1 time, 2 member, 3 claim, 4 seq, 5 tries, 6 problem, 7 the claim from now on, or nothing, 8 when the entry is due again, in ms
+ *      from now; with a letter: 9 its member, 10 seq, 11 upTo, 12 tries, 13 problem.
  * Returns { 'lost' or 'done' } or { 'left', upTo }.
  */
 export const NOTE_WORK = defineScript(
@@ -200,7 +208,7 @@ if tonumber(ARGV[4]) >= work.upTo then
 else
   outcome = { 'left', text(work.upTo) }
   work.seq, work.tries, work.problem = tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6]
-  if ARGV[7] == '0' then work.claim = '' end
+  work.claim = ARGV[7]
   redis.call('HSET', KEYS[3], ARGV[2], textOfWork(work))
   redis.call('ZADD', KEYS[1], text(expiresAt(tonumber(ARGV[8]))), ARGV[2])
 end

@@ -1,6 +1,7 @@
 import type { NoteOutcome, WorkEntry, WorkProgress } from '../../../domain/consumer-work.js';
 import { letterOf } from '../../../domain/consumer-work.js';
 import { compareBytes } from '../../../domain/ids.js';
+import { claimAfter } from '../../../domain/work-claims.js';
 import type {
   ChangedSession,
   ClaimRequest,
@@ -116,7 +117,7 @@ export class RedisConsumers implements ConsumerStore {
         progress.seq,
         progress.tries,
         progress.problem ?? '',
-        flag(progress.goesOn),
+        claimAfter(entry.claim, progress),
         progress.dueInMs,
         ...(letter ? [memberOf(letter), letter.seq, letter.upTo, letter.tries, letter.problem] : []),
       ],

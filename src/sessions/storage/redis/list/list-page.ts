@@ -1,12 +1,15 @@
 import { MAX_ID_BYTES, type StateOwner, compareBytes } from '../../../domain/ids.js';
+import { readExcessError } from '../../../domain/state-size.js';
 import type { ListPosition, ListRequest } from '../../session-storage.js';
 import type { ListPage } from '../app-scope/app-scope.js';
 import {
   type FlatHash,
   type RecordReply,
   type ScriptArguments,
+  excessFrom,
   flag,
   incarnationOf,
+  limitArguments,
   optional,
   pairsOf,
   recordOf,
@@ -31,6 +34,8 @@ type ListReply = readonly [
   readAt: string,
   examinedTo: readonly [time: string, member: string] | null,
   isCut: number | null,
+  damaged: readonly (readonly [userId: string, sessionId: string])[],
+  excess: readonly [scope: string, userId: string, sessionId: string, bytes: string] | null,
 ];
 
 /** Reads one page with one script. On a cluster the state of the app is missing from it. */
@@ -44,7 +49,12 @@ export async function readPage(
   const reply = filter
     ? await scripts.read<ListReply>(LIST_FILTERED, { keys, args: [...paging, filter.maxExamined, ...filter.entries] })
     : await scripts.read<ListReply>(LIST_SESSIONS, { keys, args: [...paging, offset, flag(withTotal)] });
-  const [, total, appState, users, sessions, readAt, examinedTo, isCut] = reply;
+  const [, total, appState, users, sessions, readAt, examinedTo, isCut, unreadable, excess] = reply;
+  const damaged = unreadable.map(([userId, sessionId]) => ({ appName, userId, sessionId }));
+  if (excess) {
+    const [scope, userId, sessionId, bytes] = excess;
+    throw readExcessError(excessFrom(scope, bytes, request.maxStateBytes), { appName, userId, sessionId });
+  }
   const app = sharedStateOf(appState).entries;
   const userStates = new Map(users.map(([userId, state]) => [userId, sharedStateOf(state).entries]));
   const listed = sessions.map(([userId, sessionId, record, state, , metadata]) => ({
@@ -63,6 +73,7 @@ export async function readPage(
   return {
     result: {
       sessions: listed,
+      ...(damaged.length > 0 && { damaged }),
       ...(withTotal && { total: Number(total) }),
       ...(examinedTo && { examinedTo: positionOfMember(request, examinedTo) }),
       ...(isCut && { isCut: true }),
@@ -73,7 +84,7 @@ export async function readPage(
 
 /** Decoded in LISTED_SESSIONS. */
 function pageArguments(request: ListRequest): ScriptArguments {
-  const { userId, order, limit, after, withState, orderBy, maxBytes } = request;
+  const { userId, order, limit, after, withState, orderBy, maxBytes, maxStateBytes } = request;
   return [
     optional(userId),
     order,
@@ -83,6 +94,7 @@ function pageArguments(request: ListRequest): ScriptArguments {
     flag(withState !== false),
     flag(orderBy === 'createTime'),
     optional(maxBytes),
+    ...limitArguments(maxStateBytes, ['session', 'user', 'app']),
   ];
 }
 

@@ -1,21 +1,23 @@
 import { ENCODE_ID, TIME } from '../script/base.lua.js';
-import { recordPattern } from '../script/codec.js';
+import { READABLE_RECORD, recordPattern } from '../script/codec.js';
 import { defineScript } from '../script/script.js';
 import { RECORD_TEXT } from '../script/session.lua.js';
-import { SHARED_STATE } from '../script/shared-state.lua.js';
+import { SHARED_STATE, STATE_BYTES } from '../script/shared-state.lua.js';
 
 /**
- * What the scripts that list sessions share. Needs TIME, ENCODE_ID, RECORD_TEXT and SHARED_STATE.
+ * What the scripts that list sessions share. Needs TIME, ENCODE_ID, RECORD_TEXT, SHARED_STATE and STATE_BYTES.
  *
  * KEYS 1 by update, 2 by creation, 3 expiring, 4 by entry: the sessions of the user or the app; 5 prefix of the user's keys,
  *      or for an app the prefix that the keys of all its users share; 6 app state (not on a cluster).
  *      The script finds the keys of sessions through the indexes, so the caller cannot name them.
  * ARGV 1 time, 2 user id ('' = the whole app), 3 desc or asc, 4 limit, 5 time of the cursor ('' = from the start), 6 member
- *      of the cursor, 7 with state (1 or 0), 8 by creation (1) or by update (0), 9 maximum bytes ('' = none).
+ *      of the cursor, 7 with state (1 or 0), 8 by creation (1) or by update (0), 9 maximum bytes ('' = none),
+ *      10–12 most bytes of session state, user state and app state ('' = any).
  *
  * `reply` returns { now, total, app state, { user id, user state } …, { user id, session id, record, state, pending, metadata
  * or nothing } …, server time, { time, member } of the last session that was examined or
- * nothing, 1 if the page ended early }.
+ * nothing, 1 if the page ended early, { user id, session id } of those whose record is damaged, { scope, user id, session id,
+ * bytes } of state that is too large or nothing }.
  */
 export const LISTED_SESSIONS = String.raw`
 local USER_ID, isBackwards, limit = ARGV[2], ARGV[3] == 'desc', tonumber(ARGV[4])
@@ -57,51 +59,66 @@ local function sizeOf(values)
   return size
 end
 
+local sessionMost, userMost, appMost = tonumber(ARGV[10]), tonumber(ARGV[11]), tonumber(ARGV[12])
 local appState = withState and APP_STATE and readState(APP_STATE) or {}
-local sessions, users, sizes, bytes, isCut = {}, {}, {}, 0, false
+local sessions, users, damaged, sizes, bytes, isCut, excess = {}, {}, {}, {}, 0, false, false
 local sizeOfApp = sizeOf(appState)
+
+-- Ends the page if the state is too large.
+local function expectReadable(found, most, scope, userId, sessionId)
+  if most and found > most then excess = { scope, userId, sessionId, text(found) } end
+end
 
 local function sizeOfUser(userId, base)
   if not sizes[userId] then
     local state = readState(base .. 'user-state')
     users[#users + 1] = { userId, state }
     sizes[userId] = sizeOf(state)
+    expectReadable(bytesOfState(state), userMost, 'user', userId, '')
   end
   return sizes[userId]
 end
 
 -- Whether the page has enough sessions.
 local function isFull()
-  return isCut or #sessions >= limit
+  return excess or isCut or #sessions >= limit
 end
 
 local function addSession(member)
   local userId, sessionId, base = keysOf(member)
   local id = encode(sessionId)
   local record, turn, metadata = readRecord(base .. 'session:' .. id, 'metadata')
-  if not record or tonumber(string.match(record, ${recordPattern('expires')})) <= now then return end
+  if not record then return end
+  local expires = tonumber(string.match(record, ${READABLE_RECORD}))
+  if not expires then damaged[#damaged + 1] = { userId, sessionId } end
+  if not expires or expires <= now then return end
   local pending = APP_STATE and {} or redis.call('HGETALL', base .. 'pending:' .. id)
   local state = {}
   if withState then
+    expectReadable(bytesOfState(appState), appMost, 'app', userId, sessionId)
+    if sessionMost and (tonumber(string.match(record, ${recordPattern('stateBytes')})) or math.huge) > sessionMost then
+      expectReadable(countState(base .. 'state:' .. id), sessionMost, 'session', userId, sessionId)
+    end
+    if excess then return end
     state = redis.call('HGETALL', base .. 'state:' .. id)
     bytes = bytes + sizeOf(state) + sizeOfUser(userId, base) + sizeOfApp
   end
   bytes = bytes + (metadata and #metadata or 0)
   isCut = bytes > maxBytes and #sessions > 0
-  if isCut then return end
+  if isCut or excess then return end
   sessions[#sessions + 1] = { userId, sessionId, recordReply(record, turn), state, pending, metadata }
 end
 
 local function reply(total, examinedTo)
-  return { text(now), total, appState, users, sessions, text(serverTime), not isCut and examinedTo or false, isCut and 1 }
+  return { text(now), total, appState, users, sessions, text(serverTime), not isCut and examinedTo or false, isCut and 1 or false, damaged, excess }
 end
 `;
 
 /**
  * Reads a page of the sessions of a user or an app, with their state.
  *
- * KEYS, ARGV 1–9 and the reply: see LISTED_SESSIONS.
- * ARGV 10 offset, 11 with total (1 or 0).
+ * KEYS, ARGV 1–12 and the reply: see LISTED_SESSIONS.
+ * ARGV 13 offset, 14 with total (1 or 0).
  */
 export const LIST_SESSIONS = defineScript(
   'list-sessions',
@@ -109,9 +126,10 @@ export const LIST_SESSIONS = defineScript(
   ENCODE_ID,
   RECORD_TEXT,
   SHARED_STATE,
+  STATE_BYTES,
   LISTED_SESSIONS,
   String.raw`
-local offset = tonumber(ARGV[10])
+local offset = tonumber(ARGV[13])
 local expired = redis.call('ZCOUNT', KEYS[3], '-inf', text(now))
 local place = CURSOR_TIME == '' and 0 or placesBefore(CURSOR_TIME, CURSOR_MEMBER)
 if expired == 0 then
@@ -134,7 +152,7 @@ while not isFull() do
   end
 end
 
-return reply(ARGV[11] == '1' and redis.call('ZCARD', SORTED) - expired)
+return reply(ARGV[14] == '1' and redis.call('ZCARD', SORTED) - expired)
 `,
 );
 
@@ -143,8 +161,8 @@ return reply(ARGV[11] == '1' and redis.call('ZCARD', SORTED) - expired)
  * these are the sessions with the rarest entry; by update, all sessions. If the sessions with the rarest entry are few
  * enough to examine them all, it sorts these by update instead. Members of the index by entry: see ENTRY_INDEX.
  *
- * KEYS, ARGV 1–9 and the reply: see LISTED_SESSIONS.
- * ARGV 10 how many sessions to examine at most, 11 and on: entries.
+ * KEYS, ARGV 1–12 and the reply: see LISTED_SESSIONS.
+ * ARGV 13 how many sessions to examine at most, 14 and on: entries.
  */
 export const LIST_FILTERED = defineScript(
   'list-filtered',
@@ -152,11 +170,12 @@ export const LIST_FILTERED = defineScript(
   ENCODE_ID,
   RECORD_TEXT,
   SHARED_STATE,
+  STATE_BYTES,
   LISTED_SESSIONS,
   String.raw`
 local BATCH = 1000
-local maxExamined = tonumber(ARGV[10])
-local entries = { unpack(ARGV, 11) }
+local maxExamined = tonumber(ARGV[13])
+local entries = { unpack(ARGV, 14) }
 local BY_UPDATE, BY_CREATION, BY_ENTRY = KEYS[1], KEYS[2], KEYS[4]
 
 local rarest, size

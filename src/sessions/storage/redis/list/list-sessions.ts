@@ -13,7 +13,12 @@ export async function listSessions(
   app: AppScope,
   request: ListRequest,
 ): Promise<ListResult> {
-  return app.completeList(request.appName, await readList(scripts, keys, app, request));
+  return app.completeList(request.appName, await readList(scripts, keys, app, request), limitsOfState(request));
+}
+
+/** The state of the app is read on a cluster in any case, and refused only if it is wanted. */
+function limitsOfState({ withState, maxStateBytes }: ListRequest): ListRequest['maxStateBytes'] {
+  return withState === false ? undefined : maxStateBytes;
 }
 
 function readList(scripts: ScriptRunner, keys: RedisKeys, app: AppScope, request: ListRequest): Promise<ListPage> {
@@ -69,11 +74,12 @@ export async function listOfApp(scripts: ScriptRunner, keys: RedisKeys, request:
     pages.push(...(await Promise.all(batch.map(({ userId, ...part }) => read(userId, part)))));
   }
   const { result, pending } = mergePages(request, size, [...examined, ...pages]);
-  const { sessions, examinedTo, isCut } = result;
+  const { sessions, damaged, examinedTo, isCut } = result;
   const isFull = sessions.length >= size;
   return {
     result: {
       sessions: sessions.slice(offset),
+      ...(damaged && { damaged }),
       ...(withTotal && { total }),
       ...(examinedTo && !isFull && { examinedTo }),
       ...((isFull ? limit < request.limit : isCut) && { isCut: true }),
@@ -127,8 +133,13 @@ function mergePages(request: ListRequest, size: number, pages: readonly ListPage
     .filter(({ record }) => !end || comparePositions(positionOf(record, request), end.at, request) <= 0)
     .toSorted((a, b) => comparePositions(positionOf(a.record, request), positionOf(b.record, request), request))
     .slice(0, size);
+  const damaged = pages.flatMap(({ result }) => result.damaged ?? []);
   return {
-    result: { sessions, ...(end && (end.isCut ? { isCut: true } : { examinedTo: end.at })) },
+    result: {
+      sessions,
+      ...(damaged.length > 0 && { damaged }),
+      ...(end && (end.isCut ? { isCut: true } : { examinedTo: end.at })),
+    },
     pending: pages.flatMap(({ pending }) => pending),
   };
 }

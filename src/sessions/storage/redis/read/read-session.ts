@@ -1,5 +1,6 @@
 import { CHECKPOINT_EVERY } from '../../../domain/checkpoint.js';
 import type { StoredEvent } from '../../../domain/commit.js';
+import { readExcessError } from '../../../domain/state-size.js';
 import type { EventWindow, ReadRequest, StoredSession } from '../../session-storage.js';
 import type { AppScope } from '../app-scope/app-scope.js';
 import { duringRead } from '../connect/driver-errors.js';
@@ -8,8 +9,10 @@ import {
   type FlatHash,
   type RecordReply,
   type ScriptArguments,
+  excessFrom,
   flag,
   keyArguments,
+  limitArguments,
   optional,
   recordOf,
   stateOfScopes,
@@ -19,9 +22,12 @@ import {
 import { EVENT_GROUPS } from '../script/event-groups.lua.js';
 import { type NumberReply, type ScriptRunner, defineScript } from '../script/script.js';
 import { CHECKPOINTS, SESSION } from '../script/session.lua.js';
-import { SHARED_STATE } from '../script/shared-state.lua.js';
+import { SHARED_STATE, STATE_BYTES } from '../script/shared-state.lua.js';
+
+type ExcessReply = readonly [kind: 'excess', scope: string, bytes: string];
 
 type ReadReply =
+  | ExcessReply
   | readonly [
       now: string,
       record: RecordReply,
@@ -46,12 +52,13 @@ export async function readSession(
   app: AppScope,
   request: ReadRequest,
 ): Promise<StoredSession | undefined> {
-  const { key, window, withState, withMetadata, withSummary, withBase, checkpointAt, find } = request;
+  const { key, window, withState, withMetadata, withSummary, withBase, checkpointAt, find, maxStateBytes } = request;
   const reply = await scripts.read<ReadReply>(READ_SESSION, {
     keys: app.sessionKeys(key),
     args: [
       ...keyArguments(key),
       ...[withState, withMetadata, withSummary, withBase].map(flag),
+      ...limitArguments(maxStateBytes, ['session', 'user', 'app']),
       optional(checkpointAt),
       CHECKPOINT_EVERY,
       optional(find?.group),
@@ -62,6 +69,7 @@ export async function readSession(
     ],
   });
   if (!reply) return undefined;
+  if (isExcess(reply)) throw readExcessError(excessFrom(reply[1], reply[2], maxStateBytes), key);
   const [
     now,
     recordReply,
@@ -87,13 +95,17 @@ export async function readSession(
     now: Number(now),
     events: eventsInOrder(storedEventsOf(seqs, texts)),
     ...(isCut && { isCut: true }),
-    ...(withState && stateOfScopes(session, user, await app.stateOf(key.appName, appReply))),
+    ...(withState && stateOfScopes(session, user, await app.stateOf(key.appName, appReply, maxStateBytes))),
     ...(withMetadata && { metadata: metadata ?? '' }),
     ...(summary !== null && { summary: storedEventOf(record.marks.summarySeq, summary) }),
     ...(base !== null && { baseState: base }),
     ...(checkpointText !== undefined && { checkpoint: { seq: Number(checkpointSeq), text: checkpointText } }),
     ...(find && found !== null && { found: Number(found) }),
   };
+}
+
+function isExcess(reply: NonNullable<ReadReply>): reply is ExcessReply {
+  return reply[0] === 'excess';
 }
 
 /** The script reads the newest first if it keeps the newest. */
@@ -122,11 +134,12 @@ function windowArguments(window: EventWindow): ScriptArguments {
  * Reads a session and a window of its log.
  *
  * KEYS and ARGV 1–4: see SESSION.
- * ARGV 5 and on: with state, with metadata, with summary, with base state (1 or 0 each), up to where to find a
+ * ARGV 5 and on: with state, with metadata, with summary, with base state (1 or 0 each), most bytes of session state, user state and
+ *      app state ('' = any), up to where to find a
  *      checkpoint ('' = none), distance of checkpoints, group of an event to find ('' = none), whether the next one (1) or the previous one (0),
  *      from where, with a window (1 or 0); of the window: in view, afterSeq, since, maxAgeMs ('' = any age), anchors only, limit ('' = none), keep the oldest, maximum bytes ('' =
  *      none), number of ranges ('' = the whole log), from and to of each range.
- * Returns nothing if there is no session, else { now, record, numbers of the events (if they are consecutive: the first and, if they descend, the second),
+ * Returns nothing if there is no session; { 'excess', scope, bytes } if state to read is too large; else { now, record, numbers of the events (if they are consecutive: the first and, if they descend, the second),
  *      texts of the events, session state, user state, app state, summary or nothing, base state or nothing, metadata or nothing, text and seq of a checkpoint or an
  *      empty table, pending, server time, the event that was found, 0 or nothing, 1 if the window
  *      ended early }.
@@ -136,6 +149,7 @@ export const READ_SESSION = defineScript(
   TIME,
   ARGUMENTS,
   SHARED_STATE,
+  STATE_BYTES,
   SESSION,
   CHECKPOINTS,
   EVENT_GROUPS,
@@ -143,9 +157,23 @@ export const READ_SESSION = defineScript(
 local record = liveRecord()
 if not record then return false end
 local withState, withMetadata, withSummary = take() == '1', take() == '1', take() == '1'
-local withBase, checkpointAt, checkpointDistance = take() == '1', takeNumber(), takeNumber()
+local withBase, sessionMost, userMost, appMost = take() == '1', takeNumber(), takeNumber(), takeNumber()
+local checkpointAt, checkpointDistance = takeNumber(), takeNumber()
 local wantedGroup, isNext, findFrom = take(), take() == '1', takeNumber()
 local withWindow = take() == '1'
+
+local userState, appState = {}, {}
+if withState then
+  if sessionMost and not (record.stateBytes and record.stateBytes <= sessionMost) then
+    local bytes = countState(STATE)
+    if bytes > sessionMost then return { 'excess', 'session', text(bytes) } end
+  end
+  userState, appState = readState(USER_STATE), APP_STATE and readState(APP_STATE) or {}
+  local bytes = userMost and bytesOfState(userState)
+  if bytes and bytes > userMost then return { 'excess', 'user', text(bytes) } end
+  bytes = appMost and bytesOfState(appState)
+  if bytes and bytes > appMost then return { 'excess', 'app', text(bytes) } end
+end
 
 -- The high water mark never falls along the log, so a binary search finds the first event at or after the time.
 local function firstSince(time)
@@ -153,7 +181,9 @@ local function firstSince(time)
   while low < high do
     local middle = math.floor((low + high) / 2)
     local event = redis.call('HGET', EVENTS, text(middle))
-    if tonumber(string.match(event, '^%d+\n(%d+)')) >= time then high = middle else low = middle + 1 end
+    local water = event and tonumber(string.match(event, '^%d+\n(%d+)'))
+    -- Of an event that is damaged, the time is not known: rather more events than too few.
+    if not water or water >= time then high = middle else low = middle + 1 end
   end
   return low
 end
@@ -247,8 +277,8 @@ return {
   numbers,
   events,
   withState and redis.call('HGETALL', STATE) or {},
-  withState and readState(USER_STATE) or {},
-  withState and APP_STATE and readState(APP_STATE) or {},
+  userState,
+  appState,
   hasSummary and redis.call('HGET', EVENTS, text(record.summary)),
   withBase and redis.call('HGET', RECORD, 'base'),
   withMetadata and redis.call('HGET', RECORD, 'metadata'),

@@ -2,9 +2,12 @@ import type { StoredEvent } from '../../../domain/commit.js';
 import { COUNTERS, type Counters, countersWith } from '../../../domain/counters.js';
 import type { Lifetime } from '../../../domain/expiry.js';
 import type { SessionKey } from '../../../domain/ids.js';
+import type { StoredScope } from '../../../../state/scopes.js';
 import type { StateWrites } from '../../../domain/stored-json.js';
+import { DamagedDataError } from '../../../domain/stored-json.js';
 import type { SeqRange } from '../../../domain/seq-ranges.js';
 import type { SessionRecord } from '../../../domain/session-record.js';
+import { type StateExcess, type StateLimits, UNCOUNTED } from '../../../domain/state-size.js';
 import { NO_TURN, type StoredTurn } from '../../../domain/turn.js';
 import type { StateEntries, StoredSession } from '../../session-storage.js';
 
@@ -38,6 +41,20 @@ export function writeArguments({ upserts, removals }: StateWrites): ScriptArgume
   ];
 }
 
+/** The most bytes of these scopes; '' = any. */
+export function limitArguments(
+  limits: StateLimits | undefined,
+  scopes: readonly StoredScope[] = ['user', 'app'],
+): ScriptArguments {
+  return scopes.map((scope) => optional(limits?.[scope]));
+}
+
+/** What a script found to be too large. */
+export function excessFrom(scope: string, bytes: string, limits: StateLimits | undefined): StateExcess {
+  const found = scope as StoredScope;
+  return { scope: found, bytes: Number(bytes), most: limits?.[found] ?? 0 };
+}
+
 /** What scripts reply: a hash as alternating names and values. */
 export type FlatHash = readonly string[];
 
@@ -59,7 +76,7 @@ export const ALL_COUNTER_FIELDS = COUNTERS.map((name) => COUNTER_FIELDS[name]);
 export const RECORD_FIELD_NAMES = [
   ...(['incarnation', 'created', 'expires', 'first', 'last', 'tip', 'water', 'updated'] as const),
   ...(['turns', 'events', 'length', 'tokens', 'dispatched', 'waiting', 'turnsOnly'] as const),
-  ...(['hidden', 'viewFrom', 'summary', 'marks', 'covered'] as const),
+  ...(['hidden', 'viewFrom', 'summary', 'marks', 'covered', 'stateBytes'] as const),
 ] as const;
 
 export type RecordField = (typeof RECORD_FIELD_NAMES)[number];
@@ -78,6 +95,23 @@ export function recordPattern(...fields: readonly RecordField[]): string {
   return `'^${lines.map((name) => (fields.includes(name) ? '([^\\n]*)' : '[^\\n]*')).join('\\n')}'`;
 }
 
+/** What a line of a record can hold; numbers, if it is not named. A line that an early version did not have is empty. */
+const OTHER_LINES: Readonly<Partial<Record<RecordField, string>>> = {
+  incarnation: '[^\\n]+',
+  expires: '%d+',
+  hidden: '[%d,-]*',
+  covered: '[%d%. ]*',
+};
+
+/** Records of earlier versions lack the last line. */
+const LINES_OF_ALL = RECORD_FIELD_NAMES.filter((name) => name !== 'stateBytes');
+
+/** A Lua pattern that a stored record matches unless it is damaged. Captures when it expires. */
+export const READABLE_RECORD = `'^${LINES_OF_ALL.map((name) => {
+  const line = OTHER_LINES[name] ?? '[%d%.-]*';
+  return name === 'expires' ? `(${line})` : line;
+}).join('\\n')}'`;
+
 /** A stored record, and, if the session has had a turn, NUL and the turn. */
 export type RecordReply = string;
 
@@ -92,11 +126,20 @@ export function incarnationOf(reply: RecordReply): string {
   return reply.slice(0, Math.max(0, reply.indexOf('\n')));
 }
 
-export function recordOf({ appName, userId, sessionId }: SessionKey, reply: RecordReply): SessionRecord {
+export function recordOf(key: SessionKey, reply: RecordReply): SessionRecord {
+  const record = decodedRecord(key, reply);
+  const { createTime, lastUpdateTime, expiresAt, firstSeq, lastSeq, tipSeq, highWater } = record;
+  const sum = createTime + lastUpdateTime + expiresAt + firstSeq + lastSeq + tipSeq + highWater;
+  if (Number.isNaN(sum)) throw new DamagedDataError('the record of a session');
+  return record;
+}
+
+function decodedRecord({ appName, userId, sessionId }: SessionKey, reply: RecordReply): SessionRecord {
   const endOfLines = reply.indexOf('\0');
   const values = (endOfLines < 0 ? reply : reply.slice(0, endOfLines)).split('\n');
   const [incarnation = '', created, expires, first, last, tip, water, updated, turns, events, length, tokens] = values;
-  const [dispatched, waiting, turnsOnly, hidden = '', viewFrom, summary, marks, covered = ''] = values.slice(12);
+  const [dispatched, waiting, turnsOnly, hidden = '', viewFrom, summary, marks, covered = '', stateBytes] =
+    values.slice(12);
   return {
     appName,
     userId,
@@ -124,6 +167,7 @@ export function recordOf({ appName, userId, sessionId }: SessionKey, reply: Reco
     marksSeq: Number(marks),
     turn: endOfLines < 0 ? NO_TURN : turnOf(reply.slice(endOfLines + 1)),
     turnsOnly: turnsOnly === '1',
+    stateBytes: stateBytes ? Number(stateBytes) : UNCOUNTED,
     dispatchedSeq: Number(dispatched),
     waitingSince: Number(waiting),
   };
@@ -171,6 +215,7 @@ function countersOf(text: string): Counters {
 export function storedEventOf(seq: string | number, text: string): StoredEvent {
   let start = 0;
   const nextLine = (): string => {
+    if (start < 0) return '';
     const end = text.indexOf('\n', start);
     const line = end < 0 ? text.slice(start) : text.slice(start, end);
     start = end < 0 ? -1 : end + 1;

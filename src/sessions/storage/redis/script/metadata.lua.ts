@@ -9,7 +9,7 @@ export function metadataArguments(changes: readonly MetadataChange[] = []): Scri
 
 /** The rule of `metadataAfter` in the domain. Metadata is the field `metadata` of the record; no field is none. */
 export const METADATA = String.raw`
-local MAX_OF_KIND = { tag = ${METADATA_LIMITS.tags}, label = ${METADATA_LIMITS.labels}, field = ${METADATA_LIMITS.fields}, reserved = ${METADATA_LIMITS.reserved} }
+local MAX_OF_KIND = { tag = ${METADATA_LIMITS.tags}, label = ${METADATA_LIMITS.labels}, field = ${METADATA_LIMITS.fields}, reserved = ${METADATA_LIMITS.reserved}, handedOver = ${METADATA_LIMITS.reserved} }
 local MAX_METADATA_BYTES = ${METADATA_LIMITS.bytes}
 
 -- Alternating names and values. Nil if nothing changes: then the arguments end before.
@@ -24,7 +24,7 @@ end
 -- Nil if that is more than a session can have.
 local function metadataAfter(before, changes)
   local names, values, counts, parts = {}, {}, {}, {}
-  local bytes = { own = 0, reserved = 0 }
+  local bytes = { own = 0, reserved = 0, handedOver = 0 }
   local function set(name, value)
     if values[name] == nil then names[#names + 1] = name end
     values[name] = value
@@ -34,18 +34,19 @@ local function metadataAfter(before, changes)
   for _, name in ipairs(names) do
     if values[name] ~= '' then
       local isReserved = string.find(name, '^label:agents:') or string.find(name, '^field:agents:')
-      local kind = isReserved and 'reserved' or string.match(name, '^(%l+):')
+      local reserved = string.find(name, '^field:agents:handedOver:') and 'handedOver' or 'reserved'
+      local kind = isReserved and reserved or string.match(name, '^(%l+):')
       if kind then
         counts[kind] = (counts[kind] or 0) + 1
         if counts[kind] > MAX_OF_KIND[kind] then return nil end
       end
       local part = name .. '\n' .. values[name] .. '\n'
-      local group = isReserved and 'reserved' or 'own'
+      local group = isReserved and reserved or 'own'
       bytes[group] = bytes[group] + #part
       parts[#parts + 1] = part
     end
   end
-  if math.max(bytes.own, bytes.reserved) > MAX_METADATA_BYTES then return nil end
+  if math.max(bytes.own, bytes.reserved, bytes.handedOver) > MAX_METADATA_BYTES then return nil end
   return table.concat(parts)
 end
 `;

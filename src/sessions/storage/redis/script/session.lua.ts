@@ -5,7 +5,7 @@ import { SESSION_KEYS } from './session-keys.lua.js';
 
 /** Fields that hold numbers, besides the expiry. */
 const NUMBERS = RECORD_FIELD_NAMES.filter(
-  (name) => !['incarnation', 'expires', 'turnsOnly', 'hidden', 'covered'].includes(name),
+  (name) => !['incarnation', 'expires', 'turnsOnly', 'hidden', 'covered', 'stateBytes'].includes(name),
 );
 const FIELDS = RECORD_FIELD_NAMES.map((name) => `'${name}'`).join(', ');
 
@@ -47,11 +47,17 @@ end
 export const RECORD =
   RECORD_TEXT +
   String.raw`
+-- Records of earlier versions lack the last line.
+local function withAllLines(record)
+  local _, breaks = string.gsub(record, '\n', '')
+  return breaks < ${RECORD_FIELD_NAMES.length - 1} and record .. '\n' or record
+end
+
 -- The record by field name, with numbers decoded; its text, its values and the turn. Nil if the session is missing or has
 -- expired.
 local function liveRecord()
   local record, turn = readRecord(RECORD)
-  local values = record and { string.match(record, ${recordPattern(...RECORD_FIELD_NAMES)} .. '(.*)$') } or {}
+  local values = record and { string.match(withAllLines(record), ${recordPattern(...RECORD_FIELD_NAMES)} .. '(.*)$') } or {}
   local expires = tonumber(values[${luaPlaceOf('expires')}])
   if not expires or expires <= now then return nil end
   -- Lines that a later version added stay behind the last value.
@@ -60,6 +66,7 @@ local function liveRecord()
     text = record, values = values, turn = turn, incarnation = values[1], expires = expires,
 ${NUMBERS.map((name) => `    ${name} = tonumber(values[${luaPlaceOf(name)}]) or 0,`).join('\n')}
     turnsOnly = values[${luaPlaceOf('turnsOnly')}] == '1',
+    stateBytes = tonumber(values[${luaPlaceOf('stateBytes')}]),
   }
 end
 `;

@@ -27,6 +27,39 @@ local function readState(key)
   return {}
 end
 
+-- The bytes of keys and values, without the expiry.
+local function bytesOfState(entries)
+  local bytes = 0
+  for index = 1, #entries, 2 do
+    if entries[index] ~= '' then bytes = bytes + #entries[index] + #entries[index + 1] end
+  end
+  return bytes
+end
+
+-- The bytes before and after the writes. State that has expired has none.
+local function bytesAround(key, expiry, writes)
+  local entries = expiry and redis.call('HGETALL', key) or {}
+  local before = bytesOfState(entries)
+  local values = {}
+  for index = 1, #entries, 2 do values[entries[index]] = entries[index + 1] end
+  local after = before
+  for index = 1, #writes.sets, 2 do
+    local name, value = writes.sets[index], writes.sets[index + 1]
+    after = after + #value + (values[name] and -#values[name] or #name)
+  end
+  for _, name in ipairs(writes.removals) do
+    if values[name] then after = after - #name - #values[name] end
+  end
+  return before, after
+end
+
+-- The bytes after the writes, if they are more than allowed and more than before.
+local function excessAfter(key, expiry, writes, most)
+  if not most or #writes.sets == 0 then return end
+  local before, after = bytesAround(key, expiry, writes)
+  if after > most and after > before then return after end
+end
+
 local function renewState(key, expiry)
   redis.call('HSET', key, '', text(expiry))
   expireKeys({ key }, expiry)
@@ -92,5 +125,14 @@ end
 local function registerApp(apps, appName, isFirst, untilTime)
   redis.call('ZADD', apps, 0, appName)
   extendExpiry(apps, untilTime, isFirst)
+end
+`;
+
+/** Counts the state of a session without reading its values. */
+export const STATE_BYTES = String.raw`
+local function countState(key)
+  local bytes = 0
+  for _, name in ipairs(redis.call('HKEYS', key)) do bytes = bytes + #name + redis.call('HSTRLEN', key, name) end
+  return bytes
 end
 `;

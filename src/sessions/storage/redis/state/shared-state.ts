@@ -1,4 +1,6 @@
 import type { Lifetime } from '../../../domain/expiry.js';
+import { type StateOwner, scopeOfOwner } from '../../../domain/ids.js';
+import { type StateLimits, type StateSize, readExcessError, writeExcessError } from '../../../domain/state-size.js';
 import type { StateEntries, WriteStateRequest } from '../../session-storage.js';
 import type { AppScope } from '../app-scope/app-scope.js';
 import { afterWrite } from '../connect/driver-errors.js';
@@ -7,8 +9,10 @@ import { ARGUMENTS, TIME } from '../script/base.lua.js';
 import {
   type FlatHash,
   type SharedState,
+  excessFrom,
   flag,
   lifetimeArguments,
+  limitArguments,
   optional,
   sharedStateOf,
   writeArguments,
@@ -16,15 +20,25 @@ import {
 import { type ScriptRunner, defineScript } from '../script/script.js';
 import { REGISTRY, SHARED_STATE } from '../script/shared-state.lua.js';
 
+interface ReadStateOptions {
+  readonly renew?: Lifetime | undefined;
+  readonly withEntries?: boolean;
+  readonly limits?: StateLimits | undefined;
+}
+
 /** Reads the state of a user or an app. With a lifetime, it also renews the state when that is due. */
 export async function readSharedState(
   scripts: ScriptRunner,
-  stateKey: string,
-  { renew, withEntries = true }: { renew?: Lifetime | undefined; withEntries?: boolean } = {},
+  keys: RedisKeys,
+  owner: StateOwner,
+  { renew, withEntries = true, limits }: ReadStateOptions = {},
 ): Promise<SharedState & { now: number }> {
-  const call = { keys: [stateKey], args: [...lifetimeArguments(renew), flag(withEntries)] };
+  const scope = scopeOfOwner(owner);
+  const args = [...lifetimeArguments(renew), flag(withEntries), ...limitArguments(limits, [scope])];
+  const call = { keys: [keys.stateOf(owner)], args };
   const run = renew ? scripts.write.bind(scripts) : scripts.read.bind(scripts);
-  const [now, state] = await run<readonly [now: string, state: FlatHash]>(READ_STATE, call);
+  const [now, state, bytes] = await run<readonly [now: string, state: FlatHash, bytes?: string]>(READ_STATE, call);
+  if (bytes !== undefined) throw readExcessError(excessFrom(scope, bytes, limits), owner);
   return { ...sharedStateOf(state), now: Number(now) };
 }
 
@@ -32,23 +46,65 @@ export async function writeSharedState(
   scripts: ScriptRunner,
   keys: RedisKeys,
   app: AppScope,
-  { owner, upserts, removals, lifetime }: WriteStateRequest,
+  { owner, upserts, removals, lifetime, maxStateBytes }: WriteStateRequest,
 ): Promise<StateEntries> {
   const { appName, userId } = owner;
-  const [state, due] = await scripts.write<readonly [state: FlatHash, due: string | null]>(WRITE_STATE, {
+  const scope = scopeOfOwner(owner);
+  const [state, due, problem, bytes = ''] = await scripts.write<WriteReply>(WRITE_STATE, {
     keys: [keys.stateOf(owner), ...app.registryKeys(appName)],
-    args: [optional(userId), appName, '', ...lifetimeArguments(lifetime), ...writeArguments({ upserts, removals })],
+    args: [
+      optional(userId),
+      appName,
+      ...limitArguments(maxStateBytes, [scope]),
+      ...lifetimeArguments(lifetime),
+      ...writeArguments({ upserts, removals }),
+    ],
   });
+  const excess = excessFrom(scope, bytes, maxStateBytes);
+  if (problem === 'full') throw writeExcessError(excess);
   if (due !== null) await afterWrite(() => app.register(owner, Number(due)));
+  if (problem === 'large') throw readExcessError(excess, owner, true);
   return sharedStateOf(state).entries;
 }
+
+type WriteReply = readonly [state: FlatHash, due: string | null, problem?: 'full' | 'large', bytes?: string];
+
+/** The size of the state of a user or an app, and of these keys in it. */
+export async function sharedStateSize(
+  scripts: ScriptRunner,
+  stateKey: string,
+  names: readonly string[],
+): Promise<Required<StateSize>> {
+  const [total = '0', ...sizes] = await scripts.read<readonly string[]>(STATE_SIZE, { keys: [stateKey], args: names });
+  return { atMost: Number(total), entries: new Map(names.map((name, index) => [name, Number(sizes[index])])) };
+}
+
+/**
+ * Counts shared state.
+ *
+ * KEYS 1 state.
+ * ARGV 1 time, 2 and on: names of keys.
+ * Returns the bytes of all, then of each of these keys; 0 for one that is missing.
+ */
+export const STATE_SIZE = defineScript(
+  'state-size',
+  TIME,
+  SHARED_STATE,
+  String.raw`
+local entries = readState(KEYS[1])
+local bytes, sizes = {}, { text(bytesOfState(entries)) }
+for index = 1, #entries, 2 do bytes[entries[index]] = #entries[index] + #entries[index + 1] end
+for index = 2, #ARGV do sizes[index] = text(bytes[ARGV[index]] or 0) end
+return sizes
+`,
+);
 
 /**
  * Reads shared state and renews it when that is due.
  *
  * KEYS 1 state.
- * ARGV 1 time, 2 ttl ('' = renews nothing), 3 renewal threshold, 4 with entries (1 or 0).
- * Returns { now, alternating names and values, with the expiry under '' }.
+ * ARGV 1 time, 2 ttl ('' = renews nothing), 3 renewal threshold, 4 with entries (1 or 0), 5 most bytes ('' = any).
+ * Returns { now, alternating names and values, with the expiry under ''; if these are too large nothing, and their bytes }.
  */
 export const READ_STATE = defineScript(
   'read-state',
@@ -60,7 +116,12 @@ local expiry = expiryOfState(KEYS[1])
 if not expiry then return { text(now), {} } end
 -- If Redis is out of memory, the renewal fails and the read still succeeds.
 if ttl and expiry - now < renewBelow then pcall(renewState, KEYS[1], expiresAt(ttl)) end
-if ARGV[4] == '1' then return { text(now), (readState(KEYS[1])) } end
+if ARGV[4] == '1' then
+  local entries, most = readState(KEYS[1]), tonumber(ARGV[5])
+  local bytes = most and bytesOfState(entries)
+  if bytes and bytes > most then return { text(now), {}, text(bytes) } end
+  return { text(now), entries }
+end
 return { text(now), { '', redis.call('HGET', KEYS[1], '') } }
 `,
 );
@@ -85,8 +146,9 @@ if expiryOfState(KEYS[1]) then renewState(KEYS[1], expiresAt(tonumber(ARGV[2])))
  * Writes shared state.
  *
  * KEYS 1 state; on a single node also 2 users of the app, 3 apps.
- * ARGV 1 time, 2 user id ('' = state of the app), 3 app name, 4 unused, then ttl, renewal threshold, writes.
- * Returns { alternating names and values, the expiry if the state is new or now expires earlier }.
+ * ARGV 1 time, 2 user id ('' = state of the app), 3 app name, 4 most bytes ('' = any), then ttl, renewal threshold, writes.
+ * Returns { alternating names and values, the expiry if the state is new or now expires earlier }; with too many bytes these follow,
+ *      after 'full' if nothing was written, and after 'large' if it is only too much to return.
  */
 export const WRITE_STATE = defineScript(
   'write-state',
@@ -98,11 +160,17 @@ export const WRITE_STATE = defineScript(
 local ttl, renewBelow, writes = takeNumber(), takeNumber(), takeWrites()
 local registered, isFirst
 if KEYS[2] and expiresAt(ttl) < NEVER then registered, isFirst = registeredDue(KEYS[2], ARGV[2]), isFirstApp(KEYS[3]) end
-local due = writeState(KEYS[1], expiryOfState(KEYS[1]), writes, ttl, renewBelow)
+local expiry, most = expiryOfState(KEYS[1]), tonumber(ARGV[4])
+local excess = excessAfter(KEYS[1], expiry, writes, most)
+if excess then return { {}, false, 'full', text(excess) } end
+local due = writeState(KEYS[1], expiry, writes, ttl, renewBelow)
 if KEYS[2] and due then
   if ARGV[2] ~= '' then registerUser(KEYS[2], ARGV[2], registered, due, due) end
   registerApp(KEYS[3], ARGV[3], isFirst, due)
 end
-return { readState(KEYS[1]), due and text(due) or false }
+local entries = readState(KEYS[1])
+local bytes = most and bytesOfState(entries)
+if bytes and bytes > most then return { {}, due and text(due) or false, 'large', text(bytes) } end
+return { entries, due and text(due) or false }
 `,
 );

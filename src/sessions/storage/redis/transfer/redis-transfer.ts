@@ -29,7 +29,7 @@ export class RedisTransfer implements TransferStore {
   ) {}
 
   async sharedState(owner: StateOwner): Promise<SharedScope> {
-    const { entries, expiresAt } = await readSharedState(this.connection, this.keys.stateOf(owner));
+    const { entries, expiresAt } = await readSharedState(this.connection, this.keys, owner);
     return { entries, expiresAt };
   }
 

@@ -1,30 +1,26 @@
-import { type NumberedEvent, numberedEvents, recordAfter, refusalOf } from '../../../domain/commit-rules.js';
-import type { AppendOutcome, Commit, StoredEvent } from '../../../domain/commit.js';
-import { sessionNameOf } from '../../../domain/ids.js';
+import { numberedEvents, recordAfter, refusalOf } from '../../../domain/commit-rules.js';
+import type { AppendOutcome, Commit } from '../../../domain/commit.js';
 import { metadataAfter } from '../../../domain/metadata-entries.js';
 import type { SessionRecord } from '../../../domain/session-record.js';
-import { groupBy, inBatches } from '../../../domain/batches.js';
+import type { StateExcess } from '../../../domain/state-size.js';
+import { inBatches } from '../../../domain/batches.js';
 import { endPartials } from '../live/partial-events.js';
-import {
-  type EventRow,
-  type IndexedSession,
-  type MetadataRow,
-  type RecordRow,
-  changedColumns,
-  changeIndex,
-  columnsWith,
-  EVENT_COLUMNS,
-  hasKey,
-  METADATA_COLUMN,
-  recordOf,
-  storedEventOf,
-} from '../sql/session-rows.js';
+import { changedColumns, changeIndex } from '../sql/session-rows.js';
 import { NO_SQL, Sql, joinSql, sql, sqlList } from '../sql/sql.js';
 import { INSERTED_COLUMNS, type NewEvent, valuesOfEvent } from './direct-write.js';
 import type { SqlTransaction } from '../sql/transaction.js';
+import { LockedScopes, scopesWritten } from '../state/locked-scopes.js';
 import { StateWriter } from '../state/write-state.js';
 import { UsageSums, writeUsage } from '../state/write-usage.js';
 import type { Tables } from '../tables.js';
+import {
+  type LockedSession,
+  type LockPolicy,
+  idsOf,
+  loadStoredEvents,
+  lockSessions,
+  SKIP_LOCKED,
+} from './locked-sessions.js';
 
 export interface AppendedCommits {
   /** One for each commit. */
@@ -43,7 +39,10 @@ export async function appendCommits(
   policy: LockPolicy,
 ): Promise<AppendedCommits> {
   const sessions = await lockSessions(transaction, commits, policy);
-  const state = new StateWriter(transaction);
+  // After the sessions, as everywhere, so that two transactions cannot wait for each other.
+  const found = commits.filter((_, index) => sessions[index]);
+  const scopes = await LockedScopes.lock(transaction, found.flatMap(scopesWritten));
+  const state = new StateWriter(transaction, scopes);
   const usage = new UsageSums();
   const events: NewEvent[] = [];
   const ended: Sql[] = [];
@@ -51,14 +50,13 @@ export async function appendCommits(
   const outcomes: (AppendOutcome | undefined)[] = [];
   for (const [index, commit] of commits.entries()) {
     const session = sessions[index];
-    const outcome = await decideOutcome(transaction, commit, session, policy);
+    const outcome = await decideOutcome(transaction, commit, session, scopes, policy);
     const isSkipped = !session && transaction.dialect.locksRows && policy === SKIP_LOCKED;
     outcomes.push(isSkipped ? undefined : outcome);
     if (outcome.kind !== 'appended' || !session) continue;
     const added = numberedEvents(commit, session.record, outcome.now);
-    session.apply(added, outcome.record);
+    session.apply(commit, added, outcome.record);
     events.push(...added.map((event) => ({ ...event, pk: session.pk })));
-    session.changeMetadata(commit);
     ended.push(...endPartials(transaction.tables, session.pk, commit));
     state.addCommit(session.pk, commit.key, commit, commit.expiry);
     if (commit.usage) usage.add(session.pk, commit.key, commit.usage, outcome.now);
@@ -84,6 +82,7 @@ const MAY_BE_REPEATED: ReadonlySet<AppendOutcome['kind']> = new Set([
   'stale',
   'overtaken',
   'full',
+  'stateFull',
 ]);
 
 /**
@@ -94,197 +93,48 @@ async function decideOutcome(
   transaction: SqlTransaction,
   commit: Commit,
   session: LockedSession | undefined,
+  scopes: LockedScopes,
   { hasOldSnapshot }: LockPolicy,
 ): Promise<AppendOutcome> {
-  const outcome = outcomeOf(commit, session, transaction.now);
+  const excess = session && (await stateExcessOf(transaction, commit, session, scopes, hasOldSnapshot));
+  const outcome = outcomeOf(commit, session, transaction.now, excess);
   if (!session || !mayHaveMissedEvents(outcome)) return outcome;
   const lock = hasOldSnapshot ? transaction.dialect.lock('e') : NO_SQL;
   await loadStoredEvents(transaction, session, sql`event_id IN (${idsOf([commit])}) ${lock}`);
-  return outcomeOf(commit, session, transaction.now);
+  return outcomeOf(commit, session, transaction.now, excess);
+}
+
+/** The first scope that a commit would make too large. */
+async function stateExcessOf(
+  transaction: SqlTransaction,
+  commit: Commit,
+  session: LockedSession,
+  scopes: LockedScopes,
+  hasOldSnapshot: boolean | undefined,
+): Promise<StateExcess | undefined> {
+  const comparison = { writes: commit, limits: commit.maxStateBytes, hasOldSnapshot };
+  return (await session.state.excessOf(transaction, comparison)) ?? scopes.excessOfCommit(commit, hasOldSnapshot);
 }
 
 function mayHaveMissedEvents(outcome: AppendOutcome): boolean {
   return outcome.kind === 'seen' ? outcome.events.includes(undefined) : MAY_BE_REPEATED.has(outcome.kind);
 }
 
-function outcomeOf(commit: Commit, session: LockedSession | undefined, now: number): AppendOutcome {
+function outcomeOf(
+  commit: Commit,
+  session: LockedSession | undefined,
+  now: number,
+  excess: StateExcess | undefined,
+): AppendOutcome {
   const seen = commit.events.map(({ id }) => session?.storedEvent(id));
   const refusal = refusalOf(commit, session?.record, seen, now);
   if (refusal) return refusal;
   if (!session) return { kind: 'missing' };
   if (metadataAfter(session.metadata, commit.metadata ?? []) === undefined) return { kind: 'full' };
+  if (excess) return { kind: 'stateFull', excess };
   const { record } = session;
-  return { kind: 'appended', record: recordAfter(commit, record, now), now, previousTipSeq: record.tipSeq };
-}
-
-/** A locked session, including the earlier commits of the same transaction. */
-class LockedSession {
-  readonly #events = new Map<string, StoredEvent>();
-  /** Whether a commit changed the marks. They change rarely and can be long. */
-  hasNewMarks = false;
-  /** Whether the first event since the last dispatch to consumers is among them. */
-  hasNewDispatchMark = false;
-  /** The metadata before the commits of this transaction. */
-  readonly #oldMetadata: string;
-
-  constructor(
-    readonly pk: number,
-    public record: SessionRecord,
-    public metadata: string,
-  ) {
-    this.#oldMetadata = metadata;
-  }
-
-  /** Whether a commit changed the metadata. */
-  get hasNewMetadata(): boolean {
-    return this.metadata !== this.#oldMetadata;
-  }
-
-  /** Whether the row changes in more than the columns that every append changes. */
-  get hasRareChanges(): boolean {
-    return this.hasNewMarks || this.hasNewMetadata || this.hasNewDispatchMark;
-  }
-
-  /** The metadata before and after, for the index of entries. */
-  get indexed(): IndexedSession {
-    return { pk: this.pk, record: this.record, before: this.#oldMetadata, after: this.metadata };
-  }
-
-  /** The stored event with this id, if it was loaded. */
-  storedEvent(eventId: string): StoredEvent | undefined {
-    return this.#events.get(eventId);
-  }
-
-  addStoredEvent(event: StoredEvent): void {
-    this.#events.set(event.id, event);
-  }
-
-  changeMetadata({ metadata: changes = [] }: Commit): void {
-    this.metadata = metadataAfter(this.metadata, changes) ?? this.metadata;
-  }
-
-  /** Applies a commit, so that the next one sees it. */
-  apply(events: readonly NumberedEvent[], record: SessionRecord): void {
-    this.hasNewMarks ||= record.marksSeq !== this.record.marksSeq;
-    this.hasNewDispatchMark ||= record.waitingSince !== this.record.waitingSince;
-    this.record = record;
-    for (const { seq, id, appendedAt, payload } of events)
-      this.addStoredEvent({ seq, id, digest: '', appendedAt, payload });
-  }
-}
-
-/** How to lock sessions, and to read their events. */
-export interface LockPolicy {
-  readonly skipsLocked?: boolean;
-  /** Whether the transaction may have read before it locked. Then only locking reads return the newest events. */
-  readonly hasOldSnapshot?: boolean;
-  /** Whether to read the events with locks at once. In MySQL such a read also locks gaps, so that it can cause deadlocks. */
-  readonly locksEvents?: boolean;
-}
-
-export const WAIT_FOR_LOCKED: LockPolicy = {};
-export const SKIP_LOCKED: LockPolicy = { skipsLocked: true };
-
-/**
- * Locks the sessions of these commits in one order and loads those of their events that are already stored.
- * Returns one session per commit, or `undefined` if the session does not exist or was skipped.
- */
-async function lockSessions(
-  transaction: SqlTransaction,
-  commits: readonly Commit[],
-  policy: LockPolicy,
-): Promise<readonly (LockedSession | undefined)[]> {
-  const bySession = groupBy(commits, ({ key }) => sessionNameOf(key));
-  const [only, ...others] = bySession.values();
-  if (!only) return [];
-  const lock = lockClause(transaction, policy);
-  // One statement would read the events before it has waited for the lock.
-  const sessions =
-    others.length === 0 && !policy.hasOldSnapshot
-      ? await lockOneSession(transaction, only, lock(undefined))
-      : await lockSeveralSessions(transaction, bySession, lock(sql`s.pk`), policy);
-  return commits.map(({ key }) => sessions.get(sessionNameOf(key)));
-}
-
-/** With SKIP LOCKED the order does not matter, because a transaction that never waits cannot deadlock. */
-function lockClause({ dialect }: SqlTransaction, { skipsLocked }: LockPolicy): (order: Sql | undefined) => Sql {
-  return skipsLocked ? () => dialect.lockSkipLocked('s') : (order) => dialect.lock('s', order);
-}
-
-type SessionsByName = Map<string, LockedSession>;
-
-type LockedRow = RecordRow & Partial<MetadataRow>;
-
-/** The columns to read of the sessions of these commits. */
-function columnsFor(commits: readonly Commit[]): Sql {
-  return columnsWith(commits.some(({ metadata }) => metadata) ? METADATA_COLUMN : undefined);
-}
-
-function lockedSession(row: LockedRow): LockedSession {
-  return new LockedSession(row.pk, recordOf(row), row.metadata ?? '');
-}
-
-/** The usual case: one statement for the session and its events. */
-async function lockOneSession(
-  transaction: SqlTransaction,
-  commits: readonly Commit[],
-  lock: Sql,
-): Promise<SessionsByName> {
-  const { tables } = transaction;
-  const sessions: SessionsByName = new Map();
-  const [first] = commits;
-  if (!first) return sessions;
-  const rows = await transaction.lockedRows<LockedRow & { stored_seq: number | null }>(sql`
-    SELECT ${columnsFor(commits)}, e.seq AS stored_seq
-    FROM ${tables.sessions} s LEFT JOIN ${tables.events} e ON e.session_pk = s.pk AND e.event_id IN (${idsOf(commits)})
-    WHERE ${hasKey(first.key)} ${lock}`);
-  const [row] = rows;
-  if (!row) return sessions;
-  const session = lockedSession(row);
-  const seqs = rows.flatMap(({ stored_seq: seq }) => (seq === null ? [] : [seq]));
-  if (seqs.length > 0) await loadStoredEvents(transaction, session, sql`seq IN (${sqlList(seqs)})`);
-  return sessions.set(sessionNameOf(first.key), session);
-}
-
-/** Two statements, because databases plan a join over many pairs of session and event badly. */
-async function lockSeveralSessions(
-  transaction: SqlTransaction,
-  bySession: Map<string, Commit[]>,
-  lock: Sql,
-  { locksEvents }: LockPolicy,
-): Promise<SessionsByName> {
-  const { tables, dialect, sessionsKey } = transaction;
-  const sessions: SessionsByName = new Map();
-  const keys = [...bySession.values()].flatMap(([first]) => (first ? [sql`(${hasKey(first.key)})`] : []));
-  const rows = await transaction.lockedRows<LockedRow>(sql`
-    SELECT ${columnsFor([...bySession.values()].flat())} FROM ${tables.sessions} s ${dialect.forceIndex(sessionsKey)}
-    WHERE ${joinSql(keys, ' OR ')} ${lock}`);
-  if (rows.length === 0) return sessions;
-  const byPk = new Map<number, LockedSession>();
-  const storedEvents = rows.map((row) => {
-    const session = lockedSession(row);
-    byPk.set(row.pk, session);
-    sessions.set(sessionNameOf(session.record), session);
-    return sql`(session_pk = ${row.pk} AND event_id IN (${idsOf(bySession.get(sessionNameOf(session.record)) ?? [])}))`;
-  });
-  const found = await transaction.rows<EventRow & { session_pk: number }>(
-    sql`SELECT session_pk, ${EVENT_COLUMNS} FROM ${tables.events} e WHERE ${joinSql(storedEvents, ' OR ')}
-      ${locksEvents ? dialect.lock('e') : NO_SQL}`,
-  );
-  for (const row of found) byPk.get(row.session_pk)?.addStoredEvent(storedEventOf(row));
-  return sessions;
-}
-
-/** Loads the events that match. */
-async function loadStoredEvents(transaction: SqlTransaction, session: LockedSession, which: Sql): Promise<void> {
-  const rows = await transaction.rows<EventRow>(
-    sql`SELECT ${EVENT_COLUMNS} FROM ${transaction.tables.events} e WHERE session_pk = ${session.pk} AND ${which}`,
-  );
-  for (const row of rows) session.addStoredEvent(storedEventOf(row));
-}
-
-function idsOf(commits: readonly Commit[]): Sql {
-  return sqlList(commits.flatMap(({ events }) => events.map(({ id }) => id)));
+  const after = recordAfter(commit, record, now, session.state.size);
+  return { kind: 'appended', record: after, now, previousTipSeq: record.tipSeq };
 }
 
 /** A server limits the number of values and the size of a message. */

@@ -1,18 +1,21 @@
 import { type NumberedEvent, numberedEvents, recordAfter, refusalOf } from '../../../domain/commit-rules.js';
 import type { AppendOutcome, Commit } from '../../../domain/commit.js';
 import { isExpired, type Lifetime, NEVER } from '../../../domain/expiry.js';
-import { sessionNameOf, type StateOwner } from '../../../domain/ids.js';
+import { scopeOfOwner, sessionNameOf, type StateOwner } from '../../../domain/ids.js';
 import type { SessionRecord } from '../../../domain/session-record.js';
+import { UNCOUNTED, sizeAfter, stateExcess } from '../../../domain/state-size.js';
 import { changesNothing, type StateWrites, writesOf } from '../../../domain/stored-json.js';
 import { groupBy } from '../../../domain/batches.js';
 import { directColumns, guardColumns } from '../sql/session-rows.js';
 import type { ConsumerNews, LogProgress } from '../sql/transaction.js';
-import { Entries, ownerKey } from '../state/write-state.js';
+import { ownerKey } from '../state/locked-scopes.js';
+import { Entries } from '../state/write-state.js';
 import { UsageSums } from '../state/write-usage.js';
 import {
   AHEAD_MS,
   type CreatedRows,
   type DirectCreate,
+  type DirectScope,
   type DirectSession,
   type DirectWrite,
   type Moment,
@@ -53,6 +56,7 @@ const DIRECT_PARTS: ReadonlySet<string> = new Set<keyof Commit>([
   'removals',
   'counterIncrements',
   'usage',
+  'maxStateBytes',
   'expiry',
   'preconditions',
   'endsTurn',
@@ -73,6 +77,7 @@ export class DirectAppends {
   readonly #events: NewEvent[] = [];
   readonly #sessionState = new Entries();
   readonly #sharedState = new Entries();
+  readonly #scopes = new Map<string, DirectScope>();
   readonly #usage = new UsageSums();
   /** The records of the sessions after the write. */
   readonly records: SessionRecord[] = [];
@@ -112,6 +117,8 @@ export class DirectAppends {
       events: this.#events,
       sessionState: this.#sessionState.sorted(),
       sharedState: this.#sharedState.sorted(),
+      // One order for all transactions prevents deadlocks.
+      scopes: [...this.#scopes].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, scope]) => scope),
       usage: this.#usage.rows(),
       time: timeRange(this.moment),
     };
@@ -127,6 +134,8 @@ export class DirectAppends {
     for (const commit of commits) {
       const toScopes = mayBeDirect(commit, known) ? sharedWrites(commit, known) : undefined;
       if (!toScopes || refusalOf(commit, record, [], now)) return;
+      // A transaction counts what the state really has.
+      if (stateExcess('session', { atMost: record.stateBytes }, commit, commit.maxStateBytes)) return;
       const after = recordAfter(commit, record, now);
       outcomes.push([commit, { kind: 'appended', record: after, now, previousTipSeq: record.tipSeq }]);
       events.push(...numberedEvents(commit, record, now));
@@ -139,9 +148,13 @@ export class DirectAppends {
       this.#sessionState.add(pk, writesOf('session', commit));
       if (commit.usage) this.#usage.add(pk, commit.key, commit.usage, now);
     }
-    for (const { owner, scopePk, writes } of shared) {
+    for (const { owner, scopePk, writes, scope, most } of shared) {
       this.owners.add(owner);
       this.#sharedState.add(scopePk, writes);
+      const soFar = this.#scopes.get(owner) ?? { bytes: 0, room: Infinity };
+      const bytes = sizeAfter({ atMost: soFar.bytes }, writes, scope).atMost;
+      const room = Math.min(soFar.room + soFar.bytes, most) - bytes;
+      this.#scopes.set(owner, { pk: scopePk, bytes, room });
     }
     this.#events.push(...events.map((event) => ({ ...event, pk })));
     this.#sessions.push({ pk, guards: guardColumns(before), sets: directColumns(record) });
@@ -160,12 +173,15 @@ function isCertain({ expiresAt: expiry, turn }: SessionRecord, { now, slackMs }:
 interface SharedWrites {
   readonly owner: string;
   readonly scopePk: number;
+  readonly scope: 'user' | 'app';
   readonly writes: StateWrites;
+  /** How large the scope may become. */
+  readonly most: number;
 }
 
 /** The changes of shared state. `undefined` if a scope is not known, expires or may become empty. */
 function sharedWrites(commit: Commit, known: KnownSessions): readonly SharedWrites[] | undefined {
-  const { key, expiry } = commit;
+  const { key, expiry, maxStateBytes } = commit;
   if (!expiry) return [];
   const { appName, userId } = key;
   const scopes: readonly (readonly [StateOwner, StateWrites, Lifetime])[] = [
@@ -179,7 +195,9 @@ function sharedWrites(commit: Commit, known: KnownSessions): readonly SharedWrit
     const owner = ownerKey(whose);
     const scopePk = known.scope(owner);
     if (scopePk === undefined || writes.removals.length > 0) return undefined;
-    found.push({ owner, scopePk, writes });
+    const scope = scopeOfOwner(whose);
+    // What was not counted yet leaves no room.
+    found.push({ owner, scopePk, scope, writes, most: Math.min(maxStateBytes?.[scope] ?? Infinity, UNCOUNTED - 1) });
   }
   return found;
 }

@@ -4,7 +4,8 @@ import { sessionNameOf } from '../../../domain/ids.js';
 import { groupBy } from '../../../domain/batches.js';
 import { Semaphore } from '../../semaphore.js';
 import type { Transactions } from '../sql/transaction.js';
-import { type LockPolicy, SKIP_LOCKED, WAIT_FOR_LOCKED, appendCommits } from './append-commits.js';
+import { appendCommits } from './append-commits.js';
+import { type LockPolicy, SKIP_LOCKED, WAIT_FOR_LOCKED } from './locked-sessions.js';
 import { DirectAppends, type DirectWrites, mayBeDirect } from './append-directly.js';
 import { KnownSessions } from './known-sessions.js';
 

@@ -4,7 +4,8 @@ import type { AppendWithin } from '../../session-storage.js';
 import { AppTransactions, type AppTransactionsOptions } from '../connect/app-transactions.js';
 import { joinSql, sql } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
-import { type LockPolicy, appendCommits } from './append-commits.js';
+import { appendCommits } from './append-commits.js';
+import type { LockPolicy } from './locked-sessions.js';
 
 /** The app chooses the isolation of its transactions, and may have read before. */
 const WITHIN: LockPolicy = { hasOldSnapshot: true };

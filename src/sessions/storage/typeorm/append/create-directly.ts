@@ -1,6 +1,7 @@
 import { expiresAt, NEVER } from '../../../domain/expiry.js';
 import { indexEntries } from '../../../domain/metadata-entries.js';
 import { EMPTY_LOG, newRecord } from '../../../domain/session-record.js';
+import { sizeAfter } from '../../../domain/state-size.js';
 import type { CreateRequest, StoredSession } from '../../session-storage.js';
 import { stateOf } from '../state/read-state.js';
 import type { DirectWrites } from './append-directly.js';
@@ -23,10 +24,19 @@ function isPlain({ baseState, upserts, expiry, metadata = '', log = EMPTY_LOG }:
 }
 
 function planOf(request: CreateRequest, moment: Moment): DirectCreate {
-  const { key, baseState, upserts, expiry, metadata = '', turnsOnly } = request;
+  const { key, baseState, upserts, expiry, metadata = '', turnsOnly, maxStateBytes: limits } = request;
   const { now } = moment;
-  const record = newRecord(key, '', now, expiresAt(now, expiry.session), EMPTY_LOG, turnsOnly);
-  return { record, baseState, metadata, entries: indexEntries(metadata), state: upserts, time: timeRange(moment) };
+  const { atMost: stateBytes } = sizeAfter({ atMost: 0 }, { upserts, removals: [] }, 'session');
+  const record = newRecord(key, '', now, expiresAt(now, expiry.session), EMPTY_LOG, turnsOnly, stateBytes);
+  return {
+    limits,
+    record,
+    baseState,
+    metadata,
+    entries: indexEntries(metadata),
+    state: upserts,
+    time: timeRange(moment),
+  };
 }
 
 /**
@@ -45,7 +55,7 @@ export async function createDirectly(
   const { record, metadata, state } = planned;
   const now = record.createTime;
   const lasting = created.shared.filter(({ expires_at: expiry }) => (expiry ?? 0) > now);
-  const shared = stateOf(lasting);
+  const shared = stateOf(lasting, request.key, request.maxStateBytes, true);
   return {
     record: { ...record, incarnation: String(created.pk) },
     now,

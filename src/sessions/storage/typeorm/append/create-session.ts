@@ -1,9 +1,11 @@
 import { expiresAt, isExpired } from '../../../domain/expiry.js';
 import { EMPTY_LOG, newRecord, NOTHING_WAITS } from '../../../domain/session-record.js';
+import { initialExcess, sizeAfter, writeExcessError } from '../../../domain/state-size.js';
 import type { CreateRequest, StoredSession } from '../../session-storage.js';
 import { changeIndex, lockSession } from '../sql/session-rows.js';
 import { sql } from '../sql/sql.js';
 import type { SqlTransaction, Transactions } from '../sql/transaction.js';
+import { LockedScopes, scopesWritten } from '../state/locked-scopes.js';
 import { selectState, type StateRow, stateOf } from '../state/read-state.js';
 import { StateWriter } from '../state/write-state.js';
 import { insertEvents } from './append-commits.js';
@@ -16,32 +18,43 @@ export async function createSession(
   transactions: Transactions & DirectWrites,
   request: CreateRequest,
 ): Promise<StoredSession | undefined> {
+  const excess = initialExcess({ upserts: request.upserts, removals: [] }, request.maxStateBytes);
+  if (excess) throw writeExcessError(excess);
   const calledAt = performance.now();
-  const created = await createDirectly(transactions, request, calledAt);
+  const direct = await createDirectly(transactions, request, calledAt);
+  if (direct) return direct;
   const work = (transaction: SqlTransaction) => createInTransaction(transaction, request);
-  return created ?? transactions.write(work, { calledAt, beginsLazily: true });
+  const created = await transactions.write(work, { calledAt, beginsLazily: true });
+  return created?.();
 }
 
-/** Also replaces an expired session. */
+/** Also replaces an expired session. What it returns throws if the state of user or app is too large to be read. */
 async function createInTransaction(
   transaction: SqlTransaction,
-  { key, baseState, upserts, expiry, metadata = '', log = EMPTY_LOG, turnsOnly }: CreateRequest,
-): Promise<StoredSession | undefined> {
+  { key, baseState, upserts, expiry, metadata = '', log = EMPTY_LOG, turnsOnly, maxStateBytes }: CreateRequest,
+): Promise<(() => StoredSession) | undefined> {
   const found = await lockSession(transaction, key);
   const { tables, now } = transaction;
   if (found && !isExpired(found.record.expiresAt, now)) return undefined;
   if (found) await transaction.change(sql`DELETE FROM ${tables.sessions} WHERE pk = ${found.pk}`);
 
-  const blank = newRecord(key, '', now, expiresAt(now, expiry.session), log, turnsOnly);
+  const commit = { key, upserts, removals: [], expiry, maxStateBytes };
+  const scopes = await LockedScopes.lock(transaction, scopesWritten(commit));
+  const excess = await scopes.excessOfCommit(commit);
+  if (excess) throw writeExcessError(excess);
+
+  const { atMost: stateBytes } = sizeAfter({ atMost: 0 }, commit, 'session');
+  const blank = newRecord(key, '', now, expiresAt(now, expiry.session), log, turnsOnly, stateBytes);
   const pk = await transaction.insert(insertOfSession(tables, { record: blank, baseState, metadata }), 'pk');
   const record = { ...blank, incarnation: String(pk) };
   const events = log.events.map((event, index) => ({ ...event, pk, seq: record.firstSeq + index }));
   for (const statement of insertEvents(tables, events)) await transaction.change(statement);
   if (record.waitingSince !== NOTHING_WAITS) transaction.notifyConsumers('marks');
-  const state = new StateWriter(transaction);
-  state.addCommit(pk, key, { upserts, removals: [] }, expiry);
+  const state = new StateWriter(transaction, scopes);
+  state.addCommit(pk, key, commit, expiry);
   const indexed = changeIndex(tables, { pk, record, before: '', after: metadata });
   transaction.addToCommit([...indexed, ...(await state.statements())]);
-  const [rows = []] = await transaction.commitWith([selectState(transaction, { pk, record })]);
-  return { record, now, events: [], metadata, ...stateOf(rows as StateRow[]) };
+  const [rows = []] = await transaction.commitWith([selectState(transaction, { pk, record }, maxStateBytes)]);
+  const stored = { record, now, events: [], metadata };
+  return () => ({ ...stored, ...stateOf(rows as StateRow[], key, maxStateBytes, true) });
 }

@@ -3,6 +3,7 @@ import type { NumberedEvent } from '../../../domain/commit-rules.js';
 import { payloadChecksum } from '../../../domain/event-digest.js';
 import { NEVER } from '../../../domain/expiry.js';
 import type { IndexEntry, MetadataText } from '../../../domain/metadata-entries.js';
+import type { StateLimits } from '../../../domain/state-size.js';
 import type { SessionRecord } from '../../../domain/session-record.js';
 import type { StateRow } from '../state/read-state.js';
 import { type Entry, SHARED_OWNER, STATE_OWNER, writeEntries } from '../state/write-state.js';
@@ -22,6 +23,14 @@ export interface DirectSession {
   readonly sets: Columns;
 }
 
+/** What a write adds to a scope. */
+export interface DirectScope {
+  readonly pk: number;
+  readonly bytes: number;
+  /** The scope must have at most so many bytes before. */
+  readonly room: number;
+}
+
 /** An event to insert. */
 export interface NewEvent extends NumberedEvent {
   readonly pk: number;
@@ -37,6 +46,8 @@ export interface DirectWrite {
   readonly sessionState: readonly Entry[];
   /** To scopes that never expire. */
   readonly sharedState: readonly Entry[];
+  /** These scopes, in the order of their owners. */
+  readonly scopes: readonly DirectScope[];
   readonly usage: UsageRows;
   /** The server's time must be between these two. */
   readonly time?: TimeRange | undefined;
@@ -73,6 +84,8 @@ export interface DirectCreate {
   readonly entries: readonly IndexEntry[];
   /** State of the session. */
   readonly state: readonly Upsert[];
+  /** How large the state of user and app may be to be read. */
+  readonly limits: StateLimits | undefined;
   /** The server's time must be between these two. */
   readonly time: TimeRange | undefined;
 }
@@ -113,18 +126,17 @@ export function equalities(columns: Columns, separator: ', ' | ' AND '): Sql {
   );
 }
 
-/** The scopes of a write. */
-export function scopesOf({ sharedState }: DirectWrite): readonly number[] {
-  return [...new Set(sharedState.map(({ ownerPk }) => ownerPk))];
-}
-
-/** The scopes must still exist and never expire. */
-export function areLasting({ sharedScopes }: Tables, write: DirectWrite): Sql {
-  const pks = scopesOf(write);
-  if (pks.length === 0) return NO_SQL;
-  return sql`AND (
-    SELECT COUNT(*) FROM ${sharedScopes} c WHERE c.pk IN (${sqlList(pks)}) AND c.expires_at = ${NEVER}
-  ) = ${pks.length}`;
+/** Adds to the sizes of scopes, which must still exist, never expire, and have room. Changes fewer rows than scopes otherwise. */
+export function growScopes({ sharedScopes }: Tables, scopes: readonly DirectScope[], order: Sql = NO_SQL): Sql {
+  const byScope = (column: 'bytes' | 'room'): Sql =>
+    sql`CASE pk ${joinSql(
+      scopes.map((scope) => sql`WHEN ${scope.pk} THEN ${scope[column]}`),
+      ' ',
+    )} END`;
+  return sql`
+    UPDATE ${sharedScopes} SET state_bytes = state_bytes + ${byScope('bytes')}
+    WHERE pk IN (${sqlList(scopes.map(({ pk }) => pk))}) AND expires_at = ${NEVER} AND state_bytes <= ${byScope('room')}
+    ${order}`;
 }
 
 /** What follows the events. All transactions write these tables in this order, which prevents deadlocks. */

@@ -27,7 +27,7 @@ export function insertOfSession(
       app_name, user_id, session_id, create_time, last_update_time, expires_at,
       first_seq, last_seq, tip_seq, high_water, ${ALL_COUNTER_COLUMNS},
       hidden, view_from_seq, summary_seq, marks_seq, covered, base_state, turns_only, metadata,
-      dispatched_seq, waiting_since
+      dispatched_seq, waiting_since, state_bytes
     ) VALUES (
       ${record.appName}, ${record.userId}, ${record.sessionId}, ${createTime}, ${record.lastUpdateTime},
       ${record.expiresAt},
@@ -35,7 +35,7 @@ export function insertOfSession(
       ${counterValues(counters)},
       ${JSON.stringify(marks.hidden)}, ${marks.viewFromSeq}, ${marks.summarySeq}, ${record.marksSeq},
       ${JSON.stringify(marks.covered)}, ${baseState}, ${record.turnsOnly ? 1 : 0}, ${metadata},
-      ${record.dispatchedSeq}, ${record.waitingSince}
+      ${record.dispatchedSeq}, ${record.waitingSince}, ${record.stateBytes}
     )`;
 }
 

@@ -1,4 +1,5 @@
 import { isAsExpected } from '../../../domain/commit-rules.js';
+import { payloadChecksum } from '../../../domain/event-digest.js';
 import { USAGE_COUNTS } from '../../../domain/usage.js';
 import { inBatches } from '../../../domain/batches.js';
 import type { RebuildRequest } from '../../rebuild.js';
@@ -11,7 +12,7 @@ import { writeUsage } from '../state/write-usage.js';
 /** Replaces what follows from the log of a session. The lock makes it wait for appends that are being committed. */
 export async function rebuildSession(
   transaction: SqlTransaction,
-  { key, usage, removeCheckpoints = [], anchors = [], groups = [], ...expected }: RebuildRequest,
+  { key, events = [], usage, removeCheckpoints = [], anchors = [], groups = [], ...expected }: RebuildRequest,
 ): Promise<boolean> {
   const session = await lockLiveSession(transaction, key);
   if (!session || !isAsExpected(session.record, expected)) return false;
@@ -19,6 +20,11 @@ export async function rebuildSession(
   const { tables, dialect } = transaction;
   const ofSessions = (usage ?? []).map((sums) => [pk, sums.model, ...USAGE_COUNTS.map((name) => sums[name])]);
   transaction.addToCommit([
+    ...events.map(
+      ({ seq, payload }) =>
+        sql`UPDATE ${tables.events} SET payload = ${payload}, digest = ${payloadChecksum(payload)}, anchor = 0
+            WHERE session_pk = ${pk} AND seq = ${seq}`,
+    ),
     ...inBatches(removeCheckpoints).map(
       (seqs) => sql`DELETE FROM ${tables.checkpoints} WHERE session_pk = ${pk} AND seq IN (${sqlList(seqs)})`,
     ),

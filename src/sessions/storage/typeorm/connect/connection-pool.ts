@@ -140,6 +140,11 @@ export class ConnectionTracker {
     stream.once('close', () => this.#streams.delete(streamOf));
   }
 
+  /** Whether an open connection has got an answer, at least to its login. */
+  get hasAnswered(): boolean {
+    return [...this.#streams].some((streamOf) => (streamOf()?.bytesRead ?? 0) > 0);
+  }
+
   /** Destroys all open connections. */
   destroyAll(): void {
     for (const streamOf of this.#streams) streamOf()?.destroy();

@@ -3,6 +3,9 @@ import { QueryFailedError } from 'typeorm';
 import { ConfigurationError } from '../../../../config/configuration-error.js';
 import { LimitExceededError, SessionsError, StoreUnavailableError } from '../../../domain/errors.js';
 
+/** What ER_UNKNOWN_COM_ERROR means. MySQL has no other use for it. */
+export const NOT_IN_CLUSTER = 'it is a Galera node that lost the majority of its cluster, or is still joining';
+
 /** Error codes that an operator must act on. */
 const REASONS = [
   { codes: /^(42501|ER_(TABLE|COLUMN|DB)ACCESS_DENIED_ERROR)$/, reason: 'its user lacks a right' },
@@ -13,8 +16,32 @@ const REASONS = [
   { codes: /^SQLITE_(READONLY.*|CANTOPEN)$/, reason: 'its file or folder is not writable' },
   { codes: /^(53100|ER_DISK_FULL|ER_RECORD_FILE_FULL|SQLITE_FULL)$/, reason: 'its disk is full' },
   { codes: /^(53300|ER_CON_COUNT_ERROR|ER_TOO_MANY_USER_CONNECTIONS)$/, reason: 'it has too many connections' },
+  { codes: /^ER_UNKNOWN_COM_ERROR$/, reason: NOT_IN_CLUSTER },
   { codes: /^(42P05|26000)$/, reason: 'a pooler shares connections, so set preparedStatements to false' },
 ];
+
+/** What to do about a pooler of PostgreSQL whose connections may all be taken. */
+export const POOLER_IS_FULL =
+  'a pooler may have no connection left: in session mode, its default_pool_size must be at least the sum of the pools of all instances';
+
+const STATEMENT_MODE = /statement pooling mode/;
+
+/** What PgBouncer says with the code of all errors of the protocol. */
+const POOLER_MESSAGES = [
+  { message: STATEMENT_MODE, reason: 'a pooler has pool_mode = statement, so set it to transaction or session' },
+  { message: /query_wait_timeout/, reason: POOLER_IS_FULL },
+];
+
+/** Whether a pooler refuses transactions until it has another mode. */
+export function isStatementMode({ message }: Error): boolean {
+  return STATEMENT_MODE.test(message);
+}
+
+function reasonOf(error: Error): string | undefined {
+  const code = codeOf(error);
+  const reasonOfPooler = POOLER_MESSAGES.find(({ message }) => message.test(error.message))?.reason;
+  return code === '08P01' ? reasonOfPooler : REASONS.find(({ codes }) => codes.test(code))?.reason;
+}
 
 /** Whether another process has locked the SQLite file. */
 export function isBusy(error: unknown): boolean {
@@ -29,9 +56,9 @@ export function isBusy(error: unknown): boolean {
  */
 export function storeUnavailable(error: unknown, outcomeUnknown: boolean, server?: string): unknown {
   if (error instanceof SessionsError || error instanceof ConfigurationError) return error;
-  if (!(error instanceof QueryFailedError) && !isDriverError(error)) return error;
+  if (!isError(error) || (!(error instanceof QueryFailedError) && !isDriverError(error))) return error;
   const code = codeOf(error) || 'connection lost';
-  const reason = REASONS.find(({ codes }) => codes.test(code))?.reason;
+  const reason = reasonOf(error);
   if (code === 'ER_NET_PACKET_TOO_LARGE') {
     return new LimitExceededError('This is more than the database takes at once; raise its max_allowed_packet.');
   }
@@ -64,8 +91,15 @@ export function queryFailed(error: unknown): unknown {
   return new QueryFailedError('an append of events', [], bare);
 }
 
-export function databaseTimedOut(timeLimitMs: number, outcomeUnknown: boolean, server?: string): StoreUnavailableError {
-  return unavailable(server, `did not answer within ${timeLimitMs} ms.`, outcomeUnknown);
+/** @param isMute whether a new connection has answered nothing at all since its login */
+export function databaseTimedOut(
+  timeLimitMs: number,
+  outcomeUnknown: boolean,
+  server?: string,
+  isMute = false,
+): StoreUnavailableError {
+  const hint = isMute ? ` on a new connection (${POOLER_IS_FULL})` : '';
+  return unavailable(server, `did not answer within ${timeLimitMs} ms${hint}.`, outcomeUnknown);
 }
 
 function unavailable(
@@ -99,8 +133,18 @@ function isDriverError(error: unknown): boolean {
   );
 }
 
-/** A retry may succeed after these: deadlocks, serialisation failures and lock timeouts. */
-const CONFLICTS = new Set(['40P01', '40001', '55P03', 'ER_LOCK_DEADLOCK', 'ER_LOCK_WAIT_TIMEOUT', 'ER_CHECKREAD']);
+/** A retry may succeed after these: deadlocks, serialisation failures, lock timeouts, and other writers of a cluster. */
+const CONFLICTS = new Set([
+  '40P01',
+  '40001',
+  '55P03',
+  'ER_LOCK_DEADLOCK',
+  'ER_LOCK_WAIT_TIMEOUT',
+  'ER_CHECKREAD',
+  'ER_TRANSACTION_ROLLBACK_DURING_COMMIT',
+  // Behind a proxy, the next connection may lead to another node.
+  'ER_UNKNOWN_COM_ERROR',
+]);
 
 /** Another transaction inserted the same key first. */
 const DUPLICATE_KEYS = new Set(['23505', 'ER_DUP_ENTRY']);
@@ -120,6 +164,11 @@ const CLOSING_CODES =
 
 /** Codes of Node and of drivers, not of servers. */
 const CLIENT_SIDE = /^(E[A-Z]+|EAI_[A-Z]+|PROTOCOL_[A-Z_]+)$/;
+
+/** Whether nobody knows if a COMMIT that failed with this error was stored. A node may leave its cluster while it asks the others. */
+export function isCommitInDoubt(error: unknown): boolean {
+  return isConnectionLost(error) || codeOf(error) === 'ER_ERROR_DURING_COMMIT';
+}
 
 /** Whether a connection is unusable. The outcome of its last statement is unknown. */
 export function isConnectionLost(error: unknown): boolean {

@@ -3,6 +3,7 @@ import { ConfigurationError } from '../../../../config/configuration-error.js';
 import { dataSourceServerOf } from '../../../../config/store-place.js';
 import { StoreUnavailableError } from '../../../domain/errors.js';
 import { withTimeout } from '../../../domain/timeouts.js';
+import { MIGRATION_MARKS } from '../migrations/migration-marks.js';
 import { dialectOf } from '../sql/dialect.js';
 import { Sql } from '../sql/sql.js';
 import { checkNames, checkNamesOf, tablesOf } from '../tables.js';
@@ -24,6 +25,15 @@ export async function openDatabase(options: TypeOrmSessionStorageOptions): Promi
   checkNames(options);
   if ('url' in options) return openServer({ ...options, timeLimitMs });
   return openSqlite({ ...options, timeLimitMs });
+}
+
+/** Opens a database whose tables are there. Creates nothing, and needs no right to. */
+export async function openExistingDatabase(options: TypeOrmSessionStorageOptions): Promise<OpenDatabase> {
+  const timeLimitMs = options.timeLimitMs ?? DEFAULT_TIME_LIMIT_MS;
+  if ('dataSource' in options) return openHostDatabase({ ...options, timeLimitMs });
+  checkNames(options);
+  if ('url' in options) return openServer({ ...options, timeLimitMs }, checkTables);
+  return openSqlite({ ...options, timeLimitMs }, checkTables);
 }
 
 /** Opens the store on a DataSource of the app. The store never initialises or closes it, and adds only a subscriber. */
@@ -80,15 +90,15 @@ function queryWithTimeout({
   };
 }
 
-/** Of the tables that migrations have changed, each added by the last of them. */
-const NEWEST_COLUMNS = { sessions: 'waiting_since', events: 'event_group' } as const;
-
-async function checkTables(dataSource: DataSource, runQuery: RunQuery): Promise<void> {
+async function checkTables(
+  dataSource: DataSource,
+  runQuery: RunQuery = (query) => dataSource.query(query),
+): Promise<void> {
+  const tables = tablesOf(dataSource);
+  const everyTable = Object.values(tables).map((table) => `SELECT 1 FROM ${table.text} WHERE 1 = 0`);
+  const marks = MIGRATION_MARKS.map(([table, column]) => `SELECT ${column} FROM ${tables[table].text} WHERE 1 = 0`);
   try {
-    for (const [name, table] of Object.entries(tablesOf(dataSource))) {
-      const column = (NEWEST_COLUMNS as Partial<Record<string, string>>)[name] ?? '1';
-      await runQuery(`SELECT ${column} FROM ${table.text} WHERE 1 = 0`);
-    }
+    for (const query of [...everyTable, ...marks]) await runQuery(query);
   } catch (error) {
     if (!/^(42P01|42703|ER_NO_SUCH_TABLE|ER_BAD_FIELD_ERROR|SQLITE_ERROR)$/.test(codeOf(error))) throw error;
     throw new ConfigurationError([

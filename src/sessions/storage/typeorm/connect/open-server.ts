@@ -24,10 +24,19 @@ interface ConnectedServer {
   readonly connections: ConnectionTracker;
 }
 
-/** Connects to a server and runs the migrations. */
-export async function openServer(options: ServerOptions & { readonly timeLimitMs: number }): Promise<OpenDatabase> {
+/**
+ * Connects to a server and runs the migrations.
+ *
+ * @param check does this instead of the migrations
+ */
+export async function openServer(
+  options: ServerOptions & { readonly timeLimitMs: number },
+  check?: (dataSource: DataSource) => Promise<void>,
+): Promise<OpenDatabase> {
   const server = await connectToServer(options, ({ kind, dataSource }) =>
-    withTimeout(MIGRATION_LIMIT_MS, kind.migrate(dataSource), timeoutError),
+    check
+      ? withTimeout(options.timeLimitMs, check(dataSource), timeoutError)
+      : withTimeout(MIGRATION_LIMIT_MS, kind.migrate(dataSource), timeoutError),
   );
   const { address, kind, dataSource } = server;
   return openPooledDatabase(dataSource, {
@@ -75,10 +84,11 @@ async function connectToServer(
     );
     await work(server);
   } catch (error) {
+    const isMute = kind === postgresServer && connections.hasAnswered;
     if (dataSource.isInitialized)
       await withTimeout(timeLimitMs, dataSource.destroy(), timeoutError).catch(() => undefined);
     connections.destroyAll();
-    throw openingFailure(error, address);
+    throw openingFailure(error, address, isMute);
   }
   return server;
 }

@@ -2,7 +2,7 @@ import { ConfigurationError } from '../../../../config/configuration-error.js';
 import { tlsProblem } from '../../../../config/tls-settings.js';
 import { type ServerPlace, serverPlaceOf } from '../../../../config/store-place.js';
 import { SessionsError, StoreUnavailableError } from '../../../domain/errors.js';
-import { codeOf, isError, storeUnavailable } from './driver-errors.js';
+import { codeOf, isError, isStatementMode, NOT_IN_CLUSTER, POOLER_IS_FULL, storeUnavailable } from './driver-errors.js';
 import type { ServerAddress } from './server-kind.js';
 
 type Explanation = (place: ServerPlace) => string;
@@ -13,6 +13,8 @@ const unknownHost: Explanation = ({ server }) => `There is no host for ${server}
 const timedOut: Explanation = ({ server }) => `The server at ${server} did not answer in time.`;
 const loginRefused: Explanation = ({ server, user }) =>
   `The server at ${server} refused the login of ${user}: check user and password in the url.`;
+const mute: Explanation = ({ server }) =>
+  `The server at ${server} answered to a login, and then no longer in time (${POOLER_IS_FULL}).`;
 const unknownDatabase: Explanation = ({ server, database }) =>
   `There is no database ${database} at ${server}: create it, or correct the url.`;
 const accessDenied: Explanation = ({ user, database }) =>
@@ -25,9 +27,14 @@ const readOnly: Explanation = ({ server }) =>
 const tablesExist: Explanation = ({ database }) =>
   `The database ${database} has other tables with the names of the session tables: set tablePrefix, or use another database.`;
 
+const notInCluster: Explanation = ({ server }) => `The server at ${server} is of no use now: ${NOT_IN_CLUSTER}.`;
+
 const poolerRefusedSettings: Explanation = ({ server }) =>
   `A pooler at ${server} refuses settings of connections: add statement_timeout, lock_timeout and ` +
   'idle_in_transaction_session_timeout to its ignore_startup_parameters.';
+
+const poolerInStatementMode: Explanation = ({ server }) =>
+  `A pooler at ${server} has pool_mode = statement, which allows no transactions: set it to transaction or session.`;
 
 /** Temporary: the server is unreachable. */
 const UNREACHABLE: Partial<Record<string, Explanation>> = {
@@ -40,6 +47,7 @@ const UNREACHABLE: Partial<Record<string, Explanation>> = {
   '25006': readOnly,
   ER_OPTION_PREVENTS_STATEMENT: readOnly,
   ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION: readOnly,
+  ER_UNKNOWN_COM_ERROR: notInCluster,
 };
 
 /** Permanent until the configuration changes. */
@@ -60,8 +68,12 @@ const CONFIGURATION_ERRORS: Partial<Record<string, Explanation>> = {
   '42P07': tablesExist,
 };
 
-/** Explains why a server could not be opened, and what to do. */
-export function openingFailure(error: unknown, address: ServerAddress): unknown {
+/**
+ * Explains why a server could not be opened, and what to do.
+ *
+ * @param isMute whether a server of PostgreSQL has answered to a login, and nothing since
+ */
+export function openingFailure(error: unknown, address: ServerAddress, isMute = false): unknown {
   if (error instanceof SessionsError || error instanceof ConfigurationError || !isError(error)) return error;
   const code = codeOf(error);
   const place = serverPlaceOf(address);
@@ -72,14 +84,17 @@ export function openingFailure(error: unknown, address: ServerAddress): unknown 
   if (explanation) return new ConfigurationError([explanation(place)], { cause });
   const unreachable = UNREACHABLE[code] ?? (/timeout/i.test(error.message) ? timedOut : undefined);
   if (!unreachable) return storeUnavailable(error, false, place.server);
-  return new StoreUnavailableError(unreachable(place), false, {
+  const reason = unreachable === timedOut && isMute ? mute : unreachable;
+  return new StoreUnavailableError(reason(place), false, {
     cause,
     publicReason: 'The database cannot be reached.',
   });
 }
 
 /** Recognises errors without a code. */
-function explanationByMessage({ name, message }: Error): Explanation | undefined {
+function explanationByMessage(error: Error): Explanation | undefined {
+  const { name, message } = error;
+  if (isStatementMode(error)) return poolerInStatementMode;
   if (name === 'DriverPackageNotInstalledError') {
     return ({ server }) => `The driver for ${server} is missing: run \`npm install mysql2\` or \`npm install pg\`.`;
   }

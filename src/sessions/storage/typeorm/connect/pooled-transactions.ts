@@ -13,9 +13,11 @@ import {
   type WriteOptions,
 } from '../sql/transaction.js';
 import type { ConnectionPool, PooledConnection } from './connection-pool.js';
+import { READ_ONLY } from './postgres/standby.js';
 import {
   codeOf,
   databaseTimedOut,
+  isCommitInDoubt,
   isConflict,
   isConnectionLost,
   isDuplicateKey,
@@ -41,7 +43,8 @@ const SINGLE_ATTEMPT_SHARE = 0.5;
 const SILENCE_SHARE = 0.5;
 /** How late the server may get a direct write. Nothing that expires earlier is decided by it. */
 const SLACK_MS = 1_000;
-const READ_ONLY = '25006';
+/** After a direct write was refused for this, a server may have become a primary. */
+const DIRECT_AGAIN_MS = 60_000;
 const FIRST_BACKOFF_MS = 10;
 const LONGEST_BACKOFF_MS = 200;
 
@@ -63,7 +66,8 @@ interface Limits {
 /** Runs transactions on pooled connections, with retries after conflicts and a time limit. */
 export class PooledTransactions implements Transactions, DirectWrites {
   readonly #running = new Set<Promise<unknown>>();
-  #cannotWriteDirectly = false;
+  /** From when on, by `performance.now()`. */
+  #writesDirectlyFrom = 0;
 
   constructor(
     private readonly pool: ConnectionPool,
@@ -113,14 +117,14 @@ export class PooledTransactions implements Transactions, DirectWrites {
     send: (attempt: Attempt) => Promise<Result | undefined>,
     limits: Limits,
   ): Promise<Result | undefined> {
-    if (this.#moment === undefined || this.#cannotWriteDirectly) return undefined;
+    if (this.#moment === undefined || performance.now() < this.#writesDirectlyFrom) return undefined;
     const attempt: Attempt = { mode: 'write', isCommitting: false, isAbandoned: false };
     try {
       return await this.#withTimeout(attempt, () => send(attempt), limits);
     } catch (error) {
       if (error instanceof StoreUnavailableError && attempt.isCommitting) throw error;
-      // The default of the server, which transactions override.
-      if (codeOf(error) === READ_ONLY) this.#cannotWriteDirectly = true;
+      // The default of the server, which transactions override, or a standby.
+      if (codeOf(error) === READ_ONLY) this.#writesDirectlyFrom = performance.now() + DIRECT_AGAIN_MS;
       return undefined;
     }
   }
@@ -152,7 +156,7 @@ export class PooledTransactions implements Transactions, DirectWrites {
       return result;
     } catch (error) {
       await rollBackAndRelease(connection, error);
-      throw isConnectionLost(error) ? storeUnavailable(error, true, this.options.server) : error;
+      throw isCommitInDoubt(error) ? storeUnavailable(error, true, this.options.server) : error;
     }
   }
 
@@ -200,7 +204,7 @@ export class PooledTransactions implements Transactions, DirectWrites {
   ): Promise<Result> {
     if (performance.now() >= deadline)
       throw new StoreUnavailableError('There was no time left for the database.', false);
-    const { timeLimitMs, server } = this.options;
+    const { timeLimitMs, server, dialect } = this.options;
     const silenceLimitMs = timeLimitMs * SILENCE_SHARE;
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<never>((_resolve, reject) => {
@@ -214,6 +218,7 @@ export class PooledTransactions implements Transactions, DirectWrites {
         const left = (attempt.isCommitting ? commitDeadline : deadline) - performance.now();
         const { silentSince, idleMs = 0 } = attempt.connection ?? {};
         const silentMs = silentSince === undefined ? 0 : performance.now() - silentSince;
+        const isMute = silentMs > 0 && dialect.name === 'postgres';
         const isDropped = silentMs >= silenceLimitMs && idleMs > timeLimitMs && !attempt.isCommitting;
         if (left > 0 && !isDropped) {
           const isSilent = silentMs > 0 && silentMs < silenceLimitMs;
@@ -222,7 +227,7 @@ export class PooledTransactions implements Transactions, DirectWrites {
         }
         if (silentSince !== undefined && silentMs >= silenceLimitMs / 2) this.pool.suspect(silentSince);
         if (left > 0) giveUp(new Error('The connection stopped answering'));
-        else giveUp(databaseTimedOut(timeLimitMs, attempt.isCommitting, server));
+        else giveUp(databaseTimedOut(timeLimitMs, attempt.isCommitting, server, isMute && idleMs === 0));
       };
       timer = setTimeout(check, Math.min(deadline - performance.now(), silenceLimitMs));
     });
@@ -262,9 +267,7 @@ export class PooledTransactions implements Transactions, DirectWrites {
       return result;
     } catch (error) {
       await rollBackAndRelease(connection, error);
-      throw attempt.isCommitting && isConnectionLost(error)
-        ? storeUnavailable(error, true, this.options.server)
-        : error;
+      throw attempt.isCommitting && isCommitInDoubt(error) ? storeUnavailable(error, true, this.options.server) : error;
     }
   }
 }

@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
-import type { DataSource } from 'typeorm';
 import { InvalidInputError } from '../../../domain/errors.js';
-import { migrationsTableName, SESSION_MIGRATIONS } from '../migrations/index.js';
-import { schemaOf } from '../tables.js';
+import { SESSION_MIGRATIONS } from '../migrations/index.js';
 import type { TypeOrmSessionStorageOptions } from '../typeorm-options.js';
+import { type ExecutedMigrations, executedMigrations } from './executed-migrations.js';
 import { DEFAULT_TIME_LIMIT_MS } from './open-database.js';
 import { withServer } from './open-server.js';
 import { withSqlite } from './sqlite/open-sqlite.js';
@@ -12,6 +11,8 @@ import { withSqlite } from './sqlite/open-sqlite.js';
 export interface SchemaStatus {
   readonly executed: readonly string[];
   readonly pending: readonly string[];
+  /** Whether migrations of an app made the tables, which then have to bring them up to date. */
+  readonly isOfApp: boolean;
 }
 
 /** Reads which migrations a database has. Creates nothing, not even a file. */
@@ -19,25 +20,11 @@ export async function schemaStatus(options: TypeOrmSessionStorageOptions): Promi
   const { timeLimitMs = DEFAULT_TIME_LIMIT_MS } = options;
   if ('dataSource' in options) throw new InvalidInputError('has migrations of its own', 'dataSource');
   if ('url' in options) return statusOf(await withServer({ ...options, timeLimitMs }, executedMigrations));
-  if (!existsSync(options.database)) return statusOf([]);
+  if (!existsSync(options.database)) return statusOf({ names: [], isOfApp: false });
   return statusOf(await withSqlite({ ...options, timeLimitMs }, executedMigrations));
 }
 
-function statusOf(executed: readonly string[]): SchemaStatus {
+function statusOf({ names: executed, isOfApp }: ExecutedMigrations): SchemaStatus {
   const names = SESSION_MIGRATIONS.map(({ name }) => name);
-  return { executed, pending: names.filter((name) => !executed.includes(name)) };
-}
-
-async function executedMigrations(dataSource: DataSource): Promise<string[]> {
-  const parts = [schemaOf(dataSource), migrationsTableName(dataSource.options.entityPrefix)];
-  const path = parts.filter((part) => part !== undefined);
-  const runner = dataSource.createQueryRunner();
-  try {
-    if (!(await runner.hasTable(path.join('.')))) return [];
-    const table = path.map((part) => dataSource.driver.escape(part)).join('.');
-    const rows: unknown = await runner.query(`SELECT name FROM ${table} ORDER BY timestamp`);
-    return (rows as { name: string }[]).map(({ name }) => name);
-  } finally {
-    await runner.release();
-  }
+  return { executed, pending: names.filter((name) => !executed.includes(name)), isOfApp };
 }

@@ -185,7 +185,7 @@ async function claimWork(
   transaction.addToCommit(
     claimed.map(
       (entry) => sql`
-        UPDATE ${tables.consumerWork} SET claim = ${claim}, due_time = ${dueAt}, tries = ${entry.tries}
+        UPDATE ${tables.consumerWork} SET claim = ${entry.claim}, due_time = ${dueAt}, tries = ${entry.tries}
         WHERE ${isEntry(entry)}`,
     ),
   );

@@ -1,9 +1,10 @@
 import { expiresAt, isExpired } from '../../../domain/expiry.js';
-import type { Lease, LeaseRequest, LeaseStore } from '../../coordination.js';
-import { type Sql, sql } from '../sql/sql.js';
+import type { AnyLeaseRequest, Lease, LeaseRequest, LeaseStore } from '../../coordination.js';
+import { type Sql, sql, sqlList } from '../sql/sql.js';
 import type { SqlTransaction, Transactions } from '../sql/transaction.js';
 
 interface LeaseRow {
+  readonly name: string;
   readonly token: number;
   readonly expires_at: number;
 }
@@ -13,31 +14,44 @@ export class SqlLeases implements LeaseStore {
   /** @param write runs work in a write transaction */
   constructor(private readonly write: Transactions['write']) {}
 
-  /**
-   * Takes no lock while another process holds the lease. If several processes find it free, one inserts it. The others
-   * wait for its commit and insert nothing.
-   */
   acquire({ name, holder, ttlMs }: LeaseRequest): Promise<Lease | undefined> {
+    return this.acquireAny({ names: [name], holder, ttlMs });
+  }
+
+  /**
+   * Takes no lock while other processes hold all of the leases. If several processes find one free, one inserts it. The others
+   * wait for its commit, insert nothing, and go on with the next one.
+   */
+  acquireAny({ names, atMost = names.length, holder, ttlMs }: AnyLeaseRequest): Promise<Lease | undefined> {
     return this.write(async (transaction) => {
       const { dialect, tables, now } = transaction;
-      const [held] = await transaction.rows<LeaseRow>(
-        sql`SELECT token, expires_at FROM ${tables.leases} WHERE name = ${name}`,
+      const rows = await transaction.rows<LeaseRow>(
+        sql`SELECT name, token, expires_at FROM ${tables.leases} WHERE name IN (${sqlList(names)})`,
       );
-      if (held && !isExpired(held.expires_at, now)) return undefined;
-      if (held) {
-        // The holder may have renewed it in the meantime.
-        await transaction.change(
-          sql`DELETE FROM ${tables.leases} WHERE token = ${held.token} AND expires_at <= ${now}`,
-        );
-      }
+      const stored = new Map(rows.map((row) => [row.name, row]));
+      let held = rows.filter((row) => !isExpired(row.expires_at, now)).length;
       const expiry = expiresAt(now, { ttlMs });
-      const token = await transaction.insert(
-        dialect.insertUnlessNamed(
-          sql`${tables.leases} (name, holder, expires_at) VALUES (${name}, ${holder}, ${expiry})`,
-        ),
-        'token',
-      );
-      return token === 0 ? undefined : { name, holder, token, expiresAt: expiry };
+      for (const name of names) {
+        if (held >= atMost) return undefined;
+        const row = stored.get(name);
+        if (row && !isExpired(row.expires_at, now)) continue;
+        if (row) {
+          // The holder may have renewed it in the meantime.
+          await transaction.change(
+            sql`DELETE FROM ${tables.leases} WHERE token = ${row.token} AND expires_at <= ${now}`,
+          );
+        }
+        const token = await transaction.insert(
+          dialect.insertUnlessNamed(
+            sql`${tables.leases} (name, holder, expires_at) VALUES (${name}, ${holder}, ${expiry})`,
+          ),
+          'token',
+        );
+        if (token !== 0) return { name, holder, token, expiresAt: expiry };
+        // Somebody else was faster.
+        held += 1;
+      }
+      return undefined;
     });
   }
 

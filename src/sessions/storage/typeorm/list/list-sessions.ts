@@ -1,17 +1,19 @@
-import type { IndexEntry, MetadataText } from '../../../domain/metadata-entries.js';
-import type { SessionRecord } from '../../../domain/session-record.js';
-import type {
-  ListedSession,
-  ListFilter,
-  ListPosition,
-  ListRequest,
-  ListResult,
-  StateEntries,
-} from '../../session-storage.js';
-import { METADATA_COLUMN, recordLines, recordOfLines } from '../sql/session-rows.js';
+import { sessionKeyOf } from '../../../domain/ids.js';
+import type { IndexEntry } from '../../../domain/metadata-entries.js';
+import type { ListFilter, ListPosition, ListRequest, ListResult } from '../../session-storage.js';
+import { METADATA_COLUMN, listedRecordOf, recordLines } from '../sql/session-rows.js';
 import { joinSql, NO_SQL, Sql, sql, sqlList } from '../sql/sql.js';
 import { LastQueries } from '../sql/last-queries.js';
 import type { SqlTransaction } from '../sql/transaction.js';
+import {
+  type FoundRow,
+  type StateRow,
+  expectOwnStates,
+  keyList,
+  rowsWithState,
+  selectStates,
+  withoutState,
+} from './listed-states.js';
 
 const TIME_COLUMN = { lastUpdateTime: new Sql('s.last_update_time'), createTime: new Sql('s.create_time') };
 
@@ -22,13 +24,16 @@ const FEW = 32;
 export async function listSessions(transaction: SqlTransaction, request: ListRequest): Promise<ListResult> {
   const { rows: found, examinedTo } = await pageOf(transaction, request);
   const rows = fittingRows(found, request.maxBytes);
-  const last = new LastQueries(transaction);
   const hasState = rows.length > 0 && request.withState !== false;
-  const states = hasState ? last.add<StateRow>(selectStates(transaction, rows)) : undefined;
+  if (hasState) await expectOwnStates(transaction, rows, request.maxStateBytes);
+  const last = new LastQueries(transaction);
+  const states = hasState ? last.add<StateRow>(selectStates(transaction, rows, request.maxStateBytes)) : undefined;
   const counts = request.withTotal ? last.add<{ total: number }>(selectCount(transaction, request)) : undefined;
   await last.run();
+  const damaged = rows.filter(({ isDamaged }) => isDamaged).map(({ record }) => sessionKeyOf(record));
   return {
-    sessions: states ? rowsWithState(rows, states()) : rows.map(withoutState),
+    sessions: states ? rowsWithState(rows, states(), request) : rows.map(withoutState),
+    ...(damaged.length > 0 && { damaged }),
     ...(counts && { total: counts()[0]?.total ?? 0 }),
     ...(rows.length < found.length ? { isCut: true } : examinedTo && { examinedTo }),
   };
@@ -56,17 +61,9 @@ interface ListedRow {
   readonly state_bytes?: number;
 }
 
-/** A session of the page. */
-interface FoundRow {
-  readonly pk: number;
-  readonly record: SessionRecord;
-  readonly metadata: MetadataText;
-  readonly stateBytes: number;
-}
-
 function foundRow({ record: lines, metadata, state_bytes: stateBytes = 0 }: ListedRow): FoundRow {
-  const record = recordOfLines(lines);
-  return { pk: Number(record.incarnation), record, metadata: metadata ?? '', stateBytes };
+  const { record, isDamaged } = listedRecordOf(lines);
+  return { pk: Number(record.incarnation), record, isDamaged, metadata: metadata ?? '', stateBytes };
 }
 
 function listedSessions(request: ListRequest, now: number): Sql {
@@ -96,35 +93,6 @@ function selectCount({ tables, now }: SqlTransaction, request: ListRequest): Sql
   return sql`SELECT COUNT(*) AS total FROM ${tables.sessions} s WHERE ${listedSessions(request, now)}`;
 }
 
-interface StateRow {
-  readonly session_pk: number | null;
-  readonly user_id: string | null;
-  readonly name: string;
-  readonly value: string;
-}
-
-function withoutState({ record, metadata }: FoundRow): ListedSession {
-  return { record, metadata, state: { session: [], user: [], app: [] } };
-}
-
-function selectStates(transaction: SqlTransaction, rows: readonly FoundRow[]): Sql {
-  const appName = rows[0]?.record.appName ?? '';
-  const users = [...new Set(rows.map(({ record }) => record.userId))];
-  const { sessionState, sharedScopes, sharedState } = transaction.tables;
-  return sql`
-    SELECT session_pk, NULL AS user_id, name, value FROM ${sessionState}
-    WHERE session_pk IN (${keyList(rows.map(({ pk }) => pk))})
-    UNION ALL
-    SELECT NULL, c.user_id, v.name, v.value
-    FROM ${sharedScopes} c JOIN ${sharedState} v ON v.scope_pk = c.pk
-    WHERE c.app_name = ${appName} AND c.user_id IN (${sqlList(['', ...users])}) AND c.expires_at > ${transaction.now}`;
-}
-
-/** In the text, since drivers and databases need long for thousands of values. */
-function keyList(pks: readonly number[]): Sql {
-  return new Sql(pks.map(Number).join(','));
-}
-
 /** The size of the state that a session brings into a list: its own and, in the list of an app, that of its user. */
 function stateBytesColumn({ tables, dialect }: SqlTransaction, { userId }: ListRequest): Sql {
   const { sessionState, sharedScopes, sharedState } = tables;
@@ -136,25 +104,6 @@ function stateBytesColumn({ tables, dialect }: SqlTransaction, { userId }: ListR
       WHERE c.app_name = s.app_name AND c.user_id = s.user_id
     ) AS state_bytes`;
 }
-
-function rowsWithState(rows: readonly FoundRow[], states: readonly StateRow[]): ListedSession[] {
-  // By session or by user. The app has an empty user id.
-  const entries = new Map<string | number | null, (readonly [name: string, value: string])[]>();
-  for (const { user_id: userId, session_pk: sessionPk, name, value } of states) {
-    const owner = userId ?? sessionPk;
-    const found = entries.get(owner);
-    if (found) found.push([name, value]);
-    else entries.set(owner, [[name, value]]);
-  }
-  const app = entries.get('') ?? NO_ENTRIES;
-  return rows.map(({ pk, record, metadata }) => ({
-    record,
-    metadata,
-    state: { session: entries.get(pk) ?? NO_ENTRIES, user: entries.get(record.userId) ?? NO_ENTRIES, app },
-  }));
-}
-
-const NO_ENTRIES: StateEntries = [];
 
 /** A list with a filter. */
 export type FilteredRequest = ListRequest & { readonly filter: ListFilter };

@@ -3,6 +3,7 @@ import { isExpired } from '../../../domain/expiry.js';
 import { type PartialOutcome, type PartialWrite, partialOutcome } from '../../../domain/partial-event.js';
 import { inBatches } from '../../../domain/batches.js';
 import type { PartialsRequest, PartialStore, StoredPartials } from '../../partial-store.js';
+import { LastQueries } from '../sql/last-queries.js';
 import type { RecordRow } from '../sql/session-rows.js';
 import { type Sql, joinSql, sql, sqlList } from '../sql/sql.js';
 import type { SqlTransaction, TransactionOptions, Work } from '../sql/transaction.js';
@@ -95,11 +96,14 @@ async function readPartials(
   { incarnation, after }: PartialsRequest,
 ): Promise<StoredPartials | undefined> {
   const { sessions, partials } = transaction.tables;
-  const rows = await transaction.rows<PartialRow>(sql`
+  const last = new LastQueries(transaction);
+  const found = last.add<PartialRow>(sql`
     SELECT s.last_seq, s.expires_at AS session_expires_at,
       p.number, p.after_seq, p.message_id, p.expires_at, p.content
     FROM ${sessions} s LEFT JOIN ${partials} p ON p.session_pk = s.pk AND p.number > ${after}
     WHERE s.pk = ${Number(incarnation)} ORDER BY p.number`);
+  await last.run();
+  const rows = found();
   const [first] = rows;
   const { now } = transaction;
   if (!first || isExpired(first.session_expires_at, now)) return undefined;

@@ -123,20 +123,30 @@ function tablesFor(queryRunner: QueryRunner): Table[] {
       ],
       foreignKeys: [belongsTo(names.sharedScopes, 'agent_shared_state_scope', 'scope_pk')],
     }),
-    table({
-      name: names.leases,
-      columns: [
-        column.generatedKey('token'),
-        column.exact('name', LEASE_NAME_BYTES),
-        column.exact('holder', ID_BYTES),
-        column.number('expires_at'),
-      ],
-      indices: [
-        index('agent_leases_name', ['name'], { columnNames: [], isUnique: true }),
-        index('agent_leases_by_expiry', ['expires_at']),
-      ],
-    }),
+    leasesTableFor(queryRunner),
   ];
+}
+
+/** The table of leases. On a cluster of servers it comes first, because a lease lets one process migrate. */
+export function leasesTableFor(queryRunner: QueryRunner): Table {
+  const dataSource = dataSourceOf(queryRunner);
+  const dialect = dialectOf(dataSource.options.type);
+  const column = columnsOf(dialect);
+  return new Table({
+    schema: schemaOf(dataSource),
+    ...(dialect.name === 'mysql' && { engine: 'InnoDB' }),
+    name: tableNamesOf(dataSource).leases,
+    columns: [
+      column.generatedKey('token'),
+      column.exact('name', LEASE_NAME_BYTES),
+      column.exact('holder', ID_BYTES),
+      column.number('expires_at'),
+    ],
+    indices: [
+      { name: prefixedName(dataSource, 'agent_leases_name'), columnNames: ['name'], isUnique: true },
+      { name: prefixedName(dataSource, 'agent_leases_by_expiry'), columnNames: ['expires_at'] },
+    ],
+  });
 }
 
 const ID_BYTES = 191;

@@ -10,6 +10,7 @@ import { AddEventGroups1764400000000 } from './1764400000000-add-event-groups.js
 import { CreatePartialsTable1764500000000 } from './1764500000000-create-partials-table.js';
 import { CreateUsageTables1764600000000 } from './1764600000000-create-usage-tables.js';
 import { CreateComponentTables1764700000000 } from './1764700000000-create-component-tables.js';
+import { AddStateSizes1764800000000 } from './1764800000000-add-state-sizes.js';
 
 /**
  * All migrations of the session store, in order, for a DataSource of your own. Not read-only, since TypeORM asks for a
@@ -30,6 +31,7 @@ export const SESSION_MIGRATIONS: (new () => MigrationInterface)[] = [
   CreatePartialsTable1764500000000,
   CreateUsageTables1764600000000,
   CreateComponentTables1764700000000,
+  AddStateSizes1764800000000,
 ];
 Object.freeze(SESSION_MIGRATIONS);
 

@@ -13,8 +13,8 @@ import {
 } from '../sql/session-rows.js';
 import { joinSql, NO_SQL, Sql, sql } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
-import { type StateRow, stateOf } from '../state/read-state.js';
-import type { Tables } from '../tables.js';
+import { type StateRow, type StateSource, selectScopes, stateOf } from '../state/read-state.js';
+import { TOO_LARGE, isReadable, isTooLarge, limitText, sumOfState } from '../state/state-sizes.js';
 import { boundedWindow, isOver, outermostFitting } from './event-window.js';
 
 /** What a row is. */
@@ -59,7 +59,7 @@ export async function readAtOnce(
     now,
     events,
     ...(isCut && { isCut }),
-    ...(request.withState && stateOf(stateRows(rows, now))),
+    ...(request.withState && stateOf(stateRows(rows, now), record, request.maxStateBytes)),
     ...(summary && { summary }),
     ...(request.withMetadata && { metadata: lines.body ?? '' }),
   };
@@ -94,7 +94,7 @@ function selectParts(transaction: SqlTransaction, request: ReadRequest, window: 
     sql`SELECT ${partOf('record')} AS part, 0 AS number, ${recordLines(dialect)} AS head, ${metadata} AS body FROM s`,
     ...(window ? [sql`(${selectTail(transaction, window)})`] : []),
     ...(withSummary ? [selectSummary(transaction)] : []),
-    ...(withState ? selectStates(tables, key) : []),
+    ...(withState ? selectStates({ tables, dialect, limits: request.maxStateBytes }, key) : []),
   ];
   return sql`
     WITH s AS (SELECT ${RECORD_COLUMNS}, ${METADATA_COLUMN} FROM ${tables.sessions} s WHERE ${hasKey(key)})
@@ -129,12 +129,28 @@ function selectSummary({ tables, dialect }: SqlTransaction): Sql {
 }
 
 /** Whoever reads the rows leaves out scopes that have expired. */
-function selectStates({ sessionState, sharedScopes, sharedState }: Tables, { appName, userId }: SessionKey): Sql[] {
+function selectStates(source: StateSource, { appName, userId }: SessionKey): Sql[] {
+  const part = sql`CASE c.user_id WHEN '' THEN ${partOf('app')} ELSE ${partOf('user')} END`;
+  const shared = selectScopes(source, sql`c.app_name = ${appName} AND c.user_id IN ('', ${userId})`, {
+    entry: sql`${part}, c.expires_at, v.name, v.value`,
+    tooLarge: (bytes) => sql`${part}, c.expires_at, '${new Sql(TOO_LARGE)}', ${bytes}`,
+  });
+  return [...selectOwnState(source), shared];
+}
+
+/** The session's own state, or its size if it is too large. */
+function selectOwnState({ tables: { sessionState }, dialect, limits }: StateSource): Sql[] {
+  const all = sql`SELECT ${partOf('session')}, 0, name, value FROM ${sessionState} WHERE ${OF_SESSION}`;
+  if (!limits) return [all];
+  const limit = {
+    most: limitText(limits.session),
+    stored: sql`(SELECT state_bytes FROM s)`,
+    sum: sumOfState(dialect, { table: sessionState, owner: sql`session_pk`, pk: sql`(SELECT pk FROM s)` }),
+  };
   return [
-    sql`SELECT ${partOf('session')}, 0, name, value FROM ${sessionState} WHERE ${OF_SESSION}`,
+    sql`${all} AND ${isReadable(limit)}`,
     sql`
-      SELECT CASE c.user_id WHEN '' THEN ${partOf('app')} ELSE ${partOf('user')} END, c.expires_at, v.name, v.value
-      FROM ${sharedScopes} c JOIN ${sharedState} v ON v.scope_pk = c.pk
-      WHERE c.app_name = ${appName} AND c.user_id IN ('', ${userId})`,
+      SELECT ${partOf('session')}, 0, '${new Sql(TOO_LARGE)}', ${dialect.lines([limit.sum])} FROM s
+      WHERE ${isTooLarge(limit)}`,
   ];
 }

@@ -33,7 +33,9 @@ async function readInSteps(transaction: SqlTransaction, request: ReadRequest): P
       : noEvents;
   const events = request.window ? await addEvents(last, transaction, session, request.window) : noEvents;
   const { find, checkpointAt } = request;
-  const states = request.withState ? last.add<StateRow>(selectState(transaction, session)) : undefined;
+  const states = request.withState
+    ? last.add<StateRow>(selectState(transaction, session, request.maxStateBytes))
+    : undefined;
   const bases = request.withBase ? last.add<BaseRow>(selectBaseState(transaction, session)) : undefined;
   const checkpoints =
     checkpointAt === undefined
@@ -46,7 +48,7 @@ async function readInSteps(transaction: SqlTransaction, request: ReadRequest): P
     record: session.record,
     now: transaction.now,
     ...events(),
-    ...(states && stateOf(states())),
+    ...(states && stateOf(states(), session.record, request.maxStateBytes)),
     ...(summaryEvent && { summary: summaryEvent }),
     ...(request.withMetadata && { metadata: session.metadata ?? '' }),
     ...(bases && { baseState: bases()[0]?.base_state ?? '{}' }),
@@ -89,9 +91,11 @@ function selectInGroup(
   { group, direction, from }: GroupSearch,
 ): Sql {
   const [compared, order] = direction === 'next' ? [sql`>=`, sql`ASC`] : [sql`<=`, sql`DESC`];
+  // Numbers of events have a smaller type than any that can be asked for.
+  const place = Math.min(from, record.lastSeq + 1);
   return sql`
     SELECT (
-      SELECT seq FROM ${events} WHERE session_pk = ${pk} AND event_group = ${group} AND seq ${compared} ${from}
+      SELECT seq FROM ${events} WHERE session_pk = ${pk} AND event_group = ${group} AND seq ${compared} ${place}
       ORDER BY seq ${order} LIMIT 1
     ) AS found, (
       SELECT seq FROM ${events} WHERE session_pk = ${pk} AND event_group IS NULL AND seq >= ${record.firstSeq}

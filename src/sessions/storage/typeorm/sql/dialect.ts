@@ -124,7 +124,7 @@ const BINARY_UTF8 = { charset: 'utf8mb4', collation: 'utf8mb4_bin' };
  * MySQL and MariaDB. Their collations treat some different texts as equal (trailing spaces, for example), so columns
  * that are compared hold bytes.
  */
-const mysqlDialect: Dialect = {
+export const mysqlDialect: Dialect = {
   name: 'mysql',
   columnTypes: {
     key: 'bigint',

@@ -5,7 +5,7 @@ import type { SessionKey } from '../../../domain/ids.js';
 import { type MetadataText, indexChanges, indexEntries } from '../../../domain/metadata-entries.js';
 import type { SeqRange } from '../../../domain/seq-ranges.js';
 import type { SessionRecord } from '../../../domain/session-record.js';
-import { storedJson } from '../../../domain/stored-json.js';
+import { DamagedDataError, storedJson } from '../../../domain/stored-json.js';
 import type { Tables } from '../tables.js';
 import type { Dialect } from './dialect.js';
 import { joinSql, NO_SQL, Sql, sql, sqlList } from './sql.js';
@@ -39,6 +39,7 @@ export function changedColumns(record: SessionRecord): readonly (readonly [colum
     ['expires_at', record.expiresAt],
     ...COUNTERS.map((name) => [COUNTER_COLUMNS[name], record.counters[name]] as const),
     ['turn_expires_at', record.turn.expiresAt],
+    ['state_bytes', record.stateBytes],
   ];
 }
 
@@ -94,6 +95,7 @@ export interface RecordRow extends CounterColumns {
   readonly turn_expires_at: number;
   readonly dispatched_seq: number;
   readonly waiting_since: number;
+  readonly state_bytes: number;
 }
 
 const TEXT_COLUMNS: ReadonlySet<keyof RecordRow> = new Set([
@@ -113,7 +115,7 @@ const RECORD_NAMES = [
   ...COUNTERS.map((name) => COUNTER_COLUMNS[name]),
   ...(['hidden', 'view_from_seq', 'summary_seq', 'marks_seq', 'covered'] as const),
   ...(['turns_only', 'turn_number', 'turn_token', 'turn_holder', 'turn_request', 'turn_expires_at'] as const),
-  ...(['dispatched_seq', 'waiting_since'] as const),
+  ...(['dispatched_seq', 'waiting_since', 'state_bytes'] as const),
 ] as const satisfies readonly (keyof RecordRow)[];
 
 const RECORD_PARTS = RECORD_NAMES.map((name) => new Sql(`s.${name}`));
@@ -128,6 +130,18 @@ export function recordLines({ lines }: Dialect): Sql {
 /** No line break is in ids, in numbers, or in JSON text. */
 export function recordOfLines(text: string): SessionRecord {
   return recordOf(new RowOfLines(text) as unknown as RecordRow);
+}
+
+/** The same for a list: a session of which the texts of the record are damaged is listed without what they say. */
+export function listedRecordOf(text: string): { readonly record: SessionRecord; readonly isDamaged: boolean } {
+  const row = new RowOfLines(text) as unknown as RecordRow;
+  try {
+    return { record: recordOf(row), isDamaged: false };
+  } catch (error) {
+    if (!(error instanceof DamagedDataError)) throw error;
+    const texts = { hidden: { value: '[]' }, covered: { value: '{}' } };
+    return { record: recordOf(Object.create(row, texts) as RecordRow), isDamaged: true };
+  }
 }
 
 /** Reads each column from its line when it is needed, since a list has thousands of rows. */
@@ -192,6 +206,7 @@ export function recordOf(row: RecordRow): SessionRecord {
       expiresAt: row.turn_expires_at,
     },
     turnsOnly: row.turns_only === 1,
+    stateBytes: row.state_bytes,
     dispatchedSeq: row.dispatched_seq,
     waitingSince: row.waiting_since,
   };
@@ -226,8 +241,12 @@ export interface EventLinesRow {
 }
 
 /** The columns of an event in fewer columns, for statements that return many. {@link eventOfLines} decodes them. */
-export function eventLines({ lines }: Dialect): Sql {
-  return sql`seq, ${lines([new Sql('appended_at'), new Sql('event_id'), new Sql('digest')])} AS head, payload`;
+export function eventLines(dialect: Dialect): Sql {
+  return sql`seq, ${eventHead(dialect)} AS head, payload`;
+}
+
+export function eventHead({ lines }: Dialect): Sql {
+  return lines([new Sql('appended_at'), new Sql('event_id'), new Sql('digest')]);
 }
 
 export function eventOfLines({ seq, head, payload }: EventLinesRow): StoredEvent {

@@ -1,38 +1,113 @@
 import type { SessionKey, StateOwner } from '../../../domain/ids.js';
+import { scopeOfOwner } from '../../../domain/ids.js';
+import type { StateLimits } from '../../../domain/state-size.js';
 import type { StateEntries, StoredSession, StoredState } from '../../session-storage.js';
+import type { Dialect } from '../sql/dialect.js';
 import type { FoundSession } from '../sql/session-rows.js';
-import { type Sql, sql } from '../sql/sql.js';
+import { NO_SQL, Sql, sql } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
 import type { Tables } from '../tables.js';
-import { userIdOf } from './write-state.js';
+import { userIdOf } from './locked-scopes.js';
+import {
+  type ReadLimit,
+  TOO_LARGE,
+  expectReadable,
+  isReadable,
+  isTooLarge,
+  limitOfScope,
+  limitText,
+  sumOfState,
+} from './state-sizes.js';
 
 export interface StateRow {
   readonly scope: keyof StoredState;
+  /** {@link TOO_LARGE} in a row that has the size of the scope instead of an entry. */
   readonly name: string | null;
   readonly value: string | null;
   readonly expires_at: number | null;
 }
 
-/** Selects the state of a session in all scopes. {@link stateOf} reads the rows. */
-export function selectState({ tables, now }: SqlTransaction, { pk, record }: FoundSession): Sql {
-  return sql`
-    SELECT 'session' AS scope, name, value, NULL AS expires_at FROM ${tables.sessionState} WHERE session_pk = ${pk}
-    UNION ALL
-    ${selectSharedState(tables, record)} AND c.expires_at > ${now}`;
+/** Where states are, and how large they may be to be read. */
+export interface StateSource {
+  readonly tables: Tables;
+  readonly dialect: Dialect;
+  readonly limits?: StateLimits | undefined;
 }
 
-/** Selects the state of user and app, also of scopes that have expired. {@link stateOf} reads the rows. */
-export function selectSharedState({ sharedScopes, sharedState }: Tables, { appName, userId }: SharedOwner): Sql {
+/** Selects the state of a session in all scopes. {@link stateOf} reads the rows. */
+export function selectState(
+  { tables, dialect, now }: SqlTransaction,
+  { pk, record }: FoundSession,
+  limits?: StateLimits,
+): Sql {
+  const isLive = sql`AND c.expires_at > ${now}`;
   return sql`
-    SELECT CASE c.user_id WHEN '' THEN 'app' ELSE 'user' END AS scope, v.name, v.value, c.expires_at
-    FROM ${sharedScopes} c JOIN ${sharedState} v ON v.scope_pk = c.pk
-    WHERE c.app_name = ${appName} AND c.user_id IN ('', ${userId})`;
+    ${selectOwnState({ tables, dialect, limits }, pk, record.stateBytes)}
+    UNION ALL
+    ${selectSharedState({ tables, dialect, limits }, record, isLive)}`;
+}
+
+/** The session's own state. Only if its bound is too large, the statement counts it first. */
+function selectOwnState({ tables, dialect, limits }: StateSource, pk: number, bound: number): Sql {
+  const all = sql`
+    SELECT 'session' AS scope, name, value, NULL AS expires_at FROM ${tables.sessionState} WHERE session_pk = ${pk}`;
+  if (!limits || bound <= limits.session) return all;
+  const sum = sumOfState(dialect, { table: tables.sessionState, owner: sql`session_pk`, pk: sql`${pk}` });
+  const most = limitText(limits.session);
+  return sql`
+    ${all} AND ${sum} <= ${most}
+    UNION ALL
+    SELECT 'session', '${new Sql(TOO_LARGE)}', ${dialect.lines([sum])}, NULL
+    FROM ${tables.sessions} s WHERE s.pk = ${pk} AND ${sum} > ${most}`;
 }
 
 type SharedOwner = Pick<SessionKey, 'appName' | 'userId'>;
 
+const SCOPE_NAME = sql`CASE c.user_id WHEN '' THEN 'app' ELSE 'user' END`;
+
+/** Selects the state of user and app, also of scopes that have expired. {@link stateOf} reads the rows. */
+export function selectSharedState(source: StateSource, { appName, userId }: SharedOwner, isLive = NO_SQL): Sql {
+  const where = sql`c.app_name = ${appName} AND c.user_id IN ('', ${userId}) ${isLive}`;
+  return selectScopes(source, where, {
+    entry: sql`${SCOPE_NAME} AS scope, v.name, v.value, c.expires_at`,
+    tooLarge: (bytes) => sql`${SCOPE_NAME}, '${new Sql(TOO_LARGE)}', ${bytes}, c.expires_at`,
+  });
+}
+
+/** The columns of an entry, and those of a scope that is too large, given its size as text. */
+interface ScopeColumns {
+  readonly entry: Sql;
+  readonly tooLarge: (bytes: Sql) => Sql;
+}
+
+/** Selects entries of shared scopes, and the sizes of those that are too large to be read. */
+export function selectScopes({ tables, dialect, limits }: StateSource, where: Sql, columns: ScopeColumns): Sql {
+  const limit = limits && limitOfScopes({ tables, dialect }, limits);
+  const entries = sql`
+    SELECT ${columns.entry}
+    FROM ${tables.sharedScopes} c JOIN ${tables.sharedState} v ON v.scope_pk = c.pk
+    WHERE ${where} ${limit ? sql`AND ${isReadable(limit)}` : NO_SQL}`;
+  if (!limit) return entries;
+  return sql`
+    ${entries}
+    UNION ALL
+    SELECT ${columns.tooLarge(dialect.lines([limit.sum]))} FROM ${tables.sharedScopes} c
+    WHERE ${where} AND ${isTooLarge(limit)}`;
+}
+
+function limitOfScopes({ tables, dialect }: Omit<StateSource, 'limits'>, limits: StateLimits): ReadLimit {
+  const rows = { table: tables.sharedState, owner: sql`scope_pk`, pk: sql`c.pk` };
+  return { most: limitOfScope(limits), stored: sql`c.state_bytes`, sum: sumOfState(dialect, rows) };
+}
+
 /** The state of a session in all scopes. */
-export function stateOf(rows: readonly StateRow[]): Required<Pick<StoredSession, 'state' | 'scopeExpiry'>> {
+export function stateOf(
+  rows: readonly StateRow[],
+  owner: SessionKey,
+  limits?: StateLimits,
+  isWritten = false,
+): Required<Pick<StoredSession, 'state' | 'scopeExpiry'>> {
+  expectReadable(rows, limits, owner, isWritten);
   const entries = (scope: keyof StoredState): StateEntries =>
     rows.flatMap((row) => (row.scope === scope ? [[row.name ?? '', row.value ?? ''] as const] : []));
   const user = rows.find(({ scope }) => scope === 'user')?.expires_at;
@@ -43,21 +118,44 @@ export function stateOf(rows: readonly StateRow[]): Required<Pick<StoredSession,
   };
 }
 
-/** Reads the state of a shared scope, and its expiry if it exists, and commits. */
+/** The state of a shared scope, and its expiry if it exists. */
+interface ScopeState {
+  readonly entries: StateEntries;
+  readonly expiresAt?: number;
+}
+
+/**
+ * Reads the state of a shared scope and commits.
+ *
+ * @param isWritten whether the transaction has changed it
+ * @returns the state; it throws if that is too large, which must not undo the transaction
+ */
 export async function readScopeAndCommit(
   transaction: SqlTransaction,
   owner: StateOwner,
-): Promise<{ entries: StateEntries; expiresAt?: number }> {
-  const { sharedScopes, sharedState } = transaction.tables;
-  const [found = []] = await transaction.commitWith([
-    sql`
-    SELECT v.name, v.value, c.expires_at
-    FROM ${sharedScopes} c JOIN ${sharedState} v ON v.scope_pk = c.pk
-    WHERE c.app_name = ${owner.appName} AND c.user_id = ${userIdOf(owner)} AND c.expires_at > ${transaction.now}`,
-  ]);
+  limits?: StateLimits,
+  isWritten = false,
+): Promise<() => ScopeState> {
+  const { tables, dialect, now } = transaction;
+  const where = sql`
+    c.app_name = ${owner.appName} AND c.user_id = ${userIdOf(owner)} AND c.expires_at > ${now}`;
+  const statement = selectScopes({ tables, dialect, limits }, where, {
+    entry: sql`v.name, v.value, c.expires_at`,
+    tooLarge: (bytes) => sql`'${new Sql(TOO_LARGE)}', ${bytes}, c.expires_at`,
+  });
+  const [found = []] = await transaction.commitWith([statement]);
   const rows = found as { name: string; value: string; expires_at: number }[];
-  return {
-    entries: rows.map(({ name, value }) => [name, value] as const),
-    ...(rows[0] && { expiresAt: rows[0].expires_at }),
+  const scope = scopeOfOwner(owner);
+  return () => {
+    expectReadable(
+      rows.map((row) => ({ ...row, scope })),
+      limits,
+      owner,
+      isWritten,
+    );
+    return {
+      entries: rows.map(({ name, value }) => [name, value] as const),
+      ...(rows[0] && { expiresAt: rows[0].expires_at }),
+    };
   };
 }

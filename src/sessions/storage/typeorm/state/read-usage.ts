@@ -4,7 +4,7 @@ import type { UsageReply } from '../../session-storage.js';
 import { hasKey } from '../sql/session-rows.js';
 import { Sql, sql } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
-import { userIdOf } from './write-state.js';
+import { userIdOf } from './locked-scopes.js';
 import { COUNT_COLUMNS, COUNT_NAMES } from './write-usage.js';
 
 const COLUMNS = new Sql(COUNT_NAMES.join(', '));

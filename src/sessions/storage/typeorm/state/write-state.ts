@@ -1,10 +1,14 @@
-import { type Lifetime, type Lifetimes, NEVER, expiresAt, isExpired } from '../../../domain/expiry.js';
+import { type Lifetime, type Lifetimes, NEVER, expiresAt } from '../../../domain/expiry.js';
 import type { SessionKey, StateOwner } from '../../../domain/ids.js';
+import { writeExcessError } from '../../../domain/state-size.js';
 import { type StateWrites, changesNothing, writesOf } from '../../../domain/stored-json.js';
 import { groupBy, inBatches } from '../../../domain/batches.js';
+import type { StateEntries, WriteStateRequest } from '../../session-storage.js';
 import type { Dialect } from '../sql/dialect.js';
 import { type Sql, joinSql, sql, sqlList } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
+import { type LockedScope, LockedScopes, isOwner, ownerKey } from './locked-scopes.js';
+import { readScopeAndCommit } from './read-state.js';
 
 /** The changes to one shared scope. */
 interface ScopePlan {
@@ -14,8 +18,7 @@ interface ScopePlan {
 }
 
 /**
- * Collects the state changes of a transaction and writes them with few statements. It locks rows of shared scopes
- * last and in one order.
+ * Collects the state changes of a transaction and writes them with few statements.
  */
 export class StateWriter {
   readonly #ofSessions = new Entries();
@@ -24,7 +27,11 @@ export class StateWriter {
   /** The scopes that the statements write to, and that never expire. */
   readonly lastingScopes = new Map<string, number>();
 
-  constructor(private readonly transaction: SqlTransaction) {}
+  constructor(
+    private readonly transaction: SqlTransaction,
+    /** The scopes that are written to. */
+    private readonly locked: LockedScopes,
+  ) {}
 
   /** Adds the changes of a commit. Without lifetimes it neither writes nor renews shared scopes. */
   addCommit(sessionPk: number, { appName, userId }: SessionKey, writes: StateWrites, lifetimes?: Lifetimes): void {
@@ -38,30 +45,27 @@ export class StateWriter {
   addToScope(owner: StateOwner, writes: StateWrites, lifetime: Lifetime): void {
     const key = ownerKey(owner);
     const before = this.#scopes.get(key)?.writes ?? [];
+    if (!changesNothing(writes)) this.locked.grow(owner, writes);
     this.#scopes.set(key, { owner, lifetime, writes: changesNothing(writes) ? before : [...before, writes] });
   }
 
-  /** Locks the rows and returns the statements that write the changes. */
+  /** Inserts missing scopes, and returns the statements that write the changes. */
   async statements(): Promise<Sql[]> {
     const { transaction } = this;
     // One order for all transactions prevents deadlocks.
     const plans = [...this.#scopes].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, plan]) => plan);
     const untouched = plans.filter(({ writes }) => writes.length === 0);
     const touched = plans.filter(({ writes }) => writes.length > 0);
-    const locked = await lockScopes(
-      transaction,
-      touched.map(({ owner }) => owner),
-    );
     const renewals: Sql[] = [];
     const removals: Sql[] = [];
     for (const { owner, lifetime, writes } of touched) {
-      let scope = locked.get(ownerKey(owner));
-      if (!scope && writes.every(({ upserts }) => upserts.length === 0)) continue;
-      scope ??= await insertScope(transaction, owner, lifetime);
-      for (const some of writes) this.#ofScopes.add(scope.pk, some);
-      if (lifetime.ttlMs >= NEVER) this.lastingScopes.set(ownerKey(owner), scope.pk);
-      renewals.push(...updateExpiry(transaction, scope, lifetime));
-      if (writes.some((some) => some.removals.length > 0)) removals.push(deleteScopeIfEmpty(transaction, scope));
+      const scope = this.locked.of(owner);
+      if (scope.pk === undefined && writes.every(({ upserts }) => upserts.length === 0)) continue;
+      const pk = scope.pk ?? (await this.locked.insert(owner, lifetime));
+      for (const some of writes) this.#ofScopes.add(pk, some);
+      if (lifetime.ttlMs >= NEVER) this.lastingScopes.set(ownerKey(owner), pk);
+      renewals.push(...updateScope(transaction, scope, lifetime));
+      if (writes.some((some) => some.removals.length > 0)) removals.push(deleteScopeIfEmpty(transaction, pk));
     }
     const { dialect, tables } = transaction;
     return [
@@ -126,68 +130,14 @@ export function writeEntries(
 export const STATE_OWNER = sql`session_pk`;
 export const SHARED_OWNER = sql`scope_pk`;
 
-/** A shared scope that a transaction has locked. */
-interface LockedScope {
-  readonly pk: number;
-  readonly expiresAt: number;
-}
-
-/** The scope of an app has an empty user id. */
-export function userIdOf({ userId }: StateOwner): string {
-  return userId ?? '';
-}
-
-/** A unique key, because ids contain no line break. */
-export function ownerKey(owner: StateOwner): string {
-  return `${owner.appName}\n${userIdOf(owner)}`;
-}
-
-function isOwner(owner: StateOwner): Sql {
-  return sql`(app_name = ${owner.appName} AND user_id = ${userIdOf(owner)})`;
-}
-
-interface ScopeRow {
-  readonly pk: number;
-  readonly app_name: string;
-  readonly user_id: string;
-  readonly expires_at: number;
-}
-
-/** Locks the scopes of these owners with one statement and in one order. It deletes expired scopes. */
-async function lockScopes(
-  transaction: SqlTransaction,
-  owners: readonly StateOwner[],
-): Promise<Map<string, LockedScope>> {
-  const locked = new Map<string, LockedScope>();
-  if (owners.length === 0) return locked;
-  const { dialect, tables } = transaction;
-  const rows = await transaction.lockedRows<ScopeRow>(sql`
-    SELECT c.pk, c.app_name, c.user_id, c.expires_at FROM ${tables.sharedScopes} c
-    WHERE ${joinSql(owners.map(isOwner), ' OR ')} ${dialect.lock('c', sql`c.app_name, c.user_id`)}`);
-  for (const { pk, app_name: appName, user_id: userId, expires_at: expiry } of rows) {
-    if (isExpired(expiry, transaction.now))
-      await transaction.change(sql`DELETE FROM ${tables.sharedScopes} WHERE pk = ${pk}`);
-    else locked.set(ownerKey({ appName, userId }), { pk, expiresAt: expiry });
-  }
-  return locked;
-}
-
-async function insertScope(transaction: SqlTransaction, owner: StateOwner, lifetime: Lifetime): Promise<LockedScope> {
-  const expiry = expiresAt(transaction.now, lifetime);
-  const pk = await transaction.insert(
-    sql`
-    INSERT INTO ${transaction.tables.sharedScopes} (app_name, user_id, expires_at)
-    VALUES (${owner.appName}, ${userIdOf(owner)}, ${expiry})`,
-    'pk',
-  );
-  return { pk, expiresAt: expiry };
-}
-
-/** Updates the expiry of a locked scope if it changes. */
-function updateExpiry({ tables, now }: SqlTransaction, scope: LockedScope, lifetime: Lifetime): readonly Sql[] {
+/** Updates expiry and size of a locked scope if they change. */
+function updateScope({ tables, now }: SqlTransaction, scope: LockedScope, lifetime: Lifetime): readonly Sql[] {
   const expiry = expiresAt(now, lifetime);
-  if (scope.expiresAt === expiry) return [];
-  return [sql`UPDATE ${tables.sharedScopes} SET expires_at = ${expiry} WHERE pk = ${scope.pk}`];
+  const { atMost: bytes } = scope.state.size;
+  if (scope.expiresAt === expiry && scope.storedBytes === bytes) return [];
+  return [
+    sql`UPDATE ${tables.sharedScopes} SET expires_at = ${expiry}, state_bytes = ${bytes} WHERE pk = ${scope.pk ?? 0}`,
+  ];
 }
 
 /** Renews a scope that has not expired. */
@@ -204,8 +154,23 @@ function renewScopeIfDue(transaction: SqlTransaction, owner: StateOwner, lifetim
   return [sql`${renewScope(transaction, owner, lifetime)} ${due}`];
 }
 
-function deleteScopeIfEmpty({ tables: { sharedScopes, sharedState } }: SqlTransaction, { pk }: LockedScope): Sql {
+function deleteScopeIfEmpty({ tables: { sharedScopes, sharedState } }: SqlTransaction, pk: number): Sql {
   return sql`
     DELETE FROM ${sharedScopes}
     WHERE pk = ${pk} AND NOT EXISTS (SELECT 1 FROM ${sharedState} WHERE scope_pk = ${pk})`;
+}
+
+/** Changes a shared scope, and returns what reads its state. */
+export async function writeScope(
+  transaction: SqlTransaction,
+  { owner, lifetime, maxStateBytes, ...writes }: WriteStateRequest,
+): Promise<() => StateEntries> {
+  const scopes = await LockedScopes.lock(transaction, changesNothing(writes) ? [] : [owner]);
+  const excess = await scopes.excessOf(owner, writes, maxStateBytes);
+  if (excess) throw writeExcessError(excess);
+  const collected = new StateWriter(transaction, scopes);
+  collected.addToScope(owner, writes, lifetime);
+  transaction.addToCommit(await collected.statements());
+  const read = await readScopeAndCommit(transaction, owner, maxStateBytes, true);
+  return () => read().entries;
 }

@@ -4,7 +4,7 @@ import type { RestoreUsageRequest } from '../../transfer-store.js';
 import { lockLiveSession } from '../sql/session-rows.js';
 import { type Sql, sql } from '../sql/sql.js';
 import type { SqlTransaction } from '../sql/transaction.js';
-import { userIdOf } from '../state/write-state.js';
+import { userIdOf } from '../state/locked-scopes.js';
 import { writeUsage } from '../state/write-usage.js';
 
 /** Stores sums of usage, unless the owner has some. */

@@ -29,7 +29,8 @@ export class SqlTransfer implements TransferStore {
 
   async sharedState(owner: StateOwner): Promise<SharedScope> {
     const { transactions } = await this.open();
-    return transactions.read((transaction) => readScopeAndCommit(transaction, owner));
+    const read = await transactions.read((transaction) => readScopeAndCommit(transaction, owner));
+    return read();
   }
 
   async *sharedOwners(appName: string): AsyncIterable<readonly string[]> {

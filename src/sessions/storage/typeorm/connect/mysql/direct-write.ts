@@ -1,8 +1,8 @@
 import {
-  areLasting,
   type DirectSession,
   type DirectWrite,
   equalities,
+  growScopes,
   INSERTED_COLUMNS,
   valuesOfEvent,
   writeStateAndUsage,
@@ -27,9 +27,10 @@ export const NOT_WRITTEN = 'ER_SUBQUERY_NO_1_ROW';
  * first locks without a wait: a session might expire meanwhile, and must not delay the others.
  */
 export function directWriteOfMysql(dialect: Dialect, tables: Tables, write: DirectWrite): readonly Sql[] {
-  const { sessions, events, time } = write;
+  const { sessions, events, scopes, time } = write;
   const limits = sql`
-    ${time ? sql`AND ${new Sql(MYSQL_NOW)} BETWEEN ${time.from} AND ${time.to}` : NO_SQL} ${areLasting(tables, write)}`;
+    ${time ? sql`AND ${new Sql(MYSQL_NOW)} BETWEEN ${time.from} AND ${time.to}` : NO_SQL}
+    ${scopes.length > 0 ? sql`AND ROW_COUNT() = ${scopes.length}` : NO_SQL}`;
   const rows = events.map((event, index) => {
     const [pk = 0, ...values] = valuesOfEvent(event);
     if (index > 0) return sql`(${pk}, ${sqlList(values)})`;
@@ -39,6 +40,7 @@ export function directWriteOfMysql(dialect: Dialect, tables: Tables, write: Dire
     sql`
       SELECT COUNT(*) INTO @agent_sessions FROM ${tables.sessions}
       WHERE pk IN (${sqlList(sessions.map(({ pk }) => pk))}) FOR UPDATE SKIP LOCKED`,
+    ...(scopes.length > 0 ? [growScopes(tables, scopes, sql`ORDER BY app_name, user_id`)] : []),
     update(tables, sessions, sql`@agent_sessions = ${sessions.length} ${limits}`),
     sql`INSERT INTO ${tables.events} (${INSERTED_COLUMNS}) VALUES ${joinSql(rows, ', ')}`,
     ...writeStateAndUsage(dialect, tables, write),
@@ -49,8 +51,8 @@ export function directWriteOfMysql(dialect: Dialect, tables: Tables, write: Dire
  * The statements that create a session. They fail if there is one with its ids. The first gives its key, and the last one the
  * state of user and app.
  */
-export function directCreateOfMysql(tables: Tables, session: DirectCreate): readonly Sql[] {
-  const { record, state, entries, time } = session;
+export function directCreateOfMysql(dialect: Dialect, tables: Tables, session: DirectCreate): readonly Sql[] {
+  const { record, state, entries, time, limits } = session;
   const { appName, userId, sessionId, createTime } = record;
   const isOnTime = time && sql`IF(${new Sql(MYSQL_NOW)} BETWEEN ${time.from} AND ${time.to}, ${createTime}, ${FAIL})`;
   const states = state.map(({ name, value }) => sql`(LAST_INSERT_ID(), ${name}, ${value})`);
@@ -63,7 +65,7 @@ export function directCreateOfMysql(tables: Tables, session: DirectCreate): read
       ? [sql`INSERT INTO ${tables.sessionState} (session_pk, name, value) VALUES ${joinSql(states, ', ')}`]
       : []),
     ...(indexed.length > 0 ? [insertEntries(tables, indexed)] : []),
-    selectSharedState(tables, record),
+    selectSharedState({ tables, dialect, limits }, record),
   ];
 }
 

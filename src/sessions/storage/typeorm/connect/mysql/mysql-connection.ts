@@ -1,4 +1,5 @@
 import type { CreatedRows, DirectCreate } from '../../append/direct-write.js';
+import { mysqlDialect } from '../../sql/dialect.js';
 import type { Sql } from '../../sql/sql.js';
 import type { StateRow } from '../../state/read-state.js';
 import type { Tables } from '../../tables.js';
@@ -15,6 +16,8 @@ import {
 } from '../connection-pool.js';
 import { codeOf, isDuplicateKey } from '../driver-errors.js';
 import { directCreateOfMysql, directWriteOfMysql, MYSQL_NOW, NOT_WRITTEN } from './direct-write.js';
+import { GALERA_SETTINGS, isGaleraNode, isKnownAsSingle } from './galera.js';
+import { refuseLongMessage } from './packet-limit.js';
 
 /** The part of a mysql2 connection that is used here. */
 export interface DriverConnection extends ErrorEmitter {
@@ -107,6 +110,7 @@ export class MysqlPool implements ConnectionPool {
     const isNew = !this.#initialised.has(connection);
     const { settings, withTime } = this.options;
     return new MysqlConnection(connection, {
+      physical: connection,
       settings: isNew ? settings : undefined,
       withTime,
       onBegun: () => this.#initialised.add(connection),
@@ -131,10 +135,12 @@ export function lentMysqlConnection(connection: DriverConnection, withTime: bool
   };
   const time = new ServerTime();
   const unused = { idleMs: 0, hasJustAnswered: false, time, onBegun: ignoreError, onAnswered: ignoreError };
-  return new MysqlConnection(lent, { withTime, ...unused });
+  return new MysqlConnection(lent, { physical: connection, withTime, ...unused });
 }
 
 interface MysqlConnectionOptions extends MysqlPoolOptions {
+  /** The connection of the driver's pool. */
+  readonly physical: DriverConnection;
   readonly onBegun: () => void;
   readonly onAnswered: () => void;
   readonly idleMs: number;
@@ -142,7 +148,10 @@ interface MysqlConnectionOptions extends MysqlPoolOptions {
   readonly time: ServerTime;
 }
 
-/** A mysql2 connection. With `multipleStatements` it sends several statements in one message. */
+/**
+ * A mysql2 connection. With `multipleStatements` it sends several statements in one message, unless the server is a node of a
+ * Galera cluster: there, a transaction in one message may be undone for another node's and yet succeed.
+ */
 class MysqlConnection implements PooledConnection {
   readonly idleMs: number;
   readonly #takenAt = performance.now();
@@ -170,8 +179,7 @@ class MysqlConnection implements PooledConnection {
   }
 
   begin(mode: TransactionMode): void {
-    const { settings } = this.options;
-    this.#pendingBegin = [...(settings ?? []), ...BEGIN[mode]];
+    this.#pendingBegin = BEGIN[mode];
   }
 
   async flushBegin(): Promise<void> {
@@ -213,7 +221,8 @@ class MysqlConnection implements PooledConnection {
   }
 
   get canWriteDirectly(): boolean {
-    return this.options.hasJustAnswered && this.connection.config.multipleStatements === true;
+    const { hasJustAnswered, physical } = this.options;
+    return hasJustAnswered && this.connection.config.multipleStatements === true && isKnownAsSingle(physical);
   }
 
   async writeDirectly({ dialect, tables, write }: DirectMessage): Promise<boolean> {
@@ -221,7 +230,7 @@ class MysqlConnection implements PooledConnection {
   }
 
   async createDirectly(tables: Tables, session: DirectCreate): Promise<CreatedRows | undefined> {
-    const results = await this.#inOneMessage(directCreateOfMysql(tables, session));
+    const results = await this.#inOneMessage(directCreateOfMysql(mysqlDialect, tables, session));
     return results && { pk: Number((results[0] as ChangeResult).insertId), shared: results.at(-1) as StateRow[] };
   }
 
@@ -283,18 +292,24 @@ class MysqlConnection implements PooledConnection {
 
   /** Sends the pending BEGIN first. It reads the time last, because a statement may wait for a lock. */
   async #run(texts: readonly string[], { isTimeNeeded = false } = {}): Promise<unknown[]> {
-    const pendingBegin = this.#pendingBegin;
+    const { settings, withTime, physical, onBegun } = this.options;
+    const isNode = await isGaleraNode(physical, (query) => this.#query(query));
+    const begins = this.#pendingBegin.length > 0;
+    const first = [
+      ...(begins && settings ? [...settings, ...(isNode ? GALERA_SETTINGS : [])] : []),
+      ...this.#pendingBegin,
+    ];
     this.#pendingBegin = [];
-    const asksTime = this.options.withTime && (isTimeNeeded || pendingBegin.length > 0);
-    const results = await this.#send([...pendingBegin, ...texts, ...(asksTime ? [NOW] : [])]);
-    if (pendingBegin.length > 0) this.options.onBegun();
+    const asksTime = withTime && (isTimeNeeded || begins);
+    const results = await this.#send([...first, ...texts, ...(asksTime ? [NOW] : [])], !isNode);
+    if (begins) onBegun();
     if (asksTime) this.#learnTime(results.at(-1));
-    return results.slice(pendingBegin.length, pendingBegin.length + texts.length);
+    return results.slice(first.length, first.length + texts.length);
   }
 
-  /** Sends the statements in one message if the connection allows, else one by one until one fails. */
-  async #send(texts: readonly string[]): Promise<unknown[]> {
-    if (this.connection.config.multipleStatements && texts.length > 1) {
+  /** Sends the statements in one message if it may and the connection allows, else one by one until one fails. */
+  async #send(texts: readonly string[], mayJoin: boolean): Promise<unknown[]> {
+    if (mayJoin && this.connection.config.multipleStatements && texts.length > 1) {
       return (await this.#query(texts.join('; '))) as unknown[];
     }
     const results: unknown[] = [];
@@ -302,7 +317,12 @@ class MysqlConnection implements PooledConnection {
     return results;
   }
 
-  #query(text: string): Promise<unknown> {
+  async #query(text: string): Promise<unknown> {
+    await refuseLongMessage(this.options.physical, text, (query) => this.#ask(query));
+    return this.#ask(text);
+  }
+
+  #ask(text: string): Promise<unknown> {
     return new Promise((resolve, reject) => {
       this.connection.query({ sql: text, typeCast }, (error, result) => {
         this.#hasAnswer = true;

@@ -2,13 +2,12 @@ import { isIP } from 'node:net';
 import type { DataSource } from 'typeorm';
 import { ConfigurationError } from '../../../../../config/configuration-error.js';
 import { tlsOptionsOf } from '../../../../../config/tls-settings.js';
-import { StoreUnavailableError } from '../../../../domain/errors.js';
 import { migrationsTableName, SESSION_MIGRATIONS } from '../../migrations/index.js';
 import type { DriverStream, ErrorEmitter, ConnectionTracker } from '../connection-pool.js';
-import { type RunQuery, migrateOnOneConnection, type ServerKind } from '../server-kind.js';
+import type { RunQuery, ServerKind } from '../server-kind.js';
+import { migrateMysql } from './migrate-mysql.js';
 
 const DEFAULT_POOL_SIZE = 10;
-const MIGRATION_LIMIT_SECONDS = 30;
 const ALL_ROWS = '18446744073709551615';
 
 /** Session settings that override the server's, because they change what statements do. */
@@ -54,24 +53,7 @@ export const mysqlServer: ServerKind = {
 
   check: checkMysql,
 
-  async migrate(dataSource) {
-    await migrateOnOneConnection(dataSource, async (runner, migrate) => {
-      for (const setting of SETTINGS) await runner.query(setting);
-      // All databases of a server share lock names, and their length is limited. MySQL 9.7 has no MD5.
-      const name = "CONCAT('agent_sessions ', LEFT(SHA2(CONCAT(DATABASE(), ?), 256), 32))";
-      const prefix = [dataSource.options.entityPrefix ?? ''];
-      const answer: unknown = await runner.query(`SELECT GET_LOCK(${name}, ${MIGRATION_LIMIT_SECONDS}) AS got`, prefix);
-      const [lock] = answer as { got: string | number | null }[];
-      if (Number(lock?.got) !== 1) {
-        throw new StoreUnavailableError('Another process is still migrating the tables of sessions.', false);
-      }
-      try {
-        await migrate();
-      } finally {
-        await runner.query(`SELECT RELEASE_LOCK(${name})`, prefix);
-      }
-    });
-  },
+  migrate: (dataSource) => migrateMysql(dataSource, SETTINGS),
 
   settings: SETTINGS,
 };

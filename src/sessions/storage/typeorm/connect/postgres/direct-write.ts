@@ -1,11 +1,11 @@
 import { NEVER } from '../../../../domain/expiry.js';
 import {
+  type DirectScope,
   type DirectSession,
   type DirectWrite,
   equalities,
   EVENT_COLUMN_TYPES,
   INSERTED_COLUMNS,
-  scopesOf,
   valuesOfEvent,
 } from '../../append/direct-write.js';
 import type { DirectCreate } from '../../append/direct-write.js';
@@ -33,11 +33,11 @@ export const POSTGRES_NOW = 'floor(extract(epoch FROM clock_timestamp()) * 1000)
  * prepared. It returns the time, if it wrote.
  */
 export function directWriteOfPostgres(tables: Tables, write: DirectWrite): Sql {
-  const { sessions, events, sessionState, sharedState, usage, time } = write;
+  const { sessions, events, sessionState, sharedState, scopes, usage, time } = write;
   const [only, ...others] = sessions;
   const [onlyEvent, ...otherEvents] = events;
   const limits = sql`
-    ${time ? sql`AND ${new Sql(POSTGRES_NOW)} BETWEEN ${time.from} AND ${time.to}` : NO_SQL} ${areLasting(tables, write)}`;
+    ${time ? sql`AND ${new Sql(POSTGRES_NOW)} BETWEEN ${time.from} AND ${time.to}` : NO_SQL} ${haveRoom(tables, scopes)}`;
   const added =
     onlyEvent && otherEvents.length === 0
       ? sql`SELECT ${joinSql(
@@ -54,6 +54,7 @@ export function directWriteOfPostgres(tables: Tables, write: DirectWrite): Sql {
     only && others.length === 0 ? updateOne(tables, only, limits) : updateTogether(tables, sessions, limits);
   return sql`
     WITH ${written}, added AS (INSERT INTO ${tables.events} (${INSERTED_COLUMNS}) ${added})
+      ${growth(tables, scopes)}
       ${upsert(sql`of_sessions`, tables.sessionState, sql`session_pk`, sessionState)}
       ${upsert(sql`shared`, tables.sharedState, sql`scope_pk`, sharedState)}
       ${removal(tables.sessionState, sessionState)}
@@ -67,7 +68,7 @@ export function directWriteOfPostgres(tables: Tables, write: DirectWrite): Sql {
  * there is a session with its ids. A wrong time violates NOT NULL.
  */
 export function directCreateOfPostgres(tables: Tables, session: DirectCreate): Sql {
-  const { record, state, entries, time } = session;
+  const { record, state, entries, time, limits } = session;
   const { appName, userId, sessionId, createTime } = record;
   const now = new Sql(POSTGRES_NOW);
   const isOnTime =
@@ -86,7 +87,7 @@ export function directCreateOfPostgres(tables: Tables, session: DirectCreate): S
     WITH added AS (${insertOfSession(tables, session, isOnTime)} ${UNLESS_THERE} RETURNING pk)
       ${state.length > 0 ? own : NO_SQL} ${entries.length > 0 ? indexed : NO_SQL}
     SELECT pk, ${now} AS now, NULL AS scope, NULL AS name, NULL AS value, NULL AS expires_at FROM added
-    UNION ALL SELECT NULL, NULL, shared.* FROM (${selectSharedState(tables, record)}) AS shared`;
+    UNION ALL SELECT NULL, NULL, shared.* FROM (${selectSharedState({ tables, dialect: postgresDialect, limits }, record)}) AS shared`;
 }
 
 /** Never waits for a session: it might expire meanwhile. */
@@ -118,17 +119,33 @@ function updateTogether({ sessions: table }: Tables, sessions: readonly DirectSe
 }
 
 /**
- * The scopes must still exist and never expire. They are locked before all else, in the order of all transactions: the checks of
- * foreign keys, which need the lock, are the last part of the statement, and could deadlock.
+ * The scopes must still exist, never expire, and have room. They are locked before all else, in the order of all transactions: the
+ * checks of foreign keys, which need a lock, are the last part of the statement, and could deadlock.
  */
-function areLasting({ sharedScopes }: Tables, write: DirectWrite): Sql {
-  const pks = scopesOf(write);
-  if (pks.length === 0) return NO_SQL;
+function haveRoom({ sharedScopes }: Tables, scopes: readonly DirectScope[]): Sql {
+  if (scopes.length === 0) return NO_SQL;
+  const rooms = unnest(
+    ['bigint', 'bigint'],
+    scopes.map(({ pk, room }) => [pk, room]),
+  );
   return sql`AND (
     SELECT COUNT(*) FROM (
-      SELECT c.pk FROM ${sharedScopes} c WHERE c.pk = ANY(CAST(${arrayText(pks)} AS bigint[])) AND c.expires_at = ${NEVER}
-      ORDER BY c.app_name, c.user_id FOR KEY SHARE) lasting
-  ) = ${pks.length}`;
+      SELECT c.pk FROM ${rooms} AS v(pk, room) JOIN ${sharedScopes} c ON c.pk = v.pk
+      WHERE c.expires_at = ${NEVER} AND c.state_bytes <= v.room
+      ORDER BY c.app_name, c.user_id FOR NO KEY UPDATE OF c) lasting
+  ) = ${scopes.length}`;
+}
+
+/** Adds to the sizes of scopes. */
+function growth({ sharedScopes }: Tables, scopes: readonly DirectScope[]): Sql {
+  if (scopes.length === 0) return NO_SQL;
+  const added = unnest(
+    ['bigint', 'bigint'],
+    scopes.map(({ pk, bytes }) => [pk, bytes]),
+  );
+  return sql`, grown AS (
+    UPDATE ${sharedScopes} AS c SET state_bytes = c.state_bytes + v.bytes FROM ${added} AS v(pk, bytes)
+    WHERE c.pk = v.pk AND EXISTS (SELECT 1 FROM written))`;
 }
 
 function upsert(name: Sql, table: Sql, owner: Sql, entries: readonly Entry[]): Sql {

@@ -13,6 +13,7 @@ import {
   ignoreError,
   type PooledConnection,
 } from '../connection-pool.js';
+import { namingStandby } from './standby.js';
 import { awaitAll, columnTypes, MAX_DIRECT_VALUES, numberedStatement } from './statements.js';
 import { directCreateOfPostgres, directWriteOfPostgres, POSTGRES_NOW } from './direct-write.js';
 
@@ -165,7 +166,7 @@ class PostgresConnection implements PooledConnection {
     if (pendingBegin === undefined) return;
     this.#pendingBegin = undefined;
     this.#isUnbegunRead = false;
-    const answer = await this.client.query({ text: pendingBegin, types: columnTypes });
+    const answer = await namingStandby(this.client.query({ text: pendingBegin, types: columnTypes }));
     this.#hasAnswer = true;
     if (!this.options.withTime) return;
     // A pooler that lost its server returns only one of the two results.
@@ -229,12 +230,11 @@ class PostgresConnection implements PooledConnection {
     this.#isUnbegunRead = false;
     this.#hasBegun = false;
     this.#pendingBegin = undefined;
-    const { withTime } = this.options;
-    const [{ rows }, time] = await this.#sendTogether(() =>
-      awaitAll([this.#send(text, values), ...(withTime ? [this.#send(NOW, [])] : [])] as const),
+    const [found, time] = await this.#sendTogether(() =>
+      this.#runAll([{ text, values }, ...(this.options.withTime ? [{ text: NOW, values: [] }] : [])]),
     );
     if (time) this.#learnTime(time);
-    return [...rows];
+    return [...(found?.rows ?? [])];
   }
 
   get canWriteDirectly(): boolean {

@@ -4,6 +4,7 @@ import { tlsOptionsOf } from '../../../../../config/tls-settings.js';
 import { migrationsTableName, SESSION_MIGRATIONS } from '../../migrations/index.js';
 import { dataSourceOf } from '../../tables.js';
 import type { DriverStream, ErrorEmitter, ConnectionTracker } from '../connection-pool.js';
+import { namingStandby } from './standby.js';
 import { type RunQuery, migrateOnOneConnection, type ServerKind } from '../server-kind.js';
 
 const DEFAULT_POOL_SIZE = 10;
@@ -46,7 +47,7 @@ export const postgresServer: ServerKind = {
   async migrate(dataSource) {
     await migrateOnOneConnection(dataSource, async (runner, migrate) => {
       // Overrides the defaults of the server.
-      await runner.query('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE');
+      await namingStandby(runner.query('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE'));
       try {
         // The limits for appends are too short here.
         await runner.query(`SET LOCAL lock_timeout = ${MIGRATION_LIMIT_MS}`);

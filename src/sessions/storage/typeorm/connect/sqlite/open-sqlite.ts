@@ -17,8 +17,15 @@ import { SqliteTransactions } from './sqlite-transactions.js';
 /** How long the driver waits for a lock, which blocks the event loop. Longer waits use timers. */
 const DRIVER_WAIT_MS = 5;
 
-/** Opens a SQLite file and runs the migrations. */
-export async function openSqlite(options: SqliteOptions & { readonly timeLimitMs: number }): Promise<OpenDatabase> {
+/**
+ * Opens a SQLite file and runs the migrations.
+ *
+ * @param check does this instead of the migrations
+ */
+export async function openSqlite(
+  options: SqliteOptions & { readonly timeLimitMs: number },
+  check?: (dataSource: DataSource) => Promise<void>,
+): Promise<OpenDatabase> {
   // SQLite deletes a file without a name on close, drivers treat URIs differently, and a server is not a file.
   if (/^(file:|(libsql|https?|wss?):\/\/|\s*$)/i.test(options.database)) {
     throw new InvalidInputError('must be the path of a file, without file:, or :memory:', 'database');
@@ -27,9 +34,9 @@ export async function openSqlite(options: SqliteOptions & { readonly timeLimitMs
   const dataSource = new DataSource(dataSourceOptions({ ...options, driver }));
   const deadline = performance.now() + options.timeLimitMs;
   try {
-    if (options.database !== ':memory:') await makePrivateFile(options.database);
+    if (!check && options.database !== ':memory:') await makePrivateFile(options.database);
     await retryWhileBusy(deadline, () => dataSource.initialize());
-    await retryWhileBusy(deadline, () => migrate(dataSource));
+    await retryWhileBusy(deadline, () => (check ?? migrate)(dataSource));
   } catch (error) {
     if (dataSource.isInitialized) await dataSource.destroy();
     throw openingFailure(error, options.database);

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { DataSource, QueryRunner } from 'typeorm';
 import type { Clock } from '../../../../domain/clock.js';
 import { StoreUnavailableError } from '../../../../domain/errors.js';
-import { areLasting, equalities, writeStateAndUsage } from '../../append/direct-write.js';
+import { equalities, growScopes, writeStateAndUsage } from '../../append/direct-write.js';
 import { insertEvents } from '../../append/append-commits.js';
 import type { DirectAppends, DirectWrites } from '../../append/append-directly.js';
 import type { CreatedRows, DirectCreate, Moment } from '../../append/direct-write.js';
@@ -22,7 +22,7 @@ import {
   type WriteOptions,
 } from '../../sql/transaction.js';
 import { sessionsKeyOf, tablesOf } from '../../tables.js';
-import { isBusy, storeUnavailable } from '../driver-errors.js';
+import { codeOf, isBusy, storeUnavailable } from '../driver-errors.js';
 import { type DriverConnection, execute, SqliteStatements } from './sqlite-statements.js';
 
 /** Waits for the write lock of another process must not block the event loop. */
@@ -210,7 +210,8 @@ export class SqliteTransactions implements Transactions, DirectWrites {
       execute(driver, 'COMMIT');
     } catch (error) {
       this.#rollBack(driver);
-      throw storeUnavailable(error, true);
+      // Without room for the commit in the log of the file, there is none.
+      throw storeUnavailable(error, codeOf(error) !== 'SQLITE_FULL');
     }
     return result;
   }
@@ -235,10 +236,14 @@ async function writeDirectly(
   if (appends.isEmpty) return undefined;
   const { dialect, tables } = transaction;
   const { write } = appends;
+  const { scopes } = write;
+  if (scopes.length > 0 && (await transaction.change(growScopes(tables, scopes))) !== scopes.length) {
+    throw new Error('A scope is not the remembered one, or has no room');
+  }
   for (const { pk, guards, sets } of write.sessions) {
     const changed = await transaction.change(sql`
       UPDATE ${tables.sessions} SET ${equalities(sets, ', ')}
-      WHERE pk = ${pk} AND ${equalities(guards, ' AND ')} ${areLasting(tables, write)}`);
+      WHERE pk = ${pk} AND ${equalities(guards, ' AND ')}`);
     if (changed !== 1) throw new Error('The session is not the remembered one');
   }
   transaction.addToCommit([...insertEvents(tables, write.events), ...writeStateAndUsage(dialect, tables, write)]);
@@ -258,7 +263,9 @@ async function createDirectly(
     ...changeIndex(tables, { pk, record: session.record, before: '', after: session.metadata }),
     ...writeEntries(dialect, tables.sessionState, STATE_OWNER, state),
   ]);
-  const [shared = []] = await transaction.commitWith([selectSharedState(tables, session.record)]);
+  const [shared = []] = await transaction.commitWith([
+    selectSharedState({ tables, dialect, limits: session.limits }, session.record),
+  ]);
   return { pk, shared: shared as StateRow[] };
 }
 

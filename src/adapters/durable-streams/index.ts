@@ -1,2 +1,0 @@
-export { DurableStreams, type DurableStreamsOptions } from './durable-streams.js';
-export { type MountOptions, mountDurableStreams } from './mount-durable-streams.js';

@@ -1,0 +1,109 @@
+import { checkOptionNames } from '../config/option-checks.js';
+import { type IdGenerator, randomId } from '../sessions/domain/clock.js';
+import { environmentBehind } from '../sessions/service-environment.js';
+import type { SessionService } from '../sessions/session.service.js';
+import { Semaphore } from '../sessions/storage/semaphore.js';
+import type { AgentEnvironment } from './agent-environment.js';
+import { AgentFailedError } from './agent-failed-error.js';
+import { PartialFlusher } from './partial-flusher.js';
+import { type PartialSettings, partialSettings } from './partial-log.js';
+import { type RunLimits, RunPlaces } from './run-limits.js';
+import { WaitingMemory, waitingLimits } from './waiting-memory.js';
+
+/** The parts and settings of {@link AgentSessions}. */
+export interface AgentSessionsOptions {
+  readonly sessions: SessionService;
+  /** How long a session waits after a crash of the process that answers. Default: 30 seconds. */
+  readonly turnTtlMs?: number | undefined;
+  /** How often a waiting message looks whether its turn has come, besides signals. Default: 1,000 ms. */
+  readonly pollMs?: number | undefined;
+  /**
+   * How long others wait for work that may hang: a free turn for the process of the first message in the queue, and expired approvals for
+   * agents that go on. Default: 5,000 ms.
+   */
+  readonly graceMs?: number | undefined;
+  /** How long `close` lets runs finish before it hands them over. Default: 5,000 ms, at most an hour. */
+  readonly drainMs?: number | undefined;
+  /**
+   * The most runs at once, working and waiting, of a user, of an app and of this instance. The next one is refused with `RunLimitError`.
+   * Default: 1,000 of this instance.
+   */
+  readonly maxRuns?: RunLimits | undefined;
+  /** The most `temp:` state of a message that waits, as JSON: it is not stored, so it waits in memory. Default: 64 KiB. */
+  readonly maxTempBytes?: number | undefined;
+  /** The most bytes that all waiting messages of this instance hold in memory; others are refused with `RunLimitError`. Default: 64 MiB. */
+  readonly maxWaitingBytes?: number | undefined;
+  /** How partial events are saved, so that readers in other processes get them, also late ones. `false`: not at all. */
+  readonly partials?: Partial<PartialSettings> | false | undefined;
+  /** Generates missing ids. Default: UUIDs. */
+  readonly newId?: IdGenerator | undefined;
+  /** Receives errors of work in the background. Default: a warning on the console. */
+  readonly onError?: ((error: unknown) => void) | undefined;
+  /** Learns of each handler that threw: why, where, and what. Default: a warning on the console. */
+  readonly onRunFailure?: ((failure: AgentFailedError) => void | Promise<void>) | undefined;
+}
+
+const OPTION_NAMES: Readonly<Record<keyof AgentSessionsOptions, true>> = {
+  sessions: true,
+  turnTtlMs: true,
+  pollMs: true,
+  graceMs: true,
+  drainMs: true,
+  maxRuns: true,
+  maxTempBytes: true,
+  maxWaitingBytes: true,
+  partials: true,
+  newId: true,
+  onError: true,
+  onRunFailure: true,
+};
+
+/** Results of many messages that one run has answered. */
+const LOADS_AT_ONCE = 2;
+
+/** Checks the options, and fills in missing ones. */
+export function environmentOf(options: AgentSessionsOptions, isClosing: () => boolean): AgentEnvironment {
+  checkOptionNames(options, OPTION_NAMES);
+  const { sessions, newId = randomId, turnTtlMs = 30_000, pollMs = 1_000, graceMs = 5_000 } = options;
+  const { onError, onRunFailure } = listenersOf(options);
+  const { storage, clock } = environmentBehind(sessions);
+  const settings = partialSettings(options.partials);
+  return {
+    sessions,
+    storage,
+    newId,
+    clock,
+    turnTtlMs,
+    pollMs,
+    graceMs,
+    onError,
+    onRunFailure,
+    partials: settings && new PartialFlusher({ storage, newId, onError }, settings),
+    runs: new RunPlaces({ leases: storage.leases, ttlMs: turnTtlMs, onError }, options.maxRuns),
+    waitingMemory: new WaitingMemory(waitingLimits(options)),
+    loads: new Semaphore(LOADS_AT_ONCE),
+    isClosing,
+  };
+}
+
+function warnOf(error: unknown): void {
+  console.warn('nestjs-agent-sessions: work of a run in the background failed', error);
+}
+
+/** Failures go to `onRunFailure` alone, and what the app does with them changes nothing for callers. */
+function listenersOf({
+  onError = warnOf,
+  onRunFailure = warnOfFailure,
+}: AgentSessionsOptions): Pick<AgentEnvironment, 'onError' | 'onRunFailure'> {
+  return {
+    onError: (error) => {
+      if (!(error instanceof AgentFailedError)) onError(error);
+    },
+    onRunFailure: (failure) => void (async () => onRunFailure(failure))().catch(onError),
+  };
+}
+
+/** Errors of SDKs hold requests with their keys, so that only stacks are written. */
+function warnOfFailure(failure: AgentFailedError): void {
+  console.warn(`nestjs-agent-sessions: ${failure.message}\n${failure.trace}`);
+}

@@ -1,0 +1,24 @@
+const HINTS: readonly (readonly [pattern: RegExp, hint: (driver: string) => string])[] = [
+  [
+    /^(?:mysql|mariadb|postgres|postgresql|sqlite)\+(\w+):/i,
+    (driver) => `Leave out +${driver}: it names a driver of Python.`,
+  ],
+  [/^jdbc:/i, () => 'Leave out jdbc: and put user and password before the host.'],
+  [/^sqlite3?:\/{3}\.{1,2}\//i, () => 'For a path from the current folder write sqlite:./path.'],
+  [/^(?:file|libsql|sqlite3):/i, () => 'For a SQLite file write sqlite:path.'],
+];
+
+/**
+ * What to write instead of a database address as other systems have it, such as SQLAlchemy and so ADK for Python. `undefined` for any
+ * other text. Shows nothing of the address but the name of its driver.
+ *
+ * @example foreignUrlHint('mysql+pymysql://root@db/shop'); // 'Leave out +pymysql: it names a driver of Python.'
+ */
+export function foreignUrlHint(url: unknown): string | undefined {
+  if (typeof url !== 'string') return undefined;
+  for (const [pattern, hint] of HINTS) {
+    const found = pattern.exec(url);
+    if (found) return hint(found[1] ?? '');
+  }
+  return undefined;
+}

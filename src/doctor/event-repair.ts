@@ -1,0 +1,61 @@
+import { DEFAULT_LIMITS } from '../config/session-settings.js';
+import { randomId, systemClock } from '../sessions/domain/clock.js';
+import { insteadOf } from '../sessions/domain/damaged-event.js';
+import type { EventActionsInput } from '../sessions/domain/event.js';
+import { metadataEntries } from '../sessions/domain/metadata-entries.js';
+import { metadataDeltaOf } from '../sessions/domain/metadata.js';
+import type { SessionRecord } from '../sessions/domain/session-record.js';
+import { stateDifference } from '../sessions/domain/state-history.js';
+import { stateRecord } from '../sessions/domain/stored-json.js';
+import { submitEvent } from '../sessions/domain/submitted-event.js';
+import type { EventText } from '../sessions/storage/rebuild.js';
+import type { StoredSession } from '../sessions/storage/session-storage.js';
+import { metadataDifference } from './compare.js';
+import { comparableMarks, livePathOf, marksOf } from './live-path.js';
+import type { LogFold } from './log-fold.js';
+
+/** The event restores what other events said, however much that is. */
+export const NO_LIMITS = { ...DEFAULT_LIMITS, maxEventBytes: Infinity, maxDepth: Infinity, maxDeltaKeys: Infinity };
+
+/**
+ * Texts for damaged events, with which the log is whole again. The last one sets what the session has and no other event says,
+ * so that state and metadata stay as they are. `undefined` if events are missing or altered, or if a damaged one was a summary
+ * or a rewind that counts: the record does not tell enough about those.
+ */
+export function textsForDamaged(stored: StoredSession, fold: LogFold): readonly EventText[] | undefined {
+  const { damaged } = fold;
+  if (!fold.isWholeBesideDamaged || !hasAllControls(stored.record, fold)) return undefined;
+  return damaged.map((event, index) => {
+    const instead = {
+      ...insteadOf(event),
+      ...(index === damaged.length - 1 && { actions: unexplained(stored, fold) }),
+      customMetadata: { repaired: ['EVENT_UNREADABLE'] },
+    };
+    const {
+      event: { id },
+      payload,
+    } = submitEvent(instead, { limits: NO_LIMITS, clock: systemClock, newId: randomId });
+    return { seq: event.seq, id, payload };
+  });
+}
+
+/** Whether the summaries and rewinds that can be read are all that the record knows of. */
+function hasAllControls({ firstSeq, lastSeq, marks }: SessionRecord, { controls }: LogFold): boolean {
+  const found = marksOf(controls, livePathOf(controls, { from: firstSeq, to: lastSeq }));
+  return comparableMarks({ ...found, covered: marks.covered }) === comparableMarks(marks);
+}
+
+/** What state and metadata have beside what events say. */
+function unexplained({ state, metadata = '' }: StoredSession, fold: LogFold): EventActionsInput {
+  const { stateDelta, stateRemovals } = stateDifference(
+    fold.state.toRecord(),
+    stateRecord(state?.session ?? [], 'session'),
+  );
+  const entries = metadataEntries(metadata);
+  const names = metadataDifference(metadata, fold).map(([name]) => [name, entries.get(name) ?? null] as const);
+  return {
+    stateDelta,
+    stateRemovals: [...stateRemovals],
+    ...(names.length > 0 && { metadataDelta: metadataDeltaOf(names) }),
+  };
+}

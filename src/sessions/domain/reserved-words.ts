@@ -1,0 +1,83 @@
+/** What the product itself writes, and finds again by its name. Clients may not write it; the service may. */
+
+/**
+ * How ids of events and of invocations begin, or the whole id where there is no colon. Ids are unique in a session, so a client that
+ * took one first would keep the product from writing it: an approval could never be answered.
+ */
+export const RESERVED_IDS = {
+  /** The answer to an approval. */
+  answer: 'answer:',
+  /** The message of an invocation. */
+  message: 'message:',
+  /** A message that waits for its turn, and its invocation. */
+  queued: 'queued:',
+  /** The event that takes a waiting message back. */
+  withdrawn: 'withdrawn:',
+  /** The summary up to an event. */
+  summary: 'summary:',
+  /** The title of a session. */
+  title: 'session-title',
+  /** Events of other systems that had no id of their own. */
+  imported: 'import:',
+  importedItem: 'item:',
+  /** The invocation that goes on with what a page of the AI SDK answered. */
+  continued: 'continue:',
+  /** An operation of the OpenAI Agents SDK. */
+  openaiOperation: 'openai:',
+  /** Pending writes of LangGraph. */
+  graphWrites: 'writes:',
+} as const;
+
+/** How names of labels, tags and fields of the metadata begin. */
+export const RESERVED_METADATA = { agents: 'agents:', openai: 'openai:' } as const;
+
+/** How state keys begin: heads of threads of LangGraph, and what a client of AG-UI offers to a run. */
+export const RESERVED_STATE = { graphHead: 'langgraph:', agUiRequest: 'temp:ag-ui' } as const;
+
+/** Fields of `actions` that only runs write. One alone makes an event control runs, whatever it holds. */
+export const RESERVED_ACTIONS: ReadonlySet<string> = new Set([
+  'queued',
+  'stop',
+  'withdrawn',
+  'discarded',
+  'awaitsApproval',
+  'approvalAnswer',
+  'failure',
+]);
+
+/** Authors of events that no agent can be. Clients are the first. */
+export const RESERVED_AUTHORS: readonly string[] = ['user', 'system'];
+
+export function isReservedAuthor(author: string): boolean {
+  return RESERVED_AUTHORS.includes(author.toLowerCase());
+}
+
+const IDS: readonly string[] = Object.values(RESERVED_IDS);
+const METADATA: readonly string[] = Object.values(RESERVED_METADATA);
+const STATE: readonly string[] = Object.values(RESERVED_STATE);
+
+/** The reserved word in an id of an event or an invocation, if there is one. */
+export function reservedInId(id: unknown): string | undefined {
+  return typeof id === 'string' ? wordIn(id, IDS) : undefined;
+}
+
+/** Those in the names of labels, tags and fields. @param metadata of a session to create, or changes of it */
+export function reservedInMetadata(metadata: Readonly<Record<string, unknown>>): string[] {
+  const names = [metadata.labels, metadata.fields, metadata.fieldRemovals, metadata.tags].flatMap(namesIn);
+  return names.flatMap((name) => wordIn(name, METADATA) ?? []);
+}
+
+export function reservedInState(key: string): string | undefined {
+  return wordIn(key, STATE);
+}
+
+function wordIn(name: string, words: readonly string[]): string | undefined {
+  return words.find((word) => (word.endsWith(':') ? name.startsWith(word) : name === word));
+}
+
+/** Of an object its names, and the texts in its lists: tags are `{ add, remove }` or a list. */
+function namesIn(value: unknown): string[] {
+  if (Array.isArray(value)) return value.filter((name) => typeof name === 'string');
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, item]) => [name, ...(Array.isArray(item) ? namesIn(item) : [])]);
+}

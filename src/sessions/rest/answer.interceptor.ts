@@ -1,0 +1,75 @@
+import {
+  type CallHandler,
+  type ExecutionContext,
+  Inject,
+  Injectable,
+  type NestInterceptor,
+  SetMetadata,
+  UseInterceptors,
+  applyDecorators,
+} from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import type { Observable } from 'rxjs';
+import { AccessChecks } from '../transport/access-checks.js';
+import { NoRoomError, reserveAnswer } from '../transport/answers.js';
+import { ConnectionCount } from '../transport/connection-count.js';
+import { HttpExchange } from './http-exchange.js';
+
+/** What a route answers with, as metadata of its method. */
+export const ANSWER = 'nestjs-agent-sessions:answer';
+
+const answersWith = (kind: 'much' | 'stream'): MethodDecorator =>
+  applyDecorators(SetMetadata(ANSWER, kind), UseInterceptors(AnswerInterceptor));
+
+/**
+ * The method reads a view or a page of a log. It is called when the memory of the process has room for that, which it holds until the
+ * client has read the answer. Refused with 429 if there is none in time. For routes of your own that read as much; needs
+ * `SessionAccessModule`.
+ *
+ * @example
+ * \@Get('api/chat/:id')
+ * \@LargeAnswer()
+ * load(\@Param('id') sessionId: string, \@Req() request: SignedIn) {
+ *   return this.chats.load({ appName: 'shop', userId: request.user.id, sessionId });
+ * }
+ */
+export const LargeAnswer = (): MethodDecorator => answersWith('much');
+
+/**
+ * The method answers with server-sent events. It is refused with 429 if its client has too many streams open. For routes of your own
+ * that stream; needs `SessionAccessModule`.
+ *
+ * @example
+ * \@Get('api/chat/:id/stream')
+ * \@OpensStream()
+ * resume(\@Param('id') sessionId: string, \@Res() response: Response) {}
+ */
+export const OpensStream = (): MethodDecorator => answersWith('stream');
+
+/** Open streams of server-sent events, of all apps in the process. */
+const openStreams = new ConnectionCount();
+
+/** Reserves the memory of answers, and counts streams: {@link LargeAnswer}, {@link OpensStream}. */
+@Injectable()
+export class AnswerInterceptor implements NestInterceptor {
+  constructor(
+    @Inject(AccessChecks) private readonly access: AccessChecks,
+    @Inject(Reflector) private readonly reflector: Reflector,
+  ) {}
+
+  async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
+    const { request, nodeResponse: response } = HttpExchange.of(context);
+    if (this.reflector.get(ANSWER, context.getHandler()) === 'much') {
+      await reserveAnswer(this.access.answerTo(request, response));
+      return next.handle();
+    }
+    const client = this.access.clientOf(request);
+    const most = this.access.limits.maxStreamsPerClient;
+    if (openStreams.refusalFor(client, { maxConnections: 0, maxConnectionsPerAddress: most })) {
+      throw new NoRoomError(`You have ${most} streams open already (streams.maxStreamsPerClient). Close one first.`);
+    }
+    // A client that has left emits no `close` any more.
+    if (!response.destroyed) response.once('close', openStreams.add(client));
+    return next.handle();
+  }
+}

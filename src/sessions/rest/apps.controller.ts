@@ -1,0 +1,51 @@
+import { Controller, Get, Inject, Query, UseFilters } from '@nestjs/common';
+import { ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { compareBytes } from '../domain/ids.js';
+import { checkedLimit } from '../domain/paging.js';
+import type { SessionService } from '../session.service.js';
+import { SERVED_SESSIONS } from '../sessions.tokens.js';
+import { AccessChecks } from '../transport/access-checks.js';
+import { ApiProblems, ApiResult } from './api-responses.js';
+import { DtoPipe } from './dto.pipe.js';
+import { AppPageDto } from './dto/app.dto.js';
+import { PageQuery, numberOf } from './dto/query.dto.js';
+import { type CurrentExchange, Exchange } from './http-exchange.js';
+import { ProblemFilter } from './problem.filter.js';
+
+/** The apps. The access rule is asked about each, so that no guard asks it about one. */
+@ApiTags('sessions')
+@Controller('apps')
+@UseFilters(ProblemFilter)
+export class AppsController {
+  constructor(
+    @Inject(SERVED_SESSIONS) private readonly sessions: SessionService,
+    private readonly access: AccessChecks,
+  ) {}
+
+  @Get()
+  @ApiOperation({
+    operationId: 'listSessionApps',
+    summary: 'Lists the apps that have sessions',
+    description: 'Only those of which the caller may list all sessions, also those of other users.',
+  })
+  @ApiQuery({ type: PageQuery })
+  @ApiResult(200, 'A page of apps.', { type: AppPageDto })
+  @ApiProblems()
+  async list(
+    @Query(new DtoPipe(PageQuery)) { limit: asked, cursor }: Readonly<PageQuery>,
+    @Exchange() exchange: CurrentExchange,
+  ): Promise<AppPageDto> {
+    exchange.setSecurityHeaders();
+    const limit = checkedLimit(numberOf(asked));
+    // A caller without a user is refused before the store is asked.
+    await this.access.appsOf([], exchange.request);
+    const names = await this.sessions.listApps();
+    const rest = cursor === undefined ? names : names.filter((name) => compareBytes(name, cursor) > 0);
+    const found = await this.access.appsOf(rest, exchange.request, { whose: 'all', most: limit + 1 });
+    const apps = found.slice(0, limit);
+    const last = apps.at(-1);
+    const page = { apps, limit, ...(found.length > limit && last !== undefined && { nextCursor: last }) };
+    exchange.linkPages(page);
+    return page;
+  }
+}

@@ -1,0 +1,50 @@
+import type { DynamicModule, ModuleMetadata, Provider, Type } from '@nestjs/common';
+import { ModulesContainer } from '@nestjs/core';
+import { ConfigurationError } from '../config/configuration-error.js';
+import { type ServedSessions, servedSessions } from './sessions.tokens.js';
+
+/** What modules that serve the sessions of `SessionsModule` take beside their options. */
+export interface ServedExtras extends ServedSessions {
+  readonly isGlobal?: boolean;
+  /** The modules that provide what this one injects, if they are not global. */
+  readonly imports?: NonNullable<ModuleMetadata['imports']>;
+}
+
+/** The names of {@link ServedExtras}, for `setExtras`. */
+export const SERVED_EXTRAS: ServedExtras = { isGlobal: false, imports: [], sessionsName: undefined };
+
+/** Adds the extras to the definition of a module. */
+export function withSessions(definition: DynamicModule, extras: ServedExtras): DynamicModule {
+  return withExtras(definition, extras, servedSessions(extras));
+}
+
+/** The same, where the sessions come from another provider. */
+export function withExtras(
+  definition: DynamicModule,
+  { isGlobal = false, imports = [] }: ServedExtras,
+  sessions: Provider,
+): DynamicModule {
+  return {
+    ...definition,
+    global: isGlobal,
+    imports: [...new Set([...(definition.imports ?? []), ...imports])],
+    providers: [...(definition.providers ?? []), sessions],
+  };
+}
+
+const ONCE = Symbol('ONCE');
+
+/** Refuses a second module of a class in an app, which others would take for the first one. */
+export function oncePerApp(moduleOf: () => Type, advice: string): Provider {
+  return {
+    provide: ONCE,
+    inject: [ModulesContainer],
+    useFactory: (modules: ModulesContainer): true => {
+      const module = moduleOf();
+      if ([...modules.values()].filter(({ metatype }) => metatype === module).length < 2) return true;
+      throw new ConfigurationError([
+        `The app has two ${module.name}s that parts of it would take for one. Call forRoot once: ${advice}`,
+      ]);
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import type { StoredEntry } from './session-index.js';
+
+/** What a store holds, for tests and diagnosis. */
+export interface Snapshot {
+  readonly sessions: number;
+  readonly events: number;
+  readonly stateEntries: number;
+  readonly text: string;
+}
+
+/** @param others what is no part of a session or of shared state */
+export function snapshotOf(
+  entries: readonly StoredEntry[],
+  scopes: readonly ReadonlyMap<string, string>[],
+  others: readonly unknown[],
+): Snapshot {
+  const events = entries.flatMap(({ log }) => log.entries());
+  const states = [...entries.map(({ state }) => state), ...scopes].flatMap((state) => [...state]);
+  return {
+    sessions: entries.length,
+    events: events.length,
+    stateEntries: states.length,
+    text: JSON.stringify([
+      entries.map(({ record, baseState, checkpoints, partials }) => ({ record, baseState, checkpoints, partials })),
+      events,
+      states,
+      entries.map(({ usage }) => usage?.list() ?? []),
+      ...others,
+    ]),
+  };
+}

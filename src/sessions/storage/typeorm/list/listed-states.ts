@@ -1,0 +1,99 @@
+import type { MetadataText } from '../../../domain/metadata-entries.js';
+import type { SessionRecord } from '../../../domain/session-record.js';
+import { type StateLimits, readExcessError } from '../../../domain/state-size.js';
+import type { ListedSession, ListRequest, StateEntries } from '../../session-storage.js';
+import { Sql, sql, sqlList } from '../sql/sql.js';
+import type { SqlTransaction } from '../sql/transaction.js';
+import { selectScopes } from '../state/read-state.js';
+import { TOO_LARGE, expectReadable, sumOfState } from '../state/state-sizes.js';
+
+/** A session of the page. */
+export interface FoundRow {
+  readonly pk: number;
+  readonly record: SessionRecord;
+  readonly isDamaged: boolean;
+  readonly metadata: MetadataText;
+  readonly stateBytes: number;
+}
+
+export interface StateRow {
+  readonly session_pk: number | null;
+  readonly user_id: string | null;
+  readonly name: string;
+  readonly value: string;
+}
+
+export function withoutState({ record, metadata }: FoundRow): ListedSession {
+  return { record, metadata, state: { session: [], user: [], app: [] } };
+}
+
+/** Refuses sessions whose own state is too large. Only those whose bound is too large are counted. */
+export async function expectOwnStates(
+  transaction: SqlTransaction,
+  rows: readonly FoundRow[],
+  limits: StateLimits | undefined,
+): Promise<void> {
+  const suspects = limits ? rows.filter(({ record }) => record.stateBytes > limits.session) : [];
+  if (!limits || suspects.length === 0) return;
+  const { tables, dialect } = transaction;
+  const sum = sumOfState(dialect, { table: tables.sessionState, owner: sql`session_pk`, pk: sql`s.pk` });
+  const counted = await transaction.rows<{ pk: number; bytes: number | string }>(
+    sql`SELECT s.pk, ${sum} AS bytes FROM ${tables.sessions} s WHERE s.pk IN (${keyList(suspects.map(({ pk }) => pk))})`,
+  );
+  const sizes = new Map(counted.map(({ pk, bytes }) => [pk, Number(bytes)]));
+  for (const { pk, record } of suspects) {
+    const bytes = sizes.get(pk) ?? 0;
+    if (bytes > limits.session) throw readExcessError({ scope: 'session', bytes, most: limits.session }, record);
+  }
+}
+
+export function selectStates(
+  { tables, dialect, now }: SqlTransaction,
+  rows: readonly FoundRow[],
+  limits?: StateLimits,
+): Sql {
+  const appName = rows[0]?.record.appName ?? '';
+  const users = [...new Set(rows.map(({ record }) => record.userId))];
+  const where = sql`
+    c.app_name = ${appName} AND c.user_id IN (${sqlList(['', ...users])}) AND c.expires_at > ${now}`;
+  return sql`
+    SELECT session_pk, NULL AS user_id, name, value FROM ${tables.sessionState}
+    WHERE session_pk IN (${keyList(rows.map(({ pk }) => pk))})
+    UNION ALL
+    ${selectScopes({ tables, dialect, limits }, where, {
+      entry: sql`NULL, c.user_id, v.name, v.value`,
+      tooLarge: (bytes) => sql`NULL, c.user_id, '${new Sql(TOO_LARGE)}', ${bytes}`,
+    })}`;
+}
+
+/** In the text, since drivers and databases need long for thousands of values. */
+export function keyList(pks: readonly number[]): Sql {
+  return new Sql(pks.map(Number).join(','));
+}
+
+export function rowsWithState(
+  rows: readonly FoundRow[],
+  states: readonly StateRow[],
+  { appName, maxStateBytes }: ListRequest,
+): ListedSession[] {
+  for (const row of states) {
+    const userId = row.user_id ?? '';
+    expectReadable([{ ...row, scope: userId === '' ? 'app' : 'user' }], maxStateBytes, { appName, userId });
+  }
+  // By session or by user. The app has an empty user id.
+  const entries = new Map<string | number | null, (readonly [name: string, value: string])[]>();
+  for (const { user_id: userId, session_pk: sessionPk, name, value } of states) {
+    const owner = userId ?? sessionPk;
+    const found = entries.get(owner);
+    if (found) found.push([name, value]);
+    else entries.set(owner, [[name, value]]);
+  }
+  const app = entries.get('') ?? NO_ENTRIES;
+  return rows.map(({ pk, record, metadata }) => ({
+    record,
+    metadata,
+    state: { session: entries.get(pk) ?? NO_ENTRIES, user: entries.get(record.userId) ?? NO_ENTRIES, app },
+  }));
+}
+
+const NO_ENTRIES: StateEntries = [];

@@ -1,0 +1,117 @@
+import type { StoredEvent } from '../../../domain/commit.js';
+import { groupBy, inBatches } from '../../../domain/batches.js';
+import { isExpired } from '../../../domain/expiry.js';
+import type { StoredPartial } from '../../../domain/partial-event.js';
+import type { LogTail, TailRequest } from '../../session-changes.js';
+import { LastQueries } from '../sql/last-queries.js';
+import { eventHead, eventOfLines } from '../sql/session-rows.js';
+import { joinSql, Sql, sql, sqlList } from '../sql/sql.js';
+import type { SqlTransaction } from '../sql/transaction.js';
+
+const LOGS_PER_STATEMENT = 100;
+const PARTIALS_PER_STATEMENT = 1_000;
+/** Larger events are read one log at a time. */
+const MOST_BYTES = 8_192;
+
+/** What a row is. */
+const PART = { session: 0, event: 1, partial: 2 } as const;
+
+/** Of a session, its last event and when it expires; of an event or a partial event, the number, the head and the body. */
+interface TailRow {
+  readonly part: number;
+  readonly pk: number;
+  readonly number: number;
+  readonly expiry: number;
+  readonly head: string;
+  /** Null if it was trimmed, or is too large. */
+  readonly body: string | null;
+}
+
+/** Reads what is new in many logs: one statement for 100 of them. The incarnation is the primary key of the session. */
+export async function logTails(
+  transaction: SqlTransaction,
+  logs: readonly TailRequest[],
+): Promise<(LogTail | undefined)[]> {
+  const last = new LastQueries(transaction);
+  const portions = inBatches(logs, { items: LOGS_PER_STATEMENT }).map((portion) => ({
+    portion,
+    rows: last.add<TailRow>(selectTails(transaction, portion)),
+  }));
+  await last.run();
+  return portions.flatMap(({ portion, rows }) => {
+    const found = groupBy(rows(), ({ pk }) => pk);
+    const isWhole = rows().filter(({ part }) => part === PART.partial).length < PARTIALS_PER_STATEMENT;
+    return portion.map((log) => tailOf(log, found.get(pkOf(log)) ?? [], { now: transaction.now, isWhole }));
+  });
+}
+
+function pkOf({ incarnation }: TailRequest): number {
+  return Number(incarnation);
+}
+
+/** One statement, which sees one snapshot. A range for each log, so that its length does not matter. */
+function selectTails({ tables, dialect }: SqlTransaction, logs: readonly TailRequest[]): Sql {
+  const followsPartials = logs.filter(({ afterPartial }) => afterPartial !== undefined);
+  const ranges = logs.map(
+    (log) => sql`(session_pk = ${pkOf(log)} AND seq BETWEEN ${log.afterSeq + 1} AND ${log.afterSeq + log.limit})`,
+  );
+  const later = followsPartials.map((log) => sql`(session_pk = ${pkOf(log)} AND number > ${log.afterPartial ?? 0})`);
+  const branches = [
+    sql`
+      SELECT ${partOf('session')} AS part, pk, last_seq AS number, expires_at AS expiry, '' AS head, '' AS body
+      FROM ${tables.sessions} WHERE pk IN (${sqlList(logs.map(pkOf))})`,
+    sql`
+      SELECT ${partOf('event')}, session_pk, seq, 0, ${eventHead(dialect)},
+        CASE WHEN ${dialect.bytesOf(new Sql('payload'))} <= ${MOST_BYTES} THEN payload END
+      FROM ${tables.events} WHERE ${joinSql(ranges, ' OR ')}`,
+  ];
+  if (later.length > 0) {
+    branches.push(sql`
+      SELECT * FROM (
+        SELECT ${partOf('partial')} AS part, session_pk, number, expires_at,
+          ${dialect.lines([new Sql('after_seq'), new Sql('message_id')])} AS head,
+          CASE WHEN ${dialect.bytesOf(new Sql('content'))} <= ${MOST_BYTES} THEN content END AS body
+        FROM ${tables.partials} WHERE ${joinSql(later, ' OR ')}
+        ORDER BY session_pk, number LIMIT ${PARTIALS_PER_STATEMENT}
+      ) AS newest`);
+  }
+  return joinSql(branches, ' UNION ALL ');
+}
+
+function partOf(name: keyof typeof PART): Sql {
+  return new Sql(String(PART[name]));
+}
+
+function tailOf(
+  { afterSeq, afterPartial, limit }: TailRequest,
+  rows: readonly TailRow[],
+  { now, isWhole }: { readonly now: number; readonly isWhole: boolean },
+): LogTail | undefined {
+  const session = rows.find(({ part }) => part === PART.session);
+  if (!session || isExpired(session.expiry, now)) return undefined;
+  const after = (wanted: number, number: number): TailRow[] =>
+    rows.filter((row) => row.part === wanted && row.number > number).sort((a, b) => a.number - b.number);
+  const events = followingIn(after(PART.event, afterSeq).slice(0, limit), afterSeq);
+  const partials = afterPartial === undefined ? [] : after(PART.partial, afterPartial);
+  const hasPartials = afterPartial !== undefined && isWhole && partials.every(({ body }) => body !== null);
+  return {
+    lastSeq: session.number,
+    events,
+    ...(hasPartials && { partials: partials.filter(({ expiry }) => !isExpired(expiry, now)).map(partialOf) }),
+  };
+}
+
+/** Up to the first one that is missing. */
+function followingIn(rows: readonly TailRow[], afterSeq: number): StoredEvent[] {
+  const events: StoredEvent[] = [];
+  for (const { number: seq, head, body: payload } of rows) {
+    if (seq !== afterSeq + events.length + 1 || payload === null) break;
+    events.push(eventOfLines({ seq, head, payload }));
+  }
+  return events;
+}
+
+function partialOf({ number, expiry: expiresAt, head, body }: TailRow): StoredPartial {
+  const [afterSeq, messageId = ''] = head.split('\n');
+  return { number, afterSeq: Number(afterSeq), messageId, content: body ?? '', expiresAt };
+}

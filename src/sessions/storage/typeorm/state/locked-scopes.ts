@@ -1,0 +1,143 @@
+import { type Lifetime, expiresAt, isExpired } from '../../../domain/expiry.js';
+import { type StateOwner, scopeOfOwner } from '../../../domain/ids.js';
+import type { StateExcess, StateLimits } from '../../../domain/state-size.js';
+import { type StateWrites, changesNothing, writesOf } from '../../../domain/stored-json.js';
+import type { Commit } from '../../../domain/commit.js';
+import { joinSql, type Sql, sql } from '../sql/sql.js';
+import type { SqlTransaction } from '../sql/transaction.js';
+import { SizedState } from './state-sizes.js';
+
+/** A shared scope that a transaction has locked. */
+export interface LockedScope {
+  /** Missing if there is none. */
+  pk: number | undefined;
+  expiresAt: number;
+  /** As it is stored. */
+  storedBytes: number;
+  /** After the commits of this transaction. */
+  readonly state: SizedState;
+}
+
+/** The scope of an app has an empty user id. */
+export function userIdOf({ userId }: StateOwner): string {
+  return userId ?? '';
+}
+
+/** A unique key, because ids contain no line break. */
+export function ownerKey(owner: StateOwner): string {
+  return `${owner.appName}\n${userIdOf(owner)}`;
+}
+
+export function isOwner(owner: StateOwner): Sql {
+  return sql`(app_name = ${owner.appName} AND user_id = ${userIdOf(owner)})`;
+}
+
+/** The parts of a commit, or of a creation, that concern shared scopes. */
+type WritingCommit = Pick<Commit, 'key' | 'expiry' | 'maxStateBytes' | 'upserts' | 'removals'>;
+
+/** The scopes that a commit writes to. */
+export function scopesWritten(commit: WritingCommit): StateOwner[] {
+  if (!commit.expiry) return [];
+  const { appName, userId } = commit.key;
+  return [
+    ...(changesNothing(writesOf('app', commit)) ? [] : [{ appName }]),
+    ...(changesNothing(writesOf('user', commit)) ? [] : [{ appName, userId }]),
+  ];
+}
+
+function ownerOf(appName: string, userId: string): StateOwner {
+  return userId === '' ? { appName } : { appName, userId };
+}
+
+interface ScopeRow {
+  readonly pk: number;
+  readonly app_name: string;
+  readonly user_id: string;
+  readonly expires_at: number;
+  readonly state_bytes: number;
+}
+
+/** The shared scopes that a transaction writes to, locked after its sessions, with one statement and in one order. */
+export class LockedScopes {
+  readonly #scopes = new Map<string, LockedScope>();
+
+  private constructor(private readonly transaction: SqlTransaction) {}
+
+  /** Locks the scopes of these owners. Deletes expired scopes. */
+  static async lock(transaction: SqlTransaction, owners: readonly StateOwner[]): Promise<LockedScopes> {
+    const locked = new LockedScopes(transaction);
+    const different = [...new Map(owners.map((owner) => [ownerKey(owner), owner])).values()];
+    if (different.length === 0) return locked;
+    const { dialect, tables } = transaction;
+    const rows = await transaction.lockedRows<ScopeRow>(sql`
+      SELECT c.pk, c.app_name, c.user_id, c.expires_at, c.state_bytes FROM ${tables.sharedScopes} c
+      WHERE ${joinSql(different.map(isOwner), ' OR ')} ${dialect.lock('c', sql`c.app_name, c.user_id`)}`);
+    for (const { pk, app_name: appName, user_id: userId, expires_at: expiry, state_bytes: bytes } of rows) {
+      if (isExpired(expiry, transaction.now))
+        await transaction.change(sql`DELETE FROM ${tables.sharedScopes} WHERE pk = ${pk}`);
+      else
+        locked.#scopes.set(ownerKey({ appName, userId }), {
+          pk,
+          expiresAt: expiry,
+          storedBytes: bytes,
+          state: new SizedState(scopeOfOwner(ownerOf(appName, userId)), bytes, {
+            table: tables.sharedState,
+            owner: sql`scope_pk`,
+            pk: sql`${pk}`,
+          }),
+        });
+    }
+    return locked;
+  }
+
+  /** The scope, also if there is none yet. */
+  of(owner: StateOwner): LockedScope {
+    const key = ownerKey(owner);
+    const found = this.#scopes.get(key);
+    if (found) return found;
+    const state = new SizedState(scopeOfOwner(owner), 0, undefined);
+    const missing = { pk: undefined, expiresAt: 0, storedBytes: 0, state };
+    this.#scopes.set(key, missing);
+    return missing;
+  }
+
+  /** Whether the scope would have more state than it may. */
+  excessOf(
+    owner: StateOwner,
+    writes: StateWrites,
+    limits: StateLimits | undefined,
+    hasOldSnapshot?: boolean,
+  ): Promise<StateExcess | undefined> {
+    return this.of(owner).state.excessOf(this.transaction, { writes, limits, hasOldSnapshot });
+  }
+
+  /** Whether one of the scopes that a commit writes to would have more state than it may. */
+  async excessOfCommit(commit: WritingCommit, hasOldSnapshot?: boolean): Promise<StateExcess | undefined> {
+    for (const owner of scopesWritten(commit)) {
+      const excess = await this.excessOf(owner, commit, commit.maxStateBytes, hasOldSnapshot);
+      if (excess) return excess;
+    }
+    return undefined;
+  }
+
+  /** Adds writes to the size. */
+  grow(owner: StateOwner, writes: StateWrites): void {
+    this.of(owner).state.add(writes);
+  }
+
+  /** Inserts a scope that is missing, with the size after all writes. */
+  async insert(owner: StateOwner, lifetime: Lifetime): Promise<number> {
+    const { tables, now } = this.transaction;
+    const scope = this.of(owner);
+    const expiry = expiresAt(now, lifetime);
+    scope.storedBytes = scope.state.size.atMost;
+    scope.expiresAt = expiry;
+    scope.pk = await this.transaction.insert(
+      sql`
+      INSERT INTO ${tables.sharedScopes} (app_name, user_id, expires_at, state_bytes)
+      VALUES (${owner.appName}, ${userIdOf(owner)}, ${expiry}, ${scope.storedBytes})`,
+      'pk',
+    );
+    return scope.pk;
+  }
+}

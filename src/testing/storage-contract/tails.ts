@@ -1,0 +1,122 @@
+import type { SessionStorage } from '../../sessions/storage/session-storage.js';
+import type { LogTail, TailRequest } from '../../sessions/storage/session-changes.js';
+import { topic } from '../contract-runner.js';
+import {
+  KEY,
+  type StorageFixture,
+  batchOf,
+  commitOf,
+  creation,
+  digestsOf,
+  lives,
+  readSession,
+  sessionWithEvents,
+} from './support.js';
+
+const OTHER = { ...KEY, sessionId: 's-2' };
+const LIMIT = 4;
+const TEXT = 'ä😀\u0000 \'\n"';
+
+/** What the store says of these logs, or nothing if it does not read several at once. */
+async function tailsOf(
+  storage: SessionStorage,
+  logs: readonly Partial<TailRequest>[],
+): Promise<readonly (LogTail | undefined)[] | undefined> {
+  const requests: TailRequest[] = [];
+  for (const { key = KEY, ...log } of logs) {
+    const incarnation = log.incarnation ?? (await readSession(storage, key)).record.incarnation;
+    requests.push({ key, afterSeq: 0, limit: LIMIT, ...log, incarnation });
+  }
+  return storage.changes?.tails?.(requests);
+}
+
+function idsOf(tail: LogTail | undefined): readonly string[] | undefined {
+  return tail?.events.map(({ id }) => id);
+}
+
+export const tails = topic<StorageFixture>('what is new in several logs', (test) => {
+  test('is read in the order that was asked for, from each position', async ({ storage }) => {
+    await sessionWithEvents(storage, 2);
+    await storage.append(commitOf('e3', { event: { payload: JSON.stringify({ id: 'e3', text: TEXT }) } }));
+    await storage.create(creation({ key: OTHER }));
+    await storage.append(commitOf('o1', { key: OTHER }));
+    const found = await tailsOf(storage, [{ key: OTHER }, { afterSeq: 1 }, { afterSeq: 3 }, { afterSeq: 2 }]);
+    if (!found) return;
+    expect(found.map(idsOf)).toEqual([['o1'], ['e2', 'e3'], [], ['e3']]);
+    expect(found.map((tail) => tail?.lastSeq)).toEqual([1, 3, 3, 3]);
+    const { events } = await readSession(storage);
+    expect(found[1]?.events).toEqual(events.slice(1));
+    expect(found[1]?.partials).toBeUndefined();
+  });
+
+  test('is nothing of a session that is gone', async ({ storage, clock }) => {
+    await storage.create(creation({ expiry: lives({ session: 1 }) }));
+    await storage.create(creation({ key: OTHER }));
+    const { incarnation } = (await readSession(storage)).record;
+    const logs = [{ incarnation }, { key: OTHER }];
+    const before = await tailsOf(storage, logs);
+    if (!before) return;
+    expect(before.map((tail) => tail?.lastSeq)).toEqual([0, 0]);
+    clock.advance(1_000);
+    expect((await tailsOf(storage, logs))?.map((tail) => tail?.lastSeq)).toEqual([undefined, 0]);
+    await storage.create(creation());
+    await storage.append(commitOf('new'));
+    expect((await tailsOf(storage, logs))?.map(idsOf)).toEqual([undefined, []]);
+  });
+
+  test('has events without a gap, at most as many as asked for, and may leave out large ones', async ({ storage }) => {
+    await sessionWithEvents(storage, 2);
+    const large = JSON.stringify({ id: 'e3', text: 'x'.repeat(500_000) });
+    await storage.append(batchOf([{ id: 'e3', payload: large }, { id: 'e4' }, { id: 'e5' }]));
+    const found = await tailsOf(storage, [{}, { afterSeq: 2 }, { afterSeq: 3, limit: 1 }]);
+    if (!found) return;
+    const [first = [], second = [], third] = found.map(idsOf);
+    expect(first).toEqual(['e1', 'e2', 'e3', 'e4'].slice(0, Math.max(2, first.length)));
+    expect(second).toEqual(['e3', 'e4', 'e5'].slice(0, second.length));
+    expect(third).toEqual(['e4']);
+    expect(found.map((tail) => tail?.lastSeq)).toEqual([5, 5, 5]);
+  });
+
+  test('has no events where the log was trimmed', async ({ storage }) => {
+    await sessionWithEvents(storage, 6);
+    // Such a store may be unable to trim.
+    if (!(await tailsOf(storage, [{}]))) return;
+    const { incarnation, marksSeq } = (await readSession(storage)).record;
+    const trim = { key: KEY, incarnation, firstSeq: 1, marksSeq, newFirstSeq: 4, baseState: '{}' };
+    await storage.trim({ ...trim, digests: digestsOf(1, 4) });
+    const found = await tailsOf(storage, [{ afterSeq: 2 }, { afterSeq: 3 }]);
+    expect(found?.map(idsOf)).toEqual([[], ['e4', 'e5', 'e6']]);
+  });
+
+  test('has the partial events that are asked for, until they expire', async ({ storage, clock }) => {
+    await sessionWithEvents(storage, 1);
+    await storage.create(creation({ key: OTHER }));
+    const { incarnation } = (await readSession(storage)).record;
+    const begin = { action: 'begin', key: KEY, token: 't', holder: 'one', requestId: 't', ttlMs: 60_000 } as const;
+    await storage.turn(begin);
+    const write = { key: KEY, incarnation, turnToken: 't', messageId: 'm1' };
+    const saved: number[] = [];
+    for (const index of [1, 2, 3]) {
+      const piece = {
+        ...write,
+        index,
+        content: JSON.stringify(`${index} ${TEXT}`),
+        ttlMs: index === 2 ? 1_000 : 60_000,
+      };
+      for (let isSaved = false; !isSaved;) {
+        const [outcome] = await storage.partials.save([piece]);
+        isSaved = outcome?.kind === 'saved';
+        if (outcome?.kind === 'saved') saved.push(outcome.partial.number);
+      }
+    }
+    const all = await storage.partials.read({ key: KEY, incarnation, after: 0 });
+    const logs = [{ afterPartial: 0 }, { afterPartial: saved[0] ?? 0 }, {}, { key: OTHER, afterPartial: 0 }];
+    const found = await tailsOf(storage, logs);
+    if (!found) return;
+    const partials = all?.partials ?? [];
+    expect(found.map((tail) => tail?.partials)).toEqual([partials, partials.slice(1), undefined, []]);
+    clock.advance(1_000);
+    const later = await tailsOf(storage, logs);
+    expect(later?.[1]?.partials?.map(({ number }) => number)).toEqual([saved[2]]);
+  });
+});

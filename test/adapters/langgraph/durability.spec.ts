@@ -1,0 +1,49 @@
+import { type BaseCheckpointSaver, MemorySaver } from '@langchain/langgraph-checkpoint';
+import { isEveryStoreWanted } from '../../support/rounds.js';
+import { storeOfEachKind } from '../../support/stores.js';
+import { DURABILITIES, type Durability, JudgedRun } from './support/judged-run.js';
+import { CALLERS, type Caller, saversOf } from './support/savers.js';
+import { type Scenario, scenarios } from './support/scenarios.js';
+import { slowStorage } from './support/slow-storage.js';
+
+/** Ways to run a scenario: the usual one, and one of the others, unless all are wanted. */
+function waysOf(index: number): { readonly caller: Caller; readonly durability: Durability }[] {
+  const [usual, ...others] = CALLERS.flatMap((caller) => DURABILITIES.map((durability) => ({ caller, durability })));
+  return [usual, ...others].filter(
+    (way) => way && (isEveryStoreWanted || way === usual || way === others[index % others.length]),
+  ) as never;
+}
+
+async function seenWith(
+  saver: () => BaseCheckpointSaver,
+  scenario: Scenario,
+  durability: Durability,
+): Promise<unknown> {
+  const run = new JudgedRun(saver, durability, scenario.build);
+  await scenario.play(run);
+  return run.end();
+}
+
+const cases = scenarios.flatMap((scenario, index) =>
+  waysOf(index).map((way) => ({ scenario, seed: index, ...way, title: scenario.title })),
+);
+
+/** LangGraph's own saver is the judge: what it shows must be seen with a store that answers late, in any order. */
+describe.each(storeOfEachKind)('A graph whose state is on a slow $name store', ({ name, open }) => {
+  // On servers, each scenario in the usual way.
+  const some =
+    name === 'memory' || isEveryStoreWanted
+      ? cases
+      : cases.filter(({ caller, durability }) => caller === 'one process' && durability === 'async');
+
+  it.each(some)(
+    'sees what it sees with MemorySaver, $durability, by $caller: $title',
+    async ({ scenario, caller, durability, seed }) => {
+      const store = await open({});
+      const seen = await seenWith(saversOf(caller, slowStorage(store.storage, seed)), scenario, durability);
+      await store.destroy();
+      const judge = new MemorySaver();
+      expect(seen).toEqual(await seenWith(() => judge, scenario, durability));
+    },
+  );
+});

@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import {
+  findCycles,
+  findForbiddenImports,
+  findLongFiles,
+  findPeersReached,
+  findStrayPeers,
+  findVagueNames,
+} from './checks.js';
+import { appFiles, browserEntries, entriesWithoutPeers, layers, maxLines, peerFolders, vagueNames } from './rules.js';
+import { isPackage, readRunningFiles, readSourceFiles, targetOf } from './source-files.js';
+
+interface Manifest {
+  readonly exports: Record<string, string | { readonly types: string; readonly default: string }>;
+  readonly peerDependenciesMeta: Record<string, { readonly optional: boolean }>;
+}
+
+const manifest = JSON.parse(readFileSync(resolve('package.json'), 'utf8')) as Manifest;
+const files = readSourceFiles(resolve('src'));
+const packageFiles = files.filter(({ path }) => !appFiles.test(path));
+const peers = Object.keys(peerFolders);
+
+describe('The source code', () => {
+  it('imports only what its layer may import', () => {
+    expect(findForbiddenImports(files, layers)).toEqual([]);
+  });
+
+  it('has no import cycles', () => {
+    expect(findCycles(files)).toEqual([]);
+  });
+
+  it('has names that say something', () => {
+    expect(findVagueNames(files, vagueNames)).toEqual([]);
+  });
+
+  it(`has no file of more than ${maxLines} lines`, () => {
+    expect(findLongFiles(files, maxLines)).toEqual([]);
+  });
+});
+
+describe('Optional peer dependencies', () => {
+  it('all have a folder of their own', () => {
+    expect(peers.toSorted()).toEqual(Object.keys(manifest.peerDependenciesMeta).toSorted());
+  });
+
+  it('are imported in their folder only', () => {
+    expect(findStrayPeers(packageFiles, peerFolders)).toEqual([]);
+  });
+
+  it('are not reached from the entry points that work without them', () => {
+    expect(findPeersReached(files, entriesWithoutPeers, peers)).toEqual([]);
+  });
+});
+
+describe('Code for browsers', () => {
+  it('reaches nothing of Node, and no package', () => {
+    const running = readRunningFiles(resolve('src'));
+    const packages = running.flatMap(({ path, imports }) =>
+      imports.filter(({ specifier }) => isPackage(specifier)).map(({ specifier }) => targetOf(path, specifier)),
+    );
+    expect(packages).toContain('node:crypto');
+    expect(findPeersReached(running, browserEntries, [...new Set(packages)])).toEqual([]);
+  });
+});
+
+describe('The exports of the package', () => {
+  const builtFiles = Object.values(manifest.exports).filter((target) => typeof target !== 'string');
+
+  it.each(builtFiles)('are built from a source file: $default', ({ types, default: code }) => {
+    const source = code.replace('./dist/', '').replace(/\.js$/, '.ts');
+
+    expect(files.map(({ path }) => path)).toContain(source);
+    expect(types).toBe(code.replace(/\.js$/, '.d.ts'));
+  });
+});

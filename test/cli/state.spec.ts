@@ -1,0 +1,49 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SessionService } from '../../src/index.js';
+import { TypeOrmSessionStorage } from '../../src/typeorm.js';
+import { cli } from './terminal.js';
+
+const KEY = { appName: 'shop', userId: 'ann', sessionId: 's-1' };
+const ENV = { SESSIONS_LIMITS_MAX_SESSION_STATE_BYTES: '100', SESSIONS_LIMITS_MAX_USER_STATE_BYTES: '100' };
+
+describe('agent-sessions state', () => {
+  let folder: string;
+  let url: string;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'agent-sessions-'));
+    const database = join(folder, 'sessions.db');
+    url = `sqlite:${database}`;
+    const sessions = new SessionService({ storage: new TypeOrmSessionStorage({ database }) });
+    const state = { small: 1, large: 'x'.repeat(500), 'user:b': 'x'.repeat(300), 'user:a': 2 };
+    await sessions.createSession({ ...KEY, state });
+    await sessions.close();
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  const run = (...args: string[]) => cli([...args, '--url', url], { env: ENV });
+
+  it('lists keys by size where reads refuse, and removes them', async () => {
+    expect(await run('show', 'shop', 'ann', 's-1')).toMatchObject({ code: 5 });
+    const listed = await run('state', 'shop', 'ann', 's-1');
+    expect(
+      listed.out
+        .trim()
+        .split('\n')
+        .map((line) => line.trim()),
+    ).toEqual(['507  large', '6  small']);
+    expect(listed.err).toContain('513 bytes in 2 keys');
+    const removed = await run('state', 'shop', 'ann', 's-1', '--remove', 'large', '--json');
+    expect(JSON.parse(removed.out)).toEqual({ key: 'small', bytes: 6 });
+    expect((await run('state', 'shop', 'ann', '--remove', 'user:b')).err).toContain('2 bytes in 1 keys');
+    expect(await run('show', 'shop', 'ann', 's-1')).toMatchObject({ code: 0 });
+  });
+
+  it('says what it cannot do', async () => {
+    expect(await run('state', 'shop', 'ann', 'none')).toMatchObject({ code: 4 });
+    expect((await run('state', 'shop', 'ann', 's-1', '--remove', 'user:b')).err).toContain('is no key of the session');
+    expect((await run('state', 'shop')).err).toContain('0 bytes in 0 keys');
+  });
+});

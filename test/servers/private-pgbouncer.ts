@@ -1,0 +1,77 @@
+import { chownSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { binaryFolders, findBinary } from './binaries.js';
+import { type InstallPackage, packageInstaller } from './install-packages.js';
+import { PrivateServer } from './private-server.js';
+import { ownerOfPostgres } from './private-postgres.js';
+import { LOGIN_LIMIT_MS } from './server-kind.js';
+
+export interface PgBouncerOptions {
+  readonly poolMode: 'session' | 'transaction' | 'statement';
+  readonly poolSize?: number;
+}
+
+/** Startup parameters that the store sends. */
+const IGNORED = 'statement_timeout,lock_timeout,idle_in_transaction_session_timeout';
+
+/** Starts a PgBouncer in front of a PostgreSQL whose user `postgres` has no password. */
+export async function startPgBouncer(
+  target: string,
+  { poolMode, poolSize = 10 }: PgBouncerOptions,
+  install = packageInstaller(),
+): Promise<PrivateServer> {
+  const command = await pgBouncer(install);
+  const { hostname, port } = new URL(target);
+  const owner = ownerOfPostgres();
+  return PrivateServer.start({
+    owner,
+    addressAt: (own) => `postgres://postgres@127.0.0.1:${own}/postgres`,
+    check,
+    program: (folder, own) => {
+      const write = (name: string, lines: readonly string[]): string => {
+        const path = join(folder, name);
+        writeFileSync(path, `${lines.join('\n')}\n`);
+        if (owner.uid !== undefined && owner.gid !== undefined) chownSync(path, owner.uid, owner.gid);
+        return path;
+      };
+      const users = write('users', ['"postgres" ""']);
+      const file = write('pgbouncer.ini', [
+        '[databases]',
+        `* = host=${hostname} port=${port} user=postgres`,
+        '[pgbouncer]',
+        'listen_addr = 127.0.0.1',
+        `listen_port = ${own}`,
+        'unix_socket_dir =',
+        'auth_type = trust',
+        `auth_file = ${users}`,
+        `pool_mode = ${poolMode}`,
+        `default_pool_size = ${poolSize}`,
+        `ignore_startup_parameters = ${IGNORED}`,
+      ]);
+      return { command, args: [file], stopSignal: 'SIGTERM' };
+    },
+  });
+}
+
+async function check(address: string): Promise<void> {
+  const client = new Client({ connectionString: address, connectionTimeoutMillis: LOGIN_LIMIT_MS });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await client.query('SELECT 1');
+  } finally {
+    await client.end();
+  }
+}
+
+/** Throws an error that says what to do if the program is missing and cannot be installed. */
+async function pgBouncer(install: InstallPackage | undefined): Promise<string> {
+  if (findBinary('pgbouncer', binaryFolders()) === undefined) await install?.('pgbouncer');
+  const found = findBinary('pgbouncer', binaryFolders());
+  if (found !== undefined) return found;
+  throw new Error(
+    'The tests of poolers need pgbouncer, which is not on the PATH: install the package pgbouncer (sudo apt-get install ' +
+      'pgbouncer, or what your system calls it). Or run the tests that need no server: npm run test:embedded',
+  );
+}
