@@ -216,13 +216,14 @@ describe('partial events of a run', () => {
   });
 
   it('become the text of the interrupted event, if their process dies or the run is stopped', async () => {
-    const storage = new InMemorySessionStorage();
+    const clock = { time: Date.now(), now: () => clock.time };
+    const storage = new InMemorySessionStorage({ clock });
     const mortal = mortalStorage(storage);
-    const living = new AgentApp(storage, { turnTtlMs: 200 });
+    const living = new AgentApp(storage);
     apps.push(living);
     await living.sessions.createSession(KEY);
     const first = new HeldHandler([partial('It is ')]);
-    const dead = new AgentApp(mortal.storage, { turnTtlMs: 200, partials: { flushMs: 1 } });
+    const dead = new AgentApp(mortal.storage, { partials: { flushMs: 1 } });
     void dead.agents
       .run({ ...KEY, newMessage: 'hi', invocationId: 'i-1' }, first.handler)
       .result.catch(() => undefined);
@@ -230,7 +231,7 @@ describe('partial events of a run', () => {
     const watch = living.sessions.watch({ ...KEY, afterSeq: 1, partials: true });
     const [said] = await taken(watch, 1);
     mortal.kill();
-    await until(async () => !(await living.sessions.getTurn(KEY)));
+    clock.time += 60_000;
     const second = new HeldHandler([partial('Now it ')]);
     const run = living.agents.run({ ...KEY, newMessage: 'and now?' }, second.handler);
     await second.started;

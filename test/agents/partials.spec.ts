@@ -6,12 +6,13 @@ import { GraphqlApp } from '../graphql/graphql-app.js';
 import { LiveWatch } from '../graphql/live-watch.js';
 import { randomNumbers, seed } from '../support/random.js';
 import { RestApp } from '../rest/rest-app.js';
+import { rounds } from '../support/rounds.js';
 import { firstStore, storeOfEachKind } from '../support/stores.js';
 import { until } from '../support/until.js';
 import { AgentApp, KEY } from './support/agent-app.js';
 import { Screen } from './support/screen.js';
 
-const REFRESHES = 100;
+const REFRESHES = rounds(200);
 /** How far the agent speaks ahead of its reader. */
 const AHEAD = 8;
 const WORDS = ['one ', 'zwei ', 'три ', '四 ', '🎉 ', 'a longer piece of text, ', 'é'];

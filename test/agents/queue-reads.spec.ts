@@ -6,6 +6,7 @@ import { findEventOf, storedInvocation } from '../../src/agents/stored-invocatio
 import { type EventInput, type LoggedEvent, InMemorySessionStorage, SessionService } from '../../src/index.js';
 import type { ReadRequest, SessionStorage, StoredSession } from '../../src/storage.js';
 import type { OpenStorage } from '../../src/testing/open-storage.js';
+import { rounds } from '../support/rounds.js';
 import { storeOfEachKind } from '../support/stores.js';
 import { until } from '../support/until.js';
 import { AgentApp, KEY, SESSION } from './support/agent-app.js';
@@ -173,7 +174,7 @@ describe('the end of the last invocation', () => {
   });
 });
 
-const MESSAGES = 60;
+const MESSAGES = rounds(80);
 const TOOL_CALLS = 4;
 /** Of an answer: the message, calls, responses, and the text. */
 const EVENTS = 2 * TOOL_CALLS + 2;

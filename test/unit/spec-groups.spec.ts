@@ -30,7 +30,7 @@ describe('the groups of specs', () => {
       ['groups/unit.group.ts', 'groups/sql.group.ts', 'contract/service.spec.ts'].map(testAt),
     );
     expect(sorted.map(({ path }) => path)).toEqual(
-      ['contract/service.spec.ts', 'groups/sql.group.ts', 'groups/unit.group.ts'].map((path) => join(TESTS, path)),
+      ['groups/sql.group.ts', 'contract/service.spec.ts', 'groups/unit.group.ts'].map((path) => join(TESTS, path)),
     );
   });
 
