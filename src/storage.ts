@@ -58,6 +58,7 @@ export {
 } from './sessions/domain/metadata-entries.js';
 export {
   countedSize,
+  readExcess,
   readExcessError,
   sizeAfter,
   type StateExcess,

@@ -108,6 +108,19 @@ export function stateExcess(
 }
 
 /**
+ * Whether state is too large to be loaded. If the size is not exact, the store counts and asks again.
+ * @example const excess = readExcess('user', { atMost: row.stateBytes }, limits);
+ */
+export function readExcess(
+  scope: StoredScope,
+  { atMost: bytes }: StateSize,
+  limits: StateLimits | undefined,
+): StateExcess | undefined {
+  const most = limits?.[scope] ?? Infinity;
+  return bytes > most ? { scope, bytes, most } : undefined;
+}
+
+/**
  * Follows the size of state that is built from events, and refuses it before it fills the memory. Between two commits it can be more
  * than a scope may have: a batch passes a limit in between, and other sessions removed what this one gave to shared scopes.
  */

@@ -232,8 +232,8 @@ export interface SessionStorage {
   readonly transfer?: TransferStore;
   /**
    * Creates a session, and replaces an expired one of the same id. Returns `undefined` if a live one exists. The result
-   * contains state and metadata, but no events. Throws `writeExcessError` or `readExcessError`, and creates nothing, if a scope would
-   * have more state than it may.
+   * contains state and metadata, but no events. Creates nothing, and throws `readExcessError` if the state of the user or the app is
+   * too large already, or `writeExcessError` if the state of a scope would be.
    */
   create(request: CreateRequest): Promise<StoredSession | undefined>;
   /** Writes all parts of a commit, unless `refusalOf`, `metadataAfter` or `stateExcess` refuses it. */

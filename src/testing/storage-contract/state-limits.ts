@@ -160,12 +160,21 @@ export const stateLimits = topic<StorageFixture>('limits of state', (test) => {
       expect(await storage.writeState(last)).toHaveLength(1);
     });
 
-    test(`a session is not shown with state of the ${scope} that is too large`, async ({ storage }) => {
+    test(`no session is created while the state of the ${scope} is too large`, async ({ storage, raw }) => {
       const owner = OWNERS[scope];
       const bytes = LIMITS[scope] + 1;
-      const upserts = [sized(scope, 'a', bytes)];
-      await storage.writeState({ owner, upserts, removals: [], lifetime: FOREVER[scope] });
-      await refused(storage.create(creation({ maxStateBytes: LIMITS })), `has ${bytes} bytes`);
+      const write = { owner, upserts: [], removals: [], lifetime: FOREVER[scope] };
+      await storage.writeState({ ...write, upserts: [sized(scope, 'a', bytes)] });
+      const before = await raw();
+      const requests = [{}, { upserts: [sized(scope, 'a', 4)] }, { expiry: lives({ session: 10 }) }];
+      for (const request of requests) {
+        const creating = storage.create(creation({ ...request, maxStateBytes: LIMITS }));
+        await refused(creating, `The state of the ${scope} "${scope === 'user' ? 'ann' : 'shop'}" has ${bytes} bytes`);
+      }
+      expect(await storage.read({ key: KEY })).toBeUndefined();
+      expect(await raw()).toEqual(before);
+      await storage.writeState({ ...write, removals: [removal(scope, 'a')] });
+      expect(await storage.create(creation({ maxStateBytes: LIMITS }))).toBeDefined();
     });
 
     test(`state of the ${scope} that has expired does not count`, async ({ storage, clock }) => {

@@ -106,10 +106,10 @@ export class InMemorySessionStorage implements SessionStorage {
     const { key, baseState, upserts, expiry, metadata = '', log, turnsOnly, maxStateBytes } = request;
     const now = this.#now();
     if (this.#live(key, now)) return undefined;
+    this.#stateLimits.expectShared(key, maxStateBytes, now);
     const writes = { upserts, removals: [] };
     const sizes = this.#stateLimits.sizesFor(key, { stateBytes: 0, state: new Map() }, writes, maxStateBytes, now);
     if ('most' in sizes) throw writeExcessError(sizes);
-    this.#stateLimits.expectShared(key, maxStateBytes, now);
     this.#remove(key);
     const stateBytes = sizeAfter(sizes.session, writes, 'session').atMost;
     const incarnation = String(++this.#incarnations);

@@ -5,6 +5,7 @@ import {
   type StateLimits,
   type StateSize,
   countedSize,
+  readExcess,
   readExcessError,
   stateExcess,
 } from '../../domain/state-size.js';
@@ -34,8 +35,7 @@ export function expectReadable(
   owner: StateOwner | SessionKey,
   isWritten = false,
 ): void {
-  const most = limits?.[scope] ?? Infinity;
-  if (atMost <= most) return;
-  const { atMost: bytes } = countedSize(values);
-  if (bytes > most) throw readExcessError({ scope, bytes, most }, owner, isWritten);
+  if (!readExcess(scope, { atMost }, limits)) return;
+  const excess = readExcess(scope, countedSize(values), limits);
+  if (excess) throw readExcessError(excess, owner, isWritten);
 }

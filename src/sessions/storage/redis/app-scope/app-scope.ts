@@ -57,6 +57,8 @@ export interface AppScope {
    * write at the same time, and then both may be stored.
    */
   excessOf(key: SessionKey, writes: StateWrites, limits: StateLimits | undefined): Promise<StateExcess | undefined>;
+  /** The state of the app before a session is created, where the script of the session cannot see it. Throws if it is too large already. */
+  stateBefore(appName: string, limits: StateLimits | undefined): Promise<SharedState | undefined>;
   /** Adds the state of the app to a list, after applying pending writes. */
   completeList(appName: string, page: ListPage, limits?: StateLimits): Promise<ListResult>;
   /** Renews the state of the app after an append, when that is due. */
@@ -116,6 +118,9 @@ export class SingleNodeAppScope implements AppScope {
 
   /** The script of the session counts. */
   async excessOf(): Promise<undefined> {}
+
+  /** The script reads it. */
+  async stateBefore(): Promise<undefined> {}
 
   async applyPending(): Promise<void> {}
 

@@ -109,6 +109,10 @@ export class ClusterAppScope implements AppScope {
     return stateExcess('app', size, writes, limits);
   }
 
+  stateBefore(appName: string, limits: StateLimits | undefined): Promise<SharedState> {
+    return this.stateOf(appName, undefined, limits);
+  }
+
   async completeList(appName: string, { result, pending }: ListPage, limits?: StateLimits): Promise<ListResult> {
     for (const reply of pending) await duringRead(() => this.applyPending(reply));
     if (result.sessions.length === 0) return result;

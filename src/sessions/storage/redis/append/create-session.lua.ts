@@ -99,7 +99,7 @@ end
  *      seq, covered counters, the numbers of its anchors in one text, the group of each
  *      event as a line; of a session that another store had, else '': time of creation, of the last update and of expiry, first
  *      seq; number of events, and each event, encoded.
- * Returns nothing if a session exists; if a scope would be, or is, too large, { 'excess', scope, bytes, 1 if the writes made it so }; else { now, record ('' = the new one), session state (of a new one nothing), user
+ * Returns nothing if a session exists; if a shared scope is too large, or would be, { 'excess', scope, bytes, 0 if it is already }; else { now, record ('' = the new one), session state (of a new one nothing), user
  *      state, app state, pending, server time }.
  */
 export const CREATE_SESSION = defineScript(
@@ -175,7 +175,8 @@ for _, scope in ipairs({ { 'user', USER_STATE, userExpiry, userWrites, userMost 
   local name, stateKey, expiryBefore, writes, most = unpack(scope, 1, 5)
   if most then
     local before, after = bytesAround(stateKey, expiryBefore, writes)
-    if after > most then return { 'excess', name, text(after), after > before and 1 or 0 } end
+    if before > most then return { 'excess', name, text(before), 0 } end
+    if after > most then return { 'excess', name, text(after), 1 } end
   end
 end
 local stateBytes = 0

@@ -3,7 +3,7 @@ import { type Lifetimes, NEVER, expiresAt } from '../../../domain/expiry.js';
 import type { SessionKey } from '../../../domain/ids.js';
 import { newRecord } from '../../../domain/session-record.js';
 import { initialExcess, readExcessError, sizeAfter, writeExcessError } from '../../../domain/state-size.js';
-import { type StateWrites, writesOf } from '../../../domain/stored-json.js';
+import { type StateWrites, changesNothing, writesOf } from '../../../domain/stored-json.js';
 import type { CreateRequest, StoredSession } from '../../session-storage.js';
 import type { AppScope } from '../app-scope/app-scope.js';
 import { afterWrite } from '../connect/driver-errors.js';
@@ -49,6 +49,7 @@ export async function createSession(
 ): Promise<StoredSession | undefined> {
   const incarnation = randomUUID();
   const writes = { upserts, removals: [] };
+  const before = await app.stateBefore(key.appName, maxStateBytes);
   const excess = initialExcess(writes, maxStateBytes) ?? (await app.excessOf(key, writes, maxStateBytes));
   if (excess) throw writeExcessError(excess);
   const own = writesOf('session', writes);
@@ -91,7 +92,8 @@ export async function createSession(
   const appState = await afterWrite(async () => {
     await app.applyPending({ key, incarnation: record.incarnation, pending, readAt });
     await app.renewIfDue(key.appName, expiry.app, Number(now));
-    return app.stateOf(key.appName, appReply, maxStateBytes);
+    const isUnchanged = changesNothing(writesOf('app', writes)) && expiry.app.ttlMs >= NEVER;
+    return (isUnchanged && before) || app.stateOf(key.appName, appReply, maxStateBytes);
   });
   const ownState = isNew ? own.upserts.flatMap(({ name, value }) => [name, value]) : session;
   return { record, now: Number(now), events: [], metadata, ...stateOfScopes(ownState, user, appState) };

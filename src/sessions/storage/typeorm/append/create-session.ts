@@ -6,12 +6,15 @@ import { changeIndex, lockSession } from '../sql/session-rows.js';
 import { sql } from '../sql/sql.js';
 import type { SqlTransaction, Transactions } from '../sql/transaction.js';
 import { LockedScopes, scopesWritten } from '../state/locked-scopes.js';
-import { selectState, type StateRow, stateOf } from '../state/read-state.js';
+import { expectSharedReadable, selectState, type StateRow, stateOf } from '../state/read-state.js';
 import { StateWriter } from '../state/write-state.js';
 import { insertEvents } from './append-commits.js';
 import type { DirectWrites } from './append-directly.js';
 import { createDirectly } from './create-directly.js';
 import { insertOfSession } from './insert-session.js';
+
+/** User and app. */
+const BOTH = 2;
 
 /** Creates a session; returns `undefined` if a live one has the id. */
 export async function createSession(
@@ -28,7 +31,7 @@ export async function createSession(
   return created?.();
 }
 
-/** Also replaces an expired session. What it returns throws if the state of user or app is too large to be read. */
+/** Also replaces an expired session. What it returns throws if the state of user or app has just become too large: an import writes it. */
 async function createInTransaction(
   transaction: SqlTransaction,
   { key, baseState, upserts, expiry, metadata = '', log = EMPTY_LOG, turnsOnly, maxStateBytes }: CreateRequest,
@@ -39,7 +42,11 @@ async function createInTransaction(
   if (found) await transaction.change(sql`DELETE FROM ${tables.sessions} WHERE pk = ${found.pk}`);
 
   const commit = { key, upserts, removals: [], expiry, maxStateBytes };
-  const scopes = await LockedScopes.lock(transaction, scopesWritten(commit));
+  const written = scopesWritten(commit);
+  const scopes = await LockedScopes.lock(transaction, written);
+  await scopes.expectReadable(written, maxStateBytes);
+  // Those that are not locked.
+  if (written.length < BOTH) await expectSharedReadable(transaction, key, maxStateBytes);
   const excess = await scopes.excessOfCommit(commit);
   if (excess) throw writeExcessError(excess);
 

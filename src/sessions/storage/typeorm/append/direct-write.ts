@@ -84,7 +84,7 @@ export interface DirectCreate {
   readonly entries: readonly IndexEntry[];
   /** State of the session. */
   readonly state: readonly Upsert[];
-  /** How large the state of user and app may be to be read. */
+  /** How large the state of user and app may be to be read. If it is larger, nothing is written. */
   readonly limits: StateLimits | undefined;
   /** The server's time must be between these two. */
   readonly time: TimeRange | undefined;

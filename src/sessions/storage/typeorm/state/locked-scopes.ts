@@ -1,6 +1,6 @@
 import { type Lifetime, expiresAt, isExpired } from '../../../domain/expiry.js';
 import { type StateOwner, scopeOfOwner } from '../../../domain/ids.js';
-import type { StateExcess, StateLimits } from '../../../domain/state-size.js';
+import { type StateExcess, type StateLimits, readExcessError } from '../../../domain/state-size.js';
 import { type StateWrites, changesNothing, writesOf } from '../../../domain/stored-json.js';
 import type { Commit } from '../../../domain/commit.js';
 import { joinSql, type Sql, sql } from '../sql/sql.js';
@@ -118,6 +118,14 @@ export class LockedScopes {
       if (excess) return excess;
     }
     return undefined;
+  }
+
+  /** Refuses state of these locked scopes that is too large to be read. */
+  async expectReadable(owners: readonly StateOwner[], limits: StateLimits | undefined): Promise<void> {
+    for (const owner of owners) {
+      const excess = await this.of(owner).state.readExcess(this.transaction, limits);
+      if (excess) throw readExcessError(excess, owner);
+    }
   }
 
   /** Adds writes to the size. */

@@ -95,6 +95,36 @@ export function selectScopes({ tables, dialect, limits }: StateSource, where: Sq
     WHERE ${where} AND ${isTooLarge(limit)}`;
 }
 
+/** Whether the state of user and app, also expired, is small enough to be read. Missing without limits. */
+export function areReadable(
+  { tables, dialect, limits }: StateSource,
+  { appName, userId }: SharedOwner,
+): Sql | undefined {
+  if (!limits) return undefined;
+  return sql`NOT EXISTS (
+    SELECT 1 FROM ${tables.sharedScopes} c
+    WHERE c.app_name = ${appName} AND c.user_id IN ('', ${userId}) AND ${isTooLarge(limitOfScopes({ tables, dialect }, limits))})`;
+}
+
+/** Refuses a new session of a user or an app whose state is too large to be read with it. */
+export async function expectSharedReadable(
+  transaction: SqlTransaction,
+  key: SessionKey,
+  limits: StateLimits | undefined,
+): Promise<void> {
+  if (!limits) return;
+  const { tables, now } = transaction;
+  const limit = limitOfScopes(transaction, limits);
+  const rows = await transaction.rows<Pick<StateRow, 'scope' | 'value'>>(sql`
+    SELECT ${SCOPE_NAME} AS scope, ${limit.sum} AS value FROM ${tables.sharedScopes} c
+    WHERE c.app_name = ${key.appName} AND c.user_id IN ('', ${key.userId}) AND c.expires_at > ${now} AND ${isTooLarge(limit)}`);
+  expectReadable(
+    rows.map((row) => ({ ...row, name: TOO_LARGE })),
+    limits,
+    key,
+  );
+}
+
 function limitOfScopes({ tables, dialect }: Omit<StateSource, 'limits'>, limits: StateLimits): ReadLimit {
   const rows = { table: tables.sharedState, owner: sql`scope_pk`, pk: sql`c.pk` };
   return { most: limitOfScope(limits), stored: sql`c.state_bytes`, sum: sumOfState(dialect, rows) };

@@ -3,6 +3,7 @@ import {
   type StateExcess,
   type StateLimits,
   type StateSize,
+  readExcess,
   readExcessError,
   sizeAfter,
   stateExcess,
@@ -70,13 +71,23 @@ export class SizedState {
     transaction: SqlTransaction,
     { writes, limits, hasOldSnapshot }: Comparison,
   ): Promise<StateExcess | undefined> {
-    const { scope, rows } = this;
+    const { scope } = this;
     if (!stateExcess(scope, this.#size, writes, limits)) return undefined;
-    if (rows && !this.#size.entries) {
-      const stored = await countState(transaction, rows, hasOldSnapshot ? transaction.dialect.lock('v') : NO_SQL);
-      this.#size = this.#added.reduce((size, added) => sizeAfter(size, added, scope), stored);
-    }
+    await this.#count(transaction, hasOldSnapshot ? transaction.dialect.lock('v') : NO_SQL);
     return stateExcess(scope, this.#size, writes, limits);
+  }
+
+  /** Whether it is too large to be read. Counts it if it might be. */
+  async readExcess(transaction: SqlTransaction, limits: StateLimits | undefined): Promise<StateExcess | undefined> {
+    if (!readExcess(this.scope, this.#size, limits)) return undefined;
+    await this.#count(transaction, NO_SQL);
+    return readExcess(this.scope, this.#size, limits);
+  }
+
+  async #count(transaction: SqlTransaction, lock: Sql): Promise<void> {
+    if (!this.rows || this.#size.entries) return;
+    const stored = await countState(transaction, this.rows, lock);
+    this.#size = this.#added.reduce((size, added) => sizeAfter(size, added, this.scope), stored);
   }
 }
 

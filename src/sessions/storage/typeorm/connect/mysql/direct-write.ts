@@ -10,7 +10,7 @@ import {
 import type { DirectCreate } from '../../append/direct-write.js';
 import { insertOfSession } from '../../append/insert-session.js';
 import { insertEntries } from '../../sql/session-rows.js';
-import { selectSharedState } from '../../state/read-state.js';
+import { areReadable, selectSharedState } from '../../state/read-state.js';
 import type { Dialect } from '../../sql/dialect.js';
 import { joinSql, NO_SQL, Sql, sql, sqlList } from '../../sql/sql.js';
 import type { Tables } from '../../tables.js';
@@ -48,19 +48,22 @@ export function directWriteOfMysql(dialect: Dialect, tables: Tables, write: Dire
 }
 
 /**
- * The statements that create a session. They fail if there is one with its ids. The first gives its key, and the last one the
+ * The statements that create a session. They fail if there is one with its ids, or too much state to read. The first gives its key, and the last one the
  * state of user and app.
  */
 export function directCreateOfMysql(dialect: Dialect, tables: Tables, session: DirectCreate): readonly Sql[] {
   const { record, state, entries, time, limits } = session;
   const { appName, userId, sessionId, createTime } = record;
-  const isOnTime = time && sql`IF(${new Sql(MYSQL_NOW)} BETWEEN ${time.from} AND ${time.to}, ${createTime}, ${FAIL})`;
+  const isOnTime = time && sql`${new Sql(MYSQL_NOW)} BETWEEN ${time.from} AND ${time.to}`;
+  const conditions = [isOnTime, areReadable({ tables, dialect, limits }, record)].filter((one) => one !== undefined);
+  const timeIfMet =
+    conditions.length > 0 ? sql`IF(${joinSql(conditions, ' AND ')}, ${createTime}, ${FAIL})` : undefined;
   const states = state.map(({ name, value }) => sql`(LAST_INSERT_ID(), ${name}, ${value})`);
   const indexed = entries.map(
     (entry) => sql`(LAST_INSERT_ID(), ${entry}, ${appName}, ${userId}, ${sessionId}, ${createTime})`,
   );
   return [
-    insertOfSession(tables, session, isOnTime),
+    insertOfSession(tables, session, timeIfMet),
     ...(states.length > 0
       ? [sql`INSERT INTO ${tables.sessionState} (session_pk, name, value) VALUES ${joinSql(states, ', ')}`]
       : []),

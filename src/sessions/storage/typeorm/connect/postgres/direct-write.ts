@@ -13,7 +13,7 @@ import { insertOfSession, UNLESS_THERE } from '../../append/insert-session.js';
 import { postgresDialect } from '../../sql/dialect.js';
 import { joinSql, NO_SQL, Sql, sql } from '../../sql/sql.js';
 import { INDEX_COLUMNS } from '../../sql/session-rows.js';
-import { selectSharedState } from '../../state/read-state.js';
+import { areReadable, selectSharedState } from '../../state/read-state.js';
 import type { Entry } from '../../state/write-state.js';
 import {
   addOnConflict,
@@ -65,14 +65,19 @@ export function directWriteOfPostgres(tables: Tables, write: DirectWrite): Sql {
 
 /**
  * One statement that creates a session. Its rows are the state of user and app, and one with the session's key and the time, unless
- * there is a session with its ids. A wrong time violates NOT NULL.
+ * there is a session with its ids. A wrong time, or too much state to read, violates NOT NULL.
  */
 export function directCreateOfPostgres(tables: Tables, session: DirectCreate): Sql {
   const { record, state, entries, time, limits } = session;
   const { appName, userId, sessionId, createTime } = record;
   const now = new Sql(POSTGRES_NOW);
-  const isOnTime =
-    time && sql`CASE WHEN ${now} BETWEEN ${time.from} AND ${time.to} THEN CAST(${createTime} AS bigint) END`;
+  const isOnTime = time && sql`${now} BETWEEN ${time.from} AND ${time.to}`;
+  const source = { tables, dialect: postgresDialect, limits };
+  const conditions = [isOnTime, areReadable(source, record)].filter((one) => one !== undefined);
+  const timeIfMet =
+    conditions.length > 0
+      ? sql`CASE WHEN ${joinSql(conditions, ' AND ')} THEN CAST(${createTime} AS bigint) END`
+      : undefined;
   const ownState = state.map(({ name, value }) => [name, value]);
   const own = sql`, own AS (
     INSERT INTO ${tables.sessionState} (session_pk, name, value)
@@ -84,10 +89,10 @@ export function directCreateOfPostgres(tables: Tables, session: DirectCreate): S
       entries.map((entry) => [entry, appName, userId, sessionId, createTime]),
     )} AS v)`;
   return sql`
-    WITH added AS (${insertOfSession(tables, session, isOnTime)} ${UNLESS_THERE} RETURNING pk)
+    WITH added AS (${insertOfSession(tables, session, timeIfMet)} ${UNLESS_THERE} RETURNING pk)
       ${state.length > 0 ? own : NO_SQL} ${entries.length > 0 ? indexed : NO_SQL}
     SELECT pk, ${now} AS now, NULL AS scope, NULL AS name, NULL AS value, NULL AS expires_at FROM added
-    UNION ALL SELECT NULL, NULL, shared.* FROM (${selectSharedState({ tables, dialect: postgresDialect, limits }, record)}) AS shared`;
+    UNION ALL SELECT NULL, NULL, shared.* FROM (${selectSharedState(source, record)}) AS shared`;
 }
 
 /** Never waits for a session: it might expire meanwhile. */

@@ -9,6 +9,7 @@ import type { CreatedRows, DirectCreate, Moment } from '../../append/direct-writ
 import { insertOfSession, UNLESS_THERE } from '../../append/insert-session.js';
 import { changeIndex } from '../../sql/session-rows.js';
 import { selectSharedState, type StateRow } from '../../state/read-state.js';
+import { expectReadable } from '../../state/state-sizes.js';
 import { STATE_OWNER, writeEntries } from '../../state/write-state.js';
 import { sqliteDialect } from '../../sql/dialect.js';
 import { sql } from '../../sql/sql.js';
@@ -256,17 +257,19 @@ async function createDirectly(
 ): Promise<CreatedRows | undefined> {
   const { tables, dialect } = transaction;
   const session = plan({ now: transaction.now, slackMs: 0 });
+  const { record, limits } = session;
   const pk = await transaction.insert(sql`${insertOfSession(tables, session)} ${UNLESS_THERE}`, 'pk');
   if (pk === 0) return undefined;
   const state = session.state.map(({ name, value }) => ({ ownerPk: pk, name, value }));
   transaction.addToCommit([
-    ...changeIndex(tables, { pk, record: session.record, before: '', after: session.metadata }),
+    ...changeIndex(tables, { pk, record, before: '', after: session.metadata }),
     ...writeEntries(dialect, tables.sessionState, STATE_OWNER, state),
   ]);
-  const [shared = []] = await transaction.commitWith([
-    selectSharedState({ tables, dialect, limits: session.limits }, session.record),
-  ]);
-  return { pk, shared: shared as StateRow[] };
+  const isLive = sql`AND c.expires_at > ${record.createTime}`;
+  const shared = await transaction.rows<StateRow>(selectSharedState({ tables, dialect, limits }, record, isLive));
+  // Before the commit, so that nothing is written.
+  expectReadable(shared, limits, record);
+  return { pk, shared };
 }
 
 function appTransactionOpen(timeLimitMs: number): StoreUnavailableError {
