@@ -4,6 +4,7 @@ import { SessionNotFoundError } from '../sessions/domain/errors.js';
 import { sessionKeyOf } from '../sessions/domain/ids.js';
 import type { SeqRange } from '../sessions/domain/seq-ranges.js';
 import type { SessionRecord } from '../sessions/domain/session-record.js';
+import { logPage, seqAfterPage } from '../sessions/operations/read-log.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 
 /** What a check reads at a time, and how long it waits before it reads more. */
@@ -13,9 +14,6 @@ export interface Pace {
   readonly pauseMs: number;
   readonly signal?: AbortSignal | undefined;
 }
-
-/** Pages end at this many bytes of events, so that large events do not fill the memory. */
-const PAGE_BYTES = 4_194_304;
 
 /** The log was trimmed, or its session replaced, while it was read. */
 export class LogChangedError extends Error {}
@@ -40,16 +38,14 @@ export async function* logPages(
   let next = from;
   while (next <= to) {
     const range = { from: next, to: Math.min(to, next + pace.pageSize - 1) };
-    const window = { ranges: [range], keep: 'oldest', maxBytes: PAGE_BYTES } as const;
-    const read = await storage.read({ key: sessionKeyOf(record), window });
+    const read = await storage.read({ key: sessionKeyOf(record), window: logPage(range) });
     if (!read) throw new SessionNotFoundError(record.sessionId);
     if (read.record.incarnation !== record.incarnation || read.record.firstSeq !== record.firstSeq) {
       throw new LogChangedError();
     }
     const events = read.events.filter(({ seq }) => seq >= range.from && seq <= range.to);
     yield events;
-    const last = events.at(-1)?.seq ?? range.to;
-    next = (read.isCut ? last : range.to) + 1;
+    next = seqAfterPage(range, events, read.isCut);
     await pause(pace);
   }
 }

@@ -15,6 +15,7 @@ export interface LogReads {
 export class CountingStorage {
   #reads: LogReads = { ranges: 0, anchors: 0, events: 0 };
   #bytes = 0;
+  #largest = 0;
   readonly storage: SessionStorage;
 
   constructor(storage: SessionStorage) {
@@ -41,6 +42,13 @@ export class CountingStorage {
     return bytes;
   }
 
+  /** The most bytes of events that one read returned since the last call. */
+  takenLargest(): number {
+    const bytes = this.#largest;
+    this.#largest = 0;
+    return bytes;
+  }
+
   async #read(target: SessionStorage, request: ReadRequest): Promise<StoredSession | undefined> {
     const stored = await target.read(request);
     const { ranges, anchors, events } = this.#reads;
@@ -50,7 +58,9 @@ export class CountingStorage {
       anchors: anchors + (window?.anchorsOnly ? 1 : 0),
       events: events + (stored?.events.length ?? 0) + (stored?.summary ? 1 : 0),
     };
-    this.#bytes += (stored?.events ?? []).reduce((sum, event) => sum + eventBytes(event), 0);
+    const bytes = (stored?.events ?? []).reduce((sum, event) => sum + eventBytes(event), 0);
+    this.#bytes += bytes;
+    this.#largest = Math.max(this.#largest, bytes);
     return stored;
   }
 }

@@ -26,7 +26,7 @@ import type { SessionRecord } from '../domain/session-record.js';
 import { BuiltSize, type StateLimits } from '../domain/state-size.js';
 import { StateFold } from '../domain/state-history.js';
 import { loggedEvent, stateRecord } from '../domain/stored-json.js';
-import type { ReadRequest, SessionStorage, StoredSession } from '../storage/session-storage.js';
+import type { EventWindow, ReadRequest, SessionStorage, StoredSession } from '../storage/session-storage.js';
 
 /** Events of the record were trimmed before they could be read. Read the record again. */
 export class TrimmedDuringRead extends Error {}
@@ -231,8 +231,11 @@ function startOf({ record, checkpoint, baseState = '{}' }: StoredSession): Check
 /** How far after the first event a checkpoint is looked for. */
 const NEAR = 1_024;
 
-/** Events per read. They may be large, and are in memory together. */
+/** Events per read. */
 const PAGE = 128;
+
+/** Pages end at this many bytes of events, so that large events do not fill the memory. */
+const LOG_PAGE_BYTES = 4_194_304;
 
 /** Reads a range of the log, page by page, so that a long log does not fill the memory. */
 export async function* readLog(
@@ -249,10 +252,22 @@ async function* readLogPages(
   { from, to }: SeqRange,
 ): AsyncGenerator<readonly StoredEvent[]> {
   const key = sessionKeyOf(record);
-  for (let next = from; next <= to; next += PAGE) {
-    const ranges = [{ from: next, to: Math.min(to, next + PAGE - 1) }];
-    const page = await storage.read({ key, window: { ranges } });
+  for (let next = from; next <= to;) {
+    const range = { from: next, to: Math.min(to, next + PAGE - 1) };
+    const page = await storage.read({ key, window: logPage(range) });
     if (page?.record.incarnation !== record.incarnation) throw new SessionNotFoundError(key.sessionId);
-    yield page.events.filter(({ seq }) => isInRanges(seq, ranges));
+    const events = page.events.filter(({ seq }) => isInRanges(seq, [range]));
+    yield events;
+    next = seqAfterPage(range, events, page.isCut);
   }
+}
+
+/** The window of a page of the log, which ends early if its events are large. */
+export function logPage(range: SeqRange): EventWindow {
+  return { ranges: [range], keep: 'oldest', maxBytes: LOG_PAGE_BYTES };
+}
+
+/** Where the page after this one begins. */
+export function seqAfterPage({ to }: SeqRange, events: readonly StoredEvent[], isCut = false): number {
+  return ((isCut ? events.at(-1)?.seq : undefined) ?? to) + 1;
 }
