@@ -110,6 +110,8 @@ export const stateLimits = topic<StorageFixture>('limits of state', (test) => {
       await storage.append(commitOf('e1', { upserts: [sized(scope, 'a', bytes)] }));
       const wanted = { key: KEY, withState: true };
       await refused(storage.read({ ...wanted, maxStateBytes: LIMITS }), `has ${bytes} bytes`);
+      const parts = { withBase: true, withMetadata: true, withSharedWrites: true, checkpointAt: 1 };
+      await refused(storage.read({ ...wanted, ...parts, maxStateBytes: LIMITS }), `has ${bytes} bytes`);
       await refused(storage.list({ ...USER, ...PAGE, maxStateBytes: LIMITS }), `has ${bytes} bytes`);
       await refused(storage.list({ ...APP, ...PAGE, maxStateBytes: LIMITS }), `has ${bytes} bytes`);
       expect(await storage.read({ key: KEY, maxStateBytes: LIMITS })).toBeDefined();

@@ -47,7 +47,10 @@ export function selectState(
     ${selectSharedState({ tables, dialect, limits }, record, isLive)}`;
 }
 
-/** The session's own state. Only if its bound is too large, the statement counts it first. */
+/**
+ * The session's own state. Only if its bound is too large, the statement counts it first. The expiry gives PostgreSQL the type of its
+ * column.
+ */
 function selectOwnState({ tables, dialect, limits }: StateSource, pk: number, bound: number): Sql {
   const all = sql`
     SELECT 'session' AS scope, name, value, NULL AS expires_at FROM ${tables.sessionState} WHERE session_pk = ${pk}`;
@@ -57,7 +60,7 @@ function selectOwnState({ tables, dialect, limits }: StateSource, pk: number, bo
   return sql`
     ${all} AND ${sum} <= ${most}
     UNION ALL
-    SELECT 'session', '${new Sql(TOO_LARGE)}', ${dialect.lines([sum])}, NULL
+    SELECT 'session', '${new Sql(TOO_LARGE)}', ${dialect.lines([sum])}, s.expires_at
     FROM ${tables.sessions} s WHERE s.pk = ${pk} AND ${sum} > ${most}`;
 }
 
