@@ -2,7 +2,7 @@ import { type MetadataChange, type MetadataText, metadataEntries } from '../sess
 import { COUNTERS, type Counters } from '../sessions/domain/counters.js';
 import { canonicalJson } from '../sessions/domain/event-digest.js';
 import type { SessionRecord } from '../sessions/domain/session-record.js';
-import { type StateChanges, hasChanges } from '../state/state-changes.js';
+import { NO_CHANGES, type StateChanges, hasChanges } from '../state/state-changes.js';
 import { stateDifference } from '../sessions/domain/state-history.js';
 import { stateRecord } from '../sessions/domain/stored-json.js';
 import { NO_USAGE, USAGE_COUNTS, type ModelUsage, type TokenUsage, usageWith } from '../sessions/domain/usage.js';
@@ -15,7 +15,8 @@ import type { LogFold } from './log-fold.js';
 
 /** What a session should be, by its log. */
 export interface Expected {
-  readonly state: Record<string, unknown>;
+  /** Unknown if it is too large. */
+  readonly state: Record<string, unknown> | undefined;
   /** Unknown if the beginning of the log was trimmed. */
   readonly counters?: Counters | undefined;
   readonly marks?: ViewMarks | undefined;
@@ -30,14 +31,14 @@ export interface Differences {
 
 /** Compares the stored state, counters and marks of a session with those that follow from its log. */
 export function differences(record: SessionRecord, stored: StateEntries, expected: Expected): Differences {
-  const changes = stateDifference(stateRecord(stored, 'session'), expected.state);
+  const { counters, marks, state } = expected;
+  const changes = state ? stateDifference(stateRecord(stored, 'session'), state) : NO_CHANGES;
   const notes: Note[] = [];
   if (hasChanges(changes)) {
     const wrong = Object.keys(changes.stateDelta).length;
     const detail = `${wrong} keys lack their value, and ${changes.stateRemovals.length} should not exist`;
     notes.push({ code: 'STATE_DIFFERS', detail });
   }
-  const { counters, marks } = expected;
   const wrong = counters ? COUNTERS.filter((name) => record.counters[name] !== counters[name]) : [];
   if (counters && wrong.length > 0) {
     const parts = wrong.map((name) => `${name} is ${record.counters[name]} instead of ${counters[name]}`);
@@ -120,14 +121,16 @@ function tokensOf(usage: readonly ModelUsage[], model: string): TokenUsage {
 /** Compares a stored checkpoint with what follows from the log up to its event. */
 export function checkpointNotes(stored: StoredCheckpoint, record: SessionRecord, fold: LogFold): Note[] {
   const { seq } = stored;
+  const { state: folded, controls, sums } = fold;
+  if (!folded) return [];
   try {
     const { state, shared, counters } = storedCheckpoint(stored, record);
     // A rewind or a summary needs a second reading, and trimmed events are not known.
-    const isPlain = record.firstSeq === 1 && fold.controls.length === 0;
+    const isPlain = record.firstSeq === 1 && controls.length === 0;
     const different = [
-      canonicalJson(state) !== canonicalJson(fold.state.toRecord()) && 'state',
-      isPlain && canonicalJson(shared) !== canonicalJson(fold.state.toShared()) && 'shared values',
-      isPlain && COUNTERS.some((name) => counters[name] !== fold.sums.counters[name]) && 'counters',
+      canonicalJson(state) !== canonicalJson(folded.toRecord()) && 'state',
+      isPlain && canonicalJson(shared) !== canonicalJson(folded.toShared()) && 'shared values',
+      isPlain && COUNTERS.some((name) => counters[name] !== sums.counters[name]) && 'counters',
     ].filter((part) => part !== false);
     if (different.length === 0) return [];
     const detail = `the checkpoint at ${seq} has other ${different.join(', ')} than the log`;

@@ -1,4 +1,4 @@
-import { TTL, type TtlSettings } from '../config/session-settings.js';
+import { LIMITS, type SessionLimits, TTL, type TtlSettings } from '../config/session-settings.js';
 import { lifetimesOf } from '../sessions/domain/expiry.js';
 import {
   type SessionKey,
@@ -11,6 +11,7 @@ import {
 } from '../sessions/domain/ids.js';
 import { assertWholeNumber, checkedSettings } from '../sessions/domain/input-checks.js';
 import { InvalidInputError } from '../sessions/domain/errors.js';
+import { stateLimitsOf } from '../sessions/domain/state-size.js';
 import { DamagedDataError } from '../sessions/domain/stored-json.js';
 import { findEnvironment } from '../sessions/service-environment.js';
 import type { SessionService } from '../sessions/session.service.js';
@@ -21,6 +22,7 @@ import { pause } from './log-pages.js';
 import { ScopeCheck } from './scope-check.js';
 import { type CheckEnvironment, type SessionCheck, checkSession } from './session-check.js';
 import { isRepairable, repairSession } from './session-repair.js';
+import { excessNote, isExcess, readSharedForCheck } from './state-excess.js';
 import { sessionsOf, usersOf } from './store-walk.js';
 
 /** How far a check is. */
@@ -44,6 +46,8 @@ export interface DoctorSettings {
   readonly repair?: boolean | undefined;
   /** The lifetimes of the settings, to find what lacks one. Default: those of the service, if one is given. */
   readonly ttl?: Partial<TtlSettings> | undefined;
+  /** The limits of the settings, to find state that is larger. Default: those of the service, or else the usual ones. */
+  readonly limits?: Partial<SessionLimits> | undefined;
   /** Events, sessions or rows per request to the store: 1 to 1,000. Default 128. */
   readonly pageSize?: number | undefined;
   /** The pause between two requests, in milliseconds. Default 0. */
@@ -85,7 +89,9 @@ class Doctor {
     const { pageSize = DEFAULT_PAGE, pauseMs = 0, signal, appName, userId, sessionId } = options;
     const source = 'sessions' in options ? options.sessions : options.storage;
     const storage = storageOf(source);
-    const ttl = options.ttl ?? findEnvironment(source)?.ttl;
+    const environment = findEnvironment(source);
+    const ttl = options.ttl ?? environment?.ttl;
+    const limits = checkedSettings(LIMITS, options.limits ?? environment?.limits, 'limits');
     assertWholeNumber(pageSize, { path: 'pageSize', from: 1, to: LARGEST_PAGE });
     assertWholeNumber(pauseMs, { path: 'pauseMs', from: 0, to: LONGEST_PAUSE_MS });
     if (appName === undefined && (userId !== undefined || sessionId !== undefined)) {
@@ -94,7 +100,7 @@ class Doctor {
     if (sessionId !== undefined) checkedSessionKey({ appName: appName ?? '', userId: userId ?? '', sessionId });
     else if (appName !== undefined) assertStateOwner({ appName, userId });
     const lifetimes = ttl && lifetimesOf(checkedSettings(TTL, ttl, 'ttl'));
-    this.#env = { storage, pace: { pageSize, pauseMs, signal }, lifetimes };
+    this.#env = { storage, pace: { pageSize, pauseMs, signal }, stateLimits: stateLimitsOf(limits), lifetimes };
     this.#repair = options.repair ?? false;
     this.#options = options;
   }
@@ -108,8 +114,11 @@ class Doctor {
       yield* this.#app(appName);
     } else if (sessionId === undefined) {
       yield* this.#user({ appName, userId }, []);
+      yield* await this.#scopeSize({ appName });
     } else {
       yield* this.#session({ appName, userId, sessionId }, []);
+      yield* await this.#scopeSize({ appName, userId });
+      yield* await this.#scopeSize({ appName });
     }
   }
 
@@ -165,9 +174,21 @@ class Doctor {
     }
   }
 
-  async #scope(owner: StateOwner, scope: ScopeCheck): Promise<readonly Finding[]> {
+  #scope(owner: StateOwner, scope: ScopeCheck): Promise<readonly Finding[]> {
+    return this.#unlessDamaged(owner, () => scope.findings(this.#env, this.#repair));
+  }
+
+  /** If the state that sessions are read with is too large, they are not compared with it. */
+  #scopeSize(owner: StateOwner): Promise<readonly Finding[]> {
+    return this.#unlessDamaged(owner, async () => {
+      const read = await readSharedForCheck(this.#env, owner);
+      return isExcess(read) ? [finding(excessNote(read, owner), owner)] : [];
+    });
+  }
+
+  async #unlessDamaged(owner: StateOwner, check: () => Promise<readonly Finding[]>): Promise<readonly Finding[]> {
     try {
-      return await scope.findings(this.#env, this.#repair);
+      return await check();
     } catch (error) {
       if (!(error instanceof DamagedDataError)) throw error;
       return [finding({ code: 'RECORD_UNREADABLE', detail: error.reason }, owner)];

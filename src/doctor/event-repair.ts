@@ -5,7 +5,7 @@ import type { EventActionsInput } from '../sessions/domain/event.js';
 import { metadataEntries } from '../sessions/domain/metadata-entries.js';
 import { metadataDeltaOf } from '../sessions/domain/metadata.js';
 import type { SessionRecord } from '../sessions/domain/session-record.js';
-import { stateDifference } from '../sessions/domain/state-history.js';
+import { type StateFold, stateDifference } from '../sessions/domain/state-history.js';
 import { stateRecord } from '../sessions/domain/stored-json.js';
 import { submitEvent } from '../sessions/domain/submitted-event.js';
 import type { EventText } from '../sessions/storage/rebuild.js';
@@ -19,16 +19,16 @@ export const NO_LIMITS = { ...DEFAULT_LIMITS, maxEventBytes: Infinity, maxDepth:
 
 /**
  * Texts for damaged events, with which the log is whole again. The last one sets what the session has and no other event says,
- * so that state and metadata stay as they are. `undefined` if events are missing or altered, or if a damaged one was a summary
+ * so that state and metadata stay as they are. `undefined` if events are missing or altered, if the state is too large to be known, or if a damaged one was a summary
  * or a rewind that counts: the record does not tell enough about those.
  */
 export function textsForDamaged(stored: StoredSession, fold: LogFold): readonly EventText[] | undefined {
-  const { damaged } = fold;
-  if (!fold.isWholeBesideDamaged || !hasAllControls(stored.record, fold)) return undefined;
+  const { damaged, state } = fold;
+  if (!state || !fold.isWholeBesideDamaged || !hasAllControls(stored.record, fold)) return undefined;
   return damaged.map((event, index) => {
     const instead = {
       ...insteadOf(event),
-      ...(index === damaged.length - 1 && { actions: unexplained(stored, fold) }),
+      ...(index === damaged.length - 1 && { actions: unexplained(stored, fold, state) }),
       customMetadata: { repaired: ['EVENT_UNREADABLE'] },
     };
     const {
@@ -46,11 +46,8 @@ function hasAllControls({ firstSeq, lastSeq, marks }: SessionRecord, { controls 
 }
 
 /** What state and metadata have beside what events say. */
-function unexplained({ state, metadata = '' }: StoredSession, fold: LogFold): EventActionsInput {
-  const { stateDelta, stateRemovals } = stateDifference(
-    fold.state.toRecord(),
-    stateRecord(state?.session ?? [], 'session'),
-  );
+function unexplained({ state, metadata = '' }: StoredSession, fold: LogFold, built: StateFold): EventActionsInput {
+  const { stateDelta, stateRemovals } = stateDifference(built.toRecord(), stateRecord(state?.session ?? [], 'session'));
   const entries = metadataEntries(metadata);
   const names = metadataDifference(metadata, fold).map(([name]) => [name, entries.get(name) ?? null] as const);
   return {

@@ -38,6 +38,14 @@ export const FINDINGS = {
     meaning: 'the stored state of the session is not what its events say',
     repair: 'appends an event with the difference',
   },
+  STATE_TOO_LARGE: {
+    severity: 'error',
+    meaning: 'the state of a session, a user or an app is larger than its limit, so that reads refuse it',
+  },
+  STATE_NOT_COMPARED: {
+    severity: 'warning',
+    meaning: 'the events build more state than is loaded; it is not compared with the stored one',
+  },
   METADATA_DIFFERS: {
     severity: 'error',
     meaning: 'an entry of the metadata is not what the last event to change it says',

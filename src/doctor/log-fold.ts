@@ -4,6 +4,7 @@ import { eventDigest, isDigest, payloadChecksum } from '../sessions/domain/event
 import { isAnchor, isRewind, isSummary } from '../sessions/domain/event-inspection.js';
 import type { LoggedEvent } from '../sessions/domain/event.js';
 import type { SessionRecord } from '../sessions/domain/session-record.js';
+import { BuiltSize, type StateLimits } from '../sessions/domain/state-size.js';
 import { StateFold } from '../sessions/domain/state-history.js';
 import { DamagedDataError, loggedEvent, storedJson } from '../sessions/domain/stored-json.js';
 import { readingProblem } from '../sessions/domain/stored-forms.js';
@@ -18,12 +19,14 @@ const MOST_NOTES = 10;
  * Folds the log of a session into what follows from it. Holds the state and the summaries and rewinds, not the events.
  *
  * @example
- * const fold = new LogFold(record, baseState);
+ * const fold = new LogFold(record, baseState, limits);
  * for await (const stored of log) fold.add(stored);
- * fold.isWhole && fold.state.toRecord();
+ * fold.isWhole && fold.state?.toRecord();
  */
 export class LogFold {
-  readonly state: StateFold;
+  /** Missing if it is not known, or too large to be built. */
+  state: StateFold | undefined;
+  readonly #size: BuiltSize;
   readonly controls: Control[] = [];
   /** What the events add up to, if there are no summaries and rewinds. */
   readonly sums: LiveSums;
@@ -45,9 +48,12 @@ export class LogFold {
 
   constructor(
     private readonly record: SessionRecord,
-    baseState: string,
+    baseState: string | undefined,
+    limits: StateLimits,
   ) {
-    this.state = new StateFold(storedJson(baseState, 'state') as Record<string, unknown>);
+    this.state =
+      baseState === undefined ? undefined : new StateFold(storedJson(baseState, 'state') as Record<string, unknown>);
+    this.#size = new BuiltSize(limits, Buffer.byteLength(baseState ?? ''));
     this.sums = new LiveSums(0, record.firstSeq === 1);
     this.#next = record.firstSeq;
   }
@@ -68,7 +74,7 @@ export class LogFold {
     this.#next = stored.seq + 1;
     const event = this.#read(stored);
     if (!event) return undefined;
-    this.state.add(event);
+    this.#addState(event, stored);
     this.sums.add(event);
     const { compaction, rewind } = event.actions;
     if (compaction ?? rewind) {
@@ -97,6 +103,13 @@ export class LogFold {
   /** The least and the most tokens that the session can have, by model. */
   get usage(): { readonly least: readonly ModelUsage[]; readonly most: readonly ModelUsage[] } {
     return { least: this.#usage, most: usageByModel([...this.#usage, ...this.#initialUsage]) };
+  }
+
+  #addState(event: LoggedEvent, { payload }: StoredEvent): void {
+    const { state } = this;
+    if (!state) return;
+    state.add(event);
+    if (!this.#size.fits(Buffer.byteLength(payload ?? ''), () => state.countBytes())) this.state = undefined;
   }
 
   #passTo(seq: number): void {

@@ -2,6 +2,7 @@ import type { StateOwner } from '../sessions/domain/ids.js';
 import type { SessionStorage, StoredSession } from '../sessions/storage/session-storage.js';
 import { type Finding, finding } from './findings.js';
 import { type CheckEnvironment, expiryNotes } from './session-check.js';
+import { excessNote, isExcess, readSharedForCheck } from './state-excess.js';
 import { setLifetime } from './session-repair.js';
 import { SharedWrites } from './shared-check.js';
 
@@ -31,12 +32,15 @@ export class ScopeCheck {
   }
 
   async findings(env: CheckEnvironment, repair: boolean): Promise<Finding[]> {
-    if (!this.#session) return [];
-    const notes = this.writes.notes(await env.storage.readState(this.owner));
+    const entries = await readSharedForCheck(env, this.owner);
+    const size = isExcess(entries) ? [finding(excessNote(entries, this.owner), this.owner)] : [];
+    if (!this.#session) return size;
+    const notes = isExcess(entries) ? [] : this.writes.notes(entries);
     const unexplained = notes.length > 0 && !(await this.#isBusy(env.storage)) ? notes : [];
     const expiry = expiryNotes(this.#scope, this.#session.scopeExpiry?.[this.#scope], env.lifetimes);
     const isMended = repair && expiry.length > 0 && (await this.#setLifetime(env, this.#session));
     return [
+      ...size,
       ...unexplained.map((note) => finding(note, this.owner)),
       ...expiry.map((note) => finding(note, this.owner, isMended)),
     ];

@@ -6,6 +6,7 @@ import { type Lifetimes, NEVER, isExpired } from '../sessions/domain/expiry.js';
 import { type SessionKey, sessionKeyOf } from '../sessions/domain/ids.js';
 import type { MetadataChange } from '../sessions/domain/metadata-entries.js';
 import type { SessionRecord } from '../sessions/domain/session-record.js';
+import type { StateExcess } from '../sessions/domain/state-size.js';
 import { loggedEvent } from '../sessions/domain/stored-json.js';
 import type { ModelUsage } from '../sessions/domain/usage.js';
 import type { ViewMarks } from '../sessions/domain/view-marks.js';
@@ -20,6 +21,7 @@ import { LiveSums, livePathOf, marksOf } from './live-path.js';
 import { LogFold, anchorsOf } from './log-fold.js';
 import { LogChangedError, type Pace, logPages } from './log-pages.js';
 import type { SharedWrites } from './shared-check.js';
+import { type LimitedReads, type ReadForCheck, excessNote, readForCheck } from './state-excess.js';
 import type { LeftCall } from './tool-check.js';
 
 /** What makes a session right again. */
@@ -64,8 +66,7 @@ export interface SessionCheck {
 }
 
 /** What a check of sessions needs. */
-export interface CheckEnvironment {
-  readonly storage: SessionStorage;
+export interface CheckEnvironment extends LimitedReads {
   readonly pace: Pace;
   /** The lifetimes that sessions should have, if they are known. */
   readonly lifetimes?: Lifetimes | undefined;
@@ -87,8 +88,8 @@ export async function checkSession(
 ): Promise<SessionCheck | undefined> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     try {
-      const stored = await env.storage.read({ key, withState: true, withBase: true, withMetadata: true });
-      return stored && (await checkStored(env, stored, shared));
+      const read = await readForCheck(env, key);
+      return read && (await checkStored(env, read, shared));
     } catch (error) {
       if (error instanceof SessionNotFoundError) return undefined;
       if (!(error instanceof LogChangedError)) throw error;
@@ -99,17 +100,18 @@ export async function checkSession(
 
 async function checkStored(
   env: CheckEnvironment,
-  stored: StoredSession,
+  { stored, excess }: ReadForCheck,
   shared: readonly SharedWrites[],
 ): Promise<SessionCheck> {
   const { record } = stored;
   const isTrimmed = record.firstSeq > 1;
-  const fold = new LogFold(record, stored.baseState ?? '{}');
+  const fold = new LogFold(record, excess ? undefined : (stored.baseState ?? '{}'), env.stateLimits);
   const beside = await foldLog(env, record, fold, shared);
   const expiry = expiryNotes('session', record.expiresAt, env.lifetimes);
   const checked = { stored, events: Math.max(0, record.lastSeq - record.firstSeq + 1) };
+  const size = sizeNotes(stored.record, fold, excess);
   if (!fold.isWhole) {
-    const notes = [...fold.notes, ...beside.notes, ...expiry];
+    const notes = [...fold.notes, ...size, ...beside.notes, ...expiry];
     return { ...checked, notes, texts: textsForDamaged(stored, fold) };
   }
 
@@ -118,7 +120,7 @@ async function checkStored(
   const sums = fold.controls.length === 0 ? fold.sums : await sumsOf(env, record, path, marksWithout.viewFromSeq);
   const { counters } = sums;
   const marks = { ...marksWithout, covered: sums.covered };
-  const expected = { state: fold.state.toRecord(), ...(!isTrimmed && { counters, marks }) };
+  const expected = { state: fold.state?.toRecord(), ...(!isTrimmed && { counters, marks }) };
   const { notes, changes } = differences(record, stored.state?.session ?? [], expected);
   const metadata = metadataDifference(stored.metadata ?? '', fold);
   const isRunning = !isExpired(record.turn.expiresAt, stored.now);
@@ -126,6 +128,7 @@ async function checkStored(
   return {
     ...checked,
     notes: [
+      ...size,
       ...notes,
       ...metadataNotes(metadata),
       ...recordNotes(record, fold),
@@ -145,6 +148,13 @@ async function checkStored(
       leftCalls: isRunning ? [] : sums.tools.left,
     },
   };
+}
+
+/** State that is too large is neither loaded nor compared. That of the user and the app is noted with these. */
+function sizeNotes(record: SessionRecord, fold: LogFold, excess: StateExcess | undefined): Note[] {
+  if (excess) return excess.scope === 'session' ? [excessNote(excess, sessionKeyOf(record))] : [];
+  if (fold.state) return [];
+  return [{ code: 'STATE_NOT_COMPARED', detail: 'the events build more state than is loaded to compare it' }];
 }
 
 function metadataNotes(changes: readonly MetadataChange[]): Note[] {
@@ -170,7 +180,7 @@ async function foldLog(
       events.push(event);
       anchors.push(...anchorsOf([event]));
       for (const writes of shared) writes.add(record, event, stored.appendedAt);
-      if (stored.seq % CHECKPOINT_EVERY !== 0 || !fold.isWhole) continue;
+      if (stored.seq % CHECKPOINT_EVERY !== 0 || !fold.isWhole || !fold.state) continue;
       const wrong = await checkCheckpoint(env, record, fold, stored.seq);
       if (wrong.length > 0) beside.checkpoints.push(stored.seq);
       beside.notes.push(...wrong);

@@ -1,6 +1,8 @@
-import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { Inject, Injectable, type OnModuleDestroy, Optional } from '@nestjs/common';
 import { type HealthIndicatorResult, HealthIndicatorService } from '@nestjs/terminus';
 import { type Diagnosis, diagnose } from '../doctor/diagnosis.js';
+import { findEnvironment } from '../sessions/service-environment.js';
+import { SessionService } from '../sessions/session.service.js';
 import { SESSION_STORAGE } from '../sessions/sessions.tokens.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 
@@ -41,6 +43,8 @@ export class SessionsDoctorHealth implements OnModuleDestroy {
   constructor(
     @Inject(HealthIndicatorService) private readonly indicators: HealthIndicatorService,
     @Inject(SESSION_STORAGE) private readonly storage: SessionStorage,
+    /** Whose limits of state count. Default: the usual ones. */
+    @Optional() @Inject(SessionService) private readonly sessions?: SessionService,
   ) {}
 
   /**
@@ -84,7 +88,8 @@ export class SessionsDoctorHealth implements OnModuleDestroy {
   async #check(pauseMs: number): Promise<void> {
     try {
       const { signal } = this.#closing;
-      const diagnosis = await diagnose({ storage: this.storage, pauseMs, signal, maxFindings: 0 });
+      const limits = findEnvironment(this.sessions)?.limits;
+      const diagnosis = await diagnose({ storage: this.storage, limits, pauseMs, signal, maxFindings: 0 });
       this.#last = { diagnosis, at: Date.now() };
       this.#failed = undefined;
     } catch {

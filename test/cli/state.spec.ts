@@ -27,6 +27,12 @@ describe('agent-sessions state', () => {
 
   it('lists keys by size where reads refuse, and removes them', async () => {
     expect(await run('show', 'shop', 'ann', 's-1')).toMatchObject({ code: 5 });
+    const doctor = await run('verify');
+    expect(doctor.code).toBe(1);
+    expect(doctor.out.match(/STATE_TOO_LARGE .*: the state of the \w+/g)).toEqual([
+      'STATE_TOO_LARGE  shop / ann / s-1: the state of the session',
+      'STATE_TOO_LARGE  shop / ann: the state of the user',
+    ]);
     const listed = await run('state', 'shop', 'ann', 's-1');
     expect(
       listed.out
@@ -39,6 +45,7 @@ describe('agent-sessions state', () => {
     expect(JSON.parse(removed.out)).toEqual({ key: 'small', bytes: 6 });
     expect((await run('state', 'shop', 'ann', '--remove', 'user:b')).err).toContain('2 bytes in 1 keys');
     expect(await run('show', 'shop', 'ann', 's-1')).toMatchObject({ code: 0 });
+    expect(await run('verify')).toMatchObject({ code: 0 });
   });
 
   it('says what it cannot do', async () => {

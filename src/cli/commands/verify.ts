@@ -27,8 +27,8 @@ export async function verify(context: CommandContext, options: VerifyOptions): P
     output.progress(() => `checked ${now.sessions} sessions, ${now.events} events, ${now.entries} entries`);
   };
   const where = { appName, userId, sessionId, repair, pageSize, pauseMs };
-  const ttl = settings.ttl;
-  for await (const found of checkStore({ ...where, storage, ttl, signal, onProgress })) {
+  const { ttl, limits } = settings;
+  for await (const found of checkStore({ ...where, storage, ttl, limits, signal, onProgress })) {
     if (found.repaired) sums.repaired++;
     else if (found.severity === 'error') sums.errors++;
     else sums.warnings++;

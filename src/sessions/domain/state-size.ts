@@ -133,16 +133,20 @@ export class BuiltSize {
     this.#atMost = bytes;
   }
 
+  /** The same, and returns whether the state is small enough. */
+  fits(bytes: number, count: () => number): boolean {
+    this.#atMost += bytes;
+    if (this.#atMost > this.#most) this.#atMost = count();
+    return this.#atMost <= this.#most;
+  }
+
   /**
    * Adds what an event may have added. Throws if the state is too large.
    *
    * @param count the bytes of all that was built; called only if there may be too many
    */
   add(bytes: number, count: () => number): void {
-    this.#atMost += bytes;
-    if (this.#atMost <= this.#most) return;
-    this.#atMost = count();
-    if (this.#atMost <= this.#most) return;
+    if (this.fits(bytes, count)) return;
     throw new LimitExceededError(
       `The state that events of this session build has ${this.#atMost} bytes, too many to load; at most ${this.#most} are allowed, ` +
         `twice what limits.${Object.values(SETTINGS).join(', limits.')} allow together.`,
@@ -157,13 +161,37 @@ interface OwnerOfState {
   readonly sessionId?: string | undefined;
 }
 
+/** The setting that says how much state a scope may have. */
+export function limitNameOf(scope: StoredScope): string {
+  return `limits.${SETTINGS[scope]}`;
+}
+
+/** The error of a read, which says what is too large. */
+class ReadExcessError extends LimitExceededError {
+  constructor(
+    message: string,
+    readonly excess: StateExcess,
+  ) {
+    super(message);
+    this.name = LimitExceededError.name;
+  }
+}
+
+/**
+ * What is too large, if this is the error of a read of state.
+ * @example const excess = excessOfRead(error); // thrown as `readExcessError(excess, owner)`
+ */
+export function excessOfRead(error: unknown): StateExcess | undefined {
+  return error instanceof ReadExcessError ? error.excess : undefined;
+}
+
 /**
  * The error of a write that a store refused.
  * @example if (outcome.kind === 'stateFull') throw writeExcessError(outcome.excess);
  */
 export function writeExcessError({ scope, bytes, most }: StateExcess, path?: string): LimitExceededError {
   return new LimitExceededError(
-    `the state of the ${scope} would have ${bytes} bytes; at most ${most} are allowed (limits.${SETTINGS[scope]}). ` +
+    `the state of the ${scope} would have ${bytes} bytes; at most ${most} are allowed (${limitNameOf(scope)}). ` +
       'Remove keys, or store large values elsewhere',
     path,
   );
@@ -175,15 +203,13 @@ export function writeExcessError({ scope, bytes, most }: StateExcess, path?: str
  * @param isWritten whether a write was stored, which left the state too large to return it
  * @example if (bytes > limits.user) throw readExcessError({ scope: 'user', bytes, most: limits.user }, { appName, userId });
  */
-export function readExcessError(
-  { scope, bytes, most }: StateExcess,
-  owner: OwnerOfState,
-  isWritten = false,
-): LimitExceededError {
+export function readExcessError(excess: StateExcess, owner: OwnerOfState, isWritten = false): LimitExceededError {
+  const { scope, bytes, most } = excess;
   const ids = { session: owner.sessionId, user: owner.userId, app: owner.appName };
-  return new LimitExceededError(
+  return new ReadExcessError(
     `${isWritten ? 'The change is stored. ' : ''}The state of the ${scope} ${JSON.stringify(ids[scope] ?? '')} has ${bytes} bytes, too many to load; at most ${most} are ` +
-      `allowed (limits.${SETTINGS[scope]}). Remove keys with stateRemovals, which reads no state, or with \`agent-sessions state\`.`,
+      `allowed (${limitNameOf(scope)}). Remove keys with stateRemovals, which reads no state, or with \`agent-sessions state\`.`,
+    excess,
   );
 }
 
