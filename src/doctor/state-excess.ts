@@ -1,5 +1,5 @@
 import type { SessionKey, StateOwner } from '../sessions/domain/ids.js';
-import { type StateExcess, type StateLimits, excessOfRead, limitNameOf } from '../sessions/domain/state-size.js';
+import { type StateExcess, type StateLimits, excessOfRead, excessText } from '../sessions/domain/state-size.js';
 import type { SessionStorage, StateEntries, StoredSession } from '../sessions/storage/session-storage.js';
 import type { Note } from './findings.js';
 
@@ -37,12 +37,10 @@ export function isExcess(read: object | undefined): read is StateExcess {
 }
 
 /** How large it is, and how it becomes smaller. */
-export function excessNote({ scope, bytes, most }: StateExcess, owner: StateOwner & Partial<SessionKey>): Note {
+export function excessNote(excess: StateExcess, owner: StateOwner & Partial<SessionKey>): Note {
   const ids = [owner.appName, owner.userId, owner.sessionId].filter((id) => id !== undefined);
   const command = `agent-sessions state ${ids.map(quoted).join(' ')}`;
-  const detail =
-    `the state of the ${scope} has ${bytes} bytes; at most ${most} are allowed (${limitNameOf(scope)}). ` +
-    `\`${command}\` lists its keys by size, and \`--remove <key>\` removes one`;
+  const detail = `${excessText(excess)}. \`${command}\` lists its keys by size, and \`--remove <key>\` removes one`;
   return { code: 'STATE_TOO_LARGE', detail };
 }
 

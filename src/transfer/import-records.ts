@@ -1,12 +1,20 @@
-import { USAGE } from '../config/session-settings.js';
+import { LIMITS, USAGE } from '../config/session-settings.js';
 import { DAY_MS } from '../sessions/domain/expiry.js';
-import { type SessionKey, idProblem, sessionKeyOf } from '../sessions/domain/ids.js';
-import { optionalFlag } from '../sessions/domain/input-checks.js';
+import { type SessionKey, idProblem, scopeOfOwner, sessionKeyOf } from '../sessions/domain/ids.js';
+import { checkedSettings, optionalFlag } from '../sessions/domain/input-checks.js';
+import {
+  type StateLimits,
+  type StateSize,
+  excessText,
+  readExcess,
+  stateLimitsOf,
+} from '../sessions/domain/state-size.js';
 import { TransferConflictError, TransferFileError } from '../sessions/domain/transfer-errors.js';
 import { UnsupportedByStoreError, withoutTransferError } from '../sessions/domain/unsupported-error.js';
 import type { ComponentStore } from '../sessions/storage/component-store.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import type { TransferStore } from '../sessions/storage/transfer-store.js';
+import type { StoredScope } from '../state/scopes.js';
 import { isComponentWanted } from './export-components.js';
 import { ComponentImport } from './import-component.js';
 import type { ImportOptions, ImportProgress, ImportResult } from './import-result.js';
@@ -35,6 +43,7 @@ export class RecordImport {
   readonly #filter: TransferFilter;
   readonly #usageKeepMs: number;
   readonly #shared: SharedImport;
+  readonly #stateLimits: StateLimits;
   readonly #tally = new ImportTally();
   #cursor: number;
   /** Whose events come. Those of a session that is left out are passed over. */
@@ -50,6 +59,7 @@ export class RecordImport {
     if (!isDryRun && !storage.transfer) throw withoutTransferError('take over sessions of another store');
     this.#transfer = isDryRun ? undefined : storage.transfer;
     this.#filter = checkedFilter(options.filter);
+    this.#stateLimits = stateLimitsOf(checkedSettings(LIMITS, options.limits, 'limits'));
     this.#usageKeepMs = (options.usageKeepDays ?? USAGE.keepDays.default) * DAY_MS;
     this.#shared = new SharedImport(storage, this.#transfer, this.#usageKeepMs);
     this.#cursor = options.cursor ?? 0;
@@ -166,6 +176,7 @@ export class RecordImport {
     const outcome = await session.end(end, line);
     this.#tally.session(outcome);
     this.#tally.events += session.added;
+    if (outcome === 'created' || outcome === 'continued') this.#noteSize(session.key, 'session', session.stateSize);
     if (outcome === 'conflict') this.#conflict(session.key, session.problem?.text ?? '');
   }
 
@@ -181,8 +192,19 @@ export class RecordImport {
     assertIds(owner, line);
     if (!isOwnerWanted(owner, this.#filter)) return;
     if (!this.#takesShared()) this.#tally.omission({ ...owner, problem: `its ${record.kind} was left out` });
-    else if (record.kind === 'state') this.#tally.states += (await this.#shared.state(record)) ? 1 : 0;
-    else this.#tally.usages += (await this.#shared.usage(record)) ? 1 : 0;
+    else if (record.kind === 'usage') this.#tally.usages += (await this.#shared.usage(record)) ? 1 : 0;
+    else {
+      const size = await this.#shared.state(record);
+      if (!size) return;
+      this.#tally.states++;
+      this.#noteSize(owner, scopeOfOwner(owner), size);
+    }
+  }
+
+  /** It is imported all the same: a restore must not fail. */
+  #noteSize(owner: Partial<SessionKey>, scope: StoredScope, size: StateSize): void {
+    const excess = readExcess(scope, size, this.#stateLimits);
+    if (excess) this.#tally.excess({ ...owner, problem: excessText(excess) });
   }
 
   #takesShared(): boolean {

@@ -1,3 +1,4 @@
+import type { SessionLimits } from '../config/session-settings.js';
 import type { ComponentStore } from '../sessions/storage/component-store.js';
 import type { TransferFilter } from './transfer-records.js';
 
@@ -23,6 +24,8 @@ export interface ImportOptions {
   readonly shared?: boolean | undefined;
   /** The `cursor` of an earlier import of the same file: what it finished is skipped without a look at the target. */
   readonly cursor?: number | undefined;
+  /** The limits of the service that will read the sessions, to name state that is larger. Default: those of the target, or the usual ones. */
+  readonly limits?: Partial<SessionLimits> | undefined;
   /** How long sums of usage are kept after their last change. Default: as in the settings of the service. */
   readonly usageKeepDays?: number | undefined;
   /** Called now and then, and at the end. */
@@ -72,6 +75,8 @@ export interface ImportCounts {
   readonly usages: number;
   /** State and usage of users and apps that `shared: false` left out. */
   readonly omitted: number;
+  /** Sessions, users and apps that got more state than `limits` allow. Nothing is left out, but reads refuse it until keys are removed. */
+  readonly oversized: number;
   /** What could not be read and was skipped. */
   readonly bad: number;
 }
@@ -104,6 +109,8 @@ export interface ImportResult extends ImportCounts {
   readonly conflicts: readonly TransferProblem[];
   /** What `shared: false` left out: the first 100. */
   readonly omissions: readonly TransferProblem[];
+  /** Whose state is larger than `limits` allow: the first 100. */
+  readonly excesses: readonly TransferProblem[];
   /** What could not be read: the first 100. */
   readonly problems: readonly TransferProblem[];
 }

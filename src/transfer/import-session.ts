@@ -4,6 +4,7 @@ import { NEVER, isExpired, lifetimesOf } from '../sessions/domain/expiry.js';
 import { sessionKeyOf } from '../sessions/domain/ids.js';
 import { metadataAfter } from '../sessions/domain/metadata-entries.js';
 import type { SessionRecord } from '../sessions/domain/session-record.js';
+import { type StateSize, countedSize } from '../sessions/domain/state-size.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import type { TransferStore } from '../sessions/storage/transfer-store.js';
 import { storeTime } from './import-shared.js';
@@ -100,6 +101,11 @@ export class SessionImport {
     const { target, line, options } = this;
     if (!options.transfer || !target || this.problem) return;
     if (this.beginning === 'created' || target.lastSeq < line.lastSeq) await target.remove();
+  }
+
+  /** The size of its own state, as it came. */
+  get stateSize(): StateSize {
+    return countedSize(this.line.state);
   }
 
   get key(): { appName: string; userId: string; sessionId: string } {

@@ -1,5 +1,6 @@
 import { NEVER } from '../sessions/domain/expiry.js';
 import type { StateOwner } from '../sessions/domain/ids.js';
+import { type StateSize, countedSize } from '../sessions/domain/state-size.js';
 import type { UsageOwner } from '../sessions/domain/usage-periods.js';
 import type { SessionStorage } from '../sessions/storage/session-storage.js';
 import type { TransferStore } from '../sessions/storage/transfer-store.js';
@@ -14,20 +15,20 @@ export class SharedImport {
     private readonly usageKeepMs: number,
   ) {}
 
-  /** Keys that the target has keep their values. Returns whether any was added. */
-  async state(line: StateLine): Promise<boolean> {
+  /** Keys that the target has keep their values. Returns the size of all, if any was added. */
+  async state(line: StateLine): Promise<StateSize | undefined> {
     const { entries, expiresAt = NEVER, userId } = line;
     const owner = ownerOf(line);
     const ttlMs = expiresAt < NEVER ? expiresAt - (await storeTime(this.storage, owner)) : NEVER;
-    if (ttlMs <= 0) return false;
-    const stored = new Set((await this.storage.readState(owner)).map(([name]) => name));
+    if (ttlMs <= 0) return undefined;
+    const { atMost, entries: stored } = countedSize(await this.storage.readState(owner));
     const missing = entries.filter(([name]) => !stored.has(name));
-    if (missing.length === 0) return false;
+    if (missing.length === 0) return undefined;
     const scope = userId === undefined ? 'app' : 'user';
     const upserts = missing.map(([name, value]) => ({ scope, name, value }) as const);
     if (this.transfer)
       await this.storage.writeState({ owner, upserts, removals: [], lifetime: { ttlMs, renewBelowMs: 0 } });
-    return true;
+    return { atMost: atMost + countedSize(missing).atMost };
   }
 
   /** Returns whether the target had none. */

@@ -14,7 +14,9 @@ export class ImportTally {
   readonly #components = { written: 0, unchanged: 0, expired: 0, conflicting: 0, filtered: 0 };
   readonly #conflicts: TransferProblem[] = [];
   readonly #omissions: TransferProblem[] = [];
+  readonly #excesses: TransferProblem[] = [];
   readonly #problems: TransferProblem[] = [];
+  #oversized = 0;
   #omitted = 0;
   #bad = 0;
   events = 0;
@@ -38,6 +40,11 @@ export class ImportTally {
     if (this.#omissions.length < MOST_LISTED) this.#omissions.push(omission);
   }
 
+  excess(excess: TransferProblem): void {
+    this.#oversized++;
+    if (this.#excesses.length < MOST_LISTED) this.#excesses.push(excess);
+  }
+
   bad(problem: TransferProblem): void {
     this.#bad++;
     if (this.#problems.length < MOST_LISTED) this.#problems.push(problem);
@@ -51,6 +58,7 @@ export class ImportTally {
       states: this.states,
       usages: this.usages,
       omitted: this.#omitted,
+      oversized: this.#oversized,
       bad: this.#bad,
     };
   }
@@ -61,6 +69,7 @@ export class ImportTally {
       cursor,
       conflicts: this.#conflicts,
       omissions: this.#omissions,
+      excesses: this.#excesses,
       problems: this.#problems,
     };
   }

@@ -1,6 +1,7 @@
 import type { UserKey } from '../sessions/domain/ids.js';
 import { type ErasedUser, eraseUser as erase } from '../sessions/operations/erase-user.js';
 import type { ComponentStore } from '../sessions/storage/component-store.js';
+import { findEnvironment } from '../sessions/service-environment.js';
 import { type StorageSource, storageOf } from '../sessions/storage-source.js';
 import { exportRecords } from './export-records.js';
 import { RecordImport } from './import-records.js';
@@ -73,7 +74,7 @@ export async function importSessions(
   input: TransferInput,
   options: ImportOptions = {},
 ): Promise<ImportResult> {
-  return new RecordImport(storageOf(target), options).run(
+  return importInto(target, options).run(
     readRecords(input, { after: options.cursor, reportsDamage: options.onBad === 'skip' }),
   );
 }
@@ -88,7 +89,13 @@ export async function importRecords(
   records: AsyncIterable<TransferRecord>,
   options: ImportOptions = {},
 ): Promise<ImportResult> {
-  return new RecordImport(storageOf(target), options).run(numbered(records, options.cursor));
+  return importInto(target, options).run(numbered(records, options.cursor));
+}
+
+/** The limits of a service are known. */
+function importInto(target: StorageSource, options: ImportOptions): RecordImport {
+  const limits = options.limits ?? findEnvironment(target)?.limits;
+  return new RecordImport(storageOf(target), { ...options, limits });
 }
 
 async function* numbered(records: AsyncIterable<TransferRecord>, after = 0): AsyncGenerator<NumberedRecord> {

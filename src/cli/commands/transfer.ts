@@ -97,7 +97,7 @@ export async function importFrom(
   options: ImportCommandOptions,
   file: string,
 ): Promise<number> {
-  const { output, signal } = context;
+  const { output, settings, signal } = context;
   const filter = filterOf(options);
   const storage = await context.storage();
   const total = file === '-' ? 0 : (await stat(file)).size;
@@ -120,22 +120,25 @@ export async function importFrom(
     onConflict: options.replace ? 'replace' : options.skipConflicts ? 'skip' : 'fail',
     onBad: options.skipBad ? 'skip' : 'fail',
     cursor: options.cursor,
+    limits: settings.limits,
     signal,
     onProgress: ({ line, events }: ImportProgress) => progress(`line ${line}, ${events} events`),
   });
-  const { conflicts, omissions, problems } = result;
+  const { conflicts, omissions, excesses, problems } = result;
   for (const left of [...conflicts, ...omissions, ...problems]) output.note(`left out ${shown(JSON.stringify(left))}`);
+  for (const large of excesses) output.note(`larger than its limit: ${shown(JSON.stringify(large))}`);
   await output.result(summaryOf(result, options.dryRun ? 'would import' : 'imported'), result);
   const { sessions, components: state, bad } = result;
   return sessions.conflicting + sessions.missing + state.conflicting + bad > 0 ? EXIT.wrong : EXIT.done;
 }
 
-function summaryOf({ sessions, components, events, omitted, bad }: ImportResult, what: string): string {
+function summaryOf({ sessions, components, events, omitted, oversized, bad }: ImportResult, what: string): string {
   const { created, continued, unchanged, conflicting, missing } = sessions;
   const parts = [
     `${what} ${created} new and ${continued} continued sessions, ${events} events, ${components.written} components`,
     `${unchanged + components.unchanged} unchanged, ${conflicting + components.conflicting} conflicting`,
     ...(omitted > 0 ? [`${omitted} states and usages left out`] : []),
+    ...(oversized > 0 ? [`${oversized} states larger than their limits`] : []),
     ...(bad + missing > 0 ? [`${bad} bad, ${missing} missing in the file`] : []),
   ];
   return parts.join('; ');

@@ -161,9 +161,9 @@ interface OwnerOfState {
   readonly sessionId?: string | undefined;
 }
 
-/** The setting that says how much state a scope may have. */
-export function limitNameOf(scope: StoredScope): string {
-  return `limits.${SETTINGS[scope]}`;
+/** What is too large, and the setting that says so. */
+export function excessText({ scope, bytes, most }: StateExcess): string {
+  return `the state of the ${scope} has ${bytes} bytes; at most ${most} are allowed (limits.${SETTINGS[scope]})`;
 }
 
 /** The error of a read, which says what is too large. */
@@ -191,7 +191,7 @@ export function excessOfRead(error: unknown): StateExcess | undefined {
  */
 export function writeExcessError({ scope, bytes, most }: StateExcess, path?: string): LimitExceededError {
   return new LimitExceededError(
-    `the state of the ${scope} would have ${bytes} bytes; at most ${most} are allowed (${limitNameOf(scope)}). ` +
+    `the state of the ${scope} would have ${bytes} bytes; at most ${most} are allowed (limits.${SETTINGS[scope]}). ` +
       'Remove keys, or store large values elsewhere',
     path,
   );
@@ -208,7 +208,7 @@ export function readExcessError(excess: StateExcess, owner: OwnerOfState, isWrit
   const ids = { session: owner.sessionId, user: owner.userId, app: owner.appName };
   return new ReadExcessError(
     `${isWritten ? 'The change is stored. ' : ''}The state of the ${scope} ${JSON.stringify(ids[scope] ?? '')} has ${bytes} bytes, too many to load; at most ${most} are ` +
-      `allowed (${limitNameOf(scope)}). Remove keys with stateRemovals, which reads no state, or with \`agent-sessions state\`.`,
+      `allowed (limits.${SETTINGS[scope]}). Remove keys with stateRemovals, which reads no state, or with \`agent-sessions state\`.`,
     excess,
   );
 }
