@@ -77,8 +77,9 @@ describe.each(frameworks)('the REST routes of agents on %s', (framework) => {
     expect((await log())[0]).toMatchObject({ author: 'user', content: HI });
   });
 
+  const waiting = (quietMs: number) => post('/run', { newMessage: HI, policy: 'debounce', quietMs });
+
   it('wait for further messages as long as the request says', async () => {
-    const waiting = (quietMs: number) => post('/run', { newMessage: HI, policy: 'debounce', quietMs });
     expect((await waiting(5)).status).toBe(200);
     expect(await waiting(1e9)).toMatchObject({ status: 400, body: { path: 'quietMs' } });
   });
