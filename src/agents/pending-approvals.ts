@@ -3,6 +3,7 @@ import { SessionNotFoundError } from '../sessions/domain/errors.js';
 import { isByUser } from '../sessions/domain/event-inspection.js';
 import { type SessionKey, type UserKey } from '../sessions/domain/ids.js';
 import type { Session } from '../sessions/domain/session.js';
+import type { SessionFilter } from '../sessions/domain/submitted-metadata.js';
 import { environmentBehind } from '../sessions/service-environment.js';
 import { cursorAfter } from '../sessions/operations/list-sessions.js';
 import type { SessionService } from '../sessions/session.service.js';
@@ -23,6 +24,8 @@ export interface PendingApprovalsRequest extends Pick<UserKey, 'appName'> {
   readonly limit?: number | undefined;
   /** The `nextCursor` of the previous page. */
   readonly cursor?: string | undefined;
+  /** Only those of sessions whose metadata has all of this. */
+  readonly filter?: SessionFilter | undefined;
 }
 
 /** A page of pending approvals. */
@@ -34,18 +37,18 @@ export interface PendingApprovalPage {
 /** A page of approvals, with what each asks. It ends early if that is large. */
 export async function listPendingApprovals(
   sessions: SessionService,
-  { appName, userId, limit, cursor }: PendingApprovalsRequest,
+  { appName, userId, limit, cursor, filter: within }: PendingApprovalsRequest,
 ): Promise<PendingApprovalPage> {
   const env = environmentBehind(sessions);
-  const filter = PENDING_FILTER;
-  const page = await sessions.listSessions({ appName, userId, limit, cursor, filter, includeState: false });
+  const filters = { filter: PENDING_FILTER, within };
+  const page = await sessions.listSessions({ appName, userId, limit, cursor, ...filters, includeState: false });
   const budget = new ByteBudget(env.limits.maxPageBytes);
   const approvals: PendingApproval[] = [];
   let last: Session | undefined;
   for (const session of page.sessions) {
     const found = await pendingIn(sessions, session);
     if (found.length > 0 && !budget.take(jsonBytes(found))) {
-      return { approvals, ...(last && { nextCursor: cursorAfter(last, env, filter) }) };
+      return { approvals, ...(last && { nextCursor: cursorAfter(last, env, filters) }) };
     }
     approvals.push(...found);
     last = session;

@@ -29,6 +29,7 @@ import {
 const IDS = { appName: 'everywhere', userId: 'everywhere', sessionId: 'everywhere' } as const;
 const USER_IDS = { appName: 'everywhere', userId: 'everywhere' } as const;
 const CHANGES = { stateDelta: 'everywhere', stateRemovals: 'everywhere' } as const;
+const OF_THE_RULE = 'the access rule says it: test/rest/access-filter';
 const NOT_COUNTED = { notOverGraphql: 'pages go by cursors' } as const;
 const SERVER_MEMORY = 'it bounds the memory of a server';
 const NOT_A_CLIENT = { notOverClient: SERVER_MEMORY, notOverGraphql: SERVER_MEMORY } as const;
@@ -162,6 +163,7 @@ export const OPERATIONS: Operations = {
       offset: NOT_COUNTED,
       includeState: { notOverGraphql: 'it follows from the selected fields' },
       filter: 'everywhere',
+      within: { notOverClient: OF_THE_RULE, notOverGraphql: OF_THE_RULE },
     },
     cases: [
       { title: 'the fewest fields', request: { appName: 'shop' }, result: { sessions: [], limit: 100 } },

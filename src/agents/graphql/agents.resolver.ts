@@ -9,7 +9,9 @@ import { graphqlErrorOf } from '../../sessions/graphql/graphql-errors.js';
 import { ResponseBudget, costOf } from '../../sessions/graphql/limits/response-budget.js';
 import { omitNulls } from '../../sessions/graphql/types/arguments.js';
 import { pageInfoOf } from '../../sessions/graphql/types/object-types.js';
+import type { SessionFilter } from '../../sessions/domain/submitted-metadata.js';
 import { AccessChecks } from '../../sessions/transport/access-checks.js';
+import { AccessFilter } from '../../sessions/transport/access-filter.js';
 import { RequireAccess } from '../../sessions/transport/session-access.js';
 import { AgentRegistry } from '../agent-registry.js';
 import type { AgentRun, RunEvent } from '../agent-run.js';
@@ -54,10 +56,11 @@ export class AgentsResolver {
   @RequireAccess('list', 'sessions')
   async pendingApprovals(
     @Args({ type: () => PendingApprovalsArguments }) args: PageRequest,
+    @AccessFilter() filter: SessionFilter | undefined,
     @Info() info: GraphQLResolveInfo,
   ): Promise<PendingApprovalConnectionObject> {
     const { first, after, ...user } = omitNulls(args);
-    const request = { ...user, limit: checkedLimit(first, 'first'), cursor: after };
+    const request = { ...user, limit: checkedLimit(first, 'first'), cursor: after, filter };
     const { approvals, nextCursor } = await ResponseBudget.of(info).read(
       () => this.agents.pendingApprovals(request),
       (page) => costOf(page.approvals, info, 'nodes'),

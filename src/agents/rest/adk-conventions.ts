@@ -1,7 +1,7 @@
 import { type ArgumentsHost, Catch, type PipeTransform } from '@nestjs/common';
 import { ProblemFilter } from '../../sessions/rest/problem.filter.js';
 import { HttpExchange } from '../../sessions/rest/http-exchange.js';
-import { HiddenDeletion } from '../../sessions/transport/access-checks.js';
+import { HiddenDeletion } from '../../sessions/transport/access-refusals.js';
 import type { Problem } from '../../sessions/transport/problems.js';
 import { adkBody } from './adk-requests.js';
 

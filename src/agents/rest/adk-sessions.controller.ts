@@ -24,6 +24,8 @@ import { HttpExchange } from '../../sessions/rest/http-exchange.js';
 import { JsonBody, JsonRequestGuard, type SessionParams, type UserParams } from '../../sessions/rest/session-routes.js';
 import type { SessionService } from '../../sessions/session.service.js';
 import { SERVED_SESSIONS } from '../../sessions/sessions.tokens.js';
+import type { SessionFilter } from '../../sessions/domain/submitted-metadata.js';
+import { AccessFilter } from '../../sessions/transport/access-filter.js';
 import { CHANGES_STATE, CREATES } from '../../sessions/transport/request-writes.js';
 import { RequireAccess } from '../../sessions/transport/session-access.js';
 import { AdkNamesPipe, AdkProblemFilter, DELETED } from './adk-conventions.js';
@@ -73,8 +75,8 @@ export class AdkSessionsController {
   @Get()
   @RequireAccess('list', 'sessions')
   @LargeAnswer()
-  async list(@Param() owner: UserParams): Promise<SessionView[]> {
-    const { sessions } = await this.sessions.listSessions({ ...owner, limit: MOST_LISTED });
+  async list(@Param() owner: UserParams, @AccessFilter() within: SessionFilter | undefined): Promise<SessionView[]> {
+    const { sessions } = await this.sessions.listSessions({ ...owner, limit: MOST_LISTED, within });
     return sessions.map(viewOf);
   }
 

@@ -7,6 +7,8 @@ import type { EventDto } from '../../sessions/rest/dto/event.dto.js';
 import { numberOf } from '../../sessions/rest/dto/query.dto.js';
 import { ID } from '../../sessions/rest/dto/session.dto.js';
 import { JsonBody, type SessionParams, SessionRoutes, type UserParams } from '../../sessions/rest/session-routes.js';
+import type { SessionFilter } from '../../sessions/domain/submitted-metadata.js';
+import { AccessFilter } from '../../sessions/transport/access-filter.js';
 import { RequireAccess } from '../../sessions/transport/session-access.js';
 import { AgentRegistry } from '../agent-registry.js';
 import { AgentSessions } from '../agent-sessions.js';
@@ -43,8 +45,9 @@ export class PendingApprovalsController {
   async list(
     @Param() user: UserParams,
     @Query(new DtoPipe(ListApprovalsQuery)) { limit, cursor }: Readonly<ListApprovalsQuery>,
+    @AccessFilter() filter: SessionFilter | undefined,
   ): Promise<PendingApprovalPage> {
-    return this.agents.pendingApprovals({ ...user, limit: numberOf(limit), cursor });
+    return this.agents.pendingApprovals({ ...user, limit: numberOf(limit), cursor, filter });
   }
 }
 

@@ -152,9 +152,11 @@ export interface SessionFilter {
   readonly labels?: Readonly<Record<string, string>> | undefined;
 }
 
+export const FILTER_FIELDS = ['status', 'tags', 'labels'] as const satisfies readonly (keyof SessionFilter)[];
+
 /** The entries that a filter asks for, sorted, so that equal filters have equal entries. Empty without a filter. */
 export function filterEntries(filter: unknown, path: string, limits: WriteLimits): IndexEntry[] {
-  const given = metadataInput(filter, path, limits, ['status', 'tags', 'labels']);
+  const given = metadataInput(filter, path, limits, FILTER_FIELDS);
   if (!given) return [];
   const changes = metadataChanges({
     status: statusAt(given, path) ?? null,
@@ -162,8 +164,11 @@ export function filterEntries(filter: unknown, path: string, limits: WriteLimits
     labels: labelsAt(given, path, false),
   });
   const entries = changes.flatMap(([name, value]) => (value === null ? [] : [`${name}\n${value}`]));
-  if (entries.length > MAX_FILTER_ENTRIES) {
-    throw new InvalidInputError(`must ask for at most ${MAX_FILTER_ENTRIES} entries, not ${entries.length}`, path);
-  }
+  assertFilterSize(entries, path);
   return entries.toSorted();
+}
+
+export function assertFilterSize({ length }: readonly IndexEntry[], path: string): void {
+  if (length <= MAX_FILTER_ENTRIES) return;
+  throw new InvalidInputError(`must ask for at most ${MAX_FILTER_ENTRIES} entries, not ${length}`, path);
 }

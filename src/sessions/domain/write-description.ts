@@ -1,9 +1,11 @@
 import { type Scope, splitStateKey } from '../../state/scopes.js';
+import type { MetadataChange } from './metadata-entries.js';
+import { metadataChanges } from './metadata.js';
 import { RESERVED_ACTIONS, reservedInId, reservedInMetadata, reservedInState } from './reserved-words.js';
 
 /**
  * Describes what a request writes, for access rules. It holds names and no content: the authors, the kinds of content, the
- * other effects of the event, and the state keys that it sets or removes.
+ * other effects of the event, the state keys that it sets or removes, and what lists are filtered by.
  */
 export interface WriteDescription {
   /** The authors of the events, as the caller gave them; `''` for an event without author. Empty if the request writes no event of the caller. */
@@ -26,6 +28,11 @@ export interface WriteDescription {
   readonly stateKeys: readonly string[];
   /** The scopes of these keys. */
   readonly stateScopes: readonly Scope[];
+  /**
+   * What becomes of the status, the tags and the labels, in the order of the events: `['label:team', '"north"']`, with the value as
+   * JSON text, or `null` where it is removed.
+   */
+  readonly metadata: readonly MetadataChange[];
 }
 
 /** The parts of a request, not validated yet. */
@@ -86,10 +93,12 @@ class DescribedWrite {
   readonly controls = new Names();
   readonly fields = new Names();
   readonly stateKeys = new Names();
+  readonly metadata: MetadataChange[] = [];
 
   addMetadata(metadata: unknown): void {
     if (!isThere(metadata) || isEmpty(metadata)) return;
     this.controls.add('metadataDelta');
+    for (const change of indexedChanges(recordOf(metadata))) this.metadata.push(change);
     for (const word of reservedInMetadata(recordOf(metadata))) this.addReserved(word);
   }
 
@@ -108,8 +117,27 @@ class DescribedWrite {
       fields: this.fields.list,
       stateKeys: this.stateKeys.list,
       stateScopes: [...stateScopes],
+      metadata: this.metadata,
     };
   }
+}
+
+/** Of the metadata of a new session, whose tags are a list, or of changes of it. What is invalid is refused later. */
+function indexedChanges({ status, tags, labels }: Readonly<Record<string, unknown>>): MetadataChange[] {
+  const { add, remove } = Array.isArray(tags) ? { add: tags, remove: [] } : recordOf(tags);
+  return metadataChanges({
+    ...((typeof status === 'string' || status === null) && { status }),
+    tags: { add: textsIn(add), remove: textsIn(remove) },
+    labels: Object.fromEntries(Object.entries(recordOf(labels)).filter(isLabel)),
+  });
+}
+
+function isLabel(entry: readonly [string, unknown]): entry is [string, string | null] {
+  return typeof entry[1] === 'string' || entry[1] === null;
+}
+
+function textsIn(list: unknown): string[] {
+  return Array.isArray(list) ? list.filter((item) => typeof item === 'string') : [];
 }
 
 /** Described by what they change. */

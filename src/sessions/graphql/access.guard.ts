@@ -12,6 +12,7 @@ import {
 import { Reflector } from '@nestjs/core';
 import { Resolver } from '@nestjs/graphql';
 import { AccessChecks } from '../transport/access-checks.js';
+import { keepFilter, takesFilter } from '../transport/access-filter.js';
 import { type AccessRequirement, ACCESS_REQUIREMENT } from '../transport/session-access.js';
 import { GraphqlProblemFilter } from './graphql-errors.js';
 
@@ -55,7 +56,8 @@ export class GraphqlAccessGuard implements CanActivate {
     const { appName = '', userId, sessionId } = input;
     const request = requestOf({ req });
     const ids = { userId: userId ?? undefined, sessionId: sessionId ?? undefined };
-    await this.access.checkRequirement(need, { appName, ...ids, request, input });
+    const place = { appName, ...ids, request, input };
+    keepFilter(context, await this.access.checkRequirement(need, place, takesFilter(context.getHandler())));
     return true;
   }
 }

@@ -2,7 +2,7 @@ import { Logger, Catch, type ExceptionFilter } from '@nestjs/common';
 import { GraphQLError } from 'graphql';
 import { isForLog, problemOf } from '../transport/problems.js';
 import { SessionNotFoundError } from '../domain/errors.js';
-import { HiddenDeletion } from '../transport/access-checks.js';
+import { HiddenDeletion } from '../transport/access-refusals.js';
 
 const logger = new Logger('SessionsGraphql');
 

@@ -1,8 +1,10 @@
 import { Args, Mutation, Info, Parent, Query, ResolveField } from '@nestjs/graphql';
 import { type SessionKey, isBlank } from '../domain/ids.js';
+import type { SessionFilter } from '../domain/submitted-metadata.js';
 import { AccessChecks } from '../transport/access-checks.js';
+import { AccessFilter } from '../transport/access-filter.js';
 import { RequireAccess } from '../transport/session-access.js';
-import { CREATES, CREATE_FORK, FORKS, REWINDS } from '../transport/request-writes.js';
+import { CREATES, FORKS, REWINDS } from '../transport/request-writes.js';
 import type { CreateSessionRequest } from '../operations/create-session.js';
 import type { ForkSessionRequest } from '../operations/fork-session.js';
 import type { RewindSessionRequest } from '../operations/rewind-session.js';
@@ -98,13 +100,14 @@ export class SessionsResolver {
   @RequireAccess('list', 'sessions')
   async listSessions(
     @Args({ type: () => SessionPageArguments }) args: SessionPageRequest,
+    @AccessFilter() within: SessionFilter | undefined,
     @Info() info: GraphQLResolveInfo,
   ): Promise<SessionConnectionObject> {
     const { first, after, ...how } = omitNulls(args);
     const limit = checkedLimit(first, 'first');
+    const includeState = isSelected('state', info, 'nodes');
     const { sessions, nextCursor } = await ResponseBudget.of(info).read(
-      () =>
-        this.sessions.listSessions({ ...how, limit, cursor: after, includeState: isSelected('state', info, 'nodes') }),
+      () => this.sessions.listSessions({ ...how, within, limit, cursor: after, includeState }),
       (page) => costOf(page.sessions, info, 'nodes'),
     );
     return { nodes: sessions.map(viewOf), pageInfo: pageInfoOf(nextCursor) };
@@ -126,7 +129,8 @@ export class SessionsResolver {
     const { appName, userId, sessionId } = wanted;
     // An existing session is returned, so reading must be allowed too.
     if (!isBlank(sessionId)) {
-      await this.access.check({ action: 'read', target: 'session', appName, userId, sessionId, request });
+      const asked = { action: 'read', target: 'session', appName, userId, sessionId, request } as const;
+      await this.access.check(asked, { mayBeMissing: true });
     }
     return sessionNode(await this.sessions.getOrCreateSession(wanted));
   }
@@ -156,8 +160,7 @@ export class SessionsResolver {
     @Args({ type: () => ForkArguments }) args: ForkSessionRequest,
     @CurrentRequest() request: unknown,
   ): Promise<SessionNode> {
-    const { appName, userId } = args;
-    await this.access.checkRequirement(CREATE_FORK, { appName, userId, request, input: {} });
+    await this.access.checkFork(args, request);
     const onServerState = this.access.serverStateCheck(args, request, 'fork');
     return sessionNode(await this.sessions.forkSession({ ...omitNulls(args), onServerState }));
   }

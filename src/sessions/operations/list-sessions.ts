@@ -5,7 +5,9 @@ import { InvalidInputError, LimitExceededError } from '../domain/errors.js';
 import { type SessionKey, type StateOwner, assertStateOwner } from '../domain/ids.js';
 import { optionalCount, optionalFlag } from '../domain/input-checks.js';
 import type { Session } from '../domain/session.js';
-import { type SessionFilter, filterEntries } from '../domain/submitted-metadata.js';
+import { entriesOfBoth } from '../domain/access-filter.js';
+import type { IndexEntry } from '../domain/metadata-entries.js';
+import { type SessionFilter, assertFilterSize, filterEntries } from '../domain/submitted-metadata.js';
 import { type SessionEnvironment, readFilter } from '../session-environment.js';
 import { positionOf } from '../storage/list-order.js';
 import type {
@@ -43,6 +45,11 @@ export interface ListSessionsRequest extends StateOwner {
    * even empty, although a `nextCursor` says that there may be more.
    */
   readonly filter?: SessionFilter | undefined;
+  /**
+   * Only those of them whose metadata also has all of this: the filter of an access rule, which a request must not widen. If no
+   * session can have both, the list is empty.
+   */
+  readonly within?: SessionFilter | undefined;
 }
 
 /** A page of sessions. */
@@ -72,7 +79,8 @@ export async function listSessions(env: SessionEnvironment, request: ListSession
   const order = checkedOrder(request.order, 'desc');
   const orderBy = checkedOrderBy(request.orderBy);
   const offset = offsetOf(request, limit);
-  const entries = filterEntries(request.filter, 'filter', env.limits);
+  const entries = entriesOf(request, env);
+  if (!entries) return { sessions: [], limit };
   if (entries.length > 0 && offset !== undefined) {
     throw new InvalidInputError('cannot be combined with page or offset; continue with the cursor', 'filter');
   }
@@ -100,17 +108,27 @@ export async function listSessions(env: SessionEnvironment, request: ListSession
   };
 }
 
+type Filtered = Pick<ListSessionsRequest, 'filter' | 'within'>;
+
+/** The entries of all filters; undefined if no session can have them. */
+function entriesOf({ filter, within }: Filtered, { limits }: SessionEnvironment): IndexEntry[] | undefined {
+  const [asked, allowed] = [filterEntries(filter, 'filter', limits), filterEntries(within, 'within', limits)];
+  const entries = entriesOfBoth(asked, allowed);
+  if (entries) assertFilterSize(entries, 'filter');
+  return entries;
+}
+
 /** The cursor after a session of a list by `lastUpdateTime`, the newest first: to end a page before its end. */
 export function cursorAfter(
   { lastUpdateTime, userId, id }: Session,
-  { limits }: SessionEnvironment,
-  filter: SessionFilter,
+  env: SessionEnvironment,
+  filtered: Filtered,
 ): string {
-  const filterName = filterNameOf(filterEntries(filter, 'filter', limits));
+  const filterName = filterNameOf(entriesOf(filtered, env) ?? []);
   return new ListCursor('lastUpdateTime', 'desc', lastUpdateTime, userId, id, filterName).toString();
 }
 
-function filterNameOf(entries: ReturnType<typeof filterEntries>): string {
+function filterNameOf(entries: readonly IndexEntry[]): string {
   return entries.length > 0 ? digestOf(entries) : '';
 }
 

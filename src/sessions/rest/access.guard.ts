@@ -1,6 +1,7 @@
 import { type CanActivate, type ExecutionContext, ForbiddenException, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { AccessChecks } from '../transport/access-checks.js';
+import { keepFilter, takesFilter } from '../transport/access-filter.js';
 import { type AccessRequirement, ACCESS_REQUIREMENT } from '../transport/session-access.js';
 import { HttpExchange } from './http-exchange.js';
 
@@ -33,7 +34,8 @@ export class AccessGuard implements CanActivate {
     const { request } = exchange;
     const input = (request.body ?? {}) as Record<string, unknown>;
     const { appName = '', userId, sessionId } = need.placeOf?.(input, request.params ?? {}) ?? request.params ?? {};
-    await this.access.checkRequirement(need, { appName, userId, sessionId, request, input });
+    const place = { appName, userId, sessionId, request, input };
+    keepFilter(context, await this.access.checkRequirement(need, place, takesFilter(context.getHandler())));
     return true;
   }
 }

@@ -26,7 +26,7 @@ export class AppsController {
   @ApiOperation({
     operationId: 'listSessionApps',
     summary: 'Lists the apps that have sessions',
-    description: 'Only those of which the caller may list all sessions, also those of other users.',
+    description: 'Only those of which the caller may list sessions of all users, or those that a filter matches.',
   })
   @ApiQuery({ type: PageQuery })
   @ApiResult(200, 'A page of apps.', { type: AppPageDto })

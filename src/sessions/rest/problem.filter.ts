@@ -1,6 +1,6 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs/common';
 import { StaleSessionError } from '../domain/errors.js';
-import { HiddenDeletion } from '../transport/access-checks.js';
+import { HiddenDeletion } from '../transport/access-refusals.js';
 import { NoRoomError, RETRY_AFTER_SECONDS } from '../transport/answers.js';
 import { HttpExchange } from './http-exchange.js';
 import { PROBLEM_TYPE, type Problem, isForLog, problemOf, titleOf } from '../transport/problems.js';

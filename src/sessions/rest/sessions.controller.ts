@@ -3,9 +3,12 @@ import { ApiBody, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { InvalidInputError, SessionNotFoundError } from '../domain/errors.js';
 import { assertId } from '../domain/ids.js';
 import { type Session, viewOf } from '../domain/session.js';
+import type { SessionFilter } from '../domain/submitted-metadata.js';
 import { AccessChecks } from '../transport/access-checks.js';
+import { AccessFilter } from '../transport/access-filter.js';
 import { RequireAccess } from '../transport/session-access.js';
-import { CREATES, CREATE_FORK, FORKS, REWINDS } from '../transport/request-writes.js';
+import { CREATES, FORKS, REWINDS } from '../transport/request-writes.js';
+import type { ListSessionsRequest } from '../operations/list-sessions.js';
 import type { SessionService } from '../session.service.js';
 import { SERVED_SESSIONS } from '../sessions.tokens.js';
 import { KeepsVersion } from './condition.guard.js';
@@ -66,9 +69,10 @@ export class SessionsController {
   async list(
     @Param() owner: UserParams,
     @Query(new DtoPipe(ListSessionsQuery)) query: Readonly<ListSessionsQuery>,
+    @AccessFilter() within: SessionFilter | undefined,
     @Exchange() exchange: CurrentExchange,
   ): Promise<SessionPageDto> {
-    return this.#list(owner, query, exchange);
+    return this.#list({ ...owner, within }, query, exchange);
   }
 
   @Get('sessions')
@@ -82,9 +86,10 @@ export class SessionsController {
   async listOfApp(
     @Param() owner: AppParams,
     @Query(new DtoPipe(ListSessionsQuery)) query: Readonly<ListSessionsQuery>,
+    @AccessFilter() within: SessionFilter | undefined,
     @Exchange() exchange: CurrentExchange,
   ): Promise<SessionPageDto> {
-    return this.#list(owner, query, exchange);
+    return this.#list({ ...owner, within }, query, exchange);
   }
 
   @Post(SESSION)
@@ -188,8 +193,7 @@ export class SessionsController {
     @JsonBody(new DtoPipe(ForkBody)) body: Readonly<ForkBody>,
     @Exchange() exchange: CurrentExchange,
   ): Promise<SessionDto> {
-    const { appName, userId } = key;
-    await this.access.checkRequirement(CREATE_FORK, { appName, userId, request: exchange.request, input: {} });
+    await this.access.checkFork(key, exchange.request);
     const session = await this.sessions.forkSession({
       ...key,
       ...body,
@@ -199,7 +203,7 @@ export class SessionsController {
   }
 
   async #list(
-    owner: AppParams & Partial<UserParams>,
+    owner: AppParams & Partial<UserParams> & Pick<ListSessionsRequest, 'within'>,
     { limit, page, offset, includeState, status, tag, label, ...how }: ListSessionsQuery,
     exchange: CurrentExchange,
   ): Promise<SessionPageDto> {

@@ -11,28 +11,26 @@ import {
 import { ModuleRef } from '@nestjs/core';
 import { ConfigurationError } from '../../config/configuration-error.js';
 import { DEFAULT_LIMITS } from '../../config/session-settings.js';
-import { StatePrefix } from '../../state/scopes.js';
 import { serverOnlyKeys } from '../domain/defined-state.js';
-import { type WriteDescription, describeScope, describeWrite, isClientWrite } from '../domain/write-description.js';
-import { SessionNotFoundError } from '../domain/errors.js';
+import { type WriteDescription, describeScope, describeWrite } from '../domain/write-description.js';
+import type { RuleFilter } from '../domain/access-filter.js';
 import type { SessionKey } from '../domain/ids.js';
+import type { SessionFilter } from '../domain/submitted-metadata.js';
 import type { ServerStateCheck } from '../operations/server-state.js';
 import { findEnvironment } from '../service-environment.js';
 import type { SessionEnvironment } from '../session-environment.js';
 import { SessionService } from '../session.service.js';
 import { SERVED_SESSIONS } from '../sessions.tokens.js';
+import { type AccessQuestion, refusalOf, refusedWrite } from './access-refusals.js';
+import { type FilterUse, FilteredAccess, unusableFilter } from './filtered-access.js';
+import { FORKS } from './request-writes.js';
+import { AccessRuleError, kindOf, ruleAnswer } from './rule-answer.js';
 import { type AccessRequest, type AccessRequirement, type AccessUser, SessionAccess } from './session-access.js';
 import type { AnswerRequest } from './answers.js';
 import { type AddressedRequest, addressOf, clientOf, noteUser } from './client-address.js';
 import { type AllStreamLimits, StreamAccess, type StreamLimits, streamLimits } from './stream-access.js';
 
-/** The caller may not see the session they delete. They get the same response as for a missing session. */
-export class HiddenDeletion extends Error {}
-
 export const STREAM_LIMITS = Symbol('STREAM_LIMITS');
-
-/** An access question without its user. */
-export type AccessQuestion = Omit<AccessRequest, 'user'>;
 
 /** The session or state that a request is about, and its input. */
 export interface AccessTarget extends Pick<AccessRequest, 'appName' | 'userId' | 'sessionId' | 'request'> {
@@ -42,9 +40,12 @@ export interface AccessTarget extends Pick<AccessRequest, 'appName' | 'userId' |
 const NO_RULE =
   'There is no access rule: import SessionAccessModule.forRoot({ access }), or give `access` to the module of the routes or fields.';
 
+/** How many different messages are logged: those about a filter name its labels. */
+const MOST_SAID = 100;
+
 /**
- * Asks the access rule before any lookup, in the same way for all transports. Only `true` allows. A result that is not a
- * boolean is a bug in the rule, and is logged.
+ * Asks the access rule before any lookup, in the same way for all transports. `true` allows, and a filter the sessions that it
+ * matches. Another result is a bug in the rule, and is logged.
  */
 @Injectable()
 export class AccessChecks {
@@ -66,25 +67,40 @@ export class AccessChecks {
   }
 
   /** Throws unless the rule allows this. A forbidden session gets the same error as a missing one. */
-  async check(asked: AccessQuestion): Promise<void> {
-    await this.#check(asked, await this.#userOf(asked.request));
+  async check(asked: AccessQuestion, use: Pick<FilterUse, 'mayBeMissing'> = {}): Promise<void> {
+    await this.#check(asked, await this.#userOf(asked.request), use);
+  }
+
+  /** A fork also creates a session, with the metadata of this one. */
+  async checkFork({ appName, userId, sessionId }: SessionKey, request: unknown): Promise<void> {
+    const source = { appName, userId, sessionId };
+    const write = describeWrite(FORKS());
+    const asked: AccessQuestion = { action: 'create', target: 'sessions', appName, userId, request, write };
+    await this.#check(asked, await this.#userOf(request), { source });
   }
 
   /**
    * Checks the requirement of a route or field. A change of a session may also write shared state: `user:` and `app:` keys need
    * the same permission as their own routes.
+   *
+   * @param isFiltered whether a list shows only what the filter matches that is returned
    */
   async checkRequirement(
     { action, target, writes }: AccessRequirement,
     { input, ...place }: AccessTarget,
-  ): Promise<void> {
+    isFiltered = false,
+  ): Promise<SessionFilter | undefined> {
     const user = await this.#userOf(place.request);
     const write = writes && describeWrite(writes(input));
-    await this.#check({ action, target, ...place, write }, user);
+    const filter = await this.#check({ action, target, ...place, write }, user, { isFiltered });
     if (write) await this.#checkServerState({ action, target, ...place, write }, write, user);
     if (target === 'session') noteChecked(place);
-    if (!write || target === 'userState' || target === 'appState') return;
-    const shared = (scope: 'user' | 'app', to: 'userState' | 'appState', userId: string | undefined): Promise<void> =>
+    if (!write || target === 'userState' || target === 'appState') return filter;
+    const shared = (
+      scope: 'user' | 'app',
+      to: 'userState' | 'appState',
+      userId: string | undefined,
+    ): Promise<unknown> =>
       this.#check(
         {
           action: 'write',
@@ -98,6 +114,7 @@ export class AccessChecks {
       );
     if (write.stateScopes.includes('user')) await shared('user', 'userState', place.userId);
     if (write.stateScopes.includes('app')) await shared('app', 'appState', undefined);
+    return filter;
   }
 
   /** Refuses a rewind or fork of the session that changes what the server alone writes, unless the rule allows that. */
@@ -114,7 +131,7 @@ export class AccessChecks {
   }
 
   /**
-   * Those of these apps in which the caller may list sessions: of their own, or of everybody.
+   * Those of these apps in which the caller may list sessions, or some of them: of their own, or of everybody.
    *
    * @param most how many to find
    */
@@ -129,7 +146,7 @@ export class AccessChecks {
       if (allowed.length === most) break;
       const ofUser = whose === 'own' && user ? { userId: user.id } : {};
       const asked = { action: 'list', target: 'sessions', appName, ...ofUser, user, request } as AccessRequest;
-      if (this.#isYes(await this.#access.allows(asked), 'allows()')) allowed.push(appName);
+      if ((await this.#answerTo(asked)) !== false) allowed.push(appName);
     }
     return allowed;
   }
@@ -162,16 +179,40 @@ export class AccessChecks {
     return Math.max(...(sizes.length > 0 ? sizes : [DEFAULT_LIMITS.maxViewBytes]));
   }
 
-  async #check(asked: AccessQuestion, user: AccessUser | undefined): Promise<void> {
+  /** Returns the filter of a list that is taken. */
+  async #check(
+    asked: AccessQuestion,
+    user: AccessUser | undefined,
+    use: FilterUse = {},
+  ): Promise<SessionFilter | undefined> {
     // The type of a rule that accepts anonymous requests says so.
     const request = { ...asked, user } as AccessRequest;
+    const answer = await this.#answerTo(request);
+    if (answer === false) throw refusalOf(asked);
+    const filtered = answer === true ? undefined : new FilteredAccess(answer, asked, this.#services(), use);
+    if (filtered && !(await filtered.isMatch())) {
+      if (!filtered.isUsable) this.#sayOnce(unusableFilter(asked));
+      throw refusalOf(asked);
+    }
+    if (asked.action === 'write' || asked.action === 'create') {
+      const allowsWrite = this.#access.allowsWrite(request);
+      if (!this.#isYes(typeof allowsWrite === 'boolean' ? allowsWrite : await allowsWrite, 'allowsWrite()')) {
+        throw refusedWrite(asked.write);
+      }
+      await filtered?.assertStays();
+    }
+    return filtered?.filter;
+  }
+
+  async #answerTo(request: AccessRequest): Promise<boolean | RuleFilter> {
     const allows = this.#access.allows(request);
     // Most rules answer at once.
-    if (!this.#isYes(typeof allows === 'boolean' ? allows : await allows, 'allows()')) throw refusalOf(asked);
-    if (asked.action !== 'write' && asked.action !== 'create') return;
-    const allowsWrite = this.#access.allowsWrite(request);
-    if (!this.#isYes(typeof allowsWrite === 'boolean' ? allowsWrite : await allowsWrite, 'allowsWrite()')) {
-      throw new ForbiddenException(`You may not write this. ${wordsFor(asked.write)}`);
+    if (typeof allows === 'boolean') return allows;
+    try {
+      return ruleAnswer(await allows);
+    } catch (error) {
+      if (error instanceof AccessRuleError) this.#sayOnce(error.message, 'error');
+      throw error;
     }
   }
 
@@ -219,7 +260,7 @@ export class AccessChecks {
   }
 
   #sayOnce(message: string, level: 'warn' | 'error' = 'warn'): void {
-    if (this.#said.has(message)) return;
+    if (this.#said.has(message) || this.#said.size >= MOST_SAID) return;
     this.#said.add(message);
     this.#logger[level](message);
   }
@@ -258,12 +299,6 @@ function nameOf({ appName, userId, sessionId }: Partial<SessionKey>): string {
   return JSON.stringify([appName, userId, sessionId]);
 }
 
-/** Never logs the value itself: it may be personal data. */
-function kindOf(value: unknown): string {
-  if (value === null || value === undefined) return String(value);
-  return Array.isArray(value) ? 'an array' : `${typeof value === 'object' ? 'an' : 'a'} ${typeof value}`;
-}
-
 function isAddressed(request: unknown): request is AddressedRequest {
   return typeof request === 'object' && request !== null && 'headers' in request && 'socket' in request;
 }
@@ -272,35 +307,4 @@ function isUser(user: unknown): user is AccessUser {
   if (typeof user !== 'object' || user === null) return false;
   const { id } = user as { id?: unknown };
   return typeof id === 'string' && id !== '';
-}
-
-function refusalOf({ target, action, sessionId }: AccessQuestion): Error {
-  if (action === 'write' && target === 'userState') return new ForbiddenException('You may not write user: state.');
-  if (action === 'write' && target === 'appState') return new ForbiddenException('You may not write app: state.');
-  if (target !== 'session') return new ForbiddenException('You may not do this.');
-  return action === 'delete' ? new HiddenDeletion() : new SessionNotFoundError(sessionId ?? '');
-}
-
-const MOST_WORDS = 300;
-
-/** Describes the refused write without its content, so that a client can see what was refused. */
-function wordsFor(write: WriteDescription | undefined): string {
-  if (!write) return 'The server does not say what is written here, and the access rule does not allow just anything.';
-  const { authors, roles, content, controls, fields, stateScopes } = write;
-  const prefixes = { session: 'session', user: StatePrefix.USER_PREFIX, app: StatePrefix.APP_PREFIX, temp: 'temp:' };
-  const said = { authors, roles, content, controls, fields, state: stateScopes.map((scope) => prefixes[scope]) };
-  const words = Object.entries(said).flatMap(([name, items]) =>
-    items.length > 0 ? `${name}: ${items.map((item) => JSON.stringify(item)).join(', ')}` : [],
-  );
-  const text = words.join('; ');
-  const shown = text.length > MOST_WORDS ? `${text.slice(0, MOST_WORDS)}…` : text;
-  return `The access rule does not allow one of these. ${shown}${howToAllow(write)}`;
-}
-
-/** Rules of one's own forbid all controls unless they say otherwise: most apps that meet this want the operation. */
-function howToAllow(write: WriteDescription): string {
-  const { controls } = write;
-  if (controls.length === 0 || !isClientWrite(write, { controls })) return '';
-  const words = `{ controls: ${JSON.stringify(controls)} }`;
-  return ` To allow the controls: clientAccess({ writes: ${words} }), or isClientWrite(write, ${words}) in allowsWrite() of a rule of your own.`;
 }

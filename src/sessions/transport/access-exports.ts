@@ -1,6 +1,8 @@
 // The access API, exported by all transports.
 export { type ClientWrites, type WriteDescription, describeWrite, isClientWrite } from '../domain/write-description.js';
+export { AccessFilter } from './access-filter.js';
 export {
+  type AccessAnswer,
   type AccessRequest,
   type AccessUser,
   OpenAccess,

@@ -1,5 +1,5 @@
 import { type ClientWrites, isClientWrite } from '../domain/write-description.js';
-import { type AccessRequest, type AccessUser, SessionAccess, isYes } from './session-access.js';
+import { type AccessAnswer, type AccessRequest, type AccessUser, SessionAccess, isYes } from './session-access.js';
 
 /** How the built-in rules find the user. */
 export interface UserOptions {
@@ -84,32 +84,60 @@ export interface RoleAccessOptions extends UserOptions {
   readonly rolesOf?: ((user: AccessUser) => readonly string[]) | undefined;
 }
 
+/** An answer, and the rules that gave it. */
+interface RoleAnswer {
+  readonly answer: AccessAnswer;
+  readonly rules: readonly SessionAccess[];
+}
+
 class RoleAccess extends ConfiguredAccess {
   constructor(private readonly options: RoleAccessOptions) {
     super(options);
   }
 
-  async allows(asked: AccessRequest): Promise<boolean> {
-    return this.#oneOf(asked, async (rule) => rule.allows(asked));
+  async allows(asked: AccessRequest): Promise<AccessAnswer> {
+    return (await this.#said(asked)).answer;
   }
 
   override async allowsWrite(asked: AccessRequest): Promise<boolean> {
-    return this.#oneOf(asked, async (rule) => (await isYes(rule.allows(asked))) && rule.allowsWrite(asked));
+    return this.#oneOf(asked, async (rule) => rule.allowsWrite(asked));
   }
 
   override async allowsServerState(asked: AccessRequest): Promise<boolean> {
-    return this.#oneOf(asked, async (rule) => (await isYes(rule.allows(asked))) && rule.allowsServerState(asked));
+    return this.#oneOf(asked, async (rule) => rule.allowsServerState(asked));
   }
 
-  /** A result that is not a boolean is passed on if no rule allows, so that it is logged. */
-  async #oneOf({ user }: AccessRequest, says: (rule: SessionAccess) => Promise<boolean>): Promise<boolean> {
+  /** Only rules that the answer comes from: a right in some sessions must not become one in those of another role. */
+  async #oneOf(asked: AccessRequest, says: (rule: SessionAccess) => Promise<boolean>): Promise<boolean> {
     let answer = false;
-    for (const rule of this.#rulesOf(user)) {
+    for (const rule of (await this.#said(asked)).rules) {
       const said = await says(rule);
       if (await isYes(said)) return true;
       if (typeof said !== 'boolean') answer = said;
     }
     return answer;
+  }
+
+  /**
+   * What the rules say, and which of them said so. `true` goes before a filter, and of several filters the first one counts, since
+   * a list has one. A write has the answer of a rule that allows it. A result that is no answer is passed on if no rule allows.
+   */
+  async #said(asked: AccessRequest): Promise<RoleAnswer> {
+    const isWrite = asked.action === 'write' || asked.action === 'create';
+    const all: SessionAccess[] = [];
+    const some: RoleAnswer[] = [];
+    let refused: RoleAnswer = { answer: false, rules: [] };
+    for (const rule of this.#rulesOf(asked.user)) {
+      const answer = await rule.allows(asked);
+      if (answer === true) all.push(rule);
+      else if (typeof answer === 'object' && answer !== null) some.push({ answer, rules: [rule] });
+      else if (typeof answer !== 'boolean') refused = { answer, rules: [] };
+    }
+    const candidates = [...(all.length > 0 ? [{ answer: true, rules: all }] : []), ...some];
+    for (const candidate of isWrite ? candidates : []) {
+      for (const rule of candidate.rules) if (await isYes(rule.allowsWrite(asked))) return candidate;
+    }
+    return candidates[0] ?? refused;
   }
 
   #rulesOf(user: AccessUser): SessionAccess[] {
@@ -124,7 +152,8 @@ function listedRoles({ roles }: AccessUser): readonly string[] {
 }
 
 /**
- * Decides by the roles of a user. With several roles, one that allows is enough.
+ * Decides by the roles of a user. With several roles, one that allows is enough. If the rules of some return filters, and none `true`, the
+ * first filter counts.
  *
  * @example
  * SessionAccessModule.forRoot({

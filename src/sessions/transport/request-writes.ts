@@ -1,6 +1,5 @@
 import { type StoredScope, joinStateKey, splitStateKey } from '../../state/scopes.js';
 import type { UncheckedWrite } from '../domain/write-description.js';
-import type { AccessRequirement } from './session-access.js';
 
 // Describe what operations write. Request bodies and field arguments have the same names.
 
@@ -34,9 +33,6 @@ export const FORKS = (): UncheckedWrite => ({ controls: ['fork'] });
 export const TAKES_TURN = (): UncheckedWrite => ({ controls: ['turn'] });
 
 export const SUMMARISES = (): UncheckedWrite => ({ controls: ['summary'] });
-
-/** A fork also creates a session. */
-export const CREATE_FORK: AccessRequirement = { action: 'create', target: 'sessions', writes: FORKS };
 
 /** Keys of shared state may omit their prefix. */
 function prefixed(scope: StoredScope, { stateDelta, stateRemovals }: Input): UncheckedWrite {

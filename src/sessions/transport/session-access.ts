@@ -1,4 +1,5 @@
 import { SetMetadata } from '@nestjs/common';
+import type { SessionFilter } from '../domain/submitted-metadata.js';
 import { type UncheckedWrite, type WriteDescription, isClientWrite } from '../domain/write-description.js';
 
 /** What a request does. */
@@ -27,6 +28,13 @@ export interface AccessRequest<User extends AccessUser | undefined = AccessUser>
   readonly request: unknown;
 }
 
+/**
+ * What a rule says: `true` allows, `false` refuses, and a filter allows the sessions whose metadata has all of it.
+ *
+ * @example const answer: AccessAnswer = { labels: { team: 'north' } };
+ */
+export type AccessAnswer = boolean | SessionFilter;
+
 type Answer = boolean | Promise<boolean>;
 
 /** Only `true` is a yes. A truthy value such as `'false'` is not. */
@@ -35,7 +43,8 @@ export async function isYes(answer: unknown): Promise<boolean> {
 }
 
 /**
- * Decides who may access and write what. Only `true` allows. A forbidden session gets the same response as a missing one.
+ * Decides who may access and write what. `true` allows, and a filter what it matches. A forbidden session gets the same response as a
+ * missing one.
  *
  * A request without a user is refused without asking the rule.
  *
@@ -44,6 +53,14 @@ export async function isYes(answer: unknown): Promise<boolean> {
  * class OwnSessions extends SessionAccess {
  *   allows({ user, userId, target, action }: AccessRequest): boolean {
  *     return target === 'appState' ? action === 'read' : userId === user.id;
+ *   }
+ * }
+ *
+ * @example
+ * // Support agents see the sessions of their team, of all users.
+ * class TeamSessions extends SessionAccess<Agent> {
+ *   allows({ user, target }: AccessRequest<Agent>): AccessAnswer {
+ *     return target === 'session' || target === 'sessions' ? { labels: { team: user.team } } : false;
  *   }
  * }
  */
@@ -60,8 +77,12 @@ export abstract class SessionAccess<User extends AccessUser | undefined = Access
     return (request as { readonly user?: unknown } | undefined)?.user;
   }
 
-  /** Whether the user may do this. */
-  abstract allows(request: AccessRequest<User>): Answer;
+  /**
+   * Whether the user may do this. With a filter, lists have only the sessions that it matches, also of what the request asks for, and
+   * other sessions are as if they were missing. A write must leave the session among them, and a new session has to begin there.
+   * Everything else, such as shared state and sums of usage, is refused. Any other result is an error, and the request gets a 500.
+   */
+  abstract allows(request: AccessRequest<User>): AccessAnswer | Promise<AccessAnswer>;
 
   /**
    * Whether the user may write this. By default: text and files by the author `user`, and state without `app:`. Anyone who may

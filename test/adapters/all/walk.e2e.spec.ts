@@ -13,7 +13,7 @@ import {
   walkOwnRoutes,
   walkRoutes,
 } from './support/walk.js';
-import { CALLERS, OPERATOR, OWNER, WalkApp } from './support/walk-app.js';
+import { CALLERS, OPERATOR, OTHER_TEAM, OWNER, WalkApp } from './support/walk-app.js';
 import { FORGERIES, OF_ANN, pathOf, shapesOf } from './support/walk-requests.js';
 
 const STRANGERS = Object.entries(CALLERS).map(([who, headers]) => ({ who, headers }));
@@ -38,6 +38,20 @@ describe.each(frameworks)('A walk over all routes and fields on %s', (framework)
   it.each(STRANGERS)('shows and changes nothing of another user: $who', async ({ headers }) => {
     expect(await walkRoutes(app, headers)).toEqual([]);
     expect(await walkFields(app, headers)).toEqual([]);
+  });
+
+  it('shows and changes nothing of another team, whose lists are empty', async () => {
+    expect(await walkRoutes(app, OTHER_TEAM)).toEqual([
+      'GET /adk/apps/:appName/users/:userId/sessions answers 200',
+      'GET /apps/:appName/sessions answers 200',
+      'GET /apps/:appName/users/:userId/approvals answers 200',
+      'GET /apps/:appName/users/:userId/sessions answers 200',
+    ]);
+    const fields = await walkFields(app, OTHER_TEAM);
+    expect(fields.map((found) => found.replace(/ answers .*"nodes":\[\].*/s, ''))).toEqual([
+      'sessions',
+      'pendingApprovals',
+    ]);
   });
 
   it('shows and changes nothing of another user on the own path of a caller', async () => {

@@ -24,6 +24,7 @@ import { AdkRestModule, AgentsRestModule } from '../../../../src/agents/rest/ind
 import { SessionService, SessionsModule } from '../../../../src/index.js';
 import { SessionsGraphqlModule, sessionsGraphqlOptions } from '../../../../src/sessions/graphql/index.js';
 import {
+  type AccessAnswer,
   type AccessRequest,
   type AccessUser,
   FASTIFY_OPTIONS,
@@ -53,11 +54,16 @@ export const OWNER: Headers = { 'x-user': 'ann' };
 /** May use all operations. */
 export const OPERATOR: Headers = { ...OWNER, 'x-rights': 'all' };
 
+/** May use all operations in the sessions of another team. */
+export const OTHER_TEAM: Headers = { 'x-user': 'eve', 'x-rights': 'all', 'x-team': 'south' };
+
 const OPERATIONS = ['rewind', 'fork', 'summary', 'turn', 'stop', 'approval', 'metadataDelta', 'turnsOnly'];
 
 interface Person extends AccessUser {
   readonly app: string;
   readonly hasRights: boolean;
+  /** Of those who see the sessions of a team instead of their own. */
+  readonly team: string | undefined;
 }
 
 interface Request {
@@ -65,15 +71,21 @@ interface Request {
   readonly connectionParams?: Headers;
 }
 
-/** Clients of the app that they belong to. */
+/** Clients of the app that they belong to, and agents of its teams. */
 class TenantAccess extends SessionAccess<Person> {
   override userOf({ headers, connectionParams }: Request): Person | undefined {
-    const { 'x-user': id, 'x-app': app = 'shop', 'x-rights': rights } = { ...headers, ...connectionParams };
-    return id === undefined ? undefined : { id, app, hasRights: rights === 'all' };
+    const {
+      'x-user': id,
+      'x-app': app = 'shop',
+      'x-rights': rights,
+      'x-team': team,
+    } = { ...headers, ...connectionParams };
+    return id === undefined ? undefined : { id, app, team, hasRights: rights === 'all' };
   }
 
-  allows({ user, userId, target, action, appName }: AccessRequest<Person>): boolean {
+  allows({ user, userId, target, action, appName }: AccessRequest<Person>): AccessAnswer {
     if (user.app !== appName) return false;
+    if (user.team !== undefined) return { labels: { team: user.team } };
     return target === 'appState' ? action === 'read' : userId === user.id;
   }
 
