@@ -35,21 +35,24 @@ export function findStrayPeers(
   );
 }
 
-/** Dynamic imports do not count: their packages are only needed when the code runs. */
 export function findPeersReached(
   files: readonly SourceFile[],
   entries: readonly string[],
   peers: readonly string[],
 ): Violations {
-  const graph = graphOf(
-    files.map((file) => ({ ...file, imports: file.imports.filter(({ isDynamic }) => !isDynamic) })),
-  );
+  const graph = loadedGraphOf(files);
   return entries.flatMap((entry) =>
     peers.flatMap((peer) => {
       const path = shortestPath(graph, entry, peer);
       return path ? [`${entry} must not need the optional peer ${peer}: ${path.join(' -> ')}`] : [];
     }),
   );
+}
+
+/** Those of these packages that an entry point loads. */
+export function peersLoaded(files: readonly SourceFile[], entry: string, peers: readonly string[]): string[] {
+  const graph = loadedGraphOf(files);
+  return peers.filter((peer) => shortestPath(graph, entry, peer) !== undefined);
 }
 
 /** Type-only imports count too: a cycle of types is still two files that cannot be read apart. */
@@ -112,6 +115,11 @@ function graphOf(files: readonly SourceFile[]): Graph {
   return new Map(
     files.map(({ path, imports }) => [path, imports.map(({ specifier }) => targetOf(path, specifier))] as const),
   );
+}
+
+/** Dynamic imports do not count: their packages are only needed when the code runs. */
+function loadedGraphOf(files: readonly SourceFile[]): Graph {
+  return graphOf(files.map((file) => ({ ...file, imports: file.imports.filter(({ isDynamic }) => !isDynamic) })));
 }
 
 /** The shortest chain of imports that leaves `from` and arrives at `to`, both named. */
