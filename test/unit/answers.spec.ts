@@ -78,6 +78,15 @@ describe('reserveAnswer', () => {
     expect(held() - before).toBe(100);
   });
 
+  it('says what happened to work whose answer is refused', async () => {
+    await reserveAnswer(request('answers ann', 100));
+    const refused = expect(
+      reserveAnswer({ ...request('answers ann', 100), refusal: 'It is stored.' }),
+    ).rejects.toMatchObject({ status: 429, message: 'It is stored.' });
+    await jest.advanceTimersByTimeAsync(60_000);
+    await refused;
+  });
+
   it('ends a reader who does not read what others wait for', async () => {
     const answer = request('answers ann', 100);
     await reserveAnswer(answer);

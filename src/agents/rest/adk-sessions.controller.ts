@@ -83,6 +83,7 @@ export class AdkSessionsController {
   @Post()
   @HttpCode(200)
   @RequireAccess('create', 'sessions', CREATES_AS_ADK)
+  @LargeAnswer()
   async create(
     @Param() owner: UserParams,
     @JsonBody(new AdkNamesPipe(), new DtoPipe(AdkNewSession)) body: Readonly<AdkNewSession>,
@@ -93,6 +94,7 @@ export class AdkSessionsController {
   @Post(':sessionId')
   @HttpCode(200)
   @RequireAccess('create', 'sessions', CREATES_AS_ADK)
+  @LargeAnswer()
   async createWithId(
     @Param() key: SessionParams,
     @JsonBody(new AdkNamesPipe(), new DtoPipe(AdkNewSession)) body: Readonly<AdkNewSession>,

@@ -6,7 +6,7 @@ import type { SessionKey } from '../../sessions/domain/ids.js';
 import { ApiProblem, ApiResult, PROBLEMS } from '../../sessions/rest/api-responses.js';
 import { DtoPipe } from '../../sessions/rest/dto.pipe.js';
 import { EVENT_EXAMPLE, type EventDto } from '../../sessions/rest/dto/event.dto.js';
-import { OpensStream } from '../../sessions/rest/answer.interceptor.js';
+import { AnswersWithWork, OpensStream } from '../../sessions/rest/answer.interceptor.js';
 import { type CurrentExchange, Exchange } from '../../sessions/rest/http-exchange.js';
 import { JsonBody, SessionRoutes } from '../../sessions/rest/session-routes.js';
 import { AccessChecks } from '../../sessions/transport/access-checks.js';
@@ -69,6 +69,7 @@ export class AdkRunsController {
   @Post('run')
   @HttpCode(200)
   @RequireAccess('write', 'session', RUNS_AS_ADK, adkPlace)
+  @AnswersWithWork()
   @ApiOperation({
     operationId: 'runAsAdk',
     summary: "Answers a message, as ADK's `/run`",

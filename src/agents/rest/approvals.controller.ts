@@ -1,7 +1,7 @@
 import { Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiParam, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { DtoPipe } from '../../sessions/rest/dto.pipe.js';
-import { LargeAnswer } from '../../sessions/rest/answer.interceptor.js';
+import { AnswersWithWork, LargeAnswer } from '../../sessions/rest/answer.interceptor.js';
 import { ApiIds, ApiProblem, ApiProblems, ApiResult } from '../../sessions/rest/api-responses.js';
 import type { EventDto } from '../../sessions/rest/dto/event.dto.js';
 import { numberOf } from '../../sessions/rest/dto/query.dto.js';
@@ -60,6 +60,7 @@ export class ApprovalsController {
   @Post(':approvalId')
   @HttpCode(200)
   @RequireAccess('write', 'session', APPROVES)
+  @AnswersWithWork()
   @ApiOperation({
     operationId: 'answerApproval',
     summary: 'Answers an approval, and goes on with the agent',

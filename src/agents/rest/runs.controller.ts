@@ -1,7 +1,7 @@
 import { HttpCode, Logger, Param, Post, Res } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { DtoPipe } from '../../sessions/rest/dto.pipe.js';
-import { OpensStream } from '../../sessions/rest/answer.interceptor.js';
+import { AnswersWithWork, OpensStream } from '../../sessions/rest/answer.interceptor.js';
 import { ApiIds, ApiProblems, ApiResult } from '../../sessions/rest/api-responses.js';
 import { EVENT_EXAMPLE, type EventDto } from '../../sessions/rest/dto/event.dto.js';
 import { type CurrentExchange, Exchange } from '../../sessions/rest/http-exchange.js';
@@ -31,6 +31,7 @@ export class RunsController {
   @Post('run')
   @HttpCode(200)
   @RequireAccess('write', 'session', RUNS)
+  @AnswersWithWork()
   @ApiOperation({ operationId: 'runAgent', summary: 'Answers a message, and returns the events of the answer' })
   @ApiIds('appName', 'userId', 'sessionId')
   @ApiBody({ type: RunBody })

@@ -9,7 +9,8 @@ import {
   applyDecorators,
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import type { Observable } from 'rxjs';
+import { type Observable, mergeMap } from 'rxjs';
+import { jsonBytes } from '../domain/byte-budget.js';
 import { AccessChecks } from '../transport/access-checks.js';
 import { NoRoomError, reserveAnswer } from '../transport/answers.js';
 import { ConnectionCount } from '../transport/connection-count.js';
@@ -18,7 +19,9 @@ import { HttpExchange } from './http-exchange.js';
 /** What a route answers with, as metadata of its method. */
 export const ANSWER = 'nestjs-agent-sessions:answer';
 
-const answersWith = (kind: 'much' | 'stream'): MethodDecorator =>
+type Kind = 'much' | 'its body' | 'what it did' | 'stream';
+
+const answersWith = (kind: Kind): MethodDecorator =>
   applyDecorators(SetMetadata(ANSWER, kind), UseInterceptors(AnswerInterceptor));
 
 /**
@@ -34,6 +37,19 @@ const answersWith = (kind: 'much' | 'stream'): MethodDecorator =>
  * }
  */
 export const LargeAnswer = (): MethodDecorator => answersWith('much');
+
+/** The method stores the body, and answers with that: the same for as many bytes. Without memory for them, nothing is stored. */
+export const AnswersItsBody = (): MethodDecorator => answersWith('its body');
+
+/**
+ * The method takes its time, such as a run of an agent, and answers with what it wrote. Memory for that would wait with it, so the
+ * answer gets it when it is known. Refused with 429 then, it can be read from the log.
+ */
+export const AnswersWithWork = (): MethodDecorator => answersWith('what it did');
+
+const WORK_IS_DONE =
+  'It is done and stored, but answers that are not read yet hold the memory for this one, of all clients or of you. Read it in the ' +
+  'session, or send the same invocationId again.';
 
 /**
  * The method answers with server-sent events. It is refused with 429 if its client has too many streams open. For routes of your own
@@ -59,8 +75,19 @@ export class AnswerInterceptor implements NestInterceptor {
 
   async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
     const { request, nodeResponse: response } = HttpExchange.of(context);
-    if (this.reflector.get(ANSWER, context.getHandler()) === 'much') {
-      await reserveAnswer(this.access.answerTo(request, response));
+    const kind = this.reflector.get<Kind>(ANSWER, context.getHandler());
+    if (kind !== 'stream') {
+      const most = this.access.answerTo(request, response);
+      const reserve = async (bytes = most.bytes, refusal?: string) => reserveAnswer({ ...most, bytes, refusal });
+      if (kind === 'what it did') {
+        return next.handle().pipe(
+          mergeMap(async (answer: unknown) => {
+            await reserve(jsonBytes(answer), WORK_IS_DONE);
+            return answer;
+          }),
+        );
+      }
+      await reserve(kind === 'its body' ? Math.min(bodyBytes(request), most.bytes) : undefined);
       return next.handle();
     }
     const client = this.access.clientOf(request);
@@ -72,4 +99,9 @@ export class AnswerInterceptor implements NestInterceptor {
     if (!response.destroyed) response.once('close', openStreams.add(client));
     return next.handle();
   }
+}
+
+/** A body in chunks does not say its length. */
+function bodyBytes({ headers, body }: HttpExchange['request']): number {
+  return Number(headers['content-length'] ?? jsonBytes(body));
 }

@@ -9,7 +9,7 @@ import { APPENDS_BODY, APPENDS_EVENTS } from '../transport/request-writes.js';
 import type { SessionService } from '../session.service.js';
 import { SERVED_SESSIONS } from '../sessions.tokens.js';
 import { KeepsVersion } from './condition.guard.js';
-import { LargeAnswer } from './answer.interceptor.js';
+import { AnswersItsBody, LargeAnswer } from './answer.interceptor.js';
 import { ApiResult, ApiIds, ApiProblems, type ResponseHeaders } from './api-responses.js';
 import { DtoPipe } from './dto.pipe.js';
 import {
@@ -70,6 +70,7 @@ export class EventsController {
    */
   @Post()
   @RequireAccess('write', 'session', APPENDS_BODY)
+  @AnswersItsBody()
   @ApiOperation({
     operationId: 'appendEvent',
     summary: 'Appends an event',
@@ -121,6 +122,7 @@ export class EventsController {
   /** All events or none. The `ETag` of the response is the version of the session after the last of them. */
   @Post('batch')
   @RequireAccess('write', 'session', APPENDS_EVENTS)
+  @AnswersItsBody()
   @ApiOperation({
     operationId: 'appendEvents',
     summary: 'Appends several events, all or none',

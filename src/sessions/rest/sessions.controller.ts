@@ -44,6 +44,7 @@ export class SessionsController {
 
   @Post(USER)
   @RequireAccess('create', 'sessions', CREATES)
+  @LargeAnswer()
   @ApiOperation({ operationId: 'createSession', summary: 'Creates a session' })
   @ApiIds('appName', 'userId')
   @ApiBody({ type: CreateSessionBody })
@@ -94,6 +95,7 @@ export class SessionsController {
 
   @Post(SESSION)
   @RequireAccess('create', 'sessions', CREATES)
+  @LargeAnswer()
   @ApiOperation({ operationId: 'createSessionWithId', summary: 'Creates a session with this id' })
   @ApiIds('appName', 'userId', 'sessionId')
   @ApiBody({ type: CreateSessionWithIdBody })

@@ -8,7 +8,7 @@ import { CHANGES_APP_STATE, CHANGES_STATE, CHANGES_USER_STATE } from '../transpo
 import type { SessionService } from '../session.service.js';
 import { SERVED_SESSIONS } from '../sessions.tokens.js';
 import { KeepsVersion } from './condition.guard.js';
-import { LargeAnswer } from './answer.interceptor.js';
+import { AnswersItsBody, LargeAnswer } from './answer.interceptor.js';
 import { ApiResult, ApiIds, ApiProblems } from './api-responses.js';
 import { DtoPipe } from './dto.pipe.js';
 import { EventDto } from './dto/event.dto.js';
@@ -47,6 +47,7 @@ export class StateController {
   /** Changes state with one event by the author `system`, and returns the event. */
   @Patch('users/:userId/sessions/:sessionId/state')
   @RequireAccess('write', 'session', CHANGES_STATE)
+  @AnswersItsBody()
   @ApiOperation({ operationId: 'updateSessionState', summary: 'Changes state by one event of the author `system`' })
   @KeepsVersion()
   @WritesInTurn()

@@ -11,6 +11,8 @@ export interface AnswerRequest {
   /** The most that the answer may have. */
   readonly bytes: number;
   readonly limits: AnswerLimits;
+  /** What a client is told that gets no memory. Default: that it can ask again. */
+  readonly refusal?: string | undefined;
 }
 
 /** The limits of the memory of answers; 0 = no limit. */
@@ -27,7 +29,7 @@ const WAIT_MS = 2 * READING_SECONDS * 1000;
 /** The `Retry-After` of a refused answer. */
 export const RETRY_AFTER_SECONDS = '1';
 
-/** There was no memory for an answer in time. Nothing was read. */
+/** There was no memory for an answer in time. */
 export class NoRoomError extends HttpException {
   constructor(detail = 'Answers that are not read yet hold the memory for them, of all clients or of you. Try again.') {
     super(detail, 429);
@@ -59,7 +61,7 @@ export async function reserveAnswer(request: AnswerRequest): Promise<void> {
 }
 
 /** The same for an answer in parts: whoever writes it gives the memory back. At the latest, the end of the connection does. */
-export async function reserveShare({ response, client, bytes, limits }: AnswerRequest): Promise<PageShare> {
+export async function reserveShare({ response, client, bytes, limits, refusal }: AnswerRequest): Promise<PageShare> {
   const waiting = new AbortController();
   const stop = (): void => waiting.abort();
   if (isGone(response)) stop();
@@ -75,7 +77,7 @@ export async function reserveShare({ response, client, bytes, limits }: AnswerRe
   });
   clearTimeout(timer);
   response.off('close', stop);
-  if (!share) throw isGone(response) ? new ClientGoneError() : new NoRoomError();
+  if (!share) throw isGone(response) ? new ClientGoneError() : new NoRoomError(refusal);
   response.once('close', () => share.release());
   return share;
 }

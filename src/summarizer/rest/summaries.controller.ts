@@ -4,7 +4,7 @@ import { checkedLimit } from '../../sessions/domain/paging.js';
 import { referenceTo } from '../../sessions/domain/session.js';
 import { RequireAccess } from '../../sessions/transport/session-access.js';
 import { SUMMARISES } from '../../sessions/transport/request-writes.js';
-import { LargeAnswer } from '../../sessions/rest/answer.interceptor.js';
+import { AnswersWithWork, LargeAnswer } from '../../sessions/rest/answer.interceptor.js';
 import { ApiResult, ApiIds, ApiProblem, ApiProblems } from '../../sessions/rest/api-responses.js';
 import { DtoPipe } from '../../sessions/rest/dto.pipe.js';
 import { numberOf } from '../../sessions/rest/dto/query.dto.js';
@@ -45,6 +45,7 @@ export class SummariesController {
   /** Without `force`, writes a summary only if one is due. Responds with 204 if there was nothing to do. */
   @Post('summary')
   @RequireAccess('write', 'session', SUMMARISES)
+  @AnswersWithWork()
   @ApiOperation({
     operationId: 'createSummary',
     summary: 'Summarises the session now, if a summary is due or by force',
